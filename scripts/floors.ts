@@ -1,0 +1,119 @@
+/**
+ * Enforces the floors of the house (README, "The house"): a file imports its own room and lower floors, never upward,
+ * never in a circle; a feature sees of another feature only its door, and only doors that stand earlier in `features`.
+ * Pure floors reach no socket, file, process or random source: of Node they may use the hash functions only.
+ */
+import { globSync, readFileSync } from "node:fs"
+import { dirname, join, normalize, relative } from "node:path"
+
+const root = new URL("..", import.meta.url).pathname
+
+/** Order matters: a feature may open the doors of those before it. */
+const features = [
+  "audit", "tenant", "billing", "account", "apikey", "team", "connection", "number", "porting", "call", "recording",
+  "conference"
+]
+/** Opens no other feature's door and is opened by none but the edges. */
+const loner = "webhook"
+
+/** The longest matching prefix decides. */
+const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
+  ["main.ts", 5],
+  ["http/", 4], ["operator/", 4], ["carrier/simulator/", 4], ["carrier/sip/", 4], ["carrier/telnyx/", 4],
+  ["store/embedded/", 4], ["media/udp/", 4], ["egress/node/", 4], ["mail/log/", 4], ["boot/", 4],
+  ...features.map((name) => [`${name}/`, 3] as const), [`${loner}/`, 3],
+  ["store/", 2], ["media/", 2], ["idempotency/", 2],
+  ["actor/", 1], ["carrier/", 1], ["speech/", 1], ["storage/", 1], ["mail/", 1], ["payment/", 1], ["egress/", 1],
+  ["sip/", 1], ["rtp/", 1], ["audio/", 1],
+  ["domain/", 0]
+]
+
+/** Rooms of protocol and sample code: they import nothing of ours outside themselves. */
+const pure = ["sip", "rtp", "audio"]
+
+/** Hashing is computation, not the outside world; `randomBytes` and its kin are not in this list. */
+const hashing = new Set(["createHash", "createHmac", "hash", "timingSafeEqual"])
+
+const vendors: Readonly<Record<number, ReadonlyArray<RegExp>>> = {
+  0: [/^effect(\/|$)/],
+  1: [/^effect(\/|$)/, /^sdp-transform$/, /^@echogarden\/speex-resampler-wasm/, /^mpg123-decoder$/],
+  2: [/^effect(\/|$)/, /^mpg123-decoder$/],
+  3: [/^effect(\/|$)/]
+}
+
+export const roomOf = (path: string) => {
+  let found: readonly [string, number] | undefined
+  for (const room of rooms) if (path.startsWith(room[0]) && room[0].length > (found?.[0].length ?? -1)) found = room
+  return found === undefined ? undefined : { room: found[0].replace(/\/$/, ""), floor: found[1] }
+}
+
+const specifiers = (source: string) =>
+  [...source.matchAll(/(?:^|\n)\s*(?:import|export)\s+(type\s+)?([^"'`;]*?)\s*from\s*["']([^"']+)["']|(?:^|\n)\s*import\s*["']([^"']+)["']|import\(\s*["']([^"']+)["']\s*\)/g)]
+    .map((match) => ({ clause: match[2] ?? "", specifier: match[3] ?? match[4] ?? match[5] ?? "" }))
+
+const problems: Array<string> = []
+const graph = new Map<string, Array<string>>()
+
+const allowedBetween = (from: { room: string; floor: number }, to: { room: string; floor: number }, target: string): boolean => {
+  if (from.room === to.room) return true
+  if (pure.includes(from.room)) return false
+  if (to.floor < from.floor) return true
+  if (from.floor === 3 && to.floor === 3) {
+    if (from.room === loner || to.room === loner) return false
+    const isDoor = new RegExp(`^${to.room}/[A-Z][A-Za-z]*\\.ts$`).test(target) &&
+      target.toLowerCase() === `${to.room}/${to.room}.ts`
+    return isDoor && features.indexOf(to.room) < features.indexOf(from.room)
+  }
+  // A port and its shared rooms on one floor may speak of each other's types downward only.
+  return false
+}
+
+for (const file of globSync("src/**/*.ts", { cwd: root })) {
+  const path = relative("src", file)
+  const here = roomOf(path)
+  if (here === undefined) {
+    problems.push(`${file}: stands in no room that scripts/floors.ts knows`)
+    continue
+  }
+  const edges: Array<string> = []
+  graph.set(path, edges)
+  for (const { clause, specifier } of specifiers(readFileSync(join(root, file), "utf8"))) {
+    if (specifier.startsWith(".")) {
+      const target = normalize(join(dirname(path), specifier))
+      edges.push(target)
+      const there = roomOf(target)
+      if (there === undefined) continue
+      if (here.floor < 5 && !allowedBetween(here, there, target))
+        problems.push(`${file}: ${here.room} (floor ${here.floor}) may not import ${target} (floor ${there.floor})`)
+      continue
+    }
+    if (here.floor >= 4) continue
+    if (specifier === "node:crypto") {
+      const names = clause.replace(/[{}]/g, "").split(",").map((name) => name.trim().replace(/^type\s+/, "")).filter(Boolean)
+      for (const name of names)
+        if (!hashing.has(name)) problems.push(`${file}: of node:crypto only hash functions are pure, not ${name}`)
+      continue
+    }
+    const allowed = vendors[here.floor] ?? []
+    if (!allowed.some((pattern) => pattern.test(specifier)))
+      problems.push(`${file}: floor ${here.floor} may not import ${specifier}`)
+  }
+}
+
+const visiting = new Set<string>()
+const visited = new Set<string>()
+const visit = (path: string, trail: ReadonlyArray<string>): void => {
+  if (visited.has(path)) return
+  if (visiting.has(path)) {
+    problems.push(`circle: ${[...trail.slice(trail.indexOf(path)), path].join(" → ")}`)
+    return
+  }
+  visiting.add(path)
+  for (const next of graph.get(path) ?? []) visit(next, [...trail, path])
+  visiting.delete(path)
+  visited.add(path)
+}
+for (const path of graph.keys()) visit(path, [])
+
+for (const problem of problems) console.error(problem)
+if (problems.length > 0) process.exit(1)

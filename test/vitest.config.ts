@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config"
+
+export default defineConfig({
+  test: {
+    root: new URL("..", import.meta.url).pathname,
+    include: ["test/**/*.test.ts"],
+    exclude: ["test/interop/**", "test/crash/long/**"],
+    reporters: ["default", new URL("./CountReporter.ts", import.meta.url).pathname],
+    globalSetup: [],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2
+  }
+})
