@@ -1,0 +1,166 @@
+import { Context, Effect, Layer } from "effect"
+
+/**
+ * The carrier port: commands go down once, their outcomes come back as events.
+ *
+ * An adapter knows legs, never calls' rules. It acts on a command without waiting for the network, and reports every
+ * outcome through `CarrierSink`. What a peer would send again (a 200, a BYE, a final answer) it acknowledges only
+ * after the sink's effect has completed, because only then is the event committed.
+ */
+export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
+
+/** Why a leg is refused or ended from our side; an adapter turns it into its own words (SIP: a status). */
+export type RejectCause = "user_busy" | "rejected" | "no_answer" | "not_found" | "error"
+
+/** What an adapter needs to find a dial again whose process died: its identity is derived from `dialId`. */
+export interface DialOrigin {
+  readonly dialId: string
+  readonly routeId: string
+  readonly from: string
+  readonly to: string
+}
+
+interface OfLeg {
+  /** Identity of this command; outcomes name it. */
+  readonly commandId: string
+  readonly callId: string
+  readonly legId: string
+}
+
+export type CarrierCommand =
+  | (OfLeg & {
+      readonly type: "dial"
+      readonly tenantId: string
+      readonly routeId: string
+      readonly from: string
+      readonly to: string
+      /** `https` URL played towards the far leg before it answers, or null. */
+      readonly ringbackUrl: string | null
+    })
+  /** Answers an inbound leg; outcome: `answered`, or `command_failed` and `ended`. */
+  | (OfLeg & { readonly type: "answer" })
+  /** Alerts an inbound leg (SIP 180); no outcome. */
+  | (OfLeg & { readonly type: "ring" })
+  /** Refuses an inbound leg; outcome: `ended`. `resume` as in `hangup`. */
+  | (OfLeg & { readonly type: "reject"; readonly cause: RejectCause; readonly resume: Json })
+  /**
+   * Ends the leg whatever its state (CANCEL, BYE, or a final answer); idempotent; outcome: exactly one `ended`, also
+   * for a leg that this process never knew: then `resume` (a dialog) or `origin` (a dial) says what to end.
+   */
+  | (OfLeg & { readonly type: "hangup"; readonly origin: DialOrigin | null; readonly resume: Json })
+  /** Queues audio on the leg; outcome: `playback_ended`. `loop` 1 to 100. */
+  | (OfLeg & { readonly type: "play"; readonly playbackId: string; readonly url: string; readonly loop: number })
+  /** Idempotent; the playbacks' own outcomes follow. */
+  | (OfLeg & { readonly type: "stop_playback"; readonly which: "current" | "all" })
+  /** Outcome: `dtmf_sent` or `command_failed`. */
+  | (OfLeg & { readonly type: "send_dtmf"; readonly digits: string; readonly durationMs: number })
+
+/** How a leg came to its end. `sipStatus` where a final answer caused it. */
+export interface LegEnd {
+  readonly cause: "hangup" | "cancelled" | "final_response" | "timer" | "no_route" | "error" | "lost"
+  readonly sipStatus: number | null
+  /** `far`: the peer; `near`: we did it (on command); `network`: neither. */
+  readonly by: "far" | "near" | "network"
+}
+
+/** Every event names its leg; `at` is epoch milliseconds by the adapter's clock. */
+export type CarrierEvent = { readonly legId: string; readonly at: number } & (
+  | { readonly type: "ringing"; readonly resume: Json }
+  | { readonly type: "early_media"; readonly resume: Json }
+  /** The dialog stands (for an inbound leg: the far end confirmed our answer). */
+  | { readonly type: "answered"; readonly resume: Json }
+  | ({ readonly type: "ended" } & LegEnd)
+  | { readonly type: "dtmf"; readonly digit: string }
+  | {
+      readonly type: "playback_ended"
+      readonly playbackId: string
+      readonly status: "completed" | "stopped" | "failed"
+      readonly reason: string | null
+    }
+  | { readonly type: "dtmf_sent"; readonly commandId: string }
+  | { readonly type: "command_failed"; readonly commandId: string; readonly reason: string }
+)
+
+/** An inbound leg that waits for admission. `resume` must suffice to refuse it after a restart. */
+export interface InboundOffer {
+  readonly legId: string
+  readonly at: number
+  readonly adapter: string
+  /** Routes whose peer this came from; empty: the adapter has only one. */
+  readonly routeIds: ReadonlyArray<string>
+  readonly from: string
+  readonly to: string
+  readonly resume: Json
+}
+
+export type Admission =
+  | { readonly admitted: true; readonly callId: string }
+  | { readonly admitted: false; readonly cause: RejectCause | "unavailable" }
+
+/** What an adapter knows of a leg: `alive` here and now, or `gone`. */
+export type LegPresence = "alive" | "gone"
+
+/** One adapter, or all of them behind their routes (`Carriers`). */
+export interface CarrierAdapter {
+  /** Hands the command over; never waits for the network and never fails: an outcome is an event. */
+  readonly interpret: (command: CarrierCommand) => Effect.Effect<void>
+  readonly presence: (legId: string) => Effect.Effect<LegPresence>
+}
+
+/**
+ * Commands of a call, to the adapter that its route names.
+ *
+ * An adapter registers when it is up. A command for one that is not there dies (a route cannot name it: routes are
+ * checked when they are added).
+ */
+export class Carrier extends Context.Service<
+  Carrier,
+  {
+    readonly register: (adapter: string, implementation: CarrierAdapter) => Effect.Effect<void>
+    readonly interpret: (adapter: string, command: CarrierCommand) => Effect.Effect<void>
+    readonly presence: (adapter: string, legId: string) => Effect.Effect<LegPresence>
+  }
+>()("trunkline/carrier/Carrier") {
+  static readonly layer = Layer.sync(Carrier, () => {
+    const adapters = new Map<string, CarrierAdapter>()
+    const named = (name: string) => {
+      const adapter = adapters.get(name)
+      return adapter === undefined ? Effect.die(new Error(`no carrier adapter named ${name}`)) : Effect.succeed(adapter)
+    }
+    return Carrier.of({
+      register: (name, adapter) => Effect.sync(() => void adapters.set(name, adapter)),
+      interpret: (name, command) => Effect.flatMap(named(name), (adapter) => adapter.interpret(command)),
+      presence: (name, legId) => Effect.flatMap(named(name), (adapter) => adapter.presence(legId))
+    })
+  })
+}
+
+/** Events of every adapter, to the calls that own the legs. */
+export class CarrierSink extends Context.Service<
+  CarrierSink,
+  {
+    /** Completes when the call's first state is committed (or refused, uncommitted). */
+    readonly offer: (offer: InboundOffer) => Effect.Effect<Admission>
+    /** Completes when the event is committed, or was found late and dropped. Events of one leg keep their order. */
+    readonly tell: (callId: string, event: CarrierEvent) => Effect.Effect<void>
+  }
+>()("trunkline/carrier/CarrierSink") {}
+
+/** A SIP peer that a route stands for. */
+export interface SipTrunk {
+  readonly routeId: string
+  readonly host: string
+  readonly port: number
+  readonly username: string | null
+  readonly password: string | null
+}
+
+/** Routes as an adapter may see them (the connection feature answers). */
+export class RouteDirectory extends Context.Service<
+  RouteDirectory,
+  {
+    readonly sipTrunk: (routeId: string) => Effect.Effect<SipTrunk | null>
+    /** Every trunk at this address (any port): who may send us calls. */
+    readonly sipTrunksAt: (address: string) => Effect.Effect<ReadonlyArray<SipTrunk>>
+  }
+>()("trunkline/carrier/RouteDirectory") {}

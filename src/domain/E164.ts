@@ -1,0 +1,19 @@
+import { Schema } from "effect"
+
+/** A phone number, spec §2.1 and decision C23: `+` then 6 to 15 digits. */
+export const E164 = Schema.String.check(
+  Schema.isPattern(/^\+[0-9]{6,15}$/, { message: "must be E.164: + followed by 6 to 15 digits" })
+)
+
+const pattern = /^\+[0-9]{6,15}$/
+export const isE164 = (value: string): boolean => pattern.test(value)
+
+/**
+ * What a SIP user part or a trunk's caller id says, as E.164; `null` when it cannot be one.
+ * Accepts a missing `+`, an international `00`, and visual separators (RFC 3966 section 5.1.1).
+ */
+export const fromDialled = (value: string): string | null => {
+  const digits = value.replace(/[-. ()]/g, "").replace(/^00/, "+")
+  const candidate = digits.startsWith("+") ? digits : `+${digits}`
+  return isE164(candidate) ? candidate : null
+}

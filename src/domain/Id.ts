@@ -1,0 +1,58 @@
+import { hash } from "node:crypto"
+import { Schema } from "effect"
+
+/**
+ * Identifiers, spec §2.1: `svc_<type>_<32 hex>` for telephony and money, UUIDs for identity and operations.
+ *
+ * New ids are never drawn where decisions are made: they are derived from the `seed` of the input that caused them,
+ * so that folding the journal again gives the same ids.
+ */
+const prefixed = (prefix: Prefix) => Schema.String.check(Schema.isPattern(new RegExp(`^svc_${prefix}_[0-9a-f]{32}$`)))
+
+/** Wire schemas of the ids; inside the process an id is a string that its field's name explains. */
+export const CallId = prefixed("call")
+export const LegId = prefixed("leg")
+export const RouteId = prefixed("route")
+export const SubscriptionId = prefixed("sub")
+export const NumberId = prefixed("did")
+export const OrderId = prefixed("order")
+export const LedgerId = prefixed("ledger")
+export const Uuid = Schema.String.check(
+  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
+)
+
+/** The prefixes of ids that this service makes; additive ones are in decisions part A. */
+export type Prefix =
+  | "call"
+  | "leg"
+  | "route"
+  | "sub"
+  | "did"
+  | "order"
+  | "ledger"
+  | "rec"
+  | "stream"
+  | "tx"
+  | "amd"
+  | "conf"
+  | "member"
+
+const digest = (seed: string, kind: string, index: number) =>
+  hash("sha256", `${seed}\u0000${kind}\u0000${index}`, "hex")
+
+/** `svc_<kind>_` and the first 128 bits of SHA-256 over seed, kind and index. */
+export const derive = (seed: string, kind: Prefix, index = 0): string =>
+  `svc_${kind}_${digest(seed, kind, index).slice(0, 32)}`
+
+/** An opaque 32-hex identity for what never leaves as an id of its own (commands, gathers). */
+export const deriveOpaque = (seed: string, kind: string, index = 0): string => digest(seed, kind, index).slice(0, 32)
+
+/** A UUID (RFC 9562 version 8) from a seed: event ids from entity, sequence and index; record ids from a request's seed. */
+export const deriveUuid = (seed: string, kind: string, index = 0): string => {
+  const hex = digest(seed, kind, index)
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/** Has the prefix of `type` and 32 hex digits behind it: the form that decision C11 asks of a path id. */
+export const isForm = (type: Prefix, id: string): boolean => new RegExp(`^svc_${type}_[0-9a-f]{32}$`).test(id)

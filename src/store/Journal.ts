@@ -1,0 +1,195 @@
+import { Context, type Effect, Schema } from "effect"
+
+/**
+ * The journal: what "nothing is lost" means (house, section "The actor and its journal").
+ *
+ * A commit is one transaction: the input, the new state, the public events with their deliveries, money, audit lines
+ * and the idempotency receipt. Nothing leaves before it. Commits of many actors are written by one fiber as one
+ * statement per batch; this port knows JSON and rows, never a feature.
+ */
+export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
+
+/** The new state of an entity and the input that made it. */
+export interface EntityWrite {
+  readonly id: string
+  readonly kind: "call" | "conference" | "account"
+  readonly tenantId: string
+  /** 1, 2, 3 …; a gap or a repetition is a fault. */
+  readonly seq: number
+  /** Terminal, rated, nothing pending: recovery need not rebuild it. */
+  readonly settled: boolean
+  readonly stateVersion: number
+  readonly state: unknown
+  readonly input: {
+    readonly at: number
+    readonly seed: string
+    readonly machineVersion: number
+    readonly body: unknown
+  }
+}
+
+/** A public event; `body` is the rendered envelope of spec §6.1, stored once, the same bytes on every attempt. */
+export interface EventRow {
+  readonly id: string
+  readonly tenantId: string
+  /** What `sequence` counts for (decision D14), and the delivery lane. */
+  readonly entityId: string
+  readonly sequence: number
+  readonly type: string
+  readonly routeId: string | null
+  readonly occurredAt: number
+  readonly body: string
+}
+
+/** An amount, keyed by its cause: the same cause never moves money twice. Negative: a debit. */
+export interface MoneyRow {
+  readonly id: string
+  readonly tenantId: string
+  readonly cause: string
+  readonly type:
+    | "topup"
+    | "auto_recharge"
+    | "call_charge"
+    | "recording_charge"
+    | "transcription_charge"
+    | "amd_charge"
+    | "conference_charge"
+    | "number_order"
+    | "number_renewal"
+    | "lookup_charge"
+    | "plan_fee"
+    | "refund"
+    | "adjustment"
+  readonly amountCents: number
+  readonly description: string
+  readonly referenceType: string | null
+  readonly referenceId: string | null
+  readonly at: number
+}
+
+/** The stored first response to an Idempotency-Key (spec §4.1). */
+export interface Receipt {
+  /** API key id, or `email:` and the lower-cased address at signup. */
+  readonly owner: string
+  readonly key: string
+  readonly method: string
+  /** Without a trailing slash (decision C19). */
+  readonly path: string
+  readonly bodyHash: string
+  readonly status: number
+  /** Exact bytes of the response; sealed ones hold a secret. */
+  readonly body: string | null
+  readonly sealed: boolean
+  readonly at: number
+}
+
+export interface AuditRow {
+  readonly id: string
+  readonly tenantId: string
+  readonly at: number
+  readonly actor: {
+    readonly type: "api_key" | "user" | "system" | "operator"
+    readonly id: string | null
+    readonly name: string | null
+  }
+  readonly action: string
+  readonly resourceType: string
+  readonly resourceId: string
+  readonly changes: ReadonlyArray<{ readonly field: string; readonly from: Json; readonly to: Json }>
+  readonly ip: string | null
+}
+
+/** Columns of the call list (spec §4.4). Times are epoch milliseconds. */
+export interface CallRow {
+  readonly id: string
+  readonly tenantId: string
+  readonly direction: string
+  readonly status: string
+  readonly fromNumber: string
+  readonly toNumber: string
+  readonly routeId: string
+  readonly initiatedAt: number
+  readonly answeredAt: number | null
+  readonly endedAt: number | null
+  readonly durationSeconds: number
+  readonly endReason: string | null
+  readonly endInitiator: string | null
+  readonly customerReference: string | null
+  readonly costCents: number | null
+  readonly ratingStatus: string
+}
+
+export interface Commit {
+  readonly entity: EntityWrite | null
+  readonly call: CallRow | null
+  readonly events: ReadonlyArray<EventRow>
+  readonly money: ReadonlyArray<MoneyRow>
+  readonly audit: ReadonlyArray<AuditRow>
+  readonly receipt: Receipt | null
+}
+
+export const empty: Commit = { entity: null, call: null, events: [], money: [], audit: [], receipt: null }
+
+/** What the statement computed. */
+export interface Committed {
+  /** Balance after this commit's money, where it moved any. */
+  readonly balanceCents: number | null
+}
+
+/** The database cannot be reached; what waits will be written when it is back. */
+export class JournalUnavailable extends Schema.TaggedError<JournalUnavailable>()("JournalUnavailable", {
+  sinceMs: Schema.Number
+}) {}
+
+/** A delivery that the commit made, for the dispatcher (a hint; the row is the truth). */
+export interface Destination {
+  /** Subscription id, or `failover:` and the tenant's id. */
+  readonly destination: string
+  readonly tenantId: string
+}
+
+export interface StoredEntity {
+  readonly id: string
+  readonly kind: string
+  readonly tenantId: string
+  readonly seq: number
+  readonly settled: boolean
+  readonly stateVersion: number
+  readonly state: Json
+}
+
+export interface StoredInput {
+  readonly seq: number
+  readonly at: number
+  readonly seed: string
+  readonly machineVersion: number
+  readonly input: Json
+}
+
+export class Journal extends Context.Service<
+  Journal,
+  {
+    /**
+     * Through the batch writer; completes when it is durable. Waits while the database is away (`health` tells), dies
+     * when the row is refused (a fault of ours) or this process no longer owns the journal.
+     */
+    readonly commit: (commit: Commit) => Effect.Effect<Committed>
+    /**
+     * The same statement inside the caller's `sql.withTransaction`, for writes that a tenant can trip over a
+     * constraint (signup, orders, keys). The caller wakes the dispatcher with `wake` after its transaction.
+     */
+    readonly commitWithin: (
+      commit: Commit
+    ) => Effect.Effect<Committed & { readonly destinations: ReadonlyArray<Destination> }>
+    readonly wake: (destinations: ReadonlyArray<Destination>) => Effect.Effect<void>
+    /** The dispatcher's ear: called after each commit that made deliveries. One listener. */
+    readonly onDeliveries: (listener: (destinations: ReadonlyArray<Destination>) => void) => Effect.Effect<void>
+    /** Milliseconds since the database was last reachable while somebody waited; 0 when all is well. */
+    readonly unavailableForMs: Effect.Effect<number>
+    readonly find: (entityId: string) => Effect.Effect<StoredEntity | null>
+    readonly unsettled: (kind: EntityWrite["kind"]) => Effect.Effect<ReadonlyArray<StoredEntity>>
+    readonly inputs: (entityId: string) => Effect.Effect<ReadonlyArray<StoredInput>>
+    /** The last sign of life of the process that owned the journal before this one; epoch ms, null at the first start. */
+    readonly lastHeartbeatAt: number | null
+  }
+>()("trunkline/store/Journal") {}
