@@ -1,0 +1,16 @@
+import { Data } from "effect"
+import { type Code, type Rejection, statusOf } from "./ErrorCatalogue.ts"
+
+/** The caller may not do this now (house, "Rejection"): leaves as a 4xx, or 503, with its code. */
+export class Rejected extends Data.TaggedError("Rejected")<Rejection> {
+  static of(code: Code, message: string): Rejected {
+    return new Rejected({ code, message })
+  }
+}
+
+/** HTTP status of a rejection: the raising site's, else the catalogue's (decision C1). */
+export const httpStatus = (rejection: Rejection): number => rejection.status ?? statusOf(rejection.code)
+
+/** The error envelope of spec §2.12 as its exact bytes. */
+export const envelope = (rejection: Rejection): string =>
+  JSON.stringify({ error: { code: rejection.code, message: rejection.message } })
