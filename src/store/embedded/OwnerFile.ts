@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto"
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
+import { join, resolve } from "node:path"
+import { Effect, Schema, type Scope } from "effect"
+import * as ProcessIdentity from "./ProcessIdentity.ts"
+
+/** Proof that this process owns `DATA_DIR` until the scope that acquired it closes. */
+export interface OwnedDirectory {
+  /** Absolute. */
+  readonly path: string
+}
+
+/** Another live process owns the directory; starting a second one on it would be two writers. */
+export class DataDirInUse extends Schema.TaggedError<DataDirInUse>()("DataDirInUse", {
+  dataDir: Schema.String,
+  pid: Schema.Int
+}) {
+  override get message() {
+    return `DATA_DIR ${this.dataDir} is in use by the running process ${this.pid}: stop it, or set another DATA_DIR`
+  }
+}
+
+export class DataDirUnusable extends Schema.TaggedError<DataDirUnusable>()("DataDirUnusable", {
+  dataDir: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `DATA_DIR ${this.dataDir} cannot be used: ${this.detail}`
+  }
+}
+
+/** `owner-<pid>-<12 hex digits of the process's identity>`: the name says it all, so creating the file is atomic. */
+const ownerName = /^owner-(\d{1,10})-([0-9a-f]{12})$/
+
+const nameOf = (pid: number, identity: ProcessIdentity.ProcessIdentity) =>
+  `owner-${pid}-${createHash("sha256").update(identity.start).digest("hex").slice(0, 12)}`
+
+const isLive = async (pid: number, name: string) => {
+  const identity = await ProcessIdentity.find(pid)
+  return identity !== undefined && nameOf(pid, identity) === name
+}
+
+const claim = async (dataDir: string): Promise<string | DataDirInUse> => {
+  const self = await ProcessIdentity.find(process.pid)
+  if (self === undefined) throw new Error("this process cannot find itself in the process table")
+  const mine = nameOf(process.pid, self)
+  // Owner-only, but for root: its Postgres runs as another user, who must be able to pass through.
+  await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
+  try {
+    await writeFile(join(dataDir, mine), "", { flag: "wx", mode: 0o600 })
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "EEXIST")
+      return new DataDirInUse({ dataDir, pid: process.pid })
+    throw cause
+  }
+  // First claim, then look: of two that start at once the later sees the earlier's file, so never do both go on
+  // (both may refuse). A dead claim's name can belong to no one else, so whoever finds it may remove it.
+  for (const entry of await readdir(dataDir)) {
+    const pid = Number(ownerName.exec(entry)?.[1])
+    if (entry === mine || !Number.isInteger(pid)) continue
+    if (await isLive(pid, entry)) {
+      await rm(join(dataDir, mine), { force: true })
+      return new DataDirInUse({ dataDir, pid })
+    }
+    await rm(join(dataDir, entry), { force: true })
+  }
+  return mine
+}
+
+/**
+ * Makes this process the owner of `DATA_DIR` (created when absent), whether its database is embedded or not.
+ *
+ * A live owner fails with `DataDirInUse` and is left alone; what a dead one left is taken over. The claim is a file
+ * in the directory, removed when the scope closes; after kill -9 it stays, and its pid and start time show it dead.
+ * Processes are told apart through the process table: containers that share a volume do not see one another.
+ */
+export const acquire = (
+  directory: string
+): Effect.Effect<OwnedDirectory, DataDirInUse | DataDirUnusable, Scope.Scope> => {
+  const path = resolve(directory)
+  return Effect.acquireRelease(
+    Effect.tryPromise({
+      try: () => claim(path),
+      catch: (cause) =>
+        new DataDirUnusable({ dataDir: path, detail: cause instanceof Error ? cause.message : String(cause) })
+    }).pipe(
+      Effect.flatMap((claimed) => (typeof claimed === "string" ? Effect.succeed(claimed) : Effect.fail(claimed)))
+    ),
+    (claimed) => Effect.promise(() => rm(join(path, claimed), { force: true }))
+  ).pipe(Effect.as({ path }))
+}

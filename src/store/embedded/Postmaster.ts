@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { open, readFile, rename, writeFile } from "node:fs/promises"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import type { Binaries } from "./Binaries.ts"
+import type { Cluster } from "./Cluster.ts"
+import * as ProcessIdentity from "./ProcessIdentity.ts"
+import * as RunAs from "./RunAs.ts"
+
+/** A Postgres server process that we started. Times are of the machine: a server process knows no test clock. */
+export interface Postmaster {
+  readonly child: ChildProcess
+  /** 127.0.0.1 only. */
+  readonly port: number
+  readonly logFile: string
+  /** Resolves once, when the process has ended or could not be started. */
+  readonly exited: Promise<string>
+}
+
+const pollMs = 20
+const fastStopMs = 15_000
+const immediateStopMs = 5_000
+
+/** The lines of `postmaster.pid`: pid, data directory, start, port, socket directory, address, memory key, status. */
+const lockFile = async (cluster: Cluster): Promise<ReadonlyArray<string>> => {
+  try {
+    return (await readFile(join(cluster.directory, "postmaster.pid"), "utf8")).split("\n")
+  } catch {
+    return []
+  }
+}
+
+const until = async (done: () => boolean | Promise<boolean>, withinMs: number): Promise<boolean> => {
+  for (const end = performance.now() + withinMs; performance.now() < end; await delay(pollMs))
+    if (await done()) return true
+  return done()
+}
+
+/**
+ * Stops the server that a dead owner left running on this cluster; `false` when it would not stop.
+ *
+ * For the owner of `DATA_DIR` only: it takes any server found there for an orphan. Fast shutdown first (clients are
+ * cut off, a checkpoint is written), then immediate (recovery at the next start); never SIGKILL, which would leave
+ * backends that write on.
+ */
+export const stopOrphan = async (cluster: Cluster): Promise<boolean> => {
+  const [pidLine, directory = cluster.directory, ...rest] = await lockFile(cluster)
+  const pid = Number(pidLine)
+  if (pidLine === undefined || !Number.isInteger(pid) || pid <= 1) return true
+  const orphan = await ProcessIdentity.find(pid)
+  if (orphan === undefined) return true
+  if (!orphan.command.includes(directory)) {
+    // The pid belongs to someone else by now. Postgres would take it for a running server, but never its own parent:
+    // with our pid there it goes on to check that no old backend holds the memory, which removing the file would skip.
+    await writeFile(join(cluster.directory, "postmaster.pid"), [process.pid, directory, ...rest].join("\n"))
+    return true
+  }
+  const gone = async () => (await ProcessIdentity.find(pid))?.start !== orphan.start
+  return (await signal(pid, "SIGINT", gone, fastStopMs)) || signal(pid, "SIGQUIT", gone, immediateStopMs)
+}
+
+const signal = async (pid: number, name: NodeJS.Signals, gone: () => Promise<boolean>, withinMs: number) => {
+  try {
+    process.kill(pid, name)
+  } catch {
+    return gone()
+  }
+  return until(gone, withinMs)
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((done, fail) => {
+    const probe = createServer()
+    probe.once("error", fail)
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address()
+      probe.close(() =>
+        typeof address === "object" && address !== null ? done(address.port) : fail(new Error("no free port"))
+      )
+    })
+  })
+
+/** fsync and full-page writes keep their safe defaults. Statement texts hold tenants' data and stay out of its log. */
+const settings = [
+  "listen_addresses=127.0.0.1",
+  "unix_socket_directories=",
+  "max_connections=60",
+  "timezone=UTC",
+  "log_timezone=UTC",
+  "log_checkpoints=off",
+  "log_min_error_statement=panic"
+]
+
+/** Starts the server and does not wait for it. It leads its own session, so that Ctrl-C reaches only us. */
+export const launch = async (
+  binaries: Binaries,
+  runAs: RunAs.RunAs,
+  cluster: Cluster,
+  logFile: string
+): Promise<Postmaster> => {
+  const port = await freePort()
+  // The log of one start; that of the start before is kept, because it tells how it ended.
+  await rename(logFile, `${logFile}.previous`).catch(() => undefined)
+  const log = await open(logFile, "a", 0o600)
+  try {
+    const child = spawn(
+      binaries.postgres,
+      ["-D", cluster.directory, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])],
+      {
+        cwd: "/",
+        detached: true,
+        stdio: ["ignore", log.fd, log.fd],
+        env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" },
+        ...RunAs.spawnOptions(runAs)
+      }
+    )
+    const exited = new Promise<string>((done) => {
+      child.once("error", (error) => done(error.message))
+      child.once("exit", (code, signal) => done(signal ?? `exit code ${code}`))
+    })
+    return { child, port, logFile, exited }
+  } finally {
+    await log.close()
+  }
+}
+
+/** Waits until the server accepts connections, which it says itself in the last line of its lock file. */
+export const ready = async (
+  postmaster: Postmaster,
+  cluster: Cluster,
+  withinMs: number,
+  interrupted: AbortSignal
+): Promise<"ready" | "exited" | "timeout"> => {
+  let exited = false
+  void postmaster.exited.then(() => (exited = true))
+  let up = false
+  await until(async () => {
+    const lines = await lockFile(cluster)
+    up = lines[0] === String(postmaster.child.pid) && lines[7]?.trim() === "ready"
+    return up || exited || interrupted.aborted
+  }, withinMs)
+  if (exited) return "exited"
+  return up ? "ready" : "timeout"
+}
+
+/** Orderly: fast shutdown and wait; immediate shutdown when that hangs. */
+export const stop = async ({ child, exited }: Postmaster): Promise<void> => {
+  for (const [name, withinMs] of [
+    ["SIGINT", fastStopMs],
+    ["SIGQUIT", immediateStopMs]
+  ] as const) {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+    child.kill(name)
+    const timer = new AbortController()
+    await Promise.race([exited, delay(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)])
+    timer.abort()
+  }
+}
+
+/** The last words in the server's log, as one line of at most 400 characters. */
+export const lastWords = async ({ logFile }: Postmaster): Promise<string> => {
+  const text = await readFile(logFile, "utf8").catch(() => "")
+  return text.trim().split("\n").slice(-4).join(" ").slice(-400)
+}

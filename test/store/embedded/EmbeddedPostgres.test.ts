@@ -1,0 +1,165 @@
+import { chmod, mkdir, readFile, rm, stat } from "node:fs/promises"
+import { createConnection } from "node:net"
+import { join } from "node:path"
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import * as EmbeddedPostgres from "../../../src/store/embedded/EmbeddedPostgres.ts"
+import * as OwnerFile from "../../../src/store/embedded/OwnerFile.ts"
+import * as ProcessIdentity from "../../../src/store/embedded/ProcessIdentity.ts"
+import * as DataDirectory from "../../support/DataDirectory.ts"
+import * as OtherProcess from "../../support/OtherProcess.ts"
+
+const fixture = new URL("./Owner.fixture.ts", import.meta.url).pathname
+
+const query = <A, E>(url: Redacted.Redacted, use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>) =>
+  Effect.flatMap(SqlClient.SqlClient, use).pipe(Effect.provide(PgClient.layer({ url })), Effect.scoped)
+
+const withPostgres = <A, E>(
+  dataDir: string,
+  use: (postgres: EmbeddedPostgres.EmbeddedPostgres) => Effect.Effect<A, E>,
+  options: EmbeddedPostgres.Options = {}
+) =>
+  Effect.gen(function* () {
+    const owned = yield* OwnerFile.acquire(dataDir)
+    return yield* use(yield* EmbeddedPostgres.start(owned, options))
+  }).pipe(Effect.scoped)
+
+const setting = (sql: SqlClient.SqlClient, name: string) =>
+  Effect.map(sql<{ readonly value: string }>`SELECT current_setting(${name}) AS value`, ([row]) => row?.value)
+
+const postmasterPid = (dataDir: string) =>
+  Effect.promise(async () =>
+    Number((await readFile(join(dataDir, "postgres", "postmaster.pid"), "utf8")).split("\n")[0])
+  )
+
+const refused = (url: Redacted.Redacted) =>
+  Effect.promise(
+    () =>
+      new Promise<boolean>((done) => {
+        const socket = createConnection(Number(new URL(Redacted.value(url)).port), "127.0.0.1")
+        socket.once("connect", () => done((socket.destroy(), false))).once("error", () => done(true))
+      })
+  )
+
+describe("the embedded Postgres", () => {
+  it.live("keeps its data from one start to the next and is down in between", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* DataDirectory.make
+      const first = yield* withPostgres(dataDir, ({ url }) =>
+        query(url, (sql) =>
+          Effect.gen(function* () {
+            assert.strictEqual(yield* setting(sql, "fsync"), "on")
+            assert.strictEqual(yield* setting(sql, "server_version_num").pipe(Effect.map((v) => v?.slice(0, 2))), "18")
+            assert.strictEqual(yield* setting(sql, "unix_socket_directories"), "")
+            assert.strictEqual(yield* setting(sql, "listen_addresses"), "127.0.0.1")
+            yield* sql`CREATE TABLE kept AS SELECT 42 AS answer`
+            return url
+          })
+        )
+      )
+      assert.isTrue(yield* refused(first))
+      const kept = yield* withPostgres(dataDir, ({ url }) => query(url, (sql) => sql`SELECT answer FROM kept`))
+      assert.deepStrictEqual(kept, [{ answer: 42 }])
+    })
+  )
+
+  it.live("asks for its password, which only the owner of DATA_DIR can read", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* DataDirectory.make
+      yield* withPostgres(dataDir, ({ url }) =>
+        Effect.gen(function* () {
+          const wrong = new URL(Redacted.value(url))
+          wrong.password = "wrong"
+          const error = yield* Effect.flip(query(Redacted.make(wrong.href), (sql) => sql`SELECT 1`))
+          assert.strictEqual(error._tag, "SqlError")
+          assert.strictEqual((yield* Effect.promise(() => stat(join(dataDir, "postgres.json")))).mode & 0o777, 0o600)
+        })
+      )
+    })
+  )
+
+  it.live("stops in order when its owner is asked to end", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* DataDirectory.make
+      const owner = yield* OtherProcess.start(fixture, [dataDir, "postgres"])
+      const server = yield* postmasterPid(dataDir)
+      assert.strictEqual(yield* owner.kill("SIGTERM"), 0)
+      assert.isUndefined(yield* Effect.promise(() => ProcessIdentity.find(server)))
+    })
+  )
+
+  it.live("is left alone while its owner lives, and taken over within 2 s once that is killed", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* DataDirectory.make
+      const owner = yield* OtherProcess.start(fixture, [dataDir, "postgres"])
+      const url = Redacted.make(owner.firstLine)
+      yield* query(url, (sql) => sql`CREATE TABLE kept AS SELECT 42 AS answer`)
+      const orphan = yield* postmasterPid(dataDir)
+
+      const error = yield* Effect.flip(withPostgres(dataDir, () => Effect.void))
+      assert.strictEqual(error._tag, "DataDirInUse")
+      assert.deepStrictEqual(yield* query(url, (sql) => sql`SELECT answer FROM kept`), [{ answer: 42 }])
+
+      yield* owner.kill("SIGKILL")
+      assert.isFalse(yield* refused(url))
+      const killedAt = performance.now()
+      yield* withPostgres(dataDir, ({ url }) =>
+        Effect.gen(function* () {
+          assert.isBelow(performance.now() - killedAt, 2_000)
+          assert.notStrictEqual(yield* postmasterPid(dataDir), orphan)
+          assert.isUndefined(yield* Effect.promise(() => ProcessIdentity.find(orphan)))
+          assert.deepStrictEqual(yield* query(url, (sql) => sql`SELECT answer FROM kept`), [{ answer: 42 }])
+        })
+      )
+    })
+  )
+
+  it.live("tells when its server ends by itself", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* DataDirectory.make
+      yield* withPostgres(dataDir, ({ died }) =>
+        Effect.gen(function* () {
+          process.kill(yield* postmasterPid(dataDir), "SIGINT")
+          assert.strictEqual(yield* died, "exit code 0")
+        })
+      )
+    })
+  )
+
+  it.live("does not replace data that went missing by an empty database", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* DataDirectory.make
+      yield* withPostgres(dataDir, () => Effect.void)
+      yield* Effect.promise(() => rm(join(dataDir, "postgres"), { recursive: true }))
+      const error = yield* Effect.flip(withPostgres(dataDir, () => Effect.void))
+      assert.include(error.message, `its data directory ${join(dataDir, "postgres")} is gone`)
+      assert.include(error.message, "DATABASE_URL")
+    })
+  )
+
+  it.live("says so when it is not ready in time", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* DataDirectory.make
+      const error = yield* Effect.flip(withPostgres(dataDir, () => Effect.void, { startTimeoutMs: 0 }))
+      assert.strictEqual(error._tag === "EmbeddedPostgresError" && error.reason, "start_timeout")
+    })
+  )
+
+  it.live.skipIf(process.getuid?.() !== 0)("as root, stands outside a DATA_DIR that nobody may pass through", () =>
+    Effect.gen(function* () {
+      const place = yield* DataDirectory.make
+      const dataDir = join(place, "closed", "data")
+      yield* Effect.promise(async () => {
+        await mkdir(dataDir, { recursive: true })
+        await chmod(join(place, "closed"), 0o700)
+      })
+      const durableRoot = join(place, "durable")
+      const one = yield* withPostgres(dataDir, ({ url }) => query(url, (sql) => setting(sql, "data_directory")), {
+        durableRoot
+      })
+      assert.match(one ?? "", new RegExp(`^${durableRoot}/[0-9a-f]{16}/postgres$`))
+    })
+  )
+})
