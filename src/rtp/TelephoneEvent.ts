@@ -1,0 +1,141 @@
+import { Result } from "effect"
+import { timestampDistance } from "./SequenceNumber.ts"
+
+/**
+ * Payload of a named telephone event, RFC 4733 section 2.3.
+ *
+ * `duration` in timestamp units since the event (or its present segment) began, at most 65535; `volume` in -dBm0, 0 to 63.
+ */
+export interface TelephoneEvent {
+  readonly event: number
+  readonly end: boolean
+  readonly volume: number
+  readonly duration: number
+}
+
+/** The sixteen DTMF digits in the order of their event codes, section 3.2. */
+const digits = "0123456789*#ABCD"
+
+/** The digit of an event code, or `null` for a tone that is no digit. */
+export const digitOf = (event: number): string | null => digits[event] ?? null
+
+/** The event code of a digit, or `null`; lower-case letters count as upper-case ones. */
+export const eventOf = (digit: string): number | null => {
+  const event = digit.length === 1 ? digits.indexOf(digit.toUpperCase()) : -1
+  return event < 0 ? null : event
+}
+
+/** Reads the payload of a packet; of several stacked events (section 2.5.1.5 forbids them for tones) the first. */
+export const parse = (payload: Uint8Array): Result.Result<TelephoneEvent, "too_short"> => {
+  const [event, flags, high, low] = payload
+  if (event === undefined || flags === undefined || high === undefined || low === undefined)
+    return Result.fail("too_short")
+  return Result.succeed({ event, end: (flags & 0x80) !== 0, volume: flags & 0x3f, duration: (high << 8) | low })
+}
+
+/** Four octets; the reserved bit is zero. */
+export const write = ({ duration, end, event, volume }: TelephoneEvent): Uint8Array => {
+  const cut = Math.min(0xffff, duration)
+  return Uint8Array.of(event & 0xff, (end ? 0x80 : 0) | (volume & 0x3f), cut >> 8, cut & 0xff)
+}
+
+/** A later packet of a lost-ended event is still the same one within so many milliseconds; see `Receiver`. */
+const brokenSenderGapMs = 60
+/** A step back further than this is a sender that began a new timeline. */
+const restartUnits = 10 * 8000
+
+/**
+ * Reads the digits from the event packets of a stream, each exactly once, and at its first packet that arrives.
+ *
+ * An event is known by its timestamp (section 2.5.1.2): repeated end packets, lost starts and lost ends need no special
+ * case. A segment of a long event (section 2.5.1.3: no marker, beginning where the last one reached 65535) continues the
+ * event, and so does what senders produce that let the timestamp run during an event: same code, no marker, no end seen,
+ * a longer duration, at most 60 ms later. Packets older than the present event are ignored.
+ */
+export const receiver = () => {
+  let ssrc = -1
+  let timestamp = 0
+  let current: TelephoneEvent | null = null
+  let heardAt = 0
+
+  const continues = (event: TelephoneEvent, marker: boolean, step: number, now: number): boolean => {
+    if (current === null || marker || current.end || event.event !== current.event) return false
+    if (step === 0xffff) return true
+    return event.duration > current.duration && now - heardAt <= brokenSenderGapMs
+  }
+
+  return {
+    /** The digit that begins with this packet, or `null`. `now` in milliseconds. */
+    receive(
+      packet: {
+        readonly ssrc: number
+        readonly timestamp: number
+        readonly marker: boolean
+        readonly payload: Uint8Array
+      },
+      now: number
+    ): string | null {
+      const parsed = parse(packet.payload)
+      if (Result.isFailure(parsed)) return null
+      const event = parsed.success
+      let isNew = true
+      if (current !== null && packet.ssrc === ssrc) {
+        const step = timestampDistance(timestamp, packet.timestamp)
+        if (step < 0 && step > -restartUnits) return null
+        if (step === 0) {
+          // Reordered packets must not take back an end that was seen, nor a duration.
+          current = { ...current, end: current.end || event.end, duration: Math.max(current.duration, event.duration) }
+          heardAt = now
+          return null
+        }
+        isNew = !continues(event, packet.marker, step, now)
+      }
+      ssrc = packet.ssrc
+      timestamp = packet.timestamp
+      current = event
+      heardAt = now
+      return isNew ? digitOf(event.event) : null
+    }
+  }
+}
+
+/** One packet of a digit; `timestampOffset` is added to the timestamp at which the digit begins. */
+export interface TrainPacket {
+  /** When it is due, from the beginning of the digit. */
+  readonly offsetMs: number
+  readonly marker: boolean
+  readonly timestampOffset: number
+  readonly payload: Uint8Array
+}
+
+const packetMs = 20
+const unitsPerMs = 8
+const endPackets = 3
+const defaultVolume = 10
+
+/**
+ * The packets of one digit at a clock rate of 8000 Hz, RFC 4733 section 2.5.1: one every 20 ms with growing duration, the
+ * marker on the first, the end three times. Longer than 8.19 s goes out in segments.
+ *
+ * `durationMs` is rounded up to whole packets. Empty for a code that is no digit.
+ */
+export const train = (digit: string, durationMs: number): ReadonlyArray<TrainPacket> => {
+  const event = eventOf(digit)
+  if (event === null) return []
+  const steps = Math.max(1, Math.ceil(durationMs / packetMs))
+  const packets: Array<TrainPacket> = []
+  let segment = 0
+  const add = (step: number, index: number, end: boolean) => {
+    const reached = step * packetMs * unitsPerMs
+    if (reached - segment > 0xffff) segment += 0xffff
+    packets.push({
+      offsetMs: index * packetMs,
+      marker: index === 0,
+      timestampOffset: segment,
+      payload: write({ event, end, volume: defaultVolume, duration: reached - segment })
+    })
+  }
+  for (let step = 1; step < steps; step++) add(step, step - 1, false)
+  for (let i = 0; i < endPackets; i++) add(steps, steps - 1 + i, true)
+  return packets
+}

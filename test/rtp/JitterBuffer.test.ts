@@ -1,0 +1,235 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as JitterBuffer from "../../src/rtp/JitterBuffer.ts"
+import { random } from "./RandomBytes.ts"
+
+/** A packet whose samples say where on the timeline they stand: sample value = index of the packet, from 1. */
+const packet = (n: number, change: Partial<JitterBuffer.Packet> = {}): JitterBuffer.Packet => ({
+  ssrc: 1,
+  sequenceNumber: n & 0xffff,
+  timestamp: (n * 160) >>> 0,
+  samples: new Int16Array(160).fill(1000 + n),
+  ...change
+})
+
+interface Arrival {
+  readonly at: number
+  readonly packet: JitterBuffer.Packet
+}
+
+/** Plays arrivals against a clock of 20 ms; tells what each frame was: its packet's number, `c`oncealed or `-` idle. */
+const play = (buffer: JitterBuffer.JitterBuffer, arrivals: ReadonlyArray<Arrival>, frames: number, from = 0) => {
+  const waiting = [...arrivals].sort((a, b) => a.at - b.at)
+  const heard: Array<number | "c" | "-"> = []
+  const out = new Int16Array(160)
+  for (let frame = 0; frame < frames; frame++) {
+    const now = from + frame * 20 + 10
+    while (waiting[0] !== undefined && waiting[0].at <= now) {
+      const next = waiting.shift()
+      if (next !== undefined) buffer.push(next.packet, next.at)
+    }
+    const pulled = buffer.pull(out, now)
+    heard.push(pulled === "audio" ? (out[159] ?? 0) - 1000 : pulled === "concealed" ? "c" : "-")
+  }
+  return heard
+}
+const steady = (from: number, to: number, start = 0): Array<Arrival> =>
+  Array.from({ length: to - from }, (_, i) => ({ at: start + i * 20, packet: packet(from + i) }))
+
+describe("Jitter buffer", () => {
+  it("plays a steady stream whole and in order, 40 ms behind", () => {
+    const buffer = JitterBuffer.make()
+    assert.deepStrictEqual(play(buffer, steady(0, 6), 7), ["-", 0, 1, 2, 3, 4, 5])
+    assert.strictEqual(buffer.counters.concealed, 0)
+  })
+
+  it("puts reordered packets right and plays duplicates once", () => {
+    const arrivals = steady(0, 8).map((arrival, i) => ({ ...arrival, at: i === 3 ? 85 : arrival.at }))
+    const buffer = JitterBuffer.make()
+    const heard = play(buffer, [...arrivals, ...arrivals.map((a) => ({ ...a, at: a.at + 25 }))], 9)
+    assert.deepStrictEqual(heard, ["-", 0, 1, 2, 3, 4, 5, 6, 7])
+    assert.strictEqual(buffer.counters.duplicate, 8)
+    assert.strictEqual(buffer.counters.late, 0)
+  })
+
+  it("conceals a lost packet in its place", () => {
+    const buffer = JitterBuffer.make()
+    const arrivals = steady(0, 8).filter(({ packet }) => packet.sequenceNumber !== 3)
+    assert.deepStrictEqual(play(buffer, arrivals, 9), ["-", 0, 1, 2, "c", 4, 5, 6, 7])
+  })
+
+  it("fades a concealment out within 60 ms and is idle after 200 ms", () => {
+    const buffer = JitterBuffer.make()
+    buffer.push(packet(0), 0)
+    buffer.push(packet(1), 0)
+    const out = new Int16Array(160)
+    const levels: Array<number> = []
+    const kinds: Array<string> = []
+    for (let i = 0; i < 14; i++) {
+      kinds.push(buffer.pull(out, i * 20))
+      levels.push(Math.max(...out))
+    }
+    assert.deepStrictEqual(kinds.slice(0, 3), ["audio", "audio", "concealed"])
+    assert.isAbove(levels[2] ?? 0, levels[3] ?? 0)
+    assert.strictEqual(levels[5], 0)
+    assert.deepStrictEqual(kinds.slice(11), ["concealed", "idle", "idle"])
+  })
+
+  it("grows by what came late, and loses nothing of it", () => {
+    const buffer = JitterBuffer.make()
+    // From packet 5 on everything comes 60 ms later.
+    const arrivals = steady(0, 20).map(({ at, packet }, i) => ({ at: i < 5 ? at : at + 60, packet }))
+    const heard = play(buffer, arrivals, 24)
+    assert.deepStrictEqual(
+      heard.filter((frame) => typeof frame === "number"),
+      Array.from({ length: 20 }, (_, i) => i)
+    )
+    assert.strictEqual(buffer.counters.late, 0)
+  })
+
+  it("pays a gap from what was already concealed", () => {
+    const buffer = JitterBuffer.make()
+    // 2 to 4 are lost while nothing else is there; 5 comes at its time.
+    const arrivals = steady(0, 12).filter(({ packet }) => packet.sequenceNumber < 2 || packet.sequenceNumber > 4)
+    const heard = play(buffer, arrivals, 13)
+    assert.deepStrictEqual(heard, ["-", 0, 1, "c", "c", "c", 5, 6, 7, 8, 9, 10, 11])
+  })
+
+  it("grows for packets that come behind their turn while others wait", () => {
+    const buffer = JitterBuffer.make()
+    // Every fourth packet takes 70 ms more than the others.
+    const arrivals = steady(0, 400).map(({ at, packet }, i) => ({ at: i % 4 === 3 ? at + 70 : at, packet }))
+    const heard = play(buffer, arrivals, 400)
+    assert.isBelow(buffer.counters.late, 6)
+    assert.notInclude(heard.slice(60, 300), "c")
+  })
+
+  it("shrinks again, a frame for every window, when the network is calm", () => {
+    const buffer = JitterBuffer.make()
+    const arrivals = steady(0, 1500).map(({ at, packet }, i) => ({
+      at: i >= 50 && i < 56 ? 50 * 20 + 120 : at,
+      packet
+    }))
+    play(buffer, arrivals.slice(0, 100), 60)
+    const high = buffer.depthMs()
+    play(buffer, arrivals.slice(100), 1300, 60 * 20 + 20 * 40)
+    assert.isAtLeast(high, 100)
+    assert.isAtMost(buffer.depthMs(), 60)
+    assert.isAbove(buffer.counters.removed, 0)
+  })
+
+  it("cuts a burst behind a stall to the wanted delay", () => {
+    const buffer = JitterBuffer.make()
+    const arrivals = steady(0, 60).map(({ at, packet }, i) => ({ at: i < 5 ? at : 59 * 20, packet }))
+    play(buffer, arrivals, 63)
+    assert.isAtMost(buffer.depthMs(), 40)
+  })
+
+  it.each([[0.1], [-0.1]])("follows a sender whose clock is %f percent off", (percent) => {
+    const buffer = JitterBuffer.make()
+    const arrivals = steady(0, 6000).map(({ packet }, i) => ({ at: i * 20 * (1 + percent / 100), packet }))
+    const heard = play(buffer, arrivals, 5900)
+    // 0.1 % of two minutes are six frames.
+    assert.isAtMost(buffer.counters.concealed + buffer.counters.removed, 12)
+    assert.isAtMost(buffer.depthMs(), 80)
+    assert.isAbove(heard.filter((frame) => typeof frame === "number").length, 5880)
+  })
+
+  it("follows another source after two packets in a row, once the first is silent", () => {
+    const buffer = JitterBuffer.make()
+    play(buffer, steady(0, 10), 11)
+    const other = (n: number) => packet(n, { ssrc: 2, sequenceNumber: 500 + n, timestamp: 90_000 + n * 160 })
+    assert.strictEqual(buffer.push(other(1), 200), "doubtful")
+    assert.strictEqual(buffer.push(packet(10), 201), "queued")
+    assert.strictEqual(buffer.push(other(2), 220), "doubtful")
+    assert.strictEqual(buffer.push(other(3), 240), "doubtful")
+    assert.strictEqual(buffer.push(other(4), 270), "queued")
+    assert.strictEqual(buffer.push(packet(11), 280), "doubtful")
+  })
+
+  it("does not follow one packet far from the timeline, but two", () => {
+    const buffer = JitterBuffer.make()
+    play(buffer, steady(0, 10), 10)
+    const far = (n: number) => packet(n, { timestamp: (0x8000_0000 + n * 160) >>> 0 })
+    assert.strictEqual(buffer.push(far(40), 200), "doubtful")
+    assert.strictEqual(buffer.push(packet(10), 201), "queued")
+    assert.strictEqual(buffer.push(far(41), 220), "doubtful")
+    assert.strictEqual(buffer.push(far(42), 240), "queued")
+    assert.deepStrictEqual(play(buffer, [{ at: 260, packet: far(43) }], 3, 250), [42, 43, "c"])
+  })
+
+  it("wraps sequence numbers and timestamps without a seam", () => {
+    const buffer = JitterBuffer.make()
+    const arrivals = Array.from({ length: 20 }, (_, i) => ({
+      at: i * 20,
+      packet: packet(i, { sequenceNumber: (65_530 + i) & 0xffff, timestamp: (0xffff_fb00 + i * 160) >>> 0 })
+    }))
+    assert.deepStrictEqual(play(buffer, arrivals, 21), ["-", ...Array.from({ length: 20 }, (_, i) => i)])
+  })
+
+  it.each([80, 240, 320, 400])("plays packets of %i samples without a gap", (length) => {
+    const buffer = JitterBuffer.make()
+    const count = 40
+    const arrivals = Array.from({ length: count }, (_, i) => ({
+      at: (i * length) / 8,
+      packet: packet(i, {
+        timestamp: i * length,
+        samples: Int16Array.from({ length }, (_, k) => i * length + k + 1)
+      })
+    }))
+    const out = new Int16Array(160)
+    let expected = 1
+    let short = false
+    for (let now = 0, next = 0; now < (count * length) / 8 - 60; now += 20) {
+      while (next < count && (arrivals[next]?.at ?? 0) <= now) {
+        const arrival = arrivals[next++]
+        if (arrival !== undefined) buffer.push(arrival.packet, now)
+      }
+      const pulled = buffer.pull(out, now)
+      if (pulled === "idle") continue
+      // Only at an underrun a frame may be shorter, none ever skips.
+      if (pulled === "audio" && !short) assert.strictEqual(out[159], expected + 159)
+      else if (pulled === "audio") assert.isAtMost(out[159] ?? 0, expected + 159)
+      short = pulled === "concealed"
+      expected = pulled === "audio" ? (out[159] ?? 0) + 1 : expected + 160
+    }
+    assert.isAbove(expected, 1)
+    assert.isAtMost(buffer.counters.concealed, 2)
+  })
+
+  it("is bounded: noise of packets neither throws nor grows", () => {
+    const next = random(5)
+    const buffer = JitterBuffer.make()
+    const out = new Int16Array(160)
+    for (let i = 0; i < 20_000; i++) {
+      const wild = next() < 0.1
+      buffer.push(
+        {
+          ssrc: wild ? Math.floor(next() * 4) : 1,
+          sequenceNumber: Math.floor(next() * 65_536),
+          timestamp: Math.floor(next() * (wild ? 2 ** 32 : 8000)),
+          samples: new Int16Array(Math.floor(next() * 1500))
+        },
+        i
+      )
+      if (i % 20 === 0) buffer.pull(out, i)
+      assert.isAtMost(buffer.depthMs(), 2000)
+    }
+  })
+
+  it("keeps the voice under 2 % loss and 30 ms of random jitter", () => {
+    const next = random(9)
+    const buffer = JitterBuffer.make()
+    const arrivals = steady(0, 3000)
+      .map(({ at, packet }) => ({ at: at + next() * 30, packet }))
+      .filter(() => next() > 0.02)
+    const heard = play(buffer, arrivals, 3000)
+    const concealed = heard.filter((frame) => frame === "c").length
+    assert.isBelow(concealed, 90)
+    assert.isBelow(buffer.counters.late, 10)
+    const numbers = heard.filter((frame) => typeof frame === "number")
+    assert.deepStrictEqual(
+      numbers,
+      [...numbers].sort((a, b) => a - b)
+    )
+  })
+})

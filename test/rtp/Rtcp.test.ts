@@ -1,0 +1,107 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { packets } from "rtp.js"
+import * as Rtcp from "../../src/rtp/Rtcp.ts"
+import { hostile } from "./RandomBytes.ts"
+
+const block: Rtcp.ReportBlock = {
+  ssrc: 0xcafe_babe,
+  fractionLost: 255,
+  cumulativeLost: -2,
+  extendedHighestSequence: 0x0001_0005,
+  jitter: 80,
+  lastSenderReport: 0xffff_0001,
+  delaySinceLastSenderReport: 65_536
+}
+const compound: ReadonlyArray<Rtcp.RtcpPacket> = [
+  {
+    kind: "sender_report",
+    ssrc: 0xdead_beef,
+    ntpSeconds: 0xe000_0000,
+    ntpFraction: 0x8000_0000,
+    rtpTimestamp: 160,
+    packetCount: 0xffff_ffff,
+    octetCount: 17,
+    reports: [block]
+  },
+  { kind: "receiver_report", ssrc: 1, reports: [{ ...block, cumulativeLost: 0x7f_ffff }, block] },
+  {
+    kind: "source_description",
+    chunks: [
+      {
+        ssrc: 0xaaaa_aaaa,
+        items: [
+          { type: Rtcp.cname, text: "ab" },
+          { type: 2, text: "Zoë" }
+        ]
+      },
+      { ssrc: 0xbbbb_bbbb, items: [] },
+      { ssrc: 0xcccc_cccc, items: [{ type: Rtcp.cname, text: "abcdef" }] }
+    ]
+  },
+  { kind: "bye", sources: [2, 3], reason: "done" },
+  { kind: "bye", sources: [2], reason: null },
+  { kind: "unknown", packetType: 205, count: 1, body: Uint8Array.of(0, 0, 0, 1, 0, 0, 0, 2) }
+]
+
+describe("RTCP, RFC 3550 section 6", () => {
+  it("reads back a compound of every kind of packet", () => {
+    assert.deepStrictEqual(Result.getOrThrow(Rtcp.parse(Rtcp.write(compound))), compound)
+  })
+
+  it("is read the same by an independent decoder", () => {
+    const bytes = Rtcp.write(compound.slice(1, 4))
+    const other = new packets.CompoundPacket(new DataView(bytes.buffer)).getPackets()
+    const [receiver, description, bye] = other
+    assert(receiver instanceof packets.ReceiverReportPacket)
+    const [report, second] = receiver.getReports()
+    assert.strictEqual(report?.getFractionLost(), 255)
+    assert.strictEqual(report?.getHighestSeqNumber(), block.extendedHighestSequence)
+    assert.strictEqual(second?.getJitter(), block.jitter)
+    const sent = new packets.CompoundPacket(new DataView(Rtcp.write(compound.slice(0, 1)).buffer)).getPackets()[0]
+    assert(sent instanceof packets.SenderReportPacket)
+    assert.strictEqual(sent.getSsrc(), 0xdead_beef)
+    assert.strictEqual(sent.getPacketCount(), 0xffff_ffff)
+    assert.strictEqual(sent.getOctetCount(), 17)
+    assert(description instanceof packets.SdesPacket)
+    assert.deepStrictEqual(
+      description
+        .getChunks()[0]
+        ?.getItems()
+        .map(({ text }) => text),
+      ["ab", "Zoë"]
+    )
+    assert(bye instanceof packets.ByePacket)
+    assert.strictEqual(bye.getReason(), "done")
+  })
+
+  it.each([
+    ["too_short", [0x80, 200, 0]],
+    ["wrong_version", [0x00, 201, 0, 0]],
+    ["bad_length", [0x80, 201, 0, 1]],
+    ["bad_body", [0x81, 201, 0, 1, 0, 0, 0, 1]],
+    ["bad_body", [0x81, 202, 0, 2, 0, 0, 0, 1, 1, 9, 65, 66]],
+    ["bad_body", [0x81, 203, 0, 2, 0, 0, 0, 1, 4, 65, 66, 67]],
+    ["bad_padding", [0xa0, 205, 0, 1, 0, 0, 0, 0]],
+    ["bad_padding", [0xa0, 205, 0, 1, 0, 0, 0, 4, 0x80, 205, 0, 0]]
+  ] as const)("refuses a datagram with %s", (reason, bytes) => {
+    assert.deepStrictEqual(Rtcp.parse(Uint8Array.from(bytes)), Result.fail(reason))
+  })
+
+  it("reads or refuses 10,000 hostile byte strings without throwing", () => {
+    const samples = [Rtcp.write(compound), ...compound.map((packet) => Rtcp.write([packet]))]
+    let read = 0
+    for (const bytes of hostile(10_000, 2, samples)) if (Result.isSuccess(Rtcp.parse(bytes))) read++
+    assert.isAbove(read, 100)
+  })
+
+  it("writes the share lost in front of 24 signed bits of packets lost", () => {
+    const bytes = Rtcp.write([{ kind: "receiver_report", ssrc: 1, reports: [block] }])
+    assert.deepStrictEqual([...bytes.subarray(12, 16)], [255, 0xff, 0xff, 0xfe])
+  })
+
+  it("keeps the middle of an NTP time, and half a second as half of its fraction", () => {
+    assert.deepStrictEqual(Rtcp.ntpTime(500), { seconds: 2_208_988_800, fraction: 0x8000_0000 })
+    assert.strictEqual(Rtcp.compactNtp(0x1234_5678, 0x9abc_def0), 0x5678_9abc)
+  })
+})
