@@ -1,0 +1,234 @@
+import { Cause, Clock, Deferred, Effect, Exit, Metric, Queue } from "effect"
+import { Rejected } from "../domain/Rejected.ts"
+import { CrashPoint } from "./CrashPoint.ts"
+import type { Deadlines } from "./Deadlines.ts"
+import { Entropy } from "./Entropy.ts"
+import type { Machine, StepContext } from "./Machine.ts"
+import type { Patience } from "./Patience.ts"
+
+/**
+ * The shell of one entity: a mailbox, a pure machine, a commit, and supervision (house, "The actor and its journal").
+ *
+ * One message at a time: decide, commit, interpret the commands, answer. A defect answers the message that caused it
+ * with a fault and drops it; the state is then read again and told `Recovered`. More than five defects in ten seconds
+ * end the entity through `lastWill`. Asks are refused at 64 waiting (503); tells have their own room of 1,024, and
+ * overflow there ends the entity as a fault.
+ */
+export interface Behavior<State, Input, Effects, Asked, Answer> {
+  readonly machine: Machine<State, Input, Effects>
+  /** Writes everything of a step in one transaction; gives the answer for whoever asked. */
+  readonly commit: (step: Step<State, Input, Effects>, asked: Asked | null) => Effect.Effect<Answer>
+  /** After the commit: hands commands over. Never waits for the network. */
+  readonly interpret: (step: Step<State, Input, Effects>) => Effect.Effect<void>
+  /** The answer when nothing changed. */
+  readonly answer: (state: State, asked: Asked) => Answer
+  /** After a defect: the state as it was committed (null: it never was), and the input that tells of the recovery. */
+  readonly reload: Effect.Effect<State | null>
+  readonly recovered: (state: State) => Effect.Effect<Input>
+  /** The input that ends the entity cleanly when it cannot be kept alive. */
+  readonly lastWill: (reason: string) => Input
+}
+
+export interface Step<State, Input, Effects> {
+  readonly input: Input
+  readonly before: State | null
+  readonly state: State
+  readonly effects: Effects
+  readonly context: StepContext
+}
+
+export interface Actor<State, Input, Asked, Answer> {
+  readonly id: string
+  /** The newest committed state; null before the first commit. */
+  readonly state: () => State | null
+  readonly ask: (input: Input, asked: Asked) => Effect.Effect<Answer, Rejected>
+  /** Completes when the input was handled; also when it was late, or the entity has ended. */
+  readonly tell: (input: Input) => Effect.Effect<void>
+  /** Runs until the entity is settled or gives up; who waits then is answered. */
+  readonly run: Effect.Effect<void>
+}
+
+interface Message<Input, Asked, Answer> {
+  readonly input: Input
+  readonly asked: Asked | null
+  /** Null: nobody waits. */
+  readonly done: Deferred.Deferred<Answer | null, Rejected> | null
+}
+
+const askRoom = 64
+const tellRoom = 1024
+const restartWindowMs = 10_000
+const restartLimit = 5
+
+const handled = Metric.counter("actor_inputs_total", { description: "Inputs by what became of them" })
+const acceptedInputs = Metric.withAttributes(handled, { outcome: "accepted" })
+const unchangedInputs = Metric.withAttributes(handled, { outcome: "unchanged" })
+const rejectedInputs = Metric.withAttributes(handled, { outcome: "rejected" })
+const faults = Metric.counter("actor_faults_total", { description: "Messages that died of a defect" })
+
+/** An ask that cannot be taken: nothing happened, the caller may try again. */
+const busy = Rejected.of("service_unavailable", "the service is busy; try again")
+const fault = Rejected.of("internal_error", "an internal error occurred")
+
+export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, Answer>(options: {
+  readonly id: string
+  readonly initial: State | null
+  /** `now` never runs behind this. */
+  readonly since: number
+  readonly behavior: Behavior<State, Input, Effects, Asked, Answer>
+  readonly deadlines: Deadlines
+  readonly patience: Patience
+  /** What an ask gets when the entity has ended. */
+  readonly ended: Rejected
+}) {
+  type Mail = Message<Input, Asked, Answer>
+  const { behavior, deadlines, id, patience } = options
+  const { machine } = behavior
+  const entropy = yield* Entropy
+  const crash = yield* CrashPoint
+  const mailbox = yield* Queue.unbounded<Mail>()
+  let state = options.initial
+  let now = options.since
+  let asks = 0
+  let tells = 0
+  let overflowed = false
+  let closed = false
+  let current: Mail | null = null
+  let faultsAt: ReadonlyArray<number> = []
+
+  const offer = (mail: Mail): boolean => !closed && Queue.offerUnsafe(mailbox, mail)
+
+  const ask = (input: Input, asked: Asked): Effect.Effect<Answer, Rejected> =>
+    Effect.suspend(() => {
+      if (asks >= askRoom) return Effect.fail(busy)
+      const done = Deferred.makeUnsafe<Answer | null, Rejected>()
+      if (!offer({ input, asked, done })) return Effect.fail(options.ended)
+      asks++
+      return Effect.flatMap(patience.wait(done), (answer) =>
+        answer === null ? Effect.fail(options.ended) : Effect.succeed(answer)
+      )
+    })
+
+  const put = (input: Input, done: Mail["done"]): boolean => {
+    if (tells >= tellRoom) {
+      overflowed = true
+      return false
+    }
+    if (!offer({ input, asked: null, done })) return false
+    tells++
+    return true
+  }
+
+  const tell = (input: Input): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const done = Deferred.makeUnsafe<Answer | null, Rejected>()
+      return put(input, done) ? Effect.ignore(Deferred.await(done)) : Effect.void
+    })
+
+  const watch = (): void => {
+    const next = state === null || machine.isSettled(state) ? null : machine.nextDeadline(state)
+    deadlines.set(id, next === null ? null : next.at, next === null ? nothing : () => void put(next.input, null))
+  }
+
+  const decide = Effect.fnUntraced(function* ({ input, asked, done }: Mail) {
+    now = Math.max(now, yield* Clock.currentTimeMillis)
+    const context: StepContext = { now, seed: entropy.hex(16) }
+    const before = state
+    const outcome = machine.step(before, input, context)
+    switch (outcome._tag) {
+      case "rejected":
+        yield* Metric.update(rejectedInputs, 1)
+        if (done !== null) Deferred.doneUnsafe(done, Exit.fail(new Rejected(outcome.rejection)))
+        return
+      case "unchanged":
+        yield* Metric.update(unchangedInputs, 1)
+        if (done !== null)
+          Deferred.doneUnsafe(
+            done,
+            Exit.succeed(asked === null || before === null ? null : behavior.answer(before, asked))
+          )
+        return
+      case "accepted": {
+        const step = { input, before, state: outcome.state, effects: outcome.effects, context }
+        const answer = yield* behavior.commit(step, asked)
+        state = outcome.state
+        yield* behavior.interpret(step)
+        crash("after_command")
+        yield* Metric.update(acceptedInputs, 1)
+        crash("before_answer")
+        if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(answer))
+        return
+      }
+    }
+  })
+
+  /** True while the actor may go on. */
+  const handle = (mail: Mail): Effect.Effect<void> =>
+    Effect.matchCauseEffect(decide(mail), {
+      onSuccess: () => Effect.void,
+      onFailure: (cause) =>
+        Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause as Cause.Cause<never>) : afterDefect(mail, cause)
+    })
+
+  const afterDefect = Effect.fnUntraced(function* (mail: Mail, cause: Cause.Cause<unknown>) {
+    yield* Metric.update(faults, 1)
+    yield* Effect.logError("an actor's message died", cause).pipe(Effect.annotateLogs({ actor: id }))
+    if (mail.done !== null) Deferred.doneUnsafe(mail.done, Exit.fail(fault))
+    faultsAt = [...faultsAt.filter((at) => now - at < restartWindowMs), now]
+    if (faultsAt.length > restartLimit) return yield* giveUp("too many restarts")
+    yield* Effect.sleep(10 * 2 ** faultsAt.length)
+    const recovery = Effect.gen(function* () {
+      state = yield* behavior.reload
+      if (state === null) return
+      yield* decide({ input: yield* behavior.recovered(state), asked: null, done: null })
+    })
+    yield* Effect.catchCause(recovery, (again) =>
+      Cause.hasInterruptsOnly(again) ? Effect.failCause(again as Cause.Cause<never>) : giveUp("recovery died")
+    )
+  })
+
+  const giveUp = Effect.fnUntraced(function* (reason: string) {
+    yield* Effect.logError("an actor gives up", reason).pipe(Effect.annotateLogs({ actor: id }))
+    faultsAt = []
+    const will = decide({ input: behavior.lastWill(reason), asked: null, done: null })
+    yield* Effect.catchCause(will, (cause) =>
+      Effect.logError("an actor could not end cleanly; a restart of the service recovers it", cause).pipe(
+        Effect.annotateLogs({ actor: id }),
+        Effect.andThen(Effect.sync(() => (closed = true)))
+      )
+    )
+  })
+
+  const next = Effect.gen(function* () {
+    const mail = yield* Queue.take(mailbox)
+    if (mail.asked !== null) asks--
+    else tells--
+    current = mail
+    yield* handle(mail)
+    current = null
+    // The first input did not make the entity: there is nothing to keep alive.
+    if (state === null) closed = true
+    if (overflowed) {
+      overflowed = false
+      yield* giveUp("the mailbox overflowed")
+    }
+    watch()
+  })
+
+  const over = () => closed || (state !== null && machine.isSettled(state))
+
+  const close = Effect.gen(function* () {
+    closed = true
+    deadlines.set(id, null, nothing)
+    for (const { done } of yield* Queue.clear(mailbox)) if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(null))
+  })
+
+  const run = Effect.suspend(() => {
+    watch()
+    return over() ? Effect.void : Effect.repeat(next, { until: over })
+  }).pipe(Effect.ensuring(close), Effect.asVoid)
+
+  return { id, state: () => state, ask, tell, run } satisfies Actor<State, Input, Asked, Answer>
+})
+
+const nothing = () => {}

@@ -1,0 +1,40 @@
+import type { Rejection } from "../domain/ErrorCatalogue.ts"
+
+/** What a pure step may know of the world: the time, and randomness to derive new ids from. */
+export interface StepContext {
+  /** Epoch milliseconds; never smaller than at the step before. */
+  readonly now: number
+  /** 32 hex digits, fresh for each input and written with it. */
+  readonly seed: string
+}
+
+/**
+ * What a step decides (house, "Machine"): `accepted` is committed, `unchanged` (late or duplicate) is only counted,
+ * `rejected` answers an API command. `Effects` is whatever the feature commits and sends with the new state.
+ */
+export type Outcome<State, Effects> =
+  | { readonly _tag: "accepted"; readonly state: State; readonly effects: Effects }
+  | { readonly _tag: "unchanged" }
+  | { readonly _tag: "rejected"; readonly rejection: Rejection }
+
+/** The next moment at which the state wants to be looked at again, and the input it then gets. */
+export interface Deadline<Input> {
+  readonly at: number
+  readonly input: Input
+}
+
+/** A pure machine. `state` is null before the first input. */
+export interface Machine<State, Input, Effects> {
+  readonly step: (state: State | null, input: Input, context: StepContext) => Outcome<State, Effects>
+  readonly nextDeadline: (state: State) => Deadline<Input> | null
+  /** Terminal, rated, nothing pending: the actor may stop. */
+  readonly isSettled: (state: State) => boolean
+}
+
+export const accepted = <State, Effects>(state: State, effects: Effects): Outcome<State, Effects> => ({
+  _tag: "accepted",
+  state,
+  effects
+})
+export const unchanged: Outcome<never, never> = { _tag: "unchanged" }
+export const rejected = (rejection: Rejection): Outcome<never, never> => ({ _tag: "rejected", rejection })

@@ -1,0 +1,40 @@
+import { Clock, Deferred, Effect, Exit } from "effect"
+import { Rejected } from "../domain/Rejected.ts"
+
+/**
+ * Ends waits that an outage would make endless: while `outage` is true, who has waited 2 s for an answer gets 503.
+ *
+ * What was asked may still be done when the outage ends; a repetition with the same Idempotency-Key then finds it.
+ * One fiber looks at all waits, so that a wait costs a set entry and no timer.
+ */
+export interface Patience {
+  readonly wait: <A>(done: Deferred.Deferred<A, Rejected>) => Effect.Effect<A, Rejected>
+}
+
+export const patienceMs = 2_000
+
+const unavailable = Rejected.of("service_unavailable", "the service cannot store anything right now; try again")
+
+export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>) {
+  const waits = new Map<Deferred.Deferred<never, Rejected>, number>()
+
+  yield* Effect.gen(function* () {
+    yield* Effect.sleep(patienceMs / 4)
+    if (waits.size === 0 || !(yield* outage)) return
+    const now = yield* Clock.currentTimeMillis
+    for (const [done, since] of waits) if (now - since >= patienceMs) Deferred.doneUnsafe(done, Exit.fail(unavailable))
+  }).pipe(Effect.forever, Effect.forkScoped)
+
+  return {
+    wait: <A>(done: Deferred.Deferred<A, Rejected>) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        // A failure fits a deferred of any success.
+        const entry = done as unknown as Deferred.Deferred<never, Rejected>
+        waits.set(entry, now)
+        return Effect.ensuring(
+          Deferred.await(done),
+          Effect.sync(() => waits.delete(entry))
+        )
+      })
+  } satisfies Patience
+})

@@ -1,0 +1,239 @@
+import { Cause, Clock, Deferred, Effect, Exit, Layer, Queue, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { CrashPoint } from "../actor/CrashPoint.ts"
+import * as CommitStatement from "./CommitStatement.ts"
+import {
+  type Commit,
+  type Committed,
+  type Destination,
+  Journal,
+  type StoredEntity,
+  type StoredInput
+} from "./Journal.ts"
+
+/** Another process raised the epoch: this one must stop writing, and stop. */
+export class JournalLost extends Schema.TaggedError<JournalLost>()("JournalLost", { epoch: Schema.Number }) {
+  override get message() {
+    return `another process took the journal over (this one held epoch ${this.epoch})`
+  }
+}
+
+interface Waiting {
+  readonly commit: Commit
+  readonly done: Deferred.Deferred<Committed>
+}
+
+interface Answer {
+  readonly owner: number
+  readonly balances: Readonly<Record<string, number>> | null
+  readonly destinations: ReadonlyArray<Destination> | null
+}
+
+/** Rows of one statement; what waits beyond it goes into the next. */
+const batchLimit = 256
+
+/** The database is away or asks to try again: wait and retry. Anything else is a row that it refuses. */
+const isOutage = (error: SqlError): boolean => {
+  if (error.isRetryable) return true
+  const { _tag } = error.reason
+  return (
+    _tag === "ConnectionError" ||
+    _tag === "AuthenticationError" ||
+    /\b(57P0|53|58)|terminat|shut|closed|reset|ECONN/i.test(describe(error))
+  )
+}
+
+const describe = (error: SqlError): string => {
+  const cause = error.reason.cause
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
+  return `${code} ${error.message} ${cause instanceof Error ? cause.message : ""}`
+}
+
+/**
+ * Takes the journal (raises the epoch), then writes batches until the layer closes.
+ *
+ * Closing waits for what is queued. `onLost` runs once when another process took over; every commit dies from then on.
+ */
+export const layer = (options: { readonly onLost: (error: JournalLost) => void }) =>
+  Layer.effect(
+    Journal,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const crash = yield* CrashPoint
+
+      const [taken] = yield* sql<{ readonly epoch: number; readonly heartbeat: number | null }>`
+        UPDATE journal_owner SET epoch = epoch + 1 WHERE partition = 0
+        RETURNING epoch::int AS epoch, (extract(epoch FROM heartbeat_at) * 1000)::float8 AS heartbeat`
+      if (taken === undefined) return yield* Effect.die(new Error("journal_owner has no row: is the schema migrated?"))
+      const epoch = taken.epoch
+
+      const waiting = yield* Queue.unbounded<Waiting>()
+      let inFlight = 0
+      let outageSince = 0
+      let lost = false
+      let listener: (destinations: ReadonlyArray<Destination>) => void = () => {}
+
+      const run = (batch: ReadonlyArray<Commit>): Effect.Effect<Answer, SqlError> =>
+        Effect.map(
+          sql.unsafe<Answer>(CommitStatement.text, CommitStatement.parameters(epoch, batch)),
+          (rows) => rows[0] ?? { owner: 0, balances: null, destinations: null }
+        )
+
+      const finish = (batch: ReadonlyArray<Waiting>, answer: Answer): void => {
+        if (answer.owner !== 1) {
+          lost = true
+          const error = new JournalLost({ epoch })
+          for (const { done } of batch) Deferred.doneUnsafe(done, Exit.die(error))
+          options.onLost(error)
+          return
+        }
+        crash("after_commit")
+        for (const { commit, done } of batch) Deferred.doneUnsafe(done, Exit.succeed(committed(commit, answer)))
+        if (answer.destinations !== null && answer.destinations.length > 0) listener(answer.destinations)
+      }
+
+      /** After a lost connection: a commit whose input is there was written by the statement we never heard of. */
+      const withoutWritten = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
+        const keys = batch.flatMap(({ commit }) =>
+          commit.entity === null ? [] : [`${commit.entity.id}:${commit.entity.seq}`]
+        )
+        if (keys.length === 0) return batch
+        const rows = yield* sql<{ readonly key: string }>`
+          SELECT entity_id || ':' || seq AS key FROM journal
+          WHERE (entity_id || ':' || seq) IN ${sql.in(keys)}
+            AND entity_id IN ${sql.in(keys.map((key) => key.slice(0, key.lastIndexOf(":"))))}`
+        const written = new Set(rows.map((row) => row.key))
+        const causes = batch.flatMap(({ commit }) => commit.money.map((row) => row.cause))
+        const balances =
+          causes.length === 0
+            ? []
+            : yield* sql<{ readonly cause: string; readonly after: number }>`
+                SELECT cause, balance_after_cents::float8 AS after FROM ledger WHERE cause IN ${sql.in(causes)}`
+        const known: Answer = {
+          owner: 1,
+          balances: Object.fromEntries(balances.map((row) => [row.cause, row.after])),
+          destinations: null
+        }
+        const rest: Array<Waiting> = []
+        for (const entry of batch) {
+          const entity = entry.commit.entity
+          if (entity !== null && written.has(`${entity.id}:${entity.seq}`))
+            Deferred.doneUnsafe(entry.done, Exit.succeed(committed(entry.commit, known)))
+          else rest.push(entry)
+        }
+        return rest
+      })
+
+      const write = (batch: ReadonlyArray<Waiting>): Effect.Effect<void> =>
+        Effect.gen(function* () {
+          if (batch.length === 0) return
+          if (lost) {
+            for (const { done } of batch) Deferred.doneUnsafe(done, Exit.die(new JournalLost({ epoch })))
+            return
+          }
+          crash("before_commit")
+          const exit = yield* Effect.exit(run(batch.map((entry) => entry.commit)))
+          if (Exit.isSuccess(exit)) {
+            outageSince = 0
+            return finish(batch, exit.value)
+          }
+          const failure = Cause.findErrorOption(exit.cause)
+          if (failure._tag === "Some" && isOutage(failure.value)) {
+            outageSince ||= yield* Clock.currentTimeMillis
+            yield* Effect.logWarning("the database is away; commits wait", failure.value.message)
+            return yield* write(yield* retryUntilReachable(batch))
+          }
+          if (batch.length === 1) {
+            yield* Effect.logError("a commit was refused by the database", exit.cause)
+            for (const { done } of batch) Deferred.doneUnsafe(done, Exit.failCause(Cause.die(Cause.squash(exit.cause))))
+            return
+          }
+          // One refused row fails its whole statement: write the others by themselves.
+          for (const entry of batch) yield* write([entry])
+        })
+
+      const retryUntilReachable = (batch: ReadonlyArray<Waiting>): Effect.Effect<ReadonlyArray<Waiting>> =>
+        Effect.sleep("200 millis").pipe(
+          Effect.andThen(withoutWritten(batch)),
+          Effect.catch(() => retryUntilReachable(batch))
+        )
+
+      yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(
+        Effect.flatMap((batch) => {
+          inFlight = batch.length
+          return Effect.ensuring(
+            write(batch),
+            Effect.sync(() => {
+              inFlight = 0
+            })
+          )
+        }),
+        Effect.forever,
+        Effect.forkScoped
+      )
+      yield* Effect.addFinalizer(() =>
+        Effect.sleep("5 millis").pipe(
+          Effect.repeat({ until: () => lost || (inFlight === 0 && Queue.sizeUnsafe(waiting) === 0) })
+        )
+      )
+
+      yield* sql`UPDATE journal_owner SET heartbeat_at = now() WHERE partition = 0 AND epoch = ${epoch}`.pipe(
+        Effect.ignore,
+        Effect.andThen(Effect.sleep("5 seconds")),
+        Effect.forever,
+        Effect.forkScoped
+      )
+
+      const unsettled = Effect.fn("Journal.unsettled")(function* (kind: string) {
+        return yield* sql<StoredEntity>`
+          SELECT id, kind, tenant_id AS "tenantId", seq::int AS seq, settled, state_version AS "stateVersion", state
+          FROM entity WHERE kind = ${kind} AND NOT settled`
+      })
+
+      return Journal.of({
+        commit: (commit) =>
+          Effect.suspend(() => {
+            const done = Deferred.makeUnsafe<Committed>()
+            Queue.offerUnsafe(waiting, { commit, done })
+            // The statement may run whatever becomes of the one who waits.
+            return Deferred.await(done)
+          }),
+        commitWithin: (commit) =>
+          Effect.orDie(run([commit])).pipe(
+            Effect.flatMap((answer) =>
+              answer.owner === 1
+                ? Effect.succeed({ ...committed(commit, answer), destinations: answer.destinations ?? [] })
+                : Effect.die(new JournalLost({ epoch }))
+            )
+          ),
+        wake: (destinations) => Effect.sync(() => void (destinations.length > 0 && listener(destinations))),
+        onDeliveries: (to) =>
+          Effect.sync(() => {
+            listener = to
+          }),
+        unavailableForMs: Effect.map(Clock.currentTimeMillis, (now) =>
+          outageSince === 0 ? 0 : Math.max(1, now - outageSince)
+        ),
+        find: Effect.fn("Journal.find")(function* (entityId) {
+          const rows = yield* Effect.orDie(sql<StoredEntity>`
+            SELECT id, kind, tenant_id AS "tenantId", seq::int AS seq, settled, state_version AS "stateVersion", state
+            FROM entity WHERE id = ${entityId}`)
+          return rows[0] ?? null
+        }),
+        unsettled: (kind) => Effect.orDie(unsettled(kind)),
+        inputs: Effect.fn("Journal.inputs")(function* (entityId) {
+          return yield* Effect.orDie(sql<StoredInput>`
+            SELECT seq::int AS seq, (extract(epoch FROM at) * 1000)::float8 AS at, seed, machine_version AS "machineVersion", input
+            FROM journal WHERE entity_id = ${entityId} ORDER BY seq`)
+        }),
+        lastHeartbeatAt: taken.heartbeat
+      })
+    })
+  )
+
+const committed = (commit: Commit, answer: Answer): Committed => {
+  const last = commit.money.at(-1)
+  const balance = last === undefined ? undefined : answer.balances?.[last.cause]
+  return { balanceCents: balance ?? null }
+}
