@@ -1,0 +1,135 @@
+/**
+ * Requests as a user agent client writes them, RFC 3261 sections 8.1.1, 9.1, 17.1.1.3 and 22.
+ *
+ * Branch, tags and Call-ID are arguments. Content-Length is the writer's.
+ */
+import * as Grammar from "./Grammar.ts"
+import * as MessageKey from "./MessageKey.ts"
+import * as Route from "./Route.ts"
+import { emptyBody, header, type Header, type SipRequest, type SipResponse } from "./SipMessage.ts"
+
+export interface Body {
+  /** Value of Content-Type. */
+  readonly type: string
+  readonly bytes: Uint8Array
+}
+
+/** What every request says about its sender's hop. */
+export interface Hop {
+  /** Our address and port as others reach them, `host:port`. */
+  readonly sentBy: string
+  /** Unique for each transaction; begins with `z9hG4bK`. */
+  readonly branch: string
+  /** Default `UDP`. */
+  readonly transport?: "UDP" | "TCP" | "TLS"
+}
+
+/** What a caller may add to a request. */
+export interface Extras {
+  readonly headers?: ReadonlyArray<Header>
+  readonly body?: Body
+}
+
+export interface Fields extends Hop, Extras {
+  readonly method: string
+  /** Request-URI. */
+  readonly uri: string
+  /** Value of From, with its tag; `NameAddr.format` writes one. */
+  readonly from: string
+  readonly to: string
+  readonly callId: string
+  readonly cseq: number
+  /** Value of Contact; required where the request creates or refreshes a dialog. */
+  readonly contact?: string
+  /** Values of Route in order. */
+  readonly routes?: ReadonlyArray<string>
+}
+
+const via = ({ transport = "UDP", sentBy, branch }: Hop): Header => [
+  "Via",
+  `SIP/2.0/${transport} ${sentBy};branch=${branch};rport`
+]
+
+export const make = (fields: Fields): SipRequest => ({
+  kind: "request",
+  method: fields.method,
+  uri: fields.uri,
+  headers: [
+    via(fields),
+    ...(fields.routes ?? []).map((route): Header => ["Route", route]),
+    ["Max-Forwards", "70"],
+    ["From", fields.from],
+    ["To", fields.to],
+    ["Call-ID", fields.callId],
+    ["CSeq", `${fields.cseq} ${fields.method}`],
+    ...(fields.contact === undefined ? [] : [["Contact", fields.contact] as const]),
+    ...(fields.headers ?? []),
+    ...(fields.body === undefined ? [] : [["Content-Type", fields.body.type] as const])
+  ],
+  body: fields.body?.bytes ?? emptyBody
+})
+
+/** The first INVITE of a call. */
+export const invite = (fields: Omit<Fields, "method"> & { readonly contact: string }): SipRequest =>
+  make({ ...fields, method: "INVITE" })
+
+const only = (request: SipRequest, names: ReadonlyArray<string>): ReadonlyArray<Header> =>
+  request.headers.filter(([name]) => names.includes(name))
+
+/** A request of another method in the INVITE's transaction: its top Via, Route, From, Call-ID and CSeq number. */
+const sibling = (
+  invite: SipRequest,
+  method: "ACK" | "CANCEL",
+  to: string,
+  more: ReadonlyArray<Header> = []
+): SipRequest => ({
+  kind: "request",
+  method,
+  uri: invite.uri,
+  headers: [
+    ["Via", Grammar.splitList(header(invite, "Via") ?? "")[0] ?? ""],
+    ...only(invite, ["Route"]),
+    ["Max-Forwards", "70"],
+    ...only(invite, ["From"]),
+    ["To", to],
+    ...only(invite, ["Call-ID"]),
+    ["CSeq", `${MessageKey.cseq(invite)?.sequence ?? 0} ${method}`],
+    ...more
+  ],
+  body: emptyBody
+})
+
+/** CANCEL of an INVITE that got a provisional response and no final one, section 9.1. */
+export const cancel = (invite: SipRequest): SipRequest => sibling(invite, "CANCEL", header(invite, "To") ?? "")
+
+/** Section 22.1: the ACK repeats the credentials of its INVITE. */
+export const credentials = (request: SipRequest): ReadonlyArray<Header> =>
+  only(request, ["Authorization", "Proxy-Authorization"])
+
+/** ACK to a 3xx to 6xx, section 17.1.1.3. The ACK to a 2xx is `Dialog.acknowledge`. */
+export const ackFailure = (invite: SipRequest, response: SipResponse): SipRequest =>
+  sibling(invite, "ACK", header(response, "To") ?? header(invite, "To") ?? "", credentials(invite))
+
+/**
+ * The same request as a new transaction with the next CSeq, section 22.2: after a 401 or 407, with the header that
+ * answers it. An earlier header of the same name is replaced.
+ */
+export const again = (request: SipRequest, hop: Hop, answer: Header): SipRequest => ({
+  ...request,
+  headers: [
+    via(hop),
+    ...request.headers.flatMap((entry): ReadonlyArray<Header> => {
+      if (entry[0] === "Via" || entry[0] === answer[0]) return []
+      return entry[0] === "CSeq"
+        ? [["CSeq", `${(MessageKey.cseq(request)?.sequence ?? 0) + 1} ${request.method}`]]
+        : [entry]
+    }),
+    answer
+  ]
+})
+
+/** The URI to resolve for sending, section 8.1.2: the first Route, or the Request-URI where a strict router stands in it. */
+export const nextHop = (request: SipRequest): string => {
+  const first = Route.elements(request, "Route")[0]
+  return first === undefined || Route.isStrict(first) ? request.uri : Route.uri(first)
+}

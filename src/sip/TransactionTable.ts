@@ -1,0 +1,336 @@
+/**
+ * All live transactions of one transport address: matching (RFC 3261 sections 17.1.3, 17.2.3, 9.2, 8.2.2.2), their
+ * machines, and one deadline for all of them.
+ *
+ * Mutable, but owns no socket and no clock: its shell feeds datagrams and wishes of the transaction user (TU) into
+ * `step`, calls `advance` when `nextDeadline` has come, and carries out the outputs in order.
+ *
+ * Bound: `limit` transactions (10,000). Beyond it a request gets 503 without state and a new client transaction fails
+ * with `full`; BYE and CANCEL, which end calls and so make room, are admitted up to twice the limit.
+ */
+import { Result } from "effect"
+import * as DeadlineHeap from "./DeadlineHeap.ts"
+import * as InviteClient from "./InviteClientTransaction.ts"
+import * as InviteServer from "./InviteServerTransaction.ts"
+import * as MessageKey from "./MessageKey.ts"
+import * as NonInviteClient from "./NonInviteClientTransaction.ts"
+import * as NonInviteServer from "./NonInviteServerTransaction.ts"
+import * as Responses from "./Responses.ts"
+import type { Endpoint, SipMessage, SipRequest, SipResponse } from "./SipMessage.ts"
+import * as Timers from "./Timers.ts"
+import * as Transaction from "./Transaction.ts"
+import * as Via from "./Via.ts"
+
+/** Equals the key the transaction is matched by, so that it can be told from the first message: see `clientId`. */
+export type TransactionId = string
+
+export type Input =
+  /** A valid message from the wire. */
+  | { readonly kind: "received"; readonly message: SipMessage; readonly from: Endpoint }
+  /** Start a client transaction. */
+  | { readonly kind: "request"; readonly request: SipRequest; readonly to: Endpoint }
+  /** Answer a server transaction. */
+  | { readonly kind: "respond"; readonly id: TransactionId; readonly response: SipResponse }
+  /** A CANCEL for this INVITE was sent as a request of its own. */
+  | { readonly kind: "cancelled"; readonly id: TransactionId }
+  /** What was last sent for this transaction could not be sent. */
+  | { readonly kind: "transportError"; readonly id: TransactionId }
+  /** Take up an INVITE of ours from before a restart that is being cancelled; nothing is sent. */
+  | { readonly kind: "resumeClient"; readonly request: SipRequest; readonly to: Endpoint }
+  /** Take up an INVITE of theirs from before a restart, to be answered with `respond`; nothing is told. */
+  | { readonly kind: "resumeServer"; readonly request: SipRequest; readonly from: Endpoint }
+
+export type Output =
+  /** `id` is absent for responses without state. */
+  | {
+      readonly kind: "send"
+      readonly id: TransactionId | undefined
+      readonly to: Endpoint
+      readonly message: SipMessage
+    }
+  /** New request of the peer; wants a `respond`. Its top Via is stamped with `from`. */
+  | {
+      readonly kind: "request"
+      readonly id: TransactionId
+      readonly request: SipRequest
+      readonly from: Endpoint
+    }
+  /** The peer cancels `invite`: wants 200 for `id`, and 487 for `invite` unless that had its final response. */
+  | {
+      readonly kind: "cancel"
+      readonly id: TransactionId
+      readonly request: SipRequest
+      readonly invite: TransactionId
+    }
+  /** ACK of a 2xx, for the dialog. */
+  | { readonly kind: "ack"; readonly request: SipRequest; readonly from: Endpoint }
+  /** A response to a request of ours: every provisional, the final one, every 2xx to INVITE. */
+  | {
+      readonly kind: "response"
+      readonly id: TransactionId
+      readonly response: SipResponse
+      readonly from: Endpoint
+    }
+  /** `timeout` counts as 408, `transport` and `full` as 503 (section 8.1.3.1). `duplicate`: the branch is in use. */
+  | {
+      readonly kind: "failed"
+      readonly id: TransactionId
+      readonly reason: Transaction.FailureReason | "full" | "duplicate"
+    }
+  | { readonly kind: "ended"; readonly id: TransactionId }
+  /** Nothing done: to be counted. `stray` responses are dropped as RFC 6026 section 7.2 asks. */
+  | { readonly kind: "dropped"; readonly reason: "malformed" | "stray" | "unknownTransaction" }
+
+type Machine =
+  | { readonly role: "inviteClient"; state: InviteClient.State }
+  | { readonly role: "nonInviteClient"; state: NonInviteClient.State }
+  | { readonly role: "inviteServer"; state: InviteServer.State }
+  | { readonly role: "nonInviteServer"; state: NonInviteServer.State }
+
+interface Entry extends DeadlineHeap.Node {
+  readonly id: TransactionId
+  readonly peer: Endpoint
+  readonly machine: Machine
+  readonly merged: string | undefined
+}
+
+export interface TransactionTable {
+  readonly timers: Timers.Timers
+  readonly limit: number
+  readonly retryAfterSecs: number
+  readonly entries: Map<TransactionId, Entry>
+  /** Requests outside dialogs in progress, by what copies of them have in common. */
+  readonly merged: Map<string, TransactionId>
+  readonly heap: DeadlineHeap.DeadlineHeap<Entry>
+}
+
+export interface Options {
+  readonly timers?: Timers.Timers
+  /** Live transactions. Default 10,000. */
+  readonly limit?: number
+  /** Retry-After of a 503. Default 5. */
+  readonly retryAfterSecs?: number
+}
+
+export const make = ({ timers = Timers.udp, limit = 10_000, retryAfterSecs = 5 }: Options = {}): TransactionTable => ({
+  timers,
+  limit,
+  retryAfterSecs,
+  entries: new Map(),
+  merged: new Map(),
+  heap: DeadlineHeap.make()
+})
+
+/** Live transactions. */
+export const size = (table: TransactionTable): number => table.entries.size
+
+/** Absolute millisecond of the next `advance`, or `undefined` when nothing waits. */
+export const nextDeadline = (table: TransactionTable): number | undefined => DeadlineHeap.earliest(table.heap)?.at
+
+/** The id that a request of ours gets. */
+export const clientId = (request: SipRequest): TransactionId => MessageKey.client(request) ?? ""
+
+/** The id that a request of theirs, stamped or not, has. */
+export const serverId = (request: SipRequest): TransactionId => MessageKey.server(request) ?? ""
+
+type Outputs = ReadonlyArray<Output>
+
+const dropped = (reason: Extract<Output, { kind: "dropped" }>["reason"]): Outputs => [{ kind: "dropped", reason }]
+
+const hasRoom = (table: TransactionTable, method: string): boolean =>
+  table.entries.size < (method === "BYE" || method === "CANCEL" ? 2 * table.limit : table.limit)
+
+const delivered = (entry: Entry, message: SipMessage, from: Endpoint): Output => {
+  if (message.kind === "response") return { kind: "response", id: entry.id, response: message, from }
+  if (message.method === "ACK") return { kind: "ack", request: message, from }
+  if (message.method === "CANCEL")
+    return { kind: "cancel", id: entry.id, request: message, invite: MessageKey.server(message, "INVITE") ?? "" }
+  return { kind: "request", id: entry.id, request: message, from }
+}
+
+/** Keeps what a machine came to and puts its outputs into the words of the table. */
+const settle = (
+  table: TransactionTable,
+  entry: Entry,
+  outputs: ReadonlyArray<Transaction.Output>,
+  from: Endpoint
+): Outputs => {
+  DeadlineHeap.set(table.heap, entry, Transaction.earliest<string>(entry.machine.state.deadlines)?.at)
+  return outputs.map((output): Output => {
+    switch (output.kind) {
+      case "send":
+        return { kind: "send", id: entry.id, to: entry.peer, message: output.message }
+      case "deliver":
+        return delivered(entry, output.message, from)
+      case "failed":
+        return { kind: "failed", id: entry.id, reason: output.reason }
+      case "terminated":
+        table.entries.delete(entry.id)
+        if (entry.merged !== undefined && table.merged.get(entry.merged) === entry.id) table.merged.delete(entry.merged)
+        return { kind: "ended", id: entry.id }
+    }
+  })
+}
+
+const keep = <State>(machine: { state: State }, step: Transaction.Step<State>): ReadonlyArray<Transaction.Output> => {
+  machine.state = step.state
+  return step.outputs
+}
+
+/** `undefined` where the transaction is not a client. */
+const stepClient = (machine: Machine, input: NonInviteClient.Input, now: number) => {
+  switch (machine.role) {
+    case "inviteClient":
+      return keep(machine, InviteClient.step(machine.state, input, now))
+    case "nonInviteClient":
+      return keep(machine, NonInviteClient.step(machine.state, input, now))
+    case "inviteServer":
+    case "nonInviteServer":
+      return undefined
+  }
+}
+
+/** `undefined` where the transaction is not a server. */
+const stepServer = (machine: Machine, input: NonInviteServer.Input, now: number) => {
+  switch (machine.role) {
+    case "inviteServer":
+      return keep(machine, InviteServer.step(machine.state, input, now))
+    case "nonInviteServer":
+      return keep(machine, NonInviteServer.step(machine.state, input, now))
+    case "inviteClient":
+    case "nonInviteClient":
+      return undefined
+  }
+}
+
+const stepAny = (machine: Machine, input: Transaction.Due | Transaction.TransportError, now: number) =>
+  stepClient(machine, input, now) ?? stepServer(machine, input, now) ?? []
+
+const open = (
+  table: TransactionTable,
+  id: TransactionId,
+  peer: Endpoint,
+  machine: Machine,
+  outputs: ReadonlyArray<Transaction.Output>,
+  merged?: string
+): Outputs => {
+  const entry: Entry = { id, peer, machine, merged, at: 0, place: -1 }
+  table.entries.set(id, entry)
+  if (merged !== undefined) table.merged.set(merged, id)
+  return settle(table, entry, outputs, peer)
+}
+
+const openClient = (table: TransactionTable, request: SipRequest, to: Endpoint, now: number): Outputs => {
+  const id = clientId(request)
+  if (id === "") return dropped("malformed")
+  if (table.entries.has(id)) return [{ kind: "failed", id, reason: "duplicate" }]
+  if (!hasRoom(table, request.method)) return [{ kind: "failed", id, reason: "full" }]
+  if (request.method === "INVITE") {
+    const { state, outputs } = InviteClient.start(request, now, table.timers)
+    return open(table, id, to, { role: "inviteClient", state }, outputs)
+  }
+  const { state, outputs } = NonInviteClient.start(request, now, table.timers)
+  return open(table, id, to, { role: "nonInviteClient", state }, outputs)
+}
+
+const openServer = (
+  table: TransactionTable,
+  id: TransactionId,
+  request: SipRequest,
+  peer: Endpoint,
+  now: number
+): Outputs => {
+  const merged = MessageKey.merged(request)
+  if (request.method === "INVITE") {
+    const { state, outputs } = InviteServer.start(request, now, table.timers)
+    return open(table, id, peer, { role: "inviteServer", state }, outputs, merged)
+  }
+  const { state, outputs } = NonInviteServer.start(request, now, table.timers)
+  return open(table, id, peer, { role: "nonInviteServer", state }, outputs, merged)
+}
+
+const receiveRequest = (table: TransactionTable, request: SipRequest, from: Endpoint, now: number): Outputs => {
+  const stamped = Via.stamped(request, from)
+  const id = serverId(stamped)
+  const via = Via.top(stamped)
+  if (id === "" || Result.isFailure(via)) return dropped("malformed")
+  const peer = Via.responseTarget(via.success)
+  const refuse = (response: SipResponse): Outputs => [{ kind: "send", id: undefined, to: peer, message: response }]
+
+  const entry = table.entries.get(id)
+  if (entry !== undefined)
+    return settle(table, entry, stepServer(entry.machine, { kind: "request", request: stamped }, now) ?? [], from)
+  if (request.method === "ACK") return [{ kind: "ack", request: stamped, from }]
+  if (request.method === "CANCEL") {
+    const invite = MessageKey.server(stamped, "INVITE")
+    if (invite === undefined || !table.entries.has(invite)) return refuse(Responses.stateless(stamped, 481))
+  }
+  const merged = MessageKey.merged(stamped)
+  if (merged !== undefined && table.merged.has(merged)) return refuse(Responses.stateless(stamped, 482))
+  if (!hasRoom(table, request.method))
+    return refuse(Responses.stateless(stamped, 503, { headers: [["Retry-After", String(table.retryAfterSecs)]] }))
+  return openServer(table, id, stamped, peer, now)
+}
+
+const receiveResponse = (table: TransactionTable, response: SipResponse, from: Endpoint, now: number): Outputs => {
+  const id = MessageKey.client(response)
+  if (id === undefined) return dropped("malformed")
+  const entry = table.entries.get(id)
+  if (entry === undefined) return dropped("stray")
+  return settle(table, entry, stepClient(entry.machine, { kind: "response", response }, now) ?? [], from)
+}
+
+/** Whether an INVITE from before a restart may be taken up. */
+const resumable = (table: TransactionTable, id: TransactionId, request: SipRequest): boolean =>
+  id !== "" && request.method === "INVITE" && !table.entries.has(id)
+
+export const step = (table: TransactionTable, input: Input, now: number): Outputs => {
+  switch (input.kind) {
+    case "received":
+      return input.message.kind === "request"
+        ? receiveRequest(table, input.message, input.from, now)
+        : receiveResponse(table, input.message, input.from, now)
+    case "request":
+      return openClient(table, input.request, input.to, now)
+    case "respond": {
+      const entry = table.entries.get(input.id)
+      const outputs = entry === undefined ? undefined : stepServer(entry.machine, input, now)
+      if (entry === undefined || outputs === undefined) return dropped("unknownTransaction")
+      return settle(table, entry, outputs, entry.peer)
+    }
+    case "cancelled": {
+      const entry = table.entries.get(input.id)
+      if (entry?.machine.role !== "inviteClient") return dropped("unknownTransaction")
+      const { machine } = entry
+      return settle(table, entry, keep(machine, InviteClient.step(machine.state, input, now)), entry.peer)
+    }
+    case "transportError": {
+      const entry = table.entries.get(input.id)
+      if (entry === undefined) return dropped("unknownTransaction")
+      return settle(table, entry, stepAny(entry.machine, input, now), entry.peer)
+    }
+    case "resumeClient": {
+      const id = clientId(input.request)
+      if (!resumable(table, id, input.request)) return [{ kind: "failed", id, reason: "duplicate" }]
+      const { state, outputs } = InviteClient.resume(input.request, now, table.timers)
+      return open(table, id, input.to, { role: "inviteClient", state }, outputs)
+    }
+    case "resumeServer": {
+      const id = serverId(input.request)
+      if (!resumable(table, id, input.request)) return [{ kind: "failed", id, reason: "duplicate" }]
+      openServer(table, id, input.request, input.from, now)
+      return []
+    }
+  }
+}
+
+/** Fires every timer that is due, the earliest first. */
+export const advance = (table: TransactionTable, now: number): Outputs => {
+  const outputs: Array<Output> = []
+  for (let next = DeadlineHeap.earliest(table.heap); next !== undefined && next.at <= now;) {
+    for (const output of settle(table, next, stepAny(next.machine, { kind: "due" }, now), next.peer))
+      outputs.push(output)
+    next = DeadlineHeap.earliest(table.heap)
+  }
+  return outputs
+}

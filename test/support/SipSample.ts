@@ -1,0 +1,38 @@
+/** SIP messages for tests, and what a transaction machine did, in words. */
+import * as Requests from "../../src/sip/Requests.ts"
+import * as Responses from "../../src/sip/Responses.ts"
+import type { SipMessage, SipRequest, SipResponse } from "../../src/sip/SipMessage.ts"
+import type * as Transaction from "../../src/sip/Transaction.ts"
+
+export const request = (method: string, more: Partial<Requests.Fields> = {}): SipRequest =>
+  Requests.make({
+    method,
+    uri: "sip:bob@192.0.2.2",
+    sentBy: "192.0.2.1:5060",
+    branch: "z9hG4bKalice1",
+    from: '"Alice" <sip:alice@192.0.2.1>;tag=alice',
+    to: "<sip:bob@192.0.2.2>",
+    callId: "call-1@192.0.2.1",
+    cseq: 1,
+    ...(method === "INVITE" ? { contact: "<sip:alice@192.0.2.1:5060>" } : {}),
+    ...more
+  })
+
+export const response = (to: SipRequest, status: number, more: Responses.Options = {}): SipResponse =>
+  Responses.make(to, status, { toTag: "bob", contact: "<sip:bob@192.0.2.2:5062>", ...more })
+
+export const name = (message: SipMessage): string =>
+  message.kind === "request" ? message.method : String(message.status)
+
+export const words = (outputs: ReadonlyArray<Transaction.Output>): ReadonlyArray<string> =>
+  outputs.map((output) => {
+    switch (output.kind) {
+      case "send":
+      case "deliver":
+        return `${output.kind} ${name(output.message)}`
+      case "failed":
+        return `failed ${output.reason}`
+      case "terminated":
+        return "terminated"
+    }
+  })
