@@ -1,0 +1,69 @@
+/**
+ * G.711, both laws, by tables: 64 kbit/s at 8000 samples a second, one octet a sample.
+ *
+ * Linear samples are 16 bits; mu-law keeps 14 of them and A-law 13, as in the software tool library of ITU-T G.191.
+ */
+export type Law = "PCMU" | "PCMA"
+
+const linearOf = {
+  /** G.711 table 2: 14 bits, octets inverted on the line. */
+  PCMU: (octet: number): number => {
+    const bits = ~octet & 0xff
+    const magnitude = ((((bits & 0x0f) << 1) + 33) << ((bits >> 4) & 7)) - 33
+    return (bits & 0x80 ? -magnitude : magnitude) * 4
+  },
+  /** G.711 table 1: 13 bits, even bits inverted on the line. */
+  PCMA: (octet: number): number => {
+    const bits = octet ^ 0x55
+    const segment = (bits >> 4) & 7
+    const step = ((bits & 0x0f) << 1) + 1
+    const magnitude = segment === 0 ? step : (step + 32) << (segment - 1)
+    return (bits & 0x80 ? magnitude : -magnitude) * 8
+  }
+}
+
+/** Number of the highest bit that is set in a positive number. */
+const highestBit = (value: number) => 31 - Math.clz32(value)
+
+const octetOf = {
+  PCMU: (sample: number): number => {
+    // Ones' complement keeps the decision values of both signs apart by the same steps.
+    const biased = Math.min(0x1fff, ((sample < 0 ? ~sample : sample) >> 2) + 33)
+    const segment = highestBit(biased) - 5
+    const bits = (segment << 4) | ((biased >> (segment + 1)) & 0x0f)
+    return (sample < 0 ? ~(bits | 0x80) : ~bits) & 0xff
+  },
+  PCMA: (sample: number): number => {
+    const magnitude = (sample < 0 ? ~sample : sample) >> 4
+    const segment = magnitude < 16 ? 0 : highestBit(magnitude) - 3
+    const mantissa = segment === 0 ? magnitude : (magnitude >> (segment - 1)) & 0x0f
+    return ((segment << 4) | mantissa | (sample < 0 ? 0 : 0x80)) ^ 0x55
+  }
+}
+
+const tables = (law: Law) => ({
+  decode: Int16Array.from({ length: 256 }, (_, octet) => linearOf[law](octet)),
+  /** Indexed by the sample as an unsigned 16-bit number. */
+  encode: Uint8Array.from({ length: 65_536 }, (_, index) => octetOf[law]((index << 16) >> 16))
+})
+
+const codecs = { PCMU: tables("PCMU"), PCMA: tables("PCMA") }
+
+/** The octet of digital silence. */
+export const silence = (law: Law): number => codecs[law].encode[0] ?? 0
+
+/** Linear samples of `octets`, as many. */
+export const decode = (law: Law, octets: Uint8Array): Int16Array => {
+  const table = codecs[law].decode
+  const samples = new Int16Array(octets.length)
+  for (let i = 0; i < octets.length; i++) samples[i] = table[octets[i] ?? 0] ?? 0
+  return samples
+}
+
+/** Octets of `samples`, as many. */
+export const encode = (law: Law, samples: Int16Array): Uint8Array => {
+  const table = codecs[law].encode
+  const octets = new Uint8Array(samples.length)
+  for (let i = 0; i < samples.length; i++) octets[i] = table[(samples[i] ?? 0) & 0xffff] ?? 0
+  return octets
+}

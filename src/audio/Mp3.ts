@@ -1,0 +1,80 @@
+import { MPEGDecoder } from "mpg123-decoder"
+
+/** A frame header that makes sense, ISO/IEC 11172-3 section 2.4.2.3: its length in bytes, else 0. */
+const frameLength = (bytes: Uint8Array, at: number): number => {
+  const [sync, second, third] = [bytes[at], bytes[at + 1], bytes[at + 2]]
+  if (sync !== 0xff || second === undefined || third === undefined || (second & 0xe0) !== 0xe0) return 0
+  const version = (second >> 3) & 3
+  const layer = (second >> 1) & 3
+  const bitrate = bitrates[version === 3 ? 0 : 1]?.[third >> 4] ?? 0
+  const sampleRate = sampleRates[version]?.[(third >> 2) & 3] ?? 0
+  // Layer III only: nobody sends announcements in the others.
+  if (layer !== 1 || bitrate === 0 || sampleRate === 0) return 0
+  return Math.floor(((version === 3 ? 144_000 : 72_000) * bitrate) / sampleRate) + ((third >> 1) & 1)
+}
+
+/** kbit/s by index, MPEG-1 and MPEG-2/2.5; 0 is free format or forbidden. */
+const bitrates = [
+  [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0],
+  [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0]
+]
+/** By version bits: 2.5, reserved, 2, 1. */
+const sampleRates = [[11_025, 12_000, 8000], [], [22_050, 24_000, 16_000], [44_100, 48_000, 32_000]]
+
+/** How far behind the tag the first frame is looked for. */
+const searchBytes = 4096
+
+/** Length of an ID3v2 tag at the beginning, footer included; 0 without one. */
+const tagLength = (bytes: Uint8Array): number => {
+  if (bytes.length < 10 || bytes[0] !== 0x49 || bytes[1] !== 0x44 || bytes[2] !== 0x33) return 0
+  const size = [6, 7, 8, 9].reduce((sum, i) => (sum << 7) | ((bytes[i] ?? 0) & 0x7f), 0)
+  return 10 + size + ((bytes[5] ?? 0) & 0x10 ? 10 : 0)
+}
+
+/** Where the first frame begins that is followed by another one or by the end; -1 when there is none. */
+export const firstFrame = (bytes: Uint8Array): number => {
+  const start = tagLength(bytes)
+  for (let at = start; at < Math.min(bytes.length, start + searchBytes); at++) {
+    const length = frameLength(bytes, at)
+    if (length === 0) continue
+    const following = at + length
+    if (following === bytes.length || frameLength(bytes, following) > 0) return at
+  }
+  return -1
+}
+
+/** A stretch of decoded sound, one channel (the mean of both). */
+export interface Piece {
+  readonly sampleRate: number
+  readonly samples: Int16Array
+}
+
+const chunkBytes = 16_384
+const clip = (value: number) => Math.max(-32_768, Math.min(32_767, Math.round(value)))
+
+/**
+ * Decodes an MP3 piece by piece, so that never more than a chunk of it is held in floating point.
+ *
+ * Broken frames are skipped. The codec is foreign code fed with foreign bytes: run it where a hang can be ended.
+ */
+export async function* decode(bytes: Uint8Array): AsyncGenerator<Piece, void> {
+  const start = firstFrame(bytes)
+  if (start < 0) return
+  const decoder = new MPEGDecoder()
+  await decoder.ready
+  try {
+    for (let at = start; at < bytes.length; at += chunkBytes) {
+      const { channelData, sampleRate, samplesDecoded } = decoder.decode(bytes.subarray(at, at + chunkBytes))
+      const [left, right] = channelData
+      if (samplesDecoded === 0 || left === undefined) continue
+      const samples = new Int16Array(samplesDecoded)
+      for (let i = 0; i < samplesDecoded; i++) {
+        const first = left[i] ?? 0
+        samples[i] = clip(((first + (right?.[i] ?? first)) / 2) * 32_768)
+      }
+      yield { sampleRate, samples }
+    }
+  } finally {
+    decoder.free()
+  }
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import * as Decode from "../../src/audio/Decode.ts"
+import * as G711 from "../../src/audio/G711.ts"
+import * as Goertzel from "../../src/audio/Goertzel.ts"
+import * as Mp3 from "../../src/audio/Mp3.ts"
+import * as Resample from "../../src/audio/Resample.ts"
+import * as Tone from "../../src/audio/Tone.ts"
+import * as Wav from "../../src/audio/Wav.ts"
+
+/** Written by LAME: 800 ms of 440 Hz at -12 dBFS; 500 ms of 1 kHz at -20 dBFS. */
+const mono = new Uint8Array(readFileSync(new URL("./tone-440hz-16khz-mono.mp3", import.meta.url)))
+const stereo = new Uint8Array(readFileSync(new URL("./tone-1000hz-44khz-stereo.mp3", import.meta.url)))
+const limits = { maxSeconds: 10 }
+
+const decoded = async (bytes: Uint8Array, contentType: string | null = null) =>
+  Result.getOrThrow(await Decode.decode(bytes, contentType, limits))
+/** The middle half: codec and filter have settled there. */
+const middle = (samples: Int16Array) => samples.subarray(samples.length >> 2, (samples.length * 3) >> 2)
+
+describe("Resampling", () => {
+  it.each([
+    [8000, 48_000],
+    [48_000, 8000],
+    [44_100, 8000],
+    [22_050, 8000],
+    [11_025, 8000]
+  ])("keeps a tone, its level and its length from %i to %i Hz, in uneven pieces", async (from, to) => {
+    const input = Tone.sine(1000, -10, 1000, from)
+    const resampler = await Resample.make(from, to)
+    const parts: Array<Int16Array> = []
+    for (let at = 0, size = 1; at < input.length; at += size, size = (size * 7) % 9973)
+      parts.push(resampler.process(input.subarray(at, at + size)))
+    parts.push(resampler.flush())
+    resampler.free()
+    const output = Resample.concat(parts)
+    assert.closeTo(output.length, to, to / 1000)
+    assert.closeTo(Goertzel.level(output.subarray(to / 10, to / 2), 1000, to), -10, 0.1)
+  })
+
+  it("begins with the first sample of the input", async () => {
+    const resampler = await Resample.make(16_000, 8000)
+    const input = new Int16Array(3200)
+    input.fill(10_000, 1600)
+    const output = resampler.process(input)
+    assert.isBelow(Math.abs(output[760] ?? 0), 200)
+    assert.isAbove(output[840] ?? 0, 9000)
+    resampler.free()
+  })
+
+  it("keeps what 8 kHz cannot carry out of it", async () => {
+    const resampler = await Resample.make(48_000, 8000)
+    const output = resampler.process(Tone.sine(5000, -6, 500, 48_000))
+    assert.isBelow(Goertzel.totalLevel(middle(output)), -80)
+    resampler.free()
+  })
+})
+
+describe("Decoding files", () => {
+  it.each([
+    ["mono MP3 of 16 kHz", mono, 440, -12, 0.8],
+    ["stereo MP3 of 44.1 kHz", stereo, 1000, -20, 0.5],
+    ["WAV of 8 kHz", Wav.write({ sampleRate: 8000, samples: Tone.sine(500, -10, 300, 8000) }), 500, -10, 0.3],
+    ["WAV of 44.1 kHz", Wav.write({ sampleRate: 44_100, samples: Tone.sine(500, -10, 300, 44_100) }), 500, -10, 0.3]
+  ] as const)(
+    "gives 8 kHz of the right frequency, level and length from %s",
+    async (_, bytes, frequency, dbfs, seconds) => {
+      const samples = await decoded(bytes)
+      // An MP3 carries the delay and the padding of its encoder.
+      assert.closeTo(samples.length / 8000, seconds, 0.11)
+      assert.closeTo(Goertzel.level(middle(samples), frequency, 8000), dbfs, 0.5)
+      assert.closeTo(Goertzel.totalLevel(middle(samples)), dbfs, 0.5)
+    }
+  )
+
+  it("finds an MP3 behind an ID3 tag and behind a few stray bytes", async () => {
+    const tag = Uint8Array.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 1, 0, ...Array.from({ length: 128 }, () => 0xff)])
+    assert.strictEqual(Mp3.firstFrame(Uint8Array.from([...tag, ...mono])), tag.length)
+    assert.isAbove((await decoded(Uint8Array.from([...tag, 1, 2, 3, ...mono]))).length, 6000)
+  })
+
+  it("takes headerless mu-law only by the name the server gives it", async () => {
+    const octets = G711.encode("PCMU", Tone.sine(500, -10, 100, 8000))
+    assert.strictEqual((await decoded(octets, "Audio/Basic; charset=x")).length, 800)
+    assert.deepStrictEqual(await Decode.decode(octets, "audio/mpeg", limits), Result.fail("unsupported_format"))
+  })
+
+  it.each([
+    ["empty", new Uint8Array(0)],
+    ["empty", Wav.write({ sampleRate: 8000, samples: new Int16Array(0) })],
+    ["unsupported_format", new TextEncoder().encode("<!doctype html><html>not found</html>")],
+    ["unsupported_format", mono.subarray(10, 60)],
+    ["too_large", Wav.write({ sampleRate: 8000, samples: new Int16Array(8000 * 11) })]
+  ] as const)("refuses as %s", async (reason, bytes) => {
+    assert.deepStrictEqual(await Decode.decode(bytes, null, limits), Result.fail(reason))
+  })
+
+  it("stops an MP3 at the limit", async () => {
+    assert.deepStrictEqual(await Decode.decode(mono, null, { maxSeconds: 0.5 }), Result.fail("too_large"))
+  })
+
+  it("takes an MP3 that breaks off, and one with broken frames, as far as it goes", async () => {
+    assert.isAbove((await decoded(mono.subarray(0, 2000))).length, 2000)
+    const broken = Uint8Array.from(mono, (octet, i) => (i > 1000 && i < 1400 ? (octet * 7 + i) & 255 : octet))
+    assert.isAbove((await decoded(broken)).length, 3000)
+  })
+})
