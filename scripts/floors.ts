@@ -38,7 +38,7 @@ const hashing = new Set([
 
 const vendors: Readonly<Record<number, ReadonlyArray<RegExp>>> = {
   0: [/^effect(\/|$)/],
-  1: [/^effect(\/|$)/, /^sdp-transform$/, /^@echogarden\/speex-resampler-wasm/, /^mpg123-decoder$/],
+  1: [/^effect(\/|$)/, /^sdp-transform$/, /^ipaddr\.js$/, /^@echogarden\/speex-resampler-wasm/, /^mpg123-decoder$/],
   2: [/^effect(\/|$)/, /^mpg123-decoder$/],
   3: [/^effect(\/|$)/]
 }

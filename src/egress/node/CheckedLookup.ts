@@ -1,0 +1,48 @@
+import { lookup as systemLookup, Resolver } from "node:dns/promises"
+import { isIPv6, type LookupFunction } from "node:net"
+
+/** All addresses of a host name, IPv4 and IPv6 literals. Rejects when there are none. */
+export type Resolve = (host: string) => Promise<ReadonlyArray<string>>
+
+/**
+ * Asks the DNS servers of the machine, without its hosts file and off the thread pool: two slow names of one tenant
+ * would hold up `getaddrinfo` for everyone.
+ */
+export const dns = (): Resolve => {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 })
+  return async (host) => {
+    const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+    const addresses = [four, six].flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []))
+    if (addresses.length === 0 && four.status === "rejected") throw four.reason
+    return addresses
+  }
+}
+
+/** Asks the machine as any program does, hosts file included: where private targets are allowed, that is where they are. */
+export const system: Resolve = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address)
+
+/** A lookup that found an address which may not be reached. */
+export class BlockedAddress extends Error {
+  readonly code = "EBLOCKED"
+}
+
+/**
+ * The `lookup` of a socket: resolves, checks every address, and hands the socket those very addresses. There is no
+ * second resolution between check and connect, so a DNS answer that changes in between has nowhere to act. One
+ * forbidden address among many refuses the name: an honest public name has none.
+ */
+export const make =
+  (resolve: Resolve, permits: (address: string) => boolean): LookupFunction =>
+  (host, options, callback) => {
+    resolve(host).then(
+      (addresses) => {
+        const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
+        const [first] = found
+        if (first === undefined) return callback(new Error("no address"), "")
+        // What it resolved to is not told: a tenant could map a private network with it.
+        if (!addresses.every(permits)) return callback(new BlockedAddress("forbidden address"), "")
+        return options.all === true ? callback(null, found) : callback(null, first.address, first.family)
+      },
+      (cause) => callback(Object.assign(new Error("not resolved", { cause }), { code: "ENOTFOUND" }), "")
+    )
+  }

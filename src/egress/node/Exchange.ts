@@ -1,0 +1,117 @@
+import type { ClientRequest, IncomingMessage } from "node:http"
+import { request as httpsRequest } from "node:https"
+import { Effect } from "effect"
+import { EgressError, type EgressRequest, type EgressResponse } from "../Egress.ts"
+import type { Target } from "../Target.ts"
+import type { Connections } from "./Connections.ts"
+import * as Failure from "./Failure.ts"
+
+/** After a cut answer, read on and forget this much so that the connection can be used again; then close it. */
+const forgottenBytes = 65_536
+
+const headersOf = (response: IncomingMessage): Readonly<Record<string, string>> => {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(response.headers))
+    if (value !== undefined) headers[name] = typeof value === "string" ? value : value.join(", ")
+  return headers
+}
+
+/**
+ * One request and its answer, no redirects.
+ *
+ * `withinMs` spans queueing, resolution, connection, TLS and the last byte. Interruption and every failure close the
+ * connection. When a kept-alive connection turns out to be closed before a byte of an answer, the request is sent once
+ * more: the peer may then see it twice, as it may after any lost answer.
+ */
+export const exchange = (
+  connections: Connections,
+  target: Target,
+  { method, headers, body, maxResponseBytes, truncate = false }: EgressRequest,
+  withinMs: number
+): Effect.Effect<EgressResponse, EgressError> =>
+  Effect.callback((resume) => {
+    let current: ClientRequest
+    let settled = false
+    let answered = false
+    let sentTwice = false
+
+    const succeed = (response: EgressResponse) => {
+      if (settled) return
+      settled = true
+      resume(Effect.succeed(response))
+    }
+    const fail = (error: EgressError) => {
+      if (settled) return
+      settled = true
+      clearTimeout(deadline)
+      current.destroy()
+      resume(Effect.fail(error))
+    }
+    const failWith = (reason: EgressError["reason"], detail: string) => fail(new EgressError({ reason, detail }))
+
+    const receive = (response: IncomingMessage) => {
+      answered = true
+      const chunks: Array<Buffer> = []
+      let length = 0
+      const finish = () =>
+        succeed({
+          status: response.statusCode ?? 0,
+          headers: headersOf(response),
+          body: new Uint8Array(Buffer.concat(chunks, Math.min(length, maxResponseBytes)))
+        })
+      if (!truncate && Number(response.headers["content-length"]) > maxResponseBytes)
+        return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
+      response.on("data", (chunk: Buffer) => {
+        const room = maxResponseBytes - length
+        length += chunk.length
+        if (room > 0) chunks.push(chunk)
+        if (length <= maxResponseBytes) return
+        if (!truncate) return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
+        if (!settled) finish()
+        if (length > maxResponseBytes + forgottenBytes) response.destroy()
+      })
+      // A moment later the connection is back in its pool, where the caller's next request should find it.
+      response.on("end", () => setImmediate(finish))
+      response.on("error", (error) => fail(Failure.fromNode(error)))
+      response.once("close", () => clearTimeout(deadline))
+    }
+
+    const send = () => {
+      const request = httpsRequest({
+        agent: connections,
+        host: target.host,
+        port: target.port,
+        path: target.path,
+        method,
+        headers:
+          body === undefined
+            ? { "accept-encoding": "identity", ...headers }
+            : { "accept-encoding": "identity", ...headers, "content-length": Buffer.byteLength(body) }
+      })
+      current = request
+      request.once("response", receive)
+      request.on("error", (error) => {
+        if (settled || request !== current) return
+        if (request.reusedSocket && !sentTwice && !answered && Failure.isHangup(error)) {
+          sentTwice = true
+          send()
+        } else fail(Failure.fromNode(error))
+      })
+      request.once("close", () => {
+        // A peer that switched protocols, which nobody asked for, ends without an error.
+        if (request === current && !answered) failWith("reset", "the connection was closed without an answer")
+      })
+      request.end(body)
+    }
+
+    const deadline = setTimeout(() => {
+      failWith("timeout", "no complete answer in time")
+      current.destroy() // settled before, when only the rest of a cut answer was outstanding
+    }, withinMs)
+    send()
+    return Effect.sync(() => {
+      settled = true
+      clearTimeout(deadline)
+      current.destroy()
+    })
+  })

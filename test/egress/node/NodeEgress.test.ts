@@ -1,0 +1,376 @@
+import { writeFile } from "node:fs/promises"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { Egress, type EgressRequest } from "../../../src/egress/Egress.ts"
+import * as NodeEgress from "../../../src/egress/node/NodeEgress.ts"
+import * as Target from "../../../src/egress/Target.ts"
+import * as DataDirectory from "../../support/DataDirectory.ts"
+import * as HttpsServer from "../../support/HttpsServer.ts"
+import * as TestCertificate from "../../support/TestCertificate.ts"
+
+const authority = TestCertificate.makeAuthority()
+const certificate = authority.issue(["hook.example", "other.example", "127.0.0.1"])
+
+/** The Internet of these tests is 127.0.0.1; every other address keeps its kind, 127.0.0.2 included. */
+const rules: Target.Rules = {
+  permits: (address) => address === "127.0.0.1" || Target.publicOnly.permits(address),
+  localNames: false
+}
+
+const egressOf = (options: Partial<NodeEgress.Options> = {}) =>
+  NodeEgress.make({
+    rules,
+    resolve: async () => ["127.0.0.1"],
+    extraAuthorities: authority.cert,
+    ...options
+  })
+
+const get = (url: string, more: Partial<EgressRequest> = {}): EgressRequest => ({
+  url,
+  method: "GET",
+  headers: {},
+  timeoutMs: 5_000,
+  maxResponseBytes: 1_000,
+  ...more
+})
+
+const serve = (
+  handler: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => response.end("ok"),
+  issued = certificate
+) =>
+  Effect.map(HttpsServer.start(issued, handler), (server) => ({
+    ...server,
+    at: (path = "/", host = "hook.example") => `https://${host}:${server.port}${path}`
+  }))
+
+const bodyText = ({ body }: { readonly body: Uint8Array }) => new TextDecoder().decode(body)
+
+const failure = (egress: Egress["Service"], request: EgressRequest) => Effect.flip(egress.request(request))
+
+describe("egress over node:https", () => {
+  it.live("posts a body and gives back status, headers and body", () =>
+    Effect.gen(function* () {
+      const server = yield* serve((request, response) => {
+        const chunks: Array<Buffer> = []
+        request.on("data", (chunk: Buffer) => chunks.push(chunk))
+        request.on("end", () => {
+          response.writeHead(202, { "X-Method": request.method, "X-Host": request.headers.host })
+          response.end(`${request.headers["content-length"]} ${Buffer.concat(chunks).toString()}`)
+        })
+      })
+      const egress = yield* egressOf()
+      const answer = yield* egress.request({ ...get(server.at("/a?b")), method: "POST", body: "grüezi" })
+      assert.strictEqual(answer.status, 202)
+      assert.strictEqual(answer.headers["x-method"], "POST")
+      assert.strictEqual(answer.headers["x-host"], `hook.example:${server.port}`)
+      assert.strictEqual(bodyText(answer), "7 grüezi")
+    })
+  )
+
+  it.live("uses one connection for requests in turn, and no more than allowed for requests at once", () =>
+    Effect.gen(function* () {
+      const server = yield* serve((_request, response) => setImmediate(() => response.end("ok")))
+      const egress = yield* egressOf({ maxConnectionsPerDestination: 3 })
+      for (let n = 0; n < 5; n++) yield* egress.request(get(server.at()))
+      assert.lengthOf(server.connections, 1)
+      yield* Effect.forEach(Array.from({ length: 20 }), () => egress.request(get(server.at())), {
+        concurrency: "unbounded"
+      })
+      assert.lengthOf(server.connections, 3)
+    })
+  )
+
+  it.live("reads an answer that ends with its connection", () =>
+    Effect.gen(function* () {
+      const server = yield* serve((request) => {
+        request.socket.end("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nto the end")
+      })
+      const egress = yield* egressOf()
+      assert.strictEqual(bodyText(yield* egress.request(get(server.at()))), "to the end")
+    })
+  )
+
+  it.live.each([
+    ["HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"],
+    ["HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"],
+    ["not http at all\r\n\r\n"],
+    [""]
+  ])("fails on an answer that is none: %j", ([answer = ""]) =>
+    Effect.gen(function* () {
+      const server = yield* serve((request) => request.socket.end(answer))
+      assert.strictEqual((yield* failure(yield* egressOf(), get(server.at()))).reason, "reset")
+    })
+  )
+
+  it.live("sends again on a fresh connection when a kept one was closed without an answer", () =>
+    Effect.gen(function* () {
+      let requests = 0
+      const server = yield* serve((request, response) => {
+        if (++requests === 2) request.socket.destroy()
+        else response.end("ok")
+      })
+      const egress = yield* egressOf()
+      yield* egress.request(get(server.at()))
+      assert.strictEqual(bodyText(yield* egress.request(get(server.at()))), "ok")
+      assert.strictEqual(requests, 3)
+      assert.lengthOf(server.connections, 2)
+    })
+  )
+
+  it.live("does not send again on a connection that was fresh", () =>
+    Effect.gen(function* () {
+      const server = yield* serve((request) => request.socket.destroy())
+      const error = yield* failure(yield* egressOf(), get(server.at()))
+      assert.strictEqual(error.reason, "reset")
+      assert.lengthOf(server.connections, 1)
+    })
+  )
+})
+
+describe("egress to where it must not go", () => {
+  it.live.each([
+    ["http://hook.example/", "invalid_url"],
+    ["https://user:secret@hook.example/", "invalid_url"],
+    ["https://127.0.0.2/", "blocked"],
+    ["https://[::ffff:10.0.0.1]/", "blocked"],
+    ["https://localhost/", "blocked"]
+  ] as const)("refuses %s as %s without resolving", ([url, reason]) =>
+    Effect.gen(function* () {
+      let resolved = 0
+      const egress = yield* egressOf({
+        resolve: async () => {
+          resolved++
+          return ["127.0.0.1"]
+        }
+      })
+      assert.strictEqual((yield* failure(egress, get(url))).reason, reason)
+      assert.strictEqual(resolved, 0)
+      assert.isString(egress.refuse(url))
+    })
+  )
+
+  it.live.each([[["10.0.0.1"]], [["8.8.8.8", "192.168.0.1"]], [["::1"]], [["64:ff9b::7f00:1"]]])(
+    "refuses a name that resolves to %s, and does not tell the address",
+    ([addresses = []]) =>
+      Effect.gen(function* () {
+        const error = yield* failure(yield* egressOf({ resolve: async () => addresses }), get("https://hook.example/"))
+        assert.strictEqual(error.reason, "blocked")
+        assert.strictEqual(error.detail, "the host resolves to a private or reserved address")
+      })
+  )
+
+  it.live("connects to the address that it checked, whatever DNS says the next moment", () =>
+    Effect.gen(function* () {
+      const server = yield* serve()
+      let resolved = 0
+      const egress = yield* egressOf({ resolve: async () => (resolved++ === 0 ? ["127.0.0.1"] : ["127.0.0.2"]) })
+      const first = yield* egress.request(get(server.at()))
+      assert.strictEqual(first.status, 200)
+      assert.strictEqual(resolved, 1)
+      assert.strictEqual(server.connections[0]?.localAddress, "127.0.0.1")
+      // A kept connection leads where it always led; a new one is checked anew.
+      assert.strictEqual((yield* egress.request(get(server.at()))).status, 200)
+      server.connections[0]?.destroy()
+      yield* server.closed(1)
+      assert.strictEqual((yield* failure(egress, get(server.at()))).reason, "blocked")
+      assert.lengthOf(server.connections, 1)
+    })
+  )
+
+  it.live.each([
+    ["https://127.0.0.2/", "blocked"],
+    ["https://inside.example/", "blocked"],
+    ["http://hook.example/", "invalid_url"],
+    ["https://user@hook.example/", "invalid_url"],
+    ["https://:0/", "invalid_url"]
+  ] as const)("does not follow a redirect to %s", ([location, reason]) =>
+    Effect.gen(function* () {
+      const server = yield* serve((_request, response) => response.writeHead(302, { location }).end())
+      const egress = yield* egressOf({
+        resolve: async (host) => (host === "inside.example" ? ["10.0.0.1"] : ["127.0.0.1"])
+      })
+      assert.strictEqual((yield* failure(egress, get(server.at(), { maxRedirects: 3 }))).reason, reason)
+    })
+  )
+
+  it.live("follows redirects as far as told, and keeps credentials to their origin", () =>
+    Effect.gen(function* () {
+      const seen: Array<string> = []
+      const server = yield* serve((request, response) => {
+        seen.push(`${request.url} ${request.headers.authorization ?? "-"}`)
+        if (request.url === "/one") response.writeHead(307, { location: "/two" }).end()
+        else if (request.url === "/two") response.writeHead(302, { location: server.at("/end", "other.example") }).end()
+        else response.end("end")
+      })
+      const egress = yield* egressOf()
+      const request = get(server.at("/one"), { headers: { Authorization: "secret" } })
+      assert.strictEqual((yield* egress.request(request)).status, 307)
+      assert.strictEqual((yield* egress.request({ ...request, maxRedirects: 1 })).status, 302)
+      seen.length = 0
+      assert.strictEqual(bodyText(yield* egress.request({ ...request, maxRedirects: 2 })), "end")
+      assert.deepStrictEqual(seen, ["/one secret", "/two secret", "/end -"])
+    })
+  )
+})
+
+describe("egress to a server that misbehaves", () => {
+  it.live("refuses a longer answer, announced or not, and closes the connection", () =>
+    Effect.gen(function* () {
+      const server = yield* serve((request, response) => {
+        if (request.url === "/announced") response.writeHead(200, { "content-length": 1_001 })
+        response.end("x".repeat(1_001))
+      })
+      const egress = yield* egressOf()
+      assert.strictEqual((yield* failure(egress, get(server.at("/announced")))).reason, "too_large")
+      yield* server.closed(1)
+      assert.strictEqual((yield* failure(egress, get(server.at("/chunked")))).reason, "too_large")
+      yield* server.closed(2)
+    })
+  )
+
+  it.live("cuts a longer answer where told, and uses the connection again when the rest is short", () =>
+    Effect.gen(function* () {
+      const server = yield* serve((_request, response) => response.end("x".repeat(5_000)))
+      // With one connection allowed, the next request waits until the rest was read and forgotten.
+      const egress = yield* egressOf({ maxConnectionsPerDestination: 1 })
+      for (let n = 0; n < 3; n++) {
+        const { body } = yield* egress.request(get(server.at(), { truncate: true }))
+        assert.lengthOf(body, 1_000)
+      }
+      assert.lengthOf(server.connections, 1)
+    })
+  )
+
+  it.live("ends an endless answer although it was cut", () =>
+    Effect.gen(function* () {
+      const server = yield* serve((_request, response) => {
+        const pour = (): void => {
+          while (!response.destroyed && response.write("x".repeat(16_384)));
+          if (!response.destroyed) response.once("drain", pour)
+        }
+        pour()
+      })
+      const { body } = yield* (yield* egressOf()).request(get(server.at(), { truncate: true }))
+      assert.lengthOf(body, 1_000)
+      yield* server.closed(1)
+    })
+  )
+
+  it.live("gives up at the deadline on a server that sends a byte now and then, and closes", () =>
+    Effect.gen(function* () {
+      const server = yield* serve((_request, response) => {
+        const drip = setInterval(() => response.write("x"), 10)
+        response.once("close", () => clearInterval(drip))
+      })
+      const error = yield* failure(yield* egressOf(), get(server.at(), { timeoutMs: 150 }))
+      assert.strictEqual(error.reason, "timeout")
+      yield* server.closed(1)
+    })
+  )
+
+  it.live("counts resolution and the TLS handshake in the deadline", () =>
+    Effect.gen(function* () {
+      const slowNames = yield* egressOf({ resolve: () => new Promise(() => undefined) })
+      assert.strictEqual((yield* failure(slowNames, get("https://hook.example/", { timeoutMs: 50 }))).reason, "timeout")
+      const silent = yield* Effect.acquireRelease(
+        Effect.promise(
+          () =>
+            new Promise<{ port: number; close: () => void }>((done) => {
+              const server = createServer((socket) => void socket.on("error", () => undefined))
+              server.listen(0, "127.0.0.1", () => {
+                const address = server.address()
+                done({ port: typeof address === "object" ? (address?.port ?? 0) : 0, close: () => server.close() })
+              })
+            })
+        ),
+        (server) => Effect.sync(server.close)
+      )
+      const error = yield* failure(yield* egressOf(), get(`https://hook.example:${silent.port}/`, { timeoutMs: 50 }))
+      assert.strictEqual(error.reason, "timeout")
+    })
+  )
+
+  it.live("closes the connection of an interrupted request", () =>
+    Effect.gen(function* () {
+      const arrived = yield* Deferred.make<void>()
+      const server = yield* serve(() => Deferred.doneUnsafe(arrived, Effect.void))
+      const egress = yield* egressOf()
+      const fiber = yield* Effect.forkChild(egress.request(get(server.at())))
+      yield* Deferred.await(arrived)
+      yield* Fiber.interrupt(fiber)
+      yield* server.closed(1)
+    })
+  )
+
+  it.live("closes idle connections when its scope ends", () =>
+    Effect.gen(function* () {
+      const server = yield* serve()
+      yield* Effect.scoped(Effect.flatMap(egressOf(), (egress) => egress.request(get(server.at()))))
+      yield* server.closed(1)
+    })
+  )
+
+  it.live("tells apart a name, a port and a certificate that do not work", () =>
+    Effect.gen(function* () {
+      const server = yield* serve()
+      const nowhere = yield* egressOf({ resolve: () => Promise.reject(new Error("NXDOMAIN")) })
+      assert.strictEqual((yield* failure(nowhere, get("https://hook.example/"))).reason, "resolve")
+
+      const egress = yield* egressOf()
+      const closedPort = yield* Effect.scoped(Effect.map(serve(), ({ port }) => port))
+      const refused = yield* failure(egress, get(`https://127.0.0.1:${closedPort}/`))
+      assert.deepInclude(refused, { reason: "connect", detail: "ECONNREFUSED" })
+
+      const wrongName = yield* failure(egress, get(server.at("/", "third.example")))
+      assert.deepInclude(wrongName, { reason: "tls", detail: "ERR_TLS_CERT_ALTNAME_INVALID" })
+
+      const past = { from: new Date(Date.now() - 2e9), to: new Date(Date.now() - 1e9) }
+      const old = yield* serve(undefined, authority.issue(["hook.example"], past))
+      assert.deepInclude(yield* failure(egress, get(old.at())), { reason: "tls", detail: "CERT_HAS_EXPIRED" })
+
+      const stranger = yield* serve(undefined, TestCertificate.makeAuthority("Stranger").issue(["hook.example"]))
+      assert.strictEqual((yield* failure(egress, get(stranger.at()))).reason, "tls")
+    })
+  )
+
+  it.live("fails at once above its bound of requests under way", () =>
+    Effect.gen(function* () {
+      const egress = yield* egressOf({ maxInFlight: 1, resolve: () => new Promise(() => undefined) })
+      yield* Effect.forkChild(egress.request(get("https://hook.example/")), { startImmediately: true })
+      assert.strictEqual((yield* failure(egress, get("https://hook.example/"))).reason, "connect")
+    })
+  )
+})
+
+describe("the egress layer of a running service", () => {
+  it.live("trusts the authorities of TARGET_CA_FILE besides the default roots", () =>
+    Effect.gen(function* () {
+      const server = yield* serve(undefined, authority.issue(["localhost"]))
+      const caFile = join(yield* DataDirectory.make, "ca.pem")
+      yield* Effect.promise(() => writeFile(caFile, `A comment\n${authority.cert}`))
+      const ask = Effect.flatMap(Egress, (egress) => egress.request(get(server.at("/", "localhost"))))
+      const answer = yield* Effect.provide(ask, NodeEgress.layer({ allowPrivate: true, caFile }))
+      assert.strictEqual(answer.status, 200)
+      const error = yield* Effect.flip(Effect.provide(ask, NodeEgress.layer({ allowPrivate: true })))
+      assert.deepInclude(error, { reason: "tls" })
+      const closed = yield* Effect.flip(Effect.provide(ask, NodeEgress.layer({ allowPrivate: false, caFile })))
+      assert.deepInclude(closed, { reason: "blocked" })
+    })
+  )
+
+  it.live.each([
+    ["missing.pem", undefined],
+    ["empty.pem", "no certificate"],
+    ["broken.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"]
+  ])("names a TARGET_CA_FILE that cannot be used: %s", ([name, content]) =>
+    Effect.gen(function* () {
+      const caFile = join(yield* DataDirectory.make, name ?? "")
+      if (content !== undefined) yield* Effect.promise(() => writeFile(caFile, content))
+      const error = yield* Effect.flip(Effect.provide(Egress, NodeEgress.layer({ allowPrivate: false, caFile })))
+      assert.include(error.message, `TARGET_CA_FILE ${caFile} cannot be used: `)
+    })
+  )
+})
