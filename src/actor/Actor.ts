@@ -220,6 +220,8 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
   const close = Effect.gen(function* () {
     closed = true
     deadlines.set(id, null, nothing)
+    // Interrupted in the middle (the service stops): whether it was committed is for a repetition to find out.
+    if (current?.done != null) Deferred.doneUnsafe(current.done, Exit.fail(busy))
     for (const { done } of yield* Queue.clear(mailbox)) if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(null))
   })
 

@@ -1,0 +1,133 @@
+import { Schema } from "effect"
+
+/**
+ * The state of a call as the journal keeps it: plain JSON, times in epoch milliseconds, versioned.
+ *
+ * A new version adds a decoder with an upgrade in `decode`; a row that cannot be read ends its call cleanly.
+ */
+export const stateVersion = 1
+
+const Millis = Schema.Number
+const OrNull = Schema.NullOr
+
+export const CallStatus = Schema.Literals(["initiated", "ringing", "answered", "bridged", "ended", "failed"])
+export type CallStatus = typeof CallStatus.Type
+
+const Leg = Schema.Struct({
+  id: Schema.String,
+  role: Schema.Literals(["primary", "transfer"]),
+  direction: Schema.Literals(["inbound", "outbound"]),
+  from: Schema.String,
+  to: Schema.String,
+  status: CallStatus,
+  initiatedAt: Millis,
+  answeredAt: OrNull(Millis),
+  endedAt: OrNull(Millis),
+  endReason: OrNull(Schema.String),
+  endInitiator: OrNull(Schema.String),
+  /** The adapter's opaque word for finding this leg again (house, "Recovery"). */
+  resume: Schema.Json,
+  /** The command that dialled it; null for an inbound leg. */
+  dialId: OrNull(Schema.String),
+  /** The carrier has reported its end: nothing is left there. */
+  gone: Schema.Boolean
+})
+export type Leg = typeof Leg.Type
+
+/** A command that went down and whose outcome has not come back (house, "Commands are part of the state"). */
+const Pending = Schema.Union([
+  Schema.Struct({ type: Schema.Literal("dial"), commandId: Schema.String, legId: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("answer"), commandId: Schema.String, legId: Schema.String }),
+  Schema.Struct({
+    type: Schema.Literal("hangup"),
+    commandId: Schema.String,
+    legId: Schema.String,
+    since: Millis,
+    /** How an unanswered inbound leg is refused; null: a plain hang-up. */
+    rejectCause: OrNull(Schema.Literals(["user_busy", "rejected", "no_answer", "not_found", "error"]))
+  }),
+  Schema.Struct({
+    type: Schema.Literal("play"),
+    commandId: Schema.String,
+    legId: Schema.String,
+    playbackId: Schema.String
+  }),
+  Schema.Struct({ type: Schema.Literal("send_dtmf"), commandId: Schema.String, legId: Schema.String })
+])
+export type Pending = typeof Pending.Type
+
+export const GatherOptions = Schema.Struct({
+  minimumDigits: Schema.Number,
+  maximumDigits: Schema.Number,
+  /** One of `0-9*#`, or "" for none. */
+  terminatingDigit: Schema.String,
+  validDigits: Schema.String,
+  timeoutMs: Millis,
+  interDigitTimeoutMs: Millis,
+  initialTimeoutMs: Millis
+})
+export type GatherOptions = typeof GatherOptions.Type
+
+const Gather = Schema.Struct({
+  options: GatherOptions,
+  digits: Schema.String,
+  startedAt: Millis,
+  lastDigitAt: OrNull(Millis)
+})
+export type Gather = typeof Gather.Type
+
+/** Decision D6: when an answered call is ended by us, and why. */
+const Limit = Schema.Struct({
+  afterSecs: Schema.Number,
+  reason: Schema.Literals(["time_limit", "balance_exhausted"])
+})
+export type Limit = typeof Limit.Type
+
+export const CallState = Schema.Struct({
+  id: Schema.String,
+  tenantId: Schema.String,
+  direction: Schema.Literals(["inbound", "outbound"]),
+  status: CallStatus,
+  from: Schema.String,
+  to: Schema.String,
+  routeId: Schema.String,
+  adapter: Schema.String,
+  customerReference: OrNull(Schema.String),
+  initiatedAt: Millis,
+  answeredAt: OrNull(Millis),
+  endedAt: OrNull(Millis),
+  endReason: OrNull(Schema.String),
+  endInitiator: OrNull(Schema.String),
+  /** Ring time of an outbound call, seconds. */
+  timeoutSecs: Schema.Number,
+  limit: Limit,
+  /** The rate it was admitted with (decision D5). */
+  microUsdPerMinute: Schema.Number,
+  ratingStatus: Schema.Literals(["pending", "rated", "failed"]),
+  costCents: OrNull(Schema.Number),
+  legs: Schema.Array(Leg),
+  pending: Schema.Array(Pending),
+  gather: OrNull(Gather),
+  /** The last event's number (decision D14). */
+  sequence: Schema.Number,
+  /** Inputs committed so far. */
+  seq: Schema.Number,
+  /** Time of the last input. */
+  at: Millis
+})
+export type CallState = typeof CallState.Type
+
+export const isTerminal = (state: CallState): boolean => state.status === "ended" || state.status === "failed"
+
+/** The call's own leg: it exists from the first state on. */
+export const primary = (state: CallState): Leg => {
+  const [leg] = state.legs
+  if (leg === undefined) throw new Error(`call ${state.id} has no leg`)
+  return leg
+}
+
+/** A started second counts; 0 until answered. */
+export const durationSeconds = (answeredAt: number | null, endedAt: number | null): number =>
+  answeredAt === null || endedAt === null ? 0 : Math.ceil(Math.max(0, endedAt - answeredAt) / 1000)
+
+export const decode = Schema.decodeUnknownResult(CallState)

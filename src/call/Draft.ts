@@ -1,0 +1,58 @@
+import type { StepContext } from "../actor/Machine.ts"
+import type { CarrierCommand } from "../carrier/Carrier.ts"
+import * as Id from "../domain/Id.ts"
+import type { CallEvent } from "../domain/event/CallEvent.ts"
+import type { CallState, Leg, Pending } from "./CallState.ts"
+
+/** What a step is building: the next state and what leaves with it, in order. Immutable; each function gives a new one. */
+export interface Draft {
+  readonly state: CallState
+  readonly events: ReadonlyArray<CallEvent>
+  readonly commands: ReadonlyArray<CarrierCommand>
+  /** Debited with this commit; 0: nothing. */
+  readonly chargeCents: number
+}
+
+export interface Effects {
+  readonly events: ReadonlyArray<CallEvent>
+  readonly commands: ReadonlyArray<CarrierCommand>
+  readonly chargeCents: number
+}
+
+export const from = (state: CallState): Draft => ({ state, events: [], commands: [], chargeCents: 0 })
+
+export const set = (draft: Draft, fields: Partial<CallState>): Draft => ({
+  ...draft,
+  state: { ...draft.state, ...fields }
+})
+
+export const emit = (draft: Draft, ...events: ReadonlyArray<CallEvent>): Draft => ({
+  ...draft,
+  events: [...draft.events, ...events]
+})
+
+export const setLeg = (draft: Draft, legId: string, fields: Partial<Leg>): Draft =>
+  set(draft, { legs: draft.state.legs.map((leg) => (leg.id === legId ? { ...leg, ...fields } : leg)) })
+
+/** Sends a command without an outcome of its own. */
+export const send = (draft: Draft, command: CarrierCommand): Draft => ({
+  ...draft,
+  commands: [...draft.commands, command]
+})
+
+/** Sends a command and keeps it in the state until its outcome comes back. */
+export const sendPending = (draft: Draft, pending: Pending, command: CarrierCommand): Draft =>
+  send(set(draft, { pending: [...draft.state.pending, pending] }), command)
+
+export const settle = (draft: Draft, is: (pending: Pending) => boolean): Draft =>
+  draft.state.pending.some(is) ? set(draft, { pending: draft.state.pending.filter((pending) => !is(pending)) }) : draft
+
+/** Identity of the n-th command of this step. */
+export const commandId = (context: StepContext, index = 0): string => Id.deriveOpaque(context.seed, "command", index)
+
+/** The ids that every event of the call's own leg repeats (decision 2.2). */
+export const ids = (state: CallState, legId: string) => ({
+  call_id: state.id,
+  leg_id: legId,
+  customer_reference: state.customerReference
+})
