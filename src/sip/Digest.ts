@@ -1,0 +1,194 @@
+import { hash, timingSafeEqual } from "node:crypto"
+import { Result } from "effect"
+import * as Grammar from "./Grammar.ts"
+
+/** Supported hash algorithms, RFC 7616 and RFC 8760, strongest first. The `-sess` forms are not supported. */
+const algorithms = { "SHA-256": "sha256", MD5: "md5" } as const
+
+export type Algorithm = keyof typeof algorithms
+
+/** A `WWW-Authenticate` or `Proxy-Authenticate` value that can be answered, RFC 3261 section 22.4. */
+export interface Challenge {
+  readonly realm: string
+  readonly nonce: string
+  readonly opaque: string | undefined
+  readonly algorithm: Algorithm
+  /** `none` is the form of RFC 2069: no qop, no cnonce, no count. */
+  readonly qop: "auth" | "none"
+  /** The last nonce was too old, but the credentials were right. */
+  readonly stale: boolean
+}
+
+/** An `Authorization` or `Proxy-Authorization` value. */
+export interface Credentials {
+  readonly username: string
+  readonly realm: string
+  readonly nonce: string
+  readonly uri: string
+  /** Hexadecimal, lower case. */
+  readonly response: string
+  readonly algorithm: Algorithm
+  readonly opaque: string | undefined
+  /** With `qop=auth`: the client's nonce and how many requests it has made with this nonce. */
+  readonly protection: { readonly cnonce: string; readonly count: number } | undefined
+}
+
+type Fields = ReadonlyMap<string, string>
+
+/** `Digest name=value, name="value"`; names in lower case, values without quotes. */
+const fields = (value: string): Fields | undefined => {
+  const text = Grammar.trimmed(value)
+  const scheme = /^Digest[ \t]+/i.exec(text)
+  if (scheme === null) return undefined
+  const found = new Map<string, string>()
+  for (const element of Grammar.splitList(text.slice(scheme[0].length))) {
+    if (element === "") continue
+    const equals = element.indexOf("=")
+    const name = Grammar.trimmed(element, 0, Math.max(equals, 0)).toLowerCase()
+    const raw = Grammar.trimmed(element, equals + 1)
+    if (!Grammar.isToken(name) || found.has(name)) return undefined
+    if (!raw.startsWith('"')) found.set(name, raw)
+    else if (raw.length > 1 && Grammar.closingQuote(raw, 0) === raw.length - 1)
+      found.set(name, Grammar.unescapeQuoted(raw.slice(1, -1)))
+    else return undefined
+  }
+  return found
+}
+
+const algorithmOf = (found: Fields): Algorithm | undefined => {
+  const name = (found.get("algorithm") ?? "MD5").toUpperCase()
+  return name === "MD5" || name === "SHA-256" ? name : undefined
+}
+
+/** Fails with what is wrong or not supported (scheme, algorithm, `auth-int` only). Never throws. */
+export const parseChallenge = (value: string): Result.Result<Challenge, string> => {
+  const found = fields(value)
+  if (found === undefined) return Result.fail("not a Digest challenge")
+  const realm = found.get("realm")
+  const nonce = found.get("nonce")
+  if (realm === undefined || nonce === undefined) return Result.fail("challenge without realm or nonce")
+  const algorithm = algorithmOf(found)
+  if (algorithm === undefined) return Result.fail("algorithm not supported")
+  const offered = found.get("qop")
+  const qop = offered === undefined ? "none" : "auth"
+  if (offered !== undefined && !Grammar.splitList(offered).some((option) => option.toLowerCase() === "auth"))
+    return Result.fail("qop not supported")
+  const stale = found.get("stale")?.toLowerCase() === "true"
+  return Result.succeed({ realm, nonce, opaque: found.get("opaque"), algorithm, qop, stale })
+}
+
+/**
+ * What to do about a 401 or 407 with these challenge values (one a header line, RFC 8760 section 2.3).
+ *
+ * The strongest supported algorithm is taken, the topmost among equals. `attempted` is the challenge that the refused
+ * request had already answered: the same realm again, and not stale, means that the credentials are wrong, so that a
+ * client never loops.
+ */
+export const choose = (
+  values: ReadonlyArray<string>,
+  attempted: Challenge | undefined
+): { readonly kind: "answer"; readonly challenge: Challenge } | { readonly kind: "refused" | "unsupported" } => {
+  let best: Challenge | undefined
+  for (const value of values) {
+    const parsed = parseChallenge(value)
+    if (Result.isFailure(parsed)) continue
+    if (best === undefined || (best.algorithm === "MD5" && parsed.success.algorithm === "SHA-256"))
+      best = parsed.success
+  }
+  if (best === undefined) return { kind: "unsupported" }
+  if (attempted !== undefined && attempted.realm === best.realm && !best.stale) return { kind: "refused" }
+  return { kind: "answer", challenge: best }
+}
+
+/** The header that answers a 401 or a 407. */
+export const answerHeader = (status: 401 | 407): "Authorization" | "Proxy-Authorization" =>
+  status === 401 ? "Authorization" : "Proxy-Authorization"
+
+export interface Answer {
+  readonly challenge: Challenge
+  readonly username: string
+  readonly password: string
+  readonly method: string
+  /** The Request-URI exactly as it will be sent. */
+  readonly uri: string
+  /** Unguessable; used once for a nonce and count. */
+  readonly cnonce: string
+  /** 1 for the first request with this nonce, then one more each time. */
+  readonly count: number
+}
+
+/** The value of the header that answers `challenge`, RFC 7616 section 3.4. */
+export const authorization = (answer: Answer): string => {
+  const { challenge, username, uri } = answer
+  const protection = challenge.qop === "auth" ? { cnonce: answer.cnonce, count: answer.count } : undefined
+  const secret = ha1(challenge.algorithm, username, challenge.realm, answer.password)
+  const response = digest({ ...challenge, uri, protection }, secret, answer.method)
+  const q = Grammar.quote
+  let text = `Digest username=${q(username)}, realm=${q(challenge.realm)}, nonce=${q(challenge.nonce)}, uri=${q(uri)}`
+  text += `, response="${response}", algorithm=${challenge.algorithm}`
+  if (protection !== undefined) text += `, cnonce=${q(protection.cnonce)}, qop=auth, nc=${countText(protection.count)}`
+  return challenge.opaque === undefined ? text : `${text}, opaque=${q(challenge.opaque)}`
+}
+
+/** Server side: the challenge as a header value. */
+export const formatChallenge = (challenge: Challenge): string => {
+  const q = Grammar.quote
+  let text = `Digest realm=${q(challenge.realm)}, nonce=${q(challenge.nonce)}, algorithm=${challenge.algorithm}`
+  if (challenge.qop === "auth") text += `, qop="auth"`
+  if (challenge.opaque !== undefined) text += `, opaque=${q(challenge.opaque)}`
+  return challenge.stale ? `${text}, stale=true` : text
+}
+
+/** Server side: reads what a client answered. Fails with what is wrong or not supported. Never throws. */
+export const parseCredentials = (value: string): Result.Result<Credentials, string> => {
+  const found = fields(value)
+  if (found === undefined) return Result.fail("not Digest credentials")
+  const username = found.get("username")
+  const realm = found.get("realm")
+  const nonce = found.get("nonce")
+  const uri = found.get("uri")
+  const response = found.get("response")?.toLowerCase()
+  if (username === undefined || realm === undefined || nonce === undefined || uri === undefined || !response)
+    return Result.fail("credentials lack a field")
+  const algorithm = algorithmOf(found)
+  if (algorithm === undefined) return Result.fail("algorithm not supported")
+  const qop = found.get("qop")?.toLowerCase()
+  const opaque = found.get("opaque")
+  const known = { username, realm, nonce, uri, response, algorithm, opaque }
+  if (qop === undefined) return Result.succeed({ ...known, protection: undefined })
+  const cnonce = found.get("cnonce")
+  const nc = found.get("nc") ?? ""
+  if (qop !== "auth" || cnonce === undefined || !/^[0-9a-f]{8}$/i.test(nc)) return Result.fail("qop not supported")
+  return Result.succeed({ ...known, protection: { cnonce, count: Number.parseInt(nc, 16) } })
+}
+
+/**
+ * Server side: whether `credentials` were made with this `ha1` for a request of `method`; compared in constant time.
+ *
+ * The caller checks what belongs to it: that the nonce is its own and fresh, that the count rises, and that the
+ * realm, algorithm and URI are those that it asked for.
+ */
+export const verify = (credentials: Credentials, secret: string, method: string): boolean => {
+  const expected = new TextEncoder().encode(digest(credentials, secret, method))
+  const given = new TextEncoder().encode(credentials.response)
+  return given.length === expected.length && timingSafeEqual(given, expected)
+}
+
+/** H(A1), which a server stores in place of the password. Hexadecimal. */
+export const ha1 = (algorithm: Algorithm, username: string, realm: string, password: string): string =>
+  hash(algorithms[algorithm], `${username}:${realm}:${password}`)
+
+const digest = (
+  input: Pick<Credentials, "algorithm" | "nonce" | "uri" | "protection">,
+  secret: string,
+  method: string
+): string => {
+  const name = algorithms[input.algorithm]
+  const ha2 = hash(name, `${method}:${input.uri}`)
+  const { protection } = input
+  return protection === undefined
+    ? hash(name, `${secret}:${input.nonce}:${ha2}`)
+    : hash(name, `${secret}:${input.nonce}:${countText(protection.count)}:${protection.cnonce}:auth:${ha2}`)
+}
+
+const countText = (count: number): string => count.toString(16).padStart(8, "0")

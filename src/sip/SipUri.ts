@@ -1,0 +1,226 @@
+import { Result } from "effect"
+
+/**
+ * A SIP or SIPS URI, RFC 3261 section 19.1.
+ *
+ * `user` and `password` are in canonical escaped form: what needs no escape is plain, what needs one is `%HH` in upper
+ * case; `decoded` gives the text. `host` is lower case, an IPv6 address keeps its brackets.
+ */
+export interface SipUri {
+  readonly kind: "sip"
+  readonly scheme: "sip" | "sips"
+  readonly user: string | undefined
+  readonly password: string | undefined
+  readonly host: string
+  /** 1 to 65,535; `undefined` is not the same as 5060 (section 19.1.4). */
+  readonly port: number | undefined
+  /** Names in lower case, both sides in canonical escaped form. */
+  readonly params: UriParams
+  /** Headers behind `?`, canonical escaped form. */
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>
+}
+
+/** A telephone URI, RFC 3966. `number` is without visual separators, a global one starts with `+`. */
+export interface TelUri {
+  readonly kind: "tel"
+  readonly number: string
+  readonly params: UriParams
+}
+
+/** Any other scheme, unread. `scheme` is lower case. */
+export interface OtherUri {
+  readonly kind: "other"
+  readonly scheme: string
+  readonly rest: string
+}
+
+export type Uri = SipUri | TelUri | OtherUri
+
+export type UriParams = ReadonlyArray<readonly [name: string, value: string | undefined]>
+
+const schemePattern = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s
+const userPattern = /^(?:[\w\-.!~*'()&=+$,;?/]|%[0-9A-Fa-f]{2})+$/
+const passwordPattern = /^(?:[\w\-.!~*'()&=+$,]|%[0-9A-Fa-f]{2})*$/
+const paramPattern = /^(?:[\w\-.!~*'()[\]/:&+$]|%[0-9A-Fa-f]{2})+$/
+const headerPattern = /^(?:[\w\-.!~*'()[\]/?:+$]|%[0-9A-Fa-f]{2})*$/
+const hostPort = /^([A-Za-z0-9_](?:[A-Za-z0-9_.-]*)|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?$/
+const opaquePattern = /^[!-~\u0080-\uffff]+$/
+
+/** Fails with what is wrong. Never throws. A host may hold `_`, which container names do. */
+export const parse = (text: string): Result.Result<Uri, string> => {
+  const split = schemePattern.exec(text)
+  if (split === null) return Result.fail("no scheme")
+  const scheme = (split[1] ?? "").toLowerCase()
+  const rest = split[2] ?? ""
+  if (scheme === "sip" || scheme === "sips") return parseSip(scheme, rest)
+  if (scheme === "tel") return parseTel(rest)
+  return opaquePattern.test(rest) && !/[<>"]/.test(rest)
+    ? Result.succeed({ kind: "other", scheme, rest })
+    : Result.fail("malformed URI")
+}
+
+/** As `parse`, for who can only use SIP and SIPS. */
+export const parseSipUri = (text: string): Result.Result<SipUri, string> =>
+  Result.flatMap(parse(text), (uri) => (uri.kind === "sip" ? Result.succeed(uri) : Result.fail("not a SIP URI")))
+
+const parseSip = (scheme: "sip" | "sips", rest: string): Result.Result<SipUri, string> => {
+  // No part but the user's may hold an unescaped @, and the user's may hold ; and ?.
+  const at = rest.indexOf("@")
+  let user: string | undefined
+  let password: string | undefined
+  if (at !== -1) {
+    const colon = rest.slice(0, at).indexOf(":")
+    user = rest.slice(0, colon === -1 ? at : colon)
+    if (!userPattern.test(user)) return Result.fail("malformed user")
+    if (colon !== -1) {
+      password = rest.slice(colon + 1, at)
+      if (!passwordPattern.test(password)) return Result.fail("malformed password")
+      password = canonical(password)
+    }
+    user = canonical(user)
+  }
+  const hostStart = at + 1
+  const question = rest.indexOf("?", hostStart)
+  const beforeHeaders = question === -1 ? rest.slice(hostStart) : rest.slice(hostStart, question)
+  const semicolon = beforeHeaders.indexOf(";")
+  const authority = hostPort.exec(semicolon === -1 ? beforeHeaders : beforeHeaders.slice(0, semicolon))
+  if (authority === null) return Result.fail("malformed host")
+  const port = authority[2] === undefined ? undefined : Number(authority[2])
+  if (port !== undefined && (port < 1 || port > 65_535)) return Result.fail("malformed port")
+  const params = semicolon === -1 ? [] : parseParams(beforeHeaders.slice(semicolon + 1))
+  if (params === undefined) return Result.fail("malformed parameter")
+  const headers = question === -1 ? [] : parseHeaders(rest.slice(question + 1))
+  if (headers === undefined) return Result.fail("malformed header")
+  const host = (authority[1] ?? "").toLowerCase()
+  return Result.succeed({ kind: "sip", scheme, user, password, host, port, params, headers })
+}
+
+const parseTel = (rest: string): Result.Result<TelUri, string> => {
+  const semicolon = rest.indexOf(";")
+  const dialled = semicolon === -1 ? rest : rest.slice(0, semicolon)
+  const number = dialled.replace(/[-.()]/g, "")
+  if (!/^(?:\+[0-9]+|[0-9A-Fa-f*#]+)$/.test(number)) return Result.fail("malformed telephone number")
+  const params = semicolon === -1 ? [] : parseParams(rest.slice(semicolon + 1))
+  return params === undefined ? Result.fail("malformed parameter") : Result.succeed({ kind: "tel", number, params })
+}
+
+const parseParams = (text: string): UriParams | undefined => {
+  const params: Array<readonly [string, string | undefined]> = []
+  for (const part of text.split(";")) {
+    const equals = part.indexOf("=")
+    const name = equals === -1 ? part : part.slice(0, equals)
+    const value = equals === -1 ? undefined : part.slice(equals + 1)
+    if (!paramPattern.test(name) || (value !== undefined && !paramPattern.test(value))) return undefined
+    params.push([canonical(name).toLowerCase(), value === undefined ? undefined : canonical(value)])
+  }
+  return params
+}
+
+const parseHeaders = (text: string): ReadonlyArray<readonly [string, string]> | undefined => {
+  const headers: Array<readonly [string, string]> = []
+  for (const part of text.split("&")) {
+    const equals = part.indexOf("=")
+    if (equals < 1) return undefined
+    const name = part.slice(0, equals)
+    const value = part.slice(equals + 1)
+    if (!headerPattern.test(name) || !headerPattern.test(value)) return undefined
+    headers.push([canonical(name), canonical(value)])
+  }
+  return headers
+}
+
+/** Escapes of `unreserved` characters resolved, all others in upper case; those mean the same, section 19.1.4. */
+const canonical = (text: string): string =>
+  text.includes("%")
+    ? text.replace(/%[0-9A-Fa-f]{2}/g, (escape) => {
+        const char = String.fromCharCode(Number.parseInt(escape.slice(1), 16))
+        return /[\w\-.!~*'()]/.test(char) ? char : escape.toUpperCase()
+      })
+    : text
+
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
+
+/** The text that an escaped part stands for; bytes that are not UTF-8 become U+FFFD. It may hold any character. */
+export const decoded = (part: string): string =>
+  part.includes("%")
+    ? part.replace(/(?:%[0-9A-Fa-f]{2})+/g, (run) =>
+        utf8.decode(Uint8Array.from(run.slice(1).split("%"), (hex) => Number.parseInt(hex, 16)))
+      )
+    : part
+
+/** Any text as the `user` of a URI: what may not stand there plain is escaped. */
+export const escapedUser = (text: string): string =>
+  text.toWellFormed().replace(/[^\w\-.!~*'()&=+$,;?/]/gu, (char) => {
+    let escaped = ""
+    for (const byte of new TextEncoder().encode(char)) escaped += `%${byte.toString(16).toUpperCase().padStart(2, "0")}`
+    return escaped
+  })
+
+export const format = (uri: Uri): string => {
+  if (uri.kind === "other") return `${uri.scheme}:${uri.rest}`
+  let text = uri.kind === "tel" ? `tel:${uri.number}` : `${uri.scheme}:`
+  if (uri.kind === "sip") {
+    if (uri.user !== undefined) text += `${uri.user}${uri.password === undefined ? "" : `:${uri.password}`}@`
+    text += uri.port === undefined ? uri.host : `${uri.host}:${uri.port}`
+  }
+  for (const [name, value] of uri.params) text += value === undefined ? `;${name}` : `;${name}=${value}`
+  if (uri.kind === "sip" && uri.headers.length > 0)
+    text += `?${uri.headers.map(([name, value]) => `${name}=${value}`).join("&")}`
+  return text
+}
+
+/** Value of a parameter; `undefined` also when it has none. */
+export const param = (uri: SipUri | TelUri, name: string): string | undefined =>
+  uri.params.find(([key]) => key === name)?.[1]
+
+export const hasParam = (uri: SipUri | TelUri, name: string): boolean => uri.params.some(([key]) => key === name)
+
+/** Parameters that must be equal or absent on both sides, section 19.1.4 (`transport`: its examples). */
+const decisive = ["user", "ttl", "method", "maddr", "transport"]
+
+/**
+ * Whether two URIs are equivalent, section 19.1.4 for SIP, RFC 3966 section 5 for telephone numbers. Not transitive,
+ * as the RFC has it: a parameter that one side lacks is ignored.
+ */
+export const equivalent = (a: Uri, b: Uri): boolean => {
+  if (a.kind === "other") return b.kind === "other" && a.scheme === b.scheme && a.rest === b.rest
+  if (a.kind === "tel")
+    return (
+      b.kind === "tel" &&
+      a.number.toLowerCase() === b.number.toLowerCase() &&
+      a.params.length === b.params.length &&
+      sameParams(
+        a.params,
+        b.params,
+        a.params.map(([name]) => name)
+      )
+    )
+  return (
+    b.kind === "sip" &&
+    a.scheme === b.scheme &&
+    a.user === b.user &&
+    a.password === b.password &&
+    a.host === b.host &&
+    a.port === b.port &&
+    sameParams(a.params, b.params, decisive) &&
+    sameHeaders(a.headers, b.headers)
+  )
+}
+
+const sameParams = (a: UriParams, b: UriParams, required: ReadonlyArray<string>): boolean => {
+  const left = new Map(a)
+  const right = new Map(b)
+  if (required.some((name) => left.has(name) !== right.has(name))) return false
+  for (const [name, value] of left)
+    if (right.has(name) && right.get(name)?.toLowerCase() !== value?.toLowerCase()) return false
+  return true
+}
+
+const sameHeaders = (a: SipUri["headers"], b: SipUri["headers"]): boolean => {
+  const flat = (headers: SipUri["headers"]) =>
+    headers
+      .map(([name, value]) => `${name.toLowerCase()}=${value}`)
+      .sort()
+      .join("&")
+  return a.length === b.length && flat(a) === flat(b)
+}

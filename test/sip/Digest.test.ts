@@ -1,0 +1,149 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import * as Digest from "../../src/sip/Digest.ts"
+
+const challenge = (value: string) => Result.getOrThrow(Digest.parseChallenge(value))
+const credentials = (value: string) => Result.getOrThrow(Digest.parseCredentials(value))
+
+describe("RFC 7616 section 3.9.1: its example", () => {
+  const nonce = "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v"
+  const opaque = "FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"
+  it.each([
+    ["MD5", "8ca523f5e9506fed4657c9700eebdbec"],
+    ["SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"]
+  ])("%s gives its response", (algorithm, response) => {
+    const value = Digest.authorization({
+      challenge: challenge(
+        `Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=${algorithm}, nonce="${nonce}", opaque="${opaque}"`
+      ),
+      username: "Mufasa",
+      password: "Circle of Life",
+      method: "GET",
+      uri: "/dir/index.html",
+      cnonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ",
+      count: 1
+    })
+    assert.include(value, `response="${response}"`)
+    assert.include(value, "qop=auth, nc=00000001")
+  })
+})
+
+it("RFC 2617 section 3.5: answers its example", () => {
+  const value = Digest.authorization({
+    challenge: challenge(
+      'Digest realm="testrealm@host.com", qop="auth,auth-int", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", opaque="5ccc069c403ebaf9f0171e9517f40e41"'
+    ),
+    username: "Mufasa",
+    password: "Circle Of Life",
+    method: "GET",
+    uri: "/dir/index.html",
+    cnonce: "0a4f113b",
+    count: 1
+  })
+  assert.include(value, 'response="6629fae49393a05397450978507c4ef1"')
+})
+
+it("RFC 2069: answers a challenge without qop without cnonce and count", () => {
+  const value = Digest.authorization({
+    challenge: challenge('Digest realm="r", nonce="n"'),
+    username: "u",
+    password: "p",
+    method: "INVITE",
+    uri: "sip:a",
+    cnonce: "c",
+    count: 1
+  })
+  assert.notInclude(value, "cnonce")
+  assert.isTrue(Digest.verify(credentials(value), Digest.ha1("MD5", "u", "r", "p"), "INVITE"))
+})
+
+describe("choice of a challenge, RFC 8760", () => {
+  const md5 = 'Digest realm="r", nonce="m", qop="auth"'
+  const sha = 'Digest realm="r", nonce="s", qop="auth", algorithm=SHA-256'
+
+  it("takes the strongest supported, else the topmost", () => {
+    for (const values of [
+      [md5, sha],
+      [sha, md5],
+      ["Basic realm=x", sha, md5]
+    ])
+      assert.deepInclude(Digest.choose(values, undefined), { kind: "answer", challenge: challenge(sha) })
+    assert.deepInclude(Digest.choose([md5, 'Digest realm="q", nonce="2"'], undefined), { challenge: challenge(md5) })
+  })
+
+  it("says so when none is supported", () => {
+    const unsupported = [
+      "NoOneKnows x=y",
+      'Digest realm="r", nonce="n", algorithm=MD5-sess',
+      'Digest realm="r", nonce="n", qop="auth-int"',
+      'Digest realm="r"'
+    ]
+    assert.deepStrictEqual(Digest.choose(unsupported, undefined), { kind: "unsupported" })
+  })
+
+  it("gives up when the same realm asks again, but not for a stale nonce or another realm", () => {
+    const attempted = challenge(md5)
+    assert.strictEqual(Digest.choose([md5], attempted).kind, "refused")
+    assert.strictEqual(Digest.choose(['Digest realm="r", nonce="n2", stale=TRUE'], attempted).kind, "answer")
+    assert.strictEqual(Digest.choose(['Digest realm="other", nonce="n2"'], attempted).kind, "answer")
+  })
+})
+
+describe("verification", () => {
+  const text = Schema.String.check(Schema.isPattern(/^[ -~\u00a1-\u07ff]{1,20}$/))
+  it.prop(
+    "accepts what authorization makes, and nothing else",
+    {
+      username: text,
+      password: text,
+      realm: text,
+      nonce: text,
+      algorithm: Schema.Literals(["MD5", "SHA-256"]),
+      qop: Schema.Literals(["auth", "none"])
+    },
+    ({ algorithm, nonce, password, qop, realm, username }) => {
+      const offered = challenge(Digest.formatChallenge({ realm, nonce, algorithm, qop, opaque: "o", stale: false }))
+      const value = Digest.authorization({
+        challenge: offered,
+        username,
+        password,
+        method: "INVITE",
+        uri: "sip:a@b",
+        cnonce: "c",
+        count: 31
+      })
+      const given = credentials(value)
+      const secret = Digest.ha1(algorithm, username, realm, password)
+      assert.deepInclude(given, { username, realm, nonce, opaque: "o" })
+      assert.isTrue(Digest.verify(given, secret, "INVITE"))
+      assert.isFalse(Digest.verify(given, secret, "BYE"))
+      assert.isFalse(Digest.verify({ ...given, nonce: `${nonce}x` }, secret, "INVITE"))
+      assert.isFalse(Digest.verify(given, Digest.ha1(algorithm, username, realm, `${password}x`), "INVITE"))
+      assert.isFalse(Digest.verify({ ...given, response: "short" }, secret, "INVITE"))
+    },
+    { arbitrary: { runs: 300 } }
+  )
+
+  it.each([
+    "",
+    "Digest",
+    'Digest username="u"',
+    'Digest username="u, realm="r"',
+    "Basic abc",
+    'Digest username="u",realm="r",nonce="n",uri="x",response="y",qop=auth,nc=1,cnonce="c"',
+    'Digest username="u",username="v",realm="r",nonce="n",uri="x",response="y"'
+  ])("refuses %j", (value) => assert.isTrue(Result.isFailure(Digest.parseCredentials(value))))
+
+  it.prop(
+    "no text makes it throw",
+    { value: Schema.String },
+    ({ value }) => {
+      void [
+        Digest.parseChallenge(`Digest ${value}`),
+        Digest.parseCredentials(`Digest ${value}`),
+        Digest.choose([value], undefined)
+      ]
+    },
+    { arbitrary: { runs: 1000 } }
+  )
+})

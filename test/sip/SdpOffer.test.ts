@@ -1,0 +1,210 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import * as Sdp from "../../src/sip/Sdp.ts"
+import * as SdpOffer from "../../src/sip/SdpOffer.ts"
+
+const local: SdpOffer.Local = {
+  address: "192.0.2.10",
+  port: 40_000,
+  sessionId: "1234",
+  sessionVersion: 1,
+  direction: "sendrecv",
+  codecs: SdpOffer.defaultCodecs
+}
+
+const sdp = (...lines: ReadonlyArray<string>): Sdp.Sdp =>
+  Result.getOrThrow(
+    Sdp.parse(
+      new TextEncoder().encode(
+        ["v=0", "o=- 1 1 IN IP4 192.0.2.1", "s=-", ...lines].map((line) => `${line}\r\n`).join("")
+      )
+    )
+  )
+
+const c = "c=IN IP4 192.0.2.1"
+const text = (value: Sdp.Sdp) => new TextDecoder().decode(Sdp.write(value)).trimEnd().split("\r\n")
+const answered = (offer: Sdp.Sdp, mine: Partial<SdpOffer.Local> = {}) =>
+  Result.getOrThrow(SdpOffer.answer(offer, { ...local, ...mine }))
+
+describe("RFC 3264 section 5: an offer", () => {
+  it("offers our codecs and telephone events", () =>
+    assert.deepStrictEqual(text(SdpOffer.offer({ ...local, direction: "sendonly" })), [
+      "v=0",
+      "o=- 1234 1 IN IP4 192.0.2.10",
+      "s=-",
+      "c=IN IP4 192.0.2.10",
+      "t=0 0",
+      "m=audio 40000 RTP/AVP 0 8 101",
+      "a=rtpmap:0 PCMU/8000",
+      "a=rtpmap:8 PCMA/8000",
+      "a=rtpmap:101 telephone-event/8000",
+      "a=fmtp:101 0-16",
+      "a=ptime:20",
+      "a=sendonly"
+    ]))
+})
+
+describe("RFC 3264 section 6: an answer", () => {
+  it("takes the offerer's first codec that we have, its payload types and its timing", () => {
+    const { agreed, answer } = answered(
+      sdp(
+        c,
+        "t=5 9",
+        "m=audio 4000 RTP/AVP 9 96 0 97",
+        "a=rtpmap:96 pcma/8000",
+        "a=rtpmap:97 telephone-event/8000",
+        "a=ptime:30"
+      )
+    )
+    assert.deepStrictEqual(agreed, {
+      codec: "PCMA",
+      audio: { send: 96, receive: 96 },
+      telephoneEvent: { send: 97, receive: 97 },
+      direction: "sendrecv",
+      remote: { address: "192.0.2.1", port: 4000 },
+      remoteRtcp: { address: "192.0.2.1", port: 4001 },
+      ptimeMs: 30
+    })
+    assert.deepStrictEqual(text(answer).slice(4), [
+      "t=5 9",
+      "m=audio 40000 RTP/AVP 96 97",
+      "a=rtpmap:96 PCMA/8000",
+      "a=rtpmap:97 telephone-event/8000",
+      "a=fmtp:97 0-16",
+      "a=ptime:20",
+      "a=sendrecv"
+    ])
+  })
+
+  it("offers no telephone events when the offer had none", () => {
+    const { agreed, answer } = answered(sdp(c, "m=audio 4000 RTP/AVP 8 0"))
+    assert.strictEqual(agreed.telephoneEvent, undefined)
+    assert.deepStrictEqual(answer.media[0]?.formats, ["8"])
+  })
+
+  it("accepts the first usable audio stream and refuses the others in their places", () => {
+    const { agreed, answer } = answered(
+      sdp(
+        c,
+        "m=video 5000 RTP/AVP 31",
+        "m=audio 0 RTP/AVP 0",
+        "m=audio 6000 RTP/SAVP 0",
+        "m=audio 7000 RTP/AVP 9",
+        "m=audio 8000 RTP/AVP 0",
+        "c=IN IP4 192.0.2.8",
+        "a=rtcp:9000",
+        "m=audio 8002 RTP/AVP 0"
+      )
+    )
+    assert.deepStrictEqual(agreed.remote, { address: "192.0.2.8", port: 8000 })
+    assert.deepStrictEqual(agreed.remoteRtcp, { address: "192.0.2.8", port: 9000 })
+    assert.deepStrictEqual(
+      answer.media.map(({ formats, kind, port, protocol }) => [kind, port, protocol, formats.join(" ")]),
+      [
+        ["video", 0, "RTP/AVP", "31"],
+        ["audio", 0, "RTP/AVP", "0"],
+        ["audio", 0, "RTP/SAVP", "0"],
+        ["audio", 0, "RTP/AVP", "9"],
+        ["audio", 40_000, "RTP/AVP", "0"],
+        ["audio", 0, "RTP/AVP", "0"]
+      ]
+    )
+  })
+
+  it.each([
+    ["sendrecv", "sendrecv", "sendrecv"],
+    ["sendonly", "sendrecv", "recvonly"],
+    ["recvonly", "sendrecv", "sendonly"],
+    ["inactive", "sendrecv", "inactive"],
+    ["sendrecv", "recvonly", "recvonly"],
+    ["sendonly", "sendonly", "inactive"]
+  ] as const)("mirrors %s, wanting %s, as %s", (offered, wanted, expected) => {
+    for (const offer of [
+      sdp(c, "m=audio 4 RTP/AVP 0", `a=${offered}`),
+      sdp(c, `a=${offered}`, "m=audio 4 RTP/AVP 0")
+    ]) {
+      const { agreed, answer } = answered(offer, { direction: wanted })
+      assert.strictEqual(agreed.direction, expected)
+      assert.strictEqual(answer.media[0]?.direction, expected)
+    }
+  })
+
+  it("takes c=0.0.0.0 as hold: it sends nothing there", () => {
+    const { agreed } = answered(sdp("c=IN IP4 0.0.0.0", "m=audio 4000 RTP/AVP 0"))
+    assert.deepInclude(agreed, { direction: "recvonly", remote: undefined, remoteRtcp: undefined })
+  })
+
+  it.each([
+    ["no common codec", [c, "m=audio 4 RTP/AVP 9 101", "a=rtpmap:101 telephone-event/8000"]],
+    ["a static number that means something else", [c, "m=audio 4 RTP/AVP 0", "a=rtpmap:0 GSM/8000"]],
+    [
+      "the wrong clock rate or channels",
+      [c, "m=audio 4 RTP/AVP 96 97", "a=rtpmap:96 PCMU/16000", "a=rtpmap:97 PCMU/8000/2"]
+    ],
+    ["no audio", [c, "m=video 4 RTP/AVP 0"]],
+    ["encryption only", [c, "m=audio 4 RTP/SAVP 0"]],
+    ["no address", ["m=audio 4 RTP/AVP 0"]],
+    ["nothing", [c]]
+  ])("refuses with 488: %s", (_what, lines) => {
+    const result = SdpOffer.answer(sdp(...lines), local)
+    assert.isTrue(Result.isFailure(result) && result.failure.status === 488)
+  })
+})
+
+describe("RFC 3264 section 7: the answer to our offer", () => {
+  const offer = SdpOffer.offer(local)
+  const accept = (...lines: ReadonlyArray<string>) => SdpOffer.accept(offer, sdp(...lines))
+
+  it("sends with the answerer's payload types and receives with ours", () =>
+    assert.deepStrictEqual(
+      Result.getOrThrow(
+        accept(
+          "c=IN IP6 2001:db8::1",
+          "m=audio 4000 RTP/AVP 8 96",
+          "a=rtpmap:96 telephone-event/8000",
+          "a=rtcp:5 IN IP4 192.0.2.3",
+          "a=recvonly"
+        )
+      ),
+      {
+        codec: "PCMA",
+        audio: { send: 8, receive: 8 },
+        telephoneEvent: { send: 96, receive: 101 },
+        direction: "sendonly",
+        remote: { address: "2001:db8::1", port: 4000 },
+        remoteRtcp: { address: "192.0.2.3", port: 5 },
+        ptimeMs: 20
+      }
+    ))
+
+  it("never widens the offer", () => {
+    const held = SdpOffer.accept(SdpOffer.offer({ ...local, direction: "sendonly" }), sdp(c, "m=audio 4 RTP/AVP 0"))
+    assert.strictEqual(Result.getOrThrow(held).direction, "sendonly")
+  })
+
+  it.each([
+    ["refused audio", [c, "m=audio 0 RTP/AVP 0"]],
+    ["a codec that was not offered", [c, "m=audio 4 RTP/AVP 9"]],
+    ["another profile", [c, "m=audio 4 RTP/SAVP 0"]],
+    ["more streams", [c, "m=audio 4 RTP/AVP 0", "m=video 0 RTP/AVP 31"]],
+    ["fewer streams", [c]]
+  ])("refuses %s", (_what, lines) => assert.isTrue(Result.isFailure(accept(...lines))))
+
+  it("agrees with the answerer, seen from both sides", () => {
+    const other = {
+      ...local,
+      address: "192.0.2.20",
+      port: 50_000,
+      codecs: ["PCMA"] as const,
+      direction: "recvonly" as const
+    }
+    const theirs = answered(offer, other)
+    const ours = Result.getOrThrow(SdpOffer.accept(offer, theirs.answer))
+    assert.deepInclude(ours, { codec: "PCMA", direction: "sendonly", remote: { address: "192.0.2.20", port: 50_000 } })
+    assert.deepInclude(theirs.agreed, {
+      codec: "PCMA",
+      direction: "recvonly",
+      remote: { address: "192.0.2.10", port: 40_000 }
+    })
+  })
+})

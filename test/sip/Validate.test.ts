@@ -1,0 +1,131 @@
+import { assert, describe, it } from "@effect/vitest"
+import { emptyBody, type Header, type SipRequest } from "../../src/sip/SipMessage.ts"
+import * as Validate from "../../src/sip/Validate.ts"
+
+const basic: ReadonlyArray<Header> = [
+  ["Via", "SIP/2.0/UDP 192.0.2.1;branch=z9hG4bKa"],
+  ["From", "<sip:a@b>;tag=1"],
+  ["To", "<sip:c@d>"],
+  ["Call-ID", "x@y"],
+  ["CSeq", "1 INVITE"],
+  ["Max-Forwards", "70"]
+]
+
+const make = (change: Partial<SipRequest> = {}, ...more: ReadonlyArray<Header>): SipRequest => ({
+  kind: "request",
+  method: "INVITE",
+  uri: "sip:c@d",
+  headers: [...basic, ...more],
+  body: emptyBody,
+  ...change
+})
+
+const without = (name: string, replacement?: string) =>
+  make({
+    headers: basic.flatMap((entry) =>
+      entry[0] !== name ? [entry] : replacement === undefined ? [] : [[name, replacement] as const]
+    )
+  })
+
+const status = (message: SipRequest, policy?: Validate.Policy) => {
+  const verdict = Validate.request(message, policy)
+  return verdict.kind === "reject" ? verdict.status : verdict.kind
+}
+
+describe("RFC 3261 section 8.2: requests", () => {
+  it("accepts a complete one", () => assert.strictEqual(status(make()), "accept"))
+
+  it.each(["From", "To", "Call-ID", "CSeq"])("answers 400 without %s", (name) =>
+    assert.strictEqual(status(without(name)), 400)
+  )
+
+  it.each([
+    ["Via", "nonsense"],
+    ["From", "x"],
+    ["To", '"x'],
+    ["Call-ID", ""],
+    ["Call-ID", "a b"],
+    ["CSeq", "x INVITE"],
+    ["CSeq", "1 BYE"],
+    ["Max-Forwards", "x"],
+    ["Max-Forwards", ""]
+  ])("answers 400 to %s: %s", (name, value) => assert.strictEqual(status(without(name, value)), 400))
+
+  it("drops a request without Via", () => assert.strictEqual(status(without("Via")), "drop"))
+
+  it("accepts one without Max-Forwards, or with any number", () => {
+    for (const value of [undefined, "0", "300"]) assert.strictEqual(status(without("Max-Forwards", value)), "accept")
+  })
+
+  it("answers 400 to a second single-value header and to malformed Contact and routes", () => {
+    assert.strictEqual(status(make({}, ["To", "<sip:c@d>"])), 400)
+    for (const name of ["Contact", "Route", "Record-Route"]) assert.strictEqual(status(make({}, [name, "<x"])), 400)
+    assert.strictEqual(status(make({}, ["Contact", "*"])), 400)
+  })
+
+  it("answers 400 to a malformed Request-URI, 416 to a foreign scheme", () => {
+    assert.strictEqual(status(make({ uri: "sip:a b" })), 400)
+    assert.strictEqual(status(make({ uri: "http://x" })), 416)
+    assert.strictEqual(status(make({ uri: "tel:+12025550100" })), "accept")
+  })
+
+  it("answers 420 with the unsupported tags only", () => {
+    const message = make({}, ["Require", "100rel, Timer"], ["Require", "x"])
+    assert.deepInclude(Validate.request(message, { ...Validate.defaultPolicy, supported: ["timer"] }), {
+      status: 420,
+      headers: [["Unsupported", "100rel, x"]]
+    })
+  })
+
+  it("answers 415 with what it reads, unless the body may be ignored", () => {
+    const body = new Uint8Array(1)
+    assert.deepInclude(Validate.request(make({ body }, ["Content-Type", "text/plain"])), {
+      status: 415,
+      headers: [["Accept", "application/sdp"]]
+    })
+    assert.deepInclude(
+      Validate.request(make({ body }, ["Content-Type", "application/sdp"], ["Content-Encoding", "gzip"])),
+      {
+        headers: [["Accept-Encoding", "identity"]]
+      }
+    )
+    assert.strictEqual(status(make({ body }, ["Content-Type", "Application/SDP ; charset=x"])), "accept")
+    assert.strictEqual(
+      status(make({ body }, ["Content-Type", "x/y"], ["Content-Disposition", "icon;handling=optional"])),
+      "accept"
+    )
+  })
+
+  it("answers 406 to an INVITE that cannot read SDP", () => {
+    assert.strictEqual(status(make({}, ["Accept", "text/plain"])), 406)
+    assert.strictEqual(status(make({}, ["Accept", "text/plain, application/*;q=0.1"])), "accept")
+  })
+
+  it("never answers an ACK, and asks no extensions of a CANCEL", () => {
+    const ack = make({ method: "ACK", headers: [...basic.filter(([name]) => name !== "CSeq"), ["CSeq", "1 INVITE"]] })
+    assert.strictEqual(status(ack), "drop")
+    const cancel = make({
+      method: "CANCEL",
+      headers: [...basic.filter(([name]) => name !== "CSeq"), ["CSeq", "1 CANCEL"], ["Require", "x"]]
+    })
+    assert.strictEqual(status(cancel), "accept")
+  })
+})
+
+describe("RFC 3261 section 8.1.3.3: responses", () => {
+  const response = (headers: ReadonlyArray<Header>) =>
+    Validate.response({ kind: "response", status: 200, reason: "OK", headers, body: emptyBody }).kind
+
+  it("accepts a complete one with exactly one Via", () => {
+    assert.strictEqual(response(basic), "accept")
+    assert.strictEqual(response([...basic, ["Via", "SIP/2.0/UDP b"]]), "drop")
+    assert.strictEqual(
+      response(basic.map(([name, value]) => [name, name === "Via" ? `${value}, SIP/2.0/UDP b` : value])),
+      "drop"
+    )
+  })
+
+  it.each(["Via", "From", "To", "Call-ID", "CSeq"])("drops one without %s", (name) =>
+    assert.strictEqual(response(basic.filter((entry) => entry[0] !== name)), "drop")
+  )
+})

@@ -1,0 +1,112 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import * as CSeq from "../../src/sip/CSeq.ts"
+import { emptyBody, header, type SipRequest } from "../../src/sip/SipMessage.ts"
+import * as Via from "../../src/sip/Via.ts"
+
+const request = (...vias: ReadonlyArray<string>): SipRequest => ({
+  kind: "request",
+  method: "OPTIONS",
+  uri: "sip:a",
+  headers: vias.map((via) => ["Via", via] as const),
+  body: emptyBody
+})
+
+const stampedTop = (via: string, address: string, port = 5066) =>
+  header(Via.stamped(request(via), { address, port }), "Via")
+
+describe("RFC 3261 section 20.42: Via", () => {
+  it("reads and writes", () => {
+    const via = Result.getOrThrow(Via.parse("sip / 2.0 / udp  [2001:db8::1] : 5070 ; branch=z9hG4bKa;rport ;ttl=1"))
+    assert.deepStrictEqual(via, {
+      transport: "UDP",
+      host: "[2001:db8::1]",
+      port: 5070,
+      params: [
+        ["branch", "z9hG4bKa"],
+        ["rport", undefined],
+        ["ttl", "1"]
+      ]
+    })
+    assert.strictEqual(Via.format(via), "SIP/2.0/UDP [2001:db8::1]:5070;branch=z9hG4bKa;rport;ttl=1")
+  })
+
+  it.each([
+    "",
+    "SIP/3.0/UDP a",
+    "SIP/2.0/UDP",
+    "SIP/2.0/UDP a:0",
+    "SIP/2.0/UDP a:99999",
+    "SIP/2.0/UDP a b",
+    "SIP/2.0/UDP a;",
+    "UDP a"
+  ])("refuses %j", (value) => assert.isTrue(Result.isFailure(Via.parse(value))))
+})
+
+describe("RFC 3261 section 18.2 and RFC 3581: the way back", () => {
+  it("adds received when sent-by is another address", () => {
+    assert.strictEqual(
+      stampedTop("SIP/2.0/UDP pc.example.com;branch=b", "192.0.2.1"),
+      "SIP/2.0/UDP pc.example.com;branch=b;received=192.0.2.1"
+    )
+  })
+
+  it("leaves a Via alone that already tells the truth", () => {
+    const untouched = request("SIP/2.0/UDP 192.0.2.1:5060;branch=b")
+    assert.strictEqual(Via.stamped(untouched, { address: "192.0.2.1", port: 5066 }), untouched)
+    assert.strictEqual(
+      stampedTop("SIP/2.0/UDP [2001:DB8::1];branch=b", "2001:db8::1"),
+      "SIP/2.0/UDP [2001:DB8::1];branch=b"
+    )
+  })
+
+  it("fills a requested rport and always adds received with it", () => {
+    assert.strictEqual(
+      stampedTop("SIP/2.0/UDP 192.0.2.1;rport;branch=b", "192.0.2.1"),
+      "SIP/2.0/UDP 192.0.2.1;rport=5066;branch=b;received=192.0.2.1"
+    )
+  })
+
+  it("believes no received or rport that came with the request", () => {
+    assert.strictEqual(
+      stampedTop("SIP/2.0/UDP 192.0.2.1;received=203.0.113.9;rport=1;branch=b", "192.0.2.1"),
+      "SIP/2.0/UDP 192.0.2.1;rport=5066;branch=b;received=192.0.2.1"
+    )
+    assert.strictEqual(stampedTop("SIP/2.0/UDP 192.0.2.1;received=203.0.113.9", "192.0.2.1"), "SIP/2.0/UDP 192.0.2.1")
+  })
+
+  it("touches only the topmost of several", () => {
+    const stamped = Via.stamped(request("SIP/2.0/UDP a, SIP/2.0/TCP b", "SIP/2.0/UDP c"), {
+      address: "192.0.2.1",
+      port: 1
+    })
+    assert.deepStrictEqual(stamped.headers, [
+      ["Via", "SIP/2.0/UDP a;received=192.0.2.1, SIP/2.0/TCP b"],
+      ["Via", "SIP/2.0/UDP c"]
+    ])
+  })
+
+  it.each([
+    ["SIP/2.0/UDP 192.0.2.1", "192.0.2.1", 5060],
+    ["SIP/2.0/UDP 192.0.2.1:5070", "192.0.2.1", 5070],
+    ["SIP/2.0/UDP a:5070;received=192.0.2.9", "192.0.2.9", 5070],
+    ["SIP/2.0/UDP a:5070;received=192.0.2.9;rport=6000", "192.0.2.9", 6000],
+    ["SIP/2.0/UDP a;maddr=203.0.113.1;received=2001:db8::2", "2001:db8::2", 5060],
+    ["SIP/2.0/UDP [2001:db8::1]", "2001:db8::1", 5060]
+  ] as const)("answers %s at %s:%s", (value, address, port) =>
+    assert.deepStrictEqual(Via.responseTarget(Result.getOrThrow(Via.parse(value))), { address, port })
+  )
+})
+
+describe("RFC 3261 section 20.16: CSeq", () => {
+  it("reads and writes", () => {
+    const cseq = Result.getOrThrow(CSeq.parse("0009  INVITE "))
+    assert.deepStrictEqual(cseq, { sequence: 9, method: "INVITE" })
+    assert.strictEqual(CSeq.format(cseq), "9 INVITE")
+    assert.isTrue(Result.isSuccess(CSeq.parse("2147483647 BYE")))
+  })
+
+  it.each(["", "1", "INVITE", "-1 BYE", "2147483648 BYE", "1 BY E", "1 BYE,", "1e3 BYE"])("refuses %j", (value) =>
+    assert.isTrue(Result.isFailure(CSeq.parse(value)))
+  )
+})
