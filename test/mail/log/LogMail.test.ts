@@ -1,0 +1,20 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Logger } from "effect"
+import * as LogMail from "../../../src/mail/log/LogMail.ts"
+import { Mail } from "../../../src/mail/Mail.ts"
+
+describe("mail without a transport", () => {
+  it.effect("is written to the log in full, and does not pass for real", () =>
+    Effect.gen(function* () {
+      const lines: Array<unknown> = []
+      const log = Logger.make(({ message }) => void lines.push(message))
+      const isReal = yield* Effect.gen(function* () {
+        const mail = yield* Mail
+        yield* mail.send({ to: "a@example.com", subject: "Verify", text: "https://example.com/verify?token=t" })
+        return mail.isReal
+      }).pipe(Effect.provide([LogMail.layer, Logger.layer([log])]))
+      assert.isFalse(isReal)
+      assert.deepStrictEqual(lines, [["mail to a@example.com: Verify\nhttps://example.com/verify?token=t"]])
+    })
+  )
+})
