@@ -41,7 +41,10 @@ const reached = <State extends MachineState, Input>(machine: Machine<State, Inpu
   return state
 }
 
-export const describeTable = <State extends MachineState, Input>(name: string, machine: Machine<State, Input>): void =>
+export const describeTable = <State extends MachineState, Input>(
+  name: string,
+  machine: Machine<State, Input>
+): void => {
   describe(name, () => {
     const columns = [...Object.keys(machine.inputs), ...machine.timers]
     const phases = Object.keys(machine.reach)
@@ -66,6 +69,7 @@ export const describeTable = <State extends MachineState, Input>(name: string, m
       }
     })
   })
+}
 
 /** Events with the milliseconds that pass before each. */
 export const histories = (columns: ReadonlyArray<string>) =>
