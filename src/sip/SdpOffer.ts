@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import type { Direction, Media, Rtpmap, Sdp } from "./Sdp.ts"
+import * as SdpDirection from "./SdpDirection.ts"
 import type { Endpoint } from "./SipMessage.ts"
 
 /** What we say about our side of the session. */
@@ -60,18 +61,24 @@ export interface NotAcceptable {
 
 const refuse = (reason: string): Result.Result<never, NotAcceptable> => Result.fail({ status: 488, reason })
 
-/** An offer of one audio stream, RFC 3264 section 5. */
-export const offer = (local: Local): Sdp => ({
-  ...description(local),
-  media: [
-    audio(
-      local,
-      local.codecs.map((codec) => ({ codec, payloadType: staticPayloadType[codec] })),
-      telephoneEventPayloadType,
-      local.direction
-    )
-  ]
-})
+/**
+ * An offer of one audio stream, RFC 3264 section 5.
+ *
+ * `previous` is our last description in the same dialog: its streams keep their places, those that are not the audio
+ * stream stay refused, and telephone events keep their payload type (section 8).
+ */
+export const offer = (local: Local, previous?: Sdp): Sdp => {
+  const at = previous?.media.findIndex((media) => media.kind === "audio" && media.port !== 0) ?? -1
+  const before = previous?.media[at]
+  const stream = audio(
+    local,
+    local.codecs.map((codec) => ({ codec, payloadType: staticPayloadType[codec] })),
+    (before === undefined ? undefined : telephoneEventOf(before)) ?? telephoneEventPayloadType,
+    local.direction
+  )
+  const others = previous?.media.map(refused) ?? []
+  return { ...description(local), media: at === -1 ? [...others, stream] : others.with(at, stream) }
+}
 
 /**
  * The answer to an offer, RFC 3264 section 6, or why there is none.
@@ -88,7 +95,7 @@ export const answer = (
     if (choice === undefined) continue
     const { codec, payloadType } = choice
     const telephoneEvent = telephoneEventOf(media)
-    const direction = narrowed(peerDirection(offered, media), local.direction)
+    const direction = SdpDirection.facing(peerDirection(offered, media), local.direction)
     const accepted = audio(local, [choice], telephoneEvent, direction)
     return Result.succeed({
       answer: {
@@ -129,7 +136,7 @@ export const accept = (offered: Sdp, answered: Sdp): Result.Result<Agreed, NotAc
     audio: { send: choice.payloadType, receive },
     telephoneEvent:
       eventsIn === undefined || eventsOut === undefined ? undefined : { send: eventsOut, receive: eventsIn },
-    direction: narrowed(peerDirection(answered, theirs), ours.direction ?? offered.direction ?? "sendrecv"),
+    direction: SdpDirection.facing(peerDirection(answered, theirs), ours.direction ?? offered.direction ?? "sendrecv"),
     ...peer(answered, theirs)
   })
 }
@@ -233,17 +240,8 @@ const isHeld = (sdp: Sdp, media: Media): boolean => {
 
 const peerDirection = (sdp: Sdp, media: Media): Direction => {
   const said = media.direction ?? sdp.direction ?? "sendrecv"
-  return isHeld(sdp, media) ? only(sends(said), false) : said
+  return isHeld(sdp, media) ? SdpDirection.make(SdpDirection.sends(said), false) : said
 }
-
-const sends = (direction: Direction): boolean => direction === "sendrecv" || direction === "sendonly"
-const receives = (direction: Direction): boolean => direction === "sendrecv" || direction === "recvonly"
-const only = (send: boolean, receive: boolean): Direction =>
-  send ? (receive ? "sendrecv" : "sendonly") : receive ? "recvonly" : "inactive"
-
-/** We send what the peer receives and receive what it sends, as far as we want to (RFC 3264 section 6.1). */
-const narrowed = (peer: Direction, wanted: Direction): Direction =>
-  only(receives(peer) && sends(wanted), sends(peer) && receives(wanted))
 
 const peer = (sdp: Sdp, media: Media): Pick<Agreed, "remote" | "remoteRtcp" | "ptimeMs"> => {
   const address = addressOf(sdp, media)

@@ -1,4 +1,4 @@
-import { isToken } from "./Grammar.ts"
+import * as HeaderName from "./HeaderName.ts"
 import type { SipMessage, SipRequest, SipResponse } from "./SipMessage.ts"
 
 const utf8 = new TextEncoder()
@@ -19,11 +19,13 @@ export const write = (message: SipMessage): Uint8Array => {
   let head = message.kind === "request" ? requestLine(message) : statusLine(message)
   const { body } = message
   let counted = false
-  for (const [name, value] of message.headers) {
+  for (const [given, value] of message.headers) {
+    const name = HeaderName.canonical(given)
+    if (name === undefined) continue
     if (name === "Content-Length") {
       if (!counted) head += `\r\nContent-Length: ${body.length}`
       counted = true
-    } else if (isToken(name)) head += `\r\n${name}: ${oneLine(value)}`
+    } else head += `\r\n${name}: ${oneLine(value)}`
   }
   head += counted ? "\r\n\r\n" : `\r\nContent-Length: ${body.length}\r\n\r\n`
   const start = utf8.encode(head)

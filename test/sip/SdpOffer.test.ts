@@ -44,6 +44,30 @@ describe("RFC 3264 section 5: an offer", () => {
     ]))
 })
 
+describe("RFC 3264 section 8: another offer in the same dialog", () => {
+  it("keeps the places of all streams and the payload type of telephone events", () => {
+    const first = answered(
+      sdp(
+        c,
+        "m=video 5000 RTP/AVP 31",
+        "m=audio 4000 RTP/AVP 0 96",
+        "a=rtpmap:96 telephone-event/8000",
+        "m=text 7 RTP/AVP 9"
+      )
+    )
+    const next = SdpOffer.offer({ ...local, sessionVersion: 2 }, first.answer)
+    assert.strictEqual(next.origin.sessionVersion, "2")
+    assert.deepStrictEqual(
+      next.media.map(({ formats, kind, port }) => [kind, port, formats.join(" ")]),
+      [
+        ["video", 0, "31"],
+        ["audio", 40_000, "0 8 96"],
+        ["text", 0, "9"]
+      ]
+    )
+  })
+})
+
 describe("RFC 3264 section 6: an answer", () => {
   it("takes the offerer's first codec that we have, its payload types and its timing", () => {
     const { agreed, answer } = answered(

@@ -243,8 +243,8 @@ describe("SipWriter", () => {
       text(
         SipWriter.write(
           request([
-            ["Content-Length", "9"],
-            ["Via", "x"],
+            ["content-length", "9"],
+            ["v", "x"],
             ["Content-Length", "1"]
           ])
         )
