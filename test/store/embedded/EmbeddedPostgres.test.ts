@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rm, stat } from "node:fs/promises"
+import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { createConnection } from "node:net"
 import { join } from "node:path"
 import * as PgClient from "@effect/sql-pg/PgClient"
@@ -90,7 +90,7 @@ describe("the embedded Postgres", () => {
     })
   )
 
-  it.live("is left alone while its owner lives, and taken over within 2 s once that is killed", () =>
+  it.live("is left alone while its owner lives, and taken over within seconds once that is killed", () =>
     Effect.gen(function* () {
       const dataDir = yield* DataDirectory.make
       const owner = yield* OtherProcess.start(fixture, [dataDir, "postgres"])
@@ -107,12 +107,25 @@ describe("the embedded Postgres", () => {
       const killedAt = performance.now()
       yield* withPostgres(dataDir, ({ url }) =>
         Effect.gen(function* () {
-          assert.isBelow(performance.now() - killedAt, 2_000)
+          assert.isBelow(performance.now() - killedAt, 5_000) // half a second on an idle machine
           assert.notStrictEqual(yield* postmasterPid(dataDir), orphan)
           assert.isUndefined(yield* Effect.promise(() => ProcessIdentity.find(orphan)))
           assert.deepStrictEqual(yield* query(url, (sql) => sql`SELECT answer FROM kept`), [{ answer: 42 }])
         })
       )
+    })
+  )
+
+  it.live("spares a stranger that has got the pid of a server long gone", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* DataDirectory.make
+      yield* withPostgres(dataDir, () => Effect.void)
+      const stranger = yield* OtherProcess.start(fixture, [yield* DataDirectory.make])
+      const cluster = join(dataDir, "postgres")
+      const left = [stranger.pid, cluster, 1, 1, "", "127.0.0.1", "        1         1", "ready   ", ""]
+      yield* Effect.promise(() => writeFile(join(cluster, "postmaster.pid"), left.join("\n")))
+      yield* withPostgres(dataDir, ({ url }) => query(url, (sql) => sql`SELECT 1`))
+      assert.isDefined(yield* Effect.promise(() => ProcessIdentity.find(stranger.pid)))
     })
   )
 
