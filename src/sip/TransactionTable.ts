@@ -9,6 +9,7 @@
  * with `full`; BYE and CANCEL, which end calls and so make room, are admitted up to twice the limit.
  */
 import { Result } from "effect"
+import * as AnyTransaction from "./AnyTransaction.ts"
 import * as DeadlineHeap from "./DeadlineHeap.ts"
 import * as InviteClient from "./InviteClientTransaction.ts"
 import * as InviteServer from "./InviteServerTransaction.ts"
@@ -81,16 +82,10 @@ export type Output =
   /** Nothing done: to be counted. `stray` responses are dropped as RFC 6026 section 7.2 asks. */
   | { readonly kind: "dropped"; readonly reason: "malformed" | "stray" | "unknownTransaction" }
 
-type Machine =
-  | { readonly role: "inviteClient"; state: InviteClient.State }
-  | { readonly role: "nonInviteClient"; state: NonInviteClient.State }
-  | { readonly role: "inviteServer"; state: InviteServer.State }
-  | { readonly role: "nonInviteServer"; state: NonInviteServer.State }
-
 interface Entry extends DeadlineHeap.Node {
   readonly id: TransactionId
   readonly peer: Endpoint
-  readonly machine: Machine
+  readonly machine: AnyTransaction.AnyTransaction
   readonly merged: string | undefined
 }
 
@@ -172,45 +167,11 @@ const settle = (
   })
 }
 
-const keep = <State>(machine: { state: State }, step: Transaction.Step<State>): ReadonlyArray<Transaction.Output> => {
-  machine.state = step.state
-  return step.outputs
-}
-
-/** `undefined` where the transaction is not a client. */
-const stepClient = (machine: Machine, input: NonInviteClient.Input, now: number) => {
-  switch (machine.role) {
-    case "inviteClient":
-      return keep(machine, InviteClient.step(machine.state, input, now))
-    case "nonInviteClient":
-      return keep(machine, NonInviteClient.step(machine.state, input, now))
-    case "inviteServer":
-    case "nonInviteServer":
-      return undefined
-  }
-}
-
-/** `undefined` where the transaction is not a server. */
-const stepServer = (machine: Machine, input: NonInviteServer.Input, now: number) => {
-  switch (machine.role) {
-    case "inviteServer":
-      return keep(machine, InviteServer.step(machine.state, input, now))
-    case "nonInviteServer":
-      return keep(machine, NonInviteServer.step(machine.state, input, now))
-    case "inviteClient":
-    case "nonInviteClient":
-      return undefined
-  }
-}
-
-const stepAny = (machine: Machine, input: Transaction.Due | Transaction.TransportError, now: number) =>
-  stepClient(machine, input, now) ?? stepServer(machine, input, now) ?? []
-
 const open = (
   table: TransactionTable,
   id: TransactionId,
   peer: Endpoint,
-  machine: Machine,
+  machine: AnyTransaction.AnyTransaction,
   outputs: ReadonlyArray<Transaction.Output>,
   merged?: string
 ): Outputs => {
@@ -259,7 +220,12 @@ const receiveRequest = (table: TransactionTable, request: SipRequest, from: Endp
 
   const entry = table.entries.get(id)
   if (entry !== undefined)
-    return settle(table, entry, stepServer(entry.machine, { kind: "request", request: stamped }, now) ?? [], from)
+    return settle(
+      table,
+      entry,
+      AnyTransaction.stepServer(entry.machine, { kind: "request", request: stamped }, now) ?? [],
+      from
+    )
   if (request.method === "ACK") return [{ kind: "ack", request: stamped, from }]
   if (request.method === "CANCEL") {
     const invite = MessageKey.server(stamped, "INVITE")
@@ -277,7 +243,7 @@ const receiveResponse = (table: TransactionTable, response: SipResponse, from: E
   if (id === undefined) return dropped("malformed")
   const entry = table.entries.get(id)
   if (entry === undefined) return dropped("stray")
-  return settle(table, entry, stepClient(entry.machine, { kind: "response", response }, now) ?? [], from)
+  return settle(table, entry, AnyTransaction.stepClient(entry.machine, { kind: "response", response }, now) ?? [], from)
 }
 
 /** Whether an INVITE from before a restart may be taken up. */
@@ -294,20 +260,19 @@ export const step = (table: TransactionTable, input: Input, now: number): Output
       return openClient(table, input.request, input.to, now)
     case "respond": {
       const entry = table.entries.get(input.id)
-      const outputs = entry === undefined ? undefined : stepServer(entry.machine, input, now)
+      const outputs = entry === undefined ? undefined : AnyTransaction.stepServer(entry.machine, input, now)
       if (entry === undefined || outputs === undefined) return dropped("unknownTransaction")
       return settle(table, entry, outputs, entry.peer)
     }
     case "cancelled": {
       const entry = table.entries.get(input.id)
       if (entry?.machine.role !== "inviteClient") return dropped("unknownTransaction")
-      const { machine } = entry
-      return settle(table, entry, keep(machine, InviteClient.step(machine.state, input, now)), entry.peer)
+      return settle(table, entry, AnyTransaction.stepInviteClient(entry.machine, input, now), entry.peer)
     }
     case "transportError": {
       const entry = table.entries.get(input.id)
       if (entry === undefined) return dropped("unknownTransaction")
-      return settle(table, entry, stepAny(entry.machine, input, now), entry.peer)
+      return settle(table, entry, AnyTransaction.step(entry.machine, input, now), entry.peer)
     }
     case "resumeClient": {
       const id = clientId(input.request)
@@ -328,7 +293,7 @@ export const step = (table: TransactionTable, input: Input, now: number): Output
 export const advance = (table: TransactionTable, now: number): Outputs => {
   const outputs: Array<Output> = []
   for (let next = DeadlineHeap.earliest(table.heap); next !== undefined && next.at <= now;) {
-    for (const output of settle(table, next, stepAny(next.machine, { kind: "due" }, now), next.peer))
+    for (const output of settle(table, next, AnyTransaction.step(next.machine, { kind: "due" }, now), next.peer))
       outputs.push(output)
     next = DeadlineHeap.earliest(table.heap)
   }
