@@ -1,10 +1,10 @@
 import { Cause, Clock, Deferred, Effect, Exit, Metric, Queue } from "effect"
 import { Rejected } from "../domain/Rejected.ts"
-import { CrashPoint } from "./CrashPoint.ts"
-import type { Deadlines } from "./Deadlines.ts"
+import { CrashPoint, type Point } from "./CrashPoint.ts"
+import * as Deadlines from "./Deadlines.ts"
 import { Entropy } from "./Entropy.ts"
 import type { Machine, StepContext } from "./Machine.ts"
-import type { Patience } from "./Patience.ts"
+import * as Patience from "./Patience.ts"
 
 /**
  * The shell of one entity: a mailbox, a pure machine, a commit, and supervision (house, "The actor and its journal").
@@ -70,22 +70,38 @@ const faults = Metric.counter("actor_faults_total", { description: "Messages tha
 const busy = Rejected.of("service_unavailable", "the service is busy; try again")
 const fault = Rejected.of("internal_error", "an internal error occurred")
 
+/** What all actors of a registry share. */
+export interface Surroundings {
+  readonly entropy: Entropy["Service"]
+  readonly crash: (point: Point) => void
+  readonly deadlines: Deadlines.Deadlines
+  readonly patience: Patience.Patience
+}
+
+/** `outage`: true while nothing can be committed. */
+export const surroundings = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>) {
+  return {
+    entropy: yield* Entropy,
+    crash: yield* CrashPoint,
+    deadlines: yield* Deadlines.make,
+    patience: yield* Patience.make(outage)
+  } satisfies Surroundings
+})
+
 export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, Answer>(options: {
   readonly id: string
   readonly initial: State | null
   /** `now` never runs behind this. */
   readonly since: number
   readonly behavior: Behavior<State, Input, Effects, Asked, Answer>
-  readonly deadlines: Deadlines
-  readonly patience: Patience
+  readonly surroundings: Surroundings
   /** What an ask gets when the entity has ended. */
   readonly ended: Rejected
 }) {
   type Mail = Message<Input, Asked, Answer>
-  const { behavior, deadlines, id, patience } = options
+  const { behavior, id } = options
+  const { crash, deadlines, entropy, patience } = options.surroundings
   const { machine } = behavior
-  const entropy = yield* Entropy
-  const crash = yield* CrashPoint
   const mailbox = yield* Queue.unbounded<Mail>()
   let state = options.initial
   let now = options.since

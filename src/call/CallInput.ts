@@ -11,6 +11,8 @@ export const inputVersion = 1
 
 /** What admission found out about a new call. */
 export interface Terms {
+  /** Derived by the door from a seed of its own: the actor is known by it before the first step. */
+  readonly callId: string
   readonly tenantId: string
   readonly routeId: string
   readonly adapter: string

@@ -125,7 +125,7 @@ const started = (
     gone: false
   }
   const state: CallState = {
-    id: Id.derive(context.seed, "call"),
+    id: terms.callId,
     tenantId: terms.tenantId,
     direction,
     status: "initiated",

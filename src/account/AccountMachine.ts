@@ -1,0 +1,197 @@
+import { accepted, type Machine, type Outcome, rejected, type StepContext, unchanged } from "../actor/Machine.ts"
+import { type Code, rejection } from "../domain/ErrorCatalogue.ts"
+import * as Money from "../domain/Money.ts"
+
+/**
+ * The account of a tenant: status and quota (journaled), and the tally of what is going on (read from the rows at
+ * start, kept in memory). Admission is one request at a time, spec §7, decisions 2.5, 2.10, D6.
+ *
+ * An admitted call is its own reservation: it counts in `tally.liveCalls` until it has ended.
+ */
+export const machineVersion = 1
+export const stateVersion = 1
+
+export type TenantStatus = "active" | "suspended" | "closed"
+export type SuspensionReason = "email_unverified" | "operator" | "fraud_review"
+
+export interface Quota {
+  /** Null: no cap. */
+  readonly dailySpendCapCents: number | null
+  readonly monthlySpendCapCents: number | null
+  readonly concurrentCallLimit: number
+  readonly allowCallerIdForwarding: boolean
+}
+
+/** Decision 2.5. */
+export const defaultQuota: Quota = {
+  dailySpendCapCents: 10_000,
+  monthlySpendCapCents: 100_000,
+  concurrentCallLimit: 10,
+  allowCallerIdForwarding: false
+}
+
+/** What the journal keeps. */
+export interface Settings {
+  readonly tenantId: string
+  readonly status: TenantStatus
+  readonly suspensionReason: SuspensionReason | null
+  readonly quota: Quota
+  /** Inputs committed so far. */
+  readonly seq: number
+}
+
+/** What the rows say, kept up to date by what happens. Days and months are UTC. */
+export interface Tally {
+  readonly balanceCents: number
+  readonly creditLimitCents: number
+  readonly day: string
+  readonly daySpentCents: number
+  readonly monthSpentCents: number
+  /** Non-terminal calls of both directions. */
+  readonly liveCalls: number
+}
+
+export interface AccountState {
+  readonly settings: Settings
+  readonly tally: Tally
+}
+
+export type AccountInput =
+  | { readonly type: "admit_outbound" }
+  | { readonly type: "admit_inbound" }
+  | {
+      readonly type: "call_ended"
+      readonly chargedCents: number
+      readonly balanceCents: number | null
+    }
+  | {
+      readonly type: "money_read"
+      readonly balanceCents: number
+      readonly creditLimitCents: number
+      readonly daySpentCents: number
+      readonly monthSpentCents: number
+    }
+  | { readonly type: "quota_set"; readonly quota: Partial<Quota> }
+  | { readonly type: "suspended"; readonly reason: SuspensionReason }
+  | { readonly type: "reactivated"; readonly ifReason: SuspensionReason | null }
+  | { readonly type: "closed" }
+
+/** Only what changes the settings is written. */
+export interface Effects {
+  readonly durable: boolean
+}
+
+const inMemory: Effects = { durable: false }
+const written: Effects = { durable: true }
+
+export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
+
+/** A new UTC day starts at nothing spent, a new month too. */
+const rolled = (tally: Tally, now: number): Tally => {
+  const day = dayOf(now)
+  if (day === tally.day) return tally
+  const sameMonth = day.slice(0, 7) === tally.day.slice(0, 7)
+  return { ...tally, day, daySpentCents: 0, monthSpentCents: sameMonth ? tally.monthSpentCents : 0 }
+}
+
+/** Money and caps, in the order of decision 2.10; null: nothing in the way. */
+export const refusal = ({ settings, tally }: AccountState): Code | null => {
+  const { quota } = settings
+  if (tally.balanceCents + tally.creditLimitCents <= 0) return "balance_insufficient"
+  if (quota.dailySpendCapCents !== null && tally.daySpentCents >= quota.dailySpendCapCents)
+    return "daily_spend_cap_exceeded"
+  if (quota.monthlySpendCapCents !== null && tally.monthSpentCents >= quota.monthlySpendCapCents)
+    return "monthly_spend_cap_exceeded"
+  if (tally.liveCalls >= quota.concurrentCallLimit) return "concurrent_call_cap_exceeded"
+  return null
+}
+
+const messages: Partial<Record<Code, string>> = {
+  balance_insufficient: "the balance does not allow outbound calls; top up and use a new Idempotency-Key",
+  daily_spend_cap_exceeded: "the daily spend cap is reached; it resets at midnight UTC",
+  monthly_spend_cap_exceeded: "the monthly spend cap is reached; it resets on the first of the month, UTC",
+  concurrent_call_cap_exceeded: "the limit of concurrent calls is reached",
+  tenant_suspended: "the tenant is suspended"
+}
+
+const refuse = (code: Code) => rejected(rejection(code, messages[code] ?? code))
+
+export const step = (
+  state: AccountState | null,
+  input: AccountInput,
+  context: StepContext
+): Outcome<AccountState, Effects> => {
+  if (state === null) return unchanged
+  const { settings } = state
+  const tally = rolled(state.tally, context.now)
+  const withTally = (fields: Partial<Tally>) => accepted({ settings, tally: { ...tally, ...fields } }, inMemory)
+  const withSettings = (fields: Partial<Settings>) =>
+    accepted({ settings: { ...settings, ...fields, seq: settings.seq + 1 }, tally }, written)
+  switch (input.type) {
+    case "admit_outbound": {
+      if (settings.status !== "active") return refuse("tenant_suspended")
+      const code = refusal({ settings, tally })
+      return code === null ? withTally({ liveCalls: tally.liveCalls + 1 }) : refuse(code)
+    }
+    case "admit_inbound":
+      // Only the creation of outbound calls is capped (decision 2.10).
+      return settings.status === "active" ? withTally({ liveCalls: tally.liveCalls + 1 }) : refuse("tenant_suspended")
+    case "call_ended":
+      return withTally({
+        liveCalls: Math.max(0, tally.liveCalls - 1),
+        balanceCents: input.balanceCents ?? tally.balanceCents,
+        daySpentCents: tally.daySpentCents + input.chargedCents,
+        monthSpentCents: tally.monthSpentCents + input.chargedCents
+      })
+    case "money_read": {
+      const { balanceCents, creditLimitCents, daySpentCents, monthSpentCents } = input
+      return withTally({ balanceCents, creditLimitCents, daySpentCents, monthSpentCents })
+    }
+    case "quota_set":
+      return withSettings({ quota: { ...settings.quota, ...input.quota } })
+    case "suspended":
+      return settings.status === "active"
+        ? withSettings({ status: "suspended", suspensionReason: input.reason })
+        : unchanged
+    case "reactivated":
+      return settings.status === "suspended" &&
+        (input.ifReason === null || input.ifReason === settings.suspensionReason)
+        ? withSettings({ status: "active", suspensionReason: null })
+        : unchanged
+    case "closed":
+      return settings.status === "closed" ? unchanged : withSettings({ status: "closed", suspensionReason: null })
+  }
+}
+
+/** An account lives as long as its registry keeps it; it has no deadlines and no terminal state to settle in. */
+export const machine: Machine<AccountState, AccountInput, Effects> = {
+  step,
+  nextDeadline: () => null,
+  isSettled: () => false
+}
+
+/** The first settings of a tenant, seq 1. */
+export const opened = (tenantId: string): Settings => ({
+  tenantId,
+  status: "active",
+  suspensionReason: null,
+  quota: defaultQuota,
+  seq: 1
+})
+
+/**
+ * Decision D6: what ends an answered call from our side. The affordable time is at least one started minute: admission
+ * asks for a balance above zero, not for the price of a minute.
+ */
+export const callLimit = (options: {
+  readonly timeLimitSecs: number | null
+  readonly fundsCents: number
+  readonly microUsdPerMinute: number
+  readonly maxCallSecs: number
+}): { readonly afterSecs: number; readonly reason: "time_limit" | "balance_exhausted" } => {
+  const asked = Math.min(options.timeLimitSecs ?? options.maxCallSecs, options.maxCallSecs)
+  const affordable = Money.affordableSecs(options.fundsCents, options.microUsdPerMinute)
+  return affordable !== null && Math.max(60, affordable) < asked
+    ? { afterSecs: Math.max(60, affordable), reason: "balance_exhausted" }
+    : { afterSecs: asked, reason: "time_limit" }
+}
