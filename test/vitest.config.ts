@@ -6,7 +6,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     exclude: ["test/interop/**", "test/crash/long/**"],
     reporters: ["default", new URL("./CountReporter.ts", import.meta.url).pathname],
-    globalSetup: [],
+    globalSetup: [new URL("./support/GlobalDatabase.ts", import.meta.url).pathname],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2

@@ -1,0 +1,37 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { randomBytes } from "node:crypto"
+import { inject } from "vitest"
+import { init } from "../../src/store/migration/0001_init.ts"
+
+const server = Effect.promise(async () => {
+  const response = await fetch(inject("databaseBroker"))
+  const text = await response.text()
+  if (!response.ok) throw new Error(text)
+  return text
+})
+
+/** A fresh database, not migrated, dropped with the scope; `url` connects to it. */
+export const empty = Effect.gen(function* () {
+  const url = new URL(yield* server)
+  const name = `test_${randomBytes(6).toString("hex")}`
+  const admin = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 1 }))
+  const run = (text: string) =>
+    Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(text)).pipe(Effect.provide(admin), Effect.orDie)
+  yield* Effect.acquireRelease(run(`CREATE DATABASE ${name}`), () => run(`DROP DATABASE ${name} WITH (FORCE)`))
+  // What these tests check is the process, not the disk.
+  yield* run(`ALTER DATABASE ${name} SET synchronous_commit = off`)
+  url.pathname = `/${name}`
+  return Redacted.make(url.href)
+})
+
+/** A client of a fresh, migrated database: one for each test file (or `layer` block). */
+export const layer = Layer.unwrap(
+  Effect.map(empty, (url) =>
+    Layer.effectDiscard(Effect.orDie(init)).pipe(
+      Layer.provideMerge(PgClient.layer({ url, maxConnections: 10 })),
+      Layer.orDie
+    )
+  )
+)
