@@ -1,0 +1,96 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { parsePhoneNumberFromString } from "libphonenumber-js/max"
+import { Entropy } from "../actor/Entropy.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import * as Id from "../domain/Id.ts"
+
+/**
+ * Where calls may go: country and prefix lists of the operator, for all tenants and for one (decision D7, spec §7).
+ *
+ * The lists are small and read on every call, so they live in memory and are read again when the operator changes them.
+ */
+export type RuleKind = "country_block" | "country_allow" | "prefix_block"
+
+export interface Rule {
+  readonly id: string
+  /** Null: for everybody. */
+  readonly tenantId: string | null
+  readonly kind: RuleKind
+  /** ISO 3166 alpha-2, or an E.164 prefix with its `+`. */
+  readonly value: string
+}
+
+export class DestinationRules extends Context.Service<
+  DestinationRules,
+  {
+    /** Fails with `country_blocked`, `country_not_allowed` or `prefix_blocked`. */
+    readonly check: (tenantId: string, to: string) => Effect.Effect<void, Rejected>
+    readonly list: Effect.Effect<ReadonlyArray<Rule>>
+    readonly add: (rule: Omit<Rule, "id">) => Effect.Effect<Rule, Rejected>
+    readonly remove: (id: string) => Effect.Effect<void, Rejected>
+  }
+>()("trunkline/account/DestinationRules") {
+  static readonly layer = Layer.effect(
+    DestinationRules,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const entropy = yield* Entropy
+      const read = Effect.orDie(
+        sql<Rule>`SELECT id, tenant_id AS "tenantId", kind, value FROM destination_rule ORDER BY created_at, id`
+      )
+      let rules = yield* read
+      const reread = Effect.map(read, (fresh) => {
+        rules = fresh
+      })
+      return DestinationRules.of({
+        check: (tenantId, to) =>
+          Effect.suspend(() => {
+            const refused = refusal(rules, tenantId, to)
+            return refused === null ? Effect.void : Effect.fail(refused)
+          }),
+        list: Effect.sync(() => rules),
+        add: Effect.fn("DestinationRules.add")(function* (rule) {
+          if (!isValid(rule)) return yield* Rejected.of("invalid_request", `not a ${rule.kind} value: ${rule.value}`)
+          const id = Id.deriveUuid(entropy.hex(16), "destination_rule")
+          const now = yield* Clock.currentTimeMillis
+          yield* Effect.orDie(sql`
+            INSERT INTO destination_rule (id, tenant_id, kind, value, created_at)
+            VALUES (${id}, ${rule.tenantId}, ${rule.kind}, ${rule.value}, to_timestamp(${now} / 1000.0))
+            ON CONFLICT DO NOTHING`)
+          yield* reread
+          return { ...rule, id }
+        }),
+        remove: Effect.fn("DestinationRules.remove")(function* (id) {
+          if (!rules.some((rule) => rule.id === id)) return yield* Rejected.of("not_found", "no such rule")
+          yield* Effect.orDie(sql`DELETE FROM destination_rule WHERE id = ${id}`)
+          yield* reread
+        })
+      })
+    })
+  )
+}
+
+const isValid = ({ kind, value }: Omit<Rule, "id">): boolean =>
+  kind === "prefix_block" ? /^\+[0-9]{1,15}$/.test(value) : /^[A-Z]{2}$/.test(value)
+
+/** Pure: the first refusal in the order country block, country allow-list, prefix block; null when the call may go. */
+export const refusal = (rules: ReadonlyArray<Rule>, tenantId: string, to: string): Rejected | null => {
+  const mine = rules.filter((rule) => rule.tenantId === null || rule.tenantId === tenantId)
+  if (mine.length === 0) return null
+  const of = (kind: RuleKind) => mine.filter((rule) => rule.kind === kind).map((rule) => rule.value)
+  const blocked = of("country_block")
+  const allowed = of("country_allow")
+  if (blocked.length > 0 || allowed.length > 0) {
+    const country = countryOf(to)
+    if (country !== null && blocked.includes(country))
+      return Rejected.of("country_blocked", `calls to ${country} are blocked`)
+    if (allowed.length > 0 && (country === null || !allowed.includes(country)))
+      return Rejected.of("country_not_allowed", `calls to ${country ?? "that destination"} are not allowed`)
+  }
+  const prefix = of("prefix_block").find((value) => to.startsWith(value))
+  return prefix === undefined ? null : Rejected.of("prefix_blocked", `calls to ${prefix} are blocked`)
+}
+
+/** ISO country of an E.164 number; of a calling code that several share, the one whose plan the number fits. */
+const countryOf = (to: string): string | null => parsePhoneNumberFromString(to)?.country ?? null

@@ -1,0 +1,160 @@
+import { Clock, Context, Effect, Layer, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../account/Account.ts"
+import { DestinationRules } from "../account/DestinationRules.ts"
+import { Billing } from "../billing/Billing.ts"
+import { CarrierSink } from "../carrier/Carrier.ts"
+import { Connections } from "../connection/Connection.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import type { Rendered, Slot } from "../idempotency/Slot.ts"
+import { Numbers } from "../number/Number.ts"
+import { Journal } from "../store/Journal.ts"
+import type { CallAction } from "./CallInput.ts"
+import * as CallRegistry from "./CallRegistry.ts"
+import * as CallRepo from "./CallRepo.ts"
+import { decode, isTerminal } from "./CallState.ts"
+import * as CallView from "./CallView.ts"
+import * as Inbound from "./Inbound.ts"
+import * as PlaceCall from "./PlaceCall.ts"
+
+export type { CallAction } from "./CallInput.ts"
+export type { CallFilters, Window } from "./CallRepo.ts"
+export type { GatherOptions } from "./CallState.ts"
+export type { Caller, PlaceRequest } from "./PlaceCall.ts"
+
+/**
+ * Calls, spec §2.2, §3.1, §4.4: placing, controlling, finding and listing them, and what the carriers report of them.
+ */
+export class Calls extends Context.Service<
+  Calls,
+  {
+    /** 201 with the Call; fails with the refusals of spec §7 in the order of decision 2.10. */
+    readonly place: (
+      caller: PlaceCall.Caller,
+      request: PlaceCall.PlaceRequest,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, Rejected>
+    /** 200 with the Call; `not_found`, `call_already_ended`, `call_not_in_required_state`, `conflict`. */
+    readonly act: (
+      caller: PlaceCall.Caller,
+      callId: string,
+      action: CallAction,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, Rejected>
+    /** With legs. */
+    readonly find: (tenantId: string, callId: string) => Effect.Effect<CallView.Call, Rejected>
+    /** Without legs, newest first. */
+    readonly list: (
+      tenantId: string,
+      filters: CallRepo.CallFilters,
+      window: CallRepo.Window
+    ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<CallView.Call> }>
+    /** Rebuilds what a dead process left; before anything is served. Gives how many. */
+    readonly recover: Effect.Effect<number>
+    readonly liveCount: Effect.Effect<number>
+    /**
+     * No new calls from here on; completes when every call has ended, at the latest after `drainMs`, when what is left
+     * gets its BYE.
+     */
+    readonly drain: (drainMs: number) => Effect.Effect<void>
+    /** Ends the live calls of a tenant (closing one). */
+    readonly endAll: (tenantId: string) => Effect.Effect<void>
+  }
+>()("trunkline/call/Calls") {
+  static readonly layer = (options: { readonly maxCallSecs: number }) =>
+    Layer.effectContext(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const journal = yield* Journal
+        const registry = yield* CallRegistry.make
+        const repo = CallRepo.make(sql)
+        const doors = {
+          registry,
+          accounts: yield* Accounts,
+          connections: yield* Connections,
+          numbers: yield* Numbers,
+          billing: yield* Billing,
+          destinations: yield* DestinationRules,
+          maxCallSecs: options.maxCallSecs
+        }
+        let accepting = true
+        const place = PlaceCall.make(doors)
+        const stopping = Rejected.of("service_unavailable", "the service is stopping; no new calls")
+
+        const stored = Effect.fnUntraced(function* (tenantId: string, callId: string) {
+          const row = yield* journal.find(callId)
+          if (row === null || row.kind !== "call" || row.tenantId !== tenantId)
+            return yield* Rejected.of("not_found", "no such call")
+          return Result.getOrThrow(decode(row.state))
+        })
+
+        const owned = (tenantId: string, callId: string) => {
+          const actor = registry.live.get(callId)
+          const state = actor?.state() ?? null
+          return actor !== undefined && state !== null && state.tenantId === tenantId ? { actor, state } : null
+        }
+
+        const endLive = (of: (tenantId: string) => boolean) =>
+          Effect.forEach(
+            [...registry.live.values()],
+            (actor) => {
+              const state = actor.state()
+              return state === null || !of(state.tenantId)
+                ? Effect.void
+                : actor.tell({ type: "ended_by_system", reason: "carrier_error", rejectCause: "error" })
+            },
+            { concurrency: 256, discard: true }
+          )
+
+        const untilNone = (limitMs: number) =>
+          Effect.gen(function* () {
+            const until = (yield* Clock.currentTimeMillis) + limitMs
+            while (registry.live.size > 0 && (yield* Clock.currentTimeMillis) < until) yield* Effect.sleep("20 millis")
+          })
+
+        const calls = Calls.of({
+          place: (caller, request, slot) =>
+            Effect.suspend(() => (accepting ? place(caller, request, slot) : Effect.fail(stopping))),
+          act: Effect.fnUntraced(function* (caller, callId, action, slot) {
+            const live = owned(caller.tenantId, callId)
+            if (live !== null)
+              return yield* live.actor.ask({ type: "action", action }, { keyId: caller.keyId, slot, status: 200 })
+            const state = yield* stored(caller.tenantId, callId)
+            return yield* isTerminal(state)
+              ? Rejected.of("call_already_ended", "the call has already ended")
+              : Rejected.of("service_unavailable", "the call is being recovered; try again")
+          }),
+          find: Effect.fnUntraced(function* (tenantId, callId) {
+            const live = owned(tenantId, callId)
+            return CallView.ofState(live === null ? yield* stored(tenantId, callId) : live.state)
+          }),
+          list: (tenantId, filters, window) =>
+            Effect.map(repo.list(tenantId, filters, window), ({ count, rows }) => ({
+              count,
+              results: rows.map(CallView.ofRow)
+            })),
+          recover: registry.recover,
+          liveCount: Effect.sync(() => registry.live.size),
+          drain: Effect.fn("Calls.drain")(function* (drainMs) {
+            accepting = false
+            yield* untilNone(drainMs)
+            if (registry.live.size === 0) return
+            yield* Effect.logInfo("draining is over: live calls are ended", { calls: registry.live.size })
+            yield* endLive(() => true)
+            yield* untilNone(hangupGraceMs)
+          }),
+          endAll: (tenantId) => endLive((of) => of === tenantId)
+        })
+
+        const sink = CarrierSink.of({
+          offer: Inbound.make({ ...doors, accepting: () => accepting }),
+          tell: registry.tell
+        })
+
+        return Context.make(Calls, calls).pipe(Context.add(CarrierSink, sink))
+      })
+    )
+}
+
+/** How long the BYEs of a drain may take to be answered. */
+const hangupGraceMs = 5_000

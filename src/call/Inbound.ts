@@ -1,0 +1,85 @@
+import { Effect } from "effect"
+import type { Accounts } from "../account/Account.ts"
+import * as AccountMachine from "../account/AccountMachine.ts"
+import type { Billing } from "../billing/Billing.ts"
+import type { Admission, InboundOffer } from "../carrier/Carrier.ts"
+import type { Connections } from "../connection/Connection.ts"
+import * as Id from "../domain/Id.ts"
+import type { Numbers } from "../number/Number.ts"
+import type { CallRegistry } from "./CallRegistry.ts"
+
+/**
+ * Takes an inbound leg in, decision D3: number, then tenant, then admission. An unknown number is not found, a suspended
+ * tenant is busy; an admitted call is committed before the carrier hears of it.
+ */
+export const make = (doors: {
+  readonly registry: CallRegistry
+  readonly accounts: Accounts["Service"]
+  readonly connections: Connections["Service"]
+  readonly numbers: Numbers["Service"]
+  readonly billing: Billing["Service"]
+  readonly maxCallSecs: number
+  readonly accepting: () => boolean
+}) => {
+  const { accounts, billing, connections, numbers, registry } = doors
+
+  /** The number's own route, else the tenant's route that it came in by, else the tenant's default. */
+  const routeOf = Effect.fnUntraced(function* (tenantId: string, numberRouteId: string | null, offer: InboundOffer) {
+    const candidates = [...(numberRouteId === null ? [] : [numberRouteId]), ...offer.routeIds]
+    for (const routeId of candidates) {
+      const route = yield* Effect.option(connections.resolve(tenantId, routeId))
+      if (route._tag === "Some" && route.value.adapter === offer.adapter) return route.value.routeId
+    }
+    return (yield* connections.resolve(tenantId, null)).routeId
+  })
+
+  const admit = Effect.fnUntraced(function* (offer: InboundOffer) {
+    const owner = yield* numbers.byDialled(offer.to)
+    if (owner === null || owner.status !== "active") return refused("not_found")
+    const { tenantId } = owner
+    const admitted = yield* Effect.result(accounts.admitInbound(tenantId))
+    if (admitted._tag === "Failure")
+      return refused(admitted.failure.code === "tenant_suspended" ? "user_busy" : "unavailable")
+    const callId = Id.derive(registry.entropy.hex(16), "call")
+    const take = Effect.gen(function* () {
+      const microUsdPerMinute = yield* billing.rate("inbound", offer.from)
+      const routeId = yield* routeOf(tenantId, owner.routeId, offer)
+      const actor = yield* registry.spawn(callId, null)
+      yield* actor.tell({
+        type: "offered",
+        terms: {
+          callId,
+          tenantId,
+          routeId,
+          adapter: offer.adapter,
+          microUsdPerMinute,
+          limit: AccountMachine.callLimit({
+            timeLimitSecs: null,
+            fundsCents: admitted.success.fundsCents,
+            microUsdPerMinute,
+            maxCallSecs: doors.maxCallSecs
+          })
+        },
+        legId: offer.legId,
+        from: offer.from,
+        to: offer.to,
+        resume: offer.resume
+      })
+      return actor.state() !== null
+    })
+    const taken = yield* Effect.catchCause(take, (cause) =>
+      Effect.as(Effect.logError("an inbound call could not be taken in", cause), false)
+    )
+    if (taken) return { admitted: true, callId } satisfies Admission
+    yield* accounts.callEnded(tenantId, { cents: 0, balanceCents: null })
+    return refused("unavailable")
+  })
+
+  return (offer: InboundOffer): Effect.Effect<Admission> =>
+    Effect.suspend(() => (doors.accepting() ? admit(offer) : Effect.succeed(refused("unavailable"))))
+}
+
+const refused = (cause: Extract<Admission, { readonly admitted: false }>["cause"]): Admission => ({
+  admitted: false,
+  cause
+})

@@ -1,0 +1,100 @@
+import { Effect, Exit } from "effect"
+import type { Accounts } from "../account/Account.ts"
+import * as AccountMachine from "../account/AccountMachine.ts"
+import type { DestinationRules } from "../account/DestinationRules.ts"
+import type { Billing } from "../billing/Billing.ts"
+import type { Connections } from "../connection/Connection.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import * as Id from "../domain/Id.ts"
+import type { Slot } from "../idempotency/Slot.ts"
+import type { Numbers } from "../number/Number.ts"
+import type { CallRegistry } from "./CallRegistry.ts"
+
+/** An outbound call as the API asks for it (spec §4.4 "Place a call"), defaults applied. */
+export interface PlaceRequest {
+  readonly from: string
+  readonly to: string
+  readonly routeId: string | null
+  readonly customerReference: string | null
+  readonly audioUrl: string | null
+  readonly timeoutSecs: number
+  readonly timeLimitSecs: number | null
+  readonly callerIdForwarding: boolean
+}
+
+export interface Caller {
+  readonly tenantId: string
+  readonly keyId: string
+}
+
+/**
+ * Places a call, in the order of checks of decision 2.10: route, caller id, destination, money and caps; then the
+ * call's first state, `call.started` and the receipt are one commit, and only then is the carrier asked.
+ */
+export const make = (doors: {
+  readonly registry: CallRegistry
+  readonly accounts: Accounts["Service"]
+  readonly connections: Connections["Service"]
+  readonly numbers: Numbers["Service"]
+  readonly billing: Billing["Service"]
+  readonly destinations: DestinationRules["Service"]
+  readonly maxCallSecs: number
+}) => {
+  const { accounts, billing, connections, destinations, numbers, registry } = doors
+
+  const checkCallerId = Effect.fnUntraced(function* ({ tenantId }: Caller, request: PlaceRequest) {
+    if (request.callerIdForwarding) {
+      const { quota } = yield* accounts.overview(tenantId)
+      if (!quota.allowCallerIdForwarding)
+        return yield* Rejected.of(
+          "caller_id_forwarding_not_allowed",
+          "caller id forwarding is not enabled for this tenant"
+        )
+      return
+    }
+    if (!(yield* numbers.owned(tenantId, request.from)))
+      return yield* Rejected.of("from_number_not_owned", `${request.from} is not an active number of this tenant`)
+  })
+
+  return Effect.fnUntraced(function* (caller: Caller, request: PlaceRequest, slot: Slot | null) {
+    const route = yield* connections.resolve(caller.tenantId, request.routeId)
+    yield* checkCallerId(caller, request)
+    yield* destinations.check(caller.tenantId, request.to)
+    const microUsdPerMinute = yield* billing.rate("outbound", request.to)
+    const { fundsCents } = yield* accounts.admitOutbound(caller.tenantId)
+    const callId = Id.derive(registry.entropy.hex(16), "call")
+    const place = Effect.gen(function* () {
+      const actor = yield* registry.spawn(callId, null)
+      return yield* actor.ask(
+        {
+          type: "place",
+          terms: {
+            callId,
+            tenantId: caller.tenantId,
+            routeId: route.routeId,
+            adapter: route.adapter,
+            microUsdPerMinute,
+            limit: AccountMachine.callLimit({
+              timeLimitSecs: request.timeLimitSecs,
+              fundsCents,
+              microUsdPerMinute,
+              maxCallSecs: doors.maxCallSecs
+            })
+          },
+          from: request.from,
+          to: request.to,
+          customerReference: request.customerReference,
+          ringbackUrl: request.audioUrl,
+          timeoutSecs: request.timeoutSecs
+        },
+        { keyId: caller.keyId, slot, status: 201 }
+      )
+    })
+    // A call that never came to be gives its place back; one that did gives it back when it ends.
+    return yield* Effect.onExit(place, (exit) =>
+      Exit.isFailure(exit) && registry.live.get(callId)?.state() == null
+        ? accounts.callEnded(caller.tenantId, { cents: 0, balanceCents: null })
+        : Effect.void
+    )
+  })
+}
