@@ -1,0 +1,141 @@
+import { Data, Redacted } from "effect"
+import { isIP } from "node:net"
+
+/**
+ * Configuration from the environment, each value with a default that works. A wrong value is one line that names it.
+ */
+export interface Config {
+  readonly httpHost: string
+  readonly httpPort: number
+  /** Without a trailing slash. */
+  readonly baseUrl: string
+  /** Null: the embedded Postgres under `dataDir`. */
+  readonly databaseUrl: Redacted.Redacted | null
+  readonly dataDir: string
+  readonly sipHost: string
+  readonly sipPort: number
+  /** What SIP and SDP name as our address. */
+  readonly publicAddress: string
+  readonly rtpPortMin: number
+  readonly rtpPortMax: number
+  readonly signupCreditCents: number
+  readonly signupLimitPerHour: number
+  readonly trustProxy: boolean
+  readonly allowPrivateTargets: boolean
+  readonly targetCaFile: string | null
+  readonly maxCallSecs: number
+  readonly drainSecs: number
+  readonly operatorPort: number
+  readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
+  readonly logFormat: "text" | "json"
+  /** Base64 or hex of 32 bytes; null: kept in `dataDir`. */
+  readonly secretKey: Redacted.Redacted | null
+}
+
+export class ConfigInvalid extends Data.TaggedError("ConfigInvalid")<{
+  readonly variable: string
+  readonly detail: string
+}> {
+  override get message() {
+    return `${this.variable} ${this.detail}`
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const fail = (variable: string, detail: string): never => {
+  throw new ConfigInvalid({ variable, detail })
+}
+
+const read = (environment: Environment) => {
+  const text = (variable: string, otherwise: string): string => {
+    const value = environment[variable]
+    return value === undefined || value === "" ? otherwise : value
+  }
+  const optional = (variable: string): string | null => text(variable, "") || null
+  const integer = (variable: string, otherwise: number, min: number, max: number): number => {
+    const value = text(variable, String(otherwise))
+    if (!/^[0-9]+$/.test(value) || Number(value) < min || Number(value) > max)
+      return fail(variable, `must be a whole number from ${min} to ${max}, not "${value}"`)
+    return Number(value)
+  }
+  const flag = (variable: string): boolean => {
+    const value = text(variable, "false")
+    if (value !== "true" && value !== "false") return fail(variable, `must be true or false, not "${value}"`)
+    return value === "true"
+  }
+  const oneOf = <const Value extends string>(
+    variable: string,
+    otherwise: Value,
+    values: ReadonlyArray<Value>
+  ): Value => {
+    const value = text(variable, otherwise)
+    return (
+      values.find((candidate) => candidate.toLowerCase() === value.toLowerCase()) ??
+      fail(variable, `must be one of ${values.join(", ")}, not "${value}"`)
+    )
+  }
+  const address = (variable: string, otherwise: string): string => {
+    const value = text(variable, otherwise)
+    return isIP(value) === 0 ? fail(variable, `must be an IP address, not "${value}"`) : value
+  }
+  const url = (variable: string, otherwise: string, protocols: ReadonlyArray<string>): string => {
+    const value = text(variable, otherwise)
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol))
+      return fail(
+        variable,
+        `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`
+      )
+    return value.replace(/\/+$/, "")
+  }
+  return { text, optional, integer, flag, oneOf, address, url }
+}
+
+/** Throws `ConfigInvalid` at the first wrong value. */
+export const parse = (environment: Environment): Config => {
+  const env = read(environment)
+  const httpHost = env.text("HTTP_HOST", "127.0.0.1")
+  const httpPort = env.integer("HTTP_PORT", 8080, 0, 65_535)
+  const sipHost = env.address("SIP_HOST", "127.0.0.1")
+  const rtpPortMin = env.integer("RTP_PORT_MIN", 16_384, 1024, 65_534)
+  const rtpPortMax = env.integer("RTP_PORT_MAX", 32_767, 1025, 65_535)
+  if (rtpPortMax <= rtpPortMin) fail("RTP_PORT_MAX", `must be above RTP_PORT_MIN (${rtpPortMin}), not ${rtpPortMax}`)
+  const anywhere = sipHost === "0.0.0.0" || sipHost === "::"
+  const publicAddress = env.address("PUBLIC_ADDRESS", anywhere ? "127.0.0.1" : sipHost)
+  const reachable =
+    httpHost === "0.0.0.0" || httpHost === "::" ? "localhost" : httpHost.includes(":") ? `[${httpHost}]` : httpHost
+  const databaseUrl = env.optional("DATABASE_URL")
+  if (databaseUrl !== null) env.url("DATABASE_URL", "", ["postgres:", "postgresql:"])
+  const secretKey = env.optional("SECRET_KEY")
+  if (secretKey !== null && keyBytes(secretKey) === null)
+    fail("SECRET_KEY", "must be 32 bytes as 64 hex digits or as base64")
+  return {
+    httpHost,
+    httpPort,
+    baseUrl: env.url("BASE_URL", `http://${reachable}:${httpPort}`, ["http:", "https:"]),
+    databaseUrl: databaseUrl === null ? null : Redacted.make(databaseUrl),
+    dataDir: env.text("DATA_DIR", "data"),
+    sipHost,
+    sipPort: env.integer("SIP_PORT", 5060, 0, 65_535),
+    publicAddress,
+    rtpPortMin,
+    rtpPortMax,
+    signupCreditCents: env.integer("SIGNUP_CREDIT_CENTS", 500, 0, 1_000_000),
+    signupLimitPerHour: env.integer("SIGNUP_LIMIT_PER_HOUR", 5, 1, 1_000_000),
+    trustProxy: env.flag("TRUST_PROXY"),
+    allowPrivateTargets: env.flag("ALLOW_PRIVATE_TARGETS"),
+    targetCaFile: env.optional("TARGET_CA_FILE"),
+    maxCallSecs: env.integer("MAX_CALL_SECS", 14_400, 1, 86_400),
+    drainSecs: env.integer("DRAIN_SECS", 30, 0, 86_400),
+    operatorPort: env.integer("OPERATOR_PORT", 8081, 0, 65_535),
+    logLevel: env.oneOf("LOG_LEVEL", "Info", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]),
+    logFormat: env.oneOf("LOG_FORMAT", "text", ["text", "json"]),
+    secretKey: secretKey === null ? null : Redacted.make(secretKey)
+  }
+}
+
+/** 32 bytes out of hex or base64; null when it is neither. */
+export const keyBytes = (text: string): Uint8Array | null => {
+  const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, "hex") : Buffer.from(text, "base64")
+  return bytes.length === 32 ? new Uint8Array(bytes) : null
+}
