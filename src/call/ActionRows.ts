@@ -36,7 +36,7 @@ export const step = (
       const command = of()
       return Draft.sendPending(
         draft,
-        { type: "answer", commandId: command.commandId, legId: leg.id },
+        { type: "answer", commandId: command.commandId, legId: leg.id, since: context.now },
         { ...command, type: "answer" }
       )
     }

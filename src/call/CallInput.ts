@@ -30,7 +30,7 @@ export type CallAction =
   | { readonly type: "gather"; readonly options: GatherOptions }
   | { readonly type: "stop_gather" }
 
-export type Deadline = "ring" | "first_command" | "limit" | "gather" | "hangup"
+export type Deadline = "ring" | "first_command" | "answer" | "limit" | "gather" | "hangup"
 
 export type CallInput =
   | {

@@ -33,8 +33,11 @@ export const machineVersion = 1
 /** An inbound call that nobody answers or rejects (decision D3). */
 export const firstCommandMs = 30_000
 
-/** SIP gives up a BYE after 64*T1 (RFC 3261 section 17.1.2.2); a carrier that has not said "ended" by then never will. */
-export const hangupMs = 40_000
+/**
+ * SIP gives up a BYE (RFC 3261 section 17.1.2.2) and an answer without ACK (section 13.3.1.4) after 64*T1; a carrier
+ * that has not told their outcome by then never will.
+ */
+export const outcomeMs = 40_000
 
 type Result = Draft.Draft | Outcome<never, never>
 
@@ -205,6 +208,8 @@ const due = (
       return end(draft, { status: "failed", reason: "no_answer", initiator: "system" }, context.now, context, {
         rejectCause: "no_answer"
       })
+    case "answer":
+      return end(draft, failing(state, "carrier_error"), context.now, context, { rejectCause: "error" })
     case "limit":
       return end(draft, { status: "ended", reason: state.limit.reason, initiator: "system" }, context.now, context)
     case "gather": {
@@ -223,7 +228,7 @@ const due = (
     case "hangup":
       return state.pending.reduce<Draft.Draft>(
         (open, pending) =>
-          pending.type === "hangup" && pending.since + hangupMs <= context.now
+          pending.type === "hangup" && pending.since + outcomeMs <= context.now
             ? Draft.settle(Draft.setLeg(open, pending.legId, { gone: true }), (other) => other === pending)
             : open,
         draft
@@ -239,7 +244,7 @@ const deadlines = (
   readonly deadline: Extract<CallInput, { readonly type: "deadline" }>["deadline"]
 }> => {
   const hangups = state.pending.flatMap((pending) =>
-    pending.type === "hangup" ? [{ at: pending.since + hangupMs, deadline: "hangup" as const }] : []
+    pending.type === "hangup" ? [{ at: pending.since + outcomeMs, deadline: "hangup" as const }] : []
   )
   if (isTerminal(state)) return hangups
   if (state.answeredAt !== null)
@@ -250,9 +255,10 @@ const deadlines = (
     ]
   if (state.direction === "outbound")
     return [{ at: state.initiatedAt + state.timeoutSecs * 1000, deadline: "ring" as const }]
-  return state.pending.some((pending) => pending.type === "answer")
-    ? []
-    : [{ at: state.initiatedAt + firstCommandMs, deadline: "first_command" as const }]
+  const answering = state.pending.find((pending) => pending.type === "answer")
+  return answering === undefined
+    ? [{ at: state.initiatedAt + firstCommandMs, deadline: "first_command" as const }]
+    : [{ at: answering.since + outcomeMs, deadline: "answer" as const }]
 }
 
 export const nextDeadline = (state: CallState): Deadline<CallInput> | null => {

@@ -37,7 +37,7 @@ export type Leg = typeof Leg.Type
 /** A command that went down and whose outcome has not come back (house, "Commands are part of the state"). */
 const Pending = Schema.Union([
   Schema.Struct({ type: Schema.Literal("dial"), commandId: Schema.String, legId: Schema.String }),
-  Schema.Struct({ type: Schema.Literal("answer"), commandId: Schema.String, legId: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("answer"), commandId: Schema.String, legId: Schema.String, since: Millis }),
   Schema.Struct({
     type: Schema.Literal("hangup"),
     commandId: Schema.String,

@@ -1,0 +1,444 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import type { CallAction, CallInput } from "../../src/call/CallInput.ts"
+import * as CallMachine from "../../src/call/CallMachine.ts"
+import { type CallState, isTerminal, primary } from "../../src/call/CallState.ts"
+import * as Sample from "./CallSample.ts"
+
+const t0 = 1_000_000
+const answeredCall = () =>
+  Sample.carrier(Sample.start(Sample.place(), t0), { type: "answered", resume: { dialog: 1 } }, t0 + 1000)
+const gatherOptions = {
+  minimumDigits: 2,
+  maximumDigits: 4,
+  terminatingDigit: "#",
+  validDigits: "0123456789#*",
+  timeoutMs: 60_000,
+  interDigitTimeoutMs: 5000,
+  initialTimeoutMs: 8000
+}
+const ended = (scene: Sample.Scene) => {
+  const { endInitiator, endReason, status } = scene.state
+  return `${status} ${endReason} ${endInitiator}`
+}
+
+describe("Placing, spec §3.1", () => {
+  it("a placed call is initiated, announces call.started and dials", () => {
+    const scene = Sample.start(Sample.place(), t0)
+    assert.strictEqual(scene.state.status, "initiated")
+    assert.deepStrictEqual(Sample.types(scene), ["call.started"])
+    assert.deepStrictEqual(
+      Sample.commands(scene).map((command) => command.type),
+      ["dial"]
+    )
+    assert.strictEqual(scene.state.pending[0]?.type, "dial")
+  })
+
+  it("ringing and answer move it on, each with its event; a step backwards changes nothing", () => {
+    let scene = Sample.carrier(Sample.start(Sample.place(), t0), { type: "ringing", resume: null }, t0 + 500)
+    scene = Sample.carrier(scene, { type: "answered", resume: { d: 1 } }, t0 + 900)
+    scene = Sample.carrier(scene, { type: "ringing", resume: null }, t0 + 950)
+    assert.strictEqual(Sample.last(scene), "unchanged")
+    assert.strictEqual(scene.state.status, "answered")
+    assert.strictEqual(scene.state.answeredAt, t0 + 900)
+    assert.deepStrictEqual(Sample.types(scene), ["call.started", "call.ringing", "call.answered"])
+    assert.deepStrictEqual(scene.state.pending, [])
+  })
+
+  it("an answer without ringing is an answer (decision C36)", () => {
+    assert.strictEqual(answeredCall().state.status, "answered")
+  })
+
+  it("a carrier's clock that runs ahead does not date the answer into the future", () => {
+    const scene = Sample.start(Sample.place(), t0)
+    const event = { type: "answered", resume: null, legId: primary(scene.state).id, at: t0 + 99_000 } as const
+    assert.strictEqual(Sample.send(scene, { type: "carrier", event }, t0 + 10).state.answeredAt, t0 + 10)
+  })
+})
+
+describe("Ends, decisions 2.1.2 and D2", () => {
+  const unanswered = [
+    { end: { cause: "final_response", sipStatus: 486, by: "far" }, is: "failed user_busy callee" },
+    { end: { cause: "final_response", sipStatus: 600, by: "far" }, is: "failed user_busy callee" },
+    { end: { cause: "final_response", sipStatus: 603, by: "far" }, is: "failed rejected callee" },
+    { end: { cause: "final_response", sipStatus: 404, by: "far" }, is: "failed not_found carrier" },
+    { end: { cause: "final_response", sipStatus: 480, by: "far" }, is: "failed no_answer carrier" },
+    { end: { cause: "final_response", sipStatus: 503, by: "far" }, is: "failed carrier_error carrier" },
+    { end: { cause: "timer", sipStatus: null, by: "network" }, is: "failed carrier_error carrier" },
+    { end: { cause: "no_route", sipStatus: null, by: "network" }, is: "failed no_route carrier" },
+    { end: { cause: "lost", sipStatus: null, by: "network" }, is: "failed carrier_error system" }
+  ] as const
+  for (const { end, is } of unanswered)
+    it(`an unanswered leg that ends by ${end.cause} ${end.sipStatus ?? ""} leaves the call ${is}`, () => {
+      const scene = Sample.carrier(Sample.start(Sample.place(), t0), { type: "ended", ...end }, t0 + 100)
+      assert.strictEqual(ended(scene), is)
+      assert.strictEqual(scene.state.costCents, 0)
+      assert.isTrue(CallMachine.isSettled(scene.state))
+    })
+
+  it("the far end of an answered call hangs up: normal clearing by the callee, rated by started minutes", () => {
+    const scene = Sample.carrier(
+      answeredCall(),
+      { type: "ended", cause: "hangup", sipStatus: null, by: "far" },
+      t0 + 62_000
+    )
+    assert.strictEqual(ended(scene), "ended normal_clearing callee")
+    assert.strictEqual(scene.state.costCents, 2)
+    assert.strictEqual(scene.effects.at(-1)?.chargeCents, 2)
+    const event = Sample.events(scene).at(-1)
+    assert.isTrue(event?.type === "call.ended" && event.data.duration_seconds === 61)
+  })
+
+  it("hangup by the API is terminal at once, stays pending until the leg has ended, and is settled then (decision C41)", () => {
+    let scene = Sample.act(answeredCall(), { type: "hangup" }, t0 + 5000)
+    assert.strictEqual(ended(scene), "ended normal_clearing api")
+    assert.isFalse(CallMachine.isSettled(scene.state))
+    scene = Sample.carrier(scene, { type: "ended", cause: "hangup", sipStatus: null, by: "near" }, t0 + 5100)
+    assert.isTrue(CallMachine.isSettled(scene.state))
+    assert.deepStrictEqual(Sample.types(scene).filter((type) => type === "call.ended").length, 1)
+  })
+
+  it("a leg whose end is never reported is given up after forty seconds", () => {
+    const scene = Sample.wait(Sample.act(answeredCall(), { type: "hangup" }, t0 + 5000))
+    assert.isTrue(CallMachine.isSettled(scene.state))
+  })
+
+  it("hangup before the answer cancels", () => {
+    const scene = Sample.act(Sample.start(Sample.place(), t0), { type: "hangup" }, t0 + 10)
+    assert.strictEqual(ended(scene), "ended cancelled api")
+    assert.strictEqual(scene.state.costCents, 0)
+  })
+
+  it("our ring time ends it as timeout by the system", () => {
+    const scene = Sample.wait(
+      Sample.start(Sample.place({ timeoutSecs: 7 } as Partial<Extract<CallInput, { type: "place" }>>), t0)
+    )
+    assert.strictEqual(ended(scene), "failed timeout system")
+    assert.strictEqual(scene.state.endedAt, t0 + 7000)
+    assert.strictEqual(Sample.commands(scene).at(-1)?.type, "hangup")
+  })
+
+  for (const reason of ["time_limit", "balance_exhausted"] as const)
+    it(`an answered call that reaches its limit ends as ${reason} (decision D6)`, () => {
+      const scene = Sample.start(
+        {
+          ...(Sample.place() as Extract<CallInput, { type: "place" }>),
+          terms: Sample.terms({ limit: { afterSecs: 60, reason } })
+        },
+        t0
+      )
+      const over = Sample.wait(Sample.carrier(scene, { type: "answered", resume: null }, t0 + 1000))
+      assert.strictEqual(ended(over), `ended ${reason} system`)
+      assert.strictEqual(over.state.costCents, 1)
+    })
+})
+
+describe("Inbound, decision D3", () => {
+  it("an offered call rings and waits thirty seconds for a first command", () => {
+    const scene = Sample.start(Sample.offered(), t0)
+    assert.strictEqual(Sample.commands(scene)[0]?.type, "ring")
+    const over = Sample.wait(scene)
+    assert.strictEqual(ended(over), "failed no_answer system")
+    assert.strictEqual(over.state.endedAt, t0 + 30_000)
+    const command = Sample.commands(over).at(-1)
+    assert.isTrue(command?.type === "reject" && command.cause === "no_answer")
+  })
+
+  it("answer is sent once and the call is answered when the far end has confirmed", () => {
+    let scene = Sample.act(Sample.start(Sample.offered(), t0), { type: "answer" }, t0 + 100)
+    assert.strictEqual(scene.state.status, "initiated")
+    scene = Sample.act(scene, { type: "answer" }, t0 + 120)
+    assert.strictEqual(Sample.last(scene), "call_not_in_required_state")
+    scene = Sample.carrier(scene, { type: "answered", resume: null }, t0 + 150)
+    assert.strictEqual(scene.state.status, "answered")
+    assert.deepStrictEqual(scene.state.pending, [])
+  })
+
+  for (const cause of ["user_busy", "rejected"] as const)
+    it(`reject with ${cause} fails the call with that reason by the API`, () => {
+      const scene = Sample.act(Sample.start(Sample.offered(), t0), { type: "reject", cause }, t0 + 100)
+      assert.strictEqual(ended(scene), `failed ${cause} api`)
+    })
+
+  it("the caller who hangs up first has cancelled", () => {
+    const scene = Sample.carrier(
+      Sample.start(Sample.offered(), t0),
+      { type: "ended", cause: "cancelled", sipStatus: 487, by: "far" },
+      t0 + 100
+    )
+    assert.strictEqual(ended(scene), "ended cancelled caller")
+  })
+})
+
+describe("Actions, spec §4.4", () => {
+  const needTalking: ReadonlyArray<CallAction> = [
+    { type: "play", url: "https://example.com/a.wav", loop: 1 },
+    { type: "stop_playback", which: "all" },
+    { type: "send_dtmf", digits: "1", durationMs: 250 },
+    { type: "gather", options: gatherOptions },
+    { type: "stop_gather" },
+    { type: "answer" },
+    { type: "reject", cause: "user_busy" }
+  ]
+  for (const action of needTalking) {
+    it(`${action.type} before the answer of an outbound call is call_not_in_required_state`, () =>
+      assert.strictEqual(
+        Sample.last(Sample.act(Sample.start(Sample.place(), t0), action, t0 + 1)),
+        "call_not_in_required_state"
+      ))
+    it(`${action.type} on a terminal call is call_already_ended`, () =>
+      assert.strictEqual(
+        Sample.last(Sample.act(Sample.act(answeredCall(), { type: "hangup" }, t0 + 2000), action, t0 + 2001)),
+        "call_already_ended"
+      ))
+  }
+
+  it("a playback is pending until its outcome, which is told once (decision D12)", () => {
+    let scene = Sample.act(answeredCall(), { type: "play", url: "https://example.com/a.wav", loop: 2 }, t0 + 2000)
+    const command = Sample.commands(scene).at(-1)
+    assert.isTrue(command?.type === "play" && command.loop === 2)
+    if (command?.type !== "play") return
+    scene = Sample.carrier(
+      scene,
+      { type: "playback_ended", playbackId: command.playbackId, status: "completed", reason: null },
+      t0 + 3000
+    )
+    scene = Sample.carrier(
+      scene,
+      { type: "playback_ended", playbackId: command.playbackId, status: "completed", reason: null },
+      t0 + 3001
+    )
+    assert.strictEqual(Sample.last(scene), "unchanged")
+    assert.strictEqual(Sample.types(scene).filter((type) => type === "call.playback_ended").length, 1)
+  })
+
+  it("the end of the call stops what plays and gathers, before call.ended", () => {
+    let scene = Sample.act(answeredCall(), { type: "play", url: "https://example.com/a.wav", loop: 1 }, t0 + 2000)
+    scene = Sample.act(scene, { type: "gather", options: gatherOptions }, t0 + 2000)
+    scene = Sample.act(scene, { type: "hangup" }, t0 + 3000)
+    assert.deepStrictEqual(Sample.types(scene).slice(-3), ["call.gather_complete", "call.playback_ended", "call.ended"])
+  })
+})
+
+describe("Gather, decision 2.1.4", () => {
+  const gathering = (digits: string, options = gatherOptions) =>
+    [...digits].reduce(
+      (scene, digit, index) => Sample.carrier(scene, { type: "dtmf", digit }, t0 + 2100 + index * 100),
+      Sample.act(answeredCall(), { type: "gather", options }, t0 + 2000)
+    )
+  const result = (scene: Sample.Scene) => {
+    const event = Sample.events(scene).find((each) => each.type === "call.gather_complete")
+    return event?.type === "call.gather_complete" ? `${event.data.digits} ${event.data.status}` : "running"
+  }
+  it("ends at the terminating digit, which is not collected", () =>
+    assert.strictEqual(result(gathering("123#")), "123 valid"))
+  it("is invalid when it is terminated too early", () => assert.strictEqual(result(gathering("1#")), "1 invalid"))
+  it("ends when enough digits are there", () => assert.strictEqual(result(gathering("12345")), "1234 valid"))
+  it("ignores digits that are not asked for", () =>
+    assert.strictEqual(
+      result(gathering("1A9B2", { ...gatherOptions, validDigits: "12", maximumDigits: 2 })),
+      "12 valid"
+    ))
+  it("times out without a first digit", () => {
+    const scene = Sample.wait(gathering(""))
+    assert.strictEqual(result(scene), " timeout")
+    assert.strictEqual(scene.state.at, t0 + 10_000)
+  })
+  it("takes what it has when the next digit does not come", () =>
+    assert.strictEqual(result(Sample.wait(gathering("12"))), "12 valid"))
+  it("times out with too few", () => assert.strictEqual(result(Sample.wait(gathering("1"))), "1 timeout"))
+  it("is cancelled by stop_gather", () =>
+    assert.strictEqual(result(Sample.act(gathering("12"), { type: "stop_gather" }, t0 + 3000)), "12 cancelled"))
+  it("a second one is a conflict", () =>
+    assert.strictEqual(
+      Sample.last(Sample.act(gathering("1"), { type: "gather", options: gatherOptions }, t0 + 3000)),
+      "conflict"
+    ))
+  it("every digit is an event of its own all the same", () =>
+    assert.strictEqual(Sample.types(gathering("12#")).filter((type) => type === "call.dtmf").length, 3))
+})
+
+describe("Recovery, decision D4", () => {
+  const after = (scene: Sample.Scene, lostAt: number | null, presence: "alive" | "gone", now: number) =>
+    Sample.send(scene, { type: "recovered", legs: { [primary(scene.state).id]: presence }, lostAt }, now)
+
+  it("an answered call of a dead process ends, billed to its last sign of life, and its leg is taken down", () => {
+    const scene = after(answeredCall(), t0 + 31_000, "gone", t0 + 600_000)
+    assert.strictEqual(ended(scene), "ended carrier_error system")
+    assert.strictEqual(scene.state.endedAt, t0 + 31_000)
+    assert.strictEqual(scene.state.costCents, 1)
+    const command = Sample.commands(scene).at(-1)
+    assert.isTrue(command?.type === "hangup" && JSON.stringify(command.resume) === '{"dialog":1}')
+  })
+
+  it("a dial of a dead process is never sent again: it is found by its command and taken down", () => {
+    const scene = after(Sample.start(Sample.place(), t0), t0 + 100, "gone", t0 + 5000)
+    assert.strictEqual(ended(scene), "failed carrier_error system")
+    const dial = Sample.commands(scene)[0]
+    const command = Sample.commands(scene).at(-1)
+    assert.isTrue(command?.type === "hangup" && command.origin?.dialId === dial?.commandId)
+    assert.strictEqual(Sample.commands(scene).filter((each) => each.type === "dial").length, 1)
+  })
+
+  it("an inbound call that nobody had answered is refused", () => {
+    const scene = after(Sample.start(Sample.offered(), t0), t0 + 100, "gone", t0 + 5000)
+    const command = Sample.commands(scene).at(-1)
+    assert.isTrue(command?.type === "reject" && command.cause === "error" && command.resume !== null)
+  })
+
+  it("a hang-up that was pending is sent again under its own identity", () => {
+    const hung = Sample.act(answeredCall(), { type: "hangup" }, t0 + 2000)
+    const scene = after(hung, t0 + 2500, "gone", t0 + 9000)
+    assert.strictEqual(Sample.commands(scene).at(-1)?.commandId, Sample.commands(hung).at(-1)?.commandId)
+    assert.strictEqual(Sample.types(scene).filter((type) => type === "call.ended").length, 1)
+  })
+
+  it("after a defect the call goes on when its leg lives; playbacks are dropped with their event", () => {
+    const playing = Sample.act(answeredCall(), { type: "play", url: "https://example.com/a.wav", loop: 1 }, t0 + 2000)
+    const scene = after(playing, null, "alive", t0 + 2100)
+    assert.strictEqual(scene.state.status, "answered")
+    assert.deepStrictEqual(scene.state.pending, [])
+    assert.strictEqual(Sample.types(scene).at(-1), "call.playback_ended")
+  })
+})
+
+/** Moves of a random walk: actions, carrier events, deadlines, recoveries, in any order and any number. */
+const Move = Schema.Struct({
+  kind: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 19 })),
+  digit: Schema.Literals(["0", "1", "9", "#", "*", "A"]),
+  wait: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 40_000 }))
+})
+
+const move = (scene: Sample.Scene, { digit, kind, wait }: typeof Move.Type): Sample.Scene => {
+  const now = scene.state.at + wait
+  const play = scene.state.pending.find((pending) => pending.type === "play")
+  switch (kind) {
+    case 0:
+      return Sample.carrier(scene, { type: "ringing", resume: { r: wait } }, now)
+    case 1:
+      return Sample.carrier(scene, { type: "early_media", resume: null }, now)
+    case 2:
+    case 3:
+      return Sample.carrier(scene, { type: "answered", resume: { d: wait } }, now)
+    case 4:
+      return Sample.carrier(scene, { type: "ended", cause: "hangup", sipStatus: null, by: "far" }, now)
+    case 5:
+      return Sample.carrier(scene, { type: "ended", cause: "final_response", sipStatus: 486, by: "far" }, now)
+    case 6:
+    case 7:
+      return Sample.carrier(scene, { type: "dtmf", digit }, now)
+    case 8:
+      return Sample.act(scene, { type: "hangup" }, now)
+    case 9:
+    case 10:
+      return Sample.act(scene, { type: "play", url: "https://example.com/x", loop: 1 }, now)
+    case 11:
+      return Sample.act(scene, { type: "gather", options: gatherOptions }, now)
+    case 12:
+      return Sample.act(scene, { type: "stop_gather" }, now)
+    case 13:
+      return Sample.act(scene, { type: "send_dtmf", digits: "12", durationMs: 250 }, now)
+    case 14:
+      return Sample.act(scene, { type: "answer" }, now)
+    case 15:
+      return Sample.act(scene, { type: "reject", cause: "rejected" }, now)
+    case 16:
+      return play?.type === "play"
+        ? Sample.carrier(
+            scene,
+            { type: "playback_ended", playbackId: play.playbackId, status: "completed", reason: null },
+            now
+          )
+        : scene
+    case 17:
+      return Sample.wait(scene)
+    case 18:
+      return Sample.send(
+        scene,
+        { type: "recovered", legs: { [primary(scene.state).id]: wait % 2 === 0 ? "alive" : "gone" }, lostAt: null },
+        now
+      )
+    default:
+      return Sample.send(scene, { type: "faulted", reason: "test" }, now)
+  }
+}
+
+const walks = { inbound: Schema.Boolean, moves: Schema.Array(Move).check(Schema.isMaxLength(40)) }
+const walk = (inbound: boolean, moves: ReadonlyArray<typeof Move.Type>) =>
+  moves.reduce(move, Sample.start(inbound ? Sample.offered() : Sample.place(), t0))
+
+describe("Properties over random inputs (house)", () => {
+  const runs = { arbitrary: { runs: 500 } }
+
+  it.prop(
+    "terminal states absorb: no event and no charge after call.ended",
+    walks,
+    ({ inbound, moves }) => {
+      const scene = walk(inbound, moves)
+      const types = Sample.types(scene)
+      const index = types.indexOf("call.ended")
+      assert.strictEqual(index === -1 ? isTerminal(scene.state) : index < types.length - 1, false)
+      assert.isAtMost(scene.effects.filter((effects) => effects.chargeCents > 0).length, 1)
+    },
+    runs
+  )
+
+  it.prop(
+    "folding the inputs again gives the same state",
+    walks,
+    ({ inbound, moves }) => {
+      const scene = walk(inbound, moves)
+      let folded: CallState | null = null
+      for (const { context, input } of scene.log) {
+        const outcome = CallMachine.step(folded, input, context)
+        assert.strictEqual(outcome._tag, "accepted")
+        if (outcome._tag === "accepted") folded = outcome.state
+      }
+      assert.deepStrictEqual(folded, scene.state)
+    },
+    runs
+  )
+
+  it.prop(
+    "events are those of the table, in its order",
+    walks,
+    ({ inbound, moves }) => {
+      const scene = walk(inbound, moves)
+      const types = Sample.types(scene)
+      assert.strictEqual(types[0], "call.started")
+      assert.strictEqual(scene.state.sequence, types.length)
+      for (const once of ["call.started", "call.ringing", "call.answered", "call.ended"] as const)
+        assert.isAtMost(types.filter((type) => type === once).length, 1)
+      const answered = types.indexOf("call.answered")
+      for (const [index, type] of types.entries())
+        if (type === "call.dtmf" || type === "call.gather_complete" || type === "call.playback_ended")
+          assert.isTrue(answered !== -1 && index > answered)
+    },
+    runs
+  )
+
+  it.prop(
+    "a call whose deadlines fire and whose carrier stays silent always settles",
+    walks,
+    ({ inbound, moves }) => {
+      let scene = walk(inbound, moves)
+      for (let count = 0; count < 10 && !CallMachine.isSettled(scene.state); count++) scene = Sample.wait(scene)
+      assert.isTrue(CallMachine.isSettled(scene.state))
+    },
+    runs
+  )
+
+  it.prop(
+    "time never runs backward and a terminal call is rated",
+    walks,
+    ({ inbound, moves }) => {
+      const { state } = walk(inbound, moves)
+      if (state.answeredAt !== null) assert.isAtLeast(state.answeredAt, state.initiatedAt)
+      if (!isTerminal(state)) return
+      assert.isAtLeast(state.endedAt ?? -1, state.answeredAt ?? state.initiatedAt)
+      assert.strictEqual(state.ratingStatus, "rated")
+      assert.isNotNull(state.costCents)
+    },
+    runs
+  )
+})

@@ -1,0 +1,88 @@
+import type { StepContext } from "../../src/actor/Machine.ts"
+import type { CarrierEvent } from "../../src/carrier/Carrier.ts"
+import type { CallAction, CallInput } from "../../src/call/CallInput.ts"
+import * as CallMachine from "../../src/call/CallMachine.ts"
+import { type CallState, primary } from "../../src/call/CallState.ts"
+import type { Effects } from "../../src/call/Draft.ts"
+import * as Id from "../../src/domain/Id.ts"
+
+/** Drives one call through the pure machine: a clock that only `at` moves, a seed per step. */
+export const tenantId = "6f1b0a52-6c0e-4d4e-9a57-0d7a3f3f6c11"
+
+export const terms = (fields: Partial<Extract<CallInput, { type: "place" }>["terms"]> = {}) => ({
+  callId: Id.derive("sample", "call"),
+  tenantId,
+  routeId: Id.derive("sample", "route"),
+  adapter: "test",
+  microUsdPerMinute: 10_000,
+  limit: { afterSecs: 3600, reason: "time_limit" as const },
+  ...fields
+})
+
+export const place = (fields: Partial<Extract<CallInput, { type: "place" }>> = {}): CallInput => ({
+  type: "place",
+  terms: terms(),
+  from: "+12025550150",
+  to: "+12025550100",
+  customerReference: "order 7",
+  ringbackUrl: null,
+  timeoutSecs: 60,
+  ...fields
+})
+
+export const offered = (): CallInput => ({
+  type: "offered",
+  terms: terms({ microUsdPerMinute: 0 }),
+  legId: Id.derive("sample", "leg"),
+  from: "+12025550100",
+  to: "+12025550150",
+  resume: { invite: 1 }
+})
+
+export interface Scene {
+  readonly state: CallState
+  readonly log: ReadonlyArray<{ readonly input: CallInput; readonly context: StepContext }>
+  readonly effects: ReadonlyArray<Effects>
+  readonly outcomes: ReadonlyArray<string>
+}
+
+const contextOf = (count: number, now: number): StepContext => ({ now, seed: `seed${count}` })
+
+export const start = (input: CallInput, now = 1_000_000): Scene => {
+  const context = contextOf(0, now)
+  const outcome = CallMachine.step(null, input, context)
+  if (outcome._tag !== "accepted") throw new Error("a call begins with an accepted input")
+  return { state: outcome.state, log: [{ input, context }], effects: [outcome.effects], outcomes: ["accepted"] }
+}
+
+export const send = (scene: Scene, input: CallInput, now: number): Scene => {
+  const context = contextOf(scene.log.length + scene.outcomes.length, Math.max(now, scene.state.at))
+  const outcome = CallMachine.step(scene.state, input, context)
+  return outcome._tag === "accepted"
+    ? {
+        state: outcome.state,
+        log: [...scene.log, { input, context }],
+        effects: [...scene.effects, outcome.effects],
+        outcomes: [...scene.outcomes, "accepted"]
+      }
+    : { ...scene, outcomes: [...scene.outcomes, outcome._tag === "rejected" ? outcome.rejection.code : "unchanged"] }
+}
+
+type Loose<T> = T extends unknown ? Omit<T, "legId" | "at"> : never
+
+export const carrier = (scene: Scene, event: Loose<CarrierEvent>, now: number): Scene =>
+  send(scene, { type: "carrier", event: { ...event, legId: primary(scene.state).id, at: now } as CarrierEvent }, now)
+
+export const act = (scene: Scene, action: CallAction, now: number): Scene =>
+  send(scene, { type: "action", action }, now)
+
+/** Lets the nearest deadline fire at its time. */
+export const wait = (scene: Scene): Scene => {
+  const next = CallMachine.nextDeadline(scene.state)
+  return next === null ? scene : send(scene, next.input, next.at)
+}
+
+export const events = (scene: Scene) => scene.effects.flatMap((effects) => effects.events)
+export const types = (scene: Scene) => events(scene).map((event) => event.type)
+export const commands = (scene: Scene) => scene.effects.flatMap((effects) => effects.commands)
+export const last = (scene: Scene) => scene.outcomes.at(-1)
