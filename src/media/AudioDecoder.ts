@@ -1,0 +1,28 @@
+import { Context, Data, Effect, Layer, Result } from "effect"
+import * as Decode from "../audio/Decode.ts"
+
+export class AudioRefused extends Data.TaggedError("AudioRefused")<{ readonly reason: Decode.Refusal }> {}
+
+/** Longest sound that is played: half an hour, 29 MB decoded. */
+export const limits: Decode.Limits = { maxSeconds: 1800 }
+
+/** Turns the bytes of a sound file into linear samples of 8 kHz. */
+export class AudioDecoder extends Context.Service<
+  AudioDecoder,
+  {
+    /** `bytes` are the callee's from now on. */
+    readonly decode: (bytes: Uint8Array, contentType: string | null) => Effect.Effect<Int16Array, AudioRefused>
+  }
+>()("trunkline/media/AudioDecoder") {
+  /** In this thread, which a long file holds up for seconds: for tests. */
+  static readonly layerInline = Layer.succeed(AudioDecoder, {
+    decode: (bytes, contentType) =>
+      Effect.flatMap(
+        Effect.promise(() => Decode.decode(bytes, contentType, limits)),
+        Result.match({
+          onSuccess: (samples) => Effect.succeed(samples),
+          onFailure: (reason) => Effect.fail(new AudioRefused({ reason }))
+        })
+      )
+  })
+}

@@ -1,0 +1,75 @@
+import * as Tone from "../audio/Tone.ts"
+import * as Frame from "./Frame.ts"
+import type { MediaEvent } from "./Protocol.ts"
+
+interface Dialing {
+  readonly id: string
+  readonly digits: string
+  readonly durationMs: number
+  next: number
+}
+
+/** Requests that may wait on one leg, the present one included. */
+export const maxRequests = 32
+/** Silence behind each digit; ITU-T Q.24 asks receivers for 40 to 70 ms, and an RFC 4733 end takes 60 ms. */
+export const pauseMs = 100
+const shortestMs = 40
+const longestMs = 6000
+
+const valid = /^[0-9A-D*#]{1,256}$/
+
+const framesOf = (ms: number) => Math.ceil(ms / Frame.frameMs)
+
+export type Dialer = ReturnType<typeof make>
+
+/**
+ * Sends digits on one leg, request by request: outside the sound where the far end takes them (`press`), else as tones.
+ *
+ * Durations are kept to 40 to 6000 ms. Every request ends with exactly one `DtmfSent` or `DtmfFailed`.
+ */
+export const make = (press: (digit: string, durationMs: number) => boolean, emit: (event: MediaEvent) => void) => {
+  let queue: Array<Dialing> = []
+  let toneLeft = 0
+  let pauseLeft = 0
+  let tone: Tone.Oscillator | null = null
+
+  const begin = (dialing: Dialing) => {
+    const digit = dialing.digits[dialing.next++] ?? ""
+    toneLeft = framesOf(dialing.durationMs)
+    pauseLeft = framesOf(pauseMs)
+    tone = press(digit, dialing.durationMs) ? null : Tone.oscillator(Tone.dtmf(digit) ?? [], Frame.sampleRate)
+  }
+
+  return {
+    send: (id: string, digits: string, durationMs: number): void => {
+      if (!valid.test(digits)) return emit({ _tag: "DtmfFailed", id, reason: "invalid_digits" })
+      if (queue.length >= maxRequests) return emit({ _tag: "DtmfFailed", id, reason: "too_many" })
+      queue.push({ id, digits, durationMs: Math.min(longestMs, Math.max(shortestMs, durationMs)), next: 0 })
+    },
+    /** Writes what belongs into the next frame while digits are sent; false when there are none. */
+    render: (out: Frame.Frame): boolean => {
+      const dialing = queue[0]
+      if (dialing === undefined) return false
+      if (toneLeft === 0 && pauseLeft === 0) {
+        if (dialing.next === dialing.digits.length) {
+          queue = queue.slice(1)
+          emit({ _tag: "DtmfSent", id: dialing.id })
+          const following = queue[0]
+          if (following === undefined) return false
+          begin(following)
+        } else begin(dialing)
+      }
+      out.fill(0)
+      if (toneLeft > 0) {
+        toneLeft--
+        tone?.render(out)
+      } else pauseLeft--
+      return true
+    },
+    close: (): void => {
+      const waiting = queue
+      queue = []
+      for (const { id } of waiting) emit({ _tag: "DtmfFailed", id, reason: "closed" })
+    }
+  }
+}

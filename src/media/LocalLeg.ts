@@ -1,0 +1,39 @@
+import * as Dialer from "./Dialer.ts"
+import type { FarEnd } from "./FarEnd.ts"
+import * as Frame from "./Frame.ts"
+import * as Player from "./Player.ts"
+import type { MediaEvent } from "./Protocol.ts"
+
+export type LocalLeg = ReturnType<typeof make>
+
+/**
+ * Our side of a leg, whatever its far end is: plays to it and sends it digits.
+ *
+ * What the far end says is in `heard` after each tick; recorders, detectors, bridges and rooms will read it there. A
+ * playback does not advance while digits are sent, nor before the far end can hear.
+ */
+export const make = (far: FarEnd, emit: (event: MediaEvent) => void) => {
+  const player = Player.make(emit)
+  const dialer = Dialer.make(far.press, emit)
+  const heard = Frame.make()
+  const out = Frame.make()
+
+  return {
+    player,
+    dialer,
+    heard,
+    /** One round of 20 ms. */
+    tick: (now: number): void => {
+      far.say(heard, now)
+      if (!far.ready()) return
+      if (!dialer.render(out)) player.render(out)
+      far.hear(out, now)
+    },
+    /** Ends what waits, then the far end. */
+    close: (now: number): void => {
+      player.stop("all")
+      dialer.close()
+      far.close(now)
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import { Context, Deferred, Effect, FiberSet, Schema, type Scope } from "effect"
+import type * as AudioSource from "./AudioSource.ts"
+import type * as Protocol from "./Protocol.ts"
+import type { PhoneScript } from "./SimulatedPhone.ts"
+
+export type { LegId, MediaEvent, PlaybackFailure, RtpRemote } from "./Protocol.ts"
+export type { PhoneScript } from "./SimulatedPhone.ts"
+
+/** The plane has no room for another leg, or the leg is there already; trying again later may help. */
+export class MediaUnavailable extends Schema.TaggedError<MediaUnavailable>()("MediaUnavailable", {
+  reason: Schema.Literals(["no_ports", "too_many_legs", "leg_exists", "plane_stopped"])
+}) {
+  override get message() {
+    return `no media: ${this.reason}`
+  }
+}
+
+/**
+ * The media plane: every leg of a call has one place here, from `open…` until `close`.
+ *
+ * Commands are handed over and return at once, their outcome is an event. What is told a leg that is not open is answered
+ * by an event that says so (`failed`, `unknown_leg`), or by nothing where there is nothing to answer.
+ */
+export class MediaPlane extends Context.Service<
+  MediaPlane,
+  {
+    /** Reserves a pair of ports for a leg and tells the address to announce; nothing is sent until `connectRtp`. */
+    readonly openRtp: (
+      leg: Protocol.LegId
+    ) => Effect.Effect<{ readonly address: string; readonly port: number }, MediaUnavailable>
+    /**
+     * Points the leg at its peer, again after a re-INVITE. Symmetric RTP: what the peer really sends from is learned
+     * from its packets (`SourceLatch` has the rule).
+     */
+    readonly connectRtp: (leg: Protocol.LegId, remote: Protocol.RtpRemote) => Effect.Effect<void>
+    /** Joins a leg to a simulated phone, which begins its script at once. */
+    readonly openPhone: (leg: Protocol.LegId, script: PhoneScript) => Effect.Effect<void, MediaUnavailable>
+    /** Plays the sound at an `https` URL `loop` times, after the playbacks that were asked for before it. */
+    readonly play: (
+      leg: Protocol.LegId,
+      playback: { readonly id: string; readonly url: string; readonly loop: number }
+    ) => Effect.Effect<void>
+    readonly stopPlayback: (leg: Protocol.LegId, which: "current" | "all") => Effect.Effect<void>
+    /** Sends digits (0-9, A-D, `*`, `#`), after those that were asked for before them; playback waits meanwhile. */
+    readonly sendDtmf: (leg: Protocol.LegId, id: string, digits: string, durationMs: number) => Effect.Effect<void>
+    /** Ends the leg and frees its ports. What still waits on it ends as `stopped` or `closed` first. */
+    readonly close: (leg: Protocol.LegId) => Effect.Effect<void>
+    /**
+     * Every media event of a leg, in order, until it is closed; one listener a leg, a second replaces the first. May be
+     * called before the leg is opened. The listener must not throw; it is called from the event loop, outside any fiber.
+     */
+    readonly subscribe: (leg: Protocol.LegId, listener: (event: Protocol.MediaEvent) => void) => Effect.Effect<void>
+  }
+>()("trunkline/media/MediaPlane") {}
+
+/** The way to the switch: in this thread or another. */
+export interface SwitchLink {
+  readonly post: (command: Protocol.Command) => void
+  /** Registers who hears; `down` means that the switch and all legs are gone, and that a new one takes commands. */
+  readonly listen: (onEvent: (event: Protocol.Event) => void, onDown: () => void) => void
+}
+
+interface Leg {
+  listener: ((event: Protocol.MediaEvent) => void) | null
+  opening: Deferred.Deferred<number, MediaUnavailable> | null
+  open: boolean
+}
+
+/** The face of the plane over a switch. `announce` is the address that peers are told. */
+export const make = Effect.fnUntraced(function* (
+  link: SwitchLink,
+  sources: AudioSource.AudioSource["Service"],
+  announce: string
+): Effect.fn.Return<MediaPlane["Service"], never, Scope.Scope> {
+  const legs = new Map<Protocol.LegId, Leg>()
+  const run = yield* FiberSet.makeRuntime()
+
+  const legOf = (id: Protocol.LegId): Leg => {
+    const known = legs.get(id)
+    if (known !== undefined) return known
+    const leg: Leg = { listener: null, opening: null, open: false }
+    legs.set(id, leg)
+    return leg
+  }
+
+  const settle = (leg: Leg, outcome: Effect.Effect<number, MediaUnavailable>) => {
+    if (leg.opening !== null) Deferred.doneUnsafe(leg.opening, outcome)
+    leg.opening = null
+  }
+
+  const onEvent = (event: Protocol.Event): void => {
+    const leg = legs.get(event.leg)
+    if (leg === undefined) return
+    switch (event.kind) {
+      case "opened":
+        leg.open = true
+        return settle(leg, Effect.succeed(event.port))
+      case "refused":
+        return settle(leg, Effect.fail(new MediaUnavailable({ reason: event.reason })))
+      case "media":
+        return leg.listener?.(event.event)
+      case "closed":
+        legs.delete(event.leg)
+        return settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
+    }
+  }
+
+  const onDown = (): void => {
+    const lost = [...legs.values()]
+    legs.clear()
+    for (const leg of lost) {
+      settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
+      if (leg.open) leg.listener?.({ _tag: "MediaTimeout", reason: "plane_stopped" })
+    }
+  }
+  link.listen(onEvent, onDown)
+
+  const open = Effect.fnUntraced(function* (id: Protocol.LegId, command: Protocol.Command) {
+    const leg = legOf(id)
+    if (leg.open || leg.opening !== null) return yield* new MediaUnavailable({ reason: "leg_exists" })
+    const opening = yield* Deferred.make<number, MediaUnavailable>()
+    leg.opening = opening
+    link.post(command)
+    // A caller that no longer waits will not close what it never got.
+    return yield* Effect.onInterrupt(Deferred.await(opening), () =>
+      Effect.sync(() => link.post({ kind: "close", leg: id }))
+    )
+  })
+
+  const post = (command: Protocol.Command) => Effect.sync(() => link.post(command))
+
+  return {
+    openRtp: (leg) => Effect.map(open(leg, { kind: "open_rtp", leg }), (port) => ({ address: announce, port })),
+    connectRtp: (leg, remote) => post({ kind: "connect_rtp", leg, remote }),
+    openPhone: (leg, script) => Effect.asVoid(open(leg, { kind: "open_phone", leg, script })),
+    play: (leg, { id, loop, url }) =>
+      Effect.sync(() => {
+        link.post({ kind: "play", leg, id, loop })
+        if (legs.get(leg)?.open !== true) return
+        const load = Effect.match(sources.load(url), {
+          onSuccess: (samples) => link.post({ kind: "supply", leg, id, samples }),
+          onFailure: ({ reason }) => link.post({ kind: "supply_failed", leg, id, reason })
+        })
+        run(load)
+      }),
+    stopPlayback: (leg, which) => post({ kind: "stop_playback", leg, which }),
+    sendDtmf: (leg, id, digits, durationMs) => post({ kind: "send_dtmf", leg, id, digits, durationMs }),
+    close: (leg) => post({ kind: "close", leg }),
+    subscribe: (leg, listener) =>
+      Effect.sync(() => {
+        legOf(leg).listener = listener
+      })
+  }
+})

@@ -1,0 +1,71 @@
+import { Clock, Effect, Latch, Layer } from "effect"
+import { AudioSource } from "./AudioSource.ts"
+import { MediaPlane, make } from "./MediaPlane.ts"
+import type { PacketPort } from "./PacketPort.ts"
+import type * as Protocol from "./Protocol.ts"
+import * as Switch from "./Switch.ts"
+
+export interface Options {
+  readonly ports: PacketPort
+  /** Uniform unsigned 32 bits. */
+  readonly random: () => number
+  /** The address that peers are told. */
+  readonly announce: string
+  readonly mediaTimeoutMs: number
+  readonly maxLegs: number
+}
+
+/** A port for planes that carry simulated phones only: none is ever free. */
+export const noPorts: PacketPort = { open: (_, opened) => opened(null) }
+
+/** The media plane in this thread, on the clock of its fibers: with a test clock it runs as fast as that is moved. */
+export const layer = (options: Options) =>
+  Layer.effect(
+    MediaPlane,
+    Effect.gen(function* () {
+      const { currentTimeMillisUnsafe: clock } = yield* boundClock
+      const sources = yield* AudioSource
+      const busy = yield* Latch.make()
+      let onEvent: (event: Protocol.Event) => void = () => undefined
+
+      const plane = Switch.make({
+        ...options,
+        clock,
+        wallClock: clock,
+        emit: (event) => onEvent(event),
+        onDefect: (error) => {
+          throw error
+        }
+      })
+      yield* Effect.addFinalizer(() => Effect.sync(() => plane.close(clock())))
+
+      const round = Effect.gen(function* () {
+        const due = plane.nextDue()
+        if (due === null) {
+          yield* busy.close
+          return yield* busy.await
+        }
+        yield* Effect.sleep(Math.max(1, due - clock()))
+        plane.tick(clock())
+      })
+      yield* Effect.forkScoped(Effect.forever(round))
+
+      return yield* make(
+        {
+          post: (command) => {
+            plane.handle(command, clock())
+            busy.openUnsafe()
+          },
+          listen: (listener) => {
+            onEvent = listener
+          }
+        },
+        sources,
+        options.announce
+      )
+    })
+  )
+
+const boundClock = Effect.map(Clock.Clock, (clock) => ({
+  currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe()
+}))

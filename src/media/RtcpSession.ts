@@ -1,0 +1,109 @@
+import { Result } from "effect"
+import type * as ReceptionStats from "../rtp/ReceptionStats.ts"
+import * as Rtcp from "../rtp/Rtcp.ts"
+
+/** The fixed minimum interval, RFC 3550 section 6.2; half of it before the first report. */
+const intervalMs = 5000
+const longestRoundTripMs = 10_000
+
+export interface Options {
+  readonly ssrc: number
+  readonly cname: string
+  /** Uniform unsigned 32 bits. */
+  readonly random: () => number
+  /** Epoch milliseconds. */
+  readonly wallClock: () => number
+}
+
+/** What a report tells of our side. */
+export interface Said {
+  /** `null` when nothing was sent since the last report. */
+  readonly sent: { readonly timestamp: number; readonly packets: number; readonly octets: number } | null
+  readonly received: (ReceptionStats.Report & { readonly ssrc: number }) | null
+}
+
+export type RtcpSession = ReturnType<typeof make>
+
+/** The RTCP of a leg: when to report, the reports, and what the peer's reports say. */
+export const make = ({ cname, random, ssrc, wallClock }: Options) => {
+  let dueAt = Number.POSITIVE_INFINITY
+  let lastSenderReport: { readonly ssrc: number; readonly compact: number; readonly receivedAt: number } | null = null
+  let roundTripMs: number | null = null
+
+  /** Between half and one and a half of the interval, so that reports of many legs do not meet, section 6.3.1. */
+  const spread = (interval: number) => interval * (0.5 + random() / 0x1_0000_0000)
+
+  const reportBlocks = (received: Said["received"], now: number): ReadonlyArray<Rtcp.ReportBlock> => {
+    if (received === null) return []
+    const last = lastSenderReport?.ssrc === received.ssrc ? lastSenderReport : null
+    return [
+      {
+        ...received,
+        lastSenderReport: last === null ? 0 : last.compact,
+        delaySinceLastSenderReport: last === null ? 0 : Math.round(((now - last.receivedAt) * 65_536) / 1000) >>> 0
+      }
+    ]
+  }
+
+  const compound = ({ received, sent }: Said, now: number, ending: boolean): Uint8Array => {
+    const reports = reportBlocks(received, now)
+    const ntp = Rtcp.ntpTime(wallClock())
+    const report: Rtcp.RtcpPacket =
+      sent === null
+        ? { kind: "receiver_report", ssrc, reports }
+        : {
+            kind: "sender_report",
+            ssrc,
+            ntpSeconds: ntp.seconds,
+            ntpFraction: ntp.fraction,
+            rtpTimestamp: sent.timestamp,
+            packetCount: sent.packets,
+            octetCount: sent.octets,
+            reports
+          }
+    const description: Rtcp.RtcpPacket = {
+      kind: "source_description",
+      chunks: [{ ssrc, items: [{ type: Rtcp.cname, text: cname }] }]
+    }
+    const bye: ReadonlyArray<Rtcp.RtcpPacket> = ending ? [{ kind: "bye", sources: [ssrc], reason: null }] : []
+    return Rtcp.write([report, description, ...bye])
+  }
+
+  const listen = (packet: Rtcp.RtcpPacket, now: number) => {
+    if (packet.kind !== "sender_report" && packet.kind !== "receiver_report") return
+    if (packet.kind === "sender_report")
+      lastSenderReport = {
+        ssrc: packet.ssrc,
+        compact: Rtcp.compactNtp(packet.ntpSeconds, packet.ntpFraction),
+        receivedAt: now
+      }
+    for (const block of packet.reports) {
+      if (block.ssrc !== ssrc || block.lastSenderReport === 0) continue
+      const ntp = Rtcp.ntpTime(wallClock())
+      const elapsed =
+        (Rtcp.compactNtp(ntp.seconds, ntp.fraction) - block.lastSenderReport - block.delaySinceLastSenderReport) | 0
+      const ms = (elapsed * 1000) / 65_536
+      if (ms >= 0 && ms < longestRoundTripMs) roundTripMs = ms
+    }
+  }
+
+  return {
+    start: (now: number): void => {
+      dueAt = now + spread(intervalMs / 2)
+    },
+    isDue: (now: number): boolean => now >= dueAt,
+    report: (said: Said, now: number): Uint8Array => {
+      dueAt = now + spread(intervalMs)
+      return compound(said, now, false)
+    },
+    bye: (said: Said, now: number): Uint8Array => compound(said, now, true),
+    /** Takes a datagram of the peer; false when it was malformed. */
+    receive: (bytes: Uint8Array, now: number): boolean => {
+      const parsed = Rtcp.parse(bytes)
+      if (Result.isFailure(parsed)) return false
+      for (const packet of parsed.success) listen(packet, now)
+      return true
+    },
+    roundTripMs: (): number | null => roundTripMs
+  }
+}

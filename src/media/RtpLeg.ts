@@ -1,0 +1,172 @@
+import { Result } from "effect"
+import * as RtpPacket from "../rtp/RtpPacket.ts"
+import type { FarEnd } from "./FarEnd.ts"
+import type { Address, Channel, PacketSocket } from "./PacketPort.ts"
+import type { MediaEvent, RtpRemote } from "./Protocol.ts"
+import * as RtcpSession from "./RtcpSession.ts"
+import * as RtpReceiver from "./RtpReceiver.ts"
+import * as RtpSender from "./RtpSender.ts"
+import * as SourceLatch from "./SourceLatch.ts"
+
+export interface Options {
+  /** Uniform unsigned 32 bits. */
+  readonly random: () => number
+  /** Epoch milliseconds. */
+  readonly wallClock: () => number
+  /** 0: never. */
+  readonly mediaTimeoutMs: number
+  readonly emit: (event: MediaEvent) => void
+}
+
+export interface Counters {
+  /** Datagrams that were no RTP or RTCP. */
+  malformed: number
+  /** Datagrams before `connect`, or while we do not listen. */
+  unwanted: number
+}
+
+/** What exists once the peer is known. */
+interface Session {
+  remote: RtpRemote
+  encoding: RtpSender.Encoding
+  readonly latch: SourceLatch.SourceLatch
+  /** Where the RTCP of a peer behind address translation came from. */
+  control: Address | null
+}
+
+export type RtpLeg = ReturnType<typeof make>
+
+/** The far end of a leg that is an RTP peer: packets in and out, with their control. */
+export const make = ({ emit, mediaTimeoutMs, random, wallClock }: Options) => {
+  const receiver = RtpReceiver.make((digit) => emit({ _tag: "DtmfReceived", digit, at: wallClock() }))
+  const sender = RtpSender.make({ ssrc: random(), sequenceNumber: random(), timestamp: random() })
+  const cname = [random(), random(), random()].map((word) => word.toString(16).padStart(8, "0")).join("")
+  const rtcp = RtcpSession.make({ ssrc: sender.ssrc, cname, random, wallClock })
+  const counters: Counters = { malformed: 0, unwanted: 0 }
+  let socket: PacketSocket | null = null
+  let session: Session | null = null
+  let heardAt = 0
+  let timedOut = false
+  let reportedPackets = 0
+
+  const sends = ({ remote }: Session) => remote.direction === "sendrecv" || remote.direction === "sendonly"
+  const listens = ({ remote }: Session) => remote.direction === "sendrecv" || remote.direction === "recvonly"
+
+  const alive = (now: number) => {
+    heardAt = now
+    timedOut = false
+  }
+
+  const receiveControl = (session: Session, bytes: Uint8Array, from: Address, now: number) => {
+    if (!session.latch.acceptsControl(from)) return
+    if (!rtcp.receive(bytes, now)) {
+      counters.malformed++
+      return
+    }
+    if (from.address === session.latch.remote().address) session.control = from
+    alive(now)
+  }
+
+  const receiveMedia = (session: Session, bytes: Uint8Array, from: Address, now: number) => {
+    const parsed = RtpPacket.parse(bytes)
+    if (Result.isFailure(parsed)) {
+      counters.malformed++
+      return
+    }
+    if (!session.latch.accept(from, parsed.success, now)) return
+    alive(now)
+    receiver.receive(parsed.success, session.encoding, now)
+  }
+
+  const controlAddress = ({ control, latch, remote }: Session): Address => {
+    if (!latch.isTranslated()) return { address: remote.address, port: remote.rtcpPort }
+    const { address, port } = latch.remote()
+    return control?.address === address ? control : { address, port: Math.min(port + 1, 65_535) }
+  }
+
+  const said = (): RtcpSession.Said => {
+    const sent = sender.sent()
+    const isSender = sent.packets !== reportedPackets
+    reportedPackets = sent.packets
+    return { sent: isSender ? sent : null, received: receiver.report() }
+  }
+
+  const quality = () => emit({ _tag: "Quality", ...receiver.totals(), roundTripMs: rtcp.roundTripMs() })
+
+  const watch = (session: Session, now: number) => {
+    if (rtcp.isDue(now)) {
+      socket?.send("rtcp", rtcp.report(said(), now), controlAddress(session))
+      quality()
+    }
+    if (mediaTimeoutMs === 0 || timedOut || !listens(session) || now - heardAt < mediaTimeoutMs) return
+    timedOut = true
+    emit({ _tag: "MediaTimeout", reason: "no_packets" })
+  }
+
+  const far: FarEnd = {
+    ready: () => session !== null && socket !== null,
+    say: (out, now) => {
+      if (session === null) {
+        out.fill(0)
+        return
+      }
+      receiver.pull(out, now)
+      watch(session, now)
+    },
+    hear: (frame) => {
+      if (session === null || socket === null) return
+      if (sends(session)) socket.send("rtp", sender.next(frame, session.encoding), session.latch.remote())
+      else sender.skip(1)
+    },
+    press: (digit, durationMs) => {
+      if (session === null || session.encoding.telephoneEventPayloadType === null) return false
+      sender.press(digit, durationMs)
+      return true
+    },
+    skip: sender.skip,
+    close: (now) => {
+      if (session !== null) {
+        socket?.send("rtcp", rtcp.bye(said(), now), controlAddress(session))
+        quality()
+      }
+      socket?.close()
+      socket = null
+      session = null
+    }
+  }
+
+  return {
+    far,
+    attach: (bound: PacketSocket): void => {
+      socket = bound
+    },
+    /** Points the leg at its peer, for the first time or again. */
+    connect: (remote: RtpRemote, now: number): void => {
+      const encoding: RtpSender.Encoding = {
+        law: remote.codec,
+        payloadType: remote.payloadType,
+        telephoneEventPayloadType: remote.telephoneEventPayloadType
+      }
+      alive(now)
+      if (session === null) {
+        session = { remote, encoding, latch: SourceLatch.make(remote), control: null }
+        rtcp.start(now)
+        return
+      }
+      session.latch.announce(remote)
+      session.remote = remote
+      session.encoding = encoding
+    },
+    /** A datagram from anyone. */
+    receive: (channel: Channel, bytes: Uint8Array, from: Address, now: number): void => {
+      if (session === null || (!listens(session) && channel === "rtp" && !RtpPacket.isRtcp(bytes))) {
+        counters.unwanted++
+        return
+      }
+      // RTCP may come on the RTP port unasked, RFC 5761; never the other way round.
+      if (channel === "rtcp" || RtpPacket.isRtcp(bytes)) return receiveControl(session, bytes, from, now)
+      receiveMedia(session, bytes, from, now)
+    },
+    counters: () => ({ ...counters, strangers: session?.latch.strangers() ?? 0, ...receiver.counters() })
+  }
+}

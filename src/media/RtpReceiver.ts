@@ -1,0 +1,70 @@
+import * as G711 from "../audio/G711.ts"
+import * as JitterBuffer from "../rtp/JitterBuffer.ts"
+import * as ReceptionStats from "../rtp/ReceptionStats.ts"
+import type * as RtpPacket from "../rtp/RtpPacket.ts"
+import * as TelephoneEvent from "../rtp/TelephoneEvent.ts"
+import * as Frame from "./Frame.ts"
+import type { Encoding } from "./RtpSender.ts"
+
+/** Longest sound in one packet, in octets: 200 ms. */
+const longestPayload = 1600
+
+export type RtpReceiver = ReturnType<typeof make>
+
+/**
+ * One incoming stream: sound through the jitter buffer, digits to `onDigit`, statistics for reports.
+ *
+ * Both laws are understood under their static payload types (RFC 3551) whatever was agreed, since peers change over
+ * without notice; any other payload type is counted and dropped.
+ */
+export const make = (onDigit: (digit: string) => void) => {
+  const buffer = JitterBuffer.make()
+  const events = TelephoneEvent.receiver()
+  let stats = ReceptionStats.make(Frame.sampleRate)
+  let ssrc = -1
+  let before: ReceptionStats.Totals = { packetsReceived: 0, packetsLost: 0, jitterMs: 0 }
+  let unknownPayloads = 0
+
+  const totals = (): ReceptionStats.Totals => {
+    const present = stats.totals()
+    return {
+      packetsReceived: before.packetsReceived + present.packetsReceived,
+      packetsLost: before.packetsLost + present.packetsLost,
+      jitterMs: present.jitterMs
+    }
+  }
+
+  const lawOf = (payloadType: number, encoding: Encoding): G711.Law | null =>
+    payloadType === encoding.payloadType ? encoding.law : payloadType === 0 ? "PCMU" : payloadType === 8 ? "PCMA" : null
+
+  return {
+    receive: (packet: RtpPacket.RtpPacket, encoding: Encoding, now: number): void => {
+      if (packet.payloadType === encoding.telephoneEventPayloadType) {
+        if (packet.ssrc === ssrc) stats.receiveEvent(packet.sequenceNumber)
+        const digit = events.receive(packet, now)
+        if (digit !== null) onDigit(digit)
+        return
+      }
+      const law = lawOf(packet.payloadType, encoding)
+      if (law === null || packet.payload.length > longestPayload) {
+        unknownPayloads++
+        return
+      }
+      const pushed = buffer.push({ ...packet, samples: G711.decode(law, packet.payload) }, now)
+      if (packet.ssrc !== ssrc) {
+        if (pushed === "doubtful") return
+        before = totals()
+        stats = ReceptionStats.make(Frame.sampleRate)
+        ssrc = packet.ssrc
+      }
+      stats.receive(packet, now)
+    },
+    /** The next 20 ms. */
+    pull: (out: Frame.Frame, now: number): JitterBuffer.Pulled => buffer.pull(out, now),
+    /** The block of a report on this stream; `null` before any packet. */
+    report: (): (ReceptionStats.Report & { readonly ssrc: number }) | null =>
+      ssrc === -1 ? null : { ssrc, ...stats.report() },
+    totals,
+    counters: () => ({ ...buffer.counters, unknownPayloads })
+  }
+}

@@ -1,0 +1,86 @@
+import * as G711 from "../audio/G711.ts"
+import * as RtpPacket from "../rtp/RtpPacket.ts"
+import { next } from "../rtp/SequenceNumber.ts"
+import * as TelephoneEvent from "../rtp/TelephoneEvent.ts"
+import * as Frame from "./Frame.ts"
+
+/** Beginnings of the counters, random as RFC 3550 section 5.1 asks. */
+export interface Origin {
+  readonly ssrc: number
+  readonly sequenceNumber: number
+  readonly timestamp: number
+}
+
+export interface Encoding {
+  readonly law: G711.Law
+  readonly payloadType: number
+  readonly telephoneEventPayloadType: number | null
+}
+
+export type RtpSender = ReturnType<typeof make>
+
+/** One outgoing stream: a packet for every frame of 20 ms, sound or a telephone event in its place. */
+export const make = (origin: Origin) => {
+  const ssrc = origin.ssrc >>> 0
+  let sequenceNumber = origin.sequenceNumber & 0xffff
+  let timestamp = origin.timestamp >>> 0
+  let marker = true
+  let train: ReadonlyArray<TelephoneEvent.TrainPacket> = []
+  let trainStart = 0
+  let packets = 0
+  let octets = 0
+
+  const packet = (payloadType: number, at: number, isMarked: boolean, payload: Uint8Array): Uint8Array => {
+    const bytes = RtpPacket.write({
+      payloadType,
+      marker: isMarked,
+      sequenceNumber,
+      timestamp: at,
+      ssrc,
+      csrc: [],
+      extension: null,
+      payload,
+      paddingLength: 0
+    })
+    sequenceNumber = next(sequenceNumber)
+    packets = (packets + 1) >>> 0
+    octets = (octets + payload.length) >>> 0
+    return bytes
+  }
+
+  const advance = (frames: number) => {
+    timestamp = (timestamp + frames * Frame.frameSamples) >>> 0
+  }
+
+  return {
+    ssrc,
+    /** The packet for the next 20 ms. */
+    next: (frame: Frame.Frame, encoding: Encoding): Uint8Array => {
+      const at = timestamp
+      advance(1)
+      const [event, ...rest] = train
+      if (event !== undefined && encoding.telephoneEventPayloadType !== null) {
+        train = rest
+        // Sound begins anew behind the event.
+        marker = true
+        const eventAt = (trainStart + event.timestampOffset) >>> 0
+        return packet(encoding.telephoneEventPayloadType, eventAt, event.marker, event.payload)
+      }
+      const isMarked = marker
+      marker = false
+      return packet(encoding.payloadType, at, isMarked, G711.encode(encoding.law, frame))
+    },
+    /** Time that passes without a packet: held, or the clock stood still. */
+    skip: (frames: number): void => {
+      advance(frames)
+      marker = true
+    },
+    /** Begins a digit with the next packet, in place of one that is still being sent. */
+    press: (digit: string, durationMs: number): void => {
+      train = TelephoneEvent.train(digit, durationMs)
+      trainStart = timestamp
+    },
+    /** For sender reports: the timestamp of this moment and what was sent, RFC 3550 section 6.4.1. */
+    sent: () => ({ timestamp, packets, octets })
+  }
+}

@@ -1,0 +1,100 @@
+import * as Tone from "../audio/Tone.ts"
+import type { FarEnd } from "./FarEnd.ts"
+import * as Frame from "./Frame.ts"
+
+/**
+ * What a simulated phone does once it has answered.
+ *
+ * `echo` says what it hears, 20 ms later. `voicemail` speaks a greeting (tones in the rhythm of speech), beeps at 1 kHz
+ * for half a second, then is silent. `press` dials `digits` after `afterMs` and again every `everyMs` (0: once).
+ */
+export type PhoneScript =
+  | { readonly kind: "echo" }
+  | { readonly kind: "silence" }
+  | { readonly kind: "voicemail" }
+  | { readonly kind: "press"; readonly digits: string; readonly afterMs: number; readonly everyMs: number }
+
+/** Length of the greeting of a `voicemail`; its beep follows at once. */
+export const greetingMs = 3000
+export const beepMs = 500
+export const beepFrequency = 1000
+/** Between the beginnings of two digits that a phone presses. */
+export const digitIntervalMs = 200
+
+const syllableMs = 250
+/** A voice of 120 Hz with three formants, roughly. */
+const voice: ReadonlyArray<Tone.Component> = [
+  { frequency: 120, dbfs: -26 },
+  { frequency: 240, dbfs: -22 },
+  { frequency: 720, dbfs: -20 },
+  { frequency: 1080, dbfs: -24 },
+  { frequency: 2400, dbfs: -32 }
+]
+
+/** The greeting: twelve syllables, each rising and falling, the last quarter of each a pause. */
+const greeting = (): Int16Array => {
+  const samples = Tone.tone(voice, greetingMs, Frame.sampleRate)
+  const length = (syllableMs * Frame.sampleRate) / 1000
+  return samples.map((sample, i) => sample * Math.max(0, Math.sin(((i % length) / length) * (4 / 3) * Math.PI)))
+}
+
+let voicemailSound: Int16Array | undefined
+
+const voicemail = (): Int16Array => {
+  if (voicemailSound !== undefined) return voicemailSound
+  const beep = Tone.sine(beepFrequency, -10, beepMs, Frame.sampleRate)
+  const spoken = greeting()
+  const sound = new Int16Array(spoken.length + beep.length)
+  sound.set(spoken)
+  sound.set(beep, spoken.length)
+  voicemailSound = sound
+  return sound
+}
+
+/** A phone in memory. `onDigit` is called for each digit it presses; digits pressed to it are accepted and ignored. */
+export const make = (script: PhoneScript, onDigit: (digit: string) => void): FarEnd => {
+  const heard = Frame.make()
+  let frames = 0
+
+  const press = ({ afterMs, digits, everyMs }: Extract<PhoneScript, { readonly kind: "press" }>) => {
+    const elapsed = frames * Frame.frameMs - afterMs
+    if (elapsed < 0 || digits.length === 0) return
+    // A round that takes longer than its interval is finished before the next.
+    const round = everyMs <= 0 ? Number.POSITIVE_INFINITY : Math.max(everyMs, digits.length * digitIntervalMs)
+    const inRound = elapsed % round
+    const digit = inRound % digitIntervalMs < Frame.frameMs ? digits[Math.floor(inRound / digitIntervalMs)] : undefined
+    if (digit !== undefined) onDigit(digit)
+  }
+
+  const say = (out: Frame.Frame) => {
+    switch (script.kind) {
+      case "echo":
+        out.set(heard)
+        break
+      case "voicemail": {
+        const start = frames * Frame.frameSamples
+        out.fill(0)
+        out.set(voicemail().subarray(start, start + Frame.frameSamples))
+        break
+      }
+      case "press":
+        press(script)
+        out.fill(0)
+        break
+      case "silence":
+        out.fill(0)
+    }
+    frames++
+  }
+
+  return {
+    ready: () => true,
+    say,
+    hear: (frame) => heard.set(frame),
+    press: () => true,
+    skip: (missed) => {
+      frames += missed
+    },
+    close: () => undefined
+  }
+}

@@ -1,0 +1,131 @@
+import { Worker } from "node:worker_threads"
+import { Clock, Deferred, Duration, Effect, Layer, Schema } from "effect"
+import { AudioSource } from "../AudioSource.ts"
+import { MediaPlane, make, type SwitchLink } from "../MediaPlane.ts"
+import type * as Protocol from "../Protocol.ts"
+import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
+
+export interface Config {
+  /** IP address literal to bind. */
+  readonly bindAddress: string
+  /** What peers are told; an IP address literal. */
+  readonly publicAddress: string
+  /** UDP ports for RTP and RTCP, both ends included: two for each leg. */
+  readonly portMin: number
+  readonly portMax: number
+  /** Silence of a peer after which `MediaTimeout` is told; 0: never. */
+  readonly mediaTimeoutMs: number
+  /** Legs at once in the thread; about 300 fit a core. */
+  readonly maxLegs?: number
+}
+
+/** The thread of the media plane did not come up. */
+export class MediaPlaneFailed extends Schema.TaggedError<MediaPlaneFailed>()("MediaPlaneFailed", {
+  detail: Schema.String
+}) {
+  override get message() {
+    return `media thread: ${this.detail}`
+  }
+}
+
+const startTimeout = Duration.seconds(15)
+const stopTimeout = Duration.seconds(2)
+/** A thread that dies more often than this within a minute is not started again. */
+const maxRestarts = 5
+const restartWindowMs = 60_000
+
+/**
+ * The media plane over UDP, in a worker thread of its own.
+ *
+ * When the thread dies, every leg is told `MediaTimeout`, and a new thread takes the next calls.
+ */
+export const layer = (config: Config) =>
+  Layer.effect(
+    MediaPlane,
+    Effect.gen(function* () {
+      const sources = yield* AudioSource
+      const clock = yield* Clock.Clock
+      const context = yield* Effect.context()
+      const log = Effect.runForkWith(context)
+      const ready = yield* Deferred.make<void, MediaPlaneFailed>()
+      const threadConfig: ThreadConfig = {
+        bindAddress: config.bindAddress,
+        portMin: config.portMin,
+        portMax: config.portMax,
+        mediaTimeoutMs: config.mediaTimeoutMs,
+        maxLegs: config.maxLegs ?? 1000
+      }
+      let onEvent: (event: Protocol.Event) => void = () => undefined
+      let onDown: () => void = () => undefined
+      let worker: Worker | null = null
+      let stopping = false
+      let deaths: Array<number> = []
+
+      const receive = (message: FromThread): void => {
+        if (message.kind === "ready") return void Deferred.doneUnsafe(ready, Effect.void)
+        if (message.kind === "defect") return void log(Effect.logError("media leg died", message.error))
+        onEvent(message)
+      }
+
+      const start = (): void => {
+        const thread = new Worker(new URL("./PlaneWorker.ts", import.meta.url), { workerData: threadConfig })
+        worker = thread
+        thread.on("message", receive)
+        thread.on("error", (error) => {
+          log(Effect.logError("media thread died", error))
+          Deferred.doneUnsafe(ready, Effect.fail(new MediaPlaneFailed({ detail: String(error) })))
+        })
+        thread.on("exit", () => {
+          if (worker !== thread) return
+          worker = null
+          if (stopping) return
+          const now = clock.currentTimeMillisUnsafe()
+          deaths = [...deaths.filter((at) => now - at < restartWindowMs), now]
+          if (deaths.length <= maxRestarts) start()
+          else log(Effect.logFatal("media thread died too often and is not started again"))
+          onDown()
+        })
+      }
+
+      const post = (message: ToThread) => {
+        if (worker !== null) worker.postMessage(message, [])
+      }
+
+      /** Without a thread, what somebody waits for is answered here. */
+      const answerDown = (command: Protocol.Command): void => {
+        const { leg } = command
+        if (command.kind === "open_rtp" || command.kind === "open_phone")
+          onEvent({ kind: "refused", leg, reason: "plane_stopped" })
+        if (command.kind === "close") onEvent({ kind: "closed", leg })
+      }
+
+      const link: SwitchLink = {
+        post: (command) => (worker === null ? answerDown(command) : post(command)),
+        listen: (event, down) => {
+          onEvent = event
+          onDown = down
+        }
+      }
+
+      const stop = Effect.callback<void>((resume) => {
+        stopping = true
+        if (worker === null) return resume(Effect.void)
+        worker.once("exit", () => resume(Effect.void))
+        post({ kind: "shutdown" })
+      })
+      const kill = Effect.promise(async () => {
+        await worker?.terminate()
+      })
+
+      yield* Effect.acquireRelease(Effect.sync(start), () =>
+        stop.pipe(Effect.timeoutOrElse({ duration: stopTimeout, orElse: () => kill }))
+      )
+      yield* Deferred.await(ready).pipe(
+        Effect.timeoutOrElse({
+          duration: startTimeout,
+          orElse: () => Effect.fail(new MediaPlaneFailed({ detail: "did not start in time" }))
+        })
+      )
+      return yield* make(link, sources, config.publicAddress)
+    })
+  )

@@ -1,0 +1,65 @@
+import { randomFillSync } from "node:crypto"
+import { parentPort, workerData } from "node:worker_threads"
+import * as Switch from "../Switch.ts"
+import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
+import * as UdpPorts from "./UdpPorts.ts"
+
+/** The thread of the media plane: the switch, its sockets and its clock. */
+const port = parentPort
+if (port === null) throw new Error("PlaneWorker is a worker thread")
+// What the parent passes is its side of PlaneThread.
+const config = workerData as ThreadConfig
+const emit = (message: FromThread) => port.postMessage(message)
+
+const words = new Uint32Array(64)
+let wordsLeft = 0
+const random = (): number => {
+  if (wordsLeft === 0) {
+    randomFillSync(words)
+    wordsLeft = words.length
+  }
+  return words[--wordsLeft] ?? 0
+}
+
+const clock = () => performance.now()
+const plane = Switch.make({
+  ports: UdpPorts.make({ ...config, random }),
+  emit,
+  random,
+  clock,
+  wallClock: Date.now,
+  mediaTimeoutMs: config.mediaTimeoutMs,
+  maxLegs: config.maxLegs,
+  onDefect: (error) =>
+    emit({ kind: "defect", error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+})
+
+let timer: NodeJS.Timeout | null = null
+
+/**
+ * Sleeps until the next slot. Each sleep is measured from the slot's own time, so that lateness never adds up (an interval
+ * timer drifts by 0.6 ms a tick); a timer that fires early finds nothing due and sleeps again.
+ */
+const arm = (): void => {
+  const due = plane.nextDue()
+  if (timer !== null || due === null) return
+  timer = setTimeout(
+    () => {
+      timer = null
+      plane.tick(clock())
+      arm()
+    },
+    Math.max(1, due - clock())
+  )
+}
+
+port.on("message", (message: ToThread) => {
+  if (message.kind === "shutdown") {
+    plane.close(clock())
+    if (timer !== null) clearTimeout(timer)
+    return port.close()
+  }
+  plane.handle(message, clock())
+  arm()
+})
+emit({ kind: "ready" })

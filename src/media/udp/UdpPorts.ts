@@ -1,0 +1,112 @@
+import { createSocket, type Socket } from "node:dgram"
+import { isIPv6 } from "node:net"
+import type { Channel, PacketPort, PacketSocket } from "../PacketPort.ts"
+
+export interface Options {
+  /** IP address literal to bind; `0.0.0.0` for all. */
+  readonly bindAddress: string
+  /** Range of ports, both ends included. RTP takes even ones, RTCP the next. */
+  readonly portMin: number
+  readonly portMax: number
+  /** Uniform unsigned 32 bits. */
+  readonly random: () => number
+}
+
+/** Ports that others hold are passed over; past so many the range counts as exhausted. */
+const maxAttempts = 64
+
+type Lookup = (
+  hostname: string,
+  options: unknown,
+  callback: (error: null, address: string, family: number) => void
+) => void
+
+/** Peers are address literals: asking the resolver for every packet is waste, and waiting for it would reorder them. */
+const lookup: Lookup = (hostname, _, callback) => callback(null, hostname, isIPv6(hostname) ? 6 : 4)
+
+/**
+ * Pairs of UDP ports, RFC 3550 section 11, bound one pair a leg.
+ *
+ * The search begins at a random pair, so that a port is not soon given to the next call. Errors of a socket are counted.
+ */
+export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
+  const first = portMin + (portMin & 1)
+  const pairs = Math.max(0, Math.floor((portMax - first + 1) / 2))
+  const taken = new Set<number>()
+  let errors = 0
+
+  const bind = (port: number, bound: (socket: Socket | null) => void) => {
+    const socket = createSocket({ type: isIPv6(bindAddress) ? "udp6" : "udp4", lookup })
+    const refused = () => {
+      socket.close()
+      bound(null)
+    }
+    socket.once("error", refused)
+    socket.bind({ port, address: bindAddress, exclusive: true }, () => {
+      socket.off("error", refused)
+      // An ICMP answer or a full buffer is an event of the network, never the end of the process.
+      socket.on("error", () => {
+        errors++
+      })
+      bound(socket)
+    })
+  }
+
+  const bindPair = (port: number, bound: (rtp: Socket | null, rtcp: Socket | null) => void) =>
+    bind(port, (rtp) => {
+      if (rtp === null) return bound(null, null)
+      bind(port + 1, (rtcp) => {
+        if (rtcp === null) rtp.close()
+        bound(rtcp === null ? null : rtp, rtcp)
+      })
+    })
+
+  const socketOf = (port: number, sockets: Readonly<Record<Channel, Socket>>): PacketSocket => ({
+    port,
+    send: (channel, bytes, to) => {
+      try {
+        sockets[channel].send(bytes, to.port, to.address)
+      } catch {
+        // A port or an address out of range comes from a session description, not from us.
+        errors++
+      }
+    },
+    close: () => {
+      taken.delete(port)
+      sockets.rtp.close()
+      sockets.rtcp.close()
+    }
+  })
+
+  const freeFrom = (start: number): number | null => {
+    for (let i = 0; i < pairs; i++) {
+      const port = first + 2 * ((start + i) % pairs)
+      if (!taken.has(port)) return port
+    }
+    return null
+  }
+
+  const open: PacketPort["open"] = (onPacket, opened) => {
+    let attempts = 0
+    const attempt = (start: number): void => {
+      const port = attempts < maxAttempts ? freeFrom(start) : null
+      if (port === null) return opened(null)
+      attempts++
+      taken.add(port)
+      bindPair(port, (rtp, rtcp) => {
+        if (rtp === null || rtcp === null) {
+          taken.delete(port)
+          return attempt((port - first) / 2 + 1)
+        }
+        const listen = (channel: Channel, socket: Socket) =>
+          socket.on("message", (bytes, from) => onPacket(channel, bytes, from))
+        listen("rtp", rtp)
+        listen("rtcp", rtcp)
+        opened(socketOf(port, { rtp, rtcp }))
+      })
+    }
+    attempt(pairs === 0 ? 0 : random() % pairs)
+  }
+
+  return { open, errors: () => errors, taken: () => taken.size } satisfies PacketPort & Record<string, unknown>
+}

@@ -1,0 +1,152 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as Tone from "../../src/audio/Tone.ts"
+import * as Wav from "../../src/audio/Wav.ts"
+import { AudioDecoder } from "../../src/media/AudioDecoder.ts"
+import { AudioSource } from "../../src/media/AudioSource.ts"
+import { MediaPlane, type MediaEvent } from "../../src/media/MediaPlane.ts"
+import * as MediaPlaneInline from "../../src/media/MediaPlaneInline.ts"
+import { random } from "../rtp/RandomBytes.ts"
+import * as FakeEgress from "./FakeEgress.ts"
+import * as MemoryNetwork from "./MemoryNetwork.ts"
+
+const wav = Wav.write({ sampleRate: 8000, samples: Tone.sine(440, -12, 200, 8000) })
+
+const planeOver = (network: ReturnType<typeof MemoryNetwork.make>) => {
+  const noise = random(1)
+  const plane = MediaPlaneInline.layer({
+    ports: network.port,
+    random: () => Math.floor(noise() * 2 ** 32),
+    announce: "192.0.2.7",
+    mediaTimeoutMs: 3000,
+    maxLegs: 4
+  })
+  const egress = FakeEgress.make({ "https://a/ok.wav": { body: wav } })
+  const sources = AudioSource.layer.pipe(Layer.provide([egress.layer, AudioDecoder.layerInline]))
+  return plane.pipe(Layer.provide(sources))
+}
+
+const listen = Effect.fnUntraced(function* (leg: string) {
+  const events: Array<MediaEvent> = []
+  yield* (yield* MediaPlane).subscribe(leg, (event) => void events.push(event))
+  return events
+})
+
+describe("The media plane on a test clock", () => {
+  it.effect("plays a URL to a phone, and tells its beginning and its end", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const events = yield* listen("leg")
+      yield* plane.openPhone("leg", { kind: "silence" })
+      yield* plane.play("leg", { id: "one", url: "https://a/ok.wav", loop: 2 })
+      yield* plane.play("leg", { id: "two", url: "https://a/none.wav", loop: 1 })
+      yield* TestClock.adjust("90 millis")
+      assert.deepStrictEqual(events, [])
+      yield* TestClock.adjust("40 millis")
+      // Decoding is a promise: it takes no time of the test clock but a turn of the event loop.
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+      yield* TestClock.adjust("340 millis")
+      assert.deepStrictEqual(
+        events.map(({ _tag }) => _tag),
+        ["PlaybackEnded", "PlaybackStarted"]
+      )
+      yield* TestClock.adjust("100 millis")
+      assert.deepStrictEqual(events, [
+        { _tag: "PlaybackEnded", id: "two", status: "failed", reason: "http_404" },
+        { _tag: "PlaybackStarted", id: "one" },
+        { _tag: "PlaybackEnded", id: "one", status: "completed", reason: null }
+      ])
+    }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
+  )
+
+  it.effect("hears what a phone presses", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const events = yield* listen("leg")
+      yield* plane.openPhone("leg", { kind: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 })
+      yield* TestClock.adjust("3 seconds")
+      assert.strictEqual(events.map((event) => (event._tag === "DtmfReceived" ? event.digit : "?")).join(""), "1234#")
+      yield* plane.close("leg")
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual(events.length, 5)
+    }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
+  )
+
+  it.effect("announces the address and an even port, and refuses a leg twice", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      assert.deepStrictEqual(yield* plane.openRtp("leg"), { address: "192.0.2.7", port: 40_000 })
+      assert.strictEqual((yield* Effect.flip(plane.openRtp("leg"))).reason, "leg_exists")
+      for (const leg of ["b", "c", "d"]) yield* plane.openRtp(leg)
+      assert.strictEqual((yield* Effect.flip(plane.openPhone("e", { kind: "echo" }))).reason, "too_many_legs")
+      yield* plane.close("leg")
+      yield* plane.openPhone("e", { kind: "echo" })
+    }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
+  )
+
+  it.effect("tells a timeout, and the quality before the end", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const events = yield* listen("leg")
+      yield* plane.openRtp("leg")
+      yield* plane.connectRtp("leg", {
+        address: "192.0.2.1",
+        port: 5000,
+        rtcpPort: 5001,
+        codec: "PCMU",
+        payloadType: 0,
+        telephoneEventPayloadType: 101,
+        direction: "sendrecv"
+      })
+      yield* TestClock.adjust("4 seconds")
+      yield* plane.close("leg")
+      const told = events.map(({ _tag }) => _tag)
+      assert.include(told, "MediaTimeout")
+      assert.strictEqual(told.at(-1), "Quality")
+    }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
+  )
+
+  it.effect("frees the ports that nobody waited for", () => {
+    let finish: () => void = () => undefined
+    let closed = false
+    const network = MemoryNetwork.make()
+    const socket = {
+      port: 4000,
+      send: () => undefined,
+      close: () => {
+        closed = true
+      }
+    }
+    const slow = {
+      ...network,
+      port: {
+        open: (_: unknown, opened: (bound: typeof socket) => void) => {
+          finish = () => opened(socket)
+        }
+      }
+    }
+    return Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const fiber = yield* Effect.forkChild(plane.openRtp("leg"), { startImmediately: true })
+      yield* Fiber.interrupt(fiber)
+      finish()
+      assert.isTrue(closed)
+      yield* plane.openPhone("leg", { kind: "echo" })
+    }).pipe(Effect.provide(planeOver(slow)))
+  })
+
+  it.effect("answers a command for a leg that is not open with a failure", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const events = yield* listen("leg")
+      yield* plane.play("leg", { id: "p", url: "https://a/ok.wav", loop: 1 })
+      yield* plane.sendDtmf("leg", "d", "1", 100)
+      yield* plane.stopPlayback("leg", "all")
+      assert.deepStrictEqual(events, [
+        { _tag: "PlaybackEnded", id: "p", status: "failed", reason: "unknown_leg" },
+        { _tag: "DtmfFailed", id: "d", reason: "unknown_leg" }
+      ])
+    }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
+  )
+})

@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Frame from "../../src/media/Frame.ts"
+import * as Player from "../../src/media/Player.ts"
+import type { MediaEvent } from "../../src/media/Protocol.ts"
+
+const setup = () => {
+  const events: Array<string> = []
+  const player = Player.make((event: MediaEvent) => {
+    if (event._tag === "PlaybackStarted") events.push(`${event.id} started`)
+    if (event._tag === "PlaybackEnded")
+      events.push(`${event.id} ${event.status}${event.reason === null ? "" : ` ${event.reason}`}`)
+  })
+  const out = Frame.make()
+  const render = (frames: number): Array<number> =>
+    Array.from({ length: frames }).flatMap(() => {
+      player.render(out)
+      return [...out]
+    })
+  return { events, player, render }
+}
+const sound = (length: number, first = 1) => Int16Array.from({ length }, (_, i) => first + i)
+
+describe("Player", () => {
+  it("plays a sound to its last sample, padded with silence, and tells its beginning and end", () => {
+    const { events, player, render } = setup()
+    player.play("p", 1)
+    player.supply("p", sound(200))
+    const heard = render(3)
+    assert.deepStrictEqual(heard.slice(0, 200), [...sound(200)])
+    assert.isTrue(heard.slice(200).every((sample) => sample === 0))
+    assert.deepStrictEqual(events, ["p started", "p completed"])
+  })
+
+  it("repeats a sound without a gap, one shorter than a frame too", () => {
+    const { events, player, render } = setup()
+    player.play("p", 4)
+    player.supply("p", sound(50))
+    const heard = render(3)
+    assert.deepStrictEqual(heard.slice(0, 200), [...sound(50), ...sound(50), ...sound(50), ...sound(50)])
+    assert.isTrue(heard.slice(200).every((sample) => sample === 0))
+    assert.deepStrictEqual(events, ["p started", "p completed"])
+  })
+
+  it("keeps the order of asking whatever sound comes first", () => {
+    const { events, player, render } = setup()
+    player.play("first", 1)
+    player.play("second", 1)
+    player.supply("second", sound(160, 500))
+    assert.isTrue(render(2).every((sample) => sample === 0))
+    player.supply("first", sound(160))
+    assert.deepStrictEqual(render(3).slice(0, 320), [...sound(160), ...sound(160, 500)])
+    assert.deepStrictEqual(events, ["first started", "first completed", "second started", "second completed"])
+  })
+
+  it("goes on with the next when one fails", () => {
+    const { events, player, render } = setup()
+    player.play("bad", 1)
+    player.play("void", 1)
+    player.play("good", 1)
+    player.supply("good", sound(160))
+    player.fail("bad", "http_404")
+    player.supply("void", new Int16Array(0))
+    render(2)
+    assert.deepStrictEqual(events, ["bad failed http_404", "void failed empty", "good started", "good completed"])
+  })
+
+  it("stops the present one, or all", () => {
+    const { events, player, render } = setup()
+    for (const id of ["a", "b", "c"]) player.play(id, 100)
+    player.supply("a", sound(160))
+    render(1)
+    player.stop("current")
+    player.supply("a", sound(160))
+    player.stop("all")
+    player.stop("all")
+    assert.isTrue(render(1).every((sample) => sample === 0))
+    assert.deepStrictEqual(events, ["a started", "a stopped", "b stopped", "c stopped"])
+  })
+
+  it("refuses what exceeds its queue", () => {
+    const { events, player } = setup()
+    for (let i = 0; i <= Player.maxPlaybacks; i++) player.play(`p${i}`, 1)
+    assert.deepStrictEqual(events, [`p${Player.maxPlaybacks} failed too_many_playbacks`])
+  })
+})

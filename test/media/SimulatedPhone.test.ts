@@ -1,0 +1,42 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Goertzel from "../../src/audio/Goertzel.ts"
+import * as Tone from "../../src/audio/Tone.ts"
+import * as Frame from "../../src/media/Frame.ts"
+import * as SimulatedPhone from "../../src/media/SimulatedPhone.ts"
+
+const listen = (script: SimulatedPhone.PhoneScript, ms: number, hear: Int16Array = new Int16Array(0)) => {
+  const phone = SimulatedPhone.make(script, () => undefined)
+  const heard: Array<number> = []
+  const frame = Frame.make()
+  for (let i = 0; i < ms / Frame.frameMs; i++) {
+    phone.say(frame, i * Frame.frameMs)
+    heard.push(...frame)
+    frame.fill(0)
+    frame.set(hear.subarray(i * Frame.frameSamples, (i + 1) * Frame.frameSamples))
+    phone.hear(frame, i * Frame.frameMs)
+  }
+  return Int16Array.from(heard)
+}
+const at = (samples: Int16Array, fromMs: number, toMs: number) => samples.subarray(fromMs * 8, toMs * 8)
+
+describe("Simulated phones", () => {
+  it("an echo says what it heard, one frame later", () => {
+    const tone = Tone.sine(440, -12, 200, 8000)
+    assert.deepStrictEqual(listen({ kind: "echo" }, 220, tone).subarray(160), tone)
+  })
+
+  it("a voicemail greets in syllables, beeps at 1 kHz for half a second and is silent", () => {
+    const sound = listen({ kind: "voicemail" }, 5000)
+    const { beepMs, greetingMs } = SimulatedPhone
+    assert.isAbove(Goertzel.totalLevel(at(sound, 0, greetingMs)), -30)
+    assert.isBelow(Goertzel.level(at(sound, 0, greetingMs), 1000, 8000), -40)
+    const pauses = Array.from({ length: 12 }, (_, i) => Goertzel.totalLevel(at(sound, i * 250 + 200, i * 250 + 240)))
+    assert.isTrue(pauses.every((level) => level < -60))
+    assert.closeTo(Goertzel.level(at(sound, greetingMs, greetingMs + beepMs), 1000, 8000), -10, 0.2)
+    assert.strictEqual(Goertzel.totalLevel(at(sound, greetingMs + beepMs, 5000)), Number.NEGATIVE_INFINITY)
+  })
+
+  it("the silent one is silent", () => {
+    assert.isTrue(listen({ kind: "silence" }, 100, Tone.sine(440, -12, 100, 8000)).every((sample) => sample === 0))
+  })
+})

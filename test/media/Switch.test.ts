@@ -1,0 +1,365 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import * as G711 from "../../src/audio/G711.ts"
+import * as Goertzel from "../../src/audio/Goertzel.ts"
+import * as Tone from "../../src/audio/Tone.ts"
+import type * as Protocol from "../../src/media/Protocol.ts"
+import * as Rtcp from "../../src/rtp/Rtcp.ts"
+import * as RtpPacket from "../../src/rtp/RtpPacket.ts"
+import { hostile, random } from "../rtp/RandomBytes.ts"
+import * as SwitchBench from "./SwitchBench.ts"
+
+type Bench = ReturnType<typeof SwitchBench.make>
+
+const packetsOf = (bench: Bench, leg: string): Array<RtpPacket.RtpPacket> =>
+  bench.network.sent
+    .filter(({ channel, from }) => channel === "rtp" && from.port === bench.portOf(leg))
+    .map(({ bytes }) => Result.getOrThrow(RtpPacket.parse(bytes)))
+const reportsOf = (bench: Bench, leg: string): Array<ReadonlyArray<Rtcp.RtcpPacket>> =>
+  bench.network.sent
+    .filter(({ channel, from }) => channel === "rtcp" && from.port === bench.portOf(leg) + 1)
+    .map(({ bytes }) => Result.getOrThrow(Rtcp.parse(bytes)))
+const soundOf = (packets: ReadonlyArray<RtpPacket.RtpPacket>, law: G711.Law = "PCMU") =>
+  Int16Array.from(packets.flatMap(({ payload }) => [...G711.decode(law, payload)]))
+const play = (bench: Bench, leg: string, id: string, samples: Int16Array, loop = 1) => {
+  bench.handle({ kind: "play", leg, id, loop })
+  bench.handle({ kind: "supply", leg, id, samples })
+}
+const tags = (events: ReadonlyArray<Protocol.MediaEvent>) =>
+  events.map(({ _tag }) => _tag).filter((tag) => tag !== "Quality")
+
+describe("The switch, towards RTP peers", () => {
+  it("sends nothing before it is connected, then a packet every 20 ms of running sequence and timestamp", () => {
+    const bench = SwitchBench.make()
+    bench.handle({ kind: "open_rtp", leg: "a" })
+    bench.run(200)
+    assert.deepStrictEqual(packetsOf(bench, "a"), [])
+    bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(9000) })
+    bench.run(1000)
+    const packets = packetsOf(bench, "a")
+    assert.strictEqual(packets.length, 50)
+    const [first] = packets
+    assert.isTrue(first?.marker)
+    packets.forEach((packet, i) => {
+      assert.strictEqual(packet.sequenceNumber, ((first?.sequenceNumber ?? 0) + i) & 0xffff)
+      assert.strictEqual(packet.timestamp, ((first?.timestamp ?? 0) + i * 160) >>> 0)
+      assert.strictEqual(packet.payload.length, 160)
+    })
+    assert.isTrue(packets.slice(1).every(({ marker }) => !marker))
+  })
+
+  it.each([
+    ["PCMU", 0],
+    ["PCMA", 8]
+  ] as const)("carries a tone from leg to leg in %s, right in frequency and level", (codec, payloadType) => {
+    const bench = SwitchBench.pair({}, undefined, { codec, payloadType })
+    play(bench, "a", "p", Tone.sine(440, -12, 1000, 8000))
+    bench.run(500)
+    const sound = soundOf(packetsOf(bench, "a").slice(5, 20), codec)
+    assert.closeTo(Goertzel.level(sound, 440, 8000), -12, 0.2)
+    assert.closeTo(Goertzel.totalLevel(sound), -12, 0.2)
+  })
+
+  it("spreads legs over the 20 ms, one to each slot", () => {
+    const bench = SwitchBench.make()
+    for (let i = 0; i < 20; i++) {
+      bench.handle({ kind: "open_rtp", leg: `l${i}` })
+      bench.handle({ kind: "connect_rtp", leg: `l${i}`, remote: bench.remote(9000) })
+    }
+    const counts: Array<number> = []
+    let before = 0
+    bench.run(40, () => {
+      counts.push(bench.network.sent.length - before)
+      before = bench.network.sent.length
+    })
+    assert.isTrue(counts.every((count) => count === 1))
+  })
+
+  it("sends digits as events in place of the sound, each heard once, and plays on behind them", () => {
+    const bench = SwitchBench.pair()
+    play(bench, "a", "p", Tone.sine(440, -12, 400, 8000))
+    bench.run(100)
+    bench.handle({ kind: "send_dtmf", leg: "a", id: "d", digits: "159#", durationMs: 100 })
+    bench.run(2000)
+    assert.strictEqual(bench.digitsOf("b"), "159#")
+    assert.deepStrictEqual(tags(bench.mediaOf("a")), ["PlaybackStarted", "DtmfSent", "PlaybackEnded"])
+    const events = packetsOf(bench, "a").filter(({ payloadType }) => payloadType === 101)
+    assert.strictEqual(events.length, 4 * 7)
+    assert.strictEqual(new Set(events.map(({ timestamp }) => timestamp)).size, 4)
+    // Not a frame of the sound was lost to the digits.
+    const sound = packetsOf(bench, "a").filter(
+      ({ payload, payloadType }) => payloadType === 0 && payload.some((octet) => octet !== 0xff)
+    )
+    assert.strictEqual(sound.length, 20)
+  })
+
+  it("sends digits as tones when the peer takes no events", () => {
+    const bench = SwitchBench.pair({}, undefined, { telephoneEventPayloadType: null })
+    bench.run(100)
+    bench.handle({ kind: "send_dtmf", leg: "a", id: "d", digits: "5", durationMs: 100 })
+    bench.run(400)
+    const sound = soundOf(packetsOf(bench, "a").slice(5, 10))
+    assert.closeTo(Goertzel.level(sound, 770, 8000), -11, 1)
+    assert.closeTo(Goertzel.level(sound, 1336, 8000), -9, 1)
+  })
+
+  it("neither sends nor listens more than the direction says, and keeps the timeline over a hold", () => {
+    const bench = SwitchBench.pair({ mediaTimeoutMs: 500 })
+    bench.run(200)
+    const before = packetsOf(bench, "a").at(-1)
+    bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(bench.portOf("b"), { direction: "inactive" }) })
+    const count = packetsOf(bench, "a").length
+    bench.run(1000)
+    assert.strictEqual(packetsOf(bench, "a").length, count)
+    assert.notInclude(tags(bench.mediaOf("a")), "MediaTimeout")
+    bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(bench.portOf("b")) })
+    bench.run(20)
+    const after = packetsOf(bench, "a").at(-1)
+    assert.strictEqual(((after?.sequenceNumber ?? 0) - (before?.sequenceNumber ?? 0)) & 0xffff, 1)
+    assert.strictEqual(((after?.timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0, 51 * 160)
+    assert.isTrue(after?.marker)
+  })
+
+  it("tells a silent peer once, and again only after it was heard", () => {
+    const bench = SwitchBench.make({ mediaTimeoutMs: 2000 })
+    bench.handle({ kind: "open_rtp", leg: "a" })
+    bench.run(3000)
+    assert.deepStrictEqual(tags(bench.mediaOf("a")), [])
+    bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(9000) })
+    bench.run(1990)
+    assert.deepStrictEqual(tags(bench.mediaOf("a")), [])
+    bench.run(5000)
+    assert.deepStrictEqual(tags(bench.mediaOf("a")), ["MediaTimeout"])
+    const packet = RtpPacket.write({
+      payloadType: 0,
+      marker: false,
+      sequenceNumber: 1,
+      timestamp: 0,
+      ssrc: 5,
+      csrc: [],
+      extension: null,
+      payload: new Uint8Array(160),
+      paddingLength: 0
+    })
+    bench.network.receive({
+      channel: "rtp",
+      bytes: packet,
+      from: { address: "127.0.0.1", port: 9000 },
+      to: { address: "", port: bench.portOf("a") }
+    })
+    bench.run(2500)
+    assert.deepStrictEqual(tags(bench.mediaOf("a")), ["MediaTimeout", "MediaTimeout"])
+  })
+
+  it("reports by RTCP what it sent and received, measures the round trip, and says BYE", () => {
+    const bench = SwitchBench.pair({}, () => [25])
+    bench.run(20_000)
+    bench.handle({ kind: "close", leg: "a" })
+    bench.run(100)
+    const reports = reportsOf(bench, "a")
+    assert.isAtLeast(reports.length, 3)
+    assert.isAtMost(reports.length, 8)
+    const [sender, description] = reports.at(-2) ?? []
+    assert(sender?.kind === "sender_report" && description?.kind === "source_description")
+    assert.strictEqual(sender.octetCount, sender.packetCount * 160)
+    const packets = packetsOf(bench, "a")
+    assert.strictEqual(sender.ssrc, packets[0]?.ssrc)
+    assert.strictEqual(sender.reports[0]?.ssrc, packetsOf(bench, "b")[0]?.ssrc)
+    assert.strictEqual(sender.reports[0]?.fractionLost, 0)
+    assert.isAbove(sender.reports[0]?.lastSenderReport ?? 0, 0)
+    assert.match(description.chunks[0]?.items[0]?.text ?? "", /^[0-9a-f]{24}$/)
+    assert.deepStrictEqual(
+      reports.at(-1)?.map(({ kind }) => kind),
+      ["sender_report", "source_description", "bye"]
+    )
+    const quality = bench.mediaOf("a").findLast((event) => event._tag === "Quality")
+    assert(quality?._tag === "Quality")
+    assert.closeTo(quality.roundTripMs ?? 0, 50, 2)
+    assert.closeTo(quality.packetsReceived, 998, 3)
+    assert.strictEqual(quality.packetsLost, 0)
+    assert.deepStrictEqual(bench.events.at(-1), { kind: "closed", leg: "a" })
+  })
+
+  it("learns where a peer behind address translation sends from, and sends there", () => {
+    const bench = SwitchBench.pair()
+    bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(9998, { address: "10.0.0.1" }) })
+    bench.run(200)
+    const last = bench.network.sent.findLast(
+      ({ channel, from }) => channel === "rtp" && from.port === bench.portOf("a")
+    )
+    assert.deepStrictEqual(last?.to, { address: "127.0.0.1", port: bench.portOf("b") })
+  })
+
+  it("frees the ports of a closed leg, and takes its name again", () => {
+    const bench = SwitchBench.pair()
+    bench.handle({ kind: "close", leg: "a" })
+    assert.strictEqual(bench.network.bound(), 1)
+    bench.handle({ kind: "open_rtp", leg: "a" })
+    bench.handle({ kind: "open_rtp", leg: "a" })
+    assert.strictEqual(bench.network.bound(), 2)
+    assert.deepStrictEqual(bench.events.at(-1), { kind: "refused", leg: "a", reason: "leg_exists" })
+  })
+
+  it("refuses the leg that is one too many, and the one without ports", () => {
+    const bench = SwitchBench.make({ maxLegs: 1, ports: { open: (_, opened) => opened(null) } })
+    bench.handle({ kind: "open_rtp", leg: "a" })
+    bench.handle({ kind: "open_phone", leg: "b", script: { kind: "silence" } })
+    bench.handle({ kind: "open_phone", leg: "c", script: { kind: "silence" } })
+    assert.deepStrictEqual(bench.events, [
+      { kind: "refused", leg: "a", reason: "no_ports" },
+      { kind: "opened", leg: "b", port: 0 },
+      { kind: "refused", leg: "c", reason: "too_many_legs" }
+    ])
+  })
+
+  it("closes what is bound for a leg that was closed meanwhile", () => {
+    let finish: () => void = () => undefined
+    let closed = 0
+    const socket = { port: 4000, send: () => undefined, close: () => closed++ }
+    const bench = SwitchBench.make({
+      ports: {
+        open: (_, opened) => {
+          finish = () => opened(socket)
+        }
+      }
+    })
+    bench.handle({ kind: "open_rtp", leg: "a" })
+    bench.handle({ kind: "close", leg: "a" })
+    finish()
+    assert.strictEqual(closed, 1)
+    assert.deepStrictEqual(bench.events, [{ kind: "closed", leg: "a" }])
+  })
+
+  it("answers commands for an unknown leg with failures", () => {
+    const bench = SwitchBench.make()
+    bench.handle({ kind: "play", leg: "x", id: "p", loop: 1 })
+    bench.handle({ kind: "send_dtmf", leg: "x", id: "d", digits: "1", durationMs: 100 })
+    bench.handle({ kind: "stop_playback", leg: "x", which: "all" })
+    bench.handle({ kind: "connect_rtp", leg: "x", remote: bench.remote(1) })
+    bench.handle({ kind: "close", leg: "x" })
+    assert.deepStrictEqual(bench.mediaOf("x"), [
+      { _tag: "PlaybackEnded", id: "p", status: "failed", reason: "unknown_leg" },
+      { _tag: "DtmfFailed", id: "d", reason: "unknown_leg" }
+    ])
+    assert.deepStrictEqual(bench.events.at(-1), { kind: "closed", leg: "x" })
+  })
+
+  it("refuses digits that are none, and ends what waits when the leg closes", () => {
+    const bench = SwitchBench.pair()
+    bench.handle({ kind: "send_dtmf", leg: "a", id: "bad", digits: "12x", durationMs: 100 })
+    bench.handle({ kind: "send_dtmf", leg: "a", id: "none", digits: "", durationMs: 100 })
+    bench.handle({ kind: "send_dtmf", leg: "a", id: "long", digits: "111", durationMs: 500 })
+    bench.handle({ kind: "play", leg: "a", id: "p", loop: 1 })
+    bench.run(100)
+    bench.handle({ kind: "close", leg: "a" })
+    const said = bench.mediaOf("a").filter(({ _tag }) => _tag !== "Quality")
+    assert.deepStrictEqual(said, [
+      { _tag: "DtmfFailed", id: "bad", reason: "invalid_digits" },
+      { _tag: "DtmfFailed", id: "none", reason: "invalid_digits" },
+      { _tag: "PlaybackEnded", id: "p", status: "stopped", reason: null },
+      { _tag: "DtmfFailed", id: "long", reason: "closed" }
+    ])
+  })
+
+  it("catches up a short stall in a burst, and skips a long one with the timestamp going on", () => {
+    const bench = SwitchBench.pair()
+    bench.run(100)
+    bench.stall(60)
+    bench.run(20)
+    const count = packetsOf(bench, "a").length
+    assert.strictEqual(count, 9)
+    const before = packetsOf(bench, "a").at(-1)
+    bench.stall(1000)
+    bench.run(20)
+    assert.isAtMost(packetsOf(bench, "a").length, count + 2)
+    const after = packetsOf(bench, "a").at(-1)
+    assert.closeTo(((after?.timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0, 51 * 160, 160)
+    assert.isAbove(bench.plane.skippedFrames(), 45)
+  })
+
+  it("survives 10,000 hostile datagrams on both ports, and the peer is heard as before", () => {
+    const bench = SwitchBench.pair()
+    bench.run(200)
+    const samples = bench.network.sent.map(({ bytes }) => bytes).slice(0, 20)
+    const peer = { address: "127.0.0.1", port: bench.portOf("b") }
+    const next = random(21)
+    let i = 0
+    for (const bytes of hostile(10_000, 20, samples)) {
+      const channel = next() < 0.5 ? "rtp" : "rtcp"
+      const from = next() < 0.5 ? peer : { address: "127.0.0.1", port: 7 }
+      bench.network.receive({
+        channel,
+        bytes,
+        from,
+        to: { address: "", port: bench.portOf("a") + (channel === "rtcp" ? 1 : 0) }
+      })
+      if (i++ % 100 === 0) bench.run(20)
+    }
+    const counters = bench.plane.countersOf("a")
+    assert.isAbove(counters?.strangers ?? 0, 1000)
+    assert.isAbove(counters?.malformed ?? 0, 1000)
+    bench.run(1000)
+    bench.handle({ kind: "send_dtmf", leg: "b", id: "d", digits: "42", durationMs: 100 })
+    const heard = bench.digitsOf("a").length
+    bench.run(1000)
+    assert.strictEqual(bench.digitsOf("a").slice(heard), "42")
+  })
+
+  it("hears every digit once and the tone at its level through loss, jitter, duplication and reordering", () => {
+    const next = random(31)
+    const bench = SwitchBench.pair({}, ({ channel }) => {
+      if (channel === "rtp" && next() < 0.03) return []
+      const delay = 20 + next() * 35
+      return next() < 0.02 ? [delay, delay + next() * 30] : [delay]
+    })
+    bench.run(500)
+    bench.handle({ kind: "send_dtmf", leg: "a", id: "d", digits: "1122334455", durationMs: 100 })
+    bench.run(4000)
+    assert.strictEqual(bench.digitsOf("b"), "1122334455")
+    play(bench, "a", "p", Tone.sine(500, -10, 10_000, 8000))
+    bench.run(9000)
+    const counters = bench.plane.countersOf("b")
+    assert.isBelow(counters?.late ?? 0, 30)
+    bench.handle({ kind: "close", leg: "b" })
+    const quality = bench.mediaOf("b").findLast((event) => event._tag === "Quality")
+    assert(quality?._tag === "Quality")
+    assert.closeTo(quality.packetsLost / (quality.packetsLost + quality.packetsReceived), 0.03, 0.02)
+    assert.closeTo(quality.jitterMs, 12, 6)
+  })
+})
+
+describe("The switch, towards simulated phones", () => {
+  const phone = (script: Protocol.Command & { readonly kind: "open_phone" }) => {
+    const bench = SwitchBench.make()
+    bench.handle(script)
+    return bench
+  }
+
+  it("hears 1234# after 2 s and every 5 s", () => {
+    const script = { kind: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 } as const
+    const bench = phone({ kind: "open_phone", leg: "p", script })
+    bench.run(1980)
+    assert.strictEqual(bench.digitsOf("p"), "")
+    bench.run(1100)
+    assert.strictEqual(bench.digitsOf("p"), "1234#")
+    bench.run(3900)
+    assert.strictEqual(bench.digitsOf("p"), "1234#")
+    bench.run(5000)
+    assert.strictEqual(bench.digitsOf("p"), "1234#1234#")
+    const first = bench.mediaOf("p")[0]
+    assert(first?._tag === "DtmfReceived")
+    assert.closeTo(first.at, 1_700_000_000_000 + 3000, 40)
+  })
+
+  it("plays to it and sends it digits", () => {
+    const bench = phone({ kind: "open_phone", leg: "p", script: { kind: "echo" } })
+    play(bench, "p", "s", Tone.sine(440, -12, 100, 8000), 2)
+    bench.handle({ kind: "send_dtmf", leg: "p", id: "d", digits: "12", durationMs: 100 })
+    bench.run(1000)
+    assert.deepStrictEqual(bench.mediaOf("p"), [
+      { _tag: "DtmfSent", id: "d" },
+      { _tag: "PlaybackStarted", id: "s" },
+      { _tag: "PlaybackEnded", id: "s", status: "completed", reason: null }
+    ])
+  })
+})

@@ -1,0 +1,79 @@
+import type { Command, Event, MediaEvent, RtpRemote } from "../../src/media/Protocol.ts"
+import * as Switch from "../../src/media/Switch.ts"
+import { random } from "../rtp/RandomBytes.ts"
+import * as MemoryNetwork from "./MemoryNetwork.ts"
+
+/** A switch over a network in memory, with a clock that only `run` moves. */
+export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetwork.Weather) => {
+  const network = MemoryNetwork.make(weather)
+  const noise = random(11)
+  const events: Array<Event> = []
+  let now = 1000
+  const plane = Switch.make({
+    ports: network.port,
+    emit: (event) => void events.push(event),
+    random: () => Math.floor(noise() * 0x1_0000_0000),
+    clock: () => now,
+    wallClock: () => 1_700_000_000_000 + now,
+    mediaTimeoutMs: 0,
+    maxLegs: 100,
+    onDefect: (error) => {
+      throw error
+    },
+    ...options
+  })
+  const mediaOf = (leg: string): Array<MediaEvent> =>
+    events.flatMap((event) => (event.kind === "media" && event.leg === leg ? [event.event] : []))
+  const portOf = (leg: string): number => {
+    for (const event of events) if (event.kind === "opened" && event.leg === leg) return event.port
+    return 0
+  }
+  return {
+    network,
+    events,
+    plane,
+    mediaOf,
+    portOf,
+    handle: (command: Command) => plane.handle(command, now),
+    /** Runs milliseconds one by one: the network, the switch, then `each`. */
+    run: (ms: number, each: (now: number) => void = () => undefined) => {
+      for (const end = now + ms; now < end;) {
+        now++
+        network.deliver(now)
+        plane.tick(now)
+        each(now)
+      }
+    },
+    /** Lets time pass without running anything. */
+    stall: (ms: number) => {
+      now += ms
+    },
+    remote: (port: number, change: Partial<RtpRemote> = {}): RtpRemote => ({
+      address: "127.0.0.1",
+      port,
+      rtcpPort: port + 1,
+      codec: "PCMU",
+      payloadType: 0,
+      telephoneEventPayloadType: 101,
+      direction: "sendrecv",
+      ...change
+    }),
+    digitsOf: (leg: string): string =>
+      mediaOf(leg)
+        .map((event) => (event._tag === "DtmfReceived" ? event.digit : ""))
+        .join("")
+  }
+}
+
+/** Two RTP legs of one switch that are each other's peer. */
+export const pair = (
+  options: Partial<Switch.Options> = {},
+  weather?: MemoryNetwork.Weather,
+  change: Partial<RtpRemote> = {}
+) => {
+  const bench = make(options, weather)
+  for (const leg of ["a", "b"]) bench.handle({ kind: "open_rtp", leg })
+  bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(bench.portOf("b"), change) })
+  bench.handle({ kind: "connect_rtp", leg: "b", remote: bench.remote(bench.portOf("a"), change) })
+  return bench
+}
