@@ -1,0 +1,244 @@
+import { Cache, Clock, Context, Effect, Layer, Queue } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../account/Account.ts"
+import { Entropy } from "../actor/Entropy.ts"
+import * as Audit from "../audit/Audit.ts"
+import * as Id from "../domain/Id.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import { receipt, type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
+import { type AuditRow, empty, Journal } from "../store/Journal.ts"
+import * as ApiKeyRepo from "./ApiKeyRepo.ts"
+import { type ApiKeyView, view } from "./ApiKeyView.ts"
+import * as Credential from "./Credential.ts"
+import * as Scope from "./Scope.ts"
+import * as VerifiedKeys from "./VerifiedKeys.ts"
+
+export interface CreateRequest {
+  /** 1 to 120 characters. */
+  readonly name: string
+  readonly scopes: ReadonlyArray<string>
+  readonly expiresAtMs: number | null
+}
+
+/** A key just made: the only moment at which its plaintext exists outside the client. */
+export interface FirstKey {
+  readonly id: string
+  readonly prefix: string
+  readonly scopes: ReadonlyArray<string>
+  readonly plaintext: string
+  readonly audit: AuditRow
+}
+
+export type TenantStatus = "active" | "suspended" | "closed"
+
+const invalid = (message: string) => Rejected.of("invalid_request", message)
+const notFound = Rejected.of("not_found", "no such API key")
+const unauthorized = Rejected.of("invalid_credentials", "the API key is unknown, revoked or expired")
+
+/** `last_used_at` is written at most once in this time for a key (decision D13). */
+const usedEveryMs = 60_000
+/** Verified keys, and tenants whose status is known, kept in memory. */
+const remembered = 10_000
+
+/**
+ * API keys, spec §2.6, §4.3, §5: made, listed, revoked, and recognised.
+ *
+ * `authenticate` answers from memory after the first time; a revocation in this process is seen by the next request.
+ */
+export class ApiKeys extends Context.Service<
+  ApiKeys,
+  {
+    /** 201 with the plaintext; 400 for unknown or no scopes, 403 for scopes that the caller does not hold. */
+    readonly create: (
+      caller: Audit.Caller,
+      request: CreateRequest,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, Rejected>
+    /** The first key of a tenant, scopes `["*"]`, inside signup's transaction. */
+    readonly createWithin: (tenant: {
+      readonly id: string
+      readonly at: number
+      readonly seed: string
+    }) => Effect.Effect<FirstKey>
+    readonly list: (
+      tenantId: string,
+      window: { readonly limit: number; readonly offset: number }
+    ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<ApiKeyView> }>
+    readonly find: (tenantId: string, id: string) => Effect.Effect<ApiKeyView, Rejected>
+    /** 204, also for a key that is revoked already. */
+    readonly revoke: (caller: Audit.Caller, id: string, slot: Slot | null) => Effect.Effect<Rendered, Rejected>
+    readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<Audit.Caller, Rejected>
+    readonly tenantStatus: (tenantId: string) => Effect.Effect<TenantStatus>
+  }
+>()("trunkline/apikey/ApiKeys") {
+  static readonly layer = Layer.effect(
+    ApiKeys,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const entropy = yield* Entropy
+      const accounts = yield* Accounts
+      const repo = ApiKeyRepo.make(sql)
+      const verified = VerifiedKeys.make(remembered)
+
+      const make = Effect.fnUntraced(function* (
+        tenantId: string,
+        request: CreateRequest,
+        by: { readonly actor: Audit.Actor; readonly ip: string | null; readonly at: number; readonly seed: string }
+      ) {
+        const plaintext = Credential.make(entropy.bytes(32))
+        const key: ApiKeyRepo.StoredKey = {
+          ...Credential.store(plaintext, entropy.hex(16)),
+          id: Id.deriveUuid(by.seed, "api_key"),
+          tenantId,
+          name: request.name,
+          scopes: request.scopes,
+          lastUsedAt: null,
+          lastUsedIp: null,
+          expiresAt: request.expiresAtMs,
+          revokedAt: null,
+          createdAt: by.at
+        }
+        yield* repo.insert(key)
+        const audit = Audit.line({
+          ...by,
+          tenantId,
+          action: "api_key.created",
+          resourceType: "api_key",
+          resourceId: key.id,
+          changes: [{ field: "scopes", from: null, to: key.scopes }]
+        })
+        return { key, plaintext, audit }
+      })
+
+      const create = Effect.fn("ApiKeys.create")(function* (
+        caller: Audit.Caller,
+        request: CreateRequest,
+        slot: Slot | null
+      ) {
+        const at = yield* Clock.currentTimeMillis
+        const scopes = yield* grantable(caller, request.scopes)
+        if (request.expiresAtMs !== null && request.expiresAtMs <= at)
+          return yield* invalid("expires_at must be in the future")
+        const seed = entropy.hex(16)
+        return yield* Effect.gen(function* () {
+          const by = { actor: Audit.keyOf(caller), ip: caller.ip, at, seed }
+          const made = yield* make(caller.tenantId, { ...request, scopes }, by)
+          const body = { ...view(made.key), api_key_plaintext: made.plaintext }
+          const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
+          const stored = sealedReceipt(slot, rendered, at, entropy.bytes(12))
+          yield* journal.commitWithin({ ...empty, audit: [made.audit], receipt: stored })
+          return rendered
+        }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+      })
+
+      const createWithin = Effect.fn("ApiKeys.createWithin")(function* (tenant: {
+        readonly id: string
+        readonly at: number
+        readonly seed: string
+      }) {
+        const { audit, key, plaintext } = yield* make(
+          tenant.id,
+          { name: "Default", scopes: ["*"], expiresAtMs: null },
+          { actor: Audit.system, ip: null, at: tenant.at, seed: tenant.seed }
+        )
+        return { id: key.id, prefix: key.prefix, scopes: key.scopes, plaintext, audit }
+      })
+
+      const find = Effect.fn("ApiKeys.find")(function* (tenantId: string, id: string) {
+        const row = isUuid(id) ? yield* repo.find(tenantId, id) : null
+        return row === null ? yield* notFound : view(row)
+      })
+
+      const revoke = Effect.fn("ApiKeys.revoke")(function* (caller: Audit.Caller, id: string, slot: Slot | null) {
+        yield* find(caller.tenantId, id)
+        const at = yield* Clock.currentTimeMillis
+        const rendered: Rendered = { status: 204, body: null }
+        const line = Audit.line({
+          tenantId: caller.tenantId,
+          at,
+          seed: entropy.hex(16),
+          actor: Audit.keyOf(caller),
+          ip: caller.ip,
+          action: "api_key.revoked",
+          resourceType: "api_key",
+          resourceId: id
+        })
+        yield* Effect.gen(function* () {
+          const first = yield* repo.revoke(caller.tenantId, id, at)
+          yield* journal.commitWithin({ ...empty, audit: first ? [line] : [], receipt: receipt(slot, rendered, at) })
+        }).pipe(
+          sql.withTransaction,
+          Effect.orDie,
+          // Also when the answer of the commit was lost: forgetting too much only costs another look.
+          Effect.ensuring(Effect.sync(() => verified.revoke(id)))
+        )
+        return rendered
+      })
+
+      const uses = yield* Queue.sliding<{ readonly id: string; readonly at: number; readonly ip: string | null }>(1024)
+      yield* Queue.take(uses).pipe(
+        Effect.flatMap(({ at, id, ip }) => Effect.ignore(repo.used(id, at, ip), { log: "Warn" })),
+        Effect.forever,
+        Effect.forkScoped
+      )
+
+      const verify = Effect.fn("ApiKeys.verify")(function* (credential: string) {
+        const since = verified.generation()
+        const candidates = yield* repo.byPrefix(Credential.prefixOf(credential))
+        const row = candidates.find((candidate) => Credential.matches(credential, candidate))
+        if (row === undefined || row.revokedAt !== null) return yield* unauthorized
+        const key: VerifiedKeys.VerifiedKey = { ...row, usedAt: row.lastUsedAt ?? 0 }
+        verified.remember(credential, key, since)
+        return key
+      })
+
+      const authenticate = Effect.fnUntraced(function* (credential: string, ip: string | null) {
+        if (!Credential.isForm(credential)) return yield* unauthorized
+        const key = verified.find(credential) ?? (yield* verify(credential))
+        const now = yield* Clock.currentTimeMillis
+        if (key.expiresAt !== null && key.expiresAt <= now) return yield* unauthorized
+        if (now - key.usedAt >= usedEveryMs || key.usedAt === 0) {
+          key.usedAt = now
+          Queue.offerUnsafe(uses, { id: key.id, at: now, ip })
+        }
+        return { tenantId: key.tenantId, keyId: key.id, name: key.name, scopes: key.scopes, ip }
+      })
+
+      const statuses = yield* Cache.make({
+        capacity: remembered,
+        lookup: (tenantId: string) =>
+          Effect.orDie(sql<{ readonly status: TenantStatus }>`SELECT status FROM tenant WHERE id = ${tenantId}`).pipe(
+            // A key whose tenant is gone cannot exist (foreign key); if it did, it would open nothing.
+            Effect.map((rows) => rows[0]?.status ?? "closed")
+          )
+      })
+      accounts.onStatus((tenantId) => Effect.runSync(Cache.invalidate(statuses, tenantId)))
+
+      return ApiKeys.of({
+        create,
+        createWithin,
+        list: (tenantId, window) =>
+          Effect.map(repo.list(tenantId, window), ({ count, rows }) => ({ count, results: rows.map(view) })),
+        find,
+        revoke,
+        authenticate,
+        tenantStatus: (tenantId) => Cache.get(statuses, tenantId)
+      })
+    })
+  )
+}
+
+const isUuid = (id: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)
+
+/** Decision 2.7: known scopes only, at least one, none that the caller lacks. `*` beside others is `*`. */
+const grantable = (caller: Audit.Caller, wanted: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    if (wanted.length === 0) return yield* invalid("scopes must not be empty")
+    const unknown = wanted.find((scope) => !Scope.isScope(scope))
+    if (unknown !== undefined) return yield* invalid(`unknown scope "${unknown}"`)
+    const missing = wanted.find((scope) => !Scope.grants(caller.scopes, scope))
+    if (missing !== undefined)
+      return yield* Rejected.of("forbidden", `the calling key does not hold the scope "${missing}"`)
+    return wanted.includes("*") ? ["*"] : [...new Set(wanted)]
+  })

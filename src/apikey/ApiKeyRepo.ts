@@ -1,0 +1,58 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { ApiKeyRow } from "./ApiKeyView.ts"
+import type { Stored } from "./Credential.ts"
+
+export interface StoredKey extends ApiKeyRow, Stored {
+  readonly tenantId: string
+}
+
+/** Rows of `api_key`; every read is by tenant but the one by prefix. Failed statements die. */
+export const make = (sql: SqlClient.SqlClient) => {
+  const columns = sql`id::text AS id, tenant_id::text AS "tenantId", name, prefix, salt, hash, scopes,
+    (extract(epoch FROM last_used_at) * 1000)::float8 AS "lastUsedAt", last_used_ip AS "lastUsedIp",
+    (extract(epoch FROM expires_at) * 1000)::float8 AS "expiresAt",
+    (extract(epoch FROM revoked_at) * 1000)::float8 AS "revokedAt",
+    (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+
+  return {
+    insert: (key: StoredKey) =>
+      Effect.orDie(sql`
+        INSERT INTO api_key (id, tenant_id, name, prefix, salt, hash, scopes, expires_at, created_at)
+        VALUES (${key.id}, ${key.tenantId}, ${key.name}, ${key.prefix}, ${key.salt}, ${key.hash}, ${key.scopes}::text[],
+          to_timestamp(${key.expiresAt}::float8 / 1000.0), to_timestamp(${key.createdAt} / 1000.0))`),
+
+    byPrefix: (prefix: string) => Effect.orDie(sql<StoredKey>`SELECT ${columns} FROM api_key WHERE prefix = ${prefix}`),
+
+    find: (tenantId: string, id: string) =>
+      Effect.map(
+        Effect.orDie(sql<StoredKey>`SELECT ${columns} FROM api_key WHERE tenant_id = ${tenantId} AND id = ${id}`),
+        (rows) => rows[0] ?? null
+      ),
+
+    /** Newest first; revoked keys stay. */
+    list: Effect.fn("ApiKeyRepo.list")(function* (
+      tenantId: string,
+      window: { readonly limit: number; readonly offset: number }
+    ) {
+      const [total] = yield* Effect.orDie(sql<{ readonly count: number }>`
+        SELECT count(*)::int AS count FROM api_key WHERE tenant_id = ${tenantId}`)
+      const rows = yield* Effect.orDie(sql<StoredKey>`
+        SELECT ${columns} FROM api_key WHERE tenant_id = ${tenantId}
+        ORDER BY created_at DESC, id LIMIT ${window.limit} OFFSET ${window.offset}`)
+      return { count: total?.count ?? 0, rows }
+    }),
+
+    /** Whether this very statement revoked it; a second time changes nothing. */
+    revoke: (tenantId: string, id: string, at: number) =>
+      Effect.map(
+        Effect.orDie(sql`
+          UPDATE api_key SET revoked_at = to_timestamp(${at} / 1000.0)
+          WHERE tenant_id = ${tenantId} AND id = ${id} AND revoked_at IS NULL RETURNING 1`),
+        (rows) => rows.length === 1
+      ),
+
+    used: (id: string, at: number, ip: string | null) =>
+      sql`UPDATE api_key SET last_used_at = to_timestamp(${at} / 1000.0), last_used_ip = ${ip} WHERE id = ${id}`
+  }
+}

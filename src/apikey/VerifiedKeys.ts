@@ -1,0 +1,49 @@
+import * as Credential from "./Credential.ts"
+
+/** A key that was found and compared once; only its time and its last use change. */
+export interface VerifiedKey {
+  readonly id: string
+  readonly tenantId: string
+  readonly name: string
+  readonly scopes: ReadonlyArray<string>
+  readonly expiresAt: number | null
+  /** When `last_used_at` was last written; epoch ms. */
+  usedAt: number
+}
+
+/**
+ * Verified credentials, in memory: at most `capacity`, beyond it the oldest is forgotten (and verified again).
+ *
+ * A row that was read before a revocation is not remembered after it: `remember` takes the `generation` of before the
+ * read and does nothing when a key was revoked since.
+ */
+export const make = (capacity: number) => {
+  const byFingerprint = new Map<string, VerifiedKey>()
+  const fingerprints = new Map<string, string>()
+  let generation = 0
+  const forget = (keyId: string) => {
+    const fingerprint = fingerprints.get(keyId)
+    if (fingerprint === undefined) return
+    fingerprints.delete(keyId)
+    byFingerprint.delete(fingerprint)
+  }
+  return {
+    find: (credential: string): VerifiedKey | undefined => byFingerprint.get(Credential.fingerprint(credential)),
+    generation: () => generation,
+    remember: (credential: string, key: VerifiedKey, since: number): void => {
+      if (since !== generation) return
+      if (byFingerprint.size >= capacity)
+        for (const oldest of byFingerprint.values()) {
+          forget(oldest.id)
+          break
+        }
+      const fingerprint = Credential.fingerprint(credential)
+      byFingerprint.set(fingerprint, key)
+      fingerprints.set(key.id, fingerprint)
+    },
+    revoke: (keyId: string): void => {
+      generation++
+      forget(keyId)
+    }
+  }
+}

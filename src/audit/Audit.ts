@@ -1,0 +1,42 @@
+import * as Id from "../domain/Id.ts"
+import type { AuditRow } from "../store/Journal.ts"
+
+/** Whoever made an authenticated request: the API key, its tenant, and what it may do (spec §5). */
+export interface Caller {
+  readonly tenantId: string
+  readonly keyId: string
+  /** The key's name, for the audit log. */
+  readonly name: string
+  readonly scopes: ReadonlyArray<string>
+  readonly ip: string | null
+}
+
+export type Actor = AuditRow["actor"]
+
+export const keyOf = (caller: Caller): Actor => ({ type: "api_key", id: caller.keyId, name: caller.name })
+export const operator: Actor = { type: "operator", id: null, name: null }
+export const system: Actor = { type: "system", id: null, name: null }
+
+/** One line of the audit log (decision 2.5): `action` is `<resource>.<past>`. Secrets never appear in `changes`. */
+export const line = (options: {
+  readonly tenantId: string
+  readonly at: number
+  /** Of the request that caused it; the line's id is derived from seed and action. */
+  readonly seed: string
+  readonly actor: Actor
+  readonly ip?: string | null
+  readonly action: string
+  readonly resourceType: string
+  readonly resourceId: string
+  readonly changes?: AuditRow["changes"]
+}): AuditRow => ({
+  id: Id.deriveUuid(options.seed, `audit ${options.action} ${options.resourceId}`),
+  tenantId: options.tenantId,
+  at: options.at,
+  actor: options.actor,
+  action: options.action,
+  resourceType: options.resourceType,
+  resourceId: options.resourceId,
+  changes: options.changes ?? [],
+  ip: options.ip ?? null
+})

@@ -1,0 +1,216 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../actor/Entropy.ts"
+import * as Audit from "../audit/Audit.ts"
+import * as Id from "../domain/Id.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import * as Timestamp from "../domain/Timestamp.ts"
+import { empty, Journal, type MoneyRow } from "../store/Journal.ts"
+import type { BalanceView, LedgerEntryView } from "./BillingView.ts"
+import * as RateDeck from "./RateDeck.ts"
+
+export interface LedgerFilters {
+  readonly type?: MoneyRow["type"]
+  readonly createdAfterMs?: number
+  readonly createdBeforeMs?: number
+}
+
+/** A slice of a list, newest first. */
+export interface Window {
+  readonly limit: number
+  readonly offset: number
+}
+
+/**
+ * Billing: balance, ledger and call rates (spec §2.7, decision 2.5).
+ *
+ * The balance is moved by the commit statement only, so that each ledger row knows what it left and their sum is the
+ * balance. Whoever moves money outside a call tells the account afterwards (`Accounts.moneyMoved`).
+ */
+export class Billing extends Context.Service<
+  Billing,
+  {
+    /** The balance row of a new tenant and its trial credit, inside signup's transaction (decision D8). */
+    readonly openWithin: (tenant: {
+      readonly id: string
+      readonly at: number
+      readonly seed: string
+    }) => Effect.Effect<ReadonlyArray<MoneyRow>>
+    /** 404 for an unknown tenant. */
+    readonly balance: (tenantId: string) => Effect.Effect<BalanceView, Rejected>
+    readonly ledger: (
+      tenantId: string,
+      filters: LedgerFilters,
+      window: Window
+    ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<LedgerEntryView> }>
+    /** The operator gives (or takes) money: an entry of type `adjustment`. Answers the balance in cents. */
+    readonly adjust: (
+      tenantId: string,
+      amountCents: number,
+      description: string
+    ) => Effect.Effect<{ readonly balanceCents: number }, Rejected>
+    /** A positive limit lets the balance go below zero by as much. */
+    readonly setCreditLimit: (tenantId: string, cents: number) => Effect.Effect<void, Rejected>
+    /** Micro-USD a minute for a call with `number` (E.164) at the other end, from memory (decision D5). */
+    readonly rate: (direction: RateDeck.Direction, number: string) => Effect.Effect<number>
+    readonly rates: Effect.Effect<ReadonlyArray<RateDeck.Rate>>
+    /** Replaces the whole deck, or nothing of it; a call keeps the rates that it was admitted with. */
+    readonly setRates: (rates: ReadonlyArray<RateDeck.Rate>) => Effect.Effect<void, Rejected>
+  }
+>()("trunkline/billing/Billing") {
+  static readonly layer = (options: { readonly trialCreditCents: number }) =>
+    Layer.effect(
+      Billing,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const journal = yield* Journal
+        const entropy = yield* Entropy
+        const readRates = Effect.orDie(sql<RateDeck.Rate>`
+          SELECT direction, prefix, micro_usd_per_minute::float8 AS "microUsdPerMinute" FROM rate
+          ORDER BY direction DESC, prefix`)
+        let deck = RateDeck.make(yield* readRates)
+
+        const openWithin = Effect.fn("Billing.openWithin")(function* (tenant: {
+          readonly id: string
+          readonly at: number
+          readonly seed: string
+        }) {
+          yield* Effect.orDie(sql`
+            INSERT INTO balance (tenant_id, balance_cents, updated_at)
+            VALUES (${tenant.id}, 0, to_timestamp(${tenant.at} / 1000.0))`)
+          if (options.trialCreditCents === 0) return []
+          const credit: MoneyRow = {
+            id: Id.derive(tenant.seed, "ledger"),
+            tenantId: tenant.id,
+            cause: `trial:${tenant.id}`,
+            type: "adjustment",
+            amountCents: options.trialCreditCents,
+            description: "Trial credit",
+            referenceType: null,
+            referenceId: null,
+            at: tenant.at
+          }
+          return [credit]
+        })
+
+        const balance = Effect.fn("Billing.balance")(function* (tenantId: string) {
+          const [row] = yield* Effect.orDie(sql<Omit<BalanceView, "updated_at"> & { readonly updated_at: number }>`
+            SELECT balance_cents::float8, credit_limit_cents::float8, auto_recharge_threshold_cents::float8,
+              auto_recharge_amount_cents::float8, (extract(epoch FROM updated_at) * 1000)::float8 AS updated_at
+            FROM balance WHERE tenant_id = ${tenantId}`)
+          if (row === undefined) return yield* Rejected.of("not_found", "no such tenant")
+          return { ...row, updated_at: Timestamp.format(row.updated_at) }
+        })
+
+        const ledger = Effect.fn("Billing.ledger")(function* (tenantId: string, filters: LedgerFilters, window: Window) {
+          const where = sql.and([
+            sql`tenant_id = ${tenantId}`,
+            ...(filters.type === undefined ? [] : [sql`type = ${filters.type}`]),
+            ...(filters.createdAfterMs === undefined
+              ? []
+              : [sql`created_at > to_timestamp(${filters.createdAfterMs} / 1000.0)`]),
+            ...(filters.createdBeforeMs === undefined
+              ? []
+              : [sql`created_at < to_timestamp(${filters.createdBeforeMs} / 1000.0)`])
+          ])
+          const [total] = yield* Effect.orDie(sql<{ readonly count: number }>`
+            SELECT count(*)::int AS count FROM ledger WHERE ${where}`)
+          const rows = yield* Effect.orDie(sql<Omit<LedgerEntryView, "created_at"> & { readonly created_at: number }>`
+            SELECT id, type, amount_cents::float8, balance_after_cents::float8, description, reference_type, reference_id,
+              (extract(epoch FROM created_at) * 1000)::float8 AS created_at
+            FROM ledger WHERE ${where} ORDER BY ordinal DESC LIMIT ${window.limit} OFFSET ${window.offset}`)
+          return {
+            count: total?.count ?? 0,
+            results: rows.map((row) => ({ ...row, created_at: Timestamp.format(row.created_at) }))
+          }
+        })
+
+        const adjust = Effect.fn("Billing.adjust")(function* (
+          tenantId: string,
+          amountCents: number,
+          description: string
+        ) {
+          if (!Number.isSafeInteger(amountCents) || amountCents === 0)
+            return yield* Rejected.of("invalid_request", "the amount must be a whole number of cents, not 0")
+          const before = yield* balance(tenantId)
+          const now = yield* Clock.currentTimeMillis
+          const seed = entropy.hex(16)
+          const id = Id.derive(seed, "ledger")
+          const committed = yield* journal.commit({
+            ...empty,
+            money: [
+              {
+                id,
+                tenantId,
+                cause: `adjustment:${id}`,
+                type: "adjustment",
+                amountCents,
+                description,
+                referenceType: null,
+                referenceId: null,
+                at: now
+              }
+            ],
+            audit: [
+              Audit.line({
+                tenantId,
+                at: now,
+                seed,
+                actor: Audit.operator,
+                action: "balance.adjusted",
+                resourceType: "balance",
+                resourceId: tenantId,
+                changes: [{ field: "amount_cents", from: null, to: amountCents }]
+              })
+            ]
+          })
+          return { balanceCents: committed.balanceCents ?? before.balance_cents + amountCents }
+        })
+
+        const setCreditLimit = Effect.fn("Billing.setCreditLimit")(function* (tenantId: string, cents: number) {
+          if (!Number.isSafeInteger(cents) || cents < 0)
+            return yield* Rejected.of("invalid_request", "the credit limit must be a whole number of cents, 0 or more")
+          const before = yield* balance(tenantId)
+          const at = yield* Clock.currentTimeMillis
+          const line = Audit.line({
+            tenantId,
+            at,
+            seed: entropy.hex(16),
+            actor: Audit.operator,
+            action: "balance.credit_limit_changed",
+            resourceType: "balance",
+            resourceId: tenantId,
+            changes: [{ field: "credit_limit_cents", from: before.credit_limit_cents, to: cents }]
+          })
+          yield* Effect.andThen(
+            sql`UPDATE balance SET credit_limit_cents = ${cents}, updated_at = to_timestamp(${at} / 1000.0)
+                WHERE tenant_id = ${tenantId}`,
+            journal.commitWithin({ ...empty, audit: [line] })
+          ).pipe(sql.withTransaction, Effect.orDie)
+        })
+
+        const setRates = Effect.fn("Billing.setRates")(function* (rates: ReadonlyArray<RateDeck.Rate>) {
+          const fault = RateDeck.fault(rates)
+          if (fault !== null) return yield* Rejected.of("invalid_request", fault)
+          yield* Effect.andThen(
+            sql`DELETE FROM rate`,
+            sql`INSERT INTO rate (direction, prefix, micro_usd_per_minute)
+                SELECT direction, prefix, "microUsdPerMinute" FROM jsonb_to_recordset(${JSON.stringify(rates)}::text::jsonb)
+                  AS r(direction text, prefix text, "microUsdPerMinute" bigint)`
+          ).pipe(sql.withTransaction, Effect.orDie)
+          deck = RateDeck.make(rates)
+        })
+
+        return Billing.of({
+          openWithin,
+          balance,
+          ledger,
+          adjust,
+          setCreditLimit,
+          rate: (direction, number) => Effect.sync(() => deck.rate(direction, number)),
+          rates: readRates,
+          setRates
+        })
+      })
+    )
+}

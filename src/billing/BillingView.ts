@@ -1,0 +1,26 @@
+import { Schema } from "effect"
+
+const Cents = Schema.Int
+
+/** The `balance` object of spec §2.7. */
+export const Balance = Schema.Struct({
+  balance_cents: Cents,
+  credit_limit_cents: Cents,
+  auto_recharge_threshold_cents: Schema.NullOr(Cents),
+  auto_recharge_amount_cents: Schema.NullOr(Cents),
+  updated_at: Schema.String
+})
+export type BalanceView = typeof Balance.Type
+
+/** A ledger entry, decision 2.5: signed cents, and the balance that they left. */
+export const LedgerEntry = Schema.Struct({
+  id: Schema.String,
+  type: Schema.String,
+  amount_cents: Cents,
+  balance_after_cents: Cents,
+  description: Schema.String,
+  reference_type: Schema.NullOr(Schema.String),
+  reference_id: Schema.NullOr(Schema.String),
+  created_at: Schema.String
+})
+export type LedgerEntryView = typeof LedgerEntry.Type

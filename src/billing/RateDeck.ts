@@ -1,0 +1,51 @@
+/**
+ * The rate deck, decision D5: the longest prefix of the far end's number → micro-USD a minute, for each direction.
+ */
+export type Direction = "outbound" | "inbound"
+
+export interface Rate {
+  readonly direction: Direction
+  /** Digits that the number begins with, without `+`; empty: every number. */
+  readonly prefix: string
+  readonly microUsdPerMinute: number
+}
+
+/** What a direction costs where no prefix matches. */
+export const defaults: Readonly<Record<Direction, number>> = { outbound: 10_000, inbound: 0 }
+
+export interface RateDeck {
+  /** `number`: E.164, the number at the other end. */
+  readonly rate: (direction: Direction, number: string) => number
+}
+
+export const make = (rates: Iterable<Rate>): RateDeck => {
+  const deck = { outbound: new Map<string, number>(), inbound: new Map<string, number>() }
+  for (const rate of rates) deck[rate.direction].set(rate.prefix, rate.microUsdPerMinute)
+  return {
+    rate: (direction, number) => {
+      const digits = number.replace(/^\+/, "")
+      for (let length = digits.length; length >= 0; length--) {
+        const found = deck[direction].get(digits.slice(0, length))
+        if (found !== undefined) return found
+      }
+      return defaults[direction]
+    }
+  }
+}
+
+/** 100 dollars a minute: above it is a mistyped unit. */
+export const maxMicroUsdPerMinute = 100_000_000
+
+/** What is wrong with a deck, or null. */
+export const fault = (rates: ReadonlyArray<Rate>): string | null => {
+  const seen = new Set<string>()
+  for (const { direction, microUsdPerMinute, prefix } of rates) {
+    const name = `${direction} "${prefix}"`
+    if (!/^[0-9]{0,15}$/.test(prefix)) return `the prefix of ${name} must be up to 15 digits`
+    if (!Number.isInteger(microUsdPerMinute) || microUsdPerMinute < 0 || microUsdPerMinute > maxMicroUsdPerMinute)
+      return `the rate of ${name} must be a whole number of micro-USD a minute, at most ${maxMicroUsdPerMinute}`
+    if (seen.has(name)) return `${name} appears twice`
+    seen.add(name)
+  }
+  return null
+}
