@@ -35,6 +35,12 @@ export class MediaPlane extends Context.Service<
     readonly connectRtp: (leg: Protocol.LegId, remote: Protocol.RtpRemote) => Effect.Effect<void>
     /** Joins a leg to a simulated phone, which begins its script at once. */
     readonly openPhone: (leg: Protocol.LegId, script: PhoneScript) => Effect.Effect<void, MediaUnavailable>
+    /**
+     * Joins two legs of this process: what is said to one is heard on the other, digits included. Each is opened with
+     * the other as its `peer`, in any order; until both are open, and once one is closed, there is silence, and playback
+     * waits.
+     */
+    readonly openJoined: (leg: Protocol.LegId, peer: Protocol.LegId) => Effect.Effect<void, MediaUnavailable>
     /** Plays the sound at an `https` URL `loop` times, after the playbacks that were asked for before it. */
     readonly play: (
       leg: Protocol.LegId,
@@ -133,6 +139,7 @@ export const make = Effect.fnUntraced(function* (
     openRtp: (leg) => Effect.map(open(leg, { kind: "open_rtp", leg }), (port) => ({ address: announce, port })),
     connectRtp: (leg, remote) => post({ kind: "connect_rtp", leg, remote }),
     openPhone: (leg, script) => Effect.asVoid(open(leg, { kind: "open_phone", leg, script })),
+    openJoined: (leg, peer) => Effect.asVoid(open(leg, { kind: "open_joined", leg, peer })),
     play: (leg, { id, loop, url }) =>
       Effect.sync(() => {
         link.post({ kind: "play", leg, id, loop })

@@ -36,6 +36,8 @@ export type PlaybackFailure =
 export type Command =
   | { readonly kind: "open_rtp"; readonly leg: LegId }
   | { readonly kind: "open_phone"; readonly leg: LegId; readonly script: PhoneScript }
+  /** A leg whose far end is the leg `peer` of the same switch, opened towards this one in the same way. */
+  | { readonly kind: "open_joined"; readonly leg: LegId; readonly peer: LegId }
   | { readonly kind: "connect_rtp"; readonly leg: LegId; readonly remote: RtpRemote }
   /** Takes a place in the queue; the sound follows. */
   | { readonly kind: "play"; readonly leg: LegId; readonly id: string; readonly loop: number }
@@ -51,6 +53,12 @@ export type Command =
       readonly durationMs: number
     }
   | { readonly kind: "close"; readonly leg: LegId }
+
+/** A command that is answered by `opened` or `refused`. */
+export type Opening = Extract<Command, { readonly kind: "open_rtp" | "open_phone" | "open_joined" }>
+
+export const isOpening = (command: Command): command is Opening =>
+  command.kind === "open_rtp" || command.kind === "open_phone" || command.kind === "open_joined"
 
 /** What happens on a leg between its opening and its end. */
 export type MediaEvent =
@@ -84,7 +92,7 @@ export type MediaEvent =
     }
 
 export type Event =
-  /** `port` is 0 for a phone. */
+  /** `port` is 0 for a phone and a joined leg. */
   | { readonly kind: "opened"; readonly leg: LegId; readonly port: number }
   | { readonly kind: "refused"; readonly leg: LegId; readonly reason: RefusalReason }
   | { readonly kind: "media"; readonly leg: LegId; readonly event: MediaEvent }

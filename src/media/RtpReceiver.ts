@@ -40,6 +40,7 @@ export const make = (onDigit: (digit: string) => void) => {
   return {
     receive: (packet: RtpPacket.RtpPacket, encoding: Encoding, now: number): void => {
       if (packet.payloadType === encoding.telephoneEventPayloadType) {
+        if (ssrc === -1) ssrc = packet.ssrc
         if (packet.ssrc === ssrc) stats.receiveEvent(packet.sequenceNumber)
         const digit = events.receive(packet, now)
         if (digit !== null) onDigit(digit)

@@ -5,7 +5,7 @@ import * as Frame from "./Frame.ts"
 /**
  * What a simulated phone does once it has answered.
  *
- * `echo` says what it hears, 20 ms later. `voicemail` speaks a greeting (tones in the rhythm of speech), beeps at 1 kHz
+ * `echo` says what it hears, 20 ms later, and presses the digits that are pressed to it. `voicemail` speaks a greeting (tones in the rhythm of speech), beeps at 1 kHz
  * for half a second, then is silent. `press` dials `digits` after `afterMs` and again every `everyMs` (0: once).
  */
 export type PhoneScript =
@@ -51,7 +51,7 @@ const voicemail = (): Int16Array => {
   return sound
 }
 
-/** A phone in memory. `onDigit` is called for each digit it presses; digits pressed to it are accepted and ignored. */
+/** A phone in memory. `onDigit` is called for each digit it presses; all but an echo ignore digits pressed to them. */
 export const make = (script: PhoneScript, onDigit: (digit: string) => void): FarEnd => {
   const heard = Frame.make()
   let frames = 0
@@ -91,7 +91,10 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
     ready: () => true,
     say,
     hear: (frame) => heard.set(frame),
-    press: () => true,
+    press: (digit) => {
+      if (script.kind === "echo") onDigit(digit)
+      return true
+    },
     skip: (missed) => {
       frames += missed
     },

@@ -15,7 +15,7 @@ export type SourceLatch = ReturnType<typeof make>
  * closed to strangers.
  *
  * The rule:
- * 1. The announced address is believed at its first packet.
+ * 1. The announced address is believed at any time: where it is behind address translation, nothing comes from there.
  * 2. Until a source is known, any other is learned after three packets in a row of one SSRC.
  * 3. A known source stays. What comes from elsewhere is a stranger: dropped and counted.
  * 4. Only when it was silent for 2 s, a source with its IP address or its SSRC is learned as in 2. (an address
@@ -55,6 +55,7 @@ export const make = (announced: Address) => {
       now: number
     ): boolean => {
       if (same(from, current)) return believe(current, packet, now)
+      if (same(from, signalled)) return believe(signalled, packet, now)
       const mayLearn =
         !known || (now - heardAt >= relearnAfterMs && (from.address === current.address || packet.ssrc === ssrc))
       if (!mayLearn) {

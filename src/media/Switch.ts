@@ -1,8 +1,9 @@
 import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
+import * as Joint from "./Joint.ts"
 import * as LocalLeg from "./LocalLeg.ts"
 import type { PacketPort } from "./PacketPort.ts"
-import type { Command, Event, LegId, MediaEvent } from "./Protocol.ts"
+import { type Command, type Event, isOpening, type LegId, type MediaEvent, type Opening } from "./Protocol.ts"
 import * as RtpLeg from "./RtpLeg.ts"
 import * as SimulatedPhone from "./SimulatedPhone.ts"
 
@@ -47,6 +48,7 @@ export type Switch = ReturnType<typeof make>
 export const make = (options: Options) => {
   const { clock, emit, ports } = options
   const legs = new Map<LegId, Leg>()
+  const joints = new Map<LegId, { readonly joint: Joint.Joint; readonly peer: LegId }>()
   const slots: ReadonlyArray<Set<Leg>> = Array.from({ length: Frame.frameMs }, () => new Set<Leg>())
   /** The last millisecond whose slot was run. */
   let cursor = 0
@@ -83,6 +85,7 @@ export const make = (options: Options) => {
     if (leg.closed) return
     leg.closed = true
     legs.delete(leg.id)
+    joints.delete(leg.id)
     slots[leg.slot]?.delete(leg)
     leg.local.close(now)
   }
@@ -132,6 +135,16 @@ export const make = (options: Options) => {
     emit({ kind: "opened", leg: id, port: 0 })
   }
 
+  const openJoined = (id: LegId, peer: LegId, now: number) => {
+    const tell = tellerOf(id)
+    const joint = Joint.make((digit) => tell({ _tag: "DtmfReceived", digit, at: options.wallClock() }))
+    add(id, now, joint, null, tell)
+    joints.set(id, { joint, peer })
+    const other = joints.get(peer)
+    if (other?.peer === id && peer !== id) joint.join(other.joint)
+    emit({ kind: "opened", leg: id, port: 0 })
+  }
+
   /** What a command gets whose leg is not here. */
   const answerUnknown = (command: Command) => {
     const tell = tellerOf(command.leg)
@@ -141,15 +154,21 @@ export const make = (options: Options) => {
     if (command.kind === "close") emit({ kind: "closed", leg: command.leg })
   }
 
-  const open = (command: Extract<Command, { readonly kind: "open_rtp" | "open_phone" }>, now: number) => {
+  const open = (command: Opening, now: number) => {
     if (legs.has(command.leg)) return refuse(command.leg, "leg_exists")
     if (legs.size >= options.maxLegs) return refuse(command.leg, "too_many_legs")
-    if (command.kind === "open_rtp") return openRtp(command.leg, now)
-    openPhone(command.leg, command.script, now)
+    switch (command.kind) {
+      case "open_rtp":
+        return openRtp(command.leg, now)
+      case "open_phone":
+        return openPhone(command.leg, command.script, now)
+      case "open_joined":
+        return openJoined(command.leg, command.peer, now)
+    }
   }
 
   const handle = (command: Command, now: number): void => {
-    if (command.kind === "open_rtp" || command.kind === "open_phone") return open(command, now)
+    if (isOpening(command)) return open(command, now)
     const leg = legs.get(command.leg)
     if (leg === undefined) return answerUnknown(command)
     const { dialer, player } = leg.local

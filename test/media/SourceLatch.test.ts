@@ -57,6 +57,14 @@ describe("Symmetric RTP", () => {
     assert.deepStrictEqual(latch.remote(), translated)
   })
 
+  it("goes back to the announced address whenever that is heard", () => {
+    const latch = SourceLatch.make(announced)
+    for (let n = 1; n <= 3; n++) latch.accept(stranger, packet(n, 7), n)
+    assert.isTrue(latch.accept(announced, packet(9), 5))
+    assert.deepStrictEqual(latch.remote(), announced)
+    assert.isFalse(latch.accept(stranger, packet(4, 7), 6))
+  })
+
   it("begins anew with another announcement, not with the same one", () => {
     const latch = SourceLatch.make(announced)
     for (let n = 1; n <= 3; n++) latch.accept(translated, packet(n), n)

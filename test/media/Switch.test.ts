@@ -351,15 +351,53 @@ describe("The switch, towards simulated phones", () => {
     assert.closeTo(first.at, 1_700_000_000_000 + 3000, 40)
   })
 
-  it("plays to it and sends it digits", () => {
+  it("plays to it and sends it digits, which an echo presses back", () => {
     const bench = phone({ kind: "open_phone", leg: "p", script: { kind: "echo" } })
     play(bench, "p", "s", Tone.sine(440, -12, 100, 8000), 2)
     bench.handle({ kind: "send_dtmf", leg: "p", id: "d", digits: "12", durationMs: 100 })
     bench.run(1000)
-    assert.deepStrictEqual(bench.mediaOf("p"), [
+    assert.strictEqual(bench.digitsOf("p"), "12")
+    const others = bench.mediaOf("p").filter(({ _tag }) => _tag !== "DtmfReceived")
+    assert.deepStrictEqual(others, [
       { _tag: "DtmfSent", id: "d" },
       { _tag: "PlaybackStarted", id: "s" },
       { _tag: "PlaybackEnded", id: "s", status: "completed", reason: null }
     ])
+  })
+})
+
+describe("The switch, between joined legs", () => {
+  const joined = () => {
+    const bench = SwitchBench.make()
+    bench.handle({ kind: "open_joined", leg: "a", peer: "b" })
+    return bench
+  }
+
+  it("a playback waits until both are open, and digits cross", () => {
+    const bench = joined()
+    play(bench, "a", "s", Tone.sine(440, -12, 100, 8000))
+    bench.run(500)
+    assert.deepStrictEqual(bench.mediaOf("a"), [])
+    bench.handle({ kind: "open_joined", leg: "b", peer: "a" })
+    bench.handle({ kind: "send_dtmf", leg: "b", id: "d", digits: "7#", durationMs: 100 })
+    bench.run(1000)
+    const played = tags(bench.mediaOf("a")).filter((tag) => tag !== "DtmfReceived")
+    assert.deepStrictEqual(played, ["PlaybackStarted", "PlaybackEnded"])
+    assert.strictEqual(bench.digitsOf("a"), "7#")
+    assert.deepStrictEqual(bench.mediaOf("b"), [{ _tag: "DtmfSent", id: "d" }])
+  })
+
+  it("a leg whose other end is gone, or wants another, is left in silence", () => {
+    const bench = joined()
+    bench.handle({ kind: "open_joined", leg: "b", peer: "c" })
+    bench.handle({ kind: "send_dtmf", leg: "b", id: "d", digits: "1", durationMs: 100 })
+    bench.run(500)
+    bench.handle({ kind: "close", leg: "b" })
+    bench.handle({ kind: "open_joined", leg: "b", peer: "a" })
+    bench.handle({ kind: "close", leg: "b" })
+    play(bench, "a", "s", Tone.sine(440, -12, 100, 8000))
+    bench.run(500)
+    assert.deepStrictEqual(bench.mediaOf("a"), [])
+    assert.strictEqual(bench.plane.size(), 1)
   })
 })

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads"
 import { Clock, Deferred, Duration, Effect, Layer, Schema } from "effect"
 import { AudioSource } from "../AudioSource.ts"
 import { MediaPlane, make, type SwitchLink } from "../MediaPlane.ts"
-import type * as Protocol from "../Protocol.ts"
+import * as Protocol from "../Protocol.ts"
 import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
 
 export interface Config {
@@ -39,7 +39,10 @@ const restartWindowMs = 60_000
  *
  * When the thread dies, every leg is told `MediaTimeout`, and a new thread takes the next calls.
  */
-export const layer = (config: Config) =>
+export const layer = (config: Config) => layerOf(config, new URL("./PlaneWorker.ts", import.meta.url))
+
+/** The same with another program in the thread. */
+export const layerOf = (config: Config, program: URL) =>
   Layer.effect(
     MediaPlane,
     Effect.gen(function* () {
@@ -68,7 +71,7 @@ export const layer = (config: Config) =>
       }
 
       const start = (): void => {
-        const thread = new Worker(new URL("./PlaneWorker.ts", import.meta.url), { workerData: threadConfig })
+        const thread = new Worker(program, { workerData: threadConfig })
         worker = thread
         thread.on("message", receive)
         thread.on("error", (error) => {
@@ -94,8 +97,7 @@ export const layer = (config: Config) =>
       /** Without a thread, what somebody waits for is answered here. */
       const answerDown = (command: Protocol.Command): void => {
         const { leg } = command
-        if (command.kind === "open_rtp" || command.kind === "open_phone")
-          onEvent({ kind: "refused", leg, reason: "plane_stopped" })
+        if (Protocol.isOpening(command)) onEvent({ kind: "refused", leg, reason: "plane_stopped" })
         if (command.kind === "close") onEvent({ kind: "closed", leg })
       }
 

@@ -27,7 +27,8 @@ const lookup: Lookup = (hostname, _, callback) => callback(null, hostname, isIPv
 /**
  * Pairs of UDP ports, RFC 3550 section 11, bound one pair a leg.
  *
- * The search begins at a random pair, so that a port is not soon given to the next call. Errors of a socket are counted.
+ * The search begins at a random pair, so that a port is not soon given to the next call. Errors of a socket never leave it;
+ * those that it tells of are counted.
  */
 export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
   const first = portMin + (portMin & 1)

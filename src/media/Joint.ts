@@ -1,0 +1,51 @@
+import type { FarEnd } from "./FarEnd.ts"
+import * as Frame from "./Frame.ts"
+
+/** The far end of a leg that is joined to another leg of the same switch: each is what the other's far end says. */
+export interface Joint extends FarEnd {
+  /** Joins two ends, once; before, and after one was closed, an end is silent and cannot hear. */
+  readonly join: (other: Joint) => void
+  readonly leave: () => void
+  /** The other leg says a frame, or presses a digit. */
+  readonly receive: (frame: Frame.Frame) => void
+  readonly receiveDigit: (digit: string) => void
+}
+
+/**
+ * Both legs keep their own slot of the 20 ms, so that what is said waits less than a frame; one frame is all that waits,
+ * the newest wins. Digits cross outside the sound: `onDigit` is called for each that the other leg presses.
+ */
+export const make = (onDigit: (digit: string) => void): Joint => {
+  const waiting = Frame.make()
+  let other: Joint | null = null
+
+  const joint: Joint = {
+    join: (mate) => {
+      if (other !== null) return
+      other = mate
+      mate.join(joint)
+    },
+    leave: () => {
+      other = null
+      waiting.fill(0)
+    },
+    receive: (frame) => waiting.set(frame),
+    receiveDigit: onDigit,
+    ready: () => other !== null,
+    say: (out) => {
+      out.set(waiting)
+      waiting.fill(0)
+    },
+    hear: (frame) => other?.receive(frame),
+    press: (digit) => {
+      other?.receiveDigit(digit)
+      return true
+    },
+    skip: () => undefined,
+    close: () => {
+      other?.leave()
+      joint.leave()
+    }
+  }
+  return joint
+}

@@ -1,0 +1,14 @@
+import { parentPort } from "node:worker_threads"
+import type { FromThread, ToThread } from "../../../src/media/udp/PlaneThread.ts"
+
+/** A media thread that opens RTP legs, forgets phones, and dies of digits. */
+const port = parentPort
+if (port === null) throw new Error("DyingWorker is a worker thread")
+const say = (message: FromThread) => port.postMessage(message)
+
+port.on("message", (message: ToThread) => {
+  if (message.kind === "open_rtp") say({ kind: "opened", leg: message.leg, port: 2 })
+  if (message.kind === "send_dtmf") process.exit(1)
+  if (message.kind === "shutdown") port.close()
+})
+say({ kind: "ready" })

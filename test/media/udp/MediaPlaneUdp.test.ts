@@ -1,0 +1,217 @@
+import { createSocket, type Socket } from "node:dgram"
+import { readFileSync } from "node:fs"
+import { assert, layer as withLayer } from "@effect/vitest"
+import { Effect, Fiber, Layer, Result } from "effect"
+import * as G711 from "../../../src/audio/G711.ts"
+import * as Goertzel from "../../../src/audio/Goertzel.ts"
+import * as Tone from "../../../src/audio/Tone.ts"
+import * as Wav from "../../../src/audio/Wav.ts"
+import { AudioSource } from "../../../src/media/AudioSource.ts"
+import { MediaPlane, type MediaEvent, type RtpRemote } from "../../../src/media/MediaPlane.ts"
+import * as AudioDecoderThread from "../../../src/media/udp/AudioDecoderThread.ts"
+import * as MediaPlaneUdp from "../../../src/media/udp/MediaPlaneUdp.ts"
+import * as Rtcp from "../../../src/rtp/Rtcp.ts"
+import * as RtpPacket from "../../../src/rtp/RtpPacket.ts"
+import { hostile } from "../../rtp/RandomBytes.ts"
+import * as FakeEgress from "../FakeEgress.ts"
+
+const mp3 = new Uint8Array(readFileSync(new URL("../../audio/tone-440hz-16khz-mono.mp3", import.meta.url)))
+const wav = Wav.write({ sampleRate: 8000, samples: Tone.sine(1000, -15, 600, 8000) })
+
+const plane = MediaPlaneUdp.layer({
+  bindAddress: "127.0.0.1",
+  publicAddress: "127.0.0.1",
+  portMin: 42_001,
+  portMax: 42_020,
+  mediaTimeoutMs: 300
+}).pipe(
+  Layer.provide(AudioSource.layer),
+  Layer.provide(AudioDecoderThread.layer),
+  Layer.provide(FakeEgress.make({ "https://a/440.mp3": { body: mp3 }, "https://a/1000.wav": { body: wav } }, 0).layer)
+)
+
+const remote = (port: number, change: Partial<RtpRemote> = {}): RtpRemote => ({
+  address: "127.0.0.1",
+  port,
+  rtcpPort: port + 1,
+  codec: "PCMU",
+  payloadType: 0,
+  telephoneEventPayloadType: 101,
+  direction: "sendrecv",
+  ...change
+})
+
+const listen = Effect.fnUntraced(function* (leg: string) {
+  const events: Array<MediaEvent> = []
+  yield* (yield* MediaPlane).subscribe(leg, (event) => void events.push(event))
+  return events
+})
+
+/** Polls until something is there, at most 5 s. */
+const until = (what: string, holds: () => boolean) =>
+  Effect.gen(function* () {
+    for (let i = 0; i < 500; i++) {
+      if (holds()) return
+      yield* Effect.sleep(10)
+    }
+    assert.fail(`in vain: ${what}`)
+  })
+
+/** A bare socket that keeps what it gets. */
+const socket = Effect.acquireRelease(
+  Effect.promise(
+    () =>
+      new Promise<{ readonly raw: Socket; readonly port: number; readonly got: Array<Uint8Array> }>((resolve) => {
+        const raw = createSocket("udp4")
+        const got: Array<Uint8Array> = []
+        raw.on("message", (bytes) => void got.push(bytes))
+        raw.bind(0, "127.0.0.1", () => resolve({ raw, port: raw.address().port, got }))
+      })
+  ),
+  ({ raw }) => Effect.sync(() => raw.close())
+)
+
+const soundOf = (datagrams: ReadonlyArray<Uint8Array>, law: G711.Law) =>
+  Int16Array.from(
+    datagrams.flatMap((bytes) => {
+      const packet = Result.getOrThrow(RtpPacket.parse(bytes))
+      return packet.payloadType === 101 ? [] : [...G711.decode(law, packet.payload)]
+    })
+  )
+const loudestWindow = (sound: Int16Array, frequency: number) => {
+  let best = Number.NEGATIVE_INFINITY
+  for (let at = 0; at + 1600 <= sound.length; at += 160)
+    best = Math.max(best, Goertzel.level(sound.subarray(at, at + 1600), frequency, 8000))
+  return best
+}
+
+// Real sockets and threads on loopback, in real time.
+withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it) => {
+  it.effect.each([
+    { codec: "PCMU", payloadType: 0, url: "https://a/440.mp3", frequency: 440, dbfs: -12 },
+    { codec: "PCMA", payloadType: 8, url: "https://a/1000.wav", frequency: 1000, dbfs: -15 }
+  ] as const)(
+    "a tone from $url arrives in $codec with its frequency and level",
+    ({ codec, dbfs, frequency, payloadType, url }) =>
+      Effect.gen(function* () {
+        const plane = yield* MediaPlane
+        const peer = yield* socket
+        const leg = `tone-${codec}`
+        const events = yield* listen(leg)
+        const local = yield* plane.openRtp(leg)
+        assert.strictEqual(local.port % 2, 0)
+        assert.isTrue(local.port >= 42_001 && local.port < 42_020)
+        yield* plane.connectRtp(leg, remote(peer.port, { codec, payloadType }))
+        yield* plane.play(leg, { id: "p", url, loop: 1 })
+        yield* until("the end of the playback", () => events.some(({ _tag }) => _tag === "PlaybackEnded"))
+        yield* plane.close(leg)
+        const sound = soundOf(peer.got, codec)
+        assert.closeTo(loudestWindow(sound, frequency), dbfs, 0.5)
+        assert.isBelow(loudestWindow(sound, frequency + 200), dbfs - 30)
+        assert.deepInclude(
+          events.filter(({ _tag }) => _tag === "PlaybackEnded"),
+          {
+            _tag: "PlaybackEnded",
+            id: "p",
+            status: "completed",
+            reason: null
+          }
+        )
+      })
+  )
+
+  it.effect("two legs hear each other's digits once each, and are paced by 20 ms", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const [a, b] = [yield* listen("a"), yield* listen("b")]
+      const [atA, atB] = [yield* plane.openRtp("a"), yield* plane.openRtp("b")]
+      yield* plane.connectRtp("a", remote(atB.port))
+      yield* plane.connectRtp("b", remote(atA.port))
+      yield* plane.sendDtmf("a", "d", "15#", 100)
+      yield* plane.sendDtmf("b", "e", "99", 60)
+      const digits = (events: ReadonlyArray<MediaEvent>) =>
+        events.map((event) => (event._tag === "DtmfReceived" ? event.digit : "")).join("")
+      yield* until("both sent", () => [a, b].every((events) => events.some(({ _tag }) => _tag === "DtmfSent")))
+      assert.strictEqual(digits(b), "15#")
+      assert.strictEqual(digits(a), "99")
+      yield* plane.close("a")
+      yield* plane.close("b")
+      yield* until("quality", () => [a, b].every((events) => events.at(-1)?._tag === "Quality"))
+      const quality = b.at(-1)
+      assert(quality?._tag === "Quality")
+      assert.isAbove(quality.packetsReceived, 25)
+      assert.strictEqual(quality.packetsLost, 0)
+    })
+  )
+
+  it.effect("drops hostile datagrams and strangers, tells a silent peer, and says BYE at the end", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const [peer, control, stranger] = [yield* socket, yield* socket, yield* socket]
+      const events = yield* listen("h")
+      const { port } = yield* plane.openRtp("h")
+      yield* plane.connectRtp("h", remote(peer.port, { rtcpPort: control.port }))
+      yield* until("sound", () => peer.got.length > 3)
+      // Its own packet, sent back, makes the peer known.
+      peer.raw.send(peer.got[0] ?? new Uint8Array(0), port, "127.0.0.1")
+      for (const bytes of hostile(500, 77, [...peer.got])) {
+        stranger.raw.send(bytes, port, "127.0.0.1")
+        stranger.raw.send(bytes, port + 1, "127.0.0.1")
+      }
+      yield* until("the timeout", () => events.some(({ _tag }) => _tag === "MediaTimeout"))
+      const before = peer.got.length
+      yield* until("sound as before", () => peer.got.length > before + 5)
+      yield* plane.close("h")
+      const isBye = (bytes: Uint8Array) =>
+        Result.getOrElse(Rtcp.parse(bytes), () => []).some(({ kind }) => kind === "bye")
+      yield* until("BYE", () => control.got.some(isBye))
+    })
+  )
+
+  it.effect("is out of ports after ten legs, and has them back when they close", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const ports = new Set<number>()
+      let legs = 0
+      let refusal: string | null = null
+      while (refusal === null && legs < 20) {
+        const opened = yield* Effect.result(plane.openRtp(`p${legs}`))
+        if (Result.isFailure(opened)) refusal = opened.failure.reason
+        else {
+          ports.add(opened.success.port)
+          legs++
+        }
+      }
+      assert.strictEqual(refusal, "no_ports")
+      assert.strictEqual(ports.size, legs)
+      assert.isAtMost(legs, 9)
+      assert.isAtLeast(legs, 8)
+      for (let i = 0; i < legs; i++) yield* plane.close(`p${i}`)
+      for (let i = 0; i < legs; i++) yield* plane.openRtp(`q${i}`)
+      for (let i = 0; i < legs; i++) yield* plane.close(`q${i}`)
+    })
+  )
+})
+
+withLayer(
+  MediaPlaneUdp.layerOf(
+    { bindAddress: "127.0.0.1", publicAddress: "127.0.0.1", portMin: 1, portMax: 2, mediaTimeoutMs: 0 },
+    new URL("./DyingWorker.ts", import.meta.url)
+  ).pipe(Layer.provide(Layer.succeed(AudioSource, { load: () => Effect.never }))),
+  { excludeTestServices: true }
+)("A media thread that dies", (it) => {
+  it.effect("ends its legs with a timeout, leaves nobody waiting, and is started again", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const events = yield* listen("a")
+      yield* plane.openRtp("a")
+      const waiting = yield* Effect.forkChild(Effect.flip(plane.openPhone("b", { kind: "echo" })), {
+        startImmediately: true
+      })
+      yield* plane.sendDtmf("a", "die", "1", 100)
+      assert.strictEqual((yield* Fiber.join(waiting)).reason, "plane_stopped")
+      assert.deepStrictEqual(events, [{ _tag: "MediaTimeout", reason: "plane_stopped" }])
+      assert.strictEqual((yield* plane.openRtp("a")).port, 2)
+    })
+  )
+})
