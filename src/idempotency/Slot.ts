@@ -1,18 +1,25 @@
+import { createHmac, hash } from "node:crypto"
 import type { Receipt } from "../store/Journal.ts"
+import * as Vault from "../store/Vault.ts"
 
 /**
  * The place that an Idempotency-Key reserves for the first response (spec §4.1, decisions C51, C52).
  *
  * Whoever commits the effect puts `receipt(slot, …)` into the same commit. Null slots come from requests without a key.
+ * Nothing of it can be turned back into the key, the credential or the body.
  */
 export interface Slot {
   /** API key id, or `email:` and the lower-cased address at signup (decision C53). */
   readonly owner: string
+  /** SHA-256 of the Idempotency-Key, hex. */
   readonly key: string
   readonly method: string
+  /** Without a trailing slash (decision C19), without the query. */
   readonly path: string
-  /** SHA-256 of the raw body bytes, hex. */
+  /** HMAC-SHA256 of the raw body bytes under the Idempotency-Key, hex. */
   readonly bodyHash: string
+  /** 32 bytes that only a request with the same credential and Idempotency-Key can derive again; kept nowhere. */
+  readonly sealKey: () => Uint8Array
 }
 
 /** A response as it leaves: the stored bytes and the sent bytes are the same. */
@@ -22,5 +29,57 @@ export interface Rendered {
   readonly body: string | null
 }
 
+/** A receipt is good for this long (spec §4.1); readers ignore older ones, the sweeper deletes them. */
+export const windowMs = 24 * 3_600_000
+
+export const make = (request: {
+  readonly owner: string
+  /** What the request proves itself with: the API key, or at signup the body, which holds the password. */
+  readonly credential: string | Uint8Array
+  readonly idempotencyKey: string
+  readonly method: string
+  readonly path: string
+  readonly body: Uint8Array
+}): Slot => ({
+  owner: request.owner,
+  key: hash("sha256", request.idempotencyKey, "hex"),
+  method: request.method,
+  path: request.path,
+  bodyHash: createHmac("sha256", request.idempotencyKey).update(request.body).digest("hex"),
+  sealKey: () => Vault.deriveKey(request.credential, request.idempotencyKey, "trunkline idempotency receipt")
+})
+
 export const receipt = (slot: Slot | null, rendered: Rendered, at: number): Receipt | null =>
-  slot === null ? null : { ...slot, ...rendered, sealed: false, at }
+  slot === null ? null : row(slot, rendered.status, rendered.body, false, at)
+
+/**
+ * The receipt of a response whose body holds a secret (a new API key, a signing secret): AES-256-GCM under the slot's
+ * own key, so that only who knows the credential and the Idempotency-Key reads it again. `nonce`: 12 random bytes.
+ */
+export const sealedReceipt = (slot: Slot | null, rendered: Rendered, at: number, nonce: Uint8Array): Receipt | null =>
+  slot === null
+    ? null
+    : rendered.body === null
+      ? row(slot, rendered.status, null, false, at)
+      : row(slot, rendered.status, Vault.seal(slot.sealKey(), nonce, rendered.body), true, at)
+
+/** The response that a receipt holds; dies when it was sealed for somebody else. */
+export const open = (
+  slot: Slot,
+  stored: { readonly status: number; readonly body: string | null; readonly sealed: boolean }
+): Rendered => ({
+  status: stored.status,
+  body: stored.sealed && stored.body !== null ? Vault.open(slot.sealKey(), stored.body) : stored.body
+})
+
+const row = (slot: Slot, status: number, body: string | null, sealed: boolean, at: number): Receipt => ({
+  owner: slot.owner,
+  key: slot.key,
+  method: slot.method,
+  path: slot.path,
+  bodyHash: slot.bodyHash,
+  status,
+  body,
+  sealed,
+  at
+})

@@ -1,0 +1,37 @@
+import { Effect } from "effect"
+import type { HttpServerResponse } from "effect/http"
+import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
+import { Rejected } from "../domain/Rejected.ts"
+import { toRejected } from "./SchemaFault.ts"
+
+/**
+ * An endpoint's effect with everything that can refuse it as a `Rejected`: what its handler says, faults that the
+ * schemas found, a content type that nobody reads (400, decision C14). What remains is a defect.
+ */
+export const of = <R>(
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>,
+  endpoint: HttpApiEndpoint.Top
+): Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R> =>
+  Effect.matchEffect(handler, {
+    onSuccess: (response) => (response.status === 415 ? Effect.fail(notJson) : Effect.succeed(response)),
+    onFailure: (error) => {
+      if (error instanceof Rejected) return Effect.fail(error)
+      if (
+        HttpApiError.HttpApiSchemaError.is(error) &&
+        (error.kind === "Params" || error.kind === "Query" || error.kind === "Payload")
+      )
+        return Effect.fail(toRejected(error, endpoint))
+      return Effect.die(error)
+    }
+  })
+
+const notJson = Rejected.of("invalid_request", "the body must be JSON, with Content-Type: application/json")
+
+const noQuery = Rejected.of("invalid_request", "this endpoint takes no query parameters")
+
+/** Requests are closed (decision C6): a query where none is declared is a fault like an unknown field. */
+export const strayQuery = (endpoint: HttpApiEndpoint.Top, url: string): Rejected | null => {
+  if (endpoint.query !== undefined) return null
+  const at = url.indexOf("?")
+  return at === -1 || at === url.length - 1 ? null : noQuery
+}

@@ -1,0 +1,30 @@
+import { HttpApi, OpenApi } from "effect/http-api"
+import { CallApi } from "./call/CallApi.ts"
+
+/**
+ * Every group of endpoints, declared. The routes, the checks and the published document are all made from this.
+ *
+ * Requests are closed (decision C6): an unknown field of a body or a query is a 400.
+ */
+export class Api extends HttpApi.make("trunkline")
+  .add(CallApi)
+  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error" })
+  .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error" })
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Trunkline",
+      version: "1",
+      description: "Multi-tenant voice telephony: calls, numbers, webhooks.",
+      license: { name: "MIT" },
+      servers: [{ url: "/" }],
+      transform: (document) => ({
+        ...document,
+        components: {
+          ...(document["components"] as Readonly<Record<string, unknown>>),
+          securitySchemes: {
+            bearer: { type: "http", scheme: "bearer", description: "An API key, `svc_live_…`" }
+          }
+        }
+      })
+    })
+  ) {}

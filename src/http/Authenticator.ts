@@ -1,0 +1,29 @@
+import { Context, type Effect } from "effect"
+import type { Rejected } from "../domain/Rejected.ts"
+
+/** Who calls, after authentication. */
+export class CurrentKey extends Context.Service<
+  CurrentKey,
+  {
+    /** UUID of the API key's record. */
+    readonly keyId: string
+    readonly tenantId: string
+    readonly scopes: ReadonlyArray<string>
+    readonly name: string
+    /** The caller's address as `ClientAddress` knows it. */
+    readonly ip: string | null
+  }
+>()("trunkline/http/CurrentKey") {}
+
+/**
+ * What the edge asks about a credential; the `apikey` feature answers. Both are asked on every request and are cheap by
+ * contract: answered from memory, and a revocation is seen at once.
+ */
+export class Authenticator extends Context.Service<
+  Authenticator,
+  {
+    /** `credential`: what stood behind `Bearer `. Fails with `invalid_credentials`: unknown, revoked or expired. */
+    readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<CurrentKey["Service"], Rejected>
+    readonly tenantStatus: (tenantId: string) => Effect.Effect<"active" | "suspended" | "closed">
+  }
+>()("trunkline/http/Authenticator") {}

@@ -1,0 +1,54 @@
+import { Cause, Effect } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { SqlError } from "effect/sql/SqlError"
+import { type Rejection, rejection } from "../domain/ErrorCatalogue.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import { JournalUnavailable } from "../store/Journal.ts"
+import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
+import * as Refusal from "./Refusal.ts"
+import type * as RouteTable from "./RouteTable.ts"
+
+const unknownRoute = rejection("not_found", "there is no such path")
+const wrongMethod = rejection("method_not_allowed", "this path does not have this method")
+const unavailable = rejection("service_unavailable", "the service cannot reach its database at the moment")
+const fault = rejection("internal_error", "something went wrong on our side")
+
+const respond = (rejection: Rejection) => Refusal.respond(Refusal.render(rejection))
+
+/** The database is away: 503 without `Retry-After` (decision C17); anything else that dies is a fault of ours. */
+const isOutage = (defect: unknown): boolean =>
+  defect instanceof JournalUnavailable ||
+  (defect instanceof SqlError && (defect.isRetryable || defect.reason._tag === "ConnectionError"))
+
+/** The envelope around everything that no endpoint answers: unknown paths, wrong methods, defects (logged with their cause). */
+export const layer = (table: ReturnType<typeof RouteTable.make>) =>
+  HttpRouter.middleware(
+    (httpEffect) =>
+      Effect.catchCause(httpEffect, (cause) => {
+        if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
+        return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+          const error = Cause.squash(cause)
+          const path = IdempotencyMiddleware.pathOf(request)
+          if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
+            const allowed = table.methodsOf(path)
+            return Effect.succeed(
+              allowed.length === 0
+                ? respond(unknownRoute)
+                : HttpServerResponse.setHeader(respond(wrongMethod), "allow", allowed.join(", "))
+            )
+          }
+          if (error instanceof Rejected) return Effect.succeed(respond(error))
+          const outage = isOutage(error)
+          return Effect.as(
+            Effect.annotateLogs(
+              outage
+                ? Effect.logWarning("a request met an unreachable database", cause)
+                : Effect.logError("a request failed", cause),
+              { method: request.method, path }
+            ),
+            respond(outage ? unavailable : fault)
+          )
+        })
+      }),
+    { global: true }
+  )

@@ -1,0 +1,53 @@
+import { Effect } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { httpStatus, Rejected } from "../domain/Rejected.ts"
+import type { Idempotency } from "../idempotency/Idempotency.ts"
+import type { Slot } from "../idempotency/Slot.ts"
+import * as Refusal from "./Refusal.ts"
+
+/** Longest Idempotency-Key, spec §4.1. */
+const keyLimit = 128
+
+const tooLong = Rejected.of("idempotency_key_too_long", `an Idempotency-Key has at most ${keyLimit} characters`)
+
+/** The request's Idempotency-Key; `null` when it has none (an empty one is none). */
+export const keyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string | null, Rejected> => {
+  const key = request.headers["idempotency-key"]
+  if (key === undefined || key === "") return Effect.succeed(null)
+  return key.length > keyLimit ? Effect.fail(tooLong) : Effect.succeed(key)
+}
+
+/** The path of the idempotency triple: without query and trailing slash (decision C19). */
+export const pathOf = (request: HttpServerRequest.HttpServerRequest): string => {
+  const end = request.url.indexOf("?")
+  const path = end === -1 ? request.url : request.url.slice(0, end)
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+}
+
+/**
+ * Runs `effect` at most once for its slot, spec §4.1 and decisions C49 to C53.
+ *
+ * A repetition gets the stored bytes with `Idempotent-Replayed: true`. Successes are stored by the commit that made
+ * them; refusals here, in a commit of their own, before they are answered. 401, 429 and 5xx are not stored. A client
+ * that goes away interrupts nothing: what began is finished, so that its repetition finds it.
+ */
+export const once = <R>(
+  idempotency: Idempotency["Service"],
+  slot: Slot,
+  effect: Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R> =>
+  Effect.uninterruptible(
+    Effect.flatMap(idempotency.claim(slot), (stored) =>
+      stored !== null
+        ? Effect.succeed(HttpServerResponse.setHeader(Refusal.respond(stored), "idempotent-replayed", "true"))
+        : effect.pipe(
+            Effect.catch((rejected) => {
+              const status = httpStatus(rejected)
+              if (status === 401 || status === 429 || status >= 500) return Effect.fail(rejected)
+              const rendered = Refusal.render(rejected)
+              return Effect.as(idempotency.remember(slot, rendered), Refusal.respond(rendered))
+            }),
+            Effect.ensuring(Effect.sync(() => idempotency.release(slot)))
+          )
+    )
+  )

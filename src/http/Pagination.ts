@@ -1,0 +1,89 @@
+import { Context, Effect, Schema } from "effect"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { Rejected } from "../domain/Rejected.ts"
+import * as Query from "./Query.ts"
+import * as Refusal from "./Refusal.ts"
+
+/** Page-number pagination, spec §4.1 and §2.11, decision C21. */
+
+export const defaultPageSize = 20
+/** Larger ones are clamped. */
+export const maxPageSize = 200
+
+/** Spread into every list's `query`. */
+export const parameters = {
+  page: Schema.optionalKey(Query.positive.annotate({ description: "1-indexed; default 1." })),
+  page_size: Schema.optionalKey(
+    Query.positive.annotate({ description: `Default ${defaultPageSize}; larger than ${maxPageSize} is clamped.` })
+  )
+}
+
+/** What a door lists: rows `offset` … `offset + limit - 1`, and how many there are in all. */
+export interface Window {
+  readonly limit: number
+  readonly offset: number
+}
+
+export interface Page<A> {
+  readonly count: number
+  readonly results: ReadonlyArray<A>
+}
+
+/** Wire schema of a list of `item`. */
+export const envelope = <S extends Schema.Top>(item: S) =>
+  Schema.Struct({
+    count: Schema.Int.annotate({ description: "Total across all pages." }),
+    next: Schema.NullOr(Schema.String),
+    previous: Schema.NullOr(Schema.String),
+    results: Schema.Array(item)
+  })
+
+/** `BASE_URL` without a trailing slash: what absolute links begin with. */
+export class BaseUrl extends Context.Service<BaseUrl, string>()("trunkline/http/BaseUrl") {}
+
+interface Asked {
+  readonly page?: number
+  readonly page_size?: number
+}
+
+/**
+ * Answers a list. `path` is the documented form of the endpoint's path; `next` and `previous` keep the request's
+ * filters. A page beyond the last is 404 `not_found`, the first page of nothing is an empty 200.
+ */
+export const answer = <A, E, R>(
+  path: string,
+  query: Asked,
+  list: (window: Window) => Effect.Effect<Page<A>, E, R>
+): Effect.Effect<
+  HttpServerResponse.HttpServerResponse,
+  E | Rejected,
+  R | BaseUrl | HttpServerRequest.ParsedSearchParams
+> =>
+  Effect.gen(function* () {
+    const base = yield* BaseUrl
+    const search = yield* HttpServerRequest.ParsedSearchParams
+    const page = query.page ?? 1
+    const limit = Math.min(query.page_size ?? defaultPageSize, maxPageSize)
+    const { count, results } = yield* list({ limit, offset: (page - 1) * limit })
+    const last = Math.max(1, Math.ceil(count / limit))
+    if (page > last) return yield* Rejected.of("not_found", `there are ${last} pages, not ${page}`)
+    const link = (to: number) => `${base}${path}?${queryOf(search, to)}`
+    return Refusal.json({
+      count,
+      next: page < last ? link(page + 1) : null,
+      previous: page > 1 ? link(page - 1) : null,
+      results
+    })
+  })
+
+/** An envelope whose list is always whole (decision 2.4: `next` and `previous` null). */
+export const whole = <A>(results: ReadonlyArray<A>): HttpServerResponse.HttpServerResponse =>
+  Refusal.json({ count: results.length, next: null, previous: null, results })
+
+const queryOf = (search: Readonly<Record<string, string | Array<string>>>, page: number): string => {
+  const out = new URLSearchParams()
+  for (const [name, value] of Object.entries(search))
+    if (name !== "page") for (const one of Array.isArray(value) ? value : [value]) out.append(name, one)
+  out.append("page", String(page))
+  return out.toString()
+}

@@ -1,0 +1,81 @@
+import { Context, Effect, Layer } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiMiddleware } from "effect/http-api"
+import type { Rejected } from "../domain/Rejected.ts"
+import { Idempotency } from "../idempotency/Idempotency.ts"
+import * as Slot from "../idempotency/Slot.ts"
+import * as Answer from "./Answer.ts"
+import { ClientAddress } from "./ClientAddress.ts"
+import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
+import { RateLimit, RateLimited, subjectOf, type Rule } from "./RateLimit.ts"
+import * as Refusal from "./Refusal.ts"
+import * as RequestBody from "./RequestBody.ts"
+
+/** The rules that every request of a public endpoint is counted under, by the caller's address. */
+export class LimitedBy extends Context.Service<LimitedBy, ReadonlyArray<Rule>>()("trunkline/http/LimitedBy") {}
+
+/** Who calls a public endpoint. */
+export class Visitor extends Context.Service<
+  Visitor,
+  {
+    readonly ip: string | null
+    /**
+     * Honours an Idempotency-Key where there is no API key to namespace it: `owner` is `email:` and the lower-cased
+     * address (decision C53). Without a key `run` gets `null`.
+     */
+    readonly once: <R>(
+      owner: string,
+      run: (slot: Slot.Slot | null) => Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R>
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R>
+  }
+>()("trunkline/http/Visitor") {}
+
+/** Every endpoint that asks for no key: 429 first, then 400, then what the endpoint says. */
+export class Public extends HttpApiMiddleware.Service<Public, { provides: Visitor }>()("trunkline/http/Public", {
+  error: Refusal.Refused
+}) {
+  static readonly layer = Layer.effect(
+    Public,
+    Effect.gen(function* () {
+      const addresses = yield* ClientAddress
+      const limits = yield* RateLimit
+      const idempotency = yield* Idempotency
+
+      return Public.of((httpEffect, { endpoint }) => {
+        const rules = Context.getOrUndefined(endpoint.annotations, LimitedBy)
+        if (rules === undefined) throw new Error(`${endpoint.method} ${endpoint.path} is public and has no limit`)
+        const answer = Answer.of(httpEffect, endpoint)
+
+        const run = Effect.fnUntraced(function* () {
+          const request = yield* HttpServerRequest.HttpServerRequest
+          const ip = addresses.of(request)
+          for (const rule of rules) yield* limits.take(rule, subjectOf(ip))
+          const stray = Answer.strayQuery(endpoint, request.url)
+          if (stray !== null) return yield* Effect.fail(stray)
+          const body = endpoint.method === "GET" ? new Uint8Array() : yield* RequestBody.read(request)
+          const visitor: Visitor["Service"] = {
+            ip,
+            once: (owner, run) =>
+              Effect.flatMap(IdempotencyMiddleware.keyOf(request), (idempotencyKey) => {
+                if (idempotencyKey === null) return Effect.uninterruptible(run(null))
+                const path = IdempotencyMiddleware.pathOf(request)
+                const { method } = request
+                const slot = Slot.make({ owner, credential: body, idempotencyKey, method, path, body })
+                return IdempotencyMiddleware.once(idempotency, slot, run(slot))
+              })
+          }
+          return yield* Effect.provideService(answer, Visitor, visitor)
+        })
+
+        return Effect.catch(run(), (rejected) => {
+          const response = Refusal.respond(Refusal.render(rejected))
+          return Effect.succeed(
+            rejected instanceof RateLimited
+              ? HttpServerResponse.setHeader(response, "retry-after", String(rejected.retryAfterSecs))
+              : response
+          )
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,38 @@
+import { Schema, SchemaTransformation } from "effect"
+import * as Timestamp from "../domain/Timestamp.ts"
+
+/** Values in query strings. A parameter given twice is no value: 400. */
+
+/** Any RFC 3339 instant in UTC (decision C22), as epoch milliseconds. */
+export const timestamp = Schema.String.check(
+  Schema.makeFilter((text) =>
+    Timestamp.parse(text) === null ? "must be a timestamp in UTC, for example 2026-01-31T12:00:00.000Z" : undefined
+  )
+)
+  .annotate({ format: "date-time" })
+  .pipe(
+    Schema.decodeTo(
+      Schema.Number,
+      SchemaTransformation.transform({
+        decode: (text) => Timestamp.parse(text) ?? 0,
+        encode: (epochMs) => Timestamp.format(epochMs)
+      })
+    )
+  )
+
+/** A whole number of at least 1, in digits only. */
+export const positive = Schema.String.check(
+  Schema.isPattern(/^0{0,8}[1-9][0-9]{0,8}$/, { message: "must be a whole number, 1 or more" })
+).pipe(
+  Schema.decodeTo(
+    Schema.Number,
+    SchemaTransformation.transform({ decode: (text) => Number(text), encode: (number) => String(number) })
+  )
+)
+
+export const boolean = Schema.Literals(["true", "false"]).pipe(
+  Schema.decodeTo(
+    Schema.Boolean,
+    SchemaTransformation.transform({ decode: (text) => text === "true", encode: (value) => (value ? "true" : "false") })
+  )
+)

@@ -1,0 +1,78 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import ipaddr from "ipaddr.js"
+import { Rejected } from "../domain/Rejected.ts"
+
+/**
+ * Limits of the unauthenticated routes, decision 2.6; nothing else is limited (spec §8).
+ *
+ * A sliding window: at most `limit` requests of one subject in any `windowMs`. Refused requests do not count.
+ */
+export interface Rule {
+  readonly name: string
+  readonly limit: number
+  readonly windowMs: number
+}
+
+const hourMs = 3_600_000
+
+export const signup = (limitPerHour: number): Rule => ({ name: "signup", limit: limitPerHour, windowMs: hourMs })
+export const verifyEmail: Rule = { name: "verify_email", limit: 20, windowMs: hourMs }
+export const resendByAddress: Rule = { name: "resend_ip", limit: 10, windowMs: hourMs }
+export const resendByEmail: Rule = { name: "resend_email", limit: 3, windowMs: hourMs }
+
+/** 429 with `Retry-After`. */
+export class RateLimited extends Rejected {
+  readonly retryAfterSecs: number
+  constructor(retryAfterSecs: number) {
+    super({ code: "rate_limited", message: `too many requests; try again in ${retryAfterSecs} s` })
+    this.retryAfterSecs = retryAfterSecs
+  }
+}
+
+/** Subjects remembered for one rule; beyond it the one that asked longest ago is forgotten. */
+export const subjectLimit = 10_000
+
+/** The times of one rule's requests: pure bookkeeping, times in epoch milliseconds. */
+export const makeWindow = (rule: Rule, subjects = subjectLimit) => {
+  const taken = new Map<string, Array<number>>()
+  return {
+    /** Takes one; milliseconds until there is room again when there is none now, else 0. */
+    take: (subject: string, now: number): number => {
+      const times = (taken.get(subject) ?? []).filter((time) => time > now - rule.windowMs)
+      const [oldest] = times
+      if (times.length >= rule.limit) return oldest === undefined ? rule.windowMs : oldest + rule.windowMs - now
+      times.push(now)
+      taken.delete(subject)
+      taken.set(subject, times)
+      if (taken.size > subjects) taken.delete(taken.keys().next().value ?? "")
+      return 0
+    },
+    size: () => taken.size
+  }
+}
+
+/** One subscriber line is one subject: an IPv4 address, or the /64 that an IPv6 address stands in. */
+export const subjectOf = (ip: string | null): string => {
+  if (ip === null || !ipaddr.isValid(ip)) return "unknown"
+  const address = ipaddr.process(ip)
+  return address.kind() === "ipv4"
+    ? address.toString()
+    : ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/64`).toString()
+}
+
+export class RateLimit extends Context.Service<
+  RateLimit,
+  { readonly take: (rule: Rule, subject: string) => Effect.Effect<void, RateLimited> }
+>()("trunkline/http/RateLimit") {
+  static readonly layer = Layer.sync(RateLimit, () => {
+    const windows = new Map<string, ReturnType<typeof makeWindow>>()
+    return RateLimit.of({
+      take: Effect.fnUntraced(function* (rule, subject) {
+        let window = windows.get(rule.name)
+        if (window === undefined) windows.set(rule.name, (window = makeWindow(rule)))
+        const waitMs = window.take(subject, yield* Clock.currentTimeMillis)
+        if (waitMs > 0) return yield* new RateLimited(Math.ceil(waitMs / 1000))
+      })
+    })
+  })
+}

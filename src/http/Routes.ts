@@ -1,0 +1,46 @@
+import { Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { HttpApi, HttpApiBuilder, HttpApiSwagger } from "effect/http-api"
+import { Api } from "./Api.ts"
+import { Authenticated } from "./Authenticated.ts"
+import * as CallHandlers from "./call/CallHandlers.ts"
+import * as Document from "./Document.ts"
+import * as ErrorPages from "./ErrorPages.ts"
+import { Public } from "./Public.ts"
+import * as RouteTable from "./RouteTable.ts"
+
+/** Every endpoint's handlers. */
+const Handlers = Layer.mergeAll(CallHandlers.layer)
+
+/** What the API declares, as method and path. */
+export const declared = (): ReadonlyArray<RouteTable.Route> => {
+  const routes: Array<RouteTable.Route> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => void routes.push({ method: endpoint.method, path: endpoint.path })
+  })
+  return routes
+}
+
+const documentation: ReadonlyArray<RouteTable.Route> = [
+  { method: "GET", path: Document.pagePath },
+  { method: "GET", path: Document.documentPath }
+]
+
+/**
+ * The whole surface: endpoints, document, interactive page (its scripts are inlined, so it needs no network), and the
+ * error pages around them. Both slash forms of every path reach the same endpoint (decision C19).
+ */
+export const layer = Layer.mergeAll(
+  HttpApiBuilder.layer(Api, { openapiPath: Document.documentPath }).pipe(Layer.provide(Handlers)),
+  HttpApiSwagger.layer(Api, { path: Document.pagePath }),
+  ErrorPages.layer(RouteTable.make([...declared(), ...documentation]))
+).pipe(Layer.provide([Authenticated.layer, Public.layer]))
+
+/** Provided to the router: two slashes are not one, names are case-sensitive, an id of any length is looked at. */
+export const routerConfig = Layer.succeed(HttpRouter.RouterConfig, {
+  ignoreTrailingSlash: true,
+  ignoreDuplicateSlashes: false,
+  caseSensitive: true,
+  maxParamLength: 2048
+})

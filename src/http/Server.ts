@@ -1,0 +1,100 @@
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Context, Deferred, Effect, Layer, Schema, Scope } from "effect"
+import { HttpRouter } from "effect/http"
+import { createServer, type Server } from "node:http"
+import * as ClientError from "./ClientError.ts"
+import * as RequestBody from "./RequestBody.ts"
+import * as Routes from "./Routes.ts"
+
+/** The port of the API cannot be listened on. */
+export class ListenError extends Schema.TaggedError<ListenError>()("ListenError", {
+  host: Schema.String,
+  port: Schema.Number,
+  reason: Schema.String
+}) {
+  override get message() {
+    const why =
+      this.reason === "EADDRINUSE"
+        ? "is in use by another program"
+        : this.reason === "EACCES"
+          ? "needs more rights"
+          : `cannot be listened on (${this.reason})`
+    return `HTTP_PORT: ${this.host}:${this.port} ${why}`
+  }
+}
+
+/** Where the API listens. */
+export class Listening extends Context.Service<Listening, { readonly host: string; readonly port: number }>()(
+  "trunkline/http/Listening"
+) {}
+
+/** Limits of the listener; what is over them is cut off or refused before any of our code runs. */
+export const limits = {
+  /** Request line and headers together, bytes. */
+  headerBytes: 16 * 1024,
+  headers: 100,
+  /** From the first byte of a request to its last header. */
+  headersMs: 10_000,
+  /** From the first byte of a request to its last one. */
+  requestMs: 30_000,
+  keepAliveMs: 65_000,
+  /** A further connection is closed at once. */
+  connections: 10_000
+} as const
+
+/** How often a stopping server looks for connections that have become idle. */
+const idleCheckMs = 50
+
+/**
+ * Serves the API on `host` and `port` (0: any free one).
+ *
+ * Closing stops accepting, lets requests in flight finish for at most `graceMs`, then cuts what is left; a kept-alive
+ * connection holds nothing up. Fails with `ListenError`.
+ */
+export const layer = (options: { readonly host: string; readonly port: number; readonly graceMs: number }) =>
+  Layer.effect(
+    Listening,
+    Effect.gen(function* () {
+      const app = yield* HttpRouter.toHttpEffect(Routes.layer)
+      const requests = yield* Scope.fork(yield* Effect.scope)
+      const handler = yield* NodeHttpServer.makeHandler(app, { scope: requests })
+      const server = createServer(
+        {
+          maxHeaderSize: limits.headerBytes,
+          headersTimeout: limits.headersMs,
+          requestTimeout: limits.requestMs,
+          keepAliveTimeout: limits.keepAliveMs,
+          connectionsCheckingInterval: 1_000,
+          noDelay: true
+        },
+        handler
+      )
+      server.maxHeadersCount = limits.headers
+      server.maxConnections = limits.connections
+      ClientError.attach(server)
+      yield* Effect.acquireRelease(listen(server, options), () => close(server, options.graceMs))
+      const address = server.address()
+      return { host: options.host, port: address !== null && typeof address === "object" ? address.port : options.port }
+    })
+  ).pipe(Layer.provide([Routes.routerConfig, RequestBody.layerLimit, NodeHttpServer.layerHttpServices]))
+
+const listen = (server: Server, { host, port }: { readonly host: string; readonly port: number }) =>
+  Effect.callback<void, ListenError>((resume) => {
+    const refuse = (error: NodeJS.ErrnoException) =>
+      resume(Effect.fail(new ListenError({ host, port, reason: error.code ?? error.message })))
+    server.once("error", refuse)
+    server.listen(port, host, () => {
+      server.off("error", refuse)
+      resume(Effect.void)
+    })
+  })
+
+const close = Effect.fnUntraced(function* (server: Server, graceMs: number) {
+  const closed = yield* Deferred.make<void>()
+  server.close(() => Deferred.doneUnsafe(closed, Effect.void))
+  const sweep = setInterval(() => server.closeIdleConnections(), idleCheckMs)
+  yield* Effect.timeoutOption(Deferred.await(closed), graceMs)
+  clearInterval(sweep)
+  server.closeAllConnections()
+  yield* Deferred.await(closed)
+})

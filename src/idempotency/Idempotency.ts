@@ -1,0 +1,121 @@
+import { Clock, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { Rejected } from "../domain/Rejected.ts"
+import * as Journal from "../store/Journal.ts"
+import * as Slot from "./Slot.ts"
+
+/** Requests with a key that may run at once; the next one is refused with 503 `service_unavailable`. */
+export const inFlightLimit = 10_000
+
+/** How long a refusal waits for the database before it is a 503 instead (house, "Commit before anything leaves"). */
+const patience = Duration.seconds(2)
+
+/**
+ * First responses, spec §4.1: what runs is in memory, what ran is a row of the commit that it made.
+ *
+ * No row and nothing in flight means that nothing happened: the request runs (decision C51).
+ */
+export class Idempotency extends Context.Service<
+  Idempotency,
+  {
+    /**
+     * Takes the place, or gives the stored first response. Whoever got `null` holds the place until `release`.
+     *
+     * Fails with `conflict` while the first request still runs, with `idempotency_conflict` when the body is another
+     * one, with `service_unavailable` at `inFlightLimit`.
+     */
+    readonly claim: (slot: Slot.Slot) => Effect.Effect<Slot.Rendered | null, Rejected>
+    readonly release: (slot: Slot.Slot) => void
+    /** Stores a refusal, durably, in a commit of its own; 503 when the database is away. */
+    readonly remember: (slot: Slot.Slot, rendered: Slot.Rendered) => Effect.Effect<void, Rejected>
+  }
+>()("trunkline/idempotency/Idempotency") {
+  static readonly layer = Layer.effect(
+    Idempotency,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal.Journal
+      return make({
+        find: (slot, now) =>
+          Effect.map(
+            Effect.orDie(sql<Stored>`
+              SELECT body_hash AS "bodyHash", status, body, sealed FROM idempotency
+              WHERE owner = ${slot.owner} AND key = ${slot.key} AND method = ${slot.method} AND path = ${slot.path}
+                AND created_at > to_timestamp(${(now - Slot.windowMs) / 1000}::float8)`),
+            ([row]) => row ?? null
+          ),
+        store: (receipt) => Effect.asVoid(journal.commit({ ...Journal.empty, receipt }))
+      })
+    })
+  )
+
+  /** Over a list that the test fills, for tests without a database. */
+  static readonly layerMemory = (receipts: Array<Journal.Receipt>) =>
+    Layer.succeed(
+      Idempotency,
+      make({
+        find: (slot, now) =>
+          Effect.sync(
+            () =>
+              receipts.findLast((row) => identityOf(row) === identityOf(slot) && row.at > now - Slot.windowMs) ?? null
+          ),
+        store: (receipt) => Effect.sync(() => void receipts.push(receipt))
+      })
+    )
+
+  /** Deletes receipts that nobody may read any more, every ten minutes. */
+  static readonly sweeper = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* Clock.currentTimeMillis.pipe(
+        Effect.flatMap(
+          (now) =>
+            sql`DELETE FROM idempotency WHERE created_at <= to_timestamp(${(now - Slot.windowMs) / 1000}::float8)`
+        ),
+        Effect.catch((error) => Effect.logWarning("old idempotency receipts were not swept", error)),
+        Effect.repeat(Schedule.spaced("10 minutes")),
+        Effect.forkScoped
+      )
+    })
+  )
+}
+
+type Stored = Pick<Journal.Receipt, "bodyHash" | "status" | "body" | "sealed">
+
+const make = (rows: {
+  readonly find: (slot: Slot.Slot, now: number) => Effect.Effect<Stored | null>
+  readonly store: (receipt: Journal.Receipt) => Effect.Effect<void>
+}): Idempotency["Service"] => {
+  /** Identity to body hash. */
+  const inFlight = new Map<string, string>()
+
+  const claim = Effect.fnUntraced(function* (slot: Slot.Slot) {
+    const identity = identityOf(slot)
+    const running = inFlight.get(identity)
+    if (running !== undefined) return yield* running === slot.bodyHash ? stillRuns : otherBody
+    if (inFlight.size >= inFlightLimit) return yield* full
+    inFlight.set(identity, slot.bodyHash)
+    const now = yield* Clock.currentTimeMillis
+    const stored = yield* Effect.onError(rows.find(slot, now), () => Effect.sync(() => inFlight.delete(identity)))
+    if (stored === null) return null
+    inFlight.delete(identity)
+    return stored.bodyHash === slot.bodyHash ? Slot.open(slot, stored) : yield* otherBody
+  })
+
+  const remember = Effect.fnUntraced(function* (slot: Slot.Slot, rendered: Slot.Rendered) {
+    const receipt = Slot.receipt(slot, rendered, yield* Clock.currentTimeMillis)
+    if (receipt === null) return
+    const written = yield* rows.store(receipt).pipe(Effect.interruptible, Effect.timeoutOption(patience))
+    if (Option.isNone(written)) return yield* away
+  })
+
+  return { claim, remember, release: (slot) => void inFlight.delete(identityOf(slot)) }
+}
+
+const identityOf = (slot: Pick<Slot.Slot, "owner" | "key" | "method" | "path">) =>
+  `${slot.owner}\u0000${slot.key}\u0000${slot.method}\u0000${slot.path}`
+
+const stillRuns = Rejected.of("conflict", "the first request with this Idempotency-Key is still running")
+const otherBody = Rejected.of("idempotency_conflict", "this Idempotency-Key was used with a different body")
+const full = Rejected.of("service_unavailable", "too many requests are in progress")
+const away = Rejected.of("service_unavailable", "the service cannot store its answer at the moment")

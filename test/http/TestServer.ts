@@ -1,0 +1,201 @@
+/** The whole HTTP surface on a free port, over fake doors that record what reached them. */
+import { Effect, Layer } from "effect"
+import { request } from "node:http"
+import { connect } from "node:net"
+import * as Id from "../../src/domain/Id.ts"
+import { Rejected } from "../../src/domain/Rejected.ts"
+import { Calls } from "../../src/call/Call.ts"
+import type { Call } from "../../src/call/CallView.ts"
+import { Egress } from "../../src/egress/Egress.ts"
+import * as Target from "../../src/egress/Target.ts"
+import { Authenticator } from "../../src/http/Authenticator.ts"
+import { ClientAddress, type Trust } from "../../src/http/ClientAddress.ts"
+import { BaseUrl } from "../../src/http/Pagination.ts"
+import { RateLimit } from "../../src/http/RateLimit.ts"
+import * as Server from "../../src/http/Server.ts"
+import { Idempotency } from "../../src/idempotency/Idempotency.ts"
+import { receipt, type Rendered, type Slot } from "../../src/idempotency/Slot.ts"
+import type { Receipt } from "../../src/store/Journal.ts"
+
+export const tenantA = Id.deriveUuid("tenant", "a")
+export const tenantB = Id.deriveUuid("tenant", "b")
+
+/** Credentials of the fake authenticator. */
+const keys: Readonly<Record<string, { readonly tenantId: string; readonly scopes: ReadonlyArray<string> }>> = {
+  svc_live_a: { tenantId: tenantA, scopes: ["*"] },
+  svc_live_b: { tenantId: tenantB, scopes: ["*"] },
+  svc_live_reader: { tenantId: tenantA, scopes: ["calls:read"] }
+}
+
+export const callOfA = Id.derive("call of a", "call")
+
+export const call = (id: string): Call => ({
+  id,
+  direction: "outbound",
+  status: "initiated",
+  from: "+12025550150",
+  to: "+12025550100",
+  route_id: Id.derive("route", "route"),
+  initiated_at: "2026-01-01T00:00:00.000Z",
+  answered_at: null,
+  ended_at: null,
+  duration_seconds: 0,
+  end_reason: null,
+  end_initiator: null,
+  customer_reference: null,
+  cost_cents: null,
+  rating_status: "pending",
+  legs: [],
+  recordings: []
+})
+
+export class World {
+  readonly receipts: Array<Receipt> = []
+  /** Arguments of every `place`, `act` and `list` that reached the door. */
+  readonly reached: Array<{ readonly door: string; readonly args: ReadonlyArray<unknown> }> = []
+  readonly suspended = new Set<string>()
+  /** What the next place or act does instead. */
+  next: Effect.Effect<void, Rejected> = Effect.void
+  calls = 0
+
+  readonly done = (slot: Slot | null, rendered: Rendered): Rendered => {
+    const row = receipt(slot, rendered, 0)
+    if (row !== null) this.receipts.push({ ...row, at: Date.now() })
+    return rendered
+  }
+}
+
+const owned = (tenantId: string, id: string) =>
+  tenantId === tenantA && id === callOfA
+    ? Effect.succeed(call(id))
+    : Effect.fail(Rejected.of("not_found", "no such call"))
+
+const fakeCalls = (world: World) =>
+  Layer.succeed(
+    Calls,
+    Calls.of({
+      place: (...args) =>
+        Effect.gen(function* () {
+          world.reached.push({ door: "place", args })
+          yield* world.next
+          const body = JSON.stringify(call(Id.derive(`placed ${++world.calls}`, "call")))
+          return world.done(args[2], { status: 201, body })
+        }),
+      act: (...args) =>
+        Effect.gen(function* () {
+          const found = yield* owned(args[0].tenantId, args[1])
+          world.reached.push({ door: "act", args })
+          yield* world.next
+          return world.done(args[3], { status: 200, body: JSON.stringify(found) })
+        }),
+      find: owned,
+      list: (...args) =>
+        Effect.sync(() => {
+          world.reached.push({ door: "list", args })
+          const [tenantId, , window] = args
+          const all =
+            tenantId === tenantA ? Array.from({ length: 45 }, (_, index) => call(Id.derive(`${index}`, "call"))) : []
+          return { count: all.length, results: all.slice(window.offset, window.offset + window.limit) }
+        }),
+      recover: Effect.succeed(0),
+      liveCount: Effect.succeed(0),
+      drain: () => Effect.void,
+      endAll: () => Effect.void
+    })
+  )
+
+const fakeAuthenticator = (world: World) =>
+  Layer.succeed(Authenticator, {
+    authenticate: (credential, ip) => {
+      const key = keys[credential]
+      return key === undefined
+        ? Effect.fail(Rejected.of("invalid_credentials", "the API key is unknown, revoked or expired"))
+        : Effect.succeed({ keyId: Id.deriveUuid(credential, "key"), name: credential, ip, ...key })
+    },
+    tenantStatus: (tenantId) => Effect.sync(() => (world.suspended.has(tenantId) ? "suspended" : "active"))
+  })
+
+const fakeEgress = Layer.succeed(Egress, {
+  request: () => Effect.die(new Error("nothing leaves in these tests")),
+  refuse: (url, schemes) => Target.refuse(url, Target.publicOnly, schemes)
+})
+
+export const layer = (world: World, options: { readonly trust?: Trust; readonly graceMs?: number } = {}) =>
+  Server.layer({ host: "127.0.0.1", port: 0, graceMs: options.graceMs ?? 2_000 }).pipe(
+    Layer.provide([
+      fakeCalls(world),
+      fakeAuthenticator(world),
+      fakeEgress,
+      Idempotency.layerMemory(world.receipts),
+      ClientAddress.layer(options.trust ?? "none"),
+      RateLimit.layer,
+      Layer.succeed(BaseUrl, "https://api.example.com")
+    ])
+  )
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
+  readonly text: string
+  readonly json: unknown
+}
+
+export interface Asked {
+  readonly key?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+/** One request on a connection of its own; the path goes out as it stands. A string body goes out as it stands. */
+export const send = (port: number, method: string, path: string, asked: Asked = {}): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const body =
+      asked.body === undefined ? undefined : typeof asked.body === "string" ? asked.body : JSON.stringify(asked.body)
+    const key = asked.key === undefined ? "svc_live_a" : asked.key
+    const outgoing = request(
+      {
+        host: "127.0.0.1",
+        port,
+        method,
+        path,
+        agent: false,
+        headers: {
+          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+          ...(body === undefined
+            ? {}
+            : { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
+          ...asked.headers
+        }
+      },
+      (response) => {
+        const chunks: Array<Buffer> = []
+        response.on("data", (chunk: Buffer) => chunks.push(chunk))
+        response.on("error", reject)
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString()
+          let json: unknown = null
+          try {
+            json = JSON.parse(text)
+          } catch {
+            // an HTML page, or nothing
+          }
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json })
+        })
+      }
+    )
+    outgoing.on("error", reject)
+    outgoing.end(body)
+  })
+
+/** Bytes out, everything that comes back until the server closes. */
+export const raw = (port: number, bytes: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes))
+    const chunks: Array<Buffer> = []
+    socket.on("data", (chunk) => chunks.push(chunk))
+    socket.on("error", reject)
+    socket.on("close", () => resolve(Buffer.concat(chunks).toString()))
+  })
+
+export const codeOf = (answer: Answer): unknown =>
+  (answer.json as { readonly error?: { readonly code?: unknown } } | null)?.error?.code
