@@ -7,6 +7,7 @@ import {
   type Commit,
   type Committed,
   type Destination,
+  empty,
   Journal,
   type StoredEntity,
   type StoredInput
@@ -32,6 +33,9 @@ interface Answer {
 
 /** Rows of one statement; what waits beyond it goes into the next. */
 const batchLimit = 256
+
+/** How long closing waits for an unreachable database; what waited then was never acknowledged. */
+const closingPatience = "10 seconds"
 
 /** The database is away or asks to try again: wait and retry. Anything else is a row that it refuses. */
 const isOutage = (error: SqlError): boolean => {
@@ -69,7 +73,6 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
       const epoch = taken.epoch
 
       const waiting = yield* Queue.unbounded<Waiting>()
-      let inFlight = 0
       let outageSince = 0
       let lost = false
       let listener: (destinations: ReadonlyArray<Destination>) => void = () => {}
@@ -84,8 +87,8 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
         if (answer.owner !== 1) {
           lost = true
           const error = new JournalLost({ epoch })
-          for (const { done } of batch) Deferred.doneUnsafe(done, Exit.die(error))
           options.onLost(error)
+          for (const { done } of batch) Deferred.doneUnsafe(done, Exit.die(error))
           return
         }
         crash("after_commit")
@@ -159,23 +162,18 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
           Effect.catch(() => retryUntilReachable(batch))
         )
 
-      yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(
-        Effect.flatMap((batch) => {
-          inFlight = batch.length
-          return Effect.ensuring(
-            write(batch),
-            Effect.sync(() => {
-              inFlight = 0
-            })
-          )
-        }),
-        Effect.forever,
-        Effect.forkScoped
-      )
+      // The statement may run whatever becomes of the one who waits.
+      const commit = (rows: Commit): Effect.Effect<Committed> =>
+        Effect.suspend(() => {
+          const done = Deferred.makeUnsafe<Committed>()
+          Queue.offerUnsafe(waiting, { commit: rows, done })
+          return Deferred.await(done)
+        })
+
+      yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(Effect.flatMap(write), Effect.forever, Effect.forkScoped)
+      // The queue is in order: when a commit of nothing is through, everything before it is.
       yield* Effect.addFinalizer(() =>
-        Effect.sleep("5 millis").pipe(
-          Effect.repeat({ until: () => lost || (inFlight === 0 && Queue.sizeUnsafe(waiting) === 0) })
-        )
+        lost ? Effect.void : Effect.ignore(Effect.timeout(commit(empty), closingPatience))
       )
 
       yield* sql`UPDATE journal_owner SET heartbeat_at = now() WHERE partition = 0 AND epoch = ${epoch}`.pipe(
@@ -192,13 +190,7 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
       })
 
       return Journal.of({
-        commit: (commit) =>
-          Effect.suspend(() => {
-            const done = Deferred.makeUnsafe<Committed>()
-            Queue.offerUnsafe(waiting, { commit, done })
-            // The statement may run whatever becomes of the one who waits.
-            return Deferred.await(done)
-          }),
+        commit,
         commitWithin: (commit) =>
           Effect.orDie(run([commit])).pipe(
             Effect.flatMap((answer) =>

@@ -1,0 +1,224 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Id from "../../src/domain/Id.ts"
+import { type Commit, empty, Journal, type MoneyRow } from "../../src/store/Journal.ts"
+import * as JournalWriter from "../../src/store/JournalWriter.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+const database = TestDatabase.layer
+const live = JournalWriter.layer({ onLost: () => {} }).pipe(Layer.provideMerge(database))
+
+let counter = 0
+const tenant = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const id = Id.deriveUuid("journal test", "tenant", counter++)
+  yield* sql`INSERT INTO tenant (id, name, slug, status, created_at, updated_at) VALUES (${id}, 'T', ${id}, 'active', now(), now())`
+  yield* sql`INSERT INTO balance (tenant_id, balance_cents, updated_at) VALUES (${id}, 0, now())`
+  return id
+})
+
+const entity = (tenantId: string, id: string, seq: number, state: unknown = { n: seq }): Commit => ({
+  ...empty,
+  entity: {
+    id,
+    kind: "call",
+    tenantId,
+    seq,
+    settled: false,
+    stateVersion: 1,
+    state,
+    input: { at: 1_700_000_000_000 + seq, seed: "s", machineVersion: 1, body: { type: "x", seq } }
+  }
+})
+
+const money = (tenantId: string, amountCents: number, n: number): MoneyRow => ({
+  id: Id.derive(tenantId, "ledger", n),
+  tenantId,
+  cause: `${tenantId}:${n}`,
+  type: "adjustment",
+  amountCents,
+  description: "test",
+  referenceType: null,
+  referenceId: null,
+  at: 1_700_000_000_000
+})
+
+const event = (tenantId: string, id: string, sequence: number, type = "call.started") => ({
+  id: Id.deriveUuid(id, "event", sequence),
+  tenantId,
+  entityId: id,
+  sequence,
+  type,
+  routeId: null,
+  occurredAt: 1_700_000_000_000,
+  body: `{"sequence":${sequence}}`
+})
+
+layer(live, { timeout: "60 seconds", excludeTestServices: true })(
+  "Journal, house section «The actor and its journal»",
+  (it) => {
+    it.effect("a commit's state and input are there when it completes", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const id = Id.derive("a", "call")
+        yield* journal.commit(entity(yield* tenant, id, 1, { name: "first" }))
+        yield* journal.commit({ ...entity(yield* tenant, id, 2, { name: "second" }) })
+        assert.deepStrictEqual((yield* journal.find(id))?.state, { name: "second" })
+        assert.deepStrictEqual(
+          (yield* journal.inputs(id)).map((input) => input.seq),
+          [1, 2]
+        )
+      })
+    )
+
+    it.effect("commits of many fibers all arrive, in batches", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const tenantId = yield* tenant
+        const ids = Array.from({ length: 300 }, (_, index) => Id.derive("many", "call", index))
+        yield* Effect.forEach(ids, (id) => journal.commit(entity(tenantId, id, 1)), { concurrency: 64, discard: true })
+        const sql = yield* SqlClient.SqlClient
+        const [row] = yield* sql<{
+          readonly n: number
+        }>`SELECT count(*)::int AS n FROM entity WHERE tenant_id = ${tenantId}`
+        assert.strictEqual(row?.n, 300)
+      })
+    )
+
+    it.effect("the ledger's sum is the balance at every row, whatever came together in a batch", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const sql = yield* SqlClient.SqlClient
+        const tenants = [yield* tenant, yield* tenant, yield* tenant]
+        const rows = Array.from({ length: 120 }, (_, n) => money(tenants[n % 3] ?? "", ((n * 37) % 101) - 40, n))
+        const answers = yield* Effect.forEach(rows, (row) => journal.commit({ ...empty, money: [row] }), {
+          concurrency: 50
+        })
+        for (const tenantId of tenants) {
+          const ledger = yield* sql<{ readonly amount: number; readonly after: number }>`
+          SELECT amount_cents::int AS amount, balance_after_cents::int AS after FROM ledger WHERE tenant_id = ${tenantId} ORDER BY ordinal`
+          let sum = 0
+          for (const { after, amount } of ledger) assert.strictEqual(after, (sum += amount))
+          const [balance] = yield* sql<{
+            readonly cents: number
+          }>`SELECT balance_cents::int AS cents FROM balance WHERE tenant_id = ${tenantId}`
+          assert.strictEqual(balance?.cents, sum)
+          assert.strictEqual(ledger.length, 40)
+        }
+        for (const answer of answers) assert.isNotNull(answer.balanceCents)
+      })
+    )
+
+    it.effect("a refused row fails its own commit only", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const tenantId = yield* tenant
+        const twice = Id.derive("twice", "call")
+        yield* journal.commit(entity(tenantId, twice, 1))
+        const exits = yield* Effect.forEach(
+          [
+            entity(tenantId, twice, 1),
+            ...Array.from({ length: 20 }, (_, n) => entity(tenantId, Id.derive("fine", "call", n), 1))
+          ],
+          (commit) => Effect.exit(journal.commit(commit)),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(exits.map(Exit.isSuccess), [false, ...Array.from({ length: 20 }, () => true)])
+      })
+    )
+
+    it.effect("strings that Postgres cannot hold are replaced, not refused", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const id = Id.derive("nul", "call")
+        yield* journal.commit(entity(yield* tenant, id, 1, { reference: "a\u0000b\ud800c", plain: "\\u0000" }))
+        assert.deepStrictEqual((yield* journal.find(id))?.state, { reference: "a\ufffdb\ufffdc", plain: "\\u0000" })
+      })
+    )
+
+    it.effect("an event becomes a delivery for each active subscription that names it, and wakes the dispatcher", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const sql = yield* SqlClient.SqlClient
+        const tenantId = yield* tenant
+        const subscribe = (n: number, types: ReadonlyArray<string>, active: boolean, connection: string | null) =>
+          sql`INSERT INTO webhook_subscription (id, tenant_id, target_url, event_types, connection_id, signing_secret, is_active, created_at)
+          VALUES (${`sub-${tenantId}-${n}`}, ${tenantId}, 'https://x.test', ${[...types]}, ${connection}, 's', ${active}, now())`
+        yield* subscribe(1, ["*"], true, null)
+        yield* subscribe(2, ["call.started"], true, null)
+        yield* subscribe(3, ["call.ended"], true, null)
+        yield* subscribe(4, ["*"], false, null)
+        yield* subscribe(5, ["*"], true, "svc_route_of_others")
+        const woken: Array<string> = []
+        yield* journal.onDeliveries((destinations) => woken.push(...destinations.map((each) => each.destination)))
+        const id = Id.derive("fan", "call")
+        yield* journal.commit({ ...entity(tenantId, id, 1), events: [event(tenantId, id, 1)] })
+        const rows = yield* sql<{ readonly destination: string; readonly status: string }>`
+        SELECT destination, status FROM webhook_delivery WHERE tenant_id = ${tenantId} ORDER BY destination`
+        assert.deepStrictEqual(
+          rows.map((row) => row.destination),
+          [`sub-${tenantId}-1`, `sub-${tenantId}-2`]
+        )
+        assert.deepStrictEqual(woken.toSorted(), [`sub-${tenantId}-1`, `sub-${tenantId}-2`])
+      })
+    )
+
+    it.effect("an event that matches no subscription goes to the failover URL (decision C57)", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const sql = yield* SqlClient.SqlClient
+        const tenantId = yield* tenant
+        yield* sql`UPDATE tenant SET webhook_failover_url = 'https://x.test' WHERE id = ${tenantId}`
+        const id = Id.derive("failover", "call")
+        yield* journal.commit({ ...entity(tenantId, id, 1), events: [event(tenantId, id, 1)] })
+        const rows = yield* sql<{ readonly destination: string; readonly sub: string | null }>`
+        SELECT destination, subscription_id AS sub FROM webhook_delivery WHERE tenant_id = ${tenantId}`
+        assert.deepStrictEqual(rows, [{ destination: `failover:${tenantId}`, sub: null }])
+      })
+    )
+
+    it.effect("a transaction that fails leaves nothing of its commit", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const sql = yield* SqlClient.SqlClient
+        const tenantId = yield* tenant
+        const within = sql.withTransaction(
+          Effect.andThen(
+            journal.commitWithin({ ...empty, money: [money(tenantId, 500, 1)] }),
+            Effect.fail("changed its mind")
+          )
+        )
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(within)))
+        const [row] = yield* sql<{
+          readonly n: number
+        }>`SELECT count(*)::int AS n FROM ledger WHERE tenant_id = ${tenantId}`
+        assert.strictEqual(row?.n, 0)
+      })
+    )
+  }
+)
+
+describe("One writer, one owner", () => {
+  layer(database, { timeout: "60 seconds", excludeTestServices: true })("with two processes", (it) => {
+    it.effect("who holds an older epoch writes nothing", () =>
+      Effect.gen(function* () {
+        const lost: Array<string> = []
+        const first = yield* Layer.build(JournalWriter.layer({ onLost: (error) => lost.push(error.message) }))
+        const second = yield* Layer.build(JournalWriter.layer({ onLost: () => {} }))
+        const tenantId = yield* tenant
+        const id = Id.derive("epoch", "call")
+        const commit = (context: typeof first, seq: number) =>
+          Effect.exit(
+            Effect.provide(
+              Effect.flatMap(Journal, (journal) => journal.commit(entity(tenantId, id, seq))),
+              context
+            )
+          )
+        assert.isTrue(Exit.isFailure(yield* commit(first, 1)))
+        assert.strictEqual(lost.length, 1)
+        assert.isTrue(Exit.isSuccess(yield* commit(second, 1)))
+      }).pipe(Effect.scoped)
+    )
+  })
+})
