@@ -1,5 +1,6 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { CallApi } from "./call/CallApi.ts"
+import { ConnectionApi } from "./connection/ConnectionApi.ts"
 
 /**
  * Every group of endpoints, declared. The routes, the checks and the published document are all made from this.
@@ -7,7 +8,7 @@ import { CallApi } from "./call/CallApi.ts"
  * Requests are closed (decision C6): an unknown field of a body or a query is a 400.
  */
 export class Api extends HttpApi.make("trunkline")
-  .add(CallApi)
+  .add(CallApi, ConnectionApi)
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error" })
   .annotateMerge(

@@ -33,7 +33,7 @@ export const resolve = (
 ): string | null => {
   let address = peer === null ? null : normalize(peer)
   if (address === null || forwardedFor === undefined) return address
-  for (const hop of forwardedFor.split(",").reverse()) {
+  for (const hop of forwardedFor.split(",").toReversed()) {
     if (!trusts(address)) return address
     const next = normalize(hop.trim())
     if (next === null) return address

@@ -67,7 +67,7 @@ export const about = (options: About): Context.Context<never> => {
   return Context.merge(
     annotations,
     Context.make(RequiredScope, options.scope).pipe(Context.add(ServesSuspended, options.servesSuspended ?? false))
-  ) as Context.Context<never>
+  )
 }
 
 interface Operation {

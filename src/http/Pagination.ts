@@ -77,7 +77,7 @@ export const answer = <A, E, R>(
   })
 
 /** An envelope whose list is always whole (decision 2.4: `next` and `previous` null). */
-export const whole = <A>(results: ReadonlyArray<A>): HttpServerResponse.HttpServerResponse =>
+export const whole = (results: ReadonlyArray<unknown>): HttpServerResponse.HttpServerResponse =>
   Refusal.json({ count: results.length, next: null, previous: null, results })
 
 const queryOf = (search: Readonly<Record<string, string | Array<string>>>, page: number): string => {

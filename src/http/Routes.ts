@@ -4,13 +4,14 @@ import { HttpApi, HttpApiBuilder, HttpApiSwagger } from "effect/http-api"
 import { Api } from "./Api.ts"
 import { Authenticated } from "./Authenticated.ts"
 import * as CallHandlers from "./call/CallHandlers.ts"
+import * as ConnectionHandlers from "./connection/ConnectionHandlers.ts"
 import * as Document from "./Document.ts"
 import * as ErrorPages from "./ErrorPages.ts"
 import { Public } from "./Public.ts"
 import * as RouteTable from "./RouteTable.ts"
 
 /** Every endpoint's handlers. */
-const Handlers = Layer.mergeAll(CallHandlers.layer)
+const Handlers = Layer.mergeAll(CallHandlers.layer, ConnectionHandlers.layer)
 
 /** What the API declares, as method and path. */
 export const declared = (): ReadonlyArray<RouteTable.Route> => {

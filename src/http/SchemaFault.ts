@@ -27,12 +27,23 @@ export const coded = <A>(code: Code, check: (value: A) => string | undefined) =>
 /** Two valid fields that disagree, or what cannot be had: 422 `unprocessable` (decision C12). */
 export const disagreement = <A>(check: (value: A) => string | undefined) => coded("unprocessable", check)
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => {
+    switch (issue._tag) {
+      case "UnexpectedKey":
+        return "is not known here"
+      case "MissingKey":
+        return "is required"
+      default:
+        return SchemaIssue.defaultLeafHook(issue)
+    }
+  }
+})
 
 const codeOf = (issue: SchemaIssue.Issue): Code | undefined => {
   switch (issue._tag) {
     case "Filter":
-      return (issue.filter.annotations?.[codeKey] as Code | undefined) ?? codeOf(issue.issue)
+      return issue.filter.annotations?.[codeKey] ?? codeOf(issue.issue)
     case "Encoding":
     case "Pointer":
       return codeOf(issue.issue)

@@ -6,6 +6,7 @@ import * as Id from "../../src/domain/Id.ts"
 import { Rejected } from "../../src/domain/Rejected.ts"
 import { Calls } from "../../src/call/Call.ts"
 import type { Call } from "../../src/call/CallView.ts"
+import { Connections } from "../../src/connection/Connection.ts"
 import { Egress } from "../../src/egress/Egress.ts"
 import * as Target from "../../src/egress/Target.ts"
 import { Authenticator } from "../../src/http/Authenticator.ts"
@@ -104,6 +105,28 @@ const fakeCalls = (world: World) =>
     })
   )
 
+export const routeOfA = Id.derive("route of a", "route")
+
+const connection = {
+  id: routeOfA,
+  name: "main",
+  is_default: true,
+  status: "active",
+  created_at: "2026-01-01T00:00:00.000Z"
+} as const
+
+const fakeConnections = Layer.mock(Connections)({
+  list: (tenantId, window) =>
+    Effect.succeed({
+      count: tenantId === tenantA ? 1 : 0,
+      results: tenantId === tenantA && window.offset === 0 ? [connection] : []
+    }),
+  find: (tenantId, id) =>
+    tenantId === tenantA && id === routeOfA
+      ? Effect.succeed(connection)
+      : Effect.fail(Rejected.of("not_found", "no such connection"))
+})
+
 const fakeAuthenticator = (world: World) =>
   Layer.succeed(Authenticator, {
     authenticate: (credential, ip) => {
@@ -124,6 +147,7 @@ export const layer = (world: World, options: { readonly trust?: Trust; readonly 
   Server.layer({ host: "127.0.0.1", port: 0, graceMs: options.graceMs ?? 2_000 }).pipe(
     Layer.provide([
       fakeCalls(world),
+      fakeConnections,
       fakeAuthenticator(world),
       fakeEgress,
       Idempotency.layerMemory(world.receipts),
