@@ -1,0 +1,198 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Latch } from "effect"
+import { TestClock } from "effect/testing"
+import * as Actor from "../../src/actor/Actor.ts"
+import { Entropy } from "../../src/actor/Entropy.ts"
+import { accepted, type Machine, rejected, unchanged } from "../../src/actor/Machine.ts"
+import { rejection } from "../../src/domain/ErrorCatalogue.ts"
+import { Rejected } from "../../src/domain/Rejected.ts"
+
+/** A counter that counts up to ten, refuses zero, ignores negatives, and dies of 666 while it decides. */
+type Input = number | "recovered" | "will" | "due"
+interface State {
+  readonly total: number
+  readonly inputs: ReadonlyArray<Input>
+}
+
+const machine: Machine<State, Input, string> = {
+  step: (state, input, { now }) => {
+    const before = state ?? { total: 0, inputs: [] }
+    const next = (total: number) => accepted({ total, inputs: [...before.inputs, input] }, `${String(input)}@${now}`)
+    if (input === "recovered" || input === "due") return next(before.total)
+    if (input === "will") return next(10)
+    if (input === 0) return rejected(rejection("conflict", "zero"))
+    if (input < 0) return unchanged
+    if (input === 666) throw new Error("planted")
+    return next(before.total + input)
+  },
+  nextDeadline: (state) => (state.inputs.includes("due") || state.total < 3 ? null : { at: 60_000, input: "due" }),
+  isSettled: (state) => state.total >= 10
+}
+
+const ended = Rejected.of("call_already_ended", "ended")
+
+const setUp = Effect.fnUntraced(function* (options: { readonly commit?: (state: State) => Effect.Effect<void> } = {}) {
+  const log: Array<string> = []
+  let stored: State | null = null
+  const surroundings = yield* Actor.surroundings(Effect.succeed(false))
+  const actor = yield* Actor.make<State, Input, string, string, string>({
+    id: "counter",
+    initial: null,
+    since: 0,
+    surroundings,
+    ended,
+    behavior: {
+      machine,
+      commit: (step, asked) =>
+        Effect.gen(function* () {
+          yield* options.commit?.(step.state) ?? Effect.void
+          stored = step.state
+          log.push(`commit ${step.effects}`)
+          return `${asked ?? "nobody"} ${step.state.total}`
+        }),
+      interpret: (step) => Effect.sync(() => void log.push(`send ${step.effects}`)),
+      answer: (state, asked) => `${asked} still ${state.total}`,
+      reload: Effect.sync(() => stored),
+      recovered: () => Effect.succeed("recovered"),
+      lastWill: () => "will"
+    }
+  })
+  const fiber = yield* Effect.forkScoped(actor.run)
+  return { actor, log, fiber }
+})
+
+const test = <A>(body: Effect.Effect<A, unknown, never>) => Effect.orDie(body)
+const provide = Effect.provide(Entropy.layerFixed("actor test"))
+
+describe("Actor", () => {
+  it.effect("commits, then sends, then answers", () =>
+    test(
+      Effect.gen(function* () {
+        const { actor, log } = yield* setUp()
+        const answer = yield* actor.ask(1, "me")
+        assert.strictEqual(answer, "me 1")
+        assert.deepStrictEqual(log, ["commit 1@0", "send 1@0"])
+      }).pipe(Effect.scoped, provide)
+    )
+  )
+
+  it.effect("a rejection reaches the asker and leaves the actor alive; nothing is committed for it", () =>
+    test(
+      Effect.gen(function* () {
+        const { actor, log } = yield* setUp()
+        yield* actor.ask(1, "me")
+        const refused = yield* Effect.flip(actor.ask(0, "me"))
+        assert.strictEqual(refused.code, "conflict")
+        assert.strictEqual(yield* actor.ask(-5, "me"), "me still 1")
+        assert.strictEqual(yield* actor.ask(2, "me"), "me 3")
+        assert.strictEqual(log.length, 4)
+      }).pipe(Effect.scoped, provide)
+    )
+  )
+
+  it.effect("a settled actor stops; who waits then is told that it has ended, nobody waits for ever", () =>
+    test(
+      Effect.gen(function* () {
+        const gate = Latch.makeUnsafe(true)
+        const { actor, fiber } = yield* setUp({ commit: () => Effect.asVoid(gate.await) })
+        yield* actor.ask(1, "me")
+        gate.closeUnsafe()
+        const last = yield* Effect.forkChild(actor.ask(9, "me"))
+        const late = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(Effect.exit(actor.ask(1, "late"))))
+        const told = yield* Effect.forkChild(actor.tell(1))
+        yield* TestClock.adjust(1)
+        gate.openUnsafe()
+        assert.strictEqual(yield* Fiber.join(last), "me 10")
+        for (const each of late) assert.isTrue(Exit.isFailure(yield* Fiber.join(each)))
+        yield* Fiber.join(told)
+        yield* Fiber.join(fiber)
+        assert.strictEqual((yield* Effect.flip(actor.ask(1, "me"))).code, "call_already_ended")
+      }).pipe(Effect.scoped, provide)
+    )
+  )
+
+  it.effect(
+    "a message that kills is answered with a fault and dropped; the actor recovers from what was committed",
+    () =>
+      test(
+        Effect.gen(function* () {
+          const { actor, log } = yield* setUp()
+          yield* actor.ask(2, "me")
+          const dying = yield* Effect.forkChild(Effect.flip(actor.ask(666, "me")))
+          yield* TestClock.adjust("1 second")
+          assert.strictEqual((yield* Fiber.join(dying)).code, "internal_error")
+          assert.isTrue(log.some((line) => line.startsWith("commit recovered")))
+          assert.strictEqual(yield* actor.ask(1, "me"), "me 3")
+        }).pipe(Effect.scoped, provide)
+      )
+  )
+
+  it.effect("too many defects in ten seconds end the entity cleanly", () =>
+    test(
+      Effect.gen(function* () {
+        const { actor, fiber } = yield* setUp()
+        yield* actor.ask(1, "me")
+        const dying = yield* Effect.forEach([1, 2, 3, 4, 5, 6], () =>
+          Effect.forkChild(Effect.exit(actor.ask(666, "me")))
+        )
+        yield* TestClock.adjust("9 seconds")
+        for (const each of dying) yield* Fiber.join(each)
+        yield* Fiber.join(fiber)
+        assert.strictEqual(actor.state()?.total, 10)
+      }).pipe(Effect.scoped, provide)
+    )
+  )
+
+  it.effect("a deadline is told when it is due, once", () =>
+    test(
+      Effect.gen(function* () {
+        const { actor } = yield* setUp()
+        yield* actor.ask(3, "me")
+        yield* TestClock.adjust("59 seconds")
+        assert.deepStrictEqual(actor.state()?.inputs, [3])
+        yield* TestClock.adjust("10 seconds")
+        assert.deepStrictEqual(actor.state()?.inputs, [3, "due"])
+      }).pipe(Effect.scoped, provide)
+    )
+  )
+
+  it.effect("asks beyond sixty-four waiting are refused with 503; carrier events have their own room", () =>
+    test(
+      Effect.gen(function* () {
+        const gate = Latch.makeUnsafe(true)
+        const { actor } = yield* setUp({ commit: () => Effect.asVoid(gate.await) })
+        yield* actor.ask(1, "me")
+        gate.closeUnsafe()
+        const asks = yield* Effect.forEach(Array.from({ length: 70 }), () =>
+          Effect.forkChild(Effect.exit(actor.ask(-1, "me")))
+        )
+        const first = yield* Effect.forkChild(actor.tell(1))
+        yield* TestClock.adjust(1)
+        const second = yield* Effect.forkChild(actor.tell(1))
+        yield* TestClock.adjust(1)
+        gate.openUnsafe()
+        const exits = yield* Effect.forEach(asks, Fiber.join)
+        assert.isAtLeast(exits.filter(Exit.isFailure).length, 5)
+        yield* Fiber.join(first)
+        yield* Fiber.join(second)
+        assert.strictEqual(actor.state()?.total, 3)
+      }).pipe(Effect.scoped, provide)
+    )
+  )
+
+  it.effect("interrupting the actor answers the one in flight and the queued", () =>
+    test(
+      Effect.gen(function* () {
+        const never = yield* Deferred.make<void>()
+        let block = false
+        const { actor, fiber } = yield* setUp({ commit: () => (block ? Deferred.await(never) : Effect.void) })
+        yield* actor.ask(1, "me")
+        block = true
+        const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(Effect.exit(actor.ask(1, "me"))))
+        yield* TestClock.adjust(1)
+        yield* Fiber.interrupt(fiber)
+        for (const each of waiting) assert.isTrue(Exit.isFailure(yield* Fiber.join(each)))
+      }).pipe(Effect.scoped, provide)
+    )
+  )
+})
