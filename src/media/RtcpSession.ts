@@ -1,6 +1,8 @@
 import { Result } from "effect"
 import type * as ReceptionStats from "../rtp/ReceptionStats.ts"
 import * as Rtcp from "../rtp/Rtcp.ts"
+import * as RtcpParser from "../rtp/RtcpParser.ts"
+import * as RtcpWriter from "../rtp/RtcpWriter.ts"
 
 /** The fixed minimum interval, RFC 3550 section 6.2; half of it before the first report. */
 const intervalMs = 5000
@@ -66,7 +68,7 @@ export const make = ({ cname, random, ssrc, wallClock }: Options) => {
       chunks: [{ ssrc, items: [{ type: Rtcp.cname, text: cname }] }]
     }
     const bye: ReadonlyArray<Rtcp.RtcpPacket> = ending ? [{ kind: "bye", sources: [ssrc], reason: null }] : []
-    return Rtcp.write([report, description, ...bye])
+    return RtcpWriter.write([report, description, ...bye])
   }
 
   const listen = (packet: Rtcp.RtcpPacket, now: number) => {
@@ -99,7 +101,7 @@ export const make = ({ cname, random, ssrc, wallClock }: Options) => {
     bye: (said: Said, now: number): Uint8Array => compound(said, now, true),
     /** Takes a datagram of the peer; false when it was malformed. */
     receive: (bytes: Uint8Array, now: number): boolean => {
-      const parsed = Rtcp.parse(bytes)
+      const parsed = RtcpParser.parse(bytes)
       if (Result.isFailure(parsed)) return false
       for (const packet of parsed.success) listen(packet, now)
       return true

@@ -4,7 +4,8 @@ import * as G711 from "../../src/audio/G711.ts"
 import * as Goertzel from "../../src/audio/Goertzel.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import type * as Protocol from "../../src/media/Protocol.ts"
-import * as Rtcp from "../../src/rtp/Rtcp.ts"
+import type * as Rtcp from "../../src/rtp/Rtcp.ts"
+import * as RtcpParser from "../../src/rtp/RtcpParser.ts"
 import * as RtpPacket from "../../src/rtp/RtpPacket.ts"
 import { hostile, random } from "../rtp/RandomBytes.ts"
 import * as SwitchBench from "./SwitchBench.ts"
@@ -18,7 +19,7 @@ const packetsOf = (bench: Bench, leg: string): Array<RtpPacket.RtpPacket> =>
 const reportsOf = (bench: Bench, leg: string): Array<ReadonlyArray<Rtcp.RtcpPacket>> =>
   bench.network.sent
     .filter(({ channel, from }) => channel === "rtcp" && from.port === bench.portOf(leg) + 1)
-    .map(({ bytes }) => Result.getOrThrow(Rtcp.parse(bytes)))
+    .map(({ bytes }) => Result.getOrThrow(RtcpParser.parse(bytes)))
 const soundOf = (packets: ReadonlyArray<RtpPacket.RtpPacket>, law: G711.Law = "PCMU") =>
   Int16Array.from(packets.flatMap(({ payload }) => [...G711.decode(law, payload)]))
 const play = (bench: Bench, leg: string, id: string, samples: Int16Array, loop = 1) => {
@@ -86,6 +87,9 @@ describe("The switch, towards RTP peers", () => {
     const events = packetsOf(bench, "a").filter(({ payloadType }) => payloadType === 101)
     assert.strictEqual(events.length, 4 * 7)
     assert.strictEqual(new Set(events.map(({ timestamp }) => timestamp)).size, 4)
+    const packets = packetsOf(bench, "a")
+    const behind = packets.filter(({ payloadType }, i) => payloadType === 0 && packets[i - 1]?.payloadType === 101)
+    assert.isTrue(behind.length === 4 && behind.every(({ marker }) => marker))
     // Not a frame of the sound was lost to the digits.
     const sound = packetsOf(bench, "a").filter(
       ({ payload, payloadType }) => payloadType === 0 && payload.some((octet) => octet !== 0xff)

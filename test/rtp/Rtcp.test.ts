@@ -2,6 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { packets } from "rtp.js"
 import * as Rtcp from "../../src/rtp/Rtcp.ts"
+import * as RtcpParser from "../../src/rtp/RtcpParser.ts"
+import * as RtcpWriter from "../../src/rtp/RtcpWriter.ts"
 import { hostile } from "./RandomBytes.ts"
 
 const block: Rtcp.ReportBlock = {
@@ -46,11 +48,11 @@ const compound: ReadonlyArray<Rtcp.RtcpPacket> = [
 
 describe("RTCP, RFC 3550 section 6", () => {
   it("reads back a compound of every kind of packet", () => {
-    assert.deepStrictEqual(Result.getOrThrow(Rtcp.parse(Rtcp.write(compound))), compound)
+    assert.deepStrictEqual(Result.getOrThrow(RtcpParser.parse(RtcpWriter.write(compound))), compound)
   })
 
   it("is read the same by an independent decoder", () => {
-    const bytes = Rtcp.write(compound.slice(1, 4))
+    const bytes = RtcpWriter.write(compound.slice(1, 4))
     const other = new packets.CompoundPacket(new DataView(bytes.buffer)).getPackets()
     const [receiver, description, bye] = other
     assert(receiver instanceof packets.ReceiverReportPacket)
@@ -58,7 +60,7 @@ describe("RTCP, RFC 3550 section 6", () => {
     assert.strictEqual(report?.getFractionLost(), 255)
     assert.strictEqual(report?.getHighestSeqNumber(), block.extendedHighestSequence)
     assert.strictEqual(second?.getJitter(), block.jitter)
-    const sent = new packets.CompoundPacket(new DataView(Rtcp.write(compound.slice(0, 1)).buffer)).getPackets()[0]
+    const sent = new packets.CompoundPacket(new DataView(RtcpWriter.write(compound.slice(0, 1)).buffer)).getPackets()[0]
     assert(sent instanceof packets.SenderReportPacket)
     assert.strictEqual(sent.getSsrc(), 0xdead_beef)
     assert.strictEqual(sent.getPacketCount(), 0xffff_ffff)
@@ -85,18 +87,18 @@ describe("RTCP, RFC 3550 section 6", () => {
     ["bad_padding", [0xa0, 205, 0, 1, 0, 0, 0, 0]],
     ["bad_padding", [0xa0, 205, 0, 1, 0, 0, 0, 4, 0x80, 205, 0, 0]]
   ] as const)("refuses a datagram with %s", (reason, bytes) => {
-    assert.deepStrictEqual(Rtcp.parse(Uint8Array.from(bytes)), Result.fail(reason))
+    assert.deepStrictEqual(RtcpParser.parse(Uint8Array.from(bytes)), Result.fail(reason))
   })
 
   it("reads or refuses 10,000 hostile byte strings without throwing", () => {
-    const samples = [Rtcp.write(compound), ...compound.map((packet) => Rtcp.write([packet]))]
+    const samples = [RtcpWriter.write(compound), ...compound.map((packet) => RtcpWriter.write([packet]))]
     let read = 0
-    for (const bytes of hostile(10_000, 2, samples)) if (Result.isSuccess(Rtcp.parse(bytes))) read++
+    for (const bytes of hostile(10_000, 2, samples)) if (Result.isSuccess(RtcpParser.parse(bytes))) read++
     assert.isAbove(read, 100)
   })
 
   it("writes the share lost in front of 24 signed bits of packets lost", () => {
-    const bytes = Rtcp.write([{ kind: "receiver_report", ssrc: 1, reports: [block] }])
+    const bytes = RtcpWriter.write([{ kind: "receiver_report", ssrc: 1, reports: [block] }])
     assert.deepStrictEqual([...bytes.subarray(12, 16)], [255, 0xff, 0xff, 0xfe])
   })
 

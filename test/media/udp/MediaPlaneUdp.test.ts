@@ -10,7 +10,7 @@ import { AudioSource } from "../../../src/media/AudioSource.ts"
 import { MediaPlane, type MediaEvent, type RtpRemote } from "../../../src/media/MediaPlane.ts"
 import * as AudioDecoderThread from "../../../src/media/udp/AudioDecoderThread.ts"
 import * as MediaPlaneUdp from "../../../src/media/udp/MediaPlaneUdp.ts"
-import * as Rtcp from "../../../src/rtp/Rtcp.ts"
+import * as RtcpParser from "../../../src/rtp/RtcpParser.ts"
 import * as RtpPacket from "../../../src/rtp/RtpPacket.ts"
 import { hostile } from "../../rtp/RandomBytes.ts"
 import * as FakeEgress from "../FakeEgress.ts"
@@ -163,7 +163,7 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       yield* until("sound as before", () => peer.got.length > before + 5)
       yield* plane.close("h")
       const isBye = (bytes: Uint8Array) =>
-        Result.getOrElse(Rtcp.parse(bytes), () => []).some(({ kind }) => kind === "bye")
+        Result.getOrElse(RtcpParser.parse(bytes), () => []).some(({ kind }) => kind === "bye")
       yield* until("BYE", () => control.got.some(isBye))
     })
   )
