@@ -1,0 +1,70 @@
+import type { PhoneScript as Voice } from "../../media/MediaPlane.ts"
+import type { LegEnd } from "../Carrier.ts"
+
+/** What the far party of a simulated leg does: a phone by its script, or the party of a joined leg by its own commands. */
+export type FarAct =
+  | { readonly type: "rings" }
+  | { readonly type: "answers" }
+  /** `end` as our side of the leg reports it. */
+  | { readonly type: "ends"; readonly end: LegEnd }
+
+export interface Step {
+  readonly afterMs: number
+  readonly act: FarAct
+}
+
+/** A simulated phone: its acts at offsets, ascending, and what is heard of it. */
+export interface PhoneScript {
+  /** From the dial, or for a phone that calls us from its call, until somebody answers. */
+  readonly alerting: ReadonlyArray<Step>
+  /** From the answer. */
+  readonly talking: ReadonlyArray<Step>
+  readonly voice: Voice
+}
+
+const at = (afterMs: number, act: FarAct): Step => ({ afterMs, act })
+
+const rings = at(200, { type: "rings" })
+const answers = at(1000, { type: "answers" })
+const ends = (afterMs: number, cause: LegEnd["cause"], sipStatus: number | null, by: LegEnd["by"]): Step =>
+  at(afterMs, { type: "ends", end: { cause, sipStatus, by } })
+
+const answering = (voice: Voice, talking: ReadonlyArray<Step> = []): PhoneScript => ({
+  alerting: [rings, answers],
+  talking,
+  voice
+})
+const refusing = (...alerting: ReadonlyArray<Step>): PhoneScript => ({
+  alerting,
+  talking: [],
+  voice: { kind: "silence" }
+})
+
+/**
+ * The simulated phones, by number. None of these can be ordered (decision D9); a leg that rings for ever is ended by the
+ * call's own deadlines.
+ */
+const phones: ReadonlyMap<string, PhoneScript> = new Map([
+  ["+12025550100", answering({ kind: "echo" })],
+  ["+12025550101", refusing(ends(300, "final_response", 486, "far"))],
+  ["+12025550102", refusing(rings)],
+  ["+12025550103", refusing(rings, ends(1000, "final_response", 603, "far"))],
+  ["+12025550104", answering({ kind: "voicemail" })],
+  ["+12025550105", answering({ kind: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 })],
+  ["+12025550106", answering({ kind: "silence" }, [ends(5000, "hangup", null, "far")])],
+  ["+12025550107", refusing(ends(100, "no_route", null, "network"))],
+  ["+12025550108", refusing(ends(100, "error", null, "network"))]
+])
+
+/** The phone that has this number; `null`: none of ours, the number may belong to a tenant (decision D10). */
+export const ofNumber = (number: string): PhoneScript | null => phones.get(number) ?? null
+
+/**
+ * A phone that calls a tenant's number: echoes once it is answered, gives up after a minute of ringing, and hangs up a
+ * minute after the answer.
+ */
+export const caller: PhoneScript = {
+  alerting: [ends(60_000, "cancelled", 487, "far")],
+  talking: [ends(60_000, "hangup", null, "far")],
+  voice: { kind: "echo" }
+}

@@ -1,0 +1,144 @@
+import type { Admission, LegEnd, RejectCause } from "../Carrier.ts"
+import type { FarAct, PhoneScript, Step } from "./PhoneScript.ts"
+
+/** One simulated leg, seen from our side: where it stands, and what its phone will do when. */
+export interface SimulatedLeg {
+  readonly direction: "outbound" | "inbound"
+  readonly phase: "alerting" | "talking" | "over"
+  readonly rang: boolean
+  /** Acts of its phone that are still to come, ascending; `at` is epoch milliseconds. */
+  readonly agenda: ReadonlyArray<{ readonly at: number; readonly act: FarAct }>
+  /** The acts that the answer starts. */
+  readonly talking: ReadonlyArray<Step>
+}
+
+export type Input =
+  /** Commands of the call. */
+  | { readonly type: "ring" }
+  | { readonly type: "answer" }
+  | { readonly type: "reject"; readonly cause: RejectCause }
+  | { readonly type: "hangup" }
+  /** The far party acted; of a joined leg. */
+  | { readonly type: "far"; readonly act: FarAct }
+  /** The next act of the phone may be due. */
+  | { readonly type: "due" }
+  /** The leg cannot be kept: no media, or more to do than there is room for. */
+  | { readonly type: "fault" }
+
+export type Outcome =
+  | { readonly type: "ringing" }
+  /** Connect the media, then tell that it was answered; what follows happens only if that worked. */
+  | { readonly type: "talk" }
+  /** What the far party sees of it; a phone does not care. */
+  | { readonly type: "pass"; readonly act: FarAct }
+  /** The last one, once in the life of a leg. */
+  | { readonly type: "over"; readonly end: LegEnd }
+
+export interface Stepped {
+  readonly leg: SimulatedLeg
+  readonly outcomes: ReadonlyArray<Outcome>
+}
+
+const scheduled = (steps: ReadonlyArray<Step>, now: number) =>
+  steps.map(({ act, afterMs }) => ({ at: now + afterMs, act }))
+
+/** A leg that begins now; without a script its far party is another leg. */
+export const make = (direction: SimulatedLeg["direction"], script: PhoneScript | null, now: number): SimulatedLeg => ({
+  direction,
+  phase: "alerting",
+  rang: false,
+  agenda: scheduled(script?.alerting ?? [], now),
+  talking: script?.talking ?? []
+})
+
+/** The final answer that a refusal stands for, decisions D2 and D3. */
+export const statusOf = (cause: RejectCause | "unavailable"): number => {
+  switch (cause) {
+    case "user_busy":
+      return 486
+    case "rejected":
+      return 603
+    case "no_answer":
+      return 480
+    case "not_found":
+      return 404
+    case "error":
+      return 500
+    case "unavailable":
+      return 503
+  }
+}
+
+/** What a caller gets whose callee was not admitted, decision D10: a number of nobody has no route. */
+export const refusalOf = (cause: Extract<Admission, { readonly admitted: false }>["cause"]): LegEnd =>
+  cause === "not_found"
+    ? { cause: "no_route", sipStatus: null, by: "network" }
+    : { cause: "final_response", sipStatus: statusOf(cause), by: "far" }
+
+const mirrored = (end: LegEnd): LegEnd =>
+  end.by === "network" ? end : { ...end, by: end.by === "near" ? "far" : "near" }
+
+const over = (leg: SimulatedLeg, end: LegEnd): Stepped => ({
+  leg: { ...leg, phase: "over", agenda: [] },
+  outcomes: [{ type: "over", end }]
+})
+
+/** We end it: the far party sees the mirror image. */
+const endedHere = (leg: SimulatedLeg, end: LegEnd): Stepped => {
+  const { leg: ended, outcomes } = over(leg, end)
+  return { leg: ended, outcomes: [{ type: "pass", act: { type: "ends", end: mirrored(end) } }, ...outcomes] }
+}
+
+const talk = (leg: SimulatedLeg, now: number, ...outcomes: ReadonlyArray<Outcome>): Stepped => ({
+  leg: { ...leg, phase: "talking", agenda: scheduled(leg.talking, now) },
+  outcomes: [{ type: "talk" }, ...outcomes]
+})
+
+const stay = (leg: SimulatedLeg): Stepped => ({ leg, outcomes: [] })
+
+/** A hangup of a leg that nobody answered is a CANCEL on the caller's side and a final answer on the callee's. */
+const hangup = (leg: SimulatedLeg, cause: RejectCause): Stepped => {
+  if (leg.phase === "talking") return endedHere(leg, { cause: "hangup", sipStatus: null, by: "near" })
+  return endedHere(
+    leg,
+    leg.direction === "outbound"
+      ? { cause: "cancelled", sipStatus: 487, by: "near" }
+      : { cause: "final_response", sipStatus: statusOf(cause), by: "near" }
+  )
+}
+
+const far = (leg: SimulatedLeg, act: FarAct, now: number): Stepped => {
+  switch (act.type) {
+    case "rings":
+      if (leg.direction === "inbound" || leg.phase !== "alerting" || leg.rang) return stay(leg)
+      return { leg: { ...leg, rang: true }, outcomes: [{ type: "ringing" }] }
+    case "answers":
+      return leg.direction === "outbound" && leg.phase === "alerting" ? talk(leg, now) : stay(leg)
+    case "ends":
+      return over(leg, act.end)
+  }
+}
+
+/** One row for each thing that can happen to a leg. A leg that is over does nothing more. */
+export const step = (leg: SimulatedLeg, input: Input, now: number): Stepped => {
+  if (leg.phase === "over") return stay(leg)
+  const offered = leg.direction === "inbound" && leg.phase === "alerting"
+  switch (input.type) {
+    case "ring":
+      return offered ? { leg, outcomes: [{ type: "pass", act: { type: "rings" } }] } : stay(leg)
+    case "answer":
+      return offered ? talk(leg, now, { type: "pass", act: { type: "answers" } }) : stay(leg)
+    case "reject":
+      return hangup(leg, input.cause)
+    case "hangup":
+      return hangup(leg, "no_answer")
+    case "far":
+      return far(leg, input.act, now)
+    case "due": {
+      const [next, ...agenda] = leg.agenda
+      return next === undefined || next.at > now ? stay(leg) : far({ ...leg, agenda }, next.act, now)
+    }
+    case "fault":
+      return endedHere(leg, { cause: "error", sipStatus: null, by: "network" })
+  }
+}

@@ -1,0 +1,279 @@
+import { Cause, Clock, Deferred, Effect, FiberSet, Layer, Queue } from "effect"
+import * as Deadlines from "../../actor/Deadlines.ts"
+import { Entropy } from "../../actor/Entropy.ts"
+import * as Id from "../../domain/Id.ts"
+import { MediaPlane } from "../../media/MediaPlane.ts"
+import { type Admission, Carrier, type CarrierCommand, CarrierSink } from "../Carrier.ts"
+import { InboundSimulator } from "./InboundSimulator.ts"
+import * as LegReport from "./LegReport.ts"
+import * as PhoneScript from "./PhoneScript.ts"
+import * as SimulatedLeg from "./SimulatedLeg.ts"
+
+/** Legs at once; the next one ends with `error`, or is not admitted. */
+export const maxLegs = 20_000
+/** Messages that may wait on one leg; what does not fit ends it with `error`. */
+export const mailboxRoom = 256
+/** The media plane may take so long to open a leg. */
+const openTimeoutMs = 5000
+
+type Mail =
+  | { readonly kind: "input"; readonly input: SimulatedLeg.Input }
+  | { readonly kind: "command"; readonly command: CarrierCommand }
+  | { readonly kind: "report"; readonly report: LegReport.LegReport; readonly at: number | null }
+
+/** A leg of this process: its state, and the one fiber that changes it and tells of it. */
+interface Line {
+  readonly id: string
+  readonly script: PhoneScript.PhoneScript | null
+  readonly mailbox: Queue.Queue<Mail>
+  leg: SimulatedLeg.SimulatedLeg
+  /** Null while an inbound leg waits for admission. */
+  callId: string | null
+  /** The leg at the other end, where that is no phone. */
+  peer: Line | null
+  hasMedia: boolean
+  overflowed: boolean
+}
+
+const make = Effect.gen(function* () {
+  const sink = yield* CarrierSink
+  const media = yield* MediaPlane
+  const entropy = yield* Entropy
+  const deadlines = yield* Deadlines.make
+  const fibers = yield* FiberSet.make<void>()
+  const lines = new Map<string, Line>()
+
+  const post = (line: Line, mail: Mail): void => {
+    if (!Queue.offerUnsafe(line.mailbox, mail)) line.overflowed = true
+  }
+  const farActs = (line: Line | null, act: PhoneScript.FarAct): void => {
+    if (line !== null) post(line, { kind: "input", input: { type: "far", act } })
+  }
+
+  const tell = Effect.fnUntraced(function* (
+    callId: string | null,
+    legId: string,
+    report: LegReport.LegReport,
+    at?: number
+  ) {
+    if (callId === null) return
+    yield* sink.tell(callId, { legId, at: at ?? (yield* Clock.currentTimeMillis), ...report })
+  })
+
+  const connect = Effect.fnUntraced(function* (line: Line) {
+    line.hasMedia = true
+    yield* media.subscribe(line.id, (event) => {
+      const report = LegReport.ofMedia(event)
+      if (report === null) return
+      if (report === "fault") return post(line, { kind: "input", input: { type: "fault" } })
+      post(line, { kind: "report", report, at: event._tag === "DtmfReceived" ? event.at : null })
+    })
+    const opened =
+      line.peer === null
+        ? media.openPhone(line.id, line.script?.voice ?? { kind: "silence" })
+        : media.openJoined(line.id, line.peer.id)
+    return yield* opened.pipe(
+      Effect.timeout(openTimeoutMs),
+      Effect.match({ onSuccess: () => true, onFailure: () => false })
+    )
+  })
+
+  const disconnect = (line: Line) =>
+    Effect.suspend(() => {
+      if (!line.hasMedia) return Effect.void
+      line.hasMedia = false
+      return media.close(line.id)
+    })
+
+  const receive = (line: Line, input: SimulatedLeg.Input): Effect.Effect<void> =>
+    Effect.gen(function* () {
+      const { leg, outcomes } = SimulatedLeg.step(line.leg, input, yield* Clock.currentTimeMillis)
+      line.leg = leg
+      for (const outcome of outcomes) {
+        switch (outcome.type) {
+          case "ringing":
+            yield* tell(line.callId, line.id, { type: "ringing", resume: null })
+            break
+          case "talk":
+            if (!(yield* connect(line))) return yield* receive(line, { type: "fault" })
+            yield* tell(line.callId, line.id, { type: "answered", resume: null })
+            break
+          case "pass":
+            farActs(line.peer, outcome.act)
+            break
+          case "over":
+            yield* disconnect(line)
+            yield* tell(line.callId, line.id, { type: "ended", ...outcome.end })
+        }
+      }
+    })
+
+  const obey = (line: Line, command: CarrierCommand): Effect.Effect<void> => {
+    const talking = line.leg.phase === "talking"
+    switch (command.type) {
+      case "ring":
+      case "answer":
+      case "hangup":
+        return receive(line, { type: command.type })
+      case "reject":
+        return receive(line, { type: "reject", cause: command.cause })
+      case "play":
+        if (talking) return media.play(line.id, { id: command.playbackId, url: command.url, loop: command.loop })
+        break
+      case "send_dtmf":
+        if (talking) return media.sendDtmf(line.id, command.commandId, command.digits, command.durationMs)
+        break
+      case "stop_playback":
+        return talking ? media.stopPlayback(line.id, command.which) : Effect.void
+      case "dial":
+        break
+    }
+    const failure = LegReport.ofFailure(command, "not_answered")
+    return failure === null ? Effect.void : tell(line.callId, line.id, failure)
+  }
+
+  const handle = (line: Line, mail: Mail): Effect.Effect<void> => {
+    switch (mail.kind) {
+      case "input":
+        return receive(line, mail.input)
+      case "command":
+        return obey(line, mail.command)
+      case "report":
+        return tell(line.callId, line.id, mail.report, mail.at ?? undefined)
+    }
+  }
+
+  const wake = (line: Line) => () => post(line, { kind: "input", input: { type: "due" } })
+
+  const live = (line: Line) =>
+    Effect.gen(function* () {
+      while (line.leg.phase !== "over") {
+        deadlines.set(line.id, line.leg.agenda[0]?.at ?? null, wake(line))
+        const mail = yield* Queue.take(line.mailbox)
+        yield* line.overflowed ? receive(line, { type: "fault" }) : handle(line, mail)
+      }
+    })
+
+  /** Whatever ends it, nothing of a leg stays behind, nor does its other end wait for it. */
+  const release = (line: Line) =>
+    Effect.suspend(() => {
+      deadlines.set(line.id, null, wake(line))
+      lines.delete(line.id)
+      if (line.leg.phase !== "over")
+        farActs(line.peer, { type: "ends", end: { cause: "error", sipStatus: null, by: "network" } })
+      return disconnect(line)
+    })
+
+  const start = (line: Line, life: Effect.Effect<void>) => {
+    lines.set(line.id, line)
+    return FiberSet.run(
+      fibers,
+      life.pipe(
+        Effect.ensuring(release(line)),
+        Effect.tapCause((cause) =>
+          Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("a simulated leg died", cause)
+        ),
+        Effect.annotateLogs({ legId: line.id })
+      )
+    )
+  }
+
+  const lineOf = Effect.fnUntraced(function* (
+    id: string,
+    direction: SimulatedLeg.SimulatedLeg["direction"],
+    script: PhoneScript.PhoneScript | null,
+    callId: string | null
+  ): Effect.fn.Return<Line> {
+    const mailbox = yield* Queue.dropping<Mail>(mailboxRoom)
+    const leg = SimulatedLeg.make(direction, script, yield* Clock.currentTimeMillis)
+    return { id, script, mailbox, leg, callId, peer: null, hasMedia: false, overflowed: false }
+  })
+
+  /** Asks for admission of an inbound leg, tells of it, then lives. */
+  const takeIn = (
+    line: Line,
+    call: { readonly from: string; readonly to: string },
+    told: (admission: Admission) => void
+  ) =>
+    Effect.gen(function* () {
+      const at = yield* Clock.currentTimeMillis
+      const admission = yield* sink
+        .offer({ legId: line.id, at, adapter: "simulator", routeIds: [], from: call.from, to: call.to, resume: null })
+        .pipe(Effect.onError(() => Effect.sync(() => told({ admitted: false, cause: "unavailable" }))))
+      told(admission)
+      if (!admission.admitted) return
+      line.callId = admission.callId
+      yield* live(line)
+    })
+
+  /** Decision D10: the number of a tenant of this service rings there; both legs are joined. */
+  const ringTenant = Effect.fnUntraced(function* (
+    caller: Line,
+    command: Extract<CarrierCommand, { readonly type: "dial" }>
+  ) {
+    const callee = yield* lineOf(Id.derive(command.commandId, "leg"), "inbound", null, null)
+    callee.peer = caller
+    caller.peer = callee
+    yield* start(
+      callee,
+      takeIn(callee, command, (admission) => {
+        if (admission.admitted) return
+        callee.leg = { ...callee.leg, phase: "over" }
+        farActs(caller, { type: "ends", end: SimulatedLeg.refusalOf(admission.cause) })
+      })
+    )
+  })
+
+  const dial = Effect.fnUntraced(function* (command: Extract<CarrierCommand, { readonly type: "dial" }>) {
+    const script = PhoneScript.ofNumber(command.to)
+    const line = yield* lineOf(command.legId, "outbound", script, command.callId)
+    // Room for the leg that it may be joined to, too.
+    if (lines.size + 2 > maxLegs) post(line, { kind: "input", input: { type: "fault" } })
+    else if (script === null) yield* ringTenant(line, command)
+    yield* start(line, live(line))
+  })
+
+  /** A leg that this process never had, or has no more. */
+  const answerUnknown = (command: CarrierCommand) =>
+    Effect.forEach(LegReport.ofUnknownLeg(command), (report) => tell(command.callId, command.legId, report), {
+      discard: true
+    })
+
+  const interpret = (command: CarrierCommand): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const line = lines.get(command.legId)
+      if (line !== undefined) return Effect.sync(() => post(line, { kind: "command", command }))
+      return command.type === "dial" ? dial(command) : Effect.asVoid(FiberSet.run(fibers, answerUnknown(command)))
+    })
+
+  const simulateInbound = Effect.fnUntraced(function* (call: { readonly from: string; readonly to: string }) {
+    if (lines.size + 1 > maxLegs) return { admitted: false, cause: "unavailable" } as const
+    const line = yield* lineOf(Id.derive(entropy.hex(16), "leg"), "inbound", PhoneScript.caller, null)
+    const admission = yield* Deferred.make<Admission>()
+    yield* start(
+      line,
+      takeIn(line, call, (told) => Deferred.doneUnsafe(admission, Effect.succeed(told)))
+    )
+    return yield* Deferred.await(admission)
+  })
+
+  yield* (yield* Carrier).register("simulator", {
+    interpret,
+    presence: (legId) =>
+      Effect.sync(() => {
+        const line = lines.get(legId)
+        return line === undefined || line.leg.phase === "over" ? "gone" : "alive"
+      })
+  })
+
+  return InboundSimulator.of({ simulateInbound })
+})
+
+/**
+ * The carrier of simulated phones, registered as `simulator`: `PhoneScript` says which number does what, `SimulatedLeg`
+ * decides, and the media plane carries the sound in memory. Its only clock is the fibers'.
+ *
+ * Legs die with the process, so that a leg it does not know is `lost` at once. `ringbackUrl` is not played: a simulated
+ * phone hears nothing before it answers. When the layer's scope closes, legs vanish without an event.
+ */
+export const layer = Layer.effect(InboundSimulator, make)

@@ -1,0 +1,320 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { Carrier, type CarrierCommand, type CarrierEvent, type CarrierSink } from "../../src/carrier/Carrier.ts"
+import { RecordingSink } from "./RecordingSink.ts"
+
+/** What is around an adapter: its peers, and time. */
+export class Outside extends Context.Service<
+  Outside,
+  {
+    /** A peer begins to call `to`, and waits for our answer. */
+    readonly callIn: (call: { readonly from: string; readonly to: string }) => Effect.Effect<void>
+    /** Lets so much time pass, virtual or real, and everything happen that it brings. */
+    readonly elapse: (ms: number) => Effect.Effect<void>
+  }
+>()("trunkline/test/carrier/Outside") {}
+
+export interface Subject {
+  /** The name under which the adapter registers itself. */
+  readonly adapter: string
+  readonly routeId: string
+  /** Far parties by what they do with a call, each within two seconds. */
+  readonly phones: {
+    /** Rings, answers, presses back every digit it is sent. */
+    readonly answers: string
+    readonly busy: string
+    /** Rings for ever. */
+    readonly silent: string
+    /** Rings, then refuses with 403 or 603. */
+    readonly rejects: string
+  }
+  /** Rings, answers, hangs up after at most so long. */
+  readonly hangsUp: { readonly number: string; readonly withinMs: number }
+  readonly sounds: {
+    /** At most a second long, at least half a second. */
+    readonly good: string
+    /** Answered by 404. */
+    readonly missing: string
+  }
+  readonly layer: Layer.Layer<Carrier | Outside, never, CarrierSink>
+}
+
+type Report = Omit<CarrierEvent, "legId" | "at">
+/** A command without what names it. */
+export type Plain = CarrierCommand extends infer Command
+  ? Command extends CarrierCommand
+    ? Omit<Command, "commandId" | "callId" | "legId">
+    : never
+  : never
+
+const hangup: Plain = { type: "hangup", origin: null, resume: null }
+const types = (reports: ReadonlyArray<Report>) => reports.map(({ type }) => type)
+const ofType = <Type extends CarrierEvent["type"]>(reports: ReadonlyArray<Report>, type: Type) =>
+  reports.filter((report): report is Extract<CarrierEvent, { readonly type: Type }> => report.type === type)
+const endOf = (reports: ReadonlyArray<Report>) => {
+  const [end, ...more] = ofType(reports, "ended")
+  assert.strictEqual(more.length, 0, "a leg ends once")
+  assert(end !== undefined, "the leg has ended")
+  assert.strictEqual(reports.at(-1)?.type, "ended", "nothing follows the end")
+  return { cause: end.cause, sipStatus: end.sipStatus, by: end.by }
+}
+
+/** What every adapter of the carrier port does alike, whatever stands behind it. */
+export const describeCarrier = (name: string, subject: Subject): void => {
+  const bench = Effect.gen(function* () {
+    const carrier = yield* Carrier
+    const outside = yield* Outside
+    const sink = yield* RecordingSink
+    let commands = 0
+    const send = (legId: string, command: Plain, callId = `call of ${legId}`) =>
+      carrier.interpret(subject.adapter, { ...command, commandId: `command ${++commands}`, callId, legId })
+    return {
+      sink,
+      send,
+      elapse: outside.elapse,
+      dial: (to: string, legId = "leg") =>
+        Effect.as(
+          send(legId, {
+            type: "dial",
+            tenantId: "t",
+            routeId: subject.routeId,
+            from: "+12025550190",
+            to,
+            ringbackUrl: null
+          }),
+          legId
+        ),
+      /** A call comes in and waits. */
+      callIn: Effect.gen(function* () {
+        yield* outside.callIn({ from: "+12025550191", to: "+12025550160" })
+        yield* outside.elapse(500)
+        const offer = sink.offers.at(-1)
+        assert(offer !== undefined, "the call was offered")
+        return offer
+      }),
+      presence: (legId: string) => carrier.presence(subject.adapter, legId)
+    }
+  })
+
+  const provided = <A, E>(test: Effect.Effect<A, E, Carrier | Outside | RecordingSink>) =>
+    Effect.provide(test, Layer.provideMerge(subject.layer, RecordingSink.layer))
+
+  const contract = (title: string, test: (use: Effect.Success<typeof bench>) => Effect.Effect<void>) =>
+    it.effect(title, () => provided(Effect.flatMap(bench, test)))
+
+  describe(`${name}, as a carrier`, () => {
+    contract(
+      "a dialled leg rings, is answered, and ends once when we hang up",
+      ({ dial, elapse, presence, send, sink }) =>
+        Effect.gen(function* () {
+          const leg = yield* dial(subject.phones.answers)
+          assert.strictEqual(yield* presence(leg), "alive")
+          yield* elapse(3000)
+          assert.deepStrictEqual(types(sink.of(leg)), ["ringing", "answered"])
+          yield* send(leg, hangup)
+          yield* send(leg, hangup)
+          yield* elapse(1000)
+          assert.deepStrictEqual(endOf(sink.of(leg)), { cause: "hangup", sipStatus: null, by: "near" })
+          assert.strictEqual(yield* presence(leg), "gone")
+          const times = sink.told.map(({ event }) => event.at)
+          assert.deepStrictEqual(
+            times,
+            times.toSorted((a, b) => a - b)
+          )
+          assert.isTrue(sink.told.every(({ callId }) => callId === `call of ${leg}`))
+        })
+    )
+
+    contract("a busy phone ends the leg with 486", ({ dial, elapse, sink }) =>
+      Effect.gen(function* () {
+        const leg = yield* dial(subject.phones.busy)
+        yield* elapse(3000)
+        assert.deepStrictEqual(endOf(sink.of(leg)), { cause: "final_response", sipStatus: 486, by: "far" })
+        assert.notInclude(types(sink.of(leg)), "answered")
+      })
+    )
+
+    contract("a phone that rejects ends the leg with its refusal", ({ dial, elapse, sink }) =>
+      Effect.gen(function* () {
+        const leg = yield* dial(subject.phones.rejects)
+        yield* elapse(3000)
+        const { by, cause, sipStatus } = endOf(sink.of(leg))
+        assert.deepStrictEqual({ cause, by }, { cause: "final_response", by: "far" })
+        assert.include([403, 603], sipStatus)
+      })
+    )
+
+    contract("a leg that is hung up while it rings is cancelled", ({ dial, elapse, send, sink }) =>
+      Effect.gen(function* () {
+        const leg = yield* dial(subject.phones.silent)
+        yield* elapse(20_000)
+        assert.deepStrictEqual(types(sink.of(leg)), ["ringing"])
+        yield* send(leg, hangup)
+        yield* elapse(1000)
+        assert.deepStrictEqual(types(sink.of(leg)), ["ringing", "ended"])
+        const { by, cause } = endOf(sink.of(leg))
+        assert.deepStrictEqual({ cause, by }, { cause: "cancelled", by: "near" })
+      })
+    )
+
+    contract("a leg that is hung up as it is dialled ends all the same", ({ dial, elapse, send, sink }) =>
+      Effect.gen(function* () {
+        const leg = yield* dial(subject.phones.answers)
+        yield* send(leg, hangup)
+        yield* elapse(5000)
+        assert.strictEqual(endOf(sink.of(leg)).by, "near")
+        assert.notInclude(types(sink.of(leg)), "answered")
+      })
+    )
+
+    contract("a phone that hangs up ends the leg", ({ dial, elapse, sink }) =>
+      Effect.gen(function* () {
+        const leg = yield* dial(subject.hangsUp.number)
+        yield* elapse(subject.hangsUp.withinMs)
+        assert.deepStrictEqual(types(sink.of(leg)), ["ringing", "answered", "ended"])
+        assert.deepStrictEqual(endOf(sink.of(leg)), { cause: "hangup", sipStatus: null, by: "far" })
+      })
+    )
+
+    contract("an inbound leg is offered, answered and hung up", ({ callIn, elapse, presence, send, sink }) =>
+      Effect.gen(function* () {
+        const { adapter, from, legId, to } = yield* callIn
+        assert.deepStrictEqual(
+          { adapter, from, to },
+          { adapter: subject.adapter, from: "+12025550191", to: "+12025550160" }
+        )
+        yield* send(legId, { type: "ring" })
+        yield* elapse(500)
+        assert.deepStrictEqual(sink.of(legId), [])
+        assert.strictEqual(yield* presence(legId), "alive")
+        yield* send(legId, { type: "answer" })
+        yield* send(legId, { type: "answer" })
+        yield* elapse(1000)
+        assert.deepStrictEqual(types(sink.of(legId)), ["answered"])
+        yield* send(legId, hangup)
+        yield* elapse(1000)
+        assert.deepStrictEqual(endOf(sink.of(legId)), { cause: "hangup", sipStatus: null, by: "near" })
+      })
+    )
+
+    for (const [cause, sipStatus] of [
+      ["user_busy", 486],
+      ["rejected", 603],
+      ["no_answer", 480]
+    ] as const)
+      contract(`an inbound leg is refused as ${cause} with ${sipStatus}`, ({ callIn, elapse, send, sink }) =>
+        Effect.gen(function* () {
+          const { legId, resume } = yield* callIn
+          yield* send(legId, { type: "reject", cause, resume })
+          yield* elapse(1000)
+          assert.deepStrictEqual(endOf(sink.of(legId)), { cause: "final_response", sipStatus, by: "near" })
+        })
+      )
+
+    contract("an inbound leg that is hung up before its answer is refused", ({ callIn, elapse, send, sink }) =>
+      Effect.gen(function* () {
+        const { legId } = yield* callIn
+        yield* send(legId, hangup)
+        yield* elapse(1000)
+        assert.deepStrictEqual(endOf(sink.of(legId)), { cause: "final_response", sipStatus: 480, by: "near" })
+      })
+    )
+
+    contract("nothing is told of an inbound leg that was not admitted", ({ callIn, elapse, presence, sink }) =>
+      Effect.gen(function* () {
+        sink.admit(() => Effect.succeed({ admitted: false, cause: "not_found" }))
+        const { legId } = yield* callIn
+        yield* elapse(1000)
+        assert.deepStrictEqual(sink.told, [])
+        assert.strictEqual(yield* presence(legId), "gone")
+      })
+    )
+
+    contract("a sound is played to its end, and the next one after it", ({ dial, elapse, send, sink }) =>
+      Effect.gen(function* () {
+        const leg = yield* dial(subject.phones.answers)
+        yield* elapse(3000)
+        yield* send(leg, { type: "play", playbackId: "one", url: subject.sounds.good, loop: 2 })
+        yield* send(leg, { type: "play", playbackId: "two", url: subject.sounds.missing, loop: 1 })
+        yield* send(leg, { type: "play", playbackId: "three", url: subject.sounds.good, loop: 1 })
+        yield* elapse(6000)
+        const ended = ofType(sink.of(leg), "playback_ended")
+        const outcome = (id: string) =>
+          ended.filter(({ playbackId }) => playbackId === id).map(({ reason, status }) => [status, reason])
+        assert.deepStrictEqual(outcome("one"), [["completed", null]])
+        assert.deepStrictEqual(outcome("two"), [["failed", "http_404"]])
+        assert.deepStrictEqual(outcome("three"), [["completed", null]])
+        assert.isBelow(
+          ended.findIndex(({ playbackId }) => playbackId === "one"),
+          ended.findIndex(({ playbackId }) => playbackId === "three")
+        )
+      })
+    )
+
+    contract("playback stops when it is told to", ({ dial, elapse, send, sink }) =>
+      Effect.gen(function* () {
+        const leg = yield* dial(subject.phones.answers)
+        yield* elapse(3000)
+        yield* send(leg, { type: "play", playbackId: "one", url: subject.sounds.good, loop: 100 })
+        yield* send(leg, { type: "play", playbackId: "two", url: subject.sounds.good, loop: 100 })
+        yield* elapse(1000)
+        yield* send(leg, { type: "stop_playback", which: "all" })
+        yield* send(leg, { type: "stop_playback", which: "all" })
+        yield* elapse(1000)
+        assert.deepStrictEqual(
+          ofType(sink.of(leg), "playback_ended").map(({ playbackId, status }) => [playbackId, status]),
+          [
+            ["one", "stopped"],
+            ["two", "stopped"]
+          ]
+        )
+      })
+    )
+
+    contract("digits are sent, and come in one by one", ({ dial, elapse, send, sink }) =>
+      Effect.gen(function* () {
+        const leg = yield* dial(subject.phones.answers)
+        yield* elapse(3000)
+        yield* send(leg, { type: "send_dtmf", digits: "12#", durationMs: 100 })
+        yield* elapse(2000)
+        assert.deepStrictEqual(
+          ofType(sink.of(leg), "dtmf").map(({ digit }) => digit),
+          ["1", "2", "#"]
+        )
+        assert.strictEqual(ofType(sink.of(leg), "dtmf_sent").length, 1)
+        yield* send(leg, { type: "send_dtmf", digits: "not digits", durationMs: 100 })
+        yield* elapse(1000)
+        assert.strictEqual(ofType(sink.of(leg), "command_failed").length, 1)
+      })
+    )
+
+    contract("sound and digits for a leg that nobody answered fail", ({ dial, elapse, send, sink }) =>
+      Effect.gen(function* () {
+        const leg = yield* dial(subject.phones.silent)
+        yield* elapse(1000)
+        yield* send(leg, { type: "play", playbackId: "one", url: subject.sounds.good, loop: 1 })
+        yield* send(leg, { type: "send_dtmf", digits: "1", durationMs: 100 })
+        yield* send(leg, { type: "stop_playback", which: "all" })
+        yield* elapse(1000)
+        assert.deepStrictEqual(types(sink.of(leg)).toSorted(), ["command_failed", "playback_ended", "ringing"])
+        yield* send(leg, hangup)
+        yield* elapse(1000)
+      })
+    )
+
+    contract("a leg that this process never knew is lost as soon as it is to go", ({ elapse, presence, send, sink }) =>
+      Effect.gen(function* () {
+        assert.strictEqual(yield* presence("nobody"), "gone")
+        yield* send("nobody", hangup)
+        yield* send("nobody's caller", { type: "reject", cause: "error", resume: null })
+        yield* elapse(1000)
+        for (const leg of ["nobody", "nobody's caller"])
+          assert.deepStrictEqual(endOf(sink.of(leg)), { cause: "lost", sipStatus: null, by: "network" })
+        yield* send("elsewhere", { type: "play", playbackId: "one", url: subject.sounds.good, loop: 1 })
+        yield* send("elsewhere", { type: "send_dtmf", digits: "1", durationMs: 100 })
+        yield* elapse(1000)
+        assert.deepStrictEqual(types(sink.of("elsewhere")).toSorted(), ["command_failed", "playback_ended"])
+      })
+    )
+  })
+}

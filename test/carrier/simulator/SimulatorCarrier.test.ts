@@ -1,0 +1,263 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Carrier } from "../../../src/carrier/Carrier.ts"
+import { InboundSimulator } from "../../../src/carrier/simulator/InboundSimulator.ts"
+import * as SimulatorCarrier from "../../../src/carrier/simulator/SimulatorCarrier.ts"
+import { Outside, type Plain } from "../CarrierContract.ts"
+import { RecordingSink } from "../RecordingSink.ts"
+import * as SimulatedWorld from "./SimulatedWorld.ts"
+
+const owned = "+12025550160"
+
+const world = (maxLegs?: number) => Layer.provideMerge(SimulatedWorld.layer(maxLegs), RecordingSink.layer)
+
+const bench = Effect.gen(function* () {
+  const carrier = yield* Carrier
+  const sink = yield* RecordingSink
+  const send = (legId: string, command: Plain) =>
+    carrier.interpret("simulator", { ...command, commandId: "c", callId: "call", legId })
+  return {
+    sink,
+    send,
+    elapse: (yield* Outside).elapse,
+    simulateInbound: (yield* InboundSimulator).simulateInbound,
+    presence: (legId: string) => carrier.presence("simulator", legId),
+    dial: (to: string, legId = "leg") =>
+      carrier.interpret("simulator", {
+        type: "dial",
+        commandId: `dial ${legId}`,
+        callId: "call",
+        legId,
+        tenantId: "t",
+        routeId: "r",
+        from: "+12025550190",
+        to,
+        ringbackUrl: null
+      }),
+    hangup: (legId: string) => send(legId, { type: "hangup", origin: null, resume: null }),
+    /** `type@ms since the start`, dtmf with its digit, ends with their cause. */
+    story: (legId: string) =>
+      sink.told.flatMap(({ event }) => {
+        if (event.legId !== legId) return []
+        const what =
+          event.type === "dtmf"
+            ? `dtmf ${event.digit}`
+            : event.type === "ended"
+              ? `ended ${event.cause} ${event.sipStatus} ${event.by}`
+              : event.type
+        return [`${what} @${event.at}`]
+      })
+  }
+})
+
+const untimed = (story: ReadonlyArray<string>) => story.map((line) => line.replace(/ @.*/, ""))
+
+describe("Simulated phones", () => {
+  const stories: ReadonlyArray<readonly [number: string, ms: number, ...story: ReadonlyArray<string>]> = [
+    ["+12025550100", 70_000, "ringing @200", "answered @1000"],
+    ["+12025550101", 5000, "ended final_response 486 far @300"],
+    ["+12025550102", 70_000, "ringing @200"],
+    ["+12025550103", 5000, "ringing @200", "ended final_response 603 far @1000"],
+    ["+12025550104", 10_000, "ringing @200", "answered @1000"],
+    ["+12025550106", 9000, "ringing @200", "answered @1000", "ended hangup null far @6000"],
+    ["+12025550107", 5000, "ended no_route null network @100"],
+    ["+12025550108", 5000, "ended error null network @100"]
+  ]
+  for (const [number, ms, ...story] of stories)
+    it.effect(`${number}: ${story.join(", ")}`, () =>
+      Effect.gen(function* () {
+        const use = yield* bench
+        yield* use.dial(number)
+        yield* use.elapse(ms)
+        assert.deepStrictEqual(use.story("leg"), story)
+      }).pipe(Effect.provide(world()))
+    )
+
+  it.effect("+12025550105 presses 1234# two seconds after its answer and every five seconds", () =>
+    Effect.gen(function* () {
+      const use = yield* bench
+      yield* use.dial("+12025550105")
+      yield* use.elapse(2900)
+      assert.deepStrictEqual(use.story("leg"), ["ringing @200", "answered @1000"])
+      yield* use.elapse(1200)
+      const once = ["dtmf 1", "dtmf 2", "dtmf 3", "dtmf 4", "dtmf #"]
+      assert.deepStrictEqual(untimed(use.story("leg")).slice(2), once)
+      yield* use.elapse(5000)
+      assert.deepStrictEqual(untimed(use.story("leg")).slice(2), [...once, ...once])
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("a leg that the media plane has no room for ends with an error", () =>
+    Effect.gen(function* () {
+      const use = yield* bench
+      yield* use.dial("+12025550100", "one")
+      yield* use.dial("+12025550100", "two")
+      yield* use.elapse(2000)
+      assert.deepStrictEqual(untimed(use.story("two")), ["ringing", "ended error null network"])
+      yield* use.hangup("one")
+      yield* use.elapse(100)
+      yield* use.dial("+12025550100", "three")
+      yield* use.elapse(2000)
+      assert.deepStrictEqual(untimed(use.story("three")), ["ringing", "answered"])
+    }).pipe(Effect.provide(world(1)))
+  )
+
+  it.effect("a leg whose call does not follow ends with an error, not in memory without end", () =>
+    Effect.gen(function* () {
+      const use = yield* bench
+      const slow = yield* Deferred.make<void>()
+      use.sink.commit(({ event }) => (event.type === "ringing" ? Deferred.await(slow) : Effect.void))
+      yield* use.dial("+12025550102")
+      yield* use.elapse(300)
+      for (let i = 0; i <= SimulatorCarrier.mailboxRoom; i++) yield* use.send("leg", { type: "ring" })
+      yield* Deferred.succeed(slow, undefined)
+      yield* use.elapse(100)
+      assert.deepStrictEqual(untimed(use.story("leg")), ["ringing", "ended error null network"])
+    }).pipe(Effect.provide(world()))
+  )
+})
+
+describe("Calls between tenants (decision D10)", () => {
+  const ring = Effect.gen(function* () {
+    const use = yield* bench
+    yield* use.dial(owned)
+    yield* use.elapse(100)
+    const offer = use.sink.offers[0]
+    assert(offer !== undefined)
+    return { ...use, offer, callee: offer.legId }
+  })
+
+  it.effect("an owned number rings there, is answered there, and digits cross", () =>
+    Effect.gen(function* () {
+      const { callee, elapse, hangup, offer, send, sink, story } = yield* ring
+      assert.deepStrictEqual([offer.from, offer.to, offer.adapter], ["+12025550190", owned, "simulator"])
+      assert.deepStrictEqual(story("leg"), [])
+      yield* send(callee, { type: "ring" })
+      yield* elapse(3000)
+      assert.deepStrictEqual(untimed(story("leg")), ["ringing"])
+      yield* send(callee, { type: "answer" })
+      yield* elapse(100)
+      assert.deepStrictEqual(untimed(story("leg")), ["ringing", "answered"])
+      assert.deepStrictEqual(untimed(story(callee)), ["answered"])
+      yield* send("leg", { type: "send_dtmf", digits: "42", durationMs: 100 })
+      yield* elapse(1000)
+      assert.deepStrictEqual(untimed(story(callee)), ["answered", "dtmf 4", "dtmf 2"])
+      yield* hangup(callee)
+      yield* elapse(100)
+      assert.strictEqual(untimed(story(callee)).at(-1), "ended hangup null near")
+      assert.strictEqual(untimed(story("leg")).at(-1), "ended hangup null far")
+      assert.isTrue(
+        sink.told.every(({ callId, event }) => callId === (event.legId === "leg" ? "call" : `call of ${callee}`))
+      )
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("a caller that hangs up early leaves a cancelled call behind", () =>
+    Effect.gen(function* () {
+      const { callee, elapse, hangup, presence, story } = yield* ring
+      yield* hangup("leg")
+      yield* elapse(100)
+      assert.deepStrictEqual(untimed(story("leg")), ["ended cancelled 487 near"])
+      assert.deepStrictEqual(untimed(story(callee)), ["ended cancelled 487 far"])
+      assert.strictEqual(yield* presence(callee), "gone")
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("the refusal of the callee reaches the caller", () =>
+    Effect.gen(function* () {
+      const { callee, elapse, send, story } = yield* ring
+      yield* send(callee, { type: "reject", cause: "user_busy", resume: null })
+      yield* elapse(100)
+      assert.deepStrictEqual(untimed(story("leg")), ["ended final_response 486 far"])
+      assert.deepStrictEqual(untimed(story(callee)), ["ended final_response 486 near"])
+    }).pipe(Effect.provide(world()))
+  )
+
+  for (const [cause, end] of [
+    ["not_found", "ended no_route null network"],
+    ["user_busy", "ended final_response 486 far"],
+    ["unavailable", "ended final_response 503 far"]
+  ] as const)
+    it.effect(`a callee that is not admitted (${cause}) ends the caller: ${end}`, () =>
+      Effect.gen(function* () {
+        const use = yield* bench
+        use.sink.admit(() => Effect.succeed({ admitted: false, cause }))
+        yield* use.dial("+4930123456")
+        yield* use.elapse(100)
+        assert.deepStrictEqual(untimed(use.story("leg")), [end])
+        assert.strictEqual(use.sink.told.length, 1)
+      }).pipe(Effect.provide(world()))
+    )
+
+  it.effect("commands that come before the admission's answer wait for it", () =>
+    Effect.gen(function* () {
+      const use = yield* bench
+      const committed = yield* Deferred.make<void>()
+      use.sink.admit(({ legId }) =>
+        Effect.gen(function* () {
+          yield* use.send(legId, { type: "ring" })
+          yield* use.send(legId, { type: "answer" })
+          yield* Deferred.await(committed)
+          return { admitted: true, callId: "theirs" }
+        })
+      )
+      yield* use.dial(owned)
+      yield* use.elapse(1000)
+      assert.deepStrictEqual(use.sink.told, [])
+      yield* Deferred.succeed(committed, undefined)
+      yield* use.elapse(100)
+      assert.deepStrictEqual(untimed(use.story("leg")), ["ringing", "answered"])
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("a defect of one call ends the leg at its other end", () =>
+    Effect.gen(function* () {
+      const { callee, elapse, presence, send, sink, story } = yield* ring
+      sink.commit(({ event }) => (event.legId === callee ? Effect.die("no such call") : Effect.void))
+      yield* send(callee, { type: "answer" })
+      yield* elapse(100)
+      assert.deepStrictEqual(untimed(story("leg")), ["ended error null network"])
+      assert.strictEqual(yield* presence(callee), "gone")
+    }).pipe(Effect.provide(world()))
+  )
+})
+
+describe("Simulated callers", () => {
+  it.effect("hang up a minute after the answer", () =>
+    Effect.gen(function* () {
+      const use = yield* bench
+      const admission = yield* use.simulateInbound({ from: "+12025550191", to: owned })
+      const leg = use.sink.offers[0]?.legId ?? ""
+      assert.deepStrictEqual(admission, { admitted: true, callId: `call of ${leg}` })
+      yield* use.elapse(1000)
+      yield* use.send(leg, { type: "answer" })
+      yield* use.elapse(100)
+      yield* use.send(leg, { type: "send_dtmf", digits: "9", durationMs: 100 })
+      yield* use.elapse(61_000)
+      assert.deepStrictEqual(untimed(use.story(leg)), ["answered", "dtmf 9", "dtmf_sent", "ended hangup null far"])
+      assert.strictEqual(use.sink.told.at(-1)?.event.at, 61_000)
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("give up after a minute of ringing", () =>
+    Effect.gen(function* () {
+      const use = yield* bench
+      yield* use.simulateInbound({ from: "+12025550191", to: owned })
+      const leg = use.sink.offers[0]?.legId ?? ""
+      yield* use.elapse(60_100)
+      assert.deepStrictEqual(use.story(leg), ["ended cancelled 487 far @60000"])
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("are told why they are not admitted, and that admission died", () =>
+    Effect.gen(function* () {
+      const use = yield* bench
+      use.sink.admit(() => Effect.succeed({ admitted: false, cause: "not_found" }))
+      const call = { from: "+12025550191", to: "+12025550170" }
+      assert.deepStrictEqual(yield* use.simulateInbound(call), { admitted: false, cause: "not_found" })
+      use.sink.admit(() => Effect.die("the database is gone"))
+      const fiber = yield* Effect.forkChild(use.simulateInbound(call))
+      assert.deepStrictEqual(yield* Fiber.join(fiber), { admitted: false, cause: "unavailable" })
+    }).pipe(Effect.provide(world()))
+  )
+})
