@@ -102,7 +102,11 @@ export class Billing extends Context.Service<
           return { ...row, updated_at: Timestamp.format(row.updated_at) }
         })
 
-        const ledger = Effect.fn("Billing.ledger")(function* (tenantId: string, filters: LedgerFilters, window: Window) {
+        const ledger = Effect.fn("Billing.ledger")(function* (
+          tenantId: string,
+          filters: LedgerFilters,
+          window: Window
+        ) {
           const where = sql.and([
             sql`tenant_id = ${tenantId}`,
             ...(filters.type === undefined ? [] : [sql`type = ${filters.type}`]),

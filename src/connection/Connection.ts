@@ -1,0 +1,222 @@
+import { Cache, Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../actor/Entropy.ts"
+import * as Audit from "../audit/Audit.ts"
+import { RouteDirectory, type SipTrunk } from "../carrier/Carrier.ts"
+import * as Id from "../domain/Id.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import { empty, Journal } from "../store/Journal.ts"
+import { Vault } from "../store/Vault.ts"
+import { type ConnectionView, type RouteRow, view } from "./ConnectionView.ts"
+import * as RouteRepo from "./RouteRepo.ts"
+import * as TrunkNames from "./TrunkNames.ts"
+
+/** Which adapter a call goes through. */
+export interface Route {
+  readonly routeId: string
+  readonly adapter: string
+}
+
+/** A SIP trunk as the operator gives it. */
+export interface NewSipTrunk {
+  readonly tenantId: string
+  /** 1 to 120 characters. */
+  readonly name: string
+  /** An IPv4 or IPv6 address without brackets, or a DNS name. */
+  readonly host: string
+  readonly port: number
+  readonly username: string | null
+  readonly password: string | null
+  /** Becomes the tenant's default in place of the one before. */
+  readonly isDefault: boolean
+}
+
+/** Routes, trunks and trunk addresses that are kept in memory, each. */
+const remembered = 10_000
+
+const notFound = Rejected.of("not_found", "no such connection")
+
+/**
+ * Connections, decision 2.8: a route (`svc_route_…`) stands for an adapter and its configuration; each tenant has a
+ * default one, from signup on the simulator's.
+ *
+ * Also answers the carriers (`RouteDirectory`), who see trunks by route and by address. Both from memory; an operator's
+ * change is seen at once.
+ */
+export class Connections extends Context.Service<
+  Connections,
+  {
+    readonly list: (
+      tenantId: string,
+      window: { readonly limit: number; readonly offset: number }
+    ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<ConnectionView> }>
+    readonly find: (tenantId: string, id: string) => Effect.Effect<ConnectionView, Rejected>
+    /** The simulator as a new tenant's default route, inside signup's transaction. */
+    readonly createDefaultWithin: (tenant: {
+      readonly id: string
+      readonly at: number
+      readonly seed: string
+    }) => Effect.Effect<{ readonly routeId: string }>
+    readonly addSipTrunk: (trunk: NewSipTrunk) => Effect.Effect<ConnectionView, Rejected>
+    /** Null: the tenant's default. 400 when it is no route id, 404 when unknown or foreign, 422 when disabled. */
+    readonly resolve: (tenantId: string, routeId: string | null) => Effect.Effect<Route, Rejected>
+  }
+>()("trunkline/connection/Connections") {
+  /** `lookup`: the addresses of a DNS name, none when it cannot be resolved. */
+  static readonly layer = (options: { readonly lookup: (name: string) => Effect.Effect<ReadonlyArray<string>> }) =>
+    Layer.effectContext(
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const journal = yield* Journal
+        const entropy = yield* Entropy
+        const vault = yield* Vault
+        const repo = RouteRepo.make(sql)
+
+        const routes = yield* Cache.make({
+          capacity: remembered,
+          lookup: (key: string) => {
+            const [tenantId = "", routeId = ""] = key.split(" ")
+            return routeId === "" ? repo.findDefault(tenantId) : repo.find(tenantId, routeId)
+          }
+        })
+
+        const trunkOf = (row: RouteRow): SipTrunk => ({
+          routeId: row.id,
+          host: row.host ?? "",
+          port: row.port ?? 5060,
+          username: row.username,
+          password: row.password === null ? null : vault.open(row.password)
+        })
+        const trunks = yield* Cache.make({
+          capacity: remembered,
+          lookup: (routeId: string) => Effect.map(repo.sipById(routeId), (row) => (row === null ? null : trunkOf(row)))
+        })
+        const trunksAt = yield* Cache.make({
+          capacity: remembered,
+          lookup: (address: string): Effect.Effect<ReadonlyArray<SipTrunk>> =>
+            Effect.map(repo.sipByHosts([address, ...names.at(address)]), (rows) => rows.map(trunkOf))
+        })
+        const names = yield* TrunkNames.make({
+          capacity: 1_000,
+          lookup: options.lookup,
+          names: repo.sipNames,
+          onChange: Cache.invalidateAll(trunksAt)
+        })
+
+        const resolve = Effect.fn("Connections.resolve")(function* (tenantId: string, routeId: string | null) {
+          if (routeId !== null && !Id.isForm("route", routeId))
+            return yield* Rejected.of("invalid_request", "route_id must be a svc_route_ id")
+          const row = yield* Cache.get(routes, `${tenantId} ${routeId ?? ""}`)
+          if (row === null) return yield* notFound
+          if (row.status !== "active") return yield* Rejected.of("unprocessable", "the connection is disabled")
+          return { routeId: row.id, adapter: row.adapter }
+        })
+
+        const createDefaultWithin = Effect.fn("Connections.createDefaultWithin")(function* (tenant: {
+          readonly id: string
+          readonly at: number
+          readonly seed: string
+        }) {
+          const routeId = Id.derive(tenant.seed, "route")
+          yield* repo.insert({
+            id: routeId,
+            tenantId: tenant.id,
+            name: "Simulated phones",
+            isDefault: true,
+            status: "active",
+            adapter: "simulator",
+            host: null,
+            port: null,
+            username: null,
+            password: null,
+            createdAt: tenant.at
+          })
+          return { routeId }
+        })
+
+        const addSipTrunk = Effect.fn("Connections.addSipTrunk")(function* (trunk: NewSipTrunk) {
+          const host = trunk.host.toLowerCase()
+          const fault = faultOf({ ...trunk, host })
+          if (fault !== null) return yield* Rejected.of("invalid_request", fault)
+          if ((yield* repo.findDefault(trunk.tenantId)) === null)
+            return yield* Rejected.of("not_found", "no such tenant")
+          const at = yield* Clock.currentTimeMillis
+          const seed = entropy.hex(16)
+          const row: RouteRow = {
+            id: Id.derive(seed, "route"),
+            tenantId: trunk.tenantId,
+            name: trunk.name,
+            isDefault: trunk.isDefault,
+            status: "active",
+            adapter: "sip",
+            host,
+            port: trunk.port,
+            username: trunk.username,
+            password: trunk.password === null ? null : vault.seal(trunk.password),
+            createdAt: at
+          }
+          const line = Audit.line({
+            tenantId: trunk.tenantId,
+            at,
+            seed,
+            actor: Audit.operator,
+            action: "connection.created",
+            resourceType: "connection",
+            resourceId: row.id,
+            changes: [{ field: "is_default", from: null, to: row.isDefault }]
+          })
+          yield* Effect.gen(function* () {
+            if (row.isDefault) yield* repo.clearDefault(row.tenantId)
+            yield* repo.insert(row)
+            yield* journal.commitWithin({ ...empty, audit: [line] })
+          }).pipe(sql.withTransaction, Effect.orDie)
+          yield* Cache.invalidate(routes, `${row.tenantId} `)
+          yield* Cache.invalidate(routes, `${row.tenantId} ${row.id}`)
+          yield* Cache.invalidate(trunks, row.id)
+          if (isAddress(host)) yield* Cache.invalidate(trunksAt, host)
+          else {
+            yield* names.refresh(host)
+            // Known already, by another trunk of the same name: its addresses serve this one too.
+            yield* Cache.invalidateAll(trunksAt)
+          }
+          return view(row)
+        })
+
+        const connections = Connections.of({
+          list: (tenantId, window) =>
+            Effect.map(repo.list(tenantId, window), ({ count, rows }) => ({ count, results: rows.map(view) })),
+          find: Effect.fn("Connections.find")(function* (tenantId, id) {
+            const row = yield* repo.find(tenantId, id)
+            return row === null ? yield* notFound : view(row)
+          }),
+          createDefaultWithin,
+          addSipTrunk,
+          resolve
+        })
+        const directory = RouteDirectory.of({
+          sipTrunk: (routeId) => Cache.get(trunks, routeId),
+          sipTrunksAt: (address) => Cache.get(trunksAt, address.toLowerCase())
+        })
+        return Context.make(Connections, connections).pipe(Context.add(RouteDirectory, directory))
+      })
+    )
+}
+
+const ipv4 = /^(25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})(\.(25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})){3}$/
+const isAddress = (host: string): boolean => ipv4.test(host) || host.includes(":")
+
+/** RFC 1123 section 2.1 labels; an IPv6 address in its usual characters. */
+const dnsName = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
+const ipv6 = /^[0-9a-f:]{2,39}(\.[0-9.]+)?$/
+
+const faultOf = (trunk: NewSipTrunk): string | null => {
+  if (trunk.name.length < 1 || trunk.name.length > 120) return "name must be 1 to 120 characters"
+  const numeric = /^[0-9.]+$/.test(trunk.host)
+  if (
+    !(numeric ? ipv4.test(trunk.host) : dnsName.test(trunk.host) || (trunk.host.includes(":") && ipv6.test(trunk.host)))
+  )
+    return `host must be an IP address or a DNS name, not "${trunk.host}"`
+  if (!Number.isInteger(trunk.port) || trunk.port < 1 || trunk.port > 65_535) return "port must be 1 to 65535"
+  if (trunk.password !== null && trunk.username === null) return "a password needs a user name"
+  return null
+}

@@ -1,0 +1,35 @@
+import { Schema } from "effect"
+import * as Timestamp from "../domain/Timestamp.ts"
+
+/** A connection as its tenant sees it, decision 2.8: never the adapter or its configuration. */
+export const Connection = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  is_default: Schema.Boolean,
+  status: Schema.Literals(["active", "disabled"]),
+  created_at: Schema.String
+}).annotate({ identifier: "Connection" })
+export type ConnectionView = typeof Connection.Type
+
+/** `createdAt` in epoch milliseconds; `password` sealed. */
+export interface RouteRow {
+  readonly id: string
+  readonly tenantId: string
+  readonly name: string
+  readonly isDefault: boolean
+  readonly status: "active" | "disabled"
+  readonly adapter: string
+  readonly host: string | null
+  readonly port: number | null
+  readonly username: string | null
+  readonly password: string | null
+  readonly createdAt: number
+}
+
+export const view = (row: RouteRow): ConnectionView => ({
+  id: row.id,
+  name: row.name,
+  is_default: row.isDefault,
+  status: row.status,
+  created_at: Timestamp.format(row.createdAt)
+})

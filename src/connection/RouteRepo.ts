@@ -1,0 +1,65 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { RouteRow } from "./ConnectionView.ts"
+
+/** Rows of `route`. Reads are by tenant; a carrier's own, by id or host, are not. Failed statements die. */
+export const make = (sql: SqlClient.SqlClient) => {
+  const columns = sql`id, tenant_id::text AS "tenantId", name, is_default AS "isDefault", status, adapter, host, port,
+    username, password, (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
+  const first = (rows: ReadonlyArray<RouteRow>) => rows[0] ?? null
+
+  return {
+    insert: (row: RouteRow) =>
+      Effect.orDie(sql`
+        INSERT INTO route (id, tenant_id, name, is_default, status, adapter, host, port, username, password, created_at)
+        VALUES (${row.id}, ${row.tenantId}, ${row.name}, ${row.isDefault}, ${row.status}, ${row.adapter}, ${row.host},
+          ${row.port}, ${row.username}, ${row.password}, to_timestamp(${row.createdAt} / 1000.0))`),
+
+    clearDefault: (tenantId: string) =>
+      Effect.orDie(sql`UPDATE route SET is_default = false WHERE tenant_id = ${tenantId} AND is_default`),
+
+    find: (tenantId: string, id: string) =>
+      Effect.map(
+        Effect.orDie(sql<RouteRow>`SELECT ${columns} FROM route WHERE tenant_id = ${tenantId} AND id = ${id}`),
+        first
+      ),
+
+    findDefault: (tenantId: string) =>
+      Effect.map(
+        Effect.orDie(sql<RouteRow>`SELECT ${columns} FROM route WHERE tenant_id = ${tenantId} AND is_default`),
+        first
+      ),
+
+    list: Effect.fn("RouteRepo.list")(function* (
+      tenantId: string,
+      window: { readonly limit: number; readonly offset: number }
+    ) {
+      const [total] = yield* Effect.orDie(sql<{ readonly count: number }>`
+        SELECT count(*)::int AS count FROM route WHERE tenant_id = ${tenantId}`)
+      const rows = yield* Effect.orDie(sql<RouteRow>`
+        SELECT ${columns} FROM route WHERE tenant_id = ${tenantId}
+        ORDER BY created_at DESC, id LIMIT ${window.limit} OFFSET ${window.offset}`)
+      return { count: total?.count ?? 0, rows }
+    }),
+
+    sipById: (id: string) =>
+      Effect.map(
+        Effect.orDie(sql<RouteRow>`
+          SELECT ${columns} FROM route WHERE id = ${id} AND adapter = 'sip' AND status = 'active'`),
+        first
+      ),
+
+    sipByHosts: (hosts: ReadonlyArray<string>) =>
+      Effect.orDie(sql<RouteRow>`
+        SELECT ${columns} FROM route WHERE adapter = 'sip' AND status = 'active' AND host = ANY(${hosts}::text[])
+        ORDER BY created_at, id`),
+
+    /** Hosts that are names, not addresses. */
+    sipNames: Effect.map(
+      Effect.orDie(sql<{ readonly host: string }>`
+        SELECT DISTINCT host FROM route
+        WHERE adapter = 'sip' AND status = 'active' AND host !~ '^[0-9.]+$' AND host NOT LIKE '%:%'`),
+      (rows) => rows.map((row) => row.host)
+    )
+  }
+}

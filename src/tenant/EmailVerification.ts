@@ -1,0 +1,143 @@
+import { Clock, Effect, Queue, Schedule } from "effect"
+import type { SqlClient } from "effect/sql"
+import { hash } from "node:crypto"
+import type { Entropy } from "../actor/Entropy.ts"
+import * as Audit from "../audit/Audit.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import type { Rendered } from "../idempotency/Slot.ts"
+import type { Mail } from "../mail/Mail.ts"
+import { empty, type Journal } from "../store/Journal.ts"
+import type { Onboarding } from "./Onboarding.ts"
+import type { TenantRepo } from "./TenantRepo.ts"
+import * as TenantView from "./TenantView.ts"
+
+export const lifetimeMs = 7 * 24 * 3_600_000
+
+/** Letters that wait to be written; further ones are dropped (their senders may ask again). */
+const lettersWaiting = 256
+
+interface Letter {
+  readonly email: string
+  readonly firstName: string
+  readonly token: string
+}
+
+/**
+ * Verification of e-mail addresses, decision 2.6: 32 random bytes, kept hashed, good once and for seven days.
+ *
+ * What is mailed is written after its commit, by a fiber of its own: no answer waits for a mail server, and none tells
+ * by its time whether an address is known.
+ */
+export const make = Effect.fnUntraced(function* (needs: {
+  readonly sql: SqlClient.SqlClient
+  readonly journal: Journal["Service"]
+  readonly repo: TenantRepo
+  readonly onboarding: Onboarding["Service"]
+  readonly mail: Mail["Service"]
+  readonly entropy: Entropy["Service"]
+  readonly baseUrl: string
+}) {
+  const { entropy, journal, mail, onboarding, repo, sql } = needs
+
+  const letters = yield* Queue.dropping<Letter>(lettersWaiting)
+  yield* Queue.take(letters).pipe(
+    Effect.flatMap((letter) =>
+      Effect.ignore(mail.send({ to: letter.email, ...textOf(letter, needs.baseUrl) }), {
+        log: "Warn",
+        message: "a verification mail was not sent"
+      })
+    ),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+  /** A new token of a member; gives it in clear, for `post`. */
+  const issue = Effect.fnUntraced(function* (memberId: string, at: number) {
+    const token = Buffer.from(entropy.bytes(32)).toString("base64url")
+    yield* repo.insertToken({ hash: hashOf(token), memberId, at, expiresAt: at + lifetimeMs })
+    return token
+  })
+  const post = (letter: Letter): void => void Queue.offerUnsafe(letters, letter)
+
+  const asked = yield* Queue.dropping<string>(lettersWaiting)
+  const again = Effect.fnUntraced(function* (email: string) {
+    const member = yield* repo.unverified(email)
+    if (member === null) return
+    post({ email, firstName: member.firstName, token: yield* issue(member.id, yield* Clock.currentTimeMillis) })
+  })
+  yield* Queue.take(asked).pipe(
+    Effect.flatMap((email) =>
+      Effect.catchCause(again(email), (cause) => Effect.logWarning("a verification could not be resent", cause))
+    ),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+  const verify = Effect.fn("EmailVerification.verify")(function* (token: string, ip: string | null) {
+    const at = yield* Clock.currentTimeMillis
+    const member = yield* Effect.gen(function* () {
+      const member = yield* repo.useToken(hashOf(token), at)
+      if (member === null) return null
+      const line = Audit.line({
+        tenantId: member.tenantId,
+        at,
+        seed: entropy.hex(16),
+        actor: { type: "user", id: member.memberId, name: null },
+        ip,
+        action: "user.email_verified",
+        resourceType: "user",
+        resourceId: member.memberId
+      })
+      yield* journal.commitWithin({ ...empty, audit: [line] })
+      return member
+    }).pipe(sql.withTransaction, Effect.orDie)
+    if (member === null) return yield* Rejected.of("invalid_request", "the token is unknown, used or expired")
+    yield* onboarding.verified(member.tenantId)
+    const tenant = yield* repo.find(member.tenantId)
+    if (tenant === null) return yield* Effect.die(new Error(`member ${member.memberId} has no tenant`))
+    const body = { email_verified: true, tenant: TenantView.reference(tenant) }
+    return { status: 200, body: JSON.stringify(body) } satisfies Rendered
+  })
+
+  /** Suspends who had seven days (only where mail reaches people, decision D16), and frees who verified since. */
+  const sweep = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    if (mail.isReal)
+      yield* Effect.forEach(yield* repo.overdue(now - lifetimeMs), onboarding.unverified, { discard: true })
+    yield* Effect.forEach(yield* repo.verifiedButSuspended, onboarding.verified, { discard: true })
+    yield* repo.deleteExpiredTokens(now - lifetimeMs)
+  })
+  yield* sweep.pipe(
+    Effect.catchCause((cause) => Effect.logWarning("the sweep of unverified tenants failed", cause)),
+    Effect.repeat(Schedule.spaced("1 hour")),
+    Effect.forkScoped
+  )
+
+  return {
+    issue,
+    post,
+    verify,
+    /** The answer is the same, and as fast, whoever asks for whom. */
+    resend: (email: string): Effect.Effect<Rendered> =>
+      Effect.sync(() => {
+        Queue.offerUnsafe(asked, email.toLowerCase())
+        return { status: 202, body: "{}" }
+      }),
+    sweep
+  }
+})
+
+const hashOf = (token: string): string => hash("sha256", token, "hex")
+
+const textOf = ({ firstName, token }: Letter, baseUrl: string) => ({
+  subject: "Confirm your e-mail address",
+  text: [
+    `Hello ${firstName},`,
+    "",
+    "confirm your address within seven days, or your workspace is suspended until you do:",
+    "",
+    `  curl -X POST ${baseUrl}/v1/auth/verify-email -H 'Content-Type: application/json' -d '{"token":"${token}"}'`,
+    "",
+    "If you did not sign up, ignore this message."
+  ].join("\n")
+})

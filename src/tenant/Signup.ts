@@ -1,0 +1,139 @@
+import { Clock, Effect, Semaphore } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Entropy } from "../actor/Entropy.ts"
+import * as Audit from "../audit/Audit.ts"
+import * as Id from "../domain/Id.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import * as Timestamp from "../domain/Timestamp.ts"
+import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
+import { empty, type Journal } from "../store/Journal.ts"
+import type { Vault } from "../store/Vault.ts"
+import * as EmailVerification from "./EmailVerification.ts"
+import type { Onboarding } from "./Onboarding.ts"
+import * as Password from "./Password.ts"
+import * as Slug from "./Slug.ts"
+import type { TenantRepo } from "./TenantRepo.ts"
+import type { SignedUp } from "./TenantView.ts"
+
+/** Lengths and forms are the edge's; here they hold. */
+export interface SignupRequest {
+  readonly email: string
+  readonly password: string
+  readonly tenantName: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly legalName: string | null
+  readonly country: string | null
+  readonly companySize: string | null
+  readonly industry: string | null
+  readonly useCase: string | null
+  readonly webhookFailoverUrl: string | null
+}
+
+/** Passwords hashed at once: each takes a core for a tenth of a second and 32 MiB. */
+const hashers = 2
+
+const emailUsed = Rejected.of("conflict", "this e-mail address has an account already")
+
+/** `whsec_` and 32 random bytes in base64url (decision 2.10). */
+export const newSecret = (entropy: Entropy["Service"]): string =>
+  `whsec_${Buffer.from(entropy.bytes(32)).toString("base64url")}`
+
+/**
+ * Signs a tenant up, spec §4.2 and decision 2.6: one transaction with the tenant, its owner, balance, first key, default
+ * route, trial credit, account and the receipt; then the mail.
+ *
+ * Who holds the e-mail is decided by its unique index alone: of many at once, one is signed up, the others get 409.
+ */
+export const make = Effect.fnUntraced(function* (needs: {
+  readonly sql: SqlClient.SqlClient
+  readonly journal: Journal["Service"]
+  readonly repo: TenantRepo
+  readonly onboarding: Onboarding["Service"]
+  readonly entropy: Entropy["Service"]
+  readonly vault: Vault["Service"]
+  readonly verification: {
+    readonly issue: (memberId: string, at: number) => Effect.Effect<string>
+    readonly post: (letter: { readonly email: string; readonly firstName: string; readonly token: string }) => void
+  }
+}) {
+  const { entropy, journal, onboarding, repo, sql, vault, verification } = needs
+  const hashing = yield* Semaphore.make(hashers)
+
+  // The e-mail is looked up again when it is this one's turn: who lost the race need not be hashed for.
+  const hashFor = (email: string, password: string) =>
+    Effect.gen(function* () {
+      if (yield* repo.emailUsed(email)) return yield* emailUsed
+      return yield* Password.hash(password, entropy.bytes(16))
+    }).pipe(hashing.withPermits(1))
+
+  return Effect.fn("Signup")(function* (request: SignupRequest, ip: string | null, slot: Slot | null) {
+    const email = request.email.toLowerCase()
+    const passwordHash = yield* hashFor(email, request.password)
+    const at = yield* Clock.currentTimeMillis
+    const seed = entropy.hex(16)
+    const tenant = { id: Id.deriveUuid(seed, "tenant"), at, seed }
+    const userId = Id.deriveUuid(seed, "member")
+    const secret = request.webhookFailoverUrl === null ? null : newSecret(entropy)
+
+    const { rendered, token } = yield* Effect.gen(function* () {
+      yield* repo.insert(
+        {
+          id: tenant.id,
+          name: request.tenantName,
+          legalName: request.legalName,
+          country: request.country,
+          companySize: request.companySize,
+          industry: request.industry,
+          useCase: request.useCase,
+          failoverUrl: request.webhookFailoverUrl,
+          failoverSecret: secret === null ? null : vault.seal(secret),
+          at
+        },
+        Slug.of(request.tenantName)
+      )
+      const owner = { id: userId, tenantId: tenant.id, email, passwordHash, at }
+      if (!(yield* repo.insertOwner({ ...owner, firstName: request.firstName, lastName: request.lastName })))
+        return yield* emailUsed
+      const token = yield* verification.issue(userId, at)
+      const { account, apiKey, audit, money } = yield* onboarding.open(tenant)
+      const body: typeof SignedUp.Type = {
+        tenant: { id: tenant.id, name: request.tenantName, status: "active" },
+        user: {
+          id: userId,
+          email,
+          first_name: request.firstName,
+          last_name: request.lastName,
+          role: "owner",
+          email_verified: false
+        },
+        api_key: { id: apiKey.id, prefix: apiKey.prefix, scopes: apiKey.scopes },
+        api_key_plaintext: apiKey.plaintext,
+        verification_email_sent: true,
+        verification_expires_at: Timestamp.format(at + EmailVerification.lifetimeMs),
+        ...(secret === null ? {} : { webhook_failover_secret_plaintext: secret })
+      }
+      const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
+      const created = Audit.line({
+        ...tenant,
+        tenantId: tenant.id,
+        actor: { type: "user", id: userId, name: `${request.firstName} ${request.lastName}` },
+        ip,
+        action: "tenant.created",
+        resourceType: "tenant",
+        resourceId: tenant.id
+      })
+      yield* journal.commitWithin({
+        ...empty,
+        entity: account,
+        money,
+        audit: [created, ...audit],
+        receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
+      })
+      return { rendered, token }
+    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+
+    verification.post({ email, firstName: request.firstName, token })
+    return rendered
+  })
+})

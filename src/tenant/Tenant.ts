@@ -1,0 +1,132 @@
+import { Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../actor/Entropy.ts"
+import * as Audit from "../audit/Audit.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import { Egress } from "../egress/Egress.ts"
+import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
+import { Mail } from "../mail/Mail.ts"
+import { empty, Journal } from "../store/Journal.ts"
+import { Vault } from "../store/Vault.ts"
+import * as EmailVerification from "./EmailVerification.ts"
+import { Onboarding } from "./Onboarding.ts"
+import * as Signup from "./Signup.ts"
+import * as TenantRepo from "./TenantRepo.ts"
+import * as TenantView from "./TenantView.ts"
+
+export type { SignupRequest } from "./Signup.ts"
+
+/**
+ * Tenants, spec §2.7, §4.2: signup, verification of the owner's e-mail, and the failover URL. Status and quota belong to
+ * the account, which mirrors the status here.
+ */
+export class Tenants extends Context.Service<
+  Tenants,
+  {
+    /** 201 with the first key; 400 `invalid_target_url`, 409 `conflict` for an e-mail that is used. */
+    readonly signup: (
+      request: Signup.SignupRequest,
+      ip: string | null,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, Rejected>
+    /** 200; 400 for a token that is unknown, used or expired. */
+    readonly verifyEmail: (token: string, ip: string | null) => Effect.Effect<Rendered, Rejected>
+    /** 202 and `{}`, whoever asks for whom. */
+    readonly resendVerification: (email: string) => Effect.Effect<Rendered>
+    readonly find: (tenantId: string) => Effect.Effect<TenantView.TenantView, Rejected>
+    /** By id or slug, for the operator. */
+    readonly findByReference: (reference: string) => Effect.Effect<TenantView.TenantView, Rejected>
+    /** All tenants, newest first, for the operator. */
+    readonly list: (window: {
+      readonly limit: number
+      readonly offset: number
+    }) => Effect.Effect<ReadonlyArray<TenantView.TenantView>>
+    /** Decision C60: a new secret with each URL, shown once; null ends the failover. */
+    readonly setFailoverUrl: (
+      caller: Audit.Caller,
+      url: string | null,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, Rejected>
+    /** Told when a tenant's failover URL or secret changed (whoever keeps them in memory). Must not fail. */
+    readonly onFailoverChanged: (listener: (tenantId: string) => void) => void
+    /** One pass of the seven-day rule (decision D16); it also runs by itself every hour. */
+    readonly sweep: Effect.Effect<void>
+  }
+>()("trunkline/tenant/Tenants") {
+  /** `baseUrl`: without a trailing slash, for links in mails. */
+  static readonly layer = (options: { readonly baseUrl: string }) =>
+    Layer.effect(
+      Tenants,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const journal = yield* Journal
+        const entropy = yield* Entropy
+        const vault = yield* Vault
+        const egress = yield* Egress
+        const repo = TenantRepo.make(sql)
+        const shared = { sql, journal, entropy, vault, repo, onboarding: yield* Onboarding }
+        const verification = yield* EmailVerification.make({ ...shared, mail: yield* Mail, baseUrl: options.baseUrl })
+        const signup = yield* Signup.make({ ...shared, verification })
+        const listeners: Array<(tenantId: string) => void> = []
+
+        const checkUrl = (url: string | null) => {
+          const fault = url === null ? null : egress.refuse(url)
+          return fault === null
+            ? Effect.void
+            : Effect.fail(Rejected.of("invalid_target_url", `webhook_failover_url: the URL ${fault}`))
+        }
+        const orNotFound = (row: TenantView.TenantRow | null) =>
+          row === null ? Effect.fail(Rejected.of("not_found", "no such tenant")) : Effect.succeed(TenantView.view(row))
+
+        const setFailoverUrl = Effect.fn("Tenants.setFailoverUrl")(function* (
+          caller: Audit.Caller,
+          url: string | null,
+          slot: Slot | null
+        ) {
+          yield* checkUrl(url)
+          const before = yield* Effect.flatMap(repo.find(caller.tenantId), orNotFound)
+          const at = yield* Clock.currentTimeMillis
+          const secret = url === null ? null : Signup.newSecret(entropy)
+          const body: typeof TenantView.FailoverChanged.Type = {
+            webhook_failover_url: url,
+            webhook_failover_secret_plaintext: secret
+          }
+          const rendered: Rendered = { status: 200, body: JSON.stringify(body) }
+          const line = Audit.line({
+            tenantId: caller.tenantId,
+            at,
+            seed: entropy.hex(16),
+            actor: Audit.keyOf(caller),
+            ip: caller.ip,
+            action: "tenant.updated",
+            resourceType: "tenant",
+            resourceId: caller.tenantId,
+            changes: [{ field: "webhook_failover_url", from: before.webhook_failover_url, to: url }]
+          })
+          yield* Effect.andThen(
+            repo.setFailover(caller.tenantId, url, secret === null ? null : vault.seal(secret), at),
+            journal.commitWithin({
+              ...empty,
+              audit: [line],
+              receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
+            })
+          ).pipe(sql.withTransaction, Effect.orDie)
+          for (const told of listeners) told(caller.tenantId)
+          return rendered
+        })
+
+        return Tenants.of({
+          signup: (request, ip, slot) =>
+            Effect.andThen(checkUrl(request.webhookFailoverUrl), signup(request, ip, slot)),
+          verifyEmail: verification.verify,
+          resendVerification: verification.resend,
+          find: (tenantId) => Effect.flatMap(repo.find(tenantId), orNotFound),
+          findByReference: (reference) => Effect.flatMap(repo.findByReference(reference), orNotFound),
+          list: (window) => Effect.map(repo.list(window), (rows) => rows.map(TenantView.view)),
+          setFailoverUrl,
+          onFailoverChanged: (listener) => void listeners.push(listener),
+          sweep: verification.sweep
+        })
+      })
+    )
+}
