@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { Carrier } from "../../../src/carrier/Carrier.ts"
-import { InboundSimulator } from "../../../src/carrier/simulator/InboundSimulator.ts"
+import { InboundSimulator } from "../../../src/carrier/InboundSimulator.ts"
 import * as SimulatorCarrier from "../../../src/carrier/simulator/SimulatorCarrier.ts"
 import { Outside, type Plain } from "../CarrierContract.ts"
 import { RecordingSink } from "../RecordingSink.ts"

@@ -1,14 +1,14 @@
 import { Context, type Effect } from "effect"
-import type { Admission } from "../Carrier.ts"
+import type { Admission } from "./Carrier.ts"
 
 /** Phones that call us, on the operator's demand (`simulate-inbound`). */
 export class InboundSimulator extends Context.Service<
   InboundSimulator,
   {
     /**
-     * A simulated phone (`PhoneScript.caller`) dials `to`. Completes when the call is committed or refused; the phone
+     * A simulated phone dials `to`. Completes when the call is committed or refused; the phone
      * goes on by itself.
      */
     readonly simulateInbound: (call: { readonly from: string; readonly to: string }) => Effect.Effect<Admission>
   }
->()("trunkline/carrier/simulator/InboundSimulator") {}
+>()("trunkline/carrier/InboundSimulator") {}
