@@ -1,0 +1,102 @@
+import { Clock, Effect, Metric, Result } from "effect"
+import { CrashPoint } from "../actor/CrashPoint.ts"
+import { Egress } from "../egress/Egress.ts"
+import { Vault } from "../store/Vault.ts"
+import * as DeliveryMachine from "./DeliveryMachine.ts"
+import type * as DeliveryQueue from "./DeliveryQueue.ts"
+import * as Signature from "./Signature.ts"
+
+/** A target must answer within this, spec §6.3. */
+export const timeoutMs = 10_000
+
+/** Bytes of an answer that are kept; the rest is not read. */
+export const snippetBytes = 1024
+
+const attempts = Metric.counter("webhook_attempts_total", { description: "Webhook attempts by how they ended" })
+const counted = {
+  succeeded: Metric.withAttributes(attempts, { outcome: "succeeded" }),
+  failed: Metric.withAttributes(attempts, { outcome: "failed" }),
+  queued: Metric.withAttributes(attempts, { outcome: "to_be_retried" })
+} as const
+
+/** One attempt at a claimed delivery: the request, and its outcome as it has to be written. Never fails. */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly version: string
+  readonly delaysMs: ReadonlyArray<number>
+}) {
+  const egress = yield* Egress
+  const vault = yield* Vault
+  const crash = yield* CrashPoint
+
+  const send = Effect.fnUntraced(function* (delivery: DeliveryQueue.Delivery, target: Target, now: number) {
+    const headers = Signature.headers({
+      secret: target.secret,
+      eventId: delivery.eventId,
+      body: delivery.body,
+      now,
+      version: options.version
+    })
+    const answer = yield* Effect.result(
+      egress.request({
+        url: target.url,
+        method: "POST",
+        headers,
+        body: delivery.body,
+        timeoutMs,
+        maxResponseBytes: snippetBytes,
+        truncate: true,
+        maxRedirects: 0
+      })
+    )
+    crash("mid_delivery")
+    return answer
+  })
+
+  return Effect.fnUntraced(function* (delivery: DeliveryQueue.Delivery): Effect.fn.Return<DeliveryQueue.Outcome> {
+    const target = targetOf(delivery, vault.open)
+    const { reply, sentAt, snippet } = yield* Effect.gen(function* () {
+      if (target === null) return withdrawn
+      const sentAt = yield* Clock.currentTimeMillis
+      const answer = yield* send(delivery, target, sentAt)
+      return Result.isSuccess(answer)
+        ? { reply: answered(answer.success.status), sentAt, snippet: text(answer.success.body) }
+        : { reply: { type: "transport_error", message: answer.failure.message } as const, sentAt, snippet: null }
+    })
+    const verdict = DeliveryMachine.judge(delivery.attemptNo, reply, options.delaysMs)
+    yield* Metric.update(counted[verdict.status], 1)
+    return {
+      id: delivery.id,
+      eventId: delivery.eventId,
+      attemptNo: delivery.attemptNo,
+      status: verdict.status,
+      retryAfterMs: verdict.status === "queued" ? verdict.retryAfterMs : null,
+      statusCode: reply.type === "answered" ? reply.statusCode : null,
+      bodySnippet: snippet,
+      errorMessage: DeliveryMachine.explain(reply),
+      sentAt
+    }
+  })
+})
+
+interface Target {
+  readonly url: string
+  readonly secret: string
+}
+
+interface Sent {
+  readonly reply: DeliveryMachine.Reply
+  readonly sentAt: number | null
+  readonly snippet: string | null
+}
+
+const withdrawn: Sent = { reply: { type: "withdrawn" }, sentAt: null, snippet: null }
+const answered = (statusCode: number) => ({ type: "answered", statusCode }) as const
+
+const targetOf = (
+  { sealedSecret, targetUrl }: DeliveryQueue.Delivery,
+  open: (sealed: string) => string
+): Target | null =>
+  targetUrl === null || sealedSecret === null ? null : { url: targetUrl, secret: open(sealedSecret) }
+
+/** The start of an answer as text; a character that the limit cut is left out, what is no UTF-8 becomes U+FFFD. */
+const text = (body: Uint8Array): string => new TextDecoder().decode(body, { stream: true })

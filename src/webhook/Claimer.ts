@@ -1,0 +1,73 @@
+import { Effect, Queue, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import * as DeliveryQueue from "./DeliveryQueue.ts"
+import { type ClaimWanted, places } from "./DestinationMachine.ts"
+
+export interface Request extends ClaimWanted {
+  readonly destination: string
+  readonly answer: (claim: Claim) => void
+}
+
+export interface Claim {
+  readonly deliveries: ReadonlyArray<DeliveryQueue.Delivery>
+  readonly more: boolean
+}
+
+/** Destinations per statement; what waits beyond goes into the next. */
+const batchLimit = 128
+
+const nothing: Claim = { deliveries: [], more: true }
+
+/**
+ * One fiber that claims for every destination: requests that come while a statement runs share the next one.
+ *
+ * At most one request per destination waits, so the queue is as long as there are live destinations. While the database
+ * is away requests wait. `load` tells what share of all places is taken (0 to 1): from one half on a destination gets
+ * one place, so that slow receivers cannot take them all from the others; at 1 nobody gets any, and the next look at
+ * due rows asks again.
+ */
+export const make = Effect.fnUntraced(function* (options: { readonly load: () => number }) {
+  const sql = yield* SqlClient.SqlClient
+  const waiting = yield* Queue.unbounded<Request>()
+
+  const granted = (request: Request): number => {
+    const load = options.load()
+    if (load < 0.5) return request.room
+    return load < 1 && request.room === places ? 1 : 0
+  }
+
+  const run = Effect.fnUntraced(function* (batch: ReadonlyArray<Request>) {
+    const asked = batch.flatMap(({ busyLanes, destination, room, underWay }) =>
+      room > 0 ? [{ destination, room, busyLanes, underWay }] : []
+    )
+    const rows =
+      asked.length === 0
+        ? []
+        : yield* sql
+            .unsafe<DeliveryQueue.ClaimedRow>(DeliveryQueue.claim, [JSON.stringify(asked), DeliveryQueue.leaseMs])
+            .pipe(
+              Effect.tapError((error) => Effect.logWarning("webhook deliveries cannot be claimed", error.message)),
+              Effect.retry(Schedule.spaced("500 millis")),
+              Effect.orDie
+            )
+    const claims = new Map<string, { due: number; readonly deliveries: Array<DeliveryQueue.Delivery> }>()
+    for (const { due, id, ...rest } of rows) {
+      const claim = claims.get(rest.destination) ?? { due, deliveries: [] }
+      claims.set(rest.destination, claim)
+      if (id !== null) claim.deliveries.push({ id, ...rest })
+    }
+    for (const { answer, destination, room } of batch) {
+      const claim = claims.get(destination)
+      if (room === 0 || claim === undefined) answer(nothing)
+      else answer({ deliveries: claim.deliveries, more: claim.due > claim.deliveries.length })
+    }
+  })
+
+  yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(
+    Effect.flatMap((batch) => run(batch.map((request) => ({ ...request, room: granted(request) })))),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+  return { claim: (request: Request): void => void Queue.offerUnsafe(waiting, request) }
+})

@@ -1,0 +1,199 @@
+/**
+ * The statements on `webhook_delivery` as a queue: claim, outcome, what is due. All due times are the database's clock.
+ */
+
+/** Longer than an attempt can take (10 s) with its outcome written; a row whose lease ran out is claimed again. */
+export const leaseMs = 30_000
+
+/**
+ * Due rows that one claim looks at per destination, oldest first. A deeper backlog waits its turn, so that a claim
+ * costs the same however long a receiver was down.
+ */
+export const depth = 256
+
+/** A claimed row with all that an attempt needs. */
+export interface Delivery {
+  readonly id: string
+  readonly destination: string
+  readonly eventId: string
+  /** This attempt, from 1; the same again when an attempt's outcome was lost. */
+  readonly attemptNo: number
+  /** The event's entity while this is the first try, else null. */
+  readonly lane: string | null
+  /** The stored envelope, the same bytes on every attempt. */
+  readonly body: string
+  /** Null with `sealedSecret`: subscription gone or inactive, or no failover URL any more. */
+  readonly targetUrl: string | null
+  readonly sealedSecret: string | null
+}
+
+/** A row of `claim`'s answer: `id` null for a destination that got nothing. */
+export interface ClaimedRow extends Omit<Delivery, "id"> {
+  readonly id: string | null
+  /** Due rows seen, claimed or not. */
+  readonly due: number
+}
+
+/**
+ * Claims for many destinations at once. `$1`: JSON array of `{ destination, room, busyLanes, underWay }`; `$2`: lease
+ * in milliseconds.
+ *
+ * A first try is eligible when it is the earliest due of its lane and the lane is not busy; a retry always is. A row
+ * that is found `sending` repeats its attempt: what happened to it is not known.
+ */
+export const claim = `
+WITH wanted AS MATERIALIZED (
+  SELECT r.destination, r.room, r."busyLanes" AS busy_lanes, r."underWay" AS under_way
+  FROM jsonb_to_recordset($1::jsonb) AS r(destination text, room int, "busyLanes" text[], "underWay" uuid[])
+),
+due AS MATERIALIZED (
+  SELECT w.room, w.busy_lanes, r.*,
+    row_number() OVER (PARTITION BY r.destination, r.lane, r.is_first ORDER BY r.sequence, r.ordinal) AS place
+  FROM wanted w CROSS JOIN LATERAL (
+    SELECT d.id, d.destination, d.lane, d.sequence, d.ordinal, d.due_at,
+      (d.attempt_no = 0 OR (d.attempt_no = 1 AND d.status = 'sending')) AS is_first
+    FROM webhook_delivery d
+    WHERE d.destination = w.destination AND d.due_at <= now() AND d.id <> ALL (w.under_way)
+    ORDER BY d.due_at, d.ordinal LIMIT ${depth}
+  ) r
+),
+seen AS (
+  SELECT destination, count(*)::int AS due FROM due GROUP BY destination
+),
+eligible AS MATERIALIZED (
+  SELECT id, room, row_number() OVER (PARTITION BY destination ORDER BY due_at, ordinal) AS turn
+  FROM due WHERE NOT is_first OR (place = 1 AND lane <> ALL (busy_lanes))
+),
+locked AS MATERIALIZED (
+  SELECT d.id FROM webhook_delivery d JOIN eligible e ON e.id = d.id AND e.turn <= e.room
+  WHERE d.due_at <= now() FOR UPDATE OF d SKIP LOCKED
+),
+claimed AS (
+  UPDATE webhook_delivery d
+  SET status = 'sending', attempt_no = CASE d.status WHEN 'sending' THEN d.attempt_no ELSE d.attempt_no + 1 END,
+    due_at = now() + $2::int * interval '1 millisecond', next_retry_at = NULL
+  FROM locked WHERE d.id = locked.id
+  RETURNING d.id, d.tenant_id, d.destination, d.event_id, d.subscription_id, d.attempt_no, d.lane, d.ordinal
+)
+SELECT w.destination, coalesce(seen.due, 0) AS due, c.id, c.event_id AS "eventId", c.attempt_no AS "attemptNo",
+  CASE WHEN c.attempt_no = 1 THEN c.lane END AS lane, e.body,
+  coalesce(s.target_url, t.webhook_failover_url) AS "targetUrl",
+  coalesce(s.signing_secret, t.webhook_failover_secret) AS "sealedSecret"
+FROM wanted w LEFT JOIN seen ON seen.destination = w.destination
+  LEFT JOIN claimed c ON c.destination = w.destination
+  LEFT JOIN event e ON e.id = c.event_id
+  LEFT JOIN webhook_subscription s ON s.id = c.subscription_id AND s.is_active
+  LEFT JOIN tenant t ON t.id = c.tenant_id AND c.subscription_id IS NULL
+ORDER BY c.ordinal
+`
+
+/** What an attempt came to, as the statements take it. */
+export interface Outcome {
+  readonly id: string
+  readonly eventId: string
+  readonly attemptNo: number
+  readonly status: "succeeded" | "failed" | "queued"
+  readonly retryAfterMs: number | null
+  readonly statusCode: number | null
+  readonly bodySnippet: string | null
+  readonly errorMessage: string | null
+  /** Epoch milliseconds; null: nothing was sent, and the claim counts as no attempt. */
+  readonly sentAt: number | null
+}
+
+/**
+ * Writes many outcomes. `$1`: JSON array of `Outcome`. An outcome lands only on the attempt that it belongs to, and a
+ * retry only where somebody still subscribes (decision C58). Answers the events of deliveries that failed for good.
+ */
+export const conclude = `
+WITH outcome AS MATERIALIZED (
+  SELECT r.* FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, "attemptNo" int, status text, "retryAfterMs" float8,
+    "statusCode" int, "bodySnippet" text, "errorMessage" text, "sentAt" float8)
+),
+judged AS MATERIALIZED (
+  SELECT o.*, d.attempt_no, (o.status = 'queued' AND (
+    EXISTS (SELECT 1 FROM webhook_subscription s WHERE s.id = d.subscription_id AND s.is_active)
+    OR (d.subscription_id IS NULL
+      AND EXISTS (SELECT 1 FROM tenant t WHERE t.id = d.tenant_id AND t.webhook_failover_url IS NOT NULL))
+  )) AS retries
+  FROM outcome o JOIN webhook_delivery d ON d.id = o.id
+),
+concluded AS (
+  UPDATE webhook_delivery d
+  SET status = CASE WHEN o.status = 'queued' AND NOT o.retries THEN 'failed' ELSE o.status END,
+    attempt_no = CASE WHEN o."sentAt" IS NULL THEN d.attempt_no - 1 ELSE d.attempt_no END,
+    due_at = CASE WHEN o.retries THEN now() + o."retryAfterMs" * interval '1 millisecond' END,
+    next_retry_at = CASE WHEN o.retries THEN now() + o."retryAfterMs" * interval '1 millisecond' END,
+    response_status_code = CASE WHEN o."sentAt" IS NULL THEN d.response_status_code ELSE o."statusCode" END,
+    response_body_snippet = CASE WHEN o."sentAt" IS NULL THEN d.response_body_snippet ELSE o."bodySnippet" END,
+    error_message = o."errorMessage",
+    sent_at = coalesce(to_timestamp(o."sentAt" / 1000.0), d.sent_at)
+  FROM judged o WHERE d.id = o.id AND d.status = 'sending' AND d.attempt_no = o."attemptNo"
+  RETURNING d.event_id, d.status
+)
+SELECT DISTINCT event_id AS "eventId" FROM concluded WHERE status = 'failed'
+`
+
+/**
+ * After a change that made deliveries fail, in the same transaction: locks their events, so that of two transactions
+ * that fail the last two deliveries of one event the second sees both. `$1`: event ids.
+ */
+export const lockEvents = `SELECT id FROM event WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`
+
+/**
+ * The failover delivery of each event of which every delivery has failed (decision C57), once. `$1`: event ids, locked.
+ * Answers the destinations to wake.
+ */
+export const failOver = `
+WITH made AS (
+  INSERT INTO webhook_delivery (id, tenant_id, event_id, event_type, subscription_id, destination, lane, sequence,
+    status, due_at, created_at)
+  SELECT gen_random_uuid(), e.tenant_id, e.id, e.type, NULL, 'failover:' || e.tenant_id, e.entity_id, e.sequence,
+    'queued', now(), now()
+  FROM event e JOIN tenant t ON t.id = e.tenant_id AND t.webhook_failover_url IS NOT NULL
+  WHERE e.id = ANY ($1::uuid[])
+    AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.id AND d.status <> 'failed')
+  ORDER BY e.entity_id, e.sequence
+  ON CONFLICT (event_id, destination) DO NOTHING
+  RETURNING destination, tenant_id
+)
+SELECT DISTINCT destination, tenant_id AS "tenantId" FROM made
+`
+
+/**
+ * Fails what waits for a subscription that is deactivated or deleted (decision C58); what is under way ends by its
+ * outcome. `$1`: subscription id. Answers the events concerned.
+ */
+export const withdraw = `
+UPDATE webhook_delivery SET status = 'failed', due_at = NULL, next_retry_at = NULL, error_message = $2
+WHERE destination = $1 AND due_at IS NOT NULL AND status = 'queued'
+RETURNING event_id AS "eventId"
+`
+
+/**
+ * Makes interrupted attempts due at once, ahead of what was committed after them: nobody is at work on them. `$1`: a
+ * destination, or null for all.
+ */
+export const release = `
+UPDATE webhook_delivery SET due_at = created_at
+WHERE due_at > created_at AND status = 'sending' AND ($1::text IS NULL OR destination = $1)
+`
+
+/**
+ * Destinations with due rows, longest due first; at most `$1`. Steps through the index of unfinished rows from one
+ * destination to the next, so that a long backlog costs no more than a short one.
+ */
+export const due = `
+WITH RECURSIVE unfinished AS (
+  (SELECT destination FROM webhook_delivery WHERE due_at IS NOT NULL ORDER BY destination LIMIT 1)
+  UNION ALL
+  SELECT (SELECT d.destination FROM webhook_delivery d
+    WHERE d.due_at IS NOT NULL AND d.destination > u.destination ORDER BY d.destination LIMIT 1)
+  FROM unfinished u WHERE u.destination IS NOT NULL
+)
+SELECT u.destination FROM unfinished u CROSS JOIN LATERAL (
+  SELECT d.due_at FROM webhook_delivery d WHERE d.destination = u.destination AND d.due_at IS NOT NULL
+  ORDER BY d.due_at LIMIT 1
+) nearest
+WHERE nearest.due_at <= now() ORDER BY nearest.due_at LIMIT $1::int
+`

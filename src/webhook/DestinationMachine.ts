@@ -1,0 +1,85 @@
+/**
+ * When one destination claims and what it has under way, as a pure machine (house, "Fan-out").
+ *
+ * At most `places` deliveries are under way. First tries go one at a time per lane (a lane is an entity, its events go
+ * in their order); a retry has left its lane and only takes a place. One claim is asked for at a time.
+ */
+export const places = 16
+
+/** What the machine has to know of a claimed delivery. */
+export interface Claimed {
+  readonly id: string
+  /** Null: a retry. */
+  readonly lane: string | null
+}
+
+export interface State {
+  readonly claiming: boolean
+  /** There may be due rows that no claim has brought yet. */
+  readonly waiting: boolean
+  /** A place or a lane became free while the claim was out. */
+  readonly freed: boolean
+  /** Delivery id to lane; at most `places`. */
+  readonly underWay: ReadonlyMap<string, string | null>
+}
+
+export type Input<D extends Claimed> =
+  /** New rows, a retry that is due, or a lease that ran out: somebody saw due rows. */
+  | { readonly type: "work_waits" }
+  /** The answer to the one claim; `more`: due rows were left behind. */
+  | { readonly type: "claimed"; readonly deliveries: ReadonlyArray<D>; readonly more: boolean }
+  /** The attempt is over and its outcome is durable. */
+  | { readonly type: "attempt_finished"; readonly id: string }
+
+export interface ClaimWanted {
+  readonly room: number
+  readonly busyLanes: ReadonlyArray<string>
+  readonly underWay: ReadonlyArray<string>
+}
+
+export interface Step<D extends Claimed> {
+  readonly state: State
+  readonly attempts: ReadonlyArray<D>
+  readonly claim: ClaimWanted | null
+}
+
+export const initial: State = { claiming: false, waiting: false, freed: false, underWay: new Map() }
+
+export const step = <D extends Claimed>(state: State, input: Input<D>): Step<D> => {
+  switch (input.type) {
+    case "work_waits":
+      return look({ ...state, waiting: true })
+    case "claimed": {
+      const underWay = new Map(state.underWay)
+      for (const { id, lane } of input.deliveries) underWay.set(id, lane)
+      const next: State = { claiming: false, waiting: state.waiting || input.more, freed: false, underWay }
+      // What was left behind waits for a lane or a place: looking again is of use only when one became free.
+      const step: Step<D> = state.waiting || (input.more && state.freed) ? look(next) : rest(next)
+      return { ...step, attempts: input.deliveries }
+    }
+    case "attempt_finished": {
+      const underWay = new Map(state.underWay)
+      underWay.delete(input.id)
+      return look({ ...state, freed: state.claiming, underWay })
+    }
+  }
+}
+
+const rest = <D extends Claimed>(state: State): Step<D> => ({ state, attempts: [], claim: null })
+
+const look = <D extends Claimed>(state: State): Step<D> => {
+  const room = places - state.underWay.size
+  if (state.claiming || !state.waiting || room <= 0) return rest(state)
+  return {
+    state: { ...state, claiming: true, waiting: false, freed: false },
+    attempts: [],
+    claim: {
+      room,
+      busyLanes: [...state.underWay.values()].filter((lane) => lane !== null),
+      underWay: [...state.underWay.keys()]
+    }
+  }
+}
+
+/** Nothing runs and nothing is known to wait: the fiber may stop; a due row wakes a new one. */
+export const isIdle = (state: State): boolean => !state.claiming && !state.waiting && state.underWay.size === 0

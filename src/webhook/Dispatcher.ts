@@ -1,0 +1,128 @@
+import { Effect, FiberMap, Layer, Metric } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Egress } from "../egress/Egress.ts"
+import { Journal } from "../store/Journal.ts"
+import type { Vault } from "../store/Vault.ts"
+import * as Attempt from "./Attempt.ts"
+import * as Claimer from "./Claimer.ts"
+import * as DeliveryMachine from "./DeliveryMachine.ts"
+import * as DeliveryQueue from "./DeliveryQueue.ts"
+import * as Destination from "./Destination.ts"
+import * as OutcomeWriter from "./OutcomeWriter.ts"
+
+export interface Options {
+  /** Of this service, for `User-Agent`. */
+  readonly version: string
+  /** Delays before attempts 2, 3, …; the schedule of spec §6.3 unless a test shortens it. */
+  readonly delaysMs?: ReadonlyArray<number>
+  /** How often due rows are looked for: retries, leases that ran out, wake-ups that got lost. */
+  readonly pollMs?: number
+  /** A destination without work stops after this. */
+  readonly idleMs?: number
+  /** Destinations alive at once; those beyond are found again by the next look at due rows. */
+  readonly maxLive?: number
+  /** Attempts under way at once, over all destinations (see `Claimer`). */
+  readonly maxUnderWay?: number
+  /** Closing lets attempts finish for this long; what is cut off is attempted again after the next start. */
+  readonly drainMs?: number
+}
+
+const live = Metric.gauge("webhook_destinations_live", { description: "Destinations with a fiber" })
+const underWayGauge = Metric.gauge("webhook_attempts_under_way", { description: "Webhook attempts under way" })
+
+/**
+ * Delivers what commits queue (house, "Fan-out"): a supervised fiber for each destination with work, one claimer and
+ * one writer of outcomes for all of them, and one look at due rows a second.
+ *
+ * The rows are the truth. A hint of the journal only starts the work sooner; a retry is due by its row, so nothing
+ * sleeps for 24 hours and a restart loses nothing. A process that dies between a request and its outcome leaves a
+ * `sending` row, which is attempted again: at least once, never lost. Reads URL and secret with each claim, so a changed
+ * subscription counts from the next attempt on.
+ */
+export const layer = (options: Options): Layer.Layer<never, never, SqlClient.SqlClient | Journal | Egress | Vault> =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { drainMs = 2_000, idleMs = 10_000, maxLive = 4_096, maxUnderWay = 2_048, pollMs = 1_000 } = options
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const fibers = yield* FiberMap.make<string, void, never>()
+      const fork = yield* FiberMap.runtime(fibers)()
+      const destinations = new Map<string, Destination.Destination>()
+      let underWay = 0
+      let closing = false
+
+      const attempt = yield* Attempt.make({
+        version: options.version,
+        delaysMs: options.delaysMs ?? DeliveryMachine.schedule
+      })
+      const claimer = yield* Claimer.make({ load: () => (closing ? 1 : underWay / maxUnderWay) })
+      const writer = yield* OutcomeWriter.make({ wake: (made) => wakeAll(made) })
+
+      const deliver = (delivery: DeliveryQueue.Delivery) =>
+        Effect.suspend(() => {
+          underWay++
+          return Effect.ensuring(
+            Effect.flatMap(attempt(delivery), writer.write),
+            Effect.sync(() => underWay--)
+          )
+        })
+
+      const release = (destination: string | null) => sql.unsafe(DeliveryQueue.release, [destination])
+
+      const start = Effect.fnUntraced(function* (id: string) {
+        const destination = yield* Destination.make({
+          id,
+          idleMs,
+          claim: claimer.claim,
+          deliver,
+          stopped: () => destinations.delete(id)
+        })
+        destinations.set(id, destination)
+        return destination
+      })
+
+      // A destination that died is started again by the next look at due rows, which finds what it had claimed.
+      const supervise = (id: string, destination: Destination.Destination) =>
+        Effect.catchCause(destination.run, (cause) =>
+          Effect.logError("a webhook destination died", cause).pipe(
+            Effect.andThen(Effect.ignore(release(id), { log: "Warn" })),
+            Effect.andThen(Effect.sync(() => destinations.delete(id)))
+          )
+        )
+
+      const wake = (id: string): void => {
+        if (closing) return
+        const known = destinations.get(id)
+        if (known !== undefined) return known.workWaits()
+        if (destinations.size >= maxLive) return
+        const destination = Effect.runSync(start(id))
+        destination.workWaits()
+        fork(id, supervise(id, destination))
+      }
+      const wakeAll = (ids: Iterable<{ readonly destination: string }>): void => {
+        for (const { destination } of ids) wake(destination)
+      }
+
+      const look = Effect.gen(function* () {
+        wakeAll(yield* sql.unsafe<{ readonly destination: string }>(DeliveryQueue.due, [maxLive]))
+        yield* Metric.update(live, destinations.size)
+        yield* Metric.update(underWayGauge, underWay)
+      })
+
+      yield* Effect.orDie(release(null))
+      yield* journal.onDeliveries(wakeAll)
+      yield* look.pipe(
+        Effect.ignore({ log: "Warn" }),
+        Effect.andThen(Effect.sleep(pollMs)),
+        Effect.forever,
+        Effect.forkScoped
+      )
+      yield* Effect.addFinalizer(() => {
+        closing = true
+        return Effect.sleep("10 millis").pipe(
+          Effect.repeat({ until: () => underWay === 0 }),
+          Effect.timeoutOption(drainMs)
+        )
+      })
+    })
+  )

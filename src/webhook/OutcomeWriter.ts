@@ -1,0 +1,96 @@
+import { Deferred, Effect, Exit, Queue } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import * as CommitStatement from "../store/CommitStatement.ts"
+import type { Destination } from "../store/Journal.ts"
+import * as DeliveryQueue from "./DeliveryQueue.ts"
+
+interface Waiting {
+  readonly outcome: DeliveryQueue.Outcome
+  readonly done: Deferred.Deferred<void>
+}
+
+const batchLimit = 256
+
+/** After this many refusals in a row, with the database there, a batch is written row by row. */
+const patience = 3
+
+/**
+ * One fiber that writes outcomes, many per statement; `write` completes when the outcome is durable.
+ *
+ * Only successes are the common case and one statement. A batch with anything else is a transaction, which makes the
+ * failover deliveries of events that have no delivery left (decision C57); `wake` hears of those after its commit.
+ * While the database is away outcomes wait: the queue is bounded by what may be under way. An outcome that the database
+ * refuses by itself is a fault: it is logged and dropped, and its row returns with the end of its lease.
+ */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly wake: (destinations: ReadonlyArray<Destination>) => void
+}) {
+  const sql = yield* SqlClient.SqlClient
+  const waiting = yield* Queue.unbounded<Waiting>()
+
+  const conclude = (outcomes: ReadonlyArray<DeliveryQueue.Outcome>) =>
+    sql.unsafe<{ readonly eventId: string }>(DeliveryQueue.conclude, [CommitStatement.encode(outcomes)])
+
+  const attempt = (outcomes: ReadonlyArray<DeliveryQueue.Outcome>): Effect.Effect<void, SqlError> =>
+    outcomes.every(({ status }) => status === "succeeded")
+      ? Effect.asVoid(conclude(outcomes))
+      : sql
+          .withTransaction(
+            Effect.flatMap(conclude(outcomes), (failed) =>
+              failOver(
+                sql,
+                failed.map(({ eventId }) => eventId)
+              )
+            )
+          )
+          .pipe(Effect.map(options.wake))
+
+  const write = (batch: ReadonlyArray<Waiting>, refusals = 0): Effect.Effect<void> =>
+    attempt(batch.map(({ outcome }) => outcome)).pipe(
+      Effect.matchEffect({
+        onSuccess: () => Effect.sync(() => finish(batch)),
+        onFailure: Effect.fnUntraced(function* (error) {
+          yield* Effect.logWarning("webhook outcomes cannot be written", error.message)
+          yield* Effect.sleep("200 millis")
+          const reachable = yield* Effect.isSuccess(sql`SELECT 1`)
+          if (!reachable || refusals + 1 < patience) return yield* write(batch, reachable ? refusals + 1 : 0)
+          if (batch.length > 1) return yield* Effect.forEach(batch, (entry) => write([entry]), { discard: true })
+          yield* Effect.logError("a webhook outcome was refused by the database", error)
+          finish(batch)
+        })
+      })
+    )
+
+  yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(
+    Effect.flatMap((batch) => write(batch)),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+  return {
+    write: (outcome: DeliveryQueue.Outcome): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const done = Deferred.makeUnsafe<void>()
+        Queue.offerUnsafe(waiting, { outcome, done })
+        return Deferred.await(done)
+      })
+  }
+})
+
+const finish = (batch: ReadonlyArray<Waiting>): void => {
+  for (const { done } of batch) Deferred.doneUnsafe(done, Exit.void)
+}
+
+/** Inside the transaction that made the last deliveries of these events fail; answers the destinations to wake. */
+export const failOver = (
+  sql: SqlClient.SqlClient,
+  eventIds: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<Destination>, SqlError> => {
+  if (eventIds.length === 0) return Effect.succeed([])
+  const ids = `{${eventIds.join(",")}}`
+  return Effect.andThen(
+    sql.unsafe(DeliveryQueue.lockEvents, [ids]),
+    sql.unsafe<Destination>(DeliveryQueue.failOver, [ids])
+  )
+}

@@ -1,0 +1,62 @@
+import { Result } from "effect"
+import { rejection, type Rejection } from "../domain/ErrorCatalogue.ts"
+import { isEventType } from "../domain/event/EventCatalogue.ts"
+import type { SubscriptionRow } from "./WebhookView.ts"
+
+/** What a tenant says of a subscription; types and lengths are checked, meaning is not. */
+export interface SubscriptionRequest {
+  readonly targetUrl: string
+  readonly eventTypes: ReadonlyArray<string>
+  /** At most 200 characters. */
+  readonly description: string | null
+  /** In the form of a `svc_route_…` id. */
+  readonly connectionId: string | null
+  readonly isActive: boolean
+}
+
+/** Fields left out stay as they are. */
+export type SubscriptionPatch = Partial<SubscriptionRequest>
+
+/**
+ * The rules on the fields that are given, spec §4.7 and §7: an empty list is `event_types_required`, an unknown name
+ * `invalid_request`, `*` beside others is `*` (decision C30); a URL is asked of `refuse` (decision C59).
+ */
+export const check = <R extends SubscriptionPatch>(
+  request: R,
+  refuse: (url: string) => string | null
+): Result.Result<R, Rejection> => {
+  if (request.targetUrl !== undefined) {
+    const refused = refuse(request.targetUrl)
+    if (refused !== null) return Result.fail(rejection("invalid_target_url", `target_url ${refused}`))
+  }
+  if (request.eventTypes === undefined) return Result.succeed(request)
+  if (request.eventTypes.length === 0)
+    return Result.fail(rejection("event_types_required", 'event_types must name at least one event, or be ["*"]'))
+  const unknown = request.eventTypes.find((name) => name !== "*" && !isEventType(name))
+  if (unknown !== undefined)
+    return Result.fail(rejection("invalid_request", `event_types: there is no event "${unknown.slice(0, 64)}"`))
+  const eventTypes = request.eventTypes.includes("*") ? ["*"] : [...new Set(request.eventTypes)]
+  return Result.succeed({ ...request, eventTypes })
+}
+
+const wireNames = {
+  targetUrl: "target_url",
+  eventTypes: "event_types",
+  description: "description",
+  connectionId: "connection_id",
+  isActive: "is_active"
+} as const
+
+export interface Change {
+  readonly field: string
+  readonly from: boolean | string | null | ReadonlyArray<string>
+  readonly to: boolean | string | null | ReadonlyArray<string>
+}
+
+/** Old and new values of the fields that `after` changes, for the audit log. */
+export const changes = (before: SubscriptionRow, after: SubscriptionRow): ReadonlyArray<Change> =>
+  (Object.keys(wireNames) as Array<keyof typeof wireNames>).flatMap((name) =>
+    String(before[name]) === String(after[name])
+      ? []
+      : [{ field: wireNames[name], from: before[name], to: after[name] }]
+  )
