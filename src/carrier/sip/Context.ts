@@ -1,0 +1,50 @@
+import type { Effect } from "effect"
+import type { MediaPlane } from "../../media/MediaPlane.ts"
+import type { SipRequest } from "../../sip/SipMessage.ts"
+import type { CarrierCommand, CarrierSink, RouteDirectory } from "../Carrier.ts"
+import type { Run } from "./Reports.ts"
+import type { SelfAddress } from "./SelfAddress.ts"
+import type { Stack, TransactionId } from "./Stack.ts"
+
+/** A leg as its commands see it. Never throws, never waits. */
+export interface Leg {
+  readonly command: (command: CarrierCommand) => void
+}
+
+/** Whoever owns a dialog hears the peer's requests within it. */
+export interface DialogListener {
+  readonly request: (id: TransactionId, request: SipRequest) => void
+  /** ACK to a 2xx of ours. */
+  readonly ack: (request: SipRequest) => void
+}
+
+/** Whoever owes an answer to a peer's INVITE. */
+export interface InviteListener {
+  /** CANCEL came; it is answered already. */
+  readonly cancelled: () => void
+  /** Our 3xx to 6xx was acknowledged, or nobody did in 64*T1. */
+  readonly refused: (acknowledged: boolean) => void
+}
+
+/** What the legs of one user agent share. Entries are taken out by whoever put them in. */
+export interface Context {
+  readonly self: SelfAddress
+  readonly stack: Stack
+  readonly run: Run
+  readonly plane: MediaPlane["Service"]
+  readonly sink: CarrierSink["Service"]
+  readonly directory: RouteDirectory["Service"]
+  /** An IP literal for a host. */
+  readonly resolve: (host: string) => Effect.Effect<string, unknown>
+  /** That many unpredictable bytes in hex. */
+  readonly random: (bytes: number) => string
+  readonly legs: Map<string, Leg>
+  /** By `MessageKey.dialog`. */
+  readonly dialogs: Map<string, DialogListener>
+  readonly invites: Map<TransactionId, InviteListener>
+}
+
+/** A leg is reported as ended this long after it was asked to go, whatever its peer says; its BYE goes on being sent. */
+export const releaseLimitMs = 8_000
+
+export const ignore = (): void => undefined

@@ -1,0 +1,50 @@
+import type { SipTrunk } from "../Carrier.ts"
+import * as Digest from "../../sip/Digest.ts"
+import { headers, type Header, type SipRequest, type SipResponse } from "../../sip/SipMessage.ts"
+
+/** How often one request is repeated because of challenges, however the peer asks. */
+export const maxAttempts = 3
+
+type Name = ReturnType<typeof Digest.answerHeader>
+
+/** The challenges that a request has answered so far: one by the server, one by a proxy, RFC 3261 section 22. */
+export interface Credentials {
+  readonly attempts: number
+  readonly answered: Readonly<Partial<Record<Name, Digest.Challenge>>>
+}
+
+export const none: Credentials = { attempts: 0, answered: {} }
+
+/**
+ * The header that answers a 401 or 407, or `undefined` where there is no answer: another status, a trunk without
+ * password, credentials refused once (a stale nonce is not a refusal), too many attempts.
+ */
+export const answer = (
+  before: Credentials,
+  trunk: Pick<SipTrunk, "username" | "password"> | null,
+  request: SipRequest,
+  response: SipResponse,
+  cnonce: string
+): { readonly header: Header; readonly credentials: Credentials } | undefined => {
+  const { status } = response
+  if ((status !== 401 && status !== 407) || before.attempts >= maxAttempts) return undefined
+  if (trunk === null || trunk.username === null || trunk.password === null) return undefined
+  const name = Digest.answerHeader(status)
+  const challenges = headers(response, status === 401 ? "WWW-Authenticate" : "Proxy-Authenticate")
+  const choice = Digest.choose(challenges, before.answered[name])
+  if (choice.kind !== "answer") return undefined
+  const { challenge } = choice
+  const value = Digest.authorization({
+    challenge,
+    username: trunk.username,
+    password: trunk.password,
+    method: request.method,
+    uri: request.uri,
+    cnonce,
+    count: 1
+  })
+  return {
+    header: [name, value],
+    credentials: { attempts: before.attempts + 1, answered: { ...before.answered, [name]: challenge } }
+  }
+}

@@ -1,0 +1,37 @@
+import * as Requests from "../../sip/Requests.ts"
+import type { SipRequest } from "../../sip/SipMessage.ts"
+import type { SipTrunk } from "../Carrier.ts"
+import * as Capabilities from "./Capabilities.ts"
+import * as DialIdentity from "./DialIdentity.ts"
+import * as NextHop from "./NextHop.ts"
+import * as SelfAddress from "./SelfAddress.ts"
+
+export const identityOf = DialIdentity.of
+
+/**
+ * The INVITE of a dial. The same arguments give the same transaction, whichever process makes it; `again` gives it as
+ * it was repeated after that many challenges, without the credentials, for a CANCEL.
+ */
+export const make = (
+  self: SelfAddress.SelfAddress,
+  identity: DialIdentity.DialIdentity,
+  trunk: SipTrunk,
+  { from, to }: { readonly from: string; readonly to: string },
+  body?: Requests.Body,
+  again = 0
+): SipRequest => {
+  const uri = NextHop.uriAt(trunk, to)
+  const caller = SelfAddress.identity(self, from)
+  return Requests.invite({
+    sentBy: SelfAddress.sentBy(self),
+    branch: identity.branch(again),
+    uri,
+    from: `${caller};tag=${identity.fromTag}`,
+    to: `<${uri}>`,
+    callId: identity.callId,
+    cseq: 1 + again,
+    contact: SelfAddress.contact(self, from),
+    headers: [["P-Asserted-Identity", caller], Capabilities.allow, ["User-Agent", self.userAgent]],
+    ...(body === undefined ? {} : { body })
+  })
+}

@@ -1,0 +1,113 @@
+/**
+ * A leg of a process that is no more: taken down by what is left of it, and reported as `lost`.
+ *
+ * From `resume`: a dialog gets its BYE, an INVITE of ours its CANCEL, one of theirs its final answer. Without, from
+ * `origin`: the INVITE is derived again and cancelled. Whatever the peer says, the leg ends within `releaseLimitMs`.
+ */
+import { Exit, Result } from "effect"
+import * as Dialog from "../../sip/Dialog.ts"
+import * as DialogResume from "../../sip/DialogResume.ts"
+import * as Requests from "../../sip/Requests.ts"
+import * as Responses from "../../sip/Responses.ts"
+import type { Endpoint, SipRequest } from "../../sip/SipMessage.ts"
+import * as TransactionTable from "../../sip/TransactionTable.ts"
+import type { CarrierCommand, DialOrigin, LegEnd, SipTrunk } from "../Carrier.ts"
+import * as Bye from "./Bye.ts"
+import { type Context, ignore, type Leg } from "./Context.ts"
+import * as Credentials from "./Credentials.ts"
+import * as DialInvite from "./DialInvite.ts"
+import * as FinalStatus from "./FinalStatus.ts"
+import * as Life from "./Life.ts"
+import * as NextHop from "./NextHop.ts"
+import * as StrayAnswer from "./StrayAnswer.ts"
+
+const lost: LegEnd = { cause: "lost", sipStatus: null, by: "near" }
+
+/** A peer that has our refusal acknowledges it at once; one that does not had our 2xx before, and gets a BYE. */
+const refusalAckMs = 1_000
+
+type Release = Extract<CarrierCommand, { readonly type: "hangup" | "reject" }>
+
+export const release = (context: Context, command: Release): void => {
+  const { directory, invites, legs, resolve, run, stack } = context
+  const leg: Leg = { command: ignore }
+  const life = Life.make(context, {
+    legId: command.legId,
+    callId: command.callId,
+    sessionId: "0",
+    leg,
+    mediaLost: ignore
+  })
+  legs.set(command.legId, leg)
+  const over = () => life.end(lost)
+
+  const withTrunk = (routeId: string | null, then: (reached: NextHop.Reached | null) => void): void =>
+    routeId === null
+      ? then(null)
+      : run(NextHop.trunkOf({ directory, resolve }, routeId), (exit) => then(Exit.isSuccess(exit) ? exit.value : null))
+
+  /** An answer that comes all the same gets ACK and BYE. */
+  const cancel = (invite: SipRequest, peer: Endpoint, trunk: SipTrunk | null): void => {
+    const stray = StrayAnswer.make(context)
+    stack.resumeInvite(invite, peer, {
+      response: (response) => {
+        if (response.status < 200) return
+        if (response.status >= 300) return over()
+        const dialog = Dialog.fromResponse(invite, response)
+        if (dialog !== undefined) stray({ invite, dialog, peer, trunk }, over)
+      },
+      failed: ignore
+    })
+    // A 481 to it does not say that there is nothing: the peer may be repeating a 2xx that had no ACK.
+    stack.request(Requests.cancel(invite), peer, { response: ignore, failed: ignore })
+    stack.cancelled(invite)
+  }
+
+  const refuse = (resume: DialogResume.Unanswered, status: number): void => {
+    const invite = DialogResume.toInvite(resume)
+    const { localTag, peer } = resume
+    const id = TransactionTable.serverId(invite)
+    if (!stack.resumeServer(invite, peer)) return over()
+    stack.respond(id, Responses.make(invite, status, { toTag: localTag }))
+    const disarm = stack.after(refusalAckMs, () => {
+      const early = Dialog.fromRequest(invite, { localTag, contact: "", cseq: DialogResume.cseqGap })
+      if (early !== undefined) Bye.send(context, { dialog: Dialog.accepted(early), peer, trunk: null }, over)
+    })
+    invites.set(id, {
+      cancelled: ignore,
+      refused: () => {
+        invites.delete(id)
+        disarm()
+        over()
+      }
+    })
+  }
+
+  /** With a password the trunk may have challenged the first INVITE: then the next one is the one that rings. */
+  const withdraw = (origin: DialOrigin): void =>
+    withTrunk(origin.routeId, (reached) => {
+      if (reached === null) return over()
+      const { peer, trunk } = reached
+      const identity = DialInvite.identityOf(origin.dialId)
+      const attempts = trunk.username === null ? 1 : Credentials.maxAttempts
+      for (let again = 0; again < attempts; again++)
+        cancel(DialInvite.make(context.self, identity, trunk, origin, undefined, again), peer, trunk)
+    })
+
+  const origin = command.type === "hangup" ? command.origin : null
+  const resume = Result.getOrNull(DialogResume.decode(command.resume))
+  life.endSoon(lost)
+  switch (resume?.kind) {
+    case "dialog":
+      return withTrunk(origin?.routeId ?? null, (reached) => {
+        const dialog = DialogResume.toDialog(resume)
+        Bye.send(context, { dialog, peer: resume.peer, trunk: reached?.trunk ?? null }, over)
+      })
+    case "calling":
+      return cancel(DialogResume.toInvite(resume), resume.peer, null)
+    case "ringing":
+      return refuse(resume, FinalStatus.of(command.type === "reject" ? command.cause : "released"))
+    case undefined:
+      return origin === null ? over() : withdraw(origin)
+  }
+}

@@ -1,0 +1,106 @@
+import { lookup } from "node:dns/promises"
+import { isIP } from "node:net"
+import { Clock, Context, Effect, FiberHandle, FiberSet, Layer } from "effect"
+import { Entropy } from "../../actor/Entropy.ts"
+import { MediaPlane } from "../../media/MediaPlane.ts"
+import { Carrier, CarrierSink, RouteDirectory } from "../Carrier.ts"
+import type { Run } from "./Reports.ts"
+import type { SelfAddress } from "./SelfAddress.ts"
+import type { Counters } from "./Stack.ts"
+import { UdpTransport } from "./UdpTransport.ts"
+import * as UserAgent from "./UserAgent.ts"
+
+export interface Config {
+  /** IP literal to listen on. */
+  readonly host: string
+  readonly port: number
+  /** IP literal in Via, Contact and SDP's origin: where peers reach us. */
+  readonly publicAddress: string
+  readonly userAgent: string
+  /** Live legs, default 5,000; beyond it new ones are refused. */
+  readonly maxLegs?: number
+}
+
+/**
+ * The SIP carrier, spec §3.1 over RFC 3261 and UDP: the adapter `sip`.
+ *
+ * Not built yet: ring-back audio before the answer (`ringbackUrl` is ignored), TCP and TLS, reliable provisional
+ * responses, session timers, digest of inbound calls (a trunk is known by its address).
+ */
+export class SipCarrier extends Context.Service<
+  SipCarrier,
+  {
+    /** From now on new calls of peers get 503; the live ones go on. */
+    readonly drain: Effect.Effect<void>
+    /** For metrics. */
+    readonly stats: Effect.Effect<Readonly<Counters> & { readonly legs: number; readonly transactions: number }>
+  }
+>()("trunkline/carrier/sip/SipCarrier") {
+  /** Over a transport that is given. */
+  static readonly layerNoDeps = (config: Config, resolve: UserAgent.Options["resolve"] = resolveName) =>
+    Layer.effect(SipCarrier, make(config, resolve))
+
+  /** Listens on `host:port`; fails with `SipPortUnavailable`. */
+  static readonly layer = (config: Config) =>
+    SipCarrier.layerNoDeps(config).pipe(Layer.provide(UdpTransport.layer(config)))
+}
+
+const resolveName = (host: string): Effect.Effect<string, unknown> =>
+  isIP(host) === 0
+    ? Effect.map(
+        Effect.tryPromise(() => lookup(host, { family: 4 })),
+        ({ address }) => address
+      )
+    : Effect.succeed(host)
+
+const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Options["resolve"]) {
+  const carrier = yield* Carrier
+  const sink = yield* CarrierSink
+  const directory = yield* RouteDirectory
+  const plane = yield* MediaPlane
+  const entropy = yield* Entropy
+  const transport = yield* UdpTransport
+  const clock = yield* Clock.Clock
+  const fork = yield* FiberSet.makeRuntime()
+  const alarm = yield* FiberHandle.makeRuntime<never>()
+
+  const run: Run = (effect, settled) => {
+    const fiber = fork(Effect.tapDefect(effect, (defect) => Effect.logError("a fault met by the SIP carrier", defect)))
+    fiber.addObserver(settled)
+  }
+  const self: SelfAddress = { address: config.publicAddress, port: transport.local.port, userAgent: config.userAgent }
+  const agent: UserAgent.UserAgent = UserAgent.make({
+    self,
+    run,
+    plane,
+    sink,
+    directory,
+    resolve,
+    random: entropy.hex,
+    maxLegs: config.maxLegs ?? 5_000,
+    wire: { send: transport.send },
+    alarm: {
+      now: () => clock.currentTimeMillisUnsafe(),
+      wakeAt: (at) => {
+        const wait = Effect.sleep(Math.max(0, at - clock.currentTimeMillisUnsafe()))
+        alarm(
+          Effect.andThen(
+            wait,
+            Effect.sync(() => agent.stack.wake())
+          )
+        )
+      }
+    }
+  })
+  transport.receive(agent.stack.receive)
+  // What comes while the layer goes down is not looked at any more.
+  yield* Effect.addFinalizer(() => Effect.sync(() => transport.receive(() => undefined)))
+  yield* carrier.register("sip", {
+    interpret: (command) => Effect.sync(() => agent.command(command)),
+    presence: (legId) => Effect.sync(() => agent.presence(legId))
+  })
+  return SipCarrier.of({
+    drain: Effect.sync(agent.drain),
+    stats: Effect.sync(() => ({ ...agent.stack.counters, legs: agent.legs(), transactions: agent.stack.size() }))
+  })
+})

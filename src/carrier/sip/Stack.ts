@@ -1,0 +1,257 @@
+/**
+ * The transactions of one socket with their clock: bytes in and out, timers, and who is told what.
+ *
+ * Everything runs in plain callbacks, one message at a time: what a listener asks for while it is called is done after
+ * it returns. Messages that RFC 3261 section 8.2 refuses are answered here without state; those that cannot be answered
+ * are dropped and counted.
+ */
+import { Result } from "effect"
+import * as DeadlineHeap from "../../sip/DeadlineHeap.ts"
+import * as Responses from "../../sip/Responses.ts"
+import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../sip/SipMessage.ts"
+import * as SipParser from "../../sip/SipParser.ts"
+import * as SipWriter from "../../sip/SipWriter.ts"
+import * as TransactionTable from "../../sip/TransactionTable.ts"
+import * as Validate from "../../sip/Validate.ts"
+import * as Via from "../../sip/Via.ts"
+
+export type TransactionId = TransactionTable.TransactionId
+
+/** The socket below. */
+export interface Wire {
+  /** Hands a datagram over; `refused` is called, later, when it could not be sent. */
+  readonly send: (bytes: Uint8Array, to: Endpoint, refused: () => void) => void
+}
+
+/** Time as the stack sees it. */
+export interface Alarm {
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** Asks for `Stack.wake` at this time, in place of the time that was asked for before. */
+  readonly wakeAt: (at: number) => void
+}
+
+/** Who hears of a request of ours. */
+export interface ClientListener {
+  /** Provisional responses, the final one, and every 2xx to an INVITE. */
+  readonly response: (response: SipResponse, from: Endpoint) => void
+  /** No answer in time, or it could not be sent; at most once, and never after a final response. */
+  readonly failed: (reason: "timeout" | "transport" | "full" | "duplicate") => void
+}
+
+/** Who hears of requests of the peer. */
+export interface ServerListener {
+  readonly request: (id: TransactionId, request: SipRequest, from: Endpoint) => void
+  readonly cancel: (id: TransactionId, request: SipRequest, invite: TransactionId) => void
+  /** ACK of a 2xx. */
+  readonly ack: (request: SipRequest, from: Endpoint) => void
+  /** Our 3xx to 6xx to this INVITE arrived, or (`false`) nobody acknowledged it in 64*T1. */
+  readonly refused: (invite: TransactionId, acknowledged: boolean) => void
+}
+
+export interface Counters {
+  received: number
+  sent: number
+  /** Not SIP, faulty responses and ACKs, strays. */
+  dropped: number
+  /** Requests answered without state because they were faulty. */
+  rejected: number
+  sendErrors: number
+}
+
+export interface Stack {
+  readonly now: () => number
+  readonly counters: Readonly<Counters>
+  readonly timers: TransactionTable.TransactionTable["timers"]
+  /** Bytes from the wire. Never throws because of them. */
+  readonly receive: (bytes: Uint8Array, from: Endpoint) => void
+  /** Fires what is due. */
+  readonly wake: () => void
+  /** Sends a request in a transaction of its own. */
+  readonly request: (request: SipRequest, to: Endpoint, listener: ClientListener) => void
+  /** Listens for the answers to an INVITE that an earlier process sent. */
+  readonly resumeInvite: (invite: SipRequest, to: Endpoint, listener: ClientListener) => void
+  /** Takes up an INVITE of a peer that an earlier process received; `false`: this one has it already. */
+  readonly resumeServer: (invite: SipRequest, peer: Endpoint) => boolean
+  /** A CANCEL for this INVITE of ours was sent: it ends within 64*T1. */
+  readonly cancelled: (invite: SipRequest) => void
+  readonly respond: (id: TransactionId, response: SipResponse) => void
+  /** Sends without a transaction: an ACK to a 2xx. */
+  readonly send: (message: SipMessage, to: Endpoint) => void
+  /** Calls `act` once, `afterMs` from now, unless the returned function is called before. */
+  readonly after: (afterMs: number, act: () => void) => () => void
+  /** Live transactions. */
+  readonly size: () => number
+}
+
+interface Appointment extends DeadlineHeap.Node {
+  readonly act: () => void
+}
+
+export interface Options extends TransactionTable.Options {
+  readonly wire: Wire
+  readonly alarm: Alarm
+  /** Called on every request; set once, before the first message. */
+  readonly server: ServerListener
+  readonly policy?: Validate.Policy
+}
+
+export const make = ({ alarm, policy = Validate.defaultPolicy, server, wire, ...options }: Options): Stack => {
+  const table = TransactionTable.make(options)
+  const clients = new Map<TransactionId, ClientListener>()
+  const agenda = DeadlineHeap.make<Appointment>()
+  const counters: Counters = { received: 0, sent: 0, dropped: 0, rejected: 0, sendErrors: 0 }
+  const work: Array<TransactionTable.Output> = []
+  let working = false
+  let armed: number | undefined
+
+  const put = (message: SipMessage, to: Endpoint, id: TransactionId | undefined): void => {
+    counters.sent++
+    wire.send(SipWriter.write(message), to, () => {
+      counters.sendErrors++
+      if (id !== undefined) step({ kind: "transportError", id })
+    })
+  }
+
+  const carryOut = (output: TransactionTable.Output): void => {
+    switch (output.kind) {
+      case "send":
+        return put(output.message, output.to, output.id)
+      case "request":
+        return server.request(output.id, output.request, output.from)
+      case "cancel":
+        return server.cancel(output.id, output.request, output.invite)
+      case "ack":
+        return server.ack(output.request, output.from)
+      case "response":
+        return clients.get(output.id)?.response(output.response, output.from)
+      case "failed": {
+        const client = clients.get(output.id)
+        clients.delete(output.id)
+        if (client !== undefined) client.failed(output.reason)
+        else if (output.reason === "timeout") server.refused(output.id, false)
+        return
+      }
+      case "ended":
+        clients.delete(output.id)
+        return
+      case "dropped":
+        counters.dropped++
+    }
+  }
+
+  const run = (outputs: ReadonlyArray<TransactionTable.Output>): void => {
+    for (const output of outputs) work.push(output)
+    if (working) return
+    working = true
+    try {
+      for (let at = 0; at < work.length; at++) {
+        const output = work[at]
+        if (output !== undefined) carryOut(output)
+      }
+    } finally {
+      work.length = 0
+      working = false
+    }
+    rearm()
+  }
+
+  const rearm = (): void => {
+    const first = Math.min(
+      TransactionTable.nextDeadline(table) ?? Infinity,
+      DeadlineHeap.earliest(agenda)?.at ?? Infinity
+    )
+    // An alarm that comes too early does no harm, and most deadlines are taken back before they come.
+    if (first === Infinity || (armed !== undefined && armed <= first)) return
+    armed = first
+    alarm.wakeAt(first)
+  }
+
+  const step = (input: TransactionTable.Input): void => run(TransactionTable.step(table, input, alarm.now()))
+
+  const refuse = (
+    request: SipRequest,
+    from: Endpoint,
+    status: number,
+    more: Omit<Responses.Options, "toTag">
+  ): void => {
+    const stamped = Via.stamped(request, from)
+    const via = Via.top(stamped)
+    if (request.method === "ACK" || Result.isFailure(via)) {
+      counters.dropped++
+      return
+    }
+    counters.rejected++
+    put(Responses.stateless(stamped, status, more), Via.responseTarget(via.success), undefined)
+  }
+
+  const receiveMessage = (message: SipMessage, from: Endpoint): void => {
+    const verdict = message.kind === "request" ? Validate.request(message, policy) : Validate.response(message)
+    if (verdict.kind === "drop") {
+      counters.dropped++
+      return
+    }
+    if (verdict.kind === "reject") {
+      if (message.kind === "request")
+        refuse(message, from, verdict.status, { reason: verdict.reason, headers: verdict.headers })
+      return
+    }
+    step({ kind: "received", message, from })
+    if (message.kind !== "request" || message.method !== "ACK") return
+    // The table absorbs the ACK to a 3xx to 6xx; that the peer has our answer shows in the state of its INVITE.
+    const id = TransactionTable.serverId(message)
+    if (table.entries.get(id)?.machine.state.phase === "confirmed") server.refused(id, true)
+  }
+
+  return {
+    now: alarm.now,
+    counters,
+    timers: table.timers,
+    size: () => TransactionTable.size(table),
+    receive: (bytes, from) => {
+      counters.received++
+      const parsed = SipParser.parse(bytes)
+      if (Result.isSuccess(parsed)) receiveMessage(parsed.success, from)
+      else if (parsed.failure.kind === "reject")
+        refuse(parsed.failure.request, from, parsed.failure.status, { reason: parsed.failure.reason })
+      else if (parsed.failure.kind === "drop") counters.dropped++
+    },
+    wake: () => {
+      armed = undefined
+      const now = alarm.now()
+      run(TransactionTable.advance(table, now))
+      for (let next = DeadlineHeap.earliest(agenda); next !== undefined && next.at <= now;) {
+        DeadlineHeap.remove(agenda, next)
+        next.act()
+        next = DeadlineHeap.earliest(agenda)
+      }
+      rearm()
+    },
+    request: (request, to, listener) => {
+      const id = TransactionTable.clientId(request)
+      if (clients.has(id)) return listener.failed("duplicate")
+      clients.set(id, listener)
+      step({ kind: "request", request, to })
+    },
+    resumeInvite: (invite, to, listener) => {
+      const id = TransactionTable.clientId(invite)
+      if (clients.has(id)) return
+      clients.set(id, listener)
+      step({ kind: "resumeClient", request: invite, to })
+    },
+    resumeServer: (invite, peer) => {
+      if (table.entries.has(TransactionTable.serverId(invite))) return false
+      step({ kind: "resumeServer", request: invite, from: peer })
+      return true
+    },
+    cancelled: (invite) => step({ kind: "cancelled", id: TransactionTable.clientId(invite) }),
+    respond: (id, response) => step({ kind: "respond", id, response }),
+    send: (message, to) => put(message, to, undefined),
+    after: (afterMs, act) => {
+      const appointment: Appointment = { at: alarm.now() + afterMs, place: -1, act }
+      DeadlineHeap.set(agenda, appointment, appointment.at)
+      rearm()
+      return () => DeadlineHeap.remove(agenda, appointment)
+    }
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * The user agent of one socket: which leg a message or a command is for, and what is answered where there is none,
+ * RFC 3261 sections 8.2, 9.2, 11.2 and 12.2.2.
+ */
+import { Exit } from "effect"
+import * as MessageKey from "../../sip/MessageKey.ts"
+import * as Responses from "../../sip/Responses.ts"
+import type { Endpoint, Header, SipRequest } from "../../sip/SipMessage.ts"
+import type { CarrierCommand, LegPresence } from "../Carrier.ts"
+import * as Capabilities from "./Capabilities.ts"
+import type { Context } from "./Context.ts"
+import * as DialledNumber from "./DialledNumber.ts"
+import * as InboundLeg from "./InboundLeg.ts"
+import * as LostLeg from "./LostLeg.ts"
+import * as OutboundLeg from "./OutboundLeg.ts"
+import * as Stack from "./Stack.ts"
+
+export interface UserAgent {
+  readonly stack: Stack.Stack
+  /** Never waits, never throws. */
+  readonly command: (command: CarrierCommand) => void
+  readonly presence: (legId: string) => LegPresence
+  /** From now on new calls of peers are refused with 503. */
+  readonly drain: () => void
+  /** Live legs. */
+  readonly legs: () => number
+}
+
+export interface Options extends Omit<Context, "stack" | "legs" | "dialogs" | "invites"> {
+  readonly wire: Stack.Wire
+  readonly alarm: Stack.Alarm
+  /** Live legs; beyond it an INVITE gets 503 and a dial fails. */
+  readonly maxLegs: number
+}
+
+/** Commands that make no sense without a leg. */
+type OfLiveLeg = "play" | "send_dtmf" | "answer" | "ring" | "stop_playback"
+
+const retryLater: Header = ["Retry-After", "5"]
+
+export const make = ({ alarm, maxLegs, wire, ...given }: Options): UserAgent => {
+  let draining = false
+
+  const reply = (id: Stack.TransactionId, request: SipRequest, status: number, headers: ReadonlyArray<Header> = []) =>
+    stack.respond(id, Responses.make(request, status, { toTag: given.random(8), headers }))
+
+  const invited = (id: Stack.TransactionId, invite: SipRequest, from: Endpoint): void => {
+    if (draining || context.legs.size >= maxLegs) return reply(id, invite, 503, [retryLater])
+    given.run(given.directory.sipTrunksAt(from.address), (exit) => {
+      if (Exit.isFailure(exit)) return reply(id, invite, 500)
+      if (exit.value.length === 0) return reply(id, invite, 403)
+      stack.respond(id, Responses.make(invite, 100))
+      const to = DialledNumber.called(invite)
+      if (to === null) return reply(id, invite, 404)
+      InboundLeg.take(context, { id, invite, to, trunks: exit.value })
+    })
+  }
+
+  /** Outside any dialog. */
+  const arrived = (id: Stack.TransactionId, request: SipRequest, from: Endpoint): void => {
+    switch (request.method) {
+      case "INVITE":
+        return invited(id, request, from)
+      // What an INVITE would get now, section 11.2.
+      case "OPTIONS":
+        return reply(id, request, draining ? 503 : 200, Capabilities.options)
+      case "BYE":
+      case "INFO":
+        return reply(id, request, 481)
+      default:
+        return reply(id, request, Capabilities.refusalOf(request.method), [Capabilities.allow])
+    }
+  }
+
+  const dialogOf = (request: SipRequest) => context.dialogs.get(MessageKey.dialogOfRequest(request))
+
+  const stack: Stack.Stack = Stack.make({
+    wire,
+    alarm,
+    server: {
+      request: (id, request, from) => {
+        if (MessageKey.toTag(request) === undefined) return arrived(id, request, from)
+        const dialog = dialogOf(request)
+        return dialog === undefined ? reply(id, request, 481) : dialog.request(id, request)
+      },
+      cancel: (id, request, invite) => {
+        reply(id, request, 200)
+        context.invites.get(invite)?.cancelled()
+      },
+      ack: (request) => dialogOf(request)?.ack(request),
+      refused: (invite, acknowledged) => context.invites.get(invite)?.refused(acknowledged)
+    }
+  })
+  const context: Context = { ...given, stack, legs: new Map(), dialogs: new Map(), invites: new Map() }
+
+  /** A leg that ended meanwhile, or one of an earlier process. */
+  const unknownLeg = (command: Extract<CarrierCommand, { readonly type: OfLiveLeg }>): void => {
+    const of = { legId: command.legId, at: alarm.now() }
+    if (command.type === "ring" || command.type === "stop_playback") return
+    given.run(
+      given.sink.tell(
+        command.callId,
+        command.type === "play"
+          ? { ...of, type: "playback_ended", playbackId: command.playbackId, status: "failed", reason: "unknown_leg" }
+          : { ...of, type: "command_failed", commandId: command.commandId, reason: "unknown_leg" }
+      ),
+      () => undefined
+    )
+  }
+
+  return {
+    stack,
+    legs: () => context.legs.size,
+    presence: (legId) => (context.legs.has(legId) ? "alive" : "gone"),
+    drain: () => {
+      draining = true
+    },
+    command: (command) => {
+      const leg = context.legs.get(command.legId)
+      if (leg !== undefined) return leg.command(command)
+      switch (command.type) {
+        case "dial":
+          return OutboundLeg.place(context, command)
+        case "hangup":
+        case "reject":
+          return LostLeg.release(context, command)
+        case "play":
+        case "send_dtmf":
+        case "answer":
+        case "ring":
+        case "stop_playback":
+          return unknownLeg(command)
+      }
+    }
+  }
+}
