@@ -7,6 +7,9 @@ import { type AuditRow, type Commit, type EntityWrite, Journal } from "../store/
 import * as Machine from "./AccountMachine.ts"
 import * as AccountRepo from "./AccountRepo.ts"
 
+export { callLimit } from "./AccountMachine.ts"
+export { DestinationRules, type Rule, type RuleKind } from "./DestinationRules.ts"
+
 /**
  * Accounts: admission of calls, status and quota of a tenant (spec §2.7, §7, §8).
  *

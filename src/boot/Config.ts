@@ -20,7 +20,8 @@ export interface Config {
   readonly rtpPortMax: number
   readonly signupCreditCents: number
   readonly signupLimitPerHour: number
-  readonly trustProxy: boolean
+  /** Whose X-Forwarded-For counts: nobody's, that of private addresses, or that of these networks. */
+  readonly trustProxy: "none" | "private" | ReadonlyArray<string>
   readonly allowPrivateTargets: boolean
   readonly targetCaFile: string | null
   readonly maxCallSecs: number
@@ -88,7 +89,18 @@ const read = (environment: Environment) => {
       )
     return value.replace(/\/+$/, "")
   }
-  return { text, optional, integer, flag, oneOf, address, url }
+  /** `false`, `true`, or addresses and CIDR networks with commas. */
+  const proxies = (variable: string): Config["trustProxy"] => {
+    const value = text(variable, "false")
+    if (value === "false") return "none"
+    if (value === "true") return "private"
+    const networks = value.split(",").map((network) => network.trim())
+    const wrong = networks.find((network) => isIP(network.replace(/\/[0-9]{1,3}$/, "")) === 0)
+    return wrong === undefined
+      ? networks
+      : fail(variable, `must be true, false, or addresses and networks, not "${wrong}"`)
+  }
+  return { text, optional, integer, flag, oneOf, address, url, proxies }
 }
 
 /** Throws `ConfigInvalid` at the first wrong value. */
@@ -122,7 +134,7 @@ export const parse = (environment: Environment): Config => {
     rtpPortMax,
     signupCreditCents: env.integer("SIGNUP_CREDIT_CENTS", 500, 0, 1_000_000),
     signupLimitPerHour: env.integer("SIGNUP_LIMIT_PER_HOUR", 5, 1, 1_000_000),
-    trustProxy: env.flag("TRUST_PROXY"),
+    trustProxy: env.proxies("TRUST_PROXY"),
     allowPrivateTargets: env.flag("ALLOW_PRIVATE_TARGETS"),
     targetCaFile: env.optional("TARGET_CA_FILE"),
     maxCallSecs: env.integer("MAX_CALL_SECS", 14_400, 1, 86_400),

@@ -1,7 +1,6 @@
 import { Clock, Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { Accounts } from "../account/Account.ts"
-import { DestinationRules } from "../account/DestinationRules.ts"
+import { Accounts, DestinationRules } from "../account/Account.ts"
 import { Billing } from "../billing/Billing.ts"
 import { CarrierSink } from "../carrier/Carrier.ts"
 import { Connections } from "../connection/Connection.ts"

@@ -1,6 +1,5 @@
 import { Effect } from "effect"
-import type { Accounts } from "../account/Account.ts"
-import * as AccountMachine from "../account/AccountMachine.ts"
+import { type Accounts, callLimit } from "../account/Account.ts"
 import type { Billing } from "../billing/Billing.ts"
 import type { Admission, InboundOffer } from "../carrier/Carrier.ts"
 import type { Connections } from "../connection/Connection.ts"
@@ -53,7 +52,7 @@ export const make = (doors: {
           routeId,
           adapter: offer.adapter,
           microUsdPerMinute,
-          limit: AccountMachine.callLimit({
+          limit: callLimit({
             timeLimitSecs: null,
             fundsCents: admitted.success.fundsCents,
             microUsdPerMinute,

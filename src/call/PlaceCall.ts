@@ -1,7 +1,5 @@
 import { Effect, Exit } from "effect"
-import type { Accounts } from "../account/Account.ts"
-import * as AccountMachine from "../account/AccountMachine.ts"
-import type { DestinationRules } from "../account/DestinationRules.ts"
+import { type Accounts, callLimit, type DestinationRules } from "../account/Account.ts"
 import type { Billing } from "../billing/Billing.ts"
 import type { Connections } from "../connection/Connection.ts"
 import { Rejected } from "../domain/Rejected.ts"
@@ -74,7 +72,7 @@ export const make = (doors: {
             routeId: route.routeId,
             adapter: route.adapter,
             microUsdPerMinute,
-            limit: AccountMachine.callLimit({
+            limit: callLimit({
               timeLimitSecs: request.timeLimitSecs,
               fundsCents,
               microUsdPerMinute,

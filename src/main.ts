@@ -1,0 +1,224 @@
+import { NodeRuntime } from "@effect/platform-node"
+import { Cause, Context, Data, Deferred, Effect, Exit, Layer, Redacted } from "effect"
+import { resolve as resolveDns } from "node:dns/promises"
+import { join } from "node:path"
+import { Accounts, DestinationRules } from "./account/Account.ts"
+import { ApiKeys } from "./apikey/ApiKey.ts"
+import { Billing } from "./billing/Billing.ts"
+import * as Config from "./boot/Config.ts"
+import * as Crash from "./boot/Crash.ts"
+import * as Database from "./boot/Database.ts"
+import * as Failure from "./boot/Failure.ts"
+import * as Log from "./boot/Log.ts"
+import * as NodeEntropy from "./boot/NodeEntropy.ts"
+import * as Onboard from "./boot/Onboard.ts"
+import * as VaultKey from "./boot/VaultKey.ts"
+import { Calls } from "./call/Call.ts"
+import { Carrier } from "./carrier/Carrier.ts"
+import * as SimulatorCarrier from "./carrier/simulator/SimulatorCarrier.ts"
+import * as SipCarrier from "./carrier/sip/SipCarrier.ts"
+import { Connections } from "./connection/Connection.ts"
+import * as NodeEgress from "./egress/node/NodeEgress.ts"
+import { Authenticator } from "./http/Authenticator.ts"
+import { ClientAddress } from "./http/ClientAddress.ts"
+import { BaseUrl } from "./http/Pagination.ts"
+import { RateLimit } from "./http/RateLimit.ts"
+import * as HttpServer from "./http/Server.ts"
+import { Idempotency } from "./idempotency/Idempotency.ts"
+import * as LogMail from "./mail/log/LogMail.ts"
+import { AudioSource } from "./media/AudioSource.ts"
+import * as AudioDecoderThread from "./media/udp/AudioDecoderThread.ts"
+import * as MediaPlaneUdp from "./media/udp/MediaPlaneUdp.ts"
+import { Numbers } from "./number/Number.ts"
+import { OperatorServer } from "./operator/OperatorServer.ts"
+import * as EmbeddedPostgres from "./store/embedded/EmbeddedPostgres.ts"
+import * as OwnerFile from "./store/embedded/OwnerFile.ts"
+import * as JournalWriter from "./store/JournalWriter.ts"
+import { Vault } from "./store/Vault.ts"
+import { Tenants } from "./tenant/Tenant.ts"
+import * as Dispatcher from "./webhook/Dispatcher.ts"
+import { Webhooks } from "./webhook/Webhook.ts"
+
+/** The only file that names implementations: what is real here is an argument everywhere else. */
+
+const version = "0.1.0"
+/** A peer that sends no RTP for so long has gone. */
+const mediaTimeoutMs = 60_000
+
+/** The process cannot go on: its database died, or another process took its journal over. */
+class Stopped extends Data.TaggedError("Stopped")<{ readonly reason: string }> {
+  override get message() {
+    return this.reason
+  }
+}
+
+const dnsLookup = (name: string) =>
+  Effect.orElseSucceed(
+    Effect.tryPromise(() => resolveDns(name)),
+    (): ReadonlyArray<string> => []
+  )
+
+/** Everything below the edges that listen: features over the journal, and what they reach the world with. */
+const core = (
+  config: Config.Config,
+  url: Redacted.Redacted,
+  key: Redacted.Redacted<Uint8Array>,
+  stop: (reason: string) => void
+) => {
+  const world = Layer.mergeAll(
+    NodeEgress.layer({
+      allowPrivate: config.allowPrivateTargets,
+      ...(config.targetCaFile === null ? {} : { caFile: config.targetCaFile })
+    }),
+    LogMail.layer,
+    Carrier.layer
+  )
+  const store = Layer.mergeAll(JournalWriter.layer({ onLost: (error) => stop(error.message) }), Vault.layer(key)).pipe(
+    Layer.provideMerge(Database.layer(url))
+  )
+  return Layer.mergeAll(
+    Calls.layer({ maxCallSecs: config.maxCallSecs }),
+    Tenants.layer({ baseUrl: config.baseUrl })
+  ).pipe(
+    Layer.provideMerge(Onboard.layer),
+    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DestinationRules.layer, Numbers.layer, webhooks)),
+    Layer.provideMerge(Accounts.layer),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Billing.layer({ trialCreditCents: config.signupCreditCents }),
+        Connections.layer({ lookup: dnsLookup })
+      )
+    ),
+    Layer.provideMerge(Idempotency.layer),
+    Layer.provideMerge(Layer.merge(store, world))
+  )
+}
+
+const webhooks = Layer.unwrap(
+  Effect.map(Connections, (connections) =>
+    Webhooks.layer({
+      ownsConnection: (tenantId, routeId) => Effect.isSuccess(connections.find(tenantId, routeId))
+    })
+  )
+)
+
+/** Media and carriers: they register with `Carrier` and speak to `CarrierSink`. */
+const carriers = (config: Config.Config) =>
+  Layer.mergeAll(
+    SimulatorCarrier.layer,
+    SipCarrier.layer({
+      host: config.sipHost,
+      port: config.sipPort,
+      publicAddress: config.publicAddress,
+      userAgent: `trunkline/${version}`
+    })
+  ).pipe(
+    Layer.provide(
+      MediaPlaneUdp.layer({
+        bindAddress: config.sipHost,
+        publicAddress: config.publicAddress,
+        portMin: config.rtpPortMin,
+        portMax: config.rtpPortMax,
+        mediaTimeoutMs
+      })
+    ),
+    Layer.provide(AudioSource.layer),
+    Layer.provide(AudioDecoderThread.layer)
+  )
+
+const authenticator = Layer.effect(
+  Authenticator,
+  Effect.map(ApiKeys, ({ authenticate, tenantStatus }) => Authenticator.of({ authenticate, tenantStatus }))
+)
+
+const api = (config: Config.Config) =>
+  HttpServer.layer({ host: config.httpHost, port: config.httpPort, graceMs: 10_000 }).pipe(
+    Layer.provide([
+      authenticator,
+      ClientAddress.layer(config.trustProxy),
+      RateLimit.layer,
+      Layer.succeed(BaseUrl, config.baseUrl)
+    ])
+  )
+
+const banner = (config: Config.Config, httpPort: number) => `
+Trunkline ${version} is up.
+
+  API        ${config.baseUrl}/v1/
+  Docs       ${config.baseUrl}/api/docs/
+  SIP        udp ${config.sipHost}:${config.sipPort}
+  Operator   http://127.0.0.1:${config.operatorPort}  (npm run operator -- help)
+
+A first call, to a simulated phone that answers and echoes:
+
+  curl -s ${config.baseUrl}/v1/signup -H 'Content-Type: application/json' -d '{"email":"me@example.com","password":"correct horse battery","tenant_name":"Example","first_name":"Ada","last_name":"Lovelace"}'
+  export KEY=svc_live_…                              # api_key_plaintext of the answer
+  curl -s ${config.baseUrl}/v1/numbers/order -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"phone_numbers":["+12025550150"],"country_code":"US","number_type":"local"}'
+  curl -s ${config.baseUrl}/v1/calls -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"from":"+12025550150","to":"+12025550100"}'
+${httpPort === config.httpPort ? "" : `\n(listening on port ${httpPort})\n`}`
+
+const serve = Effect.gen(function* () {
+  const config = yield* Effect.try({
+    try: () => Config.parse(process.env),
+    catch: (error) => (error instanceof Config.ConfigInvalid ? error : new Stopped({ reason: String(error) }))
+  })
+  const fatal = yield* Deferred.make<never, Stopped>()
+  const stop = (reason: string) => void Deferred.doneUnsafe(fatal, Exit.fail(new Stopped({ reason })))
+
+  const running = Effect.gen(function* () {
+    const owned = yield* OwnerFile.acquire(config.dataDir)
+    const key = yield* VaultKey.load(config.secretKey, owned.path)
+    const url = config.databaseUrl ?? (yield* embedded(owned, stop))
+
+    let standsInTheWay: ReadonlyArray<string> = ["starting"]
+    const context = yield* Layer.build(carriers(config).pipe(Layer.provideMerge(core(config, url, key, stop))))
+    const calls = Context.get(context, Calls)
+    const recovered = yield* calls.recover
+    if (recovered > 0)
+      yield* Effect.logInfo("calls of the process before this one were recovered", { calls: recovered })
+
+    const edges = Layer.mergeAll(
+      Dispatcher.layer({ version }),
+      OperatorServer.layer({
+        port: config.operatorPort,
+        tokenFile: join(owned.path, "operator.token"),
+        ready: () => standsInTheWay
+      }),
+      Idempotency.sweeper,
+      api(config)
+    )
+    const edge = yield* Layer.build(edges).pipe(Effect.provide(context))
+    standsInTheWay = []
+    // Runs first when the service stops: nothing is closed while a call lives.
+    yield* Effect.addFinalizer(() => {
+      standsInTheWay = ["draining"]
+      return Deferred.isDoneUnsafe(fatal) ? Effect.void : calls.drain(config.drainSecs * 1000)
+    })
+    yield* Effect.sync(() => console.log(banner(config, Context.get(edge, HttpServer.Listening).port)))
+    return yield* Deferred.await(fatal)
+  })
+  const surroundings = Layer.mergeAll(NodeEntropy.layer, Crash.layer(process.env["CRASH_POINT"]), Log.layer(config))
+  return yield* Effect.provide(Effect.scoped(running), surroundings)
+})
+
+const embedded = Effect.fnUntraced(function* (owned: OwnerFile.OwnedDirectory, stop: (reason: string) => void) {
+  const database = yield* EmbeddedPostgres.start(owned)
+  yield* Effect.forkScoped(Effect.map(database.died, (why) => stop(`the embedded Postgres ended: ${why}`)))
+  return database.url
+})
+
+// A second signal does not wait for the drain of the first.
+let signals = 0
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () => {
+    if (++signals > 1) process.exit(130)
+  })
+
+NodeRuntime.runMain(serve, {
+  disableErrorReporting: true,
+  teardown: (exit, onExit) => {
+    if (exit._tag === "Success" || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)
+    console.error(`trunkline: ${Failure.oneLine(exit.cause)}`)
+    onExit(1)
+  }
+})
