@@ -1,4 +1,4 @@
-import type { Server } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import { rejection } from "../domain/ErrorCatalogue.ts"
 import { envelope } from "../domain/Rejected.ts"
@@ -24,6 +24,14 @@ const respond = (error: NodeJS.ErrnoException, socket: Duplex & { bytesWritten?:
     `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     () => socket.destroy()
   )
+}
+
+/** RFC 9112 section 3.2: a request of HTTP/1.1 without Host is refused. True when it was. */
+export const hostless = (request: IncomingMessage, response: ServerResponse): boolean => {
+  if (request.headers.host !== undefined || request.httpVersion !== "1.1") return false
+  response.writeHead(400, { "content-type": "application/json", connection: "close" })
+  response.end(envelope(rejection("invalid_request", "the Host header is missing")))
+  return true
 }
 
 export const attach = (server: Server): void => {

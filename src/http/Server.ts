@@ -51,26 +51,37 @@ const idleCheckMs = 50
  * Closing stops accepting, lets requests in flight finish for at most `graceMs`, then cuts what is left; a kept-alive
  * connection holds nothing up. Fails with `ListenError`.
  */
-export const layer = (options: { readonly host: string; readonly port: number; readonly graceMs: number }) =>
+export const layer = (options: {
+  readonly host: string
+  readonly port: number
+  readonly graceMs: number
+  /** Other than `limits`, for tests. */
+  readonly limits?: Partial<Record<keyof typeof limits, number>>
+}) =>
   Layer.effect(
     Listening,
     Effect.gen(function* () {
       const app = yield* HttpRouter.toHttpEffect(Routes.layer)
       const requests = yield* Scope.fork(yield* Effect.scope)
       const handler = yield* NodeHttpServer.makeHandler(app, { scope: requests })
+      const allowed = { ...limits, ...options.limits }
       const server = createServer(
         {
-          maxHeaderSize: limits.headerBytes,
-          headersTimeout: limits.headersMs,
-          requestTimeout: limits.requestMs,
-          keepAliveTimeout: limits.keepAliveMs,
-          connectionsCheckingInterval: 1_000,
+          maxHeaderSize: allowed.headerBytes,
+          headersTimeout: allowed.headersMs,
+          requestTimeout: allowed.requestMs,
+          keepAliveTimeout: allowed.keepAliveMs,
+          connectionsCheckingInterval: Math.min(1_000, allowed.headersMs),
+          // Checked by `ClientError.hostless`, whose refusal has the envelope.
+          requireHostHeader: false,
           noDelay: true
         },
-        handler
+        (request, response) => (ClientError.hostless(request, response) ? undefined : handler(request, response))
       )
-      server.maxHeadersCount = limits.headers
-      server.maxConnections = limits.connections
+      server.maxHeadersCount = allowed.headers
+      server.maxConnections = allowed.connections
+      // An expectation that node does not know is no reason to answer without a body.
+      server.on("checkExpectation", handler)
       ClientError.attach(server)
       yield* Effect.acquireRelease(listen(server, options), () => close(server, options.graceMs))
       const address = server.address()

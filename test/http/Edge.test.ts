@@ -1,0 +1,270 @@
+import { describe, expect, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Rejected } from "../../src/domain/Rejected.ts"
+import { Listening } from "../../src/http/Server.ts"
+import * as TestServer from "./TestServer.ts"
+
+const world = new TestServer.World()
+
+const ask = (method: string, path: string, asked?: TestServer.Asked) =>
+  Effect.flatMap(Listening, ({ port }) => Effect.promise(() => TestServer.send(port, method, path, asked)))
+
+const refusal = (method: string, path: string, asked?: TestServer.Asked) =>
+  Effect.map(ask(method, path, asked), (answer) => [answer.status, TestServer.codeOf(answer)])
+
+const good = { from: "+12025550150", to: "+12025550100" }
+const oneCall = `/v1/calls/${TestServer.callOfA}`
+
+layer(TestServer.layer(world))("the HTTP edge", (it) => {
+  describe("authentication, decision C2", () => {
+    it.effect("asks for a credential where there is none, or none of the form Bearer key", () =>
+      Effect.gen(function* () {
+        const required = [401, "authentication_required"]
+        expect(yield* refusal("GET", "/v1/calls", { key: null })).toEqual(required)
+        for (const authorization of ["", "svc_live_a", "Basic c3ZjX2xpdmVfYQ==", "Bearer", "Bearer ", "Bearer a b"])
+          expect(yield* refusal("GET", "/v1/calls", { key: null, headers: { authorization } })).toEqual(required)
+      })
+    )
+
+    it.effect("refuses a Bearer value that is no live key", () =>
+      Effect.gen(function* () {
+        expect(yield* refusal("GET", "/v1/calls", { key: "svc_live_unknown" })).toEqual([401, "invalid_credentials"])
+      })
+    )
+
+    it.effect("takes the scheme in any case (RFC 9110 section 11.1)", () =>
+      Effect.gen(function* () {
+        const answer = yield* ask("GET", "/v1/calls", { key: null, headers: { authorization: "bearer svc_live_a" } })
+        expect(answer.status).toBe(200)
+      })
+    )
+  })
+
+  describe("order of checks, decision 2.10", () => {
+    it.effect("is 401, 403 scope, 403 tenant, 400", () =>
+      Effect.gen(function* () {
+        const bad = { body: { nonsense: true } }
+        world.suspended.add(TestServer.tenantA)
+        const answers = [
+          yield* refusal("POST", "/v1/calls", { ...bad, key: null }),
+          yield* refusal("POST", "/v1/calls", { ...bad, key: "svc_live_reader" }),
+          yield* refusal("POST", "/v1/calls", bad)
+        ]
+        world.suspended.delete(TestServer.tenantA)
+        expect(answers).toEqual([
+          [401, "authentication_required"],
+          [403, "forbidden"],
+          [403, "tenant_suspended"]
+        ])
+        expect(yield* refusal("POST", "/v1/calls", bad)).toEqual([400, "invalid_request"])
+      })
+    )
+
+    it.effect("says what the door says, with the raising site's status (decision C1)", () =>
+      Effect.gen(function* () {
+        world.next = Effect.fail(new Rejected({ code: "from_number_not_owned", message: "no", status: 422 }))
+        const answer = yield* ask("POST", "/v1/calls", { body: good })
+        world.next = Effect.void
+        expect(answer.status).toBe(422)
+        expect(answer.text).toBe('{"error":{"code":"from_number_not_owned","message":"no"}}')
+      })
+    )
+  })
+
+  describe("paths and methods", () => {
+    it.effect("answers unknown paths with 404 before it asks for a key", () =>
+      Effect.gen(function* () {
+        for (const path of ["/", "/v1", "/v2/calls", "/v1/calls/x/y/z", "/v1/Calls"])
+          expect(yield* refusal("GET", path, { key: null })).toEqual([404, "not_found"])
+      })
+    )
+
+    it.effect("answers 405 with Allow where the path has other methods (decision D15)", () =>
+      Effect.gen(function* () {
+        const wrong = yield* ask("DELETE", "/v1/calls/")
+        expect([wrong.status, TestServer.codeOf(wrong), wrong.headers["allow"]]).toEqual([
+          405,
+          "method_not_allowed",
+          "GET, HEAD, POST"
+        ])
+        expect((yield* ask("GET", `${oneCall}/actions/hangup`)).headers["allow"]).toBe("POST")
+        expect((yield* ask("OPTIONS", oneCall)).headers["allow"]).toBe("GET, HEAD")
+      })
+    )
+
+    it.effect("serves both slash forms of every path without a redirect (decision C19)", () =>
+      Effect.gen(function* () {
+        for (const slash of ["", "/"]) {
+          expect((yield* ask("GET", `/v1/calls${slash}`)).status).toBe(200)
+          expect((yield* ask("GET", `/v1/calls${slash}?page=1`)).status).toBe(200)
+          expect((yield* ask("GET", `${oneCall}${slash}`)).status).toBe(200)
+          expect((yield* ask("POST", `${oneCall}/actions/hangup${slash}`)).status).toBe(200)
+          expect((yield* ask("GET", `/api/docs${slash}`)).status).toBe(200)
+        }
+      })
+    )
+
+    it.effect("answers HEAD like GET, without the body", () =>
+      Effect.gen(function* () {
+        const answer = yield* ask("HEAD", oneCall)
+        expect([answer.status, answer.text]).toEqual([200, ""])
+      })
+    )
+
+    it.effect("refuses an id of another form with 400, an unknown or foreign one with 404 (decision C11)", () =>
+      Effect.gen(function* () {
+        const upper = TestServer.callOfA.toUpperCase()
+        for (const id of ["abc", "svc_call_", `${TestServer.callOfA}0`, upper, TestServer.routeOfA])
+          expect(yield* refusal("GET", `/v1/calls/${id}`)).toEqual([400, "invalid_request"])
+        expect(yield* refusal("GET", `/v1/calls/svc_call_${"0".repeat(32)}`)).toEqual([404, "not_found"])
+        expect(yield* refusal("GET", oneCall, { key: "svc_live_b" })).toEqual([404, "not_found"])
+      })
+    )
+  })
+
+  describe("closed requests, decision C6", () => {
+    it.effect("names the unknown field of a body", () =>
+      Effect.gen(function* () {
+        const answer = yield* ask("POST", "/v1/calls", { body: { ...good, colour: "red" } })
+        expect(answer.text).toBe('{"error":{"code":"invalid_request","message":"colour: is not known here"}}')
+      })
+    )
+
+    it.effect("names the missing field of a body", () =>
+      Effect.gen(function* () {
+        const answer = yield* ask("POST", "/v1/calls", { body: { from: good.from } })
+        expect(answer.text).toBe('{"error":{"code":"invalid_request","message":"to: is required"}}')
+      })
+    )
+
+    it.effect("refuses unknown query parameters, on lists and elsewhere", () =>
+      Effect.gen(function* () {
+        for (const path of ["/v1/calls?from=%2B12025550150", "/v1/calls?page=1&x", `${oneCall}?x=1`])
+          expect(yield* refusal("GET", path)).toEqual([400, "invalid_request"])
+        expect(yield* refusal("POST", "/v1/calls?x=1", { body: good })).toEqual([400, "invalid_request"])
+      })
+    )
+
+    it.effect("wants JSON, as application/json in UTF-8", () =>
+      Effect.gen(function* () {
+        const body = JSON.stringify(good)
+        const bad = [400, "invalid_request"]
+        for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
+          expect(yield* refusal("POST", "/v1/calls", { body, headers: { "content-type": type } })).toEqual(bad)
+        for (const text of ["", "{", "null", "[]", '"x"', "1", '{"from":"+12025550150","to":"+12025550100"} x'])
+          expect(yield* refusal("POST", "/v1/calls", { body: text })).toEqual(bad)
+        const headers = { "content-type": "application/json; charset=utf-8" }
+        expect((yield* ask("POST", "/v1/calls", { body, headers })).status).toBe(201)
+      })
+    )
+
+    it.effect("takes no body or {} where an action has none", () =>
+      Effect.gen(function* () {
+        const path = `${oneCall}/actions/hangup`
+        expect((yield* ask("POST", path)).status).toBe(200)
+        expect((yield* ask("POST", path, { body: {} })).status).toBe(200)
+        expect(yield* refusal("POST", path, { body: { now: true } })).toEqual([400, "invalid_request"])
+        expect(yield* refusal("POST", path, { body: [] })).toEqual([400, "invalid_request"])
+      })
+    )
+  })
+
+  describe("pagination, spec §4.1 and decision C21", () => {
+    it.effect("gives 20 rows, absolute links in the documented form, and keeps filters", () =>
+      Effect.gen(function* () {
+        const first = (yield* ask("GET", "/v1/calls/?status=ended")).json
+        expect(first).toMatchObject({
+          count: 45,
+          next: "https://api.example.com/v1/calls?status=ended&page=2",
+          previous: null
+        })
+        expect((first as { readonly results: ReadonlyArray<unknown> }).results).toHaveLength(20)
+        const last = (yield* ask("GET", "/v1/calls?page=3&direction=outbound&page_size=20")).json
+        expect(last).toMatchObject({
+          next: null,
+          previous: "https://api.example.com/v1/calls?direction=outbound&page_size=20&page=2"
+        })
+      })
+    )
+
+    it.effect("clamps page_size at 200", () =>
+      Effect.gen(function* () {
+        yield* ask("GET", "/v1/calls?page_size=1000")
+        expect(world.reached.at(-1)?.args[2]).toEqual({ limit: 200, offset: 0 })
+      })
+    )
+
+    it.effect("refuses what is no whole number of 1 or more", () =>
+      Effect.gen(function* () {
+        for (const value of ["0", "-1", "1.5", "1e1", "0x1", "", "a", "%201", "9999999999"])
+          for (const name of ["page", "page_size"])
+            expect([name, value, ...(yield* refusal("GET", `/v1/calls?${name}=${value}`))]).toEqual([
+              name,
+              value,
+              400,
+              "invalid_request"
+            ])
+        expect(yield* refusal("GET", "/v1/calls?page=1&page=2")).toEqual([400, "invalid_request"])
+      })
+    )
+
+    it.effect("answers a page beyond the last with 404, the first page of nothing with 200", () =>
+      Effect.gen(function* () {
+        expect(yield* refusal("GET", "/v1/calls?page=4")).toEqual([404, "not_found"])
+        const nothing = yield* ask("GET", "/v1/calls", { key: "svc_live_b" })
+        expect([nothing.status, nothing.text]).toEqual([200, '{"count":0,"next":null,"previous":null,"results":[]}'])
+      })
+    )
+  })
+
+  describe("headers, decision C18", () => {
+    it.effect("carries none that the specification does not show", () =>
+      Effect.gen(function* () {
+        for (const path of ["/v1/calls", "/nowhere"]) {
+          const { headers } = yield* ask("GET", path, { headers: { "x-request-id": "1", traceparent: "00-1-1-00" } })
+          expect(Object.keys(headers).sort()).toEqual(["connection", "content-length", "content-type", "date"])
+        }
+      })
+    )
+  })
+
+  describe("faults", () => {
+    it.effect("answers a defect with 500 internal_error and nothing of its cause", () =>
+      Effect.gen(function* () {
+        world.next = Effect.die(new Error("secret detail"))
+        const answer = yield* ask("POST", "/v1/calls", { body: good })
+        world.next = Effect.void
+        expect([answer.status, TestServer.codeOf(answer)]).toEqual([500, "internal_error"])
+        expect(answer.text).not.toContain("secret")
+      })
+    )
+
+    it.effect("answers 503 without Retry-After when the service cannot take it (decision C17)", () =>
+      Effect.gen(function* () {
+        world.next = Effect.fail(Rejected.of("service_unavailable", "busy"))
+        const answer = yield* ask("POST", "/v1/calls", { body: good })
+        world.next = Effect.void
+        expect([answer.status, answer.headers["retry-after"]]).toEqual([503, undefined])
+      })
+    )
+  })
+
+  describe("connections, decision 2.8", () => {
+    it.effect("lists and retrieves", () =>
+      Effect.gen(function* () {
+        const one = (yield* ask("GET", `/v1/connections/${TestServer.routeOfA}`)).json
+        expect((yield* ask("GET", "/v1/connections")).json).toEqual({
+          count: 1,
+          next: null,
+          previous: null,
+          results: [one]
+        })
+        expect(yield* refusal("GET", `/v1/connections/${TestServer.routeOfA}`, { key: "svc_live_b" })).toEqual([
+          404,
+          "not_found"
+        ])
+        expect(yield* refusal("GET", "/v1/connections", { key: "svc_live_reader" })).toEqual([403, "forbidden"])
+      })
+    )
+  })
+})

@@ -1,0 +1,280 @@
+import { describe, expect, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Listening } from "../../../src/http/Server.ts"
+import * as TestServer from "../TestServer.ts"
+
+const world = new TestServer.World()
+
+const ask = (method: string, path: string, asked?: TestServer.Asked) =>
+  Effect.flatMap(Listening, ({ port }) => Effect.promise(() => TestServer.send(port, method, path, asked)))
+
+const refusal = (method: string, path: string, body?: unknown) =>
+  Effect.map(ask(method, path, { body }), (answer) => [answer.status, TestServer.codeOf(answer)])
+
+const good = { from: "+12025550150", to: "+12025550100" }
+const action = (verb: string) => `/v1/calls/${TestServer.callOfA}/actions/${verb}`
+
+const reached = () => world.reached.at(-1)
+
+layer(TestServer.layer(world))("calls, spec §4.4", (it) => {
+  describe("POST /v1/calls", () => {
+    it.effect("hands the request with its defaults to the door, and answers 201 with its bytes", () =>
+      Effect.gen(function* () {
+        const answer = yield* ask("POST", "/v1/calls", { body: good })
+        expect([answer.status, answer.headers["content-type"]]).toEqual([201, "application/json"])
+        expect(answer.json).toMatchObject({ status: "initiated" })
+        expect(reached()?.args).toMatchObject([
+          { tenantId: TestServer.tenantA },
+          {
+            from: good.from,
+            to: good.to,
+            routeId: null,
+            customerReference: null,
+            audioUrl: null,
+            timeoutSecs: 60,
+            timeLimitSecs: null,
+            callerIdForwarding: false
+          },
+          null
+        ])
+      })
+    )
+
+    it.effect("hands over every field", () =>
+      Effect.gen(function* () {
+        yield* ask("POST", "/v1/calls", {
+          body: {
+            ...good,
+            route_id: TestServer.routeOfA,
+            record: "off",
+            record_channels: "dual",
+            record_format: "wav",
+            customer_reference: "r",
+            answering_machine_detection: "off",
+            audio_url: "https://media.example.com/ring.wav",
+            timeout_secs: 600,
+            time_limit_secs: 86_400,
+            caller_id_forwarding: true
+          }
+        })
+        expect(reached()?.args[1]).toEqual({
+          from: good.from,
+          to: good.to,
+          routeId: TestServer.routeOfA,
+          customerReference: "r",
+          audioUrl: "https://media.example.com/ring.wav",
+          timeoutSecs: 600,
+          timeLimitSecs: 86_400,
+          callerIdForwarding: true
+        })
+      })
+    )
+
+    it.effect("refuses values outside their types and ranges with 400", () =>
+      Effect.gen(function* () {
+        const bad: ReadonlyArray<Readonly<Record<string, unknown>>> = [
+          { from: "12025550150" },
+          { from: "+1 202 555" },
+          { to: "+12345" },
+          { to: "+1234567890123456" },
+          { to: null },
+          { route_id: "main" },
+          { record: "always" },
+          { record_channels: "stereo" },
+          { record_format: "ogg" },
+          { customer_reference: "x".repeat(129) },
+          { customer_reference: 1 },
+          { answering_machine_detection: "basic" },
+          { audio_url: "http://media.example.com/a.wav" },
+          { audio_url: "https://10.0.0.1/a.wav" },
+          { audio_url: "x" },
+          { timeout_secs: 0 },
+          { timeout_secs: 601 },
+          { timeout_secs: 1.5 },
+          { timeout_secs: "60" },
+          { time_limit_secs: 0 },
+          { time_limit_secs: 86_401 },
+          { caller_id_forwarding: "true" }
+        ]
+        for (const field of bad)
+          expect([field, ...(yield* refusal("POST", "/v1/calls", { ...good, ...field }))]).toEqual([
+            field,
+            400,
+            "invalid_request"
+          ])
+      })
+    )
+
+    it.effect("names what is not built yet in a 422", () =>
+      Effect.gen(function* () {
+        for (const [field, value] of [
+          ["record", "on_answer"],
+          ["answering_machine_detection", "premium"]
+        ] as const) {
+          const answer = yield* ask("POST", "/v1/calls", { body: { ...good, [field]: value } })
+          expect(answer.status).toBe(422)
+          expect(answer.json).toEqual({
+            error: { code: "unprocessable", message: `${field}: ${value} is not built yet` }
+          })
+        }
+      })
+    )
+  })
+
+  describe("GET /v1/calls", () => {
+    it.effect("hands every filter to the door", () =>
+      Effect.gen(function* () {
+        const query =
+          "status=ended&direction=inbound&from_number=%2B12025550150&to_number=%2B12025550100&initiated_after=2026-01-01T00:00:00Z"
+        expect((yield* ask("GET", `/v1/calls?${query}`)).status).toBe(200)
+        expect(reached()?.args[1]).toEqual({
+          status: "ended",
+          direction: "inbound",
+          fromNumber: "+12025550150",
+          toNumber: "+12025550100",
+          initiatedAfterMs: Date.UTC(2026, 0, 1)
+        })
+      })
+    )
+
+    it.effect("refuses filter values that cannot be", () =>
+      Effect.gen(function* () {
+        for (const query of [
+          "status=gone",
+          "direction=up",
+          "from_number=1",
+          "to_number=%2B1",
+          "initiated_after=yesterday",
+          "initiated_after=2026-01-01",
+          "initiated_after=2026-13-01T00:00:00Z",
+          "initiated_after=2026-01-01T00:00:00%2B01:00"
+        ])
+          expect([query, ...(yield* refusal("GET", `/v1/calls?${query}`))]).toEqual([query, 400, "invalid_request"])
+      })
+    )
+  })
+
+  describe("actions", () => {
+    it.effect("reach the door as commands, with their defaults", () =>
+      Effect.gen(function* () {
+        const url = "https://media.example.com/a.mp3"
+        const gather = {
+          minimumDigits: 1,
+          maximumDigits: 128,
+          terminatingDigit: "#",
+          validDigits: "0123456789#*",
+          timeoutMs: 60_000,
+          interDigitTimeoutMs: 5_000,
+          initialTimeoutMs: 5_000
+        }
+        for (const [verb, body, command] of [
+          ["answer", undefined, { type: "answer" }],
+          ["answer", { record: "off" }, { type: "answer" }],
+          ["reject", { cause: "user_busy" }, { type: "reject", cause: "user_busy" }],
+          ["hangup", undefined, { type: "hangup" }],
+          ["play", { url }, { type: "play", url, loop: 1 }],
+          ["play", { url, loop: 100, target_legs: "self" }, { type: "play", url, loop: 100 }],
+          ["stop_playback", undefined, { type: "stop_playback", which: "all" }],
+          ["stop_playback", { stop: "current" }, { type: "stop_playback", which: "current" }],
+          ["send_dtmf", { digits: "12#*AD" }, { type: "send_dtmf", digits: "12#*AD", durationMs: 250 }],
+          ["send_dtmf", { digits: "1", duration_millis: 100 }, { type: "send_dtmf", digits: "1", durationMs: 100 }],
+          ["gather", undefined, { type: "gather", options: gather }],
+          ["gather", {}, { type: "gather", options: gather }],
+          [
+            "gather",
+            { maximum_digits: 4, terminating_digit: "", initial_timeout_millis: 100 },
+            { type: "gather", options: { ...gather, maximumDigits: 4, terminatingDigit: "", initialTimeoutMs: 100 } }
+          ],
+          ["stop_gather", undefined, { type: "stop_gather" }]
+        ] as const) {
+          const answer = yield* ask("POST", action(verb), { body })
+          expect([verb, body, answer.status, reached()?.args.slice(1, 3)]).toEqual([
+            verb,
+            body,
+            200,
+            [TestServer.callOfA, command]
+          ])
+        }
+      })
+    )
+
+    it.effect("refuse bodies outside their rows with 400", () =>
+      Effect.gen(function* () {
+        for (const [verb, body] of [
+          ["answer", { record: "on_ringing" }],
+          ["reject", undefined],
+          ["reject", { cause: "tired" }],
+          ["play", {}],
+          ["play", { url: "http://a.example.com/a.wav" }],
+          ["play", { url: "https://localhost/a.wav" }],
+          ["play", { url: "https://media.example.com/a.wav", loop: 0 }],
+          ["play", { url: "https://media.example.com/a.wav", loop: 101 }],
+          ["play", { url: "https://media.example.com/a.wav", target_legs: "all" }],
+          ["stop_playback", { stop: "none" }],
+          ["send_dtmf", { digits: "" }],
+          ["send_dtmf", { digits: "1w2" }],
+          ["send_dtmf", { digits: "1".repeat(65) }],
+          ["send_dtmf", { digits: "1", duration_millis: 99 }],
+          ["send_dtmf", { digits: "1", duration_millis: 501 }],
+          ["gather", { minimum_digits: 0 }],
+          ["gather", { maximum_digits: 129 }],
+          ["gather", { terminating_digit: "##" }],
+          ["gather", { valid_digits: "AB" }],
+          ["gather", { timeout_millis: 999 }],
+          ["gather", { inter_digit_timeout_millis: 60_001 }]
+        ] as const)
+          expect([verb, body, ...(yield* refusal("POST", action(verb), body))]).toEqual([
+            verb,
+            body,
+            400,
+            "invalid_request"
+          ])
+      })
+    )
+
+    it.effect("refuse fields that disagree with 422 (decision C12)", () =>
+      Effect.gen(function* () {
+        const body = { minimum_digits: 5, maximum_digits: 4 }
+        expect(yield* refusal("POST", action("gather"), body)).toEqual([422, "unprocessable"])
+      })
+    )
+
+    it.effect("name what is not built yet in a 422", () =>
+      Effect.gen(function* () {
+        const url = "https://media.example.com/a.wav"
+        for (const [verb, body, message] of [
+          ["answer", { record: "record-from-answer" }, "record: record-from-answer is not built yet"],
+          ["answer", { stream_url: "wss://a.example.com" }, "stream_url: is not built yet"],
+          ["answer", { stream_track: "both_tracks" }, "stream_track: is not built yet"],
+          ["play", { url, target_legs: "both" }, "target_legs: both is not built yet"]
+        ] as const) {
+          const answer = yield* ask("POST", action(verb), { body })
+          expect([answer.status, answer.json]).toEqual([422, { error: { code: "unprocessable", message } }])
+        }
+        for (const verb of [
+          "transfer",
+          "bridge",
+          "refer",
+          "speak",
+          "start_recording",
+          "stop_recording",
+          "gather_using_speak",
+          "gather_using_audio",
+          "streaming_start",
+          "streaming_stop",
+          "transcription_start",
+          "transcription_stop"
+        ])
+          expect([verb, ...(yield* refusal("POST", action(verb), { any: 1 }))]).toEqual([verb, 422, "unprocessable"])
+        for (const part of ["streamings", "transcription", "amd"])
+          expect(yield* refusal("GET", `/v1/calls/${TestServer.callOfA}/${part}`)).toEqual([422, "unprocessable"])
+        expect(yield* refusal("POST", `/v1/calls/svc_call_${"0".repeat(32)}/actions/transfer`)).toEqual([
+          404,
+          "not_found"
+        ])
+        expect(yield* refusal("POST", "/v1/calls/x/actions/transfer")).toEqual([400, "invalid_request"])
+        expect(yield* refusal("POST", action("dance"))).toEqual([404, "not_found"])
+      })
+    )
+  })
+})
