@@ -1,0 +1,125 @@
+import { describe, expect, layer } from "@effect/vitest"
+import { Clock, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Idempotency, inFlightLimit } from "../../src/idempotency/Idempotency.ts"
+import * as Slot from "../../src/idempotency/Slot.ts"
+import * as JournalWriter from "../../src/store/JournalWriter.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+const slot = (idempotencyKey: string, body = "{}", owner = "key-1") =>
+  Slot.make({
+    owner,
+    credential: "c",
+    idempotencyKey,
+    method: "POST",
+    path: "/v1/calls",
+    body: Buffer.from(body)
+  })
+
+const rendered = { status: 404, body: '{"error":{}}' }
+
+const codeOf = (claim: ReturnType<Idempotency["Service"]["claim"]>) =>
+  Effect.map(Effect.flip(claim), (rejected) => rejected.code)
+
+const subjects = {
+  "in memory": Layer.suspend(() => Idempotency.layerMemory([])),
+  "on the journal": Idempotency.layer.pipe(
+    Layer.provide(JournalWriter.layer({ onLost: () => {} })),
+    Layer.provide(TestDatabase.layer)
+  )
+}
+
+for (const [name, subject] of Object.entries(subjects))
+  layer(subject)(`Idempotency ${name}, spec §4.1`, (it) => {
+    it.effect("gives the place to the first, and its stored response to the next", () =>
+      Effect.gen(function* () {
+        const idempotency = yield* Idempotency
+        expect(yield* idempotency.claim(slot("first"))).toBeNull()
+        yield* idempotency.remember(slot("first"), rendered)
+        idempotency.release(slot("first"))
+        expect(yield* idempotency.claim(slot("first"))).toEqual(rendered)
+        expect(yield* idempotency.claim(slot("first"))).toEqual(rendered)
+      })
+    )
+
+    it.effect("answers conflict while the first runs (decision C51)", () =>
+      Effect.gen(function* () {
+        const idempotency = yield* Idempotency
+        yield* idempotency.claim(slot("runs"))
+        expect(yield* codeOf(idempotency.claim(slot("runs")))).toBe("conflict")
+        expect(yield* codeOf(idempotency.claim(slot("runs", "[]")))).toBe("idempotency_conflict")
+        expect(yield* idempotency.claim(slot("runs", "{}", "key-2"))).toBeNull()
+      })
+    )
+
+    it.effect("answers idempotency_conflict when the body is another one", () =>
+      Effect.gen(function* () {
+        const idempotency = yield* Idempotency
+        yield* idempotency.remember(slot("other"), rendered)
+        expect(yield* codeOf(idempotency.claim(slot("other", "[]")))).toBe("idempotency_conflict")
+        expect(yield* idempotency.claim(slot("other"))).toEqual(rendered)
+      })
+    )
+
+    it.effect("runs again when the first left no record", () =>
+      Effect.gen(function* () {
+        const idempotency = yield* Idempotency
+        yield* idempotency.claim(slot("gone"))
+        idempotency.release(slot("gone"))
+        expect(yield* idempotency.claim(slot("gone"))).toBeNull()
+      })
+    )
+
+    it.effect("forgets a response after 24 hours, and stores the next one in its place", () =>
+      Effect.gen(function* () {
+        const idempotency = yield* Idempotency
+        yield* idempotency.remember(slot("old"), rendered)
+        yield* TestClock.adjust("23 hours")
+        expect(yield* idempotency.claim(slot("old"))).toEqual(rendered)
+        yield* TestClock.adjust("1 hour")
+        expect(yield* idempotency.claim(slot("old"))).toBeNull()
+        yield* idempotency.remember(slot("old"), { ...rendered, status: 409 })
+        idempotency.release(slot("old"))
+        expect(yield* idempotency.claim(slot("old"))).toMatchObject({ status: 409 })
+      })
+    )
+
+    it.effect("refuses with 503 when too many requests with a key run", () =>
+      Effect.gen(function* () {
+        const idempotency = yield* Idempotency
+        let taken = 0
+        const fill = Effect.suspend(() => idempotency.claim(slot(`many ${taken++}`)))
+        const refused = yield* Effect.flip(Effect.repeat(fill, { times: inFlightLimit }))
+        expect(refused.code).toBe("service_unavailable")
+        idempotency.release(slot("many 0"))
+        expect(yield* idempotency.claim(slot("one more"))).toBeNull()
+      })
+    )
+  })
+
+layer(JournalWriter.layer({ onLost: () => {} }).pipe(Layer.provideMerge(TestDatabase.layer)))(
+  "Idempotency.sweeper",
+  (it) => {
+    describe("every ten minutes", () => {
+      it.effect("deletes what nobody may read any more", () =>
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const now = yield* Clock.currentTimeMillis
+          const insert = (key: string, at: number) =>
+            sql`INSERT INTO idempotency ${sql.insert({ owner: "o", key, method: "POST", path: "/", body_hash: "h", status: 200, created_at: new Date(at) })}`
+          yield* insert("old", now - Slot.windowMs)
+          yield* insert("new", now - Slot.windowMs + 60_000)
+          yield* Effect.scoped(Layer.build(Idempotency.sweeper).pipe(Effect.andThen(untilOne(sql))))
+          expect(yield* sql`SELECT key FROM idempotency`).toEqual([{ key: "new" }])
+        })
+      )
+    })
+  }
+)
+
+/** The sweep runs on its own fiber: asks until it is done. */
+const untilOne = (sql: SqlClient.SqlClient) =>
+  Effect.repeat(sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM idempotency`, {
+    until: ([row]) => row?.n === 1
+  })
