@@ -136,7 +136,7 @@ const api = (config: Config.Config) =>
     Layer.provide([
       authenticator,
       ClientAddress.layer(config.trustProxy),
-      RateLimit.layer,
+      RateLimit.layer({ signupPerHour: config.signupLimitPerHour }),
       Layer.succeed(BaseUrl, config.baseUrl)
     ])
   )

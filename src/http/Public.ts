@@ -7,12 +7,12 @@ import * as Slot from "../idempotency/Slot.ts"
 import * as Answer from "./Answer.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
-import { RateLimit, RateLimited, subjectOf, type Rule } from "./RateLimit.ts"
+import { RateLimit, RateLimited, subjectOf, type RuleName } from "./RateLimit.ts"
 import * as Refusal from "./Refusal.ts"
 import * as RequestBody from "./RequestBody.ts"
 
 /** The rules that every request of a public endpoint is counted under, by the caller's address. */
-export class LimitedBy extends Context.Service<LimitedBy, ReadonlyArray<Rule>>()("trunkline/http/LimitedBy") {}
+export class LimitedBy extends Context.Service<LimitedBy, ReadonlyArray<RuleName>>()("trunkline/http/LimitedBy") {}
 
 /** Who calls a public endpoint. */
 export class Visitor extends Context.Service<

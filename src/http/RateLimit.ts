@@ -8,17 +8,20 @@ import { Rejected } from "../domain/Rejected.ts"
  * A sliding window: at most `limit` requests of one subject in any `windowMs`. Refused requests do not count.
  */
 export interface Rule {
-  readonly name: string
   readonly limit: number
   readonly windowMs: number
 }
 
 const hourMs = 3_600_000
 
-export const signup = (limitPerHour: number): Rule => ({ name: "signup", limit: limitPerHour, windowMs: hourMs })
-export const verifyEmail: Rule = { name: "verify_email", limit: 20, windowMs: hourMs }
-export const resendByAddress: Rule = { name: "resend_ip", limit: 10, windowMs: hourMs }
-export const resendByEmail: Rule = { name: "resend_email", limit: 3, windowMs: hourMs }
+/** `signup` is what the installation says (`SIGNUP_LIMIT_PER_HOUR`). */
+const rules = (options: { readonly signupPerHour: number }) => ({
+  signup: { limit: options.signupPerHour, windowMs: hourMs },
+  verify_email: { limit: 20, windowMs: hourMs },
+  resend_by_ip: { limit: 10, windowMs: hourMs },
+  resend_by_email: { limit: 3, windowMs: hourMs }
+})
+export type RuleName = keyof ReturnType<typeof rules>
 
 /** 429 with `Retry-After`. */
 export class RateLimited extends Rejected {
@@ -38,9 +41,10 @@ export const makeWindow = (rule: Rule, subjects = subjectLimit) => {
   return {
     /** Takes one; milliseconds until there is room again when there is none now, else 0. */
     take: (subject: string, now: number): number => {
-      const times = (taken.get(subject) ?? []).filter((time) => time > now - rule.windowMs)
+      const times = taken.get(subject) ?? []
+      while (times[0] !== undefined && times[0] <= now - rule.windowMs) times.shift()
       const [oldest] = times
-      if (times.length >= rule.limit) return oldest === undefined ? rule.windowMs : oldest + rule.windowMs - now
+      if (oldest !== undefined && times.length >= rule.limit) return oldest + rule.windowMs - now
       times.push(now)
       taken.delete(subject)
       taken.set(subject, times)
@@ -62,17 +66,22 @@ export const subjectOf = (ip: string | null): string => {
 
 export class RateLimit extends Context.Service<
   RateLimit,
-  { readonly take: (rule: Rule, subject: string) => Effect.Effect<void, RateLimited> }
+  { readonly take: (rule: RuleName, subject: string) => Effect.Effect<void, RateLimited> }
 >()("trunkline/http/RateLimit") {
-  static readonly layer = Layer.sync(RateLimit, () => {
-    const windows = new Map<string, ReturnType<typeof makeWindow>>()
-    return RateLimit.of({
-      take: Effect.fnUntraced(function* (rule, subject) {
-        let window = windows.get(rule.name)
-        if (window === undefined) windows.set(rule.name, (window = makeWindow(rule)))
-        const waitMs = window.take(subject, yield* Clock.currentTimeMillis)
-        if (waitMs > 0) return yield* new RateLimited(Math.ceil(waitMs / 1000))
+  static readonly layer = (options: { readonly signupPerHour: number }) =>
+    Layer.sync(RateLimit, () => {
+      const named = rules(options)
+      const windows = {
+        signup: makeWindow(named.signup),
+        verify_email: makeWindow(named.verify_email),
+        resend_by_ip: makeWindow(named.resend_by_ip),
+        resend_by_email: makeWindow(named.resend_by_email)
+      }
+      return RateLimit.of({
+        take: Effect.fnUntraced(function* (rule, subject) {
+          const waitMs = windows[rule].take(subject, yield* Clock.currentTimeMillis)
+          if (waitMs > 0) return yield* new RateLimited(Math.ceil(waitMs / 1000))
+        })
       })
     })
-  })
 }

@@ -152,7 +152,7 @@ export const layer = (world: World, options: { readonly trust?: Trust; readonly 
       fakeEgress,
       Idempotency.layerMemory(world.receipts),
       ClientAddress.layer(options.trust ?? "none"),
-      RateLimit.layer,
+      RateLimit.layer({ signupPerHour: 5 }),
       Layer.succeed(BaseUrl, "https://api.example.com")
     ])
   )
