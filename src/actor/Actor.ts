@@ -182,8 +182,7 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
   const handle = (mail: Mail): Effect.Effect<void> =>
     Effect.matchCauseEffect(decide(mail), {
       onSuccess: () => Effect.void,
-      onFailure: (cause) =>
-        Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause as Cause.Cause<never>) : afterDefect(mail, cause)
+      onFailure: (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : afterDefect(mail, cause))
     })
 
   const afterDefect = Effect.fnUntraced(function* (mail: Mail, cause: Cause.Cause<unknown>) {
@@ -199,7 +198,7 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
       yield* decide({ input: yield* behavior.recovered(state), asked: null, done: null })
     })
     yield* Effect.catchCause(recovery, (again) =>
-      Cause.hasInterruptsOnly(again) ? Effect.failCause(again as Cause.Cause<never>) : giveUp("recovery died")
+      Cause.hasInterruptsOnly(again) ? Effect.failCause(again) : giveUp("recovery died")
     )
   })
 

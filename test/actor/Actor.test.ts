@@ -61,7 +61,7 @@ const setUp = Effect.fnUntraced(function* (options: { readonly commit?: (state: 
   return { actor, log, fiber }
 })
 
-const test = <A>(body: Effect.Effect<A, unknown, never>) => Effect.orDie(body)
+const test = <A>(body: Effect.Effect<A, unknown>) => Effect.orDie(body)
 const provide = Effect.provide(Entropy.layerFixed("actor test"))
 
 describe("Actor", () => {

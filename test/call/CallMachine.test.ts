@@ -110,9 +110,7 @@ describe("Ends, decisions 2.1.2 and D2", () => {
   })
 
   it("our ring time ends it as timeout by the system", () => {
-    const scene = Sample.wait(
-      Sample.start(Sample.place({ timeoutSecs: 7 } as Partial<Extract<CallInput, { type: "place" }>>), t0)
-    )
+    const scene = Sample.wait(Sample.start(Sample.place({ timeoutSecs: 7 }), t0))
     assert.strictEqual(ended(scene), "failed timeout system")
     assert.strictEqual(scene.state.endedAt, t0 + 7000)
     assert.strictEqual(Sample.commands(scene).at(-1)?.type, "hangup")
@@ -222,7 +220,7 @@ describe("Actions, spec §4.4", () => {
 
 describe("Gather, decision 2.1.4", () => {
   const gathering = (digits: string, options = gatherOptions) =>
-    [...digits].reduce(
+    Array.from(digits).reduce(
       (scene, digit, index) => Sample.carrier(scene, { type: "dtmf", digit }, t0 + 2100 + index * 100),
       Sample.act(answeredCall(), { type: "gather", options }, t0 + 2000)
     )
