@@ -1,0 +1,128 @@
+import { spawn } from "node:child_process"
+import { createSocket } from "node:dgram"
+import { once } from "node:events"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Unexpected } from "./Json.ts"
+
+export interface OwnService {
+  readonly baseUrl: string
+  /** When it answers; rejects when it ended before. */
+  readonly ready: Promise<void>
+  /** Ends it and removes its folder. */
+  readonly stop: () => Promise<void>
+}
+
+const startMs = 90_000
+const stopMs = 20_000
+const root = new URL("../..", import.meta.url).pathname
+
+/** Passable for the user of an embedded Postgres, who is another one when this is run by root. */
+export const makeFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-demo-"))
+  await chmod(folder, 0o755)
+  return folder
+}
+
+export interface Ports {
+  readonly http: number
+  readonly operator: number
+  readonly sip: number
+}
+
+const portOf = (address: string | { readonly port: number } | null): number =>
+  typeof address === "object" && address !== null ? address.port : 0
+
+const freeTcpPort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const port = portOf(server.address())
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+const freeUdpPort = async (): Promise<number> => {
+  const socket = createSocket("udp4").bind(0, "127.0.0.1")
+  await once(socket, "listening")
+  const { port } = socket.address()
+  socket.close()
+  await once(socket, "close")
+  return port
+}
+
+export const freePorts = async (): Promise<Ports> => ({
+  http: await freeTcpPort(),
+  operator: await freeTcpPort(),
+  sip: await freeUdpPort()
+})
+
+/** A service with nothing of the surrounding environment's configuration. */
+export const spawnIn = (folder: string, caFile: string, ports: Ports): OwnService => {
+  const { DATABASE_URL: _database, BASE_URL: _base, SECRET_KEY: _key, ...environment } = process.env
+  const child = spawn(process.execPath, ["src/main.ts"], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "pipe"],
+    env: {
+      ...environment,
+      HTTP_HOST: "127.0.0.1",
+      HTTP_PORT: String(ports.http),
+      OPERATOR_PORT: String(ports.operator),
+      SIP_HOST: "127.0.0.1",
+      SIP_PORT: String(ports.sip),
+      PUBLIC_ADDRESS: "127.0.0.1",
+      DATA_DIR: join(folder, "data"),
+      ALLOW_PRIVATE_TARGETS: "true",
+      TARGET_CA_FILE: caFile,
+      DRAIN_SECS: "1",
+      LOG_LEVEL: "Warn",
+      LOG_FORMAT: "text"
+    }
+  })
+  const baseUrl = `http://127.0.0.1:${ports.http}`
+  let said = ""
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said = (said + text).slice(-4000)
+  })
+  let ended: string | null = null
+  const gone = new Promise<void>((resolve) => {
+    child.once("exit", (code, signal) => {
+      ended = `the service ended (${signal ?? code}): ${said.trim() || "it said nothing"}`
+      resolve()
+    })
+    child.once("error", (error) => {
+      ended = `the service could not be started: ${error.message}`
+      resolve()
+    })
+  })
+
+  const answers = (): Promise<boolean> =>
+    fetch(`${baseUrl}/v1/account`, { signal: AbortSignal.timeout(2000) }).then(
+      (response) => response.status < 500,
+      () => false
+    )
+
+  const awaitReady = async () => {
+    const until = Date.now() + startMs
+    while (!(await answers())) {
+      if (ended !== null) throw new Unexpected(ended)
+      if (Date.now() > until)
+        throw new Unexpected(`the service did not answer within ${startMs / 1000} s: ${said.trim()}`)
+      await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 100))])
+    }
+  }
+
+  return {
+    baseUrl,
+    ready: awaitReady(),
+    stop: async () => {
+      if (ended === null) child.kill("SIGTERM")
+      const late = setTimeout(() => child.kill("SIGKILL"), stopMs)
+      await gone
+      clearTimeout(late)
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
