@@ -135,5 +135,5 @@ export const make = Effect.fnUntraced(function* (needs: {
 
     verification.post({ email, firstName: request.firstName, token })
     return rendered
-  })
+  }, Effect.uninterruptible)
 })

@@ -113,7 +113,7 @@ export class Tenants extends Context.Service<
           ).pipe(sql.withTransaction, Effect.orDie)
           for (const told of listeners) told(caller.tenantId)
           return rendered
-        })
+        }, Effect.uninterruptible)
 
         return Tenants.of({
           signup: (request, ip, slot) =>

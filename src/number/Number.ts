@@ -1,0 +1,153 @@
+import { Cache, Context, Effect, Layer, Queue } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../account/Account.ts"
+import { Entropy } from "../actor/Entropy.ts"
+import type { Caller } from "../audit/Audit.ts"
+import { Connections } from "../connection/Connection.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import type { Rendered, Slot } from "../idempotency/Slot.ts"
+import { Journal } from "../store/Journal.ts"
+import * as Inventory from "./Inventory.ts"
+import * as NumberOrder from "./NumberOrder.ts"
+import * as NumberRepo from "./NumberRepo.ts"
+import * as NumberView from "./NumberView.ts"
+import * as OrderActivation from "./OrderActivation.ts"
+
+export type { InventoryEntry, Search } from "./Inventory.ts"
+export type { OrderRequest } from "./NumberOrder.ts"
+export type { NumberFilters, Owner, Window } from "./NumberRepo.ts"
+
+interface Page<Item> {
+  readonly count: number
+  readonly results: ReadonlyArray<Item>
+}
+
+/** Owners of dialled numbers kept in memory, and numbers known to have none. */
+const remembered = 50_000
+
+/**
+ * Phone numbers, spec §4.8 and decision 2.4, over the operator's own inventory: searched, ordered, listed, and found
+ * when they are dialled (from memory; a change is seen at once).
+ */
+export class Numbers extends Context.Service<
+  Numbers,
+  {
+    /** At most `limit`, by number; 422 `no_pricing_tier_configured`. */
+    readonly search: (
+      search: Inventory.Search
+    ) => Effect.Effect<ReadonlyArray<NumberView.AvailableNumberView>, Rejected>
+    /**
+     * 201, `pending`; the numbers become active right after. In this order: 422 a number twice, 404 route, 422 no price,
+     * 400 `order_invalid`, 402 `insufficient_balance`.
+     */
+    readonly order: (
+      caller: Caller,
+      request: NumberOrder.OrderRequest,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, Rejected>
+    readonly orders: (
+      tenantId: string,
+      filters: { readonly status?: NumberView.OrderStatus },
+      window: NumberRepo.Window
+    ) => Effect.Effect<Page<NumberView.NumberOrderView>>
+    readonly findOrder: (tenantId: string, id: string) => Effect.Effect<NumberView.NumberOrderView, Rejected>
+    readonly list: (
+      tenantId: string,
+      filters: NumberRepo.NumberFilters,
+      window: NumberRepo.Window
+    ) => Effect.Effect<Page<NumberView.PhoneNumberView>>
+    readonly find: (tenantId: string, id: string) => Effect.Effect<NumberView.PhoneNumberView, Rejected>
+    /** An active number of this tenant. */
+    readonly owned: (tenantId: string, phoneNumber: string) => Effect.Effect<boolean>
+    readonly byDialled: (phoneNumber: string) => Effect.Effect<NumberRepo.Owner | null>
+    /** Adds to the inventory or changes what is there: all entries or, with 400 naming the number, none. */
+    readonly importInventory: (entries: ReadonlyArray<Inventory.InventoryEntry>) => Effect.Effect<void, Rejected>
+  }
+>()("trunkline/number/Numbers") {
+  static readonly layer = Layer.effect(
+    Numbers,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const entropy = yield* Entropy
+      const connections = yield* Connections
+      const accounts = yield* Accounts
+      const inventory = Inventory.make(sql)
+      const repo = NumberRepo.make(sql)
+
+      if (yield* inventory.isEmpty) yield* inventory.put(Inventory.starter)
+
+      const owners = yield* Cache.make({ capacity: remembered, lookup: repo.owner })
+      const forget = (phoneNumbers: ReadonlyArray<string>) =>
+        Effect.forEach(phoneNumbers, (phone) => Cache.invalidate(owners, phone), { discard: true })
+
+      const activation = OrderActivation.make({
+        sql,
+        journal,
+        inventory,
+        repo,
+        onActivated: ({ phoneNumbers, refundedCents, tenantId }) =>
+          Effect.andThen(forget(phoneNumbers), refundedCents === 0 ? Effect.void : accounts.moneyMoved(tenantId))
+      })
+      // One fiber finishes orders: told of a new one, at start for what a crash left, and at times for what failed.
+      const waiting = yield* Queue.sliding<void>(1)
+      yield* activation.finishPending.pipe(
+        Effect.catchCause((cause) => Effect.logError("number orders could not be finished", cause)),
+        Effect.andThen(Effect.race(Queue.take(waiting), Effect.sleep("30 seconds"))),
+        Effect.forever,
+        Effect.forkScoped
+      )
+
+      const place = NumberOrder.make({ sql, journal, entropy, connections, inventory, repo })
+      const order = Effect.fn("Numbers.order")(function* (
+        caller: Caller,
+        request: NumberOrder.OrderRequest,
+        slot: Slot | null
+      ) {
+        const rendered = yield* place(caller, request, slot)
+        yield* forget(request.phoneNumbers)
+        Queue.offerUnsafe(waiting, undefined)
+        yield* accounts.moneyMoved(caller.tenantId)
+        return rendered
+      }, Effect.uninterruptible)
+
+      return Numbers.of({
+        search: Effect.fn("Numbers.search")(function* (search) {
+          if (!(yield* inventory.hasTier(search.countryCode, search.numberType)))
+            return yield* NumberOrder.noTier(search.countryCode, search.numberType)
+          return yield* inventory.search(search)
+        }),
+        order,
+        orders: (tenantId, filters, window) =>
+          Effect.map(repo.listOrders(tenantId, filters, window), ({ count, rows }) => ({
+            count,
+            results: rows.map(NumberView.order)
+          })),
+        findOrder: Effect.fn("Numbers.findOrder")(function* (tenantId, id) {
+          const row = yield* repo.findOrder(tenantId, id)
+          return row === null ? yield* Rejected.of("not_found", "no such number order") : NumberView.order(row)
+        }),
+        list: (tenantId, filters, window) =>
+          Effect.map(repo.list(tenantId, filters, window), ({ count, rows }) => ({
+            count,
+            results: rows.map(NumberView.number)
+          })),
+        find: Effect.fn("Numbers.find")(function* (tenantId, id) {
+          const row = yield* repo.find(tenantId, id)
+          return row === null ? yield* Rejected.of("number_not_found", "no such number") : NumberView.number(row)
+        }),
+        owned: (tenantId, phoneNumber) =>
+          Effect.map(
+            Cache.get(owners, phoneNumber),
+            (owner) => owner !== null && owner.tenantId === tenantId && owner.status === "active"
+          ),
+        byDialled: (phoneNumber) => Cache.get(owners, phoneNumber),
+        importInventory: Effect.fn("Numbers.importInventory")(function* (entries) {
+          const fault = Inventory.fault(entries)
+          if (fault !== null) return yield* Rejected.of("invalid_request", fault)
+          yield* inventory.put(entries)
+        })
+      })
+    })
+  )
+}

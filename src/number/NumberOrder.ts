@@ -1,0 +1,126 @@
+import { Clock, Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Entropy } from "../actor/Entropy.ts"
+import * as Audit from "../audit/Audit.ts"
+import type { Connections } from "../connection/Connection.ts"
+import * as Id from "../domain/Id.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
+import { empty, type Journal, type MoneyRow } from "../store/Journal.ts"
+import type { Inventory } from "./Inventory.ts"
+import type { NumberRepo } from "./NumberRepo.ts"
+import * as NumberView from "./NumberView.ts"
+
+export interface OrderRequest {
+  /** E.164, 1 to 50. */
+  readonly phoneNumbers: ReadonlyArray<string>
+  readonly countryCode: string
+  readonly numberType: NumberView.NumberType
+  readonly routeId: string | null
+  readonly customerReference: string | null
+}
+
+/** No price, no search, no order (spec §7). */
+export const noTier = (countryCode: string, numberType: string) =>
+  Rejected.of("no_pricing_tier_configured", `no price is configured for ${numberType} numbers in ${countryCode}`)
+
+const notReservable = (phoneNumber: string) =>
+  Rejected.of("order_invalid", `${phoneNumber} cannot be ordered: it is not among the available numbers`)
+
+/**
+ * Orders numbers, decision 2.4: numbers and money are claimed in one transaction, under the lock of the tenant's
+ * balance; what was claimed is activated after it (`OrderActivation`).
+ *
+ * Two tenants that want the same number: its unique index lets one have it, and only that one pays.
+ */
+export const make = (needs: {
+  readonly sql: SqlClient.SqlClient
+  readonly journal: Journal["Service"]
+  readonly entropy: Entropy["Service"]
+  readonly connections: Connections["Service"]
+  readonly inventory: Inventory
+  readonly repo: NumberRepo
+}) => {
+  const { connections, entropy, inventory, journal, repo, sql } = needs
+
+  return Effect.fn("NumberOrder.place")(function* (caller: Audit.Caller, request: OrderRequest, slot: Slot | null) {
+    const { countryCode, numberType, phoneNumbers } = request
+    if (new Set(phoneNumbers).size !== phoneNumbers.length)
+      return yield* Rejected.of("unprocessable", "phone_numbers holds a number twice")
+    if (request.routeId !== null) yield* connections.resolve(caller.tenantId, request.routeId)
+    if (!(yield* inventory.hasTier(countryCode, numberType))) return yield* noTier(countryCode, numberType)
+    const at = yield* Clock.currentTimeMillis
+    const seed = entropy.hex(16)
+
+    return yield* Effect.gen(function* () {
+      const funds = yield* repo.lockFunds(caller.tenantId)
+      const available = yield* inventory.available(phoneNumbers, countryCode, numberType)
+      const missing = phoneNumbers.find((phone) => !available.some((entry) => entry.phone_number === phone))
+      if (missing !== undefined) return yield* notReservable(missing)
+      const upfront = available.reduce((sum, entry) => sum + entry.upfront_cost_cents, 0)
+      if (funds === null || funds < upfront)
+        return yield* Rejected.of(
+          "insufficient_balance",
+          `the order costs ${upfront} cents, more than balance and credit limit allow; top up and use a new Idempotency-Key`
+        )
+
+      const entries = available.map((entry, index) => ({ ...entry, id: Id.derive(seed, "did", index) }))
+      const idOf = new Map(entries.map((entry) => [entry.phone_number, entry.id]))
+      const order: NumberView.OrderRow = {
+        id: Id.derive(seed, "order"),
+        tenantId: caller.tenantId,
+        status: "pending",
+        countryCode,
+        numberType,
+        phoneNumbers: phoneNumbers.map((phone) => ({
+          id: idOf.get(phone) ?? null,
+          phone_number: phone,
+          status: "pending",
+          failure_reason: null
+        })),
+        upfrontCostCents: upfront,
+        monthlyCostCents: available.reduce((sum, entry) => sum + entry.monthly_cost_cents, 0),
+        refundedCents: 0,
+        routeId: request.routeId,
+        customerReference: request.customerReference,
+        createdAt: at,
+        completedAt: null
+      }
+      yield* repo.insertOrder(order)
+      const claimed = yield* repo.claim(order, entries)
+      const lost = phoneNumbers.find((phone) => !claimed.has(phone))
+      if (lost !== undefined) return yield* notReservable(lost)
+
+      const rendered: Rendered = { status: 201, body: JSON.stringify(NumberView.order(order)) }
+      const debit: MoneyRow = {
+        id: Id.derive(seed, "ledger"),
+        tenantId: caller.tenantId,
+        cause: `number_order:${order.id}`,
+        type: "number_order",
+        amountCents: -upfront,
+        description: phoneNumbers.length === 1 ? `Number ${phoneNumbers.join()}` : `${phoneNumbers.length} numbers`,
+        referenceType: "number_order",
+        referenceId: order.id,
+        at
+      }
+      const line = Audit.line({
+        tenantId: caller.tenantId,
+        at,
+        seed,
+        actor: Audit.keyOf(caller),
+        ip: caller.ip,
+        action: "number_order.created",
+        resourceType: "number_order",
+        resourceId: order.id,
+        changes: [{ field: "phone_numbers", from: null, to: phoneNumbers }]
+      })
+      yield* journal.commitWithin({
+        ...empty,
+        money: upfront === 0 ? [] : [debit],
+        audit: [line],
+        receipt: receipt(slot, rendered, at)
+      })
+      return rendered
+    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+  })
+}

@@ -1,0 +1,168 @@
+import { Clock, Effect, Exit } from "effect"
+import type { SqlClient } from "effect/sql"
+import * as Audit from "../audit/Audit.ts"
+import type { NumberOrderEvent } from "../domain/event/NumberOrderEvent.ts"
+import * as Id from "../domain/Id.ts"
+import * as Timestamp from "../domain/Timestamp.ts"
+import { empty, type EventRow, type Journal, type MoneyRow } from "../store/Journal.ts"
+import type { Inventory } from "./Inventory.ts"
+import type { NumberRepo } from "./NumberRepo.ts"
+import type { NumberRow, OrderedNumberView, OrderRow } from "./NumberView.ts"
+
+/** What was decided about an order, and who has to hear of it. */
+export interface Activated {
+  readonly tenantId: string
+  readonly phoneNumbers: ReadonlyArray<string>
+  readonly refundedCents: number
+}
+
+/** Orders looked at in one go. */
+const batch = 100
+
+/**
+ * Finishes pending orders, decisions 2.2, 2.4: what the operator still has becomes active, what is gone fails and is
+ * refunded. Status, refund and events of an order are one transaction, so that it can be repeated after a crash.
+ */
+export const make = (needs: {
+  readonly sql: SqlClient.SqlClient
+  readonly journal: Journal["Service"]
+  readonly inventory: Inventory
+  readonly repo: NumberRepo
+  /** After the transaction. */
+  readonly onActivated: (activated: Activated) => Effect.Effect<void>
+}) => {
+  const { inventory, journal, repo, sql } = needs
+
+  const finish = Effect.fn("OrderActivation.finish")(function* (orderId: string) {
+    const at = yield* Clock.currentTimeMillis
+    const done = yield* Effect.gen(function* () {
+      const order = yield* repo.lockPending(orderId)
+      if (order === null) return null
+      const numbers = yield* repo.ofOrder(orderId)
+      const present = yield* inventory.present(numbers.map((number) => number.phoneNumber))
+      const active = numbers.filter((number) => present.has(number.phoneNumber))
+      const failed = numbers.filter((number) => !present.has(number.phoneNumber))
+      const status = failed.length === 0 ? "completed" : active.length === 0 ? "failed" : "partial"
+      const refundedCents = total(failed)
+      yield* repo.settle(ids(active), "active", at)
+      yield* repo.settle(ids(failed), "failed", at)
+      const phoneNumbers = order.phoneNumbers.map((number): OrderedNumberView =>
+        present.has(number.phone_number)
+          ? { ...number, status: "active" }
+          : { ...number, status: "failed", failure_reason: "not_available" }
+      )
+      yield* repo.finishOrder(orderId, { status, phoneNumbers, refundedCents, at })
+      const { destinations } = yield* journal.commitWithin({
+        ...empty,
+        events: rowsOf(order, eventsOf(order, status, active, failed, at), at),
+        money: refundedCents === 0 ? [] : [refundOf(order, refundedCents, at)],
+        audit: [
+          Audit.line({
+            tenantId: order.tenantId,
+            at,
+            seed: order.id,
+            actor: Audit.system,
+            action: "number_order.status_changed",
+            resourceType: "number_order",
+            resourceId: order.id,
+            changes: [{ field: "status", from: "pending", to: status }]
+          })
+        ]
+      })
+      const activated = { tenantId: order.tenantId, phoneNumbers: numbers.map((n) => n.phoneNumber), refundedCents }
+      return { destinations, activated }
+    }).pipe(sql.withTransaction, Effect.orDie)
+    if (done === null) return
+    yield* needs.onActivated(done.activated)
+    yield* journal.wake(done.destinations)
+  })
+
+  /** Finishes what is pending; an order that cannot be finished now is left for the next time. */
+  const finishPending: Effect.Effect<void> = Effect.gen(function* () {
+    while (true) {
+      const pending = yield* repo.pendingOrders(batch)
+      let finished = 0
+      for (const orderId of pending) {
+        const exit = yield* Effect.exit(finish(orderId))
+        if (Exit.isSuccess(exit)) finished++
+        else yield* Effect.logError(`number order ${orderId} could not be finished`, exit.cause)
+      }
+      if (pending.length < batch || finished === 0) return
+    }
+  })
+
+  return { finishPending }
+}
+
+const ids = (numbers: ReadonlyArray<NumberRow>) => numbers.map((number) => number.id)
+const total = (numbers: ReadonlyArray<NumberRow>) => numbers.reduce((sum, number) => sum + number.upfrontCostCents, 0)
+
+const refundOf = (order: OrderRow, cents: number, at: number): MoneyRow => ({
+  id: Id.derive(order.id, "ledger"),
+  tenantId: order.tenantId,
+  cause: `number_order_refund:${order.id}`,
+  type: "refund",
+  amountCents: cents,
+  description: "Numbers that could not be activated",
+  referenceType: "number_order",
+  referenceId: order.id,
+  at
+})
+
+/** A partly filled order sends both events, each naming its numbers. */
+const eventsOf = (
+  order: OrderRow,
+  status: "completed" | "partial" | "failed",
+  active: ReadonlyArray<NumberRow>,
+  failed: ReadonlyArray<NumberRow>,
+  at: number
+): ReadonlyArray<NumberOrderEvent> => {
+  const about = (numbers: ReadonlyArray<NumberRow>, numberStatus: "active" | "failed") => ({
+    order_id: order.id,
+    status,
+    country_code: order.countryCode,
+    number_type: order.numberType,
+    phone_numbers: numbers.map(({ id, phoneNumber }) => ({ id, phone_number: phoneNumber, status: numberStatus })),
+    total_cents: total(numbers)
+  })
+  const events: Array<NumberOrderEvent> = []
+  if (active.length > 0)
+    events.push({
+      type: "number_order.completed",
+      data: { ...about(active, "active"), completed_at: Timestamp.format(at) }
+    })
+  if (failed.length > 0)
+    events.push({
+      type: "number_order.failed",
+      data: {
+        ...about(failed, "failed"),
+        failure_reason: "not_available",
+        refunded_cents: total(failed),
+        failed_at: Timestamp.format(at)
+      }
+    })
+  return events
+}
+
+/** Events without a route: they go to subscriptions of the whole tenant (decision C24). */
+const rowsOf = (order: OrderRow, events: ReadonlyArray<NumberOrderEvent>, at: number): ReadonlyArray<EventRow> =>
+  events.map((event, index) => {
+    const sequence = index + 1
+    const id = Id.deriveUuid(order.id, "event", sequence)
+    return {
+      id,
+      tenantId: order.tenantId,
+      entityId: order.id,
+      sequence,
+      type: event.type,
+      routeId: null,
+      occurredAt: at,
+      body: JSON.stringify({
+        event_id: id,
+        event_type: event.type,
+        occurred_at: Timestamp.format(at),
+        sequence,
+        data: event.data
+      })
+    }
+  })

@@ -1,0 +1,168 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../src/account/Account.ts"
+import { ApiKeys } from "../../src/apikey/ApiKey.ts"
+import * as Credential from "../../src/apikey/Credential.ts"
+import * as VerifiedKeys from "../../src/apikey/VerifiedKeys.ts"
+import * as Features from "../support/Features.ts"
+
+const created = (body: string | null) =>
+  JSON.parse(body ?? "") as {
+    readonly id: string
+    readonly prefix: string
+    readonly scopes: ReadonlyArray<string>
+    readonly api_key_plaintext: string
+  }
+const plain = { name: "ci", scopes: ["*"], expiresAtMs: null }
+
+describe("API keys (spec §2.6, §4.3, §5)", () => {
+  layer(Features.layer, { excludeTestServices: true })((it) => {
+    it.effect("shows the plaintext once and keeps only a salted hash", () =>
+      Effect.gen(function* () {
+        const keys = yield* ApiKeys
+        const sql = yield* SqlClient.SqlClient
+        const { caller, id } = yield* Features.newTenant()
+        const { body, status } = yield* keys.create(caller, plain, null)
+        const key = created(body)
+        assert.strictEqual(status, 201)
+        assert.match(key.api_key_plaintext, /^svc_live_[A-Za-z0-9_-]{43}$/)
+        assert.strictEqual(key.prefix, key.api_key_plaintext.slice(0, 16))
+        assert.notProperty(yield* keys.find(id, key.id), "api_key_plaintext")
+        const [row] = yield* sql`SELECT * FROM api_key WHERE id = ${key.id}`
+        assert.isFalse(JSON.stringify(row).includes(key.api_key_plaintext.slice(16)))
+        assert.strictEqual((yield* keys.authenticate(key.api_key_plaintext, null)).keyId, key.id)
+      })
+    )
+
+    it.effect("grants known scopes that the caller holds, at least one (decision 2.7)", () =>
+      Effect.gen(function* () {
+        const keys = yield* ApiKeys
+        const { caller } = yield* Features.newTenant()
+        const limited = { ...caller, scopes: ["api_keys:write", "calls:read"] }
+        const refusal = (by: typeof caller, scopes: ReadonlyArray<string>) =>
+          Effect.map(Effect.flip(keys.create(by, { ...plain, scopes }, null)), ({ code }) => code)
+        assert.strictEqual(yield* refusal(caller, []), "invalid_request")
+        assert.strictEqual(yield* refusal(caller, ["calls:fly"]), "invalid_request")
+        assert.strictEqual(yield* refusal(limited, ["calls:write"]), "forbidden")
+        assert.strictEqual(yield* refusal(limited, ["*"]), "forbidden")
+        assert.deepStrictEqual(
+          created((yield* keys.create(limited, { ...plain, scopes: ["calls:read"] }, null)).body).scopes,
+          ["calls:read"]
+        )
+        assert.deepStrictEqual(
+          created((yield* keys.create(caller, { ...plain, scopes: ["calls:read", "*"] }, null)).body).scopes,
+          ["*"]
+        )
+      })
+    )
+
+    it.effect("rejects a revoked key with the very next request and keeps it listed", () =>
+      Effect.gen(function* () {
+        const keys = yield* ApiKeys
+        const { caller, id } = yield* Features.newTenant()
+        const key = created((yield* keys.create(caller, plain, null)).body)
+        yield* keys.authenticate(key.api_key_plaintext, null)
+        assert.deepStrictEqual(yield* keys.revoke(caller, key.id, null), { status: 204, body: null })
+        assert.strictEqual(
+          (yield* Effect.flip(keys.authenticate(key.api_key_plaintext, null))).code,
+          "invalid_credentials"
+        )
+        const { count, results } = yield* keys.list(id, { limit: 20, offset: 0 })
+        assert.strictEqual(count, 2)
+        assert.strictEqual(results[0]?.id, key.id)
+        const revokedAt = results[0]?.revoked_at
+        assert.isString(revokedAt)
+        yield* keys.revoke(caller, key.id, null)
+        assert.strictEqual((yield* keys.find(id, key.id)).revoked_at, revokedAt)
+      })
+    )
+
+    it.effect("rejects a key once it has expired, though it was verified before", () =>
+      Effect.gen(function* () {
+        const keys = yield* ApiKeys
+        const { caller } = yield* Features.newTenant()
+        const now = yield* Clock.currentTimeMillis
+        assert.strictEqual(
+          (yield* Effect.flip(keys.create(caller, { ...plain, expiresAtMs: now - 1 }, null))).code,
+          "invalid_request"
+        )
+        const key = created((yield* keys.create(caller, { ...plain, expiresAtMs: now + 60_000 }, null)).body)
+        yield* keys.authenticate(key.api_key_plaintext, null)
+        const later = {
+          ...(yield* Clock.Clock),
+          currentTimeMillis: Effect.succeed(now + 60_000),
+          currentTimeMillisUnsafe: () => now + 60_000
+        }
+        const error = yield* Effect.flip(keys.authenticate(key.api_key_plaintext, null)).pipe(
+          Effect.provideService(Clock.Clock, later)
+        )
+        assert.strictEqual(error.code, "invalid_credentials")
+      })
+    )
+
+    it.effect("does not find, revoke or authenticate what is foreign, unknown or malformed", () =>
+      Effect.gen(function* () {
+        const keys = yield* ApiKeys
+        const mine = yield* Features.newTenant()
+        const other = yield* Features.newTenant()
+        assert.strictEqual((yield* Effect.flip(keys.find(other.id, mine.caller.keyId))).code, "not_found")
+        assert.strictEqual((yield* Effect.flip(keys.revoke(other.caller, mine.caller.keyId, null))).code, "not_found")
+        assert.strictEqual((yield* Effect.flip(keys.find(mine.id, "not-a-uuid"))).code, "not_found")
+        const wrong = `${mine.plaintext.slice(0, -1)}${mine.plaintext.endsWith("A") ? "B" : "A"}`
+        for (const credential of [wrong, "", "svc_live_", `${mine.plaintext}x`, "svc_live_\u0000"])
+          assert.strictEqual((yield* Effect.flip(keys.authenticate(credential, null))).code, "invalid_credentials")
+        yield* keys.authenticate(mine.plaintext, null)
+      })
+    )
+
+    it.effect("writes the last use once a minute at most", () =>
+      Effect.gen(function* () {
+        const keys = yield* ApiKeys
+        const sql = yield* SqlClient.SqlClient
+        const { caller, plaintext } = yield* Features.newTenant()
+        const used = Effect.map(
+          sql<{ readonly ip: string | null }>`SELECT last_used_ip AS ip FROM api_key WHERE id = ${caller.keyId}`,
+          (rows) => rows[0]?.ip ?? null
+        )
+        while ((yield* used) === null) yield* Effect.sleep("2 millis")
+        yield* keys.authenticate(plaintext, "198.51.100.7")
+        yield* Effect.sleep("20 millis")
+        assert.strictEqual(yield* used, "192.0.2.1")
+      })
+    )
+
+    it.effect("knows a tenant's status from memory and hears of its change", () =>
+      Effect.gen(function* () {
+        const keys = yield* ApiKeys
+        const accounts = yield* Accounts
+        const { id } = yield* Features.newTenant()
+        assert.strictEqual(yield* keys.tenantStatus(id), "active")
+        yield* accounts.suspend(id, "operator", { type: "operator", name: "test" })
+        assert.strictEqual(yield* keys.tenantStatus(id), "suspended")
+      })
+    )
+  })
+})
+
+describe("VerifiedKeys", () => {
+  const credential = (n: number) => Credential.make(new Uint8Array(32).fill(n))
+  const key = (n: number) => ({ id: `k${n}`, tenantId: "t", name: "", scopes: [], expiresAt: null, usedAt: 0 })
+
+  it("forgets the oldest beyond its capacity", () => {
+    const keys = VerifiedKeys.make(2)
+    for (const n of [1, 2, 3]) keys.remember(credential(n), key(n), keys.generation())
+    assert.deepStrictEqual(
+      [1, 2, 3].map((n) => keys.find(credential(n))?.id),
+      [undefined, "k2", "k3"]
+    )
+  })
+
+  it("does not remember what was read before a revocation", () => {
+    const keys = VerifiedKeys.make(2)
+    const since = keys.generation()
+    keys.revoke("k1")
+    keys.remember(credential(1), key(1), since)
+    assert.isUndefined(keys.find(credential(1)))
+  })
+})

@@ -1,0 +1,58 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Billing } from "../../src/billing/Billing.ts"
+import * as Features from "../support/Features.ts"
+
+describe("billing (decision 2.5)", () => {
+  layer(Features.layer, { excludeTestServices: true })((it) => {
+    it.effect("adds adjustments up in the ledger, newest first, also at once", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const { id } = yield* Features.newTenant()
+        yield* Effect.forEach([100, -30, 7, 250, -77], (cents) => billing.adjust(id, cents, "test"), {
+          concurrency: "unbounded"
+        })
+        assert.strictEqual((yield* billing.balance(id)).balance_cents, 750)
+        const { count, results } = yield* billing.ledger(id, { type: "adjustment" }, { limit: 2, offset: 0 })
+        assert.strictEqual(count, 6)
+        assert.strictEqual(results.length, 2)
+        assert.strictEqual(results[0]?.balance_after_cents, 750)
+        assert.isTrue(yield* Features.ledgerAddsUp)
+      })
+    )
+
+    it.effect("refuses to move nothing, parts of cents, or money of nobody", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const { id } = yield* Features.newTenant()
+        for (const cents of [0, 1.5, Number.NaN])
+          assert.strictEqual((yield* Effect.flip(billing.adjust(id, cents, ""))).code, "invalid_request")
+        const nobody = "00000000-0000-4000-8000-000000000000"
+        assert.strictEqual((yield* Effect.flip(billing.adjust(nobody, 1, ""))).code, "not_found")
+      })
+    )
+
+    it.effect("replaces the rate deck as a whole, or not at all", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const rate = { direction: "outbound", prefix: "1", microUsdPerMinute: 4_000 } as const
+        yield* billing.setRates([rate])
+        assert.strictEqual(yield* billing.rate("outbound", "+12025550100"), 4_000)
+        assert.strictEqual((yield* Effect.flip(billing.setRates([rate, rate]))).code, "invalid_request")
+        yield* billing.setRates([{ ...rate, prefix: "49" }])
+        assert.strictEqual(yield* billing.rate("outbound", "+12025550100"), 10_000)
+        assert.deepStrictEqual(yield* billing.rates, [{ ...rate, prefix: "49" }])
+      })
+    )
+
+    it.effect("keeps a credit limit that is whole and not negative", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const { id } = yield* Features.newTenant()
+        yield* billing.setCreditLimit(id, 2_000)
+        assert.strictEqual((yield* billing.balance(id)).credit_limit_cents, 2_000)
+        assert.strictEqual((yield* Effect.flip(billing.setCreditLimit(id, -1))).code, "invalid_request")
+      })
+    )
+  })
+})

@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as RateDeck from "../../src/billing/RateDeck.ts"
+
+const deck = RateDeck.make([
+  { direction: "outbound", prefix: "1", microUsdPerMinute: 5_000 },
+  { direction: "outbound", prefix: "1202", microUsdPerMinute: 7_000 },
+  { direction: "outbound", prefix: "4930", microUsdPerMinute: 0 },
+  { direction: "inbound", prefix: "", microUsdPerMinute: 1_000 }
+])
+
+describe("the rate deck (decision D5)", () => {
+  it.each([
+    ["outbound", "+12025550123", 7_000],
+    ["outbound", "+12125550123", 5_000],
+    ["outbound", "+49301234567", 0],
+    ["outbound", "+4989123456", 10_000],
+    ["inbound", "+12025550123", 1_000],
+    ["inbound", "anonymous", 1_000]
+  ] as const)("%s %s costs %i micro-USD a minute", (direction, number, rate) => {
+    assert.strictEqual(deck.rate(direction, number), rate)
+  })
+
+  it("costs the defaults when it is empty", () => {
+    const empty = RateDeck.make([])
+    assert.deepStrictEqual([empty.rate("outbound", "+12025550123"), empty.rate("inbound", "+12025550123")], [10_000, 0])
+  })
+
+  const Digits = Schema.String.check(Schema.isPattern(/^[0-9]{1,5}$/))
+  it.prop(
+    "gives the longest prefix that matches",
+    { prefixes: Schema.Array(Digits), number: Digits },
+    ({ number, prefixes }) => {
+      const rates = [...new Set(prefixes)].map((prefix) => ({
+        direction: "outbound" as const,
+        prefix,
+        microUsdPerMinute: prefix.length
+      }))
+      const longest = Math.max(
+        0,
+        ...prefixes.filter((prefix) => number.startsWith(prefix)).map((prefix) => prefix.length)
+      )
+      assert.strictEqual(RateDeck.make(rates).rate("outbound", `+${number}`), longest === 0 ? 10_000 : longest)
+    }
+  )
+
+  it("refuses a prefix twice, other than digits, and amounts that are none", () => {
+    const rate = { direction: "outbound", prefix: "1", microUsdPerMinute: 1 } as const
+    assert.isNull(RateDeck.fault([rate, { ...rate, direction: "inbound" }]))
+    for (const wrong of [
+      [rate, rate],
+      [{ ...rate, prefix: "+1" }],
+      [{ ...rate, microUsdPerMinute: -1 }],
+      [{ ...rate, microUsdPerMinute: 0.5 }]
+    ])
+      assert.isString(RateDeck.fault(wrong))
+  })
+})

@@ -1,0 +1,95 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { RouteDirectory } from "../../src/carrier/Carrier.ts"
+import { Connections } from "../../src/connection/Connection.ts"
+import * as Features from "../support/Features.ts"
+
+const trunk = { name: "Trunk", host: "192.0.2.10", port: 5060, username: "u", password: "secret", isDefault: false }
+
+describe("connections (decision 2.8)", () => {
+  layer(Features.layer, { excludeTestServices: true })((it) => {
+    it.effect("adds a trunk, found by route and by address, its password sealed at rest", () =>
+      Effect.gen(function* () {
+        const connections = yield* Connections
+        const directory = yield* RouteDirectory
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* Features.newTenant()
+        assert.deepStrictEqual(yield* directory.sipTrunksAt("192.0.2.10"), [])
+        const added = yield* connections.addSipTrunk({ ...trunk, tenantId: id })
+        const expected = { routeId: added.id, host: "192.0.2.10", port: 5060, username: "u", password: "secret" }
+        assert.deepStrictEqual(yield* directory.sipTrunk(added.id), expected)
+        assert.deepStrictEqual(yield* directory.sipTrunksAt("192.0.2.10"), [expected])
+        assert.deepStrictEqual(yield* connections.resolve(id, added.id), { routeId: added.id, adapter: "sip" })
+        const [row] = yield* sql<{ readonly password: string }>`SELECT password FROM route WHERE id = ${added.id}`
+        assert.match(row?.password ?? "", /^v1\./)
+        assert.notInclude(JSON.stringify(yield* connections.find(id, added.id)), "192.0.2.10")
+      })
+    )
+
+    it.effect("lets a new default take the place of the old one at once", () =>
+      Effect.gen(function* () {
+        const connections = yield* Connections
+        const { id } = yield* Features.newTenant()
+        const before = yield* connections.resolve(id, null)
+        const added = yield* connections.addSipTrunk({ ...trunk, tenantId: id, isDefault: true })
+        assert.strictEqual((yield* connections.resolve(id, null)).routeId, added.id)
+        const { count, results } = yield* connections.list(id, { limit: 20, offset: 0 })
+        assert.strictEqual(count, 2)
+        assert.deepStrictEqual(
+          results.map((row) => [row.id, row.is_default]).sort(),
+          [
+            [added.id, true],
+            [before.routeId, false]
+          ].sort()
+        )
+      })
+    )
+
+    it.effect("knows a trunk that is given by name at the addresses of the name", () =>
+      Effect.gen(function* () {
+        const connections = yield* Connections
+        const directory = yield* RouteDirectory
+        const { id } = yield* Features.newTenant()
+        Features.addresses.set("sip.example.net", ["198.51.100.4", "2001:db8::4"])
+        const first = yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "SIP.example.net" })
+        const second = yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "sip.example.net" })
+        for (const address of ["198.51.100.4", "2001:DB8::4"])
+          assert.sameMembers(
+            (yield* directory.sipTrunksAt(address)).map(({ routeId }) => routeId),
+            [first.id, second.id]
+          )
+        assert.deepStrictEqual(yield* directory.sipTrunksAt("198.51.100.5"), [])
+      })
+    )
+
+    it.effect("resolves no malformed, unknown or foreign route", () =>
+      Effect.gen(function* () {
+        const connections = yield* Connections
+        const mine = yield* Features.newTenant()
+        const other = yield* Features.newTenant()
+        const { routeId } = yield* connections.resolve(mine.id, null)
+        const code = (id: string) => Effect.map(Effect.flip(connections.resolve(other.id, id)), ({ code }) => code)
+        assert.strictEqual(yield* code("svc_call_00000000000000000000000000000000"), "invalid_request")
+        assert.strictEqual(yield* code(`svc_route_${"0".repeat(32)}`), "not_found")
+        assert.strictEqual(yield* code(routeId), "not_found")
+        assert.strictEqual((yield* Effect.flip(connections.find(other.id, routeId))).code, "not_found")
+      })
+    )
+
+    it.effect("refuses a trunk without a usable host, port, name or tenant", () =>
+      Effect.gen(function* () {
+        const connections = yield* Connections
+        const { id } = yield* Features.newTenant()
+        const code = (fields: Partial<Parameters<typeof connections.addSipTrunk>[0]>) =>
+          Effect.map(Effect.flip(connections.addSipTrunk({ ...trunk, tenantId: id, ...fields })), ({ code }) => code)
+        for (const host of ["", "999.1.1.1", "a b", "-x.example", "sip:host", "host:5060"])
+          assert.strictEqual(yield* code({ host }), "invalid_request", host)
+        for (const port of [0, 65_536, 1.5]) assert.strictEqual(yield* code({ port }), "invalid_request")
+        assert.strictEqual(yield* code({ name: "" }), "invalid_request")
+        assert.strictEqual(yield* code({ username: null }), "invalid_request")
+        assert.strictEqual(yield* code({ tenantId: "00000000-0000-4000-8000-000000000000" }), "not_found")
+      })
+    )
+  })
+})

@@ -1,0 +1,297 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../src/account/Account.ts"
+import { Billing } from "../../src/billing/Billing.ts"
+import { Numbers } from "../../src/number/Number.ts"
+import type { NumberOrderView } from "../../src/number/NumberView.ts"
+import * as Features from "../support/Features.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+const us = { countryCode: "US", numberType: "local", routeId: null, customerReference: null } as const
+const search = { countryCode: "US", numberType: "local", limit: 100 } as const
+const placed = (body: string | null) => JSON.parse(body ?? "") as NumberOrderView
+
+/** A start of the service makes numbers of country XA to XZ, so that no test meets another's. */
+const entry = (phoneNumber: string, fields: { readonly countryCode: string; readonly cents?: number }) => ({
+  phoneNumber,
+  countryCode: fields.countryCode,
+  numberType: "local" as const,
+  nationalDestinationCode: null,
+  region: null,
+  locality: null,
+  rateCenter: null,
+  features: ["voice"],
+  upfrontCostCents: fields.cents ?? 100,
+  monthlyCostCents: 100
+})
+
+const finished = Effect.fnUntraced(function* (tenantId: string, orderId: string) {
+  const numbers = yield* Numbers
+  while (true) {
+    const order = yield* numbers.findOrder(tenantId, orderId)
+    if (order.status !== "pending") return order
+    yield* Effect.sleep("2 millis")
+  }
+})
+
+const bodiesOf = (orderId: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql<{
+      readonly body: string
+    }>`SELECT body FROM event WHERE entity_id = ${orderId} ORDER BY sequence`
+    return rows.map(
+      (row) => JSON.parse(row.body) as { readonly event_type: string; readonly data: Record<string, unknown> }
+    )
+  })
+
+describe("inventory (decision 2.4, D9)", () => {
+  layer(Features.layer, { excludeTestServices: true })((it) => {
+    it.effect("offers the starter numbers of an empty database and never the simulated phones", () =>
+      Effect.gen(function* () {
+        const numbers = yield* Numbers
+        const found = yield* numbers.search(search)
+        assert.strictEqual(found.length, 50)
+        assert.deepInclude(found[0], {
+          phone_number: "+12025550150",
+          upfront_cost_cents: 100,
+          monthly_cost_cents: 100,
+          reservable: true
+        })
+        const entries = [entry("+12025550100", { countryCode: "US" })]
+        assert.strictEqual((yield* Effect.flip(numbers.importInventory(entries))).code, "invalid_request")
+      })
+    )
+
+    it.effect.each([
+      { filter: { nationalDestinationCode: "202" }, count: 50 },
+      { filter: { nationalDestinationCode: "212" }, count: 0 },
+      { filter: { contains: "555015" }, count: 10 },
+      { filter: { startsWith: "202" }, count: 50 },
+      { filter: { startsWith: "1202" }, count: 0 },
+      { filter: { startsWith: "+1202555019" }, count: 10 },
+      { filter: { endsWith: "77" }, count: 1 },
+      { filter: { locality: "washington", region: "dc" }, count: 50 },
+      { filter: { features: ["voice"] }, count: 50 },
+      { filter: { features: ["voice", "sms"] }, count: 0 },
+      { filter: { limit: 3 }, count: 3 }
+    ])("finds $count with $filter", ({ count, filter }) =>
+      Effect.gen(function* () {
+        assert.strictEqual((yield* (yield* Numbers).search({ ...search, ...filter })).length, count)
+      })
+    )
+
+    it.effect("knows no price where the operator has no number of the kind", () =>
+      Effect.gen(function* () {
+        const numbers = yield* Numbers
+        const { caller } = yield* Features.newTenant()
+        assert.strictEqual(
+          (yield* Effect.flip(numbers.search({ ...search, countryCode: "DE" }))).code,
+          "no_pricing_tier_configured"
+        )
+        const order = { ...us, countryCode: "DE", phoneNumbers: ["+4930123456"] }
+        assert.strictEqual((yield* Effect.flip(numbers.order(caller, order, null))).code, "no_pricing_tier_configured")
+      })
+    )
+  })
+})
+
+describe("number orders (decision 2.4)", () => {
+  layer(Features.layer, { excludeTestServices: true })((it) => {
+    it.effect("debits first, answers pending, then activates and says so", () =>
+      Effect.gen(function* () {
+        const numbers = yield* Numbers
+        const { caller, id } = yield* Features.newTenant()
+        yield* (yield* Accounts).overview(id)
+        assert.isNull(yield* numbers.byDialled("+12025550150"))
+        const { body, status } = yield* numbers.order(
+          caller,
+          { ...us, phoneNumbers: ["+12025550150", "+12025550151"] },
+          null
+        )
+        const order = placed(body)
+        assert.strictEqual(status, 201)
+        assert.deepInclude(order, { status: "pending", upfront_cost_cents: 200, refunded_cents: 0, completed_at: null })
+        assert.strictEqual((yield* (yield* Billing).balance(id)).balance_cents, 300)
+        assert.strictEqual((yield* (yield* Accounts).overview(id)).tally.balanceCents, 300)
+
+        const done = yield* finished(id, order.id)
+        assert.strictEqual(done.status, "completed")
+        assert.deepStrictEqual(
+          done.phone_numbers.map((n) => n.status),
+          ["active", "active"]
+        )
+        const owner = yield* numbers.byDialled("+12025550150")
+        assert.deepInclude(owner, { tenantId: id, status: "active", routeId: null })
+        assert.isTrue(yield* numbers.owned(id, "+12025550150"))
+        const number = yield* numbers.find(id, owner?.numberId ?? "")
+        assert.deepInclude(number, { status: "active", order_id: order.id, source: "order" })
+        assert.isAbove(
+          Date.parse(number.next_renewal_at ?? ""),
+          Date.parse(number.activated_at ?? "") + 27 * 86_400_000
+        )
+        const events = yield* bodiesOf(order.id)
+        assert.deepStrictEqual(
+          events.map((event) => event.event_type),
+          ["number_order.completed"]
+        )
+        assert.deepInclude(events[0]?.data, { order_id: order.id, status: "completed", total_cents: 200 })
+      })
+    )
+
+    it.effect("refuses without a trace: a number twice, taken, simulated or unknown, and one that cannot be paid", () =>
+      Effect.gen(function* () {
+        const numbers = yield* Numbers
+        const { caller, id } = yield* Features.newTenant()
+        const code = (phoneNumbers: ReadonlyArray<string>) =>
+          Effect.map(Effect.flip(numbers.order(caller, { ...us, phoneNumbers }, null)), ({ code }) => code)
+        yield* numbers.order(caller, { ...us, phoneNumbers: ["+12025550152"] }, null)
+        assert.strictEqual(yield* code(["+12025550153", "+12025550153"]), "unprocessable")
+        assert.strictEqual(yield* code(["+12025550153", "+12025550152"]), "order_invalid")
+        assert.strictEqual(yield* code(["+12025550153", "+12025550100"]), "order_invalid")
+        assert.strictEqual(yield* code(["+12025550153", "+15005550006"]), "order_invalid")
+        assert.strictEqual(
+          yield* code(["153", "154", "155", "156", "157"].map((n) => `+12025550${n}`)),
+          "insufficient_balance"
+        )
+        const route = { ...us, phoneNumbers: ["+12025550153"], routeId: `svc_route_${"0".repeat(32)}` }
+        assert.strictEqual((yield* Effect.flip(numbers.order(caller, route, null))).code, "not_found")
+        assert.strictEqual((yield* (yield* Billing).balance(id)).balance_cents, 400)
+        assert.strictEqual((yield* numbers.orders(id, {}, { limit: 20, offset: 0 })).count, 1)
+        assert.isNull(yield* numbers.byDialled("+12025550153"))
+      })
+    )
+
+    it.effect("lets one of two tenants have a number, and only that one pays", () =>
+      Effect.gen(function* () {
+        const numbers = yield* Numbers
+        const billing = yield* Billing
+        yield* numbers.importInventory(
+          Array.from({ length: 12 }, (_, n) => entry(`+9991000${100 + n}`, { countryCode: "XA", cents: 10 }))
+        )
+        const tenants = yield* Effect.forEach([1, 2, 3], () => Features.newTenant())
+        const attempts = yield* Effect.forEach(
+          Array.from({ length: 36 }, (_, n) => n),
+          (n) => {
+            const tenant = tenants[n % 3] ?? assert.fail("no tenant")
+            // Pairs that overlap, in either order: nobody waits for ever.
+            const pair = [`+9991000${100 + (n % 12)}`, `+9991000${100 + ((n * 5 + 1) % 12)}`]
+            const phoneNumbers = [...new Set(n % 2 === 0 ? pair : pair.reverse())]
+            return Effect.map(
+              Effect.result(numbers.order(tenant.caller, { ...us, countryCode: "XA", phoneNumbers }, null)),
+              (result) => ({ phoneNumbers, result, tenant })
+            )
+          },
+          { concurrency: "unbounded" }
+        )
+        const won = attempts.filter(({ result }) => result._tag === "Success")
+        const sold = won.flatMap(({ phoneNumbers }) => phoneNumbers)
+        assert.strictEqual(new Set(sold).size, sold.length)
+        for (const { result } of attempts)
+          if (result._tag === "Failure") assert.strictEqual(result.failure.code, "order_invalid")
+        for (const tenant of tenants) {
+          const paid =
+            won.filter((attempt) => attempt.tenant === tenant).flatMap(({ phoneNumbers }) => phoneNumbers).length * 10
+          assert.strictEqual((yield* billing.balance(tenant.id)).balance_cents, 500 - paid)
+        }
+        assert.isTrue(yield* Features.ledgerAddsUp)
+      })
+    )
+
+    it.effect(
+      "never spends more than there is, and the ledger adds up at every row, under orders and credits at once",
+      () =>
+        Effect.gen(function* () {
+          const numbers = yield* Numbers
+          const billing = yield* Billing
+          yield* numbers.importInventory(
+            Array.from({ length: 40 }, (_, n) => entry(`+9992000${100 + n}`, { countryCode: "XB", cents: 7 * n }))
+          )
+          const { caller, id } = yield* Features.newTenant()
+          yield* Effect.forEach(
+            Array.from({ length: 40 }, (_, n) => n),
+            (n) =>
+              n % 4 === 0
+                ? Effect.asVoid(billing.adjust(id, n - 20 || 1, "test"))
+                : Effect.ignore(
+                    numbers.order(caller, { ...us, countryCode: "XB", phoneNumbers: [`+9992000${100 + n}`] }, null)
+                  ),
+            { concurrency: 16 }
+          )
+          assert.isTrue(yield* Features.ledgerAddsUp)
+          const { results } = yield* billing.ledger(id, { type: "number_order" }, { limit: 100, offset: 0 })
+          for (const row of results) assert.isAtLeast(row.balance_after_cents, 0)
+          assert.strictEqual(
+            (yield* numbers.list(id, { countryCode: "XB" }, { limit: 100, offset: 0 })).count,
+            results.length
+          )
+        })
+    )
+
+    it.effect("shows a tenant nothing of another's", () =>
+      Effect.gen(function* () {
+        const numbers = yield* Numbers
+        const mine = yield* Features.newTenant()
+        const other = yield* Features.newTenant()
+        const order = placed((yield* numbers.order(mine.caller, { ...us, phoneNumbers: ["+12025550190"] }, null)).body)
+        assert.strictEqual((yield* Effect.flip(numbers.findOrder(other.id, order.id))).code, "not_found")
+        const number = order.phone_numbers[0]?.id ?? ""
+        assert.strictEqual((yield* Effect.flip(numbers.find(other.id, number))).code, "number_not_found")
+        assert.isFalse(yield* numbers.owned(other.id, "+12025550190"))
+        assert.strictEqual((yield* numbers.list(other.id, {}, { limit: 20, offset: 0 })).count, 0)
+      })
+    )
+  })
+})
+
+describe("orders that a crash left pending", () => {
+  layer(TestDatabase.layer, { excludeTestServices: true })((it) => {
+    it.effect("are finished at the next start: what is there activated, what is gone refunded, each said", () =>
+      Effect.gen(function* () {
+        const orderId = `svc_order_${"a".repeat(32)}`
+        const started = Layer.fresh(Features.started)
+        const id = yield* Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          const { id } = yield* Features.newTenant()
+          const numbers = JSON.stringify(
+            ["+12025550150", "+15005550001"].map((phone, n) => ({
+              id: `svc_did_${n}`,
+              phone_number: phone,
+              status: "pending",
+              failure_reason: null
+            }))
+          )
+          yield* sql.withTransaction(
+            Effect.gen(function* () {
+              yield* sql`INSERT INTO number_order (id, tenant_id, status, country_code, number_type, phone_numbers, upfront_cost_cents,
+                monthly_cost_cents, created_at) VALUES (${orderId}, ${id}, 'pending', 'US', 'local', ${numbers}::text::jsonb, 150, 200, now())`
+              yield* sql`INSERT INTO phone_number (id, tenant_id, phone_number, country_code, number_type, status, features, order_id,
+                upfront_cost_cents, monthly_cost_cents, created_at, updated_at)
+                VALUES ('svc_did_0', ${id}, '+12025550150', 'US', 'local', 'pending', '{voice}', ${orderId}, 100, 100, now(), now()),
+                  ('svc_did_1', ${id}, '+15005550001', 'US', 'local', 'pending', '{voice}', ${orderId}, 50, 100, now(), now())`
+            })
+          )
+          return id
+        }).pipe(Effect.provide(started))
+        const order = yield* finished(id, orderId).pipe(Effect.provide(started))
+        assert.deepInclude(order, { status: "partial", refunded_cents: 50 })
+        assert.deepStrictEqual(
+          order.phone_numbers.map((n) => [n.status, n.failure_reason]),
+          [
+            ["active", null],
+            ["failed", "not_available"]
+          ]
+        )
+        const events = yield* bodiesOf(orderId)
+        assert.deepStrictEqual(
+          events.map((event) => event.event_type),
+          ["number_order.completed", "number_order.failed"]
+        )
+        assert.deepInclude(events[0]?.data, { total_cents: 100 })
+        assert.deepInclude(events[1]?.data, { failure_reason: "not_available", refunded_cents: 50 })
+        assert.isTrue(yield* Features.ledgerAddsUp)
+      })
+    )
+  })
+})

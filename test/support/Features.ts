@@ -1,0 +1,97 @@
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../src/account/Account.ts"
+import { Entropy } from "../../src/actor/Entropy.ts"
+import { ApiKeys } from "../../src/apikey/ApiKey.ts"
+import type { Caller } from "../../src/audit/Audit.ts"
+import { Billing } from "../../src/billing/Billing.ts"
+import * as Onboarded from "../../src/boot/Onboarded.ts"
+import { Connections } from "../../src/connection/Connection.ts"
+import { Egress } from "../../src/egress/Egress.ts"
+import * as Target from "../../src/egress/Target.ts"
+import { Mail, type MailMessage } from "../../src/mail/Mail.ts"
+import { Numbers } from "../../src/number/Number.ts"
+import * as JournalWriter from "../../src/store/JournalWriter.ts"
+import { Vault } from "../../src/store/Vault.ts"
+import { Tenants } from "../../src/tenant/Tenant.ts"
+import * as TestDatabase from "./TestDatabase.ts"
+
+/** Every mail of this test file, in order. */
+export const mails: Array<MailMessage> = []
+
+const outside = Layer.mergeAll(
+  Layer.succeed(Mail, { isReal: true, send: (mail) => Effect.sync(() => void mails.push(mail)) }),
+  Layer.succeed(Egress, {
+    refuse: (url, schemes) => Target.refuse(url, Target.publicOnly, schemes),
+    request: () => Effect.die("these tests send nothing")
+  })
+)
+
+/** Names that a trunk may have, for the tests to change. */
+export const addresses = new Map<string, ReadonlyArray<string>>()
+
+const layers = (trialCreditCents: number) => {
+  const base = outside.pipe(
+    Layer.provideMerge(JournalWriter.layer({ onLost: () => {} })),
+    Layer.provideMerge(Vault.layer(Redacted.make(new Uint8Array(32).fill(7)))),
+    Layer.provideMerge(Entropy.layerFixed("features")),
+    Layer.orDie
+  )
+  return Tenants.layer({ baseUrl: "http://localhost:8080" }).pipe(
+    Layer.provideMerge(Onboarded.layer),
+    Layer.provideMerge(Numbers.layer),
+    Layer.provideMerge(Connections.layer({ lookup: (name) => Effect.sync(() => addresses.get(name) ?? []) })),
+    Layer.provideMerge(ApiKeys.layer),
+    Layer.provideMerge(Accounts.layer),
+    Layer.provideMerge(Billing.layer({ trialCreditCents })),
+    Layer.provideMerge(base)
+  )
+}
+
+/** The features over a client: what a start of the service builds. */
+export const started = layers(500)
+
+/** The features over a database of their own. */
+export const layer = started.pipe(Layer.provideMerge(TestDatabase.layer))
+
+let count = 0
+
+/** A new tenant, its first key, and the caller that the key stands for. */
+export const newTenant = Effect.fnUntraced(function* (
+  fields: { readonly name?: string; readonly email?: string } = {}
+) {
+  const tenants = yield* Tenants
+  const email = fields.email ?? `owner${++count}@example.com`
+  const rendered = yield* tenants.signup(request({ email, tenantName: fields.name ?? "Acme" }), "192.0.2.1", null)
+  const body = JSON.parse(rendered.body ?? "") as {
+    readonly tenant: { readonly id: string }
+    readonly api_key_plaintext: string
+  }
+  const caller = yield* (yield* ApiKeys).authenticate(body.api_key_plaintext, "192.0.2.1")
+  return { id: body.tenant.id, plaintext: body.api_key_plaintext, email, caller: caller satisfies Caller }
+})
+
+export const request = (fields: { readonly email: string; readonly tenantName?: string }) => ({
+  password: "correct horse battery",
+  tenantName: "Acme",
+  firstName: "Ada",
+  lastName: "Lovelace",
+  legalName: null,
+  country: null,
+  companySize: null,
+  industry: null,
+  useCase: null,
+  webhookFailoverUrl: null,
+  ...fields
+})
+
+/** Every ledger row as it adds up: `after` of each is the sum so far, and the last is the balance. */
+export const ledgerAddsUp = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [wrong] = yield* sql<{ readonly rows: number; readonly balances: number }>`
+    SELECT (SELECT count(*)::int FROM (SELECT balance_after_cents,
+        sum(amount_cents) OVER (PARTITION BY tenant_id ORDER BY ordinal) AS sum FROM ledger) l WHERE sum <> balance_after_cents) AS rows,
+      (SELECT count(*)::int FROM balance b WHERE balance_cents <>
+        (SELECT coalesce(sum(amount_cents), 0) FROM ledger l WHERE l.tenant_id = b.tenant_id)) AS balances`
+  return wrong !== undefined && wrong.rows === 0 && wrong.balances === 0
+}).pipe(Effect.orDie)

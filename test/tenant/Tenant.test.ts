@@ -1,0 +1,218 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../src/account/Account.ts"
+import { Billing } from "../../src/billing/Billing.ts"
+import { Connections } from "../../src/connection/Connection.ts"
+import * as Slot from "../../src/idempotency/Slot.ts"
+import { Tenants } from "../../src/tenant/Tenant.ts"
+import * as Features from "../support/Features.ts"
+
+const by = { type: "operator", name: "test" } as const
+
+/** Waits for a background fiber; the deadline is the test's own. */
+const eventually = <A>(read: Effect.Effect<A | undefined>): Effect.Effect<A> =>
+  Effect.flatMap(read, (value) =>
+    value === undefined
+      ? Effect.andThen(
+          Effect.sleep("5 millis"),
+          Effect.suspend(() => eventually(read))
+        )
+      : Effect.succeed(value)
+  )
+
+const tokenFor = (email: string, after = 0) =>
+  eventually(
+    Effect.sync(() => {
+      const mail = Features.mails.filter((mail) => mail.to === email)[after]
+      return mail === undefined ? undefined : /"token":"([^"]+)"/.exec(mail.text)?.[1]
+    })
+  )
+
+describe("signup (spec §4.2, decision 2.6)", () => {
+  layer(Features.layer, { excludeTestServices: true })((it) => {
+    it.effect("makes a tenant with its owner, first key, default route, trial credit and open account", () =>
+      Effect.gen(function* () {
+        const { caller, email, id } = yield* Features.newTenant({ name: "Müller & Söhne" })
+        assert.deepStrictEqual(caller.scopes, ["*"])
+        assert.deepInclude(yield* (yield* Tenants).find(id), {
+          slug: "muller-sohne",
+          status: "active",
+          currency: "USD"
+        })
+        assert.strictEqual((yield* (yield* Billing).balance(id)).balance_cents, 500)
+        const ledger = yield* (yield* Billing).ledger(id, {}, { limit: 20, offset: 0 })
+        assert.deepStrictEqual(
+          ledger.results.map(({ amount_cents, balance_after_cents, type }) => ({
+            amount_cents,
+            balance_after_cents,
+            type
+          })),
+          [{ amount_cents: 500, balance_after_cents: 500, type: "adjustment" }]
+        )
+        assert.strictEqual((yield* (yield* Connections).resolve(id, null)).adapter, "simulator")
+        const { tally } = yield* (yield* Accounts).overview(id)
+        assert.strictEqual(tally.balanceCents, 500)
+        assert.isString(yield* tokenFor(email))
+      })
+    )
+
+    it.effect("lets one of twenty at once have an e-mail, whatever its case", () =>
+      Effect.gen(function* () {
+        const tenants = yield* Tenants
+        const sql = yield* SqlClient.SqlClient
+        const attempts = yield* Effect.forEach(
+          Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? "race@example.com" : "Race@Example.COM")),
+          (email) => Effect.result(tenants.signup(Features.request({ email, tenantName: "Race" }), null, null)),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(attempts.filter((attempt) => attempt._tag === "Success").length, 1)
+        for (const attempt of attempts)
+          if (attempt._tag === "Failure") assert.strictEqual(attempt.failure.code, "conflict")
+        const [row] = yield* sql`SELECT count(*)::int AS n FROM tenant WHERE name = 'Race'`
+        assert.deepStrictEqual(row, { n: 1 })
+      })
+    )
+
+    it.effect("numbers the slugs of equal names, also when they sign up at once", () =>
+      Effect.gen(function* () {
+        const made = yield* Effect.forEach([1, 2, 3, 4], () => Features.newTenant({ name: "Same Name" }), {
+          concurrency: 4
+        })
+        const tenants = yield* Tenants
+        const slugs = yield* Effect.forEach(made, ({ id }) => Effect.map(tenants.find(id), ({ slug }) => slug))
+        assert.deepStrictEqual([...slugs].sort(), ["same-name", "same-name-2", "same-name-3", "same-name-4"])
+      })
+    )
+
+    it.effect("keeps passwords as scrypt with its parameters and the failover secret sealed", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const request = {
+          ...Features.request({ email: "vault@example.com" }),
+          webhookFailoverUrl: "https://example.com/hook"
+        }
+        const { body } = yield* (yield* Tenants).signup(request, null, null)
+        const secret = JSON.parse(body ?? "").webhook_failover_secret_plaintext as string
+        assert.match(secret, /^whsec_[A-Za-z0-9_-]{43}$/)
+        const [row] = yield* sql<{ readonly sealed: string; readonly password: string }>`
+          SELECT webhook_failover_secret AS sealed, password_hash AS password FROM tenant t JOIN member m ON m.tenant_id = t.id
+          WHERE m.email = 'vault@example.com'`
+        assert.match(row?.sealed ?? "", /^v1\./)
+        assert.match(row?.password ?? "", /^scrypt\$32768\$8\$3\$[\w-]+\$[\w-]{43}$/)
+      })
+    )
+
+    it.effect("refuses a failover URL that is not public https and writes nothing", () =>
+      Effect.gen(function* () {
+        const tenants = yield* Tenants
+        for (const url of ["http://example.com/", "https://127.0.0.1/", "https://u:p@example.com/", "nonsense"]) {
+          const request = { ...Features.request({ email: "url@example.com" }), webhookFailoverUrl: url }
+          assert.strictEqual((yield* Effect.flip(tenants.signup(request, null, null))).code, "invalid_target_url")
+        }
+        yield* Features.newTenant({ email: "url@example.com" })
+      })
+    )
+
+    it.effect("stores the receipt in the same commit, readable only with the same key and body", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const slot = Slot.make({
+          owner: "email:once@example.com",
+          credential: "the body",
+          idempotencyKey: "k1",
+          method: "POST",
+          path: "/v1/signup",
+          body: new Uint8Array([1])
+        })
+        const rendered = yield* (yield* Tenants).signup(Features.request({ email: "once@example.com" }), null, slot)
+        const [row] = yield* sql<{ readonly status: number; readonly body: string; readonly sealed: boolean }>`
+          SELECT status, body, sealed FROM idempotency WHERE owner = ${slot.owner} AND key = ${slot.key}`
+        assert.isFalse(row?.body.includes("svc_live_"))
+        assert.deepStrictEqual(row === undefined ? null : Slot.open(slot, row), rendered)
+      })
+    )
+  })
+})
+
+describe("e-mail verification (decision 2.6, D16)", () => {
+  layer(Features.layer, { excludeTestServices: true })((it) => {
+    it.effect("takes a token once and lifts the suspension for want of it", () =>
+      Effect.gen(function* () {
+        const tenants = yield* Tenants
+        const accounts = yield* Accounts
+        const { email, id } = yield* Features.newTenant()
+        const token = yield* tokenFor(email)
+        yield* accounts.suspend(id, "email_unverified", by)
+        const { body, status } = yield* tenants.verifyEmail(token, null)
+        assert.strictEqual(status, 200)
+        assert.deepStrictEqual(JSON.parse(body ?? ""), {
+          email_verified: true,
+          tenant: { id, name: "Acme", status: "active" }
+        })
+        assert.strictEqual((yield* Effect.flip(tenants.verifyEmail(token, null))).code, "invalid_request")
+      })
+    )
+
+    it.effect("leaves a suspension by the operator alone", () =>
+      Effect.gen(function* () {
+        const { email, id } = yield* Features.newTenant()
+        yield* (yield* Accounts).suspend(id, "operator", by)
+        const { body } = yield* (yield* Tenants).verifyEmail(yield* tokenFor(email), null)
+        assert.strictEqual(JSON.parse(body ?? "").tenant.status, "suspended")
+      })
+    )
+
+    it.effect("resends to who is unverified, answers all alike, and one of the tokens uses up the others", () =>
+      Effect.gen(function* () {
+        const tenants = yield* Tenants
+        const { email } = yield* Features.newTenant()
+        const first = yield* tokenFor(email)
+        const known = yield* tenants.resendVerification(email.toUpperCase())
+        const unknown = yield* tenants.resendVerification("nobody@example.com")
+        assert.deepStrictEqual(known, { status: 202, body: "{}" })
+        assert.deepStrictEqual(unknown, known)
+        yield* tenants.verifyEmail(yield* tokenFor(email, 1), null)
+        assert.strictEqual((yield* Effect.flip(tenants.verifyEmail(first, null))).code, "invalid_request")
+        assert.isFalse(Features.mails.some((mail) => mail.to === "nobody@example.com"))
+      })
+    )
+
+    it.effect("suspends after seven days without it, and nobody else", () =>
+      Effect.gen(function* () {
+        const tenants = yield* Tenants
+        const sql = yield* SqlClient.SqlClient
+        const late = yield* Features.newTenant()
+        const verified = yield* Features.newTenant()
+        const fresh = yield* Features.newTenant()
+        yield* tenants.verifyEmail(yield* tokenFor(verified.email), null)
+        yield* sql`UPDATE member SET created_at = created_at - interval '7 days 1 second' WHERE email <> ${fresh.email}`
+        yield* tenants.sweep
+        const standing = (id: string) =>
+          Effect.map(tenants.find(id), ({ status, suspension_reason }) => [status, suspension_reason])
+        assert.deepStrictEqual(yield* standing(late.id), ["suspended", "email_unverified"])
+        assert.deepStrictEqual(yield* standing(verified.id), ["active", null])
+        assert.deepStrictEqual(yield* standing(fresh.id), ["active", null])
+      })
+    )
+
+    it.effect("gives a new failover secret with each URL and tells who keeps the old one (decision C60)", () =>
+      Effect.gen(function* () {
+        const tenants = yield* Tenants
+        const { caller, id } = yield* Features.newTenant()
+        const told: Array<string> = []
+        tenants.onFailoverChanged((tenantId) => void told.push(tenantId))
+        const secretOf = (body: string | null) =>
+          JSON.parse(body ?? "").webhook_failover_secret_plaintext as string | null
+        const one = secretOf((yield* tenants.setFailoverUrl(caller, "https://example.com/a", null)).body)
+        const two = secretOf((yield* tenants.setFailoverUrl(caller, "https://example.com/b", null)).body)
+        assert.match(one ?? "", /^whsec_/)
+        assert.notStrictEqual(one, two)
+        assert.strictEqual((yield* tenants.find(id)).webhook_failover_url, "https://example.com/b")
+        assert.isNull(secretOf((yield* tenants.setFailoverUrl(caller, null, null)).body))
+        assert.isNull((yield* tenants.find(id)).webhook_failover_url)
+        assert.deepStrictEqual(told, [id, id, id])
+      })
+    )
+  })
+})
