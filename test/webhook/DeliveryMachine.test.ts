@@ -1,0 +1,71 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as DeliveryMachine from "../../src/webhook/DeliveryMachine.ts"
+
+const answered = (statusCode: number): DeliveryMachine.Reply => ({ type: "answered", statusCode })
+const transportError: DeliveryMachine.Reply = {
+  type: "transport_error",
+  message: "timeout: no complete answer in time"
+}
+const retry = (retryAfterMs: number): DeliveryMachine.Verdict => ({ status: "queued", retryAfterMs })
+const failed: DeliveryMachine.Verdict = { status: "failed" }
+const succeeded: DeliveryMachine.Verdict = { status: "succeeded" }
+
+describe("what becomes of a delivery, spec §3.3 and §6.3, decision C54", () => {
+  const rows: ReadonlyArray<readonly [string, DeliveryMachine.Reply, DeliveryMachine.Verdict]> = [
+    ["200", answered(200), succeeded],
+    ["204", answered(204), succeeded],
+    ["299", answered(299), succeeded],
+    ["a stray 1xx", answered(101), retry(30_000)],
+    ["301", answered(301), retry(30_000)],
+    ["304", answered(304), retry(30_000)],
+    ["400", answered(400), failed],
+    ["404", answered(404), failed],
+    ["408", answered(408), failed],
+    ["410", answered(410), failed],
+    ["429", answered(429), failed],
+    ["499", answered(499), failed],
+    ["500", answered(500), retry(30_000)],
+    ["503", answered(503), retry(30_000)],
+    ["a status of no class", answered(999), retry(30_000)],
+    ["a transport error", transportError, retry(30_000)],
+    ["nobody subscribed any more", { type: "withdrawn" }, failed]
+  ]
+  it.each(rows)("a first attempt answered by %s", (_name, reply, verdict) => {
+    assert.deepStrictEqual(DeliveryMachine.judge(1, reply), verdict)
+  })
+
+  it("waits 30 s, 2 min, 10 min, 1 h, 6 h and 24 h before attempts 2 to 7, and gives up after the seventh", () => {
+    const secondsAfter = [1, 2, 3, 4, 5, 6].map((attemptNo) => DeliveryMachine.judge(attemptNo, answered(503)))
+    assert.deepStrictEqual(
+      secondsAfter,
+      [30, 120, 600, 3_600, 21_600, 86_400].map((seconds) => retry(seconds * 1000))
+    )
+    assert.deepStrictEqual(DeliveryMachine.judge(7, answered(503)), failed)
+    assert.deepStrictEqual(DeliveryMachine.judge(7, transportError), failed)
+  })
+
+  it("succeeds at the seventh attempt too", () => {
+    assert.deepStrictEqual(DeliveryMachine.judge(7, answered(200)), succeeded)
+  })
+
+  it.prop(
+    "no status and no attempt number leads to an eighth attempt",
+    {
+      attemptNo: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 20 })),
+      statusCode: Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 999 }))
+    },
+    ({ attemptNo, statusCode }) => {
+      const verdict = DeliveryMachine.judge(attemptNo, answered(statusCode))
+      assert.isTrue(verdict.status !== "queued" || attemptNo < 7)
+    }
+  )
+})
+
+describe("the error message of a delivery, spec §2.9", () => {
+  it("is null after a success, names the status, or says what broke", () => {
+    assert.isNull(DeliveryMachine.explain(answered(201)))
+    assert.strictEqual(DeliveryMachine.explain(answered(502)), "the target answered 502")
+    assert.strictEqual(DeliveryMachine.explain(transportError), "timeout: no complete answer in time")
+  })
+})

@@ -1,0 +1,131 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as DestinationMachine from "../../src/webhook/DestinationMachine.ts"
+
+type Input = DestinationMachine.Input<DestinationMachine.Claimed>
+
+const workWaits: Input = { type: "work_waits" }
+const finished = (id: string): Input => ({ type: "attempt_finished", id })
+const claimed = (more: boolean, ...deliveries: ReadonlyArray<DestinationMachine.Claimed>): Input => ({
+  type: "claimed",
+  deliveries,
+  more
+})
+
+const run = (inputs: ReadonlyArray<Input>) => {
+  let state = DestinationMachine.initial
+  return inputs.map((input) => {
+    const step = DestinationMachine.step(state, input)
+    state = step.state
+    return { ...step, idle: DestinationMachine.isIdle(state) }
+  })
+}
+const last = (inputs: ReadonlyArray<Input>) => run(inputs).at(-1)
+
+describe("a destination, house «Fan-out»", () => {
+  it("claims for all its places when work waits", () => {
+    assert.deepStrictEqual(last([workWaits])?.claim, { room: 16, busyLanes: [], underWay: [] })
+  })
+
+  it("asks for one claim at a time, and again when work came meanwhile", () => {
+    const steps = run([workWaits, workWaits, claimed(false)])
+    assert.isNull(steps[1]?.claim)
+    assert.isNotNull(steps[2]?.claim)
+  })
+
+  it("attempts what it claimed and names the lanes of first tries as busy", () => {
+    const steps = run([workWaits, claimed(false, { id: "1", lane: "call a" }, { id: "2", lane: null }), workWaits])
+    assert.deepStrictEqual(
+      steps[1]?.attempts.map(({ id }) => id),
+      ["1", "2"]
+    )
+    assert.deepStrictEqual(steps[2]?.claim, { room: 14, busyLanes: ["call a"], underWay: ["1", "2"] })
+  })
+
+  it("does not look again while what was left behind waits for a busy lane", () => {
+    assert.isNull(last([workWaits, claimed(true, { id: "1", lane: "a" })])?.claim)
+  })
+
+  it("looks again as soon as a place or a lane is free and something was left behind", () => {
+    const after = last([workWaits, claimed(true, { id: "1", lane: "a" }), finished("1")])
+    assert.deepStrictEqual(after?.claim, { room: 16, busyLanes: [], underWay: [] })
+  })
+
+  it("looks again when the lane became free while the claim was out", () => {
+    const first = [workWaits, claimed(false, { id: "1", lane: "a" })]
+    assert.isNotNull(last([...first, workWaits, finished("1"), claimed(true)])?.claim)
+  })
+
+  it("claims nothing while every place is taken", () => {
+    const full = Array.from({ length: 16 }, (_, index) => ({ id: `${index}`, lane: `${index}` }))
+    const steps = run([workWaits, claimed(true, ...full), workWaits, finished("3")])
+    assert.isNull(steps[2]?.claim)
+    assert.strictEqual(steps[3]?.claim?.room, 1)
+  })
+
+  it("is idle only when nothing is claimed, known to wait, or under way", () => {
+    const steps = run([workWaits, claimed(false, { id: "1", lane: "a" }), finished("1")])
+    assert.deepStrictEqual(
+      steps.map(({ idle }) => idle),
+      [false, false, true]
+    )
+  })
+
+  /** Plays the claims against a table of rows the way the claim statement does. */
+  const deliverAll = (lanes: ReadonlyArray<number>, choices: ReadonlyArray<number>) => {
+    const rows = lanes.map((lane, index) => ({ id: `${index}`, lane: `${lane}` }))
+    const queue = [...rows]
+    const order: Array<{ id: string; lane: string }> = []
+    const underWay: Array<string> = []
+    let state = DestinationMachine.initial
+    let mostUnderWay = 0
+    const handle = (input: Input): void => {
+      const step = DestinationMachine.step(state, input)
+      state = step.state
+      for (const { id } of step.attempts) {
+        const row = rows[Number(id)]
+        if (row === undefined) throw new Error("an attempt at what does not exist")
+        assert.isFalse(underWay.some((other) => rows[Number(other)]?.lane === row.lane))
+        underWay.push(id)
+        order.push(row)
+      }
+      mostUnderWay = Math.max(mostUnderWay, underWay.length)
+      if (step.claim === null) return
+      const { busyLanes, room } = step.claim
+      const taken: Array<{ id: string; lane: string }> = []
+      const heads = new Set<string>(busyLanes)
+      for (const row of queue) {
+        if (taken.length < room && !heads.has(row.lane)) taken.push(row)
+        heads.add(row.lane)
+      }
+      for (const row of taken) queue.splice(queue.indexOf(row), 1)
+      handle(claimed(queue.length > 0, ...taken))
+    }
+    handle(workWaits)
+    for (let turn = 0; underWay.length > 0; turn++) {
+      const [id] = underWay.splice((choices[turn % choices.length] ?? 0) % underWay.length, 1)
+      if (id !== undefined) handle(finished(id))
+    }
+    return { order, left: queue.length, mostUnderWay, idle: DestinationMachine.isIdle(state) }
+  }
+
+  const small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 }))
+  it.prop(
+    "everything is attempted once, in the order of its lane, at most 16 at a time, whatever finishes first",
+    { lanes: Schema.Array(small), choices: Schema.Array(small) },
+    ({ choices, lanes }) => {
+      const { idle, left, mostUnderWay, order } = deliverAll(lanes, choices.length === 0 ? [0] : choices)
+      assert.strictEqual(left, 0)
+      assert.strictEqual(order.length, lanes.length)
+      assert.isAtMost(mostUnderWay, 16)
+      assert.isTrue(idle)
+      const byLane = Map.groupBy(order, ({ lane }) => lane)
+      for (const rows of byLane.values())
+        assert.deepStrictEqual(
+          rows.map(({ id }) => Number(id)),
+          rows.map(({ id }) => Number(id)).sort((a, b) => a - b)
+        )
+    },
+    { arbitrary: { runs: 300 } }
+  )
+})

@@ -1,0 +1,371 @@
+import type { ServerResponse } from "node:http"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, References, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { CrashPoint } from "../../src/actor/CrashPoint.ts"
+import * as Signature from "../../src/webhook/Signature.ts"
+import * as HttpsReceiver from "../support/HttpsReceiver.ts"
+import * as World from "./WebhookWorld.ts"
+
+const status = (code: number) => (_: unknown, response: ServerResponse) => void response.writeHead(code).end()
+
+const eventIds = (requests: ReadonlyArray<HttpsReceiver.Received>) =>
+  requests.map(({ headers }) => headers["x-webhook-event-id"])
+
+layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhook dispatcher, spec §6", (it) => {
+  it.effect("posts the stored bytes with the headers of §6.1, signed with the subscription's secret", () =>
+    Effect.gen(function* () {
+      const receiver = yield* HttpsReceiver.start((_, response) => response.end("thank you"))
+      const tenantId = yield* World.tenant()
+      const { id, secret } = yield* World.subscribe(tenantId, receiver.url("/hook?a=b"))
+      yield* World.dispatch()
+      const event = World.event(tenantId, World.call(), 1)
+      yield* World.commit(event)
+
+      const [request] = yield* receiver.arrived(1)
+      assert(request !== undefined)
+      assert.strictEqual(request.path, "/hook?a=b")
+      assert.strictEqual(request.body, event.body)
+      const timestamp = Number(request.headers["x-webhook-timestamp"])
+      assert.isAtMost(Math.abs(timestamp - Date.now() / 1000), 5)
+      assert.strictEqual(request.headers["x-webhook-signature"], Signature.sign(secret, timestamp, event.body))
+      assert.strictEqual(request.headers["x-webhook-event-id"], event.id)
+      assert.strictEqual(request.headers["content-type"], "application/json")
+      assert.strictEqual(request.headers["user-agent"], "webhook-platform/0.0.0")
+
+      const [row] = yield* World.rowsWhen(tenantId, World.finished)
+      assert.deepInclude(row, {
+        subscription_id: id,
+        status: "succeeded",
+        attempt_no: 1,
+        response_status_code: 200,
+        response_body_snippet: "thank you",
+        error_message: null,
+        retries: false,
+        sent: true
+      })
+    })
+  )
+
+  it.effect("repeats a 503 with the same body and a fresh signature until it is taken", () =>
+    Effect.gen(function* () {
+      let answers = 0
+      const receiver = yield* HttpsReceiver.start((_, response) => response.writeHead(++answers < 3 ? 503 : 204).end())
+      const tenantId = yield* World.tenant()
+      const { secret } = yield* World.subscribe(tenantId, receiver.url())
+      yield* World.dispatch({ delaysMs: [1_000, 30] })
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+
+      const [waiting] = yield* World.rowsWhen(tenantId, ([row]) => row?.retries === true)
+      assert.deepInclude(waiting, {
+        status: "queued",
+        attempt_no: 1,
+        response_status_code: 503,
+        retries: true,
+        due: true
+      })
+      const requests = yield* receiver.arrived(3)
+      assert.strictEqual(new Set(requests.map(({ body }) => body)).size, 1)
+      const signatures = requests.map(({ headers }) => headers["x-webhook-signature"])
+      assert.notStrictEqual(signatures[0], signatures[1])
+      for (const { body, headers } of requests)
+        assert.strictEqual(
+          headers["x-webhook-signature"],
+          Signature.sign(secret, Number(headers["x-webhook-timestamp"]), body)
+        )
+      const [row] = yield* World.rowsWhen(tenantId, World.finished)
+      assert.deepInclude(row, { status: "succeeded", attempt_no: 3, response_status_code: 204, error_message: null })
+    })
+  )
+
+  it.effect("gives up after the seventh attempt and keeps the row", () =>
+    Effect.gen(function* () {
+      const receiver = yield* HttpsReceiver.start(status(500))
+      const tenantId = yield* World.tenant()
+      yield* World.subscribe(tenantId, receiver.url())
+      yield* World.dispatch({ delaysMs: [1, 1, 1, 1, 1, 1] })
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      const [row] = yield* World.rowsWhen(tenantId, World.finished)
+      assert.deepInclude(row, {
+        status: "failed",
+        attempt_no: 7,
+        response_status_code: 500,
+        error_message: "the target answered 500",
+        retries: false
+      })
+      assert.strictEqual(receiver.received.length, 7)
+    })
+  )
+
+  it.effect("follows no redirect and retries it", () =>
+    Effect.gen(function* () {
+      const elsewhere = yield* HttpsReceiver.start()
+      let answers = 0
+      const receiver = yield* HttpsReceiver.start((_, response) =>
+        ++answers === 1 ? response.writeHead(307, { Location: elsewhere.url() }).end() : response.end()
+      )
+      const tenantId = yield* World.tenant()
+      yield* World.subscribe(tenantId, receiver.url())
+      yield* World.dispatch()
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      const [row] = yield* World.rowsWhen(tenantId, World.finished)
+      assert.deepInclude(row, { status: "succeeded", attempt_no: 2 })
+      assert.strictEqual(elsewhere.received.length, 0)
+    })
+  )
+
+  it.effect("ends with a 4xx, and hands the event to the failover URL with its own secret", () =>
+    Effect.gen(function* () {
+      const receiver = yield* HttpsReceiver.start(status(410))
+      const failover = yield* HttpsReceiver.start()
+      const tenantId = yield* World.tenant({ url: failover.url("/failover"), secret: "whsec_failover" })
+      const { id } = yield* World.subscribe(tenantId, receiver.url())
+      yield* World.dispatch()
+      const event = World.event(tenantId, World.call(), 1)
+      yield* World.commit(event)
+
+      const [request] = yield* failover.arrived(1)
+      const timestamp = Number(request?.headers["x-webhook-timestamp"])
+      assert.strictEqual(
+        request?.headers["x-webhook-signature"],
+        Signature.sign("whsec_failover", timestamp, event.body)
+      )
+      const seen = yield* World.rowsWhen(tenantId, (now) => now.length === 2 && World.finished(now))
+      assert.deepStrictEqual(
+        seen.map(({ status, subscription_id }) => [subscription_id, status]),
+        [
+          [id, "failed"],
+          [null, "succeeded"]
+        ]
+      )
+      assert.strictEqual(receiver.received.length, 1)
+    })
+  )
+
+  it.effect("sends an event that nobody subscribes to the failover URL at once", () =>
+    Effect.gen(function* () {
+      const failover = yield* HttpsReceiver.start()
+      const tenantId = yield* World.tenant({ url: failover.url(), secret: "whsec_failover" })
+      yield* World.subscribe(tenantId, failover.url("/never"), ["call.ended"])
+      yield* World.dispatch()
+      yield* World.commit(World.event(tenantId, World.call(), 1, "call.started"))
+      yield* failover.arrived(1, "/")
+      assert.deepInclude((yield* World.rowsWhen(tenantId, World.finished))[0], { subscription_id: null })
+    })
+  )
+
+  it.effect("makes one failover delivery when all subscriptions of an event fail at the same moment, none before", () =>
+    Effect.gen(function* () {
+      const failing = yield* HttpsReceiver.start(status(400))
+      const failover = yield* HttpsReceiver.start()
+      const tenantId = yield* World.tenant({ url: failover.url(), secret: "whsec_failover" })
+      for (let index = 0; index < 4; index++) yield* World.subscribe(tenantId, failing.url(`/${index}`))
+      yield* World.dispatch()
+      const events = Array.from({ length: 10 }, () => World.event(tenantId, World.call(), 1))
+      yield* World.commit(...events)
+      const seen = yield* World.rowsWhen(tenantId, (now) => now.length === 50 && World.finished(now))
+      assert.strictEqual(seen.filter(({ subscription_id }) => subscription_id === null).length, 10)
+      assert.deepStrictEqual(new Set(eventIds(failover.received)), new Set(events.map(({ id }) => id)))
+      assert.strictEqual(failover.received.length, 10)
+    })
+  )
+
+  it.effect("asks the failover URL nothing while one subscription has the event", () =>
+    Effect.gen(function* () {
+      const failing = yield* HttpsReceiver.start(status(400))
+      const taking = yield* HttpsReceiver.start()
+      const tenantId = yield* World.tenant({ url: taking.url("/failover"), secret: "whsec_failover" })
+      yield* World.subscribe(tenantId, failing.url())
+      yield* World.subscribe(tenantId, taking.url("/taken"))
+      yield* World.dispatch()
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      const seen = yield* World.rowsWhen(tenantId, World.finished)
+      assert.deepStrictEqual(seen.map((row) => row.status).sort(), ["failed", "succeeded"])
+    })
+  )
+
+  it.effect("tries the events of a call in their order, one at a time, and of 40 calls at most 16 at once", () =>
+    Effect.gen(function* () {
+      const underWay = new Map<string, number>()
+      let most = 0
+      const receiver = yield* HttpsReceiver.start(({ body }, response) => {
+        const lane: string = JSON.parse(body).data.call_id
+        underWay.set(lane, (underWay.get(lane) ?? 0) + 1)
+        most = Math.max(
+          most,
+          [...underWay.values()].reduce((sum, count) => sum + count, 0)
+        )
+        assert.strictEqual(underWay.get(lane), 1)
+        setTimeout(() => {
+          underWay.set(lane, 0)
+          response.end()
+        }, 5)
+      })
+      const tenantId = yield* World.tenant()
+      yield* World.subscribe(tenantId, receiver.url())
+      yield* World.dispatch()
+      const calls = Array.from({ length: 40 }, () => World.call())
+      for (let sequence = 1; sequence <= 5; sequence++)
+        yield* World.commit(...calls.map((id) => World.event(tenantId, id, sequence)))
+      const requests = yield* receiver.arrived(200)
+      for (const id of calls)
+        assert.deepStrictEqual(
+          requests
+            .map(({ body }) => JSON.parse(body))
+            .flatMap((body) => (body.data.call_id === id ? [body.sequence] : [])),
+          [1, 2, 3, 4, 5]
+        )
+      assert.isAtMost(most, 16)
+      assert.isAbove(most, 8)
+      yield* World.rowsWhen(tenantId, World.finished)
+    })
+  )
+
+  it.effect("lets later events of a call pass one that waits for its retry", () =>
+    Effect.gen(function* () {
+      let answers = 0
+      const receiver = yield* HttpsReceiver.start((_, response) =>
+        response.writeHead(++answers === 1 ? 503 : 200).end()
+      )
+      const tenantId = yield* World.tenant()
+      yield* World.subscribe(tenantId, receiver.url())
+      yield* World.dispatch({ delaysMs: [400] })
+      const callId = World.call()
+      yield* World.commit(World.event(tenantId, callId, 1), World.event(tenantId, callId, 2))
+      const requests = yield* receiver.arrived(3)
+      assert.deepStrictEqual(
+        requests.map(({ body }) => JSON.parse(body).sequence),
+        [1, 2, 1]
+      )
+    })
+  )
+
+  it.effect("delays no destination because another never answers", () =>
+    Effect.gen(function* () {
+      const silent = yield* HttpsReceiver.start(() => {})
+      const prompt = yield* HttpsReceiver.start()
+      const tenantId = yield* World.tenant()
+      yield* World.subscribe(tenantId, silent.url())
+      yield* World.subscribe(tenantId, prompt.url())
+      yield* World.dispatch({ drainMs: 0 })
+      yield* Effect.forEach(
+        Array.from({ length: 60 }, () => World.event(tenantId, World.call(), 1)),
+        (event) => World.commit(event),
+        { concurrency: 8 }
+      )
+      yield* prompt.arrived(60)
+      assert.strictEqual(silent.received.length, 16)
+    })
+  )
+
+  it.effect("attempts again, as the same attempt, what a process left between request and outcome", () =>
+    Effect.gen(function* () {
+      const receiver = yield* HttpsReceiver.start()
+      const tenantId = yield* World.tenant()
+      yield* World.subscribe(tenantId, receiver.url())
+      const callId = World.call()
+      const dying = yield* Scope.make()
+      yield* World.dispatch({ drainMs: 0 }).pipe(
+        Effect.provideService(CrashPoint, (point) => {
+          if (point === "mid_delivery") throw new Error("the process dies here")
+        }),
+        Effect.provideService(References.MinimumLogLevel, "None"),
+        Scope.provide(dying)
+      )
+      yield* World.commit(World.event(tenantId, callId, 1))
+      yield* receiver.arrived(1)
+      yield* Scope.close(dying, Exit.void)
+      assert.deepInclude((yield* World.rows(tenantId))[0], { status: "sending", attempt_no: 1, due: true })
+      yield* World.commit(World.event(tenantId, callId, 2))
+
+      yield* World.dispatch()
+      const requests = yield* receiver.arrived(3)
+      assert.deepStrictEqual(
+        requests.map(({ body }) => JSON.parse(body).sequence),
+        [1, 1, 2]
+      )
+      const seen = yield* World.rowsWhen(tenantId, World.finished)
+      assert.deepStrictEqual(
+        seen.map(({ attempt_no, status }) => [status, attempt_no]),
+        [
+          ["succeeded", 1],
+          ["succeeded", 1]
+        ]
+      )
+    })
+  )
+
+  it.effect("finds work that no hint told of, and again after a destination stopped", () =>
+    Effect.gen(function* () {
+      const receiver = yield* HttpsReceiver.start()
+      const tenantId = yield* World.tenant()
+      yield* World.subscribe(tenantId, receiver.url())
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      yield* World.dispatch({ idleMs: 1 })
+      yield* receiver.arrived(1)
+      yield* World.rowsWhen(tenantId, World.finished)
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      yield* receiver.arrived(2)
+    })
+  )
+
+  it.effect("serves more destinations than may live at once", () =>
+    Effect.gen(function* () {
+      const receiver = yield* HttpsReceiver.start()
+      const tenantId = yield* World.tenant()
+      for (let index = 0; index < 6; index++) yield* World.subscribe(tenantId, receiver.url(`/${index}`))
+      yield* World.dispatch({ maxLive: 2, idleMs: 1 })
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      yield* receiver.arrived(6)
+    })
+  )
+
+  it.effect("sends nothing to a subscription that became inactive, and counts no attempt", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const receiver = yield* HttpsReceiver.start()
+      const tenantId = yield* World.tenant()
+      const { id } = yield* World.subscribe(tenantId, receiver.url())
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      yield* sql`UPDATE webhook_subscription SET is_active = false WHERE id = ${id}`
+      yield* World.dispatch()
+      const [row] = yield* World.rowsWhen(tenantId, World.finished)
+      assert.deepInclude(row, { status: "failed", attempt_no: 0, sent: false, response_status_code: null })
+      assert.strictEqual(receiver.received.length, 0)
+    })
+  )
+
+  it.effect("stops retrying when the subscription goes while an attempt is under way", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      let letGo = (): void => {}
+      const receiver = yield* HttpsReceiver.start((_, response) => {
+        letGo = () => void response.writeHead(500).end()
+      })
+      const tenantId = yield* World.tenant()
+      const { id } = yield* World.subscribe(tenantId, receiver.url())
+      yield* World.dispatch()
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      yield* receiver.arrived(1)
+      yield* sql`DELETE FROM webhook_subscription WHERE id = ${id}`
+      letGo()
+      const [row] = yield* World.rowsWhen(tenantId, World.finished)
+      assert.deepInclude(row, { status: "failed", attempt_no: 1, response_status_code: 500, retries: false })
+    })
+  )
+
+  it.effect("keeps the start of an answer, whatever bytes it is made of", () =>
+    Effect.gen(function* () {
+      const receiver = yield* HttpsReceiver.start((_, response) =>
+        response.end(Buffer.concat([Buffer.from([0x61, 0x00, 0xff]), Buffer.alloc(5_000, "é")]))
+      )
+      const tenantId = yield* World.tenant()
+      yield* World.subscribe(tenantId, receiver.url())
+      yield* World.dispatch()
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      const [row] = yield* World.rowsWhen(tenantId, World.finished)
+      assert.strictEqual(row?.status, "succeeded")
+      assert.match(row?.response_body_snippet ?? "", /^a\ufffd\ufffdé{510}$/)
+    })
+  )
+})

@@ -1,0 +1,300 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Id from "../../src/domain/Id.ts"
+import type { Rejected } from "../../src/domain/Rejected.ts"
+import * as Slot from "../../src/idempotency/Slot.ts"
+import { Vault } from "../../src/store/Vault.ts"
+import type { SubscriptionRequest } from "../../src/webhook/SubscriptionRequest.ts"
+import { Webhooks } from "../../src/webhook/Webhook.ts"
+import * as HttpsReceiver from "../support/HttpsReceiver.ts"
+import * as World from "./WebhookWorld.ts"
+
+const ownConnection = Id.derive("webhook test", "route")
+
+const live = Webhooks.layer({
+  ownsConnection: (_tenantId, routeId) => Effect.succeed(routeId === ownConnection)
+}).pipe(Layer.provideMerge(World.layer))
+
+const callerOf = (tenantId: string) => ({
+  tenantId,
+  keyId: "00000000-0000-4000-8000-000000000001",
+  name: "Default",
+  ip: "192.0.2.1"
+})
+
+const request: Omit<SubscriptionRequest, "isActive"> = {
+  targetUrl: "https://hook.example/a",
+  eventTypes: ["call.started"],
+  description: null,
+  connectionId: null
+}
+
+const anyWindow = { limit: 20, offset: 0 }
+
+const created = Effect.fnUntraced(function* (tenantId: string, more: Partial<typeof request> = {}) {
+  const webhooks = yield* Webhooks
+  const rendered = yield* webhooks.create(callerOf(tenantId), { ...request, ...more }, null)
+  return JSON.parse(rendered.body ?? "") as { readonly id: string; readonly signing_secret: string }
+})
+
+const codeOf = <A, R>(effect: Effect.Effect<A, Rejected, R>) => Effect.map(Effect.flip(effect), ({ code }) => code)
+
+const slotOf = (idempotencyKey: string) =>
+  Slot.make({
+    owner: "owner",
+    credential: "svc_live_x",
+    idempotencyKey,
+    method: "POST",
+    path: "/v1/webhook-subscriptions",
+    body: new Uint8Array()
+  })
+
+layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subscriptions, spec §4.7", (it) => {
+  it.effect("are created with a secret that is shown once and sealed at rest", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const sql = yield* SqlClient.SqlClient
+      const tenantId = yield* World.tenant()
+      const rendered = yield* webhooks.create(callerOf(tenantId), { ...request, description: "mine" }, null)
+      assert.strictEqual(rendered.status, 201)
+      const { created_at, id, signing_secret, ...rest } = JSON.parse(rendered.body ?? "")
+      assert.match(id, /^svc_sub_[0-9a-f]{32}$/)
+      assert.match(signing_secret, /^whsec_[A-Za-z0-9_-]{43}$/)
+      assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      assert.deepStrictEqual(rest, {
+        target_url: "https://hook.example/a",
+        event_types: ["call.started"],
+        description: "mine",
+        connection_id: null,
+        is_active: true
+      })
+      assert.deepStrictEqual(yield* webhooks.find(tenantId, id), { id, created_at, ...rest })
+      const [row] = yield* sql<{ readonly signing_secret: string }>`
+        SELECT signing_secret FROM webhook_subscription WHERE id = ${id}`
+      assert.notInclude(row?.signing_secret, signing_secret)
+      assert.strictEqual((yield* Vault).open(row?.signing_secret ?? ""), signing_secret)
+    })
+  )
+
+  it.effect("put the receipt into the same transaction, sealed because of the secret", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const sql = yield* SqlClient.SqlClient
+      const tenantId = yield* World.tenant()
+      const slot = slotOf("once")
+      const rendered = yield* webhooks.create(callerOf(tenantId), request, slot)
+      const [stored] = yield* sql<{ readonly status: number; readonly body: string; readonly sealed: boolean }>`
+        SELECT status, body, sealed FROM idempotency WHERE key = ${slot.key}`
+      assert(stored !== undefined)
+      assert.notInclude(stored.body, "whsec_")
+      assert.deepStrictEqual(Slot.open(slot, stored), rendered)
+    })
+  )
+
+  it.effect("refuse bad targets, no event types, unknown ones, and connections of others", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const tenantId = yield* World.tenant()
+      const refusal = (more: object) => codeOf(webhooks.create(callerOf(tenantId), { ...request, ...more }, null))
+      for (const targetUrl of [
+        "http://hook.example",
+        "https://u:p@hook.example",
+        "https://10.0.0.1/",
+        "https://localhost/",
+        "x"
+      ])
+        assert.strictEqual(yield* refusal({ targetUrl }), "invalid_target_url", targetUrl)
+      assert.strictEqual(yield* refusal({ eventTypes: [] }), "event_types_required")
+      assert.strictEqual(yield* refusal({ eventTypes: ["call.exploded"] }), "invalid_request")
+      assert.strictEqual(yield* refusal({ connectionId: Id.derive("other", "route") }), "not_found")
+      assert.strictEqual((yield* webhooks.list(tenantId, anyWindow)).count, 0)
+      yield* created(tenantId, { connectionId: ownConnection })
+    })
+  )
+
+  it.effect("never show the secret again, and say why", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const tenantId = yield* World.tenant()
+      const { id } = yield* created(tenantId)
+      assert.strictEqual(yield* codeOf(webhooks.secretOf(tenantId, id)), "signing_secret_unavailable")
+      assert.strictEqual(yield* codeOf(webhooks.secretOf(tenantId, Id.derive("no", "sub"))), "subscription_not_found")
+    })
+  )
+
+  it.effect("do not exist for another tenant", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const owner = yield* World.tenant()
+      const other = yield* World.tenant()
+      const { id } = yield* created(owner)
+      const caller = callerOf(other)
+      for (const attempt of [
+        webhooks.find(other, id),
+        webhooks.secretOf(other, id),
+        webhooks.update(caller, id, { isActive: false }, null),
+        webhooks.remove(caller, id, null)
+      ])
+        assert.strictEqual(yield* codeOf<unknown, never>(attempt), "subscription_not_found")
+      assert.strictEqual((yield* webhooks.list(other, anyWindow)).count, 0)
+      assert.isTrue((yield* webhooks.find(owner, id)).is_active)
+    })
+  )
+
+  it.effect("are listed newest first, a window at a time", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const tenantId = yield* World.tenant()
+      const ids: Array<string> = []
+      for (let index = 0; index < 3; index++) {
+        ids.unshift((yield* created(tenantId)).id)
+        yield* Effect.sleep("2 millis")
+      }
+      const page = yield* webhooks.list(tenantId, { limit: 2, offset: 1 })
+      assert.strictEqual(page.count, 3)
+      assert.deepStrictEqual(
+        page.results.map(({ id }) => id),
+        ids.slice(1)
+      )
+    })
+  )
+
+  it.effect("change only what a patch gives, with an audit line of old and new", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const sql = yield* SqlClient.SqlClient
+      const tenantId = yield* World.tenant()
+      const { id } = yield* created(tenantId)
+      const before = yield* webhooks.find(tenantId, id)
+      const rendered = yield* webhooks.update(callerOf(tenantId), id, { eventTypes: ["*", "call.ended"] }, null)
+      assert.strictEqual(rendered.status, 200)
+      assert.deepStrictEqual(JSON.parse(rendered.body ?? ""), { ...before, event_types: ["*"] })
+      assert.deepStrictEqual(yield* webhooks.find(tenantId, id), { ...before, event_types: ["*"] })
+      yield* webhooks.update(callerOf(tenantId), id, {}, null)
+      assert.strictEqual(
+        yield* codeOf(webhooks.update(callerOf(tenantId), id, { targetUrl: "http://x.example" }, null)),
+        "invalid_target_url"
+      )
+      const lines = yield* sql<{ readonly action: string; readonly changes: unknown }>`
+        SELECT action, changes FROM audit WHERE resource_id = ${id} ORDER BY ordinal`
+      assert.deepStrictEqual(lines, [
+        { action: "webhook_subscription.created", changes: [] },
+        {
+          action: "webhook_subscription.updated",
+          changes: [{ field: "event_types", from: ["call.started"], to: ["*"] }]
+        }
+      ])
+    })
+  )
+
+  it.effect("fail what waits for them when deactivated or deleted, which then goes to the failover URL", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const failover = yield* HttpsReceiver.start()
+      const tenantId = yield* World.tenant({ url: failover.url(), secret: "whsec_f" })
+      const first = yield* created(tenantId)
+      const second = yield* created(tenantId)
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      const gone = yield* webhooks.remove(callerOf(tenantId), first.id, null)
+      assert.deepStrictEqual(gone, { status: 204, body: null })
+      assert.strictEqual(yield* codeOf(webhooks.find(tenantId, first.id)), "subscription_not_found")
+      assert.strictEqual((yield* World.rows(tenantId)).length, 2)
+
+      yield* webhooks.update(callerOf(tenantId), second.id, { isActive: false }, null)
+      const seen = yield* World.rows(tenantId)
+      assert.deepStrictEqual(
+        seen.map(({ due, error_message, status, subscription_id }) => [subscription_id, status, due, error_message]),
+        [
+          [first.id, "failed", false, "the subscription was deleted"],
+          [second.id, "failed", false, "the subscription was deactivated"],
+          [null, "queued", true, null]
+        ]
+      )
+      yield* World.dispatch()
+      yield* failover.arrived(1)
+    })
+  )
+
+  it.effect("get the events of their types and their connection only", () =>
+    Effect.gen(function* () {
+      const tenantId = yield* World.tenant()
+      const typed = yield* World.subscribe(tenantId, "https://hook.example", ["call.ended"])
+      const routed = yield* World.subscribe(tenantId, "https://hook.example", ["*"], ownConnection)
+      const everything = yield* World.subscribe(tenantId, "https://hook.example")
+      const callId = World.call()
+      yield* World.commit(
+        { ...World.event(tenantId, callId, 1, "call.started"), routeId: ownConnection },
+        { ...World.event(tenantId, callId, 2, "call.ended"), routeId: Id.derive("other", "route") },
+        World.event(tenantId, callId, 3, "number_order.completed")
+      )
+      const seen = yield* World.rows(tenantId)
+      const sequencesOf = (id: string) =>
+        seen
+          .filter(({ subscription_id }) => subscription_id === id)
+          .map(({ event_id }) => [1, 2, 3].find((n) => Id.deriveUuid(callId, "event", n) === event_id))
+      assert.deepStrictEqual(
+        [typed, routed, everything].map(({ id }) => sequencesOf(id)),
+        [[2], [1], [1, 2, 3]]
+      )
+    })
+  )
+})
+
+layer(live, { timeout: "60 seconds", excludeTestServices: true })("the delivery log, spec §2.9", (it) => {
+  it.effect("shows the fields of a delivery that was never tried", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const tenantId = yield* World.tenant()
+      const { id } = yield* World.subscribe(tenantId, "https://hook.example")
+      const event = World.event(tenantId, World.call(), 1)
+      yield* World.commit(event)
+      const { count, results } = yield* webhooks.deliveries(tenantId, {}, anyWindow)
+      assert.strictEqual(count, 1)
+      const { created_at, id: deliveryId, ...rest } = results[0] ?? assert.fail("no row")
+      assert.match(deliveryId, /^[0-9a-f]{8}-/)
+      assert.match(created_at, /Z$/)
+      assert.deepStrictEqual(rest, {
+        subscription_id: id,
+        event_id: event.id,
+        event_type: "call.started",
+        attempt_no: 0,
+        status: "queued",
+        response_status_code: null,
+        response_body_snippet: null,
+        error_message: null,
+        sent_at: null,
+        next_retry_at: null
+      })
+    })
+  )
+
+  it.effect("filters by subscription, status, type and time, newest first, within the tenant", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const sql = yield* SqlClient.SqlClient
+      const other = yield* World.tenant()
+      const tenantId = yield* World.tenant()
+      const one = yield* World.subscribe(tenantId, "https://hook.example", ["call.started"])
+      const two = yield* World.subscribe(tenantId, "https://hook.example", ["call.ended"])
+      const callId = World.call()
+      yield* World.commit(World.event(tenantId, callId, 1, "call.started"))
+      yield* World.commit(World.event(tenantId, callId, 2, "call.ended"))
+      yield* sql`UPDATE webhook_delivery SET created_at = '2026-01-01T00:00:00.0005Z', status = 'failed'
+        WHERE subscription_id = ${one.id}`
+      const found = (filters: Parameters<typeof webhooks.deliveries>[1]) =>
+        Effect.map(webhooks.deliveries(tenantId, filters, anyWindow), ({ results }) =>
+          results.map(({ subscription_id }) => subscription_id)
+        )
+      const newYear = Date.UTC(2026, 0, 1)
+      assert.deepStrictEqual(yield* found({}), [two.id, one.id])
+      assert.deepStrictEqual(yield* found({ subscriptionId: one.id }), [one.id])
+      assert.deepStrictEqual(yield* found({ status: "failed" }), [one.id])
+      assert.deepStrictEqual(yield* found({ eventType: "call.ended" }), [two.id])
+      assert.deepStrictEqual(yield* found({ createdAfterMs: newYear }), [two.id])
+      assert.deepStrictEqual(yield* found({ createdAfterMs: newYear - 1 }), [two.id, one.id])
+      assert.deepStrictEqual(yield* found({ subscriptionId: one.id, status: "queued" }), [])
+      assert.strictEqual((yield* webhooks.deliveries(other, { subscriptionId: one.id }, anyWindow)).count, 0)
+    })
+  )
+})
