@@ -1,0 +1,71 @@
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Calls } from "../call/Call.ts"
+import { E164 } from "../domain/E164.ts"
+import * as Id from "../domain/Id.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import { Journal } from "../store/Journal.ts"
+import { Tenants } from "../tenant/Tenant.ts"
+import * as Operation from "./Operation.ts"
+import * as Story from "./Story.ts"
+
+/** More events, or deliveries, of one call are not read; events that are left out show as differences. */
+const rowLimit = 10_000
+
+const Limit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }))
+
+/** `call list`, `call show`. */
+export const make = Effect.gen(function* () {
+  const tenants = yield* Tenants
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const calls = yield* Calls
+
+  const events = (callId: string) =>
+    sql<Story.StoredEvent>`
+      SELECT id, sequence, type, (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt", body
+      FROM event WHERE entity_id = ${callId} ORDER BY sequence LIMIT ${rowLimit}`
+
+  const deliveries = (callId: string) =>
+    sql<Story.Delivery>`
+      SELECT d.event_id AS "eventId", d.id AS "deliveryId", d.destination, d.attempt_no AS "attemptNo", d.status,
+        d.response_status_code AS "responseStatusCode", d.error_message AS "errorMessage",
+        (extract(epoch FROM d.sent_at) * 1000)::float8 AS "sentAt",
+        (extract(epoch FROM d.next_retry_at) * 1000)::float8 AS "nextRetryAt"
+      FROM event e JOIN webhook_delivery d ON d.event_id = e.id
+      WHERE e.entity_id = ${callId} ORDER BY d.ordinal LIMIT ${rowLimit}`
+
+  const show = Effect.fn("CallOperations.show")(function* (callId: string) {
+    const entity = yield* journal.find(callId)
+    if (entity === null || entity.kind !== "call") return yield* Rejected.of("not_found", `no call ${callId}`)
+    return Story.tell(
+      entity,
+      yield* journal.inputs(callId),
+      yield* Effect.orDie(events(callId)),
+      yield* Effect.orDie(deliveries(callId))
+    )
+  })
+
+  return [
+    Operation.make("call/show", Schema.Struct({ call_id: Id.CallId }), ({ call_id }) => show(call_id)),
+    Operation.make(
+      "call/list",
+      Schema.Struct({
+        tenant: Operation.TenantRef,
+        status: Schema.optionalKey(Schema.String),
+        from: Schema.optionalKey(E164),
+        to: Schema.optionalKey(E164),
+        limit: Schema.optionalKey(Limit)
+      }),
+      Effect.fnUntraced(function* ({ from, limit = 50, status, tenant, to }) {
+        const { id } = yield* tenants.findByReference(tenant)
+        const filters = {
+          ...(status === undefined ? {} : { status }),
+          ...(from === undefined ? {} : { fromNumber: from }),
+          ...(to === undefined ? {} : { toNumber: to })
+        }
+        return yield* calls.list(id, filters, { limit, offset: 0 })
+      })
+    )
+  ]
+})

@@ -1,0 +1,74 @@
+import { Result } from "effect"
+
+/** A record, and the line that it begins on (the first line of a text is 1). */
+export interface Row {
+  readonly line: number
+  readonly cells: ReadonlyArray<string>
+}
+
+/**
+ * CSV, RFC 4180: commas, records that end with LF or CRLF, quoted cells that may hold both, `""` for a quote in them.
+ *
+ * A byte order mark and blank lines are skipped. Fails with one sentence that names the line: a quote inside an unquoted
+ * cell, text behind a closing quote, a quote that is never closed.
+ */
+export const parse = (text: string): Result.Result<ReadonlyArray<Row>, string> => {
+  const rows: Array<Row> = []
+  let cells: Array<string> = []
+  let line = 1
+  let recordLine = 1
+  let at = text.startsWith("\ufeff") ? 1 : 0
+
+  const endRecord = () => {
+    if (cells.length > 1 || cells[0]?.trim() !== "") rows.push({ line: recordLine, cells })
+    cells = []
+    recordLine = ++line
+  }
+
+  while (at < text.length) {
+    if (text[at] === '"') {
+      const cell = quoted(text, at)
+      if (cell === null) return Result.fail(`line ${line}: a quoted cell is not closed`)
+      cells.push(cell.value)
+      line += cell.value.split("\n").length - 1
+      at = cell.end
+    } else {
+      const end = endOfCell(text, at)
+      const cell = text.slice(at, end)
+      if (cell.includes('"')) return Result.fail(`line ${line}: a cell with a quote in it must be quoted`)
+      cells.push(cell)
+      at = end
+    }
+    const separator = text.startsWith("\r\n", at) ? "\r\n" : text.slice(at, at + 1)
+    if (separator !== "," && separator !== "\n" && separator !== "\r\n" && separator !== "")
+      return Result.fail(`line ${line}: text behind the closing quote of a cell`)
+    at += separator.length
+    if (separator !== ",") endRecord()
+    // A comma at the very end: the last cell is empty.
+    else if (at === text.length) {
+      cells.push("")
+      endRecord()
+    }
+  }
+  return Result.succeed(rows)
+}
+
+/** Up to the next comma or line end; a lone CR belongs to the cell. */
+const endOfCell = (text: string, from: number): number => {
+  for (let at = from; at < text.length; at++)
+    if (text[at] === "," || text[at] === "\n" || (text[at] === "\r" && text[at + 1] === "\n")) return at
+  return text.length
+}
+
+const quoted = (text: string, from: number): { readonly value: string; readonly end: number } | null => {
+  let value = ""
+  let at = from + 1
+  for (;;) {
+    const quote = text.indexOf('"', at)
+    if (quote === -1) return null
+    value += text.slice(at, quote)
+    if (text[quote + 1] !== '"') return { value, end: quote + 1 }
+    value += '"'
+    at = quote + 2
+  }
+}

@@ -1,0 +1,63 @@
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+
+/** The service refused: its code and message. */
+export class Refused extends Error {
+  readonly code: string
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** The service was not reached, or its token is not here. */
+export class Unreachable extends Error {}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const given = (environment: Environment, name: string) => environment[name] || undefined
+
+const baseUrl = (environment: Environment): string =>
+  (given(environment, "OPERATOR_URL") ?? `http://127.0.0.1:${given(environment, "OPERATOR_PORT") ?? "8081"}`).replace(
+    /\/+$/,
+    ""
+  )
+
+const readToken = async (environment: Environment): Promise<string> => {
+  const token = given(environment, "OPERATOR_TOKEN")
+  if (token !== undefined) return token
+  const path = join(given(environment, "DATA_DIR") ?? "data", "operator.token")
+  try {
+    return (await readFile(path, "utf8")).trim()
+  } catch (cause) {
+    const detail = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause)
+    throw new Unreachable(
+      `cannot read the token ${path} (${detail}): set DATA_DIR to the running service's, or OPERATOR_TOKEN`,
+      { cause }
+    )
+  }
+}
+
+/** Asks the running service; `OPERATOR_URL` and `OPERATOR_TOKEN` win over `OPERATOR_PORT` and `DATA_DIR`. */
+export const ask = async (environment: Environment, operation: string, body: unknown): Promise<unknown> => {
+  const url = baseUrl(environment)
+  const authorization = `Bearer ${await readToken(environment)}`
+  const response = await fetch(`${url}/operator/${operation}`, {
+    method: "POST",
+    headers: { authorization, "content-type": "application/json" },
+    body: JSON.stringify(body)
+  }).catch((cause: unknown) => {
+    throw new Unreachable(`no service answers at ${url}: is it running, and is OPERATOR_PORT its own?`, { cause })
+  })
+  const answer: unknown = await response.json().catch(() => null)
+  if (response.ok) return answer
+  throw refusal(answer, url, response.status)
+}
+
+const refusal = (answer: unknown, url: string, status: number): Refused | Unreachable => {
+  if (typeof answer === "object" && answer !== null && "error" in answer) {
+    const { code, message } = answer.error as { readonly code: string; readonly message: string }
+    return new Refused(code, message)
+  }
+  return new Unreachable(`what answers at ${url} (${status}) is not this service's operator port`)
+}

@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from "node:util"
+import type { CallInput } from "../call/CallInput.ts"
+import * as CallMachine from "../call/CallMachine.ts"
+import type { CallState } from "../call/CallState.ts"
+import type { Json, StoredInput } from "../store/Journal.ts"
+
+/**
+ * A call's journal played again through the machine (house, "folding the inputs gives the stored state").
+ *
+ * Pure. Every journaled input was accepted once; one that is not accepted again, or throws, is a fault that the step
+ * names, and the fold goes on from the state before it.
+ */
+export interface Step {
+  readonly seq: number
+  /** Epoch milliseconds. */
+  readonly at: number
+  readonly machineVersion: number
+  readonly input: Json
+  /** After this input; null while there is none. */
+  readonly state: CallState | null
+  /** What this input changed in the state, without what every input changes. */
+  readonly changes: ReadonlyArray<Change>
+  readonly events: ReadonlyArray<CallMachine.Effects["events"][number]>
+  readonly commands: CallMachine.Effects["commands"]
+  readonly chargeCents: number
+  readonly fault: string | null
+}
+
+/** A leaf of the state by its path (`legs.0.status`), before and after. */
+export interface Change {
+  readonly path: string
+  readonly from: Json
+  readonly to: Json
+}
+
+/** A place where what was folded is not what was stored. */
+export interface Difference {
+  readonly path: string
+  readonly folded: Json
+  readonly stored: Json
+}
+
+export const fold = (inputs: ReadonlyArray<StoredInput>): ReadonlyArray<Step> => {
+  const steps: Array<Step> = []
+  let state: CallState | null = null
+  for (const stored of inputs) {
+    const step = play(state, stored)
+    steps.push(step)
+    state = step.state
+  }
+  return steps
+}
+
+const play = (before: CallState | null, stored: StoredInput): Step => {
+  const { input, machineVersion, seed, seq } = stored
+  const at = Math.round(stored.at)
+  const nothing = {
+    seq,
+    at,
+    machineVersion,
+    input,
+    state: before,
+    changes: [],
+    events: [],
+    commands: [],
+    chargeCents: 0
+  }
+  try {
+    // The journal's own JSON: the machine wrote it through `CallRecord`.
+    const outcome = CallMachine.step(before, input as unknown as CallInput, { now: at, seed })
+    if (outcome._tag !== "accepted") return { ...nothing, fault: `the machine answers ${outcome._tag} this time` }
+    const { effects, state } = outcome
+    return { ...nothing, ...effects, state, changes: changesOf(before, state), fault: null }
+  } catch (cause) {
+    return { ...nothing, fault: `the machine throws: ${cause instanceof Error ? cause.message : String(cause)}` }
+  }
+}
+
+/** What every input changes says nothing. */
+const always: ReadonlySet<string> = new Set(["seq", "sequence", "at"])
+
+const changesOf = (before: CallState | null, after: CallState): ReadonlyArray<Change> =>
+  before === null
+    ? [{ path: "status", from: null, to: after.status }]
+    : leaves(before, after).filter(({ path }) => !always.has(path))
+
+/** Where the fold is not what is stored; none: both are the same JSON, whatever the order of keys. */
+export const differences = (folded: unknown, stored: unknown): ReadonlyArray<Difference> =>
+  leaves(folded, stored).map(({ from, path, to }) => ({ path, folded: from, stored: to }))
+
+/** More differing leaves than this are not listed. */
+const leafLimit = 50
+
+/** What is in one of two arrays or objects only stands against null. */
+const leaves = (from: unknown, to: unknown): ReadonlyArray<Change> => {
+  const out: Array<Change> = []
+  const walk = (path: string, left: Json, right: Json): void => {
+    if (out.length >= leafLimit || isDeepStrictEqual(left, right)) return
+    if (isBranch(left) && isBranch(right) && Array.isArray(left) === Array.isArray(right)) {
+      const [a, b] = [asRecord(left), asRecord(right)]
+      for (const key of new Set([...Object.keys(a), ...Object.keys(b)]))
+        walk(path === "" ? key : `${path}.${key}`, a[key] ?? null, b[key] ?? null)
+      return
+    }
+    out.push({ path, from: left, to: right })
+  }
+  walk("", json(from), json(to))
+  return out
+}
+
+/** As the database gives it back: no undefined, no prototypes. */
+const json = (value: unknown): Json => JSON.parse(JSON.stringify(value ?? null)) as Json
+
+const isBranch = (value: Json): boolean => typeof value === "object" && value !== null
+
+const asRecord = (value: Json): Readonly<Record<string, Json>> =>
+  isBranch(value) ? (value as Readonly<Record<string, Json>>) : {}

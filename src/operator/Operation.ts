@@ -1,0 +1,38 @@
+import { Effect, Schema } from "effect"
+import { Rejected } from "../domain/Rejected.ts"
+
+/**
+ * One thing that the operator can ask for: `POST /operator/<name>` with a JSON object, answered by a JSON object.
+ *
+ * It holds no rule of its own: it decodes, asks a door, and shows what the door said.
+ */
+export interface Operation {
+  /** Path behind `/operator/`, e.g. `tenant/credit`. */
+  readonly name: string
+  readonly run: (body: unknown) => Effect.Effect<unknown, Rejected>
+}
+
+/** Fields are closed: an unknown one is refused, a misspelt flag never silently does nothing. */
+export const make = <S extends Schema.Constraint & { readonly DecodingServices: never }>(
+  name: string,
+  input: S,
+  run: (input: S["Type"]) => Effect.Effect<unknown, Rejected>
+): Operation => {
+  const decode = Schema.decodeUnknownEffect(input, { onExcessProperty: "error" })
+  return {
+    name,
+    run: (body) =>
+      decode(body).pipe(
+        Effect.mapError((error) => Rejected.of("invalid_request", error.message.replace(/\s*\n\s*/g, " "))),
+        Effect.flatMap(run)
+      )
+  }
+}
+
+/** A tenant as operators name it: its id or its slug. */
+export const TenantRef = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
+
+/** An empty object (`Schema.Struct({})` would take any). */
+export const Nothing = Schema.Record(Schema.String, Schema.Never)
+
+export const Cents = Schema.Int

@@ -1,0 +1,73 @@
+import { createServer } from "node:http"
+import { NodeHttpServer } from "@effect/platform-node"
+import { Context, Effect, Layer, Schema } from "effect"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import * as OperatorDoor from "./OperatorDoor.ts"
+import * as Operations from "./Operations.ts"
+import * as Probes from "./Probes.ts"
+import * as TokenFile from "./TokenFile.ts"
+
+export interface Config {
+  /** 0: any free one. */
+  readonly port: number
+  readonly tokenFile: string
+  /** What stands in the way of traffic (not listening yet, draining); empty: nothing. The database is asked here. */
+  readonly ready: () => ReadonlyArray<string>
+}
+
+export class OperatorPortUnusable extends Schema.TaggedError<OperatorPortUnusable>()("OperatorPortUnusable", {
+  port: Schema.Int,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `OPERATOR_PORT ${this.port} cannot be used: ${this.detail}`
+  }
+}
+
+/**
+ * The loopback port: `/healthz`, `/readyz`, `/metrics` for whoever is on this machine, and the operator command's door
+ * for whoever can read the token file.
+ */
+export class OperatorServer extends Context.Service<
+  OperatorServer,
+  {
+    readonly port: number
+  }
+>()("trunkline/operator/OperatorServer") {
+  static readonly layer = (config: Config) =>
+    Layer.effect(
+      OperatorServer,
+      Effect.gen(function* () {
+        const token = yield* TokenFile.acquire(config.tokenFile)
+        const probes = yield* Probes.make(config.ready)
+        const operations = yield* Operations.make
+        const door = OperatorDoor.make({ operations, accepts: TokenFile.accepts(token) })
+        const node = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 })
+        const server = yield* NodeHttpServer.make(() => node, {
+          host: "127.0.0.1",
+          port: config.port,
+          gracefulShutdownTimeout: "2 seconds"
+        }).pipe(Effect.mapError(({ cause }) => portUnusable(config.port, cause)))
+        // After the grace for requests in flight: half-sent ones do not hold the stop up.
+        yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
+        const routes = HttpRouter.addAll([
+          HttpRouter.route("GET", "/healthz", Effect.succeed(probes.healthz)),
+          HttpRouter.route("GET", "/readyz", probes.readyz),
+          HttpRouter.route("GET", "/metrics", probes.metrics),
+          HttpRouter.route("POST", "/operator/*", door),
+          HttpRouter.route("*", "/*", Effect.succeed(HttpServerResponse.empty({ status: 404 })))
+        ])
+        yield* Layer.build(
+          HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+            Layer.provide(Layer.succeed(HttpServer.HttpServer, server))
+          )
+        )
+        return OperatorServer.of({ port: "port" in server.address ? server.address.port : config.port })
+      })
+    )
+}
+
+const portUnusable = (port: number, cause: unknown): OperatorPortUnusable => {
+  const taken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE"
+  return new OperatorPortUnusable({ port, detail: taken ? "another program listens there" : String(cause) })
+}

@@ -1,0 +1,66 @@
+import { Effect, Metric } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { PrometheusMetrics } from "effect/observability"
+import { SqlClient } from "effect/sql"
+import { Calls } from "../call/Call.ts"
+import { Journal } from "../store/Journal.ts"
+import * as ProcessFacts from "./ProcessFacts.ts"
+
+/** A probe answers within this, whatever the database does. */
+const patience = "1 second"
+
+/** More due deliveries than this are not counted: the number says "many", and costs no more. */
+const dueLimit = 100_000
+
+const liveCalls = Metric.gauge("calls_live", { description: "Calls that have an actor" })
+const unavailable = Metric.gauge("journal_unavailable_seconds", { description: "How long commits have been waiting" })
+const deliveriesDue = Metric.gauge("webhook_deliveries_due", {
+  description: `Deliveries whose attempt is due, counted up to ${dueLimit}; NaN: the database does not answer`
+})
+
+/**
+ * What a supervisor asks of the process: `/healthz` (it lives), `/readyz` (it may get traffic), `/metrics` (Prometheus).
+ *
+ * `notReady`: what the rest of the process says stands in the way; empty: nothing.
+ */
+export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<string>) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const calls = yield* Calls
+  const facts = yield* ProcessFacts.make
+
+  const answers = Effect.as(sql`SELECT 1`, true).pipe(
+    Effect.timeout(patience),
+    Effect.catchCause(() => Effect.succeed(false))
+  )
+
+  const databaseReasons = Effect.gen(function* () {
+    const sinceMs = yield* journal.unavailableForMs
+    if (sinceMs > 0) return [`the database has been away for ${Math.ceil(sinceMs / 1000)} s, and commits wait`]
+    return (yield* answers) ? [] : ["the database does not answer"]
+  })
+
+  const countDue = sql<{ readonly due: number }>`
+    SELECT count(*)::float8 AS due FROM
+      (SELECT FROM webhook_delivery WHERE due_at <= now() LIMIT ${dueLimit}) AS counted`.pipe(
+    Effect.map((rows) => rows[0]?.due ?? Number.NaN),
+    Effect.timeout(patience),
+    Effect.catchCause(() => Effect.succeed(Number.NaN))
+  )
+
+  return {
+    healthz: HttpServerResponse.jsonUnsafe({ status: "ok" }),
+    readyz: Effect.map(databaseReasons, (database) => {
+      const reasons = [...notReady(), ...database]
+      const ready = reasons.length === 0
+      return HttpServerResponse.jsonUnsafe({ ready, reasons }, { status: ready ? 200 : 503 })
+    }),
+    metrics: Effect.gen(function* () {
+      yield* Metric.update(liveCalls, yield* calls.liveCount)
+      yield* Metric.update(unavailable, (yield* journal.unavailableForMs) / 1000)
+      yield* Metric.update(deliveriesDue, yield* countDue)
+      const text = ProcessFacts.format(facts()) + (yield* PrometheusMetrics.format())
+      return HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
+    })
+  } as const
+})

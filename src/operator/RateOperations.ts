@@ -1,0 +1,32 @@
+import { Effect, Result, Schema } from "effect"
+import { Billing } from "../billing/Billing.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import * as Operation from "./Operation.ts"
+import * as RateSheet from "./RateSheet.ts"
+
+/** `rates import`, `rates list` (decision D5). */
+export const make = Effect.gen(function* () {
+  const billing = yield* Billing
+  return [
+    Operation.make(
+      "rates/import",
+      Schema.Struct({ csv: Schema.String }),
+      Effect.fnUntraced(function* ({ csv }) {
+        const rates = RateSheet.read(csv)
+        if (Result.isFailure(rates)) return yield* Rejected.of("invalid_request", rates.failure)
+        yield* billing.setRates(rates.success)
+        yield* Effect.logInfo("rate deck replaced by the operator", { rates: rates.success.length })
+        return { rates: rates.success.length }
+      })
+    ),
+    Operation.make("rates/list", Operation.Nothing, () =>
+      Effect.map(billing.rates, (rates) => ({
+        results: rates.map(({ direction, microUsdPerMinute, prefix }) => ({
+          direction,
+          prefix,
+          micro_usd_per_minute: microUsdPerMinute
+        }))
+      }))
+    )
+  ]
+})

@@ -1,0 +1,22 @@
+import { Result } from "effect"
+import { maxMicroUsdPerMinute, type Rate } from "../billing/RateDeck.ts"
+import * as Sheet from "./Sheet.ts"
+
+/** The rate deck as CSV (decision D5): `direction,prefix,micro_usd_per_minute`; the prefix with or without its `+`. */
+export const read = (text: string): Result.Result<ReadonlyArray<Rate>, string> =>
+  Sheet.read(
+    text,
+    { required: ["direction", "prefix", "micro_usd_per_minute"], optional: [] },
+    (cell): Result.Result<Rate, string> => {
+      const direction = cell("direction")
+      if (direction !== "outbound" && direction !== "inbound")
+        return Result.fail(`direction must be outbound or inbound, not "${direction}"`)
+      const prefix = cell("prefix").replace(/^\+/, "")
+      if (!/^[0-9]{0,15}$/.test(prefix)) return Result.fail(`prefix must be at most 15 digits, not "${cell("prefix")}"`)
+      return Result.map(
+        Sheet.natural("micro_usd_per_minute", cell("micro_usd_per_minute"), maxMicroUsdPerMinute),
+        (microUsdPerMinute) => ({ direction, prefix, microUsdPerMinute })
+      )
+    },
+    ({ direction, prefix }) => `${direction} prefix "${prefix}"`
+  )

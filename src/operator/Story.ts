@@ -1,0 +1,129 @@
+import type { Json, StoredEntity, StoredInput } from "../store/Journal.ts"
+import * as Fold from "./Fold.ts"
+
+/** A row of `webhook_delivery` as the story shows it; times are epoch milliseconds. */
+export interface Delivery {
+  readonly eventId: string
+  readonly deliveryId: string
+  readonly destination: string
+  readonly attemptNo: number
+  readonly status: string
+  readonly responseStatusCode: number | null
+  readonly errorMessage: string | null
+  readonly sentAt: number | null
+  readonly nextRetryAt: number | null
+}
+
+export interface StoredEvent {
+  readonly id: string
+  readonly sequence: number
+  readonly type: string
+  readonly occurredAt: number
+  /** The rendered envelope of spec §6.1. */
+  readonly body: string
+}
+
+/**
+ * The story of one call: each input with the state after it, the commands and events that it caused, and what became of
+ * the deliveries of each event.
+ */
+export interface Story {
+  readonly callId: string
+  readonly tenantId: string
+  readonly seq: number
+  readonly settled: boolean
+  readonly stored: Json
+  readonly steps: ReadonlyArray<Fold.Step & { readonly eventSequences: ReadonlyArray<number> }>
+  readonly events: ReadonlyArray<{
+    readonly id: string
+    readonly sequence: number
+    readonly type: string
+    readonly occurredAt: number
+    readonly data: Json
+    readonly deliveries: ReadonlyArray<Delivery>
+  }>
+  /** True: folding the journal gives the stored state and the stored events. */
+  readonly agrees: boolean
+  readonly differences: ReadonlyArray<Fold.Difference>
+}
+
+/** Pure. What was committed after `entity` was read (later inputs, events, deliveries of them) is left out. */
+export const tell = (
+  entity: StoredEntity,
+  allInputs: ReadonlyArray<StoredInput>,
+  allEvents: ReadonlyArray<StoredEvent>,
+  deliveries: ReadonlyArray<Delivery>
+): Story => {
+  const inputs = allInputs.filter((input) => input.seq <= entity.seq)
+  const folded = Fold.fold(inputs)
+  let sequence = 0
+  const steps = folded.map((step) => ({ ...step, eventSequences: step.events.map(() => ++sequence) }))
+  const lastSequence = sequenceOf(entity.state) ?? sequence
+  const events = allEvents.filter((event) => event.sequence <= lastSequence)
+  const byEvent = Map.groupBy(deliveries, (delivery) => delivery.eventId)
+  const differences = [
+    ...gaps(inputs, entity.seq),
+    ...steps.flatMap(({ fault, seq }) =>
+      fault === null ? [] : [{ path: `input ${seq}`, folded: fault, stored: "accepted" }]
+    ),
+    ...Fold.differences(steps.at(-1)?.state ?? null, entity.state),
+    ...eventDifferences(
+      folded.flatMap((step) => step.events),
+      events
+    )
+  ]
+  return {
+    callId: entity.id,
+    tenantId: entity.tenantId,
+    seq: entity.seq,
+    settled: entity.settled,
+    stored: entity.state,
+    steps,
+    events: events.map(({ body, id, occurredAt, sequence, type }) => ({
+      id,
+      sequence,
+      type,
+      occurredAt,
+      data: dataOf(body),
+      deliveries: byEvent.get(id) ?? []
+    })),
+    agrees: differences.length === 0,
+    differences
+  }
+}
+
+const gaps = (inputs: ReadonlyArray<StoredInput>, last: number): ReadonlyArray<Fold.Difference> => {
+  const there = new Set(inputs.map((input) => input.seq))
+  const missing = Array.from({ length: last }, (_, index) => index + 1).filter((seq) => !there.has(seq))
+  return missing.map((seq) => ({ path: `input ${seq}`, folded: "missing from the journal", stored: "committed" }))
+}
+
+/** The events that the machine raises now against those that were stored and delivered then. */
+const eventDifferences = (
+  folded: ReadonlyArray<{ readonly type: string; readonly data: unknown }>,
+  stored: ReadonlyArray<StoredEvent>
+): ReadonlyArray<Fold.Difference> => {
+  const bySequence = new Map(stored.map((event) => [event.sequence, event]))
+  const last = Math.max(folded.length, ...bySequence.keys())
+  return Array.from({ length: last }, (_, index) => index + 1).flatMap((sequence) => {
+    const raised = folded[sequence - 1]
+    const kept = bySequence.get(sequence)
+    return Fold.differences(
+      raised === undefined ? null : { type: raised.type, data: raised.data },
+      kept === undefined ? null : { type: kept.type, data: dataOf(kept.body) }
+    ).map((difference) => ({
+      ...difference,
+      path: difference.path === "" ? `event ${sequence}` : `event ${sequence}.${difference.path}`
+    }))
+  })
+}
+
+const sequenceOf = (state: Json): number | null =>
+  typeof state === "object" && state !== null && "sequence" in state && typeof state["sequence"] === "number"
+    ? state["sequence"]
+    : null
+
+const dataOf = (body: string): Json => {
+  const envelope = JSON.parse(body) as { readonly data?: Json }
+  return envelope.data ?? null
+}

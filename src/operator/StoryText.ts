@@ -1,0 +1,114 @@
+import type { Json } from "../store/Journal.ts"
+import type { Delivery, Story } from "./Story.ts"
+
+type Fields = Readonly<Record<string, Json>>
+
+/** Said by the step, or too long and opaque to read. */
+const unsaid: ReadonlySet<string> = new Set([
+  "type",
+  "at",
+  "callId",
+  "legId",
+  "commandId",
+  "playbackId",
+  "tenantId",
+  "routeId",
+  "resume",
+  "terms",
+  "origin"
+])
+
+/**
+ * A story as lines of text: time since the first input, the input, what it changed, the commands that it sent, its events
+ * and their deliveries. `states`: the whole state after each input too.
+ */
+export const render = (story: Story, options: { readonly states: boolean }): string => {
+  const start = story.steps[0]?.at ?? 0
+  const events = new Map(story.events.map((event) => [event.sequence, event]))
+  const lines = [...heading(story), ""]
+  for (const step of story.steps) {
+    lines.push(`${offset(step.at - start)}  #${step.seq}  ${describe(step.input)}`)
+    const say = (line: string) => lines.push(`${" ".repeat(14)}${line}`)
+    if (step.fault !== null) say(`!! ${step.fault}`)
+    if (step.changes.length > 0)
+      say(`   ${step.changes.map(({ from, path, to }) => `${path} ${brief(from)} -> ${brief(to)}`).join(", ")}`)
+    for (const command of step.commands) say(`-> ${phrase(command.type, command as unknown as Fields)}`)
+    if (step.chargeCents !== 0) say(`$  charge ${step.chargeCents} cents`)
+    for (const sequence of step.eventSequences) {
+      const event = events.get(sequence)
+      say(`*  event ${sequence} ${event?.type ?? "(not stored)"}`)
+      if (event?.deliveries.length === 0) say("     to nobody")
+      for (const delivery of event?.deliveries ?? []) say(`     ${describeDelivery(delivery, start)}`)
+    }
+    if (options.states && step.state !== null)
+      for (const line of JSON.stringify(step.state, null, 2).split("\n")) say(`   ${line}`)
+  }
+  return [...lines, "", ...verdict(story)].join("\n")
+}
+
+const heading = ({ callId, seq, settled, stored, tenantId }: Story): ReadonlyArray<string> => {
+  const state = fieldsOf(stored)
+  const text = (field: string) => compact(state[field] ?? null)
+  return [
+    `${callId}  ${text("direction")} ${text("from")} -> ${text("to")}`,
+    `tenant ${tenantId}, route ${text("routeId")} (${text("adapter")})`,
+    `${text("status")}, ${text("endReason")} by ${text("endInitiator")}, ${text("costCents")} cents (${text("ratingStatus")})`,
+    `${seq} inputs, ${settled ? "settled" : "not settled"}; times are since ${when(state["initiatedAt"] ?? null)}`
+  ]
+}
+
+const verdict = ({ agrees, differences }: Story): ReadonlyArray<string> =>
+  agrees
+    ? ["Folding the journal gives the stored state and events."]
+    : [
+        "!! FOLDING THE JOURNAL DOES NOT GIVE WHAT IS STORED:",
+        ...differences.map(
+          ({ folded, path, stored }) => `!! ${path}: folded ${compact(folded)}, stored ${compact(stored)}`
+        )
+      ]
+
+const describe = (input: Json): string => {
+  const fields = fieldsOf(input)
+  const inner = fields["action"] ?? fields["event"] ?? null
+  const type = compact(fields["type"] ?? null)
+  return inner === null
+    ? phrase(type, fields)
+    : `${type} ${phrase(compact(fieldsOf(inner)["type"] ?? null), fieldsOf(inner))}`
+}
+
+const phrase = (type: string, fields: Fields): string =>
+  [
+    type,
+    ...Object.entries(fields)
+      .filter(([name, value]) => !unsaid.has(name) && value !== null && value !== undefined)
+      .map(([name, value]) => `${name}=${compact(value)}`)
+  ].join(" ")
+
+const describeDelivery = (delivery: Delivery, start: number): string => {
+  const { attemptNo, destination, errorMessage, nextRetryAt, responseStatusCode, sentAt, status } = delivery
+  return [
+    `${destination}: ${status}`,
+    ...(attemptNo === 0 ? [] : [`attempt ${attemptNo}`]),
+    ...(sentAt === null ? [] : [`at ${offset(sentAt - start).trim()}`]),
+    ...(responseStatusCode === null ? [] : [`answer ${responseStatusCode}`]),
+    ...(errorMessage === null ? [] : [errorMessage]),
+    ...(nextRetryAt === null ? [] : [`again at ${offset(nextRetryAt - start).trim()}`])
+  ].join(", ")
+}
+
+const offset = (ms: number): string => `+${(ms / 1000).toFixed(3)} s`.padStart(12)
+
+const when = (epochMs: Json): string =>
+  typeof epochMs === "number" ? new Date(epochMs).toISOString() : "the first input"
+
+const compact = (value: Json): string =>
+  value === null ? "-" : typeof value === "string" ? value : JSON.stringify(value)
+
+/** An object by its type (a pending command), or as `{…}`: `--states` shows it whole. */
+const brief = (value: Json): string => {
+  if (typeof value !== "object" || value === null) return compact(value)
+  const type = fieldsOf(value)["type"]
+  return typeof type === "string" ? type : Array.isArray(value) ? "[…]" : "{…}"
+}
+
+const fieldsOf = (value: Json): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {})

@@ -1,0 +1,128 @@
+import { Effect, Schema } from "effect"
+import { Accounts, type Operator } from "../account/Account.ts"
+import { Billing } from "../billing/Billing.ts"
+import { Calls } from "../call/Call.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import { Tenants } from "../tenant/Tenant.ts"
+import * as Operation from "./Operation.ts"
+
+const operator: Operator = { type: "operator", name: "operator" }
+
+const Cap = Schema.NullOr(Operation.Cents.check(Schema.isGreaterThanOrEqualTo(0)))
+/** More are not listed at once; the newest come first. */
+const listLimit = 1000
+
+const OneTenant = Schema.Struct({ tenant: Operation.TenantRef })
+
+/** `tenant list`, `show`, `credit`, `quota`, `suspend`, `reactivate`, `close`. */
+export const make = Effect.gen(function* () {
+  const tenants = yield* Tenants
+  const accounts = yield* Accounts
+  const billing = yield* Billing
+  const calls = yield* Calls
+
+  const show = Effect.fn("TenantOperations.show")(function* (ref: string) {
+    const tenant = yield* tenants.findByReference(ref)
+    const { quota, status, suspensionReason, tally } = yield* accounts.overview(tenant.id)
+    return {
+      ...tenant,
+      status,
+      suspension_reason: suspensionReason,
+      balance: yield* billing.balance(tenant.id),
+      quota: {
+        daily_spend_cap_cents: quota.dailySpendCapCents,
+        monthly_spend_cap_cents: quota.monthlySpendCapCents,
+        concurrent_call_limit: quota.concurrentCallLimit,
+        allow_caller_id_forwarding: quota.allowCallerIdForwarding
+      },
+      usage: {
+        daily_spend_cents: tally.daySpentCents,
+        monthly_spend_cents: tally.monthSpentCents,
+        concurrent_calls: tally.liveCalls
+      }
+    }
+  })
+
+  /** The account ignores a change of status that does not apply (a closed tenant stays closed): say so. */
+  const expect = (tenantId: string, wanted: "active" | "suspended") =>
+    Effect.flatMap(accounts.overview(tenantId), ({ status }) =>
+      status === wanted ? Effect.void : Effect.fail(Rejected.of("conflict", `the tenant is ${status}`))
+    )
+
+  /** Changes the tenant, then shows it. */
+  const change =
+    <E, Input extends { readonly tenant: string }>(
+      apply: (tenantId: string, input: Input) => Effect.Effect<unknown, E>
+    ) =>
+    (input: Input) =>
+      tenants.findByReference(input.tenant).pipe(
+        Effect.tap(({ id }) => apply(id, input)),
+        Effect.flatMap(({ id }) => show(id))
+      )
+
+  return [
+    Operation.make("tenant/list", Operation.Nothing, () =>
+      Effect.map(tenants.list({ limit: listLimit, offset: 0 }), (results) => ({ results }))
+    ),
+    Operation.make("tenant/show", OneTenant, ({ tenant }) => show(tenant)),
+    Operation.make(
+      "tenant/credit",
+      Schema.Struct({
+        tenant: Operation.TenantRef,
+        cents: Operation.Cents,
+        reason: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
+      }),
+      change((id, { cents, reason }) => Effect.andThen(billing.adjust(id, cents, reason), accounts.moneyMoved(id)))
+    ),
+    Operation.make(
+      "tenant/quota",
+      Schema.Struct({
+        tenant: Operation.TenantRef,
+        daily_spend_cap_cents: Schema.optionalKey(Cap),
+        monthly_spend_cap_cents: Schema.optionalKey(Cap),
+        concurrent_call_limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e6 }))),
+        allow_caller_id_forwarding: Schema.optionalKey(Schema.Boolean),
+        credit_limit_cents: Schema.optionalKey(Operation.Cents.check(Schema.isGreaterThanOrEqualTo(0)))
+      }),
+      change((id, input) =>
+        Effect.gen(function* () {
+          const quota = {
+            ...(input.daily_spend_cap_cents === undefined ? {} : { dailySpendCapCents: input.daily_spend_cap_cents }),
+            ...(input.monthly_spend_cap_cents === undefined
+              ? {}
+              : { monthlySpendCapCents: input.monthly_spend_cap_cents }),
+            ...(input.concurrent_call_limit === undefined ? {} : { concurrentCallLimit: input.concurrent_call_limit }),
+            ...(input.allow_caller_id_forwarding === undefined
+              ? {}
+              : { allowCallerIdForwarding: input.allow_caller_id_forwarding })
+          }
+          if (Object.keys(quota).length > 0) yield* accounts.setQuota(id, quota, operator)
+          if (input.credit_limit_cents === undefined) return
+          yield* billing.setCreditLimit(id, input.credit_limit_cents)
+          yield* accounts.moneyMoved(id)
+        })
+      )
+    ),
+    Operation.make(
+      "tenant/suspend",
+      Schema.Struct({
+        tenant: Operation.TenantRef,
+        reason: Schema.optionalKey(Schema.Literals(["operator", "fraud_review"]))
+      }),
+      change((id, { reason = "operator" }) =>
+        Effect.andThen(accounts.suspend(id, reason, operator), expect(id, "suspended"))
+      )
+    ),
+    Operation.make(
+      "tenant/reactivate",
+      OneTenant,
+      change((id) => Effect.andThen(accounts.reactivate(id, null, operator), expect(id, "active")))
+    ),
+    // Running calls of a suspended tenant finish (decision 2.3); those of a closed one have nobody to end them.
+    Operation.make(
+      "tenant/close",
+      OneTenant,
+      change((id) => Effect.andThen(accounts.close(id, operator), calls.endAll(id)))
+    )
+  ]
+})

@@ -1,0 +1,30 @@
+/** Plain text for people: columns as wide as their widest cell, two spaces between, no trailing blanks. */
+export const table = (
+  columns: ReadonlyArray<string>,
+  rows: ReadonlyArray<Readonly<Record<string, unknown>>>
+): string => {
+  if (rows.length === 0) return "none"
+  const lines = [columns, ...rows.map((row) => columns.map((column) => cell(row[column])))]
+  const widths = columns.map((_, index) => Math.max(...lines.map((line) => (line[index] ?? "").length)))
+  return lines
+    .map((line) =>
+      line
+        .map((text, index) => text.padEnd(widths[index] ?? 0))
+        .join("  ")
+        .trimEnd()
+    )
+    .join("\n")
+}
+
+/** One field a line; what is nested is indented under its name. */
+export const fields = (value: Readonly<Record<string, unknown>>, indent = ""): string =>
+  Object.entries(value)
+    .map(([name, inner]) =>
+      typeof inner === "object" && inner !== null && !Array.isArray(inner)
+        ? `${indent}${name}\n${fields(inner as Readonly<Record<string, unknown>>, `${indent}  `)}`
+        : `${indent}${name}: ${cell(inner)}`
+    )
+    .join("\n")
+
+const cell = (value: unknown): string =>
+  value === null || value === undefined ? "-" : typeof value === "string" ? value : JSON.stringify(value)

@@ -1,0 +1,364 @@
+import { assert, layer } from "@effect/vitest"
+import { readFile, stat, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect, Exit, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { isSettled } from "../../src/call/CallMachine.ts"
+import { commitOf } from "../../src/call/CallRecord.ts"
+import * as CallMachine from "../../src/call/CallMachine.ts"
+import type { CallState } from "../../src/call/CallState.ts"
+import { run } from "../../src/operator/cli.ts"
+import { commands } from "../../src/operator/Commands.ts"
+import * as Operations from "../../src/operator/Operations.ts"
+import { OperatorServer } from "../../src/operator/OperatorServer.ts"
+import { Journal } from "../../src/store/Journal.ts"
+import * as CallSample from "../call/CallSample.ts"
+import { jsonOf, layer as world, operator, Recorded, signup } from "./OperatorWorld.ts"
+
+const get = Effect.fn(function* (path: string) {
+  const { port } = yield* OperatorServer
+  return yield* Effect.promise(async () => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`)
+    return { status: response.status, text: await response.text() }
+  })
+})
+
+const audits = Effect.fn(function* (tenantId: string) {
+  const sql = yield* SqlClient.SqlClient
+  return (yield* sql<{ readonly action: string }>`
+    SELECT action FROM audit WHERE tenant_id = ${tenantId} AND actor_type = 'operator' ORDER BY ordinal`).map(
+    ({ action }) => action
+  )
+})
+
+/** Commits a sample call of this tenant, step by step, as its actor would. */
+const journaled = Effect.fn(function* (tenantId: string) {
+  const journal = yield* Journal
+  let call = CallSample.start(CallSample.place({ terms: CallSample.terms({ tenantId }) }), 1_700_000_000_123)
+  call = CallSample.carrier(call, { type: "ringing", resume: null }, 1_700_000_000_456)
+  call = CallSample.carrier(call, { type: "answered", resume: null }, 1_700_000_001_001)
+  call = CallSample.carrier(call, { type: "ended", cause: "hangup", sipStatus: null, by: "far" }, 1_700_000_009_999)
+  let before: CallState | null = null
+  for (const { context, input } of call.log) {
+    const outcome = CallMachine.step(before, input, context)
+    if (outcome._tag !== "accepted") throw new Error("not accepted")
+    const { effects, state } = outcome
+    yield* journal.commit(commitOf({ before, context, effects, input, state }, null, null))
+    before = state
+  }
+  return call.state
+})
+
+layer(world, { timeout: "60 seconds", excludeTestServices: true })(
+  "the operator's port (issue: OPERATOR_PORT)",
+  (it) => {
+    it.effect("says that the process lives", () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* get("/healthz"), { status: 200, text: '{"status":"ok"}' })
+      })
+    )
+
+    it.effect("is ready, until something stands in the way, which it names", () =>
+      Effect.gen(function* () {
+        const { reasons } = yield* Recorded
+        assert.deepStrictEqual(yield* get("/readyz"), { status: 200, text: '{"ready":true,"reasons":[]}' })
+        reasons.push("draining")
+        assert.deepStrictEqual(yield* get("/readyz"), { status: 503, text: '{"ready":false,"reasons":["draining"]}' })
+        reasons.pop()
+      })
+    )
+
+    it.effect("shows metrics that Prometheus reads", () =>
+      Effect.gen(function* () {
+        const { status, text } = yield* get("/metrics")
+        assert.strictEqual(status, 200)
+        for (const line of [
+          "# TYPE calls_live gauge",
+          "calls_live 3",
+          "webhook_deliveries_due 0",
+          "journal_unavailable_seconds 0"
+        ])
+          assert.include(text.split("\n"), line)
+        for (const name of [
+          "process_resident_memory_bytes",
+          "nodejs_eventloop_lag_p99_seconds",
+          "process_cpu_seconds_total"
+        ])
+          assert.match(text, new RegExp(`^${name} [0-9.e+-]+$`, "m"))
+      })
+    )
+
+    it.effect("keeps its token where only the owner reads it, and opens to nobody without it", () =>
+      Effect.gen(function* () {
+        const { tokenFile } = yield* Recorded
+        const { port } = yield* OperatorServer
+        assert.strictEqual((yield* Effect.promise(() => stat(tokenFile))).mode & 0o777, 0o600)
+        for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: "" }]) {
+          const response = yield* Effect.promise(() =>
+            fetch(`http://127.0.0.1:${port}/operator/tenant/list`, { method: "POST", headers, body: "{}" })
+          )
+          assert.strictEqual(response.status, 401)
+        }
+        const outcome = yield* Effect.promise(() =>
+          run(["tenant", "list"], {
+            OPERATOR_PORT: String(port),
+            OPERATOR_TOKEN: "x"
+          })
+        )
+        assert.deepStrictEqual(
+          [outcome.code, outcome.stderr],
+          [1, "the operator's token is missing or wrong (invalid_credentials)"]
+        )
+      })
+    )
+
+    it.effect("has an operation behind every command, and a command for every operation", () =>
+      Effect.gen(function* () {
+        const offered = (yield* Operations.make).map(({ name }) => name)
+        assert.deepStrictEqual(commands.map(({ operation }) => operation).sort(), offered.sort())
+      })
+    )
+
+    it.effect("refuses a field that it does not know, and an operation that there is not", () =>
+      Effect.gen(function* () {
+        const { port } = yield* OperatorServer
+        const { tokenFile } = yield* Recorded
+        const token = (yield* Effect.promise(() => readFile(tokenFile, "utf8"))).trim()
+        const post = (operation: string, body: string) =>
+          Effect.promise(async () => {
+            const response = await fetch(`http://127.0.0.1:${port}/operator/${operation}`, {
+              method: "POST",
+              headers: { authorization: `Bearer ${token}` },
+              body
+            })
+            return `${response.status} ${((await response.json()) as { error: { code: string } }).error.code}`
+          })
+        assert.strictEqual(yield* post("tenant/list", '{"x":1}'), "400 invalid_request")
+        assert.strictEqual(yield* post("tenant/list", "{"), "400 invalid_request")
+        assert.strictEqual(yield* post("tenant/fire", "{}"), "404 not_found")
+      })
+    )
+
+    it.effect("does not start on a port that is taken, and says which", () =>
+      Effect.gen(function* () {
+        const { port } = yield* OperatorServer
+        const { tokenFile } = yield* Recorded
+        const exit = yield* Effect.exit(
+          Effect.scoped(Layer.build(OperatorServer.layer({ port, tokenFile, ready: () => [] })))
+        )
+        assert.isTrue(Exit.isFailure(exit))
+        assert.include(
+          String(Exit.isFailure(exit) ? exit.cause : ""),
+          `OPERATOR_PORT ${port} cannot be used: another program`
+        )
+      })
+    )
+
+    it.effect("gives and takes credit: a ledger entry, an audit line, and the account knows", () =>
+      Effect.gen(function* () {
+        const id = yield* signup("credit")
+        const given = jsonOf(
+          yield* operator("tenant", "credit", "credit", "--cents", "250", "--reason", "goodwill", "--json")
+        )
+        assert.deepInclude(given["balance"], { balance_cents: 750 })
+        const taken = jsonOf(yield* operator("tenant", "credit", id, "--cents", "-50", "--reason", "mistake", "--json"))
+        assert.deepInclude(taken["balance"], { balance_cents: 700 })
+        const sql = yield* SqlClient.SqlClient
+        const ledger = yield* sql`SELECT amount_cents::int AS amount, type, description FROM ledger
+        WHERE tenant_id = ${id} ORDER BY ordinal`
+        assert.deepStrictEqual(ledger, [
+          { amount: 500, type: "adjustment", description: "Trial credit" },
+          { amount: 250, type: "adjustment", description: "goodwill" },
+          { amount: -50, type: "adjustment", description: "mistake" }
+        ])
+        assert.deepStrictEqual(yield* audits(id), ["balance.adjusted", "balance.adjusted"])
+        const refused = yield* operator("tenant", "credit", "nobody", "--cents", "1", "--reason", "x")
+        assert.deepStrictEqual([refused.code, refused.stderr], [1, "no such tenant (not_found)"])
+      })
+    )
+
+    it.effect("sets caps, limits and flags, each by itself", () =>
+      Effect.gen(function* () {
+        yield* signup("quota")
+        const set = (...args: ReadonlyArray<string>) =>
+          Effect.map(operator("tenant", "quota", "quota", ...args, "--json"), (outcome) => jsonOf(outcome))
+        const all = yield* set("--daily", "none", "--concurrent", "50", "--forwarding", "on", "--credit-limit", "1000")
+        assert.deepStrictEqual(all["quota"], {
+          daily_spend_cap_cents: null,
+          monthly_spend_cap_cents: 100_000,
+          concurrent_call_limit: 50,
+          allow_caller_id_forwarding: true
+        })
+        assert.deepInclude(all["balance"], { credit_limit_cents: 1000 })
+        const one = yield* set("--daily", "100")
+        assert.deepInclude(one["quota"], { daily_spend_cap_cents: 100, concurrent_call_limit: 50 })
+      })
+    )
+
+    it.effect("suspends, reactivates, and closes with the live calls", () =>
+      Effect.gen(function* () {
+        const { ended } = yield* Recorded
+        const id = yield* signup("status")
+        const status = (...args: ReadonlyArray<string>) =>
+          Effect.map(operator("tenant", ...args, "--json"), (outcome) => {
+            const { status, suspension_reason } = jsonOf(outcome)
+            return [status, suspension_reason]
+          })
+        assert.deepStrictEqual(yield* status("suspend", "status", "--reason", "fraud_review"), [
+          "suspended",
+          "fraud_review"
+        ])
+        assert.deepStrictEqual(ended, [])
+        assert.deepStrictEqual(yield* status("reactivate", "status"), ["active", null])
+        assert.deepStrictEqual(yield* status("close", "status"), ["closed", null])
+        const late = yield* operator("tenant", "reactivate", "status")
+        assert.deepStrictEqual([late.code, late.stderr], [1, "the tenant is closed (conflict)"])
+        assert.deepStrictEqual(ended, [id])
+        assert.deepStrictEqual(yield* audits(id), ["tenant.suspended", "tenant.reactivated", "tenant.closed"])
+        const list = yield* operator("tenant", "list")
+        assert.match(list.stdout, new RegExp(`${id} +status +closed`))
+      })
+    )
+
+    it.effect("adds a SIP trunk and makes it the default; its password is never shown", () =>
+      Effect.gen(function* () {
+        const id = yield* signup("routes")
+        const added = yield* operator(
+          "route",
+          "add",
+          "--tenant",
+          "routes",
+          "--name",
+          "Trunk",
+          "--host",
+          "192.0.2.7",
+          "--user",
+          "u",
+          "--password",
+          "hush",
+          "--default"
+        )
+        assert.strictEqual(added.code, 0, added.stderr)
+        const listed = yield* operator("route", "list", "--tenant", "routes", "--json")
+        assert.notInclude(listed.stdout + added.stdout, "hush")
+        const rows = jsonOf(listed)["results"] as ReadonlyArray<Record<string, unknown>>
+        assert.deepStrictEqual(
+          rows.map((row) => [
+            row["adapter"],
+            row["host"],
+            row["port"],
+            row["username"],
+            row["has_password"],
+            row["is_default"]
+          ]),
+          [
+            ["simulator", null, null, null, false, false],
+            ["sip", "192.0.2.7", 5060, "u", true, true]
+          ]
+        )
+        assert.deepStrictEqual(yield* audits(id), ["connection.created"])
+        const wrong = yield* operator("route", "add", "--tenant", "routes", "--name", "T", "--host", "a b")
+        assert.deepStrictEqual(
+          [wrong.code, wrong.stderr],
+          [1, 'host must be an IP address or a DNS name, not "a b" (invalid_request)']
+        )
+      })
+    )
+
+    it.effect("replaces the rate deck from a CSV file, all or nothing", () =>
+      Effect.gen(function* () {
+        const { dataDir } = yield* Recorded
+        const load = (name: string, text: string) =>
+          Effect.andThen(
+            Effect.promise(() => writeFile(join(dataDir, name), text)),
+            operator("rates", "import", join(dataDir, name))
+          )
+        const header = "direction,prefix,micro_usd_per_minute\n"
+        assert.strictEqual((yield* load("good.csv", `${header}outbound,+44,9000\ninbound,,5\n`)).stdout, "rates: 2")
+        const bad = yield* load("bad.csv", `${header}outbound,1,1\noutbound,1x,1\n`)
+        assert.deepStrictEqual(
+          [bad.code, bad.stderr],
+          [1, 'line 3: prefix must be at most 15 digits, not "1x" (invalid_request)']
+        )
+        const listed = jsonOf(yield* operator("rates", "list", "--json"))["results"] as ReadonlyArray<unknown>
+        assert.sameDeepMembers(
+          [...listed],
+          [
+            { direction: "outbound", prefix: "44", micro_usd_per_minute: 9000 },
+            { direction: "inbound", prefix: "", micro_usd_per_minute: 5 }
+          ]
+        )
+      })
+    )
+
+    it.effect("adds numbers to the inventory from standard CSV, all or none", () =>
+      Effect.gen(function* () {
+        const { dataDir } = yield* Recorded
+        const sql = yield* SqlClient.SqlClient
+        const load = (text: string) =>
+          Effect.andThen(
+            Effect.promise(() => writeFile(join(dataDir, "numbers.csv"), text)),
+            operator("numbers", "import", join(dataDir, "numbers.csv"))
+          )
+        const header = "phone_number,country_code,number_type,locality,upfront_cost_cents,monthly_cost_cents\r\n"
+        const bad = yield* load(`${header}+442079460001,GB,local,London,0,50\r\n442079460002,GB,local,London,0,50\r\n`)
+        assert.deepStrictEqual(
+          [bad.code, bad.stderr],
+          [1, 'line 3: phone_number must be E.164 (+ and 6 to 15 digits), not "442079460002" (invalid_request)']
+        )
+        const inGreatBritain = sql`
+        SELECT phone_number, locality FROM inventory WHERE country_code = 'GB' ORDER BY 1`
+        assert.deepStrictEqual(yield* inGreatBritain, [])
+        const good = yield* load(`${header}+442079460001,GB,local,"London, City",0,50\r\n`)
+        assert.deepStrictEqual([good.code, good.stdout], [0, "numbers: 1"])
+        assert.deepStrictEqual(yield* inGreatBritain, [{ phone_number: "+442079460001", locality: "London, City" }])
+      })
+    )
+
+    it.effect("blocks and allows destinations, for all and for one (decision D7)", () =>
+      Effect.gen(function* () {
+        const id = yield* signup("rules")
+        const rule = (...args: ReadonlyArray<string>) => Effect.map(operator("destinations", ...args, "--json"), jsonOf)
+        const everywhere = yield* rule("block-country", "kp")
+        const mine = yield* rule("block-prefix", "+1900", "--tenant", "rules")
+        assert.deepInclude(everywhere, { kind: "country_block", value: "KP", tenant_id: null })
+        assert.deepInclude(mine, { kind: "prefix_block", value: "+1900", tenant_id: id })
+        // Twice is once.
+        assert.strictEqual((yield* rule("block-prefix", "+1900", "--tenant", id))["id"], mine["id"])
+        assert.lengthOf((yield* rule("list", "--tenant", "rules"))["results"] as ReadonlyArray<unknown>, 2)
+        yield* rule("remove", String(mine["id"]))
+        assert.lengthOf((yield* rule("list"))["results"] as ReadonlyArray<unknown>, 1)
+        assert.deepStrictEqual(yield* audits(id), ["destination_rule.added", "destination_rule.removed"])
+      })
+    )
+
+    it.effect("lets a simulated phone call; one that is not taken in is a refusal", () =>
+      Effect.gen(function* () {
+        const { inbound } = yield* Recorded
+        const taken = yield* operator("simulate-inbound", "--from", "+12025550100", "--to", "+12025550150")
+        assert.deepStrictEqual([taken.code, taken.stdout], [0, "admitted: true\ncall_id: svc_call_1"])
+        const refused = yield* operator("simulate-inbound", "--from", "+12025550100", "--to", "+12025550199")
+        assert.deepStrictEqual([refused.code, refused.stdout], [1, "admitted: false\ncause: not_found"])
+        assert.lengthOf(inbound, 2)
+      })
+    )
+
+    it.effect("tells a call's story from the journal, and exits with 1 when its fold is not what is stored", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const state = yield* journaled(yield* signup("story"))
+        assert.isTrue(isSettled(state))
+        const shown = yield* operator("call", "show", state.id)
+        assert.strictEqual(shown.code, 0, shown.stdout + shown.stderr)
+        assert.include(shown.stdout, "+0.333 s  #2  carrier ringing")
+        assert.include(shown.stdout, "Folding the journal gives the stored state and events.")
+        yield* sql`UPDATE entity SET state = jsonb_set(state, '{costCents}', '77') WHERE id = ${state.id}`
+        const forged = yield* operator("call", "show", state.id)
+        assert.strictEqual(forged.code, 1)
+        assert.include(forged.stdout, "!! costCents: folded 1, stored 77")
+        const nobody = yield* operator("call", "show", `svc_call_${"0".repeat(32)}`)
+        assert.deepStrictEqual([nobody.code, nobody.stderr], [1, `no call svc_call_${"0".repeat(32)} (not_found)`])
+      })
+    )
+  }
+)

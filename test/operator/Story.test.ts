@@ -1,0 +1,157 @@
+import { assert, describe, it } from "@effect/vitest"
+import { isSettled } from "../../src/call/CallMachine.ts"
+import * as Id from "../../src/domain/Id.ts"
+import * as Story from "../../src/operator/Story.ts"
+import * as StoryText from "../../src/operator/StoryText.ts"
+import type { Json, StoredEntity, StoredInput } from "../../src/store/Journal.ts"
+import * as CallSample from "../call/CallSample.ts"
+
+/** A call that is answered, plays a digit and is hung up by the far end, as the journal keeps it. */
+const scene = () => {
+  let call = CallSample.start(CallSample.place(), 1_000_000)
+  call = CallSample.carrier(call, { type: "ringing", resume: null }, 1_000_400)
+  call = CallSample.carrier(call, { type: "answered", resume: { dialog: 1 } }, 1_001_000)
+  call = CallSample.act(call, { type: "play", url: "https://a.example/b.wav", loop: 1 }, 1_001_200)
+  call = CallSample.carrier(call, { type: "dtmf", digit: "7" }, 1_002_000)
+  return CallSample.carrier(call, { type: "ended", cause: "hangup", sipStatus: null, by: "far" }, 1_005_000)
+}
+
+const stored = (call: CallSample.Scene) => {
+  const json = (value: unknown) => JSON.parse(JSON.stringify(value)) as Json
+  const entity: StoredEntity = {
+    id: call.state.id,
+    kind: "call",
+    tenantId: call.state.tenantId,
+    seq: call.state.seq,
+    settled: isSettled(call.state),
+    stateVersion: 1,
+    state: json(call.state)
+  }
+  const inputs = call.log.map(({ context, input }, index): StoredInput => ({
+    seq: index + 1,
+    at: context.now,
+    seed: context.seed,
+    machineVersion: 1,
+    input: json(input)
+  }))
+  const events = CallSample.events(call).map((event, index): Story.StoredEvent => ({
+    id: Id.deriveUuid(call.state.id, "event", index + 1),
+    sequence: index + 1,
+    type: event.type,
+    occurredAt: 1_000_000,
+    body: JSON.stringify({ event_type: event.type, data: event.data })
+  }))
+  return { entity, inputs, events }
+}
+
+const delivery = (eventId: string, fields: Partial<Story.Delivery> = {}): Story.Delivery => ({
+  eventId,
+  deliveryId: "d",
+  destination: "svc_sub_1",
+  attemptNo: 1,
+  status: "succeeded",
+  responseStatusCode: 200,
+  errorMessage: null,
+  sentAt: 1_000_050,
+  nextRetryAt: null,
+  ...fields
+})
+
+describe("the story of a call", () => {
+  it("agrees with what is stored, and tells each input with its state, commands and events", () => {
+    const { entity, events, inputs } = stored(scene())
+    const story = Story.tell(entity, inputs, events, [])
+    assert.deepStrictEqual(story.differences, [])
+    assert.isTrue(story.agrees)
+    assert.deepStrictEqual(
+      story.steps.map(({ eventSequences, state }) => [state?.status, ...eventSequences]),
+      [["initiated", 1], ["ringing", 2], ["answered", 3], ["answered"], ["answered", 4], ["ended", 5, 6]]
+    )
+    assert.deepStrictEqual(
+      story.steps[0]?.commands.map(({ type }) => type),
+      ["dial"]
+    )
+  })
+
+  it("leaves out what was committed after the state was read", () => {
+    const now = stored(scene())
+    const before = stored({ ...scene(), state: CallSample.start(CallSample.place(), 1_000_000).state })
+    const story = Story.tell(before.entity, now.inputs, now.events, [])
+    assert.deepStrictEqual(story.differences, [])
+    assert.strictEqual(story.steps.length, 1)
+  })
+
+  it("names every place where the fold is not what is stored", () => {
+    const { entity, events, inputs } = stored(scene())
+    const state = { ...(entity.state as object), status: "failed", costCents: 99 } as Json
+    const forged = events.map((event) =>
+      event.sequence === 4 ? { ...event, body: event.body.replace('"digit":"7"', '"digit":"8"') } : event
+    )
+    const story = Story.tell({ ...entity, state }, inputs, forged, [])
+    assert.isFalse(story.agrees)
+    assert.deepStrictEqual(
+      story.differences.map(({ folded, path, stored: there }) => [path, folded, there]),
+      [
+        ["status", "ended", "failed"],
+        ["costCents", 1, 99],
+        ["event 4.data.digit", "7", "8"]
+      ]
+    )
+  })
+
+  it("says which input is missing, and which the machine does not take again", () => {
+    const { entity, events, inputs } = stored(scene())
+    const story = Story.tell(
+      entity,
+      inputs.filter(({ seq }) => seq !== 3),
+      events,
+      []
+    )
+    const paths = story.differences.map(({ folded, path }) => `${path}: ${JSON.stringify(folded)}`)
+    assert.include(paths, 'input 3: "missing from the journal"')
+    assert.include(paths, 'input 4: "the machine answers rejected this time"')
+  })
+
+  it("goes on behind an input that makes the machine throw", () => {
+    const { entity, events, inputs } = stored(scene())
+    const broken = inputs.map((input) => (input.seq === 2 ? { ...input, input: { type: "carrier" } } : input))
+    const story = Story.tell(entity, broken, events, [])
+    assert.isFalse(story.agrees)
+    assert.strictEqual(story.steps.length, inputs.length)
+    assert.match(story.steps[1]?.fault ?? "", /^the machine throws/)
+  })
+
+  it("reads as a timeline", () => {
+    const { entity, events, inputs } = stored(scene())
+    const failing = delivery(events[1]?.id ?? "", {
+      status: "queued",
+      attemptNo: 2,
+      responseStatusCode: 503,
+      sentAt: 1_031_000,
+      nextRetryAt: 1_151_000
+    })
+    const story = Story.tell(entity, inputs, events, [delivery(events[0]?.id ?? ""), failing])
+    const text = StoryText.render(story, { states: false })
+    for (const line of [
+      "ended, normal_clearing by callee, 1 cents (rated)",
+      "    +0.000 s  #1  place from=+12025550150 to=+12025550100 customerReference=order 7 timeoutSecs=60",
+      "              *  event 1 call.started",
+      "                   svc_sub_1: succeeded, attempt 1, at +0.050 s, answer 200",
+      "                   svc_sub_1: queued, attempt 2, at +31.000 s, answer 503, again at +151.000 s",
+      "    +0.400 s  #2  carrier ringing",
+      "                 status initiated -> ringing, legs.0.status initiated -> ringing",
+      "    +1.200 s  #4  action play url=https://a.example/b.wav loop=1",
+      "    +2.000 s  #5  carrier dtmf digit=7",
+      "              $  charge 1 cents",
+      "Folding the journal gives the stored state and events."
+    ])
+      assert.include(text.split("\n"), line)
+  })
+
+  it("cries out in the text when the fold differs", () => {
+    const { entity, events, inputs } = stored(scene())
+    const state = { ...(entity.state as object), status: "failed" } as Json
+    const text = StoryText.render(Story.tell({ ...entity, state }, inputs, events, []), { states: true })
+    assert.include(text, "!! FOLDING THE JOURNAL DOES NOT GIVE WHAT IS STORED:\n!! status: folded ended, stored failed")
+  })
+})

@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { commands } from "../../src/operator/Commands.ts"
+import { run } from "../../src/operator/cli.ts"
+
+describe("the operator command's line", () => {
+  it("lists every command in its help", async () => {
+    const { code, stdout } = await run(["help"], {})
+    assert.strictEqual(code, 0)
+    for (const { words } of commands) assert.include(stdout, `\n  ${words} `.trimEnd())
+  })
+
+  for (const [title, args, message] of [
+    ["an unknown command", ["fly"], 'no command "fly"; "help" lists them'],
+    ["half a command", ["rates"], "which of: rates import, rates list?"],
+    ["an unknown option", ["rates", "list", "--quick"], "Unknown option '--quick'"],
+    ["a missing argument", ["tenant", "show"], "<id|slug> is missing"],
+    ["an argument too many", ["tenant", "show", "a", "b"], 'unexpected argument "b"'],
+    ["a missing option", ["route", "list"], "--tenant is missing"],
+    ["an empty option", ["route", "list", "--tenant", ""], "--tenant is empty"],
+    ["an option given twice", ["route", "list", "--tenant", "a", "--tenant", "b"], "--tenant is given twice"],
+    [
+      "a number that is none",
+      ["tenant", "credit", "a", "--cents", "5.5", "--reason", "x"],
+      '--cents must be a whole number, not "5.5"'
+    ],
+    [
+      "a switch that is neither on nor off",
+      ["tenant", "quota", "a", "--forwarding", "yes"],
+      '--forwarding must be on or off, not "yes"'
+    ]
+  ] as const)
+    it(`refuses ${title} in one line, with exit code 2`, async () =>
+      assert.deepStrictEqual(await run(args, {}), { code: 2, stdout: "", stderr: message }))
+
+  it("refuses a file that it cannot read", async () => {
+    const { code, stderr } = await run(["rates", "import", "/nowhere.csv"], {})
+    assert.deepStrictEqual([code, stderr.split(":")[0]], [2, "cannot read /nowhere.csv"])
+  })
+
+  it("says where it looked for the token, with exit code 3", async () =>
+    assert.deepStrictEqual(await run(["tenant", "list"], { DATA_DIR: "/nowhere" }), {
+      code: 3,
+      stdout: "",
+      stderr:
+        "cannot read the token /nowhere/operator.token (ENOENT): set DATA_DIR to the running service's, or OPERATOR_TOKEN"
+    }))
+
+  it("says where no service answers, with exit code 3", async () => {
+    const { code, stderr } = await run(["tenant", "list"], { OPERATOR_URL: "http://127.0.0.1:1/", OPERATOR_TOKEN: "t" })
+    assert.deepStrictEqual(
+      [code, stderr.split(":").slice(0, 3).join(":")],
+      [3, "no service answers at http://127.0.0.1:1"]
+    )
+  })
+
+  it("knows when what answers is something else", async () => {
+    const other = createServer((_, response) => response.writeHead(200 + 204).end("<html>"))
+    await new Promise<void>((listening) => other.listen(0, "127.0.0.1", listening))
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+    const { code, stderr } = await run(["tenant", "list"], { OPERATOR_URL: url, OPERATOR_TOKEN: "t" })
+    other.close()
+    assert.deepStrictEqual([code, stderr], [3, `what answers at ${url} (404) is not this service's operator port`])
+  })
+})
