@@ -218,9 +218,12 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
     const mail = yield* Queue.take(mailbox)
     if (mail.asked !== null) asks--
     else tells--
-    current = mail
-    yield* handle(mail)
-    current = null
+    // Who asked was told meanwhile that it cannot be done now (`Patience`): it must not be done later behind their back.
+    if (mail.done === null || !Deferred.isDoneUnsafe(mail.done)) {
+      current = mail
+      yield* handle(mail)
+      current = null
+    }
     // The first input did not make the entity: there is nothing to keep alive.
     if (state === null) closed = true
     if (overflowed) {

@@ -4,7 +4,8 @@ import { Rejected } from "../domain/Rejected.ts"
 /**
  * Ends waits that an outage would make endless: while `outage` is true, who has waited 2 s for an answer gets 503.
  *
- * What was asked may still be done when the outage ends; a repetition with the same Idempotency-Key then finds it.
+ * What was being committed may still be done when the outage ends; a repetition with the same Idempotency-Key waits for
+ * that and finds it. What still waited in the mailbox is dropped there.
  * One fiber looks at all waits, so that a wait costs a set entry and no timer.
  */
 export interface Patience {

@@ -49,7 +49,8 @@ export const make = Effect.gen(function* () {
     return { [leg.id]: yield* carrier.presence(state.adapter, leg.id) }
   })
 
-  const spawn = Effect.fnUntraced(function* (id: string, initial: CallState | null) {
+  /** `unborn` runs when the actor ends without ever having had a state: its first input was not committed. */
+  const spawn = Effect.fnUntraced(function* (id: string, initial: CallState | null, unborn: Effect.Effect<void>) {
     const actor: CallActor = yield* Actor.make<CallState, CallInput, Effects, Asked, Rendered>({
       id,
       initial,
@@ -67,14 +68,11 @@ export const make = Effect.gen(function* () {
       }
     })
     live.set(id, actor)
-    yield* FiberMap.run(
-      fibers,
-      id,
-      Effect.ensuring(
-        actor.run,
-        Effect.sync(() => live.delete(id))
-      )
-    )
+    const gone = Effect.suspend(() => {
+      live.delete(id)
+      return actor.state() === null ? unborn : Effect.void
+    })
+    yield* FiberMap.run(fibers, id, Effect.ensuring(actor.run, gone))
     return actor
   }, Effect.uninterruptible)
 
@@ -90,7 +88,7 @@ export const make = Effect.gen(function* () {
       rows,
       Effect.fnUntraced(function* (row) {
         const state = Result.getOrElse(decode(row.state), (error) => Salvage.fromUnreadable(row, String(error)))
-        const actor = yield* spawn(row.id, state)
+        const actor = yield* spawn(row.id, state, Effect.void)
         yield* actor.tell({
           type: "recovered",
           legs: yield* presence(state),

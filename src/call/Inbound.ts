@@ -40,10 +40,13 @@ export const make = (doors: {
     if (admitted._tag === "Failure")
       return refused(admitted.failure.code === "tenant_suspended" ? "user_busy" : "unavailable")
     const callId = Id.derive(registry.entropy.hex(16), "call")
+    const unborn = accounts.callEnded(tenantId, { cents: 0, balanceCents: null })
+    let spawned = false
     const take = Effect.gen(function* () {
       const microUsdPerMinute = yield* billing.rate("inbound", offer.from)
       const routeId = yield* routeOf(tenantId, owner.routeId, offer)
-      const actor = yield* registry.spawn(callId, null)
+      const actor = yield* registry.spawn(callId, null, unborn)
+      spawned = true
       yield* actor.tell({
         type: "offered",
         terms: {
@@ -70,9 +73,9 @@ export const make = (doors: {
       Effect.as(Effect.logError("an inbound call could not be taken in", cause), false)
     )
     if (taken) return { admitted: true, callId } satisfies Admission
-    yield* accounts.callEnded(tenantId, { cents: 0, balanceCents: null })
+    if (!spawned) yield* unborn
     return refused("unavailable")
-  })
+  }, Effect.uninterruptible)
 
   return (offer: InboundOffer): Effect.Effect<Admission> =>
     Effect.suspend(() => (doors.accepting() ? admit(offer) : Effect.succeed(refused("unavailable"))))

@@ -1,4 +1,4 @@
-import { Effect, Exit } from "effect"
+import { Effect } from "effect"
 import { type Accounts, callLimit, type DestinationRules } from "../account/Account.ts"
 import type { Billing } from "../billing/Billing.ts"
 import type { Connections } from "../connection/Connection.ts"
@@ -61,38 +61,32 @@ export const make = (doors: {
     const microUsdPerMinute = yield* billing.rate("outbound", request.to)
     const { fundsCents } = yield* accounts.admitOutbound(caller.tenantId)
     const callId = Id.derive(registry.entropy.hex(16), "call")
-    const place = Effect.gen(function* () {
-      const actor = yield* registry.spawn(callId, null)
-      return yield* actor.ask(
-        {
-          type: "place",
-          terms: {
-            callId,
-            tenantId: caller.tenantId,
-            routeId: route.routeId,
-            adapter: route.adapter,
-            microUsdPerMinute,
-            limit: callLimit({
-              timeLimitSecs: request.timeLimitSecs,
-              fundsCents,
-              microUsdPerMinute,
-              maxCallSecs: doors.maxCallSecs
-            })
-          },
-          from: request.from,
-          to: request.to,
-          customerReference: request.customerReference,
-          ringbackUrl: request.audioUrl,
-          timeoutSecs: request.timeoutSecs
-        },
-        { keyId: caller.keyId, slot, status: 201 }
-      )
-    })
     // A call that never came to be gives its place back; one that did gives it back when it ends.
-    return yield* Effect.onExit(place, (exit) =>
-      Exit.isFailure(exit) && registry.live.get(callId)?.state() == null
-        ? accounts.callEnded(caller.tenantId, { cents: 0, balanceCents: null })
-        : Effect.void
+    const unborn = accounts.callEnded(caller.tenantId, { cents: 0, balanceCents: null })
+    const actor = yield* registry.spawn(callId, null, unborn)
+    return yield* actor.ask(
+      {
+        type: "place",
+        terms: {
+          callId,
+          tenantId: caller.tenantId,
+          routeId: route.routeId,
+          adapter: route.adapter,
+          microUsdPerMinute,
+          limit: callLimit({
+            timeLimitSecs: request.timeLimitSecs,
+            fundsCents,
+            microUsdPerMinute,
+            maxCallSecs: doors.maxCallSecs
+          })
+        },
+        from: request.from,
+        to: request.to,
+        customerReference: request.customerReference,
+        ringbackUrl: request.audioUrl,
+        timeoutSecs: request.timeoutSecs
+      },
+      { keyId: caller.keyId, slot, status: 201 }
     )
-  })
+  }, Effect.uninterruptible)
 }

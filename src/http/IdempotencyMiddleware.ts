@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { httpStatus, Rejected } from "../domain/Rejected.ts"
 import type { Idempotency } from "../idempotency/Idempotency.ts"
@@ -47,7 +47,10 @@ export const once = <R>(
               const rendered = Refusal.render(rejected)
               return Effect.as(idempotency.remember(slot, rendered), Refusal.respond(rendered))
             }),
-            Effect.ensuring(Effect.sync(() => idempotency.release(slot)))
+            // A failure of ours may still be on its way into the journal (an outage that outlasted the caller's patience).
+            Effect.onExit((exit) =>
+              Exit.isSuccess(exit) ? Effect.sync(() => idempotency.release(slot)) : idempotency.releaseWhenSettled(slot)
+            )
           )
     )
   )

@@ -26,6 +26,8 @@ export class Idempotency extends Context.Service<
      */
     readonly claim: (slot: Slot.Slot) => Effect.Effect<Slot.Rendered | null, Rejected>
     readonly release: (slot: Slot.Slot) => void
+    /** Releases once every commit that is queued now is decided; until then a repetition finds the first one running. */
+    readonly releaseWhenSettled: (slot: Slot.Slot) => Effect.Effect<void>
     /** Stores a refusal, durably, in a commit of its own; 503 when the database is away. */
     readonly remember: (slot: Slot.Slot, rendered: Slot.Rendered) => Effect.Effect<void, Rejected>
   }
@@ -44,7 +46,8 @@ export class Idempotency extends Context.Service<
                 AND created_at > to_timestamp(${(now - Slot.windowMs) / 1000}::float8)`),
             ([row]) => row ?? null
           ),
-        store: (receipt) => Effect.asVoid(journal.commit({ ...Journal.empty, receipt }))
+        store: (receipt) => Effect.asVoid(journal.commit({ ...Journal.empty, receipt })),
+        settled: Effect.asVoid(journal.commit(Journal.empty))
       })
     })
   )
@@ -59,7 +62,8 @@ export class Idempotency extends Context.Service<
             () =>
               receipts.findLast((row) => identityOf(row) === identityOf(slot) && row.at > now - Slot.windowMs) ?? null
           ),
-        store: (receipt) => Effect.sync(() => void receipts.push(receipt))
+        store: (receipt) => Effect.sync(() => void receipts.push(receipt)),
+        settled: Effect.void
       })
     )
 
@@ -85,6 +89,8 @@ type Stored = Pick<Journal.Receipt, "bodyHash" | "status" | "body" | "sealed">
 const make = (rows: {
   readonly find: (slot: Slot.Slot, now: number) => Effect.Effect<Stored | null>
   readonly store: (receipt: Journal.Receipt) => Effect.Effect<void>
+  /** Completes when every commit queued before it is written or refused. */
+  readonly settled: Effect.Effect<void>
 }): Idempotency["Service"] => {
   /** Identity to body hash. */
   const inFlight = new Map<string, string>()
@@ -109,7 +115,22 @@ const make = (rows: {
     if (Option.isNone(written)) return yield* away
   })
 
-  return { claim, remember, release: (slot) => void inFlight.delete(identityOf(slot)) }
+  const release = (slot: Slot.Slot): void => void inFlight.delete(identityOf(slot))
+
+  return {
+    claim,
+    remember,
+    release,
+    releaseWhenSettled: (slot) =>
+      Effect.asVoid(
+        Effect.forkDetach(
+          Effect.ensuring(
+            Effect.interruptible(rows.settled),
+            Effect.sync(() => release(slot))
+          )
+        )
+      )
+  }
 }
 
 const identityOf = (slot: Pick<Slot.Slot, "owner" | "key" | "method" | "path">) =>
