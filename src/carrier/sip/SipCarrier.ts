@@ -35,15 +35,9 @@ export class SipCarrier extends Context.Service<
     /** For metrics. */
     readonly stats: Effect.Effect<Readonly<Counters> & { readonly legs: number; readonly transactions: number }>
   }
->()("trunkline/carrier/sip/SipCarrier") {
-  /** Over a transport that is given. */
-  static readonly layerNoDeps = (config: Config, resolve: UserAgent.Options["resolve"] = resolveName) =>
-    Layer.effect(SipCarrier, make(config, resolve))
+>()("trunkline/carrier/sip/SipCarrier") {}
 
-  /** Listens on `host:port`; fails with `SipPortUnavailable`. */
-  static readonly layer = (config: Config) =>
-    SipCarrier.layerNoDeps(config).pipe(Layer.provide(UdpTransport.layer(config)))
-}
+const logFault = (error: unknown) => Effect.logError("a fault met by the SIP carrier", error)
 
 const resolveName = (host: string): Effect.Effect<string, unknown> =>
   isIP(host) === 0
@@ -65,7 +59,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
   const alarm = yield* FiberHandle.makeRuntime<never>()
 
   const run: Run = (effect, settled) => {
-    const fiber = fork(Effect.tapDefect(effect, (defect) => Effect.logError("a fault met by the SIP carrier", defect)))
+    const fiber = fork(Effect.tapDefect(effect, logFault))
     fiber.addObserver(settled)
   }
   const self: SelfAddress = { address: config.publicAddress, port: transport.local.port, userAgent: config.userAgent }
@@ -78,6 +72,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     resolve,
     random: entropy.hex,
     maxLegs: config.maxLegs ?? 5_000,
+    fault: (error) => void fork(logFault(error)),
     wire: { send: transport.send },
     alarm: {
       now: () => clock.currentTimeMillisUnsafe(),
@@ -104,3 +99,10 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     stats: Effect.sync(() => ({ ...agent.stack.counters, legs: agent.legs(), transactions: agent.stack.size() }))
   })
 })
+
+/** Over a transport that is given. */
+export const layerNoDeps = (config: Config, resolve: UserAgent.Options["resolve"] = resolveName) =>
+  Layer.effect(SipCarrier, make(config, resolve))
+
+/** Listens on `host:port`; fails with `SipPortUnavailable`. */
+export const layer = (config: Config) => layerNoDeps(config).pipe(Layer.provide(UdpTransport.layer(config)))

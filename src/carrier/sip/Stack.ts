@@ -57,6 +57,8 @@ export interface Counters {
   /** Requests answered without state because they were faulty. */
   rejected: number
   sendErrors: number
+  /** Errors of ours that a message or a timer brought to light. */
+  faults: number
 }
 
 export interface Stack {
@@ -94,16 +96,27 @@ export interface Options extends TransactionTable.Options {
   /** Called on every request; set once, before the first message. */
   readonly server: ServerListener
   readonly policy?: Validate.Policy
+  /** An error of ours, counted and survived: it costs the step that it was met in. */
+  readonly fault: (error: unknown) => void
 }
 
-export const make = ({ alarm, policy = Validate.defaultPolicy, server, wire, ...options }: Options): Stack => {
+export const make = ({ alarm, fault, policy = Validate.defaultPolicy, server, wire, ...options }: Options): Stack => {
   const table = TransactionTable.make(options)
   const clients = new Map<TransactionId, ClientListener>()
   const agenda = DeadlineHeap.make<Appointment>()
-  const counters: Counters = { received: 0, sent: 0, dropped: 0, rejected: 0, sendErrors: 0 }
+  const counters: Counters = { received: 0, sent: 0, dropped: 0, rejected: 0, sendErrors: 0, faults: 0 }
   const work: Array<TransactionTable.Output> = []
   let working = false
   let armed: number | undefined
+
+  const guarded = (act: () => void): void => {
+    try {
+      act()
+    } catch (error) {
+      counters.faults++
+      fault(error)
+    }
+  }
 
   const put = (message: SipMessage, to: Endpoint, id: TransactionId | undefined): void => {
     counters.sent++
@@ -144,15 +157,12 @@ export const make = ({ alarm, policy = Validate.defaultPolicy, server, wire, ...
     for (const output of outputs) work.push(output)
     if (working) return
     working = true
-    try {
-      for (let at = 0; at < work.length; at++) {
-        const output = work[at]
-        if (output !== undefined) carryOut(output)
-      }
-    } finally {
-      work.length = 0
-      working = false
+    for (let at = 0; at < work.length; at++) {
+      const output = work[at]
+      if (output !== undefined) guarded(() => carryOut(output))
     }
+    work.length = 0
+    working = false
     rearm()
   }
 
@@ -210,21 +220,25 @@ export const make = ({ alarm, policy = Validate.defaultPolicy, server, wire, ...
     size: () => TransactionTable.size(table),
     receive: (bytes, from) => {
       counters.received++
-      const parsed = SipParser.parse(bytes)
-      if (Result.isSuccess(parsed)) receiveMessage(parsed.success, from)
-      else if (parsed.failure.kind === "reject")
-        refuse(parsed.failure.request, from, parsed.failure.status, { reason: parsed.failure.reason })
-      else if (parsed.failure.kind === "drop") counters.dropped++
+      guarded(() => {
+        const parsed = SipParser.parse(bytes)
+        if (Result.isSuccess(parsed)) receiveMessage(parsed.success, from)
+        else if (parsed.failure.kind === "reject")
+          refuse(parsed.failure.request, from, parsed.failure.status, { reason: parsed.failure.reason })
+        else if (parsed.failure.kind === "drop") counters.dropped++
+      })
     },
     wake: () => {
-      armed = undefined
+      // Nothing is asked for until all that is due is done.
+      armed = -Infinity
       const now = alarm.now()
-      run(TransactionTable.advance(table, now))
+      guarded(() => run(TransactionTable.advance(table, now)))
       for (let next = DeadlineHeap.earliest(agenda); next !== undefined && next.at <= now;) {
         DeadlineHeap.remove(agenda, next)
-        next.act()
+        guarded(next.act)
         next = DeadlineHeap.earliest(agenda)
       }
+      armed = undefined
       rearm()
     },
     request: (request, to, listener) => {

@@ -29,6 +29,8 @@ export interface UserAgent {
 export interface Options extends Omit<Context, "stack" | "legs" | "dialogs" | "invites"> {
   readonly wire: Stack.Wire
   readonly alarm: Stack.Alarm
+  /** An error of ours that a message or a timer brought to light. */
+  readonly fault: (error: unknown) => void
   /** Live legs; beyond it an INVITE gets 503 and a dial fails. */
   readonly maxLegs: number
 }
@@ -38,7 +40,7 @@ type OfLiveLeg = "play" | "send_dtmf" | "answer" | "ring" | "stop_playback"
 
 const retryLater: Header = ["Retry-After", "5"]
 
-export const make = ({ alarm, maxLegs, wire, ...given }: Options): UserAgent => {
+export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAgent => {
   let draining = false
 
   const reply = (id: Stack.TransactionId, request: SipRequest, status: number, headers: ReadonlyArray<Header> = []) =>
@@ -77,6 +79,7 @@ export const make = ({ alarm, maxLegs, wire, ...given }: Options): UserAgent => 
   const stack: Stack.Stack = Stack.make({
     wire,
     alarm,
+    fault,
     server: {
       request: (id, request, from) => {
         if (MessageKey.toTag(request) === undefined) return arrived(id, request, from)

@@ -1,0 +1,444 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Dialog from "../../../src/sip/Dialog.ts"
+import { header, type SipRequest, type SipResponse } from "../../../src/sip/SipMessage.ts"
+import * as Rig from "./Rig.ts"
+
+const dialled = Effect.fnUntraced(function* (label?: string) {
+  const rig = yield* Rig.make(label)
+  yield* rig.command(Rig.dial)
+  return { rig, invite: Rig.requestOf(rig.sent(), "INVITE") }
+})
+
+const ok = (invite: SipRequest, toTag = "bob"): SipResponse => Rig.reply(invite, 200, { toTag, body: Rig.sdpBody() })
+
+const answered = Effect.fnUntraced(function* (label?: string) {
+  const { invite, rig } = yield* dialled(label)
+  yield* rig.deliver(Rig.reply(invite, 180))
+  yield* rig.deliver(ok(invite))
+  const ack = Rig.requestOf(rig.sent(), "ACK")
+  rig.told()
+  return { rig, invite, ack }
+})
+
+/** A request of the peer in the dialog of our INVITE. */
+const within = (invite: SipRequest, method: string, cseq: number, more: { body?: Uint8Array; type?: string } = {}) => {
+  const dialog = Dialog.fromRequest(invite, { localTag: "bob", contact: "<sip:bob@192.0.2.2:5062>", cseq: cseq - 1 })
+  if (dialog === undefined) return expect.fail("no dialog")
+  return Dialog.request(
+    dialog,
+    method,
+    { sentBy: "192.0.2.2:5062", branch: `z9hG4bKbob${method}${cseq}` },
+    more.body === undefined ? {} : { body: { type: more.type ?? "application/sdp", bytes: more.body } }
+  ).request
+}
+
+describe("an outbound leg", () => {
+  it.effect("invites at the trunk of its route, with our number in From and P-Asserted-Identity", () =>
+    Effect.gen(function* () {
+      const { invite } = yield* dialled()
+      expect(invite.uri).toBe("sip:+4930123456@192.0.2.2:5062")
+      expect(header(invite, "From")).toMatch(/^<sip:\+12025550150@192\.0\.2\.1>;tag=/)
+      expect(header(invite, "P-Asserted-Identity")).toBe("<sip:+12025550150@192.0.2.1>")
+      expect(new TextDecoder().decode(invite.body)).toContain("m=audio 40002 RTP/AVP 0 8 101")
+    })
+  )
+
+  it.effect("tells of ringing, then of the answer, and acknowledges only when that is committed", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      yield* rig.deliver(Rig.reply(invite, 100))
+      yield* rig.deliver(Rig.reply(invite, 180))
+      yield* rig.deliver(Rig.reply(invite, 180))
+      expect(Rig.words(rig.told())).toEqual(["ringing"])
+      yield* rig.hold(true)
+      yield* rig.deliver(ok(invite))
+      yield* rig.deliver(ok(invite))
+      expect(Rig.words(rig.told())).toEqual(["answered"])
+      expect(rig.sent()).toEqual([])
+      yield* rig.hold(false)
+      expect(Rig.names(rig.sent())).toEqual(["ACK"])
+      yield* rig.deliver(ok(invite))
+      expect(Rig.names(rig.sent())).toEqual(["ACK"])
+      expect(rig.connections()).toMatchObject([{ address: "192.0.2.2", port: 30_000, codec: "PCMU" }])
+    })
+  )
+
+  it.effect("connects early media and tells of it once", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      yield* rig.deliver(Rig.reply(invite, 183, { body: Rig.sdpBody() }))
+      yield* rig.deliver(Rig.reply(invite, 183, { body: Rig.sdpBody() }))
+      expect(Rig.words(rig.told())).toEqual(["early_media"])
+      expect(rig.connections()[0]).toMatchObject({ port: 30_000 })
+      // The final answer may leave out what the provisional one said.
+      yield* rig.deliver(Rig.reply(invite, 200))
+      expect(Rig.words(rig.told())).toEqual(["answered"])
+    })
+  )
+
+  it.effect("ends with the status of a refusal", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      yield* rig.deliver(Rig.reply(invite, 486))
+      expect(Rig.words(rig.told())).toEqual(["ended final_response 486 far"])
+      expect(Rig.names(rig.sent())).toEqual(["ACK"])
+      expect(rig.media.at(-1)).toEqual(["close", "svc_leg_1"])
+      expect(yield* rig.presence("svc_leg_1")).toBe("gone")
+    })
+  )
+
+  it.effect("ends after Timer B when nobody answers, having repeated its INVITE", () =>
+    Effect.gen(function* () {
+      const { rig } = yield* dialled()
+      yield* Rig.pass(32_000)
+      expect(Rig.names(rig.sent())).toHaveLength(6)
+      expect(Rig.words(rig.told())).toEqual(["ended timer - network"])
+    })
+  )
+
+  it.effect("ends at once when its packets cannot be sent", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make()
+      rig.unreachable = true
+      yield* rig.command(Rig.dial)
+      yield* Rig.pass(1)
+      expect(Rig.words(rig.told())).toEqual(["ended timer - network"])
+    })
+  )
+
+  it.effect("ends as no_route without a trunk, and as an error without room for its media", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make()
+      rig.trunk = null
+      yield* rig.command(Rig.dial)
+      expect(Rig.words(rig.told())).toEqual(["ended no_route - network"])
+      rig.trunk = Rig.trunk
+      rig.mediaFull = true
+      yield* rig.command(Rig.dial)
+      expect(Rig.words(rig.told())).toEqual(["ended error - network"])
+      expect(rig.sent()).toEqual([])
+    })
+  )
+
+  it.effect("answers a challenge once, and gives up when the password is refused", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make()
+      rig.trunk = { ...Rig.trunk, username: "alice", password: "secret" }
+      yield* rig.command(Rig.dial)
+      const first = Rig.requestOf(rig.sent(), "INVITE")
+      const challenge = (nonce: string, more = "") =>
+        ["Proxy-Authenticate", `Digest realm="trunk", nonce="${nonce}", qop="auth"${more}`] as const
+      yield* rig.deliver(Rig.reply(first, 407, { headers: [challenge("n1")] }))
+      const second = Rig.requestOf(rig.sent(), "INVITE")
+      expect(Rig.cseqOf(second)).toBe(2)
+      expect(header(second, "Call-ID")).toBe(header(first, "Call-ID"))
+      expect(header(second, "Proxy-Authorization")).toContain('username="alice"')
+      yield* rig.deliver(Rig.reply(second, 407, { headers: [challenge("n2", ", stale=true")] }))
+      const third = Rig.requestOf(rig.sent(), "INVITE")
+      expect(header(third, "Proxy-Authorization")).toContain('nonce="n2"')
+      yield* rig.deliver(Rig.reply(third, 407, { headers: [challenge("n3")] }))
+      expect(Rig.words(rig.told())).toEqual(["ended final_response 407 far"])
+    })
+  )
+
+  it.effect("hangs up with BYE, answers a challenge to it, and ends when that is answered", () =>
+    Effect.gen(function* () {
+      const { rig } = yield* answered()
+      rig.trunk = { ...Rig.trunk, username: "alice", password: "secret" }
+      yield* rig.command(Rig.hangup)
+      yield* rig.command(Rig.hangup)
+      const bye = Rig.requestOf(rig.sent(), "BYE")
+      expect(Rig.cseqOf(bye)).toBe(2)
+      expect(rig.told()).toEqual([])
+      yield* rig.deliver(Rig.reply(bye, 200))
+      expect(Rig.words(rig.told())).toEqual(["ended hangup - near"])
+      expect(yield* rig.presence("svc_leg_1")).toBe("gone")
+    })
+  )
+
+  it.effect("ends within eight seconds of a BYE that nobody answers", () =>
+    Effect.gen(function* () {
+      const { rig } = yield* answered()
+      yield* rig.command(Rig.hangup)
+      yield* Rig.pass(7_900)
+      expect(rig.told()).toEqual([])
+      yield* Rig.pass(200)
+      expect(Rig.words(rig.told())).toEqual(["ended hangup - near"])
+      yield* Rig.pass(60_000)
+      expect(rig.told()).toEqual([])
+      expect(yield* rig.stats).toMatchObject({ legs: 0, transactions: 0 })
+    })
+  )
+
+  it.effect("ends by a BYE of the peer, which is answered only when that is committed", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      yield* rig.hold(true)
+      const bye = within(invite, "BYE", 7)
+      yield* rig.deliver(bye)
+      yield* rig.deliver(bye)
+      expect(Rig.words(rig.told())).toEqual(["ended hangup - far"])
+      expect(rig.sent()).toEqual([])
+      yield* rig.hold(false)
+      expect(Rig.names(rig.sent())).toEqual(["200"])
+      yield* rig.deliver(bye)
+      expect(Rig.names(rig.sent())).toEqual(["200"])
+    })
+  )
+})
+
+describe("hanging up before the answer", () => {
+  it.effect("ends at once while nothing was sent", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make()
+      rig.unreachable = true
+      yield* rig.command(Rig.dial)
+      yield* rig.command(Rig.hangup)
+      yield* Rig.pass(1)
+      expect(Rig.words(rig.told())).toEqual(["ended cancelled - near"])
+    })
+  )
+
+  it.effect("waits for a provisional response before it cancels (RFC 3261 section 9.1)", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      yield* rig.command(Rig.hangup)
+      expect(rig.sent()).toEqual([])
+      yield* rig.deliver(Rig.reply(invite, 100))
+      const cancel = Rig.requestOf(rig.sent(), "CANCEL")
+      expect(header(cancel, "Via")).toBe(header(invite, "Via"))
+      yield* rig.deliver(Rig.reply(cancel, 200))
+      yield* rig.deliver(Rig.reply(invite, 487))
+      expect(Rig.words(rig.told())).toEqual(["ended cancelled 487 near"])
+    })
+  )
+
+  it.effect("takes down a call that is answered across the CANCEL", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      yield* rig.deliver(Rig.reply(invite, 180))
+      yield* rig.command(Rig.hangup)
+      yield* rig.deliver(ok(invite))
+      const sent = rig.sent()
+      expect(Rig.names(sent)).toEqual(["CANCEL", "ACK", "BYE"])
+      yield* rig.deliver(Rig.reply(Rig.requestOf(sent, "BYE"), 200))
+      expect(Rig.words(rig.told())).toEqual(["ringing", "ended cancelled - near"])
+    })
+  )
+
+  it.effect("sends the BYE behind the ACK when it comes while the answer is being committed", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      yield* rig.hold(true)
+      yield* rig.deliver(ok(invite))
+      yield* rig.command(Rig.hangup)
+      expect(rig.sent()).toEqual([])
+      yield* rig.hold(false)
+      expect(Rig.names(rig.sent())).toEqual(["ACK", "BYE"])
+    })
+  )
+
+  it.effect("ends within eight seconds though the peer is silent, and takes down a late answer", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      yield* rig.command(Rig.hangup)
+      yield* Rig.pass(8_000)
+      expect(Rig.words(rig.told())).toEqual(["ended cancelled - near"])
+      rig.sent()
+      yield* rig.deliver(ok(invite))
+      expect(Rig.names(rig.sent())).toEqual(["ACK", "BYE"])
+      yield* rig.deliver(ok(invite))
+      expect(Rig.names(rig.sent())).toEqual(["ACK"])
+      expect(rig.told()).toEqual([])
+    })
+  )
+})
+
+describe("an answer", () => {
+  it.effect("of a second branch gets ACK and BYE, the first goes on", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      yield* rig.deliver(ok(invite, "carol"))
+      const sent = rig.sent()
+      expect(Rig.names(sent)).toEqual(["ACK", "BYE"])
+      expect(header(Rig.requestOf(sent, "BYE"), "To")).toContain("tag=carol")
+      expect(rig.told()).toEqual([])
+      expect(yield* rig.presence("svc_leg_1")).toBe("alive")
+    })
+  )
+
+  it.effect("without a common codec is acknowledged and hung up", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      yield* rig.deliver(Rig.reply(invite, 200, { body: Rig.sdpBody(30_000, "a=rtpmap:18 G729/8000", "18") }))
+      const sent = rig.sent()
+      expect(Rig.names(sent)).toEqual(["ACK", "BYE"])
+      yield* rig.deliver(Rig.reply(Rig.requestOf(sent, "BYE"), 200))
+      expect(Rig.words(rig.told())).toEqual(["ended error - network"])
+    })
+  )
+
+  it.effect("that cannot be committed is acknowledged and hung up", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      rig.broken = true
+      yield* rig.deliver(ok(invite))
+      expect(Rig.names(rig.sent())).toEqual(["ACK", "BYE"])
+    })
+  )
+})
+
+describe("within a dialog", () => {
+  it.effect("a re-INVITE that holds is answered in the same leg, and its repetition gets the same answer", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      const hold = within(invite, "INVITE", 7, { body: Rig.sdp(30_002, "a=sendonly") })
+      yield* rig.deliver(hold)
+      const response = Rig.responseOf(rig.sent(), 200)
+      expect(new TextDecoder().decode(response.body)).toContain("a=recvonly")
+      expect(rig.connections().at(-1)).toMatchObject({ port: 30_002, direction: "recvonly" })
+      yield* Rig.pass(500)
+      expect(Rig.names(rig.sent())).toEqual(["200"])
+      yield* rig.deliver(within(invite, "ACK", 7))
+      yield* Rig.pass(10_000)
+      expect(rig.sent()).toEqual([])
+      expect(rig.told()).toEqual([])
+    })
+  )
+
+  it.effect("a re-INVITE without a common codec gets 488 and changes nothing", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      const before = rig.connections().length
+      yield* rig.deliver(within(invite, "INVITE", 7, { body: Rig.sdp(30_002, "a=rtpmap:18 G729/8000", "18") }))
+      expect(Rig.names(rig.sent())).toEqual(["488"])
+      expect(rig.connections()).toHaveLength(before)
+    })
+  )
+
+  it.effect("a re-INVITE without an offer gets ours, and its ACK brings the answer", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      yield* rig.deliver(within(invite, "INVITE", 7))
+      expect(new TextDecoder().decode(Rig.responseOf(rig.sent(), 200).body)).toContain("m=audio 40002")
+      yield* rig.deliver(within(invite, "INVITE", 8, { body: Rig.sdp() }))
+      expect(Rig.names(rig.sent())).toEqual(["491"])
+      yield* rig.deliver(within(invite, "ACK", 7, { body: Rig.sdp(30_004) }))
+      expect(rig.connections().at(-1)).toMatchObject({ port: 30_004 })
+    })
+  )
+
+  it.effect("a re-INVITE while our INVITE has no ACK gets 491", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      yield* rig.hold(true)
+      yield* rig.deliver(ok(invite))
+      yield* rig.deliver(within(invite, "INVITE", 7, { body: Rig.sdp() }))
+      expect(Rig.names(rig.sent())).toEqual(["491"])
+    })
+  )
+
+  it.effect("a 2xx to a re-INVITE without ACK ends the call after 64*T1", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      yield* rig.deliver(within(invite, "INVITE", 7, { body: Rig.sdp() }))
+      yield* Rig.pass(32_000)
+      const sent = rig.sent()
+      expect(Rig.names(sent)).toContain("BYE")
+      yield* rig.deliver(Rig.reply(Rig.requestOf(sent, "BYE"), 200))
+      expect(Rig.words(rig.told())).toEqual(["ended timer - network"])
+    })
+  )
+
+  const refused: ReadonlyArray<readonly [method: string, status: string]> = [
+    ["OPTIONS", "200"],
+    ["UPDATE", "405"],
+    ["REFER", "405"],
+    ["SUBSCRIBE", "405"],
+    ["JUMP", "501"]
+  ]
+  for (const [method, status] of refused)
+    it.effect(`${method} gets ${status}`, () =>
+      Effect.gen(function* () {
+        const { invite, rig } = yield* answered()
+        yield* rig.deliver(within(invite, method, 7))
+        const sent = rig.sent()
+        expect(Rig.names(sent)).toEqual([status])
+        expect(header(Rig.responseOf(sent, Number(status)), "Allow")).toContain("BYE")
+      })
+    )
+
+  it.effect("INFO brings a digit", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      const body = new TextEncoder().encode("Signal=5\r\nDuration=160\r\n")
+      yield* rig.deliver(within(invite, "INFO", 7, { type: "application/dtmf-relay", body }))
+      yield* rig.deliver(within(invite, "INFO", 8, { type: "text/plain", body }))
+      expect(Rig.names(rig.sent())).toEqual(["200", "415"])
+      expect(Rig.words(rig.told())).toEqual(["dtmf 5"])
+    })
+  )
+
+  it.effect("a request out of order gets 500", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      yield* rig.deliver(within(invite, "OPTIONS", 7))
+      yield* rig.deliver(within(invite, "BYE", 6))
+      expect(Rig.names(rig.sent())).toEqual(["200", "500"])
+      expect(rig.told()).toEqual([])
+    })
+  )
+
+  it.effect("BYEs that cross are both answered, and the leg ends once", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      yield* rig.command(Rig.hangup)
+      yield* rig.deliver(within(invite, "BYE", 7))
+      const sent = rig.sent()
+      expect(Rig.names(sent)).toEqual(["BYE", "200"])
+      yield* rig.deliver(Rig.reply(Rig.requestOf(sent, "BYE"), 481))
+      expect(Rig.words(rig.told())).toEqual(["ended hangup - near"])
+    })
+  )
+})
+
+describe("the media of a leg", () => {
+  it.effect("plays and sends digits by the media plane, whose events become ours", () =>
+    Effect.gen(function* () {
+      const { rig } = yield* answered()
+      yield* rig.command({ ...Rig.of, type: "play", playbackId: "p1", url: "https://example.com/a.wav", loop: 2 })
+      yield* rig.command({ ...Rig.of, commandId: "d1", type: "send_dtmf", digits: "12#", durationMs: 100 })
+      yield* rig.command({ ...Rig.of, type: "stop_playback", which: "all" })
+      expect(rig.media.slice(-3).map(([what]) => what)).toEqual(["play", "dtmf", "stop"])
+      rig.hear("svc_leg_1", { _tag: "DtmfReceived", digit: "7", at: 0 })
+      rig.hear("svc_leg_1", { _tag: "PlaybackEnded", id: "p1", status: "stopped", reason: null })
+      rig.hear("svc_leg_1", { _tag: "DtmfSent", id: "d1" })
+      rig.hear("svc_leg_1", { _tag: "DtmfFailed", id: "d2", reason: "too_many" })
+      expect(Rig.words(rig.told())).toEqual([
+        "dtmf 7",
+        "playback_ended p1 stopped -",
+        "dtmf_sent d1",
+        "command_failed d2 too_many"
+      ])
+    })
+  )
+
+  it.effect("that falls silent ends the call", () =>
+    Effect.gen(function* () {
+      const { rig } = yield* answered()
+      rig.hear("svc_leg_1", { _tag: "MediaTimeout", reason: "no_packets" })
+      yield* rig.deliver(Rig.reply(Rig.requestOf(rig.sent(), "BYE"), 200))
+      expect(Rig.words(rig.told())).toEqual(["ended error - network"])
+    })
+  )
+
+  it.effect("of a leg that is not there fails by an event", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make()
+      yield* rig.command({ ...Rig.of, type: "play", playbackId: "p1", url: "https://example.com/a.wav", loop: 1 })
+      yield* rig.command({ ...Rig.of, commandId: "d1", type: "send_dtmf", digits: "1", durationMs: 100 })
+      expect(Rig.words(rig.told())).toEqual(["playback_ended p1 failed unknown_leg", "command_failed d1 unknown_leg"])
+    })
+  )
+})

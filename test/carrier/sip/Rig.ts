@@ -1,0 +1,264 @@
+/**
+ * A SIP carrier over a network in memory, on the test clock: the peer, the sink and the media plane are played by the
+ * test, which sees everything that crossed a port.
+ */
+import { Context, Effect, Layer, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { expect } from "@effect/vitest"
+import { Entropy } from "../../../src/actor/Entropy.ts"
+import {
+  type Admission,
+  Carrier,
+  type CarrierCommand,
+  type CarrierEvent,
+  CarrierSink,
+  type InboundOffer,
+  RouteDirectory,
+  type SipTrunk
+} from "../../../src/carrier/Carrier.ts"
+import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
+import { UdpTransport } from "../../../src/carrier/sip/UdpTransport.ts"
+import { type MediaEvent, MediaPlane, MediaUnavailable, type RtpRemote } from "../../../src/media/MediaPlane.ts"
+import * as MessageKey from "../../../src/sip/MessageKey.ts"
+import * as Responses from "../../../src/sip/Responses.ts"
+import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../../src/sip/SipMessage.ts"
+import * as SipParser from "../../../src/sip/SipParser.ts"
+import * as SipWriter from "../../../src/sip/SipWriter.ts"
+
+export const self: Endpoint = { address: "192.0.2.1", port: 5060 }
+export const peer: Endpoint = { address: "192.0.2.2", port: 5062 }
+
+export const sdp = (port = 30_000, more = "a=sendrecv", formats = "0 8 101"): Uint8Array =>
+  new TextEncoder().encode(
+    [
+      "v=0",
+      "o=- 1 1 IN IP4 192.0.2.2",
+      "s=-",
+      "c=IN IP4 192.0.2.2",
+      "t=0 0",
+      `m=audio ${port} RTP/AVP ${formats}`,
+      "a=rtpmap:101 telephone-event/8000",
+      more,
+      ""
+    ].join("\r\n")
+  )
+
+export const sdpBody = (port?: number, more?: string, formats?: string) => ({
+  type: "application/sdp",
+  bytes: sdp(port, more, formats)
+})
+
+interface Sent {
+  readonly message: SipMessage
+  readonly to: Endpoint
+}
+
+export interface Rig {
+  readonly command: (command: CarrierCommand) => Effect.Effect<void>
+  readonly presence: (legId: string) => Effect.Effect<"alive" | "gone">
+  readonly drain: Effect.Effect<void>
+  readonly stats: SipCarrier.SipCarrier["Service"]["stats"]
+  /** Everything sent since the last look, taken out. */
+  readonly sent: () => ReadonlyArray<Sent>
+  /** A message of the peer. */
+  readonly deliver: (message: SipMessage, from?: Endpoint) => Effect.Effect<void>
+  readonly deliverBytes: (bytes: Uint8Array, from?: Endpoint) => void
+  /** Tells of events since the last look, taken out, in words. */
+  readonly told: () => ReadonlyArray<CarrierEvent>
+  readonly offers: Array<InboundOffer>
+  /** What the sink says to the next offers. */
+  admission: Admission
+  /** While `true` no event is committed. */
+  hold: (held: boolean) => Effect.Effect<void>
+  /** Commits fail from now on. */
+  broken: boolean
+  trunk: SipTrunk | null
+  mediaFull: boolean
+  /** The next datagrams cannot be sent. */
+  unreachable: boolean
+  readonly media: Array<readonly [what: string, leg: string, detail?: unknown]>
+  readonly hear: (leg: string, event: MediaEvent) => void
+  readonly connections: () => ReadonlyArray<RtpRemote>
+}
+
+export const trunk: SipTrunk = {
+  routeId: "svc_route_1",
+  host: peer.address,
+  port: peer.port,
+  username: null,
+  password: null
+}
+
+const makeRig = Effect.fnUntraced(function* (options: { readonly label: string }) {
+  const sent: Array<Sent> = []
+  const told: Array<CarrierEvent> = []
+  const held: Array<() => void> = []
+  const listeners = new Map<string, (event: MediaEvent) => void>()
+  let holding = false
+  let nextPort = 40_000
+  let receiver: (bytes: Uint8Array, from: Endpoint) => void = () => undefined
+
+  const state = {
+    offers: [] as Array<InboundOffer>,
+    admission: { admitted: true, callId: "svc_call_in" } as Admission,
+    broken: false,
+    trunk: trunk as SipTrunk | null,
+    mediaFull: false,
+    unreachable: false,
+    media: [] as Array<readonly [string, string, unknown?]>
+  }
+
+  const transport = Layer.succeed(UdpTransport, {
+    local: self,
+    counters: { sendErrors: 0, socketErrors: 0 },
+    send: (bytes, to, refused) => {
+      if (state.unreachable) return queueMicrotask(refused)
+      sent.push({ message: Result.getOrThrow(SipParser.parse(bytes)), to })
+    },
+    receive: (next) => {
+      receiver = next
+    }
+  })
+  const commit = Effect.callback<void>((resume) => {
+    if (holding) held.push(() => resume(Effect.void))
+    else resume(Effect.void)
+  })
+  const sink = Layer.succeed(CarrierSink, {
+    offer: (offer) =>
+      Effect.suspend(() => {
+        state.offers.push(offer)
+        return Effect.as(commit, state.admission)
+      }),
+    tell: (_callId, event) =>
+      Effect.suspend(() => {
+        if (state.broken) return Effect.die(new Error("the actor died"))
+        told.push(event)
+        return commit
+      })
+  })
+  const plane = Layer.succeed(MediaPlane, {
+    openRtp: (leg) =>
+      Effect.suspend(() => {
+        state.media.push(["open", leg])
+        return state.mediaFull
+          ? Effect.fail(new MediaUnavailable({ reason: "no_ports" }))
+          : Effect.succeed({ address: self.address, port: (nextPort += 2) })
+      }),
+    connectRtp: (leg, remote) => Effect.sync(() => void state.media.push(["connect", leg, remote])),
+    openPhone: () => Effect.void,
+    openJoined: () => Effect.die(new Error("not for SIP")),
+    play: (leg, playback) => Effect.sync(() => void state.media.push(["play", leg, playback])),
+    stopPlayback: (leg, which) => Effect.sync(() => void state.media.push(["stop", leg, which])),
+    sendDtmf: (leg, id, digits) => Effect.sync(() => void state.media.push(["dtmf", leg, [id, digits]])),
+    close: (leg) => Effect.sync(() => void state.media.push(["close", leg])),
+    subscribe: (leg, listener) => Effect.sync(() => void listeners.set(leg, listener))
+  })
+  const directory = Layer.succeed(RouteDirectory, {
+    sipTrunk: () => Effect.sync(() => state.trunk),
+    sipTrunksAt: (address) => Effect.succeed(address === peer.address ? [trunk] : [])
+  })
+  const services = yield* Layer.build(
+    SipCarrier.layerNoDeps({
+      host: self.address,
+      port: self.port,
+      publicAddress: self.address,
+      userAgent: "trunkline/test"
+    }).pipe(
+      Layer.provideMerge(Carrier.layer),
+      Layer.provide([transport, sink, plane, directory, Entropy.layerFixed(options.label)])
+    )
+  )
+  const carrier = Context.get(services, Carrier)
+  const sip = Context.get(services, SipCarrier.SipCarrier)
+
+  const rig: Rig = Object.assign(state, {
+    command: (command: CarrierCommand) => carrier.interpret("sip", command),
+    presence: (legId: string) => carrier.presence("sip", legId),
+    drain: sip.drain,
+    stats: sip.stats,
+    sent: () => sent.splice(0),
+    told: () => told.splice(0),
+    deliverBytes: (bytes: Uint8Array, from: Endpoint = peer) => receiver(bytes, from),
+    deliver: (message: SipMessage, from: Endpoint = peer) =>
+      Effect.andThen(
+        Effect.sync(() => receiver(SipWriter.write(message), from)),
+        Effect.yieldNow
+      ),
+    hold: (wanted: boolean) =>
+      Effect.andThen(
+        Effect.sync(() => {
+          holding = wanted
+          if (!wanted) for (const release of held.splice(0)) release()
+        }),
+        Effect.yieldNow
+      ),
+    hear: (leg: string, event: MediaEvent) => listeners.get(leg)?.(event),
+    connections: () => state.media.filter(([what]) => what === "connect").map(([, , remote]) => remote as RtpRemote)
+  })
+  return rig
+})
+
+/** A carrier that lives as long as the test; `label` seeds what is random. */
+export const make = (label = "rig") => makeRig({ label })
+
+/** Lets virtual time pass, and everything that is due in it happen. */
+export const pass = (ms: number) => TestClock.adjust(ms)
+
+export const name = (message: SipMessage): string =>
+  message.kind === "request" ? message.method : String(message.status)
+
+export const names = (sent: ReadonlyArray<Sent>): ReadonlyArray<string> => sent.map(({ message }) => name(message))
+
+/** The events, as `type` with what matters of it. */
+export const words = (events: ReadonlyArray<CarrierEvent>): ReadonlyArray<string> =>
+  events.map((event) => {
+    switch (event.type) {
+      case "ended":
+        return `ended ${event.cause} ${event.sipStatus ?? "-"} ${event.by}`
+      case "dtmf":
+        return `dtmf ${event.digit}`
+      case "playback_ended":
+        return `playback_ended ${event.playbackId} ${event.status} ${event.reason ?? "-"}`
+      case "dtmf_sent":
+        return `dtmf_sent ${event.commandId}`
+      case "command_failed":
+        return `command_failed ${event.commandId} ${event.reason}`
+      case "ringing":
+      case "early_media":
+      case "answered":
+        return event.type
+    }
+  })
+
+/** The last request of this method among what was sent. */
+export const requestOf = (sent: ReadonlyArray<Sent>, method: string): SipRequest => {
+  const found = sent.findLast(({ message }) => message.kind === "request" && message.method === method)?.message
+  if (found?.kind !== "request") expect.fail(`no ${method} among ${names(sent).join(" ")}`)
+  return found
+}
+
+export const responseOf = (sent: ReadonlyArray<Sent>, status: number): SipResponse => {
+  const found = sent.findLast(({ message }) => message.kind === "response" && message.status === status)?.message
+  if (found?.kind !== "response") expect.fail(`no ${status} among ${names(sent).join(" ")}`)
+  return found
+}
+
+/** What the peer answers to a request of ours. */
+export const reply = (request: SipRequest, status: number, more: Responses.Options = {}): SipResponse =>
+  Responses.make(request, status, { toTag: "bob", contact: "<sip:bob@192.0.2.2:5062>", ...more })
+
+export const of = { commandId: "dial-1", callId: "svc_call_1", legId: "svc_leg_1" }
+
+export const dial: CarrierCommand = {
+  ...of,
+  type: "dial",
+  tenantId: "t",
+  routeId: trunk.routeId,
+  from: "+12025550150",
+  to: "+4930123456",
+  ringbackUrl: null
+}
+
+export const hangup: CarrierCommand = { ...of, commandId: "hangup-1", type: "hangup", origin: null, resume: null }
+
+export const cseqOf = (message: SipMessage): number => MessageKey.cseq(message)?.sequence ?? -1
