@@ -1,5 +1,10 @@
 /** `npm run openapi`: writes the published document from the declarations (`src/http/openapi.json`). */
+import { spawnSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import * as Document from "../src/http/Document.ts"
 
-writeFileSync(new URL("../src/http/openapi.json", import.meta.url), Document.render())
+const file = fileURLToPath(new URL("../src/http/openapi.json", import.meta.url))
+writeFileSync(file, Document.render())
+const { status } = spawnSync("oxfmt", ["-c", "scripts/oxfmtrc.json", file], { stdio: "inherit" })
+process.exit(status ?? 1)

@@ -9,6 +9,7 @@ import * as Refusal from "./Refusal.ts"
 import type * as RouteTable from "./RouteTable.ts"
 
 const unknownRoute = rejection("not_found", "there is no such path")
+const malformed = rejection("invalid_request", "the path is not percent-encoded UTF-8, or an id in it is far too long")
 const wrongMethod = rejection("method_not_allowed", "this path does not have this method")
 const unavailable = rejection("service_unavailable", "the service cannot reach its database at the moment")
 const fault = rejection("internal_error", "something went wrong on our side")
@@ -31,11 +32,10 @@ export const layer = (table: ReturnType<typeof RouteTable.make>) =>
           const path = IdempotencyMiddleware.pathOf(request)
           if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
             const allowed = table.methodsOf(path)
-            return Effect.succeed(
-              allowed.length === 0
-                ? respond(unknownRoute)
-                : HttpServerResponse.setHeader(respond(wrongMethod), "allow", allowed.join(", "))
-            )
+            if (allowed.length === 0) return Effect.succeed(respond(unknownRoute))
+            // The router knows method and path, and could not read a parameter.
+            if (allowed.includes(request.method)) return Effect.succeed(respond(malformed))
+            return Effect.succeed(HttpServerResponse.setHeader(respond(wrongMethod), "allow", allowed.join(", ")))
           }
           if (error instanceof Rejected) return Effect.succeed(respond(error))
           const outage = isOutage(error)

@@ -143,8 +143,21 @@ const fakeEgress = Layer.succeed(Egress, {
   refuse: (url, schemes) => Target.refuse(url, Target.publicOnly, schemes)
 })
 
-export const layer = (world: World, options: { readonly trust?: Trust; readonly graceMs?: number } = {}) =>
-  Server.layer({ host: "127.0.0.1", port: 0, graceMs: options.graceMs ?? 2_000 }).pipe(
+export const layer = (
+  world: World,
+  options: {
+    readonly trust?: Trust
+    readonly graceMs?: number
+    readonly port?: number
+    readonly limits?: Partial<Record<keyof typeof Server.limits, number>>
+  } = {}
+) =>
+  Server.layer({
+    host: "127.0.0.1",
+    port: options.port ?? 0,
+    graceMs: options.graceMs ?? 2_000,
+    limits: options.limits ?? {}
+  }).pipe(
     Layer.provide([
       fakeCalls(world),
       fakeConnections,

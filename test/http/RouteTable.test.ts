@@ -1,0 +1,28 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as RouteTable from "../../src/http/RouteTable.ts"
+
+const { methodsOf } = RouteTable.make([
+  { method: "GET", path: "/v1/things" },
+  { method: "POST", path: "/v1/things/" },
+  { method: "DELETE", path: "/v1/things/:id/" },
+  { method: "GET", path: "/v1/things/special" },
+  { method: "POST", path: "/v1/things/:id/actions/go" }
+])
+
+describe("RouteTable.methodsOf, decision D15", () => {
+  it("gathers the methods of a path over both slash forms, HEAD with GET", () => {
+    expect(methodsOf("/v1/things")).toEqual(["GET", "HEAD", "POST"])
+    expect(methodsOf("/v1/things/")).toEqual(["GET", "HEAD", "POST"])
+  })
+
+  it("takes any segment for a parameter, and a static segment before it", () => {
+    expect(methodsOf("/v1/things/7")).toEqual(["DELETE"])
+    expect(methodsOf("/v1/things/special")).toEqual(["GET", "HEAD"])
+    expect(methodsOf("/v1/things/7/actions/go")).toEqual(["POST"])
+  })
+
+  it("knows no methods of a path that is not there", () => {
+    for (const path of ["/", "", "/v1", "/v1/things//", "/v1/things/7/actions", "/v1/things/7/actions/stop"])
+      expect(methodsOf(path)).toEqual([])
+  })
+})
