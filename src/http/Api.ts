@@ -1,6 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { CallApi } from "./call/CallApi.ts"
 import { ConnectionApi } from "./connection/ConnectionApi.ts"
+import { WebhookApi } from "./webhook/WebhookApi.ts"
 
 /**
  * Every group of endpoints, declared. The routes, the checks and the published document are all made from this.
@@ -8,7 +9,7 @@ import { ConnectionApi } from "./connection/ConnectionApi.ts"
  * Requests are closed (decision C6): an unknown field of a body or a query is a 400.
  */
 export class Api extends HttpApi.make("trunkline")
-  .add(CallApi, ConnectionApi)
+  .add(CallApi, ConnectionApi, WebhookApi)
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error" })
   .annotateMerge(

@@ -9,9 +9,10 @@ import * as Document from "./Document.ts"
 import * as ErrorPages from "./ErrorPages.ts"
 import { Public } from "./Public.ts"
 import * as RouteTable from "./RouteTable.ts"
+import * as WebhookHandlers from "./webhook/WebhookHandlers.ts"
 
 /** Every endpoint's handlers. */
-const Handlers = Layer.mergeAll(CallHandlers.layer, ConnectionHandlers.layer)
+const Handlers = Layer.mergeAll(CallHandlers.layer, ConnectionHandlers.layer, WebhookHandlers.layer)
 
 /** What the API declares, as method and path. */
 export const declared = (): ReadonlyArray<RouteTable.Route> => {

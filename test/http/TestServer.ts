@@ -2,6 +2,8 @@
 import { Effect, Layer } from "effect"
 import { request } from "node:http"
 import { connect } from "node:net"
+import { Accounts } from "../../src/account/Account.ts"
+import { ApiKeys } from "../../src/apikey/ApiKey.ts"
 import * as Id from "../../src/domain/Id.ts"
 import { Rejected } from "../../src/domain/Rejected.ts"
 import { Calls } from "../../src/call/Call.ts"
@@ -15,8 +17,12 @@ import { BaseUrl } from "../../src/http/Pagination.ts"
 import { RateLimit } from "../../src/http/RateLimit.ts"
 import * as Server from "../../src/http/Server.ts"
 import { Idempotency } from "../../src/idempotency/Idempotency.ts"
+import { Numbers } from "../../src/number/Number.ts"
+import { Tenants } from "../../src/tenant/Tenant.ts"
+import { Webhooks } from "../../src/webhook/Webhook.ts"
 import { receipt, type Rendered, type Slot } from "../../src/idempotency/Slot.ts"
 import type { Receipt } from "../../src/store/Journal.ts"
+import { Webhooks } from "../../src/webhook/Webhook.ts"
 
 export const tenantA = Id.deriveUuid("tenant", "a")
 export const tenantB = Id.deriveUuid("tenant", "b")
@@ -127,6 +133,75 @@ const fakeConnections = Layer.mock(Connections)({
       : Effect.fail(Rejected.of("not_found", "no such connection"))
 })
 
+export const subscriptionOfA = Id.derive("subscription of a", "sub")
+
+const subscription = {
+  id: subscriptionOfA,
+  target_url: "https://hook.example",
+  event_types: ["*"],
+  description: null,
+  connection_id: null,
+  is_active: true,
+  created_at: "2026-01-01T00:00:00.000Z"
+}
+
+const fakeWebhooks = (world: World) => {
+  const found = (tenantId: string, id: string) =>
+    tenantId === tenantA && id === subscriptionOfA
+      ? Effect.succeed(subscription)
+      : Effect.fail(Rejected.of("subscription_not_found", "no such webhook subscription"))
+  const reach = (door: string, ...args: ReadonlyArray<unknown>) =>
+    Effect.andThen(
+      Effect.sync(() => void world.reached.push({ door, args })),
+      Effect.suspend(() => world.next)
+    )
+  return Layer.succeed(
+    Webhooks,
+    Webhooks.of({
+      create: (...args) =>
+        Effect.map(reach("webhooks.create", ...args), () => {
+          const body = JSON.stringify({ ...subscription, signing_secret: "whsec_x" })
+          return world.done(args[2], { status: 201, body })
+        }),
+      list: (tenantId, window) =>
+        Effect.succeed(
+          tenantId === tenantA && window.offset === 0
+            ? { count: 1, results: [subscription] }
+            : { count: 0, results: [] }
+        ),
+      find: found,
+      secretOf: (tenantId, id) =>
+        Effect.andThen(found(tenantId, id), Rejected.of("signing_secret_unavailable", "shown once")),
+      update: (...args) =>
+        Effect.gen(function* () {
+          const view = yield* found(args[0].tenantId, args[1])
+          yield* reach("webhooks.update", ...args)
+          return world.done(args[3], { status: 200, body: JSON.stringify(view) })
+        }),
+      remove: (...args) =>
+        Effect.gen(function* () {
+          yield* found(args[0].tenantId, args[1])
+          yield* reach("webhooks.remove", ...args)
+          return world.done(args[2], { status: 204, body: null })
+        }),
+      deliveries: (...args) =>
+        Effect.sync(() => {
+          world.reached.push({ door: "webhooks.deliveries", args })
+          return { count: 0, results: [] }
+        })
+    })
+  )
+}
+
+/** Doors that no test here opens: a foreign or malformed request must not get that far. */
+const untouched = Layer.mergeAll(
+  Layer.mock(Accounts)({}),
+  Layer.mock(ApiKeys)({}),
+  Layer.mock(Numbers)({}),
+  Layer.mock(Tenants)({}),
+  Layer.mock(Webhooks)({})
+)
+
 const fakeAuthenticator = (world: World) =>
   Layer.succeed(Authenticator, {
     authenticate: (credential, ip) => {
@@ -161,6 +236,8 @@ export const layer = (
     Layer.provide([
       fakeCalls(world),
       fakeConnections,
+      untouched,
+      fakeWebhooks(world),
       fakeAuthenticator(world),
       fakeEgress,
       Idempotency.layerMemory(world.receipts),

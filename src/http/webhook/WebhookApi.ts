@@ -1,0 +1,126 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import type { Code } from "../../domain/ErrorCatalogue.ts"
+import { eventTypes } from "../../domain/event/EventCatalogue.ts"
+import { CreatedSubscription, Delivery, deliveryStatuses, Subscription } from "../../webhook/WebhookView.ts"
+import { Authenticated } from "../Authenticated.ts"
+import { about } from "../Endpoint.ts"
+import * as Pagination from "../Pagination.ts"
+import * as PathId from "../PathId.ts"
+import * as Query from "../Query.ts"
+
+/** Webhook subscriptions and deliveries, spec §4.7. */
+
+const params = { id: PathId.prefixed("sub") }
+
+const fields = {
+  target_url: Schema.String.annotate({ format: "uri", description: "HTTPS only; no user name, no private address." }),
+  event_types: Schema.Array(Schema.String).annotate({
+    description: `At least one; \`*\` is all. Names: ${eventTypes.map((name) => `\`${name}\``).join(", ")}.`
+  }),
+  description: Schema.NullOr(Schema.String.check(Schema.isMaxLength(200))),
+  connection_id: Schema.NullOr(PathId.prefixed("route")).annotate({
+    description: "A route id: only events of its calls. Null: all of the workspace."
+  })
+}
+
+const refusals: ReadonlyArray<Code> = ["invalid_target_url", "event_types_required", "not_found"]
+const unknown: ReadonlyArray<Code> = ["subscription_not_found"]
+
+const create = HttpApiEndpoint.post("create", "/v1/webhook-subscriptions", {
+  payload: Schema.Struct({
+    target_url: fields.target_url,
+    event_types: fields.event_types,
+    description: Schema.optionalKey(fields.description),
+    connection_id: Schema.optionalKey(fields.connection_id)
+  }).annotate({ identifier: "CreateWebhookSubscription" }),
+  success: CreatedSubscription.pipe(HttpApiSchema.status(201))
+}).annotateMerge(
+  about({
+    summary: "Subscribe a target to events",
+    description: "The only answer that holds the signing secret.",
+    scope: "webhooks:write",
+    refusals
+  })
+)
+
+const list = HttpApiEndpoint.get("list", "/v1/webhook-subscriptions", {
+  query: { ...Pagination.parameters },
+  success: Pagination.envelope(Subscription)
+}).annotateMerge(about({ summary: "List subscriptions", scope: "webhooks:read", refusals: ["not_found"] }))
+
+const retrieve = HttpApiEndpoint.get("retrieve", "/v1/webhook-subscriptions/:id", {
+  params,
+  success: Subscription
+}).annotateMerge(about({ summary: "Retrieve a subscription", scope: "webhooks:read", refusals: unknown }))
+
+const update = HttpApiEndpoint.patch("update", "/v1/webhook-subscriptions/:id", {
+  params,
+  payload: Schema.Struct({
+    target_url: Schema.optionalKey(fields.target_url),
+    event_types: Schema.optionalKey(fields.event_types),
+    description: Schema.optionalKey(fields.description),
+    connection_id: Schema.optionalKey(fields.connection_id),
+    is_active: Schema.optionalKey(Schema.Boolean)
+  }).annotate({ identifier: "UpdateWebhookSubscription" }),
+  success: Subscription
+}).annotateMerge(
+  about({
+    summary: "Change a subscription",
+    description: "Fields left out stay. Deliveries that wait for a subscription that becomes inactive fail.",
+    scope: "webhooks:write",
+    refusals: [...refusals, ...unknown]
+  })
+)
+
+const remove = HttpApiEndpoint.delete("remove", "/v1/webhook-subscriptions/:id", {
+  params,
+  success: HttpApiSchema.NoContent
+}).annotateMerge(
+  about({
+    summary: "Delete a subscription",
+    description: "Deliveries that wait for it fail; the delivery log keeps them.",
+    scope: "webhooks:write",
+    refusals: unknown
+  })
+)
+
+const secret = HttpApiEndpoint.get("secret", "/v1/webhook-subscriptions/:id/signing-secret", {
+  params,
+  success: Schema.Json
+}).annotateMerge(
+  about({
+    summary: "Read the signing secret",
+    description: "Always 404: a secret is shown once. Delete the subscription and create it again.",
+    scope: "webhooks:read",
+    refusals: ["signing_secret_unavailable", ...unknown]
+  })
+)
+
+const deliveries = HttpApiEndpoint.get("deliveries", "/v1/webhook-deliveries", {
+  query: {
+    subscription_id: Schema.optionalKey(PathId.prefixed("sub")),
+    status: Schema.optionalKey(Schema.Literals(deliveryStatuses)),
+    event_type: Schema.optionalKey(Schema.Literals(eventTypes)),
+    created_after: Schema.optionalKey(Query.timestamp),
+    ...Pagination.parameters
+  },
+  success: Pagination.envelope(Delivery)
+}).annotateMerge(
+  about({
+    summary: "List deliveries",
+    description: "Newest first; one row for each event and subscription.",
+    scope: "webhooks:read",
+    refusals: ["not_found"]
+  })
+)
+
+export class WebhookApi extends HttpApiGroup.make("webhooks")
+  .add(create, list, retrieve, update, remove, secret, deliveries)
+  .middleware(Authenticated)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Webhooks",
+      description: "Events, pushed to your targets and signed; what became of each."
+    })
+  ) {}
