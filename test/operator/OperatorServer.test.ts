@@ -1,18 +1,16 @@
 import { assert, layer } from "@effect/vitest"
 import { readFile, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect, Exit, Layer } from "effect"
+import { Clock, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { isSettled } from "../../src/call/CallMachine.ts"
-import { commitOf } from "../../src/call/CallRecord.ts"
-import * as CallMachine from "../../src/call/CallMachine.ts"
-import type { CallState } from "../../src/call/CallState.ts"
+import { Accounts } from "../../src/account/Account.ts"
+import type { Caller } from "../../src/audit/Audit.ts"
+import { type CallAction, Calls } from "../../src/call/Call.ts"
+import { type CarrierEvent, CarrierSink } from "../../src/carrier/Carrier.ts"
 import { run } from "../../src/operator/cli.ts"
 import { commands } from "../../src/operator/Commands.ts"
 import * as Operations from "../../src/operator/Operations.ts"
 import { OperatorServer } from "../../src/operator/OperatorServer.ts"
-import { Journal } from "../../src/store/Journal.ts"
-import * as CallSample from "../call/CallSample.ts"
 import { jsonOf, layer as world, operator, Recorded, signup } from "./OperatorWorld.ts"
 
 const get = Effect.fn(function* (path: string) {
@@ -31,23 +29,34 @@ const audits = Effect.fn(function* (tenantId: string) {
   )
 })
 
-/** Commits a sample call of this tenant, step by step, as its actor would. */
-const journaled = Effect.fn(function* (tenantId: string) {
-  const journal = yield* Journal
-  let call = CallSample.start(CallSample.place({ terms: CallSample.terms({ tenantId }) }), 1_700_000_000_123)
-  call = CallSample.carrier(call, { type: "ringing", resume: null }, 1_700_000_000_456)
-  call = CallSample.carrier(call, { type: "answered", resume: null }, 1_700_000_001_001)
-  call = CallSample.carrier(call, { type: "ended", cause: "hangup", sipStatus: null, by: "far" }, 1_700_000_009_999)
-  let before: CallState | null = null
-  for (const { context, input } of call.log) {
-    const outcome = CallMachine.step(before, input, context)
-    if (outcome._tag !== "accepted") throw new Error("not accepted")
-    const { effects, state } = outcome
-    yield* journal.commit(commitOf({ before, context, effects, input, state }, null, null))
-    before = state
-  }
-  return call.state
+/** A live call of this tenant that rings a phone of the recording carrier; `tell` is the carrier's word about it. */
+const placed = Effect.fn(function* (caller: Caller) {
+  const calls = yield* Calls
+  const sink = yield* CarrierSink
+  const accounts = yield* Accounts
+  yield* accounts.setQuota(caller.tenantId, { allowCallerIdForwarding: true }, { type: "operator", name: "test" })
+  const rendered = yield* calls.place(
+    caller,
+    {
+      from: "+12025550177",
+      to: "+12025550100",
+      routeId: null,
+      customerReference: "order 7",
+      audioUrl: null,
+      timeoutSecs: 60,
+      timeLimitSecs: null,
+      callerIdForwarding: true
+    },
+    null
+  )
+  const call = JSON.parse(rendered.body ?? "") as { id: string; legs: ReadonlyArray<{ id: string }> }
+  const legId = call.legs[0]?.id ?? ""
+  const tell = (event: Loose<CarrierEvent>) =>
+    Effect.flatMap(Clock.currentTimeMillis, (at) => sink.tell(call.id, { ...event, legId, at }))
+  return { id: call.id, tell, act: (action: CallAction) => calls.act(caller, call.id, action, null) }
 })
+
+type Loose<T> = T extends unknown ? Omit<T, "legId" | "at"> : never
 
 layer(world, { timeout: "60 seconds", excludeTestServices: true })(
   "the operator's port (issue: OPERATOR_PORT)",
@@ -74,7 +83,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         assert.strictEqual(status, 200)
         for (const line of [
           "# TYPE calls_live gauge",
-          "calls_live 3",
+          "calls_live 0",
           "webhook_deliveries_due 0",
           "journal_unavailable_seconds 0"
         ])
@@ -156,7 +165,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
 
     it.effect("gives and takes credit: a ledger entry, an audit line, and the account knows", () =>
       Effect.gen(function* () {
-        const id = yield* signup("credit")
+        const { tenantId: id } = yield* signup("credit")
         const given = jsonOf(
           yield* operator("tenant", "credit", "credit", "--cents", "250", "--reason", "goodwill", "--json")
         )
@@ -197,8 +206,11 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
 
     it.effect("suspends, reactivates, and closes with the live calls", () =>
       Effect.gen(function* () {
-        const { ended } = yield* Recorded
-        const id = yield* signup("status")
+        const { commands } = yield* Recorded
+        const caller = yield* signup("status")
+        const id = caller.tenantId
+        const call = yield* placed(caller)
+        const sent = () => commands.filter((command) => command.callId === call.id).map(({ type }) => type)
         const status = (...args: ReadonlyArray<string>) =>
           Effect.map(operator("tenant", ...args, "--json"), (outcome) => {
             const { status, suspension_reason } = jsonOf(outcome)
@@ -208,13 +220,18 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           "suspended",
           "fraud_review"
         ])
-        assert.deepStrictEqual(ended, [])
+        assert.deepStrictEqual(sent(), ["dial"])
         assert.deepStrictEqual(yield* status("reactivate", "status"), ["active", null])
         assert.deepStrictEqual(yield* status("close", "status"), ["closed", null])
         const late = yield* operator("tenant", "reactivate", "status")
         assert.deepStrictEqual([late.code, late.stderr], [1, "the tenant is closed (conflict)"])
-        assert.deepStrictEqual(ended, [id])
-        assert.deepStrictEqual(yield* audits(id), ["tenant.suspended", "tenant.reactivated", "tenant.closed"])
+        assert.deepStrictEqual(sent(), ["dial", "hangup"])
+        assert.deepStrictEqual(yield* audits(id), [
+          "quota.updated",
+          "tenant.suspended",
+          "tenant.reactivated",
+          "tenant.closed"
+        ])
         const list = yield* operator("tenant", "list")
         assert.match(list.stdout, new RegExp(`${id} +status +closed`))
       })
@@ -222,7 +239,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
 
     it.effect("adds a SIP trunk and makes it the default; its password is never shown", () =>
       Effect.gen(function* () {
-        const id = yield* signup("routes")
+        const { tenantId: id } = yield* signup("routes")
         const added = yield* operator(
           "route",
           "add",
@@ -317,7 +334,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
 
     it.effect("blocks and allows destinations, for all and for one (decision D7)", () =>
       Effect.gen(function* () {
-        const id = yield* signup("rules")
+        const { tenantId: id } = yield* signup("rules")
         const rule = (...args: ReadonlyArray<string>) => Effect.map(operator("destinations", ...args, "--json"), jsonOf)
         const everywhere = yield* rule("block-country", "kp")
         const mine = yield* rule("block-prefix", "+1900", "--tenant", "rules")
@@ -346,14 +363,27 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
     it.effect("tells a call's story from the journal, and exits with 1 when its fold is not what is stored", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const state = yield* journaled(yield* signup("story"))
-        assert.isTrue(isSettled(state))
-        const shown = yield* operator("call", "show", state.id)
+        const call = yield* placed(yield* signup("story"))
+        yield* call.tell({ type: "ringing", resume: null })
+        yield* call.tell({ type: "answered", resume: { dialog: ["a", 1, null] } })
+        yield* call.act({ type: "play", url: "https://a.example/hello.wav", loop: 2 })
+        yield* call.tell({ type: "dtmf", digit: "7" })
+        yield* call.tell({ type: "ended", cause: "hangup", sipStatus: null, by: "far" })
+        const shown = yield* operator("call", "show", call.id)
         assert.strictEqual(shown.code, 0, shown.stdout + shown.stderr)
-        assert.include(shown.stdout, "+0.333 s  #2  carrier ringing")
+        for (const part of [
+          "#1  place",
+          "-> dial",
+          "*  event 1 call.started",
+          "#5  carrier dtmf digit=7",
+          "$  charge 1 cents"
+        ])
+          assert.include(shown.stdout, part)
         assert.include(shown.stdout, "Folding the journal gives the stored state and events.")
-        yield* sql`UPDATE entity SET state = jsonb_set(state, '{costCents}', '77') WHERE id = ${state.id}`
-        const forged = yield* operator("call", "show", state.id)
+        const listed = yield* operator("call", "list", "--tenant", "story", "--status", "ended")
+        assert.match(listed.stdout, new RegExp(`${call.id} +outbound .* ended +normal_clearing`))
+        yield* sql`UPDATE entity SET state = jsonb_set(state, '{costCents}', '77') WHERE id = ${call.id}`
+        const forged = yield* operator("call", "show", call.id)
         assert.strictEqual(forged.code, 1)
         assert.include(forged.stdout, "!! costCents: folded 1, stored 77")
         const nobody = yield* operator("call", "show", `svc_call_${"0".repeat(32)}`)

@@ -1,31 +1,20 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Context, Effect, Layer, Redacted, References } from "effect"
-import { Accounts } from "../../src/account/Account.ts"
+import { Context, Effect, Layer, References } from "effect"
 import { DestinationRules } from "../../src/account/DestinationRules.ts"
-import { Entropy } from "../../src/actor/Entropy.ts"
-import { ApiKeys } from "../../src/apikey/ApiKey.ts"
-import { Billing } from "../../src/billing/Billing.ts"
-import * as Onboarded from "../../src/boot/Onboarded.ts"
 import { Calls } from "../../src/call/Call.ts"
+import { Carrier, type CarrierCommand } from "../../src/carrier/Carrier.ts"
 import { InboundSimulator } from "../../src/carrier/InboundSimulator.ts"
-import { Connections } from "../../src/connection/Connection.ts"
-import { Egress } from "../../src/egress/Egress.ts"
-import * as LogMail from "../../src/mail/log/LogMail.ts"
 import { type Outcome, run } from "../../src/operator/cli.ts"
 import { OperatorServer } from "../../src/operator/OperatorServer.ts"
-import { Numbers } from "../../src/number/Number.ts"
-import * as JournalWriter from "../../src/store/JournalWriter.ts"
-import { Vault } from "../../src/store/Vault.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
-import * as TestDatabase from "../support/TestDatabase.ts"
+import * as DataDirectory from "../support/DataDirectory.ts"
+import * as Features from "../support/Features.ts"
 
-/** The operator's server on the real doors over Postgres; calls and simulated phones are fakes that record. */
+/** The operator's server on the real features over Postgres; the carrier and the simulated phones only record. */
 export class Recorded extends Context.Service<
   Recorded,
   {
-    readonly ended: Array<string>
+    readonly commands: Array<CarrierCommand>
     readonly inbound: Array<{ readonly from: string; readonly to: string }>
     /** What stands in the way, for `/readyz`. */
     readonly reasons: Array<string>
@@ -36,89 +25,51 @@ export class Recorded extends Context.Service<
 
 const recorded = Layer.effect(
   Recorded,
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.promise(() => mkdtemp(join(tmpdir(), "trunkline-operator-"))),
-      (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
-    ),
-    (dataDir) =>
-      Recorded.of({ ended: [], inbound: [], reasons: [], tokenFile: join(dataDir, "operator.token"), dataDir })
+  Effect.map(DataDirectory.make, (dataDir) =>
+    Recorded.of({ commands: [], inbound: [], reasons: [], tokenFile: join(dataDir, "operator.token"), dataDir })
   )
 )
 
-const fakes = Layer.unwrap(
-  Effect.map(Recorded, ({ ended, inbound }) =>
-    Layer.mergeAll(
-      Layer.mock(Calls)({
-        liveCount: Effect.succeed(3),
-        endAll: (tenantId) => Effect.sync(() => void ended.push(tenantId)),
-        list: () => Effect.succeed({ count: 0, results: [] })
-      }),
-      Layer.succeed(InboundSimulator, {
-        simulateInbound: (call) =>
-          Effect.sync(() => {
-            inbound.push(call)
-            return call.to === "+12025550150"
-              ? ({ admitted: true, callId: "svc_call_1" } as const)
-              : ({ admitted: false, cause: "not_found" } as const)
-          })
-      }),
-      Layer.mock(Egress)({ refuse: () => null }),
-      LogMail.layer
-    )
-  )
-)
+const carrier = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { commands } = yield* Recorded
+    yield* (yield* Carrier).register("simulator", {
+      interpret: (command) => Effect.sync(() => void commands.push(command)),
+      presence: () => Effect.succeed("gone")
+    })
+  })
+).pipe(Layer.provideMerge(Carrier.layer))
 
-const store = JournalWriter.layer({ onLost: () => {} }).pipe(
-  Layer.provideMerge(TestDatabase.layer),
-  Layer.provideMerge(Vault.layer(Redacted.make(new Uint8Array(32)))),
-  Layer.provideMerge(Entropy.layerFixed("operator"))
-)
-
-const doors = Tenants.layer({ baseUrl: "http://localhost" }).pipe(
-  Layer.provide(Onboarded.layer),
-  Layer.provideMerge(Numbers.layer),
-  Layer.provideMerge(
-    Layer.mergeAll(
-      Billing.layer({ trialCreditCents: 500 }),
-      Connections.layer({ lookup: () => Effect.succeed([]) }),
-      DestinationRules.layer,
-      ApiKeys.layer.pipe(Layer.provideMerge(Accounts.layer))
-    )
+const phones = Layer.effect(
+  InboundSimulator,
+  Effect.map(Recorded, ({ inbound }) =>
+    InboundSimulator.of({
+      simulateInbound: (call) =>
+        Effect.sync(() => {
+          inbound.push(call)
+          return call.to === "+12025550150"
+            ? ({ admitted: true, callId: "svc_call_1" } as const)
+            : ({ admitted: false, cause: "not_found" } as const)
+        })
+    })
   )
 )
 
 export const layer = Layer.unwrap(
   Effect.map(Recorded, ({ reasons, tokenFile }) => OperatorServer.layer({ port: 0, tokenFile, ready: () => reasons }))
 ).pipe(
-  Layer.provideMerge(doors),
-  Layer.provideMerge(fakes),
-  Layer.provideMerge(store),
+  Layer.provideMerge(Calls.layer({ maxCallSecs: 3600 })),
+  Layer.provideMerge(Layer.mergeAll(DestinationRules.layer, carrier, phones)),
+  Layer.provideMerge(Features.layer),
   Layer.provideMerge(recorded),
   Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
 )
 
 /** A tenant with the slug `slug`, signed up through its door. */
 export const signup = Effect.fn(function* (slug: string) {
-  const tenants = yield* Tenants
-  yield* tenants.signup(
-    {
-      email: `${slug}@example.com`,
-      password: "correct horse",
-      tenantName: slug,
-      firstName: "A",
-      lastName: "B",
-      legalName: null,
-      country: null,
-      companySize: null,
-      industry: null,
-      useCase: null,
-      webhookFailoverUrl: null
-    },
-    null,
-    null
-  )
-  return (yield* tenants.findByReference(slug)).id
+  const { caller, id } = yield* Features.newTenant({ name: slug, email: `${slug}@example.com` })
+  if ((yield* (yield* Tenants).findByReference(slug)).id !== id) throw new Error("the slug is taken")
+  return caller
 })
 
 /** One command line against the server, as its user would type it. */
