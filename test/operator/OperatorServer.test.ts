@@ -144,6 +144,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           })
         assert.strictEqual(yield* post("tenant/list", '{"x":1}'), "400 invalid_request")
         assert.strictEqual(yield* post("tenant/list", "{"), "400 invalid_request")
+        assert.strictEqual(yield* post("rates/import", `{"csv":"${"x".repeat(33 * 2 ** 20)}"}`), "400 invalid_request")
         assert.strictEqual(yield* post("tenant/fire", "{}"), "404 not_found")
       })
     )
