@@ -29,8 +29,14 @@ const notJson = Rejected.of("invalid_request", "the body must be JSON, with Cont
 
 const noQuery = Rejected.of("invalid_request", "this endpoint takes no query parameters")
 
-/** Requests are closed (decision C6): a query where none is declared is a fault like an unknown field. */
-export const strayQuery = (endpoint: HttpApiEndpoint.Top, url: string): Rejected | null => {
+const noText = Rejected.of("invalid_request", "the URL holds NUL")
+
+/**
+ * What no schema sees in a URL: a query where none is declared, a fault like an unknown field (decision C6), and NUL,
+ * which no database takes.
+ */
+export const urlFault = (endpoint: HttpApiEndpoint.Top, url: string): Rejected | null => {
+  if (url.includes("%00")) return noText
   if (endpoint.query !== undefined) return null
   const at = url.indexOf("?")
   return at === -1 || at === url.length - 1 ? null : noQuery

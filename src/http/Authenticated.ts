@@ -51,14 +51,14 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
 
         const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
           const key = yield* identify(request, credentialOf(request))
-          const refusal = (yield* refuses(key, declared)) ?? Answer.strayQuery(endpoint, request.url)
+          const refusal = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
           return refusal === null ? yield* withCaller(key, null) : yield* Effect.fail(refusal)
         })
 
         const write = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
           const credential = credentialOf(request)
           const key = yield* identify(request, credential)
-          const refusal = (yield* refuses(key, declared)) ?? Answer.strayQuery(endpoint, request.url)
+          const refusal = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
           const idempotencyKey = yield* IdempotencyMiddleware.keyOf(request)
           if (idempotencyKey === null) {
             if (refusal !== null) return yield* Effect.fail(refusal)

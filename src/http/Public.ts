@@ -50,8 +50,8 @@ export class Public extends HttpApiMiddleware.Service<Public, { provides: Visito
           const request = yield* HttpServerRequest.HttpServerRequest
           const ip = addresses.of(request)
           for (const rule of rules) yield* limits.take(rule, subjectOf(ip))
-          const stray = Answer.strayQuery(endpoint, request.url)
-          if (stray !== null) return yield* Effect.fail(stray)
+          const fault = Answer.urlFault(endpoint, request.url)
+          if (fault !== null) return yield* Effect.fail(fault)
           const body = endpoint.method === "GET" ? new Uint8Array() : yield* RequestBody.read(request)
           const visitor: Visitor["Service"] = {
             ip,

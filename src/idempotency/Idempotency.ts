@@ -7,7 +7,7 @@ import * as Slot from "./Slot.ts"
 /** Requests with a key that may run at once; the next one is refused with 503 `service_unavailable`. */
 export const inFlightLimit = 10_000
 
-/** How long a refusal waits for the database before it is a 503 instead (house, "Commit before anything leaves"). */
+/** How long a request waits here for the database before it is a 503 (house, "One writer, one owner"). */
 const patience = Duration.seconds(2)
 
 /**
@@ -22,7 +22,7 @@ export class Idempotency extends Context.Service<
      * Takes the place, or gives the stored first response. Whoever got `null` holds the place until `release`.
      *
      * Fails with `conflict` while the first request still runs, with `idempotency_conflict` when the body is another
-     * one, with `service_unavailable` at `inFlightLimit`.
+     * one, with `service_unavailable` at `inFlightLimit` and when the database is away.
      */
     readonly claim: (slot: Slot.Slot) => Effect.Effect<Slot.Rendered | null, Rejected>
     readonly release: (slot: Slot.Slot) => void
@@ -95,6 +95,8 @@ const make = (rows: {
   /** Identity to body hash. */
   const inFlight = new Map<string, string>()
 
+  const release = (slot: Slot.Slot): void => void inFlight.delete(identityOf(slot))
+
   const claim = Effect.fnUntraced(function* (slot: Slot.Slot) {
     const identity = identityOf(slot)
     const running = inFlight.get(identity)
@@ -102,7 +104,16 @@ const make = (rows: {
     if (inFlight.size >= inFlightLimit) return yield* full
     inFlight.set(identity, slot.bodyHash)
     const now = yield* Clock.currentTimeMillis
-    const stored = yield* Effect.onError(rows.find(slot, now), () => Effect.sync(() => inFlight.delete(identity)))
+    const found = yield* rows.find(slot, now).pipe(
+      Effect.interruptible,
+      Effect.timeoutOption(patience),
+      Effect.onError(() => Effect.sync(() => release(slot)))
+    )
+    if (Option.isNone(found)) {
+      release(slot)
+      return yield* away
+    }
+    const stored = found.value
     if (stored === null) return null
     inFlight.delete(identity)
     return stored.bodyHash === slot.bodyHash ? Slot.open(slot, stored) : yield* otherBody
@@ -114,8 +125,6 @@ const make = (rows: {
     const written = yield* rows.store(receipt).pipe(Effect.interruptible, Effect.timeoutOption(patience))
     if (Option.isNone(written)) return yield* away
   })
-
-  const release = (slot: Slot.Slot): void => void inFlight.delete(identityOf(slot))
 
   return {
     claim,
@@ -139,4 +148,4 @@ const identityOf = (slot: Pick<Slot.Slot, "owner" | "key" | "method" | "path">) 
 const stillRuns = Rejected.of("conflict", "the first request with this Idempotency-Key is still running")
 const otherBody = Rejected.of("idempotency_conflict", "this Idempotency-Key was used with a different body")
 const full = Rejected.of("service_unavailable", "too many requests are in progress")
-const away = Rejected.of("service_unavailable", "the service cannot store its answer at the moment")
+const away = Rejected.of("service_unavailable", "the service cannot reach its database at the moment")

@@ -46,6 +46,9 @@ layer(TestServer.layer(world, { limits }))("hostile HTTP", (it) => {
           deep,
           `{"from":${deep}}`,
           '{"from":"\\ud800"}',
+          '{"from":"+12025550150","to":"+12025550100","customer_reference":"a\\u0000"}',
+          '{"from":"+12025550150","to":"+12025550100","customer_reference":"\\ud83d"}',
+          '{"\\u0000":1}',
           '{"__proto__":{"tenantId":"x"},"from":"+12025550150","to":"+12025550100"}',
           '{"constructor":{},"from":"+12025550150","to":"+12025550100"}',
           '{"from":{"$gt":""},"to":["+12025550100"]}',
@@ -168,6 +171,7 @@ layer(TestServer.layer(world, { limits }))("hostile HTTP", (it) => {
         for (const query of [
           "page=%zz",
           "page=%00",
+          "status=%00",
           "page[]=1",
           "page[$gt]=1",
           "page=1;drop",
