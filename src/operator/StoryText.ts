@@ -102,7 +102,7 @@ const when = (epochMs: Json): string =>
   typeof epochMs === "number" ? new Date(epochMs).toISOString() : "the first input"
 
 const compact = (value: Json): string =>
-  value === null ? "-" : typeof value === "string" ? value : JSON.stringify(value)
+  value === null ? "-" : typeof value === "string" && value !== "" ? value : JSON.stringify(value)
 
 /** An object by its type (a pending command), or as `{…}`: `--states` shows it whole. */
 const brief = (value: Json): string => {
