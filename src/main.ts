@@ -11,7 +11,7 @@ import * as Database from "./boot/Database.ts"
 import * as Failure from "./boot/Failure.ts"
 import * as Log from "./boot/Log.ts"
 import * as NodeEntropy from "./boot/NodeEntropy.ts"
-import * as Onboard from "./boot/Onboard.ts"
+import * as Onboarded from "./boot/Onboarded.ts"
 import * as VaultKey from "./boot/VaultKey.ts"
 import { Calls } from "./call/Call.ts"
 import { Carrier } from "./carrier/Carrier.ts"
@@ -80,7 +80,7 @@ const core = (
     Calls.layer({ maxCallSecs: config.maxCallSecs }),
     Tenants.layer({ baseUrl: config.baseUrl })
   ).pipe(
-    Layer.provideMerge(Onboard.layer),
+    Layer.provideMerge(Onboarded.layer),
     Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DestinationRules.layer, Numbers.layer, webhooks)),
     Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(

@@ -7,8 +7,6 @@ import type { GatherOptions, Limit } from "./CallState.ts"
  * What the outside knew at that moment (rates, limits, the route) is a value inside the input, so that folding the
  * journal again needs nobody to ask.
  */
-export const inputVersion = 1
-
 /** What admission found out about a new call. */
 export interface Terms {
   /** Derived by the door from a seed of its own: the actor is known by it before the first step. */

@@ -3,8 +3,8 @@ import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
 import * as Id from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import type { AuditRow, CallRow, Commit, EventRow } from "../store/Journal.ts"
-import { type CallInput, inputVersion } from "./CallInput.ts"
-import { isSettled } from "./CallMachine.ts"
+import type { CallInput } from "./CallInput.ts"
+import { isSettled, machineVersion } from "./CallMachine.ts"
 import { type CallState, durationSeconds, stateVersion } from "./CallState.ts"
 import type { Effects } from "./Draft.ts"
 
@@ -31,7 +31,7 @@ export const commitOf = (
       settled: isSettled(state),
       stateVersion,
       state,
-      input: { at: context.now, seed: context.seed, machineVersion: inputVersion, body: input }
+      input: { at: context.now, seed: context.seed, machineVersion, body: input }
     },
     call: before === null || listed(before) !== listed(state) ? rowOf(state) : null,
     events: effects.events.map((event, index): EventRow => {
