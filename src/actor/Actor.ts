@@ -50,7 +50,8 @@ export interface Actor<State, Input, Asked, Answer> {
 
 interface Message<Input, Asked, Answer> {
   readonly input: Input
-  readonly asked: Asked | null
+  /** Null: a tell. */
+  readonly ask: { readonly asked: Asked } | null
   /** Null: nobody waits. */
   readonly done: Deferred.Deferred<Answer | null, Rejected> | null
 }
@@ -118,7 +119,7 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
     Effect.suspend(() => {
       if (asks >= askRoom) return Effect.fail(busy)
       const done = Deferred.makeUnsafe<Answer | null, Rejected>()
-      if (!offer({ input, asked, done })) return Effect.fail(options.ended)
+      if (!offer({ input, ask: { asked }, done })) return Effect.fail(options.ended)
       asks++
       return Effect.flatMap(patience.wait(done), (answer) =>
         answer === null ? Effect.fail(options.ended) : Effect.succeed(answer)
@@ -130,7 +131,7 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
       overflowed = true
       return false
     }
-    if (!offer({ input, asked: null, done })) return false
+    if (!offer({ input, ask: null, done })) return false
     tells++
     return true
   }
@@ -146,7 +147,7 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
     deadlines.set(id, next === null ? null : next.at, next === null ? nothing : () => void put(next.input, null))
   }
 
-  const decide = Effect.fnUntraced(function* ({ input, asked, done }: Mail) {
+  const decide = Effect.fnUntraced(function* ({ input, ask, done }: Mail) {
     now = Math.max(now, yield* Clock.currentTimeMillis)
     const context: StepContext = { now, seed: entropy.hex(16) }
     const before = state
@@ -161,12 +162,12 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
         if (done !== null)
           Deferred.doneUnsafe(
             done,
-            Exit.succeed(asked === null || before === null ? null : behavior.answer(before, asked))
+            Exit.succeed(ask === null || before === null ? null : behavior.answer(before, ask.asked))
           )
         return
       case "accepted": {
         const step = { input, before, state: outcome.state, effects: outcome.effects, context }
-        const answer = yield* behavior.commit(step, asked)
+        const answer = yield* behavior.commit(step, ask?.asked ?? null)
         state = outcome.state
         yield* behavior.interpret(step)
         crash("after_command")
@@ -195,7 +196,7 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
     const recovery = Effect.gen(function* () {
       state = yield* behavior.reload
       if (state === null) return
-      yield* decide({ input: yield* behavior.recovered(state), asked: null, done: null })
+      yield* decide({ input: yield* behavior.recovered(state), ask: null, done: null })
     })
     yield* Effect.catchCause(recovery, (again) =>
       Cause.hasInterruptsOnly(again) ? Effect.failCause(again) : giveUp("recovery died")
@@ -205,7 +206,7 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
   const giveUp = Effect.fnUntraced(function* (reason: string) {
     yield* Effect.logError("an actor gives up", reason).pipe(Effect.annotateLogs({ actor: id }))
     faultsAt = []
-    const will = decide({ input: behavior.lastWill(reason), asked: null, done: null })
+    const will = decide({ input: behavior.lastWill(reason), ask: null, done: null })
     yield* Effect.catchCause(will, (cause) =>
       Effect.logError("an actor could not end cleanly; a restart of the service recovers it", cause).pipe(
         Effect.annotateLogs({ actor: id }),
@@ -216,8 +217,8 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
 
   const next = Effect.gen(function* () {
     const mail = yield* Queue.take(mailbox)
-    if (mail.asked !== null) asks--
-    else tells--
+    if (mail.ask === null) tells--
+    else asks--
     // Who asked was told meanwhile that it cannot be done now (`Patience`): it must not be done later behind their back.
     if (mail.done === null || !Deferred.isDoneUnsafe(mail.done)) {
       current = mail

@@ -61,6 +61,28 @@ const setUp = Effect.fnUntraced(function* (options: { readonly commit?: (state: 
   return { actor, log, fiber }
 })
 
+/** An entity whose askers are nobody in particular, as an account's are. */
+const anonymous = Effect.fnUntraced(function* () {
+  const actor = yield* Actor.make<State, Input, string, string | null, number>({
+    id: "anonymous",
+    initial: { total: 0, inputs: [] },
+    since: 0,
+    surroundings: yield* Actor.surroundings(Effect.succeed(false)),
+    ended,
+    behavior: {
+      machine: { ...machine, isSettled: () => false },
+      commit: (step) => Effect.succeed(step.state.total),
+      interpret: () => Effect.void,
+      answer: (state) => state.total,
+      reload: Effect.succeed(null),
+      recovered: () => Effect.succeed("recovered"),
+      lastWill: () => "will"
+    }
+  })
+  yield* Effect.forkScoped(actor.run)
+  return actor
+})
+
 const test = <A>(body: Effect.Effect<A, unknown>) => Effect.orDie(body)
 const provide = Effect.provide(Entropy.layerFixed("actor test"))
 
@@ -88,6 +110,19 @@ describe("Actor", () => {
         assert.strictEqual(log.length, 4)
       }).pipe(Effect.scoped, provide)
     )
+  )
+
+  // An ask that names nobody was taken for a tell: its place was never given back, and the 65th of a lifetime was refused.
+  it.effect(
+    "an ask by nobody in particular is an ask: it is answered when nothing changes, and gives its place back",
+    () =>
+      test(
+        Effect.gen(function* () {
+          const actor = yield* anonymous()
+          assert.strictEqual(yield* actor.ask(-5, null), 0)
+          for (let count = 1; count <= 200; count++) assert.strictEqual(yield* actor.ask(1, null), count)
+        }).pipe(Effect.scoped, provide)
+      )
   )
 
   it.effect("a settled actor stops; who waits then is told that it has ended, nobody waits for ever", () =>
