@@ -72,7 +72,6 @@ export const about = (options: About): Context.Context<never> => {
 
 interface Operation {
   readonly responses: Readonly<Record<string, unknown>>
-  readonly requestBody?: unknown
   readonly parameters?: ReadonlyArray<unknown>
   readonly [key: string]: unknown
 }
@@ -87,12 +86,11 @@ const idempotencyKey = {
 
 const describe = (operation: Operation, { scope, refusals = [], statuses = {} }: About): Operation => {
   const successes = Object.entries(operation.responses).filter(([status]) => status < "400")
-  // A 201, a 204 or a body: it changes something.
-  const mutates = operation.requestBody !== undefined || successes.some(([status]) => status !== "200")
+  const mutates = scope !== null && !scope.endsWith(":read")
   const codes = [
     ...everywhere,
     ...(scope === null ? (["rate_limited"] as const) : authenticated),
-    ...(mutates && scope !== null ? mutating : []),
+    ...(mutates ? mutating : []),
     ...(operation.parameters?.some((parameter) => isPathParameter(parameter)) === true ? (["not_found"] as const) : []),
     ...refusals
   ]
@@ -113,7 +111,7 @@ const describe = (operation: Operation, { scope, refusals = [], statuses = {} }:
   return {
     ...operation,
     ...(scope === null ? { security: [] } : { security: [{ bearer: [] }], "x-required-scope": scope }),
-    ...(mutates && scope !== null ? { parameters: [...(operation.parameters ?? []), idempotencyKey] } : {}),
+    ...(mutates ? { parameters: [...(operation.parameters ?? []), idempotencyKey] } : {}),
     responses: { ...Object.fromEntries(successes), ...Object.fromEntries(errors) }
   }
 }

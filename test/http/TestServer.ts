@@ -4,6 +4,7 @@ import { request } from "node:http"
 import { connect } from "node:net"
 import { Accounts } from "../../src/account/Account.ts"
 import { ApiKeys } from "../../src/apikey/ApiKey.ts"
+import { Billing } from "../../src/billing/Billing.ts"
 import * as Id from "../../src/domain/Id.ts"
 import { Rejected } from "../../src/domain/Rejected.ts"
 import { Calls } from "../../src/call/Call.ts"
@@ -19,7 +20,6 @@ import * as Server from "../../src/http/Server.ts"
 import { Idempotency } from "../../src/idempotency/Idempotency.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
-import { Webhooks } from "../../src/webhook/Webhook.ts"
 import { receipt, type Rendered, type Slot } from "../../src/idempotency/Slot.ts"
 import type { Receipt } from "../../src/store/Journal.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
@@ -195,11 +195,16 @@ const fakeWebhooks = (world: World) => {
 
 /** Doors that no test here opens: a foreign or malformed request must not get that far. */
 const untouched = Layer.mergeAll(
-  Layer.mock(Accounts)({}),
+  Layer.mock(Accounts)({
+    opening: () => {
+      throw new Error("no account opens in these tests")
+    },
+    onStatus: () => {}
+  }),
   Layer.mock(ApiKeys)({}),
+  Layer.mock(Billing)({}),
   Layer.mock(Numbers)({}),
-  Layer.mock(Tenants)({}),
-  Layer.mock(Webhooks)({})
+  Layer.mock(Tenants)({ onFailoverChanged: () => {} })
 )
 
 const fakeAuthenticator = (world: World) =>
