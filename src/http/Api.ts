@@ -1,6 +1,10 @@
 import { HttpApi, OpenApi } from "effect/http-api"
+import { AccountApi } from "./account/AccountApi.ts"
+import { ApiKeyApi } from "./apikey/ApiKeyApi.ts"
 import { CallApi } from "./call/CallApi.ts"
 import { ConnectionApi } from "./connection/ConnectionApi.ts"
+import { NumberApi } from "./number/NumberApi.ts"
+import { TenantApi } from "./tenant/TenantApi.ts"
 import { WebhookApi } from "./webhook/WebhookApi.ts"
 
 /**
@@ -9,7 +13,7 @@ import { WebhookApi } from "./webhook/WebhookApi.ts"
  * Requests are closed (decision C6): an unknown field of a body or a query is a 400.
  */
 export class Api extends HttpApi.make("trunkline")
-  .add(CallApi, ConnectionApi, WebhookApi)
+  .add(TenantApi, AccountApi, ApiKeyApi, NumberApi, CallApi, ConnectionApi, WebhookApi)
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error" })
   .annotateMerge(

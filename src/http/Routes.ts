@@ -1,18 +1,30 @@
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiSwagger } from "effect/http-api"
+import * as AccountHandlers from "./account/AccountHandlers.ts"
 import { Api } from "./Api.ts"
+import * as ApiKeyHandlers from "./apikey/ApiKeyHandlers.ts"
 import { Authenticated } from "./Authenticated.ts"
 import * as CallHandlers from "./call/CallHandlers.ts"
 import * as ConnectionHandlers from "./connection/ConnectionHandlers.ts"
 import * as Document from "./Document.ts"
 import * as ErrorPages from "./ErrorPages.ts"
+import * as NumberHandlers from "./number/NumberHandlers.ts"
 import { Public } from "./Public.ts"
 import * as RouteTable from "./RouteTable.ts"
+import * as TenantHandlers from "./tenant/TenantHandlers.ts"
 import * as WebhookHandlers from "./webhook/WebhookHandlers.ts"
 
 /** Every endpoint's handlers. */
-const Handlers = Layer.mergeAll(CallHandlers.layer, ConnectionHandlers.layer, WebhookHandlers.layer)
+const Handlers = Layer.mergeAll(
+  TenantHandlers.layer,
+  AccountHandlers.layer,
+  ApiKeyHandlers.layer,
+  NumberHandlers.layer,
+  CallHandlers.layer,
+  ConnectionHandlers.layer,
+  WebhookHandlers.layer
+)
 
 /** What the API declares, as method and path. */
 export const declared = (): ReadonlyArray<RouteTable.Route> => {

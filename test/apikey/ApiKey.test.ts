@@ -89,11 +89,10 @@ describe("API keys (spec §2.6, §4.3, §5)", () => {
         )
         const key = created((yield* keys.create(caller, { ...plain, expiresAtMs: now + 60_000 }, null)).body)
         yield* keys.authenticate(key.api_key_plaintext, null)
-        const later = {
-          ...(yield* Clock.Clock),
-          currentTimeMillis: Effect.succeed(now + 60_000),
-          currentTimeMillisUnsafe: () => now + 60_000
-        }
+        const later = Object.create(yield* Clock.Clock, {
+          currentTimeMillis: { value: Effect.succeed(now + 60_000) },
+          currentTimeMillisUnsafe: { value: () => now + 60_000 }
+        }) as Clock.Clock
         const error = yield* Effect.flip(keys.authenticate(key.api_key_plaintext, null)).pipe(
           Effect.provideService(Clock.Clock, later)
         )

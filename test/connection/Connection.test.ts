@@ -36,12 +36,12 @@ describe("connections (decision 2.8)", () => {
         assert.strictEqual((yield* connections.resolve(id, null)).routeId, added.id)
         const { count, results } = yield* connections.list(id, { limit: 20, offset: 0 })
         assert.strictEqual(count, 2)
-        assert.deepStrictEqual(
-          results.map((row) => [row.id, row.is_default]).sort(),
+        assert.sameDeepMembers(
+          results.map((row) => [row.id, row.is_default]),
           [
             [added.id, true],
             [before.routeId, false]
-          ].sort()
+          ]
         )
       })
     )

@@ -177,7 +177,7 @@ describe("number orders (decision 2.4)", () => {
             const tenant = tenants[n % 3] ?? assert.fail("no tenant")
             // Pairs that overlap, in either order: nobody waits for ever.
             const pair = [`+9991000${100 + (n % 12)}`, `+9991000${100 + ((n * 5 + 1) % 12)}`]
-            const phoneNumbers = [...new Set(n % 2 === 0 ? pair : pair.reverse())]
+            const phoneNumbers = [...new Set(n % 2 === 0 ? pair : pair.toReversed())]
             return Effect.map(
               Effect.result(numbers.order(tenant.caller, { ...us, countryCode: "XA", phoneNumbers }, null)),
               (result) => ({ phoneNumbers, result, tenant })

@@ -1,0 +1,41 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { FailoverChanged } from "../../tenant/TenantView.ts"
+import { Authenticated } from "../Authenticated.ts"
+import { about } from "../Endpoint.ts"
+import * as Text from "../Text.ts"
+import { Account, Quota } from "./AccountView.ts"
+
+/** The account, spec §2.7 and §4.2, decisions 2.5, C60. */
+
+const retrieve = HttpApiEndpoint.get("retrieve", "/v1/account", { success: Account }).annotateMerge(
+  about({
+    summary: "Retrieve the account",
+    description: "Answered for a suspended tenant too.",
+    scope: "account:read",
+    servesSuspended: true
+  })
+)
+
+const update = HttpApiEndpoint.patch("update", "/v1/account", {
+  payload: Schema.Struct({ webhook_failover_url: Schema.NullOr(Text.httpsUrl) }).annotate({
+    identifier: "UpdateAccount"
+  }),
+  success: FailoverChanged
+}).annotateMerge(
+  about({
+    summary: "Change the failover URL of webhooks",
+    description: "Each URL gets a new secret, shown once; `null` ends the failover.",
+    scope: "webhooks:write",
+    refusals: ["invalid_target_url"]
+  })
+)
+
+const quota = HttpApiEndpoint.get("quota", "/v1/quota", { success: Quota }).annotateMerge(
+  about({ summary: "Retrieve caps and what is used of them", scope: "account:read" })
+)
+
+export class AccountApi extends HttpApiGroup.make("account")
+  .add(retrieve, update, quota)
+  .middleware(Authenticated)
+  .annotateMerge(OpenApi.annotations({ title: "Account", description: "Identity, balance and quota." })) {}

@@ -1,0 +1,40 @@
+import { Clock, Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Accounts } from "../../account/Account.ts"
+import { Billing } from "../../billing/Billing.ts"
+import { Tenants } from "../../tenant/Tenant.ts"
+import { Api } from "../Api.ts"
+import { CurrentKey } from "../Authenticator.ts"
+import { CurrentSlot } from "../CurrentSlot.ts"
+import * as Refusal from "../Refusal.ts"
+import { type Account, limitsOf, quotaOf } from "./AccountView.ts"
+
+/** The account, spec §2.7, from wire to doors. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "account",
+  Effect.fnUntraced(function* (handlers) {
+    const tenants = yield* Tenants
+    const billing = yield* Billing
+    const accounts = yield* Accounts
+    return handlers.handleAll({
+      retrieve: Effect.fnUntraced(function* () {
+        const { tenantId } = yield* CurrentKey
+        const account: typeof Account.Type = {
+          tenant: yield* tenants.find(tenantId),
+          balance: yield* billing.balance(tenantId),
+          quota: limitsOf(yield* accounts.overview(tenantId))
+        }
+        return Refusal.json(account)
+      }),
+      update: Effect.fnUntraced(function* ({ payload }) {
+        const { slot } = yield* CurrentSlot
+        return yield* Refusal.rendered(tenants.setFailoverUrl(yield* CurrentKey, payload.webhook_failover_url, slot))
+      }),
+      quota: Effect.fnUntraced(function* () {
+        const { tenantId } = yield* CurrentKey
+        return Refusal.json(quotaOf(yield* accounts.overview(tenantId), yield* Clock.currentTimeMillis))
+      })
+    })
+  })
+)

@@ -1,0 +1,42 @@
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { ApiKeys } from "../../apikey/ApiKey.ts"
+import { Api } from "../Api.ts"
+import { Authenticator, CurrentKey } from "../Authenticator.ts"
+import { CurrentSlot } from "../CurrentSlot.ts"
+import * as Pagination from "../Pagination.ts"
+import * as Refusal from "../Refusal.ts"
+
+/** API keys, spec §4.3, from wire to door. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "api_keys",
+  Effect.fnUntraced(function* (handlers) {
+    const keys = yield* ApiKeys
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const { slot } = yield* CurrentSlot
+        const request = { name: payload.name, scopes: payload.scopes, expiresAtMs: payload.expires_at ?? null }
+        return yield* Refusal.rendered(keys.create(yield* CurrentKey, request, slot))
+      }),
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { tenantId } = yield* CurrentKey
+        return yield* Pagination.answer("/v1/api-keys/", query, (window) => keys.list(tenantId, window))
+      }),
+      retrieve: Effect.fnUntraced(function* ({ params }) {
+        const { tenantId } = yield* CurrentKey
+        return Refusal.json(yield* keys.find(tenantId, params.id))
+      }),
+      revoke: Effect.fnUntraced(function* ({ params }) {
+        const { slot } = yield* CurrentSlot
+        return yield* Refusal.rendered(keys.revoke(yield* CurrentKey, params.id, slot))
+      })
+    })
+  })
+)
+
+/** The edge's port, answered by the keys. */
+export const authenticator = Layer.effect(
+  Authenticator,
+  Effect.map(ApiKeys, ({ authenticate, tenantStatus }) => Authenticator.of({ authenticate, tenantStatus }))
+)

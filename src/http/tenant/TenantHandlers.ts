@@ -1,0 +1,46 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Tenants } from "../../tenant/Tenant.ts"
+import { Api } from "../Api.ts"
+import { Visitor } from "../Public.ts"
+import { RateLimit } from "../RateLimit.ts"
+import * as Refusal from "../Refusal.ts"
+
+/** Signup and verification, spec §4.2, from wire to door. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "tenants",
+  Effect.fnUntraced(function* (handlers) {
+    const tenants = yield* Tenants
+    const limits = yield* RateLimit
+    return handlers.handleAll({
+      signup: Effect.fnUntraced(function* ({ payload }) {
+        const visitor = yield* Visitor
+        const request = {
+          email: payload.email,
+          password: payload.password,
+          tenantName: payload.tenant_name,
+          firstName: payload.first_name,
+          lastName: payload.last_name,
+          legalName: payload.legal_name ?? null,
+          country: payload.country?.toUpperCase() ?? null,
+          companySize: payload.company_size ?? null,
+          industry: payload.industry ?? null,
+          useCase: payload.use_case ?? null,
+          webhookFailoverUrl: payload.webhook_failover_url ?? null
+        }
+        return yield* visitor.once(`email:${payload.email.toLowerCase()}`, (slot) =>
+          Refusal.rendered(tenants.signup(request, visitor.ip, slot))
+        )
+      }),
+      verify: Effect.fnUntraced(function* ({ payload }) {
+        const { ip } = yield* Visitor
+        return yield* Refusal.rendered(tenants.verifyEmail(payload.token, ip))
+      }),
+      resend: Effect.fnUntraced(function* ({ payload }) {
+        yield* limits.take("resend_by_email", payload.email.toLowerCase())
+        return yield* Refusal.rendered(tenants.resendVerification(payload.email))
+      })
+    })
+  })
+)
