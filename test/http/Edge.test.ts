@@ -2,6 +2,7 @@ import { describe, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Rejected } from "../../src/domain/Rejected.ts"
 import { Listening } from "../../src/http/Server.ts"
+import { JournalUnavailable } from "../../src/store/Journal.ts"
 import * as TestServer from "./TestServer.ts"
 
 const world = new TestServer.World()
@@ -241,10 +242,16 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
 
     it.effect("answers 503 without Retry-After when the service cannot take it (decision C17)", () =>
       Effect.gen(function* () {
-        world.next = Effect.fail(Rejected.of("service_unavailable", "busy"))
-        const answer = yield* ask("POST", "/v1/calls", { body: good })
-        world.next = Effect.void
-        expect([answer.status, answer.headers["retry-after"]]).toEqual([503, undefined])
+        for (const next of [
+          Effect.fail(Rejected.of("service_unavailable", "busy")),
+          Effect.die(new JournalUnavailable({ sinceMs: 0 }))
+        ]) {
+          world.next = next
+          const answer = yield* ask("POST", "/v1/calls", { body: good })
+          world.next = Effect.void
+          expect([answer.status, TestServer.codeOf(answer)]).toEqual([503, "service_unavailable"])
+          expect(answer.headers["retry-after"]).toBeUndefined()
+        }
       })
     )
   })
