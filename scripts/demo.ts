@@ -15,7 +15,7 @@ import * as Timeline from "./demo/Timeline.ts"
 const borrowed = process.env["BASE_URL"]?.replace(/\/+$/, "")
 
 /** What a running service has to be started with, for what went wrong with it. */
-const lacking = (failure: unknown, caFile: string): ReadonlyArray<string> => {
+const lacking = (failure: unknown, caFile: string, heard: boolean): ReadonlyArray<string> => {
   if (failure instanceof ApiFailure)
     switch (failure.code) {
       case "invalid_target_url":
@@ -28,7 +28,7 @@ const lacking = (failure: unknown, caFile: string): ReadonlyArray<string> => {
       default:
         return []
     }
-  return failure instanceof Receiver.Silence ? [`TARGET_CA_FILE=${caFile}`] : []
+  return failure instanceof Receiver.Silence && !heard ? [`TARGET_CA_FILE=${caFile}`] : []
 }
 
 const run = async (): Promise<void> => {
@@ -54,7 +54,7 @@ const run = async (): Promise<void> => {
     timeline.note("using the running service at", borrowed)
     await tell(makeApi(borrowed, timeline), receiver, timeline)
   } catch (failure) {
-    const settings = borrowed === undefined ? [] : lacking(failure, certificate.caFile)
+    const settings = borrowed === undefined ? [] : lacking(failure, certificate.caFile, receiver.received.length > 0)
     if (settings.length > 0) console.error(`\nthis service has to be started with ${settings.join(" ")}`)
     throw failure
   } finally {

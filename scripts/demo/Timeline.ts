@@ -13,7 +13,7 @@ export const make = (): Timeline => {
   const began = performance.now()
   const line = (mark: string, what: string, detail: string) => {
     const seconds = ((performance.now() - began) / 1000).toFixed(3).padStart(8)
-    console.log(`${seconds} s  ${mark}  ${what.padEnd(44)}  ${shorten(detail)}`)
+    console.log(`${seconds} s  ${mark}  ${what.padEnd(44)}  ${shorten(detail)}`.trimEnd())
   }
   return {
     note: (what, detail) => line(" ", what, detail),
