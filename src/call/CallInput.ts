@@ -37,7 +37,6 @@ export type CallInput =
       readonly from: string
       readonly to: string
       readonly customerReference: string | null
-      readonly ringbackUrl: string | null
       readonly timeoutSecs: number
     }
   | {

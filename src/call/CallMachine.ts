@@ -176,8 +176,7 @@ const place = (input: Extract<CallInput, { readonly type: "place" }>, context: S
       tenantId: state.tenantId,
       routeId: state.routeId,
       from: input.from,
-      to: input.to,
-      ringbackUrl: input.ringbackUrl
+      to: input.to
     }
   )
 }

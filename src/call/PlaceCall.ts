@@ -14,7 +14,6 @@ export interface PlaceRequest {
   readonly to: string
   readonly routeId: string | null
   readonly customerReference: string | null
-  readonly audioUrl: string | null
   readonly timeoutSecs: number
   readonly timeLimitSecs: number | null
   readonly callerIdForwarding: boolean
@@ -83,7 +82,6 @@ export const make = (doors: {
         from: request.from,
         to: request.to,
         customerReference: request.customerReference,
-        ringbackUrl: request.audioUrl,
         timeoutSecs: request.timeoutSecs
       },
       { keyId: caller.keyId, slot, status: 201 }

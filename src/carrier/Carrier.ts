@@ -34,8 +34,6 @@ export type CarrierCommand =
       readonly routeId: string
       readonly from: string
       readonly to: string
-      /** `https` URL played towards the far leg before it answers, or null. */
-      readonly ringbackUrl: string | null
     })
   /** Answers an inbound leg; outcome: `answered`, or `command_failed` and `ended`. */
   | (OfLeg & { readonly type: "answer" })

@@ -9,8 +9,7 @@ import { toRejected } from "./SchemaFault.ts"
  * schemas found, a content type that nobody reads (400, decision C14). What remains is a defect.
  */
 export const of = <R>(
-  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>,
-  endpoint: HttpApiEndpoint.Top
+  handler: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R> =>
   Effect.matchEffect(handler, {
     onSuccess: (response) => (response.status === 415 ? Effect.fail(notJson) : Effect.succeed(response)),
@@ -20,7 +19,7 @@ export const of = <R>(
         HttpApiError.HttpApiSchemaError.is(error) &&
         (error.kind === "Params" || error.kind === "Query" || error.kind === "Payload")
       )
-        return Effect.fail(toRejected(error, endpoint))
+        return Effect.fail(toRejected(error))
       return Effect.die(error)
     }
   })

@@ -43,7 +43,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
 
       return Authenticated.of((httpEffect, { endpoint }) => {
         const declared = declaredBy(endpoint)
-        const answer = Answer.of(httpEffect, endpoint)
+        const answer = Answer.of(httpEffect)
         const withCaller = (key: CurrentKey["Service"], slot: Slot.Slot | null) =>
           Effect.updateContext(answer, (context: Context.Context<never>) =>
             Context.add(Context.add(context, CurrentKey, key), CurrentSlot, { slot })

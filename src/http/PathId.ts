@@ -12,4 +12,4 @@ export const prefixed = (type: Id.Prefix) =>
   )
 
 /** A record's UUID in a path; what is no UUID names nothing: 404. */
-export const uuid = Id.Uuid.annotate({ "trunkline/absent": true })
+export const uuid = Id.Uuid.annotate({ "trunkline/code": "not_found" })

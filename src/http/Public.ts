@@ -44,7 +44,7 @@ export class Public extends HttpApiMiddleware.Service<Public, { provides: Visito
       return Public.of((httpEffect, { endpoint }) => {
         const rules = Context.getOrUndefined(endpoint.annotations, LimitedBy)
         if (rules === undefined) throw new Error(`${endpoint.method} ${endpoint.path} is public and has no limit`)
-        const answer = Answer.of(httpEffect, endpoint)
+        const answer = Answer.of(httpEffect)
 
         const run = Effect.fnUntraced(function* () {
           const request = yield* HttpServerRequest.HttpServerRequest

@@ -1,5 +1,5 @@
 import { Schema, SchemaIssue } from "effect"
-import type { HttpApiEndpoint, HttpApiError } from "effect/http-api"
+import type { HttpApiError } from "effect/http-api"
 import type { Code } from "../domain/ErrorCatalogue.ts"
 import { Rejected } from "../domain/Rejected.ts"
 
@@ -12,10 +12,8 @@ const codeKey = "trunkline/code"
 declare module "effect/Schema" {
   namespace Annotations {
     interface Annotations {
-      /** Set by `coded` and `disagreement`. */
+      /** Set by `coded`, `disagreement` and `PathId.uuid`. */
       readonly "trunkline/code"?: Code | undefined
-      /** Set by `PathId.uuid`. */
-      readonly "trunkline/absent"?: true | undefined
     }
   }
 }
@@ -61,17 +59,12 @@ const pathOf = (path: ReadonlyArray<PropertyKey> | undefined): string =>
     .join("")
     .replace(/^\./, "")
 
-export const toRejected = (error: HttpApiError.HttpApiSchemaError, endpoint: HttpApiEndpoint.Top): Rejected => {
+export const toRejected = (error: HttpApiError.HttpApiSchemaError): Rejected => {
+  const code = codeOf(error.cause.issue)
+  // A UUID in a path that is none names nothing (decision C11).
+  if (code === "not_found") return Rejected.of(code, "there is no such resource")
   const [first] = format(error.cause.issue).issues
   const path = pathOf(first?.path as ReadonlyArray<PropertyKey> | undefined)
-  if (error.kind === "Params" && isAbsent(endpoint, path)) return Rejected.of("not_found", "there is no such resource")
   const text = first?.message ?? "the request is not valid"
-  return Rejected.of(codeOf(error.cause.issue) ?? "invalid_request", path === "" ? text : `${path}: ${text}`)
-}
-
-/** A UUID in a path that is none names nothing: 404 (decision C11). */
-const isAbsent = (endpoint: HttpApiEndpoint.Top, name: string): boolean => {
-  const fields = endpoint.params !== undefined && "fields" in endpoint.params ? endpoint.params.fields : {}
-  const field = (fields as Readonly<Record<string, Schema.Top | undefined>>)[name]
-  return field !== undefined && Schema.resolveAnnotations(field)?.["trunkline/absent"] === true
+  return Rejected.of(code ?? "invalid_request", path === "" ? text : `${path}: ${text}`)
 }

@@ -1,4 +1,4 @@
-import { Cache, Context, Effect, Layer, Queue } from "effect"
+import { Cache, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
@@ -89,14 +89,11 @@ export class Numbers extends Context.Service<
         onActivated: ({ phoneNumbers, refundedCents, tenantId }) =>
           Effect.andThen(forget(phoneNumbers), refundedCents === 0 ? Effect.void : accounts.moneyMoved(tenantId))
       })
-      // One fiber finishes orders: told of a new one, at start for what a crash left, and at times for what failed.
-      const waiting = yield* Queue.sliding<void>(1)
-      yield* activation.finishPending.pipe(
-        Effect.catchCause((cause) => Effect.logError("number orders could not be finished", cause)),
-        Effect.andThen(Effect.race(Queue.take(waiting), Effect.sleep("30 seconds"))),
-        Effect.forever,
-        Effect.forkScoped
+      const finishPending = Effect.catchCause(activation.finishPending, (cause) =>
+        Effect.logError("number orders could not be finished", cause)
       )
+      // At start for what a crash left, and at times for what could not be finished with its order.
+      yield* finishPending.pipe(Effect.andThen(Effect.sleep("30 seconds")), Effect.forever, Effect.forkScoped)
 
       const place = NumberOrder.make({ sql, journal, entropy, connections, inventory, repo })
       const order = Effect.fn("Numbers.order")(function* (
@@ -106,7 +103,8 @@ export class Numbers extends Context.Service<
       ) {
         const rendered = yield* place(caller, request, slot)
         yield* forget(request.phoneNumbers)
-        Queue.offerUnsafe(waiting, undefined)
+        // The answer says `pending`, as it was committed; a caller who uses the number next finds it active.
+        yield* finishPending
         yield* accounts.moneyMoved(caller.tenantId)
         return rendered
       }, Effect.uninterruptible)

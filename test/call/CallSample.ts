@@ -25,7 +25,6 @@ export const place = (fields: Partial<Extract<CallInput, { type: "place" }>> = {
   from: "+12025550150",
   to: "+12025550100",
   customerReference: "order 7",
-  ringbackUrl: null,
   timeoutSecs: 60,
   ...fields
 })

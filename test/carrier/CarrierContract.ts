@@ -79,8 +79,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
             tenantId: "t",
             routeId: subject.routeId,
             from: "+12025550190",
-            to,
-            ringbackUrl: null
+            to
           }),
           legId
         ),

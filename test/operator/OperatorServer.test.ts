@@ -42,7 +42,6 @@ const placed = Effect.fn(function* (caller: Caller) {
       to: "+12025550100",
       routeId: null,
       customerReference: "order 7",
-      audioUrl: null,
       timeoutSecs: 60,
       timeLimitSecs: null,
       callerIdForwarding: true

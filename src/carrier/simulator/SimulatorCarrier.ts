@@ -273,7 +273,7 @@ const make = Effect.gen(function* () {
  * The carrier of simulated phones, registered as `simulator`: `PhoneScript` says which number does what, `SimulatedLeg`
  * decides, and the media plane carries the sound in memory. Its only clock is the fibers'.
  *
- * Legs die with the process, so that a leg it does not know is `lost` at once. `ringbackUrl` is not played: a simulated
- * phone hears nothing before it answers. When the layer's scope closes, legs vanish without an event.
+ * Legs die with the process, so that a leg it does not know is `lost` at once. When the layer's scope closes, legs
+ * vanish without an event.
  */
 export const layer = Layer.effect(InboundSimulator, make)

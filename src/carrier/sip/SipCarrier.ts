@@ -24,7 +24,7 @@ export interface Config {
 /**
  * The SIP carrier, spec §3.1 over RFC 3261 and UDP: the adapter `sip`.
  *
- * Not built yet: ring-back audio before the answer (`ringbackUrl` is ignored), TCP and TLS, reliable provisional
+ * Not built yet: TCP and TLS, reliable provisional
  * responses, session timers, digest of inbound calls (a trunk is known by its address).
  */
 export class SipCarrier extends Context.Service<

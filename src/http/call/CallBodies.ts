@@ -27,7 +27,7 @@ export const PlaceCall = Schema.Struct({
   record_format: or(format, "mp3"),
   customer_reference: optional(Schema.String.check(Schema.isMaxLength(128))),
   answering_machine_detection: or(NotBuiltYet.value(Schema.Literals(["off", "premium"]), ["off"]), "off"),
-  audio_url: optional(httpsUrl),
+  audio_url: NotBuiltYet.field(httpsUrl),
   timeout_secs: or(int(1, 600), 60),
   time_limit_secs: optional(int(1, 86_400)),
   caller_id_forwarding: or(Schema.Boolean, false)

@@ -71,8 +71,6 @@ export const layer = HttpApiBuilder.group(
         place: Effect.fnUntraced(function* ({ payload }) {
           const key = yield* CurrentKey
           const { slot } = yield* CurrentSlot
-          const audioUrl = payload.audio_url ?? null
-          if (audioUrl !== null) yield* reachable("audio_url", audioUrl)
           const placed = yield* calls.place(
             key,
             {
@@ -80,7 +78,6 @@ export const layer = HttpApiBuilder.group(
               to: payload.to,
               routeId: payload.route_id ?? null,
               customerReference: payload.customer_reference ?? null,
-              audioUrl,
               timeoutSecs: payload.timeout_secs,
               timeLimitSecs: payload.time_limit_secs ?? null,
               callerIdForwarding: payload.caller_id_forwarding

@@ -9,7 +9,7 @@ import * as Text from "../Text.ts"
 
 const email = Schema.String.check(
   Schema.isMaxLength(254),
-  Schema.isPattern(/^[^\s@\u0000-\u001f\u007f]+@[^\s@\u0000-\u001f\u007f]+\.[^\s@.\u0000-\u001f\u007f]+$/u, {
+  Schema.isPattern(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@.\p{Cc}]+$/u, {
     message: "must be an e-mail address"
   })
 ).annotate({ format: "email" })

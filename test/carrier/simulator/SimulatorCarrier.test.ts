@@ -31,8 +31,7 @@ const bench = Effect.gen(function* () {
         tenantId: "t",
         routeId: "r",
         from: "+12025550190",
-        to,
-        ringbackUrl: null
+        to
       }),
     hangup: (legId: string) => send(legId, { type: "hangup", origin: null, resume: null }),
     /** `type@ms since the start`, dtmf with its digit, ends with their cause. */

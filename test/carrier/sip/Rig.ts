@@ -255,8 +255,7 @@ export const dial: CarrierCommand = {
   tenantId: "t",
   routeId: trunk.routeId,
   from: "+12025550150",
-  to: "+4930123456",
-  ringbackUrl: null
+  to: "+4930123456"
 }
 
 export const hangup: CarrierCommand = { ...of, commandId: "hangup-1", type: "hangup", origin: null, resume: null }

@@ -30,7 +30,6 @@ layer(TestServer.layer(world))("calls, spec §4.4", (it) => {
             to: good.to,
             routeId: null,
             customerReference: null,
-            audioUrl: null,
             timeoutSecs: 60,
             timeLimitSecs: null,
             callerIdForwarding: false
@@ -51,7 +50,6 @@ layer(TestServer.layer(world))("calls, spec §4.4", (it) => {
             record_format: "wav",
             customer_reference: "r",
             answering_machine_detection: "off",
-            audio_url: "https://media.example.com/ring.wav",
             timeout_secs: 600,
             time_limit_secs: 86_400,
             caller_id_forwarding: true
@@ -62,7 +60,6 @@ layer(TestServer.layer(world))("calls, spec §4.4", (it) => {
           to: good.to,
           routeId: TestServer.routeOfA,
           customerReference: "r",
-          audioUrl: "https://media.example.com/ring.wav",
           timeoutSecs: 600,
           timeLimitSecs: 86_400,
           callerIdForwarding: true
@@ -85,9 +82,7 @@ layer(TestServer.layer(world))("calls, spec §4.4", (it) => {
           { customer_reference: "x".repeat(129) },
           { customer_reference: 1 },
           { answering_machine_detection: "basic" },
-          { audio_url: "http://media.example.com/a.wav" },
-          { audio_url: "https://10.0.0.1/a.wav" },
-          { audio_url: "x" },
+          { audio_url: 7 },
           { timeout_secs: 0 },
           { timeout_secs: 601 },
           { timeout_secs: 1.5 },
