@@ -1,0 +1,290 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../../src/account/Account.ts"
+import { Calls } from "../../../src/call/Call.ts"
+import * as ApiKeyHandlers from "../../../src/http/apikey/ApiKeyHandlers.ts"
+import { ClientAddress } from "../../../src/http/ClientAddress.ts"
+import { BaseUrl } from "../../../src/http/Pagination.ts"
+import { RateLimit } from "../../../src/http/RateLimit.ts"
+import * as Server from "../../../src/http/Server.ts"
+import { Idempotency } from "../../../src/idempotency/Idempotency.ts"
+import { Webhooks } from "../../../src/webhook/Webhook.ts"
+import * as Features from "../../support/Features.ts"
+import * as TestServer from "../TestServer.ts"
+
+/** The wire over the real doors and a database; calls and webhooks have suites of their own. */
+const served = Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe(
+  Layer.provide([
+    Layer.mock(Calls)({}),
+    Layer.mock(Webhooks)({}),
+    ApiKeyHandlers.authenticator,
+    Idempotency.layer,
+    ClientAddress.layer("none"),
+    RateLimit.layer({ signupPerHour: 50 }),
+    Layer.succeed(BaseUrl, "https://api.example.com")
+  ]),
+  Layer.provideMerge(Features.layer)
+)
+
+type Json = Readonly<Record<string, unknown>>
+
+const ask = (method: string, path: string, asked: TestServer.Asked = {}) =>
+  Effect.flatMap(Server.Listening, ({ port }) =>
+    Effect.promise(() => TestServer.send(port, method, path, { key: null, ...asked }))
+  )
+const refusal = (method: string, path: string, asked: TestServer.Asked) =>
+  Effect.map(ask(method, path, asked), (answer) => [answer.status, TestServer.codeOf(answer)])
+
+let count = 0
+const form = (fields: Json = {}) => ({
+  email: `wire${++count}@example.com`,
+  password: "correct horse battery",
+  tenant_name: "Wire",
+  first_name: "Ada",
+  last_name: "Lovelace",
+  ...fields
+})
+const signUp = Effect.map(
+  Effect.suspend(() => ask("POST", "/v1/signup", { body: form() })),
+  (answer) => {
+    assert.strictEqual(answer.status, 201)
+    const body = answer.json as {
+      readonly api_key_plaintext: string
+      readonly api_key: { readonly id: string }
+      readonly tenant: { readonly id: string }
+    }
+    return { key: body.api_key_plaintext, keyId: body.api_key.id, tenantId: body.tenant.id }
+  }
+)
+
+type SignedUp = Effect.Success<typeof signUp>
+let shared: SignedUp | undefined
+/** One tenant for refusals, which leave no trace: a signup costs a password hash. */
+const sharedTenant = Effect.suspend(() =>
+  shared === undefined ? Effect.tap(signUp, (made) => Effect.sync(() => void (shared = made))) : Effect.succeed(shared)
+)
+
+describe("a new tenant over HTTP", () => {
+  layer(served, { excludeTestServices: true })((it) => {
+    it.effect("signs up and sees its account, quota, key and route with what it was given", () =>
+      Effect.gen(function* () {
+        const { key, keyId, tenantId } = yield* signUp
+        const account = (yield* ask("GET", "/v1/account", { key })).json as Readonly<Record<string, Json>>
+        assert.deepInclude(account["tenant"], { id: tenantId, name: "Wire", status: "active", currency: "USD" })
+        assert.deepInclude(account["balance"], {
+          balance_cents: 500,
+          credit_limit_cents: 0,
+          auto_recharge_threshold_cents: null
+        })
+        assert.deepStrictEqual(account["quota"], {
+          daily_spend_cap_cents: 10_000,
+          monthly_spend_cap_cents: 100_000,
+          concurrent_call_limit: 10,
+          allow_caller_id_forwarding: false
+        })
+        const quota = (yield* ask("GET", "/v1/quota/", { key })).json as Json
+        assert.deepInclude(quota, { daily_spend_cents: 0, concurrent_calls: 0 })
+        assert.match(String(quota["monthly_resets_at"]), /-01T00:00:00\.000Z$/)
+        const keys = (yield* ask("GET", "/v1/api-keys/", { key })).json as { readonly results: ReadonlyArray<Json> }
+        assert.deepStrictEqual(
+          keys.results.map(({ id, scopes }) => [id, scopes]),
+          [[keyId, ["*"]]]
+        )
+        const routes = (yield* ask("GET", "/v1/connections", { key })).json as { readonly results: ReadonlyArray<Json> }
+        assert.deepStrictEqual(
+          routes.results.map((route) => route["is_default"]),
+          [true]
+        )
+      })
+    )
+
+    it.effect("gets the same bytes again for the same Idempotency-Key, and one tenant (decision C53)", () =>
+      Effect.gen(function* () {
+        const body = form({ tenant_name: "Once" })
+        const headers = { "idempotency-key": "signup-1" }
+        const first = yield* ask("POST", "/v1/signup", { body, headers })
+        const again = yield* ask("POST", "/v1/signup/", { body, headers })
+        assert.strictEqual(again.headers["idempotent-replayed"], "true")
+        assert.deepStrictEqual([again.status, again.text], [201, first.text])
+        assert.deepStrictEqual(
+          yield* refusal("POST", "/v1/signup", { body: { ...body, first_name: "Eve" }, headers }),
+          [409, "idempotency_conflict"]
+        )
+        assert.deepStrictEqual(yield* refusal("POST", "/v1/signup", { body }), [409, "conflict"])
+      })
+    )
+
+    it.effect.each([
+      { fields: { password: "short" }, code: "invalid_request" },
+      { fields: { email: "nobody" }, code: "invalid_request" },
+      { fields: { email: "a\u0000b@example.com" }, code: "invalid_request" },
+      { fields: { tenant_name: "" }, code: "invalid_request" },
+      { fields: { first_name: "a\u0000b" }, code: "invalid_request" },
+      { fields: { country: "Germany" }, code: "invalid_request" },
+      { fields: { surprise: 1 }, code: "invalid_request" },
+      { fields: { webhook_failover_url: "http://example.com" }, code: "invalid_target_url" }
+    ])("is refused with $code for $fields", ({ code, fields }) =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* refusal("POST", "/v1/signup", { body: form(fields) }), [400, code])
+      })
+    )
+
+    it.effect("when suspended sees its account and nothing else (decision 2.3)", () =>
+      Effect.gen(function* () {
+        const { key, tenantId } = yield* signUp
+        yield* (yield* Accounts).suspend(tenantId, "operator", { type: "operator", name: "test" })
+        const account = yield* ask("GET", "/v1/account", { key })
+        assert.strictEqual(account.status, 200)
+        assert.deepInclude((account.json as Readonly<Record<string, Json>>)["tenant"], {
+          status: "suspended",
+          suspension_reason: "operator"
+        })
+        assert.deepStrictEqual(yield* refusal("GET", "/v1/quota", { key }), [403, "tenant_suspended"])
+      })
+    )
+  })
+})
+
+describe("keys, numbers and the account over HTTP", () => {
+  layer(served, { excludeTestServices: true })((it) => {
+    it.effect("creates a narrower key, which can do no more, and revokes it", () =>
+      Effect.gen(function* () {
+        const { key } = yield* signUp
+        const made = yield* ask("POST", "/v1/api-keys/", {
+          key,
+          body: { name: "reader", scopes: ["numbers:read", "api_keys:write"] }
+        })
+        assert.strictEqual(made.status, 201)
+        const narrow = made.json as { readonly id: string; readonly api_key_plaintext: string }
+        const with_ = { key: narrow.api_key_plaintext }
+        assert.strictEqual((yield* ask("GET", "/v1/numbers", with_)).status, 200)
+        assert.deepStrictEqual(yield* refusal("GET", "/v1/account", with_), [403, "forbidden"])
+        assert.deepStrictEqual(yield* refusal("POST", "/v1/api-keys/", { ...with_, body: { name: "wider" } }), [
+          403,
+          "forbidden"
+        ])
+        assert.deepStrictEqual(yield* refusal("POST", "/v1/api-keys/", { key, body: { name: "none", scopes: [] } }), [
+          400,
+          "invalid_request"
+        ])
+        assert.deepStrictEqual(
+          yield* refusal("POST", "/v1/api-keys/", { key, body: { name: "old", expires_at: "2020-01-01T00:00:00Z" } }),
+          [400, "invalid_request"]
+        )
+        assert.strictEqual((yield* ask("DELETE", `/v1/api-keys/${narrow.id}`, { key })).status, 204)
+        assert.deepStrictEqual(yield* refusal("GET", "/v1/numbers", with_), [401, "invalid_credentials"])
+      })
+    )
+
+    it.effect("keeps a replayed creation's secret sealed at rest", () =>
+      Effect.gen(function* () {
+        const { key } = yield* signUp
+        const asked = { key, body: { name: "sealed" }, headers: { "idempotency-key": "key-1" } }
+        const first = yield* ask("POST", "/v1/api-keys/", asked)
+        const again = yield* ask("POST", "/v1/api-keys/", asked)
+        assert.strictEqual(again.text, first.text)
+        const [row] =
+          yield* (yield* SqlClient.SqlClient)`SELECT count(*)::int AS n FROM idempotency WHERE body LIKE '%svc_live_%'`
+        assert.deepStrictEqual(row, { n: 0 })
+      })
+    )
+
+    it.effect("orders a number from the search, once for one Idempotency-Key", () =>
+      Effect.gen(function* () {
+        const { key } = yield* signUp
+        const found = (yield* ask("GET", "/v1/numbers/available?country_code=us&limit=2&starts_with=202", { key }))
+          .json as {
+          readonly results: ReadonlyArray<{ readonly phone_number: string }>
+        }
+        assert.strictEqual(found.results.length, 2)
+        const phone = found.results[0]?.phone_number
+        const asked = {
+          key,
+          body: { phone_numbers: [phone], country_code: "US", number_type: "local" },
+          headers: { "idempotency-key": "order-1" }
+        }
+        const order = yield* ask("POST", "/v1/numbers/order", asked)
+        assert.strictEqual(order.status, 201)
+        assert.strictEqual((yield* ask("POST", "/v1/numbers/order", asked)).text, order.text)
+        const { id } = order.json as { readonly id: string }
+        let status = "pending"
+        while (status === "pending")
+          status = ((yield* ask("GET", `/v1/numbers/orders/${id}`, { key })).json as { readonly status: string }).status
+        assert.strictEqual(status, "completed")
+        const owned = (yield* ask("GET", "/v1/numbers?status=active&country_code=US", { key })).json as {
+          readonly count: number
+          readonly results: ReadonlyArray<Json>
+        }
+        assert.strictEqual(owned.count, 1)
+        assert.strictEqual(owned.results[0]?.["phone_number"], phone)
+        assert.deepStrictEqual(
+          yield* refusal("PATCH", `/v1/numbers/${String(owned.results[0]?.["id"])}`, { key, body: { name: "x" } }),
+          [422, "unprocessable"]
+        )
+      })
+    )
+
+    it.effect.each([
+      ["GET", "/v1/numbers/available", undefined, 400, "invalid_request"],
+      ["GET", "/v1/numbers/available?country_code=US&limit=101", undefined, 400, "invalid_request"],
+      ["GET", "/v1/numbers/available?country_code=US&color=blue", undefined, 400, "invalid_request"],
+      ["GET", "/v1/numbers/available?country_code=US&locality=%00", undefined, 400, "invalid_request"],
+      ["GET", "/v1/numbers/available?country_code=DE", undefined, 422, "no_pricing_tier_configured"],
+      ["GET", "/v1/numbers/toll-free/available?country_code=US", undefined, 422, "no_pricing_tier_configured"],
+      ["GET", "/v1/numbers/lookup/+12025550150", undefined, 422, "unprocessable"],
+      ["GET", "/v1/numbers/abc", undefined, 400, "invalid_request"],
+      ["GET", `/v1/numbers/svc_did_${"0".repeat(32)}`, undefined, 404, "number_not_found"],
+      ["GET", `/v1/numbers/orders/svc_order_${"0".repeat(32)}`, undefined, 404, "not_found"],
+      ["GET", "/v1/api-keys/abc/", undefined, 404, "not_found"],
+      [
+        "POST",
+        "/v1/numbers/order",
+        { phone_numbers: [], country_code: "US", number_type: "local" },
+        400,
+        "invalid_request"
+      ],
+      [
+        "POST",
+        "/v1/numbers/order",
+        { phone_numbers: ["+12025550100"], country_code: "US", number_type: "local" },
+        400,
+        "order_invalid"
+      ],
+      [
+        "POST",
+        "/v1/numbers/order",
+        { phone_numbers: ["+12025550160", "+12025550160"], country_code: "US", number_type: "local" },
+        422,
+        "unprocessable"
+      ],
+      ["PATCH", "/v1/account", { webhook_failover_url: "https://10.0.0.1/" }, 400, "invalid_target_url"],
+      ["PATCH", "/v1/account", {}, 400, "invalid_request"]
+    ] as const)("%s %s with %o answers %i %s", ([method, path, body, status, code]) =>
+      Effect.gen(function* () {
+        const { key } = yield* sharedTenant
+        assert.deepStrictEqual(yield* refusal(method, path, body === undefined ? { key } : { key, body }), [
+          status,
+          code
+        ])
+      })
+    )
+
+    it.effect("limits the resending of a verification by address and e-mail, and tells nothing", () =>
+      Effect.gen(function* () {
+        const body = { email: "stranger@example.com" }
+        for (let n = 0; n < 3; n++) {
+          const answer = yield* ask("POST", "/v1/auth/verify-email/resend", { body })
+          assert.deepStrictEqual([answer.status, answer.text], [202, "{}"])
+        }
+        const limited = yield* ask("POST", "/v1/auth/verify-email/resend", { body })
+        assert.deepStrictEqual([limited.status, TestServer.codeOf(limited)], [429, "rate_limited"])
+        assert.isString(limited.headers["retry-after"])
+        assert.deepStrictEqual(yield* refusal("POST", "/v1/auth/verify-email", { body: { token: "x" } }), [
+          400,
+          "invalid_request"
+        ])
+      })
+    )
+  })
+})
