@@ -40,6 +40,9 @@ export interface ClaimedRow extends Omit<Delivery, "id"> {
  *
  * A first try is eligible when it is the earliest due of its lane and the lane is not busy; a retry always is. A row
  * that is found `sending` repeats its attempt: what happened to it is not known.
+ *
+ * The planner's idea of how deep a queue is is always an old one, so the text leaves it little choice: a limit that it
+ * cannot see makes it read the index in order and stop, an array of keys makes it lock by key.
  */
 export const claim = `
 WITH wanted AS MATERIALIZED (
@@ -54,7 +57,7 @@ due AS MATERIALIZED (
       (d.attempt_no = 0 OR (d.attempt_no = 1 AND d.status = 'sending')) AS is_first
     FROM webhook_delivery d
     WHERE d.destination = w.destination AND d.due_at <= now() AND d.id <> ALL (w.under_way)
-    ORDER BY d.due_at, d.ordinal LIMIT ${depth}
+    ORDER BY d.due_at, d.ordinal LIMIT (SELECT ${depth})
   ) r
 ),
 seen AS (
@@ -65,8 +68,9 @@ eligible AS MATERIALIZED (
   FROM due WHERE NOT is_first OR (place = 1 AND lane <> ALL (busy_lanes))
 ),
 locked AS MATERIALIZED (
-  SELECT d.id FROM webhook_delivery d JOIN eligible e ON e.id = d.id AND e.turn <= e.room
-  WHERE d.due_at <= now() FOR UPDATE OF d SKIP LOCKED
+  SELECT d.id FROM webhook_delivery d
+  WHERE d.id = ANY (ARRAY(SELECT id FROM eligible WHERE turn <= room)) AND d.due_at <= now()
+  FOR UPDATE SKIP LOCKED
 ),
 claimed AS (
   UPDATE webhook_delivery d

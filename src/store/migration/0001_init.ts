@@ -92,7 +92,7 @@ CREATE TABLE webhook_delivery (
 );
 CREATE UNIQUE INDEX webhook_delivery_once ON webhook_delivery (event_id, destination);
 -- due_at is when a delivery may be claimed (a claim moves it behind its lease); null: finished
-CREATE INDEX webhook_delivery_due ON webhook_delivery (destination, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX webhook_delivery_due ON webhook_delivery (destination, due_at, ordinal) WHERE due_at IS NOT NULL;
 CREATE INDEX webhook_delivery_tenant ON webhook_delivery (tenant_id, ordinal DESC);
 CREATE INDEX webhook_delivery_event ON webhook_delivery (event_id);
 
