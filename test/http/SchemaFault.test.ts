@@ -1,0 +1,47 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Result, Schema } from "effect"
+import { HttpApiError } from "effect/http-api"
+import * as NotBuiltYet from "../../src/http/NotBuiltYet.ts"
+import * as PathId from "../../src/http/PathId.ts"
+import { coded, disagreement, toRejected } from "../../src/http/SchemaFault.ts"
+
+const fault = (schema: Schema.Codec<unknown, unknown>, value: unknown) => {
+  const decoded = Schema.decodeUnknownResult(schema, { onExcessProperty: "error" })(value)
+  if (Result.isSuccess(decoded)) return null
+  const { code, message } = toRejected(new HttpApiError.HttpApiSchemaError({ kind: "Payload", cause: decoded.failure }))
+  return [code, message]
+}
+
+describe("SchemaFault.toRejected, decision C6", () => {
+  const Body = Schema.Struct({
+    names: Schema.Array(Schema.String).check(
+      coded("event_types_required", (names) => (names.length === 0 ? "is empty" : undefined))
+    ),
+    mode: Schema.optionalKey(NotBuiltYet.value(Schema.Literals(["old", "new"]), ["old"])),
+    extra: NotBuiltYet.field(Schema.Int)
+  }).check(disagreement((body) => (body.names.includes(body.mode ?? "") ? "mode is among the names" : undefined)))
+
+  it("is the first fault, with its path", () => {
+    expect(fault(Body, { names: ["a", 1, 2] })).toEqual(["invalid_request", "names[1]: Expected string"])
+    expect(fault(Body, {})).toEqual(["invalid_request", "names: is required"])
+    expect(fault(Body, { names: ["a"], colour: 1 })).toEqual(["invalid_request", "colour: is not known here"])
+  })
+
+  it("takes the code that the failed check names", () => {
+    expect(fault(Body, { names: [] })).toEqual(["event_types_required", "names: is empty"])
+    expect(fault(Body, { names: ["old"], mode: "old" })).toEqual(["unprocessable", "mode is among the names"])
+  })
+
+  it("is a 422 for what is not built yet, and a 400 where its value is wrong", () => {
+    expect(fault(Body, { names: ["a"], mode: "new" })).toEqual(["unprocessable", "mode: new is not built yet"])
+    expect(fault(Body, { names: ["a"], extra: 1 })).toEqual(["unprocessable", "extra: is not built yet"])
+    expect(fault(Body, { names: ["a"], extra: "1" })?.[0]).toBe("invalid_request")
+    expect(fault(Body, { names: ["a"], mode: "old" })).toBeNull()
+  })
+
+  it("is a 404 for a path that should be a UUID and is none (decision C11)", () => {
+    const Path = Schema.Struct({ id: PathId.uuid })
+    expect(fault(Path, { id: "abc" })?.[0]).toBe("not_found")
+    expect(fault(Path, { id: "0190a3c5-1111-8222-8333-444455556666" })).toBeNull()
+  })
+})
