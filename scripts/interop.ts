@@ -1,0 +1,36 @@
+/**
+ * `npm run interop`: the service against baresip and SIPp, which are installed from the distribution where they are
+ * missing and this runs as root. Arguments go to vitest. Ends with `N passed, N failed`.
+ */
+import { spawnSync } from "node:child_process"
+
+const peers: ReadonlyArray<readonly [program: string, debianPackage: string]> = [
+  ["sipp", "sip-tester"],
+  ["baresip", "baresip-core"]
+]
+
+const run = (
+  command: string,
+  args: ReadonlyArray<string>,
+  environment: Readonly<Record<string, string>> = {}
+): number => spawnSync(command, args, { stdio: "inherit", env: { ...process.env, ...environment } }).status ?? 1
+
+const missing = () => peers.filter(([program]) => spawnSync("which", [program]).status !== 0)
+
+const giveUp = (why: string): never => {
+  console.error(`interop: ${why}`)
+  console.log("0 passed, 1 failed")
+  process.exit(1)
+}
+
+if (missing().length > 0) {
+  const packages = missing().map(([, name]) => name)
+  const install = `apt-get install -y --no-install-recommends ${packages.join(" ")}`
+  if (process.getuid?.() !== 0 || spawnSync("which", ["apt-get"]).status !== 0)
+    giveUp(`${packages.join(" and ")} missing; on Debian or Ubuntu, as root: apt-get update && ${install}`)
+  const quiet = { DEBIAN_FRONTEND: "noninteractive" }
+  if (run("apt-get", ["update", "-qq"]) !== 0 || run("apt-get", install.split(" ").slice(1), quiet) !== 0)
+    giveUp(`${packages.join(" and ")} could not be installed`)
+  if (missing().length > 0) giveUp(`${packages.join(" and ")} were installed, but are not in the PATH`)
+}
+process.exit(run("vitest", ["run", "--config", "test/interop.vitest.config.ts", ...process.argv.slice(2)]))

@@ -1,0 +1,141 @@
+/** Debian's baresip as a SIP phone: its sound is a file, what it hears it records, and it is steered over TCP. */
+import { spawn } from "node:child_process"
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { connect, type Socket } from "node:net"
+import { join } from "node:path"
+import { Result } from "effect"
+import * as Wav from "../../src/audio/Wav.ts"
+import { end, eventually, freePort, type Json } from "./Service.ts"
+
+export interface Options {
+  readonly folder: string
+  /** Of its configuration and recordings, in `folder`. */
+  readonly home: string
+  /** User of its address: it takes calls to no other. */
+  readonly name: string
+  /** Whether it takes calls by itself. */
+  readonly answers: boolean
+  /** What it says while a call is up; 8 kHz mono. */
+  readonly voice: Int16Array
+}
+
+export interface Baresip {
+  readonly port: number
+  /** `dial`, `accept`, `hangup`, `hold`, `resume`, `sndcode`… */
+  readonly command: (command: string, params?: string) => void
+  readonly events: ReadonlyArray<Json>
+  /** Waits for an event of this type; the nth since the start, from 1. */
+  readonly event: (type: string, nth?: number, withinMs?: number) => Promise<Json>
+  /** What it has heard: a recording for each time that its sound was started, as after a hold. */
+  readonly heard: () => Promise<ReadonlyArray<Wav.Sound>>
+  readonly stop: () => Promise<void>
+}
+
+const modules = "/usr/lib/baresip/modules"
+
+export const start = async ({ answers, folder, name, voice, ...options }: Options): Promise<Baresip> => {
+  const home = join(folder, options.home)
+  await mkdir(home, { recursive: true })
+  const port = await freePort()
+  const control = await freePort()
+  const rtp = 21_000 + (port % 400) * 20
+  await writeFile(join(home, "voice.wav"), Wav.write({ sampleRate: 8000, samples: voice }))
+  await writeFile(join(home, "contacts"), "")
+  await writeFile(
+    join(home, "accounts"),
+    `<sip:${name}@127.0.0.1:${port};transport=udp>;regint=0;answermode=${answers ? "auto" : "manual"};audio_codecs=PCMU/8000/1,PCMA/8000/1\n`
+  )
+  await writeFile(
+    join(home, "config"),
+    [
+      "poll_method epoll",
+      `sip_listen 127.0.0.1:${port}`,
+      "call_max_calls 8",
+      "audio_path /usr/share/baresip",
+      `audio_source aufile,${join(home, "voice.wav")}`,
+      `audio_player aubridge,sink`,
+      `audio_alert aubridge,alert`,
+      `rtp_ports ${rtp}-${rtp + 18}`,
+      "net_interface 127.0.0.1",
+      "jitter_buffer_delay 2-10",
+      `module_path ${modules}`,
+      "module g711.so",
+      "module aufile.so",
+      "module aubridge.so",
+      "module sndfile.so",
+      "module_tmp account.so",
+      "module_app menu.so",
+      "module_app ctrl_tcp.so",
+      `ctrl_tcp_listen 127.0.0.1:${control}`,
+      `snd_path ${home}`,
+      ""
+    ].join("\n")
+  )
+  const child = spawn("baresip", ["-f", home], { stdio: ["ignore", "pipe", "pipe"] })
+  let said = ""
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (text: Buffer) => {
+      said = (said + text.toString()).slice(-8_000)
+    })
+  const socket = await eventually("baresip's control port", () => open(control)).catch(async (error: unknown) => {
+    await end(child)
+    throw new Error(`baresip did not start: ${said}`, { cause: error })
+  })
+  const events: Array<Json> = []
+  listen(socket, (message) => {
+    if (message["event"] === true) events.push(message)
+  })
+  return {
+    port,
+    events,
+    command: (command, params) => {
+      const text = JSON.stringify({ command, params: params ?? "", token: "t" })
+      socket.write(`${Buffer.byteLength(text)}:${text},`)
+    },
+    event: (type, nth = 1, withinMs) =>
+      eventually(`${type} at baresip`, () => events.filter((event) => event["type"] === type)[nth - 1], withinMs).catch(
+        (error: unknown) => {
+          throw new Error(`${String(error)}; it saw ${events.map((event) => event["type"]).join(" ")}`, {
+            cause: error
+          })
+        }
+      ),
+    heard: async () => {
+      const recordings = (await readdir(home)).filter((file) => file.endsWith("-dec.wav"))
+      const sounds: Array<Wav.Sound> = []
+      for (const file of recordings) {
+        // One that was begun and never written to is empty.
+        const sound = Wav.read(await readFile(join(home, file)))
+        if (Result.isSuccess(sound)) sounds.push(sound.success)
+      }
+      return sounds
+    },
+    stop: async () => {
+      socket.destroy()
+      await end(child, "SIGTERM", 3_000)
+    }
+  }
+}
+
+const open = (port: number): Promise<Socket | undefined> =>
+  new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1")
+    socket.once("connect", () => resolve(socket))
+    socket.once("error", () => resolve(undefined))
+  })
+
+/** Netstrings of JSON. */
+const listen = (socket: Socket, take: (message: Json) => void): void => {
+  let buffered = Buffer.alloc(0)
+  socket.on("error", () => undefined)
+  socket.on("data", (chunk) => {
+    buffered = Buffer.concat([buffered, chunk])
+    for (;;) {
+      const colon = buffered.indexOf(":")
+      const length = Number(buffered.subarray(0, Math.max(colon, 0)).toString())
+      if (colon === -1 || buffered.length < colon + 1 + length + 1) return
+      take(JSON.parse(buffered.subarray(colon + 1, colon + 1 + length).toString("utf8")) as Json)
+      buffered = buffered.subarray(colon + 1 + length + 1)
+    }
+  })
+}

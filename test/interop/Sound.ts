@@ -1,0 +1,23 @@
+import * as Goertzel from "../../src/audio/Goertzel.ts"
+import type * as Wav from "../../src/audio/Wav.ts"
+
+export interface Loudest {
+  /** dBFS of the tone in the loudest stretch of half a second. */
+  readonly tone: number
+  /** dBFS of everything in that stretch. */
+  readonly total: number
+}
+
+/** The half second of these recordings in which this tone is loudest. */
+export const loudest = (recordings: ReadonlyArray<Wav.Sound>, frequency: number): Loudest => {
+  let best: Loudest = { tone: -Infinity, total: -Infinity }
+  for (const { sampleRate, samples } of recordings) {
+    const length = sampleRate / 2
+    for (let at = 0; at + length <= samples.length; at += length / 4) {
+      const stretch = samples.subarray(at, at + length)
+      const tone = Goertzel.level(stretch, frequency, sampleRate)
+      if (tone > best.tone) best = { tone, total: Goertzel.totalLevel(stretch) }
+    }
+  }
+  return best
+}
