@@ -187,14 +187,14 @@ export const ringing = (): string =>
     ].join("\n")
   )
 
-/** Challenges the first INVITE and answers the second when its password is right. */
+/** Challenges the first INVITE (SIPp can verify the answer to a 401, not to a 407) and answers the second when its password is right. */
 export const challenging = (user: string, password: string): string =>
   scenario(
     "challenging",
     [
       `<recv request="INVITE" crlf="true"/>`,
       send(
-        `SIP/2.0 407 Proxy Authentication Required\n${copied}\nProxy-Authenticate: Digest realm="trunk.test", nonce="47ebe028cda119c35d4877b383027d28da013815", algorithm=MD5, qop="auth"\nContent-Length: 0`,
+        `SIP/2.0 401 Unauthorized\n${copied}\nWWW-Authenticate: Digest realm="trunk.test", nonce="47ebe028cda119c35d4877b383027d28da013815", algorithm=MD5, qop="auth"\nContent-Length: 0`,
         ' retrans="500"'
       ),
       `<recv request="ACK"/>`,
