@@ -1,0 +1,166 @@
+import { assert, describe, it, layer } from "@effect/vitest"
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer, type Server } from "node:net"
+import { createSocket } from "node:dgram"
+import { Effect, Layer, Redacted } from "effect"
+import * as DataDirectory from "./support/DataDirectory.ts"
+import * as TestDatabase from "./support/TestDatabase.ts"
+
+/** The started program: what a wrong setting says, and how it stops. */
+const root = new URL("..", import.meta.url).pathname
+
+interface Ended {
+  readonly code: number | null
+  readonly error: string
+}
+
+const start = (environment: Readonly<Record<string, string>>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const child = spawn(process.execPath, ["src/main.ts"], {
+        cwd: root,
+        env: {
+          PATH: process.env["PATH"],
+          HTTP_PORT: "0",
+          OPERATOR_PORT: "0",
+          SIP_PORT: "0",
+          LOG_LEVEL: "warn",
+          ...environment
+        },
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+      let output = ""
+      let error = ""
+      child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()))
+      child.stderr.on("data", (chunk: Buffer) => (error += chunk.toString()))
+      const ended = once(child, "close").then(([code]): Ended => ({ code: code as number | null, error }))
+      return { child, ended, output: () => output }
+    }),
+    ({ child, ended }) => Effect.promise(() => stop(child, ended))
+  )
+
+const stop = async (child: ChildProcess, ended: Promise<Ended>) => {
+  if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL")
+  await ended
+}
+
+const ending = (environment: Readonly<Record<string, string>>) =>
+  Effect.flatMap(start(environment), ({ ended }) => Effect.promise(() => ended))
+
+const listening = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const server = createServer().listen(0, "127.0.0.1")
+    await once(server, "listening")
+    return server
+  }),
+  (server) => Effect.sync(() => void server.close())
+)
+const portOf = (server: Server): string => {
+  const address = server.address()
+  return String(typeof address === "object" && address !== null ? address.port : 0)
+}
+
+describe("A start that cannot be says why in one line", () => {
+  it.live("names a wrong value", () =>
+    Effect.gen(function* () {
+      const { code, error } = yield* ending({ MAX_CALL_SECS: "long" })
+      assert.strictEqual(code, 1)
+      assert.strictEqual(error, 'trunkline: MAX_CALL_SECS must be a whole number from 1 to 86400, not "long"\n')
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("names an unreachable database", () =>
+    Effect.gen(function* () {
+      const { code, error } = yield* ending({
+        DATA_DIR: yield* DataDirectory.make,
+        DATABASE_URL: "postgres://nobody:secret@127.0.0.1:9/nothing"
+      })
+      assert.strictEqual(code, 1)
+      assert.match(error, /^trunkline: DATABASE_URL[^\n]*\n$/)
+      assert.notInclude(error, "secret")
+    }).pipe(Effect.scoped)
+  )
+})
+
+layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("With a database", (it) => {
+  const settings = Effect.gen(function* () {
+    return { DATA_DIR: yield* DataDirectory.make, DATABASE_URL: Redacted.value(yield* TestDatabase.empty) }
+  })
+
+  for (const variable of ["HTTP_PORT", "OPERATOR_PORT"])
+    it.effect(`a busy ${variable} is named in one line`, () =>
+      Effect.gen(function* () {
+        const port = portOf(yield* listening)
+        const { code, error } = yield* ending({ ...(yield* settings), [variable]: port })
+        assert.strictEqual(code, 1)
+        assert.match(error, new RegExp(`^trunkline: ${variable}[^\n]*${port}[^\n]*\n$`))
+      }).pipe(Effect.scoped)
+    )
+
+  it.effect("a busy SIP_PORT is named in one line", () =>
+    Effect.gen(function* () {
+      const socket = createSocket("udp4").bind(0, "127.0.0.1")
+      yield* Effect.promise(() => once(socket, "listening"))
+      const port = String(socket.address().port)
+      const { code, error } = yield* ending({ ...(yield* settings), SIP_PORT: port })
+      socket.close()
+      assert.strictEqual(code, 1)
+      assert.match(error, new RegExp(`^trunkline: SIP_PORT[^\n]*${port}[^\n]*\n$`))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("SIGTERM refuses new calls, lets a live one go on for DRAIN_SECS, ends it, and exits 0", () =>
+    Effect.gen(function* () {
+      const free = yield* freePort
+      const { child, ended, output } = yield* start({ ...(yield* settings), HTTP_PORT: free, DRAIN_SECS: "2" })
+      yield* Effect.promise(() => until(() => output().includes("is up")))
+      const api = apiOf(`http://127.0.0.1:${free}`)
+      const { key, place } = yield* Effect.promise(() => api.tenant())
+      const placed = yield* Effect.promise(place)
+      assert.strictEqual(placed.status, 201)
+      const { id } = (yield* Effect.promise(() => placed.json())) as { readonly id: string }
+      yield* Effect.promise(() => until(async () => (await api.call(key, id)).status === "answered"))
+      child.kill("SIGTERM")
+      yield* Effect.sleep("300 millis")
+      assert.strictEqual((yield* Effect.promise(place)).status, 503)
+      assert.strictEqual((yield* Effect.promise(() => api.call(key, id))).status, "answered")
+      const { code } = yield* Effect.promise(() => ended)
+      assert.strictEqual(code, 0)
+    }).pipe(Effect.scoped)
+  )
+})
+
+const freePort = Effect.scoped(Effect.map(listening, portOf))
+
+const until = async (is: () => boolean | Promise<boolean>): Promise<void> => {
+  const limit = Date.now() + 30_000
+  while (!(await is())) {
+    if (Date.now() > limit) throw new Error("it did not happen within 30 s")
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+const apiOf = (base: string) => {
+  const post = (path: string, body: unknown, key?: string) =>
+    fetch(`${base}/v1/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+      body: JSON.stringify(body)
+    })
+  return {
+    tenant: async () => {
+      const person = { email: "a@example.com", password: "correct horse", first_name: "A", last_name: "B" }
+      const signed = (await (await post("signup", { ...person, tenant_name: "T" })).json()) as {
+        readonly api_key_plaintext: string
+      }
+      const key = signed.api_key_plaintext
+      await post("numbers/order", { phone_numbers: ["+12025550150"], country_code: "US", number_type: "local" }, key)
+      return { key, place: () => post("calls", { from: "+12025550150", to: "+12025550100" }, key) }
+    },
+    call: async (key: string, id: string) => {
+      const response = await fetch(`${base}/v1/calls/${id}`, { headers: { authorization: `Bearer ${key}` } })
+      return (await response.json()) as { readonly status: string }
+    }
+  }
+}
