@@ -34,6 +34,9 @@ interface Answer {
 /** Rows of one statement; what waits beyond it goes into the next. */
 const batchLimit = 256
 
+/** A statement without an answer for so long is given up: its connection is silent. */
+const silence = "30 seconds"
+
 /** How long closing waits for an unreachable database; what waited then was never acknowledged. */
 const closingPatience = "10 seconds"
 
@@ -78,9 +81,11 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
       let listener: (destinations: ReadonlyArray<Destination>) => void = () => {}
 
       const run = (batch: ReadonlyArray<Commit>): Effect.Effect<Answer, SqlError> =>
-        Effect.map(
-          sql.unsafe<Answer>(CommitStatement.text, CommitStatement.parameters(epoch, batch)),
-          (rows) => rows[0] ?? { owner: 0, balances: null, destinations: null }
+        Effect.suspend(() =>
+          Effect.map(
+            sql.unsafe<Answer>(CommitStatement.text, CommitStatement.parameters(epoch, batch)),
+            (rows) => rows[0] ?? { owner: 0, balances: null, destinations: null }
+          )
         )
 
       const finish = (batch: ReadonlyArray<Waiting>, answer: Answer): void => {
@@ -128,7 +133,8 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
         return rest
       })
 
-      const write = (batch: ReadonlyArray<Waiting>): Effect.Effect<void> =>
+      /** `again`: an earlier statement with these commits was given up, and may still be at work in the database. */
+      const write = (batch: ReadonlyArray<Waiting>, again = false): Effect.Effect<void> =>
         Effect.gen(function* () {
           if (batch.length === 0) return
           if (lost) {
@@ -136,16 +142,20 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
             return
           }
           crash("before_commit")
-          const exit = yield* Effect.exit(run(batch.map((entry) => entry.commit)))
-          if (Exit.isSuccess(exit)) {
-            outageSince = 0
-            return finish(batch, exit.value)
-          }
+          const exit = yield* run(batch.map((entry) => entry.commit)).pipe(Effect.timeout(silence), Effect.exit)
+          if (Exit.isSuccess(exit)) return finish(batch, exit.value)
           const failure = Cause.findErrorOption(exit.cause)
-          if (failure._tag === "Some" && isOutage(failure.value)) {
+          if (failure._tag === "Some" && (failure.value._tag === "TimeoutError" || isOutage(failure.value))) {
             outageSince ||= yield* Clock.currentTimeMillis
             yield* Effect.logWarning("the database is away; commits wait", failure.value.message)
-            return yield* write(yield* retryUntilReachable(batch))
+            const rest = yield* retryUntilReachable(batch)
+            outageSince = 0
+            return yield* write(rest, true)
+          }
+          // Refused because the statement that was given up has come through meanwhile: that is success.
+          if (again) {
+            const rest = yield* retryUntilReachable(batch)
+            if (rest.length < batch.length) return yield* write(rest, true)
           }
           if (batch.length === 1) {
             yield* Effect.logError("a commit was refused by the database", exit.cause)
@@ -153,7 +163,7 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
             return
           }
           // One refused row fails its whole statement: write the others by themselves.
-          for (const entry of batch) yield* write([entry])
+          for (const entry of batch) yield* write([entry], again)
         })
 
       const retryUntilReachable = (batch: ReadonlyArray<Waiting>): Effect.Effect<ReadonlyArray<Waiting>> =>
@@ -170,7 +180,11 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
           return Deferred.await(done)
         })
 
-      yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(Effect.flatMap(write), Effect.forever, Effect.forkScoped)
+      yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(
+        Effect.flatMap((batch) => write(batch)),
+        Effect.forever,
+        Effect.forkScoped
+      )
       // The queue is in order: when a commit of nothing is through, everything before it is.
       yield* Effect.addFinalizer(() =>
         lost ? Effect.void : Effect.ignore(Effect.timeout(commit(empty), closingPatience))
