@@ -116,6 +116,7 @@ export class Accounts extends Context.Service<
           since: 0,
           surroundings,
           ended,
+          askRoom,
           behavior: {
             machine: Machine.machine,
             commit: write,
@@ -190,6 +191,9 @@ export class Accounts extends Context.Service<
     })
   )
 }
+
+/** An admission takes microseconds and waits for nothing: a burst of a tenant's requests is no reason for a 503. */
+const askRoom = 1_024
 
 const dayNow = Effect.map(Clock.currentTimeMillis, Machine.dayOf)
 

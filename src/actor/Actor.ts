@@ -11,8 +11,8 @@ import * as Patience from "./Patience.ts"
  *
  * One message at a time: decide, commit, interpret the commands, answer. A defect answers the message that caused it
  * with a fault and drops it; the state is then read again and told `Recovered`. More than five defects in ten seconds
- * end the entity through `lastWill`. Asks are refused at 64 waiting (503); tells have their own room of 1,024, and
- * overflow there ends the entity as a fault.
+ * end the entity through `lastWill`. Asks are refused at 64 waiting (503), unless the entity has other room for them;
+ * tells have their own room of 1,024, and overflow there ends the entity as a fault.
  */
 export interface Behavior<State, Input, Effects, Asked, Answer> {
   readonly machine: Machine<State, Input, Effects>
@@ -56,7 +56,7 @@ interface Message<Input, Asked, Answer> {
   readonly done: Deferred.Deferred<Answer | null, Rejected> | null
 }
 
-const askRoom = 64
+const defaultAskRoom = 64
 const tellRoom = 1024
 const restartWindowMs = 10_000
 const restartLimit = 5
@@ -98,9 +98,11 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
   readonly surroundings: Surroundings
   /** What an ask gets when the entity has ended. */
   readonly ended: Rejected
+  /** Asks that may wait. */
+  readonly askRoom?: number
 }) {
   type Mail = Message<Input, Asked, Answer>
-  const { behavior, id } = options
+  const { askRoom = defaultAskRoom, behavior, id } = options
   const { crash, deadlines, entropy, patience } = options.surroundings
   const { machine } = behavior
   const mailbox = yield* Queue.unbounded<Mail>()

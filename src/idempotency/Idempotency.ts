@@ -1,14 +1,15 @@
-import { Clock, Context, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import { Rejected } from "../domain/Rejected.ts"
 import * as Journal from "../store/Journal.ts"
+import * as ReceiptLookup from "./ReceiptLookup.ts"
 import * as Slot from "./Slot.ts"
 
 /** Requests with a key that may run at once; the next one is refused with 503 `service_unavailable`. */
 export const inFlightLimit = 10_000
 
 /** How long a request waits here for the database before it is a 503 (house, "One writer, one owner"). */
-const patience = Duration.seconds(2)
+const patienceMs = 2_000
 
 /**
  * First responses, spec §4.1: what runs is in memory, what ran is a row of the commit that it made.
@@ -35,17 +36,9 @@ export class Idempotency extends Context.Service<
   static readonly layer = Layer.effect(
     Idempotency,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal.Journal
       return make({
-        find: (slot, now) =>
-          Effect.map(
-            Effect.orDie(sql<Stored>`
-              SELECT body_hash AS "bodyHash", status, body, sealed FROM idempotency
-              WHERE owner = ${slot.owner} AND key = ${slot.key} AND method = ${slot.method} AND path = ${slot.path}
-                AND created_at > to_timestamp(${(now - Slot.windowMs) / 1000}::float8)`),
-            ([row]) => row ?? null
-          ),
+        find: yield* ReceiptLookup.make(patienceMs),
         store: (receipt) => Effect.asVoid(journal.commit({ ...Journal.empty, receipt })),
         settled: Effect.asVoid(journal.commit(Journal.empty))
       })
@@ -57,10 +50,11 @@ export class Idempotency extends Context.Service<
     Layer.succeed(
       Idempotency,
       make({
-        find: (slot, now) =>
-          Effect.sync(
-            () =>
+        find: (slot) =>
+          Effect.map(Clock.currentTimeMillis, (now) =>
+            Option.some(
               receipts.findLast((row) => identityOf(row) === identityOf(slot) && row.at > now - Slot.windowMs) ?? null
+            )
           ),
         store: (receipt) => Effect.sync(() => void receipts.push(receipt)),
         settled: Effect.void
@@ -84,10 +78,9 @@ export class Idempotency extends Context.Service<
   )
 }
 
-type Stored = Pick<Journal.Receipt, "bodyHash" | "status" | "body" | "sealed">
-
 const make = (rows: {
-  readonly find: (slot: Slot.Slot, now: number) => Effect.Effect<Stored | null>
+  /** None: the database is away. */
+  readonly find: (slot: Slot.Slot) => Effect.Effect<Option.Option<ReceiptLookup.Stored | null>>
   readonly store: (receipt: Journal.Receipt) => Effect.Effect<void>
   /** Completes when every commit queued before it is written or refused. */
   readonly settled: Effect.Effect<void>
@@ -103,12 +96,7 @@ const make = (rows: {
     if (running !== undefined) return yield* running === slot.bodyHash ? stillRuns : otherBody
     if (inFlight.size >= inFlightLimit) return yield* full
     inFlight.set(identity, slot.bodyHash)
-    const now = yield* Clock.currentTimeMillis
-    const found = yield* rows.find(slot, now).pipe(
-      Effect.interruptible,
-      Effect.timeoutOption(patience),
-      Effect.onError(() => Effect.sync(() => release(slot)))
-    )
+    const found = yield* Effect.onError(rows.find(slot), () => Effect.sync(() => release(slot)))
     if (Option.isNone(found)) {
       release(slot)
       return yield* away
@@ -122,7 +110,7 @@ const make = (rows: {
   const remember = Effect.fnUntraced(function* (slot: Slot.Slot, rendered: Slot.Rendered) {
     const receipt = Slot.receipt(slot, rendered, yield* Clock.currentTimeMillis)
     if (receipt === null) return
-    const written = yield* rows.store(receipt).pipe(Effect.interruptible, Effect.timeoutOption(patience))
+    const written = yield* rows.store(receipt).pipe(Effect.interruptible, Effect.timeoutOption(patienceMs))
     if (Option.isNone(written)) return yield* away
   })
 

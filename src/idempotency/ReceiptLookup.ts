@@ -1,0 +1,76 @@
+import { Clock, Deferred, Effect, Exit, Option, Queue } from "effect"
+import { SqlClient } from "effect/sql"
+import * as CommitStatement from "../store/CommitStatement.ts"
+import type { Receipt } from "../store/Journal.ts"
+import * as Slot from "./Slot.ts"
+
+/** What a receipt says of the first response. */
+export type Stored = Pick<Receipt, "bodyHash" | "status" | "body" | "sealed">
+
+interface Waiting {
+  readonly slot: Slot.Slot
+  readonly done: Deferred.Deferred<Option.Option<Stored | null>>
+}
+
+/** Receipts that one statement looks for; what waits beyond goes into the next. */
+const batchLimit = 256
+
+/** `$1`: JSON array of places with their ordinals; `$2`: epoch seconds before which a receipt is forgotten. */
+const text = `
+SELECT w.ordinal, r.body_hash AS "bodyHash", r.status, r.body, r.sealed
+FROM jsonb_to_recordset($1::jsonb) AS w(ordinal int, owner text, key text, method text, path text)
+CROSS JOIN LATERAL (
+  SELECT i.body_hash, i.status, i.body, i.sealed FROM idempotency i
+  WHERE i.owner = w.owner AND i.key = w.key AND i.method = w.method AND i.path = w.path
+    AND i.created_at > to_timestamp($2::float8) LIMIT 1
+) r`
+
+/**
+ * Looks receipts up: those that are asked for while one statement runs share the next one, so that under load a request
+ * costs a part of a round trip.
+ *
+ * `find` gives the receipt or null, and none when the database has not answered for `patience`: then everybody who
+ * waits is told so. The queue is bounded by those who may ask (`Idempotency.inFlightLimit`).
+ */
+export const make = Effect.fnUntraced(function* (patience: number) {
+  const sql = yield* SqlClient.SqlClient
+  const waiting = yield* Queue.unbounded<Waiting>()
+
+  const look = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
+    const forgottenAt = ((yield* Clock.currentTimeMillis) - Slot.windowMs) / 1000
+    const places = batch.map(({ slot: { key, method, owner, path } }, ordinal) => ({
+      ordinal,
+      owner,
+      key,
+      method,
+      path
+    }))
+    const rows = yield* sql.unsafe<Stored & { readonly ordinal: number }>(text, [
+      CommitStatement.encode(places),
+      forgottenAt
+    ])
+    return new Map(rows.map(({ ordinal, ...stored }) => [ordinal, stored]))
+  })
+
+  const answer = (batch: ReadonlyArray<Waiting>, of: (ordinal: number) => Exit.Exit<Option.Option<Stored | null>>) =>
+    batch.forEach(({ done }, ordinal) => Deferred.doneUnsafe(done, of(ordinal)))
+
+  const serve = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
+    const exit = yield* Effect.exit(Effect.timeoutOption(Effect.orDie(look(batch)), patience))
+    if (Exit.isFailure(exit)) return answer(batch, () => Exit.failCause(exit.cause))
+    if (Option.isSome(exit.value)) {
+      const found = exit.value.value
+      return answer(batch, (ordinal) => Exit.succeed(Option.some(found.get(ordinal) ?? null)))
+    }
+    answer([...batch, ...(yield* Queue.clear(waiting))], () => Exit.succeed(Option.none()))
+  })
+
+  yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(Effect.flatMap(serve), Effect.forever, Effect.forkScoped)
+
+  return (slot: Slot.Slot): Effect.Effect<Option.Option<Stored | null>> =>
+    Effect.suspend(() => {
+      const done = Deferred.makeUnsafe<Option.Option<Stored | null>>()
+      Queue.offerUnsafe(waiting, { slot, done })
+      return Deferred.await(done)
+    })
+})
