@@ -5,12 +5,12 @@ import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
 import { Rejected } from "../domain/Rejected.ts"
+import * as Scope from "../domain/Scope.ts"
 import { receipt, type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { type AuditRow, empty, Journal } from "../store/Journal.ts"
 import * as ApiKeyRepo from "./ApiKeyRepo.ts"
 import { type ApiKeyView, view } from "./ApiKeyView.ts"
 import * as Credential from "./Credential.ts"
-import * as Scope from "./Scope.ts"
 import * as VerifiedKeys from "./VerifiedKeys.ts"
 
 export interface CreateRequest {

@@ -8,7 +8,8 @@ import * as Answer from "./Answer.ts"
 import { Authenticator, CurrentKey } from "./Authenticator.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import { CurrentSlot } from "./CurrentSlot.ts"
-import { RequiredScope, type Scope, ServesSuspended } from "./Endpoint.ts"
+import type { EndpointScope } from "../domain/Scope.ts"
+import { RequiredScope, ServesSuspended } from "./Endpoint.ts"
 import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
 import * as Refusal from "./Refusal.ts"
 import * as RequestBody from "./RequestBody.ts"
@@ -92,7 +93,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
 }
 
 interface Declared {
-  readonly scope: Scope
+  readonly scope: EndpointScope
   readonly servesSuspended: boolean
 }
 

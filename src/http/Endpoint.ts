@@ -1,31 +1,12 @@
 import { Context } from "effect"
 import { OpenApi } from "effect/http-api"
 import { type Code, catalogue } from "../domain/ErrorCatalogue.ts"
-
-/** The scopes of spec §5 and the additive ones of decision 2.7; `*` is all of them. */
-export const scopes = [
-  "calls:read",
-  "calls:write",
-  "account:read",
-  "usage:read",
-  "billing:read",
-  "billing:write",
-  "webhooks:read",
-  "webhooks:write",
-  "connection:read",
-  "audit:read",
-  "api_keys:read",
-  "api_keys:write",
-  "api_keys:revoke",
-  "numbers:read",
-  "numbers:write",
-  "team:read",
-  "team:write"
-] as const
-export type Scope = (typeof scopes)[number]
+import type { EndpointScope } from "../domain/Scope.ts"
 
 /** The scope that an authenticated endpoint asks for; `null` on a public one. */
-export class RequiredScope extends Context.Service<RequiredScope, Scope | null>()("trunkline/http/RequiredScope") {}
+export class RequiredScope extends Context.Service<RequiredScope, EndpointScope | null>()(
+  "trunkline/http/RequiredScope"
+) {}
 
 /** Answered for a suspended tenant too: it must see why, and pay (decision 2.3). */
 export const ServesSuspended = Context.Reference<boolean>("trunkline/http/ServesSuspended", {
@@ -46,7 +27,7 @@ interface About {
   readonly summary: string
   readonly description?: string
   /** `null`: no key is asked for, and the route is rate limited. */
-  readonly scope: Scope | null
+  readonly scope: EndpointScope | null
   readonly servesSuspended?: boolean
   /** Codes of the error catalogue that this endpoint adds to those of its kind. */
   readonly refusals?: ReadonlyArray<Code>

@@ -5,7 +5,8 @@ import { readFileSync } from "node:fs"
 import { Api } from "../../src/http/Api.ts"
 import { Authenticated } from "../../src/http/Authenticated.ts"
 import * as Document from "../../src/http/Document.ts"
-import { RequiredScope, scopes } from "../../src/http/Endpoint.ts"
+import { endpointScopes } from "../../src/domain/Scope.ts"
+import { RequiredScope } from "../../src/http/Endpoint.ts"
 import { LimitedBy, Public } from "../../src/http/Public.ts"
 import { Listening } from "../../src/http/Server.ts"
 import * as TestServer from "./TestServer.ts"
@@ -33,7 +34,7 @@ describe("the declared endpoints", () => {
   test.for(endpoints)("$name asks for a key and a known scope, or is public and limited (decision 2.7)", (endpoint) => {
     if (endpoint.middleware.has(Authenticated)) {
       expect(endpoint.middleware.has(Public)).toBe(false)
-      expect(scopes).toContain(endpoint.scope)
+      expect(endpointScopes).toContain(endpoint.scope)
     } else {
       expect(endpoint.middleware.has(Public)).toBe(true)
       expect(endpoint.scope).toBeNull()

@@ -1,5 +1,5 @@
-/** Every scope, spec §5 and decision 2.7. `*` grants all. */
-export const scopes = [
+/** What an endpoint may ask for: the scopes of spec §5 and the additive ones of decision 2.7. */
+export const endpointScopes = [
   "calls:read",
   "calls:write",
   "account:read",
@@ -16,10 +16,12 @@ export const scopes = [
   "numbers:read",
   "numbers:write",
   "team:read",
-  "team:write",
-  "*"
+  "team:write"
 ] as const
+export type EndpointScope = (typeof endpointScopes)[number]
 
+/** What a key may hold: any of those, or `*` for all. */
+export const scopes = [...endpointScopes, "*"] as const
 export type Scope = (typeof scopes)[number]
 
 export const isScope = (name: string): name is Scope => (scopes as ReadonlyArray<string>).includes(name)
