@@ -175,12 +175,11 @@ export class Accounts extends Context.Service<
                   (money) => (money === null ? Effect.void : known.tell({ type: "money_read", ...money }))
                 )
           }),
-        overview: (tenantId) =>
-          Effect.map(account(tenantId), (found) => {
-            const state = found.state()
-            if (state === null) throw new Error(`account ${tenantId} has no state`)
-            return { ...state.settings, tally: state.tally }
-          }),
+        overview: Effect.fnUntraced(function* (tenantId) {
+          const state = (yield* account(tenantId)).state()
+          if (state === null) return yield* Effect.die(new Error(`account ${tenantId} has no state`))
+          return { ...state.settings, tally: Machine.rolled(state.tally, yield* Clock.currentTimeMillis) }
+        }),
         setQuota: (tenantId, quota, by) => Effect.asVoid(ask(tenantId, { type: "quota_set", quota }, by)),
         suspend: (tenantId, reason, by) => Effect.asVoid(ask(tenantId, { type: "suspended", reason }, by)),
         reactivate: (tenantId, ifReason, by) => Effect.asVoid(ask(tenantId, { type: "reactivated", ifReason }, by)),

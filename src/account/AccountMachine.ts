@@ -87,7 +87,7 @@ const written: Effects = { durable: true }
 export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
 
 /** A new UTC day starts at nothing spent, a new month too. */
-const rolled = (tally: Tally, now: number): Tally => {
+export const rolled = (tally: Tally, now: number): Tally => {
   const day = dayOf(now)
   if (day === tally.day) return tally
   const sameMonth = day.slice(0, 7) === tally.day.slice(0, 7)

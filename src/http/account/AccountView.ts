@@ -38,18 +38,16 @@ export const limitsOf = ({ quota }: Overview): (typeof Account.Type)["quota"] =>
   allow_caller_id_forwarding: quota.allowCallerIdForwarding
 })
 
-/** What was spent belongs to the tally's day: on a later day (or month), UTC, nothing is spent yet. */
 export const quotaOf = (overview: Overview, now: number): typeof Quota.Type => {
   const { tally } = overview
   const today = new Date(now)
-  const [day, month] = [10, 7].map((length) => today.toISOString().slice(0, length))
-  const [year, index, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()]
+  const [year, month, date] = [today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate()]
   return {
     ...limitsOf(overview),
-    daily_spend_cents: tally.day === day ? tally.daySpentCents : 0,
-    monthly_spend_cents: tally.day.slice(0, 7) === month ? tally.monthSpentCents : 0,
+    daily_spend_cents: tally.daySpentCents,
+    monthly_spend_cents: tally.monthSpentCents,
     concurrent_calls: tally.liveCalls,
-    daily_resets_at: Timestamp.format(Date.UTC(year, index, date + 1)),
-    monthly_resets_at: Timestamp.format(Date.UTC(year, index + 1, 1))
+    daily_resets_at: Timestamp.format(Date.UTC(year, month, date + 1)),
+    monthly_resets_at: Timestamp.format(Date.UTC(year, month + 1, 1))
   }
 }
