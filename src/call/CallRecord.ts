@@ -1,8 +1,8 @@
 import type { Step } from "../actor/Actor.ts"
 import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
 import * as Id from "../domain/Id.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
-import type { AuditRow, CallRow, Commit, EventRow } from "../store/Journal.ts"
+import * as EventRecord from "../store/EventRecord.ts"
+import type { AuditRow, CallRow, Commit } from "../store/Journal.ts"
 import type { CallInput } from "./CallInput.ts"
 import { isSettled, machineVersion } from "./CallMachine.ts"
 import { type CallState, durationSeconds, stateVersion } from "./CallState.ts"
@@ -34,26 +34,13 @@ export const commitOf = (
       input: { at: context.now, seed: context.seed, machineVersion, body: input }
     },
     call: before === null || listed(before) !== listed(state) ? rowOf(state) : null,
-    events: effects.events.map((event, index): EventRow => {
-      const sequence = (before?.sequence ?? 0) + index + 1
-      const id = Id.deriveUuid(state.id, "event", sequence)
-      return {
-        id,
-        tenantId: state.tenantId,
-        entityId: state.id,
-        sequence,
-        type: event.type,
-        routeId: state.routeId,
-        occurredAt: context.now,
-        body: JSON.stringify({
-          event_id: id,
-          event_type: event.type,
-          occurred_at: Timestamp.format(context.now),
-          sequence,
-          data: event.data
-        })
-      }
-    }),
+    events: effects.events.map((event, index) =>
+      EventRecord.make(
+        { tenantId: state.tenantId, entityId: state.id, routeId: state.routeId, occurredAt: context.now },
+        (before?.sequence ?? 0) + index + 1,
+        event
+      )
+    ),
     money:
       effects.chargeCents === 0
         ? []

@@ -4,6 +4,7 @@ import * as Audit from "../audit/Audit.ts"
 import type { NumberOrderEvent } from "../domain/event/NumberOrderEvent.ts"
 import * as Id from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
+import * as EventRecord from "../store/EventRecord.ts"
 import { empty, type EventRow, type Journal, type MoneyRow } from "../store/Journal.ts"
 import type { Inventory } from "./Inventory.ts"
 import type { NumberRepo } from "./NumberRepo.ts"
@@ -146,23 +147,6 @@ const eventsOf = (
 
 /** Events without a route: they go to subscriptions of the whole tenant (decision C24). */
 const rowsOf = (order: OrderRow, events: ReadonlyArray<NumberOrderEvent>, at: number): ReadonlyArray<EventRow> =>
-  events.map((event, index) => {
-    const sequence = index + 1
-    const id = Id.deriveUuid(order.id, "event", sequence)
-    return {
-      id,
-      tenantId: order.tenantId,
-      entityId: order.id,
-      sequence,
-      type: event.type,
-      routeId: null,
-      occurredAt: at,
-      body: JSON.stringify({
-        event_id: id,
-        event_type: event.type,
-        occurred_at: Timestamp.format(at),
-        sequence,
-        data: event.data
-      })
-    }
-  })
+  events.map((event, index) =>
+    EventRecord.make({ tenantId: order.tenantId, entityId: order.id, routeId: null, occurredAt: at }, index + 1, event)
+  )
