@@ -22,6 +22,8 @@ export interface LegMedia {
   readonly accept: (answered: Uint8Array) => Result.Result<void, string>
   /** Whether an answer to the offer that is out was taken. */
   readonly agreed: () => boolean
+  /** Whether digits come as telephone events in RTP. */
+  readonly hasTelephoneEvents: () => boolean
   readonly close: () => void
 }
 
@@ -121,6 +123,7 @@ export const make = ({ heard, legId, plane, run, sessionId }: Options): LegMedia
       )
     },
     agreed: () => ours !== undefined && !unanswered,
+    hasTelephoneEvents: () => remote !== undefined && remote.telephoneEventPayloadType !== null,
     close: () => {
       if (closed) return
       closed = true

@@ -42,4 +42,4 @@ export const trunkOf = (
 
 /** Request-URI of a call to a number at a trunk. */
 export const uriAt = (trunk: SipTrunk, number: string): string =>
-  `sip:${SipUri.escapedUser(number)}@${SelfAddress.hostOf(trunk.host)}:${trunk.port}`
+  `sip:${SipUri.escapedUser(number)}@${SelfAddress.hostOf(unbracketed(trunk.host))}:${trunk.port}`

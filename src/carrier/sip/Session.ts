@@ -3,6 +3,7 @@
  */
 import { Result } from "effect"
 import * as Dialog from "../../sip/Dialog.ts"
+import * as DialogResume from "../../sip/DialogResume.ts"
 import type { Body } from "../../sip/Requests.ts"
 import * as Responses from "../../sip/Responses.ts"
 import { type Endpoint, type SipRequest, type SipResponse } from "../../sip/SipMessage.ts"
@@ -12,7 +13,7 @@ import * as Bye from "./Bye.ts"
 import * as Capabilities from "./Capabilities.ts"
 import type { Context, DialogListener } from "./Context.ts"
 import * as DtmfRelay from "./DtmfRelay.ts"
-import type { Life } from "./Life.ts"
+import * as Life from "./Life.ts"
 import * as NextHop from "./NextHop.ts"
 import * as SelfAddress from "./SelfAddress.ts"
 import type { TransactionId } from "./Stack.ts"
@@ -34,7 +35,7 @@ export interface Confirmation {
 }
 
 export interface Options {
-  readonly life: Life
+  readonly life: Life.Life
   readonly dialog: Dialog.Dialog
   readonly peer: Endpoint
   /** Whose password answers a challenge to our BYE. */
@@ -110,7 +111,10 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
   const request = (id: TransactionId, request: SipRequest): void => {
     const received = Dialog.receive(dialog, request)
     if (received.verdict === "outOfOrder") return respond(id, request, 500)
+    const moved = received.dialog.remoteTarget !== dialog.remoteTarget
     dialog = received.dialog
+    // After a restart the BYE must go where the peer is now.
+    if (moved && !open) life.tell({ type: "answered", resume: Life.json(DialogResume.fromDialog(dialog, peer)) })
     switch (request.method) {
       case "BYE": {
         awaiting?.care.stop()
@@ -128,7 +132,8 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
         return respond(id, request, 200, { headers: Capabilities.options })
       case "INFO": {
         const digit = DtmfRelay.digitOf(request)
-        if (digit !== null) life.tell({ type: "dtmf", digit })
+        // A peer that sends both would have each digit counted twice.
+        if (digit !== null && !life.media.hasTelephoneEvents()) life.tell({ type: "dtmf", digit })
         const unread = digit === null && request.body.length > 0
         return unread ? respond(id, request, 415, { headers: [Capabilities.accept] }) : respond(id, request, 200)
       }

@@ -77,7 +77,8 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     alarm: {
       now: () => clock.currentTimeMillisUnsafe(),
       wakeAt: (at) => {
-        const wait = Effect.sleep(Math.max(0, at - clock.currentTimeMillisUnsafe()))
+        // Never at once: a wake within the call that asks for it would overtake the handle that holds the alarm.
+        const wait = Effect.sleep(Math.max(1, Math.ceil(at - clock.currentTimeMillisUnsafe())))
         alarm(
           Effect.andThen(
             wait,

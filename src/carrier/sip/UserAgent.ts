@@ -8,7 +8,7 @@ import * as Responses from "../../sip/Responses.ts"
 import type { Endpoint, Header, SipRequest } from "../../sip/SipMessage.ts"
 import type { CarrierCommand, LegPresence } from "../Carrier.ts"
 import * as Capabilities from "./Capabilities.ts"
-import type { Context } from "./Context.ts"
+import { type Context, ignore } from "./Context.ts"
 import * as DialledNumber from "./DialledNumber.ts"
 import * as InboundLeg from "./InboundLeg.ts"
 import * as LostLeg from "./LostLeg.ts"
@@ -96,6 +96,19 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
   })
   const context: Context = { ...given, stack, legs: new Map(), dialogs: new Map(), invites: new Map() }
 
+  const noRoom = ({ callId, legId }: CarrierCommand): void =>
+    given.run(
+      given.sink.tell(callId, {
+        type: "ended",
+        legId,
+        at: alarm.now(),
+        cause: "error",
+        sipStatus: null,
+        by: "near"
+      }),
+      ignore
+    )
+
   /** A leg that ended meanwhile, or one of an earlier process. */
   const unknownLeg = (command: Extract<CarrierCommand, { readonly type: OfLiveLeg }>): void => {
     const of = { legId: command.legId, at: alarm.now() }
@@ -107,7 +120,7 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
           ? { ...of, type: "playback_ended", playbackId: command.playbackId, status: "failed", reason: "unknown_leg" }
           : { ...of, type: "command_failed", commandId: command.commandId, reason: "unknown_leg" }
       ),
-      () => undefined
+      ignore
     )
   }
 
@@ -123,7 +136,7 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
       if (leg !== undefined) return leg.command(command)
       switch (command.type) {
         case "dial":
-          return OutboundLeg.place(context, command)
+          return context.legs.size < maxLegs ? OutboundLeg.place(context, command) : noRoom(command)
         case "hangup":
         case "reject":
           return LostLeg.release(context, command)

@@ -369,14 +369,41 @@ describe("within a dialog", () => {
       })
     )
 
-  it.effect("INFO brings a digit", () =>
+  const relay = new TextEncoder().encode("Signal=5\r\nDuration=160\r\n")
+
+  it.effect("INFO brings a digit where RTP brings none", () =>
     Effect.gen(function* () {
-      const { invite, rig } = yield* answered()
-      const body = new TextEncoder().encode("Signal=5\r\nDuration=160\r\n")
-      yield* rig.deliver(within(invite, "INFO", 7, { type: "application/dtmf-relay", body }))
-      yield* rig.deliver(within(invite, "INFO", 8, { type: "text/plain", body }))
+      const { invite, rig } = yield* dialled()
+      yield* rig.deliver(Rig.reply(invite, 200, { body: Rig.sdpBody(30_000, "a=sendrecv", "0") }))
+      rig.sent()
+      rig.told()
+      yield* rig.deliver(within(invite, "INFO", 7, { type: "application/dtmf-relay", body: relay }))
+      yield* rig.deliver(within(invite, "INFO", 8, { type: "text/plain", body: relay }))
       expect(Rig.names(rig.sent())).toEqual(["200", "415"])
       expect(Rig.words(rig.told())).toEqual(["dtmf 5"])
+    })
+  )
+
+  it.effect("INFO brings no digit twice where RTP has telephone events", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      yield* rig.deliver(within(invite, "INFO", 7, { type: "application/dtmf-relay", body: relay }))
+      expect(Rig.names(rig.sent())).toEqual(["200"])
+      expect(rig.told()).toEqual([])
+    })
+  )
+
+  it.effect("a re-INVITE from another Contact renews what a restart needs", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      const moved = within(invite, "INVITE", 7, { body: Rig.sdp() })
+      yield* rig.deliver({
+        ...moved,
+        headers: moved.headers.map(([name, value]) =>
+          name === "Contact" ? [name, "<sip:bob@192.0.2.2:5099>"] : [name, value]
+        )
+      })
+      expect(rig.told()).toMatchObject([{ type: "answered", resume: { remoteTarget: "sip:bob@192.0.2.2:5099" } }])
     })
   )
 

@@ -76,6 +76,8 @@ export interface Rig {
   mediaFull: boolean
   /** The next datagrams cannot be sent. */
   unreachable: boolean
+  /** Where datagrams go instead of `sent`. */
+  wire: ((bytes: Uint8Array, to: Endpoint) => void) | undefined
   readonly media: Array<readonly [what: string, leg: string, detail?: unknown]>
   readonly hear: (leg: string, event: MediaEvent) => void
   readonly connections: () => ReadonlyArray<RtpRemote>
@@ -89,7 +91,7 @@ export const trunk: SipTrunk = {
   password: null
 }
 
-const makeRig = Effect.fnUntraced(function* (options: { readonly label: string }) {
+const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; readonly local: Endpoint }) {
   const sent: Array<Sent> = []
   const told: Array<CarrierEvent> = []
   const held: Array<() => void> = []
@@ -105,14 +107,16 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string }
     trunk: trunk as SipTrunk | null,
     mediaFull: false,
     unreachable: false,
+    wire: undefined as Rig["wire"],
     media: [] as Array<readonly [string, string, unknown?]>
   }
 
   const transport = Layer.succeed(UdpTransport, {
-    local: self,
+    local: options.local,
     counters: { sendErrors: 0, socketErrors: 0 },
     send: (bytes, to, refused) => {
       if (state.unreachable) return queueMicrotask(refused)
+      if (state.wire !== undefined) return state.wire(bytes, to)
       sent.push({ message: Result.getOrThrow(SipParser.parse(bytes)), to })
     },
     receive: (next) => {
@@ -142,7 +146,7 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string }
         state.media.push(["open", leg])
         return state.mediaFull
           ? Effect.fail(new MediaUnavailable({ reason: "no_ports" }))
-          : Effect.succeed({ address: self.address, port: (nextPort += 2) })
+          : Effect.succeed({ address: options.local.address, port: (nextPort += 2) })
       }),
     connectRtp: (leg, remote) => Effect.sync(() => void state.media.push(["connect", leg, remote])),
     openPhone: () => Effect.void,
@@ -155,13 +159,13 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string }
   })
   const directory = Layer.succeed(RouteDirectory, {
     sipTrunk: () => Effect.sync(() => state.trunk),
-    sipTrunksAt: (address) => Effect.succeed(address === peer.address ? [trunk] : [])
+    sipTrunksAt: (address) => Effect.succeed(address === state.trunk?.host ? [trunk] : [])
   })
   const services = yield* Layer.build(
     SipCarrier.layerNoDeps({
-      host: self.address,
-      port: self.port,
-      publicAddress: self.address,
+      host: options.local.address,
+      port: options.local.port,
+      publicAddress: options.local.address,
       userAgent: "trunkline/test"
     }).pipe(
       Layer.provideMerge(Carrier.layer),
@@ -199,7 +203,7 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string }
 })
 
 /** A carrier that lives as long as the test; `label` seeds what is random. */
-export const make = (label = "rig") => makeRig({ label })
+export const make = (label = "rig", local: Endpoint = self) => makeRig({ label, local })
 
 /** Lets virtual time pass, and everything that is due in it happen. */
 export const pass = (ms: number) => TestClock.adjust(ms)

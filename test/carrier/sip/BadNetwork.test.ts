@@ -1,0 +1,85 @@
+/** Two carriers that call each other over a network that loses, delays, doubles and reorders. */
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, FiberSet } from "effect"
+import type { Endpoint } from "../../../src/sip/SipMessage.ts"
+import * as Netem from "../../support/Netem.ts"
+import * as Rig from "./Rig.ts"
+
+interface Weather {
+  readonly loss: number
+  readonly duplicate: number
+  readonly jitterMs: number
+}
+
+const network = Effect.fnUntraced(function* (seed: number, weather: Weather) {
+  const random = Netem.random(seed)
+  const run = yield* FiberSet.makeRuntime()
+  const caller = yield* Rig.make(`caller ${seed}`, Rig.self)
+  const callee = yield* Rig.make(`callee ${seed}`, Rig.peer)
+  callee.trunk = { ...Rig.trunk, host: Rig.self.address, port: Rig.self.port }
+  const join = (from: Endpoint, to: Rig.Rig) => (bytes: Uint8Array) => {
+    const copies = (random() < weather.loss ? 0 : 1) + (random() < weather.duplicate ? 1 : 0)
+    for (let copy = 0; copy < copies; copy++) {
+      const way = Effect.sleep(20 + random() * weather.jitterMs)
+      run(Effect.andThen(way, () => Effect.sync(() => to.deliverBytes(bytes, from))))
+    }
+  }
+  caller.wire = join(Rig.self, callee)
+  callee.wire = join(Rig.peer, caller)
+  return { caller, callee }
+})
+
+const answer = (callee: Rig.Rig) =>
+  callee.command({ commandId: "a", callId: "svc_call_in", legId: callee.offers[0]?.legId ?? "", type: "answer" })
+
+const bad: Weather = { loss: 0.2, duplicate: 0.1, jitterMs: 300 }
+const seeds = Array.from({ length: 40 }, (_, seed) => seed + 1)
+
+/** Both sides forget the call: no leg, no transaction. */
+const nothingIsLeft = Effect.fnUntraced(function* (rigs: ReadonlyArray<Rig.Rig>) {
+  yield* Rig.pass(120_000)
+  for (const rig of rigs) expect(yield* rig.stats).toMatchObject({ legs: 0, transactions: 0, faults: 0 })
+})
+
+describe("over a bad network", () => {
+  it.effect("a call is offered once, answered once and ended once on each side", () =>
+    Effect.gen(function* () {
+      for (const seed of seeds) {
+        const { callee, caller } = yield* network(seed, bad)
+        yield* caller.command(Rig.dial)
+        yield* Rig.pass(20_000)
+        expect([seed, callee.offers.length]).toEqual([seed, 1])
+        yield* answer(callee)
+        yield* Rig.pass(20_000)
+        expect([seed, Rig.words(caller.told()), Rig.words(callee.told())]).toEqual([seed, ["answered"], ["answered"]])
+        yield* caller.command(Rig.hangup)
+        yield* Rig.pass(30_000)
+        expect([seed, Rig.words(caller.told()), Rig.words(callee.told())]).toEqual([
+          seed,
+          ["ended hangup - near"],
+          ["ended hangup - far"]
+        ])
+        yield* nothingIsLeft([caller, callee])
+      }
+    })
+  )
+
+  it.effect("a call that is hung up at any moment ends once, and the other side knows", () =>
+    Effect.gen(function* () {
+      for (const seed of seeds) {
+        const { callee, caller } = yield* network(seed, bad)
+        const random = Netem.random(seed)
+        yield* caller.command(Rig.dial)
+        yield* Rig.pass(Math.floor(random() * 1_500))
+        if (callee.offers.length > 0) yield* answer(callee)
+        yield* Rig.pass(Math.floor(random() * 1_500))
+        yield* caller.command(Rig.hangup)
+        yield* Rig.pass(60_000)
+        const ends = (rig: Rig.Rig) => Rig.words(rig.told()).filter((word) => word.startsWith("ended"))
+        expect([seed, ends(caller).length]).toEqual([seed, 1])
+        expect([seed, ends(callee).length]).toEqual([seed, callee.offers.length])
+        yield* nothingIsLeft([caller, callee])
+      }
+    })
+  )
+})
