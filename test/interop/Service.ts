@@ -75,12 +75,45 @@ export interface Service {
   readonly folder: string
   /** Runs `npm run operator -- …` and gives what it prints. */
   readonly operator: (...words: ReadonlyArray<string>) => Promise<string>
+  /** kill -9, and a new process on the same data and ports; resolves when that answers. */
+  readonly crash: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-export const start = async (ca: string): Promise<Service> => {
+/** Passable for the user of an embedded Postgres, who is another one when this is run by root. */
+const makeFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-interop-"))
   await chmod(folder, 0o755)
+  return folder
+}
+
+/** A process of the service that answers. */
+const launch = async (environment: NodeJS.ProcessEnv, baseUrl: string) => {
+  const child = spawn(process.execPath, ["src/main.ts"], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: environment
+  })
+  let said = ""
+  const hear = (text: Buffer) => {
+    said = (said + text.toString()).slice(-20_000)
+  }
+  child.stdout.on("data", hear)
+  child.stderr.on("data", hear)
+  await eventually(
+    "the service answers",
+    async () => {
+      if (child.exitCode !== null) throw new Error(`the service ended: ${said}`)
+      const answer = await fetch(`${baseUrl}/v1/account`).catch(() => undefined)
+      return answer !== undefined && answer.status < 500 ? true : undefined
+    },
+    90_000
+  )
+  return { child, said: () => said }
+}
+
+export const start = async (ca: string): Promise<Service> => {
+  const folder = await makeFolder()
   const caFile = join(folder, "ca.pem")
   await writeFile(caFile, ca)
   const [http, operatorPort, sipPort] = [await freePort(), await freePort(), await freePort()]
@@ -103,37 +136,22 @@ export const start = async (ca: string): Promise<Service> => {
     DRAIN_SECS: "1",
     LOG_LEVEL: "Warn"
   }
-  const child = spawn(process.execPath, ["src/main.ts"], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: environment
-  })
-  let said = ""
-  const hear = (text: Buffer) => {
-    said = (said + text.toString()).slice(-20_000)
-  }
-  child.stdout.on("data", hear)
-  child.stderr.on("data", hear)
-  const stop = async () => {
-    await end(child)
-    if (/ERROR|WARN/.test(said)) process.stderr.write(`the service said:\n${said.slice(-4_000)}\n`)
-    await rm(folder, { recursive: true, force: true })
-  }
   const baseUrl = `http://127.0.0.1:${http}`
-  await eventually(
-    "the service answers",
-    async () => {
-      if (child.exitCode !== null) throw new Error(`the service ended: ${said}`)
-      const answer = await fetch(`${baseUrl}/v1/account`).catch(() => undefined)
-      return answer !== undefined && answer.status < 500 ? true : undefined
-    },
-    90_000
-  )
+  let running = await launch(environment, baseUrl)
   return {
     baseUrl,
     sipPort,
     folder,
-    stop,
+    crash: async () => {
+      await end(running.child, "SIGKILL")
+      running = await launch(environment, baseUrl)
+    },
+    stop: async () => {
+      await end(running.child)
+      const said = running.said()
+      if (/ERROR|WARN/.test(said)) process.stderr.write(`the service said:\n${said.slice(-4_000)}\n`)
+      await rm(folder, { recursive: true, force: true })
+    },
     operator: async (...words) =>
       (await promisify(execFile)(process.execPath, ["src/operator/cli.ts", ...words], { cwd: root, env: environment }))
         .stdout

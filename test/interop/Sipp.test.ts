@@ -96,6 +96,46 @@ describe("a call to a trunk", () => {
   })
 })
 
+describe("kill -9 under calls", () => {
+  const each = 10
+
+  it("leaves no leg behind: what rang gets CANCEL, what was answered BYE, both ways, within 10 s", async () => {
+    const words = ["-m", String(each)]
+    const ringing = await facing("crash-ringing", Sipp.ringing(), { words })
+    const answered = await facing("crash-answered", Sipp.answering(), { words })
+    const trunk = await Service.freePort()
+    const own = `+12025550${ports++}`
+    const called = await Service.makeTenant(service, trunk, own)
+    await receiver.subscribe(called)
+    receiver.tell({ kind: "relay", relay: false })
+    receiver.tell({ kind: "answer", baseUrl: service.baseUrl, key: called.key, numbers: [own] })
+    const inbound = await Sipp.run({
+      folder: service.folder,
+      name: "crash-inbound",
+      scenario: Sipp.waiting(own),
+      arguments: [`127.0.0.1:${service.sipPort}`, "-p", String(trunk), "-r", "50", ...words]
+    })
+    for (let call = 0; call < each; call++) await Promise.all([ringing.place(), answered.place()])
+    const all = async (tenant: Service.Tenant, status: string) =>
+      Service.eventually(`every call ${status}`, async () => {
+        const calls = await allCalls(tenant)
+        return calls.length === each && calls.every((call) => call["status"] === status) ? true : undefined
+      })
+    await all(ringing.tenant, "ringing")
+    await all(answered.tenant, "answered")
+    await all(called, "answered")
+
+    await service.crash()
+    const restarted = Date.now()
+    for (const { finished } of [ringing.run, answered.run, inbound])
+      expect(await finished).toMatchObject({ successful: each, failed: 0 })
+    expect(Date.now() - restarted).toBeLessThan(10_000)
+    expect(await outcomes(ringing.tenant, each)).toEqual({ "failed carrier_error unanswered": each })
+    for (const tenant of [answered.tenant, called])
+      expect(await outcomes(tenant, each)).toEqual({ "ended carrier_error answered": each })
+  })
+})
+
 /** Hangs each call up two seconds after it was placed. */
 const placeMany = async (rate: number, count: number, tenant: Service.Tenant, own: string) => {
   const began = Date.now()
@@ -114,7 +154,7 @@ const placeMany = async (rate: number, count: number, tenant: Service.Tenant, ow
   return failures
 }
 
-const endedCalls = async (tenant: Service.Tenant): Promise<ReadonlyArray<Service.Json>> => {
+const allCalls = async (tenant: Service.Tenant): Promise<ReadonlyArray<Service.Json>> => {
   const all: Array<Service.Json> = []
   for (let page = 1; ; page++) {
     const { next, results } = await tenant.request("GET", `/v1/calls?page_size=100&page=${page}`)
@@ -126,7 +166,7 @@ const endedCalls = async (tenant: Service.Tenant): Promise<ReadonlyArray<Service
 /** What became of all calls of a tenant, counted by status, reason and whether they were answered. */
 const outcomes = async (tenant: Service.Tenant, count: number): Promise<Readonly<Record<string, number>>> => {
   const calls = await Service.eventually("every call ended", async () => {
-    const all = await endedCalls(tenant)
+    const all = await allCalls(tenant)
     return all.length === count && all.every((call) => call["ended_at"] !== null) ? all : undefined
   })
   const counts: Record<string, number> = {}

@@ -110,13 +110,7 @@ export const answering = (rtp?: string): string =>
     ].join("\n")
   )
 
-/** Calls the service, is answered, holds for the `-d` of its run, hangs up. */
-export const calling = (number: string): string =>
-  scenario(
-    "calling",
-    [
-      send(
-        `INVITE sip:${number}@[remote_ip]:[remote_port] SIP/2.0
+const invite = (number: string): string => `INVITE sip:${number}@[remote_ip]:[remote_port] SIP/2.0
       Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]
       From: <sip:+4930123456@[local_ip]:[local_port]>;tag=[pid]SIPpTag00[call_number]
       To: <sip:${number}@[remote_ip]:[remote_port]>
@@ -127,35 +121,45 @@ export const calling = (number: string): string =>
       Content-Type: application/sdp
       Content-Length: [len]
 
-${sdp("[media_port]")}`,
-        ' retrans="500"'
-      ),
+${sdp("[media_port]")}`
+
+const inDialog = (number: string, method: "ACK" | "BYE", cseq: number): string => `${method} [next_url] SIP/2.0
+      Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]
+      From: <sip:+4930123456@[local_ip]:[local_port]>;tag=[pid]SIPpTag00[call_number]
+      To: <sip:${number}@[remote_ip]:[remote_port]>[peer_tag_param]
+      Call-ID: [call_id]
+      CSeq: ${cseq} ${method}
+      Max-Forwards: 70
+      Content-Length: 0`
+
+/** Calls the service, is answered, holds for the `-d` of its run, hangs up. */
+export const calling = (number: string): string =>
+  scenario(
+    "calling",
+    [
+      send(invite(number), ' retrans="500"'),
       `<recv response="100" optional="true"/>`,
       `<recv response="180" optional="true"/>`,
       `<recv response="200" rrs="true" rtd="true" timeout="20000"/>`,
-      send(
-        `ACK [next_url] SIP/2.0
-      Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]
-      From: <sip:+4930123456@[local_ip]:[local_port]>;tag=[pid]SIPpTag00[call_number]
-      To: <sip:${number}@[remote_ip]:[remote_port]>[peer_tag_param]
-      Call-ID: [call_id]
-      CSeq: 1 ACK
-      Max-Forwards: 70
-      Content-Length: 0`
-      ),
+      send(inDialog(number, "ACK", 1)),
       `<pause/>`,
-      send(
-        `BYE [next_url] SIP/2.0
-      Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]
-      From: <sip:+4930123456@[local_ip]:[local_port]>;tag=[pid]SIPpTag00[call_number]
-      To: <sip:${number}@[remote_ip]:[remote_port]>[peer_tag_param]
-      Call-ID: [call_id]
-      CSeq: 2 BYE
-      Max-Forwards: 70
-      Content-Length: 0`,
-        ' retrans="500"'
-      ),
+      send(inDialog(number, "BYE", 2), ' retrans="500"'),
       `<recv response="200" crlf="true" timeout="20000"/>`
+    ].join("\n")
+  )
+
+/** Calls the service, is answered, and waits for the service to hang up. */
+export const waiting = (number: string): string =>
+  scenario(
+    "waiting",
+    [
+      send(invite(number), ' retrans="500"'),
+      `<recv response="100" optional="true"/>`,
+      `<recv response="180" optional="true"/>`,
+      `<recv response="200" rrs="true" timeout="20000"/>`,
+      send(inDialog(number, "ACK", 1)),
+      `<recv request="BYE" timeout="40000"/>`,
+      send(`SIP/2.0 200 OK\n[last_Via:]\n[last_From:]\n[last_To:]\n[last_Call-ID:]\n[last_CSeq:]\nContent-Length: 0`)
     ].join("\n")
   )
 
