@@ -13,7 +13,7 @@ export interface Options {
   readonly resolve: CheckedLookup.Resolve
   /** PEM certificates trusted besides the default roots. */
   readonly extraAuthorities?: string
-  /** Connections per destination (host and port). */
+  /** Connections per host and port, 256 by default: many tenants may share a receiver's host. */
   readonly maxConnectionsPerDestination?: number
   /** Requests under way in all; one more fails at once with `connect`. */
   readonly maxInFlight?: number
@@ -59,7 +59,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
                   ca: [...getCACertificates("default"), options.extraAuthorities]
                 })
               }),
-          maxSockets: options.maxConnectionsPerDestination ?? 16,
+          maxSockets: options.maxConnectionsPerDestination ?? 256,
           maxIdle: maxIdleConnections,
           timeout: options.idleMs ?? 30_000
         })
