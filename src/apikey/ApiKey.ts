@@ -8,6 +8,7 @@ import { Rejected } from "../domain/Rejected.ts"
 import * as Scope from "../domain/Scope.ts"
 import { receipt, type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { type AuditRow, empty, Journal } from "../store/Journal.ts"
+import * as RowCache from "../store/RowCache.ts"
 import * as ApiKeyRepo from "./ApiKeyRepo.ts"
 import { type ApiKeyView, view } from "./ApiKeyView.ts"
 import * as Credential from "./Credential.ts"
@@ -205,7 +206,7 @@ export class ApiKeys extends Context.Service<
         return { tenantId: key.tenantId, keyId: key.id, name: key.name, scopes: key.scopes, ip }
       })
 
-      const statuses = yield* Cache.make({
+      const statuses = yield* RowCache.make({
         capacity: remembered,
         lookup: (tenantId: string) =>
           Effect.orDie(sql<{ readonly status: TenantStatus }>`SELECT status FROM tenant WHERE id = ${tenantId}`).pipe(

@@ -6,6 +6,7 @@ import { RouteDirectory, type SipTrunk } from "../carrier/Carrier.ts"
 import * as Id from "../domain/Id.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import { empty, Journal } from "../store/Journal.ts"
+import * as RowCache from "../store/RowCache.ts"
 import { Vault } from "../store/Vault.ts"
 import { type ConnectionView, type RouteRow, view } from "./ConnectionView.ts"
 import * as RouteRepo from "./RouteRepo.ts"
@@ -72,7 +73,7 @@ export class Connections extends Context.Service<
         const vault = yield* Vault
         const repo = RouteRepo.make(sql)
 
-        const routes = yield* Cache.make({
+        const routes = yield* RowCache.make({
           capacity: remembered,
           lookup: (key: string) => {
             const [tenantId = "", routeId = ""] = key.split(" ")
@@ -87,11 +88,11 @@ export class Connections extends Context.Service<
           username: row.username,
           password: row.password === null ? null : vault.open(row.password)
         })
-        const trunks = yield* Cache.make({
+        const trunks = yield* RowCache.make({
           capacity: remembered,
           lookup: (routeId: string) => Effect.map(repo.sipById(routeId), (row) => (row === null ? null : trunkOf(row)))
         })
-        const trunksAt = yield* Cache.make({
+        const trunksAt = yield* RowCache.make({
           capacity: remembered,
           lookup: (address: string): Effect.Effect<ReadonlyArray<SipTrunk>> =>
             Effect.map(repo.sipByHosts([address, ...names.at(address)]), (rows) => rows.map(trunkOf))

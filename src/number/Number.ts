@@ -7,6 +7,7 @@ import { Connections } from "../connection/Connection.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Journal } from "../store/Journal.ts"
+import * as RowCache from "../store/RowCache.ts"
 import * as Inventory from "./Inventory.ts"
 import * as NumberOrder from "./NumberOrder.ts"
 import * as NumberRepo from "./NumberRepo.ts"
@@ -77,7 +78,7 @@ export class Numbers extends Context.Service<
 
       if (yield* inventory.isEmpty) yield* inventory.put(Inventory.starter)
 
-      const owners = yield* Cache.make({ capacity: remembered, lookup: repo.owner })
+      const owners = yield* RowCache.make({ capacity: remembered, lookup: repo.owner })
       const forget = (phoneNumbers: ReadonlyArray<string>) =>
         Effect.forEach(phoneNumbers, (phone) => Cache.invalidate(owners, phone), { discard: true })
 

@@ -1,0 +1,16 @@
+import { Cache, Duration, type Effect, Exit } from "effect"
+
+/**
+ * Rows kept in memory until they are invalidated: at most `capacity`, beyond it the longest unused is forgotten.
+ *
+ * Only what was read is kept. A `Cache` keeps failures too, for as long: a lookup that met an unreachable database
+ * would fail until the process ends.
+ */
+export const make = <Key, Row, R>(options: {
+  readonly capacity: number
+  readonly lookup: (key: Key) => Effect.Effect<Row, never, R>
+}): Effect.Effect<Cache.Cache<Key, Row>, never, R> =>
+  Cache.makeWith(options.lookup, {
+    capacity: options.capacity,
+    timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero)
+  })

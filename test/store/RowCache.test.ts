@@ -1,0 +1,44 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Cache, Deferred, Effect, Exit } from "effect"
+import * as RowCache from "../../src/store/RowCache.ts"
+
+describe("rows kept in memory", () => {
+  it.effect("reads again what could not be read", () =>
+    Effect.gen(function* () {
+      let away = true
+      const rows = yield* RowCache.make({
+        capacity: 10,
+        lookup: (key: string) => Effect.suspend(() => (away ? Effect.die("the database is away") : Effect.succeed(key)))
+      })
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Cache.get(rows, "a"))))
+      away = false
+      assert.strictEqual(yield* Cache.get(rows, "a"), "a")
+    })
+  )
+
+  it.effect("reads a row once", () =>
+    Effect.gen(function* () {
+      let reads = 0
+      const rows = yield* RowCache.make({ capacity: 10, lookup: () => Effect.sync(() => ++reads) })
+      yield* Cache.get(rows, "a")
+      assert.strictEqual(yield* Cache.get(rows, "a"), 1)
+    })
+  )
+
+  it.effect("does not keep what was read before it was invalidated", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      let row = "old"
+      const rows = yield* RowCache.make({
+        capacity: 10,
+        lookup: () => Effect.suspend(() => Effect.as(Deferred.await(gate), row))
+      })
+      yield* Effect.forkChild(Cache.get(rows, "a"))
+      yield* Effect.yieldNow
+      row = "new"
+      yield* Cache.invalidate(rows, "a")
+      yield* Deferred.succeed(gate, undefined)
+      assert.strictEqual(yield* Cache.get(rows, "a"), "new")
+    })
+  )
+})
