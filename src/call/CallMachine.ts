@@ -210,7 +210,8 @@ const due = (
     case "answer":
       return end(draft, failing(state, "carrier_error"), context.now, context, { rejectCause: "error" })
     case "limit":
-      return end(draft, { status: "ended", reason: state.limit.reason, initiator: "system" }, context.now, context)
+      // At the limit, not when the timer came: a millisecond later a further minute would have begun.
+      return end(draft, { status: "ended", reason: state.limit.reason, initiator: "system" }, next.at, context)
     case "gather": {
       if (state.gather === null) return unchanged
       const { digits, status } = Gathering.timedOut(state.gather)

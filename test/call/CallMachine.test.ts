@@ -129,6 +129,20 @@ describe("Ends, decisions 2.1.2 and D2", () => {
       assert.strictEqual(ended(over), `ended ${reason} system`)
       assert.strictEqual(over.state.costCents, 1)
     })
+
+  it("a timer that fires late neither prolongs nor charges more than the limit (decision D6)", () => {
+    const placed = Sample.start(
+      {
+        ...(Sample.place() as Extract<CallInput, { type: "place" }>),
+        terms: Sample.terms({ limit: { afterSecs: 60, reason: "balance_exhausted" } })
+      },
+      t0
+    )
+    const talking = Sample.carrier(placed, { type: "answered", resume: null }, t0 + 1000)
+    const over = Sample.send(talking, { type: "deadline", deadline: "limit" }, t0 + 61_003)
+    assert.strictEqual(over.state.endedAt, t0 + 61_000)
+    assert.strictEqual(over.state.costCents, 1)
+  })
 })
 
 describe("Inbound, decision D3", () => {
