@@ -1,0 +1,112 @@
+/**
+ * `npm run crash`: the long form of the crash tests. Twenty kill -9 at random moments under 200 calls in flight, half of
+ * them on SIPp (Debian `sip-tester`), on the embedded database; then as many with `DATABASE_URL`, on a Postgres that
+ * outlives the service. After each restart everything in `test/crash/support/Invariants.ts` must hold.
+ *
+ * It tests the death of the process, not of the disk: what the kernel has taken is there after a kill -9. Pulling the
+ * plug is for Postgres and its fsync to survive, and is not tried here.
+ *
+ * `CRASH_SEED` repeats the choices of a run (not its timing), `CRASH_ROUNDS` and `CRASH_CALLS` make it another size.
+ */
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import * as EmbeddedPostgres from "../src/store/embedded/EmbeddedPostgres.ts"
+import * as OwnerFile from "../src/store/embedded/OwnerFile.ts"
+import * as Round from "../test/crash/support/Round.ts"
+import * as SipPeer from "../test/crash/support/SipPeer.ts"
+import * as Sipp from "../test/crash/support/Sipp.ts"
+import * as World from "../test/crash/support/World.ts"
+import * as Netem from "../test/support/Netem.ts"
+
+const setting = (name: string, otherwise: number) => Number(process.env[name] ?? otherwise)
+const seed = setting("CRASH_SEED", Math.floor(Math.random() * 1_000_000))
+const rounds = setting("CRASH_ROUNDS", 20)
+const calls = setting("CRASH_CALLS", 200)
+/** Violations that are printed of one round. */
+const shown = 20
+
+let passed = 0
+let failed = 0
+
+/** A Postgres of this script's, which a killed service leaves running. */
+const withPostgres = async (folder: string, use: (url: string) => Promise<void>): Promise<void> => {
+  const scope = Scope.makeUnsafe()
+  try {
+    const started = Effect.flatMap(OwnerFile.acquire(join(folder, "database")), (owned) =>
+      EmbeddedPostgres.start(owned)
+    )
+    const { url } = await Effect.runPromise(Scope.provide(started, scope))
+    await use(Redacted.value(url))
+  } finally {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+}
+
+const series = async (name: string, folder: string, databaseUrl: string | null): Promise<void> => {
+  const random = Netem.random(seed)
+  const sipp = await Sipp.start(folder)
+  if (sipp === null) console.log("sipp is not installed: the SIP calls go to a peer of this script's own")
+  const peer = sipp ?? (await SipPeer.start(Netem.random(seed + 1)))
+  try {
+    const world = await World.make({
+      tenants: 4,
+      sipPeerPort: peer.port,
+      ...(databaseUrl === null ? {} : { databaseUrl })
+    })
+    try {
+      for (let nth = 1; nth <= rounds; nth++) {
+        const round = await Round.run(world, peer, {
+          load: { calls, sipCalls: calls / 2, talkSecs: 8, rampMs: 2_000 },
+          random,
+          name: `${nth}`,
+          killAfterMs: 3_000 + random() * 5_000,
+          // A quarter of the deaths is followed by another one while the next process recovers.
+          ...(random() < 0.25 ? { killAgainAfterMs: random() * 3_000 } : {})
+        })
+        report(`${name}, kill ${nth} of ${rounds}`, round)
+      }
+    } finally {
+      await world.close()
+    }
+  } finally {
+    await peer.close()
+  }
+}
+
+const report = (name: string, { inFlight, repeated, restartMs, violations }: Round.Round): void => {
+  const well = violations.length === 0
+  if (well) passed++
+  else failed++
+  console.log(
+    `${well ? "ok  " : "FAIL"} ${name}: ${inFlight} calls in flight, served again after ${restartMs} ms, ` +
+      `${repeated} requests repeated`
+  )
+  for (const line of violations.slice(0, shown)) console.log(`       ${line}`)
+  if (violations.length > shown) console.log(`       and ${violations.length - shown} more`)
+}
+
+const attempt = async (name: string, run: () => Promise<void>): Promise<void> => {
+  try {
+    await run()
+  } catch (cause) {
+    failed++
+    console.log(
+      `FAIL ${name} went no further: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`
+    )
+  }
+}
+
+console.log(`crash tests, seed ${seed}: they test the death of the process, not of the disk`)
+const folder = await mkdtemp(join(tmpdir(), "trunkline-crash-"))
+// As root the Postgres in it belongs to another user.
+await chmod(folder, 0o711)
+try {
+  await attempt("embedded database", () => series("embedded database", folder, null))
+  await attempt("DATABASE_URL", () => withPostgres(folder, (url) => series("DATABASE_URL", folder, url)))
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
+console.log(`${passed} passed, ${failed} failed`)
+process.exit(failed === 0 ? 0 : 1)

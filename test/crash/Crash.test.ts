@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import { setTimeout as delay } from "node:timers/promises"
+import * as Netem from "../support/Netem.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import * as Invariants from "./support/Invariants.ts"
+import * as Round from "./support/Round.ts"
+import * as SipPeer from "./support/SipPeer.ts"
+import * as World from "./support/World.ts"
+
+/**
+ * The short form of the crash tests (house, "what nothing is lost means"): a service of its own is killed under load and
+ * started again, and everything that it promised before is looked for. The long form is `npm run crash`.
+ *
+ * They test the death of the process, not of the disk: what the kernel has taken is there after a kill -9.
+ */
+const seed = Number(process.env["CRASH_SEED"] ?? 1)
+
+/** How often each point is passed before it kills: under load within seconds, and never by the recovery before it. */
+const crashPoints = [
+  "before_commit:120",
+  "after_commit:120",
+  "after_command:300",
+  "before_answer:300",
+  "mid_delivery:300"
+]
+const [firstPoint] = crashPoints
+
+const load = { calls: 40, sipCalls: 15, talkSecs: 3, rampMs: 500 }
+
+/** A world for the tests of one `describe`, gone after them. */
+const worldOf = (options: { readonly external: boolean; readonly crashPoint?: string }) => {
+  const scope = Scope.makeUnsafe()
+  const random = Netem.random(seed)
+  let made: { readonly world: World.World; readonly peer: SipPeer.SipPeer } | null = null
+  beforeAll(async () => {
+    const url = options.external
+      ? Redacted.value(await Effect.runPromise(Scope.provide(TestDatabase.empty, scope)))
+      : null
+    const peer = await SipPeer.start(Netem.random(seed + 1))
+    const world = await World.make({
+      tenants: 2,
+      sipPeerPort: peer.port,
+      ...(options.crashPoint === undefined ? {} : { crashPoint: options.crashPoint }),
+      ...(url === null ? {} : { databaseUrl: url })
+    })
+    made = { world, peer }
+  })
+  afterAll(async () => {
+    await made?.world.close()
+    await made?.peer.close()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  })
+  return {
+    random,
+    made: () => {
+      if (made === null) throw new Error("there is no world")
+      return made
+    }
+  }
+}
+
+/** What is reported of many violations. */
+const first = (lines: ReadonlyArray<string>) => lines.slice(0, 10)
+
+describe(`a service that is killed under load (seed ${seed})`, () => {
+  const { made, random } = worldOf({ external: false })
+
+  it.each([1, 2, 3])("keeps its word after kill -9 at a random moment, time %i", async (nth) => {
+    const { peer, world } = made()
+    const round = await Round.run(world, peer, {
+      load,
+      random,
+      name: `kill${nth}`,
+      killAfterMs: 1_500 + random() * 2_000,
+      // The second time it is killed again while it recovers.
+      ...(nth === 2 ? { killAgainAfterMs: 300 + random() * 1_500 } : {})
+    })
+    expect(first(round.violations)).toEqual([])
+    expect(round.inFlight).toBeGreaterThan(20)
+  })
+})
+
+describe(`a service whose database outlives it (seed ${seed})`, () => {
+  const { made, random } = worldOf({ external: true, ...(firstPoint === undefined ? {} : { crashPoint: firstPoint }) })
+
+  it.each(crashPoints)("keeps its word when it dies at its worst moments: %s", async (point) => {
+    const { peer, world } = made()
+    const nextCrashPoint = crashPoints[crashPoints.indexOf(point) + 1]
+    const round = await Round.run(world, peer, {
+      load,
+      random,
+      name: point,
+      killAfterMs: null,
+      ...(nextCrashPoint === undefined ? {} : { nextCrashPoint })
+    })
+    expect(first(round.violations)).toEqual([])
+  })
+
+  /** The commit statement of a process waits for a lock; gives its backend. */
+  const commitWaits = (world: World.World) =>
+    until("a commit that waits", async () => {
+      const [row] = await world.database().query<{ readonly pid: number }>(
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+           AND query LIKE '%FROM journal_owner%FOR SHARE%'`
+      )
+      return row?.pid
+    })
+
+  const epochRaised = (world: World.World, above: number) =>
+    until("a new epoch", async () => ((await epoch(world)) > above ? true : undefined))
+
+  const epoch = async (world: World.World) => {
+    const [row] = await world
+      .database()
+      .query<{ readonly epoch: number }>("SELECT epoch::int AS epoch FROM journal_owner")
+    return row?.epoch ?? 0
+  }
+
+  const gone = (world: World.World, pid: number) =>
+    until("the end of the orphan", async () => {
+      const rows = await world.database().query("SELECT pid FROM pg_stat_activity WHERE pid = $1", [pid])
+      return rows.length === 0 ? true : undefined
+    })
+
+  const place = (world: World.World, key: string) => {
+    const [tenant] = world.tenants
+    if (tenant === undefined) throw new Error("there is no tenant")
+    return world.client.command({
+      apiKey: tenant.apiKey,
+      key,
+      path: "/v1/calls",
+      body: { from: tenant.number, to: "+12025550100", customer_reference: key },
+      mark: `call ${key}`
+    })
+  }
+
+  const callsOf = (world: World.World, key: string) =>
+    world.database().query<{ readonly id: string }>("SELECT id FROM call WHERE customer_reference = $1", [key])
+
+  it("leaves a statement that writes nothing once the next process has raised the epoch", async () => {
+    const { peer, world } = made()
+    const before = await epoch(world)
+    // The table's lock is taken before the statement looks at anything, the epoch included.
+    const orphan = await world.database().holding("LOCK TABLE audit IN ACCESS EXCLUSIVE MODE", async () => {
+      const placed = place(world, "late")
+      const pid = await commitWaits(world)
+      await world.service().kill("SIGKILL")
+      expect(await placed).toBeNull()
+      world.spawn()
+      await epochRaised(world, before)
+      return pid
+    })
+    await gone(world, orphan)
+    expect(await callsOf(world, "late")).toEqual([])
+    await world.ready()
+    expect(await world.client.repeatUnanswered()).toBe(1)
+    expect(await callsOf(world, "late")).toHaveLength(1)
+    await hangUpAll(world)
+    expect(first(await Invariants.check(world, peer))).toEqual([])
+  })
+
+  it("leaves a statement that is waited for when it holds the epoch, and then counts", async () => {
+    const { peer, world } = made()
+    const before = await epoch(world)
+    const placed = await place(world, "early")
+    expect(placed?.status).toBe(201)
+    const { id } = JSON.parse(placed?.body ?? "") as { readonly id: string }
+    await until("an answered call", async () => {
+      const rows = await world.database().query("SELECT id FROM call WHERE id = $1 AND status = 'answered'", [id])
+      return rows[0]
+    })
+    // The charge of the call is the last thing that the statement gets to, when it has locked the epoch.
+    await world.database().holding("SELECT 1 FROM balance FOR UPDATE", async () => {
+      const hungUp = hangUp(world, id)
+      await commitWaits(world)
+      await world.service().kill("SIGKILL")
+      expect(await hungUp).toBeNull()
+      world.spawn()
+      await until("a process that waits for the epoch", async () => {
+        const [row] = await world.database().query(
+          `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+             AND query LIKE '%UPDATE journal_owner%'`
+        )
+        return row
+      })
+      expect(await epoch(world)).toBe(before)
+    })
+    await world.ready()
+    const ended = await world
+      .database()
+      .query<{ readonly reason: string }>("SELECT end_reason AS reason FROM call WHERE id = $1", [id])
+    expect(ended).toEqual([{ reason: "normal_clearing" }])
+    expect(await world.client.repeatUnanswered()).toBe(1)
+    expect(first(await Invariants.check(world, peer))).toEqual([])
+  })
+
+  const hangUp = (world: World.World, callId: string) =>
+    world.client.command({
+      apiKey: world.tenants[0]?.apiKey ?? "",
+      key: `hangup-${callId}`,
+      path: `/v1/calls/${callId}/actions/hangup`,
+      body: {},
+      mark: `hangup ${callId}`
+    })
+
+  const hangUpAll = async (world: World.World) => {
+    for (const { id } of await world
+      .database()
+      .query<{ readonly id: string }>("SELECT id FROM call WHERE ended_at IS NULL"))
+      await hangUp(world, id)
+  }
+})
+
+/** What `look` finds, looked for until it is there; dies after fifteen seconds. */
+const until = async <A>(what: string, look: () => Promise<A | undefined>): Promise<A> => {
+  for (const end = Date.now() + 15_000; Date.now() < end; await delay(50)) {
+    const found = await look()
+    if (found !== undefined) return found
+  }
+  throw new Error(`${what} was not seen within 15 s`)
+}

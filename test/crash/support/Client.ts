@@ -1,0 +1,130 @@
+import { setTimeout as delay } from "node:timers/promises"
+
+export interface Answer {
+  readonly status: number
+  readonly body: string
+}
+
+/** A request that must have exactly one effect, whatever crashes. */
+export interface Command {
+  readonly apiKey: string
+  /** Its Idempotency-Key. */
+  readonly key: string
+  readonly path: string
+  readonly body: object
+  /** What it leaves in the database, once when it is accepted and never when it is refused (see `Marks`). */
+  readonly mark: string
+  /** The first one that decides it; null: nobody knows yet what became of it. */
+  answer: Answer | null
+}
+
+/** A tenant's client that remembers what it asked for. */
+export interface Client {
+  /** Every command ever sent, in order. */
+  readonly commands: ReadonlyArray<Command>
+  /** Sends it once; null when no answer came. */
+  readonly command: (command: Omit<Command, "answer">) => Promise<Answer | null>
+  /** Sends each command that has no answer again, with its key, until it has one; gives how many there were. */
+  readonly repeatUnanswered: () => Promise<number>
+  /** Sends decided commands again; each that is answered otherwise than the first time, as a line. */
+  readonly repeatAnswered: (commands: ReadonlyArray<Command>) => Promise<ReadonlyArray<string>>
+}
+
+const answerMs = 15_000
+const decidedMs = 30_000
+
+/** One request; null when the service was not there, died, or did not answer in time. */
+export const request = async (
+  url: string,
+  options: {
+    readonly method?: "GET" | "POST"
+    readonly bearer?: string
+    readonly key?: string
+    readonly body?: object
+  }
+): Promise<Answer | null> => {
+  try {
+    const response = await fetch(url, {
+      method: options.method ?? "POST",
+      signal: AbortSignal.timeout(answerMs),
+      headers: {
+        accept: "application/json",
+        ...(options.bearer === undefined ? {} : { authorization: `Bearer ${options.bearer}` }),
+        ...(options.key === undefined ? {} : { "idempotency-key": options.key }),
+        ...(options.body === undefined ? {} : { "content-type": "application/json" })
+      },
+      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) })
+    })
+    return { status: response.status, body: await response.text() }
+  } catch {
+    return null
+  }
+}
+
+/** 5xx, and the 409 of a key whose first request still runs, decide nothing: the same key may ask again. */
+const decides = ({ body, status }: Answer): boolean =>
+  status < 500 && !(status === 409 && body.includes("is still running"))
+
+export const make = (baseUrl: string): Client => {
+  const commands: Array<Command> = []
+
+  const send = async (command: Omit<Command, "answer">): Promise<Answer | null> => {
+    const answer = await request(`${baseUrl}${command.path}`, {
+      bearer: command.apiKey,
+      key: command.key,
+      body: command.body
+    })
+    return answer !== null && decides(answer) ? answer : null
+  }
+
+  const untilDecided = async (command: Command): Promise<Answer> => {
+    for (const end = Date.now() + decidedMs; Date.now() < end; await delay(100)) {
+      const answer = await send(command)
+      if (answer !== null) return answer
+    }
+    throw new Error(
+      `${command.path} with key ${command.key} got no answer within ${decidedMs / 1000} s of repeating it`
+    )
+  }
+
+  return {
+    commands,
+    command: async (fields) => {
+      const command: Command = { ...fields, answer: null }
+      commands.push(command)
+      command.answer = await send(command)
+      return command.answer
+    },
+    repeatUnanswered: async () => {
+      const unanswered = commands.filter(({ answer }) => answer === null)
+      await eachOf(unanswered, async (command) => {
+        command.answer = await untilDecided(command)
+      })
+      return unanswered.length
+    },
+    repeatAnswered: async (decided) => {
+      const lines: Array<string> = []
+      await eachOf(decided, async (command) => {
+        const again = await untilDecided(command)
+        const first = command.answer
+        if (first === null || (again.status === first.status && again.body === first.body)) return
+        lines.push(
+          `${command.path} with key ${command.key} was answered by ${first.status} ${first.body}, ` +
+            `and when it was repeated by ${again.status} ${again.body}`
+        )
+      })
+      return lines
+    }
+  }
+}
+
+const concurrency = 16
+
+const eachOf = async <A>(items: ReadonlyArray<A>, run: (item: A) => Promise<void>): Promise<void> => {
+  const rest = items.values()
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      for (const item of rest) await run(item)
+    })
+  )
+}

@@ -1,0 +1,282 @@
+import { setTimeout as delay } from "node:timers/promises"
+import type { CallInput } from "../../../src/call/CallInput.ts"
+import * as CallMachine from "../../../src/call/CallMachine.ts"
+import { commitOf, rowOf } from "../../../src/call/CallRecord.ts"
+import { type CallState, primary } from "../../../src/call/CallState.ts"
+import * as DialIdentity from "../../../src/carrier/sip/DialIdentity.ts"
+import type { StoredInput } from "../../../src/store/Journal.ts"
+import * as Fold from "../../../src/operator/Fold.ts"
+import type { Database } from "./Database.ts"
+import type { SipPeer } from "./SipPeer.ts"
+import type { World } from "./World.ts"
+
+/**
+ * What must hold after every restart (house, "Properties that hold"). Each check gives its violations, a line each;
+ * none: it holds.
+ */
+type Lines = ReadonlyArray<string>
+
+interface EventRow {
+  readonly id: string
+  readonly tenantId: string
+  readonly entityId: string
+  readonly sequence: number
+  readonly type: string
+  readonly routeId: string | null
+  readonly body: string
+}
+
+interface EntityRow {
+  readonly id: string
+  readonly seq: number
+  readonly settled: boolean
+  readonly state: CallState
+}
+
+/** Looks until `lines` gives none; then none, else the last ones. */
+export const eventually = async (withinMs: number, lines: () => Lines | Promise<Lines>): Promise<Lines> => {
+  for (const end = Date.now() + withinMs; ; await delay(100)) {
+    const last = await lines()
+    if (last.length === 0 || Date.now() > end) return last
+  }
+}
+
+/** Every call is settled. */
+export const settled = async (database: Database): Promise<Lines> => {
+  const rows = await database.query<{ readonly id: string; readonly state: CallState }>(
+    "SELECT id, state FROM entity WHERE kind = 'call' AND NOT settled"
+  )
+  return rows.map(
+    ({ id, state }) =>
+      `call ${id} is ${state.status} and waits for ${state.pending.map(({ type }) => type).join(", ") || "its end"}`
+  )
+}
+
+/** No line at the peer is still up that was called before then. */
+export const legsDown = async (database: Database, peer: SipPeer, before: number): Promise<Lines> => {
+  const up = [...peer.dialogs.values()].filter(({ closed, invitedAt }) => closed === null && invitedAt < before)
+  if (up.length === 0) return []
+  const calls = await database.query<{ readonly state: CallState }>("SELECT state FROM entity WHERE kind = 'call'")
+  const callOf = new Map(calls.map(({ state }) => [sipCallIdOf(state), state]))
+  return up.map(({ callId, invitedAt }) => {
+    const call = callOf.get(callId)
+    const since = `invited at ${new Date(invitedAt).toISOString()}`
+    return `the SIP peer's line ${callId} (${since}) got neither BYE nor CANCEL: its call is ${JSON.stringify(call ?? null)}`
+  })
+}
+
+const sipCallIdOf = (state: CallState): string | null => {
+  const { dialId } = primary(state)
+  return dialId === null ? null : DialIdentity.of(dialId).callId
+}
+
+/** Every accepted command left its effect once, every refused one none, and nobody did what was not asked for. */
+export const effects = async (world: World): Promise<Lines> => {
+  const database = world.database()
+  const rows = await database.query<{ readonly mark: string; readonly times: number; readonly id: string }>(`
+    SELECT mark, count(*)::int AS times, min(id) AS id FROM (
+      SELECT 'call ' || customer_reference AS mark, id FROM call
+      UNION ALL
+      SELECT CASE input #>> '{action,type}'
+          WHEN 'play' THEN 'play ' || (input #>> '{action,url}')
+          WHEN 'send_dtmf' THEN 'send_dtmf ' || entity_id || ' ' || (input #>> '{action,digits}')
+          WHEN 'gather' THEN 'gather ' || entity_id || ' ' || (input #>> '{action,options,timeoutMs}')
+          ELSE (input #>> '{action,type}') || ' ' || entity_id END, entity_id
+      FROM journal WHERE input ->> 'type' = 'action'
+    ) effect GROUP BY mark`)
+  const found = new Map(rows.map((row) => [row.mark, row]))
+  const lines: Array<string> = []
+  for (const { answer, key, mark, path } of world.client.commands) {
+    const effect = found.get(mark)
+    found.delete(mark)
+    const times = effect?.times ?? 0
+    if (answer === null) lines.push(`${path} with key ${key} has no answer`)
+    else if (times !== (answer.status < 300 ? 1 : 0))
+      lines.push(`${path} with key ${key} was answered by ${answer.status} and had ${times} effects: ${answer.body}`)
+    else if (effect !== undefined && !answer.body.includes(effect.id))
+      lines.push(`${path} with key ${key} answered another call than ${effect.id}: ${answer.body}`)
+  }
+  for (const { id, mark } of found.values()) lines.push(`nobody asked for what happened to ${id}: ${mark}`)
+  return lines
+}
+
+const eventRows = (database: Database) =>
+  database.query<EventRow>(`
+    SELECT id, tenant_id AS "tenantId", entity_id AS "entityId", sequence, type, route_id AS "routeId", body
+    FROM event ORDER BY entity_id, sequence`)
+
+/** Every committed event reached every matching subscription, with its bytes, and nothing else reached any. */
+export const deliveries = async (world: World): Promise<Lines> => {
+  const events = await eventRows(world.database())
+  const subscribed = new Map(
+    (
+      await world
+        .database()
+        .query<{ readonly id: string; readonly types: ReadonlyArray<string>; readonly routeId: string | null }>(
+          `SELECT id, event_types AS types, connection_id AS "routeId" FROM webhook_subscription WHERE is_active`
+        )
+    ).map((row) => [row.id, row])
+  )
+  const lines: Array<string> = [...world.receiver.violations]
+  for (const tenant of world.tenants)
+    for (const { id, name } of tenant.subscriptions) {
+      const wants = subscribed.get(id)
+      const delivered = new Map(world.receiver.delivered(name))
+      for (const event of events) {
+        if (event.tenantId !== tenant.id || wants === undefined) continue
+        if (!wants.types.includes("*") && !wants.types.includes(event.type)) continue
+        if (wants.routeId !== null && wants.routeId !== event.routeId) continue
+        const got = delivered.get(event.id)
+        delivered.delete(event.id)
+        if (got === undefined) lines.push(`${event.type} ${event.id} of ${event.entityId} did not reach ${name}`)
+        else if (got.body !== event.body) lines.push(`${event.type} ${event.id} reached ${name} with other bytes`)
+      }
+      for (const { body } of delivered.values()) lines.push(`${name} was told of what was not committed: ${body}`)
+    }
+  return lines
+}
+
+/** Numbered from 1 without gaps, started first, ended last, each once. */
+export const sequences = async (database: Database): Promise<Lines> => {
+  const lines: Array<string> = []
+  for (const [entityId, events] of Map.groupBy(await eventRows(database), ({ entityId }) => entityId)) {
+    if (!entityId.startsWith("svc_call_")) continue
+    const story = events.map(({ sequence, type }) => `${sequence} ${type}`).join(", ")
+    const numbered = events.every(({ sequence }, index) => sequence === index + 1)
+    const times = (type: string) => events.filter((event) => event.type === type).length
+    if (!numbered) lines.push(`the events of ${entityId} are not numbered without gaps: ${story}`)
+    if (events[0]?.type !== "call.started" || times("call.started") !== 1)
+      lines.push(`${entityId} does not start once and first: ${story}`)
+    if (events.at(-1)?.type !== "call.ended" || times("call.ended") !== 1)
+      lines.push(`${entityId} does not end once and last: ${story}`)
+  }
+  return lines
+}
+
+/** Playing the journal again gives the stored state, list row, events and charge of every call. */
+export const folds = async (database: Database): Promise<Lines> => {
+  const entities = await database.query<EntityRow>(
+    "SELECT id, seq::int AS seq, settled, state FROM entity WHERE kind = 'call'"
+  )
+  const inputs = await database.query<StoredInput & { readonly entityId: string }>(`
+    SELECT entity_id AS "entityId", seq::int AS seq, (extract(epoch FROM at) * 1000)::float8 AS at, seed,
+      machine_version AS "machineVersion", input
+    FROM journal WHERE entity_id LIKE 'svc_call_%' ORDER BY entity_id, seq`)
+  const events = Map.groupBy(await eventRows(database), ({ entityId }) => entityId)
+  const charges = new Map(
+    (
+      await database.query<{ readonly cause: string; readonly cents: number }>(
+        "SELECT cause, amount_cents::float8 AS cents FROM ledger WHERE type = 'call_charge'"
+      )
+    ).map(({ cause, cents }) => [cause, cents])
+  )
+  const listed = new Map(
+    (
+      await database.query<{ readonly id: string; readonly status: string; readonly cents: number | null }>(
+        "SELECT id, status, cost_cents::float8 AS cents FROM call"
+      )
+    ).map((row) => [row.id, row])
+  )
+  const journals = Map.groupBy(inputs, ({ entityId }) => entityId)
+  const lines: Array<string> = []
+  for (const { id, seq, state: stored } of entities) {
+    const journal = journals.get(id) ?? []
+    journals.delete(id)
+    if (journal.length !== seq || journal.some((input, index) => input.seq !== index + 1))
+      lines.push(`the journal of ${id} has ${journal.length} inputs, its state ${seq}`)
+    const folded = fold(journal)
+    if (folded.fault !== null) lines.push(`${id}: ${folded.fault}`)
+    for (const { folded: mine, path, stored: theirs } of Fold.differences(folded.state, stored))
+      lines.push(`${id} folds to ${path} = ${JSON.stringify(mine)}, stored is ${JSON.stringify(theirs)}`)
+    const written = (events.get(id) ?? []).map(({ body, id }) => `${id} ${body}`)
+    if (written.join("\n") !== folded.events.join("\n"))
+      lines.push(`the events of ${id} are ${written.join("\n")}\nand fold to ${folded.events.join("\n")}`)
+    const charge = charges.get(`call:${id}`) ?? 0
+    charges.delete(`call:${id}`)
+    if (charge + (stored.costCents ?? 0) !== 0)
+      lines.push(`${id} costs ${stored.costCents} cents and was charged ${-charge}`)
+    const row = listed.get(id)
+    const shown = rowOf(stored)
+    if (row === undefined || row.status !== shown.status || row.cents !== shown.costCents)
+      lines.push(
+        `the list shows ${id} as ${row?.status} for ${row?.cents}, its state is ${shown.status} for ${shown.costCents}`
+      )
+  }
+  for (const id of journals.keys()) lines.push(`${id} has a journal and no state`)
+  for (const cause of charges.keys()) lines.push(`the ledger charges ${cause}, which is no call`)
+  return lines
+}
+
+/** The call's state and everything that its commits write besides. */
+const fold = (inputs: ReadonlyArray<StoredInput>) => {
+  let before: CallState | null = null
+  const events: Array<string> = []
+  for (const stored of inputs) {
+    const input = stored.input as unknown as CallInput
+    const context = { now: Math.round(stored.at), seed: stored.seed }
+    const outcome = CallMachine.step(before, input, context)
+    if (outcome._tag !== "accepted")
+      return {
+        state: before,
+        events,
+        fault: `input ${stored.seq} (${input.type}) is ${outcome._tag} when it is folded`
+      }
+    const { effects, state }: { readonly effects: CallMachine.Effects; readonly state: CallState } = outcome
+    for (const { body, id } of commitOf({ input, before, state, effects, context }, null, null).events)
+      events.push(`${id} ${body}`)
+    before = state
+  }
+  return { state: before, events, fault: null }
+}
+
+/** `balance_after` of every row is the sum so far, and the balance the sum of all. */
+export const ledger = async (database: Database): Promise<Lines> => {
+  const rows = await database.query<{ readonly line: string }>(`
+    SELECT cause || ' leaves ' || balance_after_cents || ', the sum so far is ' || sum AS line FROM (
+      SELECT cause, balance_after_cents, sum(amount_cents) OVER (PARTITION BY tenant_id ORDER BY ordinal) AS sum FROM ledger
+    ) entry WHERE sum <> balance_after_cents
+    UNION ALL
+    SELECT 'tenant ' || b.tenant_id || ' has ' || b.balance_cents || ', its ledger says ' || coalesce(l.sum, 0)
+    FROM balance b LEFT JOIN (SELECT tenant_id, sum(amount_cents) AS sum FROM ledger GROUP BY tenant_id) l USING (tenant_id)
+    WHERE b.balance_cents <> coalesce(l.sum, 0)`)
+  return rows.map(({ line }) => `ledger: ${line}`)
+}
+
+/** A BYE whose 200 the peer has was committed: no recovery may say that the call was lost. */
+export const byes = async (database: Database, peer: SipPeer): Promise<Lines> => {
+  const rows = await database.query<{ readonly id: string; readonly state: CallState; readonly recoveredAt: number }>(`
+    SELECT e.id, e.state, (extract(epoch FROM j.at) * 1000)::float8 AS "recoveredAt"
+    FROM entity e JOIN journal j ON j.entity_id = e.id AND j.input ->> 'type' = 'recovered'
+    WHERE e.kind = 'call' AND e.state ->> 'endReason' = 'carrier_error'`)
+  return rows.flatMap(({ id, recoveredAt, state }) => {
+    const takenAt = peer.dialogs.get(sipCallIdOf(state) ?? "")?.byeTakenAt ?? null
+    return takenAt === null || takenAt >= recoveredAt
+      ? []
+      : [`the BYE of ${id} was answered by 200 before it was committed: the restart calls it lost`]
+  })
+}
+
+const legsWithinMs = 10_000
+/** A leg whose peer is silent is given up after 64 * T1. */
+const settledWithinMs = 45_000
+/** A call is settled when its BYE is answered; the peer may tell of it a little later. */
+const releasedWithinMs = 2_000
+const deliveredWithinMs = 20_000
+
+/** Everything, after a restart that repeated what had no answer, and without load. */
+export const check = async (world: World, peer: SipPeer | null): Promise<Lines> => {
+  const database = world.database()
+  const { startedAt } = world.service()
+  const lines: Array<string> = []
+  // A request that was repeated may have placed a call of its own, which lives on.
+  if (peer !== null)
+    lines.push(...(await eventually(startedAt + legsWithinMs - Date.now(), () => legsDown(database, peer, startedAt))))
+  lines.push(...(await eventually(settledWithinMs, () => settled(database))))
+  if (peer !== null) lines.push(...(await eventually(releasedWithinMs, () => legsDown(database, peer, Infinity))))
+  lines.push(...(await eventually(deliveredWithinMs, () => deliveries(world))))
+  lines.push(...(await effects(world)), ...(await sequences(database)), ...(await folds(database)))
+  lines.push(...(await ledger(database)))
+  if (peer !== null) lines.push(...(await byes(database, peer)))
+  lines.push(...world.faults().map((line) => `the service logged a fault: ${line}`))
+  return lines
+}

@@ -1,0 +1,103 @@
+import { setTimeout as delay } from "node:timers/promises"
+import * as Client from "./Client.ts"
+import * as Invariants from "./Invariants.ts"
+import * as Load from "./Load.ts"
+import type { SipPeer } from "./SipPeer.ts"
+import type { World } from "./World.ts"
+
+/** One death under load, and what it left. */
+export interface Round {
+  /** How the process ended. */
+  readonly death: string
+  /** Calls that were up when it died. */
+  readonly inFlight: number
+  /** Requests that died with it and were repeated. */
+  readonly repeated: number
+  /** From spawning the next process until it serves. */
+  readonly restartMs: number
+  /** None: everything that must hold does. */
+  readonly violations: ReadonlyArray<string>
+}
+
+export interface Options {
+  readonly load: Omit<Load.Options, "random" | "name">
+  readonly name: string
+  readonly random: () => number
+  /** Kill -9 after so long; null: the process dies at its crash point. */
+  readonly killAfterMs: number | null
+  /** Kill -9 the next process too, so long after it was spawned. */
+  readonly killAgainAfterMs?: number
+  /** Where the next process is to die. */
+  readonly nextCrashPoint?: string
+}
+
+/** A process that never reaches its crash point fails the round. */
+const crashPointWithinMs = 30_000
+/** Answers from before the death that are asked for again. */
+const sampleSize = 20
+
+const death = async (world: World, killAfterMs: number | null): Promise<string> => {
+  if (killAfterMs !== null) {
+    await delay(killAfterMs)
+    return world.service().kill("SIGKILL")
+  }
+  const timer = new AbortController()
+  const late = delay(crashPointWithinMs, "it never came to its crash point", { signal: timer.signal })
+  const how = await Promise.race([world.service().ended, late])
+  timer.abort()
+  await late.catch(() => undefined)
+  return how
+}
+
+/** Load, death, restart, repetition of what got no answer, and every check. */
+export const run = async (world: World, peer: SipPeer | null, options: Options): Promise<Round> => {
+  const { name, random } = options
+  const before = world.client.commands.length
+  const load = Load.start(world, { ...options.load, random, name })
+  const how = await death(world, options.killAfterMs)
+  const inFlight = load.inFlight()
+  await load.stop()
+  if (how !== "SIGKILL")
+    return {
+      death: how,
+      inFlight,
+      repeated: 0,
+      restartMs: 0,
+      violations: [`the process did not die by SIGKILL: ${how}`]
+    }
+
+  if (options.killAgainAfterMs !== undefined) {
+    const next = world.spawn()
+    await delay(options.killAgainAfterMs)
+    await next.kill("SIGKILL")
+  }
+  const { startedAt } = world.spawn(options.nextCrashPoint)
+  await world.ready()
+  const restartMs = Date.now() - startedAt
+  const repeated = await world.client.repeatUnanswered()
+  const sample = world.client.commands
+    .slice(before)
+    .filter(() => random() < 0.5)
+    .slice(-sampleSize)
+  const violations = [
+    ...(await world.client.repeatAnswered(sample)),
+    ...(await Invariants.check(world, peer)),
+    ...(await answers(world))
+  ]
+  return { death: how, inFlight, repeated, restartMs, violations }
+}
+
+/** The API answers every tenant, and counts as many calls as the database. */
+const answers = async (world: World): Promise<ReadonlyArray<string>> => {
+  const lines: Array<string> = []
+  for (const { apiKey, id } of world.tenants) {
+    const answer = await Client.request(`${world.baseUrl}/v1/calls`, { method: "GET", bearer: apiKey })
+    const [row] = await world
+      .database()
+      .query<{ readonly count: number }>("SELECT count(*)::int AS count FROM call WHERE tenant_id = $1", [id])
+    const count = answer?.status === 200 ? (JSON.parse(answer.body) as { readonly count: number }).count : null
+    if (count !== row?.count)
+      lines.push(`tenant ${id} is told of ${count} calls (${answer?.status}), there are ${row?.count}`)
+  }
+  return lines
+}

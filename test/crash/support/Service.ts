@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { createSocket } from "node:dgram"
+import { once } from "node:events"
+import { createServer } from "node:net"
+import { createInterface } from "node:readline"
+
+/** The service under test as a process of its own, so that kill -9 is really that. */
+export interface Service {
+  readonly pid: number
+  /** When the process was spawned, epoch milliseconds: restarts are measured from here. */
+  readonly startedAt: number
+  /** When it serves; rejects, with its last words, when it ended before or took longer than a minute. */
+  readonly ready: Promise<void>
+  /** How it ended: the signal, or the exit code. */
+  readonly ended: Promise<string>
+  /** Sends the signal and waits for the end. */
+  readonly kill: (signal: "SIGKILL" | "SIGTERM") => Promise<string>
+  /** What it logged at Error or above: each line is a fault of ours. */
+  readonly faults: ReadonlyArray<string>
+}
+
+/** The same for every start of one service: its peers know these. */
+export interface Ports {
+  readonly http: number
+  readonly operator: number
+  readonly sip: number
+}
+
+export interface Options {
+  readonly dataDir: string
+  readonly ports: Ports
+  /** Certificate authority of the receiver. */
+  readonly caFile: string
+  /** Absent: the embedded Postgres in `dataDir`. */
+  readonly databaseUrl?: string
+  /** `<name>:<n>`: the process kills itself there (`boot/Crash.ts`). */
+  readonly crashPoint?: string
+}
+
+const root = new URL("../../..", import.meta.url).pathname
+const startMs = 60_000
+
+const portOf = (address: string | { readonly port: number } | null): number =>
+  typeof address === "object" && address !== null ? address.port : 0
+
+const freeTcpPort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const port = portOf(server.address())
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+export const freeUdpPort = async (): Promise<number> => {
+  const socket = createSocket("udp4").bind(0, "127.0.0.1")
+  await once(socket, "listening")
+  const { port } = socket.address()
+  socket.close()
+  await once(socket, "close")
+  return port
+}
+
+export const freePorts = async (): Promise<Ports> => ({
+  http: await freeTcpPort(),
+  operator: await freeTcpPort(),
+  sip: await freeUdpPort()
+})
+
+/** Nothing of the surrounding environment's configuration reaches it. */
+const environment = ({ caFile, crashPoint, databaseUrl, dataDir, ports }: Options) => ({
+  PATH: process.env["PATH"],
+  DATA_DIR: dataDir,
+  ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+  ...(crashPoint === undefined ? {} : { CRASH_POINT: crashPoint }),
+  HTTP_PORT: String(ports.http),
+  OPERATOR_PORT: String(ports.operator),
+  SIP_PORT: String(ports.sip),
+  ALLOW_PRIVATE_TARGETS: "true",
+  TARGET_CA_FILE: caFile,
+  SIGNUP_LIMIT_PER_HOUR: "10000",
+  DRAIN_SECS: "1",
+  LOG_LEVEL: "Warn",
+  LOG_FORMAT: "json"
+})
+
+const endOf = (child: ChildProcess): Promise<string> =>
+  new Promise((done) => {
+    child.once("error", (error) => done(error.message))
+    child.once("exit", (code, signal) => done(signal ?? `exit code ${code}`))
+  })
+
+export const start = (options: Options): Service => {
+  const startedAt = Date.now()
+  const child = spawn(process.execPath, ["src/main.ts"], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: environment(options)
+  })
+  const ended = endOf(child)
+  const faults: Array<string> = []
+  let lastWords = ""
+  createInterface(child.stderr).on("line", (line) => {
+    lastWords = `${lastWords}\n${line}`.slice(-4000)
+    if (/"level":"(?:ERROR|FATAL)"/i.test(line) || !line.startsWith("{")) faults.push(line)
+  })
+  const banner = new Promise<void>((done) => {
+    createInterface(child.stdout).on("line", (line) => {
+      if (/^Trunkline .* is up\.$/.test(line)) done()
+    })
+  })
+  const timer = new AbortController()
+  const late = new Promise<never>((_, fail) => {
+    const timeout = setTimeout(() => fail(new Error(`the service did not start in time: ${lastWords}`)), startMs)
+    timer.signal.addEventListener("abort", () => clearTimeout(timeout))
+  })
+  const died = ended.then((how) => {
+    throw new Error(`the service ended before it served (${how}): ${lastWords}`)
+  })
+  const ready = Promise.race([banner, died, late]).finally(() => timer.abort())
+  // Whoever does not ask whether it came up need not hear that it did not.
+  for (const promise of [ready, died, late]) promise.catch(() => undefined)
+  return {
+    pid: child.pid ?? 0,
+    startedAt,
+    ready,
+    ended,
+    faults,
+    kill: (signal) => {
+      child.kill(signal)
+      return ended
+    }
+  }
+}

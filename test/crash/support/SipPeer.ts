@@ -1,0 +1,198 @@
+import { createSocket } from "node:dgram"
+import { once } from "node:events"
+import { Result } from "effect"
+import * as Requests from "../../../src/sip/Requests.ts"
+import * as Responses from "../../../src/sip/Responses.ts"
+import { header, type SipMessage, type SipRequest, type SipResponse } from "../../../src/sip/SipMessage.ts"
+import * as SipParser from "../../../src/sip/SipParser.ts"
+import * as SipWriter from "../../../src/sip/SipWriter.ts"
+
+/** A call at the peer, by its Call-ID. */
+export interface Dialog {
+  readonly callId: string
+  readonly invitedAt: number
+  /** When our BYE was answered by 200; null: it was not, or we sent none. */
+  byeTakenAt: number | null
+  /** How it came to its end; null: it is still there, as a caller's line would be. */
+  closed: "refused" | "cancelled" | "hung up by the service" | "hung up by the peer" | null
+}
+
+/**
+ * A trunk with a will of its own, on 127.0.0.1: rings, answers, is busy or never answers, hangs up or waits for a BYE,
+ * as `random` says. It repeats what UDP makes one repeat (RFC 3261 sections 13.3.1.4 and 17), so that it lives through
+ * the death of the service.
+ */
+export interface SipPeer {
+  readonly port: number
+  readonly dialogs: ReadonlyMap<string, Dialog>
+  readonly close: () => Promise<void>
+}
+
+const t1 = 500
+const t2 = 4000
+/** 64 * T1: whoever has not answered by then will not. */
+const giveUpMs = 32_000
+
+interface Line {
+  readonly dialog: Dialog
+  readonly invite: SipRequest
+  readonly tag: string
+  /** What a repeated INVITE is answered with. */
+  last: SipResponse
+  /** Stops its plans: ringing on, hanging up, and repeating either of them. */
+  calm: () => void
+  /** Stops the repetition of the final answer; null: there is none yet. */
+  acknowledged: (() => void) | null
+}
+
+export const start = async (random: () => number): Promise<SipPeer> => {
+  const socket = createSocket("udp4")
+  // Its receive buffer outlasts a burst of INVITEs and BYEs while this process does something else.
+  socket.bind(0, "127.0.0.1")
+  await once(socket, "listening")
+  socket.setRecvBufferSize(4_194_304)
+  // Where the RTP goes: nobody listens.
+  const sink = createSocket("udp4").bind(0, "127.0.0.1")
+  await once(sink, "listening")
+  const { port } = socket.address()
+  const contact = `<sip:127.0.0.1:${port}>`
+  const body: Requests.Body = {
+    type: "application/sdp",
+    bytes: new TextEncoder().encode(
+      [
+        ["v=0", "o=- 1 1 IN IP4 127.0.0.1", "s=-", "c=IN IP4 127.0.0.1", "t=0 0"],
+        [`m=audio ${sink.address().port} RTP/AVP 0 101`, "a=rtpmap:101 telephone-event/8000", ""]
+      ]
+        .flat()
+        .join("\r\n")
+    )
+  }
+  const lines = new Map<string, Line>()
+  const dialogs = new Map<string, Dialog>()
+  const timers = new Set<NodeJS.Timeout>()
+  let closed = false
+
+  const after = (ms: number, run: () => void): (() => void) => {
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      run()
+    }, ms)
+    timers.add(timer)
+    return () => {
+      clearTimeout(timer)
+      timers.delete(timer)
+    }
+  }
+
+  const send = (message: SipMessage, to: number): void => {
+    if (!closed) socket.send(SipWriter.write(message), to, "127.0.0.1", () => undefined)
+  }
+
+  /** Sends now and again, at doubling intervals, until what it gives is called. */
+  const insist = (message: SipMessage, to: number, gaveUp: () => void): (() => void) => {
+    const until = Date.now() + giveUpMs
+    let stop = () => {}
+    const again = (interval: number): void => {
+      send(message, to)
+      stop = Date.now() > until ? after(0, gaveUp) : after(interval, () => again(Math.min(2 * interval, t2)))
+    }
+    again(t1)
+    return () => stop()
+  }
+
+  const close = (line: Line, how: NonNullable<Dialog["closed"]>): void => {
+    line.calm()
+    // A caller that hangs up has had our answer.
+    if (how === "hung up by the service") line.acknowledged?.()
+    line.dialog.closed ??= how
+  }
+
+  const conclude = (line: Line, status: number, to: number, options: Responses.Options, gaveUp: () => void): void => {
+    line.calm()
+    line.last = Responses.make(line.invite, status, { toTag: line.tag, ...options })
+    line.acknowledged = insist(line.last, to, gaveUp)
+  }
+
+  const hangUp = (line: Line, to: number): void => {
+    if (line.dialog.closed !== null) return
+    const bye = Requests.make({
+      method: "BYE",
+      uri: (header(line.invite, "Contact") ?? "").replace(/^.*<|>.*$/g, ""),
+      sentBy: `127.0.0.1:${port}`,
+      branch: `z9hG4bKbye${line.tag}`,
+      from: `${header(line.invite, "To")};tag=${line.tag}`,
+      to: header(line.invite, "From") ?? "",
+      callId: line.dialog.callId,
+      cseq: 1
+    })
+    line.calm = insist(bye, to, () => close(line, "hung up by the peer"))
+  }
+
+  const ring = (invite: SipRequest, callId: string, to: number): void => {
+    const dialog: Dialog = { callId, invitedAt: Date.now(), byeTakenAt: null, closed: null }
+    const tag = `peer${dialogs.size}`
+    const last = Responses.make(invite, 180, { toTag: tag, contact })
+    const line: Line = { dialog, invite, tag, last, calm: () => {}, acknowledged: null }
+    lines.set(callId, line)
+    dialogs.set(callId, dialog)
+    const mood = random()
+    const ringMs = 100 + random() * 900
+    const talkMs = 500 + random() * 4000
+    send(last, to)
+    if (mood < 0.1) return
+    line.calm = after(ringMs, () => {
+      if (mood < 0.2) {
+        dialog.closed = "refused"
+        return conclude(line, 486, to, {}, () => {})
+      }
+      conclude(line, 200, to, { contact, body }, () => hangUp(line, to))
+      if (mood < 0.5) line.calm = after(talkMs, () => hangUp(line, to))
+    })
+  }
+
+  const heard = (request: SipRequest, to: number): void => {
+    const callId = header(request, "Call-ID") ?? ""
+    const line = lines.get(callId)
+    switch (request.method) {
+      case "INVITE":
+        return line === undefined ? ring(request, callId, to) : send(line.last, to)
+      case "ACK":
+        return line?.acknowledged?.()
+      case "CANCEL":
+        send(Responses.make(request, line === undefined ? 481 : 200, { toTag: line?.tag ?? "none" }), to)
+        if (line === undefined || line.acknowledged !== null) return
+        close(line, "cancelled")
+        return conclude(line, 487, to, {}, () => {})
+      case "BYE":
+        send(Responses.make(request, line === undefined ? 481 : 200), to)
+        return line === undefined ? undefined : close(line, "hung up by the service")
+      default:
+        return send(Responses.make(request, 200), to)
+    }
+  }
+
+  const answered = (response: SipResponse): void => {
+    const line = lines.get(header(response, "Call-ID") ?? "")
+    if (line === undefined || response.status < 200 || !(header(response, "CSeq") ?? "").endsWith("BYE")) return
+    if (response.status === 200 && line.dialog.closed === null) line.dialog.byeTakenAt = Date.now()
+    close(line, "hung up by the peer")
+  }
+
+  socket.on("message", (bytes, from) => {
+    const message = SipParser.parse(bytes)
+    if (Result.isFailure(message)) return
+    if (message.success.kind === "request") heard(message.success, from.port)
+    else answered(message.success)
+  })
+
+  return {
+    port,
+    dialogs,
+    close: async () => {
+      closed = true
+      for (const timer of timers) clearTimeout(timer)
+      socket.close()
+      sink.close()
+    }
+  }
+}

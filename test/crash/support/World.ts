@@ -1,0 +1,222 @@
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import * as TestCertificate from "../../support/TestCertificate.ts"
+import * as Client from "./Client.ts"
+import * as Database from "./Database.ts"
+import * as Receiver from "./Receiver.ts"
+import * as Service from "./Service.ts"
+
+export interface Subscription {
+  /** At the receiver. */
+  readonly name: string
+  readonly id: string
+}
+
+export interface Tenant {
+  readonly id: string
+  readonly apiKey: string
+  /** An active number of its own. */
+  readonly number: string
+  /** A route to the SIP peer; null without one. */
+  readonly sipRouteId: string | null
+  readonly subscriptions: ReadonlyArray<Subscription>
+}
+
+/** A service that is killed and started again, and everything around it that is not: tenants, receiver, database. */
+export interface World {
+  readonly baseUrl: string
+  readonly ports: Service.Ports
+  readonly client: Client.Client
+  readonly receiver: Receiver.Receiver
+  readonly tenants: ReadonlyArray<Tenant>
+  /** The one that runs, or ran last. */
+  readonly service: () => Service.Service
+  /** Of the service that is ready. */
+  readonly database: () => Database.Database
+  /** Spawns the next process and gives it before it is ready; the last one must have ended. */
+  readonly spawn: (crashPoint?: string) => Service.Service
+  /** Waits until the spawned process serves, and connects to its database. */
+  readonly ready: () => Promise<void>
+  /** Asks the operator's door. */
+  readonly operate: (operation: string, body: object) => Promise<unknown>
+  /** Faults that any of its processes logged. */
+  readonly faults: () => ReadonlyArray<string>
+  readonly close: () => Promise<void>
+}
+
+export interface Options {
+  /** Absent: the embedded Postgres. */
+  readonly databaseUrl?: string
+  readonly tenants: number
+  /** UDP port of a SIP peer on 127.0.0.1, which each tenant gets a route to. */
+  readonly sipPeerPort?: number
+  /** Where the first process is to die, after its setting up. */
+  readonly crashPoint?: string
+}
+
+const all = ["*"]
+const startAndEnd = ["call.started", "call.ended"]
+
+export const make = async (options: Options): Promise<World> => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-crash-"))
+  // As root the Postgres in it belongs to another user.
+  await chmod(folder, 0o711)
+  const authority = TestCertificate.makeAuthority()
+  const caFile = join(folder, "ca.pem")
+  await writeFile(caFile, authority.cert)
+  const receiver = await Receiver.start(authority.issue(["127.0.0.1"]))
+  const ports = await Service.freePorts()
+  const baseUrl = `http://127.0.0.1:${ports.http}`
+  const dataDir = join(folder, "data")
+
+  let service: Service.Service | null = null
+  let database: Database.Database | null = null
+  const faults: Array<ReadonlyArray<string>> = []
+  const tenants: Array<Tenant> = []
+
+  const current = <A>(value: A | null): A => {
+    if (value === null) throw new Error("the service was not started")
+    return value
+  }
+
+  const spawn = (crashPoint?: string): Service.Service => {
+    service = Service.start({
+      dataDir,
+      ports,
+      caFile,
+      ...(options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl }),
+      ...(crashPoint === undefined ? {} : { crashPoint })
+    })
+    faults.push(service.faults)
+    return service
+  }
+
+  const ready = async (): Promise<void> => {
+    await current(service).ready
+    if (database !== null && options.databaseUrl !== undefined) return
+    await database?.close()
+    database = Database.open(options.databaseUrl ?? (await Database.urlOf(dataDir)))
+  }
+
+  const operate = async (operation: string, body: object): Promise<unknown> => {
+    const { ask } = await import("../../../src/operator/DoorClient.ts")
+    return ask({ OPERATOR_PORT: String(ports.operator), DATA_DIR: dataDir }, operation, body)
+  }
+
+  const close = async (): Promise<void> => {
+    await database?.close()
+    // In order, so that its Postgres goes down with it.
+    await service?.kill("SIGTERM")
+    await receiver.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+
+  const world: World = {
+    baseUrl,
+    ports,
+    client: Client.make(baseUrl),
+    receiver,
+    tenants,
+    service: () => current(service),
+    database: () => current(database),
+    spawn,
+    ready,
+    operate,
+    faults: () => faults.flat(),
+    close
+  }
+  try {
+    spawn(options.crashPoint)
+    await ready()
+    for (let index = 0; index < options.tenants; index++)
+      tenants.push(await newTenant(world, index, options.sipPeerPort ?? null))
+    return world
+  } catch (cause) {
+    await close()
+    throw cause
+  }
+}
+
+const answerOf = async (world: World, path: string, bearer: string | null, body: object | null): Promise<never> => {
+  const answer = await Client.request(`${world.baseUrl}${path}`, {
+    method: body === null ? "GET" : "POST",
+    ...(bearer === null ? {} : { bearer }),
+    ...(body === null ? {} : { body })
+  })
+  if (answer === null || answer.status >= 300) throw new Error(`${path}: ${answer?.status} ${answer?.body}`)
+  return JSON.parse(answer.body) as never
+}
+
+/** Signed up, with money and quota for any load, a number, subscriptions, and a route to the SIP peer. */
+const newTenant = async (world: World, index: number, sipPeerPort: number | null): Promise<Tenant> => {
+  const signedUp: { readonly tenant: { readonly id: string }; readonly api_key_plaintext: string } = await answerOf(
+    world,
+    "/v1/signup",
+    null,
+    {
+      email: `owner${index}@example.com`,
+      password: "correct horse battery",
+      tenant_name: `Tenant ${index}`,
+      first_name: "Ada",
+      last_name: "Lovelace"
+    }
+  )
+  const { id } = signedUp.tenant
+  const apiKey = signedUp.api_key_plaintext
+  await world.operate("tenant/credit", { tenant: id, cents: 1_000_000, reason: "crash test" })
+  await world.operate("tenant/quota", {
+    tenant: id,
+    daily_spend_cap_cents: null,
+    monthly_spend_cap_cents: null,
+    concurrent_call_limit: 10_000
+  })
+  const subscriptions = [
+    await subscribe(world, apiKey, `${index}/all`, all),
+    await subscribe(world, apiKey, `${index}/ends`, startAndEnd)
+  ]
+  const route =
+    sipPeerPort === null
+      ? null
+      : ((await world.operate("route/add", {
+          tenant: id,
+          name: "SIP peer",
+          host: "127.0.0.1",
+          port: sipPeerPort,
+          is_default: false
+        })) as { readonly id: string })
+  const number = `+12025550${150 + index}`
+  await answerOf(world, "/v1/numbers/order", apiKey, {
+    phone_numbers: [number],
+    country_code: "US",
+    number_type: "local"
+  })
+  await untilActive(world, apiKey, number)
+  return { id, apiKey, number, sipRouteId: route?.id ?? null, subscriptions }
+}
+
+const subscribe = async (
+  world: World,
+  apiKey: string,
+  name: string,
+  eventTypes: ReadonlyArray<string>
+): Promise<Subscription> => {
+  const { id, signing_secret }: { readonly id: string; readonly signing_secret: string } = await answerOf(
+    world,
+    "/v1/webhook-subscriptions",
+    apiKey,
+    { target_url: `${world.receiver.baseUrl}/hook/${name}`, event_types: eventTypes }
+  )
+  world.receiver.knowSecret(name, signing_secret)
+  return { name, id }
+}
+
+const untilActive = async (world: World, apiKey: string, number: string): Promise<void> => {
+  for (let tries = 0; tries < 100; tries++, await delay(100)) {
+    const { results }: { readonly results: ReadonlyArray<{ readonly phone_number: string; readonly status: string }> } =
+      await answerOf(world, "/v1/numbers", apiKey, null)
+    if (results.some(({ phone_number, status }) => phone_number === number && status === "active")) return
+  }
+  throw new Error(`${number} did not become active`)
+}
