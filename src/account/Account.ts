@@ -77,6 +77,17 @@ export class Accounts extends Context.Service<
       type Account = Actor.Actor<Machine.AccountState, Machine.AccountInput, Operator | null, Machine.AccountState>
       const live = new Map<string, Account>()
       const ended = Rejected.of("service_unavailable", "the service is stopping")
+      /** Changes that no account was there to hear of, counted by tenant: who was reading the rows meanwhile reads again. */
+      const untold = new Map<string, number>()
+
+      const tell = (tenantId: string, input: Effect.Effect<Machine.AccountInput | null>): Effect.Effect<void> =>
+        Effect.suspend(() => {
+          const known = live.get(tenantId)
+          if (known !== undefined)
+            return Effect.flatMap(input, (told) => (told === null ? Effect.void : known.tell(told)))
+          untold.set(tenantId, (untold.get(tenantId) ?? 0) + 1)
+          return Effect.void
+        })
 
       const write = Effect.fnUntraced(function* (
         step: Actor.Step<Machine.AccountState, Machine.AccountInput, Machine.Effects>,
@@ -128,6 +139,7 @@ export class Accounts extends Context.Service<
           }
         })
         live.set(tenantId, account)
+        untold.delete(tenantId)
         yield* FiberMap.run(
           fibers,
           tenantId,
@@ -142,7 +154,12 @@ export class Accounts extends Context.Service<
       const account = Effect.fnUntraced(function* (tenantId: string) {
         const known = live.get(tenantId)
         if (known !== undefined) return known
-        const loaded = yield* repo.load(tenantId, dayNow)
+        let loaded: Machine.AccountState | null
+        let before: number | undefined
+        do {
+          before = untold.get(tenantId)
+          loaded = yield* repo.load(tenantId, dayNow)
+        } while (untold.get(tenantId) !== before && !live.has(tenantId))
         // Another fiber may have loaded it meanwhile: there is one actor for an account.
         const meanwhile = live.get(tenantId)
         if (meanwhile !== undefined) return meanwhile
@@ -162,19 +179,15 @@ export class Accounts extends Context.Service<
         admitOutbound: (tenantId) => admit(tenantId, "admit_outbound"),
         admitInbound: (tenantId) => admit(tenantId, "admit_inbound"),
         callEnded: (tenantId, { balanceCents, cents }) =>
-          Effect.suspend(
-            () => live.get(tenantId)?.tell({ type: "call_ended", chargedCents: cents, balanceCents }) ?? Effect.void
-          ),
+          tell(tenantId, Effect.succeed({ type: "call_ended", chargedCents: cents, balanceCents })),
         moneyMoved: (tenantId) =>
-          Effect.suspend(() => {
-            const known = live.get(tenantId)
-            return known === undefined
-              ? Effect.void
-              : Effect.flatMap(
-                  Effect.flatMap(dayNow, (day) => repo.money(tenantId, day)),
-                  (money) => (money === null ? Effect.void : known.tell({ type: "money_read", ...money }))
-                )
-          }),
+          tell(
+            tenantId,
+            Effect.map(
+              Effect.flatMap(dayNow, (day) => repo.money(tenantId, day)),
+              (money) => (money === null ? null : { type: "money_read", ...money })
+            )
+          ),
         overview: Effect.fnUntraced(function* (tenantId) {
           const state = (yield* account(tenantId)).state()
           if (state === null) return yield* Effect.die(new Error(`account ${tenantId} has no state`))

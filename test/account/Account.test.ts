@@ -1,0 +1,63 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../src/account/Account.ts"
+import * as Id from "../../src/domain/Id.ts"
+import * as Features from "../support/Features.ts"
+
+/** A call of the process before this one, as its rows say: live, and not settled. */
+const leftCall = Effect.fnUntraced(function* (tenantId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const id = Id.derive(tenantId, "call")
+  yield* sql`
+    INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at)
+    VALUES (${id}, 'call', ${tenantId}, 1, false, 1, '{}', now())`
+  yield* sql`
+    INSERT INTO call (id, tenant_id, direction, status, from_number, to_number, route_id, initiated_at, duration_seconds,
+      rating_status)
+    VALUES (${id}, ${tenantId}, 'inbound', 'answered', '+12025550100', '+12025550150', 'r', now(), 0, 'pending')`
+  return id
+})
+
+/** The account's balance cannot be read until the gate opens. */
+const holdBalance = Effect.fnUntraced(function* (gate: Deferred.Deferred<void>) {
+  const sql = yield* SqlClient.SqlClient
+  const held = yield* Deferred.make<void>()
+  const transaction = Effect.gen(function* () {
+    yield* sql`LOCK TABLE balance IN ACCESS EXCLUSIVE MODE`
+    yield* Deferred.succeed(held, undefined)
+    yield* Deferred.await(gate)
+  }).pipe(sql.withTransaction)
+  const fiber = yield* Effect.forkChild(transaction)
+  yield* Deferred.await(held)
+  return fiber
+})
+
+const somebodyWaits = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  while ((yield* sql`SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'balance'::regclass`).length === 0)
+    yield* Effect.sleep("5 millis")
+})
+
+describe("Account, spec §7", () => {
+  layer(Features.layer, { excludeTestServices: true })((it) => {
+    it.effect("a call that ends while the account is being read does not hold its place for ever", () =>
+      Effect.gen(function* () {
+        const accounts = yield* Accounts
+        const sql = yield* SqlClient.SqlClient
+        const { id } = yield* Features.newTenant()
+        const call = yield* leftCall(id)
+        const gate = yield* Deferred.make<void>()
+        const lock = yield* holdBalance(gate)
+        const admitting = yield* Effect.forkChild(accounts.admitInbound(id))
+        yield* somebodyWaits
+        yield* sql`UPDATE call SET status = 'ended' WHERE id = ${call}`
+        yield* accounts.callEnded(id, { cents: 0, balanceCents: null })
+        yield* Deferred.succeed(gate, undefined)
+        yield* Fiber.join(lock)
+        yield* Fiber.join(admitting)
+        assert.strictEqual((yield* accounts.overview(id)).tally.liveCalls, 1)
+      })
+    )
+  })
+})
