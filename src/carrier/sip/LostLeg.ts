@@ -60,7 +60,6 @@ export const release = (context: Context, command: Release): void => {
     })
     // A 481 to it does not say that there is nothing: the peer may be repeating a 2xx that had no ACK.
     stack.request(Requests.cancel(invite), peer, { response: ignore, failed: ignore })
-    stack.cancelled(invite)
   }
 
   const refuse = (resume: DialogResume.Unanswered, status: number): void => {

@@ -33,7 +33,7 @@ export class SipCarrier extends Context.Service<
     /** From now on new calls of peers get 503; the live ones go on. */
     readonly drain: Effect.Effect<void>
     /** For metrics. */
-    readonly stats: Effect.Effect<Readonly<Counters> & { readonly legs: number; readonly transactions: number }>
+    readonly stats: Effect.Effect<Readonly<Counters> & UserAgent.Held>
   }
 >()("trunkline/carrier/sip/SipCarrier") {}
 
@@ -97,7 +97,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
   })
   return SipCarrier.of({
     drain: Effect.sync(agent.drain),
-    stats: Effect.sync(() => ({ ...agent.stack.counters, legs: agent.legs(), transactions: agent.stack.size() }))
+    stats: Effect.sync(() => ({ ...agent.stack.counters, ...agent.held() }))
   })
 })
 

@@ -22,8 +22,16 @@ export interface UserAgent {
   readonly presence: (legId: string) => LegPresence
   /** From now on new calls of peers are refused with 503. */
   readonly drain: () => void
-  /** Live legs. */
-  readonly legs: () => number
+  /** What is kept in memory: all of it goes when its call does. */
+  readonly held: () => Held
+}
+
+export interface Held {
+  readonly legs: number
+  readonly dialogs: number
+  /** INVITEs of peers that have no 2xx. */
+  readonly invites: number
+  readonly transactions: number
 }
 
 export interface Options extends Omit<Context, "stack" | "legs" | "dialogs" | "invites"> {
@@ -126,7 +134,12 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
 
   return {
     stack,
-    legs: () => context.legs.size,
+    held: () => ({
+      legs: context.legs.size,
+      dialogs: context.dialogs.size,
+      invites: context.invites.size,
+      transactions: stack.size()
+    }),
     presence: (legId) => (context.legs.has(legId) ? "alive" : "gone"),
     drain: () => {
       draining = true

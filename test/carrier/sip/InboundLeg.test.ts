@@ -109,7 +109,7 @@ describe("an inbound leg", () => {
         yield* rig.deliver(ack(invite(), Rig.responseOf(sent, status)))
         expect(rig.told()).toEqual([])
         yield* Rig.pass(60_000)
-        expect(yield* rig.stats).toMatchObject({ legs: 0, transactions: 0 })
+        expect(yield* rig.stats).toMatchObject(Rig.nothing)
       })
     )
 
@@ -178,7 +178,7 @@ describe("an inbound leg", () => {
       yield* rig.deliver(Rig.reply(Rig.requestOf(sent, "BYE"), 200))
       expect(Rig.words(rig.told())).toEqual(["ended timer - network"])
       yield* Rig.pass(60_000)
-      expect(yield* rig.stats).toMatchObject({ legs: 0, transactions: 0 })
+      expect(yield* rig.stats).toMatchObject(Rig.nothing)
     })
   )
 
@@ -229,7 +229,7 @@ describe("an inbound leg", () => {
       expect(Rig.words(rig.told())).toEqual(["ended hangup - far"])
       expect(Rig.names(rig.sent())).toEqual(["200"])
       yield* Rig.pass(60_000)
-      expect(yield* rig.stats).toMatchObject({ legs: 0, transactions: 0 })
+      expect(yield* rig.stats).toMatchObject(Rig.nothing)
     })
   )
 })
@@ -258,6 +258,22 @@ describe("CANCEL", () => {
       yield* rig.hold(false)
       expect(Rig.words(rig.told())).toEqual(["ended cancelled 487 far"])
       expect(Rig.names(rig.sent())).toEqual(["487"])
+    })
+  )
+
+  it.effect("of a leg that is then not admitted gets 487 for its INVITE, not the cause", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make()
+      rig.admission = { admitted: false, cause: "user_busy" }
+      yield* rig.hold(true)
+      yield* rig.deliver(invite())
+      yield* rig.deliver(Requests.cancel(invite()))
+      yield* rig.hold(false)
+      const sent = rig.sent()
+      expect(Rig.names(sent)).toEqual(["100", "200", "487"])
+      yield* rig.deliver(ack(invite(), Rig.responseOf(sent, 487)))
+      yield* Rig.pass(60_000)
+      expect(yield* rig.stats).toMatchObject(Rig.nothing)
     })
   )
 

@@ -167,7 +167,7 @@ describe("an outbound leg", () => {
       expect(Rig.words(rig.told())).toEqual(["ended hangup - near"])
       yield* Rig.pass(60_000)
       expect(rig.told()).toEqual([])
-      expect(yield* rig.stats).toMatchObject({ legs: 0, transactions: 0 })
+      expect(yield* rig.stats).toMatchObject(Rig.nothing)
     })
   )
 
@@ -211,6 +211,20 @@ describe("hanging up before the answer", () => {
       yield* rig.deliver(Rig.reply(cancel, 200))
       yield* rig.deliver(Rig.reply(invite, 487))
       expect(Rig.words(rig.told())).toEqual(["ended cancelled 487 near"])
+    })
+  )
+
+  it.effect("does not take up a challenge that crosses it", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make()
+      rig.trunk = { ...Rig.trunk, username: "alice", password: "secret" }
+      yield* rig.command(Rig.dial)
+      const invite = Rig.requestOf(rig.sent(), "INVITE")
+      yield* rig.command(Rig.hangup)
+      const challenge = ["WWW-Authenticate", `Digest realm="trunk", nonce="n"`] as const
+      yield* rig.deliver(Rig.reply(invite, 401, { headers: [challenge] }))
+      expect(Rig.names(rig.sent())).toEqual(["ACK"])
+      expect(Rig.words(rig.told())).toEqual(["ended cancelled 401 near"])
     })
   )
 

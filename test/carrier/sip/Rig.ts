@@ -205,6 +205,9 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
 /** A carrier that lives as long as the test; `label` seeds what is random. */
 export const make = (label = "rig", local: Endpoint = self) => makeRig({ label, local })
 
+/** What `stats` says when every call is forgotten. */
+export const nothing = { legs: 0, dialogs: 0, invites: 0, transactions: 0, faults: 0 }
+
 /** Lets virtual time pass, and everything that is due in it happen. */
 export const pass = (ms: number) => TestClock.adjust(ms)
 

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Deferred, Effect, Result } from "effect"
+import * as LegMedia from "../../../src/carrier/sip/LegMedia.ts"
+import type { MediaPlane, RtpRemote } from "../../../src/media/MediaPlane.ts"
+import * as Rig from "./Rig.ts"
+
+/** The media of a leg over a plane that records; `place` opens when the test says so. */
+const make = (place: Effect.Effect<{ readonly address: string; readonly port: number }>) => {
+  const log: Array<string> = []
+  const remotes: Array<RtpRemote> = []
+  const unused = () => Effect.die("unused")
+  const plane: MediaPlane["Service"] = {
+    openRtp: () => place,
+    connectRtp: (_, remote) => Effect.sync(() => void remotes.push(remote)),
+    openPhone: unused,
+    openJoined: unused,
+    play: unused,
+    stopPlayback: unused,
+    sendDtmf: unused,
+    close: () => Effect.sync(() => void log.push("close")),
+    subscribe: () => Effect.void
+  }
+  const media = LegMedia.make({
+    legId: "l",
+    sessionId: "7",
+    plane,
+    run: (effect, settled) => void Effect.runFork(effect).addObserver(settled),
+    heard: () => undefined
+  })
+  return { media, remotes, log }
+}
+
+const here = Effect.succeed({ address: "192.0.2.1", port: 40_000 })
+
+const opened = () => {
+  const all = make(here)
+  all.media.open(() => undefined)
+  return all
+}
+
+const originOf = (body: Result.Result<{ readonly bytes: Uint8Array }, string>): string =>
+  new TextDecoder().decode(Result.getOrThrow(body).bytes).split("\r\n")[1] ?? ""
+
+describe("the media of a leg", () => {
+  it("counts its descriptions up only where they differ (RFC 3264 section 8)", () => {
+    const { media } = opened()
+    const origins = [
+      media.answer(Rig.sdp()),
+      media.answer(Rig.sdp(30_002)),
+      media.answer(Rig.sdp(30_002, "a=sendonly")),
+      media.answer(Rig.sdp())
+    ].map(originOf)
+    expect(origins).toEqual([1, 1, 2, 3].map((version) => `o=- 7 ${version} IN IP4 192.0.2.1`))
+  })
+
+  it("keeps pointing at a peer that holds by an empty address", () => {
+    const { media, remotes } = opened()
+    media.answer(Rig.sdp())
+    const held = new TextDecoder().decode(Rig.sdp()).replace("c=IN IP4 192.0.2.2", "c=IN IP4 0.0.0.0")
+    media.answer(new TextEncoder().encode(held))
+    expect(remotes).toMatchObject([
+      { address: "192.0.2.2", port: 30_000, direction: "sendrecv" },
+      { address: "192.0.2.2", port: 30_000, direction: "recvonly" }
+    ])
+  })
+
+  it("has no agreement until its offer is answered", () => {
+    const { media } = opened()
+    expect(Result.isFailure(media.accept(Rig.sdp()))).toBe(true)
+    media.offer()
+    expect(media.agreed()).toBe(false)
+    expect(Result.isSuccess(media.accept(Rig.sdp()))).toBe(true)
+    expect(media.agreed()).toBe(true)
+    expect(media.hasTelephoneEvents()).toBe(true)
+  })
+
+  it.effect("gives back a place that it gets after it was closed", () =>
+    Effect.gen(function* () {
+      const place = yield* Deferred.make<{ readonly address: string; readonly port: number }>()
+      const { log, media } = make(Deferred.await(place))
+      let told = false
+      media.open(() => {
+        told = true
+      })
+      media.close()
+      expect(log).toEqual([])
+      yield* Deferred.succeed(place, { address: "192.0.2.1", port: 40_000 })
+      yield* Effect.yieldNow
+      expect(log).toEqual(["close"])
+      expect(told).toBe(false)
+    })
+  )
+})
