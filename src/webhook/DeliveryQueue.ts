@@ -108,6 +108,9 @@ export interface Outcome {
 /**
  * Writes many outcomes. `$1`: JSON array of `Outcome`. An outcome lands only on the attempt that it belongs to, and a
  * retry only where somebody still subscribes (decision C58). Answers the events of deliveries that failed for good.
+ *
+ * Rows are asked for one by one and by an array of ids: a plan made while the table was small is kept, and one that joins
+ * would go on reading the whole of it.
  */
 export const conclude = `
 WITH outcome AS MATERIALIZED (
@@ -115,12 +118,14 @@ WITH outcome AS MATERIALIZED (
     "statusCode" int, "bodySnippet" text, "errorMessage" text, "sentAt" float8)
 ),
 judged AS MATERIALIZED (
-  SELECT o.*, d.attempt_no, (o.status = 'queued' AND (
+  SELECT o.*, (o.status = 'queued' AND (
     EXISTS (SELECT 1 FROM webhook_subscription s WHERE s.id = d.subscription_id AND s.is_active)
     OR (d.subscription_id IS NULL
       AND EXISTS (SELECT 1 FROM tenant t WHERE t.id = d.tenant_id AND t.webhook_failover_url IS NOT NULL))
   )) AS retries
-  FROM outcome o JOIN webhook_delivery d ON d.id = o.id
+  FROM outcome o CROSS JOIN LATERAL (
+    SELECT subscription_id, tenant_id FROM webhook_delivery WHERE id = o.id LIMIT 1
+  ) d
 ),
 concluded AS (
   UPDATE webhook_delivery d
@@ -132,7 +137,8 @@ concluded AS (
     response_body_snippet = CASE WHEN o."sentAt" IS NULL THEN d.response_body_snippet ELSE o."bodySnippet" END,
     error_message = o."errorMessage",
     sent_at = coalesce(to_timestamp(o."sentAt" / 1000.0), d.sent_at)
-  FROM judged o WHERE d.id = o.id AND d.status = 'sending' AND d.attempt_no = o."attemptNo"
+  FROM judged o
+  WHERE d.id = ANY (ARRAY(SELECT id FROM outcome)) AND d.id = o.id AND d.status = 'sending' AND d.attempt_no = o."attemptNo"
   RETURNING d.event_id, d.status
 )
 SELECT DISTINCT event_id AS "eventId" FROM concluded WHERE status = 'failed'
