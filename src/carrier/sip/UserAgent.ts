@@ -48,6 +48,9 @@ type OfLiveLeg = "play" | "send_dtmf" | "answer" | "ring" | "stop_playback"
 
 const retryLater: Header = ["Retry-After", "5"]
 
+/** Transactions outlive what they were for by half a minute: an answered call of ten seconds holds about this many. */
+const transactionsPerLeg = 8
+
 export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAgent => {
   let draining = false
 
@@ -88,6 +91,7 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
     wire,
     alarm,
     fault,
+    limit: maxLegs * transactionsPerLeg,
     server: {
       request: (id, request, from) => {
         if (MessageKey.toTag(request) === undefined) return arrived(id, request, from)
