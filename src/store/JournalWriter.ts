@@ -37,6 +37,12 @@ const batchLimit = 256
 /** A statement without an answer for so long is given up: its connection is silent. */
 const silence = "30 seconds"
 
+/** A statement without an answer for so long counts as an outage already. */
+const slowMs = 2_000
+
+/** How long the heartbeat of a dead process stands at most while its calls wait for recovery. */
+const recoveryMs = 60_000
+
 /** How long closing waits for an unreachable database; what waited then was never acknowledged. */
 const closingPatience = "10 seconds"
 
@@ -62,13 +68,18 @@ const describe = (error: SqlError): string => {
  *
  * Closing waits for what is queued. `onLost` runs once when another process took over; every commit dies from then on.
  */
-export const layer = (options: { readonly onLost: (error: JournalLost) => void }) =>
+export const layer = (options: {
+  readonly onLost: (error: JournalLost) => void
+  /** Between two signs of life; each also looks whether the journal is still ours. */
+  readonly heartbeatMs?: number
+}) =>
   Layer.effect(
     Journal,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const crash = yield* CrashPoint
 
+      const takenAt = yield* Clock.currentTimeMillis
       const [taken] = yield* sql<{ readonly epoch: number; readonly heartbeat: number | null }>`
         UPDATE journal_owner SET epoch = epoch + 1 WHERE partition = 0
         RETURNING epoch::int AS epoch, (extract(epoch FROM heartbeat_at) * 1000)::float8 AS heartbeat`
@@ -77,6 +88,8 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
 
       const waiting = yield* Queue.unbounded<Waiting>()
       let outageSince = 0
+      /** When the statement under way began; 0: none is. */
+      let statementSince = 0
       let lost = false
       let listener: (destinations: ReadonlyArray<Destination>) => void = () => {}
 
@@ -88,11 +101,16 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
           )
         )
 
+      const lose = (): JournalLost => {
+        const error = new JournalLost({ epoch })
+        if (!lost) options.onLost(error)
+        lost = true
+        return error
+      }
+
       const finish = (batch: ReadonlyArray<Waiting>, answer: Answer): void => {
         if (answer.owner !== 1) {
-          lost = true
-          const error = new JournalLost({ epoch })
-          options.onLost(error)
+          const error = lose()
           for (const { done } of batch) Deferred.doneUnsafe(done, Exit.die(error))
           return
         }
@@ -101,16 +119,19 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
         if (answer.destinations !== null && answer.destinations.length > 0) listener(answer.destinations)
       }
 
-      /** After a lost connection: a commit whose input is there was written by the statement we never heard of. */
+      /** After a lost connection: a commit whose input, or money, is there was written by the statement we never heard of. */
       const withoutWritten = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
         const keys = batch.flatMap(({ commit }) =>
           commit.entity === null ? [] : [`${commit.entity.id}:${commit.entity.seq}`]
         )
-        if (keys.length === 0) return batch
-        const rows = yield* sql<{ readonly key: string }>`
-          SELECT entity_id || ':' || seq AS key FROM journal
-          WHERE (entity_id || ':' || seq) IN ${sql.in(keys)}
-            AND entity_id IN ${sql.in(keys.map((key) => key.slice(0, key.lastIndexOf(":"))))}`
+        // Without a row to look for this only asks whether the database is there.
+        const rows =
+          keys.length === 0
+            ? yield* Effect.as(sql`SELECT 1`, [])
+            : yield* sql<{ readonly key: string }>`
+                SELECT entity_id || ':' || seq AS key FROM journal
+                WHERE (entity_id || ':' || seq) IN ${sql.in(keys)}
+                  AND entity_id IN ${sql.in(keys.map((key) => key.slice(0, key.lastIndexOf(":"))))}`
         const written = new Set(rows.map((row) => row.key))
         const causes = batch.flatMap(({ commit }) => commit.money.map((row) => row.cause))
         const balances =
@@ -123,10 +144,15 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
           balances: Object.fromEntries(balances.map((row) => [row.cause, row.after])),
           destinations: null
         }
+        outageSince = 0
         const rest: Array<Waiting> = []
         for (const entry of batch) {
-          const entity = entry.commit.entity
-          if (entity !== null && written.has(`${entity.id}:${entity.seq}`))
+          const { entity, money } = entry.commit
+          if (
+            entity === null
+              ? money.some((row) => known.balances?.[row.cause] !== undefined)
+              : written.has(`${entity.id}:${entity.seq}`)
+          )
             Deferred.doneUnsafe(entry.done, Exit.succeed(committed(entry.commit, known)))
           else rest.push(entry)
         }
@@ -142,15 +168,15 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
             return
           }
           crash("before_commit")
+          statementSince = yield* Clock.currentTimeMillis
           const exit = yield* run(batch.map((entry) => entry.commit)).pipe(Effect.timeout(silence), Effect.exit)
+          statementSince = 0
           if (Exit.isSuccess(exit)) return finish(batch, exit.value)
           const failure = Cause.findErrorOption(exit.cause)
           if (failure._tag === "Some" && (failure.value._tag === "TimeoutError" || isOutage(failure.value))) {
             outageSince ||= yield* Clock.currentTimeMillis
             yield* Effect.logWarning("the database is away; commits wait", failure.value.message)
-            const rest = yield* retryUntilReachable(batch)
-            outageSince = 0
-            return yield* write(rest, true)
+            return yield* write(yield* retryUntilReachable(batch), true)
           }
           // Refused because the statement that was given up has come through meanwhile: that is success.
           if (again) {
@@ -168,7 +194,7 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
 
       const retryUntilReachable = (batch: ReadonlyArray<Waiting>): Effect.Effect<ReadonlyArray<Waiting>> =>
         Effect.sleep("200 millis").pipe(
-          Effect.andThen(withoutWritten(batch)),
+          Effect.andThen(Effect.timeout(withoutWritten(batch), silence)),
           Effect.catch(() => retryUntilReachable(batch))
         )
 
@@ -190,10 +216,21 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
         lost ? Effect.void : Effect.ignore(Effect.timeout(commit(empty), closingPatience))
       )
 
-      yield* sql`UPDATE journal_owner SET heartbeat_at = now() WHERE partition = 0 AND epoch = ${epoch}`.pipe(
+      /** What a dead process left is billed to its last heartbeat, also when this process dies before it was told. */
+      const beat = Effect.gen(function* () {
+        const recovering = (yield* Clock.currentTimeMillis) - takenAt < recoveryMs
+        const ours = yield* sql`
+          UPDATE journal_owner SET heartbeat_at = CASE WHEN ${recovering}::boolean AND EXISTS (
+            SELECT 1 FROM entity
+            WHERE kind = 'call' AND NOT settled AND updated_at < to_timestamp(${takenAt / 1000}::float8)
+          ) THEN heartbeat_at ELSE now() END
+          WHERE partition = 0 AND epoch = ${epoch} RETURNING 1`
+        if (ours.length === 0) lose()
+      })
+      yield* beat.pipe(
         Effect.ignore,
-        Effect.andThen(Effect.sleep("5 seconds")),
-        Effect.forever,
+        Effect.andThen(Effect.sleep(options.heartbeatMs ?? 5_000)),
+        Effect.repeat({ while: () => !lost }),
         Effect.forkScoped
       )
 
@@ -210,7 +247,7 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
             Effect.flatMap((answer) =>
               answer.owner === 1
                 ? Effect.succeed({ ...committed(commit, answer), destinations: answer.destinations ?? [] })
-                : Effect.die(new JournalLost({ epoch }))
+                : Effect.suspend(() => Effect.die(lose()))
             )
           ),
         wake: (destinations) => Effect.sync(() => void (destinations.length > 0 && listener(destinations))),
@@ -218,9 +255,10 @@ export const layer = (options: { readonly onLost: (error: JournalLost) => void }
           Effect.sync(() => {
             listener = to
           }),
-        unavailableForMs: Effect.map(Clock.currentTimeMillis, (now) =>
-          outageSince === 0 ? 0 : Math.max(1, now - outageSince)
-        ),
+        unavailableForMs: Effect.map(Clock.currentTimeMillis, (now) => {
+          if (outageSince !== 0) return Math.max(1, now - outageSince)
+          return statementSince !== 0 && now - statementSince >= slowMs ? now - statementSince : 0
+        }),
         find: Effect.fn("Journal.find")(function* (entityId) {
           const rows = yield* Effect.orDie(sql<StoredEntity>`
             SELECT id, kind, tenant_id AS "tenantId", seq::int AS seq, settled, state_version AS "stateVersion", state

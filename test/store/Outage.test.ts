@@ -114,5 +114,41 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
         assert.strictEqual(row?.n, 1)
       }).pipe(Effect.scoped)
     )
+
+    it.effect("money without an entity whose answer was lost is found by its cause", () =>
+      Effect.gen(function* () {
+        const { look, proxy, run } = yield* setUp
+        const journal = yield* run(Journal)
+        yield* journal.commit(commit(1))
+        proxy.swallowAnswers()
+        const waiting = yield* Effect.forkChild(journal.commit({ ...commit(2, 9), entity: null }))
+        yield* Effect.sleep("400 millis")
+        const [ledger] = yield* look(
+          Effect.flatMap(
+            SqlClient.SqlClient,
+            (sql) => sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM ledger`
+          )
+        )
+        assert.strictEqual(ledger?.n, 1)
+        proxy.cut()
+        proxy.restore()
+        assert.strictEqual((yield* Fiber.join(waiting)).balanceCents, 9)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("a connection that has gone silent counts as an outage before it is given up", () =>
+      Effect.gen(function* () {
+        const { proxy, run } = yield* setUp
+        const journal = yield* run(Journal)
+        proxy.swallowAnswers()
+        const waiting = yield* Effect.forkChild(journal.commit(commit(1)))
+        yield* Effect.sleep("2200 millis")
+        assert.isAbove(yield* journal.unavailableForMs, 0)
+        proxy.cut()
+        proxy.restore()
+        yield* Fiber.join(waiting)
+        assert.strictEqual(yield* journal.unavailableForMs, 0)
+      }).pipe(Effect.scoped)
+    )
   }
 )

@@ -1,0 +1,47 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Deferred, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Journal } from "../../src/store/Journal.ts"
+import * as JournalWriter from "../../src/store/JournalWriter.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+const heartbeatMs = 10
+
+const heartbeat = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly at: number }>`
+    SELECT (extract(epoch FROM heartbeat_at) * 1000)::float8 AS at FROM journal_owner`
+  return row?.at ?? 0
+})
+
+describe("The owner of the journal, house «One writer, one owner»", () => {
+  layer(TestDatabase.layer, { excludeTestServices: true })((it) => {
+    it.effect("who lost the journal hears of it without having anything to write", () =>
+      Effect.gen(function* () {
+        const lost = yield* Deferred.make<void>()
+        const onLost = () => void Deferred.doneUnsafe(lost, Effect.void)
+        yield* Layer.build(JournalWriter.layer({ onLost, heartbeatMs }))
+        yield* Layer.build(JournalWriter.layer({ onLost: () => {}, heartbeatMs }))
+        yield* Effect.timeout(Deferred.await(lost), "5 seconds")
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("the heartbeat of a dead process stands until its calls were told (decision D4)", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const diedAt = 1_700_000_000_000
+        yield* sql`UPDATE journal_owner SET heartbeat_at = to_timestamp(${diedAt / 1000}::float8)`
+        yield* sql`
+          INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at)
+          VALUES ('left', 'call', gen_random_uuid(), 1, false, 1, '{}', to_timestamp(${diedAt / 1000}::float8))`
+        const start = Layer.build(JournalWriter.layer({ onLost: () => {}, heartbeatMs }))
+        // A start that dies before it has recovered anything.
+        yield* Effect.scoped(Effect.andThen(start, Effect.sleep("100 millis")))
+        const journal = yield* Effect.provide(Journal, yield* start)
+        assert.strictEqual(journal.lastHeartbeatAt, diedAt)
+        yield* sql`UPDATE entity SET updated_at = now() WHERE id = 'left'`
+        while ((yield* heartbeat) === diedAt) yield* Effect.sleep("5 millis")
+      }).pipe(Effect.scoped)
+    )
+  })
+})
