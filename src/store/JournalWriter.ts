@@ -12,6 +12,7 @@ import {
   type StoredEntity,
   type StoredInput
 } from "./Journal.ts"
+import * as Outage from "./Outage.ts"
 
 /** Another process raised the epoch: this one must stop writing, and stop. */
 export class JournalLost extends Schema.TaggedError<JournalLost>()("JournalLost", { epoch: Schema.Number }) {
@@ -45,23 +46,6 @@ const recoveryMs = 60_000
 
 /** How long closing waits for an unreachable database; what waited then was never acknowledged. */
 const closingPatience = "10 seconds"
-
-/** The database is away or asks to try again: wait and retry. Anything else is a row that it refuses. */
-const isOutage = (error: SqlError): boolean => {
-  if (error.isRetryable) return true
-  const { _tag } = error.reason
-  return (
-    _tag === "ConnectionError" ||
-    _tag === "AuthenticationError" ||
-    /\b(57P0|53|58)|terminat|shut|closed|reset|ECONN/i.test(describe(error))
-  )
-}
-
-const describe = (error: SqlError): string => {
-  const cause = error.reason.cause
-  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
-  return `${code} ${error.message} ${cause instanceof Error ? cause.message : ""}`
-}
 
 /**
  * Takes the journal (raises the epoch), then writes batches until the layer closes.
@@ -173,7 +157,7 @@ export const layer = (options: {
           statementSince = 0
           if (Exit.isSuccess(exit)) return finish(batch, exit.value)
           const failure = Cause.findErrorOption(exit.cause)
-          if (failure._tag === "Some" && (failure.value._tag === "TimeoutError" || isOutage(failure.value))) {
+          if (failure._tag === "Some" && (failure.value._tag === "TimeoutError" || Outage.is(failure.value))) {
             outageSince ||= yield* Clock.currentTimeMillis
             yield* Effect.logWarning("the database is away; commits wait", failure.value.message)
             return yield* write(yield* retryUntilReachable(batch), true)

@@ -128,6 +128,16 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
+    it.effect("a refusal is none of an outage, whatever its message repeats", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const id = Id.derive("looks like an outage", "call")
+        const exit = yield* Effect.exit(journal.commit(entity("53 connections closed", id, 1)))
+        assert.isTrue(Exit.isFailure(exit))
+        assert.strictEqual(yield* journal.unavailableForMs, 0)
+      }).pipe(Effect.timeout("5 seconds"))
+    )
+
     it.effect("strings that Postgres cannot hold are replaced, not refused", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
