@@ -89,7 +89,7 @@ describe("a call that we place to baresip", () => {
     const heard = Sound.loudest(await phone.heard(), frequency)
     expect(heard.tone).toBeGreaterThan(levelDbfs - 1)
     expect(heard.tone).toBeLessThan(levelDbfs + 1)
-    // There is nothing else in it: distortion and noise are 20 dB below the tone at least.
+    // There is nothing else in it: distortion and noise are about 20 dB below the tone at least.
     expect(heard.total - heard.tone).toBeLessThan(0.05)
   })
 
