@@ -41,15 +41,19 @@ export const eventually = async (withinMs: number, lines: () => Lines | Promise<
   }
 }
 
-/** Every call is settled. */
+/** Every call is settled, and every order of numbers. */
 export const settled = async (database: Database): Promise<Lines> => {
+  const orders = await database.query<{ readonly id: string }>("SELECT id FROM number_order WHERE status = 'pending'")
   const rows = await database.query<{ readonly id: string; readonly state: CallState }>(
     "SELECT id, state FROM entity WHERE kind = 'call' AND NOT settled"
   )
-  return rows.map(
-    ({ id, state }) =>
-      `call ${id} is ${state.status} and waits for ${state.pending.map(({ type }) => type).join(", ") || "its end"}`
-  )
+  return [
+    ...orders.map(({ id }) => `order ${id} is pending`),
+    ...rows.map(
+      ({ id, state }) =>
+        `call ${id} is ${state.status} and waits for ${state.pending.map(({ type }) => type).join(", ") || "its end"}`
+    )
+  ]
 }
 
 /** No line at the peer is still up that was called before then. */
@@ -76,6 +80,9 @@ export const effects = async (world: World): Promise<Lines> => {
   const rows = await database.query<{ readonly mark: string; readonly times: number; readonly id: string }>(`
     SELECT mark, count(*)::int AS times, min(id) AS id FROM (
       SELECT 'call ' || customer_reference AS mark, id FROM call
+      UNION ALL SELECT 'order ' || customer_reference, id FROM number_order WHERE customer_reference IS NOT NULL
+      UNION ALL SELECT 'subscription ' || description, id FROM webhook_subscription WHERE description IS NOT NULL
+      UNION ALL SELECT 'key ' || name, id::text FROM api_key WHERE name LIKE '%-errand%'
       UNION ALL
       SELECT CASE input #>> '{action,type}'
           WHEN 'play' THEN 'play ' || (input #>> '{action,url}')
@@ -229,7 +236,10 @@ const fold = (inputs: ReadonlyArray<StoredInput>) => {
   return { state: before, events, fault: null }
 }
 
-/** `balance_after` of every row is the sum so far, and the balance the sum of all. */
+/**
+ * `balance_after` of every row is the sum so far, and the balance the sum of all; an order is paid once, and owns what
+ * it paid for.
+ */
 export const ledger = async (database: Database): Promise<Lines> => {
   const rows = await database.query<{ readonly line: string }>(`
     SELECT cause || ' leaves ' || balance_after_cents || ', the sum so far is ' || sum AS line FROM (
@@ -238,7 +248,16 @@ export const ledger = async (database: Database): Promise<Lines> => {
     UNION ALL
     SELECT 'tenant ' || b.tenant_id || ' has ' || b.balance_cents || ', its ledger says ' || coalesce(l.sum, 0)
     FROM balance b LEFT JOIN (SELECT tenant_id, sum(amount_cents) AS sum FROM ledger GROUP BY tenant_id) l USING (tenant_id)
-    WHERE b.balance_cents <> coalesce(l.sum, 0)`)
+    WHERE b.balance_cents <> coalesce(l.sum, 0)
+    UNION ALL
+    SELECT 'order ' || o.id || ' (' || o.status || ') of ' || o.upfront_cost_cents || ' cents was paid by '
+      || coalesce(l.paid, 0) || ' and owns ' || coalesce(n.owned, 0) || ' of ' || jsonb_array_length(o.phone_numbers)
+    FROM number_order o
+      LEFT JOIN (SELECT reference_id, -sum(amount_cents) AS paid FROM ledger GROUP BY 1) l ON l.reference_id = o.id
+      LEFT JOIN (SELECT order_id, count(*) AS owned FROM phone_number WHERE status = 'active' GROUP BY 1) n
+        ON n.order_id = o.id
+    WHERE o.status <> 'completed' OR coalesce(l.paid, 0) <> o.upfront_cost_cents
+      OR coalesce(n.owned, 0) <> jsonb_array_length(o.phone_numbers)`)
   return rows.map(({ line }) => `ledger: ${line}`)
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises"
 import * as Client from "./Client.ts"
+import * as Errands from "./Errands.ts"
 import * as Invariants from "./Invariants.ts"
 import * as Load from "./Load.ts"
 import type { SipPeer } from "./SipPeer.ts"
@@ -54,9 +55,10 @@ export const run = async (world: World, peer: SipPeer | null, options: Options):
   const { name, random } = options
   const before = world.client.commands.length
   const load = Load.start(world, { ...options.load, random, name })
+  const errands = Errands.start(world, { random, name })
   const how = await death(world, options.killAfterMs)
   const inFlight = load.inFlight()
-  await load.stop()
+  await Promise.all([load.stop(), errands.stop()])
   if (how !== "SIGKILL")
     return {
       death: how,

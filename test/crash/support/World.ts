@@ -2,9 +2,11 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
+import * as DoorClient from "../../../src/operator/DoorClient.ts"
 import * as TestCertificate from "../../support/TestCertificate.ts"
 import * as Client from "./Client.ts"
 import * as Database from "./Database.ts"
+import * as Errands from "./Errands.ts"
 import * as Receiver from "./Receiver.ts"
 import * as Service from "./Service.ts"
 
@@ -100,10 +102,8 @@ export const make = async (options: Options): Promise<World> => {
     database = Database.open(options.databaseUrl ?? (await Database.urlOf(dataDir)))
   }
 
-  const operate = async (operation: string, body: object): Promise<unknown> => {
-    const { ask } = await import("../../../src/operator/DoorClient.ts")
-    return ask({ OPERATOR_PORT: String(ports.operator), DATA_DIR: dataDir }, operation, body)
-  }
+  const operate = (operation: string, body: object): Promise<unknown> =>
+    DoorClient.ask({ OPERATOR_PORT: String(ports.operator), DATA_DIR: dataDir }, operation, body)
 
   const close = async (): Promise<void> => {
     await database?.close()
@@ -130,6 +130,7 @@ export const make = async (options: Options): Promise<World> => {
   try {
     spawn(options.crashPoint)
     await ready()
+    await operate("numbers/import", { csv: Errands.csv })
     for (let index = 0; index < options.tenants; index++)
       tenants.push(await newTenant(world, index, options.sipPeerPort ?? null))
     return world
