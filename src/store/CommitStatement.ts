@@ -7,6 +7,7 @@ import type { Commit } from "./Journal.ts"
  * locked `FOR SHARE`; under an older epoch nothing is written and `owner` is 0. Money is summed in order within the
  * batch, so that each ledger row knows its `balance_after_cents`. Deliveries are a join with the active subscriptions
  * of the event's tenant; an event that matches none goes to the tenant's failover URL (decision C57).
+ * A receipt never takes the place of one that is still good.
  *
  * Answers one row: `owner` (0 or 1), `balances` (cause → balance after), `destinations` (what the dispatcher may wake).
  */
@@ -102,6 +103,7 @@ receipts AS (
   WHERE EXISTS (SELECT 1 FROM owner)
   ON CONFLICT (owner, key, method, path) DO UPDATE SET body_hash = EXCLUDED.body_hash, status = EXCLUDED.status,
     body = EXCLUDED.body, sealed = EXCLUDED.sealed, created_at = EXCLUDED.created_at
+  WHERE idempotency.created_at <= EXCLUDED.created_at - interval '24 hours'
 ),
 audits AS (
   INSERT INTO audit (id, tenant_id, occurred_at, actor_type, actor_id, actor_name, action, resource_type, resource_id, changes, ip)

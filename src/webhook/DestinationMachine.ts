@@ -81,5 +81,8 @@ const look = <D extends Claimed>(state: State): Step<D> => {
   }
 }
 
-/** Nothing runs and nothing is known to wait: the fiber may stop; a due row wakes a new one. */
-export const isIdle = (state: State): boolean => !state.claiming && !state.waiting && state.underWay.size === 0
+/**
+ * Nothing runs: the fiber may stop. What was left behind may be gone with its subscription; if it is still due, it wakes
+ * a new one.
+ */
+export const isIdle = (state: State): boolean => !state.claiming && state.underWay.size === 0

@@ -138,6 +138,26 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
       }).pipe(Effect.timeout("5 seconds"))
     )
 
+    it.effect("the first response to a key stands for its 24 hours, then another may take its place (spec §4.1)", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const sql = yield* SqlClient.SqlClient
+        const at = 1_700_000_000_000
+        const place = { owner: "key", key: "k", method: "POST", path: "/v1/x", bodyHash: "h", sealed: false }
+        const store = (body: string, afterMs: number) =>
+          journal.commit({ ...empty, receipt: { ...place, status: 201, body, at: at + afterMs } })
+        const bodies = Effect.map(
+          sql<{ readonly body: string }>`SELECT body FROM idempotency WHERE owner = 'key'`,
+          (rows) => rows.map((row) => row.body)
+        )
+        yield* store("first", 0)
+        yield* store("second", 1_000)
+        assert.deepStrictEqual(yield* bodies, ["first"])
+        yield* store("a day later", 24 * 3_600_000)
+        assert.deepStrictEqual(yield* bodies, ["a day later"])
+      })
+    )
+
     it.effect("strings that Postgres cannot hold are replaced, not refused", () =>
       Effect.gen(function* () {
         const journal = yield* Journal

@@ -46,6 +46,10 @@ describe("a destination, house «Fan-out»", () => {
     assert.isNull(last([workWaits, claimed(true, { id: "1", lane: "a" })])?.claim)
   })
 
+  it("may stop when what was left behind could not be claimed, for that may be gone", () => {
+    assert.isTrue(last([workWaits, claimed(true)])?.idle)
+  })
+
   it("looks again as soon as a place or a lane is free and something was left behind", () => {
     const after = last([workWaits, claimed(true, { id: "1", lane: "a" }), finished("1")])
     assert.deepStrictEqual(after?.claim, { room: 16, busyLanes: [], underWay: [] })
