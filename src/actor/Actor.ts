@@ -149,37 +149,38 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
     deadlines.set(id, next === null ? null : next.at, next === null ? nothing : () => void put(next.input, null))
   }
 
-  const decide = Effect.fnUntraced(function* ({ input, ask, done }: Mail) {
-    now = Math.max(now, yield* Clock.currentTimeMillis)
-    const context: StepContext = { now, seed: entropy.hex(16) }
-    const before = state
-    const outcome = machine.step(before, input, context)
-    switch (outcome._tag) {
-      case "rejected":
-        yield* Metric.update(rejectedInputs, 1)
-        if (done !== null) Deferred.doneUnsafe(done, Exit.fail(new Rejected(outcome.rejection)))
-        return
-      case "unchanged":
-        yield* Metric.update(unchangedInputs, 1)
-        if (done !== null)
-          Deferred.doneUnsafe(
-            done,
-            Exit.succeed(ask === null || before === null ? null : behavior.answer(before, ask.asked))
-          )
-        return
-      case "accepted": {
-        const step = { input, before, state: outcome.state, effects: outcome.effects, context }
-        const answer = yield* behavior.commit(step, ask?.asked ?? null)
-        state = outcome.state
-        yield* behavior.interpret(step)
-        crash("after_command")
-        yield* Metric.update(acceptedInputs, 1)
-        crash("before_answer")
-        if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(answer))
-        return
+  const decide = ({ ask, done, input }: Mail) =>
+    Effect.gen(function* () {
+      now = Math.max(now, yield* Clock.currentTimeMillis)
+      const context: StepContext = { now, seed: entropy.hex(16) }
+      const before = state
+      const outcome = machine.step(before, input, context)
+      switch (outcome._tag) {
+        case "rejected":
+          yield* Metric.update(rejectedInputs, 1)
+          if (done !== null) Deferred.doneUnsafe(done, Exit.fail(new Rejected(outcome.rejection)))
+          return
+        case "unchanged":
+          yield* Metric.update(unchangedInputs, 1)
+          if (done !== null)
+            Deferred.doneUnsafe(
+              done,
+              Exit.succeed(ask === null || before === null ? null : behavior.answer(before, ask.asked))
+            )
+          return
+        case "accepted": {
+          const step = { input, before, state: outcome.state, effects: outcome.effects, context }
+          const answer = yield* behavior.commit(step, ask?.asked ?? null)
+          state = outcome.state
+          yield* behavior.interpret(step)
+          crash("after_command")
+          yield* Metric.update(acceptedInputs, 1)
+          crash("before_answer")
+          if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(answer))
+          return
+        }
       }
-    }
-  })
+    })
 
   /** True while the actor may go on. */
   const handle = (mail: Mail): Effect.Effect<void> =>
@@ -188,34 +189,36 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
       onFailure: (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : afterDefect(mail, cause))
     })
 
-  const afterDefect = Effect.fnUntraced(function* (mail: Mail, cause: Cause.Cause<unknown>) {
-    yield* Metric.update(faults, 1)
-    yield* Effect.logError("an actor's message died", cause).pipe(Effect.annotateLogs({ actor: id }))
-    if (mail.done !== null) Deferred.doneUnsafe(mail.done, Exit.fail(fault))
-    faultsAt = [...faultsAt.filter((at) => now - at < restartWindowMs), now]
-    if (faultsAt.length > restartLimit) return yield* giveUp("too many restarts")
-    yield* Effect.sleep(10 * 2 ** faultsAt.length)
-    const recovery = Effect.gen(function* () {
-      state = yield* behavior.reload
-      if (state === null) return
-      yield* decide({ input: yield* behavior.recovered(state), ask: null, done: null })
-    })
-    yield* Effect.catchCause(recovery, (again) =>
-      Cause.hasInterruptsOnly(again) ? Effect.failCause(again) : giveUp("recovery died")
-    )
-  })
-
-  const giveUp = Effect.fnUntraced(function* (reason: string) {
-    yield* Effect.logError("an actor gives up", reason).pipe(Effect.annotateLogs({ actor: id }))
-    faultsAt = []
-    const will = decide({ input: behavior.lastWill(reason), ask: null, done: null })
-    yield* Effect.catchCause(will, (cause) =>
-      Effect.logError("an actor could not end cleanly; a restart of the service recovers it", cause).pipe(
-        Effect.annotateLogs({ actor: id }),
-        Effect.andThen(Effect.sync(() => (closed = true)))
+  const afterDefect = (mail: Mail, cause: Cause.Cause<unknown>) =>
+    Effect.gen(function* () {
+      yield* Metric.update(faults, 1)
+      yield* Effect.logError("an actor's message died", cause).pipe(Effect.annotateLogs({ actor: id }))
+      if (mail.done !== null) Deferred.doneUnsafe(mail.done, Exit.fail(fault))
+      faultsAt = [...faultsAt.filter((at) => now - at < restartWindowMs), now]
+      if (faultsAt.length > restartLimit) return yield* giveUp("too many restarts")
+      yield* Effect.sleep(10 * 2 ** faultsAt.length)
+      const recovery = Effect.gen(function* () {
+        state = yield* behavior.reload
+        if (state === null) return
+        yield* decide({ input: yield* behavior.recovered(state), ask: null, done: null })
+      })
+      yield* Effect.catchCause(recovery, (again) =>
+        Cause.hasInterruptsOnly(again) ? Effect.failCause(again) : giveUp("recovery died")
       )
-    )
-  })
+    })
+
+  const giveUp = (reason: string) =>
+    Effect.gen(function* () {
+      yield* Effect.logError("an actor gives up", reason).pipe(Effect.annotateLogs({ actor: id }))
+      faultsAt = []
+      const will = decide({ input: behavior.lastWill(reason), ask: null, done: null })
+      yield* Effect.catchCause(will, (cause) =>
+        Effect.logError("an actor could not end cleanly; a restart of the service recovers it", cause).pipe(
+          Effect.annotateLogs({ actor: id }),
+          Effect.andThen(Effect.sync(() => (closed = true)))
+        )
+      )
+    })
 
   const next = Effect.gen(function* () {
     const mail = yield* Queue.take(mailbox)
@@ -248,7 +251,7 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
 
   const run = Effect.suspend(() => {
     watch()
-    return over() ? Effect.void : Effect.repeat(next, { until: over })
+    return Effect.whileLoop({ while: () => !over(), body: () => next, step: nothing })
   }).pipe(Effect.ensuring(close), Effect.asVoid)
 
   return { id, state: () => state, ask, tell, run } satisfies Actor<State, Input, Asked, Answer>

@@ -104,7 +104,7 @@ export class Connections extends Context.Service<
           onChange: Cache.invalidateAll(trunksAt)
         })
 
-        const resolve = Effect.fn("Connections.resolve")(function* (tenantId: string, routeId: string | null) {
+        const resolve = Effect.fnUntraced(function* (tenantId: string, routeId: string | null) {
           if (routeId !== null && !Id.isForm("route", routeId))
             return yield* Rejected.of("invalid_request", "route_id must be a svc_route_ id")
           const row = yield* Cache.get(routes, `${tenantId} ${routeId ?? ""}`)
