@@ -1,0 +1,28 @@
+import { Effect } from "effect"
+import * as Child from "./Child.ts"
+
+/** `POST /v1/calls`, as often as `requests` says, over this many kept-alive connections. */
+export interface Load {
+  readonly port: number
+  readonly requests: number
+  readonly connections: number
+  readonly credential: string
+  readonly body: string
+}
+
+export interface LoadResult {
+  /** Sorted. */
+  readonly latenciesMs: Float64Array
+  /** Answers other than 201. */
+  readonly refused: number
+}
+
+/** A client in its own process; dies when an answer was not 201. */
+export const start = Effect.map(Child.start<LoadResult>("./Load.process.ts"), ({ ask }) => ({
+  run: (load: Load) =>
+    Effect.tap(ask(load), ({ refused }) =>
+      refused === 0
+        ? Effect.void
+        : Effect.die(new Error(`${refused} of ${load.requests} requests were not answered 201`))
+    )
+}))

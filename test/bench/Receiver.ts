@@ -1,0 +1,29 @@
+import { Effect } from "effect"
+import * as TestCertificate from "../support/TestCertificate.ts"
+import * as Child from "./Child.ts"
+
+export interface Arrival {
+  readonly callId: string
+  readonly sequence: number
+  /** `process.hrtime`: the machine's monotonic clock, the same for all its processes. */
+  readonly atNanos: bigint
+}
+
+export type Question =
+  | { readonly type: "listen"; readonly cert: string; readonly key: string }
+  | { readonly type: "take" }
+
+/** An HTTPS receiver in its own process, on 127.0.0.1 under these names. */
+export const start = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+  const authority = TestCertificate.makeAuthority()
+  const child = yield* Child.start<number | ReadonlyArray<Arrival>>("./Receiver.process.ts")
+  const port = yield* child.ask({ type: "listen", ...authority.issue(names) } satisfies Question)
+  return {
+    authority: authority.cert,
+    port: Number(port),
+    /** Requests since the last time. */
+    take: Effect.map(child.ask({ type: "take" } satisfies Question), (taken) =>
+      typeof taken === "number" ? [] : taken
+    )
+  }
+})

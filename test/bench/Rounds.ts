@@ -1,0 +1,61 @@
+import { Effect } from "effect"
+
+/** The middle value; of an even count the mean of the two in the middle. NaN of nothing. */
+export const median = (values: ReadonlyArray<number>): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  const half = sorted.length >> 1
+  return sorted.length % 2 === 1 ? (sorted[half] ?? NaN) : ((sorted[half - 1] ?? NaN) + (sorted[half] ?? NaN)) / 2
+}
+
+/** The value that a share `p` (0 to 1) of the sorted values does not exceed. */
+export const percentile = (sorted: ArrayLike<number>, p: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.ceil(p * sorted.length) - 1)] ?? NaN
+
+/** The slope of the least-squares line through points `[x, y]`. */
+export const slope = (points: ReadonlyArray<readonly [x: number, y: number]>): number => {
+  const meanX = points.reduce((sum, [x]) => sum + x, 0) / points.length
+  const meanY = points.reduce((sum, [, y]) => sum + y, 0) / points.length
+  const covariance = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0)
+  return covariance / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0)
+}
+
+export interface Rate {
+  readonly perSecond: number
+  /** CPU time of this process, microseconds per operation: Postgres and other processes are not in it. */
+  readonly cpuMicros: number
+}
+
+/** Runs `work`, which says how many operations it did. */
+export const timed = <E, R>(work: Effect.Effect<number, E, R>): Effect.Effect<Rate, E, R> =>
+  Effect.suspend(() => {
+    const startedAt = performance.now()
+    const cpuBefore = process.cpuUsage()
+    return Effect.map(work, (operations): Rate => {
+      const { system, user } = process.cpuUsage(cpuBefore)
+      return {
+        perSecond: (operations * 1000) / (performance.now() - startedAt),
+        cpuMicros: (user + system) / operations
+      }
+    })
+  })
+
+export const medianRate = (rates: ReadonlyArray<Rate>): Rate => ({
+  perSecond: median(rates.map((rate) => rate.perSecond)),
+  cpuMicros: median(rates.map((rate) => rate.cpuMicros))
+})
+
+/**
+ * One warm-up of each variant, then `rounds` times all of them in turn: what slows the machine down slows each of them,
+ * so that ratios hold where absolute figures do not.
+ */
+export const interleaved = <Name extends string, A, E, R>(
+  rounds: number,
+  variants: Readonly<Record<Name, Effect.Effect<A, E, R>>>
+): Effect.Effect<Readonly<Record<Name, ReadonlyArray<A>>>, E, R> =>
+  Effect.gen(function* () {
+    const names = Object.keys(variants) as Array<Name>
+    const results = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Array<A>>
+    for (const name of names) yield* variants[name]
+    for (let round = 0; round < rounds; round++) for (const name of names) results[name].push(yield* variants[name])
+    return results
+  })

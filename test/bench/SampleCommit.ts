@@ -1,0 +1,95 @@
+import type { Terms } from "../../src/call/CallInput.ts"
+import * as CallMachine from "../../src/call/CallMachine.ts"
+import type { CallInput } from "../../src/call/CallInput.ts"
+import { type Asked, commitOf } from "../../src/call/CallRecord.ts"
+import { type CallState, primary } from "../../src/call/CallState.ts"
+import * as CallView from "../../src/call/CallView.ts"
+import * as Id from "../../src/domain/Id.ts"
+import * as Slot from "../../src/idempotency/Slot.ts"
+import type { Commit } from "../../src/store/Journal.ts"
+import type { Tenant } from "./Service.ts"
+
+const terms = (tenant: Tenant, callId: string): Terms => ({
+  callId,
+  tenantId: tenant.id,
+  routeId: Id.derive("bench", "route"),
+  adapter: "recording",
+  microUsdPerMinute: 20_000,
+  limit: { afterSecs: 14_400, reason: "time_limit" }
+})
+
+const asked = (tenant: Tenant, callId: string): Asked => ({
+  keyId: tenant.keyId,
+  status: 201,
+  slot: Slot.make({
+    owner: tenant.keyId,
+    credential: tenant.credential,
+    idempotencyKey: callId,
+    method: "POST",
+    path: "/v1/calls",
+    body: Buffer.from("{}")
+  })
+})
+
+/**
+ * The commits of one call from `place` to `ended`, charge included, as its actor makes them: four, with the rows that
+ * each has.
+ */
+export const life = (tenant: Tenant, seed: string): ReadonlyArray<Commit> => {
+  const callId = Id.derive(seed, "call")
+  const at = Date.now()
+  const commits: Array<Commit> = []
+  let state: CallState | null = null
+  const take = (input: CallInput, by: Asked | null) => {
+    const context = { now: at + commits.length * 1000, seed: Id.deriveOpaque(seed, "input", commits.length) }
+    const outcome = CallMachine.step(state, input, context)
+    if (outcome._tag !== "accepted") throw new Error(`the machine did not take ${input.type}`)
+    const rendered = by === null ? null : { status: by.status, body: CallView.encode(outcome.state) }
+    commits.push(
+      commitOf({ input, before: state, state: outcome.state, effects: outcome.effects, context }, by, rendered)
+    )
+    state = outcome.state
+    return outcome.state
+  }
+  const placed = take(
+    {
+      type: "place",
+      terms: terms(tenant, callId),
+      from: tenant.number,
+      to: "+12025550100",
+      customerReference: null,
+      timeoutSecs: 60
+    },
+    asked(tenant, callId)
+  )
+  const legId = primary(placed).id
+  take({ type: "carrier", event: { type: "ringing", legId, at: at + 1000, resume: null } }, null)
+  take({ type: "carrier", event: { type: "answered", legId, at: at + 2000, resume: null } }, null)
+  take(
+    {
+      type: "carrier",
+      event: { type: "ended", legId, at: at + 3000, cause: "hangup", sipStatus: null, by: "far" }
+    },
+    null
+  )
+  return commits
+}
+
+/** The rows of a placed call with new identities: what a program without any rules would write for a request. */
+export const copyOf = (commit: Commit, hex: string): { readonly commit: Commit; readonly callId: string } => {
+  const callId = `svc_call_${hex}`
+  const { call, entity, receipt } = commit
+  if (entity === null || call === null || receipt === null) throw new Error("not the commit of a placed call")
+  const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  return {
+    callId,
+    commit: {
+      ...commit,
+      entity: { ...entity, id: callId },
+      call: { ...call, id: callId },
+      events: commit.events.map((event) => ({ ...event, id, entityId: callId })),
+      audit: commit.audit.map((line) => ({ ...line, id, resourceId: callId })),
+      receipt: { ...receipt, key: hex + hex }
+    }
+  }
+}

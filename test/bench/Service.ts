@@ -1,0 +1,156 @@
+import { Effect, Layer, Redacted, References } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts, DestinationRules } from "../../src/account/Account.ts"
+import { ApiKeys } from "../../src/apikey/ApiKey.ts"
+import { Billing } from "../../src/billing/Billing.ts"
+import * as Database from "../../src/boot/Database.ts"
+import * as NodeEntropy from "../../src/boot/NodeEntropy.ts"
+import * as Onboarded from "../../src/boot/Onboarded.ts"
+import { Calls } from "../../src/call/Call.ts"
+import { Carrier } from "../../src/carrier/Carrier.ts"
+import { Connections } from "../../src/connection/Connection.ts"
+import * as Id from "../../src/domain/Id.ts"
+import { Egress } from "../../src/egress/Egress.ts"
+import { Authenticator } from "../../src/http/Authenticator.ts"
+import { ClientAddress } from "../../src/http/ClientAddress.ts"
+import { BaseUrl } from "../../src/http/Pagination.ts"
+import { RateLimit } from "../../src/http/RateLimit.ts"
+import * as HttpServer from "../../src/http/Server.ts"
+import { Idempotency } from "../../src/idempotency/Idempotency.ts"
+import { Mail } from "../../src/mail/Mail.ts"
+import { Numbers } from "../../src/number/Number.ts"
+import { empty, Journal } from "../../src/store/Journal.ts"
+import * as JournalWriter from "../../src/store/JournalWriter.ts"
+import { Vault } from "../../src/store/Vault.ts"
+import { Onboarding } from "../../src/tenant/Onboarding.ts"
+import { Tenants } from "../../src/tenant/Tenant.ts"
+import * as Signature from "../../src/webhook/Signature.ts"
+import { Webhooks } from "../../src/webhook/Webhook.ts"
+import { RecordingCarrier } from "./RecordingCarrier.ts"
+
+/** Nothing leaves: for figures in which no webhook is sent. */
+export const nowhere = Layer.succeed(Egress, {
+  refuse: () => null,
+  request: () => Effect.die(new Error("this figure sends nothing"))
+})
+
+const silentMail = Layer.succeed(Mail, { isReal: true, send: () => Effect.void })
+
+const webhooks = Layer.unwrap(
+  Effect.map(Connections, (connections) =>
+    Webhooks.layer({
+      ownsConnection: (tenantId, routeId) => Effect.isSuccess(connections.find(tenantId, routeId))
+    })
+  )
+)
+
+/** The features as `main.ts` composes them, with a carrier that only records. */
+export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>) => {
+  const store = Layer.mergeAll(
+    JournalWriter.layer({ onLost: (error) => console.error(error.message) }),
+    Vault.layer(Redacted.make(new Uint8Array(32).fill(1)))
+  ).pipe(Layer.provideMerge(Database.layer(url)))
+  return RecordingCarrier.layer.pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(Calls.layer({ maxCallSecs: 14_400 }), Tenants.layer({ baseUrl: "http://127.0.0.1" }))
+    ),
+    Layer.provideMerge(Onboarded.layer),
+    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DestinationRules.layer, Numbers.layer, webhooks)),
+    Layer.provideMerge(Accounts.layer),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Billing.layer({ trialCreditCents: 100_000_000 }),
+        Connections.layer({ lookup: () => Effect.succeed([]) })
+      )
+    ),
+    Layer.provideMerge(Idempotency.layer),
+    Layer.provideMerge(Layer.mergeAll(store, egress, silentMail, Carrier.layer)),
+    Layer.provideMerge(NodeEntropy.layer),
+    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "Warn"))
+  )
+}
+
+const authenticator = Layer.effect(
+  Authenticator,
+  Effect.map(ApiKeys, ({ authenticate, tenantStatus }) => Authenticator.of({ authenticate, tenantStatus }))
+)
+
+/** The API on a free port of 127.0.0.1. */
+export const http = HttpServer.layer({ host: "127.0.0.1", port: 0, graceMs: 1_000 }).pipe(
+  Layer.provide([
+    authenticator,
+    ClientAddress.layer("none"),
+    RateLimit.layer({ signupPerHour: 5 }),
+    Layer.succeed(BaseUrl, "http://127.0.0.1")
+  ])
+)
+
+export interface Tenant {
+  readonly id: string
+  readonly keyId: string
+  readonly credential: string
+  /** Its one active number. */
+  readonly number: string
+}
+
+/** A tenant whose calls go to the recording carrier, with a number, money, and no cap that the bench could reach. */
+export const openTenant = Effect.fnUntraced(function* (index: number) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const onboarding = yield* Onboarding
+  const accounts = yield* Accounts
+  const at = Date.now()
+  const seed = `bench tenant ${index}`
+  const id = Id.deriveUuid(seed, "tenant")
+  const number = `+1202555${String(index).padStart(4, "0")}`
+  const apiKey = yield* Effect.gen(function* () {
+    yield* sql`
+      INSERT INTO tenant (id, name, slug, status, created_at, updated_at)
+      VALUES (${id}, 'Bench', ${`bench-${index}`}, 'active', now(), now())`
+    const opened = yield* onboarding.open({ id, at, seed })
+    yield* sql`UPDATE route SET adapter = ${RecordingCarrier.adapter} WHERE tenant_id = ${id}`
+    yield* sql`
+      INSERT INTO phone_number (id, tenant_id, phone_number, country_code, number_type, status, features,
+        upfront_cost_cents, monthly_cost_cents, created_at, updated_at)
+      VALUES (${Id.derive(seed, "did")}, ${id}, ${number}, 'US', 'local', 'active', '{}', 0, 0, now(), now())`
+    yield* journal.commitWithin({ ...empty, entity: opened.account, money: opened.money, audit: opened.audit })
+    return opened.apiKey
+  }).pipe(sql.withTransaction)
+  yield* accounts.setQuota(
+    id,
+    { concurrentCallLimit: 1_000_000, dailySpendCapCents: null, monthlySpendCapCents: null },
+    { type: "operator", name: "bench" }
+  )
+  return { id, keyId: apiKey.id, credential: apiKey.plaintext, number } satisfies Tenant
+})
+
+/** A subscription to all events of a tenant. */
+export const subscribe = Effect.fnUntraced(function* (tenantId: string, targetUrl: string) {
+  const sql = yield* SqlClient.SqlClient
+  const vault = yield* Vault
+  const secret = vault.seal(Signature.secretOf(Buffer.alloc(32, 7)))
+  yield* sql`
+    INSERT INTO webhook_subscription (id, tenant_id, target_url, event_types, signing_secret, is_active, created_at)
+    VALUES (${Id.derive(targetUrl, "sub")}, ${tenantId}, ${targetUrl}, '{*}'::text[], ${secret}, true, now())`
+})
+
+/** `count` calls of a tenant, placed through the door with `concurrency` at a time; then answered. */
+export const answeredCalls = Effect.fnUntraced(function* (tenant: Tenant, count: number, concurrency = 256) {
+  const calls = yield* Calls
+  const carrier = yield* RecordingCarrier
+  const caller = { tenantId: tenant.id, keyId: tenant.keyId }
+  const request = {
+    from: tenant.number,
+    to: "+12025550100",
+    routeId: null,
+    customerReference: null,
+    timeoutSecs: 600,
+    timeLimitSecs: null,
+    callerIdForwarding: false
+  }
+  const all = Array.from({ length: count })
+  yield* Effect.forEach(all, () => calls.place(caller, request, null), { concurrency, discard: true })
+  const legs = carrier.take()
+  yield* Effect.forEach(legs, carrier.answered, { concurrency, discard: true })
+  return legs
+})

@@ -1,0 +1,47 @@
+import { NodeRuntime } from "@effect/platform-node"
+import { Cause, Effect } from "effect"
+import { cpus } from "node:os"
+import * as JournalBench from "./JournalBench.ts"
+import * as LiveCallBench from "./LiveCallBench.ts"
+import * as PlaceCallBench from "./PlaceCallBench.ts"
+import * as Report from "./Report.ts"
+import * as WebhookBench from "./WebhookBench.ts"
+
+/** `npm run bench [-- --only <name>]`: ratios of one run, medians of interleaved rounds; ends with a table. */
+const benches = {
+  place: ["Durable POST /v1/calls against a bare server that writes the same rows", PlaceCallBench.run],
+  journal: ["Journal: the batch writer against a transaction for each commit", JournalBench.run],
+  live: ["Live calls without media", LiveCallBench.run],
+  webhook: ["Carrier event to the receiver's request, HTTPS", WebhookBench.run]
+} as const
+
+type Name = keyof typeof benches
+const names = Object.keys(benches) as ReadonlyArray<Name>
+
+const chosen = (args: ReadonlyArray<string>): ReadonlyArray<Name> => {
+  const at = args.indexOf("--only")
+  if (at === -1) return names
+  const name = names.find((candidate) => candidate === args[at + 1])
+  if (name !== undefined) return [name]
+  console.error(`bench: --only takes one of ${names.join(", ")}`)
+  return process.exit(2)
+}
+
+const program = Effect.gen(function* () {
+  const sections: Array<readonly [string, ReadonlyArray<Report.Figure>]> = []
+  for (const name of chosen(process.argv.slice(2))) {
+    const [title, run] = benches[name]
+    console.error(`${name}: ${title} …`)
+    sections.push([title, yield* Effect.scoped(run)])
+  }
+  console.log(`\nNode ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? "?"}\n`)
+  console.log(Report.render(sections))
+})
+
+NodeRuntime.runMain(program, {
+  disableErrorReporting: true,
+  teardown: (exit, onExit) => {
+    if (exit._tag === "Failure") console.error(Cause.pretty(exit.cause))
+    onExit(exit._tag === "Success" ? 0 : 1)
+  }
+})
