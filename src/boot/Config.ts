@@ -116,6 +116,7 @@ export const parse = (environment: Environment): Config => {
   const publicAddress = env.address("PUBLIC_ADDRESS", anywhere ? "127.0.0.1" : sipHost)
   const reachable =
     httpHost === "0.0.0.0" || httpHost === "::" ? "localhost" : httpHost.includes(":") ? `[${httpHost}]` : httpHost
+  if (!URL.canParse(`http://${reachable}`)) fail("HTTP_HOST", `must be an address or a host name, not "${httpHost}"`)
   const databaseUrl = env.optional("DATABASE_URL")
   if (databaseUrl !== null) env.url("DATABASE_URL", "", ["postgres:", "postgresql:"])
   const secretKey = env.optional("SECRET_KEY")

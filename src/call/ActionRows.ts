@@ -9,6 +9,8 @@ import { end } from "./Ending.ts"
 
 /** Playbacks that may wait on one call; more is a client in a loop. */
 const playbackLimit = 64
+/** Likewise for digit strings that are not sent yet. */
+const dtmfLimit = 64
 
 const notInState = (state: CallState, action: string) =>
   rejected(rejection("call_not_in_required_state", `${action} is not possible while the call is ${state.status}`))
@@ -70,6 +72,8 @@ export const step = (
       return Draft.send(draft, { ...of(), type: "stop_playback", which: action.which })
     case "send_dtmf": {
       if (!talking) return notInState(state, "send_dtmf")
+      if (state.pending.filter((pending) => pending.type === "send_dtmf").length >= dtmfLimit)
+        return rejected(rejection("conflict", `${dtmfLimit} digit strings already wait to be sent on this call`))
       const command = of()
       return Draft.sendPending(
         draft,

@@ -96,6 +96,9 @@ export const maxUrlLength = 2048
 // oxlint-disable-next-line no-control-regex
 const rewritten = /[\u0000-\u0020\u007f\\]/
 
+/** `https:example.com` and `https:///example.com` are repaired by the URL standard, and by nobody else. */
+const spelledOut = /^[a-z]+:\/\/[^/]/i
+
 /** RFC 6761, RFC 6762, RFC 8375 and ICANN's `.internal`; and any name without a dot. */
 const localName = /^[^.]+$|(^|\.)(localhost|local|internal|intranet|lan|home|corp|private|home\.arpa)$/
 
@@ -115,6 +118,7 @@ export const parse = (
   const parsed = new URL(url)
   const scheme = schemes.find((scheme) => scheme === parsed.protocol)
   if (scheme === undefined) return invalid(`must begin with ${schemes.map((scheme) => `${scheme}//`).join(" or ")}`)
+  if (!spelledOut.test(url)) return invalid("is not a valid URL")
   if (parsed.username !== "" || parsed.password !== "") return invalid("must not carry a user name or password")
   if (parsed.port === "0") return invalid("has no usable port")
 

@@ -20,13 +20,19 @@ export const timestamp = Schema.String.check(
     )
   )
 
-/** A whole number of at least 1, in digits only. */
+/** Beyond every page and every clamp; larger numbers are read as this one. */
+const beyond = 1_000_000_000
+
+/** A whole number of at least 1, in digits only, however many. */
 export const positive = Schema.String.check(
-  Schema.isPattern(/^0{0,8}[1-9][0-9]{0,8}$/, { message: "must be a whole number, 1 or more" })
+  Schema.isPattern(/^0*[1-9][0-9]*$/, { message: "must be a whole number, 1 or more" })
 ).pipe(
   Schema.decodeTo(
     Schema.Number,
-    SchemaTransformation.transform({ decode: (text) => Number(text), encode: (number) => String(number) })
+    SchemaTransformation.transform({
+      decode: (text) => Math.min(Number(text), beyond),
+      encode: (number) => String(number)
+    })
   )
 )
 

@@ -65,6 +65,8 @@ export const toRejected = (error: HttpApiError.HttpApiSchemaError): Rejected => 
   if (code === "not_found") return Rejected.of(code, "there is no such resource")
   const [first] = format(error.cause.issue).issues
   const path = pathOf(first?.path as ReadonlyArray<PropertyKey> | undefined)
-  const text = first?.message ?? "the request is not valid"
+  const { _tag } = error.cause.issue
+  const isWhole = error.kind === "Payload" && path === "" && (_tag === "InvalidType" || _tag === "AnyOf")
+  const text = isWhole ? "the body must be a JSON object" : (first?.message ?? "the request is not valid")
   return Rejected.of(code ?? "invalid_request", path === "" ? text : `${path}: ${text}`)
 }

@@ -23,6 +23,8 @@ describe("Configuration", () => {
     ]))
 
   const wrong: ReadonlyArray<readonly [string, string]> = [
+    ["HTTP_HOST", "999.1.1.1"],
+    ["HTTP_HOST", "http://localhost"],
     ["HTTP_PORT", "http"],
     ["HTTP_PORT", "70000"],
     ["HTTP_PORT", "-1"],

@@ -224,6 +224,27 @@ describe("Actions, spec §4.4", () => {
     assert.strictEqual(Sample.types(scene).filter((type) => type === "call.playback_ended").length, 1)
   })
 
+  const tooMany: ReadonlyArray<CallAction> = [
+    { type: "play", url: "https://example.com/a.wav", loop: 1 },
+    { type: "send_dtmf", digits: "1", durationMs: 250 }
+  ]
+  for (const action of tooMany)
+    it(`more than 64 of ${action.type} that wait are a conflict, and there is room again when one is done`, () => {
+      let scene = answeredCall()
+      for (let count = 0; count < 64; count++) scene = Sample.act(scene, action, t0 + 2000)
+      const waiting = Sample.commands(scene).at(-1)
+      assert.strictEqual(Sample.last(scene), "accepted")
+      assert.strictEqual(Sample.last(Sample.act(scene, action, t0 + 2000)), "conflict")
+      if (waiting?.type === "play")
+        scene = Sample.carrier(
+          scene,
+          { type: "playback_ended", playbackId: waiting.playbackId, status: "completed", reason: null },
+          t0 + 3000
+        )
+      else scene = Sample.carrier(scene, { type: "dtmf_sent", commandId: waiting?.commandId ?? "" }, t0 + 3000)
+      assert.strictEqual(Sample.last(Sample.act(scene, action, t0 + 3001)), "accepted")
+    })
+
   it("the end of the call stops what plays and gathers, before call.ended", () => {
     let scene = Sample.act(answeredCall(), { type: "play", url: "https://example.com/a.wav", loop: 1 }, t0 + 2000)
     scene = Sample.act(scene, { type: "gather", options: gatherOptions }, t0 + 2000)

@@ -51,6 +51,8 @@ describe("what is refused of a URL without the network", () => {
     ["https://user@example.com/", "must not carry a user name or password"],
     ["https://user:secret@example.com/", "must not carry a user name or password"],
     ["https://", "is not a valid URL"],
+    ["https:example.com", "is not a valid URL"],
+    ["https:///example.com", "is not a valid URL"],
     ["/relative", "is not a valid URL"],
     ["", "is not a valid URL"],
     ["https://exam ple.com/", "is not a valid URL"],

@@ -190,14 +190,16 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
 
     it.effect("clamps page_size at 200", () =>
       Effect.gen(function* () {
-        yield* ask("GET", "/v1/calls?page_size=1000")
-        expect(world.reached.at(-1)?.args[2]).toEqual({ limit: 200, offset: 0 })
+        for (const size of ["1000", "9".repeat(400)]) {
+          yield* ask("GET", `/v1/calls?page_size=${size}`)
+          expect(world.reached.at(-1)?.args[2]).toEqual({ limit: 200, offset: 0 })
+        }
       })
     )
 
     it.effect("refuses what is no whole number of 1 or more", () =>
       Effect.gen(function* () {
-        for (const value of ["0", "-1", "1.5", "1e1", "0x1", "", "a", "%201", "9999999999"])
+        for (const value of ["0", "-1", "1.5", "1e1", "0x1", "", "a", "%201"])
           for (const name of ["page", "page_size"])
             expect([name, value, ...(yield* refusal("GET", `/v1/calls?${name}=${value}`))]).toEqual([
               name,
@@ -211,7 +213,8 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
 
     it.effect("answers a page beyond the last with 404, the first page of nothing with 200", () =>
       Effect.gen(function* () {
-        expect(yield* refusal("GET", "/v1/calls?page=4")).toEqual([404, "not_found"])
+        for (const page of ["4", "9999999999", "9".repeat(400)])
+          expect(yield* refusal("GET", `/v1/calls?page=${page}`)).toEqual([404, "not_found"])
         const nothing = yield* ask("GET", "/v1/calls", { key: "svc_live_b" })
         expect([nothing.status, nothing.text]).toEqual([200, '{"count":0,"next":null,"previous":null,"results":[]}'])
       })

@@ -27,6 +27,12 @@ describe("SchemaFault.toRejected, decision C6", () => {
     expect(fault(Body, { names: ["a"], colour: 1 })).toEqual(["invalid_request", "colour: is not known here"])
   })
 
+  it("says of a body that is no object what it must be, not the schema's name", () => {
+    const wrong = ["invalid_request", "the body must be a JSON object"]
+    for (const value of [null, "x", 5, []]) expect(fault(Body.annotate({ identifier: "Body" }), value)).toEqual(wrong)
+    expect(fault(Schema.Union([Body, Schema.Null]), "x")).toEqual(wrong)
+  })
+
   it("takes the code that the failed check names", () => {
     expect(fault(Body, { names: [] })).toEqual(["event_types_required", "names: is empty"])
     expect(fault(Body, { names: ["old"], mode: "old" })).toEqual(["unprocessable", "mode is among the names"])
