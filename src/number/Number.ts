@@ -87,8 +87,8 @@ export class Numbers extends Context.Service<
         journal,
         inventory,
         repo,
-        onActivated: ({ phoneNumbers, refundedCents, tenantId }) =>
-          Effect.andThen(forget(phoneNumbers), refundedCents === 0 ? Effect.void : accounts.moneyMoved(tenantId))
+        // Not only of a refund: the debit's own answer may have been lost, and nobody told the account of it.
+        onActivated: ({ phoneNumbers, tenantId }) => Effect.andThen(forget(phoneNumbers), accounts.moneyMoved(tenantId))
       })
       const finishPending = Effect.catchCause(activation.finishPending, (cause) =>
         Effect.logError("number orders could not be finished", cause)
@@ -106,7 +106,6 @@ export class Numbers extends Context.Service<
         yield* forget(request.phoneNumbers)
         // The answer says `pending`, as it was committed; a caller who uses the number next finds it active.
         yield* finishPending
-        yield* accounts.moneyMoved(caller.tenantId)
         return rendered
       }, Effect.uninterruptible)
 

@@ -14,7 +14,6 @@ import type { NumberRow, OrderedNumberView, OrderRow } from "./NumberView.ts"
 export interface Activated {
   readonly tenantId: string
   readonly phoneNumbers: ReadonlyArray<string>
-  readonly refundedCents: number
 }
 
 /** Orders looked at in one go. */
@@ -70,7 +69,7 @@ export const make = (needs: {
           })
         ]
       })
-      const activated = { tenantId: order.tenantId, phoneNumbers: numbers.map((n) => n.phoneNumber), refundedCents }
+      const activated = { tenantId: order.tenantId, phoneNumbers: numbers.map((n) => n.phoneNumber) }
       return { destinations, activated }
     }).pipe(sql.withTransaction, Effect.orDie)
     if (done === null) return

@@ -5,6 +5,7 @@ import { Accounts } from "../../src/account/Account.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import type { NumberOrderView } from "../../src/number/NumberView.ts"
+import { empty, Journal } from "../../src/store/Journal.ts"
 import * as Features from "../support/Features.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -229,6 +230,30 @@ describe("number orders (decision 2.4)", () => {
             results.length
           )
         })
+    )
+
+    it.effect("tells the account of a debit whose answer was lost, once the order is finished", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const accounts = yield* Accounts
+        const { id } = yield* Features.newTenant()
+        const other = yield* Features.newTenant()
+        assert.strictEqual((yield* accounts.overview(id)).tally.balanceCents, 500)
+        const orderId = `svc_order_${"b".repeat(32)}`
+        const debit = {
+          tenantId: id,
+          type: "number_order",
+          amountCents: -100,
+          referenceType: null,
+          referenceId: null
+        } as const
+        yield* sql`INSERT INTO number_order (id, tenant_id, status, country_code, number_type, phone_numbers, upfront_cost_cents,
+          monthly_cost_cents, created_at) VALUES (${orderId}, ${id}, 'pending', 'US', 'local', '[]', 100, 100, now())`
+        const money = [{ ...debit, id: "svc_ledger_lost", cause: `number_order:${orderId}`, description: "", at: 0 }]
+        yield* (yield* Journal).commit({ ...empty, money })
+        yield* (yield* Numbers).order(other.caller, { ...us, phoneNumbers: ["+12025550195"] }, null)
+        assert.strictEqual((yield* accounts.overview(id)).tally.balanceCents, 400)
+      })
     )
 
     it.effect("shows a tenant nothing of another's", () =>
