@@ -7,10 +7,12 @@ import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import { end } from "./Ending.ts"
 
-/** Playbacks that may wait on one call; more is a client in a loop. */
-const playbackLimit = 64
-/** Likewise for digit strings that are not sent yet. */
-const dtmfLimit = 64
+/**
+ * Playbacks, and digit strings, that may wait on one call: as many as the media plane keeps in line for a leg. The next
+ * one is refused here, where its caller hears of it.
+ */
+const playbackLimit = 32
+const dtmfLimit = 32
 
 const notInState = (state: CallState, action: string) =>
   rejected(rejection("call_not_in_required_state", `${action} is not possible while the call is ${state.status}`))

@@ -3,6 +3,8 @@ import { Schema } from "effect"
 import type { CallAction, CallInput } from "../../src/call/CallInput.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import { type CallState, isTerminal, primary } from "../../src/call/CallState.ts"
+import { maxRequests } from "../../src/media/Dialer.ts"
+import { maxPlaybacks } from "../../src/media/Player.ts"
 import * as Sample from "./CallSample.ts"
 
 const t0 = 1_000_000
@@ -224,14 +226,14 @@ describe("Actions, spec §4.4", () => {
     assert.strictEqual(Sample.types(scene).filter((type) => type === "call.playback_ended").length, 1)
   })
 
-  const tooMany: ReadonlyArray<CallAction> = [
-    { type: "play", url: "https://example.com/a.wav", loop: 1 },
-    { type: "send_dtmf", digits: "1", durationMs: 250 }
+  const inLine: ReadonlyArray<readonly [CallAction, number]> = [
+    [{ type: "play", url: "https://example.com/a.wav", loop: 1 }, maxPlaybacks],
+    [{ type: "send_dtmf", digits: "1", durationMs: 250 }, maxRequests]
   ]
-  for (const action of tooMany)
-    it(`more than 64 of ${action.type} that wait are a conflict, and there is room again when one is done`, () => {
+  for (const [action, limit] of inLine)
+    it(`${action.type} beyond what the media plane keeps in line is a conflict until one is done`, () => {
       let scene = answeredCall()
-      for (let count = 0; count < 64; count++) scene = Sample.act(scene, action, t0 + 2000)
+      for (let count = 0; count < limit; count++) scene = Sample.act(scene, action, t0 + 2000)
       const waiting = Sample.commands(scene).at(-1)
       assert.strictEqual(Sample.last(scene), "accepted")
       assert.strictEqual(Sample.last(Sample.act(scene, action, t0 + 2000)), "conflict")
