@@ -10,7 +10,17 @@ const root = new URL("..", import.meta.url).pathname
 
 /** Order matters: a feature may open the doors of those before it. */
 const features = [
-  "audit", "tenant", "billing", "account", "apikey", "team", "connection", "number", "porting", "call", "recording",
+  "audit",
+  "tenant",
+  "billing",
+  "account",
+  "apikey",
+  "team",
+  "connection",
+  "number",
+  "porting",
+  "call",
+  "recording",
   "conference"
 ]
 /** Opens no other feature's door and is opened by none but the edges. */
@@ -19,12 +29,31 @@ const loner = "webhook"
 /** The longest matching prefix decides. */
 const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
   ["main.ts", 5],
-  ["http/", 4], ["operator/", 4], ["carrier/simulator/", 4], ["carrier/sip/", 4], ["carrier/telnyx/", 4],
-  ["store/embedded/", 4], ["media/udp/", 4], ["egress/node/", 4], ["mail/log/", 4], ["boot/", 4],
-  ...features.map((name) => [`${name}/`, 3] as const), [`${loner}/`, 3],
-  ["store/", 2], ["media/", 2], ["idempotency/", 2],
-  ["actor/", 1], ["carrier/", 1], ["speech/", 1], ["storage/", 1], ["mail/", 1], ["payment/", 1], ["egress/", 1],
-  ["sip/", 1], ["rtp/", 1], ["audio/", 1],
+  ["http/", 4],
+  ["operator/", 4],
+  ["carrier/simulator/", 4],
+  ["carrier/sip/", 4],
+  ["carrier/telnyx/", 4],
+  ["store/embedded/", 4],
+  ["media/udp/", 4],
+  ["egress/node/", 4],
+  ["mail/log/", 4],
+  ["boot/", 4],
+  ...features.map((name) => [`${name}/`, 3] as const),
+  [`${loner}/`, 3],
+  ["store/", 2],
+  ["media/", 2],
+  ["idempotency/", 2],
+  ["actor/", 1],
+  ["carrier/", 1],
+  ["speech/", 1],
+  ["storage/", 1],
+  ["mail/", 1],
+  ["payment/", 1],
+  ["egress/", 1],
+  ["sip/", 1],
+  ["rtp/", 1],
+  ["audio/", 1],
   ["domain/", 0]
 ]
 
@@ -33,7 +62,14 @@ const pure = ["sip", "rtp", "audio"]
 
 /** Hashing and ciphers over given bytes are computation, not the outside world; `randomBytes` and its kin are not in this list. */
 const hashing = new Set([
-  "createHash", "createHmac", "hash", "timingSafeEqual", "createCipheriv", "createDecipheriv", "hkdfSync", "scrypt"
+  "createHash",
+  "createHmac",
+  "hash",
+  "timingSafeEqual",
+  "createCipheriv",
+  "createDecipheriv",
+  "hkdfSync",
+  "scrypt"
 ])
 
 const vendors: Readonly<Record<number, ReadonlyArray<RegExp>>> = {
@@ -50,20 +86,27 @@ export const roomOf = (path: string) => {
 }
 
 const specifiers = (source: string) =>
-  [...source.matchAll(/(?:^|\n)\s*(?:import|export)\s+(type\s+)?([^"'`;]*?)\s*from\s*["']([^"']+)["']|(?:^|\n)\s*import\s*["']([^"']+)["']|import\(\s*["']([^"']+)["']\s*\)/g)]
-    .map((match) => ({ clause: match[2] ?? "", specifier: match[3] ?? match[4] ?? match[5] ?? "" }))
+  [
+    ...source.matchAll(
+      /(?:^|\n)\s*(?:import|export)\s+(type\s+)?([^"'`;]*?)\s*from\s*["']([^"']+)["']|(?:^|\n)\s*import\s*["']([^"']+)["']|import\(\s*["']([^"']+)["']\s*\)/g
+    )
+  ].map((match) => ({ clause: match[2] ?? "", specifier: match[3] ?? match[4] ?? match[5] ?? "" }))
 
 const problems: Array<string> = []
 const graph = new Map<string, Array<string>>()
 
-const allowedBetween = (from: { room: string; floor: number }, to: { room: string; floor: number }, target: string): boolean => {
+const allowedBetween = (
+  from: { room: string; floor: number },
+  to: { room: string; floor: number },
+  target: string
+): boolean => {
   if (from.room === to.room) return true
   if (pure.includes(from.room)) return false
   if (to.floor < from.floor) return true
   if (from.floor === 3 && to.floor === 3) {
     if (from.room === loner || to.room === loner) return false
-    const isDoor = new RegExp(`^${to.room}/[A-Z][A-Za-z]*\\.ts$`).test(target) &&
-      target.toLowerCase() === `${to.room}/${to.room}.ts`
+    const isDoor =
+      new RegExp(`^${to.room}/[A-Z][A-Za-z]*\\.ts$`).test(target) && target.toLowerCase() === `${to.room}/${to.room}.ts`
     return isDoor && features.indexOf(to.room) < features.indexOf(from.room)
   }
   // The one pair on floor 2: a receipt is a row of the journal's commit.
@@ -91,7 +134,11 @@ for (const file of globSync("src/**/*.ts", { cwd: root })) {
     }
     if (here.floor >= 4) continue
     if (specifier === "node:crypto") {
-      const names = clause.replace(/[{}]/g, "").split(",").map((name) => name.trim().replace(/^type\s+/, "")).filter(Boolean)
+      const names = clause
+        .replace(/[{}]/g, "")
+        .split(",")
+        .map((name) => name.trim().replace(/^type\s+/, ""))
+        .filter(Boolean)
       for (const name of names)
         if (!hashing.has(name)) problems.push(`${file}: of node:crypto only computations are allowed here, not ${name}`)
       continue
