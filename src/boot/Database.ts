@@ -19,7 +19,14 @@ export const layer = (url: Redacted.Redacted) =>
     })
   ).pipe(
     Layer.provideMerge(
-      PgClient.layer({ url, maxConnections: 12, connectTimeout: "5 seconds", applicationName: "trunkline" })
+      PgClient.layer({
+        url,
+        maxConnections: 12,
+        connectTimeout: "5 seconds",
+        // A peer that vanished without a word is found out: nothing would ever answer who waits for it.
+        keepAlive: "15 seconds",
+        applicationName: "trunkline"
+      })
     ),
     Layer.catch((error) => Layer.effectContext(Effect.fail(new DatabaseUnreachable({ detail: describe(error) }))))
   )

@@ -77,6 +77,16 @@ export class Calls extends Context.Service<
           maxCallSecs: options.maxCallSecs
         }
         let accepting = true
+        /** Calls between the first check and their first commit: a drain waits for these too. */
+        let beginning = 0
+        const begins = <A, E>(call: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+          Effect.suspend(() => {
+            beginning++
+            return Effect.ensuring(
+              call,
+              Effect.sync(() => beginning--)
+            )
+          })
         const place = PlaceCall.make(doors)
         const stopping = Rejected.of("service_unavailable", "the service is stopping; no new calls")
 
@@ -105,15 +115,15 @@ export class Calls extends Context.Service<
             { concurrency: 256, discard: true }
           )
 
-        const untilNone = (limitMs: number) =>
-          Effect.gen(function* () {
-            const until = (yield* Clock.currentTimeMillis) + limitMs
-            while (registry.live.size > 0 && (yield* Clock.currentTimeMillis) < until) yield* Effect.sleep("20 millis")
-          })
+        const until = Effect.fnUntraced(function* (reached: () => boolean, limitMs: number) {
+          const last = (yield* Clock.currentTimeMillis) + limitMs
+          while (!reached() && (yield* Clock.currentTimeMillis) < last) yield* Effect.sleep("20 millis")
+        })
+        const none = () => registry.live.size + beginning === 0
 
         const calls = Calls.of({
           place: (caller, request, slot) =>
-            Effect.suspend(() => (accepting ? place(caller, request, slot) : Effect.fail(stopping))),
+            Effect.suspend(() => (accepting ? begins(place(caller, request, slot)) : Effect.fail(stopping))),
           act: Effect.fnUntraced(function* (caller, callId, action, slot) {
             const live = owned(caller.tenantId, callId)
             if (live !== null)
@@ -136,17 +146,22 @@ export class Calls extends Context.Service<
           liveCount: Effect.sync(() => registry.live.size),
           drain: Effect.fn("Calls.drain")(function* (drainMs) {
             accepting = false
-            yield* untilNone(drainMs)
-            if (registry.live.size === 0) return
+            yield* until(none, drainMs)
+            if (none()) return
             yield* Effect.logInfo("draining is over: live calls are ended", { calls: registry.live.size })
-            yield* endLive(() => true)
-            yield* untilNone(hangupGraceMs)
+            const ending = until(() => beginning === 0, hangupGraceMs).pipe(
+              Effect.andThen(endLive(() => true)),
+              Effect.andThen(until(none, hangupGraceMs))
+            )
+            // Without a database nothing ends; the next start finds it.
+            yield* Effect.timeoutOption(ending, hangupGraceMs)
           }),
           endAll: (tenantId) => endLive((of) => of === tenantId)
         })
 
+        const offer = Inbound.make({ ...doors, accepting: () => accepting })
         const sink = CarrierSink.of({
-          offer: Inbound.make({ ...doors, accepting: () => accepting }),
+          offer: (offered) => begins(offer(offered)),
           tell: registry.tell
         })
 
