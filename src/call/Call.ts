@@ -8,7 +8,7 @@ import { Rejected } from "../domain/Rejected.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Numbers } from "../number/Number.ts"
 import { Journal } from "../store/Journal.ts"
-import type { CallAction } from "./CallInput.ts"
+import type { CallAction, CallInput } from "./CallInput.ts"
 import * as CallRegistry from "./CallRegistry.ts"
 import * as CallRepo from "./CallRepo.ts"
 import { decode, isTerminal } from "./CallState.ts"
@@ -56,7 +56,7 @@ export class Calls extends Context.Service<
      * gets its BYE.
      */
     readonly drain: (drainMs: number) => Effect.Effect<void>
-    /** Ends the live calls of a tenant (closing one). */
+    /** Ends the live calls of a tenant that is closed, as `tenant_suspended` (decision 2.1.2). */
     readonly endAll: (tenantId: string) => Effect.Effect<void>
   }
 >()("trunkline/call/Calls") {
@@ -103,16 +103,21 @@ export class Calls extends Context.Service<
           return actor !== undefined && state !== null && state.tenantId === tenantId ? { actor, state } : null
         }
 
-        const endLive = (of: (tenantId: string) => boolean) =>
-          Effect.forEach(
-            [...registry.live.values()],
-            (actor) => {
-              const state = actor.state()
-              return state === null || !of(state.tenantId)
-                ? Effect.void
-                : actor.tell({ type: "ended_by_system", reason: "carrier_error", rejectCause: "error" })
-            },
-            { concurrency: 256, discard: true }
+        const endLive = (
+          of: (tenantId: string) => boolean,
+          ending: Pick<Extract<CallInput, { readonly type: "ended_by_system" }>, "reason" | "rejectCause">
+        ) =>
+          Effect.suspend(() =>
+            Effect.forEach(
+              [...registry.live.values()],
+              (actor) => {
+                const state = actor.state()
+                return state === null || !of(state.tenantId)
+                  ? Effect.void
+                  : actor.tell({ type: "ended_by_system", ...ending })
+              },
+              { concurrency: 256, discard: true }
+            )
           )
 
         const until = Effect.fnUntraced(function* (reached: () => boolean, limitMs: number) {
@@ -150,13 +155,14 @@ export class Calls extends Context.Service<
             if (none()) return
             yield* Effect.logInfo("draining is over: live calls are ended", { calls: registry.live.size })
             const ending = until(() => beginning === 0, hangupGraceMs).pipe(
-              Effect.andThen(endLive(() => true)),
+              Effect.andThen(endLive(() => true, { reason: "carrier_error", rejectCause: "error" })),
               Effect.andThen(until(none, hangupGraceMs))
             )
             // Without a database nothing ends; the next start finds it.
             yield* Effect.timeoutOption(ending, hangupGraceMs)
           }),
-          endAll: (tenantId) => endLive((of) => of === tenantId)
+          endAll: (tenantId) =>
+            endLive((of) => of === tenantId, { reason: "tenant_suspended", rejectCause: "user_busy" })
         })
 
         const offer = Inbound.make({ ...doors, accepting: () => accepting })
