@@ -109,7 +109,7 @@ export interface CarrierAdapter {
  * Commands of a call, to the adapter that its route names.
  *
  * An adapter registers when it is up. A command for one that is not there dies (a route cannot name it: routes are
- * checked when they are added).
+ * checked when they are added); legs that an earlier process left there are gone.
  */
 export class Carrier extends Context.Service<
   Carrier,
@@ -128,7 +128,7 @@ export class Carrier extends Context.Service<
     return Carrier.of({
       register: (name, adapter) => Effect.sync(() => void adapters.set(name, adapter)),
       interpret: (name, command) => Effect.flatMap(named(name), (adapter) => adapter.interpret(command)),
-      presence: (name, legId) => Effect.flatMap(named(name), (adapter) => adapter.presence(legId))
+      presence: (name, legId) => Effect.suspend(() => adapters.get(name)?.presence(legId) ?? Effect.succeed("gone"))
     })
   })
 }
