@@ -226,6 +226,8 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const late = yield* operator("tenant", "reactivate", "status")
         assert.deepStrictEqual([late.code, late.stderr], [1, "the tenant is closed (conflict)"])
         assert.deepStrictEqual(sent(), ["dial", "hangup"])
+        const { end_initiator, end_reason, status: ended } = yield* (yield* Calls).find(id, call.id)
+        assert.deepStrictEqual([ended, end_reason, end_initiator], ["failed", "tenant_suspended", "system"])
         assert.deepStrictEqual(yield* audits(id), [
           "quota.updated",
           "tenant.suspended",
