@@ -28,6 +28,9 @@ const full: RtpPacket.RtpPacket = {
 }
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
+/** The other decoder reads RFC 8285 elements into the data of these profiles; random data is none. */
+const uninterpreted = (profile: number): number => (profile === 0xbede || (profile & 0xfff0) === 0x1000 ? 1 : profile)
+
 describe("RTP packets, RFC 3550 section 5.1", () => {
   it.prop(
     "what is written is read back, by us and by an independent decoder",
@@ -51,7 +54,10 @@ describe("RTP packets, RFC 3550 section 5.1", () => {
         extension:
           extension === null
             ? null
-            : { profile: extension.profile, data: Uint8Array.from(extension.words.flatMap((word) => [word, 1, 2, 3])) }
+            : {
+                profile: uninterpreted(extension.profile),
+                data: Uint8Array.from(extension.words.flatMap((word) => [word, 1, 2, 3]))
+              }
       }
       const bytes = RtpPacket.write(packet)
       assert.deepStrictEqual(Result.getOrThrow(RtpPacket.parse(bytes)), packet)
