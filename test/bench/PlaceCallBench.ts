@@ -60,15 +60,15 @@ const measure = Effect.gen(function* () {
   return [
     Report.against("service / bare server", ratio.toFixed(2), "≥ 0.4", ratio >= 0.4),
     Report.figure("  spread over the rounds", `${Math.min(...ratios).toFixed(2)} – ${Math.max(...ratios).toFixed(2)}`),
-    Report.figure("  by CPU of this process", (least.cpuMicros / whole.cpuMicros).toFixed(2)),
+    Report.figure("  by CPU of Postgres and this process", (Rounds.micros(least) / Rounds.micros(whole)).toFixed(2)),
     Report.figure("service, calls/s", Report.number(whole.perSecond)),
     Report.figure("bare server, calls/s", Report.number(least.perSecond)),
     Report.figure(
       "service, ms p50 / p99",
       `${Rounds.percentile(ofService, 0.5).toFixed(1)} / ${Rounds.percentile(ofService, 0.99).toFixed(1)}`
     ),
-    Report.figure("bare server, CPU µs a request", Report.number(least.cpuMicros)),
-    Report.figure("service, CPU µs a request", Report.number(whole.cpuMicros)),
+    Report.figure("bare server, CPU µs a request, ours / Postgres", Report.cpu(least)),
+    Report.figure("service, CPU µs a request, ours / Postgres", Report.cpu(whole)),
     ...[...shares].map(([part, share]) => Report.figure(`  ${part}`, Report.number(share * whole.cpuMicros)))
   ]
 })

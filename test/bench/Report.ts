@@ -16,6 +16,10 @@ export const against = (what: string, value: string, goal: string, met: boolean)
 export const number = (value: number): string =>
   Math.abs(value) >= 10 ? Math.round(value).toLocaleString("en-US") : value.toPrecision(3)
 
+/** Microseconds of this process and of Postgres. */
+export const cpu = (of: { readonly cpuMicros: number; readonly postgresMicros: number }): string =>
+  `${number(of.cpuMicros)} / ${number(of.postgresMicros)}`
+
 export const render = (sections: ReadonlyArray<readonly [title: string, figures: ReadonlyArray<Figure>]>): string => {
   const figures = sections.flatMap(([, lines]) => lines)
   const wide = (of: (line: Figure) => string) => Math.max(...figures.map((line) => of(line).length))

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import * as CpuTime from "./CpuTime.ts"
 
 /** The middle value; of an even count the mean of the two in the middle. NaN of nothing. */
 export const median = (values: ReadonlyArray<number>): number => {
@@ -21,28 +22,35 @@ export const slope = (points: ReadonlyArray<readonly [x: number, y: number]>): n
 
 export interface Rate {
   readonly perSecond: number
-  /** CPU time of this process, microseconds per operation: Postgres and other processes are not in it. */
+  /** CPU time of this process, microseconds per operation. */
   readonly cpuMicros: number
+  /** CPU time of Postgres, microseconds per operation. */
+  readonly postgresMicros: number
 }
 
 /** Runs `work`, which says how many operations it did. */
-export const timed = <E, R>(work: Effect.Effect<number, E, R>): Effect.Effect<Rate, E, R> =>
-  Effect.suspend(() => {
+export const timed = <E, R>(work: Effect.Effect<number, E, R>) =>
+  Effect.gen(function* () {
+    const before = yield* CpuTime.read
     const startedAt = performance.now()
-    const cpuBefore = process.cpuUsage()
-    return Effect.map(work, (operations): Rate => {
-      const { system, user } = process.cpuUsage(cpuBefore)
-      return {
-        perSecond: (operations * 1000) / (performance.now() - startedAt),
-        cpuMicros: (user + system) / operations
-      }
-    })
+    const operations = yield* work
+    const elapsedMs = performance.now() - startedAt
+    const after = yield* CpuTime.read
+    return {
+      perSecond: (operations * 1000) / elapsedMs,
+      cpuMicros: (after.own - before.own) / operations,
+      postgresMicros: (after.postgres - before.postgres) / operations
+    } satisfies Rate
   })
 
 export const medianRate = (rates: ReadonlyArray<Rate>): Rate => ({
   perSecond: median(rates.map((rate) => rate.perSecond)),
-  cpuMicros: median(rates.map((rate) => rate.cpuMicros))
+  cpuMicros: median(rates.map((rate) => rate.cpuMicros)),
+  postgresMicros: median(rates.map((rate) => rate.postgresMicros))
 })
+
+/** All the CPU time of an operation that we can see. */
+export const micros = (rate: Rate): number => rate.cpuMicros + rate.postgresMicros
 
 /**
  * One warm-up of each variant, then `rounds` times all of them in turn: what slows the machine down slows each of them,

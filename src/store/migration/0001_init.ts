@@ -50,11 +50,12 @@ CREATE TABLE ledger (
 CREATE INDEX ledger_tenant ON ledger (tenant_id, ordinal DESC);
 CREATE INDEX ledger_spend ON ledger (tenant_id, created_at) WHERE amount_cents < 0;
 
--- entities: the newest state, and every input that made it
+-- entities: the newest state, and every input that made it. Room on their pages keeps new versions of entities and calls
+-- beside the old ones, out of the indexes
 CREATE TABLE entity (
   id text PRIMARY KEY, kind text NOT NULL, tenant_id uuid NOT NULL, seq bigint NOT NULL, settled boolean NOT NULL,
   state_version int NOT NULL, state jsonb NOT NULL, updated_at timestamptz NOT NULL
-);
+) WITH (fillfactor = 60);
 CREATE INDEX entity_unsettled ON entity (kind) WHERE NOT settled;
 CREATE TABLE journal (
   entity_id text NOT NULL, seq bigint NOT NULL, at timestamptz NOT NULL, seed text NOT NULL, machine_version int NOT NULL,
@@ -67,7 +68,7 @@ CREATE TABLE call (
   to_number text NOT NULL, route_id text NOT NULL, initiated_at timestamptz NOT NULL, answered_at timestamptz,
   ended_at timestamptz, duration_seconds int NOT NULL, end_reason text, end_initiator text, customer_reference text,
   cost_cents bigint, rating_status text NOT NULL
-);
+) WITH (fillfactor = 60);
 CREATE INDEX call_tenant ON call (tenant_id, initiated_at DESC, id DESC);
 
 CREATE TABLE event (
