@@ -26,7 +26,7 @@ const crashPoints = [
 ]
 const [firstPoint] = crashPoints
 
-const load = { calls: 40, sipCalls: 15, talkSecs: 3, rampMs: 500 }
+const load = { calls: 40, sipCalls: 15, talkSecs: 2, rampMs: 500 }
 
 /** A world for the tests of one `describe`, gone after them. */
 const worldOf = (options: { readonly external: boolean; readonly crashPoint?: string }) => {
@@ -123,14 +123,17 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
       return rows.length === 0 ? true : undefined
     })
 
-  const place = (world: World.World, key: string) => {
+  const onSip = ({ sipRouteId }: World.Tenant) => ({ to: "+12025561234", route_id: sipRouteId })
+  const echo = () => ({ to: "+12025550100" })
+
+  const place = (world: World.World, key: string, callee: (tenant: World.Tenant) => object) => {
     const [tenant] = world.tenants
     if (tenant === undefined) throw new Error("there is no tenant")
     return world.client.command({
       apiKey: tenant.apiKey,
       key,
       path: "/v1/calls",
-      body: { from: tenant.number, to: "+12025550100", customer_reference: key },
+      body: { from: tenant.number, customer_reference: key, ...callee(tenant) },
       mark: `call ${key}`
     })
   }
@@ -138,14 +141,18 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
   const callsOf = (world: World.World, key: string) =>
     world.database().query<{ readonly id: string }>("SELECT id FROM call WHERE customer_reference = $1", [key])
 
-  it("leaves a statement that writes nothing once the next process has raised the epoch", async () => {
+  it("sends nothing before its commit, and leaves a statement that writes nothing once the next process has raised the epoch", async () => {
     const { peer, world } = made()
     const before = await epoch(world)
     // The table's lock is taken before the statement looks at anything, the epoch included.
     const orphan = await world.database().holding("LOCK TABLE audit IN ACCESS EXCLUSIVE MODE", async () => {
-      const placed = place(world, "late")
+      const lines = peer.dialogs.size
+      const placed = place(world, "late", onSip)
       const pid = await commitWaits(world)
+      // Long enough for a command that did not wait for its commit to be seen by the peer.
+      await delay(300)
       await world.service().kill("SIGKILL")
+      expect(peer.dialogs.size).toBe(lines)
       expect(await placed).toBeNull()
       world.spawn()
       await epochRaised(world, before)
@@ -163,7 +170,7 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
   it("leaves a statement that is waited for when it holds the epoch, and then counts", async () => {
     const { peer, world } = made()
     const before = await epoch(world)
-    const placed = await place(world, "early")
+    const placed = await place(world, "early", echo)
     expect(placed?.status).toBe(201)
     const { id } = JSON.parse(placed?.body ?? "") as { readonly id: string }
     await until("an answered call", async () => {

@@ -112,7 +112,10 @@ const eventRows = (database: Database) =>
     SELECT id, tenant_id AS "tenantId", entity_id AS "entityId", sequence, type, route_id AS "routeId", body
     FROM event ORDER BY entity_id, sequence`)
 
-/** Every committed event reached every matching subscription, with its bytes, and nothing else reached any. */
+/**
+ * Every committed event reached every matching subscription, with its bytes, and nothing else reached any; the log says
+ * so too, since the receiver accepts everything.
+ */
 export const deliveries = async (world: World): Promise<Lines> => {
   const events = await eventRows(world.database())
   const subscribed = new Map(
@@ -124,7 +127,10 @@ export const deliveries = async (world: World): Promise<Lines> => {
         )
     ).map((row) => [row.id, row])
   )
-  const lines: Array<string> = [...world.receiver.violations]
+  const unfinished = await world.database().query<{ readonly line: string }>(`
+    SELECT 'the delivery of ' || event_id || ' to ' || destination || ' is ' || status || ' after attempt ' || attempt_no AS line
+    FROM webhook_delivery WHERE status <> 'succeeded'`)
+  const lines: Array<string> = [...world.receiver.violations, ...unfinished.map(({ line }) => line)]
   for (const tenant of world.tenants)
     for (const { id, name } of tenant.subscriptions) {
       const wants = subscribed.get(id)

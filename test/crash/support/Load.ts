@@ -130,7 +130,7 @@ export const start = (world: World, options: Options): Load => {
         from: tenant.number,
         to: routeId === null ? `+1202555${pick(phones)}` : `+1202556${between(1000, 9999)}`,
         customer_reference: key,
-        timeout_secs: between(2, 5),
+        timeout_secs: between(2, 4),
         time_limit_secs: between(1, options.talkSecs + 1),
         ...(routeId === null ? {} : { route_id: routeId })
       },
