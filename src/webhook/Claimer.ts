@@ -16,6 +16,9 @@ export interface Claim {
 /** Destinations per statement; what waits beyond goes into the next. */
 const batchLimit = 128
 
+/** Between statements, in which the next one gathers: fewer of them for a moment's delay, and none after a rest. */
+const pauseMs = 2
+
 const nothing: Claim = { deliveries: [], more: true }
 
 /**
@@ -65,6 +68,7 @@ export const make = Effect.fnUntraced(function* (options: { readonly load: () =>
 
   yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(
     Effect.flatMap((batch) => run(batch.map((request) => ({ ...request, room: granted(request) })))),
+    Effect.andThen(Effect.sleep(pauseMs)),
     Effect.forever,
     Effect.forkScoped
   )

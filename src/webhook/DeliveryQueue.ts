@@ -38,6 +38,9 @@ export interface ClaimedRow extends Omit<Delivery, "id"> {
  * Claims for many destinations at once. `$1`: JSON array of `{ destination, room, busyLanes, underWay }`; `$2`: lease
  * in milliseconds.
  *
+ * It does not wait for the disk: a claim that a crash of the database undoes is an attempt that is made again, as one
+ * whose outcome was lost.
+ *
  * A first try is eligible when it is the earliest due of its lane and the lane is not busy; a retry always is. A row
  * that is found `sending` repeats its attempt: what happened to it is not known.
  *
@@ -45,7 +48,10 @@ export interface ClaimedRow extends Omit<Delivery, "id"> {
  * cannot see makes it read the index in order and stop, an array of keys makes it lock by key.
  */
 export const claim = `
-WITH wanted AS MATERIALIZED (
+WITH relaxed AS MATERIALIZED (
+  SELECT set_config('synchronous_commit', 'off', true)
+),
+wanted AS MATERIALIZED (
   SELECT r.destination, r.room, r."busyLanes" AS busy_lanes, r."underWay" AS under_way
   FROM jsonb_to_recordset($1::jsonb) AS r(destination text, room int, "busyLanes" text[], "underWay" uuid[])
 ),
@@ -83,7 +89,7 @@ SELECT w.destination, coalesce(seen.due, 0) AS due, c.id, c.event_id AS "eventId
   CASE WHEN c.attempt_no = 1 THEN c.lane END AS lane, e.body,
   coalesce(s.target_url, t.webhook_failover_url) AS "targetUrl",
   coalesce(s.signing_secret, t.webhook_failover_secret) AS "sealedSecret"
-FROM wanted w LEFT JOIN seen ON seen.destination = w.destination
+FROM relaxed CROSS JOIN wanted w LEFT JOIN seen ON seen.destination = w.destination
   LEFT JOIN claimed c ON c.destination = w.destination
   LEFT JOIN event e ON e.id = c.event_id
   LEFT JOIN webhook_subscription s ON s.id = c.subscription_id AND s.is_active

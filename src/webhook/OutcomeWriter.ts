@@ -12,6 +12,9 @@ interface Waiting {
 
 const batchLimit = 256
 
+/** Between statements, in which the next one gathers: nobody waits for an outcome but the next event of its call. */
+const pauseMs = 5
+
 /** After this many refusals in a row, with the database there, a batch is written row by row. */
 const patience = 3
 
@@ -64,6 +67,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
   yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(
     Effect.flatMap((batch) => write(batch)),
+    Effect.andThen(Effect.sleep(pauseMs)),
     Effect.forever,
     Effect.forkScoped
   )
