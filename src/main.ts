@@ -1,5 +1,6 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Context, Data, Deferred, Effect, Exit, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import { resolve as resolveDns } from "node:dns/promises"
 import { join } from "node:path"
 import { Accounts, DestinationRules } from "./account/Account.ts"
@@ -34,6 +35,8 @@ import { OperatorServer } from "./operator/OperatorServer.ts"
 import * as EmbeddedPostgres from "./store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "./store/embedded/OwnerFile.ts"
 import * as JournalWriter from "./store/JournalWriter.ts"
+import { CommitClient } from "./store/CommitClient.ts"
+import * as Standby from "./store/Standby.ts"
 import { Vault } from "./store/Vault.ts"
 import { Tenants } from "./tenant/Tenant.ts"
 import * as Dispatcher from "./webhook/Dispatcher.ts"
@@ -73,9 +76,8 @@ const core = (
     LogMail.layer,
     Carrier.layer
   )
-  const store = Layer.mergeAll(JournalWriter.layer({ onLost: (error) => stop(error.message) }), Vault.layer(key)).pipe(
-    Layer.provideMerge(Database.layer(url))
-  )
+  const journal = JournalWriter.layer({ onLost: (error) => stop(error.message) }).pipe(Layer.provide(Standby.layer))
+  const store = Layer.mergeAll(journal, Vault.layer(key)).pipe(Layer.provideMerge(Database.layer(url)))
   return Layer.mergeAll(
     Calls.layer({ maxCallSecs: config.maxCallSecs }),
     Tenants.layer({ baseUrl: config.baseUrl })
@@ -100,6 +102,12 @@ const webhooks = Layer.unwrap(
       ownsConnection: (tenantId, routeId) => Effect.isSuccess(connections.find(tenantId, routeId))
     })
   )
+)
+
+/** Deliveries follow commits on the journal's own connections. */
+const commitConnections = Layer.effect(
+  SqlClient.SqlClient,
+  Effect.flatMap(SqlClient.SqlClient, (shared) => Effect.map(CommitClient, (own) => own ?? shared))
 )
 
 /** Media and carriers: they register with `Carrier` and speak to `CarrierSink`. */
@@ -178,7 +186,7 @@ const serve = Effect.gen(function* () {
       yield* Effect.logInfo("calls of the process before this one were recovered", { calls: recovered })
 
     const edges = Layer.mergeAll(
-      Dispatcher.layer({ version }),
+      Dispatcher.layer({ version }).pipe(Layer.provide(commitConnections)),
       OperatorServer.layer({
         port: config.operatorPort,
         tokenFile: join(owned.path, "operator.token"),

@@ -1,9 +1,11 @@
-import { Clock, Context, Effect, FiberMap, Layer } from "effect"
+import { Cause, Clock, Context, Effect, FiberMap, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { SqlError } from "effect/sql/SqlError"
 import * as Actor from "../actor/Actor.ts"
 import * as Id from "../domain/Id.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import { type AuditRow, type Commit, type EntityWrite, Journal } from "../store/Journal.ts"
+import * as Outage from "../store/Outage.ts"
 import * as Machine from "./AccountMachine.ts"
 import * as AccountRepo from "./AccountRepo.ts"
 
@@ -105,11 +107,9 @@ export class Accounts extends Context.Service<
           receipt: null
         }
         // The tenant's row mirrors the status for those who read it by itself; both change together.
-        yield* Effect.orDie(
-          sql.withTransaction(
-            Effect.andThen(repo.mirrorStatus(settings, step.context.now), journal.commitWithin(commit))
-          )
-        )
+        yield* sql
+          .withTransaction(Effect.andThen(repo.mirrorStatus(settings, step.context.now), journal.commitWithin(commit)))
+          .pipe(Effect.catchCause(unavailableOrDie))
         if (before.status !== settings.status) for (const told of listeners) told(settings.tenantId, settings.status)
         return step.state
       })
@@ -135,7 +135,8 @@ export class Accounts extends Context.Service<
             answer: (state) => state,
             reload: repo.load(tenantId, dayNow),
             recovered: (state) => Effect.succeed({ type: "money_read", ...state.tally }),
-            lastWill: () => ({ type: "quota_set", quota: {} })
+            // The next one who needs the account reads it again.
+            lastWill: null
           }
         })
         live.set(tenantId, account)
@@ -206,6 +207,14 @@ export class Accounts extends Context.Service<
 
 /** An admission takes microseconds and waits for nothing: a burst of a tenant's requests is no reason for a 503. */
 const askRoom = 1_024
+
+/** While the database is away nothing was written, and the account goes on with what it has. */
+const unavailableOrDie = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  return error instanceof SqlError && Outage.is(error)
+    ? Effect.fail(Rejected.of("service_unavailable", "the service cannot store anything right now; try again"))
+    : Effect.die(error)
+}
 
 const dayNow = Effect.map(Clock.currentTimeMillis, Machine.dayOf)
 

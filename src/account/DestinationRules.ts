@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { parsePhoneNumberFromString } from "libphonenumber-js/max"
 import { Entropy } from "../actor/Entropy.ts"
@@ -40,6 +40,8 @@ export class DestinationRules extends Context.Service<
         sql<Rule>`SELECT id, tenant_id AS "tenantId", kind, value FROM destination_rule ORDER BY created_at, id`
       )
       let rules = yield* read
+      // One change at a time: what is read last must be what was written last.
+      const changes = yield* Semaphore.make(1)
       const reread = Effect.map(read, (fresh) => {
         rules = fresh
       })
@@ -59,13 +61,16 @@ export class DestinationRules extends Context.Service<
             VALUES (${id}, ${rule.tenantId}, ${rule.kind}, ${rule.value}, to_timestamp(${now} / 1000.0))
             ON CONFLICT DO NOTHING`)
           yield* reread
-          return { ...rule, id }
-        }),
+          // The same rule may have been there already, under its own id.
+          const is = ({ kind, tenantId, value }: Rule) =>
+            kind === rule.kind && tenantId === rule.tenantId && value === rule.value
+          return rules.find(is) ?? { ...rule, id }
+        }, changes.withPermits(1)),
         remove: Effect.fn("DestinationRules.remove")(function* (id) {
           if (!rules.some((rule) => rule.id === id)) return yield* Rejected.of("not_found", "no such rule")
           yield* Effect.orDie(sql`DELETE FROM destination_rule WHERE id = ${id}`)
           yield* reread
-        })
+        }, changes.withPermits(1))
       })
     })
   )

@@ -1,4 +1,4 @@
-import { Cause, Clock, Deferred, Effect, Exit, Metric, Queue } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Metric, Queue, Result } from "effect"
 import { Rejected } from "../domain/Rejected.ts"
 import { CrashPoint, type Point } from "./CrashPoint.ts"
 import * as Deadlines from "./Deadlines.ts"
@@ -16,8 +16,11 @@ import * as Patience from "./Patience.ts"
  */
 export interface Behavior<State, Input, Effects, Asked, Answer> {
   readonly machine: Machine<State, Input, Effects>
-  /** Writes everything of a step in one transaction; gives the answer for whoever asked. */
-  readonly commit: (step: Step<State, Input, Effects>, asked: Asked | null) => Effect.Effect<Answer>
+  /**
+   * Writes everything of a step in one transaction; gives the answer for whoever asked. Fails only when nothing was
+   * written: the state stays, and whoever asked is refused.
+   */
+  readonly commit: (step: Step<State, Input, Effects>, asked: Asked | null) => Effect.Effect<Answer, Rejected>
   /** After the commit: hands commands over. Never waits for the network. */
   readonly interpret: (step: Step<State, Input, Effects>) => Effect.Effect<void>
   /** The answer when nothing changed. */
@@ -25,8 +28,8 @@ export interface Behavior<State, Input, Effects, Asked, Answer> {
   /** After a defect: the state as it was committed (null: it never was), and the input that tells of the recovery. */
   readonly reload: Effect.Effect<State | null>
   readonly recovered: (state: State) => Effect.Effect<Input>
-  /** The input that ends the entity cleanly when it cannot be kept alive. */
-  readonly lastWill: (reason: string) => Input
+  /** The input that ends the entity cleanly when it cannot be kept alive; null: the actor just stops, its rows are whole. */
+  readonly lastWill: ((reason: string) => Input) | null
 }
 
 export interface Step<State, Input, Effects> {
@@ -170,13 +173,17 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
           return
         case "accepted": {
           const step = { input, before, state: outcome.state, effects: outcome.effects, context }
-          const answer = yield* behavior.commit(step, ask?.asked ?? null)
+          const committed = yield* Effect.result(behavior.commit(step, ask?.asked ?? null))
+          if (Result.isFailure(committed)) {
+            if (done !== null) Deferred.doneUnsafe(done, Exit.fail(committed.failure))
+            return
+          }
           state = outcome.state
           yield* behavior.interpret(step)
           crash("after_command")
           yield* Metric.update(acceptedInputs, 1)
           crash("before_answer")
-          if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(answer))
+          if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(committed.success))
           return
         }
       }
@@ -211,6 +218,10 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
     Effect.gen(function* () {
       yield* Effect.logError("an actor gives up", reason).pipe(Effect.annotateLogs({ actor: id }))
       faultsAt = []
+      if (behavior.lastWill === null) {
+        closed = true
+        return
+      }
       const will = decide({ input: behavior.lastWill(reason), ask: null, done: null })
       yield* Effect.catchCause(will, (cause) =>
         Effect.logError("an actor could not end cleanly; a restart of the service recovers it", cause).pipe(

@@ -1,6 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Data, Effect, Layer, type Redacted } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
+import { CommitClient } from "../store/CommitClient.ts"
 import * as Migrations from "../store/Migrations.ts"
 
 export class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ readonly detail: string }> {
@@ -9,7 +11,22 @@ export class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")
   }
 }
 
-/** A pool on the database, migrated. */
+const shared = {
+  connectTimeout: "5 seconds",
+  // A peer that vanished without a word is found out: nothing would ever answer who waits for it.
+  keepAlive: "15 seconds",
+  applicationName: "trunkline",
+  /** What every session asks of the server: nothing of ours blocks others for ever, whatever became of this process. */
+  startupParameters: {
+    statement_timeout: "60000",
+    idle_in_transaction_session_timeout: "15000",
+    tcp_keepalives_idle: "15",
+    tcp_keepalives_interval: "5",
+    tcp_keepalives_count: "3"
+  }
+} as const
+
+/** A pool for requests on the database, migrated, and the journal's own connections beside it. */
 export const layer = (url: Redacted.Redacted) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -19,15 +36,11 @@ export const layer = (url: Redacted.Redacted) =>
     })
   ).pipe(
     Layer.provideMerge(
-      PgClient.layer({
-        url,
-        maxConnections: 12,
-        connectTimeout: "5 seconds",
-        // A peer that vanished without a word is found out: nothing would ever answer who waits for it.
-        keepAlive: "15 seconds",
-        applicationName: "trunkline"
-      })
+      Layer.effect(CommitClient, PgClient.make({ ...shared, url, maxConnections: 5 })).pipe(
+        Layer.provide(Reactivity.layer)
+      )
     ),
+    Layer.provideMerge(PgClient.layer({ ...shared, url, maxConnections: 12 })),
     Layer.catch((error) => Layer.effectContext(Effect.fail(new DatabaseUnreachable({ detail: describe(error) }))))
   )
 

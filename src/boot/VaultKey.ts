@@ -1,5 +1,5 @@
 import { Data, Effect, Redacted } from "effect"
-import { readFileSync, writeFileSync } from "node:fs"
+import { linkSync, readFileSync, unlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Entropy } from "../actor/Entropy.ts"
 import { keyBytes } from "./Config.ts"
@@ -27,7 +27,11 @@ export const load = Effect.fnUntraced(function* (secretKey: Redacted.Redacted | 
       } catch (error) {
         if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error
         const fresh = entropy.hex(32)
-        writeFileSync(file, `${fresh}\n`, { mode: 0o600, flag: "wx", flush: true })
+        // Whole or not there: a crash in between must not leave an empty key that every later start refuses.
+        const draft = `${file}.${entropy.hex(4)}`
+        writeFileSync(draft, `${fresh}\n`, { mode: 0o600, flag: "wx", flush: true })
+        linkSync(draft, file)
+        unlinkSync(draft)
         return fresh
       }
     },

@@ -2,6 +2,7 @@ import { Cause, Clock, Deferred, Effect, Exit, Layer, Queue, Schema } from "effe
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { CrashPoint } from "../actor/CrashPoint.ts"
+import { CommitClient } from "./CommitClient.ts"
 import * as CommitStatement from "./CommitStatement.ts"
 import {
   type Commit,
@@ -60,7 +61,8 @@ export const layer = (options: {
   Layer.effect(
     Journal,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
+      const shared = yield* SqlClient.SqlClient
+      const sql = (yield* CommitClient) ?? shared
       const crash = yield* CrashPoint
 
       const takenAt = yield* Clock.currentTimeMillis
@@ -77,10 +79,10 @@ export const layer = (options: {
       let lost = false
       let listener: (destinations: ReadonlyArray<Destination>) => void = () => {}
 
-      const run = (batch: ReadonlyArray<Commit>): Effect.Effect<Answer, SqlError> =>
+      const run = (batch: ReadonlyArray<Commit>, client = sql): Effect.Effect<Answer, SqlError> =>
         Effect.suspend(() =>
           Effect.map(
-            sql.unsafe<Answer>(CommitStatement.text, CommitStatement.parameters(epoch, batch)),
+            client.unsafe<Answer>(CommitStatement.text, CommitStatement.parameters(epoch, batch)),
             (rows) => rows[0] ?? { owner: 0, balances: null, destinations: null }
           )
         )
@@ -227,7 +229,7 @@ export const layer = (options: {
       return Journal.of({
         commit,
         commitWithin: (commit) =>
-          Effect.orDie(run([commit])).pipe(
+          Effect.orDie(run([commit], shared)).pipe(
             Effect.flatMap((answer) =>
               answer.owner === 1
                 ? Effect.succeed({ ...committed(commit, answer), destinations: answer.destinations ?? [] })

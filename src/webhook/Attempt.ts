@@ -28,7 +28,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const vault = yield* Vault
   const crash = yield* CrashPoint
 
-  const send = Effect.fnUntraced(function* (delivery: DeliveryQueue.Delivery, target: Target, now: number) {
+  const send = Effect.fnUntraced(function* (delivery: DeliveryQueue.Delivery, target: Signed, now: number) {
     const headers = Signature.headers({
       secret: target.secret,
       eventId: delivery.eventId,
@@ -56,6 +56,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const target = targetOf(delivery, vault.open)
     const { reply, sentAt, snippet } = yield* Effect.gen(function* () {
       if (target === null) return withdrawn
+      if (target.secret === null) return unsigned
       const sentAt = yield* Clock.currentTimeMillis
       const answer = yield* send(delivery, target, sentAt)
       return Result.isSuccess(answer)
@@ -78,10 +79,12 @@ export const make = Effect.fnUntraced(function* (options: {
   })
 })
 
-interface Target {
+interface Signed {
   readonly url: string
   readonly secret: string
 }
+/** A secret of null: it was sealed under another key than this installation has now. */
+type Target = Signed | { readonly url: string; readonly secret: null }
 
 interface Sent {
   readonly reply: DeliveryMachine.Reply
@@ -89,14 +92,26 @@ interface Sent {
   readonly snippet: string | null
 }
 
+/** Retried like a transport error: the operator may bring the key back. */
+const unsigned: Sent = {
+  reply: { type: "transport_error", message: "the signing secret cannot be opened" },
+  sentAt: null,
+  snippet: null
+}
 const withdrawn: Sent = { reply: { type: "withdrawn" }, sentAt: null, snippet: null }
 const answered = (statusCode: number) => ({ type: "answered", statusCode }) as const
 
 const targetOf = (
   { sealedSecret, targetUrl }: DeliveryQueue.Delivery,
   open: (sealed: string) => string
-): Target | null =>
-  targetUrl === null || sealedSecret === null ? null : { url: targetUrl, secret: open(sealedSecret) }
+): Target | null => {
+  if (targetUrl === null || sealedSecret === null) return null
+  try {
+    return { url: targetUrl, secret: open(sealedSecret) }
+  } catch {
+    return { url: targetUrl, secret: null }
+  }
+}
 
 /** The start of an answer as text; a character that the limit cut is left out, what is no UTF-8 becomes U+FFFD. */
 const text = (body: Uint8Array): string => new TextDecoder().decode(body, { stream: true })

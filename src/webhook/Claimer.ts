@@ -49,6 +49,8 @@ export const make = Effect.fnUntraced(function* (options: { readonly load: () =>
         : yield* sql
             .unsafe<DeliveryQueue.ClaimedRow>(DeliveryQueue.claim, [JSON.stringify(asked), DeliveryQueue.leaseMs])
             .pipe(
+              // A silent connection is given up; what it may still claim returns with its lease.
+              Effect.timeout("30 seconds"),
               Effect.tapError((error) => Effect.logWarning("webhook deliveries cannot be claimed", error.message)),
               Effect.retry(Schedule.spaced("500 millis")),
               Effect.orDie

@@ -51,12 +51,14 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const write = (batch: ReadonlyArray<Waiting>, refusals = 0): Effect.Effect<void> =>
     attempt(batch.map(({ outcome }) => outcome)).pipe(
+      // A silent connection is given up; writing an outcome twice changes nothing (it names its attempt).
+      Effect.timeout("30 seconds"),
       Effect.matchEffect({
         onSuccess: () => Effect.sync(() => finish(batch)),
         onFailure: Effect.fnUntraced(function* (error) {
           yield* Effect.logWarning("webhook outcomes cannot be written", error.message)
           yield* Effect.sleep("200 millis")
-          const reachable = yield* Effect.isSuccess(sql`SELECT 1`)
+          const reachable = yield* Effect.isSuccess(Effect.timeout(sql`SELECT 1`, "5 seconds"))
           if (!reachable || refusals + 1 < patience) return yield* write(batch, reachable ? refusals + 1 : 0)
           if (batch.length > 1) return yield* Effect.forEach(batch, (entry) => write([entry]), { discard: true })
           yield* Effect.logError("a webhook outcome was refused by the database", error)

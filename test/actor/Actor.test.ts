@@ -31,7 +31,9 @@ const machine: Machine<State, Input, string> = {
 
 const ended = Rejected.of("call_already_ended", "ended")
 
-const setUp = Effect.fnUntraced(function* (options: { readonly commit?: (state: State) => Effect.Effect<void> } = {}) {
+const setUp = Effect.fnUntraced(function* (
+  options: { readonly commit?: (state: State) => Effect.Effect<void, Rejected> } = {}
+) {
   const log: Array<string> = []
   let stored: State | null = null
   const surroundings = yield* Actor.surroundings(Effect.succeed(false))
@@ -160,6 +162,24 @@ describe("Actor", () => {
           assert.strictEqual(yield* actor.ask(1, "me"), "me 3")
         }).pipe(Effect.scoped, provide)
       )
+  )
+
+  it.effect("a commit that says that nothing was written refuses the asker and changes nothing", () =>
+    test(
+      Effect.gen(function* () {
+        let away = false
+        const { actor, log } = yield* setUp({
+          commit: () => (away ? Effect.fail(Rejected.of("service_unavailable", "away")) : Effect.void)
+        })
+        yield* actor.ask(1, "me")
+        away = true
+        assert.strictEqual((yield* Effect.flip(actor.ask(2, "me"))).code, "service_unavailable")
+        assert.strictEqual(actor.state()?.total, 1)
+        away = false
+        assert.strictEqual(yield* actor.ask(2, "me"), "me 3")
+        assert.isFalse(log.some((line) => line.includes("recovered")))
+      }).pipe(Effect.scoped, provide)
+    )
   )
 
   it.effect("too many defects in ten seconds end the entity cleanly", () =>

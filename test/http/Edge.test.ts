@@ -114,10 +114,10 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
 
     it.effect("refuses an id of another form with 400, an unknown or foreign one with 404 (decision C11)", () =>
       Effect.gen(function* () {
-        const upper = TestServer.callOfA.toUpperCase()
-        for (const id of ["abc", "svc_call_", `${TestServer.callOfA}0`, upper, TestServer.routeOfA])
+        for (const id of ["abc", TestServer.callOfA.toUpperCase(), TestServer.routeOfA])
           expect(yield* refusal("GET", `/v1/calls/${id}`)).toEqual([400, "invalid_request"])
-        expect(yield* refusal("GET", `/v1/calls/svc_call_${"0".repeat(32)}`)).toEqual([404, "not_found"])
+        for (const id of [`svc_call_${"0".repeat(32)}`, "svc_call_", `${TestServer.callOfA}0`])
+          expect(yield* refusal("GET", `/v1/calls/${id}`)).toEqual([404, "not_found"])
         expect(yield* refusal("GET", oneCall, { key: "svc_live_b" })).toEqual([404, "not_found"])
       })
     )

@@ -1,0 +1,21 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer, Scope } from "effect"
+import * as Standby from "../../src/store/Standby.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
+  "Standby, house «One writer, one owner»",
+  (it) => {
+    it.effect("a second process waits while the first lives, and takes over when it ends", () =>
+      Effect.gen(function* () {
+        const first = yield* Scope.make()
+        yield* Layer.buildWithScope(Standby.layer, first)
+        const second = yield* Effect.forkChild(Effect.scoped(Layer.build(Standby.layer)))
+        yield* Effect.sleep("1200 millis")
+        assert.isUndefined(second.pollUnsafe())
+        yield* Scope.close(first, Exit.void)
+        yield* Fiber.join(second).pipe(Effect.timeout("5 seconds"))
+      })
+    )
+  }
+)
