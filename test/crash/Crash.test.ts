@@ -3,6 +3,7 @@ import { Effect, Exit, Redacted, Scope } from "effect"
 import { setTimeout as delay } from "node:timers/promises"
 import * as Netem from "../support/Netem.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
+import type * as Client from "./support/Client.ts"
 import * as Invariants from "./support/Invariants.ts"
 import * as Round from "./support/Round.ts"
 import * as SipPeer from "./support/SipPeer.ts"
@@ -32,7 +33,7 @@ const load = { calls: 40, sipCalls: 15, talkSecs: 2, rampMs: 500 }
 const worldOf = (options: { readonly external: boolean; readonly crashPoint?: string }) => {
   const scope = Scope.makeUnsafe()
   const random = Netem.random(seed)
-  let made: { readonly world: World.World; readonly peer: SipPeer.SipPeer } | null = null
+  let made: { readonly world: World.World; readonly peer: SipPeer.OwnSipPeer } | null = null
   beforeAll(async () => {
     const url = options.external
       ? Redacted.value(await Effect.runPromise(Scope.provide(TestDatabase.empty, scope)))
@@ -102,7 +103,7 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
     until("a commit that waits", async () => {
       const [row] = await world.database().query<{ readonly pid: number }>(
         `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-           AND query LIKE '%FROM journal_owner%FOR SHARE%'`
+           AND query LIKE '%INSERT INTO journal %'`
       )
       return row?.pid
     })
@@ -123,7 +124,29 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
       return rows.length === 0 ? true : undefined
     })
 
-  const onSip = ({ sipRouteId }: World.Tenant) => ({ to: "+12025561234", route_id: sipRouteId })
+  /** The id of a placed call, when it is answered. */
+  const answered = async (world: World.World, placed: Client.Answer | null): Promise<string> => {
+    expect(placed?.status).toBe(201)
+    const { id } = JSON.parse(placed?.body ?? "") as { readonly id: string }
+    await until("an answered call", async () => {
+      const rows = await world.database().query("SELECT id FROM call WHERE id = $1 AND status = 'answered'", [id])
+      return rows[0]
+    })
+    return id
+  }
+
+  const endOf = async (world: World.World, callId: string) => {
+    const [row] = await world
+      .database()
+      .query<{ readonly reason: string }>("SELECT end_reason AS reason FROM call WHERE id = $1", [callId])
+    return row?.reason
+  }
+
+  /** Events that the first tenant has been told of. */
+  const delivered = ({ receiver, tenants }: World.World): number =>
+    receiver.delivered(tenants[0]?.subscriptions[0]?.name ?? "").size
+
+  const onSip = ({ sipRouteId }: World.Tenant) => ({ to: SipPeer.steadyNumber, route_id: sipRouteId })
   const echo = () => ({ to: "+12025550100" })
 
   const place = (world: World.World, key: string, callee: (tenant: World.Tenant) => object) => {
@@ -144,16 +167,23 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
   it("sends nothing before its commit, and leaves a statement that writes nothing once the next process has raised the epoch", async () => {
     const { peer, world } = made()
     const before = await epoch(world)
+    const talking = await answered(world, await place(world, "talks", onSip))
+    const [line] = [...peer.dialogs.values()].slice(-1)
+    expect(await Invariants.eventually(5_000, () => Invariants.deliveries(world))).toEqual([])
+    const events = delivered(world)
     // The table's lock is taken before the statement looks at anything, the epoch included.
     const orphan = await world.database().holding("LOCK TABLE audit IN ACCESS EXCLUSIVE MODE", async () => {
       const lines = peer.dialogs.size
-      const placed = place(world, "late", onSip)
+      peer.hangUp(line?.callId ?? "")
       const pid = await commitWaits(world)
-      // Long enough for a command that did not wait for its commit to be seen by the peer.
-      await delay(300)
+      const placed = place(world, "late", onSip)
+      // Long enough for what did not wait for its commit to be seen: an answer to the BYE, an INVITE, a webhook.
+      await delay(500)
       await world.service().kill("SIGKILL")
-      expect(peer.dialogs.size).toBe(lines)
       expect(await placed).toBeNull()
+      expect(line?.byeTakenAt).toBeNull()
+      expect(peer.dialogs.size).toBe(lines)
+      expect(delivered(world)).toBe(events)
       world.spawn()
       await epochRaised(world, before)
       return pid
@@ -161,6 +191,7 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
     await gone(world, orphan)
     expect(await callsOf(world, "late")).toEqual([])
     await world.ready()
+    expect(await endOf(world, talking)).toBe("carrier_error")
     expect(await world.client.repeatUnanswered()).toBe(1)
     expect(await callsOf(world, "late")).toHaveLength(1)
     await hangUpAll(world)
@@ -170,13 +201,7 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
   it("leaves a statement that is waited for when it holds the epoch, and then counts", async () => {
     const { peer, world } = made()
     const before = await epoch(world)
-    const placed = await place(world, "early", echo)
-    expect(placed?.status).toBe(201)
-    const { id } = JSON.parse(placed?.body ?? "") as { readonly id: string }
-    await until("an answered call", async () => {
-      const rows = await world.database().query("SELECT id FROM call WHERE id = $1 AND status = 'answered'", [id])
-      return rows[0]
-    })
+    const id = await answered(world, await place(world, "early", echo))
     // The charge of the call is the last thing that the statement gets to, when it has locked the epoch.
     await world.database().holding("SELECT 1 FROM balance FOR UPDATE", async () => {
       const hungUp = hangUp(world, id)
@@ -194,10 +219,7 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
       expect(await epoch(world)).toBe(before)
     })
     await world.ready()
-    const ended = await world
-      .database()
-      .query<{ readonly reason: string }>("SELECT end_reason AS reason FROM call WHERE id = $1", [id])
-    expect(ended).toEqual([{ reason: "normal_clearing" }])
+    expect(await endOf(world, id)).toBe("normal_clearing")
     expect(await world.client.repeatUnanswered()).toBe(1)
     expect(first(await Invariants.check(world, peer))).toEqual([])
   })

@@ -17,15 +17,23 @@ export interface Dialog {
   closed: "refused" | "cancelled" | "hung up by the service" | "hung up by the peer" | null
 }
 
+/** Whoever calls it is answered at once, and may talk for ever. */
+export const steadyNumber = "+12025560000"
+
 /**
  * A trunk with a will of its own, on 127.0.0.1: rings, answers, is busy or never answers, hangs up or waits for a BYE,
- * as `random` says. It repeats what UDP makes one repeat (RFC 3261 sections 13.3.1.4 and 17), so that it lives through
+ * as `random` says; but for `steadyNumber`. It repeats what UDP makes one repeat (RFC 3261 sections 13.3.1.4 and 17), so that it lives through
  * the death of the service.
  */
 export interface SipPeer {
   readonly port: number
   readonly dialogs: ReadonlyMap<string, Dialog>
   readonly close: () => Promise<void>
+}
+
+/** A peer in this process, which also does as it is told. */
+export interface OwnSipPeer extends SipPeer {
+  readonly hangUp: (callId: string) => void
 }
 
 const t1 = 500
@@ -36,6 +44,8 @@ const giveUpMs = 32_000
 interface Line {
   readonly dialog: Dialog
   readonly invite: SipRequest
+  /** The caller's port. */
+  readonly from: number
   readonly tag: string
   /** What a repeated INVITE is answered with. */
   last: SipResponse
@@ -45,7 +55,7 @@ interface Line {
   acknowledged: (() => void) | null
 }
 
-export const start = async (random: () => number): Promise<SipPeer> => {
+export const start = async (random: () => number): Promise<OwnSipPeer> => {
   const socket = createSocket("udp4")
   // Its receive buffer outlasts a burst of INVITEs and BYEs while this process does something else.
   socket.bind(0, "127.0.0.1")
@@ -115,6 +125,7 @@ export const start = async (random: () => number): Promise<SipPeer> => {
 
   const hangUp = (line: Line, to: number): void => {
     if (line.dialog.closed !== null) return
+    line.calm()
     const bye = Requests.make({
       method: "BYE",
       uri: (header(line.invite, "Contact") ?? "").replace(/^.*<|>.*$/g, ""),
@@ -132,11 +143,12 @@ export const start = async (random: () => number): Promise<SipPeer> => {
     const dialog: Dialog = { callId, invitedAt: Date.now(), byeTakenAt: null, closed: null }
     const tag = `peer${dialogs.size}`
     const last = Responses.make(invite, 180, { toTag: tag, contact })
-    const line: Line = { dialog, invite, tag, last, calm: () => {}, acknowledged: null }
+    const line: Line = { dialog, invite, from: to, tag, last, calm: () => {}, acknowledged: null }
     lines.set(callId, line)
     dialogs.set(callId, dialog)
-    const mood = random()
-    const ringMs = 100 + random() * 900
+    const isSteady = invite.uri.startsWith(`sip:${steadyNumber}@`)
+    const mood = isSteady ? 1 : random()
+    const ringMs = isSteady ? 0 : 100 + random() * 900
     const talkMs = 500 + random() * 4000
     send(last, to)
     if (mood < 0.1) return
@@ -188,6 +200,10 @@ export const start = async (random: () => number): Promise<SipPeer> => {
   return {
     port,
     dialogs,
+    hangUp: (callId) => {
+      const line = lines.get(callId)
+      if (line !== undefined) hangUp(line, line.from)
+    },
     close: async () => {
       closed = true
       for (const timer of timers) clearTimeout(timer)
