@@ -19,6 +19,10 @@ export const layer = Layer.effectDiscard(
       connection.executeUnprepared("SELECT pg_try_advisory_lock($1::bigint) AS locked", [lockId], undefined),
       (rows) => (rows[0] as { readonly locked: boolean } | undefined)?.locked === true
     )
+    // Back in the pool a connection would keep it.
+    yield* Effect.addFinalizer(() =>
+      Effect.ignore(connection.executeUnprepared("SELECT pg_advisory_unlock($1::bigint)", [lockId], undefined))
+    )
     if (yield* attempt) return
     yield* Effect.logWarning("another process owns the journal of this database; this one stands by")
     while (!(yield* attempt)) yield* Effect.sleep("500 millis")
