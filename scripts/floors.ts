@@ -1,5 +1,5 @@
 /**
- * Enforces the floors of the house (README, "The house"): a file imports its own room and lower floors, never upward,
+ * Enforces the names and the floors of the house (README, "The house"): a file imports its own room and lower floors, never upward,
  * never in a circle; a feature sees of another feature only its door, and only doors that stand earlier in `features`.
  * Pure floors reach no socket, file, process or random source: of Node they may use the hash functions only.
  */
@@ -147,6 +147,24 @@ for (const file of globSync("src/**/*.ts", { cwd: root })) {
     if (!allowed.some((pattern) => pattern.test(specifier)))
       problems.push(`${file}: floor ${here.floor} may not import ${specifier}`)
   }
+}
+
+/** Names of the house: a file is a module in PascalCase, and no name says only that it helps. */
+const namedOtherwise = /^(main|operator\/cli)\.ts$|^store\/migration\/\d{4}_[a-z_]+\.ts$|\.d\.ts$/
+const saysNothing = /(Manager|Helper|Util|Utils|Impl|Service)$/
+const declared = /^export (?:abstract )?(?:class|const|interface|type|function) (\w+)/gm
+
+for (const path of graph.keys()) {
+  const file = path.slice(path.lastIndexOf("/") + 1, -".ts".length)
+  if (!namedOtherwise.test(path) && !/^[A-Z][A-Za-z0-9]*$/.test(file))
+    problems.push(`src/${path}: modules are named in PascalCase`)
+  if (dirname(path) !== "." && !/^[a-z]+(\/[a-z]+)*$/.test(dirname(path)))
+    problems.push(`src/${path}: folders are lower case`)
+  for (const name of [
+    file,
+    ...[...readFileSync(join(root, "src", path), "utf8").matchAll(declared)].map((match) => match[1] ?? "")
+  ])
+    if (saysNothing.test(name)) problems.push(`src/${path}: ${name} says nothing`)
 }
 
 const visiting = new Set<string>()
