@@ -19,7 +19,7 @@ const decodeTimeout = Duration.seconds(20)
  * Decodes sound files in a thread of its own, one after the other: neither a long file nor a codec that hangs on hostile
  * bytes holds up a call. A thread that takes too long is ended, and the file counts as of no known format.
  *
- * The thread is started with the first file, and does not keep the process alive.
+ * The thread is started at once, so that the first file does not wait for it, and does not keep the process alive.
  */
 export const layer = Layer.effect(
   AudioDecoder,
@@ -47,6 +47,7 @@ export const layer = Layer.effect(
       return started
     }
 
+    thread()
     const refused = new AudioRefused({ reason: "unsupported_format" })
 
     const decodeOne = (bytes: Uint8Array, contentType: string | null) =>
