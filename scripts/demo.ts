@@ -7,6 +7,7 @@
 import { ApiFailure, makeApi } from "./demo/Api.ts"
 import * as Certificate from "./demo/Certificate.ts"
 import { readable, Unexpected } from "./demo/Json.ts"
+import * as FreePorts from "../test/support/FreePorts.ts"
 import * as OwnService from "./demo/OwnService.ts"
 import * as Receiver from "./demo/Receiver.ts"
 import { tell } from "./demo/Story.ts"
@@ -42,7 +43,7 @@ const run = async (): Promise<void> => {
   try {
     if (borrowed === undefined) {
       timeline.note("starting a service in", folder)
-      const service = OwnService.spawnIn(folder, certificate.caFile, await OwnService.freePorts())
+      const service = OwnService.spawnIn(folder, certificate.caFile, await FreePorts.find())
       stop = async () => {
         await receiver.stop()
         await service.stop()

@@ -1,10 +1,8 @@
 import { spawn } from "node:child_process"
-import { createSocket } from "node:dgram"
-import { once } from "node:events"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { FreePorts } from "../../test/support/FreePorts.ts"
 import { Unexpected } from "./Json.ts"
 
 export interface OwnService {
@@ -26,41 +24,8 @@ export const makeFolder = async (): Promise<string> => {
   return folder
 }
 
-export interface Ports {
-  readonly http: number
-  readonly operator: number
-  readonly sip: number
-}
-
-const portOf = (address: string | { readonly port: number } | null): number =>
-  typeof address === "object" && address !== null ? address.port : 0
-
-const freeTcpPort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const port = portOf(server.address())
-  server.close()
-  await once(server, "close")
-  return port
-}
-
-const freeUdpPort = async (): Promise<number> => {
-  const socket = createSocket("udp4").bind(0, "127.0.0.1")
-  await once(socket, "listening")
-  const { port } = socket.address()
-  socket.close()
-  await once(socket, "close")
-  return port
-}
-
-export const freePorts = async (): Promise<Ports> => ({
-  http: await freeTcpPort(),
-  operator: await freeTcpPort(),
-  sip: await freeUdpPort()
-})
-
 /** A service with nothing of the surrounding environment's configuration. */
-export const spawnIn = (folder: string, caFile: string, ports: Ports): OwnService => {
+export const spawnIn = (folder: string, caFile: string, ports: FreePorts): OwnService => {
   const { DATABASE_URL: _database, BASE_URL: _base, SECRET_KEY: _key, ...environment } = process.env
   const child = spawn(process.execPath, ["src/main.ts"], {
     cwd: root,

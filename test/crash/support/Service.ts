@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { createSocket } from "node:dgram"
-import { once } from "node:events"
-import { createServer } from "node:net"
 import { createInterface } from "node:readline"
+import type { FreePorts } from "../../support/FreePorts.ts"
 
 /** The service under test as a process of its own, so that kill -9 is really that. */
 export interface Service {
@@ -19,16 +17,9 @@ export interface Service {
   readonly faults: ReadonlyArray<string>
 }
 
-/** The same for every start of one service: its peers know these. */
-export interface Ports {
-  readonly http: number
-  readonly operator: number
-  readonly sip: number
-}
-
 export interface Options {
   readonly dataDir: string
-  readonly ports: Ports
+  readonly ports: FreePorts
   /** Certificate authority of the receiver. */
   readonly caFile: string
   /** Absent: the embedded Postgres in `dataDir`. */
@@ -39,33 +30,6 @@ export interface Options {
 
 const root = new URL("../../..", import.meta.url).pathname
 const startMs = 60_000
-
-const portOf = (address: string | { readonly port: number } | null): number =>
-  typeof address === "object" && address !== null ? address.port : 0
-
-const freeTcpPort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const port = portOf(server.address())
-  server.close()
-  await once(server, "close")
-  return port
-}
-
-export const freeUdpPort = async (): Promise<number> => {
-  const socket = createSocket("udp4").bind(0, "127.0.0.1")
-  await once(socket, "listening")
-  const { port } = socket.address()
-  socket.close()
-  await once(socket, "close")
-  return port
-}
-
-export const freePorts = async (): Promise<Ports> => ({
-  http: await freeTcpPort(),
-  operator: await freeTcpPort(),
-  sip: await freeUdpPort()
-})
 
 /** Nothing of the surrounding environment's configuration reaches it. */
 const environment = ({ caFile, crashPoint, databaseUrl, dataDir, ports }: Options) => ({

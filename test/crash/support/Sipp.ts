@@ -3,7 +3,7 @@ import { once } from "node:events"
 import { open, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import * as Service from "./Service.ts"
+import * as FreePorts from "../../support/FreePorts.ts"
 import type { Dialog, SipPeer } from "./SipPeer.ts"
 
 /**
@@ -80,7 +80,7 @@ const pollMs = 50
 
 /** Null where `sipp` is not installed. */
 export const start = async (folder: string): Promise<SipPeer | null> => {
-  const port = await Service.freeUdpPort()
+  const port = await FreePorts.udp()
   const files = {
     scenario: join(folder, "trunk.xml"),
     log: join(folder, "sipp.log"),
@@ -92,7 +92,7 @@ export const start = async (folder: string): Promise<SipPeer | null> => {
     "sipp",
     [
       ["-sf", files.scenario, "-i", "127.0.0.1", "-p", String(port), "-nostdin", "-buff_size", "4194304"],
-      ["-mi", "127.0.0.1", "-mp", String(await Service.freeUdpPort())],
+      ["-mi", "127.0.0.1", "-mp", String(await FreePorts.udp())],
       ["-trace_logs", "-log_file", files.log, "-trace_err", "-error_file", files.errors]
     ].flat(),
     { cwd: folder, stdio: "ignore", env: { ...process.env, TERM: "xterm" } }

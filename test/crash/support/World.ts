@@ -8,6 +8,7 @@ import * as Client from "./Client.ts"
 import * as Database from "./Database.ts"
 import * as Errands from "./Errands.ts"
 import * as Receiver from "./Receiver.ts"
+import * as FreePorts from "../../support/FreePorts.ts"
 import * as Service from "./Service.ts"
 
 export interface Subscription {
@@ -29,7 +30,7 @@ export interface Tenant {
 /** A service that is killed and started again, and everything around it that is not: tenants, receiver, database. */
 export interface World {
   readonly baseUrl: string
-  readonly ports: Service.Ports
+  readonly ports: FreePorts.FreePorts
   readonly client: Client.Client
   readonly receiver: Receiver.Receiver
   readonly tenants: ReadonlyArray<Tenant>
@@ -69,7 +70,7 @@ export const make = async (options: Options): Promise<World> => {
   const caFile = join(folder, "ca.pem")
   await writeFile(caFile, authority.cert)
   const receiver = await Receiver.start(authority.issue(["127.0.0.1"]))
-  const ports = await Service.freePorts()
+  const ports = await FreePorts.find()
   const baseUrl = `http://127.0.0.1:${ports.http}`
   const dataDir = join(folder, "data")
 
