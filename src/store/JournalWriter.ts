@@ -80,12 +80,13 @@ export const layer = (options: {
       let listener: (destinations: ReadonlyArray<Destination>) => void = () => {}
 
       const run = (batch: ReadonlyArray<Commit>, client = sql): Effect.Effect<Answer, SqlError> =>
-        Effect.suspend(() =>
-          Effect.map(
-            client.unsafe<Answer>(CommitStatement.text, CommitStatement.parameters(epoch, batch)),
+        Effect.suspend(() => {
+          const { parameters, text } = CommitStatement.make(epoch, batch)
+          return Effect.map(
+            client.unsafe<Answer>(text, parameters),
             (rows) => rows[0] ?? { owner: 0, balances: null, destinations: null }
           )
-        )
+        })
 
       const lose = (): JournalLost => {
         const error = new JournalLost({ epoch })
