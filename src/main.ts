@@ -20,7 +20,7 @@ import * as SimulatorCarrier from "./carrier/simulator/SimulatorCarrier.ts"
 import * as SipCarrier from "./carrier/sip/SipCarrier.ts"
 import { Connections } from "./connection/Connection.ts"
 import * as NodeEgress from "./egress/node/NodeEgress.ts"
-import { Authenticator } from "./http/Authenticator.ts"
+import * as ApiKeyHandlers from "./http/apikey/ApiKeyHandlers.ts"
 import { ClientAddress } from "./http/ClientAddress.ts"
 import { BaseUrl } from "./http/Pagination.ts"
 import { RateLimit } from "./http/RateLimit.ts"
@@ -134,15 +134,10 @@ const carriers = (config: Config.Config) =>
     Layer.provide(AudioDecoderThread.layer)
   )
 
-const authenticator = Layer.effect(
-  Authenticator,
-  Effect.map(ApiKeys, ({ authenticate, tenantStatus }) => Authenticator.of({ authenticate, tenantStatus }))
-)
-
 const api = (config: Config.Config) =>
   HttpServer.layer({ host: config.httpHost, port: config.httpPort, graceMs: 10_000 }).pipe(
     Layer.provide([
-      authenticator,
+      ApiKeyHandlers.authenticator,
       ClientAddress.layer(config.trustProxy),
       RateLimit.layer({ signupPerHour: config.signupLimitPerHour }),
       Layer.succeed(BaseUrl, config.baseUrl)

@@ -87,7 +87,10 @@ export const make = Effect.gen(function* () {
     yield* Effect.forEach(
       rows,
       Effect.fnUntraced(function* (row) {
-        const state = Result.getOrElse(decode(row.state), (error) => Salvage.fromUnreadable(row, String(error)))
+        const decoded = decode(row.state)
+        if (Result.isFailure(decoded))
+          yield* Effect.logError(`call ${row.id} cannot be read any more: it is ended`, decoded.failure)
+        const state = Result.isSuccess(decoded) ? decoded.success : Salvage.fromUnreadable(row)
         const actor = yield* spawn(row.id, state, Effect.void)
         yield* actor.tell({
           type: "recovered",

@@ -5,7 +5,7 @@ import type { CallState } from "./CallState.ts"
  * A call whose stored state cannot be read any more, as far as it can be told (house, "Recovery"): enough for its
  * `call.ended` and for taking its leg down. It is free of charge, since its rate is unknown.
  */
-export const fromUnreadable = (row: StoredEntity, _why: string): CallState => {
+export const fromUnreadable = (row: StoredEntity): CallState => {
   const raw = objectOf(row.state)
   const leg = objectOf(Array.isArray(raw["legs"]) ? raw["legs"][0] : undefined)
   const text = (value: unknown, otherwise: string) => (typeof value === "string" ? value : otherwise)

@@ -3,7 +3,6 @@ import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } fr
 import { SqlError } from "effect/sql/SqlError"
 import { type Rejection, rejection } from "../domain/ErrorCatalogue.ts"
 import { Rejected } from "../domain/Rejected.ts"
-import { JournalUnavailable } from "../store/Journal.ts"
 import * as Outage from "../store/Outage.ts"
 import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
 import * as Refusal from "./Refusal.ts"
@@ -18,8 +17,7 @@ const fault = rejection("internal_error", "something went wrong on our side")
 const respond = (rejection: Rejection) => Refusal.respond(Refusal.render(rejection))
 
 /** The database is away: 503 without `Retry-After` (decision C17); anything else that dies is a fault of ours. */
-const isOutage = (defect: unknown): boolean =>
-  defect instanceof JournalUnavailable || (defect instanceof SqlError && Outage.is(defect))
+const isOutage = (defect: unknown): boolean => defect instanceof SqlError && Outage.is(defect)
 
 /** The envelope around everything that no endpoint answers: unknown paths, wrong methods, defects (logged with their cause). */
 export const layer = (table: ReturnType<typeof RouteTable.make>) =>

@@ -1,4 +1,4 @@
-import { Context, type Effect, Schema } from "effect"
+import { Context, type Effect } from "effect"
 
 /**
  * The journal: what "nothing is lost" means (house, section "The actor and its journal").
@@ -135,11 +135,6 @@ export interface Committed {
   /** Balance after this commit's money, where it moved any. */
   readonly balanceCents: number | null
 }
-
-/** The database cannot be reached; what waits will be written when it is back. */
-export class JournalUnavailable extends Schema.TaggedError<JournalUnavailable>()("JournalUnavailable", {
-  sinceMs: Schema.Number
-}) {}
 
 /** A delivery that the commit made, for the dispatcher (a hint; the row is the truth). */
 export interface Destination {

@@ -11,7 +11,7 @@ import { Carrier } from "../../src/carrier/Carrier.ts"
 import { Connections } from "../../src/connection/Connection.ts"
 import * as Id from "../../src/domain/Id.ts"
 import { Egress } from "../../src/egress/Egress.ts"
-import { Authenticator } from "../../src/http/Authenticator.ts"
+import * as ApiKeyHandlers from "../../src/http/apikey/ApiKeyHandlers.ts"
 import { ClientAddress } from "../../src/http/ClientAddress.ts"
 import { BaseUrl } from "../../src/http/Pagination.ts"
 import { RateLimit } from "../../src/http/RateLimit.ts"
@@ -70,15 +70,10 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
   )
 }
 
-const authenticator = Layer.effect(
-  Authenticator,
-  Effect.map(ApiKeys, ({ authenticate, tenantStatus }) => Authenticator.of({ authenticate, tenantStatus }))
-)
-
 /** The API on a free port of 127.0.0.1. */
 export const http = HttpServer.layer({ host: "127.0.0.1", port: 0, graceMs: 1_000 }).pipe(
   Layer.provide([
-    authenticator,
+    ApiKeyHandlers.authenticator,
     ClientAddress.layer("none"),
     RateLimit.layer({ signupPerHour: 5 }),
     Layer.succeed(BaseUrl, "http://127.0.0.1")

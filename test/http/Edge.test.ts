@@ -2,7 +2,7 @@ import { describe, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Rejected } from "../../src/domain/Rejected.ts"
 import { Listening } from "../../src/http/Server.ts"
-import { JournalUnavailable } from "../../src/store/Journal.ts"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import * as TestServer from "./TestServer.ts"
 
 const world = new TestServer.World()
@@ -247,7 +247,11 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
       Effect.gen(function* () {
         for (const next of [
           Effect.fail(Rejected.of("service_unavailable", "busy")),
-          Effect.die(new JournalUnavailable({ sinceMs: 0 }))
+          Effect.die(
+            new SqlError({
+              reason: new ConnectionError({ cause: new Error("away"), message: "away", operation: "connect" })
+            })
+          )
         ]) {
           world.next = next
           const answer = yield* ask("POST", "/v1/calls", { body: good })
