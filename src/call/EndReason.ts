@@ -1,26 +1,9 @@
 import type { LegEnd } from "../carrier/Carrier.ts"
+import type { EndInitiator, EndReason } from "../domain/event/CallEvent.ts"
 
 /**
  * Why and by whom a call ended: spec §3.1, decisions 2.1.2, C35, D1, D2.
  */
-export type EndReason =
-  | "normal_clearing"
-  | "cancelled"
-  | "no_answer"
-  | "timeout"
-  | "time_limit"
-  | "user_busy"
-  | "rejected"
-  | "not_found"
-  | "no_route"
-  | "conference_ended"
-  | "balance_exhausted"
-  | "tenant_suspended"
-  | "carrier_error"
-  | "unspecified"
-
-export type EndInitiator = "caller" | "callee" | "api" | "system" | "carrier" | "unknown"
-
 export interface Ending {
   readonly status: "ended" | "failed"
   readonly reason: EndReason

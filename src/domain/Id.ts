@@ -7,15 +7,25 @@ import { Schema } from "effect"
  * New ids are never drawn where decisions are made: they are derived from the `seed` of the input that caused them,
  * so that folding the journal again gives the same ids.
  */
-const prefixed = (prefix: Prefix) => Schema.String.check(Schema.isPattern(new RegExp(`^svc_${prefix}_[0-9a-f]{32}$`)))
+const prefixed = (prefix: Prefix) =>
+  Schema.String.check(Schema.isPattern(new RegExp(`^svc_${prefix}_[0-9a-f]{32}$`, "u")))
 
-/** Wire schemas of the ids; inside the process an id is a string that its field's name explains. */
+/**
+ * Wire schemas of the ids; inside the process an id is a string that its field's name explains. The published document
+ * shows a pattern only if it has the flag `u`.
+ */
 export const CallId = prefixed("call")
 export const LegId = prefixed("leg")
 export const RouteId = prefixed("route")
 export const SubscriptionId = prefixed("sub")
+export const RecordingId = prefixed("rec")
+export const StreamId = prefixed("stream")
+export const ConferenceId = prefixed("conf")
+export const MemberId = prefixed("member")
+export const OrderId = prefixed("order")
+export const NumberId = prefixed("did")
 export const Uuid = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
+  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u)
 )
 
 /** The prefixes of ids that this service makes; additive ones are in decisions part A. */

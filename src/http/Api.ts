@@ -5,7 +5,10 @@ import { CallApi } from "./call/CallApi.ts"
 import { ConnectionApi } from "./connection/ConnectionApi.ts"
 import { NumberApi } from "./number/NumberApi.ts"
 import { TenantApi } from "./tenant/TenantApi.ts"
+import * as EventDocument from "./webhook/EventDocument.ts"
 import { WebhookApi } from "./webhook/WebhookApi.ts"
+
+type Part = Readonly<Record<string, unknown>>
 
 /**
  * Every group of endpoints, declared. The routes, the checks and the published document are all made from this.
@@ -25,8 +28,12 @@ export class Api extends HttpApi.make("trunkline")
       servers: [{ url: "/" }],
       transform: (document) => ({
         ...document,
+        tags: [...(document["tags"] as ReadonlyArray<Part>), EventDocument.tag],
+        webhooks: EventDocument.webhooks,
         components: {
-          ...(document["components"] as Readonly<Record<string, unknown>>),
+          ...(document["components"] as Part),
+          parameters: EventDocument.parameters,
+          schemas: { ...(document["components"] as { readonly schemas: Part }).schemas, ...EventDocument.schemas },
           securitySchemes: {
             bearer: { type: "http", scheme: "bearer", description: "An API key, `svc_live_…`" }
           }

@@ -1,21 +1,20 @@
+import * as Envelope from "../domain/event/Envelope.ts"
+import type { PublicEvent } from "../domain/event/EventCatalogue.ts"
 import * as Id from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import type { EventRow } from "./Journal.ts"
 
-/**
- * A public event as its row: the id follows from entity and sequence, the body is the envelope of spec §6.1 with the
- * additive `sequence` (decision D14), rendered once.
- */
+/** A public event as its row: the id follows from entity and sequence, the body is its envelope, rendered once. */
 export const make = (
   of: {
     readonly tenantId: string
     readonly entityId: string
-    /** Null: for subscriptions of the whole tenant only (decision C24). */
+    /** Null: for subscriptions of the whole tenant only. */
     readonly routeId: string | null
     readonly occurredAt: number
   },
   sequence: number,
-  event: { readonly type: string; readonly data: unknown }
+  event: PublicEvent
 ): EventRow => {
   const id = Id.deriveUuid(of.entityId, "event", sequence)
   return {
@@ -23,12 +22,6 @@ export const make = (
     id,
     sequence,
     type: event.type,
-    body: JSON.stringify({
-      event_id: id,
-      event_type: event.type,
-      occurred_at: Timestamp.format(of.occurredAt),
-      sequence,
-      data: event.data
-    })
+    body: Envelope.render(event, { event_id: id, occurred_at: Timestamp.format(of.occurredAt), sequence })
   }
 }

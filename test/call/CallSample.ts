@@ -5,8 +5,9 @@ import * as CallMachine from "../../src/call/CallMachine.ts"
 import { type CallState, primary } from "../../src/call/CallState.ts"
 import type { Effects } from "../../src/call/Draft.ts"
 import * as Id from "../../src/domain/Id.ts"
+import * as SeenEvent from "../support/SeenEvent.ts"
 
-/** Drives one call through the pure machine: a clock that only `at` moves, a seed per step. */
+/** Drives one call through the pure machine: a clock that only `at` moves, a seed per step. Every event is checked. */
 export const tenantId = "6f1b0a52-6c0e-4d4e-9a57-0d7a3f3f6c11"
 
 export const terms = (fields: Partial<Extract<CallInput, { type: "place" }>["terms"]> = {}) => ({
@@ -51,12 +52,14 @@ export const start = (input: CallInput, now = 1_000_000): Scene => {
   const context = contextOf(0, now)
   const outcome = CallMachine.step(null, input, context)
   if (outcome._tag !== "accepted") throw new Error("a call begins with an accepted input")
+  SeenEvent.check(outcome.effects.events)
   return { state: outcome.state, log: [{ input, context }], effects: [outcome.effects], outcomes: ["accepted"] }
 }
 
 export const send = (scene: Scene, input: CallInput, now: number): Scene => {
   const context = contextOf(scene.log.length + scene.outcomes.length, Math.max(now, scene.state.at))
   const outcome = CallMachine.step(scene.state, input, context)
+  if (outcome._tag === "accepted") SeenEvent.check(outcome.effects.events)
   return outcome._tag === "accepted"
     ? {
         state: outcome.state,

@@ -3,6 +3,7 @@ import { Result } from "effect"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import { decode } from "../../src/call/CallState.ts"
 import * as Salvage from "../../src/call/Salvage.ts"
+import * as SeenEvent from "../support/SeenEvent.ts"
 import * as Sample from "./CallSample.ts"
 
 describe("A call whose stored state cannot be read any more", () => {
@@ -28,6 +29,7 @@ describe("A call whose stored state cannot be read any more", () => {
       const outcome = CallMachine.step(salvaged, recovered, { now: 2_000_000, seed: "s" })
       assert.isTrue(outcome._tag === "accepted")
       if (outcome._tag !== "accepted") return
+      SeenEvent.check(outcome.effects.events)
       assert.deepStrictEqual(
         outcome.effects.events.map((event) => event.type),
         ["call.ended"]

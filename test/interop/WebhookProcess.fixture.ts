@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs"
 import { Agent, request as httpRequest } from "node:http"
 import { createServer } from "node:https"
 import { randomUUID } from "node:crypto"
+import * as SeenEvent from "../support/SeenEvent.ts"
 
 export type Order =
   | { readonly kind: "relay"; readonly relay: boolean }
@@ -50,7 +51,10 @@ const server = createServer(
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
     request.on("end", () => {
       response.writeHead(204).end()
-      const envelope = JSON.parse(Buffer.concat(chunks).toString("utf8")) as Envelope
+      const body = Buffer.concat(chunks).toString("utf8")
+      const malformed = SeenEvent.faultOfBody(body)
+      if (malformed !== null) return report({ kind: "failed", what: malformed })
+      const envelope = JSON.parse(body) as Envelope
       if (relaying) report({ kind: "webhook", envelope })
       const { data } = envelope
       if (answering === undefined || envelope.event_type !== "call.started" || data.direction !== "inbound") return

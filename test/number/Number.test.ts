@@ -3,10 +3,12 @@ import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
 import { Billing } from "../../src/billing/Billing.ts"
+import * as Id from "../../src/domain/Id.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import type { NumberOrderView } from "../../src/number/NumberView.ts"
 import { empty, Journal } from "../../src/store/Journal.ts"
 import * as Features from "../support/Features.ts"
+import * as SeenEvent from "../support/SeenEvent.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 const us = { countryCode: "US", numberType: "local", routeId: null, customerReference: null } as const
@@ -42,6 +44,7 @@ const bodiesOf = (orderId: string) =>
     const rows = yield* sql<{
       readonly body: string
     }>`SELECT body FROM event WHERE entity_id = ${orderId} ORDER BY sequence`
+    for (const { body } of rows) SeenEvent.checkBody(body)
     return rows.map(
       (row) => JSON.parse(row.body) as { readonly event_type: string; readonly data: Record<string, unknown> }
     )
@@ -283,7 +286,7 @@ describe("orders that a crash left pending", () => {
           const { id } = yield* Features.newTenant()
           const numbers = JSON.stringify(
             ["+12025550150", "+15005550001"].map((phone, n) => ({
-              id: `svc_did_${n}`,
+              id: Id.derive("left pending", "did", n),
               phone_number: phone,
               status: "pending",
               failure_reason: null
@@ -295,8 +298,8 @@ describe("orders that a crash left pending", () => {
                 monthly_cost_cents, created_at) VALUES (${orderId}, ${id}, 'pending', 'US', 'local', ${numbers}::text::jsonb, 150, 200, now())`
               yield* sql`INSERT INTO phone_number (id, tenant_id, phone_number, country_code, number_type, status, features, order_id,
                 upfront_cost_cents, monthly_cost_cents, created_at, updated_at)
-                VALUES ('svc_did_0', ${id}, '+12025550150', 'US', 'local', 'pending', '{voice}', ${orderId}, 100, 100, now(), now()),
-                  ('svc_did_1', ${id}, '+15005550001', 'US', 'local', 'pending', '{voice}', ${orderId}, 50, 100, now(), now())`
+                VALUES (${Id.derive("left pending", "did", 0)}, ${id}, '+12025550150', 'US', 'local', 'pending', '{voice}', ${orderId}, 100, 100, now(), now()),
+                  (${Id.derive("left pending", "did", 1)}, ${id}, '+15005550001', 'US', 'local', 'pending', '{voice}', ${orderId}, 50, 100, now(), now())`
             })
           )
           return id

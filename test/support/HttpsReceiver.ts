@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http"
 import { Effect, Schedule, type Scope } from "effect"
 import * as HttpsServer from "./HttpsServer.ts"
+import * as SeenEvent from "./SeenEvent.ts"
 import * as TestCertificate from "./TestCertificate.ts"
 
 /** One authority for a test file; receivers have its certificates for `*` names that resolve to 127.0.0.1. */
@@ -18,7 +19,7 @@ export interface HttpsReceiver {
   /** Everything received so far, in order of arrival. */
   readonly received: ReadonlyArray<Received>
   readonly url: (path?: string) => string
-  /** Completes when `count` requests have arrived; dies after five seconds. */
+  /** Completes when `count` requests have arrived; dies after five seconds, and of an event that is not as its row says. */
   readonly arrived: (count: number, path?: string) => Effect.Effect<ReadonlyArray<Received>>
 }
 
@@ -49,7 +50,11 @@ export const start = (
       arrived: (count, path) =>
         eventually(
           () => matching(path).length >= count,
-          () => matching(path)
+          () => {
+            const requests = matching(path)
+            for (const { body } of requests) SeenEvent.checkBody(body)
+            return requests
+          }
         )
     }
   })

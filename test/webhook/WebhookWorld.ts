@@ -2,6 +2,7 @@
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Entropy from "../../src/actor/Entropy.ts"
+import type { EventType } from "../../src/domain/event/EventCatalogue.ts"
 import * as Id from "../../src/domain/Id.ts"
 import { Egress } from "../../src/egress/Egress.ts"
 import * as NodeEgress from "../../src/egress/node/NodeEgress.ts"
@@ -12,6 +13,7 @@ import { Vault } from "../../src/store/Vault.ts"
 import * as Dispatcher from "../../src/webhook/Dispatcher.ts"
 import * as Signature from "../../src/webhook/Signature.ts"
 import { authority, eventually } from "../support/HttpsReceiver.ts"
+import * as SeenEvent from "../support/SeenEvent.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 const loopback: Target.Rules = {
@@ -65,9 +67,14 @@ export const subscribe = Effect.fnUntraced(function* (
 
 export const call = () => Id.derive("webhook test", "call", next())
 
-export const event = (tenantId: string, entityId: string, sequence: number, type = "call.started"): EventRow => {
+export const event = (
+  tenantId: string,
+  entityId: string,
+  sequence: number,
+  type: EventType = "call.started"
+): EventRow => {
   const id = Id.deriveUuid(entityId, "event", sequence)
-  const body = JSON.stringify({ event_id: id, event_type: type, sequence, data: { call_id: entityId, note: "Zoë 📞" } })
+  const body = SeenEvent.bodyOf(type, { event_id: id, sequence }, { call_id: entityId, customer_reference: "Zoë 📞" })
   return { id, tenantId, entityId, sequence, type, routeId: null, occurredAt: 1_767_225_600_000, body }
 }
 

@@ -1,35 +1,27 @@
-/**
- * Names that a subscription may list, spec §6.4 with the additive ones; each family has its shapes in a file beside this.
- * A name whose feature is not built yet can be subscribed to already: nothing raises it.
- */
-export const eventTypes = [
-  "call.started",
-  "call.ringing",
-  "call.answered",
-  "call.bridged",
-  "call.ended",
-  "call.dtmf",
-  "call.gather_complete",
-  "call.playback_ended",
-  "call.amd_complete",
-  "call.transcript_chunk",
-  "recording.completed",
-  "recording.failed",
-  "stream.started",
-  "stream.stopped",
-  "stream.failed",
-  "conference.started",
-  "conference.ended",
-  "conference.member_joined",
-  "conference.member_left",
-  "conference.member_muted",
-  "conference.member_unmuted",
-  "conference.member_speaking_started",
-  "conference.member_speaking_ended",
-  "number_order.completed",
-  "number_order.failed"
-] as const
+import * as CallEvent from "./CallEvent.ts"
+import * as ConferenceEvent from "./ConferenceEvent.ts"
+import * as NumberOrderEvent from "./NumberOrderEvent.ts"
+import type { EmittedOf, Row } from "./PublicEvent.ts"
+import * as RecordingEvent from "./RecordingEvent.ts"
+import * as StreamEvent from "./StreamEvent.ts"
 
-export type EventType = (typeof eventTypes)[number]
+/** Every public event, family by family. */
+const rows = {
+  ...CallEvent.rows,
+  ...RecordingEvent.rows,
+  ...StreamEvent.rows,
+  ...ConferenceEvent.rows,
+  ...NumberOrderEvent.rows
+} as const
 
-export const isEventType = (name: string): name is EventType => (eventTypes as ReadonlyArray<string>).includes(name)
+/** Names that a subscription may list, those of events that nothing emits yet among them. */
+export type EventType = keyof typeof rows
+
+export const catalogue: Readonly<Record<EventType, Row>> = rows
+
+/** Any event that is emitted: what becomes a row of the journal. */
+export type PublicEvent = EmittedOf<typeof rows>
+
+export const isEventType = (name: string): name is EventType => Object.hasOwn(rows, name)
+
+export const eventTypes: ReadonlyArray<EventType> = Object.keys(rows).filter(isEventType)

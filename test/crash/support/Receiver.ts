@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers"
 import { isDeepStrictEqual } from "node:util"
 import * as Tone from "../../../src/audio/Tone.ts"
 import * as Wav from "../../../src/audio/Wav.ts"
+import * as SeenEvent from "../../support/SeenEvent.ts"
 import type { TestCertificate } from "../../support/TestCertificate.ts"
 
 /** A webhook as it arrived. */
@@ -64,6 +65,8 @@ export const start = async (certificate: TestCertificate): Promise<Receiver> => 
   const record = (name: string, request: IncomingMessage, body: string): void => {
     const wrong = fault(name, request, body)
     if (wrong !== null) return void violations.push(`a webhook to ${name} has ${wrong}: ${body.slice(0, 200)}`)
+    const malformed = SeenEvent.faultOfBody(body)
+    if (malformed !== null) violations.push(`a webhook to ${name} is not as its row says: ${malformed}`)
     const event = JSON.parse(body) as Event
     if (request.headers["x-webhook-event-id"] !== event.event_id)
       violations.push(`a webhook to ${name} names another event in its header than ${event.event_id}`)

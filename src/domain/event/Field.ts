@@ -1,0 +1,63 @@
+import { Schema } from "effect"
+import * as Id from "../Id.ts"
+
+/** Fields that events share, each with its description and an example. */
+
+const opaque = (type: Id.Prefix) => `svc_${type}_${"0123456789abcdef".repeat(2)}`
+
+export const callId = (description = "The call.") => Id.CallId.annotate({ description, examples: [opaque("call")] })
+
+export const callIdOrNull = (description: string) =>
+  Schema.NullOr(Id.CallId).annotate({ description, examples: [opaque("call")] })
+
+export const legId = (description = "The call's leg.") => Id.LegId.annotate({ description, examples: [opaque("leg")] })
+
+export const legIdOrNull = (description: string) =>
+  Schema.NullOr(Id.LegId).annotate({ description, examples: [opaque("leg")] })
+
+export const routeId = Id.RouteId.annotate({ description: "The connection it runs over.", examples: [opaque("route")] })
+export const recordingId = Id.RecordingId.annotate({ description: "The recording.", examples: [opaque("rec")] })
+export const streamId = Id.StreamId.annotate({ description: "The media stream.", examples: [opaque("stream")] })
+export const conferenceId = Id.ConferenceId.annotate({ description: "The conference.", examples: [opaque("conf")] })
+export const memberId = Id.MemberId.annotate({ description: "The conference member.", examples: [opaque("member")] })
+export const orderId = Id.OrderId.annotate({ description: "The number order.", examples: [opaque("order")] })
+
+export const numberIdOrNull = Schema.NullOr(Id.NumberId).annotate({
+  description: "The number; null when there is none.",
+  examples: [opaque("did")]
+})
+
+export const conferenceIdOrNull = Schema.NullOr(Id.ConferenceId).annotate({
+  description: "The conference that was recorded; null for a call.",
+  examples: [null]
+})
+
+const Moment = Schema.String.annotate({ format: "date-time" }).check(
+  Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/u)
+)
+
+/** ISO 8601, UTC, milliseconds. */
+export const moment = (description: string, example = "2026-01-01T00:00:00.000Z") =>
+  Moment.annotate({ description: `${description} UTC, milliseconds.`, examples: [example] })
+
+export const seconds = (description: string) =>
+  Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description, examples: [61] })
+
+export const cents = (description: string) =>
+  Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({
+    description: `${description} US cents.`,
+    examples: [100]
+  })
+
+export const text = (description: string, example: string) =>
+  Schema.String.annotate({ description, examples: [example] })
+
+export const textOrNull = (description: string, example: string | null) =>
+  Schema.NullOr(Schema.String).annotate({ description, examples: [example] })
+
+export const oneOf = <const Values extends readonly [string, ...ReadonlyArray<string>]>(
+  description: string,
+  values: Values
+) => Schema.Literals(values).annotate({ description, examples: [values[0]] })
+
+export const customerReference = textOrNull("What the call was placed with; null when nothing was.", "order 7")

@@ -1,0 +1,103 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { globSync } from "node:fs"
+import * as Envelope from "../../../src/domain/event/Envelope.ts"
+import { catalogue, eventTypes, isEventType, type PublicEvent } from "../../../src/domain/event/EventCatalogue.ts"
+import * as SeenEvent from "../../support/SeenEvent.ts"
+
+const head = { event_id: "0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d", occurred_at: "2026-01-01T00:00:00.000Z", sequence: 3 }
+
+const ringing = {
+  type: "call.ringing",
+  data: {
+    call_id: `svc_call_${"0".repeat(32)}`,
+    leg_id: `svc_leg_${"1".repeat(32)}`,
+    customer_reference: null,
+    ringing_at: "2026-01-01T00:00:00.000Z"
+  }
+} as const
+
+describe("The catalogue of events", () => {
+  it("holds the rows of every family's file", async () => {
+    const folder = new URL("../../../src/domain/event/", import.meta.url)
+    const files: Array<string> = []
+    for (const file of globSync("*Event.ts", { cwd: folder })) {
+      const { rows }: { readonly rows?: object } = await import(new URL(file, folder).href)
+      if (rows === undefined) continue
+      files.push(file)
+      for (const type of Object.keys(rows)) assert.isTrue(isEventType(type), `${file}: ${type}`)
+    }
+    assert.strictEqual(files.length, 5)
+  })
+
+  it("keeps every name that was ever published", () => {
+    const published =
+      "call.started call.ringing call.answered call.bridged call.ended call.dtmf call.gather_complete call.playback_ended " +
+      "call.amd_complete call.transcript_chunk recording.completed recording.failed stream.started stream.stopped " +
+      "stream.failed conference.started conference.ended conference.member_joined conference.member_left " +
+      "conference.member_muted conference.member_unmuted conference.member_speaking_started " +
+      "conference.member_speaking_ended number_order.completed number_order.failed"
+    for (const type of published.split(" ")) assert.isTrue(isEventType(type), type)
+  })
+
+  it("does not take what every object has for an event", () => {
+    for (const name of ["toString", "__proto__", "constructor"]) assert.isFalse(isEventType(name))
+  })
+
+  for (const type of eventTypes)
+    describe(type, () => {
+      const { data, when } = catalogue[type]
+
+      it("says when it is sent, in sentences", () => assert.match(when, /^[A-Z].*\.$/))
+
+      it("describes each field of its data, with an example", () => {
+        for (const [name, field] of Object.entries(data.fields)) {
+          const { description, examples } = Schema.resolveAnnotations(field) ?? {}
+          assert.match(String(description), /^.*\.$/, name)
+          assert.strictEqual(examples?.length, 1, name)
+        }
+      })
+
+      it("has an example that is as its own schema says", () => {
+        const decode = Schema.decodeUnknownSync(Envelope.schemaOf(type), { onExcessProperty: "error" })
+        assert.strictEqual(decode(Envelope.example(type)).event_type, type)
+      })
+    })
+})
+
+describe("The envelope", () => {
+  it("holds id, name, time, sequence and data, in this order", () => {
+    assert.strictEqual(
+      Envelope.render(ringing, head),
+      `{"event_id":"${head.event_id}","event_type":"call.ringing","occurred_at":"${head.occurred_at}","sequence":3,` +
+        `"data":${JSON.stringify(ringing.data)}}`
+    )
+  })
+})
+
+describe("What may be emitted", () => {
+  it("is what has a row that is emitted, for the compiler", () => {
+    const emit = (event: PublicEvent) => event.type
+    emit(ringing)
+    const bridged = { type: "call.bridged", data: ringing.data } as const
+    // @ts-expect-error nothing emits it yet
+    emit(bridged)
+    // @ts-expect-error there is no such event
+    emit({ type: "call.exploded", data: ringing.data })
+    // @ts-expect-error a field is missing
+    emit({ type: "call.answered", data: ringing.data })
+    assert.throws(() => SeenEvent.check([{ type: "call.bridged", data: {} }]), /nothing emits call.bridged/)
+  })
+
+  it("has the fields of its row, no more and no less, for the tests", () => {
+    const { ringing_at: _, ...less } = ringing.data
+    SeenEvent.check([ringing])
+    SeenEvent.checkBody(Envelope.render(ringing, head))
+    assert.throws(() => SeenEvent.check([{ ...ringing, data: less }]), /ringing_at/)
+    assert.throws(() => SeenEvent.check([{ ...ringing, data: { ...ringing.data, secret: "s" } }]), /secret/)
+    assert.throws(() => SeenEvent.check([{ ...ringing, type: "call.exploded" }]), /no event/)
+    const more = JSON.stringify({ ...JSON.parse(Envelope.render(ringing, head)), tenant_id: "t" })
+    assert.throws(() => SeenEvent.checkBody(more), /tenant_id/)
+    assert.throws(() => SeenEvent.checkBody(Envelope.render(ringing, { ...head, sequence: 0 })), /sequence/)
+  })
+})

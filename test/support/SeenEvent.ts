@@ -1,0 +1,57 @@
+import { Result, Schema } from "effect"
+import * as Envelope from "../../src/domain/event/Envelope.ts"
+import { catalogue, type EventType, eventTypes, isEventType } from "../../src/domain/event/EventCatalogue.ts"
+
+/**
+ * The check of every public event that a test sees, made by a machine or delivered: it is one that is emitted, and its
+ * data and envelope have the fields of its row, no more and no less.
+ */
+const strict = { onExcessProperty: "error" } as const
+
+const rows = new Map(
+  eventTypes.map((type) => [
+    type as string,
+    {
+      data: Schema.decodeUnknownResult(catalogue[type].data),
+      envelope: Schema.decodeUnknownResult(Envelope.schemaOf(type))
+    }
+  ])
+)
+
+/** What is wrong with it; null: nothing. */
+const faultOf = (type: string, part: "data" | "envelope", value: unknown): string | null => {
+  const row = rows.get(type)
+  if (row === undefined || !isEventType(type)) return `there is no event "${type}"`
+  if (!catalogue[type].emitted) return `nothing emits ${type}`
+  const decoded = row[part](value, strict)
+  return Result.isFailure(decoded) ? `${type}: ${decoded.failure.message}` : null
+}
+
+/** Of a body as it was delivered or stored. */
+export const faultOfBody = (body: string): string | null => {
+  const envelope: unknown = JSON.parse(body)
+  const type = typeof envelope === "object" && envelope !== null && "event_type" in envelope ? envelope.event_type : ""
+  return faultOf(String(type), "envelope", envelope)
+}
+
+const demand = (fault: string | null): void => {
+  if (fault !== null) throw new Error(fault)
+}
+
+/** Throws unless each event, as a machine makes it, is as its row says. */
+export const check = (events: ReadonlyArray<{ readonly type: string; readonly data: unknown }>): void => {
+  for (const { data, type } of events) demand(faultOf(type, "data", data))
+}
+
+/** Throws unless the body is as its row says. */
+export const checkBody = (body: string): void => demand(faultOfBody(body))
+
+/** A whole body of this event: the example of its row, with these fields in place of the example's. */
+export const bodyOf = (
+  type: EventType,
+  head: { readonly event_id: string; readonly sequence: number },
+  data: Readonly<Record<string, unknown>>
+): string => {
+  const example = Envelope.example(type)
+  return JSON.stringify({ ...example, ...head, data: { ...example.data, ...data } })
+}
