@@ -4,7 +4,7 @@ import { SqlError } from "effect/sql/SqlError"
 import * as Actor from "../actor/Actor.ts"
 import * as Id from "../domain/Id.ts"
 import { Rejected } from "../domain/Rejected.ts"
-import { type AuditRow, type Commit, type EntityWrite, Journal } from "../store/Journal.ts"
+import { type AuditRow, type Commit, empty, type EntityWrite, Journal } from "../store/Journal.ts"
 import * as Outage from "../store/Outage.ts"
 import * as Machine from "./AccountMachine.ts"
 import * as AccountRepo from "./AccountRepo.ts"
@@ -99,12 +99,9 @@ export class Accounts extends Context.Service<
         const { settings } = step.state
         const before = step.before?.settings ?? settings
         const commit: Commit = {
-          entity: entityOf(settings, step.context.now, step.context.seed, step.input),
-          call: null,
-          events: [],
-          money: [],
-          audit: auditOf(before, settings, step, by),
-          receipt: null
+          ...empty,
+          entities: [entityOf(settings, step.context.now, step.context.seed, step.input)],
+          audit: auditOf(before, settings, step, by)
         }
         // The tenant's row mirrors the status for those who read it by itself; both change together.
         yield* sql

@@ -2,10 +2,11 @@ import type { Step } from "../actor/Actor.ts"
 import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
 import * as Id from "../domain/Id.ts"
 import * as EventRecord from "../store/EventRecord.ts"
-import type { AuditRow, CallRow, Commit } from "../store/Journal.ts"
+import type { AuditRow, Commit } from "../store/Journal.ts"
 import type { CallInput } from "./CallInput.ts"
+import { CallList } from "./CallList.ts"
 import { isSettled, machineVersion } from "./CallMachine.ts"
-import { type CallState, durationSeconds, stateVersion } from "./CallState.ts"
+import { type CallState, stateVersion } from "./CallState.ts"
 import type { Effects } from "./Draft.ts"
 
 /** Who asked, and where the first response is to be stored. */
@@ -23,17 +24,19 @@ export const commitOf = (
 ): Commit => {
   const { before, context, effects, input, state } = step
   return {
-    entity: {
-      id: state.id,
-      kind: "call",
-      tenantId: state.tenantId,
-      seq: state.seq,
-      settled: isSettled(state),
-      stateVersion,
-      state,
-      input: { at: context.now, seed: context.seed, machineVersion, body: input }
-    },
-    call: before === null || listed(before) !== listed(state) ? rowOf(state) : null,
+    entities: [
+      {
+        id: state.id,
+        kind: "call",
+        tenantId: state.tenantId,
+        seq: state.seq,
+        settled: isSettled(state),
+        stateVersion,
+        state,
+        input: { at: context.now, seed: context.seed, machineVersion, body: input }
+      }
+    ],
+    lists: CallList.writes(before, state),
     events: effects.events.map((event, index) =>
       EventRecord.make(
         { tenantId: state.tenantId, entityId: state.id, routeId: state.routeId, occurredAt: context.now },
@@ -61,28 +64,6 @@ export const commitOf = (
     receipt: asked === null || rendered === null ? null : receipt(asked.slot, rendered, context.now)
   }
 }
-
-/** What the list shows of a call: its row is written again only when this changes. */
-const listed = (state: CallState): string => `${state.status} ${state.ratingStatus} ${state.answeredAt}`
-
-export const rowOf = (state: CallState): CallRow => ({
-  id: state.id,
-  tenantId: state.tenantId,
-  direction: state.direction,
-  status: state.status,
-  fromNumber: state.from,
-  toNumber: state.to,
-  routeId: state.routeId,
-  initiatedAt: state.initiatedAt,
-  answeredAt: state.answeredAt,
-  endedAt: state.endedAt,
-  durationSeconds: durationSeconds(state.answeredAt, state.endedAt),
-  endReason: state.endReason,
-  endInitiator: state.endInitiator,
-  customerReference: state.customerReference,
-  costCents: state.costCents,
-  ratingStatus: state.ratingStatus
-})
 
 const auditOf = ({ before, context, state }: Step<CallState, CallInput, Effects>, asked: Asked | null): AuditRow => ({
   id: Id.deriveUuid(context.seed, "audit"),

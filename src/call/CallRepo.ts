@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { CallRow } from "../store/Journal.ts"
+import { CallList, type CallRow } from "./CallList.ts"
 
 /** Filters of the call list, spec §4.4, AND-combined. */
 export interface CallFilters {
@@ -34,12 +34,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       sql<{ readonly count: number }>`SELECT count(*)::int AS count FROM call WHERE ${where(tenantId, filters)}`
     )
     const rows = yield* Effect.orDie(sql<CallRow>`
-      SELECT id, tenant_id AS "tenantId", direction, status, from_number AS "fromNumber", to_number AS "toNumber",
-        route_id AS "routeId", (extract(epoch FROM initiated_at) * 1000)::float8 AS "initiatedAt",
-        (extract(epoch FROM answered_at) * 1000)::float8 AS "answeredAt",
-        (extract(epoch FROM ended_at) * 1000)::float8 AS "endedAt", duration_seconds AS "durationSeconds",
-        end_reason AS "endReason", end_initiator AS "endInitiator", customer_reference AS "customerReference",
-        cost_cents::float8 AS "costCents", rating_status AS "ratingStatus"
+      SELECT ${sql.literal(CallList.columns)}
       FROM call WHERE ${where(tenantId, filters)}
       ORDER BY initiated_at DESC, id DESC LIMIT ${window.limit} OFFSET ${window.offset}`)
     return { count: counted?.count ?? 0, rows }

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { CallId, LegId, RouteId } from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
-import type { CallRow } from "../store/Journal.ts"
+import type { CallRow } from "./CallList.ts"
 import { CallStatus, type CallState, durationSeconds, type Leg } from "./CallState.ts"
 
 /**
@@ -92,8 +92,8 @@ export const ofState = (state: CallState): Call => ({
 /** A list row. */
 export const ofRow = (row: CallRow): Call => ({
   id: row.id,
-  direction: row.direction === "inbound" ? "inbound" : "outbound",
-  status: row.status as typeof CallStatus.Type,
+  direction: row.direction,
+  status: row.status,
   from: row.fromNumber,
   to: row.toNumber,
   route_id: row.routeId,
@@ -105,7 +105,7 @@ export const ofRow = (row: CallRow): Call => ({
   end_initiator: row.endInitiator,
   customer_reference: row.customerReference,
   cost_cents: row.costCents,
-  rating_status: row.ratingStatus as "pending" | "rated" | "failed",
+  rating_status: row.ratingStatus,
   legs: [],
   recordings: []
 })

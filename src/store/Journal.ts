@@ -1,4 +1,5 @@
 import { Context, type Effect } from "effect"
+import type { ListWrite } from "./ListTable.ts"
 
 /**
  * The journal: what "nothing is lost" means (house, section "The actor and its journal").
@@ -99,36 +100,21 @@ export interface AuditRow {
   readonly ip: string | null
 }
 
-/** Columns of the call list (spec §4.4). Times are epoch milliseconds. */
-export interface CallRow {
-  readonly id: string
-  readonly tenantId: string
-  readonly direction: string
-  readonly status: string
-  readonly fromNumber: string
-  readonly toNumber: string
-  readonly routeId: string
-  readonly initiatedAt: number
-  readonly answeredAt: number | null
-  readonly endedAt: number | null
-  readonly durationSeconds: number
-  readonly endReason: string | null
-  readonly endInitiator: string | null
-  readonly customerReference: string | null
-  readonly costCents: number | null
-  readonly ratingStatus: string
-}
-
+/**
+ * What becomes durable together, or not at all. One commit may bring several entities to life, or change several; it
+ * names each of them once.
+ */
 export interface Commit {
-  readonly entity: EntityWrite | null
-  readonly call: CallRow | null
+  readonly entities: ReadonlyArray<EntityWrite>
+  /** Rows of lists; the feature that owns a list makes them from its `ListTable`. */
+  readonly lists: ReadonlyArray<ListWrite>
   readonly events: ReadonlyArray<EventRow>
   readonly money: ReadonlyArray<MoneyRow>
   readonly audit: ReadonlyArray<AuditRow>
   readonly receipt: Receipt | null
 }
 
-export const empty: Commit = { entity: null, call: null, events: [], money: [], audit: [], receipt: null }
+export const empty: Commit = { entities: [], lists: [], events: [], money: [], audit: [], receipt: null }
 
 /** What the statement computed. */
 export interface Committed {

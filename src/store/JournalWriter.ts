@@ -9,6 +9,7 @@ import {
   type Committed,
   type Destination,
   empty,
+  type EntityWrite,
   Journal,
   type StoredEntity,
   type StoredInput
@@ -108,9 +109,7 @@ export const layer = (options: {
 
       /** After a lost connection: a commit whose input, or money, is there was written by the statement we never heard of. */
       const withoutWritten = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
-        const keys = batch.flatMap(({ commit }) =>
-          commit.entity === null ? [] : [`${commit.entity.id}:${commit.entity.seq}`]
-        )
+        const keys = batch.flatMap(({ commit }) => commit.entities.map(keyOf))
         // Without a row to look for this only asks whether the database is there.
         const rows =
           keys.length === 0
@@ -134,11 +133,11 @@ export const layer = (options: {
         outageSince = 0
         const rest: Array<Waiting> = []
         for (const entry of batch) {
-          const { entity, money } = entry.commit
+          const { entities, money } = entry.commit
           if (
-            entity === null
+            entities.length === 0
               ? money.some((row) => known.balances?.[row.cause] !== undefined)
-              : written.has(`${entity.id}:${entity.seq}`)
+              : entities.some((entity) => written.has(keyOf(entity)))
           )
             Deferred.doneUnsafe(entry.done, Exit.succeed(committed(entry.commit, known)))
           else rest.push(entry)
@@ -262,6 +261,8 @@ export const layer = (options: {
       })
     })
   )
+
+const keyOf = ({ id, seq }: EntityWrite): string => `${id}:${seq}`
 
 const committed = (commit: Commit, answer: Answer): Committed => {
   const last = commit.money.at(-1)

@@ -125,7 +125,7 @@ export const make = Effect.fnUntraced(function* (needs: {
       })
       yield* journal.commitWithin({
         ...empty,
-        entity: account,
+        entities: [account],
         money,
         audit: [created, ...audit],
         receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))

@@ -78,15 +78,16 @@ export const life = (tenant: Tenant, seed: string): ReadonlyArray<Commit> => {
 /** The rows of a placed call with new identities: what a program without any rules would write for a request. */
 export const copyOf = (commit: Commit, hex: string): { readonly commit: Commit; readonly callId: string } => {
   const callId = `svc_call_${hex}`
-  const { call, entity, receipt } = commit
-  if (entity === null || call === null || receipt === null) throw new Error("not the commit of a placed call")
+  const { receipt } = commit
+  if (commit.entities.length !== 1 || commit.lists.length !== 1 || receipt === null)
+    throw new Error("not the commit of a placed call")
   const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
   return {
     callId,
     commit: {
       ...commit,
-      entity: { ...entity, id: callId },
-      call: { ...call, id: callId },
+      entities: commit.entities.map((entity) => ({ ...entity, id: callId })),
+      lists: commit.lists.map(({ row, table }) => ({ table, row: { ...row, id: callId } })),
       events: commit.events.map((event) => ({ ...event, id, entityId: callId })),
       audit: commit.audit.map((line) => ({ ...line, id, resourceId: callId })),
       receipt: { ...receipt, key: hex + hex }

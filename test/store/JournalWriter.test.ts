@@ -20,16 +20,18 @@ const tenant = Effect.gen(function* () {
 
 const entity = (tenantId: string, id: string, seq: number, state: unknown = { n: seq }): Commit => ({
   ...empty,
-  entity: {
-    id,
-    kind: "call",
-    tenantId,
-    seq,
-    settled: false,
-    stateVersion: 1,
-    state,
-    input: { at: 1_700_000_000_000 + seq, seed: "s", machineVersion: 1, body: { type: "x", seq } }
-  }
+  entities: [
+    {
+      id,
+      kind: "call",
+      tenantId,
+      seq,
+      settled: false,
+      stateVersion: 1,
+      state,
+      input: { at: 1_700_000_000_000 + seq, seed: "s", machineVersion: 1, body: { type: "x", seq } }
+    }
+  ]
 })
 
 const money = (tenantId: string, amountCents: number, n: number): MoneyRow => ({

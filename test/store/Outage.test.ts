@@ -13,16 +13,18 @@ const tenantId = Id.deriveUuid("outage", "tenant")
 const call = Id.derive("outage", "call")
 const commit = (seq: number, cents = 0): Commit => ({
   ...empty,
-  entity: {
-    id: call,
-    kind: "call",
-    tenantId,
-    seq,
-    settled: false,
-    stateVersion: 1,
-    state: { seq },
-    input: { at: 1_700_000_000_000 + seq, seed: "s", machineVersion: 1, body: {} }
-  },
+  entities: [
+    {
+      id: call,
+      kind: "call",
+      tenantId,
+      seq,
+      settled: false,
+      stateVersion: 1,
+      state: { seq },
+      input: { at: 1_700_000_000_000 + seq, seed: "s", machineVersion: 1, body: {} }
+    }
+  ],
   money:
     cents === 0
       ? []
@@ -121,7 +123,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
         const journal = yield* run(Journal)
         yield* journal.commit(commit(1))
         proxy.swallowAnswers()
-        const waiting = yield* Effect.forkChild(journal.commit({ ...commit(2, 9), entity: null }))
+        const waiting = yield* Effect.forkChild(journal.commit({ ...commit(2, 9), entities: [] }))
         yield* Effect.sleep("400 millis")
         const [ledger] = yield* look(
           Effect.flatMap(

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises"
 import type { CallInput } from "../../../src/call/CallInput.ts"
 import * as CallMachine from "../../../src/call/CallMachine.ts"
-import { commitOf, rowOf } from "../../../src/call/CallRecord.ts"
+import { CallList } from "../../../src/call/CallList.ts"
+import { commitOf } from "../../../src/call/CallRecord.ts"
 import { type CallState, primary } from "../../../src/call/CallState.ts"
 import * as DialIdentity from "../../../src/carrier/sip/DialIdentity.ts"
 import type { StoredInput } from "../../../src/store/Journal.ts"
@@ -209,7 +210,7 @@ export const folds = async (database: Database): Promise<Lines> => {
     if (charge + (stored.costCents ?? 0) !== 0)
       lines.push(`${id} costs ${stored.costCents} cents and was charged ${-charge}`)
     const row = listed.get(id)
-    const shown = rowOf(stored)
+    const shown = CallList.rowOf(stored)
     if (row === undefined || row.status !== shown.status || row.cents !== shown.costCents)
       lines.push(
         `the list shows ${id} as ${row?.status} for ${row?.cents}, its state is ${shown.status} for ${shown.costCents}`

@@ -1,0 +1,124 @@
+import type { Target } from "./ListTable.ts"
+
+/**
+ * The parts of which `CommitStatement` puts its statement together: one for each table, with what follows from its rows.
+ * Each asks `owner` whether it may write.
+ */
+
+/** First of every statement. */
+export const owner = `
+owner AS MATERIALIZED (
+  SELECT 1 FROM journal_owner WHERE partition = 0 AND epoch = $1::bigint FOR SHARE
+)`
+
+/** Writes the rows that the parameter `rows` holds, and what follows from them; names the parts that others read. */
+export type Part = (rows: string) => string
+
+/** The tables that the store knows by itself, in the order in which a statement writes them. */
+export const parts = {
+  entities: (rows) => `
+input AS (
+  INSERT INTO journal (entity_id, seq, at, seed, machine_version, input)
+  SELECT r.id, r.seq, to_timestamp(r.at / 1000.0), r.seed, r.machine_version, r.input
+  FROM jsonb_to_recordset(${rows}::jsonb) AS r(id text, seq bigint, at float8, seed text, machine_version int, input jsonb)
+  WHERE EXISTS (SELECT 1 FROM owner)
+),
+state AS (
+  INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at)
+  SELECT r.id, r.kind, r.tenant_id, r.seq, r.settled, r.state_version, r.state, to_timestamp(r.at / 1000.0)
+  FROM jsonb_to_recordset(${rows}::jsonb)
+    AS r(id text, kind text, tenant_id uuid, seq bigint, settled boolean, state_version int, state jsonb, at float8)
+  WHERE EXISTS (SELECT 1 FROM owner)
+  ON CONFLICT (id) DO UPDATE SET seq = EXCLUDED.seq, settled = EXCLUDED.settled,
+    state_version = EXCLUDED.state_version, state = EXCLUDED.state, updated_at = EXCLUDED.updated_at
+)`,
+  events: (rows) => `
+happened AS MATERIALIZED (
+  SELECT r.id, r."tenantId" AS tenant_id, r."entityId" AS entity_id, r.sequence, r.type, r."routeId" AS route_id,
+    to_timestamp(r."occurredAt" / 1000.0) AS occurred_at, r.body
+  FROM jsonb_to_recordset(${rows}::jsonb) AS r(id uuid, "tenantId" uuid, "entityId" text, sequence int, type text, "routeId" text,
+    "occurredAt" float8, body text)
+  WHERE EXISTS (SELECT 1 FROM owner)
+),
+events AS (
+  INSERT INTO event (id, tenant_id, entity_id, sequence, type, route_id, occurred_at, body)
+  SELECT id, tenant_id, entity_id, sequence, type, route_id, occurred_at, body FROM happened
+),
+matched AS MATERIALIZED (
+  SELECT h.id, h.tenant_id, h.entity_id, h.sequence, h.type, s.id AS subscription_id
+  FROM happened h JOIN webhook_subscription s ON s.tenant_id = h.tenant_id AND s.is_active
+    AND s.event_types && ARRAY['*', h.type] AND (s.connection_id IS NULL OR s.connection_id = h.route_id)
+),
+addressed AS MATERIALIZED (
+  SELECT id, tenant_id, entity_id, sequence, type, subscription_id, subscription_id AS destination FROM matched
+  UNION ALL
+  SELECT h.id, h.tenant_id, h.entity_id, h.sequence, h.type, NULL, 'failover:' || h.tenant_id
+  FROM happened h JOIN tenant t ON t.id = h.tenant_id AND t.webhook_failover_url IS NOT NULL
+  WHERE NOT EXISTS (SELECT 1 FROM matched m WHERE m.id = h.id)
+),
+deliveries AS (
+  INSERT INTO webhook_delivery (id, tenant_id, event_id, event_type, subscription_id, destination, lane, sequence, status,
+    due_at, created_at)
+  SELECT gen_random_uuid(), tenant_id, id, type, subscription_id, destination, entity_id, sequence, 'queued', now(), now()
+  FROM addressed ORDER BY entity_id, sequence
+)`,
+  money: (rows) => `
+amounts AS MATERIALIZED (
+  SELECT r.*, sum(r."amountCents") OVER (PARTITION BY r."tenantId" ORDER BY r.ordinal) AS running
+  FROM jsonb_to_recordset(${rows}::jsonb) AS r(ordinal int, id text, "tenantId" uuid, cause text, type text, "amountCents" bigint,
+    description text, "referenceType" text, "referenceId" text, at float8)
+  WHERE EXISTS (SELECT 1 FROM owner)
+),
+totals AS MATERIALIZED (
+  SELECT "tenantId" AS tenant_id, sum("amountCents") AS total, max(at) AS at FROM amounts GROUP BY 1 ORDER BY 1
+),
+moved AS (
+  UPDATE balance b SET balance_cents = b.balance_cents + t.total, updated_at = to_timestamp(t.at / 1000.0)
+  FROM totals t WHERE b.tenant_id = t.tenant_id
+  RETURNING b.tenant_id, b.balance_cents - t.total AS before
+),
+entries AS (
+  INSERT INTO ledger (id, tenant_id, cause, type, amount_cents, balance_after_cents, description, reference_type, reference_id,
+    created_at)
+  SELECT a.id, a."tenantId", a.cause, a.type, a."amountCents", m.before + a.running, a.description, a."referenceType",
+    a."referenceId", to_timestamp(a.at / 1000.0)
+  FROM amounts a LEFT JOIN moved m ON m.tenant_id = a."tenantId" ORDER BY a.ordinal
+  RETURNING cause, balance_after_cents
+)`,
+  receipts: (rows) => `
+receipts AS (
+  INSERT INTO idempotency (owner, key, method, path, body_hash, status, body, sealed, created_at)
+  SELECT r.owner, r.key, r.method, r.path, r."bodyHash", r.status, r.body, r.sealed, to_timestamp(r.at / 1000.0)
+  FROM jsonb_to_recordset(${rows}::jsonb) AS r(owner text, key text, method text, path text, "bodyHash" text, status int, body text,
+    sealed boolean, at float8)
+  WHERE EXISTS (SELECT 1 FROM owner)
+  ON CONFLICT (owner, key, method, path) DO UPDATE SET body_hash = EXCLUDED.body_hash, status = EXCLUDED.status,
+    body = EXCLUDED.body, sealed = EXCLUDED.sealed, created_at = EXCLUDED.created_at
+  WHERE idempotency.created_at <= EXCLUDED.created_at - interval '24 hours'
+)`,
+  audit: (rows) => `
+audits AS (
+  INSERT INTO audit (id, tenant_id, occurred_at, actor_type, actor_id, actor_name, action, resource_type, resource_id, changes, ip)
+  SELECT r.id, r."tenantId", to_timestamp(r.at / 1000.0), r.actor->>'type', r.actor->>'id', r.actor->>'name', r.action,
+    r."resourceType", r."resourceId", r.changes, r.ip
+  FROM jsonb_to_recordset(${rows}::jsonb) AS r(id uuid, "tenantId" uuid, at float8, actor jsonb, action text, "resourceType" text,
+    "resourceId" text, changes jsonb, ip text)
+  WHERE EXISTS (SELECT 1 FROM owner)
+)`
+} satisfies Readonly<Record<string, Part>>
+
+/** A list's table, by its columns: a row is made once and shows its entity's newest state from then on. */
+export const list =
+  ({ columns, name }: Target): Part =>
+  (rows) =>
+    `
+${name}_list AS (
+  INSERT INTO ${name} (${columns.map((column) => column.name).join(", ")})
+  SELECT ${columns.map(({ field, type }) => type.written(`r."${field}"`)).join(", ")}
+  FROM jsonb_to_recordset(${rows}::jsonb) AS r(${columns.map(({ field, type }) => `"${field}" ${type.sent}`).join(", ")})
+  WHERE EXISTS (SELECT 1 FROM owner)
+  ON CONFLICT (id) DO UPDATE SET ${columns
+    .filter((column) => column.name !== "id")
+    .map((column) => `${column.name} = EXCLUDED.${column.name}`)
+    .join(", ")}
+)`
