@@ -54,7 +54,9 @@ const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
   ["sip/", 1],
   ["rtp/", 1],
   ["audio/", 1],
-  ["domain/", 0]
+  ["domain/", 0],
+  // What crosses the carrier port unopened: shapes only.
+  ["media/message/", 0]
 ]
 
 /** Rooms of protocol and sample code: they import nothing of ours outside themselves. */

@@ -66,12 +66,12 @@ export const step = (
       return Draft.sendPending(
         draft,
         { type: "play", commandId: command.commandId, legId: leg.id, playbackId },
-        { ...command, type: "play", playbackId, url: action.url, loop: action.loop }
+        { ...command, type: "media", media: { type: "play", id: playbackId, url: action.url, loop: action.loop } }
       )
     }
     case "stop_playback":
       if (!talking) return notInState(state, "stop_playback")
-      return Draft.send(draft, { ...of(), type: "stop_playback", which: action.which })
+      return Draft.send(draft, { ...of(), type: "media", media: { type: "stop_playback", which: action.which } })
     case "send_dtmf": {
       if (!talking) return notInState(state, "send_dtmf")
       if (state.pending.filter((pending) => pending.type === "send_dtmf").length >= dtmfLimit)
@@ -80,7 +80,16 @@ export const step = (
       return Draft.sendPending(
         draft,
         { type: "send_dtmf", commandId: command.commandId, legId: leg.id },
-        { ...command, type: "send_dtmf", digits: action.digits, durationMs: action.durationMs }
+        {
+          ...command,
+          type: "media",
+          media: {
+            type: "send_dtmf",
+            id: command.commandId,
+            digits: action.digits,
+            durationMs: action.durationMs
+          }
+        }
       )
     }
     case "gather":

@@ -1,6 +1,7 @@
 import { type Outcome, type StepContext, unchanged } from "../actor/Machine.ts"
 import type { CarrierEvent, Json } from "../carrier/Carrier.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
+import type { MediaEvent } from "../media/message/MediaMessage.ts"
 import { type CallState, isTerminal, type Leg, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import { end } from "./Ending.ts"
@@ -18,8 +19,7 @@ export const step = (
 ): Draft.Draft | Outcome<never, never> => {
   const leg = state.legs.find((candidate) => candidate.id === event.legId)
   if (leg === undefined || leg.gone) return unchanged
-  // A carrier's clock may run ahead or behind: an event happened neither in the future nor before its call.
-  const at = Math.min(context.now, Math.max(event.at, leg.answeredAt ?? leg.initiatedAt))
+  const at = happened(leg, event.at, context)
   if (event.type === "ended") return legEnded(state, leg, event, at, context)
   if (isTerminal(state)) return unchanged
   const draft = Draft.from(state)
@@ -29,28 +29,8 @@ export const step = (
       return ringing(draft, leg, event.resume, at)
     case "answered":
       return answered(draft, leg, event.resume, at)
-    case "dtmf":
-      return dtmf(draft, leg, event.digit, at)
-    case "playback_ended": {
-      const isIt = state.pending.some((pending) => pending.type === "play" && pending.playbackId === event.playbackId)
-      if (!isIt) return unchanged
-      const settled = Draft.settle(
-        draft,
-        (pending) => pending.type === "play" && pending.playbackId === event.playbackId
-      )
-      return Draft.emit(settled, {
-        type: "call.playback_ended",
-        data: {
-          ...Draft.ids(state, leg.id),
-          playback_id: event.playbackId,
-          status: event.status,
-          reason: event.reason,
-          ended_at: Timestamp.format(at)
-        }
-      })
-    }
-    case "dtmf_sent":
-      return settleCommand(draft, event.commandId)
+    case "media":
+      return media(draft, leg, event.event, at, context)
     case "command_failed": {
       const failed = state.pending.find((pending) => pending.commandId === event.commandId)
       if (failed === undefined) return unchanged
@@ -71,10 +51,40 @@ export const step = (
   }
 }
 
-const settleCommand = (draft: Draft.Draft, commandId: string): Draft.Draft | Outcome<never, never> => {
-  const settled = Draft.settle(draft, (pending) => pending.commandId === commandId)
-  return settled === draft ? unchanged : settled
+const media = (
+  draft: Draft.Draft,
+  leg: Leg,
+  event: MediaEvent,
+  at: number,
+  context: StepContext
+): Draft.Draft | Outcome<never, never> => {
+  switch (event.type) {
+    case "dtmf":
+      return dtmf(draft, leg, event.digit, happened(leg, event.at, context))
+    case "ended": {
+      const { pending } = draft.state
+      const ended = pending.find((each) => (each.type === "play" ? each.playbackId : each.commandId) === event.id)
+      if (ended === undefined) return unchanged
+      const settled = Draft.settle(draft, (each) => each === ended)
+      return ended.type === "play"
+        ? Draft.emit(settled, {
+            type: "call.playback_ended",
+            data: {
+              ...Draft.ids(draft.state, leg.id),
+              playback_id: ended.playbackId,
+              status: event.status,
+              reason: event.reason,
+              ended_at: Timestamp.format(at)
+            }
+          })
+        : settled
+    }
+  }
 }
+
+/** A carrier's clock may run ahead or behind: an event happened neither in the future nor before its call. */
+const happened = (leg: Leg, at: number, context: StepContext): number =>
+  Math.min(context.now, Math.max(at, leg.answeredAt ?? leg.initiatedAt))
 
 const remember = (draft: Draft.Draft, leg: Leg, resume: Json): Draft.Draft =>
   resume === null ? draft : Draft.setLeg(draft, leg.id, { resume })

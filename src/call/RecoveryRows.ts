@@ -66,7 +66,12 @@ const carryOn = (state: CallState, context: StepContext): Draft.Draft => {
   const quiet =
     state.answeredAt === null
       ? dropped
-      : Draft.send(dropped, { ...of, commandId: Draft.commandId(context), type: "stop_playback", which: "all" })
+      : Draft.send(dropped, {
+          ...of,
+          commandId: Draft.commandId(context),
+          type: "media",
+          media: { type: "stop_playback", which: "all" }
+        })
   // An adapter answers a leg once, however often it is asked to.
   return state.pending.reduce<Draft.Draft>(
     (draft, pending) =>

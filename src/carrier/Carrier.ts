@@ -1,4 +1,8 @@
 import { Context, Effect, Layer } from "effect"
+import type { MediaCommand } from "../media/message/MediaMessage.ts"
+import type { CarrierEvent, LegPresence } from "./CarrierEvent.ts"
+
+export type { CarrierEvent, LegEnd, LegPresence, LegReport } from "./CarrierEvent.ts"
 
 /**
  * The carrier port: commands go down once, their outcomes come back as events.
@@ -46,38 +50,8 @@ export type CarrierCommand =
    * for a leg that this process never knew: then `resume` (a dialog) or `origin` (a dial) says what to end.
    */
   | (OfLeg & { readonly type: "hangup"; readonly origin: DialOrigin | null; readonly resume: Json })
-  /** Queues audio on the leg; outcome: `playback_ended`. `loop` 1 to 100. */
-  | (OfLeg & { readonly type: "play"; readonly playbackId: string; readonly url: string; readonly loop: number })
-  /** Idempotent; the playbacks' own outcomes follow. */
-  | (OfLeg & { readonly type: "stop_playback"; readonly which: "current" | "all" })
-  /** Outcome: `dtmf_sent` or `command_failed`. */
-  | (OfLeg & { readonly type: "send_dtmf"; readonly digits: string; readonly durationMs: number })
-
-/** How a leg came to its end. `sipStatus` where a final answer caused it. */
-export interface LegEnd {
-  readonly cause: "hangup" | "cancelled" | "final_response" | "timer" | "no_route" | "error" | "lost"
-  readonly sipStatus: number | null
-  /** `far`: the peer; `near`: we did it (on command); `network`: neither. */
-  readonly by: "far" | "near" | "network"
-}
-
-/** Every event names its leg; `at` is epoch milliseconds by the adapter's clock. */
-export type CarrierEvent = { readonly legId: string; readonly at: number } & (
-  | { readonly type: "ringing"; readonly resume: Json }
-  | { readonly type: "early_media"; readonly resume: Json }
-  /** The dialog stands (for an inbound leg: the far end confirmed our answer). */
-  | { readonly type: "answered"; readonly resume: Json }
-  | ({ readonly type: "ended" } & LegEnd)
-  | { readonly type: "dtmf"; readonly digit: string }
-  | {
-      readonly type: "playback_ended"
-      readonly playbackId: string
-      readonly status: "completed" | "stopped" | "failed"
-      readonly reason: string | null
-    }
-  | { readonly type: "dtmf_sent"; readonly commandId: string }
-  | { readonly type: "command_failed"; readonly commandId: string; readonly reason: string }
-)
+  /** Hands `media` to the media of the leg. Outcomes: what that tells, or `command_failed` for a leg without media. */
+  | (OfLeg & { readonly type: "media"; readonly media: MediaCommand })
 
 /** An inbound leg that waits for admission. `resume` must suffice to refuse it after a restart. */
 export interface InboundOffer {
@@ -94,9 +68,6 @@ export interface InboundOffer {
 export type Admission =
   | { readonly admitted: true; readonly callId: string }
   | { readonly admitted: false; readonly cause: RejectCause | "unavailable" }
-
-/** What an adapter knows of a leg: `alive` here and now, or `gone`. */
-export type LegPresence = "alive" | "gone"
 
 /** One adapter, or all of them behind their routes (`Carriers`). */
 export interface CarrierAdapter {

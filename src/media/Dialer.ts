@@ -1,6 +1,6 @@
 import * as Tone from "../audio/Tone.ts"
 import * as Frame from "./Frame.ts"
-import type { MediaEvent } from "./Protocol.ts"
+import type { MediaEvent } from "./message/MediaMessage.ts"
 
 interface Dialing {
   readonly id: string
@@ -25,10 +25,12 @@ export type Dialer = ReturnType<typeof make>
 /**
  * Sends digits on one leg, request by request: outside the sound where the far end takes them (`press`), else as tones.
  *
- * Durations are kept to 40 to 6000 ms. Every request ends with exactly one `DtmfSent` or `DtmfFailed`.
+ * Durations are kept to 40 to 6000 ms. Every request ends with exactly one `ended`.
  */
 export const make = (press: (digit: string, durationMs: number) => boolean, emit: (event: MediaEvent) => void) => {
   let queue: Array<Dialing> = []
+  const failed = (id: string, reason: "invalid_digits" | "too_many" | "closed") =>
+    emit({ type: "ended", id, status: "failed", reason })
   let toneLeft = 0
   let pauseLeft = 0
   let tone: Tone.Oscillator | null = null
@@ -42,8 +44,8 @@ export const make = (press: (digit: string, durationMs: number) => boolean, emit
 
   return {
     send: (id: string, digits: string, durationMs: number): void => {
-      if (!valid.test(digits)) return emit({ _tag: "DtmfFailed", id, reason: "invalid_digits" })
-      if (queue.length >= maxRequests) return emit({ _tag: "DtmfFailed", id, reason: "too_many" })
+      if (!valid.test(digits)) return failed(id, "invalid_digits")
+      if (queue.length >= maxRequests) return failed(id, "too_many")
       queue.push({ id, digits, durationMs: Math.min(longestMs, Math.max(shortestMs, durationMs)), next: 0 })
     },
     /** Writes what belongs into the next frame while digits are sent; false when there are none. */
@@ -53,7 +55,7 @@ export const make = (press: (digit: string, durationMs: number) => boolean, emit
       if (toneLeft === 0 && pauseLeft === 0) {
         if (dialing.next === dialing.digits.length) {
           queue = queue.slice(1)
-          emit({ _tag: "DtmfSent", id: dialing.id })
+          emit({ type: "ended", id: dialing.id, status: "completed", reason: null })
           const following = queue[0]
           if (following === undefined) return false
           begin(following)
@@ -69,7 +71,7 @@ export const make = (press: (digit: string, durationMs: number) => boolean, emit
     close: (): void => {
       const waiting = queue
       queue = []
-      for (const { id } of waiting) emit({ _tag: "DtmfFailed", id, reason: "closed" })
+      for (const { id } of waiting) failed(id, "closed")
     }
   }
 }

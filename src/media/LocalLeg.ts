@@ -1,8 +1,8 @@
 import * as Dialer from "./Dialer.ts"
 import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
+import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import * as Player from "./Player.ts"
-import type { MediaEvent } from "./Protocol.ts"
 
 export type LocalLeg = ReturnType<typeof make>
 
@@ -20,8 +20,18 @@ export const make = (far: FarEnd, emit: (event: MediaEvent) => void) => {
 
   return {
     player,
-    dialer,
     heard,
+    /** What the call asks. */
+    command: (media: MediaCommand): void => {
+      switch (media.type) {
+        case "play":
+          return player.play(media.id, media.loop)
+        case "stop_playback":
+          return player.stop(media.which)
+        case "send_dtmf":
+          return dialer.send(media.id, media.digits, media.durationMs)
+      }
+    },
     /** One round of 20 ms. */
     tick: (now: number): void => {
       far.say(heard, now)

@@ -1,9 +1,10 @@
 import { Context, Deferred, Effect, FiberSet, Schema, type Scope } from "effect"
 import type * as AudioSource from "./AudioSource.ts"
+import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import type * as Protocol from "./Protocol.ts"
 import type { PhoneScript } from "./SimulatedPhone.ts"
 
-export type { LegId, MediaEvent, PlaybackFailure, RtpRemote } from "./Protocol.ts"
+export type { LegId, Loss, PlaybackFailure, Quality, RtpRemote } from "./Protocol.ts"
 export type { PhoneScript } from "./SimulatedPhone.ts"
 
 /** The plane has no room for another leg, or the leg is there already; trying again later may help. */
@@ -13,6 +14,15 @@ export class MediaUnavailable extends Schema.TaggedError<MediaUnavailable>()("Me
   override get message() {
     return `no media: ${this.reason}`
   }
+}
+
+/** Who hears of a leg. None may throw; they are called from the event loop, outside any fiber. */
+export interface Listener {
+  /** What the call is to hear. */
+  readonly told: (event: MediaEvent) => void
+  /** The leg cannot go on. */
+  readonly lost: (reason: Protocol.Loss) => void
+  readonly measured?: (quality: Protocol.Quality) => void
 }
 
 /**
@@ -41,21 +51,15 @@ export class MediaPlane extends Context.Service<
      * waits.
      */
     readonly openJoined: (leg: Protocol.LegId, peer: Protocol.LegId) => Effect.Effect<void, MediaUnavailable>
-    /** Plays the sound at an `https` URL `loop` times, after the playbacks that were asked for before it. */
-    readonly play: (
-      leg: Protocol.LegId,
-      playback: { readonly id: string; readonly url: string; readonly loop: number }
-    ) => Effect.Effect<void>
-    readonly stopPlayback: (leg: Protocol.LegId, which: "current" | "all") => Effect.Effect<void>
-    /** Sends digits (0-9, A-D, `*`, `#`), after those that were asked for before them; playback waits meanwhile. */
-    readonly sendDtmf: (leg: Protocol.LegId, id: string, digits: string, durationMs: number) => Effect.Effect<void>
+    /** What the call asks of the leg. */
+    readonly command: (leg: Protocol.LegId, media: MediaCommand) => Effect.Effect<void>
     /** Ends the leg and frees its ports. What still waits on it ends as `stopped` or `closed` first. */
     readonly close: (leg: Protocol.LegId) => Effect.Effect<void>
     /**
-     * Every media event of a leg, in order, until it is closed; one listener a leg, a second replaces the first. May be
-     * called before the leg is opened. The listener must not throw; it is called from the event loop, outside any fiber.
+     * Everything that is told of a leg, in order, until it is closed; one listener a leg, a second replaces the first.
+     * May be called before the leg is opened.
      */
-    readonly subscribe: (leg: Protocol.LegId, listener: (event: Protocol.MediaEvent) => void) => Effect.Effect<void>
+    readonly subscribe: (leg: Protocol.LegId, listener: Listener) => Effect.Effect<void>
   }
 >()("trunkline/media/MediaPlane") {}
 
@@ -67,7 +71,7 @@ export interface SwitchLink {
 }
 
 interface Leg {
-  listener: ((event: Protocol.MediaEvent) => void) | null
+  listener: Listener | null
   opening: Deferred.Deferred<number, MediaUnavailable> | null
   open: boolean
 }
@@ -104,7 +108,11 @@ export const make = Effect.fnUntraced(function* (
       case "refused":
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: event.reason })))
       case "media":
-        return leg.listener?.(event.event)
+        return leg.listener?.told(event.event)
+      case "lost":
+        return leg.listener?.lost(event.reason)
+      case "quality":
+        return leg.listener?.measured?.(event.quality)
       case "closed":
         legs.delete(event.leg)
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
@@ -116,7 +124,7 @@ export const make = Effect.fnUntraced(function* (
     legs.clear()
     for (const leg of lost) {
       settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
-      if (leg.open) leg.listener?.({ _tag: "MediaTimeout", reason: "plane_stopped" })
+      if (leg.open) leg.listener?.lost("plane_stopped")
     }
   }
   link.listen(onEvent, onDown)
@@ -133,6 +141,15 @@ export const make = Effect.fnUntraced(function* (
     )
   })
 
+  /** A sound comes after its command, which has taken its place in the queue. */
+  const supply = (leg: Protocol.LegId, id: string, sound: ReturnType<AudioSource.AudioSource["Service"]["load"]>) =>
+    void run(
+      Effect.match(sound, {
+        onSuccess: (samples) => link.post({ kind: "supply", leg, id, samples }),
+        onFailure: ({ reason }) => link.post({ kind: "supply_failed", leg, id, reason })
+      })
+    )
+
   const post = (command: Protocol.Command) => Effect.sync(() => link.post(command))
 
   return {
@@ -140,18 +157,11 @@ export const make = Effect.fnUntraced(function* (
     connectRtp: (leg, remote) => post({ kind: "connect_rtp", leg, remote }),
     openPhone: (leg, script) => Effect.asVoid(open(leg, { kind: "open_phone", leg, script })),
     openJoined: (leg, peer) => Effect.asVoid(open(leg, { kind: "open_joined", leg, peer })),
-    play: (leg, { id, loop, url }) =>
+    command: (leg, media) =>
       Effect.sync(() => {
-        link.post({ kind: "play", leg, id, loop })
-        if (legs.get(leg)?.open !== true) return
-        const load = Effect.match(sources.load(url), {
-          onSuccess: (samples) => link.post({ kind: "supply", leg, id, samples }),
-          onFailure: ({ reason }) => link.post({ kind: "supply_failed", leg, id, reason })
-        })
-        run(load)
+        link.post({ kind: "media", leg, media })
+        if (media.type === "play" && legs.get(leg)?.open === true) supply(leg, media.id, sources.load(media.url))
       }),
-    stopPlayback: (leg, which) => post({ kind: "stop_playback", leg, which }),
-    sendDtmf: (leg, id, digits, durationMs) => post({ kind: "send_dtmf", leg, id, digits, durationMs }),
     close: (leg) => post({ kind: "close", leg }),
     subscribe: (leg, listener) =>
       Effect.sync(() => {

@@ -1,5 +1,6 @@
 import type { Frame } from "./Frame.ts"
-import type { MediaEvent, PlaybackFailure } from "./Protocol.ts"
+import type { MediaEvent } from "./message/MediaMessage.ts"
+import type { PlaybackFailure } from "./Protocol.ts"
 
 interface Playback {
   readonly id: string
@@ -7,7 +8,6 @@ interface Playback {
   /** `null` while the sound is being fetched. */
   samples: Int16Array | null
   position: number
-  started: boolean
 }
 
 /** Playbacks that may wait on one leg, the present one included. */
@@ -19,13 +19,13 @@ export type Player = ReturnType<typeof make>
  * The queue of sounds that are played to one leg, one after the other.
  *
  * A playback keeps its place while its sound is fetched; those behind it wait. Every playback ends with exactly one
- * `PlaybackEnded`; past `maxPlaybacks` at once, as `failed`.
+ * `ended`; past `maxPlaybacks` at once, as `failed`.
  */
 export const make = (emit: (event: MediaEvent) => void) => {
   let queue: Array<Playback> = []
 
   const ended = (id: string, status: "completed" | "stopped" | "failed", reason: PlaybackFailure | null = null) =>
-    emit({ _tag: "PlaybackEnded", id, status, reason })
+    emit({ type: "ended", id, status, reason })
 
   const remove = (playback: Playback) => {
     queue = queue.filter((other) => other !== playback)
@@ -42,7 +42,7 @@ export const make = (emit: (event: MediaEvent) => void) => {
     /** `loop` is how often the sound is heard in all; less than once is once. */
     play: (id: string, loop: number): void => {
       if (queue.length >= maxPlaybacks) return ended(id, "failed", "too_many_playbacks")
-      queue.push({ id, loopsLeft: Math.max(1, Math.floor(loop)), samples: null, position: 0, started: false })
+      queue.push({ id, loopsLeft: Math.max(1, Math.floor(loop)), samples: null, position: 0 })
     },
     /** The sound of a playback that waits for it; ignored when it no longer does. */
     supply: (id: string, samples: Int16Array): void => {
@@ -68,10 +68,6 @@ export const make = (emit: (event: MediaEvent) => void) => {
       const playback = queue[0]
       if (playback === undefined || playback.samples === null) return
       const { samples } = playback
-      if (!playback.started) {
-        playback.started = true
-        emit({ _tag: "PlaybackStarted", id: playback.id })
-      }
       for (let at = 0; at < out.length && playback.loopsLeft > 0;) {
         const piece = samples.subarray(playback.position, playback.position + out.length - at)
         out.set(piece, at)

@@ -1,3 +1,4 @@
+import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import type { PhoneScript } from "./SimulatedPhone.ts"
 
 /**
@@ -39,19 +40,11 @@ export type Command =
   /** A leg whose far end is the leg `peer` of the same switch, opened towards this one in the same way. */
   | { readonly kind: "open_joined"; readonly leg: LegId; readonly peer: LegId }
   | { readonly kind: "connect_rtp"; readonly leg: LegId; readonly remote: RtpRemote }
-  /** Takes a place in the queue; the sound follows. */
-  | { readonly kind: "play"; readonly leg: LegId; readonly id: string; readonly loop: number }
+  /** A sound takes its place in the queue with its command; it follows in `supply`, or fails in `supply_failed`. */
+  | { readonly kind: "media"; readonly leg: LegId; readonly media: MediaCommand }
   /** `samples` at 8 kHz; may be backed by shared memory, and is only read. */
   | { readonly kind: "supply"; readonly leg: LegId; readonly id: string; readonly samples: Int16Array }
   | { readonly kind: "supply_failed"; readonly leg: LegId; readonly id: string; readonly reason: PlaybackFailure }
-  | { readonly kind: "stop_playback"; readonly leg: LegId; readonly which: "current" | "all" }
-  | {
-      readonly kind: "send_dtmf"
-      readonly leg: LegId
-      readonly id: string
-      readonly digits: string
-      readonly durationMs: number
-    }
   | { readonly kind: "close"; readonly leg: LegId }
 
 /** A command that is answered by `opened` or `refused`. */
@@ -60,41 +53,29 @@ export type Opening = Extract<Command, { readonly kind: "open_rtp" | "open_phone
 export const isOpening = (command: Command): command is Opening =>
   command.kind === "open_rtp" || command.kind === "open_phone" || command.kind === "open_joined"
 
+/** With every RTCP report, and once more before the leg is gone. Totals since the leg was connected. */
+export interface Quality {
+  readonly packetsReceived: number
+  readonly packetsLost: number
+  readonly jitterMs: number
+  /** `null` until the peer reported on what we send. */
+  readonly roundTripMs: number | null
+}
+
+/** No RTP or RTCP for the configured time (once for every silence), or the plane itself died and the leg with it. */
+export type Loss = "no_packets" | "plane_stopped"
+
 /** What happens on a leg between its opening and its end. */
-export type MediaEvent =
-  /** At its beginning; `at` in epoch milliseconds. */
-  | { readonly _tag: "DtmfReceived"; readonly digit: string; readonly at: number }
-  /** The first sound of it was sent. */
-  | { readonly _tag: "PlaybackStarted"; readonly id: string }
-  /** `reason` only with `failed`. A playback that never started ends too. */
-  | {
-      readonly _tag: "PlaybackEnded"
-      readonly id: string
-      readonly status: "completed" | "stopped" | "failed"
-      readonly reason: PlaybackFailure | null
-    }
-  | { readonly _tag: "DtmfSent"; readonly id: string }
-  | {
-      readonly _tag: "DtmfFailed"
-      readonly id: string
-      readonly reason: "invalid_digits" | "too_many" | "unknown_leg" | "closed"
-    }
-  /** No RTP or RTCP for the configured time (once for every silence), or the plane itself died and the leg with it. */
-  | { readonly _tag: "MediaTimeout"; readonly reason: "no_packets" | "plane_stopped" }
-  /** With every RTCP report, and once more before the leg is gone. Totals since the leg was connected. */
-  | {
-      readonly _tag: "Quality"
-      readonly packetsReceived: number
-      readonly packetsLost: number
-      readonly jitterMs: number
-      /** `null` until the peer reported on what we send. */
-      readonly roundTripMs: number | null
-    }
+export type LegEvent =
+  /** The call's. */
+  | { readonly kind: "media"; readonly event: MediaEvent }
+  | { readonly kind: "lost"; readonly reason: Loss }
+  | { readonly kind: "quality"; readonly quality: Quality }
 
 export type Event =
   /** `port` is 0 for a phone and a joined leg. */
   | { readonly kind: "opened"; readonly leg: LegId; readonly port: number }
   | { readonly kind: "refused"; readonly leg: LegId; readonly reason: RefusalReason }
-  | { readonly kind: "media"; readonly leg: LegId; readonly event: MediaEvent }
+  | ({ readonly leg: LegId } & LegEvent)
   /** The last word on a leg. */
   | { readonly kind: "closed"; readonly leg: LegId }

@@ -2,7 +2,7 @@ import { Result } from "effect"
 import * as RtpPacket from "../rtp/RtpPacket.ts"
 import type { FarEnd } from "./FarEnd.ts"
 import type { Address, Channel, PacketSocket } from "./PacketPort.ts"
-import type { MediaEvent, RtpRemote } from "./Protocol.ts"
+import type { LegEvent, RtpRemote } from "./Protocol.ts"
 import * as RtcpSession from "./RtcpSession.ts"
 import * as RtpReceiver from "./RtpReceiver.ts"
 import * as RtpSender from "./RtpSender.ts"
@@ -15,7 +15,7 @@ export interface Options {
   readonly wallClock: () => number
   /** 0: never. */
   readonly mediaTimeoutMs: number
-  readonly emit: (event: MediaEvent) => void
+  readonly emit: (event: LegEvent) => void
 }
 
 export interface Counters {
@@ -38,7 +38,7 @@ export type RtpLeg = ReturnType<typeof make>
 
 /** The far end of a leg that is an RTP peer: packets in and out, with their control. */
 export const make = ({ emit, mediaTimeoutMs, random, wallClock }: Options) => {
-  const receiver = RtpReceiver.make((digit) => emit({ _tag: "DtmfReceived", digit, at: wallClock() }))
+  const receiver = RtpReceiver.make((digit) => emit({ kind: "media", event: { type: "dtmf", digit, at: wallClock() } }))
   const sender = RtpSender.make({ ssrc: random(), sequenceNumber: random(), timestamp: random() })
   const cname = [random(), random(), random()].map((word) => word.toString(16).padStart(8, "0")).join("")
   const rtcp = RtcpSession.make({ ssrc: sender.ssrc, cname, random, wallClock })
@@ -91,7 +91,7 @@ export const make = ({ emit, mediaTimeoutMs, random, wallClock }: Options) => {
     return { sent: isSender ? sent : null, received: receiver.report() }
   }
 
-  const quality = () => emit({ _tag: "Quality", ...receiver.totals(), roundTripMs: rtcp.roundTripMs() })
+  const quality = () => emit({ kind: "quality", quality: { ...receiver.totals(), roundTripMs: rtcp.roundTripMs() } })
 
   const watch = (session: Session, now: number) => {
     if (rtcp.isDue(now)) {
@@ -100,7 +100,7 @@ export const make = ({ emit, mediaTimeoutMs, random, wallClock }: Options) => {
     }
     if (mediaTimeoutMs === 0 || timedOut || !listens(session) || now - heardAt < mediaTimeoutMs) return
     timedOut = true
-    emit({ _tag: "MediaTimeout", reason: "no_packets" })
+    emit({ kind: "lost", reason: "no_packets" })
   }
 
   const far: FarEnd = {

@@ -2,8 +2,9 @@ import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
 import * as Joint from "./Joint.ts"
 import * as LocalLeg from "./LocalLeg.ts"
+import { failureOf } from "./message/MediaMessage.ts"
 import type { PacketPort } from "./PacketPort.ts"
-import { type Command, type Event, isOpening, type LegId, type MediaEvent, type Opening } from "./Protocol.ts"
+import { type Command, type Event, isOpening, type LegEvent, type LegId, type Opening } from "./Protocol.ts"
 import * as RtpLeg from "./RtpLeg.ts"
 import * as SimulatedPhone from "./SimulatedPhone.ts"
 
@@ -16,7 +17,7 @@ export interface Options {
   readonly clock: () => number
   /** Epoch milliseconds. */
   readonly wallClock: () => number
-  /** Silence of a peer after which `MediaTimeout` is told; 0: never. */
+  /** Silence of a peer after which the leg is told `lost`; 0: never. */
   readonly mediaTimeoutMs: number
   /** Legs at once; the next is refused. */
   readonly maxLegs: number
@@ -72,10 +73,17 @@ export const make = (options: Options) => {
     now: number,
     far: FarEnd,
     rtp: RtpLeg.RtpLeg | null,
-    tell: (event: MediaEvent) => void
+    tell: (event: LegEvent) => void
   ): Leg => {
     if (legs.size === 0) cursor = Math.floor(now)
-    const leg: Leg = { id, local: LocalLeg.make(far, tell), far, rtp, slot: emptiestSlot(), closed: false }
+    const leg: Leg = {
+      id,
+      local: LocalLeg.make(far, (event) => tell({ kind: "media", event })),
+      far,
+      rtp,
+      slot: emptiestSlot(),
+      closed: false
+    }
     legs.set(id, leg)
     slots[leg.slot]?.add(leg)
     return leg
@@ -96,7 +104,7 @@ export const make = (options: Options) => {
       work()
     } catch (error) {
       options.onDefect(error)
-      tellerOf(leg.id)({ _tag: "MediaTimeout", reason: "plane_stopped" })
+      tellerOf(leg.id)({ kind: "lost", reason: "plane_stopped" })
       try {
         remove(leg, clock())
       } catch (second) {
@@ -105,7 +113,9 @@ export const make = (options: Options) => {
     }
   }
 
-  const tellerOf = (leg: LegId) => (event: MediaEvent) => emit({ kind: "media", leg, event })
+  const tellerOf = (leg: LegId) => (event: LegEvent) => emit({ leg, ...event })
+  const digitsOf = (tell: (event: LegEvent) => void) => (digit: string) =>
+    tell({ kind: "media", event: { type: "dtmf", digit, at: options.wallClock() } })
 
   const openRtp = (id: LegId, now: number) => {
     const tell = tellerOf(id)
@@ -130,14 +140,14 @@ export const make = (options: Options) => {
 
   const openPhone = (id: LegId, script: SimulatedPhone.PhoneScript, now: number) => {
     const tell = tellerOf(id)
-    const phone = SimulatedPhone.make(script, (digit) => tell({ _tag: "DtmfReceived", digit, at: options.wallClock() }))
+    const phone = SimulatedPhone.make(script, digitsOf(tell))
     add(id, now, phone, null, tell)
     emit({ kind: "opened", leg: id, port: 0 })
   }
 
   const openJoined = (id: LegId, peer: LegId, now: number) => {
     const tell = tellerOf(id)
-    const joint = Joint.make((digit) => tell({ _tag: "DtmfReceived", digit, at: options.wallClock() }))
+    const joint = Joint.make(digitsOf(tell))
     add(id, now, joint, null, tell)
     joints.set(id, { joint, peer })
     const other = joints.get(peer)
@@ -147,10 +157,8 @@ export const make = (options: Options) => {
 
   /** What a command gets whose leg is not here. */
   const answerUnknown = (command: Command) => {
-    const tell = tellerOf(command.leg)
-    if (command.kind === "play")
-      tell({ _tag: "PlaybackEnded", id: command.id, status: "failed", reason: "unknown_leg" })
-    if (command.kind === "send_dtmf") tell({ _tag: "DtmfFailed", id: command.id, reason: "unknown_leg" })
+    const failure = command.kind === "media" ? failureOf(command.media, "unknown_leg") : null
+    if (failure !== null) emit({ kind: "media", leg: command.leg, event: failure })
     if (command.kind === "close") emit({ kind: "closed", leg: command.leg })
   }
 
@@ -171,20 +179,16 @@ export const make = (options: Options) => {
     if (isOpening(command)) return open(command, now)
     const leg = legs.get(command.leg)
     if (leg === undefined) return answerUnknown(command)
-    const { dialer, player } = leg.local
+    const { local } = leg
     switch (command.kind) {
       case "connect_rtp":
         return leg.rtp?.connect(command.remote, now)
-      case "play":
-        return player.play(command.id, command.loop)
+      case "media":
+        return local.command(command.media)
       case "supply":
-        return player.supply(command.id, command.samples)
+        return local.player.supply(command.id, command.samples)
       case "supply_failed":
-        return player.fail(command.id, command.reason)
-      case "stop_playback":
-        return player.stop(command.which)
-      case "send_dtmf":
-        return dialer.send(command.id, command.digits, command.durationMs)
+        return local.player.fail(command.id, command.reason)
       case "close":
         remove(leg, now)
         emit({ kind: "closed", leg: command.leg })

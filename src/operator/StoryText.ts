@@ -10,7 +10,7 @@ const unsaid: ReadonlySet<string> = new Set([
   "callId",
   "legId",
   "commandId",
-  "playbackId",
+  "id",
   "tenantId",
   "routeId",
   "resume",
@@ -32,7 +32,7 @@ export const render = (story: Story, options: { readonly states: boolean }): str
     if (step.fault !== null) say(`!! ${step.fault}`)
     if (step.changes.length > 0)
       say(`   ${step.changes.map(({ from, path, to }) => `${path} ${brief(from)} -> ${brief(to)}`).join(", ")}`)
-    for (const command of step.commands) say(`-> ${phrase(command.type, command as unknown as Fields)}`)
+    for (const command of step.commands) say(`-> ${describe(command as unknown as Json)}`)
     if (step.chargeCents !== 0) say(`$  charge ${step.chargeCents} cents`)
     for (const sequence of step.eventSequences) {
       const event = events.get(sequence)
@@ -67,13 +67,12 @@ const verdict = ({ agrees, differences }: Story): ReadonlyArray<string> =>
         )
       ]
 
-const describe = (input: Json): string => {
-  const fields = fieldsOf(input)
-  const inner = fields["action"] ?? fields["event"] ?? null
+/** Its type, then what is within, or else its fields. */
+const describe = (value: Json): string => {
+  const fields = fieldsOf(value)
+  const inner = fields["action"] ?? fields["event"] ?? fields["media"] ?? null
   const type = compact(fields["type"] ?? null)
-  return inner === null
-    ? phrase(type, fields)
-    : `${type} ${phrase(compact(fieldsOf(inner)["type"] ?? null), fieldsOf(inner))}`
+  return inner === null ? phrase(type, fields) : `${type} ${describe(inner)}`
 }
 
 const phrase = (type: string, fields: Fields): string =>

@@ -46,7 +46,10 @@ export class RecordingCarrier extends Context.Service<
             sink.tell(callId, { type: "ended", legId, at: at(), cause: "hangup", sipStatus: null, by: "far" })
           ),
         digit: ({ callId, legId }) =>
-          Effect.suspend(() => sink.tell(callId, { type: "dtmf", legId, at: at(), digit: "5" }))
+          Effect.suspend(() => {
+            const now = at()
+            return sink.tell(callId, { type: "media", legId, at: now, event: { type: "dtmf", digit: "5", at: now } })
+          })
       })
     })
   )

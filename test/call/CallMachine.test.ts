@@ -5,6 +5,7 @@ import * as CallMachine from "../../src/call/CallMachine.ts"
 import { type CallState, isTerminal, primary } from "../../src/call/CallState.ts"
 import { maxRequests } from "../../src/media/Dialer.ts"
 import { maxPlaybacks } from "../../src/media/Player.ts"
+import * as Media from "../media/MediaSample.ts"
 import * as Sample from "./CallSample.ts"
 
 const t0 = 1_000_000
@@ -209,19 +210,10 @@ describe("Actions, spec §4.4", () => {
 
   it("a playback is pending until its outcome, which is told once (decision D12)", () => {
     let scene = Sample.act(answeredCall(), { type: "play", url: "https://example.com/a.wav", loop: 2 }, t0 + 2000)
-    const command = Sample.commands(scene).at(-1)
-    assert.isTrue(command?.type === "play" && command.loop === 2)
-    if (command?.type !== "play") return
-    scene = Sample.carrier(
-      scene,
-      { type: "playback_ended", playbackId: command.playbackId, status: "completed", reason: null },
-      t0 + 3000
-    )
-    scene = Sample.carrier(
-      scene,
-      { type: "playback_ended", playbackId: command.playbackId, status: "completed", reason: null },
-      t0 + 3001
-    )
+    const id = Sample.lastWork(scene)
+    assert.deepStrictEqual(Sample.lastMedia(scene), Media.play(id, "https://example.com/a.wav", 2))
+    scene = Sample.media(scene, Media.completed(id), t0 + 3000)
+    scene = Sample.media(scene, Media.completed(id), t0 + 3001)
     assert.strictEqual(Sample.last(scene), "unchanged")
     assert.strictEqual(Sample.types(scene).filter((type) => type === "call.playback_ended").length, 1)
   })
@@ -234,16 +226,9 @@ describe("Actions, spec §4.4", () => {
     it(`${action.type} beyond what the media plane keeps in line is a conflict until one is done`, () => {
       let scene = answeredCall()
       for (let count = 0; count < limit; count++) scene = Sample.act(scene, action, t0 + 2000)
-      const waiting = Sample.commands(scene).at(-1)
       assert.strictEqual(Sample.last(scene), "accepted")
       assert.strictEqual(Sample.last(Sample.act(scene, action, t0 + 2000)), "conflict")
-      if (waiting?.type === "play")
-        scene = Sample.carrier(
-          scene,
-          { type: "playback_ended", playbackId: waiting.playbackId, status: "completed", reason: null },
-          t0 + 3000
-        )
-      else scene = Sample.carrier(scene, { type: "dtmf_sent", commandId: waiting?.commandId ?? "" }, t0 + 3000)
+      scene = Sample.media(scene, Media.completed(Sample.lastWork(scene)), t0 + 3000)
       assert.strictEqual(Sample.last(Sample.act(scene, action, t0 + 3001)), "accepted")
     })
 
@@ -258,7 +243,7 @@ describe("Actions, spec §4.4", () => {
 describe("Gather, decision 2.1.4", () => {
   const gathering = (digits: string, options = gatherOptions) =>
     Array.from(digits).reduce(
-      (scene, digit, index) => Sample.carrier(scene, { type: "dtmf", digit }, t0 + 2100 + index * 100),
+      (scene, digit, index) => Sample.dtmf(scene, digit, t0 + 2100 + index * 100),
       Sample.act(answeredCall(), { type: "gather", options }, t0 + 2000)
     )
   const result = (scene: Sample.Scene) => {
@@ -361,7 +346,7 @@ const move = (scene: Sample.Scene, { digit, kind, wait }: typeof Move.Type): Sam
       return Sample.carrier(scene, { type: "ended", cause: "final_response", sipStatus: 486, by: "far" }, now)
     case 6:
     case 7:
-      return Sample.carrier(scene, { type: "dtmf", digit }, now)
+      return Sample.dtmf(scene, digit, now)
     case 8:
       return Sample.act(scene, { type: "hangup" }, now)
     case 9:
@@ -378,13 +363,7 @@ const move = (scene: Sample.Scene, { digit, kind, wait }: typeof Move.Type): Sam
     case 15:
       return Sample.act(scene, { type: "reject", cause: "rejected" }, now)
     case 16:
-      return play?.type === "play"
-        ? Sample.carrier(
-            scene,
-            { type: "playback_ended", playbackId: play.playbackId, status: "completed", reason: null },
-            now
-          )
-        : scene
+      return play?.type === "play" ? Sample.media(scene, Media.completed(play.playbackId), now) : scene
     case 17:
       return Sample.wait(scene)
     case 18:

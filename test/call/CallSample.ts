@@ -6,6 +6,7 @@ import { type CallState, primary } from "../../src/call/CallState.ts"
 import type { Effects } from "../../src/call/Draft.ts"
 import * as Id from "../../src/domain/Id.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
+import type { MediaCommand, MediaEvent } from "../../src/media/message/MediaMessage.ts"
 
 /** Drives one call through the pure machine: a clock that only `at` moves, a seed per step. Every event is checked. */
 export const tenantId = "6f1b0a52-6c0e-4d4e-9a57-0d7a3f3f6c11"
@@ -74,6 +75,26 @@ type Loose<T> = T extends unknown ? Omit<T, "legId" | "at"> : never
 
 export const carrier = (scene: Scene, event: Loose<CarrierEvent>, now: number): Scene =>
   send(scene, { type: "carrier", event: { ...event, legId: primary(scene.state).id, at: now } as CarrierEvent }, now)
+
+/** A media event of the call's own leg. */
+export const media = (scene: Scene, event: MediaEvent, now: number): Scene =>
+  carrier(scene, { type: "media", event }, now)
+
+export const dtmf = (scene: Scene, digit: string, now: number): Scene =>
+  media(scene, { type: "dtmf", digit, at: now }, now)
+
+/** The last media command that was sent; fails without one. */
+export const lastMedia = (scene: Scene): MediaCommand => {
+  const command = commands(scene).findLast(({ type }) => type === "media")
+  if (command?.type !== "media") throw new Error("no media command was sent")
+  return command.media
+}
+
+/** The identity of the work that the last media command began. */
+export const lastWork = (scene: Scene): string => {
+  const command = lastMedia(scene)
+  return "id" in command ? command.id : ""
+}
 
 export const act = (scene: Scene, action: CallAction, now: number): Scene =>
   send(scene, { type: "action", action }, now)

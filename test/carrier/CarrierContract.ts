@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Carrier, type CarrierCommand, type CarrierEvent, type CarrierSink } from "../../src/carrier/Carrier.ts"
+import type { MediaCommand } from "../../src/media/message/MediaMessage.ts"
+import * as Media from "../media/MediaSample.ts"
 import { RecordingSink } from "./RecordingSink.ts"
 
 /** What is around an adapter: its peers, and time. */
@@ -51,6 +53,9 @@ const hangup: Plain = { type: "hangup", origin: null, resume: null }
 const types = (reports: ReadonlyArray<Report>) => reports.map(({ type }) => type)
 const ofType = <Type extends CarrierEvent["type"]>(reports: ReadonlyArray<Report>, type: Type) =>
   reports.filter((report): report is Extract<CarrierEvent, { readonly type: Type }> => report.type === type)
+const mediaOf = (reports: ReadonlyArray<Report>) => ofType(reports, "media").map(({ event }) => event)
+const endedWork = (reports: ReadonlyArray<Report>) => mediaOf(reports).filter((event) => event.type === "ended")
+const media = (command: MediaCommand): Plain => ({ type: "media", media: command })
 const endOf = (reports: ReadonlyArray<Report>) => {
   const [end, ...more] = ofType(reports, "ended")
   assert.strictEqual(more.length, 0, "a leg ends once")
@@ -233,19 +238,19 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       Effect.gen(function* () {
         const leg = yield* dial(subject.phones.answers)
         yield* elapse(3000)
-        yield* send(leg, { type: "play", playbackId: "one", url: subject.sounds.good, loop: 2 })
-        yield* send(leg, { type: "play", playbackId: "two", url: subject.sounds.missing, loop: 1 })
-        yield* send(leg, { type: "play", playbackId: "three", url: subject.sounds.good, loop: 1 })
+        yield* send(leg, media(Media.play("one", subject.sounds.good, 2)))
+        yield* send(leg, media(Media.play("two", subject.sounds.missing)))
+        yield* send(leg, media(Media.play("three", subject.sounds.good)))
         yield* elapse(6000)
-        const ended = ofType(sink.of(leg), "playback_ended")
+        const ended = endedWork(sink.of(leg))
         const outcome = (id: string) =>
-          ended.filter(({ playbackId }) => playbackId === id).map(({ reason, status }) => [status, reason])
+          ended.filter((each) => each.id === id).map(({ reason, status }) => [status, reason])
         assert.deepStrictEqual(outcome("one"), [["completed", null]])
         assert.deepStrictEqual(outcome("two"), [["failed", "http_404"]])
         assert.deepStrictEqual(outcome("three"), [["completed", null]])
         assert.isBelow(
-          ended.findIndex(({ playbackId }) => playbackId === "one"),
-          ended.findIndex(({ playbackId }) => playbackId === "three")
+          ended.findIndex(({ id }) => id === "one"),
+          ended.findIndex(({ id }) => id === "three")
         )
       })
     )
@@ -254,14 +259,14 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       Effect.gen(function* () {
         const leg = yield* dial(subject.phones.answers)
         yield* elapse(3000)
-        yield* send(leg, { type: "play", playbackId: "one", url: subject.sounds.good, loop: 100 })
-        yield* send(leg, { type: "play", playbackId: "two", url: subject.sounds.good, loop: 100 })
+        yield* send(leg, media(Media.play("one", subject.sounds.good, 100)))
+        yield* send(leg, media(Media.play("two", subject.sounds.good, 100)))
         yield* elapse(1000)
-        yield* send(leg, { type: "stop_playback", which: "all" })
-        yield* send(leg, { type: "stop_playback", which: "all" })
+        yield* send(leg, media(Media.stopPlayback))
+        yield* send(leg, media(Media.stopPlayback))
         yield* elapse(1000)
         assert.deepStrictEqual(
-          ofType(sink.of(leg), "playback_ended").map(({ playbackId, status }) => [playbackId, status]),
+          endedWork(sink.of(leg)).map(({ id, status }) => [id, status]),
           [
             ["one", "stopped"],
             ["two", "stopped"]
@@ -274,16 +279,16 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       Effect.gen(function* () {
         const leg = yield* dial(subject.phones.answers)
         yield* elapse(3000)
-        yield* send(leg, { type: "send_dtmf", digits: "12#", durationMs: 100 })
+        yield* send(leg, media(Media.dtmf("digits", "12#")))
         yield* elapse(2000)
         assert.deepStrictEqual(
-          ofType(sink.of(leg), "dtmf").map(({ digit }) => digit),
+          mediaOf(sink.of(leg)).flatMap((event) => (event.type === "dtmf" ? [event.digit] : [])),
           ["1", "2", "#"]
         )
-        assert.strictEqual(ofType(sink.of(leg), "dtmf_sent").length, 1)
-        yield* send(leg, { type: "send_dtmf", digits: "not digits", durationMs: 100 })
+        assert.deepStrictEqual(endedWork(sink.of(leg)), [Media.completed("digits")])
+        yield* send(leg, media(Media.dtmf("wrong", "not digits")))
         yield* elapse(1000)
-        assert.strictEqual(ofType(sink.of(leg), "command_failed").length, 1)
+        assert.deepStrictEqual(endedWork(sink.of(leg)).at(-1), Media.failed("wrong", "invalid_digits"))
       })
     )
 
@@ -291,11 +296,16 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       Effect.gen(function* () {
         const leg = yield* dial(subject.phones.silent)
         yield* elapse(1000)
-        yield* send(leg, { type: "play", playbackId: "one", url: subject.sounds.good, loop: 1 })
-        yield* send(leg, { type: "send_dtmf", digits: "1", durationMs: 100 })
-        yield* send(leg, { type: "stop_playback", which: "all" })
+        yield* send(leg, media(Media.play("one", subject.sounds.good)))
+        yield* send(leg, media(Media.dtmf("one digit", "1")))
+        yield* send(leg, media(Media.stopPlayback))
         yield* elapse(1000)
-        assert.deepStrictEqual(types(sink.of(leg)).toSorted(), ["command_failed", "playback_ended", "ringing"])
+        assert.deepStrictEqual(types(sink.of(leg)).toSorted(), [
+          "command_failed",
+          "command_failed",
+          "command_failed",
+          "ringing"
+        ])
         yield* send(leg, hangup)
         yield* elapse(1000)
       })
@@ -309,10 +319,10 @@ export const describeCarrier = (name: string, subject: Subject): void => {
         yield* elapse(1000)
         for (const leg of ["nobody", "nobody's caller"])
           assert.deepStrictEqual(endOf(sink.of(leg)), { cause: "lost", sipStatus: null, by: "network" })
-        yield* send("elsewhere", { type: "play", playbackId: "one", url: subject.sounds.good, loop: 1 })
-        yield* send("elsewhere", { type: "send_dtmf", digits: "1", durationMs: 100 })
+        yield* send("elsewhere", media(Media.play("one", subject.sounds.good)))
+        yield* send("elsewhere", media(Media.dtmf("one digit", "1")))
         yield* elapse(1000)
-        assert.deepStrictEqual(types(sink.of("elsewhere")).toSorted(), ["command_failed", "playback_ended"])
+        assert.deepStrictEqual(types(sink.of("elsewhere")).toSorted(), ["command_failed", "command_failed"])
       })
     )
   })

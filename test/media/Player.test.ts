@@ -1,13 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Frame from "../../src/media/Frame.ts"
+import type { MediaEvent } from "../../src/media/message/MediaMessage.ts"
 import * as Player from "../../src/media/Player.ts"
-import type { MediaEvent } from "../../src/media/Protocol.ts"
 
 const setup = () => {
   const events: Array<string> = []
   const player = Player.make((event: MediaEvent) => {
-    if (event._tag === "PlaybackStarted") events.push(`${event.id} started`)
-    if (event._tag === "PlaybackEnded")
+    if (event.type === "ended")
       events.push(`${event.id} ${event.status}${event.reason === null ? "" : ` ${event.reason}`}`)
   })
   const out = Frame.make()
@@ -21,14 +20,14 @@ const setup = () => {
 const sound = (length: number, first = 1) => Int16Array.from({ length }, (_, i) => first + i)
 
 describe("Player", () => {
-  it("plays a sound to its last sample, padded with silence, and tells its beginning and end", () => {
+  it("plays a sound to its last sample, padded with silence, and tells its end", () => {
     const { events, player, render } = setup()
     player.play("p", 1)
     player.supply("p", sound(200))
     const heard = render(3)
     assert.deepStrictEqual(heard.slice(0, 200), [...sound(200)])
     assert.isTrue(heard.slice(200).every((sample) => sample === 0))
-    assert.deepStrictEqual(events, ["p started", "p completed"])
+    assert.deepStrictEqual(events, ["p completed"])
   })
 
   it("repeats a sound without a gap, one shorter than a frame too", () => {
@@ -38,7 +37,7 @@ describe("Player", () => {
     const heard = render(3)
     assert.deepStrictEqual(heard.slice(0, 200), [...sound(50), ...sound(50), ...sound(50), ...sound(50)])
     assert.isTrue(heard.slice(200).every((sample) => sample === 0))
-    assert.deepStrictEqual(events, ["p started", "p completed"])
+    assert.deepStrictEqual(events, ["p completed"])
   })
 
   it("keeps the order of asking whatever sound comes first", () => {
@@ -49,7 +48,7 @@ describe("Player", () => {
     assert.isTrue(render(2).every((sample) => sample === 0))
     player.supply("first", sound(160))
     assert.deepStrictEqual(render(3).slice(0, 320), [...sound(160), ...sound(160, 500)])
-    assert.deepStrictEqual(events, ["first started", "first completed", "second started", "second completed"])
+    assert.deepStrictEqual(events, ["first completed", "second completed"])
   })
 
   it("goes on with the next when one fails", () => {
@@ -61,7 +60,7 @@ describe("Player", () => {
     player.fail("bad", "http_404")
     player.supply("void", new Int16Array(0))
     render(2)
-    assert.deepStrictEqual(events, ["bad failed http_404", "void failed empty", "good started", "good completed"])
+    assert.deepStrictEqual(events, ["bad failed http_404", "void failed empty", "good completed"])
   })
 
   it("stops the present one, or all", () => {
@@ -74,7 +73,7 @@ describe("Player", () => {
     player.stop("all")
     player.stop("all")
     assert.isTrue(render(1).every((sample) => sample === 0))
-    assert.deepStrictEqual(events, ["a started", "a stopped", "b stopped", "c stopped"])
+    assert.deepStrictEqual(events, ["a stopped", "b stopped", "c stopped"])
   })
 
   it("refuses what exceeds its queue", () => {

@@ -8,6 +8,7 @@ import type * as Rtcp from "../../src/rtp/Rtcp.ts"
 import * as RtcpParser from "../../src/rtp/RtcpParser.ts"
 import * as RtpPacket from "../../src/rtp/RtpPacket.ts"
 import { hostile, random } from "../rtp/RandomBytes.ts"
+import * as Media from "./MediaSample.ts"
 import * as SwitchBench from "./SwitchBench.ts"
 
 type Bench = ReturnType<typeof SwitchBench.make>
@@ -23,11 +24,9 @@ const reportsOf = (bench: Bench, leg: string): Array<ReadonlyArray<Rtcp.RtcpPack
 const soundOf = (packets: ReadonlyArray<RtpPacket.RtpPacket>, law: G711.Law = "PCMU") =>
   Int16Array.from(packets.flatMap(({ payload }) => [...G711.decode(law, payload)]))
 const play = (bench: Bench, leg: string, id: string, samples: Int16Array, loop = 1) => {
-  bench.handle({ kind: "play", leg, id, loop })
+  bench.handle({ kind: "media", leg, media: Media.play(id, "https://a/", loop) })
   bench.handle({ kind: "supply", leg, id, samples })
 }
-const tags = (events: ReadonlyArray<Protocol.MediaEvent>) =>
-  events.map(({ _tag }) => _tag).filter((tag) => tag !== "Quality")
 
 describe("The switch, towards RTP peers", () => {
   it("sends nothing before it is connected, then a packet every 20 ms of running sequence and timestamp", () => {
@@ -80,10 +79,10 @@ describe("The switch, towards RTP peers", () => {
     const bench = SwitchBench.pair()
     play(bench, "a", "p", Tone.sine(440, -12, 400, 8000))
     bench.run(100)
-    bench.handle({ kind: "send_dtmf", leg: "a", id: "d", digits: "159#", durationMs: 100 })
+    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("d", "159#") })
     bench.run(2000)
     assert.strictEqual(bench.digitsOf("b"), "159#")
-    assert.deepStrictEqual(tags(bench.mediaOf("a")), ["PlaybackStarted", "DtmfSent", "PlaybackEnded"])
+    assert.deepStrictEqual(bench.mediaOf("a"), [Media.completed("d"), Media.completed("p")])
     const events = packetsOf(bench, "a").filter(({ payloadType }) => payloadType === 101)
     assert.strictEqual(events.length, 4 * 7)
     assert.strictEqual(new Set(events.map(({ timestamp }) => timestamp)).size, 4)
@@ -100,7 +99,7 @@ describe("The switch, towards RTP peers", () => {
   it("sends digits as tones when the peer takes no events", () => {
     const bench = SwitchBench.pair({}, undefined, { telephoneEventPayloadType: null })
     bench.run(100)
-    bench.handle({ kind: "send_dtmf", leg: "a", id: "d", digits: "5", durationMs: 100 })
+    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("d", "5") })
     bench.run(400)
     const sound = soundOf(packetsOf(bench, "a").slice(5, 10))
     assert.closeTo(Goertzel.level(sound, 770, 8000), -11, 1)
@@ -115,7 +114,7 @@ describe("The switch, towards RTP peers", () => {
     const count = packetsOf(bench, "a").length
     bench.run(1000)
     assert.strictEqual(packetsOf(bench, "a").length, count)
-    assert.notInclude(tags(bench.mediaOf("a")), "MediaTimeout")
+    assert.deepStrictEqual(bench.lossesOf("a"), [])
     bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(bench.portOf("b")) })
     bench.run(20)
     const after = packetsOf(bench, "a").at(-1)
@@ -128,12 +127,12 @@ describe("The switch, towards RTP peers", () => {
     const bench = SwitchBench.make({ mediaTimeoutMs: 2000 })
     bench.handle({ kind: "open_rtp", leg: "a" })
     bench.run(3000)
-    assert.deepStrictEqual(tags(bench.mediaOf("a")), [])
+    assert.deepStrictEqual(bench.lossesOf("a"), [])
     bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(9000) })
     bench.run(1990)
-    assert.deepStrictEqual(tags(bench.mediaOf("a")), [])
+    assert.deepStrictEqual(bench.lossesOf("a"), [])
     bench.run(5000)
-    assert.deepStrictEqual(tags(bench.mediaOf("a")), ["MediaTimeout"])
+    assert.deepStrictEqual(bench.lossesOf("a"), ["no_packets"])
     const packet = RtpPacket.write({
       payloadType: 0,
       marker: false,
@@ -152,7 +151,7 @@ describe("The switch, towards RTP peers", () => {
       to: { address: "", port: bench.portOf("a") }
     })
     bench.run(2500)
-    assert.deepStrictEqual(tags(bench.mediaOf("a")), ["MediaTimeout", "MediaTimeout"])
+    assert.deepStrictEqual(bench.lossesOf("a"), ["no_packets", "no_packets"])
   })
 
   it("reports by RTCP what it sent and received, measures the round trip, and says BYE", () => {
@@ -176,8 +175,8 @@ describe("The switch, towards RTP peers", () => {
       reports.at(-1)?.map(({ kind }) => kind),
       ["sender_report", "source_description", "bye"]
     )
-    const quality = bench.mediaOf("a").findLast((event) => event._tag === "Quality")
-    assert(quality?._tag === "Quality")
+    const quality = bench.lastQualityOf("a")
+    assert(quality !== undefined)
     assert.closeTo(quality.roundTripMs ?? 0, 50, 2)
     assert.closeTo(quality.packetsReceived, 998, 3)
     assert.strictEqual(quality.packetsLost, 0)
@@ -236,32 +235,28 @@ describe("The switch, towards RTP peers", () => {
 
   it("answers commands for an unknown leg with failures", () => {
     const bench = SwitchBench.make()
-    bench.handle({ kind: "play", leg: "x", id: "p", loop: 1 })
-    bench.handle({ kind: "send_dtmf", leg: "x", id: "d", digits: "1", durationMs: 100 })
-    bench.handle({ kind: "stop_playback", leg: "x", which: "all" })
+    bench.handle({ kind: "media", leg: "x", media: Media.play("p", "https://a/") })
+    bench.handle({ kind: "media", leg: "x", media: Media.dtmf("d", "1") })
+    bench.handle({ kind: "media", leg: "x", media: Media.stopPlayback })
     bench.handle({ kind: "connect_rtp", leg: "x", remote: bench.remote(1) })
     bench.handle({ kind: "close", leg: "x" })
-    assert.deepStrictEqual(bench.mediaOf("x"), [
-      { _tag: "PlaybackEnded", id: "p", status: "failed", reason: "unknown_leg" },
-      { _tag: "DtmfFailed", id: "d", reason: "unknown_leg" }
-    ])
+    assert.deepStrictEqual(bench.mediaOf("x"), [Media.failed("p", "unknown_leg"), Media.failed("d", "unknown_leg")])
     assert.deepStrictEqual(bench.events.at(-1), { kind: "closed", leg: "x" })
   })
 
   it("refuses digits that are none, and ends what waits when the leg closes", () => {
     const bench = SwitchBench.pair()
-    bench.handle({ kind: "send_dtmf", leg: "a", id: "bad", digits: "12x", durationMs: 100 })
-    bench.handle({ kind: "send_dtmf", leg: "a", id: "none", digits: "", durationMs: 100 })
-    bench.handle({ kind: "send_dtmf", leg: "a", id: "long", digits: "111", durationMs: 500 })
-    bench.handle({ kind: "play", leg: "a", id: "p", loop: 1 })
+    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("bad", "12x") })
+    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("none", "") })
+    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("long", "111", 500) })
+    bench.handle({ kind: "media", leg: "a", media: Media.play("p", "https://a/") })
     bench.run(100)
     bench.handle({ kind: "close", leg: "a" })
-    const said = bench.mediaOf("a").filter(({ _tag }) => _tag !== "Quality")
-    assert.deepStrictEqual(said, [
-      { _tag: "DtmfFailed", id: "bad", reason: "invalid_digits" },
-      { _tag: "DtmfFailed", id: "none", reason: "invalid_digits" },
-      { _tag: "PlaybackEnded", id: "p", status: "stopped", reason: null },
-      { _tag: "DtmfFailed", id: "long", reason: "closed" }
+    assert.deepStrictEqual(bench.mediaOf("a"), [
+      Media.failed("bad", "invalid_digits"),
+      Media.failed("none", "invalid_digits"),
+      Media.stopped("p"),
+      Media.failed("long", "closed")
     ])
   })
 
@@ -303,7 +298,7 @@ describe("The switch, towards RTP peers", () => {
     assert.isAbove(counters?.strangers ?? 0, 1000)
     assert.isAbove(counters?.malformed ?? 0, 1000)
     bench.run(1000)
-    bench.handle({ kind: "send_dtmf", leg: "b", id: "d", digits: "42", durationMs: 100 })
+    bench.handle({ kind: "media", leg: "b", media: Media.dtmf("d", "42") })
     const heard = bench.digitsOf("a").length
     bench.run(1000)
     assert.strictEqual(bench.digitsOf("a").slice(heard), "42")
@@ -317,7 +312,7 @@ describe("The switch, towards RTP peers", () => {
       return next() < 0.02 ? [delay, delay + next() * 30] : [delay]
     })
     bench.run(500)
-    bench.handle({ kind: "send_dtmf", leg: "a", id: "d", digits: "1122334455", durationMs: 100 })
+    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("d", "1122334455") })
     bench.run(4000)
     assert.strictEqual(bench.digitsOf("b"), "1122334455")
     play(bench, "a", "p", Tone.sine(500, -10, 10_000, 8000))
@@ -325,8 +320,8 @@ describe("The switch, towards RTP peers", () => {
     const counters = bench.plane.countersOf("b")
     assert.isBelow(counters?.late ?? 0, 30)
     bench.handle({ kind: "close", leg: "b" })
-    const quality = bench.mediaOf("b").findLast((event) => event._tag === "Quality")
-    assert(quality?._tag === "Quality")
+    const quality = bench.lastQualityOf("b")
+    assert(quality !== undefined)
     assert.closeTo(quality.packetsLost / (quality.packetsLost + quality.packetsReceived), 0.03, 0.02)
     assert.closeTo(quality.jitterMs, 12, 6)
   })
@@ -351,22 +346,18 @@ describe("The switch, towards simulated phones", () => {
     bench.run(5000)
     assert.strictEqual(bench.digitsOf("p"), "1234#1234#")
     const first = bench.mediaOf("p")[0]
-    assert(first?._tag === "DtmfReceived")
+    assert(first?.type === "dtmf")
     assert.closeTo(first.at, 1_700_000_000_000 + 3000, 40)
   })
 
   it("plays to it and sends it digits, which an echo presses back", () => {
     const bench = phone({ kind: "open_phone", leg: "p", script: { kind: "echo" } })
     play(bench, "p", "s", Tone.sine(440, -12, 100, 8000), 2)
-    bench.handle({ kind: "send_dtmf", leg: "p", id: "d", digits: "12", durationMs: 100 })
+    bench.handle({ kind: "media", leg: "p", media: Media.dtmf("d", "12") })
     bench.run(1000)
     assert.strictEqual(bench.digitsOf("p"), "12")
-    const others = bench.mediaOf("p").filter(({ _tag }) => _tag !== "DtmfReceived")
-    assert.deepStrictEqual(others, [
-      { _tag: "DtmfSent", id: "d" },
-      { _tag: "PlaybackStarted", id: "s" },
-      { _tag: "PlaybackEnded", id: "s", status: "completed", reason: null }
-    ])
+    const others = bench.mediaOf("p").filter(({ type }) => type !== "dtmf")
+    assert.deepStrictEqual(others, [Media.completed("d"), Media.completed("s")])
   })
 })
 
@@ -383,18 +374,18 @@ describe("The switch, between joined legs", () => {
     bench.run(500)
     assert.deepStrictEqual(bench.mediaOf("a"), [])
     bench.handle({ kind: "open_joined", leg: "b", peer: "a" })
-    bench.handle({ kind: "send_dtmf", leg: "b", id: "d", digits: "7#", durationMs: 100 })
+    bench.handle({ kind: "media", leg: "b", media: Media.dtmf("d", "7#") })
     bench.run(1000)
-    const played = tags(bench.mediaOf("a")).filter((tag) => tag !== "DtmfReceived")
-    assert.deepStrictEqual(played, ["PlaybackStarted", "PlaybackEnded"])
+    const played = bench.mediaOf("a").filter(({ type }) => type !== "dtmf")
+    assert.deepStrictEqual(played, [Media.completed("s")])
     assert.strictEqual(bench.digitsOf("a"), "7#")
-    assert.deepStrictEqual(bench.mediaOf("b"), [{ _tag: "DtmfSent", id: "d" }])
+    assert.deepStrictEqual(bench.mediaOf("b"), [Media.completed("d")])
   })
 
   it("a leg whose other end is gone, or wants another, is left in silence", () => {
     const bench = joined()
     bench.handle({ kind: "open_joined", leg: "b", peer: "c" })
-    bench.handle({ kind: "send_dtmf", leg: "b", id: "d", digits: "1", durationMs: 100 })
+    bench.handle({ kind: "media", leg: "b", media: Media.dtmf("d", "1") })
     bench.run(500)
     bench.handle({ kind: "close", leg: "b" })
     bench.handle({ kind: "open_joined", leg: "b", peer: "a" })

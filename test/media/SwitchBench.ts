@@ -1,4 +1,5 @@
-import type { Command, Event, MediaEvent, RtpRemote } from "../../src/media/Protocol.ts"
+import type { MediaEvent } from "../../src/media/message/MediaMessage.ts"
+import type { Command, Event, Quality, RtpRemote } from "../../src/media/Protocol.ts"
 import * as Switch from "../../src/media/Switch.ts"
 import { random } from "../rtp/RandomBytes.ts"
 import * as MemoryNetwork from "./MemoryNetwork.ts"
@@ -24,6 +25,10 @@ export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetw
   })
   const mediaOf = (leg: string): Array<MediaEvent> =>
     events.flatMap((event) => (event.kind === "media" && event.leg === leg ? [event.event] : []))
+  const lossesOf = (leg: string) =>
+    events.flatMap((event) => (event.kind === "lost" && event.leg === leg ? [event.reason] : []))
+  const lastQualityOf = (leg: string): Quality | undefined =>
+    events.flatMap((event) => (event.kind === "quality" && event.leg === leg ? [event.quality] : [])).at(-1)
   const portOf = (leg: string): number => {
     for (const event of events) if (event.kind === "opened" && event.leg === leg) return event.port
     return 0
@@ -33,6 +38,8 @@ export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetw
     events,
     plane,
     mediaOf,
+    lossesOf,
+    lastQualityOf,
     portOf,
     handle: (command: Command) => plane.handle(command, now),
     /** Runs milliseconds one by one: the network, the switch, then `each`. */
@@ -60,7 +67,7 @@ export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetw
     }),
     digitsOf: (leg: string): string =>
       mediaOf(leg)
-        .map((event) => (event._tag === "DtmfReceived" ? event.digit : ""))
+        .map((event) => (event.type === "dtmf" ? event.digit : ""))
         .join("")
   }
 }

@@ -369,7 +369,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         yield* call.tell({ type: "ringing", resume: null })
         yield* call.tell({ type: "answered", resume: { dialog: ["a", 1, null] } })
         yield* call.act({ type: "play", url: "https://a.example/hello.wav", loop: 2 })
-        yield* call.tell({ type: "dtmf", digit: "7" })
+        yield* call.tell({ type: "media", event: { type: "dtmf", digit: "7", at: 0 } })
         yield* call.tell({ type: "ended", cause: "hangup", sipStatus: null, by: "far" })
         const shown = yield* operator("call", "show", call.id)
         assert.strictEqual(shown.code, 0, shown.stdout + shown.stderr)
@@ -377,7 +377,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           "#1  place",
           "-> dial",
           "*  event 1 call.started",
-          "#5  carrier dtmf digit=7",
+          "#5  carrier media dtmf digit=7",
           "$  charge 1 cents"
         ])
           assert.include(shown.stdout, part)

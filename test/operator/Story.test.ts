@@ -12,7 +12,7 @@ const scene = () => {
   call = CallSample.carrier(call, { type: "ringing", resume: null }, 1_000_400)
   call = CallSample.carrier(call, { type: "answered", resume: { dialog: 1 } }, 1_001_000)
   call = CallSample.act(call, { type: "play", url: "https://a.example/b.wav", loop: 1 }, 1_001_200)
-  call = CallSample.carrier(call, { type: "dtmf", digit: "7" }, 1_002_000)
+  call = CallSample.dtmf(call, "7", 1_002_000)
   return CallSample.carrier(call, { type: "ended", cause: "hangup", sipStatus: null, by: "far" }, 1_005_000)
 }
 
@@ -141,7 +141,7 @@ describe("the story of a call", () => {
       "    +0.400 s  #2  carrier ringing",
       "                 status initiated -> ringing, legs.0.status initiated -> ringing",
       "    +1.200 s  #4  action play url=https://a.example/b.wav loop=1",
-      "    +2.000 s  #5  carrier dtmf digit=7",
+      "    +2.000 s  #5  carrier media dtmf digit=7",
       "              $  charge 1 cents",
       "Folding the journal gives the stored state and events."
     ])

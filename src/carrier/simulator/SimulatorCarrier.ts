@@ -3,9 +3,9 @@ import * as Deadlines from "../../actor/Deadlines.ts"
 import { Entropy } from "../../actor/Entropy.ts"
 import * as Id from "../../domain/Id.ts"
 import { MediaPlane } from "../../media/MediaPlane.ts"
-import { type Admission, Carrier, type CarrierCommand, CarrierSink } from "../Carrier.ts"
+import { type Admission, Carrier, type CarrierCommand, CarrierSink, type LegReport } from "../Carrier.ts"
 import { InboundSimulator } from "../InboundSimulator.ts"
-import * as LegReport from "./LegReport.ts"
+import * as Refusals from "./Refusals.ts"
 import * as PhoneScript from "./PhoneScript.ts"
 import * as SimulatedLeg from "./SimulatedLeg.ts"
 
@@ -19,7 +19,7 @@ const openTimeoutMs = 5000
 type Mail =
   | { readonly kind: "input"; readonly input: SimulatedLeg.Input }
   | { readonly kind: "command"; readonly command: CarrierCommand }
-  | { readonly kind: "report"; readonly report: LegReport.LegReport; readonly at: number | null }
+  | { readonly kind: "report"; readonly report: LegReport }
 
 /** A leg of this process: its state, and the one fiber that changes it and tells of it. */
 interface Line {
@@ -50,23 +50,16 @@ const make = Effect.gen(function* () {
     if (line !== null) post(line, { kind: "input", input: { type: "far", act } })
   }
 
-  const tell = Effect.fnUntraced(function* (
-    callId: string | null,
-    legId: string,
-    report: LegReport.LegReport,
-    at?: number
-  ) {
+  const tell = Effect.fnUntraced(function* (callId: string | null, legId: string, report: LegReport) {
     if (callId === null) return
-    yield* sink.tell(callId, { legId, at: at ?? (yield* Clock.currentTimeMillis), ...report })
+    yield* sink.tell(callId, { legId, at: yield* Clock.currentTimeMillis, ...report })
   })
 
   const connect = Effect.fnUntraced(function* (line: Line) {
     line.hasMedia = true
-    yield* media.subscribe(line.id, (event) => {
-      const report = LegReport.ofMedia(event)
-      if (report === null) return
-      if (report === "fault") return post(line, { kind: "input", input: { type: "fault" } })
-      post(line, { kind: "report", report, at: event._tag === "DtmfReceived" ? event.at : null })
+    yield* media.subscribe(line.id, {
+      told: (event) => post(line, { kind: "report", report: { type: "media", event } }),
+      lost: () => post(line, { kind: "input", input: { type: "fault" } })
     })
     const opened =
       line.peer === null
@@ -109,7 +102,6 @@ const make = Effect.gen(function* () {
     })
 
   const obey = (line: Line, command: CarrierCommand): Effect.Effect<void> => {
-    const talking = line.leg.phase === "talking"
     switch (command.type) {
       case "ring":
       case "answer":
@@ -117,18 +109,13 @@ const make = Effect.gen(function* () {
         return receive(line, { type: command.type })
       case "reject":
         return receive(line, { type: "reject", cause: command.cause })
-      case "play":
-        if (talking) return media.play(line.id, { id: command.playbackId, url: command.url, loop: command.loop })
+      case "media":
+        if (line.leg.phase === "talking") return media.command(line.id, command.media)
         break
-      case "send_dtmf":
-        if (talking) return media.sendDtmf(line.id, command.commandId, command.digits, command.durationMs)
-        break
-      case "stop_playback":
-        return talking ? media.stopPlayback(line.id, command.which) : Effect.void
       case "dial":
         break
     }
-    const failure = LegReport.ofFailure(command, "not_answered")
+    const failure = Refusals.ofFailure(command, "not_answered")
     return failure === null ? Effect.void : tell(line.callId, line.id, failure)
   }
 
@@ -139,7 +126,7 @@ const make = Effect.gen(function* () {
       case "command":
         return obey(line, mail.command)
       case "report":
-        return tell(line.callId, line.id, mail.report, mail.at ?? undefined)
+        return tell(line.callId, line.id, mail.report)
     }
   }
 
@@ -235,7 +222,7 @@ const make = Effect.gen(function* () {
 
   /** A leg that this process never had, or has no more. */
   const answerUnknown = (command: CarrierCommand) =>
-    Effect.forEach(LegReport.ofUnknownLeg(command), (report) => tell(command.callId, command.legId, report), {
+    Effect.forEach(Refusals.ofUnknownLeg(command), (report) => tell(command.callId, command.legId, report), {
       discard: true
     })
 

@@ -182,10 +182,8 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
           return leave(FinalStatus.of(command.cause))
         case "hangup":
           return leave(FinalStatus.of("released"))
-        case "play":
-        case "stop_playback":
-        case "send_dtmf":
-          return life.command(command)
+        case "media":
+          return life.command(command.media)
         case "dial":
           return
       }

@@ -5,7 +5,7 @@
  * elsewhere.
  */
 import { Exit, Result } from "effect"
-import type { MediaEvent, MediaPlane, RtpRemote } from "../../media/MediaPlane.ts"
+import type { Listener, MediaPlane, RtpRemote } from "../../media/MediaPlane.ts"
 import type { Body } from "../../sip/Requests.ts"
 import * as Sdp from "../../sip/Sdp.ts"
 import * as SdpOffer from "../../sip/SdpOffer.ts"
@@ -33,7 +33,7 @@ export interface Options {
   readonly sessionId: string
   readonly plane: MediaPlane["Service"]
   readonly run: Run
-  readonly heard: (event: MediaEvent) => void
+  readonly heard: Listener
 }
 
 const contentType = "application/sdp"

@@ -1,20 +1,12 @@
 /**
  * What every leg has, whichever side placed it: its events in order, its media, and exactly one end.
  */
-import type { MediaEvent } from "../../media/MediaPlane.ts"
-import type { CarrierCommand, CarrierEvent, Json, LegEnd } from "../Carrier.ts"
+import type { Listener } from "../../media/MediaPlane.ts"
+import type { MediaCommand } from "../../media/message/MediaMessage.ts"
+import type { Json, LegEnd, LegReport } from "../Carrier.ts"
 import { type Context, ignore, type Leg, releaseLimitMs } from "./Context.ts"
 import * as LegMedia from "./LegMedia.ts"
 import * as Reports from "./Reports.ts"
-
-type MediaCommand = Extract<CarrierCommand, { readonly type: "play" | "stop_playback" | "send_dtmf" }>
-
-/** An event without what is the same for all events of the leg. */
-type News = CarrierEvent extends infer Event
-  ? Event extends CarrierEvent
-    ? Omit<Event, "legId" | "at">
-    : never
-  : never
 
 export interface Life {
   readonly legId: string
@@ -22,7 +14,7 @@ export interface Life {
   /** `null` until the leg is admitted. */
   readonly callId: () => string | null
   readonly admitted: (callId: string) => void
-  readonly tell: (news: News, done?: (committed: boolean) => void) => void
+  readonly tell: (news: LegReport, done?: (committed: boolean) => void) => void
   readonly isOver: () => boolean
   /**
    * The end of the leg: its media stops, and it is forgotten when the event is committed. Only the first counts; `done`
@@ -31,7 +23,7 @@ export interface Life {
   readonly end: (end: LegEnd, done?: (committed: boolean) => void) => void
   /** Ends the leg as `end` unless that happens within `releaseLimitMs` by itself. */
   readonly endSoon: (end: LegEnd) => void
-  readonly command: (command: MediaCommand) => void
+  readonly command: (media: MediaCommand) => void
 }
 
 export interface Options {
@@ -57,22 +49,12 @@ export const make = (context: Context, options: Options): Life => {
     reports.tell(callId, { legId, at: stack.now(), ...news }, done)
   }
 
-  const heard = (event: MediaEvent): void => {
-    if (over) return
-    switch (event._tag) {
-      case "DtmfReceived":
-        return tell({ type: "dtmf", digit: event.digit })
-      case "PlaybackEnded":
-        return tell({ type: "playback_ended", playbackId: event.id, status: event.status, reason: event.reason })
-      case "DtmfSent":
-        return tell({ type: "dtmf_sent", commandId: event.id })
-      case "DtmfFailed":
-        return tell({ type: "command_failed", commandId: event.id, reason: event.reason })
-      case "MediaTimeout":
-        return options.mediaLost()
-      case "PlaybackStarted":
-      case "Quality":
-        return
+  const heard: Listener = {
+    told: (event) => {
+      if (!over) tell({ type: "media", event })
+    },
+    lost: () => {
+      if (!over) options.mediaLost()
     }
   }
 
@@ -101,16 +83,7 @@ export const make = (context: Context, options: Options): Life => {
     endSoon: (reason) => {
       if (!over) stack.after(releaseLimitMs, () => end(reason))
     },
-    command: (command) => {
-      switch (command.type) {
-        case "play":
-          return run(plane.play(legId, { id: command.playbackId, url: command.url, loop: command.loop }), ignore)
-        case "stop_playback":
-          return run(plane.stopPlayback(legId, command.which), ignore)
-        case "send_dtmf":
-          return run(plane.sendDtmf(legId, command.commandId, command.digits, command.durationMs), ignore)
-      }
-    }
+    command: (media) => run(plane.command(legId, media), ignore)
   }
 }
 

@@ -169,10 +169,8 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
               ? { cause: "hangup", sipStatus: null, by: "near" }
               : cancelled
           )
-        case "play":
-        case "stop_playback":
-        case "send_dtmf":
-          return life.command(command)
+        case "media":
+          return life.command(command.media)
         // Of inbound legs; and a dial is placed once.
         case "dial":
         case "answer":

@@ -1,4 +1,5 @@
 import { type Effect, Exit } from "effect"
+import { mayBeDropped } from "../../media/message/MediaMessage.ts"
 import type { CarrierEvent, CarrierSink } from "../Carrier.ts"
 
 /** Runs an effect in a fiber of the carrier and tells how it ended; `settled` is called outside any fiber's effects. */
@@ -37,7 +38,7 @@ export const make = (run: Run, sink: CarrierSink["Service"]): Reports => {
   }
   return {
     tell: (callId, event, done = ignore) => {
-      if (event.type === "dtmf" && waiting.length >= maxWaiting) return done(false)
+      if (waiting.length >= maxWaiting && event.type === "media" && mayBeDropped(event.event)) return done(false)
       waiting.push({ callId, event, done })
       next()
     }

@@ -133,7 +133,8 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
       case "INFO": {
         const digit = DtmfRelay.digitOf(request)
         // A peer that sends both would have each digit counted twice.
-        if (digit !== null && !life.media.hasTelephoneEvents()) life.tell({ type: "dtmf", digit })
+        if (digit !== null && !life.media.hasTelephoneEvents())
+          life.tell({ type: "media", event: { type: "dtmf", digit, at: stack.now() } })
         const unread = digit === null && request.body.length > 0
         return unread ? respond(id, request, 415, { headers: [Capabilities.accept] }) : respond(id, request, 200)
       }

@@ -44,7 +44,7 @@ export interface Options extends Omit<Context, "stack" | "legs" | "dialogs" | "i
 }
 
 /** Commands that make no sense without a leg. */
-type OfLiveLeg = "play" | "send_dtmf" | "answer" | "ring" | "stop_playback"
+type OfLiveLeg = "answer" | "ring" | "media"
 
 const retryLater: Header = ["Retry-After", "5"]
 
@@ -123,15 +123,10 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
 
   /** A leg that ended meanwhile, or one of an earlier process. */
   const unknownLeg = (command: Extract<CarrierCommand, { readonly type: OfLiveLeg }>): void => {
-    const of = { legId: command.legId, at: alarm.now() }
-    if (command.type === "ring" || command.type === "stop_playback") return
+    const { callId, commandId, legId } = command
+    if (command.type === "ring") return
     given.run(
-      given.sink.tell(
-        command.callId,
-        command.type === "play"
-          ? { ...of, type: "playback_ended", playbackId: command.playbackId, status: "failed", reason: "unknown_leg" }
-          : { ...of, type: "command_failed", commandId: command.commandId, reason: "unknown_leg" }
-      ),
+      given.sink.tell(callId, { legId, at: alarm.now(), type: "command_failed", commandId, reason: "unknown_leg" }),
       ignore
     )
   }
@@ -157,11 +152,9 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
         case "hangup":
         case "reject":
           return LostLeg.release(context, command)
-        case "play":
-        case "send_dtmf":
         case "answer":
         case "ring":
-        case "stop_playback":
+        case "media":
           return unknownLeg(command)
       }
     }

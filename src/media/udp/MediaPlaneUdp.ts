@@ -13,7 +13,7 @@ export interface Config {
   /** UDP ports for RTP and RTCP, both ends included: two for each leg. */
   readonly portMin: number
   readonly portMax: number
-  /** Silence of a peer after which `MediaTimeout` is told; 0: never. */
+  /** Silence of a peer after which a leg is told to be lost; 0: never. */
   readonly mediaTimeoutMs: number
   /** Legs at once in the thread; about 300 fit a core. */
   readonly maxLegs?: number
@@ -37,7 +37,7 @@ const restartWindowMs = 60_000
 /**
  * The media plane over UDP, in a worker thread of its own.
  *
- * When the thread dies, every leg is told `MediaTimeout`, and a new thread takes the next calls.
+ * When the thread dies, every leg is told to be lost, and a new thread takes the next calls.
  */
 export const layer = (config: Config) => layerOf(config, new URL("./PlaneWorker.ts", import.meta.url))
 

@@ -5,6 +5,7 @@ import { InboundSimulator } from "../../../src/carrier/InboundSimulator.ts"
 import * as SimulatorCarrier from "../../../src/carrier/simulator/SimulatorCarrier.ts"
 import { Outside, type Plain } from "../CarrierContract.ts"
 import { RecordingSink } from "../RecordingSink.ts"
+import * as Media from "../../media/MediaSample.ts"
 import * as SimulatedWorld from "./SimulatedWorld.ts"
 
 const owned = "+12025550160"
@@ -39,8 +40,10 @@ const bench = Effect.gen(function* () {
       sink.told.flatMap(({ event }) => {
         if (event.legId !== legId) return []
         const what =
-          event.type === "dtmf"
-            ? `dtmf ${event.digit}`
+          event.type === "media"
+            ? event.event.type === "dtmf"
+              ? `dtmf ${event.event.digit}`
+              : `${event.event.id} ${event.event.status}`
             : event.type === "ended"
               ? `ended ${event.cause} ${event.sipStatus} ${event.by}`
               : event.type
@@ -138,7 +141,7 @@ describe("Calls between tenants (decision D10)", () => {
       yield* elapse(100)
       assert.deepStrictEqual(untimed(story("leg")), ["ringing", "answered"])
       assert.deepStrictEqual(untimed(story(callee)), ["answered"])
-      yield* send("leg", { type: "send_dtmf", digits: "42", durationMs: 100 })
+      yield* send("leg", { type: "media", media: Media.dtmf("digits", "42") })
       yield* elapse(1000)
       assert.deepStrictEqual(untimed(story(callee)), ["answered", "dtmf 4", "dtmf 2"])
       yield* hangup(callee)
@@ -231,9 +234,14 @@ describe("Simulated callers", () => {
       yield* use.elapse(1000)
       yield* use.send(leg, { type: "answer" })
       yield* use.elapse(100)
-      yield* use.send(leg, { type: "send_dtmf", digits: "9", durationMs: 100 })
+      yield* use.send(leg, { type: "media", media: Media.dtmf("digits", "9") })
       yield* use.elapse(61_000)
-      assert.deepStrictEqual(untimed(use.story(leg)), ["answered", "dtmf 9", "dtmf_sent", "ended hangup null far"])
+      assert.deepStrictEqual(untimed(use.story(leg)), [
+        "answered",
+        "dtmf 9",
+        "digits completed",
+        "ended hangup null far"
+      ])
       assert.strictEqual(use.sink.told.at(-1)?.event.at, 61_000)
     }).pipe(Effect.provide(world()))
   )

@@ -14,9 +14,7 @@ const make = (place: Effect.Effect<{ readonly address: string; readonly port: nu
     connectRtp: (_, remote) => Effect.sync(() => void remotes.push(remote)),
     openPhone: unused,
     openJoined: unused,
-    play: unused,
-    stopPlayback: unused,
-    sendDtmf: unused,
+    command: unused,
     close: () => Effect.sync(() => void log.push("close")),
     subscribe: () => Effect.void
   }
@@ -25,7 +23,7 @@ const make = (place: Effect.Effect<{ readonly address: string; readonly port: nu
     sessionId: "7",
     plane,
     run: (effect, settled) => void Effect.runFork(effect).addObserver(settled),
-    heard: () => undefined
+    heard: { told: () => undefined, lost: () => undefined }
   })
   return { media, remotes, log }
 }

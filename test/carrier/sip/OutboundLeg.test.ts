@@ -1,7 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
 import * as Dialog from "../../../src/sip/Dialog.ts"
 import { header, type SipRequest, type SipResponse } from "../../../src/sip/SipMessage.ts"
+import * as Media from "../../media/MediaSample.ts"
 import * as Rig from "./Rig.ts"
 
 const dialled = Effect.fnUntraced(function* (label?: string) {
@@ -445,30 +447,22 @@ describe("within a dialog", () => {
 })
 
 describe("the media of a leg", () => {
-  it.effect("plays and sends digits by the media plane, whose events become ours", () =>
+  it.effect("gets what the call asks and tells the call what it tells, both as they are", () =>
     Effect.gen(function* () {
       const { rig } = yield* answered()
-      yield* rig.command({ ...Rig.of, type: "play", playbackId: "p1", url: "https://example.com/a.wav", loop: 2 })
-      yield* rig.command({ ...Rig.of, commandId: "d1", type: "send_dtmf", digits: "12#", durationMs: 100 })
-      yield* rig.command({ ...Rig.of, type: "stop_playback", which: "all" })
-      expect(rig.media.slice(-3).map(([what]) => what)).toEqual(["play", "dtmf", "stop"])
-      rig.hear("svc_leg_1", { _tag: "DtmfReceived", digit: "7", at: 0 })
-      rig.hear("svc_leg_1", { _tag: "PlaybackEnded", id: "p1", status: "stopped", reason: null })
-      rig.hear("svc_leg_1", { _tag: "DtmfSent", id: "d1" })
-      rig.hear("svc_leg_1", { _tag: "DtmfFailed", id: "d2", reason: "too_many" })
-      expect(Rig.words(rig.told())).toEqual([
-        "dtmf 7",
-        "playback_ended p1 stopped -",
-        "dtmf_sent d1",
-        "command_failed d2 too_many"
-      ])
+      const asked = [Media.play("p1", "https://example.com/a.wav", 2), Media.dtmf("d1", "12#"), Media.stopPlayback]
+      for (const media of asked) yield* rig.command({ ...Rig.of, type: "media", media })
+      expect(rig.media.slice(-3)).toEqual(asked.map((media) => ["command", "svc_leg_1", media]))
+      const told: ReadonlyArray<MediaEvent> = [{ type: "dtmf", digit: "7", at: 0 }, Media.stopped("p1")]
+      for (const event of told) rig.hear("svc_leg_1", event)
+      expect(rig.told().map((event) => event.type === "media" && event.event)).toEqual(told)
     })
   )
 
   it.effect("that falls silent ends the call", () =>
     Effect.gen(function* () {
       const { rig } = yield* answered()
-      rig.hear("svc_leg_1", { _tag: "MediaTimeout", reason: "no_packets" })
+      rig.lose("svc_leg_1")
       yield* rig.deliver(Rig.reply(Rig.requestOf(rig.sent(), "BYE"), 200))
       expect(Rig.words(rig.told())).toEqual(["ended error - network"])
     })
@@ -477,9 +471,8 @@ describe("the media of a leg", () => {
   it.effect("of a leg that is not there fails by an event", () =>
     Effect.gen(function* () {
       const rig = yield* Rig.make()
-      yield* rig.command({ ...Rig.of, type: "play", playbackId: "p1", url: "https://example.com/a.wav", loop: 1 })
-      yield* rig.command({ ...Rig.of, commandId: "d1", type: "send_dtmf", digits: "1", durationMs: 100 })
-      expect(Rig.words(rig.told())).toEqual(["playback_ended p1 failed unknown_leg", "command_failed d1 unknown_leg"])
+      yield* rig.command({ ...Rig.of, commandId: "m1", type: "media", media: Media.dtmf("d1", "1") })
+      expect(Rig.words(rig.told())).toEqual(["command_failed m1 unknown_leg"])
     })
   )
 })

@@ -3,7 +3,12 @@ import { Effect, Exit } from "effect"
 import type { CarrierEvent } from "../../../src/carrier/Carrier.ts"
 import * as Reports from "../../../src/carrier/sip/Reports.ts"
 
-const digit = (name: string): CarrierEvent => ({ legId: "l", at: 0, type: "dtmf", digit: name })
+const digit = (name: string): CarrierEvent => ({
+  legId: "l",
+  at: 0,
+  type: "media",
+  event: { type: "dtmf", digit: name, at: 0 }
+})
 const ended: CarrierEvent = { legId: "l", at: 0, type: "ended", cause: "hangup", sipStatus: null, by: "far" }
 
 /** A sink whose commits the test lets through one by one. */

@@ -18,7 +18,8 @@ import {
 } from "../../../src/carrier/Carrier.ts"
 import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
 import { UdpTransport } from "../../../src/carrier/sip/UdpTransport.ts"
-import { type MediaEvent, MediaPlane, MediaUnavailable, type RtpRemote } from "../../../src/media/MediaPlane.ts"
+import { type Listener, MediaPlane, MediaUnavailable, type RtpRemote } from "../../../src/media/MediaPlane.ts"
+import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
 import * as MessageKey from "../../../src/sip/MessageKey.ts"
 import * as Responses from "../../../src/sip/Responses.ts"
 import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../../src/sip/SipMessage.ts"
@@ -80,6 +81,8 @@ export interface Rig {
   wire: ((bytes: Uint8Array, to: Endpoint) => void) | undefined
   readonly media: Array<readonly [what: string, leg: string, detail?: unknown]>
   readonly hear: (leg: string, event: MediaEvent) => void
+  /** The media of a leg fail. */
+  readonly lose: (leg: string) => void
   readonly connections: () => ReadonlyArray<RtpRemote>
 }
 
@@ -95,7 +98,7 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
   const sent: Array<Sent> = []
   const told: Array<CarrierEvent> = []
   const held: Array<() => void> = []
-  const listeners = new Map<string, (event: MediaEvent) => void>()
+  const listeners = new Map<string, Listener>()
   let holding = false
   let nextPort = 40_000
   let receiver: (bytes: Uint8Array, from: Endpoint) => void = () => undefined
@@ -151,9 +154,7 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
     connectRtp: (leg, remote) => Effect.sync(() => void state.media.push(["connect", leg, remote])),
     openPhone: () => Effect.void,
     openJoined: () => Effect.die(new Error("not for SIP")),
-    play: (leg, playback) => Effect.sync(() => void state.media.push(["play", leg, playback])),
-    stopPlayback: (leg, which) => Effect.sync(() => void state.media.push(["stop", leg, which])),
-    sendDtmf: (leg, id, digits) => Effect.sync(() => void state.media.push(["dtmf", leg, [id, digits]])),
+    command: (leg, media) => Effect.sync(() => void state.media.push(["command", leg, media])),
     close: (leg) => Effect.sync(() => void state.media.push(["close", leg])),
     subscribe: (leg, listener) => Effect.sync(() => void listeners.set(leg, listener))
   })
@@ -196,7 +197,8 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
         }),
         Effect.yieldNow
       ),
-    hear: (leg: string, event: MediaEvent) => listeners.get(leg)?.(event),
+    hear: (leg: string, event: MediaEvent) => listeners.get(leg)?.told(event),
+    lose: (leg: string) => listeners.get(leg)?.lost("no_packets"),
     connections: () => state.media.filter(([what]) => what === "connect").map(([, , remote]) => remote as RtpRemote)
   })
   return rig
@@ -222,12 +224,10 @@ export const words = (events: ReadonlyArray<CarrierEvent>): ReadonlyArray<string
     switch (event.type) {
       case "ended":
         return `ended ${event.cause} ${event.sipStatus ?? "-"} ${event.by}`
-      case "dtmf":
-        return `dtmf ${event.digit}`
-      case "playback_ended":
-        return `playback_ended ${event.playbackId} ${event.status} ${event.reason ?? "-"}`
-      case "dtmf_sent":
-        return `dtmf_sent ${event.commandId}`
+      case "media":
+        return event.event.type === "dtmf"
+          ? `dtmf ${event.event.digit}`
+          : `${event.event.id} ${event.event.status} ${event.event.reason ?? "-"}`
       case "command_failed":
         return `command_failed ${event.commandId} ${event.reason}`
       case "ringing":

@@ -8,7 +8,7 @@ const say = (message: FromThread) => port.postMessage(message)
 
 port.on("message", (message: ToThread) => {
   if (message.kind === "open_rtp") say({ kind: "opened", leg: message.leg, port: 2 })
-  if (message.kind === "send_dtmf") process.exit(1)
+  if (message.kind === "media" && message.media.type === "send_dtmf") process.exit(1)
   if (message.kind === "shutdown") port.close()
 })
 say({ kind: "ready" })

@@ -1,0 +1,41 @@
+import { Schema } from "effect"
+import { MediaEvent } from "../media/message/MediaMessage.ts"
+
+/** What a carrier tells of a leg: plain data, journaled as it came. */
+const ofLeg = { legId: Schema.String, /** Epoch milliseconds by the adapter's clock. */ at: Schema.Number }
+
+/** How a leg came to its end. */
+const end = {
+  cause: Schema.Literals(["hangup", "cancelled", "final_response", "timer", "no_route", "error", "lost"]),
+  /** Where a final answer caused it. */
+  sipStatus: Schema.NullOr(Schema.Number),
+  /** `far`: the peer; `near`: we did it (on command); `network`: neither. */
+  by: Schema.Literals(["far", "near", "network"])
+}
+const LegEnd = Schema.Struct(end)
+export type LegEnd = typeof LegEnd.Type
+
+/** `resume` is what the adapter needs to find the leg again after a restart; nobody else reads it. */
+export const CarrierEvent = Schema.Union([
+  Schema.Struct({ ...ofLeg, type: Schema.tag("ringing"), resume: Schema.Json }),
+  Schema.Struct({ ...ofLeg, type: Schema.tag("early_media"), resume: Schema.Json }),
+  /** The dialog stands (for an inbound leg: the far end confirmed our answer). */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("answered"), resume: Schema.Json }),
+  Schema.Struct({ ...ofLeg, type: Schema.tag("ended"), ...end }),
+  /** What the media of the leg tells the call; a carrier passes it on unopened. */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("media"), event: MediaEvent }),
+  /** The carrier itself could not carry the command out. */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("command_failed"), commandId: Schema.String, reason: Schema.String })
+])
+export type CarrierEvent = typeof CarrierEvent.Type
+
+/** An event without what names and dates it. */
+export type LegReport = CarrierEvent extends infer Event
+  ? Event extends CarrierEvent
+    ? Omit<Event, "legId" | "at">
+    : never
+  : never
+
+/** What an adapter knows of a leg: `alive` here and now, or `gone`. */
+export const LegPresence = Schema.Literals(["alive", "gone"])
+export type LegPresence = typeof LegPresence.Type

@@ -1,0 +1,25 @@
+import type { CarrierCommand, LegReport } from "../Carrier.ts"
+
+/** The outcome of a command that cannot be carried out for `reason`; `null`: it has none of its own. */
+export const ofFailure = (command: CarrierCommand, reason: "unknown_leg" | "not_answered"): LegReport | null => {
+  switch (command.type) {
+    case "answer":
+    case "media":
+      return { type: "command_failed", commandId: command.commandId, reason }
+    case "dial":
+    case "ring":
+    case "reject":
+    case "hangup":
+      return null
+  }
+}
+
+/** Everything that is told of a leg which this process never had, or has no more. */
+export const ofUnknownLeg = (command: CarrierCommand): ReadonlyArray<LegReport> => {
+  const failure = ofFailure(command, "unknown_leg")
+  const mustBeGone = command.type === "answer" || command.type === "reject" || command.type === "hangup"
+  return [
+    ...(failure === null ? [] : [failure]),
+    ...(mustBeGone ? [{ type: "ended", cause: "lost", sipStatus: null, by: "network" } as const] : [])
+  ]
+}
