@@ -13,6 +13,7 @@ import * as Failure from "./boot/Failure.ts"
 import * as Log from "./boot/Log.ts"
 import * as NodeEntropy from "./boot/NodeEntropy.ts"
 import * as Onboarded from "./boot/Onboarded.ts"
+import * as StopRequests from "./boot/StopRequests.ts"
 import * as VaultKey from "./boot/VaultKey.ts"
 import { Calls } from "./call/Call.ts"
 import { Carrier } from "./carrier/Carrier.ts"
@@ -160,6 +161,8 @@ A first call, to a simulated phone that answers and echoes:
   curl -s ${config.baseUrl}/v1/calls -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"from":"+12025550150","to":"+12025550100"}'
 ${httpPort === config.httpPort ? "" : `\n(listening on port ${httpPort})\n`}`
 
+const requests = StopRequests.listen()
+
 const serve = Effect.gen(function* () {
   const config = yield* Effect.try({
     try: () => Config.parse(process.env),
@@ -170,6 +173,7 @@ const serve = Effect.gen(function* () {
 
   const running = Effect.gen(function* () {
     const owned = yield* OwnerFile.acquire(config.dataDir)
+    requests.outlives(owned.release)
     const key = yield* VaultKey.load(config.secretKey, owned.path)
     const url = config.databaseUrl ?? (yield* embedded(owned, stop))
 
@@ -195,7 +199,7 @@ const serve = Effect.gen(function* () {
     // Runs first when the service stops: nothing is closed while a call lives.
     yield* Effect.addFinalizer(() => {
       standsInTheWay = ["draining"]
-      return Deferred.isDoneUnsafe(fatal) ? Effect.void : calls.drain(config.drainSecs * 1000)
+      return Deferred.isDoneUnsafe(fatal) ? Effect.void : drain(calls, config.drainSecs * 1000)
     })
     yield* Effect.sync(() => console.log(banner(config, Context.get(edge, HttpServer.Listening).port)))
     return yield* Deferred.await(fatal)
@@ -205,17 +209,20 @@ const serve = Effect.gen(function* () {
 })
 
 const embedded = Effect.fnUntraced(function* (owned: OwnerFile.OwnedDirectory, stop: (reason: string) => void) {
-  const database = yield* EmbeddedPostgres.start(owned)
+  const database = yield* EmbeddedPostgres.start(owned, { onLaunched: requests.outlives })
   yield* Effect.forkScoped(Effect.map(database.died, (why) => stop(`the embedded Postgres ended: ${why}`)))
   return database.url
 })
 
-// A second signal does not wait for the drain of the first.
-let signals = 0
-for (const signal of ["SIGINT", "SIGTERM"] as const)
-  process.on(signal, () => {
-    if (++signals > 1) process.exit(130)
-  })
+/**
+ * Live calls go on for `drainMs`, or until a second request to stop; then they get their BYE. It runs in a fiber that is
+ * interrupted already: only what it forks can be.
+ */
+const drain = (calls: Calls["Service"], drainMs: number) =>
+  Effect.raceFirst(
+    Effect.interruptible(calls.drain(drainMs)),
+    Effect.interruptible(Effect.andThen(requests.hurried, calls.drain(0)))
+  )
 
 NodeRuntime.runMain(serve, {
   disableErrorReporting: true,

@@ -19,6 +19,8 @@ export interface Options {
   readonly durableRoot?: string
   /** Crash recovery included. */
   readonly startTimeoutMs?: number
+  /** Told of each server that is launched, with how to end it at once and wait for that: no checkpoint is written. */
+  readonly onLaunched?: (quit: () => Promise<void>) => void
 }
 
 /** A port taken between choosing and binding it, or backends of a killed server that have not noticed yet. */
@@ -35,7 +37,7 @@ const maxAttempts = 10
  */
 export const start = Effect.fnUntraced(function* (
   owned: OwnedDirectory,
-  { durableRoot = "/var/lib/trunkline", startTimeoutMs = 60_000 }: Options = {}
+  { durableRoot = "/var/lib/trunkline", startTimeoutMs = 60_000, onLaunched }: Options = {}
 ): Effect.fn.Return<EmbeddedPostgres, EmbeddedPostgresError, Scope.Scope> {
   const runAs = RunAs.current()
   const binaries = yield* Binaries.prepare(runAs, runAs.id === undefined ? owned.path : durableRoot)
@@ -57,6 +59,7 @@ export const start = Effect.fnUntraced(function* (
 
   for (let attempt = 1; ; attempt++) {
     const postmaster = yield* launched
+    onLaunched?.(() => Postmaster.quit(postmaster))
     const outcome = yield* Effect.promise((signal) => Postmaster.ready(postmaster, cluster, startTimeoutMs, signal))
     if (outcome === "ready") {
       yield* Effect.logDebug(`embedded Postgres is ready in ${cluster.directory}`)

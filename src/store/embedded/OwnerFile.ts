@@ -8,6 +8,8 @@ import * as ProcessIdentity from "./ProcessIdentity.ts"
 export interface OwnedDirectory {
   /** Absolute. */
   readonly path: string
+  /** Gives the claim up without its scope, for a process that ends at once. */
+  readonly release: () => Promise<void>
 }
 
 /** Another live process owns the directory; starting a second one on it would be two writers. */
@@ -67,6 +69,8 @@ const claim = async (dataDir: string): Promise<string | DataDirInUse> => {
   return mine
 }
 
+const release = (path: string, claimed: string) => rm(join(path, claimed), { force: true })
+
 /**
  * Makes this process the owner of `DATA_DIR` (created when absent), whether its database is embedded or not.
  *
@@ -86,6 +90,6 @@ export const acquire = (
     }).pipe(
       Effect.flatMap((claimed) => (typeof claimed === "string" ? Effect.succeed(claimed) : Effect.fail(claimed)))
     ),
-    (claimed) => Effect.promise(() => rm(join(path, claimed), { force: true }))
-  ).pipe(Effect.as({ path }))
+    (claimed) => Effect.promise(() => release(path, claimed))
+  ).pipe(Effect.map((claimed) => ({ path, release: () => release(path, claimed) })))
 }

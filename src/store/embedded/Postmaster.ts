@@ -144,18 +144,21 @@ export const ready = async (
   return up ? "ready" : "timeout"
 }
 
+const end = async ({ child, exited }: Postmaster, name: NodeJS.Signals, withinMs: number): Promise<void> => {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  child.kill(name)
+  const timer = new AbortController()
+  await Promise.race([exited, delay(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)])
+  timer.abort()
+}
+
+/** Immediate shutdown: clients are cut off and nothing is written; the next start recovers. */
+export const quit = (postmaster: Postmaster): Promise<void> => end(postmaster, "SIGQUIT", immediateStopMs)
+
 /** Orderly: fast shutdown and wait; immediate shutdown when that hangs. */
-export const stop = async ({ child, exited }: Postmaster): Promise<void> => {
-  for (const [name, withinMs] of [
-    ["SIGINT", fastStopMs],
-    ["SIGQUIT", immediateStopMs]
-  ] as const) {
-    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-    child.kill(name)
-    const timer = new AbortController()
-    await Promise.race([exited, delay(withinMs, undefined, { signal: timer.signal }).catch(() => undefined)])
-    timer.abort()
-  }
+export const stop = async (postmaster: Postmaster): Promise<void> => {
+  await end(postmaster, "SIGINT", fastStopMs)
+  await quit(postmaster)
 }
 
 /** The last words in the server's log, as one line of at most 400 characters. */

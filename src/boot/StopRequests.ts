@@ -1,0 +1,54 @@
+import { Deferred, Effect } from "effect"
+
+/** What asks this process to stop, and what it ends itself when it may not take its time. */
+export interface StopRequests {
+  /** Completes at the second request: nothing waits for live calls any more. */
+  readonly hurried: Effect.Effect<void>
+  /**
+   * Registers how to end something that would outlive this process. It is called only when the process goes without
+   * closing its scopes, and must not take longer than a few seconds.
+   */
+  readonly outlives: (end: () => Promise<void>) => void
+}
+
+/** How long the service may take to close in order after a second request. */
+const hurryMs = 2_000
+
+/**
+ * Counts the requests to stop: SIGINT, SIGTERM, SIGHUP, and the end of the launcher that started this process.
+ *
+ * The first one stops the service in order, through the handlers of `NodeRuntime.runMain`. The second cuts the drain
+ * short: live calls get their BYE now. `hurryMs` later, or at the third, the process ends what would outlive it and
+ * exits with 130; the next start then recovers as after a kill -9.
+ */
+export const listen = (): StopRequests => {
+  const hurried = Deferred.makeUnsafe<void>()
+  const ends: Array<() => Promise<void>> = []
+  let requests = 0
+  let leaving = false
+
+  const leave = () => {
+    if (leaving) return
+    leaving = true
+    // The last that came is the first to go.
+    const all = ends.reduceRight((before, end) => before.then(end, end), Promise.resolve())
+    void all.finally(() => process.exit(130))
+  }
+  const count = () => {
+    requests++
+    if (requests === 2) {
+      Deferred.doneUnsafe(hurried, Effect.void)
+      setTimeout(leave, hurryMs).unref()
+    }
+    if (requests > 2) leave()
+  }
+  process.on("SIGINT", count).on("SIGTERM", count)
+
+  const asSigterm = () => void process.kill(process.pid, "SIGTERM")
+  process.on("SIGHUP", asSigterm)
+  if (process.send !== undefined) {
+    if (process.connected) process.once("disconnect", asSigterm)
+    else asSigterm()
+  }
+  return { hurried: Deferred.await(hurried), outlives: (end) => void ends.push(end) }
+}

@@ -1,0 +1,178 @@
+import { afterEach, assert, describe, it } from "@effect/vitest"
+import { spawnSync } from "node:child_process"
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { connect } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import * as FreePorts from "./support/FreePorts.ts"
+import * as NpmStart from "./support/NpmStart.ts"
+
+/** `npm start` and its launcher: which Node runs, and what is left when it ends. */
+const root = new URL("..", import.meta.url).pathname
+
+const temporary: Array<string> = []
+const folder = async () => {
+  const path = await mkdtemp(join(tmpdir(), "trunkline-"))
+  // As root the embedded Postgres belongs to another user.
+  await chmod(path, 0o711)
+  temporary.push(path)
+  return path
+}
+afterEach(async () => {
+  for (const path of temporary.splice(0)) await rm(path, { recursive: true, force: true })
+})
+
+describe("The launcher", () => {
+  /** A project of which npm has installed the Node of this platform, but has linked nothing into `.bin`. */
+  const project = async (nodeSays: string | null) => {
+    const path = await folder()
+    await mkdir(join(path, "scripts"))
+    await copyFile(join(root, "scripts/launch.js"), join(path, "scripts/launch.js"))
+    await writeFile(join(path, "package.json"), `{ "type": "module" }`)
+    await writeFile(join(path, "hello.ts"), `console.log("this Node ran", process.argv.slice(2).join(" "))`)
+    if (nodeSays === null) return path
+    const brought = join(path, "node_modules", `node-${process.platform}-${process.arch}`)
+    await mkdir(join(brought, "bin"), { recursive: true })
+    await writeFile(join(brought, "package.json"), "{}")
+    const node = `#!/bin/sh\nif [ "$1" = --version ]; then echo ${nodeSays}; else echo "that one ran" "$@"; command -v node; fi\n`
+    await writeFile(join(brought, "bin/node"), node, { mode: 0o755 })
+    return path
+  }
+  /** Started by a Node of that version, as far as the launcher can see. */
+  const launched = (path: string, version: string) => {
+    const older = `data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'${version}'}})`
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ["--import", older, "scripts/launch.js", "hello.ts", "a", "b c"],
+      { cwd: path, encoding: "utf8" }
+    )
+    return { status, said: `${stdout}${stderr}` }
+  }
+
+  it("runs the Node that came with the packages where .bin has none, and puts it first in the PATH", async () => {
+    const path = await project("v24.21.0")
+    const { status, said } = launched(path, "20.20.2")
+    assert.strictEqual(status, 0)
+    assert.match(said, /^that one ran hello\.ts a b c\n.*\/node_modules\/node-[^/]+\/bin\/node\n$/)
+  })
+
+  it("uses the Node that started it when that is new enough and none that runs was installed", async () => {
+    assert.strictEqual(launched(await project(null), "24.1.0").said, "this Node ran a b c\n")
+    assert.strictEqual(launched(await project("that it is for another libc"), "24.1.0").said, "this Node ran a b c\n")
+  })
+
+  it("says in one line which Node is needed when there is none", async () => {
+    const { status, said } = launched(await project(null), "20.20.2")
+    assert.strictEqual(status, 1)
+    assert.match(said, /^trunkline: Node 24 is needed: [^\n]*this is Node 20\.20\.2[^\n]*\n$/)
+  })
+})
+
+describe("npm start", () => {
+  const begun = async (environment: Readonly<Record<string, string>> = {}) => {
+    const dataDir = join(await folder(), "data")
+    const ports = await FreePorts.find()
+    const again = () => NpmStart.start({ npm: ["npm"], folder: root, dataDir, ports, environment })
+    return { dataDir, ports, again, service: again() }
+  }
+
+  const leavesNothing = async (
+    { dataDir, ports, service }: Awaited<ReturnType<typeof begun>>,
+    end: () => void | Promise<void>,
+    withinMs: number
+  ) => {
+    const processes = await service.processes()
+    try {
+      assert.isTrue(
+        processes.some(({ command }) => command.includes("src/main.ts")),
+        "the service"
+      )
+      assert.isTrue(
+        processes.some(({ command }) => /bin\/postgres\b/.test(command)),
+        "its Postgres"
+      )
+      await end()
+      assert.deepStrictEqual(await NpmStart.remaining(processes, withinMs), [], service.said())
+      assert.isFalse(await NpmStart.isBound(ports.http))
+      assert.isFalse(await NpmStart.isBound(ports.operator))
+      assert.deepStrictEqual(
+        (await readdir(dataDir)).filter((name) => name.startsWith("owner-")),
+        []
+      )
+    } finally {
+      await NpmStart.killAll(processes)
+    }
+  }
+
+  for (const signal of ["SIGTERM", "SIGHUP", "SIGKILL"] as const)
+    it(`leaves no process and no port when npm gets ${signal}`, { timeout: 120_000 }, async () => {
+      const started = await begun()
+      await started.service.ready
+      await leavesNothing(started, () => started.service.signal(signal), 20_000)
+    })
+
+  it("leaves nothing when the launcher is killed", { timeout: 120_000 }, async () => {
+    const started = await begun()
+    await started.service.ready
+    const launcher = (await started.service.processes()).find(({ command }) => command.includes("launch.js"))
+    assert.isDefined(launcher)
+    await leavesNothing(started, () => void process.kill(launcher?.pid ?? 0, "SIGKILL"), 20_000)
+  })
+
+  it(
+    "drains at the first SIGINT, ends at the second with nothing left, and starts again",
+    { timeout: 120_000 },
+    async () => {
+      const started = await begun({ DRAIN_SECS: "600" })
+      const { service } = started
+      await service.ready
+      const post = async (path: string, body: unknown, key?: string) => {
+        const authorization = key === undefined ? undefined : { authorization: `Bearer ${key}` }
+        const headers = { "content-type": "application/json", ...authorization }
+        const answer = await fetch(`${service.api}/v1/${path}`, { method: "POST", headers, body: JSON.stringify(body) })
+        assert.isTrue(answer.ok, `${path}: ${answer.status}`)
+        return (await answer.json()) as { readonly api_key_plaintext: string }
+      }
+      const person = { email: "a@example.com", password: "correct horse", first_name: "A", last_name: "B" }
+      const { api_key_plaintext: key } = await post("signup", { ...person, tenant_name: "T" })
+      const numbers = { phone_numbers: ["+12025550150"], country_code: "US", number_type: "local" }
+      await post("numbers/order", numbers, key)
+      await post("calls", { from: "+12025550150", to: "+12025550100" }, key)
+
+      await leavesNothing(
+        started,
+        async () => {
+          const processes = await service.processes()
+          service.signal("SIGINT")
+          assert.isAbove((await NpmStart.remaining(processes, 2_000)).length, 2, service.said())
+          service.signal("SIGINT")
+        },
+        15_000
+      )
+      const next = started.again()
+      await next.ready
+      await leavesNothing({ ...started, service: next }, () => next.signal("SIGTERM"), 20_000)
+    }
+  )
+
+  it("leaves nothing at the second SIGINT though a client is slow", { timeout: 120_000 }, async () => {
+    const started = await begun()
+    const { service } = started
+    await service.ready
+    const client = connect(started.ports.http, "127.0.0.1")
+    client.on("error", () => undefined)
+    client.write("POST /v1/signup HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{")
+    await delay(200)
+    await leavesNothing(
+      started,
+      async () => {
+        service.signal("SIGINT")
+        await delay(600)
+        service.signal("SIGINT")
+      },
+      6_000
+    )
+    client.destroy()
+  })
+})
