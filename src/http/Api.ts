@@ -23,7 +23,8 @@ export class Api extends HttpApi.make("trunkline")
     OpenApi.annotations({
       title: "Trunkline",
       version: "1",
-      description: "Multi-tenant voice telephony: calls, numbers, webhooks.",
+      description:
+        "Multi-tenant voice telephony: calls, numbers, webhooks. The [guide](/api/docs/guide/) tells the rules that hold across endpoints.",
       license: { name: "MIT" },
       servers: [{ url: "/" }],
       transform: (document) => ({

@@ -9,6 +9,7 @@ import * as CallHandlers from "./call/CallHandlers.ts"
 import * as ConnectionHandlers from "./connection/ConnectionHandlers.ts"
 import * as Document from "./Document.ts"
 import * as ErrorPages from "./ErrorPages.ts"
+import * as Guide from "./guide/Guide.ts"
 import * as NumberHandlers from "./number/NumberHandlers.ts"
 import { Public } from "./Public.ts"
 import * as RouteTable from "./RouteTable.ts"
@@ -38,16 +39,18 @@ export const declared = (): ReadonlyArray<RouteTable.Route> => {
 
 const documentation: ReadonlyArray<RouteTable.Route> = [
   { method: "GET", path: Document.pagePath },
-  { method: "GET", path: Document.documentPath }
+  { method: "GET", path: Document.documentPath },
+  ...Guide.routes
 ]
 
 /**
- * The whole surface: endpoints, document, interactive page (its scripts are inlined, so it needs no network), and the
- * error pages around them. Both slash forms of every path reach the same endpoint (decision C19).
+ * The whole surface: endpoints, document, interactive page (its scripts are inlined, so it needs no network), the guide,
+ * and the error pages around them. Both slash forms of every path reach the same endpoint (decision C19).
  */
 export const layer = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: Document.documentPath }).pipe(Layer.provide(Handlers)),
   HttpApiSwagger.layer(Api, { path: Document.pagePath }),
+  Guide.layer,
   ErrorPages.layer(RouteTable.make([...declared(), ...documentation]))
 ).pipe(Layer.provide([Authenticated.layer, Public.layer]))
 

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "@effect/vitest"
+import { globSync, readFileSync } from "node:fs"
+import * as Markdown from "../../src/http/guide/Markdown.ts"
+
+/**
+ * What the code cites can be opened: `guide/<page>.md#<heading>` is a page of `src/guide`, `src/README.md#<heading>` the
+ * reasons of the house.
+ */
+const root = new URL("../../", import.meta.url)
+const here = "test/guide/Citations.test.ts"
+
+const sources = globSync("{src,test,scripts}/**/*.ts", { cwd: root.pathname })
+  .filter((path) => path !== here)
+  .map((path) => ({ path, lines: readFileSync(new URL(path, root), "utf8").split("\n") }))
+
+const anchors = new Map(
+  ["src/README.md", ...globSync("src/guide/*.md", { cwd: root.pathname })].map((path) => [
+    path.replace(/^src\/guide\//, "guide/"),
+    new Set(Markdown.headings(readFileSync(new URL(path, root), "utf8")).map(({ slug }) => slug))
+  ])
+)
+
+/** `path:line: text` of every match. */
+const found = (pattern: RegExp, wrong: (match: RegExpExecArray) => boolean, within: (path: string) => boolean) =>
+  sources
+    .filter(({ path }) => within(path))
+    .flatMap(({ lines, path }) =>
+      lines.flatMap((line, index) =>
+        [...line.matchAll(pattern)].filter(wrong).map((match) => `${path}:${index + 1}: ${match[0]}`)
+      )
+    )
+
+/** Rooms whose citations are all of this repository; the list only grows, until it is everything. */
+const swept: ReadonlyArray<string> = []
+
+/** Documents that a newcomer cannot open, and the numbers of their rows. RFCs are cited by section, in words. */
+const elsewhere =
+  /§ ?\d|\bspec(ification)? (§|section)|\bdecisions? (\d|[A-D]\d)|\b[CD]\d{1,2}\b(?=[),.;:]| and | to )|\(?house[,:]|\bhouse (section|«)|house\.md|\bissue: "/gi
+
+describe("what the code cites", () => {
+  it("is a heading of a page in this repository", () => {
+    const wrong = found(
+      /(\bguide\/[a-z-]+\.md|\bsrc\/README\.md)(?:#([\p{L}\p{N}_-]+))?/gu,
+      ([, page = "", anchor = ""]) => anchors.get(page)?.has(anchor) !== true,
+      () => true
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it("is no document that stands elsewhere", () => {
+    const wrong = found(
+      elsewhere,
+      () => true,
+      (path) => swept.some((room) => path === room || path.startsWith(`${room}/`))
+    )
+    expect(wrong).toEqual([])
+  })
+})
