@@ -13,7 +13,7 @@ export class Silence extends Error {}
 
 export interface Webhook {
   readonly type: string
-  /** The whole envelope, spec §6.1. */
+  /** The whole envelope, guide/webhooks.md#the-request. */
   readonly envelope: unknown
 }
 
@@ -52,7 +52,10 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString("utf8")
 }
 
-/** Spec §6.2, as any receiver would do it: over the raw body, in constant time, not older than five minutes. */
+/**
+ * guide/webhooks.md#signature, as any receiver would do it: over the raw body, in constant time, not older than five
+ * minutes.
+ */
 const isGenuine = (secret: string, request: IncomingMessage, body: string): boolean => {
   const timestamp = String(request.headers["x-webhook-timestamp"])
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) <= toleranceSecs)) return false

@@ -1,7 +1,7 @@
 import * as Id from "../domain/Id.ts"
 import type { AuditRow } from "../store/Journal.ts"
 
-/** Whoever made an authenticated request: the API key, its tenant, and what it may do (spec §5). */
+/** Whoever made an authenticated request: the API key, its tenant, and what it may do. */
 export interface Caller {
   readonly tenantId: string
   readonly keyId: string
@@ -17,7 +17,10 @@ export const keyOf = (caller: Caller): Actor => ({ type: "api_key", id: caller.k
 export const operator: Actor = { type: "operator", id: null, name: null }
 export const system: Actor = { type: "system", id: null, name: null }
 
-/** One line of the audit log (decision 2.5): `action` is `<resource>.<past>`. Secrets never appear in `changes`. */
+/**
+ * One line of the audit log, guide/tenants.md#audit: `action` is `<resource>.<past>`. Secrets never appear in
+ * `changes`.
+ */
 export const line = (options: {
   readonly tenantId: string
   readonly at: number

@@ -1,5 +1,6 @@
 /**
- * The rate deck, decision D5: the longest prefix of the far end's number → micro-USD a minute, for each direction.
+ * The rate deck, guide/money.md#rates: the longest prefix of the far end's number → micro-USD a minute, for each
+ * direction.
  */
 export type Direction = "outbound" | "inbound"
 

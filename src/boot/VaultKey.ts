@@ -14,7 +14,7 @@ export class VaultKeyUnusable extends Data.TaggedError("VaultKeyUnusable")<{
   }
 }
 
-/** The key that seals secrets at rest (decision D13): from the environment, else a file of the data directory, made once. */
+/** The key that seals secrets at rest: from the environment, else a file of the data directory, made once. */
 export const load = Effect.fnUntraced(function* (secretKey: Redacted.Redacted | null, dataDir: string) {
   const given = secretKey === null ? null : keyBytes(Redacted.value(secretKey))
   if (given !== null) return Redacted.make(given)

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as Timestamp from "../domain/Timestamp.ts"
 
-/** A connection as its tenant sees it, decision 2.8: never the adapter or its configuration. */
+/** A connection as its tenant sees it: never the adapter or its configuration. */
 export const Connection = Schema.Struct({
   id: Schema.String,
   name: Schema.String,

@@ -1,7 +1,8 @@
 import { Effect, Schedule } from "effect"
 
 /**
- * Where trunks that are given by name are found, so that an INVITE from such an address is known (decision D3).
+ * Where trunks that are given by name are found, so that an INVITE from such an address is known
+ * (guide/connections.md#sip-trunks).
  *
  * Names are resolved when they are added and every minute; an answer that fails leaves the last one standing. At most
  * `capacity` names, beyond it the rest are not watched (they can still be dialled).

@@ -1,5 +1,5 @@
 /**
- * Money, spec §2.1 and decision 2.1.2: whole cents of USD outside, micro-USD inside a rating, rounded up once.
+ * Money, guide/money.md#what-a-call-costs: whole cents of USD outside, micro-USD inside a rating, rounded up once.
  */
 export const microPerCent = 10_000
 

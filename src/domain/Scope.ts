@@ -1,4 +1,4 @@
-/** What an endpoint may ask for: the scopes of spec §5 and the additive ones of decision 2.7. */
+/** What an endpoint may ask for, guide/authentication.md#scopes. */
 export const endpointScopes = [
   "calls:read",
   "calls:write",
@@ -26,6 +26,6 @@ export type Scope = (typeof scopes)[number]
 
 export const isScope = (name: string): name is Scope => (scopes as ReadonlyArray<string>).includes(name)
 
-/** Whether a key with `held` may do, or pass on, `wanted` (spec §5, rule 4). */
+/** Whether a key with `held` may do, or pass on, `wanted`. */
 export const grants = (held: ReadonlyArray<string>, wanted: string): boolean =>
   held.includes("*") || held.includes(wanted)

@@ -8,13 +8,13 @@ import * as Slot from "./Slot.ts"
 /** Requests with a key that may run at once; the next one is refused with 503 `service_unavailable`. */
 export const inFlightLimit = 10_000
 
-/** How long a request waits here for the database before it is a 503 (house, "One writer, one owner"). */
+/** How long a request waits here for the database before it is a 503 (src/README.md#one-writer). */
 const patienceMs = 2_000
 
 /**
- * First responses, spec §4.1: what runs is in memory, what ran is a row of the commit that it made.
+ * First responses, guide/idempotency.md: what runs is in memory, what ran is a row of the commit that it made.
  *
- * No row and nothing in flight means that nothing happened: the request runs (decision C51).
+ * No row and nothing in flight means that nothing happened: the request runs.
  */
 export class Idempotency extends Context.Service<
   Idempotency,
@@ -27,7 +27,9 @@ export class Idempotency extends Context.Service<
      */
     readonly claim: (slot: Slot.Slot) => Effect.Effect<Slot.Rendered | null, Rejected>
     readonly release: (slot: Slot.Slot) => void
-    /** Releases once every commit that is queued now is decided; until then a repetition finds the first one running. */
+    /**
+     * Releases once every commit that is queued now is decided; until then a repetition finds the first one running.
+     */
     readonly releaseWhenSettled: (slot: Slot.Slot) => Effect.Effect<void>
     /** Stores a refusal, durably, in a commit of its own; 503 when the database is away. */
     readonly remember: (slot: Slot.Slot, rendered: Slot.Rendered) => Effect.Effect<void, Rejected>

@@ -3,18 +3,18 @@ import type { Receipt } from "../store/Journal.ts"
 import * as Vault from "../store/Vault.ts"
 
 /**
- * The place that an Idempotency-Key reserves for the first response (spec §4.1, decisions C51, C52).
+ * The place that an Idempotency-Key reserves for the first response, guide/idempotency.md#which-requests.
  *
  * Whoever commits the effect puts `receipt(slot, …)` into the same commit. Null slots come from requests without a key.
  * Nothing of it can be turned back into the key, the credential or the body.
  */
 export interface Slot {
-  /** API key id, or `email:` and the lower-cased address at signup (decision C53). */
+  /** API key id, or `email:` and the lower-cased address at signup. */
   readonly owner: string
   /** SHA-256 of the Idempotency-Key, hex. */
   readonly key: string
   readonly method: string
-  /** Without a trailing slash (decision C19), without the query. */
+  /** Without a trailing slash, without the query. */
   readonly path: string
   /** HMAC-SHA256 of the raw body bytes under the Idempotency-Key, hex. */
   readonly bodyHash: string
@@ -29,7 +29,7 @@ export interface Rendered {
   readonly body: string | null
 }
 
-/** A receipt is good for this long (spec §4.1); readers ignore older ones, the sweeper deletes them. */
+/** A receipt is good for this long; readers ignore older ones, the sweeper deletes them. */
 export const windowMs = 24 * 3_600_000
 
 export const make = (request: {

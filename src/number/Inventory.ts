@@ -19,7 +19,10 @@ export interface InventoryEntry {
   readonly monthlyCostCents: number
 }
 
-/** Decision 2.4. Digit patterns may begin with `+`, and are then compared with the whole number. */
+/**
+ * What is searched for, guide/numbers.md#searching. Digit patterns may begin with `+`, and are then compared with the
+ * whole number.
+ */
 export interface Search {
   readonly countryCode: string
   readonly numberType: NumberType
@@ -37,10 +40,10 @@ export interface Search {
   readonly limit: number
 }
 
-/** Decision D9: `+12025550100` to `…0149` are the simulated phones and belong to nobody. */
+/** `+12025550100` to `…0149` are the simulated phones and belong to nobody. */
 export const isSimulated = (phoneNumber: string): boolean => /^\+120255501[0-4][0-9]$/.test(phoneNumber)
 
-/** Decision D9: what an empty database offers. */
+/** What an empty database offers. */
 export const starter: ReadonlyArray<InventoryEntry> = Array.from({ length: 50 }, (_, index) => ({
   phoneNumber: `+12025550${150 + index}`,
   countryCode: "US",

@@ -20,7 +20,7 @@ export interface OrderRequest {
   readonly customerReference: string | null
 }
 
-/** No price, no search, no order (spec §7). */
+/** Where no price is configured, nothing can be searched or ordered. */
 export const noTier = (countryCode: string, numberType: string) =>
   Rejected.of("no_pricing_tier_configured", `no price is configured for ${numberType} numbers in ${countryCode}`)
 
@@ -28,8 +28,8 @@ const notReservable = (phoneNumber: string) =>
   Rejected.of("order_invalid", `${phoneNumber} cannot be ordered: it is not among the available numbers`)
 
 /**
- * Orders numbers, decision 2.4: numbers and money are claimed in one transaction, under the lock of the tenant's
- * balance; what was claimed is activated after it (`OrderActivation`).
+ * Orders numbers, guide/numbers.md#ordering: numbers and money are claimed in one transaction, under the lock of the
+ * tenant's balance; what was claimed is activated after it (`OrderActivation`).
  *
  * Two tenants that want the same number: its unique index lets one have it, and only that one pays.
  */

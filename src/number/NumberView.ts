@@ -13,7 +13,7 @@ export type NumberStatus = typeof NumberStatus.Type
 export const OrderStatus = Schema.Literals(["pending", "completed", "partial", "failed"])
 export type OrderStatus = typeof OrderStatus.Type
 
-/** A number that can be ordered, decision 2.4; prices are ours. */
+/** A number that can be ordered; prices are ours, not the carrier's. */
 export const AvailableNumber = Schema.Struct({
   phone_number: Schema.String,
   number_type: NumberType,
@@ -54,7 +54,7 @@ export const NumberOrder = Schema.Struct({
 }).annotate({ identifier: "NumberOrder" })
 export type NumberOrderView = typeof NumberOrder.Type
 
-/** A tenant's number, decision 2.4. What has no feature behind it yet shows its neutral value. */
+/** A tenant's number, guide/numbers.md#owned-numbers. What has no feature behind it yet shows its neutral value. */
 export const PhoneNumber = Schema.Struct({
   id: Schema.String,
   phone_number: Schema.String,

@@ -20,8 +20,8 @@ export interface Activated {
 const batch = 100
 
 /**
- * Finishes pending orders, decisions 2.2, 2.4: what the operator still has becomes active, what is gone fails and is
- * refunded. Status, refund and events of an order are one transaction, so that it can be repeated after a crash.
+ * Finishes pending orders, guide/numbers.md#ordering: what the operator still has becomes active, what is gone fails
+ * and is refunded. Status, refund and events of an order are one transaction, so that it can be repeated after a crash.
  */
 export const make = (needs: {
   readonly sql: SqlClient.SqlClient
@@ -144,7 +144,7 @@ const eventsOf = (
   return events
 }
 
-/** Events without a route: they go to subscriptions of the whole tenant (decision C24). */
+/** Events without a route: they go to subscriptions of the whole tenant. */
 const rowsOf = (order: OrderRow, events: ReadonlyArray<NumberOrderEvent>, at: number): ReadonlyArray<EventRow> =>
   events.map((event, index) =>
     EventRecord.make({ tenantId: order.tenantId, entityId: order.id, routeId: null, occurredAt: at }, index + 1, event)

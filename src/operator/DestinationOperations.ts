@@ -15,7 +15,7 @@ const kinds = {
 
 const view = ({ id, kind, tenantId, value }: Rule) => ({ id, kind, value, tenant_id: tenantId })
 
-/** `destinations block-country`, `allow-country`, `block-prefix`, `remove`, `list` (decision D7). */
+/** `destinations block-country`, `allow-country`, `block-prefix`, `remove`, `list`, guide/calls.md#destinations. */
 export const make = Effect.gen(function* () {
   const tenants = yield* Tenants
   const destinations = yield* DestinationRules

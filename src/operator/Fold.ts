@@ -5,7 +5,8 @@ import type { CallState } from "../call/CallState.ts"
 import type { Json, StoredInput } from "../store/Journal.ts"
 
 /**
- * A call's journal played again through the machine (house, "folding the inputs gives the stored state").
+ * A call's journal played again through the machine: folding the inputs gives the stored state
+ * (src/README.md#machine).
  *
  * Pure. Every journaled input was accepted once; one that is not accepted again, or throws, is a fault that the step
  * names, and the fold goes on from the state before it.

@@ -15,8 +15,8 @@ const unknown = (name: string, operations: ReadonlyMap<string, Operation>) =>
 /**
  * The operator command's door: `POST /operator/<operation>` with a bearer token and a JSON object.
  *
- * 200 with the answer, or the error envelope of spec §2.12. Changes are uninterruptible: a caller that goes away leaves
- * nothing half done.
+ * 200 with the answer, or the error envelope (guide/errors.md). Changes are uninterruptible: a caller that goes away
+ * leaves nothing half done.
  */
 export const make = (options: {
   readonly operations: ReadonlyArray<Operation>

@@ -4,7 +4,7 @@ import { Rejected } from "../domain/Rejected.ts"
 import * as Operation from "./Operation.ts"
 import * as RateSheet from "./RateSheet.ts"
 
-/** `rates import`, `rates list` (decision D5). */
+/** `rates import`, `rates list`, guide/operation.md#rates-and-destinations. */
 export const make = Effect.gen(function* () {
   const billing = yield* Billing
   return [

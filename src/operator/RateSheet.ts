@@ -2,7 +2,7 @@ import { Result } from "effect"
 import { maxMicroUsdPerMinute, type Rate } from "../billing/RateDeck.ts"
 import * as Sheet from "./Sheet.ts"
 
-/** The rate deck as CSV (decision D5): `direction,prefix,micro_usd_per_minute`; the prefix with or without its `+`. */
+/** The rate deck as CSV: `direction,prefix,micro_usd_per_minute`; the prefix with or without its `+`. */
 export const read = (text: string): Result.Result<ReadonlyArray<Rate>, string> =>
   Sheet.read(
     text,

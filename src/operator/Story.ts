@@ -19,7 +19,7 @@ export interface StoredEvent {
   readonly sequence: number
   readonly type: string
   readonly occurredAt: number
-  /** The rendered envelope of spec §6.1. */
+  /** The rendered envelope, guide/webhooks.md#the-request. */
   readonly body: string
 }
 

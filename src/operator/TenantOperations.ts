@@ -118,7 +118,7 @@ export const make = Effect.gen(function* () {
       OneTenant,
       change((id) => Effect.andThen(accounts.reactivate(id, null, operator), expect(id, "active")))
     ),
-    // Running calls of a suspended tenant finish (decision 2.3); those of a closed one have nobody to end them.
+    // Running calls of a suspended tenant finish; those of a closed one have nobody to end them.
     Operation.make(
       "tenant/close",
       OneTenant,

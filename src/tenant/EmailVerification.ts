@@ -23,7 +23,8 @@ interface Letter {
 }
 
 /**
- * Verification of e-mail addresses, decision 2.6: 32 random bytes, kept hashed, good once and for seven days.
+ * Verification of e-mail addresses, guide/tenants.md#e-mail-verification: a token is 32 random bytes, is kept hashed,
+ * and is good once and for seven days.
  *
  * What is mailed is written after its commit, by a fiber of its own: no answer waits for a mail server, and none tells
  * by its time whether an address is known.
@@ -99,7 +100,7 @@ export const make = Effect.fnUntraced(function* (needs: {
     return { status: 200, body: JSON.stringify(body) } satisfies Rendered
   })
 
-  /** Suspends who had seven days (only where mail reaches people, decision D16), and frees who verified since. */
+  /** Suspends who had seven days (only where mail reaches people), and frees who has verified since. */
   const sweep = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (mail.isReal)

@@ -1,11 +1,13 @@
 import { Effect } from "effect"
 import { scrypt } from "node:crypto"
 
-/** scrypt (RFC 7914): 32 MiB and about 0.1 s for each try. Raising it leaves stored hashes readable: they carry theirs. */
+/**
+ * scrypt (RFC 7914): 32 MiB and about 0.1 s for each try. Raising it leaves stored hashes readable: they carry theirs.
+ */
 const cost = { N: 32_768, r: 8, p: 3 } as const
 const memory = 64 * 1024 * 1024
 
-/** `scrypt$N$r$p$<salt>$<32-byte hash>`, both in base64url (decision D13). `salt`: 16 random bytes. */
+/** `scrypt$N$r$p$<salt>$<32-byte hash>`, both in base64url. `salt`: 16 random bytes. */
 export const hash = (password: string, salt: Uint8Array): Effect.Effect<string> =>
   Effect.callback((resume) => {
     scrypt(password.normalize("NFKC"), salt, 32, { ...cost, maxmem: memory }, (error, derived) => {

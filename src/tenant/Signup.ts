@@ -35,12 +35,12 @@ const hashers = 2
 
 const emailUsed = Rejected.of("conflict", "this e-mail address has an account already")
 
-/** `whsec_` and 32 random bytes in base64url (decision 2.10). */
+/** `whsec_` and 32 random bytes in base64url. */
 export const newSecret = (entropy: Entropy["Service"]): string =>
   `whsec_${Buffer.from(entropy.bytes(32)).toString("base64url")}`
 
 /**
- * Signs a tenant up, spec §4.2 and decision 2.6: one transaction with the tenant, its owner, balance, first key, default
+ * Signs a tenant up, guide/tenants.md#signup: one transaction with the tenant, its owner, balance, first key, default
  * route, trial credit, account and the receipt; then the mail.
  *
  * Who holds the e-mail is decided by its unique index alone: of many at once, one is signed up, the others get 409.

@@ -1,4 +1,4 @@
-/** A tenant's name as a slug, decision 2.6: lower-case ASCII letters and digits with single dashes, at most 60. */
+/** A tenant's name as a slug: lower-case ASCII letters and digits with single dashes, at most 60. */
 export const of = (name: string): string =>
   name
     .normalize("NFKD")

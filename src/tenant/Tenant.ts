@@ -17,8 +17,8 @@ import * as TenantView from "./TenantView.ts"
 export type { SignupRequest } from "./Signup.ts"
 
 /**
- * Tenants, spec §2.7, §4.2: signup, verification of the owner's e-mail, and the failover URL. Status and quota belong to
- * the account, which mirrors the status here.
+ * Tenants, guide/tenants.md: signup, verification of the owner's e-mail, and the failover URL. Status and quota belong
+ * to the account, which mirrors the status here.
  */
 export class Tenants extends Context.Service<
   Tenants,
@@ -41,7 +41,7 @@ export class Tenants extends Context.Service<
       readonly limit: number
       readonly offset: number
     }) => Effect.Effect<ReadonlyArray<TenantView.TenantView>>
-    /** Decision C60: a new secret with each URL, shown once; null ends the failover. */
+    /** Each URL gets a new secret, which is shown once; null ends the failover. */
     readonly setFailoverUrl: (
       caller: Audit.Caller,
       url: string | null,
@@ -49,7 +49,7 @@ export class Tenants extends Context.Service<
     ) => Effect.Effect<Rendered, Rejected>
     /** Told when a tenant's failover URL or secret changed (whoever keeps them in memory). Must not fail. */
     readonly onFailoverChanged: (listener: (tenantId: string) => void) => void
-    /** One pass of the seven-day rule (decision D16); it also runs by itself every hour. */
+    /** One pass of the seven-day rule; it also runs by itself every hour. */
     readonly sweep: Effect.Effect<void>
   }
 >()("trunkline/tenant/Tenants") {

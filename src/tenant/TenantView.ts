@@ -3,7 +3,7 @@ import * as Timestamp from "../domain/Timestamp.ts"
 
 const OrNull = Schema.NullOr
 
-/** The `tenant` object of spec §2.7; `suspension_reason` and `webhook_failover_url` are additive. */
+/** The `tenant` object of `GET /v1/account`, guide/tenants.md#the-account. */
 export const Tenant = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -19,7 +19,7 @@ export type TenantView = typeof Tenant.Type
 
 const TenantRef = Schema.Struct({ id: Schema.String, name: Schema.String, status: Tenant.fields.status })
 
-/** Answer of `POST /v1/signup`, spec §4.2 and decision 2.6. */
+/** Answer of `POST /v1/signup`, guide/tenants.md#signup. */
 export const SignedUp = Schema.Struct({
   tenant: TenantRef,
   user: Schema.Struct({
@@ -42,7 +42,7 @@ export const Verified = Schema.Struct({ email_verified: Schema.Literal(true), te
   identifier: "EmailVerified"
 })
 
-/** Answer of `PATCH /v1/account`, decision C60. */
+/** Answer of `PATCH /v1/account`: a new secret with each URL, guide/webhooks.md#failover. */
 export const FailoverChanged = Schema.Struct({
   webhook_failover_url: OrNull(Schema.String),
   webhook_failover_secret_plaintext: OrNull(Schema.String)

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Features from "../support/Features.ts"
 
-describe("billing (decision 2.5)", () => {
+describe("billing (guide/money.md#the-ledger)", () => {
   layer(Features.layer, { excludeTestServices: true })((it) => {
     it.effect("adds adjustments up in the ledger, newest first, also at once", () =>
       Effect.gen(function* () {

@@ -9,7 +9,7 @@ const deck = RateDeck.make([
   { direction: "inbound", prefix: "", microUsdPerMinute: 1_000 }
 ])
 
-describe("the rate deck (decision D5)", () => {
+describe("the rate deck (guide/money.md#rates)", () => {
   it.each([
     ["outbound", "+12025550123", 7_000],
     ["outbound", "+12125550123", 5_000],

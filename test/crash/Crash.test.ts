@@ -10,8 +10,8 @@ import * as SipPeer from "./support/SipPeer.ts"
 import * as World from "./support/World.ts"
 
 /**
- * The short form of the crash tests (house, "what nothing is lost means"): a service of its own is killed under load and
- * started again, and everything that it promised before is looked for. The long form is `npm run crash`.
+ * The short form of the crash tests (src/README.md#commit-before-anything-leaves): a service of its own is killed under
+ * load and started again, and everything that it promised before is looked for. The long form is `npm run crash`.
  *
  * They test the death of the process, not of the disk: what the kernel has taken is there after a kill -9.
  */

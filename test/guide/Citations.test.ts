@@ -3,8 +3,8 @@ import { globSync, readFileSync } from "node:fs"
 import * as Markdown from "../../src/http/guide/Markdown.ts"
 
 /**
- * What the code cites can be opened: `guide/<page>.md#<heading>` is a page of `src/guide`, `src/README.md#<heading>` the
- * reasons of the house.
+ * What the code cites can be opened: `guide/<page>.md#<heading>` is a page of `src/guide`, `src/README.md#<heading>` one of
+ * the reasons of the house.
  */
 const root = new URL("../../", import.meta.url)
 const here = "test/guide/Citations.test.ts"
@@ -31,7 +31,33 @@ const found = (pattern: RegExp, wrong: (match: RegExpExecArray) => boolean, with
     )
 
 /** Rooms whose citations are all of this repository; the list only grows, until it is everything. */
-const swept: ReadonlyArray<string> = []
+const swept: ReadonlyArray<string> = [
+  "src/audio",
+  "src/audit",
+  "src/boot",
+  "src/egress",
+  "src/idempotency",
+  "src/mail",
+  "src/operator",
+  "src/rtp",
+  "src/sip",
+  "src/tenant",
+  "test/audio",
+  "test/billing",
+  "test/boot",
+  "test/crash",
+  "test/egress",
+  "test/idempotency",
+  "test/mail",
+  "test/media",
+  "test/number",
+  "test/operator",
+  "test/rtp",
+  "test/sip",
+  "test/support",
+  "test/tenant",
+  "scripts/demo"
+]
 
 /** Documents that a newcomer cannot open, and the numbers of their rows. RFCs are cited by section, in words. */
 const elsewhere =
@@ -41,7 +67,10 @@ describe("what the code cites", () => {
   it("is a heading of a page in this repository", () => {
     const wrong = found(
       /(\bguide\/[a-z-]+\.md|\bsrc\/README\.md)(?:#([\p{L}\p{N}_-]+))?/gu,
-      ([, page = "", anchor = ""]) => anchors.get(page)?.has(anchor) !== true,
+      ([, page = "", anchor]) => {
+        const known = anchors.get(page)
+        return known === undefined || (anchor !== undefined && !known.has(anchor))
+      },
       () => true
     )
     expect(wrong).toEqual([])

@@ -31,7 +31,7 @@ const subjects = {
 }
 
 for (const [name, subject] of Object.entries(subjects))
-  layer(subject)(`Idempotency ${name}, spec §4.1`, (it) => {
+  layer(subject)(`Idempotency ${name}, guide/idempotency.md#what-a-repetition-gets`, (it) => {
     it.effect("gives the place to the first, and its stored response to the next", () =>
       Effect.gen(function* () {
         const idempotency = yield* Idempotency
@@ -43,7 +43,7 @@ for (const [name, subject] of Object.entries(subjects))
       })
     )
 
-    it.effect("answers conflict while the first runs (decision C51)", () =>
+    it.effect("answers conflict while the first runs", () =>
       Effect.gen(function* () {
         const idempotency = yield* Idempotency
         yield* idempotency.claim(slot("runs"))

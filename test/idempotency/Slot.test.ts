@@ -12,7 +12,7 @@ const request = {
 const nonce = new Uint8Array(12).fill(7)
 const rendered = { status: 201, body: '{"api_key_plaintext":"svc_live_new"}' }
 
-describe("Slot, spec §4.1", () => {
+describe("Slot, guide/idempotency.md#which-requests", () => {
   it("keeps neither the key, nor the credential, nor the body", () => {
     const slot = Slot.make(request)
     const row = JSON.stringify(Slot.sealedReceipt(slot, rendered, 1, nonce))

@@ -50,7 +50,7 @@ const bodiesOf = (orderId: string) =>
     )
   })
 
-describe("inventory (decision 2.4, D9)", () => {
+describe("inventory (guide/numbers.md#the-inventory)", () => {
   layer(Features.layer, { excludeTestServices: true })((it) => {
     it.effect("offers the starter numbers of an empty database and never the simulated phones", () =>
       Effect.gen(function* () {
@@ -101,7 +101,7 @@ describe("inventory (decision 2.4, D9)", () => {
   })
 })
 
-describe("number orders (decision 2.4)", () => {
+describe("number orders (guide/numbers.md#ordering)", () => {
   layer(Features.layer, { excludeTestServices: true })((it) => {
     it.effect("debits first, answers pending, then activates and says so", () =>
       Effect.gen(function* () {

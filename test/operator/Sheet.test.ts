@@ -3,7 +3,7 @@ import { Result } from "effect"
 import * as NumberSheet from "../../src/operator/NumberSheet.ts"
 import * as RateSheet from "../../src/operator/RateSheet.ts"
 
-describe("rate deck as CSV (decision D5)", () => {
+describe("rate deck as CSV", () => {
   it("reads directions, prefixes with and without +, and the empty prefix", () =>
     assert.deepStrictEqual(
       RateSheet.read("direction,prefix,micro_usd_per_minute\noutbound,+44,9000\noutbound,,10000\ninbound,1,0\n"),
@@ -45,7 +45,7 @@ describe("rate deck as CSV (decision D5)", () => {
     it(`refuses ${title}, naming the line`, () => assert.deepStrictEqual(RateSheet.read(text), Result.fail(message)))
 })
 
-describe("inventory as CSV (decision 2.4)", () => {
+describe("inventory as CSV", () => {
   it("reads columns in any order; what is left out is null, and features are voice", () =>
     assert.deepStrictEqual(
       NumberSheet.read(

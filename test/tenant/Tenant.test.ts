@@ -29,7 +29,7 @@ const tokenFor = (email: string, after = 0) =>
     })
   )
 
-describe("signup (spec §4.2, decision 2.6)", () => {
+describe("signup (guide/tenants.md#signup)", () => {
   layer(Features.layer, { excludeTestServices: true })((it) => {
     it.effect("makes a tenant with its owner, first key, default route, trial credit and open account", () =>
       Effect.gen(function* () {
@@ -135,7 +135,7 @@ describe("signup (spec §4.2, decision 2.6)", () => {
   })
 })
 
-describe("e-mail verification (decision 2.6, D16)", () => {
+describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
   layer(Features.layer, { excludeTestServices: true })((it) => {
     it.effect("takes a token once and lifts the suspension for want of it", () =>
       Effect.gen(function* () {
@@ -196,7 +196,7 @@ describe("e-mail verification (decision 2.6, D16)", () => {
       })
     )
 
-    it.effect("gives a new failover secret with each URL and tells who keeps the old one (decision C60)", () =>
+    it.effect("gives a new failover secret with each URL and tells who keeps the old one", () =>
       Effect.gen(function* () {
         const tenants = yield* Tenants
         const { caller, id } = yield* Features.newTenant()

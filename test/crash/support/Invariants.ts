@@ -12,8 +12,8 @@ import type { SipPeer } from "./SipPeer.ts"
 import type { World } from "./World.ts"
 
 /**
- * What must hold after every restart (house, "Properties that hold"). Each check gives its violations, a line each;
- * none: it holds.
+ * What must hold after every restart (src/README.md#what-holds-and-is-tested). Each check gives its violations, a line
+ * each; none: it holds.
  */
 type Lines = ReadonlyArray<string>
 

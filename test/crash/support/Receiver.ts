@@ -26,7 +26,7 @@ export interface Delivered {
 }
 
 /**
- * The tenants' HTTPS server: takes webhooks at `/hook/<name>`, checks every signature (spec §6.2), records everything,
+ * The tenants' HTTPS server: takes webhooks at `/hook/<name>`, checks every signature, records everything,
  * and serves one second of tone at `/tone.wav`.
  */
 export interface Receiver {
