@@ -8,6 +8,7 @@ import { Rejected } from "../domain/Rejected.ts"
 import * as Scope from "../domain/Scope.ts"
 import { receipt, type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { type AuditRow, empty, Journal } from "../store/Journal.ts"
+import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
 import * as ApiKeyRepo from "./ApiKeyRepo.ts"
 import { type ApiKeyView, view } from "./ApiKeyView.ts"
@@ -63,7 +64,7 @@ export class ApiKeys extends Context.Service<
     }) => Effect.Effect<FirstKey>
     readonly list: (
       tenantId: string,
-      window: { readonly limit: number; readonly offset: number }
+      window: Listing.Window
     ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<ApiKeyView> }>
     readonly find: (tenantId: string, id: string) => Effect.Effect<ApiKeyView, Rejected>
     /** 204, also for a key that is revoked already. */
@@ -147,7 +148,7 @@ export class ApiKeys extends Context.Service<
       })
 
       const find = Effect.fn("ApiKeys.find")(function* (tenantId: string, id: string) {
-        const row = isUuid(id) ? yield* repo.find(tenantId, id) : null
+        const row = Id.isUuid(id) ? yield* repo.find(tenantId, id) : null
         return row === null ? yield* notFound : view(row)
       })
 
@@ -219,8 +220,7 @@ export class ApiKeys extends Context.Service<
       return ApiKeys.of({
         create,
         createWithin,
-        list: (tenantId, window) =>
-          Effect.map(repo.list(tenantId, window), ({ count, rows }) => ({ count, results: rows.map(view) })),
+        list: repo.list,
         find,
         revoke,
         authenticate,
@@ -229,8 +229,6 @@ export class ApiKeys extends Context.Service<
     })
   )
 }
-
-const isUuid = (id: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id)
 
 /** Decision 2.7: known scopes only, at least one, none that the caller lacks. `*` beside others is `*`. */
 const grantable = (caller: Audit.Caller, wanted: ReadonlyArray<string>) =>

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { ApiKeyRow } from "./ApiKeyView.ts"
+import * as Listing from "../store/Listing.ts"
+import { type ApiKeyRow, view } from "./ApiKeyView.ts"
 import type { Stored } from "./Credential.ts"
 
 export interface StoredKey extends ApiKeyRow, Stored {
@@ -31,17 +32,17 @@ export const make = (sql: SqlClient.SqlClient) => {
       ),
 
     /** Newest first; revoked keys stay. */
-    list: Effect.fn("ApiKeyRepo.list")(function* (
-      tenantId: string,
-      window: { readonly limit: number; readonly offset: number }
-    ) {
-      const [total] = yield* Effect.orDie(sql<{ readonly count: number }>`
-        SELECT count(*)::int AS count FROM api_key WHERE tenant_id = ${tenantId}`)
-      const rows = yield* Effect.orDie(sql<StoredKey>`
-        SELECT ${columns} FROM api_key WHERE tenant_id = ${tenantId}
-        ORDER BY created_at DESC, id LIMIT ${window.limit} OFFSET ${window.offset}`)
-      return { count: total?.count ?? 0, rows }
-    }),
+    list: (tenantId: string, window: Listing.Window) =>
+      Effect.orDie(
+        Listing.read(sql, {
+          columns,
+          from: sql`api_key`,
+          where: sql`tenant_id = ${tenantId}`,
+          order: sql`created_at DESC, id`,
+          window,
+          item: view
+        })
+      ),
 
     /** Whether this very statement revoked it; a second time changes nothing. */
     revoke: (tenantId: string, id: string, at: number) =>

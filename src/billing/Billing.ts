@@ -6,19 +6,14 @@ import * as Id from "../domain/Id.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import { empty, Journal, type MoneyRow } from "../store/Journal.ts"
-import type { BalanceView, LedgerEntryView } from "./BillingView.ts"
+import * as Listing from "../store/Listing.ts"
+import { type BalanceView, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
 import * as RateDeck from "./RateDeck.ts"
 
 export interface LedgerFilters {
   readonly type?: MoneyRow["type"]
   readonly createdAfterMs?: number
   readonly createdBeforeMs?: number
-}
-
-/** A slice of a list, newest first. */
-export interface Window {
-  readonly limit: number
-  readonly offset: number
 }
 
 /**
@@ -41,8 +36,8 @@ export class Billing extends Context.Service<
     readonly ledger: (
       tenantId: string,
       filters: LedgerFilters,
-      window: Window
-    ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<LedgerEntryView> }>
+      window: Listing.Window
+    ) => Effect.Effect<Listing.Page<LedgerEntryView>>
     /** The operator gives (or takes) money: an entry of type `adjustment`. Answers the balance in cents. */
     readonly adjust: (
       tenantId: string,
@@ -105,28 +100,30 @@ export class Billing extends Context.Service<
         const ledger = Effect.fn("Billing.ledger")(function* (
           tenantId: string,
           filters: LedgerFilters,
-          window: Window
+          window: Listing.Window
         ) {
           const where = sql.and([
             sql`tenant_id = ${tenantId}`,
             ...(filters.type === undefined ? [] : [sql`type = ${filters.type}`]),
             ...(filters.createdAfterMs === undefined
               ? []
-              : [sql`created_at > to_timestamp(${filters.createdAfterMs} / 1000.0)`]),
+              : // The moment itself is left out, and with it whatever is shown as that millisecond.
+                [sql`created_at >= to_timestamp((${filters.createdAfterMs}::float8 + 1) / 1000.0)`]),
             ...(filters.createdBeforeMs === undefined
               ? []
-              : [sql`created_at < to_timestamp(${filters.createdBeforeMs} / 1000.0)`])
+              : [sql`created_at < to_timestamp(${filters.createdBeforeMs}::float8 / 1000.0)`])
           ])
-          const [total] = yield* Effect.orDie(sql<{ readonly count: number }>`
-            SELECT count(*)::int AS count FROM ledger WHERE ${where}`)
-          const rows = yield* Effect.orDie(sql<Omit<LedgerEntryView, "created_at"> & { readonly created_at: number }>`
-            SELECT id, type, amount_cents::float8, balance_after_cents::float8, description, reference_type, reference_id,
-              (extract(epoch FROM created_at) * 1000)::float8 AS created_at
-            FROM ledger WHERE ${where} ORDER BY ordinal DESC LIMIT ${window.limit} OFFSET ${window.offset}`)
-          return {
-            count: total?.count ?? 0,
-            results: rows.map((row) => ({ ...row, created_at: Timestamp.format(row.created_at) }))
-          }
+          return yield* Effect.orDie(
+            Listing.read(sql, {
+              columns: sql`id, type, amount_cents::float8, balance_after_cents::float8, description, reference_type,
+                reference_id, (extract(epoch FROM created_at) * 1000)::float8 AS at`,
+              from: sql`ledger`,
+              where,
+              order: sql`ordinal DESC`,
+              window,
+              item: ledgerEntry
+            })
+          )
         })
 
         const adjust = Effect.fn("Billing.adjust")(function* (

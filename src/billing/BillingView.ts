@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as Timestamp from "../domain/Timestamp.ts"
 
 const Cents = Schema.Int
 
@@ -24,3 +25,19 @@ export const LedgerEntry = Schema.Struct({
   created_at: Schema.String
 })
 export type LedgerEntryView = typeof LedgerEntry.Type
+
+export interface LedgerRow extends Omit<LedgerEntryView, "created_at"> {
+  /** Epoch milliseconds. */
+  readonly at: number
+}
+
+export const ledgerEntry = (row: LedgerRow): LedgerEntryView => ({
+  id: row.id,
+  type: row.type,
+  amount_cents: row.amount_cents,
+  balance_after_cents: row.balance_after_cents,
+  description: row.description,
+  reference_type: row.reference_type,
+  reference_id: row.reference_id,
+  created_at: Timestamp.format(row.at)
+})

@@ -8,6 +8,7 @@ import { Rejected } from "../domain/Rejected.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Numbers } from "../number/Number.ts"
 import { Journal } from "../store/Journal.ts"
+import type * as Listing from "../store/Listing.ts"
 import type { CallAction, CallInput } from "./CallInput.ts"
 import * as CallRegistry from "./CallRegistry.ts"
 import * as CallRepo from "./CallRepo.ts"
@@ -17,7 +18,7 @@ import * as Inbound from "./Inbound.ts"
 import * as PlaceCall from "./PlaceCall.ts"
 
 export type { CallAction } from "./CallInput.ts"
-export type { CallFilters, Window } from "./CallRepo.ts"
+export type { CallFilters } from "./CallRepo.ts"
 export type { GatherOptions } from "./CallState.ts"
 export type { Caller, PlaceRequest } from "./PlaceCall.ts"
 
@@ -46,7 +47,7 @@ export class Calls extends Context.Service<
     readonly list: (
       tenantId: string,
       filters: CallRepo.CallFilters,
-      window: CallRepo.Window
+      window: Listing.Window
     ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<CallView.Call> }>
     /** Rebuilds what a dead process left; before anything is served. Gives how many. */
     readonly recover: Effect.Effect<number>
@@ -142,11 +143,7 @@ export class Calls extends Context.Service<
             const live = owned(tenantId, callId)
             return CallView.ofState(live === null ? yield* stored(tenantId, callId) : live.state)
           }),
-          list: (tenantId, filters, window) =>
-            Effect.map(repo.list(tenantId, filters, window), ({ count, rows }) => ({
-              count,
-              results: rows.map(CallView.ofRow)
-            })),
+          list: repo.list,
           recover: registry.recover,
           liveCount: Effect.sync(() => registry.live.size),
           drain: Effect.fn("Calls.drain")(function* (drainMs) {

@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import { CallList, type CallRow } from "./CallList.ts"
+import * as Listing from "../store/Listing.ts"
+import { CallList } from "./CallList.ts"
+import { ofRow } from "./CallView.ts"
 
 /** Filters of the call list, spec §4.4, AND-combined. */
 export interface CallFilters {
@@ -9,11 +11,6 @@ export interface CallFilters {
   readonly fromNumber?: string
   readonly toNumber?: string
   readonly initiatedAfterMs?: number
-}
-
-export interface Window {
-  readonly limit: number
-  readonly offset: number
 }
 
 export const make = (sql: SqlClient.SqlClient) => {
@@ -26,19 +23,22 @@ export const make = (sql: SqlClient.SqlClient) => {
       ...(filters.toNumber === undefined ? [] : [sql`to_number = ${filters.toNumber}`]),
       ...(filters.initiatedAfterMs === undefined
         ? []
-        : [sql`initiated_at > to_timestamp(${filters.initiatedAfterMs}::float8 / 1000.0)`])
+        : // The moment itself is left out, and with it whatever is shown as that millisecond.
+          [sql`initiated_at >= to_timestamp((${filters.initiatedAfterMs}::float8 + 1) / 1000.0)`])
     ])
 
-  const list = Effect.fn("CallRepo.list")(function* (tenantId: string, filters: CallFilters, window: Window) {
-    const [counted] = yield* Effect.orDie(
-      sql<{ readonly count: number }>`SELECT count(*)::int AS count FROM call WHERE ${where(tenantId, filters)}`
-    )
-    const rows = yield* Effect.orDie(sql<CallRow>`
-      SELECT ${sql.literal(CallList.columns)}
-      FROM call WHERE ${where(tenantId, filters)}
-      ORDER BY initiated_at DESC, id DESC LIMIT ${window.limit} OFFSET ${window.offset}`)
-    return { count: counted?.count ?? 0, rows }
-  })
-
-  return { list }
+  return {
+    /** Newest first. */
+    list: (tenantId: string, filters: CallFilters, window: Listing.Window) =>
+      Effect.orDie(
+        Listing.read(sql, {
+          columns: sql.literal(CallList.columns),
+          from: sql`call`,
+          where: where(tenantId, filters),
+          order: sql`initiated_at DESC, id DESC`,
+          window,
+          item: ofRow
+        })
+      )
+  }
 }

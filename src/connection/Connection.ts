@@ -6,6 +6,7 @@ import { RouteDirectory, type SipTrunk } from "../carrier/Carrier.ts"
 import * as Id from "../domain/Id.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import { empty, Journal } from "../store/Journal.ts"
+import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
 import { Vault } from "../store/Vault.ts"
 import { type ConnectionView, type RouteRow, view } from "./ConnectionView.ts"
@@ -36,6 +37,7 @@ export interface NewSipTrunk {
 const remembered = 10_000
 
 const notFound = Rejected.of("not_found", "no such connection")
+const noRoute = Rejected.of("not_found", "route_id names no connection of this workspace", "route_id")
 
 /**
  * Connections, decision 2.8: a route (`svc_route_…`) stands for an adapter and its configuration; each tenant has a
@@ -49,7 +51,7 @@ export class Connections extends Context.Service<
   {
     readonly list: (
       tenantId: string,
-      window: { readonly limit: number; readonly offset: number }
+      window: Listing.Window
     ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<ConnectionView> }>
     readonly find: (tenantId: string, id: string) => Effect.Effect<ConnectionView, Rejected>
     /** The simulator as a new tenant's default route, inside signup's transaction. */
@@ -105,11 +107,13 @@ export class Connections extends Context.Service<
         })
 
         const resolve = Effect.fnUntraced(function* (tenantId: string, routeId: string | null) {
-          if (routeId !== null && !Id.isForm("route", routeId))
-            return yield* Rejected.of("invalid_request", "route_id must be a svc_route_ id")
+          if (routeId !== null && !Id.hasPrefix("route", routeId))
+            return yield* Rejected.of("invalid_request", "route_id must be a svc_route_ id", "route_id")
+          if (routeId !== null && !Id.is("route", routeId)) return yield* noRoute
           const row = yield* Cache.get(routes, `${tenantId} ${routeId ?? ""}`)
-          if (row === null) return yield* notFound
-          if (row.status !== "active") return yield* Rejected.of("unprocessable", "the connection is disabled")
+          if (row === null) return yield* noRoute
+          if (row.status !== "active")
+            return yield* Rejected.of("unprocessable", "the connection is disabled", "route_id")
           return { routeId: row.id, adapter: row.adapter }
         })
 
@@ -184,8 +188,7 @@ export class Connections extends Context.Service<
         })
 
         const connections = Connections.of({
-          list: (tenantId, window) =>
-            Effect.map(repo.list(tenantId, window), ({ count, rows }) => ({ count, results: rows.map(view) })),
+          list: repo.list,
           find: Effect.fn("Connections.find")(function* (tenantId, id) {
             const row = yield* repo.find(tenantId, id)
             return row === null ? yield* notFound : view(row)

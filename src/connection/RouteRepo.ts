@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { RouteRow } from "./ConnectionView.ts"
+import * as Listing from "../store/Listing.ts"
+import { type RouteRow, view } from "./ConnectionView.ts"
 
 /** Rows of `route`. Reads are by tenant; a carrier's own, by id or host, are not. Failed statements die. */
 export const make = (sql: SqlClient.SqlClient) => {
@@ -30,17 +31,17 @@ export const make = (sql: SqlClient.SqlClient) => {
         first
       ),
 
-    list: Effect.fn("RouteRepo.list")(function* (
-      tenantId: string,
-      window: { readonly limit: number; readonly offset: number }
-    ) {
-      const [total] = yield* Effect.orDie(sql<{ readonly count: number }>`
-        SELECT count(*)::int AS count FROM route WHERE tenant_id = ${tenantId}`)
-      const rows = yield* Effect.orDie(sql<RouteRow>`
-        SELECT ${columns} FROM route WHERE tenant_id = ${tenantId}
-        ORDER BY created_at DESC, id LIMIT ${window.limit} OFFSET ${window.offset}`)
-      return { count: total?.count ?? 0, rows }
-    }),
+    list: (tenantId: string, window: Listing.Window) =>
+      Effect.orDie(
+        Listing.read(sql, {
+          columns,
+          from: sql`route`,
+          where: sql`tenant_id = ${tenantId}`,
+          order: sql`created_at DESC, id`,
+          window,
+          item: view
+        })
+      ),
 
     sipById: (id: string) =>
       Effect.map(

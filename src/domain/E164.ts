@@ -1,11 +1,12 @@
 import { Schema } from "effect"
 
 /** A phone number, spec §2.1 and decision C23: `+` then 6 to 15 digits. */
+const pattern = /^\+[0-9]{6,15}$/u
+
 export const E164 = Schema.String.check(
-  Schema.isPattern(/^\+[0-9]{6,15}$/, { message: "must be E.164: + followed by 6 to 15 digits" })
+  Schema.isPattern(pattern, { message: "must be E.164: + followed by 6 to 15 digits" })
 )
 
-const pattern = /^\+[0-9]{6,15}$/
 export const isE164 = (value: string): boolean => pattern.test(value)
 
 /**

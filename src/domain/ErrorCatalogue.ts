@@ -76,8 +76,11 @@ export interface Rejection {
   readonly code: Code
   /** Human text; may change (spec §2.12). */
   readonly message: string
+  /** Path of the field, or name of the query parameter, that is at fault, where there is one. */
+  readonly param?: string
   /** Only where the raising site differs from the catalogue (decision C1). */
   readonly status?: number
 }
 
-export const rejection = (code: Code, message: string): Rejection => ({ code, message })
+export const rejection = (code: Code, message: string, param?: string): Rejection =>
+  param === undefined ? { code, message } : { code, message, param }

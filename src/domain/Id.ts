@@ -7,8 +7,10 @@ import { Schema } from "effect"
  * New ids are never drawn where decisions are made: they are derived from the `seed` of the input that caused them,
  * so that folding the journal again gives the same ids.
  */
-const prefixed = (prefix: Prefix) =>
-  Schema.String.check(Schema.isPattern(new RegExp(`^svc_${prefix}_[0-9a-f]{32}$`, "u")))
+const prefixed = (prefix: Prefix) => Schema.String.check(Schema.isPattern(pattern(prefix)))
+
+/** The one spelling of an id of this type. */
+export const pattern = (type: Prefix): RegExp => new RegExp(`^svc_${type}_[0-9a-f]{32}$`, "u")
 
 /**
  * Wire schemas of the ids; inside the process an id is a string that its field's name explains. The published document
@@ -24,9 +26,8 @@ export const ConferenceId = prefixed("conf")
 export const MemberId = prefixed("member")
 export const OrderId = prefixed("order")
 export const NumberId = prefixed("did")
-export const Uuid = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u)
-)
+export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
+export const Uuid = Schema.String.check(Schema.isPattern(uuidPattern))
 
 /** The prefixes of ids that this service makes; additive ones are in decisions part A. */
 export type Prefix =
@@ -61,5 +62,10 @@ export const deriveUuid = (seed: string, kind: string, index = 0): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** Has the prefix of `type`: what decision C11 asks of an id, which nobody parses beyond it. */
-export const isForm = (type: Prefix, id: string): boolean => id.startsWith(`svc_${type}_`)
+/** Is meant as an id of `type`, however it goes on: `is` says whether it can be one. */
+export const hasPrefix = (type: Prefix, id: string): boolean => id.startsWith(`svc_${type}_`)
+
+/** Is an id of `type`, spelled as this service spells it. Nothing else is looked up, kept or used as a key. */
+export const is = (type: Prefix, id: string): boolean => pattern(type).test(id)
+
+export const isUuid = (id: string): boolean => uuidPattern.test(id)

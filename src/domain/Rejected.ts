@@ -1,10 +1,11 @@
 import { Data } from "effect"
-import { type Code, type Rejection, statusOf } from "./ErrorCatalogue.ts"
+import { type Code, rejection, type Rejection, statusOf } from "./ErrorCatalogue.ts"
 
 /** The caller may not do this now (house, "Rejection"): leaves as a 4xx, or 503, with its code. */
 export class Rejected extends Data.TaggedError("Rejected")<Rejection> {
-  static of(code: Code, message: string): Rejected {
-    return new Rejected({ code, message })
+  /** `param`: the field or query parameter that is at fault, where there is one. */
+  static of(code: Code, message: string, param?: string): Rejected {
+    return new Rejected(rejection(code, message, param))
   }
 }
 
@@ -13,4 +14,4 @@ export const httpStatus = (rejection: Rejection): number => rejection.status ?? 
 
 /** The error envelope of spec §2.12 as its exact bytes. */
 export const envelope = (rejection: Rejection): string =>
-  JSON.stringify({ error: { code: rejection.code, message: rejection.message } })
+  JSON.stringify({ error: { code: rejection.code, message: rejection.message, param: rejection.param } })

@@ -13,8 +13,12 @@ export interface EgressRequest {
   readonly body?: string | Uint8Array
   /** From the first byte of work (resolution included) to the last byte of the answer. */
   readonly timeoutMs: number
-  /** A longer answer: `too_large`, or cut there when `truncate` is set. */
+  /** A longer answer is `too_large`. */
   readonly maxResponseBytes: number
+  /**
+   * The status is the answer, and of the body as much as there is: it is cut at `maxResponseBytes`, where it breaks off,
+   * and when the time is over.
+   */
   readonly truncate?: boolean
   /** Redirects followed, each target checked like the first; 0 returns the 3xx itself. */
   readonly maxRedirects?: number

@@ -90,6 +90,7 @@ export interface Refusal {
 const invalid = (detail: string): Result.Result<never, Refusal> => Result.fail({ reason: "invalid_url", detail })
 const blocked = (detail: string): Result.Result<never, Refusal> => Result.fail({ reason: "blocked", detail })
 
+/** Unicode code points. */
 export const maxUrlLength = 2048
 
 /** Spaces, controls and backslashes, which the URL standard drops or rewrites: what is stored must be what is used. */
@@ -113,7 +114,8 @@ export const parse = (
   rules: Rules,
   schemes: ReadonlyArray<Scheme> = ["https:"]
 ): Result.Result<Target, Refusal> => {
-  if (url.length > maxUrlLength) return invalid(`is longer than ${maxUrlLength} characters`)
+  if (url.length > maxUrlLength && Array.from(url).length > maxUrlLength)
+    return invalid(`is longer than ${maxUrlLength} characters`)
   if (rewritten.test(url) || !URL.canParse(url)) return invalid("is not a valid URL")
   const parsed = new URL(url)
   const scheme = schemes.find((scheme) => scheme === parsed.protocol)

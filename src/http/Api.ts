@@ -13,12 +13,12 @@ type Part = Readonly<Record<string, unknown>>
 /**
  * Every group of endpoints, declared. The routes, the checks and the published document are all made from this.
  *
- * Requests are closed (decision C6): an unknown field of a body or a query is a 400.
+ * Requests are closed: an unknown field of a body or a query is a 400, which names every fault.
  */
 export class Api extends HttpApi.make("trunkline")
   .add(TenantApi, AccountApi, ApiKeyApi, NumberApi, CallApi, ConnectionApi, WebhookApi)
-  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error" })
-  .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error" })
+  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotateMerge(
     OpenApi.annotations({
       title: "Trunkline",

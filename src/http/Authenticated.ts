@@ -63,8 +63,8 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           const idempotencyKey = yield* IdempotencyMiddleware.keyOf(request)
           if (idempotencyKey === null) {
             if (refusal !== null) return yield* Effect.fail(refusal)
-            yield* RequestBody.read(request)
-            return yield* Effect.uninterruptible(withCaller(key, null))
+            const body = yield* RequestBody.read(request)
+            return yield* Effect.uninterruptible(RequestBody.withoutEmpty(request, body, withCaller(key, null)))
           }
           const body = yield* RequestBody.read(request).pipe(Effect.mapError((rejected) => refusal ?? rejected))
           const slot = Slot.make({
@@ -78,7 +78,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           return yield* IdempotencyMiddleware.once(
             idempotency,
             slot,
-            refusal === null ? withCaller(key, slot) : Effect.fail(refusal)
+            refusal === null ? RequestBody.withoutEmpty(request, body, withCaller(key, slot)) : Effect.fail(refusal)
           )
         })
 

@@ -1,11 +1,11 @@
 import { Context, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import ipaddr from "ipaddr.js"
-import { classify } from "../egress/Target.ts"
+import { type AddressKind, classify } from "../egress/Target.ts"
 
 /**
- * Whose word about a caller's address is taken (`TRUST_PROXY`): nobody's, that of every address which is not public,
- * or that of these networks (addresses or CIDR).
+ * Whose word about a caller's address is taken (`TRUST_PROXY`): nobody's, that of one's own networks (loopback, RFC
+ * 1918, unique local, link-local), or that of these networks (addresses or CIDR).
  */
 export type Trust = "none" | "private" | ReadonlyArray<string>
 
@@ -48,10 +48,12 @@ const normalize = (text: string): string | null => {
   return ipaddr.isValid(bare) && !/^\d+$/.test(bare) ? ipaddr.process(bare).toString() : null
 }
 
+const own: ReadonlySet<AddressKind> = new Set(["loopback", "private", "link_local"])
+
 /** As a predicate over normalized addresses; throws on a network that cannot be read (the configuration checks it first). */
 export const trusted = (trust: Trust): ((address: string) => boolean) => {
   if (trust === "none") return () => false
-  if (trust === "private") return (address) => classify(address) !== "public"
+  if (trust === "private") return (address) => own.has(classify(address))
   const networks = trust.map((network) =>
     network.includes("/")
       ? ipaddr.parseCIDR(network)

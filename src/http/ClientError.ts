@@ -4,24 +4,24 @@ import { rejection } from "../domain/ErrorCatalogue.ts"
 import { envelope } from "../domain/Rejected.ts"
 
 /**
- * What node refuses before there is a request: the envelope all the same, then the connection closes. Oversized headers
- * and URLs and what is no HTTP are a 400 like every malformed request, a request that does not arrive in time is a 408.
+ * What node refuses before there is a request: the envelope all the same, as 400 like every malformed request, then the
+ * connection closes.
  */
-const answers: Readonly<Record<string, readonly [status: string, message: string]>> = {
-  HPE_HEADER_OVERFLOW: ["400 Bad Request", "the request line and headers are too long"],
-  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "the request did not arrive in time"]
+const messages: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "the request line and headers are too long",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "the chunk extensions are too long",
+  ERR_HTTP_REQUEST_TIMEOUT: "the request did not arrive in time"
 }
-const malformed = ["400 Bad Request", "this is not a well-formed HTTP/1.1 request"] as const
+const malformed = "this is not a well-formed HTTP/1.1 request"
 
 const respond = (error: NodeJS.ErrnoException, socket: Duplex & { bytesWritten?: number }): void => {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy()
     return
   }
-  const [status, message] = answers[error.code ?? ""] ?? malformed
-  const body = envelope(rejection("invalid_request", message))
+  const body = envelope(rejection("invalid_request", messages[error.code ?? ""] ?? malformed))
   socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     () => socket.destroy()
   )
 }

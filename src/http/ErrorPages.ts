@@ -1,4 +1,4 @@
-import { Cause, Effect } from "effect"
+import { Cause, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlError } from "effect/sql/SqlError"
 import { type Rejection, rejection } from "../domain/ErrorCatalogue.ts"
@@ -19,8 +19,20 @@ const respond = (rejection: Rejection) => Refusal.respond(Refusal.render(rejecti
 /** The database is away: 503 without `Retry-After` (decision C17); anything else that dies is a fault of ours. */
 const isOutage = (defect: unknown): boolean => defect instanceof SqlError && Outage.is(defect)
 
+const notRouted = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+  Effect.fail(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
+)
+
 /** The envelope around everything that no endpoint answers: unknown paths, wrong methods, defects (logged with their cause). */
 export const layer = (table: ReturnType<typeof RouteTable.make>) =>
+  Layer.merge(
+    HttpRouter.addAll(
+      table.shadowed.map(({ method, path }) => HttpRouter.route(method as "GET", path as `/${string}`, notRouted))
+    ),
+    pages(table)
+  )
+
+const pages = (table: ReturnType<typeof RouteTable.make>) =>
   HttpRouter.middleware(
     (httpEffect) =>
       Effect.catchCause(httpEffect, (cause) => {
@@ -31,9 +43,12 @@ export const layer = (table: ReturnType<typeof RouteTable.make>) =>
           if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
             const allowed = table.methodsOf(path)
             if (allowed.length === 0) return Effect.succeed(respond(unknownRoute))
+            const allow = allowed.join(", ")
+            if (request.method === "OPTIONS")
+              return Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow } }))
             // The router knows method and path, and could not read a parameter.
             if (allowed.includes(request.method)) return Effect.succeed(respond(malformed))
-            return Effect.succeed(HttpServerResponse.setHeader(respond(wrongMethod), "allow", allowed.join(", ")))
+            return Effect.succeed(HttpServerResponse.setHeader(respond(wrongMethod), "allow", allow))
           }
           if (error instanceof Rejected) return Effect.succeed(respond(error))
           const outage = isOutage(error)

@@ -1,6 +1,7 @@
 import { Context, Effect, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { Rejected } from "../domain/Rejected.ts"
+import type * as Listing from "../store/Listing.ts"
 import * as Query from "./Query.ts"
 import * as Refusal from "./Refusal.ts"
 
@@ -16,17 +17,6 @@ export const parameters = {
   page_size: Schema.optionalKey(
     Query.positive.annotate({ description: `Default ${defaultPageSize}; larger than ${maxPageSize} is clamped.` })
   )
-}
-
-/** What a door lists: rows `offset` … `offset + limit - 1`, and how many there are in all. */
-export interface Window {
-  readonly limit: number
-  readonly offset: number
-}
-
-export interface Page<A> {
-  readonly count: number
-  readonly results: ReadonlyArray<A>
 }
 
 /** Wire schema of a list of `item`. */
@@ -53,7 +43,7 @@ interface Asked {
 export const answer = <A, E, R>(
   path: string,
   query: Asked,
-  list: (window: Window) => Effect.Effect<Page<A>, E, R>
+  list: (window: Listing.Window) => Effect.Effect<Listing.Page<A>, E, R>
 ): Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   E | Rejected,

@@ -1,11 +1,34 @@
 import { Schema } from "effect"
 import * as Id from "../domain/Id.ts"
 
-/** Ids in paths and bodies (decision C11). */
+/**
+ * Ids in paths, bodies and queries. Each is checked whole, against its one spelling, before anything is looked up or
+ * kept under it.
+ */
 
-/** Begins with `svc_<type>_`: another prefix is a 400; what it names being unknown or foreign, a 404. */
+const unknown = "names nothing here"
+
+const matches = (type: Id.Prefix) => Schema.isPattern(Id.pattern(type), { message: `must be a svc_${type}_ id` })
+
+/**
+ * An id in a path or a body: another prefix than `svc_<type>_` is a 400. What has the prefix and is no id names nothing:
+ * 404, like an id that is unknown or another tenant's.
+ */
 export const prefixed = (type: Id.Prefix) =>
-  Schema.String.check(Schema.isPattern(new RegExp(`^svc_${type}_`), { message: `must be a svc_${type}_ id` }))
+  Schema.String.check(
+    Schema.makeFilter(
+      (id: string) => (Id.hasPrefix(type, id) ? undefined : `must be a svc_${type}_ id`),
+      // What is published is the whole form, by the next check.
+      { toJsonSchema: () => ({}) },
+      true
+    ),
+    matches(type).annotate({ "trunkline/code": "not_found", message: unknown })
+  )
+
+/** An id that a list is filtered by: in any other form a 400. One that is unknown finds nothing. */
+export const filter = (type: Id.Prefix) => Schema.String.check(matches(type))
 
 /** A record's UUID in a path; what is no UUID names nothing: 404. */
-export const uuid = Id.Uuid.annotate({ "trunkline/code": "not_found" })
+export const uuid = Schema.String.check(
+  Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: unknown })
+).annotate({ format: "uuid" })

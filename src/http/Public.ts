@@ -11,26 +11,34 @@ import { RateLimit, RateLimited, subjectOf, type RuleName } from "./RateLimit.ts
 import * as Refusal from "./Refusal.ts"
 import * as RequestBody from "./RequestBody.ts"
 
-/** The rules that every request of a public endpoint is counted under, by the caller's address. */
+/** The rules that every valid request of a public endpoint is counted under, by the caller's address. */
 export class LimitedBy extends Context.Service<LimitedBy, ReadonlyArray<RuleName>>()("trunkline/http/LimitedBy") {}
+
+interface Admitted {
+  readonly ip: string | null
+  /**
+   * Honours an Idempotency-Key where there is no API key to namespace it: `owner` is `email:` and the lower-cased
+   * address. Without a key `run` gets `null`.
+   */
+  readonly once: <R>(
+    owner: string,
+    run: (slot: Slot.Slot | null) => Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R>
+  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R>
+}
 
 /** Who calls a public endpoint. */
 export class Visitor extends Context.Service<
   Visitor,
   {
-    readonly ip: string | null
     /**
-     * Honours an Idempotency-Key where there is no API key to namespace it: `owner` is `email:` and the lower-cased
-     * address (decision C53). Without a key `run` gets `null`.
+     * Counts the request under its endpoint's rules, and is the first thing that a handler asks for: what did not pass
+     * validation never gets that far, and counts nowhere.
      */
-    readonly once: <R>(
-      owner: string,
-      run: (slot: Slot.Slot | null) => Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R>
-    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R>
+    readonly admit: Effect.Effect<Admitted, RateLimited>
   }
 >()("trunkline/http/Visitor") {}
 
-/** Every endpoint that asks for no key: 429 first, then 400, then what the endpoint says. */
+/** Every endpoint that asks for no key: 400 first, then 429, then what the endpoint says. */
 export class Public extends HttpApiMiddleware.Service<Public, { provides: Visitor }>()("trunkline/http/Public", {
   error: Refusal.Refused
 }) {
@@ -49,11 +57,10 @@ export class Public extends HttpApiMiddleware.Service<Public, { provides: Visito
         const run = Effect.fnUntraced(function* () {
           const request = yield* HttpServerRequest.HttpServerRequest
           const ip = addresses.of(request)
-          for (const rule of rules) yield* limits.take(rule, subjectOf(ip))
           const fault = Answer.urlFault(endpoint, request.url)
           if (fault !== null) return yield* Effect.fail(fault)
           const body = endpoint.method === "GET" ? new Uint8Array() : yield* RequestBody.read(request)
-          const visitor: Visitor["Service"] = {
+          const admitted: Admitted = {
             ip,
             once: (owner, run) =>
               Effect.flatMap(IdempotencyMiddleware.keyOf(request), (idempotencyKey) => {
@@ -64,7 +71,11 @@ export class Public extends HttpApiMiddleware.Service<Public, { provides: Visito
                 return IdempotencyMiddleware.once(idempotency, slot, run(slot))
               })
           }
-          return yield* Effect.provideService(answer, Visitor, visitor)
+          const admit = Effect.gen(function* () {
+            for (const rule of rules) yield* limits.take(rule, subjectOf(ip))
+            return admitted
+          })
+          return yield* RequestBody.withoutEmpty(request, body, Effect.provideService(answer, Visitor, { admit }))
         })
 
         return Effect.catch(run(), (rejected) => {

@@ -3,10 +3,10 @@ import * as Timestamp from "../domain/Timestamp.ts"
 
 /** Values in query strings. A parameter given twice is no value: 400. */
 
-/** Any RFC 3339 instant in UTC (decision C22), as epoch milliseconds. */
+/** Any RFC 3339 instant, as epoch milliseconds. */
 export const timestamp = Schema.String.check(
   Schema.makeFilter((text) =>
-    Timestamp.parse(text) === null ? "must be a timestamp in UTC, for example 2026-01-31T12:00:00.000Z" : undefined
+    Timestamp.parse(text) === null ? "must be an RFC 3339 timestamp, for example 2026-01-31T12:00:00.000Z" : undefined
   )
 )
   .annotate({ format: "date-time" })
@@ -25,7 +25,7 @@ const beyond = 1_000_000_000
 
 /** A whole number of at least 1, in digits only, however many. */
 export const positive = Schema.String.check(
-  Schema.isPattern(/^0*[1-9][0-9]*$/, { message: "must be a whole number, 1 or more" })
+  Schema.isPattern(/^0*[1-9][0-9]*$/u, { message: "must be a whole number, 1 or more" })
 ).pipe(
   Schema.decodeTo(
     Schema.Number,

@@ -5,7 +5,7 @@ import { Rejected } from "../domain/Rejected.ts"
 /**
  * Limits of the unauthenticated routes, decision 2.6; nothing else is limited (spec §8).
  *
- * A sliding window: at most `limit` requests of one subject in any `windowMs`. Refused requests do not count.
+ * A sliding window: at most `limit` valid requests of one subject in any `windowMs`. Refused requests do not count.
  */
 export interface Rule {
   readonly limit: number

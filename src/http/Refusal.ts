@@ -9,7 +9,14 @@ import type { Rendered } from "../idempotency/Slot.ts"
 export const ErrorEnvelope = Schema.Struct({
   error: Schema.Struct({
     code: Schema.Literals(Object.keys(catalogue) as [Code, ...Array<Code>]),
-    message: Schema.String.annotate({ description: "Human text; may change. Branch on `code`." })
+    message: Schema.String.annotate({
+      description: "Human text; may change. Branch on `code`. Names every fault of a request, in order, at most ten."
+    }),
+    param: Schema.optionalKey(
+      Schema.String.annotate({
+        description: "Path of the field, or name of the query parameter, that is at fault, where there is one."
+      })
+    )
   })
 }).annotate({ identifier: "Error", description: "The envelope of every 4xx and 5xx." })
 
@@ -21,8 +28,10 @@ export const Refused = ErrorEnvelope.pipe(
   Schema.decodeTo(
     Schema.instanceOf(Rejected),
     SchemaTransformation.transform({
-      decode: ({ error }) => Rejected.of(error.code, error.message),
-      encode: ({ code, message }) => ({ error: { code, message } })
+      decode: ({ error }) => Rejected.of(error.code, error.message, error.param),
+      encode: ({ code, message, param }) => ({
+        error: param === undefined ? { code, message } : { code, message, param }
+      })
     })
   ),
   HttpApiSchema.status(400)

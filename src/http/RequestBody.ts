@@ -1,15 +1,23 @@
 import { isUtf8 } from "node:buffer"
-import { ByteSize, Effect, Layer } from "effect"
-import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
+import { ByteSize, Context, Effect, Layer } from "effect"
+import {
+  Headers,
+  HttpEffect,
+  HttpIncomingMessage,
+  type HttpServerError,
+  HttpServerRequest,
+  HttpServerResponse
+} from "effect/http"
 import { Rejected } from "../domain/Rejected.ts"
 
-/** Largest request body; a longer one is refused with 400 (decision C14). */
+/** Largest request body; a longer one is refused with 400. */
 export const limitBytes = 1024 * 1024
 
 /** Makes the server stop reading at the limit. */
 export const layerLimit = Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limitBytes))
 
 const tooLarge = Rejected.of("invalid_request", "the body is longer than 1 MiB")
+const noObject = Rejected.of("invalid_request", "the body must be a JSON object")
 const unreadable = Rejected.of("invalid_request", "the body could not be read")
 const notUtf8 = Rejected.of("invalid_request", "the body is not UTF-8 text")
 const notText = Rejected.of("invalid_request", "the body has text with NUL or half a surrogate pair")
@@ -17,20 +25,56 @@ const notText = Rejected.of("invalid_request", "the body has text with NUL or ha
 /**
  * The raw bytes, read once: the request keeps them, and the decoder that comes after reads them from there.
  *
- * Fails with `invalid_request` when it is longer than the limit, was cut off, is not UTF-8 (RFC 8259 section 8.1), or
- * has text that no database takes: NUL, or half a surrogate pair, which JSON's escapes can spell.
+ * Fails with `invalid_request` when it is longer than the limit, was cut off, is not UTF-8 (RFC 8259 section 8.1), is
+ * `null`, or has text that no database takes: NUL, or half a surrogate pair, which JSON's escapes can spell. The rest of
+ * a body that is too long is not waited for: the answer ends the connection.
  */
 export const read = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, Rejected> => {
-  if (Number(request.headers["content-length"]) > limitBytes) return Effect.fail(tooLarge)
+  if (Number(request.headers["content-length"]) > limitBytes) return refuseTooLarge(request)
   return Effect.matchEffect(request.arrayBuffer, {
-    onFailure: (error) =>
-      Effect.fail("reason" in error.reason && error.reason.reason === "BodyTooLarge" ? tooLarge : unreadable),
+    onFailure: (error) => (isTooLarge(error) ? refuseTooLarge(request) : Effect.fail(unreadable)),
     onSuccess: (buffer) => {
       const bytes = new Uint8Array(buffer)
       if (!isUtf8(bytes)) return Effect.fail(notUtf8)
+      if (isNull(bytes)) return Effect.fail(noObject)
       return spellsNoText(bytes) ? Effect.fail(notText) : Effect.succeed(bytes)
     }
   })
+}
+
+/** An empty body is no body, whatever its content type says: the decoder behind `effect`, which asks for JSON, is not told. */
+export const withoutEmpty = <A, E, R>(
+  request: HttpServerRequest.HttpServerRequest,
+  body: Uint8Array,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  body.length > 0 || request.headers["content-type"] === undefined
+    ? effect
+    : Effect.updateContext(effect, (context: Context.Context<R>) =>
+        Context.add(
+          context,
+          HttpServerRequest.HttpServerRequest,
+          request.modify({ headers: Headers.remove(request.headers, "content-type") })
+        )
+      )
+
+const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
+  "reason" in reason && reason.reason === "BodyTooLarge"
+
+const refuseTooLarge = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<never, Rejected> =>
+  Effect.andThen(
+    HttpEffect.appendPreResponseHandler((_request, response) =>
+      Effect.succeed(HttpServerResponse.setHeader(response, "connection", "close"))
+    ).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request)),
+    Effect.fail(tooLarge)
+  )
+
+/** The decoders take `null` for an absent body, so it must not come as one. */
+const isNull = (bytes: Uint8Array): boolean => {
+  const [first] = bytes
+  // "n", or white space before it, RFC 8259 section 2.
+  if (first !== 0x6e && first !== 0x20 && first !== 0x09 && first !== 0x0a && first !== 0x0d) return false
+  return /^[ \t\n\r]*null[ \t\n\r]*$/.test(Buffer.from(bytes).toString("latin1"))
 }
 
 /** Only an escape can spell such text; what is no JSON is the decoder's to refuse. */

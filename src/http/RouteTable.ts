@@ -1,5 +1,5 @@
 /**
- * Which methods a path has, for 405 with `Allow` (decision D15): the router itself knows only "found" and "not found".
+ * Which methods a path has, for 405 with `Allow` and for OPTIONS: the router itself knows only "found" and "not found".
  */
 export interface Route {
   readonly method: string
@@ -23,6 +23,7 @@ export const make = (routes: ReadonlyArray<Route>) => {
     const entry = entries.get(key) ?? { segments: key.split("/"), methods: new Set() }
     entry.methods.add(method)
     if (method === "GET") entry.methods.add("HEAD")
+    entry.methods.add("OPTIONS")
     entries.set(key, entry)
   }
   const byLength = Map.groupBy(entries.values(), (entry) => entry.segments.length)
@@ -39,7 +40,26 @@ export const make = (routes: ReadonlyArray<Route>) => {
     }
     return best === undefined ? [] : [...best.methods].sort()
   }
-  return { methodsOf }
+
+  /**
+   * What the router would give to a parameter although a static path has the place: for `POST /x/order` beside
+   * `GET /x/:id` the route `GET /x/order`, which is a 405.
+   */
+  const shadowed: ReadonlyArray<Route> = [...entries.values()].flatMap((entry) =>
+    (byLength.get(entry.segments.length) ?? [])
+      .filter((other) => other !== entry && covers(other, entry))
+      .flatMap((other) => [...other.methods].filter((method) => isRouted(method) && !entry.methods.has(method)))
+      .filter((method, index, all) => all.indexOf(method) === index)
+      .map((method) => ({ method, path: `/${entry.segments.map((name) => (name === ":" ? ":id" : name)).join("/")}` }))
+  )
+  return { methodsOf, shadowed }
 }
+
+/** HEAD is found by way of GET, OPTIONS not at all. */
+const isRouted = (method: string): boolean => method !== "HEAD" && method !== "OPTIONS"
+
+/** Every path of `entry` is one of `wider` too. */
+const covers = (wider: Entry, entry: Entry): boolean =>
+  wider.segments.every((segment, index) => segment === ":" || segment === entry.segments[index])
 
 const parameters = (entry: Entry): number => entry.segments.filter((segment) => segment === ":").length

@@ -1,29 +1,32 @@
 import { Schema, SchemaIssue } from "effect"
 import type { HttpApiError } from "effect/http-api"
-import type { Code } from "../domain/ErrorCatalogue.ts"
+import { type Code, statusOf } from "../domain/ErrorCatalogue.ts"
 import { Rejected } from "../domain/Rejected.ts"
 
 /**
- * From schema faults to rejections: the first fault of a request becomes its message (decision C6), with code
- * `invalid_request`, unless the check that failed names another code.
+ * From schema faults to rejections: `invalid_request`, unless the check that failed names another code. The message
+ * names every fault in order, at most ten; `param` is the field or parameter of the fault that decides the code.
  */
 const codeKey = "trunkline/code"
 
 declare module "effect/Schema" {
   namespace Annotations {
     interface Annotations {
-      /** Set by `coded`, `disagreement` and `PathId.uuid`. */
+      /** Set by `coded`, `disagreement`, `requiredAs` and the ids of `PathId`. */
       readonly "trunkline/code"?: Code | undefined
     }
   }
 }
 
-/** A check whose failure is answered with `code`: `event_types_required`, `invalid_target_url` and their like. */
+/** A check whose failure is answered with `code`: `invalid_target_url`, `not_found` and their like. */
 export const coded = <A>(code: Code, check: (value: A) => string | undefined) =>
   Schema.makeFilter<A>(check, { [codeKey]: code })
 
-/** Two valid fields that disagree, or what cannot be had: 422 `unprocessable` (decision C12). */
+/** Two valid fields that disagree, or what cannot be had: 422 `unprocessable`. */
 export const disagreement = <A>(check: (value: A) => string | undefined) => coded("unprocessable", check)
+
+/** A field whose absence is answered with `code`. */
+export const requiredAs = <S extends Schema.Top>(code: Code, schema: S) => schema.annotateKey({ [codeKey]: code })
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => {
@@ -38,35 +41,61 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
   }
 })
 
-const codeOf = (issue: SchemaIssue.Issue): Code | undefined => {
-  switch (issue._tag) {
-    case "Filter":
-      return issue.filter.annotations?.[codeKey] ?? codeOf(issue.issue)
-    case "Encoding":
-    case "Pointer":
-      return codeOf(issue.issue)
-    case "Composite":
-    case "AnyOf":
-      return issue.issues[0] === undefined ? undefined : codeOf(issue.issues[0])
-    default:
-      return undefined
-  }
+interface Fault {
+  readonly path: ReadonlyArray<PropertyKey>
+  readonly message: string
+  readonly code: Code
 }
 
-const pathOf = (path: ReadonlyArray<PropertyKey> | undefined): string =>
-  (path ?? [])
+/** The faults of an issue from first to last, found one by one: a body can have hundreds of thousands. */
+function* faultsOf(issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey>): Generator<Fault> {
+  switch (issue._tag) {
+    case "Encoding":
+      return yield* faultsOf(issue.issue, path)
+    case "Pointer":
+      return yield* faultsOf(issue.issue, [...path, ...issue.path])
+    case "Composite":
+    case "AnyOf":
+      if (issue.issues.length > 0) {
+        for (const one of issue.issues) yield* faultsOf(one, path)
+        return
+      }
+  }
+  const code =
+    issue._tag === "Filter"
+      ? issue.filter.annotations?.[codeKey]
+      : issue._tag === "MissingKey"
+        ? issue.annotations?.[codeKey]
+        : undefined
+  for (const { message, path: inner } of format(issue).issues)
+    yield { path: [...path, ...(inner as ReadonlyArray<PropertyKey>)], message, code: code ?? "invalid_request" }
+}
+
+/** `phone_numbers[3]`, `voice.language`. */
+const nameOf = (path: ReadonlyArray<PropertyKey>): string =>
+  path
     .map((segment) => (typeof segment === "number" ? `[${segment}]` : `.${String(segment)}`))
     .join("")
     .replace(/^\./, "")
 
+/** More are not named. */
+const named = 10
+
 export const toRejected = (error: HttpApiError.HttpApiSchemaError): Rejected => {
-  const code = codeOf(error.cause.issue)
-  // A UUID in a path that is none names nothing (decision C11).
-  if (code === "not_found") return Rejected.of(code, "there is no such resource")
-  const [first] = format(error.cause.issue).issues
-  const path = pathOf(first?.path as ReadonlyArray<PropertyKey> | undefined)
-  const { _tag } = error.cause.issue
-  const isWhole = error.kind === "Payload" && path === "" && (_tag === "InvalidType" || _tag === "AnyOf")
-  const text = isWhole ? "the body must be a JSON object" : (first?.message ?? "the request is not valid")
-  return Rejected.of(code ?? "invalid_request", path === "" ? text : `${path}: ${text}`)
+  const { issue } = error.cause
+  if (
+    error.kind === "Payload" &&
+    (issue._tag === "InvalidType" || (issue._tag === "AnyOf" && issue.issues.length === 0))
+  )
+    return Rejected.of("invalid_request", "the body must be a JSON object")
+  const faults: Array<Fault> = []
+  for (const fault of faultsOf(issue, [])) if (faults.push(fault) === named) break
+  // What is malformed comes before what does not exist and what cannot be had.
+  const decisive = faults.find(({ code }) => statusOf(code) === 400) ?? faults[0]
+  if (decisive === undefined) return Rejected.of("invalid_request", "the request is not valid")
+  const message = faults
+    .map((fault) => (fault.path.length === 0 ? fault.message : `${nameOf(fault.path)}: ${fault.message}`))
+    .join("; ")
+  const param = nameOf(decisive.path)
+  return Rejected.of(decisive.code, message, param === "" ? undefined : param)
 }

@@ -1,9 +1,10 @@
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Deferred, Effect, Layer, Schema, Scope } from "effect"
 import { HttpRouter } from "effect/http"
-import { createServer, type Server } from "node:http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import * as ClientError from "./ClientError.ts"
 import * as RequestBody from "./RequestBody.ts"
+import * as RequestTarget from "./RequestTarget.ts"
 import * as Routes from "./Routes.ts"
 
 /** The port of the API cannot be listened on. */
@@ -64,6 +65,11 @@ export const layer = (options: {
       const app = yield* HttpRouter.toHttpEffect(Routes.layer)
       const requests = yield* Scope.fork(yield* Effect.scope)
       const handler = yield* NodeHttpServer.makeHandler(app, { scope: requests })
+      const serve = (request: IncomingMessage, response: ServerResponse) => {
+        if (ClientError.hostless(request, response)) return
+        request.url = RequestTarget.normalize(request.url ?? "/")
+        handler(request, response)
+      }
       const allowed = { ...limits, ...options.limits }
       const server = createServer(
         {
@@ -76,12 +82,12 @@ export const layer = (options: {
           requireHostHeader: false,
           noDelay: true
         },
-        (request, response) => (ClientError.hostless(request, response) ? undefined : handler(request, response))
+        serve
       )
       server.maxHeadersCount = allowed.headers
       server.maxConnections = allowed.connections
       // An expectation that node does not know is no reason to answer without a body.
-      server.on("checkExpectation", handler)
+      server.on("checkExpectation", serve)
       ClientError.attach(server)
       yield* Effect.acquireRelease(listen(server, options), () => close(server, options.graceMs))
       const address = server.address()

@@ -7,6 +7,7 @@ import { Connections } from "../connection/Connection.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Journal } from "../store/Journal.ts"
+import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
 import * as Inventory from "./Inventory.ts"
 import * as NumberOrder from "./NumberOrder.ts"
@@ -16,12 +17,7 @@ import * as OrderActivation from "./OrderActivation.ts"
 
 export type { InventoryEntry, Search } from "./Inventory.ts"
 export type { OrderRequest } from "./NumberOrder.ts"
-export type { NumberFilters, Owner, Window } from "./NumberRepo.ts"
-
-interface Page<Item> {
-  readonly count: number
-  readonly results: ReadonlyArray<Item>
-}
+export type { NumberFilters, Owner } from "./NumberRepo.ts"
 
 /** Owners of dialled numbers kept in memory, and numbers known to have none. */
 const remembered = 50_000
@@ -49,14 +45,14 @@ export class Numbers extends Context.Service<
     readonly orders: (
       tenantId: string,
       filters: { readonly status?: NumberView.OrderStatus },
-      window: NumberRepo.Window
-    ) => Effect.Effect<Page<NumberView.NumberOrderView>>
+      window: Listing.Window
+    ) => Effect.Effect<Listing.Page<NumberView.NumberOrderView>>
     readonly findOrder: (tenantId: string, id: string) => Effect.Effect<NumberView.NumberOrderView, Rejected>
     readonly list: (
       tenantId: string,
       filters: NumberRepo.NumberFilters,
-      window: NumberRepo.Window
-    ) => Effect.Effect<Page<NumberView.PhoneNumberView>>
+      window: Listing.Window
+    ) => Effect.Effect<Listing.Page<NumberView.PhoneNumberView>>
     readonly find: (tenantId: string, id: string) => Effect.Effect<NumberView.PhoneNumberView, Rejected>
     /** An active number of this tenant. */
     readonly owned: (tenantId: string, phoneNumber: string) => Effect.Effect<boolean>
@@ -116,20 +112,12 @@ export class Numbers extends Context.Service<
           return yield* inventory.search(search)
         }),
         order,
-        orders: (tenantId, filters, window) =>
-          Effect.map(repo.listOrders(tenantId, filters, window), ({ count, rows }) => ({
-            count,
-            results: rows.map(NumberView.order)
-          })),
+        orders: repo.listOrders,
         findOrder: Effect.fn("Numbers.findOrder")(function* (tenantId, id) {
           const row = yield* repo.findOrder(tenantId, id)
           return row === null ? yield* Rejected.of("not_found", "no such number order") : NumberView.order(row)
         }),
-        list: (tenantId, filters, window) =>
-          Effect.map(repo.list(tenantId, filters, window), ({ count, rows }) => ({
-            count,
-            results: rows.map(NumberView.number)
-          })),
+        list: repo.list,
         find: Effect.fn("Numbers.find")(function* (tenantId, id) {
           const row = yield* repo.find(tenantId, id)
           return row === null ? yield* Rejected.of("number_not_found", "no such number") : NumberView.number(row)

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as Listing from "../store/Listing.ts"
 import type {
   AvailableNumberView,
   NumberRow,
@@ -9,11 +10,7 @@ import type {
   OrderRow,
   OrderStatus
 } from "./NumberView.ts"
-
-export interface Window {
-  readonly limit: number
-  readonly offset: number
-}
+import * as NumberView from "./NumberView.ts"
 
 export interface NumberFilters {
   readonly status?: NumberStatus
@@ -46,9 +43,6 @@ export const make = (sql: SqlClient.SqlClient) => {
     (extract(epoch FROM released_at) * 1000)::float8 AS "releasedAt",
     (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt",
     (extract(epoch FROM updated_at) * 1000)::float8 AS "updatedAt"`
-
-  const counted = (query: Effect.Effect<ReadonlyArray<{ readonly count: number }>>) =>
-    Effect.map(query, (rows) => rows[0]?.count ?? 0)
 
   return {
     insertOrder: (order: OrderRow) =>
@@ -135,21 +129,20 @@ export const make = (sql: SqlClient.SqlClient) => {
         (rows) => rows[0] ?? null
       ),
 
-    listOrders: Effect.fn("NumberRepo.listOrders")(function* (
-      tenantId: string,
-      filters: { readonly status?: OrderStatus },
-      window: Window
-    ) {
-      const where = sql.and([
-        sql`tenant_id = ${tenantId}`,
-        ...(filters.status === undefined ? [] : [sql`status = ${filters.status}`])
-      ])
-      const count = yield* counted(Effect.orDie(sql`SELECT count(*)::int AS count FROM number_order WHERE ${where}`))
-      const rows = yield* Effect.orDie(sql<OrderRow>`
-        SELECT ${orderColumns} FROM number_order WHERE ${where}
-        ORDER BY created_at DESC, id LIMIT ${window.limit} OFFSET ${window.offset}`)
-      return { count, rows }
-    }),
+    listOrders: (tenantId: string, filters: { readonly status?: OrderStatus }, window: Listing.Window) =>
+      Effect.orDie(
+        Listing.read(sql, {
+          columns: orderColumns,
+          from: sql`number_order`,
+          where: sql.and([
+            sql`tenant_id = ${tenantId}`,
+            ...(filters.status === undefined ? [] : [sql`status = ${filters.status}`])
+          ]),
+          order: sql`created_at DESC, id`,
+          window,
+          item: NumberView.order
+        })
+      ),
 
     find: (tenantId: string, id: string) =>
       Effect.map(
@@ -158,7 +151,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         (rows) => rows[0] ?? null
       ),
 
-    list: Effect.fn("NumberRepo.list")(function* (tenantId: string, filters: NumberFilters, window: Window) {
+    list: (tenantId: string, filters: NumberFilters, window: Listing.Window) => {
       const { countryCode, numberType, phoneNumber, routeId, status } = filters
       const where = sql.and([
         sql`tenant_id = ${tenantId}`,
@@ -168,12 +161,18 @@ export const make = (sql: SqlClient.SqlClient) => {
         ...(phoneNumber === undefined ? [] : [sql`phone_number = ${phoneNumber}`]),
         ...(routeId === undefined ? [] : [sql`route_id = ${routeId}`])
       ])
-      const count = yield* counted(Effect.orDie(sql`SELECT count(*)::int AS count FROM phone_number WHERE ${where}`))
-      const rows = yield* Effect.orDie(sql<NumberRow>`
-        SELECT ${numberColumns} FROM phone_number WHERE ${where}
-        ORDER BY created_at DESC, id LIMIT ${window.limit} OFFSET ${window.offset}`)
-      return { count, rows }
-    }),
+      const order = sql`created_at DESC, id`
+      return Effect.orDie(
+        Listing.read(sql, {
+          columns: numberColumns,
+          from: sql`phone_number`,
+          where,
+          order,
+          window,
+          item: NumberView.number
+        })
+      )
+    },
 
     owner: (phoneNumber: string) =>
       Effect.map(

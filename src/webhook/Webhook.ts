@@ -7,6 +7,7 @@ import { Rejected } from "../domain/Rejected.ts"
 import { Egress } from "../egress/Egress.ts"
 import { receipt, type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { type AuditRow, type Destination, empty, Journal } from "../store/Journal.ts"
+import type * as Listing from "../store/Listing.ts"
 import { Vault } from "../store/Vault.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
 import { failOver } from "./OutcomeWriter.ts"
@@ -24,11 +25,6 @@ export interface Caller {
   readonly ip: string | null
 }
 
-interface Page<A> {
-  readonly count: number
-  readonly results: ReadonlyArray<A>
-}
-
 const notFound = Rejected.of("subscription_not_found", "no such webhook subscription")
 const noConnection = Rejected.of("not_found", "connection_id names no connection of this workspace")
 const shownOnce = Rejected.of("signing_secret_unavailable", "a signing secret is shown once, when it is made")
@@ -43,7 +39,10 @@ export class Webhooks extends Context.Service<
       request: Omit<SubscriptionRequest.SubscriptionRequest, "isActive">,
       slot: Slot | null
     ) => Effect.Effect<Rendered, Rejected>
-    readonly list: (tenantId: string, window: WebhookRepo.Window) => Effect.Effect<Page<WebhookView.SubscriptionView>>
+    readonly list: (
+      tenantId: string,
+      window: Listing.Window
+    ) => Effect.Effect<Listing.Page<WebhookView.SubscriptionView>>
     readonly find: (tenantId: string, id: string) => Effect.Effect<WebhookView.SubscriptionView, Rejected>
     /** Always a refusal: 404 `signing_secret_unavailable` (decision C7), or `subscription_not_found`. */
     readonly secretOf: (tenantId: string, id: string) => Effect.Effect<never, Rejected>
@@ -59,8 +58,8 @@ export class Webhooks extends Context.Service<
     readonly deliveries: (
       tenantId: string,
       filters: WebhookRepo.DeliveryFilters,
-      window: WebhookRepo.Window
-    ) => Effect.Effect<Page<WebhookView.DeliveryView>>
+      window: Listing.Window
+    ) => Effect.Effect<Listing.Page<WebhookView.DeliveryView>>
   }
 >()("trunkline/webhook/Webhooks") {
   /** `ownsConnection`: whether the tenant has the connection; this feature opens no other's door. */
@@ -227,14 +226,8 @@ export class Webhooks extends Context.Service<
           update,
           remove,
           secretOf: (tenantId, id) => Effect.andThen(find(tenantId, id), shownOnce),
-          list: (tenantId, window) =>
-            Effect.orDie(repo.list(tenantId, window)).pipe(
-              Effect.map(({ count, rows }) => ({ count, results: rows.map(WebhookView.subscription) }))
-            ),
-          deliveries: (tenantId, filters, window) =>
-            Effect.orDie(repo.deliveries(tenantId, filters, window)).pipe(
-              Effect.map(({ count, rows }) => ({ count, results: rows.map(WebhookView.delivery) }))
-            )
+          list: (tenantId, window) => Effect.orDie(repo.list(tenantId, window)),
+          deliveries: (tenantId, filters, window) => Effect.orDie(repo.deliveries(tenantId, filters, window))
         })
       })
     )

@@ -1,11 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { DeliveryRow, DeliveryStatus, SubscriptionRow } from "./WebhookView.ts"
-
-export interface Window {
-  readonly limit: number
-  readonly offset: number
-}
+import * as Listing from "../store/Listing.ts"
+import { delivery, type DeliveryStatus, subscription, type SubscriptionRow } from "./WebhookView.ts"
 
 /** What `GET /v1/webhook-deliveries` can ask for; all that are given hold together. */
 export interface DeliveryFilters {
@@ -28,7 +24,6 @@ export const make = (sql: SqlClient.SqlClient) => {
     (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
 
   const first = <A>(rows: ReadonlyArray<A>): A | null => rows[0] ?? null
-  const count = (rows: ReadonlyArray<{ readonly count: number }>): number => rows[0]?.count ?? 0
 
   return {
     insert: (tenantId: string, row: SubscriptionRow, sealedSecret: string) => sql`
@@ -60,34 +55,37 @@ export const make = (sql: SqlClient.SqlClient) => {
       sql`DELETE FROM webhook_subscription WHERE tenant_id = ${tenantId} AND id = ${id}`,
 
     /** Newest first. */
-    list: Effect.fnUntraced(function* (tenantId: string, window: Window) {
-      const total = yield* sql<{ readonly count: number }>`
-        SELECT count(*)::int AS count FROM webhook_subscription WHERE tenant_id = ${tenantId}`
-      const rows = yield* sql<SubscriptionRow>`
-        SELECT ${columns} FROM webhook_subscription WHERE tenant_id = ${tenantId}
-        ORDER BY created_at DESC, id LIMIT ${window.limit} OFFSET ${window.offset}`
-      return { count: count(total), rows }
-    }),
+    list: (tenantId: string, window: Listing.Window) =>
+      Listing.read(sql, {
+        columns,
+        from: sql`webhook_subscription`,
+        where: sql`tenant_id = ${tenantId}`,
+        order: sql`created_at DESC, id`,
+        window,
+        item: subscription
+      }),
 
     /** Newest first. */
-    deliveries: Effect.fnUntraced(function* (tenantId: string, filters: DeliveryFilters, window: Window) {
+    deliveries: (tenantId: string, filters: DeliveryFilters, window: Listing.Window) => {
       const { createdAfterMs, eventType, status, subscriptionId } = filters
       const matches = sql.and([
         sql`tenant_id = ${tenantId}`,
         ...(subscriptionId === undefined ? [] : [sql`subscription_id = ${subscriptionId}`]),
         ...(status === undefined ? [] : [sql`status = ${status}`]),
         ...(eventType === undefined ? [] : [sql`event_type = ${eventType}`]),
-        // As shown: `created_at` of the last row seen does not find that row again.
+        // The moment itself is left out, and with it whatever is shown as that millisecond.
         ...(createdAfterMs === undefined
           ? []
-          : [sql`date_trunc('milliseconds', created_at) > to_timestamp(${createdAfterMs}::float8 / 1000.0)`])
+          : [sql`created_at >= to_timestamp((${createdAfterMs}::float8 + 1) / 1000.0)`])
       ])
-      const total = yield* sql<{ readonly count: number }>`
-        SELECT count(*)::int AS count FROM webhook_delivery WHERE ${matches}`
-      const rows = yield* sql<DeliveryRow>`
-        SELECT ${deliveryColumns} FROM webhook_delivery WHERE ${matches}
-        ORDER BY ordinal DESC LIMIT ${window.limit} OFFSET ${window.offset}`
-      return { count: count(total), rows }
-    })
+      return Listing.read(sql, {
+        columns: deliveryColumns,
+        from: sql`webhook_delivery`,
+        where: matches,
+        order: sql`ordinal DESC`,
+        window,
+        item: delivery
+      })
+    }
   }
 }

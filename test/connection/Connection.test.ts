@@ -46,6 +46,22 @@ describe("connections (decision 2.8)", () => {
       })
     )
 
+    it.effect(
+      "resolves a route id only as it is spelled: nothing else names a route, and nothing else is remembered",
+      () =>
+        Effect.gen(function* () {
+          const connections = yield* Connections
+          const { id } = yield* Features.newTenant()
+          const { routeId } = yield* connections.resolve(id, null)
+          const hex = routeId.slice("svc_route_".length)
+          for (const other of [`${routeId} `, `${routeId} x`, `${routeId}\n`, `svc_route_${hex.toUpperCase()}`])
+            assert.strictEqual((yield* Effect.flip(connections.resolve(id, other))).code, "not_found")
+          for (const other of [` ${routeId}`, routeId.toUpperCase(), ""])
+            assert.strictEqual((yield* Effect.flip(connections.resolve(id, other))).code, "invalid_request")
+          assert.strictEqual((yield* connections.resolve(id, routeId)).routeId, routeId)
+        })
+    )
+
     it.effect("knows a trunk that is given by name at the addresses of the name", () =>
       Effect.gen(function* () {
         const connections = yield* Connections

@@ -20,6 +20,31 @@ describe("ClientAddress.resolve", () => {
     expect(resolve("203.0.113.9", "1.1.1.1, 2001:db8::1", named)).toBe("1.1.1.1")
   })
 
+  it("trusts, as private, one's own networks and no others", () => {
+    for (const own of [
+      "127.0.0.1",
+      "::1",
+      "10.1.2.3",
+      "172.31.0.1",
+      "192.168.0.1",
+      "fd00::1",
+      "169.254.1.1",
+      "fe80::1"
+    ])
+      expect([own, proxies(own)]).toEqual([own, true])
+    for (const other of [
+      "100.64.0.1",
+      "203.0.113.1",
+      "0.0.0.0",
+      "224.0.0.1",
+      "240.0.0.1",
+      "2001:db8::1",
+      "ff02::1",
+      "8.8.8.8"
+    ])
+      expect([other, proxies(other)]).toEqual([other, false])
+  })
+
   it("is the left-most hop when every one is trusted", () => {
     expect(resolve("10.0.0.1", "10.0.0.3,10.0.0.2", proxies)).toBe("10.0.0.3")
   })

@@ -86,10 +86,46 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
         expect([wrong.status, TestServer.codeOf(wrong), wrong.headers["allow"]]).toEqual([
           405,
           "method_not_allowed",
-          "GET, HEAD, POST"
+          "GET, HEAD, OPTIONS, POST"
         ])
-        expect((yield* ask("GET", `${oneCall}/actions/hangup`)).headers["allow"]).toBe("POST")
-        expect((yield* ask("OPTIONS", oneCall)).headers["allow"]).toBe("GET, HEAD")
+        expect((yield* ask("GET", `${oneCall}/actions/hangup`)).headers["allow"]).toBe("OPTIONS, POST")
+      })
+    )
+
+    it.effect("answers 405 on a static path beside a parameter, which does not take it for an id", () =>
+      Effect.gen(function* () {
+        for (const [method, path, allow] of [
+          ["GET", "/v1/numbers/order", "OPTIONS, POST"],
+          ["HEAD", "/v1/numbers/order/", "OPTIONS, POST"],
+          ["DELETE", "/v1/numbers/order?x=1", "OPTIONS, POST"],
+          ["PATCH", "/v1/numbers/available", "GET, HEAD, OPTIONS"],
+          ["DELETE", "/v1/numbers/orders", "GET, HEAD, OPTIONS"]
+        ] as const) {
+          const answer = yield* ask(method, path)
+          expect([path, answer.status, answer.headers["allow"]]).toEqual([path, 405, allow])
+        }
+      })
+    )
+
+    it.effect("tells the methods of a path to OPTIONS, without a key", () =>
+      Effect.gen(function* () {
+        const answer = yield* ask("OPTIONS", oneCall, { key: null })
+        expect([answer.status, answer.text, answer.headers["allow"]]).toEqual([204, "", "GET, HEAD, OPTIONS"])
+        expect((yield* ask("OPTIONS", "/v1/numbers/order")).headers["allow"]).toBe("OPTIONS, POST")
+        expect(yield* refusal("OPTIONS", "/nowhere")).toEqual([404, "not_found"])
+      })
+    )
+
+    it.effect("reads two spellings of one path as one path (RFC 3986 section 6.2.2.2, RFC 9112 section 3.2.2)", () =>
+      Effect.gen(function* () {
+        const key = { "idempotency-key": "spelling" }
+        const spelled = `/v1/c%61lls/${TestServer.callOfA.replace("svc", "%73vc")}/actions/hangup`
+        const first = yield* ask("POST", `${oneCall}/actions/hangup`, { headers: key })
+        for (const path of [spelled, `http://a.example${oneCall}/actions/hangup`, `${spelled}/`]) {
+          const again = yield* ask("POST", path, { headers: key })
+          expect([path, again.status, again.headers["idempotent-replayed"]]).toEqual([path, 200, "true"])
+        }
+        expect([first.status, first.headers["idempotent-replayed"]]).toEqual([200, undefined])
       })
     )
 
@@ -116,25 +152,65 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
       Effect.gen(function* () {
         for (const id of ["abc", TestServer.callOfA.toUpperCase(), TestServer.routeOfA])
           expect(yield* refusal("GET", `/v1/calls/${id}`)).toEqual([400, "invalid_request"])
-        for (const id of [`svc_call_${"0".repeat(32)}`, "svc_call_", `${TestServer.callOfA}0`])
-          expect(yield* refusal("GET", `/v1/calls/${id}`)).toEqual([404, "not_found"])
+        const own = TestServer.callOfA
+        for (const id of [
+          `svc_call_${"0".repeat(32)}`,
+          "svc_call_",
+          `${own}0`,
+          own.slice(0, -1),
+          `${own}%20`,
+          `${own}%20x`,
+          `${own}%0a`,
+          `${own};x=1`,
+          `svc_call_${own.slice(9).toUpperCase()}`,
+          own.replace(/[0-9]/, "%d9%a1")
+        ])
+          expect([id, ...(yield* refusal("GET", `/v1/calls/${id}`))]).toEqual([id, 404, "not_found"])
         expect(yield* refusal("GET", oneCall, { key: "svc_live_b" })).toEqual([404, "not_found"])
       })
     )
   })
 
   describe("closed requests, decision C6", () => {
-    it.effect("names the unknown field of a body", () =>
+    it.effect("names the unknown field of a body, in words and as param", () =>
       Effect.gen(function* () {
         const answer = yield* ask("POST", "/v1/calls", { body: { ...good, colour: "red" } })
-        expect(answer.text).toBe('{"error":{"code":"invalid_request","message":"colour: is not known here"}}')
+        expect(answer.text).toBe(
+          '{"error":{"code":"invalid_request","message":"colour: is not known here","param":"colour"}}'
+        )
       })
     )
 
-    it.effect("names the missing field of a body", () =>
+    it.effect("names every fault of a body, and the parameter of a query", () =>
       Effect.gen(function* () {
-        const answer = yield* ask("POST", "/v1/calls", { body: { from: good.from } })
-        expect(answer.text).toBe('{"error":{"code":"invalid_request","message":"to: is required"}}')
+        const answer = yield* ask("POST", "/v1/calls", { body: { from: "1", timeout_secs: 0, record: "x" } })
+        expect(answer.json).toMatchObject({ error: { code: "invalid_request", param: "from" } })
+        for (const name of ["from: ", "to: is required", "timeout_secs: ", "record: "])
+          expect(answer.text).toContain(name)
+        const query = yield* ask("GET", "/v1/calls?page=0&status=gone")
+        expect(query.json).toMatchObject({ error: { code: "invalid_request", param: "status" } })
+        expect(query.text).toContain("page: ")
+      })
+    )
+
+    it.effect("refuses an id in a body that is not the whole id, before any door", () =>
+      Effect.gen(function* () {
+        const before = world.reached.length
+        for (const [id, expected] of [
+          [`${TestServer.routeOfA} `, [404, "not_found"]],
+          [`${TestServer.routeOfA} x`, [404, "not_found"]],
+          [`${TestServer.routeOfA}\n`, [404, "not_found"]],
+          [TestServer.callOfA, [400, "invalid_request"]],
+          [` ${TestServer.routeOfA}`, [400, "invalid_request"]]
+        ] as const) {
+          const answer = yield* ask("POST", "/v1/calls", { body: { ...good, route_id: id } })
+          expect([id, answer.status, TestServer.codeOf(answer)]).toEqual([id, ...expected])
+          expect(answer.json).toMatchObject({ error: { param: "route_id" } })
+        }
+        for (const path of ["/v1/numbers?route_id=", "/v1/webhook-deliveries?subscription_id="])
+          for (const id of ["abc", "svc_route_1", `${TestServer.routeOfA}%20`, `${TestServer.subscriptionOfA}%20`])
+            expect([path + id, ...(yield* refusal("GET", path + id))]).toEqual([path + id, 400, "invalid_request"])
+        expect(world.reached).toHaveLength(before)
       })
     )
 
@@ -166,6 +242,18 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
         expect((yield* ask("POST", path, { body: {} })).status).toBe(200)
         expect(yield* refusal("POST", path, { body: { now: true } })).toEqual([400, "invalid_request"])
         expect(yield* refusal("POST", path, { body: [] })).toEqual([400, "invalid_request"])
+        for (const body of ["null", " null\n"])
+          for (const verb of ["hangup", "stop_playback", "gather"])
+            expect(yield* refusal("POST", `${oneCall}/actions/${verb}`, { body })).toEqual([400, "invalid_request"])
+        // An empty body is no body, whatever its content type.
+        const { port } = yield* Listening
+        for (const type of ["text/plain", "application/json", "nonsense"]) {
+          const empty = { body: "", headers: { "content-type": type } }
+          expect([type, (yield* ask("POST", path, empty)).status]).toEqual([type, 200])
+          const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer svc_live_a\r\nConnection: close`
+          const chunked = `${head}\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`
+          expect(yield* Effect.promise(() => TestServer.raw(port, chunked))).toMatch(/^HTTP\/1\.1 200 /)
+        }
       })
     )
   })

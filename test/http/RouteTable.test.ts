@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as RouteTable from "../../src/http/RouteTable.ts"
 
-const { methodsOf } = RouteTable.make([
+const { methodsOf, shadowed } = RouteTable.make([
   { method: "GET", path: "/v1/things" },
   { method: "POST", path: "/v1/things/" },
   { method: "DELETE", path: "/v1/things/:id/" },
@@ -9,16 +9,20 @@ const { methodsOf } = RouteTable.make([
   { method: "POST", path: "/v1/things/:id/actions/go" }
 ])
 
-describe("RouteTable.methodsOf, decision D15", () => {
-  it("gathers the methods of a path over both slash forms, HEAD with GET", () => {
-    expect(methodsOf("/v1/things")).toEqual(["GET", "HEAD", "POST"])
-    expect(methodsOf("/v1/things/")).toEqual(["GET", "HEAD", "POST"])
+describe("RouteTable", () => {
+  it("gathers the methods of a path over both slash forms, HEAD with GET, OPTIONS always", () => {
+    expect(methodsOf("/v1/things")).toEqual(["GET", "HEAD", "OPTIONS", "POST"])
+    expect(methodsOf("/v1/things/")).toEqual(["GET", "HEAD", "OPTIONS", "POST"])
   })
 
   it("takes any segment for a parameter, and a static segment before it", () => {
-    expect(methodsOf("/v1/things/7")).toEqual(["DELETE"])
-    expect(methodsOf("/v1/things/special")).toEqual(["GET", "HEAD"])
-    expect(methodsOf("/v1/things/7/actions/go")).toEqual(["POST"])
+    expect(methodsOf("/v1/things/7")).toEqual(["DELETE", "OPTIONS"])
+    expect(methodsOf("/v1/things/special")).toEqual(["GET", "HEAD", "OPTIONS"])
+    expect(methodsOf("/v1/things/7/actions/go")).toEqual(["OPTIONS", "POST"])
+  })
+
+  it("lists what a parameter would take from a static path beside it", () => {
+    expect(shadowed).toEqual([{ method: "DELETE", path: "/v1/things/special" }])
   })
 
   it("knows no methods of a path that is not there", () => {

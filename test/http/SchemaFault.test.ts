@@ -6,13 +6,15 @@ import * as PathId from "../../src/http/PathId.ts"
 import { coded, disagreement, toRejected } from "../../src/http/SchemaFault.ts"
 
 const fault = (schema: Schema.Codec<unknown, unknown>, value: unknown) => {
-  const decoded = Schema.decodeUnknownResult(schema, { onExcessProperty: "error" })(value)
+  const decoded = Schema.decodeUnknownResult(schema, { onExcessProperty: "error", errors: "all" })(value)
   if (Result.isSuccess(decoded)) return null
-  const { code, message } = toRejected(new HttpApiError.HttpApiSchemaError({ kind: "Payload", cause: decoded.failure }))
-  return [code, message]
+  const { code, message, param } = toRejected(
+    new HttpApiError.HttpApiSchemaError({ kind: "Payload", cause: decoded.failure })
+  )
+  return param === undefined ? [code, message] : [code, message, param]
 }
 
-describe("SchemaFault.toRejected, decision C6", () => {
+describe("SchemaFault.toRejected", () => {
   const Body = Schema.Struct({
     names: Schema.Array(Schema.String).check(
       coded("event_types_required", (names) => (names.length === 0 ? "is empty" : undefined))
@@ -21,10 +23,33 @@ describe("SchemaFault.toRejected, decision C6", () => {
     extra: NotBuiltYet.field(Schema.Int)
   }).check(disagreement((body) => (body.names.includes(body.mode ?? "") ? "mode is among the names" : undefined)))
 
-  it("is the first fault, with its path", () => {
-    expect(fault(Body, { names: ["a", 1, 2] })).toEqual(["invalid_request", "names[1]: Expected string"])
-    expect(fault(Body, {})).toEqual(["invalid_request", "names: is required"])
-    expect(fault(Body, { names: ["a"], colour: 1 })).toEqual(["invalid_request", "colour: is not known here"])
+  it("names every fault with its path, in order, and as param the one that decides the code", () => {
+    expect(fault(Body, { names: ["a", 1, 2], extra: "x" })).toEqual([
+      "invalid_request",
+      "names[1]: Expected string; names[2]: Expected string; extra: Expected number",
+      "names[1]"
+    ])
+    expect(fault(Body, {})).toEqual(["invalid_request", "names: is required", "names"])
+    expect(fault(Body, { names: ["a"], colour: 1 })).toEqual(["invalid_request", "colour: is not known here", "colour"])
+  })
+
+  it("names at most ten faults", () => {
+    const [, message] = fault(Body, { names: Array.from({ length: 200_000 }, (_, index) => index) }) ?? []
+    expect(message?.split("; ")).toHaveLength(10)
+  })
+
+  it("puts what is malformed before what is not there and what cannot be had", () => {
+    const Order = Schema.Struct({
+      route_id: PathId.prefixed("route"),
+      mode: NotBuiltYet.field(Schema.Int),
+      n: Schema.Int
+    })
+    expect(fault(Order, { route_id: "svc_route_1", mode: 1, n: "1" })).toEqual([
+      "invalid_request",
+      "route_id: names nothing here; mode: is not built yet; n: Expected number",
+      "n"
+    ])
+    expect(fault(Order, { route_id: "svc_route_1", mode: 1, n: 1 })?.[0]).toBe("not_found")
   })
 
   it("says of a body that is no object what it must be, not the schema's name", () => {
@@ -34,20 +59,22 @@ describe("SchemaFault.toRejected, decision C6", () => {
   })
 
   it("takes the code that the failed check names", () => {
-    expect(fault(Body, { names: [] })).toEqual(["event_types_required", "names: is empty"])
+    expect(fault(Body, { names: [] })).toEqual(["event_types_required", "names: is empty", "names"])
     expect(fault(Body, { names: ["old"], mode: "old" })).toEqual(["unprocessable", "mode is among the names"])
   })
 
   it("is a 422 for what is not built yet, and a 400 where its value is wrong", () => {
-    expect(fault(Body, { names: ["a"], mode: "new" })).toEqual(["unprocessable", "mode: new is not built yet"])
-    expect(fault(Body, { names: ["a"], extra: 1 })).toEqual(["unprocessable", "extra: is not built yet"])
+    expect(fault(Body, { names: ["a"], mode: "new" })).toEqual(["unprocessable", "mode: new is not built yet", "mode"])
+    expect(fault(Body, { names: ["a"], extra: 1 })).toEqual(["unprocessable", "extra: is not built yet", "extra"])
     expect(fault(Body, { names: ["a"], extra: "1" })?.[0]).toBe("invalid_request")
     expect(fault(Body, { names: ["a"], mode: "old" })).toBeNull()
   })
 
   it("is a 404 for a path that should be a UUID and is none (decision C11)", () => {
     const Path = Schema.Struct({ id: PathId.uuid })
-    expect(fault(Path, { id: "abc" })?.[0]).toBe("not_found")
+    const id = "0190a3c5-1111-8222-8333-444455556666"
+    for (const other of ["abc", id.toUpperCase(), `${id}\n`, ` ${id}`, `{${id}}`, id.replace("0", "\u0660")])
+      expect(fault(Path, { id: other })?.[0]).toBe("not_found")
     expect(fault(Path, { id: "0190a3c5-1111-8222-8333-444455556666" })).toBeNull()
   })
 })

@@ -34,6 +34,8 @@ export const exchange = (
     let settled = false
     let answered = false
     let sentTwice = false
+    /** Answers with what has come of a body that may be cut. */
+    let cut: (() => void) | null = null
 
     const succeed = (response: EgressResponse) => {
       if (settled) return
@@ -59,6 +61,7 @@ export const exchange = (
           headers: headersOf(response),
           body: new Uint8Array(Buffer.concat(chunks, Math.min(length, maxResponseBytes)))
         })
+      if (truncate) cut = finish
       if (!truncate && Number(response.headers["content-length"]) > maxResponseBytes)
         return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
       response.on("data", (chunk: Buffer) => {
@@ -72,7 +75,7 @@ export const exchange = (
       })
       // A moment later the connection is back in its pool, where the caller's next request should find it.
       response.on("end", () => setImmediate(finish))
-      response.on("error", (error) => fail(Failure.fromNode(error)))
+      response.on("error", (error) => (cut === null ? fail(Failure.fromNode(error)) : cut()))
       response.once("close", () => clearTimeout(deadline))
     }
 
@@ -105,8 +108,9 @@ export const exchange = (
     }
 
     const deadline = setTimeout(() => {
-      failWith("timeout", "no complete answer in time")
-      current.destroy() // settled before, when only the rest of a cut answer was outstanding
+      if (cut === null) failWith("timeout", "no complete answer in time")
+      else cut()
+      current.destroy()
     }, withinMs)
     send()
     return Effect.sync(() => {

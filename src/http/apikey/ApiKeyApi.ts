@@ -14,7 +14,7 @@ const params = { id: PathId.uuid }
 
 export const CreateApiKey = Schema.Struct({
   name: Text.of(1, 120),
-  scopes: Schema.Array(Schema.String.check(Schema.isMaxLength(64)))
+  scopes: Schema.Array(Text.of(0, 64))
     .check(Schema.isMaxLength(100))
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed(["*"]))),
   expires_at: Schema.optionalKey(Schema.NullOr(Query.timestamp))

@@ -21,7 +21,7 @@ import * as Text from "../Text.ts"
 const params = { id: PathId.prefixed("did") }
 
 const pattern = Schema.String.check(
-  Schema.isPattern(/^\+?[0-9]{1,15}$/, { message: "must be 1 to 15 digits; with + in front, of the whole number" })
+  Schema.isPattern(/^\+?[0-9]{1,15}$/u, { message: "must be 1 to 15 digits; with + in front, of the whole number" })
 )
 
 const limit = Query.positive.check(Schema.isLessThanOrEqualTo(100, { message: "must be 100 or less" }))
@@ -29,7 +29,7 @@ const limit = Query.positive.check(Schema.isLessThanOrEqualTo(100, { message: "m
 const searchable = {
   country_code: Text.country,
   national_destination_code: Schema.optionalKey(
-    Schema.String.check(Schema.isPattern(/^[0-9]{1,8}$/, { message: "must be 1 to 8 digits" }))
+    Schema.String.check(Schema.isPattern(/^[0-9]{1,8}$/u, { message: "must be 1 to 8 digits" }))
   ),
   contains: Schema.optionalKey(pattern),
   starts_with: Schema.optionalKey(
@@ -40,7 +40,7 @@ const searchable = {
   region: Schema.optionalKey(Text.of(1, 120)),
   features: Schema.optionalKey(
     Schema.String.check(
-      Schema.isPattern(/^[a-z0-9_]{1,32}(,[a-z0-9_]{1,32}){0,15}$/, { message: "must be words separated by commas" })
+      Schema.isPattern(/^[a-z0-9_]{1,32}(,[a-z0-9_]{1,32}){0,15}$/u, { message: "must be words separated by commas" })
     )
   ),
   limit: Schema.optionalKey(limit.annotate({ description: "1 to 100; default 20." }))
@@ -105,7 +105,7 @@ const list = HttpApiEndpoint.get("list", "/v1/numbers", {
     country_code: Schema.optionalKey(Text.country),
     number_type: Schema.optionalKey(NumberType),
     phone_number: Schema.optionalKey(E164),
-    route_id: Schema.optionalKey(PathId.prefixed("route")),
+    route_id: Schema.optionalKey(PathId.filter("route")),
     ...Pagination.parameters
   },
   success: Pagination.envelope(PhoneNumber)

@@ -8,7 +8,7 @@ import * as Text from "../Text.ts"
 /** Signup and verification of the e-mail, spec §4.2 and decision 2.6: no key, but limited. */
 
 const email = Schema.String.check(
-  Schema.isMaxLength(254),
+  Schema.isMaxCodePoints(254),
   Schema.isPattern(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@.\p{Cc}]+$/u, {
     message: "must be an e-mail address"
   })
@@ -16,7 +16,7 @@ const email = Schema.String.check(
 
 export const Signup = Schema.Struct({
   email,
-  password: Schema.String.check(Schema.isMinLength(10), Schema.isMaxLength(128)),
+  password: Text.of(10, 128),
   tenant_name: Text.of(1, 120),
   first_name: Text.of(1, 120),
   last_name: Text.of(1, 120),
@@ -43,7 +43,7 @@ const signup = HttpApiEndpoint.post("signup", "/v1/signup", {
   )
 
 const verify = HttpApiEndpoint.post("verify", "/v1/auth/verify-email", {
-  payload: Schema.Struct({ token: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)) }),
+  payload: Schema.Struct({ token: Text.of(1, 128) }),
   success: Verified
 })
   .annotate(LimitedBy, ["verify_email"])

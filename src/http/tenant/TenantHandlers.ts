@@ -15,7 +15,7 @@ export const layer = HttpApiBuilder.group(
     const limits = yield* RateLimit
     return handlers.handleAll({
       signup: Effect.fnUntraced(function* ({ payload }) {
-        const visitor = yield* Visitor
+        const visitor = yield* (yield* Visitor).admit
         const request = {
           email: payload.email,
           password: payload.password,
@@ -34,10 +34,11 @@ export const layer = HttpApiBuilder.group(
         )
       }),
       verify: Effect.fnUntraced(function* ({ payload }) {
-        const { ip } = yield* Visitor
+        const { ip } = yield* (yield* Visitor).admit
         return yield* Refusal.rendered(tenants.verifyEmail(payload.token, ip))
       }),
       resend: Effect.fnUntraced(function* ({ payload }) {
+        yield* (yield* Visitor).admit
         yield* limits.take("resend_by_email", payload.email.toLowerCase())
         return yield* Refusal.rendered(tenants.resendVerification(payload.email))
       })

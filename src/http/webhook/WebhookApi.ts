@@ -2,23 +2,29 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
 import { eventTypes } from "../../domain/event/EventCatalogue.ts"
+import * as Target from "../../egress/Target.ts"
 import { CreatedSubscription, Delivery, deliveryStatuses, Subscription } from "../../webhook/WebhookView.ts"
 import { Authenticated } from "../Authenticated.ts"
 import { about } from "../Endpoint.ts"
 import * as Pagination from "../Pagination.ts"
 import * as PathId from "../PathId.ts"
 import * as Query from "../Query.ts"
+import { requiredAs } from "../SchemaFault.ts"
+import * as Text from "../Text.ts"
 
 /** Webhook subscriptions and deliveries, spec §4.7. */
 
 const params = { id: PathId.prefixed("sub") }
 
 const fields = {
-  target_url: Schema.String.annotate({ format: "uri", description: "HTTPS only; no user name, no private address." }),
+  target_url: Text.of(0, Target.maxUrlLength).annotate({
+    format: "uri",
+    description: "HTTPS only; no user name, no private address."
+  }),
   event_types: Schema.Array(Schema.String).annotate({
     description: `At least one; \`*\` is all. Names: ${eventTypes.map((name) => `\`${name}\``).join(", ")}.`
   }),
-  description: Schema.NullOr(Schema.String.check(Schema.isMaxLength(200))),
+  description: Schema.NullOr(Text.of(0, 200)),
   connection_id: Schema.NullOr(PathId.prefixed("route")).annotate({
     description: "A route id: only events of its calls. Null: all of the workspace."
   })
@@ -30,7 +36,7 @@ const unknown: ReadonlyArray<Code> = ["subscription_not_found"]
 const create = HttpApiEndpoint.post("create", "/v1/webhook-subscriptions", {
   payload: Schema.Struct({
     target_url: fields.target_url,
-    event_types: fields.event_types,
+    event_types: requiredAs("event_types_required", fields.event_types),
     description: Schema.optionalKey(fields.description),
     connection_id: Schema.optionalKey(fields.connection_id)
   }).annotate({ identifier: "CreateWebhookSubscription" }),
@@ -99,7 +105,7 @@ const secret = HttpApiEndpoint.get("secret", "/v1/webhook-subscriptions/:id/sign
 
 const deliveries = HttpApiEndpoint.get("deliveries", "/v1/webhook-deliveries", {
   query: {
-    subscription_id: Schema.optionalKey(PathId.prefixed("sub")),
+    subscription_id: Schema.optionalKey(PathId.filter("sub")),
     status: Schema.optionalKey(Schema.Literals(deliveryStatuses)),
     event_type: Schema.optionalKey(Schema.Literals(eventTypes)),
     created_after: Schema.optionalKey(Query.timestamp),

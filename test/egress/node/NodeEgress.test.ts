@@ -4,7 +4,7 @@ import { createServer } from "node:net"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { Egress, type EgressRequest } from "../../../src/egress/Egress.ts"
+import { Egress, EgressError, type EgressRequest } from "../../../src/egress/Egress.ts"
 import * as NodeEgress from "../../../src/egress/node/NodeEgress.ts"
 import * as Target from "../../../src/egress/Target.ts"
 import * as DataDirectory from "../../support/DataDirectory.ts"
@@ -257,6 +257,26 @@ describe("egress to a server that misbehaves", () => {
       assert.lengthOf(body, 1_000)
       yield* server.closed(1)
     })
+  )
+
+  it.live.each(["/breaks-off", "/stalls", "/headers-only"])(
+    "takes the status for the answer where the body may be cut: %s",
+    ([path]) =>
+      Effect.gen(function* () {
+        const server = yield* serve((request, response) => {
+          response.writeHead(200, { "content-length": 500 })
+          if (request.url === "/headers-only") return response.flushHeaders()
+          response.write("begun", () => {
+            if (request.url === "/breaks-off") response.socket?.resetAndDestroy()
+          })
+        })
+        const egress = yield* egressOf()
+        const answer = yield* egress.request(get(server.at(path), { truncate: true, timeoutMs: 500 }))
+        assert.strictEqual(answer.status, 200)
+        assert.strictEqual(bodyText(answer), path === "/headers-only" ? "" : "begun")
+        yield* server.closed(1)
+        assert.instanceOf(yield* failure(egress, get(server.at(path), { timeoutMs: 500 })), EgressError)
+      })
   )
 
   it.live("gives up at the deadline on a server that sends a byte now and then, and closes", () =>

@@ -109,7 +109,7 @@ layer(TestServer.layer(world))("calls, spec §4.4", (it) => {
           const answer = yield* ask("POST", "/v1/calls", { body: { ...good, [field]: value } })
           expect(answer.status).toBe(422)
           expect(answer.json).toEqual({
-            error: { code: "unprocessable", message: `${field}: ${value} is not built yet` }
+            error: { code: "unprocessable", message: `${field}: ${value} is not built yet`, param: field }
           })
         }
       })
@@ -142,7 +142,7 @@ layer(TestServer.layer(world))("calls, spec §4.4", (it) => {
           "initiated_after=yesterday",
           "initiated_after=2026-01-01",
           "initiated_after=2026-13-01T00:00:00Z",
-          "initiated_after=2026-01-01T00:00:00%2B01:00"
+          "initiated_after=2026-01-01T00:00:00%2B24:00"
         ])
           expect([query, ...(yield* refusal("GET", `/v1/calls?${query}`))]).toEqual([query, 400, "invalid_request"])
       })
@@ -244,7 +244,8 @@ layer(TestServer.layer(world))("calls, spec §4.4", (it) => {
           ["play", { url, target_legs: "both" }, "target_legs: both is not built yet"]
         ] as const) {
           const answer = yield* ask("POST", action(verb), { body })
-          expect([answer.status, answer.json]).toEqual([422, { error: { code: "unprocessable", message } }])
+          const [param] = message.split(":")
+          expect([answer.status, answer.json]).toEqual([422, { error: { code: "unprocessable", message, param } }])
         }
         for (const verb of [
           "transfer",

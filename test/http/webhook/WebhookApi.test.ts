@@ -51,7 +51,6 @@ layer(TestServer.layer(world))("webhooks over HTTP, spec §4.7", (it) => {
         for (const body of [
           {},
           { event_types: ["*"] },
-          { target_url: "https://hook.example" },
           { ...good, target_url: 1 },
           { ...good, event_types: "*" },
           { ...good, event_types: [1] },
@@ -61,7 +60,19 @@ layer(TestServer.layer(world))("webhooks over HTTP, spec §4.7", (it) => {
           { ...good, secret: "mine" }
         ])
           expect(yield* refusal("POST", all, { body })).toEqual([400, "invalid_request"])
-        expect((yield* ask("POST", all, { body: { ...good, description: "x".repeat(200) } })).status).toBe(201)
+        // Lengths count code points, as the published limits do.
+        for (const character of ["x", "\u{1f4de}"])
+          expect((yield* ask("POST", all, { body: { ...good, description: character.repeat(200) } })).status).toBe(201)
+      })
+    )
+
+    it.effect("asks for event types when they are missing, as when the list is empty", () =>
+      Effect.gen(function* () {
+        const answer = yield* ask("POST", all, { body: { target_url: "https://hook.example" } })
+        expect([answer.status, answer.json]).toEqual([
+          400,
+          { error: { code: "event_types_required", message: "event_types: is required", param: "event_types" } }
+        ])
       })
     )
   })
