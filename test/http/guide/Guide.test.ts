@@ -63,7 +63,7 @@ layer(TestServer.layer(new TestServer.World()))("the served guide", (it) => {
       const missing = yield* get(`${Guide.path}nothing`)
       expect([missing.status, TestServer.codeOf(missing)]).toEqual([404, "not_found"])
       const posted = yield* Effect.promise(() => TestServer.send(port, "POST", `${Guide.path}calls`, { key: null }))
-      expect([posted.status, posted.headers["allow"]]).toEqual([405, "GET, HEAD"])
+      expect([posted.status, posted.headers["allow"]]).toEqual([405, "GET, HEAD, OPTIONS"])
     })
   )
 
