@@ -6,7 +6,8 @@ import { Rejected } from "../domain/Rejected.ts"
 import * as Id from "../domain/Id.ts"
 
 /**
- * Where calls may go: country and prefix lists of the operator, for all tenants and for one (decision D7, spec §7).
+ * Where calls may go, guide/calls.md#destinations: country and prefix lists of the operator, for all tenants and for
+ * one.
  *
  * The lists are small and read on every call, so they live in memory and are read again when the operator changes them.
  */

@@ -1,7 +1,7 @@
 import { Context } from "effect"
 
 /**
- * Places where a process may die at the worst moment; the crash tests kill it there (issue: "Crash tests").
+ * Places where a process may die at the worst moment; the crash tests kill it there.
  *
  * In production every point is a no-op. `main.ts` arms one from the environment, for tests only.
  */

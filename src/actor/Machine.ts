@@ -9,8 +9,8 @@ export interface StepContext {
 }
 
 /**
- * What a step decides (house, "Machine"): `accepted` is committed, `unchanged` (late or duplicate) is only counted,
- * `rejected` answers an API command. `Effects` is whatever the feature commits and sends with the new state.
+ * What a step decides (src/README.md#machine): `accepted` is committed, `unchanged` (late or duplicate) is only
+ * counted, `rejected` answers an API command. `Effects` is whatever the feature commits and sends with the new state.
  */
 export type Outcome<State, Effects> =
   | { readonly _tag: "accepted"; readonly state: State; readonly effects: Effects }

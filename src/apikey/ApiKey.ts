@@ -37,13 +37,13 @@ const invalid = (message: string) => Rejected.of("invalid_request", message)
 const notFound = Rejected.of("not_found", "no such API key")
 const unauthorized = Rejected.of("invalid_credentials", "the API key is unknown, revoked or expired")
 
-/** `last_used_at` is written at most once in this time for a key (decision D13). */
+/** `last_used_at` is written at most once in this time for a key. */
 const usedEveryMs = 60_000
 /** Verified keys, and tenants whose status is known, kept in memory. */
 const remembered = 10_000
 
 /**
- * API keys, spec §2.6, §4.3, §5: made, listed, revoked, and recognised.
+ * API keys, guide/authentication.md#keys: made, listed, revoked, and recognised.
  *
  * `authenticate` answers from memory after the first time; a revocation in this process is seen by the next request.
  */
@@ -230,7 +230,7 @@ export class ApiKeys extends Context.Service<
   )
 }
 
-/** Decision 2.7: known scopes only, at least one, none that the caller lacks. `*` beside others is `*`. */
+/** Known scopes only, at least one, none that the caller lacks. `*` beside others is `*`. */
 const grantable = (caller: Audit.Caller, wanted: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     if (wanted.length === 0) return yield* invalid("scopes must not be empty")

@@ -3,7 +3,7 @@ import * as Timestamp from "../domain/Timestamp.ts"
 
 const TimestampOrNull = Schema.NullOr(Schema.String)
 
-/** An API key, spec §2.6. The secret is in no view but that of its creation. */
+/** An API key, guide/authentication.md#keys. The secret is in no view but that of its creation. */
 export const ApiKey = Schema.Struct({
   id: Schema.String,
   name: Schema.String,

@@ -1,9 +1,9 @@
 import { hash, timingSafeEqual } from "node:crypto"
 
 /**
- * The key string that a client holds, spec §5: `svc_live_` and 32 random bytes in base64url.
+ * The key string that a client holds: `svc_live_` and 32 random bytes in base64url.
  *
- * At rest (decision D13) it is its prefix (the first 16 characters, by which it is found and shown) and
+ * At rest it is its prefix (the first 16 characters, by which it is found and shown) and
  * SHA-256(salt, key). A fast hash is right here: there are 256 bits to guess, not a password.
  */
 export interface Stored {

@@ -17,7 +17,7 @@ export interface LedgerFilters {
 }
 
 /**
- * Billing: balance, ledger and call rates (spec §2.7, decision 2.5).
+ * Billing: balance, ledger and call rates, guide/money.md.
  *
  * The balance is moved by the commit statement only, so that each ledger row knows what it left and their sum is the
  * balance. Whoever moves money outside a call tells the account afterwards (`Accounts.moneyMoved`).
@@ -25,7 +25,7 @@ export interface LedgerFilters {
 export class Billing extends Context.Service<
   Billing,
   {
-    /** The balance row of a new tenant and its trial credit, inside signup's transaction (decision D8). */
+    /** The balance row of a new tenant and its trial credit, inside signup's transaction. */
     readonly openWithin: (tenant: {
       readonly id: string
       readonly at: number
@@ -46,7 +46,7 @@ export class Billing extends Context.Service<
     ) => Effect.Effect<{ readonly balanceCents: number }, Rejected>
     /** A positive limit lets the balance go below zero by as much. */
     readonly setCreditLimit: (tenantId: string, cents: number) => Effect.Effect<void, Rejected>
-    /** Micro-USD a minute for a call with `number` (E.164) at the other end, from memory (decision D5). */
+    /** Micro-USD a minute for a call with `number` (E.164) at the other end, from memory. */
     readonly rate: (direction: RateDeck.Direction, number: string) => Effect.Effect<number>
     readonly rates: Effect.Effect<ReadonlyArray<RateDeck.Rate>>
     /** Replaces the whole deck, or nothing of it; a call keeps the rates that it was admitted with. */

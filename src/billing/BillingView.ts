@@ -3,7 +3,7 @@ import * as Timestamp from "../domain/Timestamp.ts"
 
 const Cents = Schema.Int
 
-/** The `balance` object of spec §2.7. */
+/** The `balance` object of the account, guide/money.md#the-balance. */
 export const Balance = Schema.Struct({
   balance_cents: Cents,
   credit_limit_cents: Cents,
@@ -13,7 +13,7 @@ export const Balance = Schema.Struct({
 })
 export type BalanceView = typeof Balance.Type
 
-/** A ledger entry, decision 2.5: signed cents, and the balance that they left. */
+/** A ledger entry, guide/money.md#the-ledger: signed cents, and the balance that they left. */
 export const LedgerEntry = Schema.Struct({
   id: Schema.String,
   type: Schema.String,

@@ -4,7 +4,7 @@ import * as Listing from "../store/Listing.ts"
 import { CallList } from "./CallList.ts"
 import { ofRow } from "./CallView.ts"
 
-/** Filters of the call list, spec §4.4, AND-combined. */
+/** Filters of the call list, AND-combined. */
 export interface CallFilters {
   readonly status?: string
   readonly direction?: string

@@ -5,8 +5,8 @@ import type { CallRow } from "./CallList.ts"
 import { CallStatus, type CallState, durationSeconds, type Leg } from "./CallState.ts"
 
 /**
- * A call as the API shows it, spec §2.2 and decisions 2.1.1, 2.1.2. `legs` and `recordings` are full on retrieve and in
- * the replies of actions, empty on list rows.
+ * A call as the API shows it, guide/calls.md#the-call. `legs` and `recordings` are full on retrieve and in the replies
+ * of actions, empty on list rows.
  */
 const OrNull = Schema.NullOr
 const TimestampText = Schema.String.annotate({ format: "date-time", description: "UTC, milliseconds" })
@@ -47,7 +47,7 @@ export const Call = Schema.Struct({
   cost_cents: OrNull(Schema.Int),
   rating_status: Schema.Literals(["pending", "rated", "failed"]),
   legs: Schema.Array(CallLeg),
-  recordings: Schema.Array(Schema.Unknown).annotate({ description: "Recordings (§2.3); none yet" })
+  recordings: Schema.Array(Schema.Unknown).annotate({ description: "Recordings; none yet" })
 }).annotate({ identifier: "Call" })
 export type Call = typeof Call.Encoded
 

@@ -2,7 +2,7 @@ import type { LegEnd } from "../carrier/Carrier.ts"
 import type { EndInitiator, EndReason } from "../domain/event/CallEvent.ts"
 
 /**
- * Why and by whom a call ended: spec §3.1, decisions 2.1.2, C35, D1, D2.
+ * Why and by whom a call ended, guide/calls.md#why-a-call-ended.
  */
 export interface Ending {
   readonly status: "ended" | "failed"
@@ -10,7 +10,7 @@ export interface Ending {
   readonly initiator: EndInitiator
 }
 
-/** Decision D2: what a final answer of SIP says. */
+/** What a final answer of SIP says, guide/sip.md#answers. */
 const ofSipStatus = (status: number): EndReason => {
   switch (status) {
     case 404:

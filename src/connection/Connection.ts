@@ -40,8 +40,8 @@ const notFound = Rejected.of("not_found", "no such connection")
 const noRoute = Rejected.of("not_found", "route_id names no connection of this workspace", "route_id")
 
 /**
- * Connections, decision 2.8: a route (`svc_route_…`) stands for an adapter and its configuration; each tenant has a
- * default one, from signup on the simulator's.
+ * Connections, guide/connections.md#routes: a route (`svc_route_…`) stands for an adapter and its configuration; each
+ * tenant has a default one, from signup on the simulator's.
  *
  * Also answers the carriers (`RouteDirectory`), who see trunks by route and by address. Both from memory; an operator's
  * change is seen at once.

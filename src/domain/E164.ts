@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** A phone number, spec §2.1 and decision C23: `+` then 6 to 15 digits. */
+/** A phone number, guide/requests.md#formats: `+` then 6 to 15 digits. */
 const pattern = /^\+[0-9]{6,15}$/u
 
 export const E164 = Schema.String.check(

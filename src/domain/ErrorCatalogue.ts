@@ -1,7 +1,7 @@
 /**
- * Every error code of spec §7 with its status, and the additive ones of the decisions.
+ * Every error code with its status, guide/errors.md#codes.
  *
- * A status belongs to the raising site (decision C1): where an endpoint's row says another one, the site says so.
+ * A status belongs to the raising site: where an endpoint's row says another one, the site says so.
  */
 export const catalogue = {
   authentication_required: 401,
@@ -10,12 +10,10 @@ export const catalogue = {
   tenant_suspended: 403,
   balance_insufficient: 402,
   daily_spend_cap_exceeded: 403,
-  /** Additive, decision C9. */
   monthly_spend_cap_exceeded: 403,
   concurrent_call_cap_exceeded: 403,
   auto_recharge_failed: 402,
   payment_method_required: 400,
-  /** Additive, decision 2.5. */
   payment_failed: 402,
   subscription_invalid: 422,
   topup_amount_too_low: 400,
@@ -45,7 +43,7 @@ export const catalogue = {
   csr_mismatch: 422,
   documents_required: 422,
   porting_in_progress: 409,
-  /** In the catalogue, raised nowhere: an unknown room answers `not_found` (decision C5). */
+  /** In the catalogue, raised nowhere: an unknown room answers `not_found`. */
   conference_not_found: 404,
   conference_full: 409,
   conference_already_ended: 409,
@@ -58,7 +56,6 @@ export const catalogue = {
   transcription_not_active: 409,
   invalid_request: 400,
   not_found: 404,
-  /** Additive, decision C14. */
   method_not_allowed: 405,
   conflict: 409,
   rate_limited: 429,
@@ -74,11 +71,11 @@ export const statusOf = (code: Code): number => catalogue[code]
 /** A refusal as a value: what a machine or a door answers when the caller may not do this now. */
 export interface Rejection {
   readonly code: Code
-  /** Human text; may change (spec §2.12). */
+  /** Human text; may change. */
   readonly message: string
   /** Path of the field, or name of the query parameter, that is at fault, where there is one. */
   readonly param?: string
-  /** Only where the raising site differs from the catalogue (decision C1). */
+  /** Only where the raising site differs from the catalogue. */
   readonly status?: number
 }
 

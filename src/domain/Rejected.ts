@@ -1,7 +1,7 @@
 import { Data } from "effect"
 import { type Code, rejection, type Rejection, statusOf } from "./ErrorCatalogue.ts"
 
-/** The caller may not do this now (house, "Rejection"): leaves as a 4xx, or 503, with its code. */
+/** The caller may not do this now (src/README.md#kinds-of-error): leaves as a 4xx, or 503, with its code. */
 export class Rejected extends Data.TaggedError("Rejected")<Rejection> {
   /** `param`: the field or query parameter that is at fault, where there is one. */
   static of(code: Code, message: string, param?: string): Rejected {
@@ -9,9 +9,9 @@ export class Rejected extends Data.TaggedError("Rejected")<Rejection> {
   }
 }
 
-/** HTTP status of a rejection: the raising site's, else the catalogue's (decision C1). */
+/** HTTP status of a rejection: the raising site's, else the catalogue's. */
 export const httpStatus = (rejection: Rejection): number => rejection.status ?? statusOf(rejection.code)
 
-/** The error envelope of spec §2.12 as its exact bytes. */
+/** The error envelope (guide/errors.md) as its exact bytes. */
 export const envelope = (rejection: Rejection): string =>
   JSON.stringify({ error: { code: rejection.code, message: rejection.message, param: rejection.param } })

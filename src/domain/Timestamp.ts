@@ -1,5 +1,5 @@
 /**
- * Timestamps, spec §2.1: ISO 8601 in UTC with milliseconds on the wire, epoch milliseconds inside.
+ * Timestamps, guide/requests.md#timestamps: ISO 8601 in UTC with milliseconds on the wire, epoch milliseconds inside.
  */
 export const format = (epochMs: number): string => new Date(epochMs).toISOString()
 

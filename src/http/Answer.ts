@@ -6,7 +6,7 @@ import { toRejected } from "./SchemaFault.ts"
 
 /**
  * An endpoint's effect with everything that can refuse it as a `Rejected`: what its handler says, faults that the
- * schemas found, a content type that nobody reads (400, decision C14). What remains is a defect.
+ * schemas found, a content type that nobody reads (400). What remains is a defect.
  */
 export const of = <R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
@@ -31,7 +31,7 @@ const noQuery = Rejected.of("invalid_request", "this endpoint takes no query par
 const noText = Rejected.of("invalid_request", "the URL holds NUL")
 
 /**
- * What no schema sees in a URL: a query where none is declared, a fault like an unknown field (decision C6), and NUL,
+ * What no schema sees in a URL: a query where none is declared, a fault like an unknown field, and NUL,
  * which no database takes.
  */
 export const urlFault = (endpoint: HttpApiEndpoint.Top, url: string): Rejected | null => {

@@ -15,8 +15,8 @@ import * as Refusal from "./Refusal.ts"
 import * as RequestBody from "./RequestBody.ts"
 
 /**
- * Every endpoint that asks for a key, in the order of decision 2.10: 401, 403 scope, 403 tenant, 400 request, and then
- * what the endpoint itself says.
+ * Every endpoint that asks for a key, guide/authentication.md#order-of-checks: 401, 403 scope, 403 tenant, 400 request,
+ * and then what the endpoint itself says.
  *
  * The Idempotency-Key is honoured on POST, PUT, PATCH and DELETE and covers all but the 401.
  */
@@ -110,7 +110,7 @@ const currentRequest = (): HttpServerRequest.HttpServerRequest => {
   return Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
 }
 
-/** RFC 6750 section 2.1: `Bearer`, in any case, and one token; anything else is no credential at all (decision C2). */
+/** RFC 6750 section 2.1: `Bearer`, in any case, and one token; anything else is no credential at all. */
 const bearer = /^bearer +([\x21-\x7e]+) *$/i
 
 const credentialOf = (request: HttpServerRequest.HttpServerRequest): string | null =>

@@ -8,7 +8,7 @@ export class RequiredScope extends Context.Service<RequiredScope, EndpointScope 
   "trunkline/http/RequiredScope"
 ) {}
 
-/** Answered for a suspended tenant too: it must see why, and pay (decision 2.3). */
+/** Answered for a suspended tenant too: it must see why, and pay. */
 export const ServesSuspended = Context.Reference<boolean>("trunkline/http/ServesSuspended", {
   defaultValue: () => false
 })
@@ -31,7 +31,7 @@ interface About {
   readonly servesSuspended?: boolean
   /** Codes of the error catalogue that this endpoint adds to those of its kind. */
   readonly refusals?: ReadonlyArray<Code>
-  /** Where this endpoint's row names another status than the catalogue (decision C1). */
+  /** Where this endpoint's row names another status than the catalogue. */
   readonly statuses?: Partial<Record<Code, number>>
 }
 

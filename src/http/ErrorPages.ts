@@ -16,14 +16,17 @@ const fault = rejection("internal_error", "something went wrong on our side")
 
 const respond = (rejection: Rejection) => Refusal.respond(Refusal.render(rejection))
 
-/** The database is away: 503 without `Retry-After` (decision C17); anything else that dies is a fault of ours. */
+/** The database is away: 503 without `Retry-After`; anything else that dies is a fault of ours. */
 const isOutage = (defect: unknown): boolean => defect instanceof SqlError && Outage.is(defect)
 
 const notRouted = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
   Effect.fail(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
 )
 
-/** The envelope around everything that no endpoint answers: unknown paths, wrong methods, defects (logged with their cause). */
+/**
+ * The envelope around everything that no endpoint answers: unknown paths, wrong methods, defects (logged with their
+ * cause).
+ */
 export const layer = (table: ReturnType<typeof RouteTable.make>) =>
   Layer.merge(
     HttpRouter.addAll(

@@ -5,7 +5,7 @@ import type { Idempotency } from "../idempotency/Idempotency.ts"
 import type { Slot } from "../idempotency/Slot.ts"
 import * as Refusal from "./Refusal.ts"
 
-/** Longest Idempotency-Key, spec §4.1. */
+/** Longest Idempotency-Key, guide/idempotency.md#which-requests. */
 const keyLimit = 128
 
 const tooLong = Rejected.of("idempotency_key_too_long", `an Idempotency-Key has at most ${keyLimit} characters`)
@@ -17,7 +17,7 @@ export const keyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effe
   return key.length > keyLimit ? Effect.fail(tooLong) : Effect.succeed(key)
 }
 
-/** The path of the idempotency triple: without query and trailing slash (decision C19). */
+/** The path that identifies a request: without query and trailing slash. */
 export const pathOf = (request: HttpServerRequest.HttpServerRequest): string => {
   const end = request.url.indexOf("?")
   const path = end === -1 ? request.url : request.url.slice(0, end)
@@ -25,7 +25,7 @@ export const pathOf = (request: HttpServerRequest.HttpServerRequest): string => 
 }
 
 /**
- * Runs `effect` at most once for its slot, spec §4.1 and decisions C49 to C53.
+ * Runs `effect` at most once for its slot, guide/idempotency.md#what-a-repetition-gets.
  *
  * A repetition gets the stored bytes with `Idempotent-Replayed: true`. Successes are stored by the commit that made
  * them; refusals here, in a commit of their own, before they are answered. 401, 429 and 5xx are not stored. A client
@@ -47,7 +47,8 @@ export const once = <R>(
               const rendered = Refusal.render(rejected)
               return Effect.as(idempotency.remember(slot, rendered), Refusal.respond(rendered))
             }),
-            // A failure of ours may still be on its way into the journal (an outage that outlasted the caller's patience).
+            // A failure of ours may still be on its way into the journal (an outage that outlasted the caller's
+            // patience).
             Effect.onExit((exit) =>
               Exit.isSuccess(exit) ? Effect.sync(() => idempotency.release(slot)) : idempotency.releaseWhenSettled(slot)
             )

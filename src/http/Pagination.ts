@@ -5,7 +5,7 @@ import type * as Listing from "../store/Listing.ts"
 import * as Query from "./Query.ts"
 import * as Refusal from "./Refusal.ts"
 
-/** Page-number pagination, spec §4.1 and §2.11, decision C21. */
+/** Page-number pagination, guide/requests.md#lists. */
 
 export const defaultPageSize = 20
 /** Larger ones are clamped. */
@@ -66,7 +66,7 @@ export const answer = <A, E, R>(
     })
   })
 
-/** An envelope whose list is always whole (decision 2.4: `next` and `previous` null). */
+/** An envelope whose list is always whole: `next` and `previous` are null. */
 export const whole = (results: ReadonlyArray<unknown>): HttpServerResponse.HttpServerResponse =>
   Refusal.json({ count: results.length, next: null, previous: null, results })
 

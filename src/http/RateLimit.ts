@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js"
 import { Rejected } from "../domain/Rejected.ts"
 
 /**
- * Limits of the unauthenticated routes, decision 2.6; nothing else is limited (spec §8).
+ * Limits of the unauthenticated routes, guide/limits.md#rates; nothing else is limited.
  *
  * A sliding window: at most `limit` valid requests of one subject in any `windowMs`. Refused requests do not count.
  */

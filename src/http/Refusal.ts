@@ -5,7 +5,7 @@ import { type Code, catalogue, type Rejection } from "../domain/ErrorCatalogue.t
 import { envelope, httpStatus, Rejected } from "../domain/Rejected.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 
-/** The wire form of every 4xx and 5xx, spec §2.12. */
+/** The wire form of every 4xx and 5xx, guide/errors.md. */
 export const ErrorEnvelope = Schema.Struct({
   error: Schema.Struct({
     code: Schema.Literals(Object.keys(catalogue) as [Code, ...Array<Code>]),

@@ -44,8 +44,8 @@ const documentation: ReadonlyArray<RouteTable.Route> = [
 ]
 
 /**
- * The whole surface: endpoints, document, interactive page (its scripts are inlined, so it needs no network), the guide,
- * and the error pages around them. Both slash forms of every path reach the same endpoint (decision C19).
+ * The whole surface: endpoints, document, interactive page (its scripts are inlined, so it needs no network), the
+ * guide, and the error pages around them. Both slash forms of every path reach the same endpoint.
  */
 export const layer = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: Document.documentPath }).pipe(Layer.provide(Handlers)),

@@ -18,7 +18,7 @@ export const country = Schema.String.check(
   Schema.isPattern(/^[A-Za-z]{2}$/u, { message: "must be a country code of two letters" })
 )
 
-/** Checked further by the egress port: scheme, host and address (decision C59). */
+/** Checked further by the egress port: scheme, host and address. */
 export const httpsUrl = of(0, Target.maxUrlLength).annotate({
   format: "uri",
   description: "HTTPS only."

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto"
 import { Entropy } from "../actor/Entropy.ts"
 
 /**
- * Secrets at rest (decision D13): AES-256-GCM under one key of the installation.
+ * Secrets at rest: AES-256-GCM under one key of the installation.
  *
  * Sealed text is `v1.<base64url of 12-byte nonce, ciphertext, 16-byte tag>`. Opening what was sealed under another key
  * dies: the installation lost its key, and nothing that depends on it can work.

@@ -6,7 +6,7 @@ import * as DeliveryMachine from "./DeliveryMachine.ts"
 import type * as DeliveryQueue from "./DeliveryQueue.ts"
 import * as Signature from "./Signature.ts"
 
-/** A target must answer within this, spec §6.3. */
+/** A target must answer within this. */
 export const timeoutMs = 10_000
 
 /** Bytes of an answer that are kept; the rest is not read. */

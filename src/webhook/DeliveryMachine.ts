@@ -1,5 +1,5 @@
 /**
- * What becomes of a delivery after an attempt, spec §3.3 and §6.3 with decisions C54 and C55: one pure table.
+ * What becomes of a delivery after an attempt, guide/webhooks.md#deliveries: one pure table.
  */
 
 /** Delay before attempts 2 to 7, each after the previous attempt. */
@@ -17,7 +17,7 @@ export type Reply =
   | { readonly type: "answered"; readonly statusCode: number }
   /** No complete answer: resolution, connection, TLS, the 10 s limit, a refused address. */
   | { readonly type: "transport_error"; readonly message: string }
-  /** Nothing was sent: the subscription is gone or inactive (decision C58), or the failover URL was taken away. */
+  /** Nothing was sent: the subscription is gone or inactive, or the failover URL was taken away. */
   | { readonly type: "withdrawn" }
 
 export type Verdict =
@@ -34,7 +34,7 @@ export const judge = (attemptNo: number, reply: Reply, delaysMs: ReadonlyArray<n
       return again(attemptNo, delaysMs)
     case "answered":
       if (reply.statusCode >= 200 && reply.statusCode < 300) return { status: "succeeded" }
-      // 408 and 429 are no exception; a redirect is not followed and counts like a 5xx (decision C54).
+      // 408 and 429 are no exception; a redirect is not followed and counts like a 5xx.
       if (reply.statusCode >= 400 && reply.statusCode < 500) return { status: "failed" }
       return again(attemptNo, delaysMs)
   }
@@ -45,7 +45,7 @@ const again = (attemptNo: number, delaysMs: ReadonlyArray<number>): Verdict => {
   return retryAfterMs === undefined ? { status: "failed" } : { status: "queued", retryAfterMs }
 }
 
-/** `error_message` of spec §2.9; null after a success. */
+/** The delivery's `error_message`; null after a success. */
 export const explain = (reply: Reply): string | null => {
   switch (reply.type) {
     case "withdrawn":

@@ -1,5 +1,5 @@
 /**
- * When one destination claims and what it has under way, as a pure machine (house, "Fan-out").
+ * When one destination claims and what it has under way, as a pure machine (src/README.md#fan-out).
  *
  * At most `places` deliveries are under way. First tries go one at a time per lane (a lane is an entity, its events go
  * in their order); a retry has left its lane and only takes a place. One claim is asked for at a time.
@@ -82,7 +82,7 @@ const look = <D extends Claimed>(state: State): Step<D> => {
 }
 
 /**
- * Nothing runs: the fiber may stop. What was left behind may be gone with its subscription; if it is still due, it wakes
- * a new one.
+ * Nothing runs: the fiber may stop. What was left behind may be gone with its subscription; if it is still due, it
+ * wakes a new one.
  */
 export const isIdle = (state: State): boolean => !state.claiming && state.underWay.size === 0

@@ -21,8 +21,8 @@ const patience = 3
 /**
  * One fiber that writes outcomes, many per statement; `write` completes when the outcome is durable.
  *
- * Only successes are the common case and one statement. A batch with anything else is a transaction, which makes the
- * failover deliveries of events that have no delivery left (decision C57); `wake` hears of those after its commit.
+ * A batch of successes, the common case, is one statement. A batch with anything else is a transaction, which makes the
+ * failover deliveries of events that have no delivery left; `wake` hears of those after its commit.
  * While the database is away outcomes wait: the queue is bounded by what may be under way. An outcome that the database
  * refuses by itself is a fault: it is logged and dropped, and its row returns with the end of its lease.
  */

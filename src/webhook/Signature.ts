@@ -1,15 +1,15 @@
 import { createHmac } from "node:crypto"
 
 /**
- * The signature of spec §6.2: `sha256=` and the lower-case hex HMAC-SHA256, keyed by the whole signing secret
- * (`whsec_` included, as UTF-8), of `<timestamp>.` and the exact body.
+ * The signature, guide/webhooks.md#signature: `sha256=` and the lower-case hex HMAC-SHA256, keyed by the whole signing
+ * secret (`whsec_` included, as UTF-8), of `<timestamp>.` and the exact body.
  *
  * `timestamp` is in Unix seconds.
  */
 export const sign = (secret: string, timestamp: number, body: string): string =>
   `sha256=${createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex")}`
 
-/** The headers of one attempt, spec §6.1: timestamp and signature are made anew for each, the body is not. */
+/** The headers of one attempt: timestamp and signature are made anew for each, the body is not. */
 export const headers = (delivery: {
   readonly secret: string
   readonly eventId: string
@@ -29,5 +29,5 @@ export const headers = (delivery: {
   }
 }
 
-/** `whsec_` and 43 characters of base64url from 32 unpredictable bytes (decision 2.10). */
+/** `whsec_` and 43 characters of base64url from 32 unpredictable bytes. */
 export const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString("base64url")}`

@@ -18,8 +18,8 @@ export interface SubscriptionRequest {
 export type SubscriptionPatch = Partial<SubscriptionRequest>
 
 /**
- * The rules on the fields that are given, spec §4.7 and §7: an empty list is `event_types_required`, an unknown name
- * `invalid_request`, `*` beside others is `*` (decision C30); a URL is asked of `refuse` (decision C59).
+ * The rules on the fields that are given, guide/webhooks.md#subscriptions: an empty list is `event_types_required`, an
+ * unknown name `invalid_request`, `*` beside others is `*`; a URL is asked of `refuse`.
  */
 export const check = <R extends SubscriptionPatch>(
   request: R,

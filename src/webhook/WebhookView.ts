@@ -4,7 +4,9 @@ import * as Timestamp from "../domain/Timestamp.ts"
 
 const TimestampOrNull = Schema.NullOr(Schema.String)
 
-/** A webhook subscription, spec §2.8. The signing secret is in no view but that of its creation. */
+/**
+ * A webhook subscription, guide/webhooks.md#subscriptions. The signing secret is in no view but that of its creation.
+ */
 export const Subscription = Schema.Struct({
   id: Id.SubscriptionId,
   target_url: Schema.String,
@@ -26,7 +28,10 @@ export const CreatedSubscription = Schema.Struct({
 export const deliveryStatuses = ["queued", "sending", "succeeded", "failed"] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
-/** A webhook delivery, spec §2.9: one for each event and subscription; `attempt_no` is the last attempt. */
+/**
+ * A webhook delivery, guide/webhooks.md#the-delivery-log: one for each event and subscription; `attempt_no` is the last
+ * attempt.
+ */
 export const Delivery = Schema.Struct({
   id: Id.Uuid,
   subscription_id: Schema.NullOr(Id.SubscriptionId).annotate({ description: "Null: the failover URL." }),

@@ -16,7 +16,7 @@ const created = (body: string | null) =>
   }
 const plain = { name: "ci", scopes: ["*"], expiresAtMs: null }
 
-describe("API keys (spec §2.6, §4.3, §5)", () => {
+describe("API keys (guide/authentication.md#keys)", () => {
   layer(Features.layer, { excludeTestServices: true })((it) => {
     it.effect("shows the plaintext once and keeps only a salted hash", () =>
       Effect.gen(function* () {
@@ -35,7 +35,7 @@ describe("API keys (spec §2.6, §4.3, §5)", () => {
       })
     )
 
-    it.effect("grants known scopes that the caller holds, at least one (decision 2.7)", () =>
+    it.effect("grants known scopes that the caller holds, at least one", () =>
       Effect.gen(function* () {
         const keys = yield* ApiKeys
         const { caller } = yield* Features.newTenant()

@@ -7,7 +7,7 @@ import * as Features from "../support/Features.ts"
 
 const trunk = { name: "Trunk", host: "192.0.2.10", port: 5060, username: "u", password: "secret", isDefault: false }
 
-describe("connections (decision 2.8)", () => {
+describe("connections (guide/connections.md#routes)", () => {
   layer(Features.layer, { excludeTestServices: true })((it) => {
     it.effect("adds a trunk, found by route and by address, its password sealed at rest", () =>
       Effect.gen(function* () {

@@ -31,7 +31,7 @@ HttpApi.reflect(Api, {
 })
 
 describe("the declared endpoints", () => {
-  test.for(endpoints)("$name asks for a key and a known scope, or is public and limited (decision 2.7)", (endpoint) => {
+  test.for(endpoints)("$name asks for a key and a known scope, or is public and limited", (endpoint) => {
     if (endpoint.middleware.has(Authenticated)) {
       expect(endpoint.middleware.has(Public)).toBe(false)
       expect(endpointScopes).toContain(endpoint.scope)
@@ -42,7 +42,7 @@ describe("the declared endpoints", () => {
     }
   })
 
-  test("stand under /v1/, which is the version (spec §9)", () => {
+  test("stand under /v1/, which is the version", () => {
     expect(endpoints.filter(({ path }) => !path.startsWith("/v1/"))).toEqual([])
   })
 })

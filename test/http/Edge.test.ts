@@ -17,7 +17,7 @@ const good = { from: "+12025550150", to: "+12025550100" }
 const oneCall = `/v1/calls/${TestServer.callOfA}`
 
 layer(TestServer.layer(world))("the HTTP edge", (it) => {
-  describe("authentication, decision C2", () => {
+  describe("authentication, guide/authentication.md", () => {
     it.effect("asks for a credential where there is none, or none of the form Bearer key", () =>
       Effect.gen(function* () {
         const required = [401, "authentication_required"]
@@ -41,7 +41,7 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
     )
   })
 
-  describe("order of checks, decision 2.10", () => {
+  describe("order of checks, guide/authentication.md#order-of-checks", () => {
     it.effect("is 401, 403 scope, 403 tenant, 400", () =>
       Effect.gen(function* () {
         const bad = { body: { nonsense: true } }
@@ -61,7 +61,7 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
       })
     )
 
-    it.effect("says what the door says, with the raising site's status (decision C1)", () =>
+    it.effect("says what the door says, with the raising site's status", () =>
       Effect.gen(function* () {
         world.next = Effect.fail(new Rejected({ code: "from_number_not_owned", message: "no", status: 422 }))
         const answer = yield* ask("POST", "/v1/calls", { body: good })
@@ -80,7 +80,7 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
       })
     )
 
-    it.effect("answers 405 with Allow where the path has other methods (decision D15)", () =>
+    it.effect("answers 405 with Allow where the path has other methods", () =>
       Effect.gen(function* () {
         const wrong = yield* ask("DELETE", "/v1/calls/")
         expect([wrong.status, TestServer.codeOf(wrong), wrong.headers["allow"]]).toEqual([
@@ -129,7 +129,7 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
       })
     )
 
-    it.effect("serves both slash forms of every path without a redirect (decision C19)", () =>
+    it.effect("serves both slash forms of every path without a redirect", () =>
       Effect.gen(function* () {
         for (const slash of ["", "/"]) {
           expect((yield* ask("GET", `/v1/calls${slash}`)).status).toBe(200)
@@ -148,7 +148,7 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
       })
     )
 
-    it.effect("refuses an id of another form with 400, an unknown or foreign one with 404 (decision C11)", () =>
+    it.effect("refuses an id of another form with 400, an unknown or foreign one with 404", () =>
       Effect.gen(function* () {
         for (const id of ["abc", TestServer.callOfA.toUpperCase(), TestServer.routeOfA])
           expect(yield* refusal("GET", `/v1/calls/${id}`)).toEqual([400, "invalid_request"])
@@ -171,7 +171,7 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
     )
   })
 
-  describe("closed requests, decision C6", () => {
+  describe("closed requests, guide/requests.md#closed-requests-open-answers", () => {
     it.effect("names the unknown field of a body, in words and as param", () =>
       Effect.gen(function* () {
         const answer = yield* ask("POST", "/v1/calls", { body: { ...good, colour: "red" } })
@@ -258,7 +258,7 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
     )
   })
 
-  describe("pagination, spec §4.1 and decision C21", () => {
+  describe("pagination, guide/requests.md#lists", () => {
     it.effect("gives 20 rows, absolute links in the documented form, and keeps filters", () =>
       Effect.gen(function* () {
         const first = (yield* ask("GET", "/v1/calls/?status=ended")).json
@@ -309,8 +309,8 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
     )
   })
 
-  describe("headers, decision C18", () => {
-    it.effect("carries none that the specification does not show", () =>
+  describe("headers, guide/requests.md#what-a-status-means", () => {
+    it.effect("carries none that the guide does not show", () =>
       Effect.gen(function* () {
         for (const path of ["/v1/calls", "/nowhere"]) {
           const { headers } = yield* ask("GET", path, { headers: { "x-request-id": "1", traceparent: "00-1-1-00" } })
@@ -331,7 +331,7 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
       })
     )
 
-    it.effect("answers 503 without Retry-After when the service cannot take it (decision C17)", () =>
+    it.effect("answers 503 without Retry-After when the service cannot take it", () =>
       Effect.gen(function* () {
         for (const next of [
           Effect.fail(Rejected.of("service_unavailable", "busy")),
@@ -351,7 +351,7 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
     )
   })
 
-  describe("connections, decision 2.8", () => {
+  describe("connections, guide/connections.md#routes", () => {
     it.effect("lists and retrieves", () =>
       Effect.gen(function* () {
         const one = (yield* ask("GET", `/v1/connections/${TestServer.routeOfA}`)).json

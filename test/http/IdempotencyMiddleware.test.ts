@@ -31,7 +31,7 @@ const failing = <A, E, R>(next: Effect.Effect<void, Rejected>, run: Effect.Effec
     )
   })
 
-layer(TestServer.layer(world))("Idempotency-Key, spec §4.1", (it) => {
+layer(TestServer.layer(world))("Idempotency-Key, guide/idempotency.md#what-a-repetition-gets", (it) => {
   describe("a repetition", () => {
     it.effect("gets the first response, byte for byte, and has no effect", () =>
       Effect.gen(function* () {
@@ -44,7 +44,7 @@ layer(TestServer.layer(world))("Idempotency-Key, spec §4.1", (it) => {
       })
     )
 
-    it.effect("is another request under another key, path, method or API key (decision C52)", () =>
+    it.effect("is another request under another key, path, method or API key", () =>
       Effect.gen(function* () {
         yield* place("separate")
         const answers = [
@@ -64,7 +64,7 @@ layer(TestServer.layer(world))("Idempotency-Key, spec §4.1", (it) => {
       })
     )
 
-    it.effect("while the first runs is a conflict (409 conflict, decision C51)", () =>
+    it.effect("while the first runs is a conflict (409 conflict)", () =>
       Effect.gen(function* () {
         const gate = yield* Deferred.make<void>()
         const entered = yield* Deferred.make<void>()
@@ -102,7 +102,7 @@ layer(TestServer.layer(world))("Idempotency-Key, spec §4.1", (it) => {
       })
     )
 
-    it.effect("is stored when scope or tenant refuse (decision C49)", () =>
+    it.effect("is stored when scope or tenant refuse", () =>
       Effect.gen(function* () {
         expect((yield* place("scope", { key: "svc_live_reader" })).status).toBe(403)
         expect(replayed(yield* place("scope", { key: "svc_live_reader" }))).toBe("true")

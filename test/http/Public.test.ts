@@ -86,7 +86,7 @@ const join = (body: unknown, key?: string) =>
 const ada = { email: "Ada@example.com", password: "lovelace" }
 
 layer(Web.layer)("a public endpoint", (it) => {
-  describe("with an Idempotency-Key (decision C53)", () => {
+  describe("with an Idempotency-Key", () => {
     it.effect("replays by e-mail, with what was sealed, and only to who knows the body", () =>
       Effect.gen(function* () {
         const first = yield* join(ada, "k")

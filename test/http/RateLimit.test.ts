@@ -5,7 +5,7 @@ import { makeWindow, RateLimit, RateLimited, subjectOf } from "../../src/http/Ra
 
 const rule = { limit: 3, windowMs: 1_000 }
 
-describe("makeWindow, decision 2.6", () => {
+describe("makeWindow, guide/limits.md#rates", () => {
   it("lets `limit` requests of a subject through in any window, and says when there is room again", () => {
     const window = makeWindow(rule)
     expect([0, 100, 200].map((now) => window.take("a", now))).toEqual([0, 0, 0])

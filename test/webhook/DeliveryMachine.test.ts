@@ -11,7 +11,7 @@ const retry = (retryAfterMs: number): DeliveryMachine.Verdict => ({ status: "que
 const failed: DeliveryMachine.Verdict = { status: "failed" }
 const succeeded: DeliveryMachine.Verdict = { status: "succeeded" }
 
-describe("what becomes of a delivery, spec §3.3 and §6.3, decision C54", () => {
+describe("what becomes of a delivery, guide/webhooks.md#deliveries", () => {
   const rows: ReadonlyArray<readonly [string, DeliveryMachine.Reply, DeliveryMachine.Verdict]> = [
     ["200", answered(200), succeeded],
     ["204", answered(204), succeeded],
@@ -62,7 +62,7 @@ describe("what becomes of a delivery, spec §3.3 and §6.3, decision C54", () =>
   )
 })
 
-describe("the error message of a delivery, spec §2.9", () => {
+describe("the error message of a delivery", () => {
   it("is null after a success, names the status, or says what broke", () => {
     assert.isNull(DeliveryMachine.explain(answered(201)))
     assert.strictEqual(DeliveryMachine.explain(answered(502)), "the target answered 502")

@@ -22,7 +22,7 @@ const run = (inputs: ReadonlyArray<Input>) => {
 }
 const last = (inputs: ReadonlyArray<Input>) => run(inputs).at(-1)
 
-describe("a destination, house «Fan-out»", () => {
+describe("a destination, src/README.md#fan-out", () => {
   it("claims for all its places when work waits", () => {
     assert.deepStrictEqual(last([workWaits])?.claim, { room: 16, busyLanes: [], underWay: [] })
   })

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import * as Signature from "../../src/webhook/Signature.ts"
 
-describe("webhook signature, spec §6.1 and §6.2", () => {
+describe("webhook signature, guide/webhooks.md#signature", () => {
   it("equals a value computed elsewhere", () => {
     // printf '1767225600.{"a":1}' | openssl dgst -sha256 -hmac whsec_test
     assert.strictEqual(

@@ -15,7 +15,7 @@ const typesOf = (names: ReadonlyArray<string>) => {
   return Result.isSuccess(result) ? result.success.eventTypes : null
 }
 
-describe("what a subscription may say, spec §2.8 and §7", () => {
+describe("what a subscription may say, guide/webhooks.md#subscriptions", () => {
   it("refuses a target that the egress refuses", () => {
     assert.strictEqual(code({ targetUrl: "http://hook.example" }), "invalid_target_url")
     assert.isNull(code({ targetUrl: "https://hook.example" }))

@@ -50,7 +50,7 @@ const slotOf = (idempotencyKey: string) =>
     body: new Uint8Array()
   })
 
-layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subscriptions, spec §4.7", (it) => {
+layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subscriptions", (it) => {
   it.effect("are created with a secret that is shown once and sealed at rest", () =>
     Effect.gen(function* () {
       const webhooks = yield* Webhooks
@@ -241,7 +241,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
   )
 })
 
-layer(live, { timeout: "60 seconds", excludeTestServices: true })("the delivery log, spec §2.9", (it) => {
+layer(live, { timeout: "60 seconds", excludeTestServices: true })("the delivery log", (it) => {
   it.effect("shows the fields of a delivery that was never tried", () =>
     Effect.gen(function* () {
       const webhooks = yield* Webhooks

@@ -1,7 +1,9 @@
 import type { PhoneScript as Voice } from "../../media/MediaPlane.ts"
 import type { LegEnd } from "../Carrier.ts"
 
-/** What the far party of a simulated leg does: a phone by its script, or the party of a joined leg by its own commands. */
+/**
+ * What the far party of a simulated leg does: a phone by its script, or the party of a joined leg by its own commands.
+ */
 export type FarAct =
   | { readonly type: "rings" }
   | { readonly type: "answers" }
@@ -41,8 +43,8 @@ const refusing = (...alerting: ReadonlyArray<Step>): PhoneScript => ({
 })
 
 /**
- * The simulated phones, by number. None of these can be ordered (decision D9); a leg that rings for ever is ended by the
- * call's own deadlines.
+ * The simulated phones, by number, guide/connections.md#simulated-phones. None of these can be ordered; a leg that
+ * rings for ever is ended by the call's own deadlines.
  */
 const phones: ReadonlyMap<string, PhoneScript> = new Map([
   ["+12025550100", answering({ kind: "echo" })],
@@ -56,7 +58,7 @@ const phones: ReadonlyMap<string, PhoneScript> = new Map([
   ["+12025550108", refusing(ends(100, "error", null, "network"))]
 ])
 
-/** The phone that has this number; `null`: none of ours, the number may belong to a tenant (decision D10). */
+/** The phone that has this number; `null`: none of ours, the number may belong to a tenant. */
 export const ofNumber = (number: string): PhoneScript | null => phones.get(number) ?? null
 
 /**

@@ -51,7 +51,7 @@ export const make = (direction: SimulatedLeg["direction"], script: PhoneScript |
   talking: script?.talking ?? []
 })
 
-/** The final answer that a refusal stands for, decisions D2 and D3. */
+/** The final answer that a refusal stands for, guide/sip.md#refusals. */
 export const statusOf = (cause: RejectCause | "unavailable"): number => {
   switch (cause) {
     case "user_busy":
@@ -69,7 +69,7 @@ export const statusOf = (cause: RejectCause | "unavailable"): number => {
   }
 }
 
-/** What a caller gets whose callee was not admitted, decision D10: a number of nobody has no route. */
+/** What a caller gets whose callee was not admitted: a number of nobody has no route. */
 export const refusalOf = (cause: Extract<Admission, { readonly admitted: false }>["cause"]): LegEnd =>
   cause === "not_found"
     ? { cause: "no_route", sipStatus: null, by: "network" }

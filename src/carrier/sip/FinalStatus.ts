@@ -2,7 +2,7 @@ import type { Admission, RejectCause } from "../../carrier/Carrier.ts"
 
 type Cause = RejectCause | Extract<Admission, { readonly admitted: false }>["cause"] | "released"
 
-/** The final answer to an INVITE that nobody will take: decisions D2 and D3, read the other way. */
+/** The final answer to an INVITE that nobody will take, guide/sip.md#refusals. */
 const statuses: Readonly<Record<Cause, number>> = {
   user_busy: 486,
   rejected: 603,

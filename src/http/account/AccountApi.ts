@@ -6,7 +6,7 @@ import { about } from "../Endpoint.ts"
 import * as Text from "../Text.ts"
 import { Account, Quota } from "./AccountView.ts"
 
-/** The account, spec §2.7 and §4.2, decisions 2.5, C60. */
+/** The account, guide/tenants.md#the-account. */
 
 const retrieve = HttpApiEndpoint.get("retrieve", "/v1/account", { success: Account }).annotateMerge(
   about({

@@ -9,7 +9,7 @@ import { CurrentSlot } from "../CurrentSlot.ts"
 import * as Refusal from "../Refusal.ts"
 import { type Account, limitsOf, quotaOf } from "./AccountView.ts"
 
-/** The account, spec §2.7, from wire to doors. */
+/** The account, from wire to doors. */
 export const layer = HttpApiBuilder.group(
   Api,
   "account",

@@ -6,7 +6,7 @@ import { Tenant } from "../../tenant/TenantView.ts"
 
 const Cap = Schema.NullOr(Schema.Int).annotate({ description: "`null`: no cap." })
 
-/** `quota` of spec §2.7, with the flag (decision C25). */
+/** `quota` of the account, guide/money.md#quota. */
 const limits = {
   daily_spend_cap_cents: Cap,
   monthly_spend_cap_cents: Cap,
@@ -14,14 +14,14 @@ const limits = {
   allow_caller_id_forwarding: Schema.Boolean
 }
 
-/** Answer of `GET /v1/account`, spec §2.7. */
+/** Answer of `GET /v1/account`. */
 export const Account = Schema.Struct({
   tenant: Tenant,
   balance: Balance,
   quota: Schema.Struct(limits)
 }).annotate({ identifier: "Account" })
 
-/** Answer of `GET /v1/quota`, decision 2.5. */
+/** Answer of `GET /v1/quota`. */
 export const Quota = Schema.Struct({
   ...limits,
   daily_spend_cents: Schema.Int,

@@ -8,7 +8,7 @@ import * as PathId from "../PathId.ts"
 import * as Query from "../Query.ts"
 import * as Text from "../Text.ts"
 
-/** API keys, spec §4.3. */
+/** API keys, guide/authentication.md#keys. */
 
 const params = { id: PathId.uuid }
 

@@ -7,7 +7,7 @@ import { CurrentSlot } from "../CurrentSlot.ts"
 import * as Pagination from "../Pagination.ts"
 import * as Refusal from "../Refusal.ts"
 
-/** API keys, spec §4.3, from wire to door. */
+/** API keys, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "api_keys",

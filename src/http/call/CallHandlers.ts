@@ -37,7 +37,7 @@ const gatherOptions = (body: Gather) => ({
   initialTimeoutMs: body.initial_timeout_millis
 })
 
-/** Calls, spec §4.4, from wire to door. */
+/** Calls, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "calls",

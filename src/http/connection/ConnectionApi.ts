@@ -5,7 +5,7 @@ import { about } from "../Endpoint.ts"
 import * as Pagination from "../Pagination.ts"
 import * as PathId from "../PathId.ts"
 
-/** Connections, decision 2.8: what `route_id` and `connection_id` can name. */
+/** Connections, guide/connections.md#routes: what `route_id` and `connection_id` can name. */
 
 const list = HttpApiEndpoint.get("list", "/v1/connections", {
   query: { ...Pagination.parameters },

@@ -6,7 +6,7 @@ import { CurrentKey } from "../Authenticator.ts"
 import * as Pagination from "../Pagination.ts"
 import * as Refusal from "../Refusal.ts"
 
-/** Connections, decision 2.8, from wire to door. */
+/** Connections, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "connections",

@@ -16,7 +16,7 @@ import * as PathId from "../PathId.ts"
 import * as Query from "../Query.ts"
 import * as Text from "../Text.ts"
 
-/** Phone numbers, spec §4.8 and decision 2.4. */
+/** Phone numbers, guide/numbers.md. */
 
 const params = { id: PathId.prefixed("did") }
 

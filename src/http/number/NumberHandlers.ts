@@ -36,7 +36,7 @@ const searchOf = (query: Wanted, numberType: NumberType): Search => ({
   ...(query.features === undefined ? {} : { features: query.features.split(",") })
 })
 
-/** Phone numbers, decision 2.4, from wire to door. */
+/** Phone numbers, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "numbers",

@@ -5,7 +5,7 @@ import { about } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"
 import * as Text from "../Text.ts"
 
-/** Signup and verification of the e-mail, spec §4.2 and decision 2.6: no key, but limited. */
+/** Signup and verification of the e-mail, guide/tenants.md: no key, but limited. */
 
 const email = Schema.String.check(
   Schema.isMaxCodePoints(254),

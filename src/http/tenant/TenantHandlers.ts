@@ -6,7 +6,7 @@ import { Visitor } from "../Public.ts"
 import { RateLimit } from "../RateLimit.ts"
 import * as Refusal from "../Refusal.ts"
 
-/** Signup and verification, spec §4.2, from wire to door. */
+/** Signup and verification, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "tenants",

@@ -12,7 +12,7 @@ import * as Query from "../Query.ts"
 import { requiredAs } from "../SchemaFault.ts"
 import * as Text from "../Text.ts"
 
-/** Webhook subscriptions and deliveries, spec §4.7. */
+/** Webhook subscriptions and deliveries, guide/webhooks.md. */
 
 const params = { id: PathId.prefixed("sub") }
 

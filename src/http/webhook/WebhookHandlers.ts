@@ -7,7 +7,7 @@ import { CurrentSlot } from "../CurrentSlot.ts"
 import * as Pagination from "../Pagination.ts"
 import * as Refusal from "../Refusal.ts"
 
-/** Webhook subscriptions and deliveries, spec §4.7, from wire to door. */
+/** Webhook subscriptions and deliveries, from wire to door. */
 export const layer = HttpApiBuilder.group(
   Api,
   "webhooks",

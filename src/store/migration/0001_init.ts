@@ -10,7 +10,7 @@ import { SqlClient } from "effect/sql"
 export const init = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const statements = `
--- who may write: one row; each commit locks it FOR SHARE, a new owner raises it (house, "One writer, one owner")
+-- who may write: one row; each commit locks it FOR SHARE, a new owner raises it
 CREATE TABLE journal_owner (partition int PRIMARY KEY, epoch bigint NOT NULL, heartbeat_at timestamptz);
 INSERT INTO journal_owner (partition, epoch) VALUES (0, 0);
 
@@ -145,7 +145,7 @@ CREATE TABLE phone_number (
 CREATE UNIQUE INDEX phone_number_owned ON phone_number (phone_number) WHERE status IN ('pending', 'active', 'port_pending');
 CREATE INDEX phone_number_tenant ON phone_number (tenant_id, created_at DESC, id);
 
--- rate deck (decision D5) and destination lists (D7); tenant_id null: everybody
+-- rate deck and destination lists; tenant_id null: everybody
 CREATE TABLE rate (
   direction text NOT NULL, prefix text NOT NULL, micro_usd_per_minute bigint NOT NULL, PRIMARY KEY (direction, prefix)
 );

@@ -16,7 +16,7 @@ const action = (verb: string) => `/v1/calls/${TestServer.callOfA}/actions/${verb
 
 const reached = () => world.reached.at(-1)
 
-layer(TestServer.layer(world))("calls, spec §4.4", (it) => {
+layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
   describe("POST /v1/calls", () => {
     it.effect("hands the request with its defaults to the door, and answers 201 with its bytes", () =>
       Effect.gen(function* () {
@@ -227,7 +227,7 @@ layer(TestServer.layer(world))("calls, spec §4.4", (it) => {
       })
     )
 
-    it.effect("refuse fields that disagree with 422 (decision C12)", () =>
+    it.effect("refuse fields that disagree with 422", () =>
       Effect.gen(function* () {
         const body = { minimum_digits: 5, maximum_digits: 4 }
         expect(yield* refusal("POST", action("gather"), body)).toEqual([422, "unprocessable"])

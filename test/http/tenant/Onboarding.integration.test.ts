@@ -99,7 +99,7 @@ describe("a new tenant over HTTP", () => {
       })
     )
 
-    it.effect("gets the same bytes again for the same Idempotency-Key, and one tenant (decision C53)", () =>
+    it.effect("gets the same bytes again for the same Idempotency-Key, and one tenant", () =>
       Effect.gen(function* () {
         const body = form({ tenant_name: "Once" })
         const headers = { "idempotency-key": "signup-1" }
@@ -130,7 +130,7 @@ describe("a new tenant over HTTP", () => {
       })
     )
 
-    it.effect("when suspended sees its account and nothing else (decision 2.3)", () =>
+    it.effect("when suspended sees its account and nothing else", () =>
       Effect.gen(function* () {
         const { key, tenantId } = yield* signUp
         yield* (yield* Accounts).suspend(tenantId, "operator", { type: "operator", name: "test" })

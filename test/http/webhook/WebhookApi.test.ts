@@ -20,7 +20,7 @@ const unknown = `${all}/${Id.derive("unknown", "sub")}`
 const good = { target_url: "https://hook.example", event_types: ["*"] }
 const routeId = Id.derive("route", "route")
 
-layer(TestServer.layer(world))("webhooks over HTTP, spec §4.7", (it) => {
+layer(TestServer.layer(world))("webhooks over HTTP, guide/webhooks.md#subscriptions", (it) => {
   describe("POST /v1/webhook-subscriptions", () => {
     it.effect("answers 201 with what the door rendered, in both slash forms", () =>
       Effect.gen(function* () {
@@ -97,14 +97,14 @@ layer(TestServer.layer(world))("webhooks over HTTP, spec §4.7", (it) => {
       })
     )
 
-    it.effect("never shows its secret (decision C7)", () =>
+    it.effect("never shows its secret", () =>
       Effect.gen(function* () {
         expect(yield* refusal("GET", `${one}/signing-secret`)).toEqual([404, "signing_secret_unavailable"])
         expect(yield* refusal("GET", `${unknown}/signing-secret`)).toEqual([404, "subscription_not_found"])
       })
     )
 
-    it.effect("is 404 where it is unknown or another tenant's, 400 where the id has another form (decision C11)", () =>
+    it.effect("is 404 where it is unknown or another tenant's, 400 where the id has another form", () =>
       Effect.gen(function* () {
         const key = { key: "svc_live_b" }
         for (const [method, asked] of [
