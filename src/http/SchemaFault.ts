@@ -1,5 +1,6 @@
-import { Schema, SchemaIssue } from "effect"
+import { SchemaIssue } from "effect"
 import type { HttpApiError } from "effect/http-api"
+import { codeKey } from "../domain/CodedCheck.ts"
 import { type Code, statusOf } from "../domain/ErrorCatalogue.ts"
 import { Rejected } from "../domain/Rejected.ts"
 
@@ -7,27 +8,6 @@ import { Rejected } from "../domain/Rejected.ts"
  * From schema faults to rejections: `invalid_request`, unless the check that failed names another code. The message
  * names every fault in order, at most ten; `param` is the field or parameter of the fault that decides the code.
  */
-const codeKey = "trunkline/code"
-
-declare module "effect/Schema" {
-  namespace Annotations {
-    interface Annotations {
-      /** Set by `coded`, `disagreement`, `requiredAs` and the ids of `PathId`. */
-      readonly "trunkline/code"?: Code | undefined
-    }
-  }
-}
-
-/** A check whose failure is answered with `code`: `invalid_target_url`, `not_found` and their like. */
-export const coded = <A>(code: Code, check: (value: A) => string | undefined) =>
-  Schema.makeFilter<A>(check, { [codeKey]: code })
-
-/** Two valid fields that disagree, or what cannot be had: 422 `unprocessable`. */
-export const disagreement = <A>(check: (value: A) => string | undefined) => coded("unprocessable", check)
-
-/** A field whose absence is answered with `code`. */
-export const requiredAs = <S extends Schema.Top>(code: Code, schema: S) => schema.annotateKey({ [codeKey]: code })
-
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => {
     switch (issue._tag) {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
-import * as NotBuiltYet from "../../src/http/NotBuiltYet.ts"
+import * as NotBuiltYet from "../../src/domain/NotBuiltYet.ts"
 import * as PathId from "../../src/http/PathId.ts"
-import { coded, disagreement, toRejected } from "../../src/http/SchemaFault.ts"
+import { coded, disagreement } from "../../src/domain/CodedCheck.ts"
+import { toRejected } from "../../src/http/SchemaFault.ts"
 
 const fault = (schema: Schema.Codec<unknown, unknown>, value: unknown) => {
   const decoded = Schema.decodeUnknownResult(schema, { onExcessProperty: "error", errors: "all" })(value)

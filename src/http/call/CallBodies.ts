@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
 import { E164 } from "../../domain/E164.ts"
-import * as NotBuiltYet from "../NotBuiltYet.ts"
 import * as PathId from "../PathId.ts"
-import { disagreement } from "../SchemaFault.ts"
+import { disagreement } from "../../domain/CodedCheck.ts"
+import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
 
 /** Request bodies of the call endpoints, spec §4.4 and decisions 2.1.4, 2.10. */
 

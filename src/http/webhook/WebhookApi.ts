@@ -4,12 +4,12 @@ import type { Code } from "../../domain/ErrorCatalogue.ts"
 import { eventTypes } from "../../domain/event/EventCatalogue.ts"
 import * as Target from "../../egress/Target.ts"
 import { CreatedSubscription, Delivery, deliveryStatuses, Subscription } from "../../webhook/WebhookView.ts"
+import { requiredAs } from "../../domain/CodedCheck.ts"
 import { Authenticated } from "../Authenticated.ts"
 import { about } from "../Endpoint.ts"
 import * as Pagination from "../Pagination.ts"
 import * as PathId from "../PathId.ts"
 import * as Query from "../Query.ts"
-import { requiredAs } from "../SchemaFault.ts"
 import * as Text from "../Text.ts"
 
 /** Webhook subscriptions and deliveries, guide/webhooks.md. */

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { Rejected } from "../domain/Rejected.ts"
-import { disagreement } from "./SchemaFault.ts"
+import { disagreement } from "./CodedCheck.ts"
+import { Rejected } from "./Rejected.ts"
 
 /**
  * Parts of the specification that stand in the declaration, and so in the published document, and are refused with 422
