@@ -20,7 +20,7 @@ const prefixLength = 16
 /** `secret`: 32 random bytes. */
 export const make = (secret: Uint8Array): string => `svc_live_${Buffer.from(secret).toString("base64url")}`
 
-/** What has another form cannot be a key: nobody is asked about it. */
+/** A string of another form cannot be a key, and is not looked up. */
 export const isForm = (credential: string): boolean => form.test(credential)
 
 export const prefixOf = (credential: string): string => credential.slice(0, prefixLength)

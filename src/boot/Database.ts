@@ -13,10 +13,10 @@ export class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")
 
 const shared = {
   connectTimeout: "5 seconds",
-  // A peer that vanished without a word is found out: nothing would ever answer who waits for it.
+  // Finds out a peer that vanished without a word: nothing would ever answer whoever waits for it.
   keepAlive: "15 seconds",
   applicationName: "trunkline",
-  /** What every session asks of the server: nothing of ours blocks others for ever, whatever became of this process. */
+  /** What every session asks of the server: it must not block others for ever, whatever becomes of this process. */
   startupParameters: {
     statement_timeout: "60000",
     idle_in_transaction_session_timeout: "15000",

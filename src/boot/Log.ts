@@ -4,7 +4,7 @@ import type { Config } from "./Config.ts"
 /** Keys and signing secrets never reach a log, whoever put them into a message. */
 const scrub = (line: string): string => line.replace(/\b(svc_live_|whsec_)[A-Za-z0-9_-]{8,}/g, "$1…")
 
-/** Lines to the standard error output, collected for a quarter of a second: a line costs a fraction of a write. */
+/** Writes lines to the standard error output, a quarter of a second of them at once: a write serves many lines. */
 export const layer = (config: Pick<Config, "logLevel" | "logFormat">) =>
   Layer.mergeAll(
     Logger.layer([

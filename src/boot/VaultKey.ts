@@ -27,7 +27,7 @@ export const load = Effect.fnUntraced(function* (secretKey: Redacted.Redacted | 
       } catch (error) {
         if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error
         const fresh = entropy.hex(32)
-        // Whole or not there: a crash in between must not leave an empty key that every later start refuses.
+        // The file is whole or not there: a crash must not leave an empty key that every later start refuses.
         const draft = `${file}.${entropy.hex(4)}`
         writeFileSync(draft, `${fresh}\n`, { mode: 0o600, flag: "wx", flush: true })
         linkSync(draft, file)

@@ -34,7 +34,7 @@ export const windowMs = 24 * 3_600_000
 
 export const make = (request: {
   readonly owner: string
-  /** What the request proves itself with: the API key, or at signup the body, which holds the password. */
+  /** The secret in the request: the API key, or at signup the body, which holds the password. */
   readonly credential: string | Uint8Array
   readonly idempotencyKey: string
   readonly method: string

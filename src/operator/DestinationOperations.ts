@@ -25,7 +25,7 @@ export const make = Effect.gen(function* () {
   const tenantId = (ref: string | undefined) =>
     ref === undefined ? Effect.succeed(null) : Effect.map(tenants.findByReference(ref), ({ id }) => id)
 
-  /** A rule of a tenant stands in its audit log; one for everybody belongs to nobody's, and is logged. */
+  /** The audit log of a tenant names its rules; a rule for everybody is in nobody's audit log, and goes to the log. */
   const record = Effect.fnUntraced(function* (rule: Rule, action: "added" | "removed") {
     if (rule.tenantId === null) return yield* Effect.logInfo(`destination rule ${action} by the operator`, view(rule))
     const change = { field: rule.kind, from: null, to: null }

@@ -48,7 +48,7 @@ export class OperatorServer extends Context.Service<
           port: config.port,
           gracefulShutdownTimeout: "2 seconds"
         }).pipe(Effect.mapError(({ cause }) => portUnusable(config.port, cause)))
-        // After the grace for requests in flight: half-sent ones do not hold the stop up.
+        // Requests in flight had their grace: half-sent ones do not delay the stop.
         yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
         const routes = HttpRouter.addAll([
           HttpRouter.route("GET", "/healthz", Effect.succeed(probes.healthz)),

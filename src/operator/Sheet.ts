@@ -5,8 +5,8 @@ import * as Csv from "./Csv.ts"
 export const recordLimit = 200_000
 
 /**
- * A CSV text whose first record names its columns, in any order, as values: all of them, or one sentence that names the
- * line of the first fault.
+ * Reads the values of a CSV text whose first record names its columns, in any order: all of them, or one sentence that
+ * names the line of the first fault.
  *
  * `key`: what may stand in one record only. Cells are trimmed; a column that is not in the text reads as "".
  */

@@ -15,7 +15,7 @@ import * as Slug from "./Slug.ts"
 import type { TenantRepo } from "./TenantRepo.ts"
 import type { SignedUp } from "./TenantView.ts"
 
-/** Lengths and forms are the edge's; here they hold. */
+/** The edge has checked lengths and forms. */
 export interface SignupRequest {
   readonly email: string
   readonly password: string
@@ -43,7 +43,8 @@ export const newSecret = (entropy: Entropy["Service"]): string =>
  * Signs a tenant up, guide/tenants.md#signup: one transaction with the tenant, its owner, balance, first key, default
  * route, trial credit, account and the receipt; then the mail.
  *
- * Who holds the e-mail is decided by its unique index alone: of many at once, one is signed up, the others get 409.
+ * The unique index of the e-mail alone decides who has it: of many requests at once one is signed up, and the others
+ * get 409.
  */
 export const make = Effect.fnUntraced(function* (needs: {
   readonly sql: SqlClient.SqlClient
@@ -60,7 +61,7 @@ export const make = Effect.fnUntraced(function* (needs: {
   const { entropy, journal, onboarding, repo, sql, vault, verification } = needs
   const hashing = yield* Semaphore.make(hashers)
 
-  // The e-mail is looked up again when it is this one's turn: who lost the race need not be hashed for.
+  // The e-mail is looked up again at this request's turn: no password is hashed for one that lost the race.
   const hashFor = (email: string, password: string) =>
     Effect.gen(function* () {
       if (yield* repo.emailUsed(email)) return yield* emailUsed

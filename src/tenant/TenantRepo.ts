@@ -105,7 +105,10 @@ export const make = (sql: SqlClient.SqlClient) => {
         VALUES (${token.hash}, ${token.memberId}, 'verify_email', to_timestamp(${token.expiresAt} / 1000.0),
           to_timestamp(${token.at} / 1000.0))`),
 
-    /** Uses a live token up, and every other of its owner, who is verified by it; null when there is none. */
+    /**
+     * Uses up a live token and every other token of its owner, and verifies the owner; null when there is no such
+     * token.
+     */
     useToken: (hash: string, at: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly memberId: string; readonly tenantId: string }>`
@@ -141,7 +144,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         (rows) => rows.map((row) => row.id)
       ),
 
-    /** Tenants that are suspended for what has been done since: their process died between the two commits. */
+    /** Tenants that are suspended although their owner has verified: a process died between the two commits. */
     verifiedButSuspended: Effect.map(
       Effect.orDie(sql<{ readonly id: string }>`
         SELECT DISTINCT t.id::text AS id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
