@@ -1,12 +1,14 @@
+import { HashMap } from "effect"
 import { accepted, type Machine, type Outcome, rejected, type StepContext, unchanged } from "../actor/Machine.ts"
 import { type Code, rejection } from "../domain/ErrorCatalogue.ts"
 import * as Money from "../domain/Money.ts"
 
 /**
- * The account of a tenant: status and quota (journaled), and the tally of what is going on (read from the rows at
- * start, kept in memory). Admission is one request at a time, spec §7, decisions 2.5, 2.10, D6.
+ * The account of a tenant: status and quota (journaled), and the tally of what is going on (read from the rows, kept in
+ * memory). Admission is one request at a time, in the order of checks of `refusal`.
  *
- * An admitted call is its own reservation: it counts in `tally.liveCalls` until it has ended.
+ * An admitted call is its own reservation: it stands in `tally.live` under its id until it has ended. What is told of a
+ * call that is not there is late: the tally was read from rows that had it already, or it was told twice.
  */
 export const machineVersion = 1
 export const stateVersion = 1
@@ -40,6 +42,12 @@ export interface Settings {
   readonly seq: number
 }
 
+/** What lives, and what it reserves: the price of its next minute. */
+export interface Live {
+  readonly direction: "inbound" | "outbound"
+  readonly reservedCents: number
+}
+
 /** What the rows say, kept up to date by what happens. Days and months are UTC. */
 export interface Tally {
   readonly balanceCents: number
@@ -47,8 +55,8 @@ export interface Tally {
   readonly day: string
   readonly daySpentCents: number
   readonly monthSpentCents: number
-  /** Non-terminal calls of both directions. */
-  readonly liveCalls: number
+  /** Non-terminal calls of both directions, by id. */
+  readonly live: HashMap.HashMap<string, Live>
 }
 
 export interface AccountState {
@@ -57,20 +65,10 @@ export interface AccountState {
 }
 
 export type AccountInput =
-  | { readonly type: "admit_outbound" }
-  | { readonly type: "admit_inbound" }
-  | {
-      readonly type: "call_ended"
-      readonly chargedCents: number
-      readonly balanceCents: number | null
-    }
-  | {
-      readonly type: "money_read"
-      readonly balanceCents: number
-      readonly creditLimitCents: number
-      readonly daySpentCents: number
-      readonly monthSpentCents: number
-    }
+  | { readonly type: "admit"; readonly id: string; readonly live: Live }
+  /** What was admitted never came to be. */
+  | { readonly type: "abandoned"; readonly id: string }
+  | { readonly type: "call_ended"; readonly id: string; readonly chargedCents: number }
   | { readonly type: "quota_set"; readonly quota: Partial<Quota> }
   | { readonly type: "suspended"; readonly reason: SuspensionReason }
   | { readonly type: "reactivated"; readonly ifReason: SuspensionReason | null }
@@ -94,6 +92,8 @@ export const rolled = (tally: Tally, now: number): Tally => {
   return { ...tally, day, daySpentCents: 0, monthSpentCents: sameMonth ? tally.monthSpentCents : 0 }
 }
 
+export const liveCalls = (tally: Tally): number => HashMap.size(tally.live)
+
 /** Money and caps, in the order of decision 2.10; null: nothing in the way. */
 export const refusal = ({ settings, tally }: AccountState): Code | null => {
   const { quota } = settings
@@ -102,7 +102,7 @@ export const refusal = ({ settings, tally }: AccountState): Code | null => {
     return "daily_spend_cap_exceeded"
   if (quota.monthlySpendCapCents !== null && tally.monthSpentCents >= quota.monthlySpendCapCents)
     return "monthly_spend_cap_exceeded"
-  if (tally.liveCalls >= quota.concurrentCallLimit) return "concurrent_call_cap_exceeded"
+  if (liveCalls(tally) >= quota.concurrentCallLimit) return "concurrent_call_cap_exceeded"
   return null
 }
 
@@ -128,25 +128,23 @@ export const step = (
   const withSettings = (fields: Partial<Settings>) =>
     accepted({ settings: { ...settings, ...fields, seq: settings.seq + 1 }, tally }, written)
   switch (input.type) {
-    case "admit_outbound": {
+    case "admit": {
       if (settings.status !== "active") return refuse("tenant_suspended")
-      const code = refusal({ settings, tally })
-      return code === null ? withTally({ liveCalls: tally.liveCalls + 1 }) : refuse(code)
+      // Only the creation of outbound calls is capped.
+      const code = input.live.direction === "outbound" ? refusal({ settings, tally }) : null
+      return code === null ? withTally({ live: HashMap.set(tally.live, input.id, input.live) }) : refuse(code)
     }
-    case "admit_inbound":
-      // Only the creation of outbound calls is capped (decision 2.10).
-      return settings.status === "active" ? withTally({ liveCalls: tally.liveCalls + 1 }) : refuse("tenant_suspended")
+    case "abandoned":
+      return HashMap.has(tally.live, input.id) ? withTally({ live: HashMap.remove(tally.live, input.id) }) : unchanged
     case "call_ended":
-      return withTally({
-        liveCalls: Math.max(0, tally.liveCalls - 1),
-        balanceCents: input.balanceCents ?? tally.balanceCents,
-        daySpentCents: tally.daySpentCents + input.chargedCents,
-        monthSpentCents: tally.monthSpentCents + input.chargedCents
-      })
-    case "money_read": {
-      const { balanceCents, creditLimitCents, daySpentCents, monthSpentCents } = input
-      return withTally({ balanceCents, creditLimitCents, daySpentCents, monthSpentCents })
-    }
+      return HashMap.has(tally.live, input.id)
+        ? withTally({
+            live: HashMap.remove(tally.live, input.id),
+            balanceCents: tally.balanceCents - input.chargedCents,
+            daySpentCents: tally.daySpentCents + input.chargedCents,
+            monthSpentCents: tally.monthSpentCents + input.chargedCents
+          })
+        : unchanged
     case "quota_set":
       return withSettings({ quota: { ...settings.quota, ...input.quota } })
     case "suspended":

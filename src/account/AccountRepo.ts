@@ -1,6 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { AccountState, Settings, Tally } from "./AccountMachine.ts"
+import type { Json } from "../store/Journal.ts"
+import type { Settings, Tally } from "./AccountMachine.ts"
 
 const OrNull = Schema.NullOr
 
@@ -20,32 +21,49 @@ const StoredSettings = Schema.Struct({
 
 const decode = Schema.decodeUnknownResult(StoredSettings)
 
-type Money = Pick<Tally, "balanceCents" | "creditLimitCents" | "daySpentCents" | "monthSpentCents">
+/** An entity of the tenant that recovery would rebuild. */
+export interface Unsettled {
+  readonly id: string
+  readonly kind: string
+  readonly state: Json
+}
+
+/** What the rows say of an account, in one snapshot: what a call was charged is in the money if and only if it has ended. */
+export interface Rows {
+  readonly settings: Settings
+  readonly money: Pick<Tally, "balanceCents" | "creditLimitCents" | "daySpentCents" | "monthSpentCents">
+  readonly unsettled: ReadonlyArray<Unsettled>
+  /** Which of the asked ids have a row. */
+  readonly born: ReadonlySet<string>
+}
 
 export const make = (sql: SqlClient.SqlClient) => {
-  /** Balance, and the debits of the UTC day and month (decision 2.5); null for an unknown tenant. */
-  const money = Effect.fn("AccountRepo.money")(function* (tenantId: string, day: string) {
-    const rows = yield* Effect.orDie(sql<Money>`
-      SELECT b.balance_cents::float8 AS "balanceCents", b.credit_limit_cents::float8 AS "creditLimitCents",
-        coalesce(-sum(l.amount_cents) FILTER (WHERE l.created_at >= ${`${day}T00:00:00Z`}::timestamptz), 0)::float8 AS "daySpentCents",
-        coalesce(-sum(l.amount_cents), 0)::float8 AS "monthSpentCents"
-      FROM balance b LEFT JOIN ledger l ON l.tenant_id = b.tenant_id AND l.amount_cents < 0
-        AND l.created_at >= ${`${day.slice(0, 7)}-01T00:00:00Z`}::timestamptz
-      WHERE b.tenant_id = ${tenantId} GROUP BY b.tenant_id`)
-    return rows[0] ?? null
-  })
-
-  const load = Effect.fn("AccountRepo.load")(function* (tenantId: string, today: Effect.Effect<string>) {
-    const day = yield* today
-    const rows = yield* Effect.orDie(sql<{ readonly state: unknown; readonly live: number }>`
-      SELECT state, (SELECT count(*)::int FROM entity c JOIN call ON call.id = c.id
-        WHERE c.kind = 'call' AND NOT c.settled AND c.tenant_id = e.tenant_id AND call.status NOT IN ('ended', 'failed')) AS live
-      FROM entity e WHERE id = ${tenantId} AND kind = 'account'`)
-    const tally = yield* money(tenantId, day)
+  /** Balance, the debits of the UTC day and month, and what is unsettled; null for an unknown tenant. */
+  const read = Effect.fn("AccountRepo.read")(function* (tenantId: string, day: string, ids: Iterable<string>) {
+    const rows = yield* sql<
+      Rows["money"] & {
+        readonly state: unknown
+        readonly unsettled: ReadonlyArray<Unsettled>
+        readonly born: ReadonlyArray<string>
+      }
+    >`
+      SELECT e.state, b.balance_cents::float8 AS "balanceCents", b.credit_limit_cents::float8 AS "creditLimitCents",
+        coalesce(l.day, 0)::float8 AS "daySpentCents", coalesce(l.month, 0)::float8 AS "monthSpentCents",
+        (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'kind', u.kind, 'state', u.state)), '[]')
+          FROM entity u WHERE u.tenant_id = e.tenant_id AND NOT u.settled) AS unsettled,
+        (SELECT coalesce(jsonb_agg(f.id), '[]') FROM entity f WHERE f.id IN ${sql.in(["", ...ids])}) AS born
+      FROM entity e JOIN balance b ON b.tenant_id = e.tenant_id
+      CROSS JOIN LATERAL (
+        SELECT -sum(amount_cents) FILTER (WHERE created_at >= ${`${day}T00:00:00Z`}::timestamptz) AS day,
+          -sum(amount_cents) AS month
+        FROM ledger WHERE tenant_id = e.tenant_id AND amount_cents < 0
+          AND created_at >= ${`${day.slice(0, 7)}-01T00:00:00Z`}::timestamptz
+      ) l
+      WHERE e.id = ${tenantId} AND e.kind = 'account'`
     const [row] = rows
-    if (row === undefined || tally === null) return null
-    const settings: Settings = Result.getOrThrow(decode(row.state))
-    return { settings, tally: { ...tally, day, liveCalls: row.live } } satisfies AccountState
+    if (row === undefined) return null
+    const { born, state, unsettled, ...money } = row
+    return { settings: Result.getOrThrow(decode(state)), money, unsettled, born: new Set(born) } satisfies Rows
   })
 
   const mirrorStatus = (settings: Settings, at: number) => sql`
@@ -53,5 +71,5 @@ export const make = (sql: SqlClient.SqlClient) => {
       updated_at = to_timestamp(${at} / 1000.0)
     WHERE id = ${settings.tenantId}`
 
-  return { money, load, mirrorStatus }
+  return { read, mirrorStatus }
 }

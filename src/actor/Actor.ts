@@ -1,10 +1,8 @@
-import { Cause, Clock, Deferred, Effect, Exit, Metric, Queue, Result } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Latch, Metric, Result } from "effect"
 import { Rejected } from "../domain/Rejected.ts"
-import { CrashPoint, type Point } from "./CrashPoint.ts"
-import * as Deadlines from "./Deadlines.ts"
-import { Entropy } from "./Entropy.ts"
 import type { Machine, StepContext } from "./Machine.ts"
-import * as Patience from "./Patience.ts"
+import * as Mailbox from "./Mailbox.ts"
+import type { Surroundings } from "./Surroundings.ts"
 
 /**
  * The shell of one entity: a mailbox, a pure machine, a commit, and supervision (house, "The actor and its journal").
@@ -14,20 +12,21 @@ import * as Patience from "./Patience.ts"
  * end the entity through `lastWill`. Asks are refused at 64 waiting (503), unless the entity has other room for them;
  * tells have their own room of 1,024, and overflow there ends the entity as a fault.
  */
-export interface Behavior<State, Input, Effects, Asked, Answer> {
+export interface Behavior<State, Input extends {}, Effects, Asked, Answer> {
   readonly machine: Machine<State, Input, Effects>
   /**
    * Writes everything of a step in one transaction; gives the answer for whoever asked. Fails only when nothing was
-   * written: the state stays, and whoever asked is refused.
+   * written: the state stays, and whoever asked is refused. Waits for no other actor.
    */
   readonly commit: (step: Step<State, Input, Effects>, asked: Asked | null) => Effect.Effect<Answer, Rejected>
   /** After the commit: hands commands over. Never waits for the network. */
   readonly interpret: (step: Step<State, Input, Effects>) => Effect.Effect<void>
   /** The answer when nothing changed. */
   readonly answer: (state: State, asked: Asked) => Answer
-  /** After a defect: the state as it was committed (null: it never was), and the input that tells of the recovery. */
-  readonly reload: Effect.Effect<State | null>
-  readonly recovered: (state: State) => Effect.Effect<Input>
+  /** The state as the rows have it, after a defect or when it is to be read again; null: it was never committed. */
+  readonly reload: (id: string) => Effect.Effect<State | null>
+  /** After a defect: the input that tells of the recovery; null: reading the state again was all of it. */
+  readonly recovered: ((state: State) => Effect.Effect<Input>) | null
   /** The input that ends the entity cleanly when it cannot be kept alive; null: the actor just stops, its rows are whole. */
   readonly lastWill: ((reason: string) => Input) | null
 }
@@ -40,27 +39,34 @@ export interface Step<State, Input, Effects> {
   readonly context: StepContext
 }
 
+/** Where an actor lives: a partition of the journal. While the gate is closed nothing is decided there. */
+export interface Place {
+  readonly partition: number
+  readonly gate: Latch.Latch
+}
+
 export interface Actor<State, Input, Asked, Answer> {
   readonly id: string
+  readonly place: Place
   /** The newest committed state; null before the first commit. */
   readonly state: () => State | null
   readonly ask: (input: Input, asked: Asked) => Effect.Effect<Answer, Rejected>
   /** Completes when the input was handled; also when it was late, or the entity has ended. */
   readonly tell: (input: Input) => Effect.Effect<void>
-  /** Runs until the entity is settled or gives up; who waits then is answered. */
+  /** A tell that waits for nothing. */
+  readonly post: (input: Input) => void
+  /** Reads the state again, in its turn among the messages; completes when that is done. */
+  readonly reread: Effect.Effect<void>
+  /**
+   * Stops the actor if it is idle: nothing waits, nothing is under way, and nothing came since this was last asked. True:
+   * it takes no message any more, and its id may be loaded again.
+   */
+  readonly retire: () => boolean
+  /** Runs until the entity is settled, retires or gives up; who waits then is answered. */
   readonly run: Effect.Effect<void>
 }
 
-interface Message<Input, Asked, Answer> {
-  readonly input: Input
-  /** Null: a tell. */
-  readonly ask: { readonly asked: Asked } | null
-  /** Null: nobody waits. */
-  readonly done: Deferred.Deferred<Answer | null, Rejected> | null
-}
-
 const defaultAskRoom = 64
-const tellRoom = 1024
 const restartWindowMs = 10_000
 const restartLimit = 5
 
@@ -73,27 +79,12 @@ const faults = Metric.counter("actor_faults_total", { description: "Messages tha
 /** An ask that cannot be taken: nothing happened, the caller may try again. */
 const busy = Rejected.of("service_unavailable", "the service is busy; try again")
 const fault = Rejected.of("internal_error", "an internal error occurred")
+/** The entity lives, but not in this actor any more: who asked may load it again. */
+export const gone = Rejected.of("service_unavailable", "the service is busy; try again")
 
-/** What all actors of a registry share. */
-export interface Surroundings {
-  readonly entropy: Entropy["Service"]
-  readonly crash: (point: Point) => void
-  readonly deadlines: Deadlines.Deadlines
-  readonly patience: Patience.Patience
-}
-
-/** `outage`: true while nothing can be committed. */
-export const surroundings = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>) {
-  return {
-    entropy: yield* Entropy,
-    crash: yield* CrashPoint,
-    deadlines: yield* Deadlines.make,
-    patience: yield* Patience.make(outage)
-  } satisfies Surroundings
-})
-
-export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, Answer>(options: {
+export const make = Effect.fnUntraced(function* <State, Input extends {}, Effects, Asked, Answer>(options: {
   readonly id: string
+  readonly place: Place
   readonly initial: State | null
   /** `now` never runs behind this. */
   readonly since: number
@@ -104,55 +95,54 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
   /** Asks that may wait. */
   readonly askRoom?: number
 }) {
-  type Mail = Message<Input, Asked, Answer>
-  const { askRoom = defaultAskRoom, behavior, id } = options
+  type Mail = Mailbox.Mail<Input, Asked, Answer>
+  const { behavior, id, place } = options
   const { crash, deadlines, entropy, patience } = options.surroundings
   const { machine } = behavior
-  const mailbox = yield* Queue.unbounded<Mail>()
+  const mailbox: Mailbox.Mailbox<Mail> = yield* Mailbox.make<Mail>(options.askRoom ?? defaultAskRoom)
   let state = options.initial
   let now = options.since
-  let asks = 0
-  let tells = 0
   let overflowed = false
-  let closed = false
+  /** What an ask gets from here on; null: the actor takes messages. */
+  let closed: Rejected | null = null
   let current: Mail | null = null
+  /** A message came since `retire` was last asked. */
+  let touched = true
   let faultsAt: ReadonlyArray<number> = []
-
-  const offer = (mail: Mail): boolean => !closed && Queue.offerUnsafe(mailbox, mail)
 
   const ask = (input: Input, asked: Asked): Effect.Effect<Answer, Rejected> =>
     Effect.suspend(() => {
-      if (asks >= askRoom) return Effect.fail(busy)
+      if (closed !== null) return Effect.fail(closed)
       const done = Deferred.makeUnsafe<Answer | null, Rejected>()
-      if (!offer({ input, ask: { asked }, done })) return Effect.fail(options.ended)
-      asks++
+      if (!Latch.isOpen(place.gate) || !mailbox.put({ input, ask: { asked }, done })) return Effect.fail(busy)
+      touched = true
       return Effect.flatMap(patience.wait(done), (answer) =>
-        answer === null ? Effect.fail(options.ended) : Effect.succeed(answer)
+        answer === null ? Effect.fail(closed ?? options.ended) : Effect.succeed(answer)
       )
     })
 
-  const put = (input: Input, done: Mail["done"]): boolean => {
-    if (tells >= tellRoom) {
+  const put = (input: Input | null, done: Mail["done"]): boolean => {
+    if (closed !== null) return false
+    if (!mailbox.put({ input, ask: null, done })) {
       overflowed = true
       return false
     }
-    if (!offer({ input, ask: null, done })) return false
-    tells++
+    touched = true
     return true
   }
 
-  const tell = (input: Input): Effect.Effect<void> =>
+  const putAndWait = (input: Input | null): Effect.Effect<void> =>
     Effect.suspend(() => {
       const done = Deferred.makeUnsafe<Answer | null, Rejected>()
       return put(input, done) ? Effect.ignore(Deferred.await(done)) : Effect.void
     })
 
   const watch = (): void => {
-    const next = state === null || machine.isSettled(state) ? null : machine.nextDeadline(state)
+    const next = state === null || over() ? null : machine.nextDeadline(state)
     deadlines.set(id, next === null ? null : next.at, next === null ? nothing : () => void put(next.input, null))
   }
 
-  const decide = ({ ask, done, input }: Mail) =>
+  const decide = (input: Input, ask: Mail["ask"], done: Mail["done"]) =>
     Effect.gen(function* () {
       now = Math.max(now, yield* Clock.currentTimeMillis)
       const context: StepContext = { now, seed: entropy.hex(16) }
@@ -189,11 +179,19 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
       }
     })
 
-  /** True while the actor may go on. */
+  const read = Effect.map(behavior.reload(id), (rows) => {
+    state = rows
+  })
+
   const handle = (mail: Mail): Effect.Effect<void> =>
-    Effect.matchCauseEffect(decide(mail), {
+    Effect.matchCauseEffect(mail.input === null ? reread(mail.done) : decide(mail.input, mail.ask, mail.done), {
       onSuccess: () => Effect.void,
       onFailure: (cause) => (Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : afterDefect(mail, cause))
+    })
+
+  const reread = (done: Mail["done"]) =>
+    Effect.map(read, () => {
+      if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(null))
     })
 
   const afterDefect = (mail: Mail, cause: Cause.Cause<unknown>) =>
@@ -205,9 +203,8 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
       if (faultsAt.length > restartLimit) return yield* giveUp("too many restarts")
       yield* Effect.sleep(10 * 2 ** faultsAt.length)
       const recovery = Effect.gen(function* () {
-        state = yield* behavior.reload
-        if (state === null) return
-        yield* decide({ input: yield* behavior.recovered(state), ask: null, done: null })
+        yield* read
+        if (state !== null && behavior.recovered !== null) yield* decide(yield* behavior.recovered(state), null, null)
       })
       yield* Effect.catchCause(recovery, (again) =>
         Cause.hasInterruptsOnly(again) ? Effect.failCause(again) : giveUp("recovery died")
@@ -219,30 +216,27 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
       yield* Effect.logError("an actor gives up", reason).pipe(Effect.annotateLogs({ actor: id }))
       faultsAt = []
       if (behavior.lastWill === null) {
-        closed = true
+        closed = gone
         return
       }
-      const will = decide({ input: behavior.lastWill(reason), ask: null, done: null })
-      yield* Effect.catchCause(will, (cause) =>
+      yield* Effect.catchCause(decide(behavior.lastWill(reason), null, null), (cause) =>
         Effect.logError("an actor could not end cleanly; a restart of the service recovers it", cause).pipe(
           Effect.annotateLogs({ actor: id }),
-          Effect.andThen(Effect.sync(() => (closed = true)))
+          Effect.andThen(Effect.sync(() => (closed = gone)))
         )
       )
     })
 
   const next = Effect.gen(function* () {
-    const mail = yield* Queue.take(mailbox)
-    if (mail.ask === null) tells--
-    else asks--
+    const mail = yield* mailbox.take
+    mailbox.took(mail)
+    current = mail
+    if (!Latch.isOpen(place.gate)) yield* place.gate.await
     // Who asked was told meanwhile that it cannot be done now (`Patience`): it must not be done later behind their back.
-    if (mail.done === null || !Deferred.isDoneUnsafe(mail.done)) {
-      current = mail
-      yield* handle(mail)
-      current = null
-    }
+    if (mail !== null && (mail.done === null || !Deferred.isDoneUnsafe(mail.done))) yield* handle(mail)
+    current = null
     // The first input did not make the entity: there is nothing to keep alive.
-    if (state === null) closed = true
+    if (state === null) closed ??= options.ended
     if (overflowed) {
       overflowed = false
       yield* giveUp("the mailbox overflowed")
@@ -250,14 +244,25 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
     watch()
   })
 
-  const over = () => closed || (state !== null && machine.isSettled(state))
+  const settled = () => state !== null && machine.isSettled(state)
+  const over = () => closed !== null || settled()
+
+  const retire = (): boolean => {
+    if (over() || touched || current !== null || !mailbox.isEmpty()) {
+      touched = false
+      return false
+    }
+    closed = gone
+    mailbox.knock()
+    return true
+  }
 
   const close = Effect.gen(function* () {
-    closed = true
+    closed ??= settled() ? options.ended : gone
     deadlines.set(id, null, nothing)
     // Interrupted in the middle (the service stops): whether it was committed is for a repetition to find out.
     if (current?.done != null) Deferred.doneUnsafe(current.done, Exit.fail(busy))
-    for (const { done } of yield* Queue.clear(mailbox)) if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(null))
+    for (const { done } of yield* mailbox.clear) if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(null))
   })
 
   const run = Effect.suspend(() => {
@@ -265,7 +270,17 @@ export const make = Effect.fnUntraced(function* <State, Input, Effects, Asked, A
     return Effect.whileLoop({ while: () => !over(), body: () => next, step: nothing })
   }).pipe(Effect.ensuring(close), Effect.asVoid)
 
-  return { id, state: () => state, ask, tell, run } satisfies Actor<State, Input, Asked, Answer>
+  return {
+    id,
+    place,
+    state: () => state,
+    ask,
+    tell: putAndWait,
+    post: (input) => void put(input, null),
+    reread: putAndWait(null),
+    retire,
+    run
+  } satisfies Actor<State, Input, Asked, Answer>
 })
 
 const nothing = () => {}

@@ -1,7 +1,9 @@
-import { Clock, Effect, FiberMap, Result } from "effect"
+import { Clock, Effect, Result } from "effect"
 import { Accounts } from "../account/Account.ts"
-import * as Actor from "../actor/Actor.ts"
+import type { Actor, Behavior, Step } from "../actor/Actor.ts"
+import * as Registry from "../actor/Registry.ts"
 import { Carrier, type CarrierEvent } from "../carrier/Carrier.ts"
+import * as Money from "../domain/Money.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 import { Journal } from "../store/Journal.ts"
@@ -15,31 +17,28 @@ import * as Salvage from "./Salvage.ts"
 
 /**
  * Live calls: one actor each, found by id, gone when settled. The shell around `CallMachine`: commit, then commands,
- * then the answer.
+ * then the answer. What a call tells its account it tells after the commit, and waits for nothing.
  */
-export type CallActor = Actor.Actor<CallState, CallInput, Asked, Rendered>
-
-const alreadyEnded = Rejected.of("call_already_ended", "the call has already ended")
+export type CallActor = Actor<CallState, CallInput, Asked, Rendered>
 
 export const make = Effect.gen(function* () {
   const journal = yield* Journal
   const carrier = yield* Carrier
   const accounts = yield* Accounts
-  const surroundings = yield* Actor.surroundings(Effect.map(journal.unavailableForMs, (ms) => ms > 0))
-  const fibers = yield* FiberMap.make<string>()
-  const live = new Map<string, CallActor>()
 
   const render = (state: CallState, asked: Asked): Rendered => ({ status: asked.status, body: CallView.encode(state) })
 
-  const commit = Effect.fnUntraced(function* (step: Actor.Step<CallState, CallInput, Effects>, asked: Asked | null) {
-    const rendered = asked === null ? nobodyAsked : render(step.state, asked)
-    const { balanceCents } = yield* journal.commit(commitOf(step, asked, rendered))
-    if (isTerminal(step.state) && (step.before === null || !isTerminal(step.before)))
-      yield* accounts.callEnded(step.state.tenantId, { cents: step.effects.chargeCents, balanceCents })
+  const commit = Effect.fnUntraced(function* (step: Step<CallState, CallInput, Effects>, asked: Asked | null) {
+    const { before, effects, state } = step
+    const rendered = asked === null ? nobodyAsked : render(state, asked)
+    yield* journal.commit(commitOf(step, asked, rendered))
+    if (before === null) yield* accounts.began(state.tenantId, state.id)
+    if (isTerminal(state) && (before === null || !isTerminal(before)))
+      yield* accounts.ended(state.tenantId, state.id, effects.chargeCents)
     return rendered
   })
 
-  const interpret = ({ effects, state }: Actor.Step<CallState, CallInput, Effects>): Effect.Effect<void> =>
+  const interpret = ({ effects, state }: Step<CallState, CallInput, Effects>): Effect.Effect<void> =>
     effects.commands.length === 0
       ? Effect.void
       : Effect.forEach(effects.commands, (command) => carrier.interpret(state.adapter, command), { discard: true })
@@ -49,32 +48,35 @@ export const make = Effect.gen(function* () {
     return { [leg.id]: yield* carrier.presence(state.adapter, leg.id) }
   })
 
-  /** `unborn` runs when the actor ends without ever having had a state: its first input was not committed. */
-  const spawn = Effect.fnUntraced(function* (id: string, initial: CallState | null, unborn: Effect.Effect<void>) {
-    const actor: CallActor = yield* Actor.make<CallState, CallInput, Effects, Asked, Rendered>({
-      id,
-      initial,
-      since: initial?.at ?? 0,
-      surroundings,
-      ended: alreadyEnded,
-      behavior: {
-        machine: CallMachine.machine,
-        commit,
-        interpret,
-        answer: render,
-        reload: Effect.map(journal.find(id), (row) => (row === null ? null : Result.getOrThrow(decode(row.state)))),
-        recovered: (state) => Effect.map(presence(state), (legs) => ({ type: "recovered", legs, lostAt: null })),
-        lastWill: (reason) => ({ type: "faulted", reason })
-      }
-    })
-    live.set(id, actor)
-    const gone = Effect.suspend(() => {
-      live.delete(id)
-      return actor.state() === null ? unborn : Effect.void
-    })
-    yield* FiberMap.run(fibers, id, Effect.ensuring(actor.run, gone))
-    return actor
-  }, Effect.uninterruptible)
+  const behavior: Behavior<CallState, CallInput, Effects, Asked, Rendered> = {
+    machine: CallMachine.machine,
+    commit,
+    interpret,
+    answer: render,
+    reload: (id) => Effect.map(journal.find(id), (row) => (row === null ? null : Result.getOrThrow(decode(row.state)))),
+    recovered: (state) => Effect.map(presence(state), (legs) => ({ type: "recovered", legs, lostAt: null })),
+    lastWill: (reason) => ({ type: "faulted", reason })
+  }
+  const registry = yield* Registry.make(
+    {
+      behavior,
+      since: (state) => state.at,
+      // A call that is not in memory is answered from its row.
+      load: null,
+      ended: Rejected.of("call_already_ended", "the call has already ended"),
+      unknown: Rejected.of("not_found", "no such call"),
+      maxLive,
+      passivation: null
+    },
+    Effect.map(journal.unavailableForMs, (ms) => ms > 0)
+  )
+  yield* registry.hold(partition)
+  yield* accounts.reserving("call", (stored) => {
+    const state = decode(stored)
+    return Result.isFailure(state) || isTerminal(state.success)
+      ? null
+      : reserved(state.success.direction, state.success.microUsdPerMinute)
+  })
 
   /**
    * Rebuilds every unsettled call and tells it so (house, "Recovery"); completes when each has committed what follows.
@@ -84,31 +86,43 @@ export const make = Effect.gen(function* () {
     const rows = yield* journal.unsettled("call")
     if (rows.length === 0) return 0
     const lostAt = journal.lastHeartbeatAt ?? (yield* Clock.currentTimeMillis)
-    yield* Effect.forEach(
-      rows,
-      Effect.fnUntraced(function* (row) {
-        const decoded = decode(row.state)
-        if (Result.isFailure(decoded))
-          yield* Effect.logError(`call ${row.id} cannot be read any more: it is ended`, decoded.failure)
-        const state = Result.isSuccess(decoded) ? decoded.success : Salvage.fromUnreadable(row)
-        const actor = yield* spawn(row.id, state, Effect.void)
-        yield* actor.tell({
-          type: "recovered",
-          legs: yield* presence(state),
-          lostAt: Math.max(lostAt, state.initiatedAt)
-        })
-      }),
-      { concurrency: 256, discard: true }
-    )
+    const found = yield* Effect.forEach(rows, (row) => {
+      const decoded = decode(row.state)
+      return Result.isSuccess(decoded)
+        ? Effect.succeed({ id: row.id, state: decoded.success })
+        : Effect.as(Effect.logError(`call ${row.id} cannot be read any more: it is ended`, decoded.failure), {
+            id: row.id,
+            state: Salvage.fromUnreadable(row)
+          })
+    })
+    const recovered = (state: CallState) =>
+      Effect.map(presence(state), (legs): CallInput => ({
+        type: "recovered",
+        legs,
+        lostAt: Math.max(lostAt, state.initiatedAt)
+      }))
+    yield* Effect.orDie(registry.recover(partition, found, recovered))
     return rows.length
   })
 
   const tell = (callId: string, event: CarrierEvent): Effect.Effect<void> =>
-    Effect.suspend(() => live.get(callId)?.tell({ type: "carrier", event }) ?? Effect.void)
+    Effect.suspend(() => registry.live.get(callId)?.tell({ type: "carrier", event }) ?? Effect.void)
 
-  return { live, spawn, recover, tell, entropy: surroundings.entropy } as const
+  return { live: registry.live, spawn: registry.spawn, recover, tell, entropy: registry.entropy } as const
 })
 
 export type CallRegistry = Effect.Success<typeof make>
+
+/** What a call reserves of its account: the price of its next started minute. */
+export const reserved = (direction: CallState["direction"], microUsdPerMinute: number) => ({
+  direction,
+  reservedCents: Money.centsFromMicro(microUsdPerMinute)
+})
+
+/** There is one partition for now. */
+const partition = 0
+
+/** About 8 KiB each. */
+const maxLive = 100_000
 
 const nobodyAsked: Rendered = { status: 0, body: null }

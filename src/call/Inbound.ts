@@ -5,7 +5,7 @@ import type { Admission, InboundOffer } from "../carrier/Carrier.ts"
 import type { Connections } from "../connection/Connection.ts"
 import * as Id from "../domain/Id.ts"
 import type { Numbers } from "../number/Number.ts"
-import type { CallRegistry } from "./CallRegistry.ts"
+import { type CallRegistry, reserved } from "./CallRegistry.ts"
 
 /**
  * Takes an inbound leg in, decision D3: number, then tenant, then admission. An unknown number is not found, a suspended
@@ -36,16 +36,17 @@ export const make = (doors: {
     const owner = yield* numbers.byDialled(offer.to)
     if (owner === null || owner.status !== "active") return refused("not_found")
     const { tenantId } = owner
-    const admitted = yield* Effect.result(accounts.admitInbound(tenantId))
+    const callId = Id.derive(registry.entropy.hex(16), "call")
+    const microUsdPerMinute = yield* billing.rate("inbound", offer.from)
+    const admitted = yield* Effect.result(accounts.admit(tenantId, callId, reserved("inbound", microUsdPerMinute)))
     if (admitted._tag === "Failure")
       return refused(admitted.failure.code === "tenant_suspended" ? "user_busy" : "unavailable")
-    const callId = Id.derive(registry.entropy.hex(16), "call")
-    const unborn = accounts.callEnded(tenantId, { cents: 0, balanceCents: null })
+    const { fundsCents, partition } = admitted.success
+    const abandoned = accounts.abandoned(tenantId, callId)
     let spawned = false
     const take = Effect.gen(function* () {
-      const microUsdPerMinute = yield* billing.rate("inbound", offer.from)
       const routeId = yield* routeOf(tenantId, owner.routeId, offer)
-      const actor = yield* registry.spawn(callId, null, unborn)
+      const actor = yield* registry.spawn(partition, callId, abandoned)
       spawned = true
       yield* actor.tell({
         type: "offered",
@@ -57,7 +58,7 @@ export const make = (doors: {
           microUsdPerMinute,
           limit: callLimit({
             timeLimitSecs: null,
-            fundsCents: admitted.success.fundsCents,
+            fundsCents,
             microUsdPerMinute,
             maxCallSecs: doors.maxCallSecs
           })
@@ -73,7 +74,7 @@ export const make = (doors: {
       Effect.as(Effect.logError("an inbound call could not be taken in", cause), false)
     )
     if (taken) return { admitted: true, callId } satisfies Admission
-    if (!spawned) yield* unborn
+    if (!spawned) yield* abandoned
     return refused("unavailable")
   }, Effect.uninterruptible)
 

@@ -6,7 +6,7 @@ import { Rejected } from "../domain/Rejected.ts"
 import * as Id from "../domain/Id.ts"
 import type { Slot } from "../idempotency/Slot.ts"
 import type { Numbers } from "../number/Number.ts"
-import type { CallRegistry } from "./CallRegistry.ts"
+import { type CallRegistry, reserved } from "./CallRegistry.ts"
 
 /** An outbound call as the API asks for it (spec §4.4 "Place a call"), defaults applied. */
 export interface PlaceRequest {
@@ -58,11 +58,11 @@ export const make = (doors: {
     yield* checkCallerId(caller, request)
     yield* destinations.check(caller.tenantId, request.to)
     const microUsdPerMinute = yield* billing.rate("outbound", request.to)
-    const { fundsCents } = yield* accounts.admitOutbound(caller.tenantId)
     const callId = Id.derive(registry.entropy.hex(16), "call")
-    // A call that never came to be gives its place back; one that did gives it back when it ends.
-    const unborn = accounts.callEnded(caller.tenantId, { cents: 0, balanceCents: null })
-    const actor = yield* registry.spawn(callId, null, unborn)
+    const admitted = yield* accounts.admit(caller.tenantId, callId, reserved("outbound", microUsdPerMinute))
+    const { fundsCents, partition } = admitted
+    const abandoned = accounts.abandoned(caller.tenantId, callId)
+    const actor = yield* Effect.tapError(registry.spawn(partition, callId, abandoned), () => abandoned)
     return yield* actor.ask(
       {
         type: "place",

@@ -11,13 +11,13 @@ const leftCall = Effect.fnUntraced(function* (tenantId: string) {
   const id = Id.derive(tenantId, "call")
   yield* sql`
     INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at)
-    VALUES (${id}, 'call', ${tenantId}, 1, false, 1, '{}', now())`
-  yield* sql`
-    INSERT INTO call (id, tenant_id, direction, status, from_number, to_number, route_id, initiated_at, duration_seconds,
-      rating_status)
-    VALUES (${id}, ${tenantId}, 'inbound', 'answered', '+12025550100', '+12025550150', 'r', now(), 0, 'pending')`
+    VALUES (${id}, 'call', ${tenantId}, 1, false, 1, '{"live": true}', now())`
   return id
 })
+
+const outbound = { direction: "outbound", reservedCents: 1 } as const
+
+const speakForCalls = Effect.flatMap(Accounts, (accounts) => accounts.reserving("call", () => outbound))
 
 /** The account's balance cannot be read until the gate opens. */
 const holdBalance = Effect.fnUntraced(function* (gate: Deferred.Deferred<void>) {
@@ -41,18 +41,36 @@ const somebodyWaits = Effect.gen(function* () {
 
 describe("Account, spec §7", () => {
   layer(Features.layer, { excludeTestServices: true })((it) => {
+    it.effect("an account is read with what lives and with what was admitted and has no row yet", () =>
+      Effect.gen(function* () {
+        const accounts = yield* Accounts
+        yield* speakForCalls
+        const { id } = yield* Features.newTenant()
+        yield* leftCall(id)
+        const liveCalls = Effect.map(accounts.overview(id), ({ tally }) => tally.liveCalls)
+        assert.strictEqual(yield* liveCalls, 1)
+        yield* accounts.admit(id, "in flight", outbound)
+        yield* accounts.moneyMoved(id)
+        assert.strictEqual(yield* liveCalls, 2)
+        yield* accounts.abandoned(id, "in flight")
+        yield* accounts.moneyMoved(id)
+        assert.strictEqual(yield* liveCalls, 1)
+      })
+    )
+
     it.effect("a call that ends while the account is being read does not hold its place for ever", () =>
       Effect.gen(function* () {
         const accounts = yield* Accounts
         const sql = yield* SqlClient.SqlClient
+        yield* speakForCalls
         const { id } = yield* Features.newTenant()
         const call = yield* leftCall(id)
         const gate = yield* Deferred.make<void>()
         const lock = yield* holdBalance(gate)
-        const admitting = yield* Effect.forkChild(accounts.admitInbound(id))
+        const admitting = yield* Effect.forkChild(accounts.admit(id, "another", outbound))
         yield* somebodyWaits
-        yield* sql`UPDATE call SET status = 'ended' WHERE id = ${call}`
-        yield* accounts.callEnded(id, { cents: 0, balanceCents: null })
+        yield* sql`UPDATE entity SET settled = true WHERE id = ${call}`
+        yield* accounts.ended(id, call, 0)
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(lock)
         yield* Fiber.join(admitting)

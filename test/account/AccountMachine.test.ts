@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { HashMap } from "effect"
 import * as Account from "../../src/account/AccountMachine.ts"
 
 const noon = Date.UTC(2026, 10, 20, 12)
@@ -15,12 +15,16 @@ const account = (
     day: "2026-11-20",
     daySpentCents: 0,
     monthSpentCents: 0,
-    liveCalls: 0,
+    live: HashMap.empty(),
     ...tally
   }
 })
+const live = { direction: "outbound", reservedCents: 1 } as const
+const calls = (count: number) =>
+  HashMap.fromIterable(Array.from({ length: count }, (_, index) => [`call ${index}`, live] as const))
+const inbound = { type: "admit", id: "inbound", live: { ...live, direction: "inbound" } } as const
 const admit = (state: Account.AccountState, now = noon) => {
-  const outcome = Account.step(state, { type: "admit_outbound" }, { ...context, now })
+  const outcome = Account.step(state, { type: "admit", id: "new", live }, { ...context, now })
   return outcome._tag === "rejected" ? outcome.rejection.code : outcome._tag
 }
 const quota = (fields: Partial<Account.Quota>) => ({ quota: { ...Account.defaultQuota, ...fields } })
@@ -53,26 +57,23 @@ describe("Admission, spec §7 and decision 2.10", () => {
       "accepted"
     ))
   it("the concurrent limit counts live calls", () => {
-    assert.strictEqual(admit(account({ liveCalls: 9 })), "accepted")
-    assert.strictEqual(admit(account({ liveCalls: 10 })), "concurrent_call_cap_exceeded")
+    assert.strictEqual(admit(account({ live: calls(9) })), "accepted")
+    assert.strictEqual(admit(account({ live: calls(10) })), "concurrent_call_cap_exceeded")
   })
   it("money comes before caps, caps before the concurrent limit", () => {
     assert.strictEqual(
-      admit(account({ balanceCents: 0, daySpentCents: 10_000, liveCalls: 10 })),
+      admit(account({ balanceCents: 0, daySpentCents: 10_000, live: calls(10) })),
       "balance_insufficient"
     )
-    assert.strictEqual(admit(account({ daySpentCents: 10_000, liveCalls: 10 })), "daily_spend_cap_exceeded")
+    assert.strictEqual(admit(account({ daySpentCents: 10_000, live: calls(10) })), "daily_spend_cap_exceeded")
   })
   it("a suspended tenant is refused in both directions", () => {
     const suspended = account({}, { status: "suspended" })
     assert.strictEqual(admit(suspended), "tenant_suspended")
-    assert.strictEqual(Account.step(suspended, { type: "admit_inbound" }, context)._tag, "rejected")
+    assert.strictEqual(Account.step(suspended, inbound, context)._tag, "rejected")
   })
   it("inbound calls are taken in without money or room", () =>
-    assert.strictEqual(
-      Account.step(account({ balanceCents: -5, liveCalls: 99 }), { type: "admit_inbound" }, context)._tag,
-      "accepted"
-    ))
+    assert.strictEqual(Account.step(account({ balanceCents: -5, live: calls(99) }), inbound, context)._tag, "accepted"))
 })
 
 describe("Settings", () => {
@@ -87,7 +88,7 @@ describe("Settings", () => {
     assert.isTrue(lifted._tag === "accepted" && lifted.state.settings.status === "active" && lifted.effects.durable)
   })
   it("admissions are not written, settings are", () => {
-    const admitted = Account.step(account(), { type: "admit_outbound" }, context)
+    const admitted = Account.step(account(), { type: "admit", id: "new", live }, context)
     assert.isTrue(admitted._tag === "accepted" && !admitted.effects.durable && admitted.state.settings.seq === 1)
     const changed = Account.step(account(), { type: "quota_set", quota: { concurrentCallLimit: 3 } }, context)
     assert.isTrue(changed._tag === "accepted" && changed.effects.durable && changed.state.settings.seq === 2)
@@ -116,25 +117,31 @@ describe("The limit of a call, decision D6", () => {
     assert.deepStrictEqual(limit({ microUsdPerMinute: 0 }), { afterSecs: 14_400, reason: "time_limit" }))
 })
 
-describe("Properties", () => {
-  const Moves = Schema.Array(Schema.Literals(["admit_outbound", "admit_inbound", "ended"])).check(
-    Schema.isMaxLength(60)
-  )
-  it.prop("outbound calls never exceed the limit, and every place comes back", { moves: Moves }, ({ moves }) => {
-    let state = account({}, quota({ concurrentCallLimit: 3 }))
-    let live = 0
-    for (const move of moves) {
-      if (move === "ended" && live === 0) continue
-      const outcome = Account.step(
-        state,
-        move === "ended" ? { type: "call_ended", chargedCents: 0, balanceCents: null } : { type: move },
-        context
-      )
-      if (outcome._tag === "accepted") {
-        state = outcome.state
-        live += move === "ended" ? -1 : 1
-      } else assert.isTrue(move === "admit_outbound" && live >= 3)
-      assert.strictEqual(state.tally.liveCalls, live)
+describe("What is told of a call", () => {
+  const ended = (state: Account.AccountState, id: string, chargedCents = 7) =>
+    Account.step(state, { type: "call_ended", id, chargedCents }, context)
+  it("its end gives its place back and takes its charge, once", () => {
+    const one = account({ live: calls(2) })
+    const first = ended(one, "call 1")
+    assert.isTrue(first._tag === "accepted")
+    if (first._tag !== "accepted") return
+    const { tally } = first.state
+    assert.deepStrictEqual(
+      [tally.balanceCents, tally.daySpentCents, tally.monthSpentCents, [...HashMap.keys(tally.live)]],
+      [493, 7, 7, ["call 0"]]
+    )
+    assert.strictEqual(ended(first.state, "call 1")._tag, "unchanged")
+  })
+  it("an admission that is abandoned gives its place back, and costs nothing", () => {
+    const outcome = Account.step(account({ live: calls(1) }), { type: "abandoned", id: "call 0" }, context)
+    assert.isTrue(outcome._tag === "accepted" && Account.liveCalls(outcome.state.tally) === 0)
+  })
+  it("the ends of two calls come to the same in any order", () => {
+    const end = (state: Account.AccountState, id: string) => {
+      const outcome = ended(state, id, id === "call 0" ? 3 : 5)
+      return outcome._tag === "accepted" ? outcome.state : state
     }
+    const two = account({ live: calls(2) })
+    assert.deepStrictEqual(end(end(two, "call 0"), "call 1").tally, end(end(two, "call 1"), "call 0").tally)
   })
 })

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import * as Actor from "../../src/actor/Actor.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
 import { accepted, type Machine, rejected, unchanged } from "../../src/actor/Machine.ts"
+import * as Surroundings from "../../src/actor/Surroundings.ts"
 import { rejection } from "../../src/domain/ErrorCatalogue.ts"
 import { Rejected } from "../../src/domain/Rejected.ts"
 
@@ -29,6 +30,7 @@ const machine: Machine<State, Input, string> = {
   isSettled: (state) => state.total >= 10
 }
 
+const place: Actor.Place = { partition: 0, gate: Latch.makeUnsafe(true) }
 const ended = Rejected.of("call_already_ended", "ended")
 
 const setUp = Effect.fnUntraced(function* (
@@ -36,9 +38,10 @@ const setUp = Effect.fnUntraced(function* (
 ) {
   const log: Array<string> = []
   let stored: State | null = null
-  const surroundings = yield* Actor.surroundings(Effect.succeed(false))
+  const surroundings = yield* Surroundings.make(Effect.succeed(false))
   const actor = yield* Actor.make<State, Input, string, string, string>({
     id: "counter",
+    place,
     initial: null,
     since: 0,
     surroundings,
@@ -54,7 +57,7 @@ const setUp = Effect.fnUntraced(function* (
         }),
       interpret: (step) => Effect.sync(() => void log.push(`send ${step.effects}`)),
       answer: (state, asked) => `${asked} still ${state.total}`,
-      reload: Effect.sync(() => stored),
+      reload: () => Effect.sync(() => stored),
       recovered: () => Effect.succeed("recovered"),
       lastWill: () => "will"
     }
@@ -67,16 +70,17 @@ const setUp = Effect.fnUntraced(function* (
 const anonymous = Effect.fnUntraced(function* () {
   const actor = yield* Actor.make<State, Input, string, string | null, number>({
     id: "anonymous",
+    place,
     initial: { total: 0, inputs: [] },
     since: 0,
-    surroundings: yield* Actor.surroundings(Effect.succeed(false)),
+    surroundings: yield* Surroundings.make(Effect.succeed(false)),
     ended,
     behavior: {
       machine: { ...machine, isSettled: () => false },
       commit: (step) => Effect.succeed(step.state.total),
       interpret: () => Effect.void,
       answer: (state) => state.total,
-      reload: Effect.succeed(null),
+      reload: () => Effect.succeed(null),
       recovered: () => Effect.succeed("recovered"),
       lastWill: () => "will"
     }

@@ -1,0 +1,235 @@
+import { Deferred, Effect, Exit, FiberSet, Latch, Scope } from "effect"
+import { Rejected } from "../domain/Rejected.ts"
+import * as Actor from "./Actor.ts"
+import { tellRoom } from "./Mailbox.ts"
+import * as Surroundings from "./Surroundings.ts"
+
+/**
+ * The entities of one kind that are in memory, by id: one actor each, in the partitions that this process holds.
+ *
+ * An actor comes by `spawn` (a new entity, or one that recovery rebuilds) or by being loaded when it is asked; it goes
+ * when it is settled, when it was idle for a while, or with its partition. Beyond `maxLive` new entities are refused
+ * with 503; those of a recovery are not.
+ */
+export interface Kind<State, Input extends {}, Effects, Asked, Answer> {
+  readonly behavior: Actor.Behavior<State, Input, Effects, Asked, Answer>
+  /** The time of the newest input: an actor's clock never runs behind it. */
+  readonly since: (state: State) => number
+  /** Reads an entity that is not in memory; null: there is none. Absent: this kind is never loaded by being asked. */
+  readonly load: ((id: string) => Effect.Effect<Loaded<State> | null, Rejected>) | null
+  /** What an ask gets when the entity has ended. */
+  readonly ended: Rejected
+  /** What an ask gets when there is no such entity. */
+  readonly unknown: Rejected
+  /** Asks that may wait at one actor. */
+  readonly askRoom?: number
+  readonly maxLive: number
+  /** An entity without messages for one to two times `afterMs` leaves memory if it may; null: none does. */
+  readonly passivation: { readonly afterMs: number; readonly mayLeave: (state: State) => boolean } | null
+}
+
+export interface Loaded<State> {
+  readonly partition: number
+  readonly state: State
+}
+
+/** A partition that this process holds. */
+interface Held extends Actor.Place {
+  readonly scope: Scope.Closeable
+  readonly fibers: FiberSet.FiberSet
+}
+
+const full = Rejected.of("service_unavailable", "the service is full; try again later")
+const elsewhere = Rejected.of("service_unavailable", "the service does not hold this partition now; try again")
+
+/** `outage`: true while nothing can be committed. */
+export const make = Effect.fnUntraced(function* <State, Input extends {}, Effects, Asked, Answer>(
+  kind: Kind<State, Input, Effects, Asked, Answer>,
+  outage: Effect.Effect<boolean>
+) {
+  type Entity = Actor.Actor<State, Input, Asked, Answer>
+  /** A load under way: who waits for it, and what came meanwhile. */
+  interface Loading {
+    readonly done: Deferred.Deferred<Entity, Rejected>
+    posts: Array<Input>
+    again: boolean
+  }
+  const surroundings = yield* Surroundings.make(outage)
+  const scope = yield* Effect.scope
+  const live = new Map<string, Entity>()
+  const loading = new Map<string, Loading>()
+  const held = new Map<number, Held>()
+
+  const begin = Effect.fnUntraced(function* (
+    partition: number,
+    id: string,
+    initial: State | null,
+    unborn: Effect.Effect<void>
+  ) {
+    const place = held.get(partition)
+    if (place === undefined) return yield* elsewhere
+    const actor: Entity = yield* Actor.make({
+      id,
+      place,
+      initial,
+      since: initial === null ? 0 : kind.since(initial),
+      surroundings,
+      ended: kind.ended,
+      behavior: kind.behavior,
+      ...(kind.askRoom === undefined ? {} : { askRoom: kind.askRoom })
+    })
+    live.set(id, actor)
+    const left = Effect.suspend(() => {
+      forget(actor)
+      return actor.state() === null ? unborn : Effect.void
+    })
+    yield* FiberSet.run(place.fibers, Effect.ensuring(actor.run, left))
+    return actor
+  })
+
+  const forget = (actor: Entity): void => {
+    if (live.get(actor.id) === actor) live.delete(actor.id)
+  }
+
+  /** A new entity. `unborn` runs when its actor ends without ever having had a state: its first input was not committed. */
+  const spawn = (partition: number, id: string, unborn: Effect.Effect<void>): Effect.Effect<Entity, Rejected> =>
+    Effect.suspend(() => (live.size >= kind.maxLive ? Effect.fail(full) : begin(partition, id, null, unborn))).pipe(
+      // An interrupted request must not leak half an entity.
+      Effect.uninterruptible
+    )
+
+  const read = Effect.fnUntraced(function* (id: string, load: NonNullable<typeof kind.load>, waiting: Loading) {
+    if (live.size >= kind.maxLive) return yield* full
+    let loaded: Loaded<State> | null
+    do {
+      waiting.again = false
+      loaded = yield* load(id)
+    } while (waiting.again)
+    if (loaded === null) return yield* kind.unknown
+    const actor = yield* begin(loaded.partition, id, loaded.state, Effect.void)
+    waiting.posts.forEach(actor.post)
+    return actor
+  })
+
+  /** The actor of an entity, loaded if need be: once, however many ask for it meanwhile. */
+  const get = (id: string): Effect.Effect<Entity, Rejected> =>
+    Effect.suspend(() => {
+      const known = live.get(id)
+      if (known !== undefined) return Effect.succeed(known)
+      const underway = loading.get(id)
+      if (underway !== undefined) return Deferred.await(underway.done)
+      if (kind.load === null) return Effect.fail(kind.unknown)
+      const waiting: Loading = { done: Deferred.makeUnsafe(), posts: [], again: false }
+      loading.set(id, waiting)
+      const reading = Effect.onExit(Effect.uninterruptible(read(id, kind.load, waiting)), (exit) =>
+        Effect.sync(() => {
+          loading.delete(id)
+          Deferred.doneUnsafe(waiting.done, exit)
+        })
+      )
+      // Others wait for it too: it does not end with the request that began it.
+      return Effect.andThen(Effect.forkIn(Effect.exit(reading), scope), Deferred.await(waiting.done))
+    })
+
+  const ask = (id: string, input: Input, asked: Asked): Effect.Effect<Answer, Rejected> =>
+    Effect.flatMap(get(id), (actor) =>
+      Effect.catch(actor.ask(input, asked), (refused) => {
+        if (refused !== Actor.gone || kind.load === null) return Effect.fail(refused)
+        // It left memory between being found and being asked.
+        forget(actor)
+        return ask(id, input, asked)
+      })
+    )
+
+  /**
+   * Tells an entity what its rows say already, if it is in memory; waits for nothing. What comes while it is loaded may
+   * be in what was read or not: it is told afterwards, and the entity knows what it has heard.
+   */
+  const post = (id: string, input: Input): void => {
+    const waiting = loading.get(id)
+    if (waiting === undefined) return live.get(id)?.post(input)
+    if (waiting.posts.length < tellRoom) waiting.posts.push(input)
+    else {
+      waiting.posts = []
+      waiting.again = true
+    }
+  }
+
+  /** Reads an entity again if it is in memory; completes when that is done. */
+  const reread = (id: string): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const waiting = loading.get(id)
+      if (waiting !== undefined) waiting.again = true
+      return live.get(id)?.reread ?? Effect.void
+    })
+
+  /** Rebuilds entities and tells each so; completes when each has committed what follows. */
+  const recover = (
+    partition: number,
+    found: ReadonlyArray<{ readonly id: string; readonly state: State }>,
+    recovered: (state: State) => Effect.Effect<Input>
+  ): Effect.Effect<void, Rejected> =>
+    Effect.forEach(
+      found,
+      ({ id, state }) =>
+        Effect.flatMap(Effect.uninterruptible(begin(partition, id, state, Effect.void)), (actor) =>
+          Effect.flatMap(recovered(state), actor.tell)
+        ),
+      { concurrency: 256, discard: true }
+    )
+
+  /** This process holds the partition from here on. */
+  const hold = (partition: number): Effect.Effect<void> =>
+    Effect.suspend(() => (held.has(partition) ? Effect.void : claim(partition)))
+
+  const claim = Effect.fnUntraced(function* (partition: number) {
+    const own = yield* Scope.fork(scope)
+    const fibers = yield* Scope.provide(FiberSet.make(), own)
+    held.set(partition, { partition, gate: Latch.makeUnsafe(true), scope: own, fibers })
+  })
+
+  /** The partition is lost: its actors stop where they are, without a last will; who waits gets 503. */
+  const drop = (partition: number): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const place = held.get(partition)
+      if (place === undefined) return Effect.void
+      held.delete(partition)
+      for (const actor of live.values()) if (actor.place === place) forget(actor)
+      // What was read under this claim may be old by the time of the next one.
+      for (const waiting of loading.values()) waiting.again = true
+      return Scope.close(place.scope, Exit.void)
+    })
+
+  if (kind.passivation !== null) {
+    const { afterMs, mayLeave } = kind.passivation
+    const sweep = (): void => {
+      for (const actor of live.values()) {
+        const state = actor.state()
+        if (state !== null && mayLeave(state) && actor.retire()) forget(actor)
+      }
+    }
+    yield* Effect.sleep(afterMs).pipe(Effect.andThen(Effect.sync(sweep)), Effect.forever, Effect.forkScoped)
+  }
+
+  const setGate = (partition: number, set: (gate: Latch.Latch) => boolean): void => {
+    const place = held.get(partition)
+    if (place !== undefined) set(place.gate)
+  }
+
+  return {
+    live: live as ReadonlyMap<string, Entity>,
+    entropy: surroundings.entropy,
+    spawn,
+    ask,
+    get,
+    post,
+    reread,
+    recover,
+    hold,
+    drop,
+    /** The claim of a partition is in doubt: nothing is decided there, asks get 503, tells wait. */
+    park: (partition: number): void => setGate(partition, Latch.closeUnsafe),
+    /** The claim stood all the while: what waits goes on. */
+    resume: (partition: number): void => setGate(partition, Latch.openUnsafe)
+  } as const
+})

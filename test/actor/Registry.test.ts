@@ -1,0 +1,323 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Latch, type Scope } from "effect"
+import { TestClock } from "effect/testing"
+import type { Behavior } from "../../src/actor/Actor.ts"
+import { Entropy } from "../../src/actor/Entropy.ts"
+import { accepted, type Machine } from "../../src/actor/Machine.ts"
+import * as Registry from "../../src/actor/Registry.ts"
+import { Rejected } from "../../src/domain/Rejected.ts"
+
+/** A sum that is settled at 100; its rows are a map. */
+interface Sum {
+  readonly total: number
+}
+type Input = { readonly add: number } | "will"
+
+const machine: Machine<Sum, Input, null> = {
+  step: (state, input) => accepted({ total: input === "will" ? 100 : (state?.total ?? 0) + input.add }, null),
+  nextDeadline: () => null,
+  isSettled: ({ total }) => total >= 100
+}
+
+const partition = 0
+const other = 1
+
+const setUp = Effect.fnUntraced(function* (options: { readonly maxLive?: number } = {}) {
+  const rows = new Map<string, Sum>()
+  const loads: Array<string> = []
+  /** Loads and commits wait here. */
+  const loading = Latch.makeUnsafe(true)
+  const committing = Latch.makeUnsafe(true)
+  const behavior: Behavior<Sum, Input, null, string, number> = {
+    machine,
+    commit: Effect.fnUntraced(function* ({ state }, asked) {
+      yield* committing.await
+      if (asked !== null) rows.set(asked, state)
+      return state.total
+    }),
+    interpret: () => Effect.void,
+    answer: ({ total }) => total,
+    reload: (id) => Effect.sync(() => rows.get(id) ?? null),
+    recovered: null,
+    lastWill: () => "will"
+  }
+  const registry = yield* Registry.make(
+    {
+      behavior,
+      since: () => 0,
+      load: Effect.fnUntraced(function* (id) {
+        loads.push(id)
+        const row = rows.get(id)
+        yield* loading.await
+        return row === undefined ? null : { partition: id.startsWith("other") ? other : partition, state: row }
+      }),
+      ended: Rejected.of("call_already_ended", "ended"),
+      unknown: Rejected.of("not_found", "unknown"),
+      maxLive: options.maxLive ?? 10,
+      passivation: { afterMs: 60_000, mayLeave: ({ total }) => total !== 13 }
+    },
+    Effect.succeed(false)
+  )
+  yield* registry.hold(partition)
+  yield* registry.hold(other)
+  const add = (id: string, amount: number) => registry.ask(id, { add: amount }, id)
+  return { registry, rows, loads, loading, committing, add }
+})
+
+const test = <A, E>(body: Effect.Effect<A, E, Scope.Scope | Entropy>) =>
+  Effect.orDie(Effect.scoped(Effect.provide(body, Entropy.layerFixed("registry test"))))
+
+const settle = TestClock.adjust(1)
+
+describe("A registry of actors", () => {
+  it.effect("loads an entity once, however many ask for it at the same time", () =>
+    test(
+      Effect.gen(function* () {
+        const { add, loading, loads, registry, rows } = yield* setUp()
+        rows.set("a", { total: 1 })
+        loading.closeUnsafe()
+        const asking = yield* Effect.forEach([1, 1, 1], (amount) => Effect.forkChild(add("a", amount)))
+        yield* settle
+        loading.openUnsafe()
+        const totals = yield* Effect.forEach(asking, Fiber.join)
+        assert.deepStrictEqual(
+          totals.toSorted((x, y) => x - y),
+          [2, 3, 4]
+        )
+        assert.deepStrictEqual(loads, ["a"])
+        assert.strictEqual(registry.live.size, 1)
+      })
+    )
+  )
+
+  it.effect("a load does not end with the request that began it", () =>
+    test(
+      Effect.gen(function* () {
+        const { add, loading, rows } = yield* setUp()
+        rows.set("a", { total: 1 })
+        loading.closeUnsafe()
+        const first = yield* Effect.forkChild(add("a", 1))
+        yield* settle
+        const second = yield* Effect.forkChild(add("a", 1))
+        yield* Fiber.interrupt(first)
+        loading.openUnsafe()
+        assert.strictEqual(yield* Fiber.join(second), 2)
+      })
+    )
+  )
+
+  it.effect("what is told while an entity is loaded is told when it is there", () =>
+    test(
+      Effect.gen(function* () {
+        const { add, loading, registry, rows } = yield* setUp()
+        rows.set("a", { total: 1 })
+        registry.post("a", { add: 50 })
+        loading.closeUnsafe()
+        const asking = yield* Effect.forkChild(add("a", 1))
+        yield* settle
+        registry.post("a", { add: 10 })
+        loading.openUnsafe()
+        // The one that was posted before the load began is in the rows: nobody is there to hear it.
+        assert.strictEqual(yield* Fiber.join(asking), 12)
+      })
+    )
+  )
+
+  it.effect("an entity that has to be read again while it is loaded is read again", () =>
+    test(
+      Effect.gen(function* () {
+        const { add, loading, loads, registry, rows } = yield* setUp()
+        rows.set("a", { total: 1 })
+        loading.closeUnsafe()
+        const asking = yield* Effect.forkChild(add("a", 1))
+        yield* settle
+        rows.set("a", { total: 30 })
+        yield* registry.reread("a")
+        loading.openUnsafe()
+        assert.strictEqual(yield* Fiber.join(asking), 31)
+        assert.strictEqual(loads.length, 2)
+      })
+    )
+  )
+
+  it.effect("an unknown entity is refused, and asked for again at the next ask", () =>
+    test(
+      Effect.gen(function* () {
+        const { add, rows } = yield* setUp()
+        assert.strictEqual((yield* Effect.flip(add("a", 1))).code, "not_found")
+        rows.set("a", { total: 1 })
+        assert.strictEqual(yield* add("a", 1), 2)
+      })
+    )
+  )
+
+  it.effect("an idle entity leaves memory, one that may not stays; the next ask loads it from its rows", () =>
+    test(
+      Effect.gen(function* () {
+        const { add, loads, registry, rows } = yield* setUp()
+        rows.set("a", { total: 0 }).set("b", { total: 0 })
+        yield* add("a", 1)
+        yield* add("b", 13)
+        yield* TestClock.adjust("60 seconds")
+        yield* add("a", 1)
+        yield* TestClock.adjust("60 seconds")
+        assert.strictEqual(registry.live.size, 2)
+        yield* TestClock.adjust("60 seconds")
+        assert.deepStrictEqual([...registry.live.keys()], ["b"])
+        assert.strictEqual(yield* add("a", 1), 3)
+        assert.deepStrictEqual(loads, ["a", "b", "a"])
+      })
+    )
+  )
+
+  it.effect("an entity in the middle of a commit does not leave", () =>
+    test(
+      Effect.gen(function* () {
+        const { add, committing, registry, rows } = yield* setUp()
+        rows.set("a", { total: 0 })
+        yield* add("a", 1)
+        committing.closeUnsafe()
+        const asking = yield* Effect.forkChild(add("a", 1))
+        yield* TestClock.adjust("5 minutes")
+        assert.strictEqual(registry.live.size, 1)
+        committing.openUnsafe()
+        assert.strictEqual(yield* Fiber.join(asking), 2)
+      })
+    )
+  )
+
+  it.effect("an ask of an actor that has just left memory is not lost: it loads the entity again", () =>
+    test(
+      Effect.gen(function* () {
+        const { add, registry, rows } = yield* setUp()
+        rows.set("a", { total: 0 })
+        yield* add("a", 1)
+        const left = yield* registry.get("a")
+        assert.isFalse(left.retire())
+        yield* settle
+        assert.isTrue(left.retire())
+        assert.strictEqual((yield* Effect.flip(left.ask({ add: 1 }, "a"))).code, "service_unavailable")
+        assert.strictEqual(yield* add("a", 1), 2)
+        assert.notStrictEqual(yield* registry.get("a"), left)
+      })
+    )
+  )
+
+  it.effect("beyond its bound new entities are refused with 503; a place that comes free is taken again", () =>
+    test(
+      Effect.gen(function* () {
+        const { add, registry, rows } = yield* setUp({ maxLive: 2 })
+        rows.set("a", { total: 0 }).set("b", { total: 0 })
+        yield* add("a", 1)
+        const actor = yield* registry.spawn(partition, "new", Effect.void)
+        yield* actor.ask({ add: 1 }, "new")
+        assert.strictEqual((yield* Effect.flip(add("b", 1))).code, "service_unavailable")
+        assert.strictEqual(
+          (yield* Effect.flip(registry.spawn(partition, "newer", Effect.void))).code,
+          "service_unavailable"
+        )
+        yield* actor.ask({ add: 99 }, "new")
+        yield* settle
+        assert.strictEqual(yield* add("b", 1), 1)
+      })
+    )
+  )
+
+  it.effect("recovery rebuilds what there is, also beyond the bound, and completes when each was told", () =>
+    test(
+      Effect.gen(function* () {
+        const { registry } = yield* setUp({ maxLive: 1 })
+        const found = ["a", "b", "c"].map((id) => ({ id, state: { total: 1 } }))
+        yield* registry.recover(partition, found, () => Effect.succeed({ add: 1 }))
+        assert.deepStrictEqual(
+          [...registry.live.values()].map((actor) => actor.state()?.total),
+          [2, 2, 2]
+        )
+      })
+    )
+  )
+
+  it.effect("a dropped partition's actors stop where they are: no last will, and who waits gets 503", () =>
+    test(
+      Effect.gen(function* () {
+        const { add, committing, registry, rows } = yield* setUp()
+        rows.set("a", { total: 1 }).set("b", { total: 1 }).set("other", { total: 1 })
+        yield* Effect.forEach(["a", "b", "other"], (id) => add(id, 1))
+        const actor = yield* registry.get("a")
+        committing.closeUnsafe()
+        const asking = yield* Effect.forEach([1, 2], (amount) => Effect.forkChild(Effect.exit(add("a", amount))))
+        const elsewhere = yield* Effect.forkChild(add("other", 1))
+        yield* settle
+        yield* registry.drop(partition)
+        for (const each of asking) {
+          const exit = yield* Fiber.join(each)
+          assert.isTrue(Exit.isFailure(exit) && JSON.stringify(exit.cause).includes("service_unavailable"))
+        }
+        assert.deepStrictEqual([...registry.live.keys()], ["other"])
+        assert.strictEqual(actor.state()?.total, 2)
+        assert.strictEqual((yield* Effect.flip(add("b", 1))).code, "service_unavailable")
+        committing.openUnsafe()
+        assert.strictEqual(yield* Fiber.join(elsewhere), 3)
+        yield* registry.hold(partition)
+        assert.strictEqual(yield* add("b", 1), 3)
+      })
+    )
+  )
+
+  it.effect("what was read under a claim that was lost meanwhile is read again", () =>
+    test(
+      Effect.gen(function* () {
+        const { add, loading, registry, rows } = yield* setUp()
+        rows.set("a", { total: 1 })
+        loading.closeUnsafe()
+        const asking = yield* Effect.forkChild(add("a", 1))
+        yield* settle
+        yield* registry.drop(partition)
+        rows.set("a", { total: 40 })
+        yield* registry.hold(partition)
+        loading.openUnsafe()
+        assert.strictEqual(yield* Fiber.join(asking), 41)
+      })
+    )
+  )
+
+  it.effect(
+    "a parked partition decides nothing and keeps its state: asks get 503, what is told waits for the resume",
+    () =>
+      test(
+        Effect.gen(function* () {
+          const { add, loads, registry, rows } = yield* setUp()
+          rows.set("a", { total: 1 }).set("other", { total: 1 })
+          yield* add("a", 1)
+          const actor = yield* registry.get("a")
+          registry.park(partition)
+          const told = yield* Effect.forkChild(actor.tell({ add: 5 }))
+          assert.strictEqual((yield* Effect.flip(add("a", 1))).code, "service_unavailable")
+          assert.strictEqual(yield* add("other", 1), 2)
+          yield* settle
+          assert.strictEqual(actor.state()?.total, 2)
+          registry.resume(partition)
+          yield* Fiber.join(told)
+          assert.strictEqual(yield* add("a", 1), 8)
+          assert.deepStrictEqual(loads, ["a", "other"])
+        })
+      )
+  )
+
+  it.effect("an entity whose first input is not committed leaves nothing behind, and says so", () =>
+    test(
+      Effect.gen(function* () {
+        const { committing, registry } = yield* setUp()
+        const unborn = yield* Deferred.make<string>()
+        committing.closeUnsafe()
+        const actor = yield* registry.spawn(partition, "new", Effect.asVoid(Deferred.succeed(unborn, "unborn")))
+        const asking = yield* Effect.forkChild(Effect.exit(actor.ask({ add: 1 }, "new")))
+        yield* settle
+        yield* registry.drop(partition)
+        assert.strictEqual(yield* Deferred.await(unborn), "unborn")
+        assert.isTrue(Exit.isFailure(yield* Fiber.join(asking)))
+        assert.strictEqual(registry.live.size, 0)
+      })
+    )
+  )
+})

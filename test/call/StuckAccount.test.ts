@@ -1,0 +1,93 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer, References } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../src/account/Account.ts"
+import { DestinationRules } from "../../src/account/DestinationRules.ts"
+import { Calls } from "../../src/call/Call.ts"
+import { Carrier, type CarrierCommand, CarrierSink } from "../../src/carrier/Carrier.ts"
+import { Numbers } from "../../src/number/Number.ts"
+import * as Features from "../support/Features.ts"
+
+const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
+  Layer.provideMerge(Layer.merge(DestinationRules.layer, Carrier.layer)),
+  Layer.provideMerge(Features.layer),
+  Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
+)
+
+const operator = { type: "operator", name: "test" } as const
+
+/** The rows of tenants cannot be written until the gate opens: a change of status waits, and with it the account. */
+const stick = Effect.fnUntraced(function* (tenantId: string, gate: Deferred.Deferred<void>) {
+  const sql = yield* SqlClient.SqlClient
+  const accounts = yield* Accounts
+  const held = yield* Deferred.make<void>()
+  const lock = yield* Effect.forkChild(
+    Effect.gen(function* () {
+      yield* sql`SELECT 1 FROM tenant WHERE id = ${tenantId} FOR UPDATE`
+      yield* Deferred.succeed(held, undefined)
+      yield* Deferred.await(gate)
+    }).pipe(sql.withTransaction)
+  )
+  yield* Deferred.await(held)
+  const change = yield* Effect.forkChild(accounts.setQuota(tenantId, { concurrentCallLimit: 7 }, operator))
+  while (
+    (yield* sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%UPDATE tenant%'`)
+      .length === 0
+  )
+    yield* Effect.sleep("5 millis")
+  return { lock, change }
+})
+
+const order = (phoneNumber: string) => ({
+  phoneNumbers: [phoneNumber],
+  countryCode: "US",
+  numberType: "local" as const,
+  routeId: null,
+  customerReference: null
+})
+
+describe("A call and its account", () => {
+  layer(world, { excludeTestServices: true })((it) => {
+    // The end of a call waited, inside its commit, for the account to handle it: a BYE got its 200 only then.
+    it.effect("an account that is stuck delays no BYE; when it goes on, it hears of the end", () =>
+      Effect.gen(function* () {
+        const sink = yield* CarrierSink
+        const accounts = yield* Accounts
+        const dialled: Array<CarrierCommand> = []
+        yield* (yield* Carrier).register("simulator", {
+          interpret: (command) => Effect.sync(() => void dialled.push(command)),
+          presence: () => Effect.succeed("alive")
+        })
+        const { caller, id } = yield* Features.newTenant()
+        yield* (yield* Numbers).order(caller, order("+12025550150"), null)
+        yield* (yield* Calls).place(
+          caller,
+          {
+            from: "+12025550150",
+            to: "+12025550102",
+            routeId: null,
+            customerReference: null,
+            timeoutSecs: 60,
+            timeLimitSecs: null,
+            callerIdForwarding: false
+          },
+          null
+        )
+        const [dial] = dialled
+        assert.strictEqual((yield* accounts.overview(id)).tally.liveCalls, 1)
+        const gate = yield* Deferred.make<void>()
+        const { change, lock } = yield* stick(id, gate)
+        const bye = { type: "ended", cause: "hangup", sipStatus: null, by: "far" } as const
+        yield* sink
+          .tell(dial?.callId ?? "", { ...bye, legId: dial?.legId ?? "", at: Date.now() })
+          .pipe(Effect.timeout("2 seconds"))
+        yield* Deferred.succeed(gate, undefined)
+        yield* Fiber.join(lock)
+        yield* Fiber.join(change)
+        // The account takes its messages in order: what is asked now is answered behind the end.
+        yield* accounts.setQuota(id, { concurrentCallLimit: 8 }, operator)
+        assert.strictEqual((yield* accounts.overview(id)).tally.liveCalls, 0)
+      })
+    )
+  })
+})
