@@ -1,7 +1,8 @@
 /**
- * Enforces the names and the floors of the house (README, "The house"): a file imports its own room and lower floors, never upward,
- * never in a circle; a feature sees of another feature only its door, and only doors that stand earlier in `features`.
- * Pure floors reach no socket, file, process or random source: of Node they may use the hash functions only.
+ * Enforces the names and the floors of the house (src/README.md#floors): a file imports its own room and lower floors,
+ * never upward, never in a circle; a feature sees of another feature only its door, and only doors that stand earlier
+ * in `features`. Pure floors reach no socket, file, process or random source: of Node they may use the hash functions
+ * only.
  */
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative } from "node:path"
@@ -151,7 +152,7 @@ for (const file of globSync("src/**/*.ts", { cwd: root })) {
   }
 }
 
-/** Names of the house: a file is a module in PascalCase, and no name says only that it helps. */
+/** Names, src/README.md#names: a file is a module in PascalCase, and no name says only that it helps. */
 const namedOtherwise = /^(main|operator\/cli)\.ts$|^store\/migration\/\d{4}_[a-z_]+\.ts$|\.d\.ts$/
 const saysNothing = /(Manager|Helper|Util|Utils|Impl|Service)$/
 const declared = /^export (?:abstract )?(?:class|const|interface|type|function) (\w+)/gm

@@ -16,7 +16,7 @@ export type { Operator } from "./AccountRecord.ts"
 export { DestinationRules, type Rule, type RuleKind } from "./DestinationRules.ts"
 
 /**
- * Accounts: admission of calls, status and quota of a tenant (spec §2.7, §7, §8).
+ * Accounts: admission of calls, status and quota of a tenant, guide/money.md.
  *
  * Each account is one actor, loaded when it is first needed, and gone from memory when nothing of its tenant lives and
  * nobody asked for a while; it reads its tally from the rows. Money that moves outside calls (orders, credits) is told

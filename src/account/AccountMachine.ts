@@ -24,7 +24,7 @@ export interface Quota {
   readonly allowCallerIdForwarding: boolean
 }
 
-/** Decision 2.5. */
+/** What a new tenant gets, guide/money.md#quota. */
 export const defaultQuota: Quota = {
   dailySpendCapCents: 10_000,
   monthlySpendCapCents: 100_000,
@@ -178,8 +178,8 @@ export const opened = (tenantId: string): Settings => ({
 })
 
 /**
- * Decision D6: what ends an answered call from our side. The affordable time is at least one started minute: admission
- * asks for a balance above zero, not for the price of a minute.
+ * What ends an answered call from our side, guide/money.md#the-longest-a-call-can-last. The affordable time is at least
+ * one started minute: admission asks for a balance above zero, not for the price of a minute.
  */
 export const callLimit = (options: {
   readonly timeLimitSecs: number | null

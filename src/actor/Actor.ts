@@ -5,7 +5,7 @@ import * as Mailbox from "./Mailbox.ts"
 import type { Surroundings } from "./Surroundings.ts"
 
 /**
- * The shell of one entity: a mailbox, a pure machine, a commit, and supervision (house, "The actor and its journal").
+ * The shell of one entity: a mailbox, a pure machine, a commit, and supervision (src/README.md#supervision).
  *
  * One message at a time: decide, commit, interpret the commands, answer. A defect answers the message that caused it
  * with a fault and drops it; the state is then read again and told `Recovered`. More than five defects in ten seconds

@@ -23,12 +23,12 @@ export type { GatherOptions } from "./CallState.ts"
 export type { Caller, PlaceRequest } from "./PlaceCall.ts"
 
 /**
- * Calls, spec §2.2, §3.1, §4.4: placing, controlling, finding and listing them, and what the carriers report of them.
+ * Calls, guide/calls.md: placing, controlling, finding and listing them, and what the carriers report of them.
  */
 export class Calls extends Context.Service<
   Calls,
   {
-    /** 201 with the Call; fails with the refusals of spec §7 in the order of decision 2.10. */
+    /** 201 with the Call; fails with the refusals of guide/calls.md#order-of-checks, in that order. */
     readonly place: (
       caller: PlaceCall.Caller,
       request: PlaceCall.PlaceRequest,
@@ -57,7 +57,7 @@ export class Calls extends Context.Service<
      * gets its BYE.
      */
     readonly drain: (drainMs: number) => Effect.Effect<void>
-    /** Ends the live calls of a tenant that is closed, as `tenant_suspended` (decision 2.1.2). */
+    /** Ends the live calls of a tenant that is closed, as `tenant_suspended`. */
     readonly endAll: (tenantId: string) => Effect.Effect<void>
   }
 >()("trunkline/call/Calls") {

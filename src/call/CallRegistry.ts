@@ -79,8 +79,8 @@ export const make = Effect.gen(function* () {
   })
 
   /**
-   * Rebuilds every unsettled call and tells it so (house, "Recovery"); completes when each has committed what follows.
-   * A row that cannot be read is salvaged: its call ends cleanly.
+   * Rebuilds every unsettled call and tells it so (src/README.md#recovery); completes when each has committed what
+   * follows. A row that cannot be read is salvaged: its call ends cleanly.
    */
   const recover = Effect.gen(function* () {
     const rows = yield* journal.unsettled("call")

@@ -25,7 +25,7 @@ const Leg = Schema.Struct({
   endedAt: OrNull(Millis),
   endReason: OrNull(Schema.String),
   endInitiator: OrNull(Schema.String),
-  /** The adapter's opaque word for finding this leg again (house, "Recovery"). */
+  /** The adapter's opaque word for finding this leg again (src/README.md#recovery). */
   resume: Schema.Json,
   /** The command that dialled it; null for an inbound leg. */
   dialId: OrNull(Schema.String),
@@ -101,7 +101,7 @@ export const CallState = Schema.Struct({
   /** Ring time of an outbound call, seconds. */
   timeoutSecs: Schema.Number,
   limit: Limit,
-  /** The rate it was admitted with (decision D5). */
+  /** The rate it was admitted with. */
   microUsdPerMinute: Schema.Number,
   ratingStatus: Schema.Literals(["pending", "rated", "failed"]),
   costCents: OrNull(Schema.Number),

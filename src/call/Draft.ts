@@ -50,7 +50,7 @@ export const settle = (draft: Draft, is: (pending: Pending) => boolean): Draft =
 /** Identity of the n-th command of this step. */
 export const commandId = (context: StepContext, index = 0): string => Id.deriveOpaque(context.seed, "command", index)
 
-/** The ids that every event of the call's own leg repeats (decision 2.2). */
+/** The ids that every event of the call's own leg repeats. */
 export const ids = (state: CallState, legId: string) => ({
   call_id: state.id,
   leg_id: legId,

@@ -8,7 +8,7 @@ import type { Slot } from "../idempotency/Slot.ts"
 import type { Numbers } from "../number/Number.ts"
 import { type CallRegistry, reserved } from "./CallRegistry.ts"
 
-/** An outbound call as the API asks for it (spec §4.4 "Place a call"), defaults applied. */
+/** An outbound call as the API asks for it (guide/calls.md#placing-a-call), defaults applied. */
 export interface PlaceRequest {
   readonly from: string
   readonly to: string
@@ -25,7 +25,7 @@ export interface Caller {
 }
 
 /**
- * Places a call, in the order of checks of decision 2.10: route, caller id, destination, money and caps; then the
+ * Places a call, guide/calls.md#order-of-checks: route, caller id, destination, money and caps; then the
  * call's first state, `call.started` and the receipt are one commit, and only then is the carrier asked.
  */
 export const make = (doors: {

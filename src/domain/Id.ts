@@ -2,7 +2,7 @@ import { hash } from "node:crypto"
 import { Schema } from "effect"
 
 /**
- * Identifiers, spec §2.1: `svc_<type>_<32 hex>` for telephony and money, UUIDs for identity and operations.
+ * Identifiers, guide/requests.md#ids: `svc_<type>_<32 hex>` for telephony and money, UUIDs for identity and operations.
  *
  * New ids are never drawn where decisions are made: they are derived from the `seed` of the input that caused them,
  * so that folding the journal again gives the same ids.
@@ -29,7 +29,7 @@ export const NumberId = prefixed("did")
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
 export const Uuid = Schema.String.check(Schema.isPattern(uuidPattern))
 
-/** The prefixes of ids that this service makes; additive ones are in decisions part A. */
+/** The prefixes of ids that this service makes. */
 export type Prefix =
   | "call"
   | "leg"

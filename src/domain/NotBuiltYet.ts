@@ -3,8 +3,8 @@ import { disagreement } from "./CodedCheck.ts"
 import { Rejected } from "./Rejected.ts"
 
 /**
- * Parts of the specification that stand in the declaration, and so in the published document, and are refused with 422
- * `unprocessable` that names them. Building one means deleting its `NotBuiltYet` here and there.
+ * Parts of the API that are declared, and so stand in the published document, and that are refused with 422
+ * `unprocessable`, which names them. Whoever builds one deletes its `NotBuiltYet`.
  */
 const description = "Not built yet: answers 422 `unprocessable`."
 

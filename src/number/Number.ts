@@ -23,8 +23,8 @@ export type { NumberFilters, Owner } from "./NumberRepo.ts"
 const remembered = 50_000
 
 /**
- * Phone numbers, spec §4.8 and decision 2.4, over the operator's own inventory: searched, ordered, listed, and found
- * when they are dialled (from memory; a change is seen at once).
+ * Phone numbers, guide/numbers.md, over the operator's own inventory: searched, ordered, listed, and found when they
+ * are dialled (from memory; a change is seen at once).
  */
 export class Numbers extends Context.Service<
   Numbers,

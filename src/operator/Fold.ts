@@ -34,7 +34,7 @@ export interface Change {
   readonly to: Json
 }
 
-/** A place where what was folded is not what was stored. */
+/** A place where the folded state differs from the stored one. */
 export interface Difference {
   readonly path: string
   readonly folded: Json
@@ -77,7 +77,7 @@ const play = (before: CallState | null, stored: StoredInput): Step => {
   }
 }
 
-/** What every input changes says nothing. */
+/** A field that every input changes tells nothing. */
 const always: ReadonlySet<string> = new Set(["seq", "sequence", "at"])
 
 const changesOf = (before: CallState | null, after: CallState): ReadonlyArray<Change> =>
@@ -85,14 +85,14 @@ const changesOf = (before: CallState | null, after: CallState): ReadonlyArray<Ch
     ? [{ path: "status", from: null, to: after.status }]
     : leaves(before, after).filter(({ path }) => !always.has(path))
 
-/** Where the fold is not what is stored; none: both are the same JSON, whatever the order of keys. */
+/** Where the fold differs from what is stored; none: both are the same JSON, whatever the order of keys. */
 export const differences = (folded: unknown, stored: unknown): ReadonlyArray<Difference> =>
   leaves(folded, stored).map(({ from, path, to }) => ({ path, folded: from, stored: to }))
 
 /** More differing leaves than this are not listed. */
 const leafLimit = 50
 
-/** What is in one of two arrays or objects only stands against null. */
+/** What only one of two arrays or objects has is compared with null. */
 const leaves = (from: unknown, to: unknown): ReadonlyArray<Change> => {
   const out: Array<Change> = []
   const walk = (path: string, left: Json, right: Json): void => {

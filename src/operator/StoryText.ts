@@ -3,7 +3,7 @@ import type { Delivery, Story } from "./Story.ts"
 
 type Fields = Readonly<Record<string, Json>>
 
-/** Said by the step, or too long and opaque to read. */
+/** Fields that the step says already, or that are too long and opaque to read. */
 const unsaid: ReadonlySet<string> = new Set([
   "type",
   "at",

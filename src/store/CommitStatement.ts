@@ -43,8 +43,8 @@ export const encode = (rows: ReadonlyArray<unknown>): string => {
 }
 
 /**
- * The one statement that writes a batch of commits (house, "One writer, one owner" and "Fan-out"). No two commits of a
- * batch may write the same entity.
+ * The one statement that writes a batch of commits (src/README.md#one-writer, src/README.md#fan-out). No two commits
+ * of a batch may write the same entity.
  *
  * Parameters: `$1` the epoch this process holds, then one JSON array as text for each table that the batch writes. The
  * epoch row is locked `FOR SHARE`; under an older epoch nothing is written and `owner` is 0. Money is summed in order

@@ -2,7 +2,7 @@ import { Context, type Effect } from "effect"
 import type { ListWrite } from "./ListTable.ts"
 
 /**
- * The journal: what "nothing is lost" means (house, section "The actor and its journal").
+ * The journal: what "nothing is lost" means (src/README.md#commit-before-anything-leaves).
  *
  * A commit is one transaction: the input, the new state, the public events with their deliveries, money, audit lines
  * and the idempotency receipt. Nothing leaves before it. Commits of many actors are written by one fiber as one
@@ -29,11 +29,11 @@ export interface EntityWrite {
   }
 }
 
-/** A public event; `body` is the rendered envelope of spec §6.1, stored once, the same bytes on every attempt. */
+/** A public event; `body` is the rendered envelope, stored once, the same bytes on every attempt. */
 export interface EventRow {
   readonly id: string
   readonly tenantId: string
-  /** What `sequence` counts for (decision D14), and the delivery lane. */
+  /** What `sequence` counts for, and the delivery lane. */
   readonly entityId: string
   readonly sequence: number
   readonly type: string
@@ -68,13 +68,13 @@ export interface MoneyRow {
   readonly at: number
 }
 
-/** The stored first response to an Idempotency-Key (spec §4.1). */
+/** The stored first response to an Idempotency-Key, guide/idempotency.md#what-is-stored. */
 export interface Receipt {
   /** API key id, or `email:` and the lower-cased address at signup. */
   readonly owner: string
   readonly key: string
   readonly method: string
-  /** Without a trailing slash (decision C19). */
+  /** Without a trailing slash. */
   readonly path: string
   readonly bodyHash: string
   readonly status: number

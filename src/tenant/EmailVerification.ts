@@ -26,8 +26,8 @@ interface Letter {
  * Verification of e-mail addresses, guide/tenants.md#e-mail-verification: a token is 32 random bytes, is kept hashed,
  * and is good once and for seven days.
  *
- * What is mailed is written after its commit, by a fiber of its own: no answer waits for a mail server, and none tells
- * by its time whether an address is known.
+ * A fiber of its own writes each mail after its commit. So no answer waits for a mail server, and the time that an
+ * answer takes does not tell whether an address is known.
  */
 export const make = Effect.fnUntraced(function* (needs: {
   readonly sql: SqlClient.SqlClient
@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function* (needs: {
     return { status: 200, body: JSON.stringify(body) } satisfies Rendered
   })
 
-  /** Suspends who had seven days (only where mail reaches people), and frees who has verified since. */
+  /** Suspends who has let seven days pass (only where mail reaches people), and frees who has verified since. */
   const sweep = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (mail.isReal)
@@ -118,7 +118,7 @@ export const make = Effect.fnUntraced(function* (needs: {
     issue,
     post,
     verify,
-    /** The answer is the same, and as fast, whoever asks for whom. */
+    /** The answer is the same, and as fast, for every address. */
     resend: (email: string): Effect.Effect<Rendered> =>
       Effect.sync(() => {
         Queue.offerUnsafe(asked, email.toLowerCase())

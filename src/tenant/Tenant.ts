@@ -31,7 +31,7 @@ export class Tenants extends Context.Service<
     ) => Effect.Effect<Rendered, Rejected>
     /** 200; 400 for a token that is unknown, used or expired. */
     readonly verifyEmail: (token: string, ip: string | null) => Effect.Effect<Rendered, Rejected>
-    /** 202 and `{}`, whoever asks for whom. */
+    /** 202 and `{}` for every address. */
     readonly resendVerification: (email: string) => Effect.Effect<Rendered>
     readonly find: (tenantId: string) => Effect.Effect<TenantView.TenantView, Rejected>
     /** By id or slug, for the operator. */

@@ -113,7 +113,7 @@ export interface Outcome {
 
 /**
  * Writes many outcomes. `$1`: JSON array of `Outcome`. An outcome lands only on the attempt that it belongs to, and a
- * retry only where somebody still subscribes (decision C58). Answers the events of deliveries that failed for good.
+ * retry only where somebody still subscribes. Answers the events of deliveries that failed for good.
  *
  * Rows are asked for one by one and by an array of ids: a plan made while the table was small is kept, and one that joins
  * would go on reading the whole of it.
@@ -157,7 +157,7 @@ SELECT DISTINCT event_id AS "eventId" FROM concluded WHERE status = 'failed'
 export const lockEvents = `SELECT id FROM event WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`
 
 /**
- * The failover delivery of each event of which every delivery has failed (decision C57), once. `$1`: event ids, locked.
+ * The failover delivery of each event of which every delivery has failed, once. `$1`: event ids, locked.
  * Answers the destinations to wake.
  */
 export const failOver = `

@@ -13,7 +13,7 @@ import * as OutcomeWriter from "./OutcomeWriter.ts"
 export interface Options {
   /** Of this service, for `User-Agent`. */
   readonly version: string
-  /** Delays before attempts 2, 3, …; the schedule of spec §6.3 unless a test shortens it. */
+  /** Delays before attempts 2, 3, …; the schedule of guide/webhooks.md#deliveries unless a test shortens it. */
   readonly delaysMs?: ReadonlyArray<number>
   /** How often due rows are looked for: retries, leases that ran out, wake-ups that got lost. */
   readonly pollMs?: number
@@ -31,8 +31,8 @@ const live = Metric.gauge("webhook_destinations_live", { description: "Destinati
 const underWayGauge = Metric.gauge("webhook_attempts_under_way", { description: "Webhook attempts under way" })
 
 /**
- * Delivers what commits queue (house, "Fan-out"): a supervised fiber for each destination with work, one claimer and
- * one writer of outcomes for all of them, and one look at due rows a second.
+ * Delivers what commits queue (src/README.md#fan-out): a supervised fiber for each destination with work, one claimer
+ * and one writer of outcomes for all of them, and one look at due rows a second.
  *
  * The rows are the truth. A hint of the journal only starts the work sooner; a retry is due by its row, so nothing
  * sleeps for 24 hours and a restart loses nothing. A process that dies between a request and its outcome leaves a

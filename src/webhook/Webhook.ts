@@ -29,7 +29,7 @@ const notFound = Rejected.of("subscription_not_found", "no such webhook subscrip
 const noConnection = Rejected.of("not_found", "connection_id names no connection of this workspace")
 const shownOnce = Rejected.of("signing_secret_unavailable", "a signing secret is shown once, when it is made")
 
-/** Webhook subscriptions and the delivery log, spec §2.8, §2.9 and §4.7. */
+/** Webhook subscriptions and the delivery log, guide/webhooks.md. */
 export class Webhooks extends Context.Service<
   Webhooks,
   {
@@ -44,9 +44,9 @@ export class Webhooks extends Context.Service<
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<WebhookView.SubscriptionView>>
     readonly find: (tenantId: string, id: string) => Effect.Effect<WebhookView.SubscriptionView, Rejected>
-    /** Always a refusal: 404 `signing_secret_unavailable` (decision C7), or `subscription_not_found`. */
+    /** Always a refusal: 404 `signing_secret_unavailable`, or `subscription_not_found`. */
     readonly secretOf: (tenantId: string, id: string) => Effect.Effect<never, Rejected>
-    /** 200; what waits for a subscription that becomes inactive fails (decision C58). */
+    /** 200; what waits for a subscription that becomes inactive fails. */
     readonly update: (
       caller: Caller,
       id: string,

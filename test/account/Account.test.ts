@@ -39,7 +39,7 @@ const somebodyWaits = Effect.gen(function* () {
     yield* Effect.sleep("5 millis")
 })
 
-describe("Account, spec §7", () => {
+describe("Account, guide/money.md#admission", () => {
   layer(Features.layer, { excludeTestServices: true })((it) => {
     it.effect("an account is read with what lives and with what was admitted and has no row yet", () =>
       Effect.gen(function* () {

@@ -29,7 +29,7 @@ const admit = (state: Account.AccountState, now = noon) => {
 }
 const quota = (fields: Partial<Account.Quota>) => ({ quota: { ...Account.defaultQuota, ...fields } })
 
-describe("Admission, spec §7 and decision 2.10", () => {
+describe("Admission, guide/money.md#admission", () => {
   it("an account with money and room admits", () => assert.strictEqual(admit(account()), "accepted"))
   it("balance plus credit limit must be above zero", () => {
     assert.strictEqual(admit(account({ balanceCents: 0 })), "balance_insufficient")
@@ -95,7 +95,7 @@ describe("Settings", () => {
   })
 })
 
-describe("The limit of a call, decision D6", () => {
+describe("The limit of a call, guide/money.md#the-longest-a-call-can-last", () => {
   const limit = (fields: Partial<Parameters<typeof Account.callLimit>[0]>) =>
     Account.callLimit({
       timeLimitSecs: null,

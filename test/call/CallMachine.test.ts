@@ -25,7 +25,7 @@ const ended = (scene: Sample.Scene) => {
   return `${status} ${endReason} ${endInitiator}`
 }
 
-describe("Placing, spec §3.1", () => {
+describe("Placing, guide/calls.md#placing-a-call", () => {
   it("a placed call is initiated, announces call.started and dials", () => {
     const scene = Sample.start(Sample.place(), t0)
     assert.strictEqual(scene.state.status, "initiated")
@@ -48,7 +48,7 @@ describe("Placing, spec §3.1", () => {
     assert.deepStrictEqual(scene.state.pending, [])
   })
 
-  it("an answer without ringing is an answer (decision C36)", () => {
+  it("an answer without ringing is an answer", () => {
     assert.strictEqual(answeredCall().state.status, "answered")
   })
 
@@ -59,7 +59,7 @@ describe("Placing, spec §3.1", () => {
   })
 })
 
-describe("Ends, decisions 2.1.2 and D2", () => {
+describe("Ends, guide/calls.md#why-a-call-ended", () => {
   const unanswered = [
     { end: { cause: "final_response", sipStatus: 486, by: "far" }, is: "failed user_busy callee" },
     { end: { cause: "final_response", sipStatus: 600, by: "far" }, is: "failed user_busy callee" },
@@ -120,7 +120,7 @@ describe("Ends, decisions 2.1.2 and D2", () => {
   })
 
   for (const reason of ["time_limit", "balance_exhausted"] as const)
-    it(`an answered call that reaches its limit ends as ${reason} (decision D6)`, () => {
+    it(`an answered call that reaches its limit ends as ${reason}`, () => {
       const scene = Sample.start(
         {
           ...(Sample.place() as Extract<CallInput, { type: "place" }>),
@@ -133,7 +133,7 @@ describe("Ends, decisions 2.1.2 and D2", () => {
       assert.strictEqual(over.state.costCents, 1)
     })
 
-  it("a timer that fires late neither prolongs nor charges more than the limit (decision D6)", () => {
+  it("a timer that fires late neither prolongs nor charges more than the limit", () => {
     const placed = Sample.start(
       {
         ...(Sample.place() as Extract<CallInput, { type: "place" }>),
@@ -148,7 +148,7 @@ describe("Ends, decisions 2.1.2 and D2", () => {
   })
 })
 
-describe("Inbound, decision D3", () => {
+describe("Inbound, guide/calls.md#inbound-calls", () => {
   it("an offered call rings and waits thirty seconds for a first command", () => {
     const scene = Sample.start(Sample.offered(), t0)
     assert.strictEqual(Sample.commands(scene)[0]?.type, "ring")
@@ -381,7 +381,7 @@ const walks = { inbound: Schema.Boolean, moves: Schema.Array(Move).check(Schema.
 const walk = (inbound: boolean, moves: ReadonlyArray<typeof Move.Type>) =>
   moves.reduce(move, Sample.start(inbound ? Sample.offered() : Sample.place(), t0))
 
-describe("Properties over random inputs (house)", () => {
+describe("Properties over random inputs (src/README.md#what-holds-and-is-tested)", () => {
   const runs = { arbitrary: { runs: 500 } }
 
   it.prop(

@@ -58,7 +58,7 @@ const event = (tenantId: string, id: string, sequence: number, type = "call.star
 })
 
 layer(live, { timeout: "60 seconds", excludeTestServices: true })(
-  "Journal, house section «The actor and its journal»",
+  "Journal, src/README.md#commit-before-anything-leaves",
   (it) => {
     it.effect("a commit's state and input are there when it completes", () =>
       Effect.gen(function* () {
@@ -140,7 +140,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
       }).pipe(Effect.timeout("5 seconds"))
     )
 
-    it.effect("the first response to a key stands for its 24 hours, then another may take its place (spec §4.1)", () =>
+    it.effect("the first response to a key stands for its 24 hours, then another may take its place", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const sql = yield* SqlClient.SqlClient
@@ -196,7 +196,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
-    it.effect("an event that matches no subscription goes to the failover URL (decision C57)", () =>
+    it.effect("an event that matches no subscription goes to the failover URL", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
         const sql = yield* SqlClient.SqlClient

@@ -14,7 +14,7 @@ const heartbeat = Effect.gen(function* () {
   return row?.at ?? 0
 })
 
-describe("The owner of the journal, house «One writer, one owner»", () => {
+describe("The owner of the journal, src/README.md#one-writer", () => {
   layer(TestDatabase.layer, { excludeTestServices: true })((it) => {
     it.effect("who lost the journal hears of it without having anything to write", () =>
       Effect.gen(function* () {
@@ -26,7 +26,7 @@ describe("The owner of the journal, house «One writer, one owner»", () => {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("the heartbeat of a dead process stands until its calls were told (decision D4)", () =>
+    it.effect("the heartbeat of a dead process stands until its calls were told", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const diedAt = 1_700_000_000_000

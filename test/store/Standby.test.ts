@@ -4,7 +4,7 @@ import * as Standby from "../../src/store/Standby.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
-  "Standby, house «One writer, one owner»",
+  "Standby, src/README.md#one-writer",
   (it) => {
     it.effect("a second process waits while the first lives, and takes over when it ends", () =>
       Effect.gen(function* () {

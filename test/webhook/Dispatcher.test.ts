@@ -12,8 +12,8 @@ const status = (code: number) => (_: unknown, response: ServerResponse) => void 
 const eventIds = (requests: ReadonlyArray<HttpsReceiver.Received>) =>
   requests.map(({ headers }) => headers["x-webhook-event-id"])
 
-layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhook dispatcher, spec §6", (it) => {
-  it.effect("posts the stored bytes with the headers of §6.1, signed with the subscription's secret", () =>
+layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhook dispatcher", (it) => {
+  it.effect("posts the stored bytes with its headers, signed with the subscription's secret", () =>
     Effect.gen(function* () {
       const receiver = yield* HttpsReceiver.start((_, response) => response.end("thank you"))
       const tenantId = yield* World.tenant()

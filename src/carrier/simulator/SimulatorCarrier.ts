@@ -193,7 +193,7 @@ const make = Effect.gen(function* () {
       yield* live(line)
     })
 
-  /** Decision D10: the number of a tenant of this service rings there; both legs are joined. */
+  /** The number of a tenant of this service rings there; both legs are joined. */
   const ringTenant = Effect.fnUntraced(function* (
     caller: Line,
     command: Extract<CarrierCommand, { readonly type: "dial" }>

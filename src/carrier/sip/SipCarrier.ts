@@ -22,7 +22,7 @@ export interface Config {
 }
 
 /**
- * The SIP carrier, spec §3.1 over RFC 3261 and UDP: the adapter `sip`.
+ * The SIP carrier, RFC 3261 over UDP: the adapter `sip`.
  *
  * Not built yet: ring-back towards the far leg, TCP and TLS, reliable provisional responses, session timers, digest of
  * inbound calls (a trunk is known by its address).

@@ -119,7 +119,7 @@ describe("Simulated phones", () => {
   )
 })
 
-describe("Calls between tenants (decision D10)", () => {
+describe("Calls between tenants", () => {
   const ring = Effect.gen(function* () {
     const use = yield* bench
     yield* use.dial(owned)
