@@ -4,7 +4,7 @@ import { SqlError } from "effect/sql/SqlError"
 import type { Behavior, Step } from "../actor/Actor.ts"
 import * as Registry from "../actor/Registry.ts"
 import { Rejected } from "../domain/Rejected.ts"
-import { type Commit, empty, type EntityWrite, type Json, Journal } from "../store/Journal.ts"
+import { type Commit, empty, type EntityWrite, Journal, type StoredEntity } from "../store/Journal.ts"
 import * as Outage from "../store/Outage.ts"
 import * as Machine from "./AccountMachine.ts"
 import { auditOf, entityOf, type Operator } from "./AccountRecord.ts"
@@ -33,7 +33,7 @@ export interface Overview extends Machine.Settings {
 }
 
 /** What an unsettled entity of a tenant reserves, as its stored state says; null: nothing (it has ended). */
-export type Reserving = (state: Json) => Machine.Live | null
+export type Reserving = (row: Pick<StoredEntity, "state" | "stateVersion">) => Machine.Live | null
 
 export class Accounts extends Context.Service<
   Accounts,
@@ -113,9 +113,9 @@ export class Accounts extends Context.Service<
         if (rows === null) return null
         const live = [
           ...[...admitted].filter(([id]) => !rows.born.has(id)),
-          ...rows.unsettled.flatMap(({ id, kind, state }) => {
-            const reserved = readers.get(kind)?.(state) ?? null
-            return reserved === null ? [] : [[id, reserved] as const]
+          ...rows.unsettled.flatMap((row) => {
+            const reserved = readers.get(row.kind)?.(row) ?? null
+            return reserved === null ? [] : [[row.id, reserved] as const]
           })
         ]
         const state: Machine.AccountState = {

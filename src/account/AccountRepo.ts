@@ -25,6 +25,7 @@ const decode = Schema.decodeUnknownResult(StoredSettings)
 export interface Unsettled {
   readonly id: string
   readonly kind: string
+  readonly stateVersion: number
   readonly state: Json
 }
 
@@ -49,7 +50,8 @@ export const make = (sql: SqlClient.SqlClient) => {
     >`
       SELECT e.state, b.balance_cents::float8 AS "balanceCents", b.credit_limit_cents::float8 AS "creditLimitCents",
         coalesce(l.day, 0)::float8 AS "daySpentCents", coalesce(l.month, 0)::float8 AS "monthSpentCents",
-        (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'kind', u.kind, 'state', u.state)), '[]')
+        (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'kind', u.kind, 'stateVersion', u.state_version,
+          'state', u.state)), '[]')
           FROM entity u WHERE u.tenant_id = e.tenant_id AND NOT u.settled) AS unsettled,
         (SELECT coalesce(jsonb_agg(f.id), '[]') FROM entity f WHERE f.id IN ${sql.in(["", ...ids])}) AS born
       FROM entity e JOIN balance b ON b.tenant_id = e.tenant_id

@@ -1,115 +1,71 @@
-import { type Outcome, rejected, type StepContext } from "../actor/Machine.ts"
+import { type Outcome, rejected } from "../actor/Machine.ts"
 import { rejection } from "../domain/ErrorCatalogue.ts"
-import * as Id from "../domain/Id.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
-import type { CallAction } from "./CallInput.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import { end } from "./Ending.ts"
+import type { StepContext } from "./StepContext.ts"
+import type { When } from "./verb/Verb.ts"
+import { type CallAction, type ControlAction, isControl } from "./verb/Verbs.ts"
+
+type Result = Draft.Draft | Outcome<never, never>
 
 /**
- * Playbacks, and digit strings, that may wait on one call: as many as the media plane keeps in line for a leg. The next
- * one is refused here, where its caller hears of it.
+ * The API's rows. Any verb on a terminal call is `call_already_ended`; one that the call's status does not allow is
+ * `call_not_in_required_state`. Verbs of a family do what their family says; those of call control stand here.
  */
-const playbackLimit = 32
-const dtmfLimit = 32
-
-const notInState = (state: CallState, action: string) =>
-  rejected(rejection("call_not_in_required_state", `${action} is not possible while the call is ${state.status}`))
-
-/**
- * The API's rows, spec §4.4 "Actions": what each verb needs and does. Any of them on a terminal call is
- * `call_already_ended`; a status that does not match is `call_not_in_required_state` (spec §3.1).
- */
-export const step = (
-  state: CallState,
-  action: CallAction,
-  context: StepContext
-): Draft.Draft | Outcome<never, never> => {
+export const step = (state: CallState, action: CallAction, context: StepContext): Result => {
   if (isTerminal(state)) return rejected(rejection("call_already_ended", "the call has already ended"))
+  const { work } = context
+  const row = work.verbs[action.verb]
+  if (row === undefined) return rejected(rejection("unprocessable", `${action.verb} is not built yet`))
+  if (!isPossible(state, row.when)) return refused(`${action.verb} is not possible while the call is ${state.status}`)
+  if (row.when === "running" && !work.isRunning(state, row))
+    return refused(`no ${row.family?.name} is running on this call`)
+  if (isControl(action)) return control(state, action, context)
+  return work.act(Draft.from(state), primary(state), row, action.body, context)
+}
+
+const control = (state: CallState, action: ControlAction, context: StepContext): Draft.Draft => {
   const draft = Draft.from(state)
   const leg = primary(state)
-  const of = (index = 0) => ({ commandId: Draft.commandId(context, index), callId: state.id, legId: leg.id })
-  const talking = state.status === "answered" || state.status === "bridged"
-  const offered = state.direction === "inbound" && state.answeredAt === null
-  const answering = state.pending.some((pending) => pending.type === "answer")
-
-  switch (action.type) {
+  switch (action.verb) {
     case "answer": {
-      if (!offered || answering) return notInState(state, "answer")
-      const command = of()
+      const commandId = Draft.commandId(context)
       return Draft.sendPending(
         draft,
-        { type: "answer", commandId: command.commandId, legId: leg.id, since: context.now },
-        { ...command, type: "answer" }
+        { type: "answer", commandId, legId: leg.id, since: context.now },
+        { type: "answer", commandId, callId: state.id, legId: leg.id }
       )
     }
-    case "reject":
-      if (!offered || answering) return notInState(state, "reject")
-      return end(draft, { status: "failed", reason: action.cause, initiator: "api" }, context.now, context, {
-        rejectCause: action.cause
+    case "reject": {
+      const { cause } = action.body
+      return end(draft, { status: "failed", reason: cause, initiator: "api" }, context.now, context, {
+        rejectCause: cause
       })
+    }
     case "hangup":
       return end(
         draft,
         { status: "ended", reason: state.answeredAt === null ? "cancelled" : "normal_clearing", initiator: "api" },
         context.now,
         context,
-        offered ? { rejectCause: "no_answer" } : {}
+        isOffered(state) ? { rejectCause: "no_answer" } : {}
       )
-    case "play": {
-      if (!talking) return notInState(state, "play")
-      if (state.pending.filter((pending) => pending.type === "play").length >= playbackLimit)
-        return rejected(rejection("conflict", `${playbackLimit} playbacks are already queued on this call`))
-      const command = of()
-      const playbackId = Id.deriveOpaque(context.seed, "playback")
-      return Draft.sendPending(
-        draft,
-        { type: "play", commandId: command.commandId, legId: leg.id, playbackId },
-        { ...command, type: "media", media: { type: "play", id: playbackId, url: action.url, loop: action.loop } }
-      )
-    }
-    case "stop_playback":
-      if (!talking) return notInState(state, "stop_playback")
-      return Draft.send(draft, { ...of(), type: "media", media: { type: "stop_playback", which: action.which } })
-    case "send_dtmf": {
-      if (!talking) return notInState(state, "send_dtmf")
-      if (state.pending.filter((pending) => pending.type === "send_dtmf").length >= dtmfLimit)
-        return rejected(rejection("conflict", `${dtmfLimit} digit strings already wait to be sent on this call`))
-      const command = of()
-      return Draft.sendPending(
-        draft,
-        { type: "send_dtmf", commandId: command.commandId, legId: leg.id },
-        {
-          ...command,
-          type: "media",
-          media: {
-            type: "send_dtmf",
-            id: command.commandId,
-            digits: action.digits,
-            durationMs: action.durationMs
-          }
-        }
-      )
-    }
-    case "gather":
-      if (!talking) return notInState(state, "gather")
-      if (state.gather !== null) return rejected(rejection("conflict", "a gather is already running on this call"))
-      return Draft.set(draft, {
-        gather: { options: action.options, digits: "", startedAt: context.now, lastDigitAt: null }
-      })
-    case "stop_gather": {
-      const { gather } = state
-      if (gather === null) return rejected(rejection("call_not_in_required_state", "no gather is running on this call"))
-      return Draft.emit(Draft.set(draft, { gather: null }), {
-        type: "call.gather_complete",
-        data: {
-          ...Draft.ids(state, leg.id),
-          digits: gather.digits,
-          status: "cancelled",
-          completed_at: Timestamp.format(context.now)
-        }
-      })
-    }
+  }
+}
+
+const refused = (message: string) => rejected(rejection("call_not_in_required_state", message))
+
+const isOffered = (state: CallState): boolean => state.direction === "inbound" && state.answeredAt === null
+
+const isPossible = (state: CallState, when: When): boolean => {
+  switch (when) {
+    case "offered":
+      return isOffered(state) && !state.pending.some((pending) => pending.type === "answer")
+    case "talking":
+    case "running":
+      return state.status === "answered" || state.status === "bridged"
+    case "live":
+      return true
   }
 }

@@ -9,17 +9,17 @@ import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Numbers } from "../number/Number.ts"
 import { Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
-import type { CallAction, CallInput } from "./CallInput.ts"
+import type { CallInput } from "./CallInput.ts"
 import * as CallRegistry from "./CallRegistry.ts"
 import * as CallRepo from "./CallRepo.ts"
-import { decode, isTerminal } from "./CallState.ts"
+import { isTerminal } from "./CallState.ts"
 import * as CallView from "./CallView.ts"
 import * as Inbound from "./Inbound.ts"
 import * as PlaceCall from "./PlaceCall.ts"
+import * as Upgrade from "./Upgrade.ts"
+import type { CallAction } from "./verb/Verbs.ts"
 
-export type { CallAction } from "./CallInput.ts"
 export type { CallFilters } from "./CallRepo.ts"
-export type { GatherOptions } from "./CallState.ts"
 export type { Caller, PlaceRequest } from "./PlaceCall.ts"
 
 /**
@@ -95,7 +95,7 @@ export class Calls extends Context.Service<
           const row = yield* journal.find(callId)
           if (row === null || row.kind !== "call" || row.tenantId !== tenantId)
             return yield* Rejected.of("not_found", "no such call")
-          return Result.getOrThrow(decode(row.state))
+          return Result.getOrThrow(Upgrade.state(row))
         })
 
         const owned = (tenantId: string, callId: string) => {

@@ -1,34 +1,27 @@
-import {
-  accepted,
-  type Deadline,
-  type Machine,
-  type Outcome,
-  rejected,
-  type StepContext,
-  unchanged
-} from "../actor/Machine.ts"
+import { accepted, type Deadline, type Machine, type Outcome, rejected, unchanged } from "../actor/Machine.ts"
 import { rejection } from "../domain/ErrorCatalogue.ts"
 import * as Id from "../domain/Id.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
 import * as ActionRows from "./ActionRows.ts"
 import type { CallInput } from "./CallInput.ts"
 import { type CallState, isTerminal, type Leg, primary } from "./CallState.ts"
 import * as CarrierRows from "./CarrierRows.ts"
 import * as Draft from "./Draft.ts"
 import { end } from "./Ending.ts"
-import * as Gathering from "./Gathering.ts"
 import * as RecoveryRows from "./RecoveryRows.ts"
+import type { StepContext } from "./StepContext.ts"
+import { built, type Rows } from "./verb/Verbs.ts"
+import * as Work from "./Work.ts"
 
 /**
- * The life of a call, spec §3.1: a pure table from state and input to the next state, its public events, the commands
+ * The life of a call: a pure table from state and input to the next state, its public events, the commands
  * to the carrier and the charge.
  *
- * Terminal states absorb: a late input only settles what was pending. The rows of the API, the carrier and recovery
+ * Terminal states absorb: a late input only settles what was pending, or outlived the call. The rows of the API, the carrier and recovery
  * stand in their own files.
  */
 export type { Effects } from "./Draft.ts"
 
-export const machineVersion = 1
+export const machineVersion = 2
 
 /** An inbound call that nobody answers or rejects (decision D3). */
 export const firstCommandMs = 30_000
@@ -40,25 +33,6 @@ export const firstCommandMs = 30_000
 export const outcomeMs = 40_000
 
 type Result = Draft.Draft | Outcome<never, never>
-
-export const step = (
-  state: CallState | null,
-  input: CallInput,
-  context: StepContext
-): Outcome<CallState, Draft.Effects> => {
-  const result = decide(state, input, context)
-  if ("_tag" in result) return result
-  const { chargeCents, commands, events } = result
-  return accepted(
-    {
-      ...result.state,
-      seq: (state?.seq ?? 0) + 1,
-      sequence: (state?.sequence ?? 0) + events.length,
-      at: context.now
-    },
-    { events, commands, chargeCents }
-  )
-}
 
 const decide = (state: CallState | null, input: CallInput, context: StepContext): Result => {
   if (state === null) {
@@ -149,7 +123,8 @@ const started = (
     costCents: null,
     legs: [leg],
     pending: [],
-    gather: null,
+    work: [],
+    outliving: [],
     sequence: 0,
     seq: 0,
     at: context.now
@@ -197,7 +172,7 @@ const due = (
   input: Extract<CallInput, { readonly type: "deadline" }>,
   context: StepContext
 ): Result => {
-  const next = deadlines(state).find((candidate) => candidate.deadline === input.deadline)
+  const next = deadlines(state, context.work).find((candidate) => candidate.deadline === input.deadline)
   if (next === undefined || next.at > context.now) return unchanged
   const draft = Draft.from(state)
   switch (input.deadline) {
@@ -212,19 +187,8 @@ const due = (
     case "limit":
       // At the limit, not when the timer came: a millisecond later a further minute would have begun.
       return end(draft, { status: "ended", reason: state.limit.reason, initiator: "system" }, next.at, context)
-    case "gather": {
-      if (state.gather === null) return unchanged
-      const { digits, status } = Gathering.timedOut(state.gather)
-      return Draft.emit(Draft.set(draft, { gather: null }), {
-        type: "call.gather_complete",
-        data: {
-          ...Draft.ids(state, primary(state).id),
-          digits,
-          status,
-          completed_at: Timestamp.format(context.now)
-        }
-      })
-    }
+    case "work":
+      return context.work.due(draft, context.now)
     case "hangup":
       return state.pending.reduce<Draft.Draft>(
         (open, pending) =>
@@ -238,39 +202,68 @@ const due = (
 
 /** Every deadline that the state has, as data; the actor waits for the nearest. */
 const deadlines = (
-  state: CallState
+  state: CallState,
+  work: Work.Work
 ): ReadonlyArray<{
   readonly at: number
   readonly deadline: Extract<CallInput, { readonly type: "deadline" }>["deadline"]
 }> => {
-  const hangups = state.pending.flatMap((pending) =>
-    pending.type === "hangup" ? [{ at: pending.since + outcomeMs, deadline: "hangup" as const }] : []
-  )
-  if (isTerminal(state)) return hangups
+  const dueAt = work.dueAt(state)
+  const always = [
+    ...(dueAt === null ? [] : [{ at: dueAt, deadline: "work" as const }]),
+    ...state.pending.flatMap((pending) =>
+      pending.type === "hangup" ? [{ at: pending.since + outcomeMs, deadline: "hangup" as const }] : []
+    )
+  ]
+  if (isTerminal(state)) return always
   if (state.answeredAt !== null)
-    return [
-      { at: state.answeredAt + state.limit.afterSecs * 1000, deadline: "limit" as const },
-      ...(state.gather === null ? [] : [{ at: Gathering.dueAt(state.gather), deadline: "gather" as const }]),
-      ...hangups
-    ]
+    return [{ at: state.answeredAt + state.limit.afterSecs * 1000, deadline: "limit" as const }, ...always]
   if (state.direction === "outbound")
-    return [{ at: state.initiatedAt + state.timeoutSecs * 1000, deadline: "ring" as const }]
+    return [{ at: state.initiatedAt + state.timeoutSecs * 1000, deadline: "ring" as const }, ...always]
   const answering = state.pending.find((pending) => pending.type === "answer")
   return answering === undefined
-    ? [{ at: state.initiatedAt + firstCommandMs, deadline: "first_command" as const }]
-    : [{ at: answering.since + outcomeMs, deadline: "answer" as const }]
+    ? [{ at: state.initiatedAt + firstCommandMs, deadline: "first_command" as const }, ...always]
+    : [{ at: answering.since + outcomeMs, deadline: "answer" as const }, ...always]
 }
 
-export const nextDeadline = (state: CallState): Deadline<CallInput> | null => {
-  const all = deadlines(state)
-  const nearest = all.reduce<(typeof all)[number] | null>(
+const nearest = (state: CallState, work: Work.Work): Deadline<CallInput> | null => {
+  const all = deadlines(state, work)
+  const first = all.reduce<(typeof all)[number] | null>(
     (best, each) => (best === null || each.at < best.at ? each : best),
     null
   )
-  return nearest === null ? null : { at: nearest.at, input: { type: "deadline", deadline: nearest.deadline } }
+  return first === null ? null : { at: first.at, input: { type: "deadline", deadline: first.deadline } }
 }
 
 export const isSettled = (state: CallState): boolean =>
-  isTerminal(state) && state.ratingStatus !== "pending" && state.pending.length === 0
+  isTerminal(state) &&
+  state.ratingStatus !== "pending" &&
+  state.pending.length === 0 &&
+  state.work.length === 0 &&
+  state.outliving.length === 0
 
-export const machine: Machine<CallState, CallInput, Draft.Effects> = { step, nextDeadline, isSettled }
+/** The machine over a table of verbs. */
+export const over = (verbs: Rows): Machine<CallState, CallInput, Draft.Effects> => {
+  const work = Work.make(verbs)
+  return {
+    step: (state, input, moment) => {
+      const result = decide(state, input, { ...moment, work })
+      if ("_tag" in result) return result
+      const { chargeCents, commands, events } = result
+      return accepted(
+        {
+          ...result.state,
+          seq: (state?.seq ?? 0) + 1,
+          sequence: (state?.sequence ?? 0) + events.length,
+          at: moment.now
+        },
+        { events, commands, chargeCents }
+      )
+    },
+    nextDeadline: (state) => nearest(state, work),
+    isSettled
+  }
+}
+
+export const machine = over(built)
+export const { nextDeadline, step } = machine

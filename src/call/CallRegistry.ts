@@ -10,10 +10,11 @@ import { Journal } from "../store/Journal.ts"
 import type { CallInput } from "./CallInput.ts"
 import * as CallMachine from "./CallMachine.ts"
 import { type Asked, commitOf } from "./CallRecord.ts"
-import { type CallState, decode, isTerminal, primary } from "./CallState.ts"
+import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as CallView from "./CallView.ts"
 import type { Effects } from "./Draft.ts"
 import * as Salvage from "./Salvage.ts"
+import * as Upgrade from "./Upgrade.ts"
 
 /**
  * Live calls: one actor each, found by id, gone when settled. The shell around `CallMachine`: commit, then commands,
@@ -53,7 +54,7 @@ export const make = Effect.gen(function* () {
     commit,
     interpret,
     answer: render,
-    reload: (id) => Effect.map(journal.find(id), (row) => (row === null ? null : Result.getOrThrow(decode(row.state)))),
+    reload: (id) => Effect.map(journal.find(id), (row) => (row === null ? null : Result.getOrThrow(Upgrade.state(row)))),
     recovered: (state) => Effect.map(presence(state), (legs) => ({ type: "recovered", legs, lostAt: null })),
     lastWill: (reason) => ({ type: "faulted", reason })
   }
@@ -71,8 +72,8 @@ export const make = Effect.gen(function* () {
     Effect.map(journal.unavailableForMs, (ms) => ms > 0)
   )
   yield* registry.hold(partition)
-  yield* accounts.reserving("call", (stored) => {
-    const state = decode(stored)
+  yield* accounts.reserving("call", (row) => {
+    const state = Upgrade.state(row)
     return Result.isFailure(state) || isTerminal(state.success)
       ? null
       : reserved(state.success.direction, state.success.microUsdPerMinute)
@@ -87,7 +88,7 @@ export const make = Effect.gen(function* () {
     if (rows.length === 0) return 0
     const lostAt = journal.lastHeartbeatAt ?? (yield* Clock.currentTimeMillis)
     const found = yield* Effect.forEach(rows, (row) => {
-      const decoded = decode(row.state)
+      const decoded = Upgrade.state(row)
       return Result.isSuccess(decoded)
         ? Effect.succeed({ id: row.id, state: decoded.success })
         : Effect.as(Effect.logError(`call ${row.id} cannot be read any more: it is ended`, decoded.failure), {

@@ -1,11 +1,13 @@
 import { Schema } from "effect"
+import type { Item } from "./verb/Family.ts"
+import { built, familiesOf } from "./verb/Verbs.ts"
 
 /**
  * The state of a call as the journal keeps it: plain JSON, times in epoch milliseconds, versioned.
  *
- * A new version adds a decoder with an upgrade in `decode`; a row that cannot be read ends its call cleanly.
+ * A new version adds an upgrade in `Upgrade`; a row that cannot be read ends its call cleanly (`Salvage`).
  */
-export const stateVersion = 1
+export const stateVersion = 2
 
 const Millis = Schema.Number
 const OrNull = Schema.NullOr
@@ -13,7 +15,7 @@ const OrNull = Schema.NullOr
 export const CallStatus = Schema.Literals(["initiated", "ringing", "answered", "bridged", "ended", "failed"])
 export type CallStatus = typeof CallStatus.Type
 
-const Leg = Schema.Struct({
+export const Leg = Schema.Struct({
   id: Schema.String,
   role: Schema.Literals(["primary", "transfer"]),
   direction: Schema.Literals(["inbound", "outbound"]),
@@ -34,8 +36,10 @@ const Leg = Schema.Struct({
 })
 export type Leg = typeof Leg.Type
 
-/** A command that went down and whose outcome has not come back (house, "Commands are part of the state"). */
-const Pending = Schema.Union([
+export const RejectCause = Schema.Literals(["user_busy", "rejected", "no_answer", "not_found", "error"])
+
+/** A command of call control that went down and whose outcome has not come back (house, "Commands are part of the state"). */
+export const Pending = Schema.Union([
   Schema.Struct({ type: Schema.Literal("dial"), commandId: Schema.String, legId: Schema.String }),
   Schema.Struct({ type: Schema.Literal("answer"), commandId: Schema.String, legId: Schema.String, since: Millis }),
   Schema.Struct({
@@ -44,40 +48,19 @@ const Pending = Schema.Union([
     legId: Schema.String,
     since: Millis,
     /** How an unanswered inbound leg is refused; null: a plain hang-up. */
-    rejectCause: OrNull(Schema.Literals(["user_busy", "rejected", "no_answer", "not_found", "error"]))
-  }),
-  Schema.Struct({
-    type: Schema.Literal("play"),
-    commandId: Schema.String,
-    legId: Schema.String,
-    playbackId: Schema.String
-  }),
-  Schema.Struct({ type: Schema.Literal("send_dtmf"), commandId: Schema.String, legId: Schema.String })
+    rejectCause: OrNull(RejectCause)
+  })
 ])
 export type Pending = typeof Pending.Type
 
-export const GatherOptions = Schema.Struct({
-  minimumDigits: Schema.Number,
-  maximumDigits: Schema.Number,
-  /** One of `0-9*#`, or "" for none. */
-  terminatingDigit: Schema.String,
-  validDigits: Schema.String,
-  timeoutMs: Millis,
-  interDigitTimeoutMs: Millis,
-  initialTimeoutMs: Millis
-})
-export type GatherOptions = typeof GatherOptions.Type
+/** An item of any family of verbs, as the families themselves describe theirs. */
+export const WorkItem = Schema.Union(familiesOf(built).map(({ schema }) => schema)) as unknown as Schema.Codec<Item>
 
-const Gather = Schema.Struct({
-  options: GatherOptions,
-  digits: Schema.String,
-  startedAt: Millis,
-  lastDigitAt: OrNull(Millis)
-})
-export type Gather = typeof Gather.Type
+/** An item that outlives its leg, and until when it waits for its outcome. */
+export const Outliving = Schema.Struct({ item: WorkItem, until: Millis })
 
 /** Decision D6: when an answered call is ended by us, and why. */
-const Limit = Schema.Struct({
+export const Limit = Schema.Struct({
   afterSecs: Schema.Number,
   reason: Schema.Literals(["time_limit", "balance_exhausted"])
 })
@@ -107,7 +90,9 @@ export const CallState = Schema.Struct({
   costCents: OrNull(Schema.Number),
   legs: Schema.Array(Leg),
   pending: Schema.Array(Pending),
-  gather: OrNull(Gather),
+  /** What goes on on the legs. */
+  work: Schema.Array(WorkItem),
+  outliving: Schema.Array(Outliving),
   /** The last event's number (decision D14). */
   sequence: Schema.Number,
   /** Inputs committed so far. */
@@ -129,5 +114,3 @@ export const primary = (state: CallState): Leg => {
 /** A started second counts; 0 until answered. */
 export const durationSeconds = (answeredAt: number | null, endedAt: number | null): number =>
   answeredAt === null || endedAt === null ? 0 : Math.ceil(Math.max(0, endedAt - answeredAt) / 1000)
-
-export const decode = Schema.decodeUnknownResult(CallState)

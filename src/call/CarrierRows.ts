@@ -1,24 +1,23 @@
-import { type Outcome, type StepContext, unchanged } from "../actor/Machine.ts"
+import { type Outcome, unchanged } from "../actor/Machine.ts"
 import type { CarrierEvent, Json } from "../carrier/Carrier.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
-import type { MediaEvent } from "../media/message/MediaMessage.ts"
 import { type CallState, isTerminal, type Leg, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import { end } from "./Ending.ts"
 import * as EndReason from "./EndReason.ts"
-import * as Gathering from "./Gathering.ts"
+import type { StepContext } from "./StepContext.ts"
+
+type Result = Draft.Draft | Outcome<never, never>
 
 /**
- * The carrier's rows, spec §3.1 and decisions C36, C41: steps forward only; what comes late changes nothing, except
+ * The carrier's rows: steps forward only; what comes late changes nothing, except
  * that the end of a leg settles the command that waits for it.
  */
-export const step = (
-  state: CallState,
-  event: CarrierEvent,
-  context: StepContext
-): Draft.Draft | Outcome<never, never> => {
+export const step = (state: CallState, event: CarrierEvent, context: StepContext): Result => {
   const leg = state.legs.find((candidate) => candidate.id === event.legId)
-  if (leg === undefined || leg.gone) return unchanged
+  if (leg === undefined) return unchanged
+  if (event.type === "media") return media(state, leg, event, context)
+  if (leg.gone) return unchanged
   const at = happened(leg, event.at, context)
   if (event.type === "ended") return legEnded(state, leg, event, at, context)
   if (isTerminal(state)) return unchanged
@@ -29,56 +28,28 @@ export const step = (
       return ringing(draft, leg, event.resume, at)
     case "answered":
       return answered(draft, leg, event.resume, at)
-    case "media":
-      return media(draft, leg, event.event, at, context)
     case "command_failed": {
-      const failed = state.pending.find((pending) => pending.commandId === event.commandId)
-      if (failed === undefined) return unchanged
       const settled = Draft.settle(draft, (pending) => pending.commandId === event.commandId)
-      return failed.type === "play"
-        ? Draft.emit(settled, {
-            type: "call.playback_ended",
-            data: {
-              ...Draft.ids(state, leg.id),
-              playback_id: failed.playbackId,
-              status: "failed",
-              reason: event.reason,
-              ended_at: Timestamp.format(at)
-            }
-          })
-        : settled
+      return settled === draft ? context.work.refused(draft, event.commandId, event.reason, at) : settled
     }
   }
 }
 
 const media = (
-  draft: Draft.Draft,
+  state: CallState,
   leg: Leg,
-  event: MediaEvent,
-  at: number,
+  { at, event }: Extract<CarrierEvent, { readonly type: "media" }>,
   context: StepContext
-): Draft.Draft | Outcome<never, never> => {
+): Result => {
+  const draft = Draft.from(state)
   switch (event.type) {
     case "dtmf":
-      return dtmf(draft, leg, event.digit, happened(leg, event.at, context))
-    case "ended": {
-      const { pending } = draft.state
-      const ended = pending.find((each) => (each.type === "play" ? each.playbackId : each.commandId) === event.id)
-      if (ended === undefined) return unchanged
-      const settled = Draft.settle(draft, (each) => each === ended)
-      return ended.type === "play"
-        ? Draft.emit(settled, {
-            type: "call.playback_ended",
-            data: {
-              ...Draft.ids(draft.state, leg.id),
-              playback_id: ended.playbackId,
-              status: event.status,
-              reason: event.reason,
-              ended_at: Timestamp.format(at)
-            }
-          })
-        : settled
-    }
+      return leg.gone || isTerminal(state)
+        ? unchanged
+        : dtmf(draft, leg, event.digit, happened(leg, event.at, context), context)
+    // Of work that outlived its leg too, when that is gone and the call is over.
+    case "ended":
+      return context.work.told(draft, event, happened(leg, at, context))
   }
 }
 
@@ -89,7 +60,7 @@ const happened = (leg: Leg, at: number, context: StepContext): number =>
 const remember = (draft: Draft.Draft, leg: Leg, resume: Json): Draft.Draft =>
   resume === null ? draft : Draft.setLeg(draft, leg.id, { resume })
 
-const ringing = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Draft.Draft | Outcome<never, never> => {
+const ringing = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Result => {
   if (leg.status !== "initiated") {
     // A later provisional answer may come from another branch of the far end: the newest is what a CANCEL will meet.
     return leg.status === "ringing" && resume !== null ? remember(draft, leg, resume) : unchanged
@@ -102,7 +73,7 @@ const ringing = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Draft.
   })
 }
 
-const answered = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Draft.Draft | Outcome<never, never> => {
+const answered = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Result => {
   if (leg.answeredAt !== null) return resume === null ? unchanged : remember(draft, leg, resume)
   const next = Draft.settle(
     remember(Draft.setLeg(draft, leg.id, { status: "answered", answeredAt: at }), leg, resume),
@@ -115,25 +86,14 @@ const answered = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Draft
   })
 }
 
-const dtmf = (draft: Draft.Draft, leg: Leg, digit: string, at: number): Draft.Draft | Outcome<never, never> => {
+const dtmf = (draft: Draft.Draft, leg: Leg, digit: string, at: number, context: StepContext): Result => {
   const { state } = draft
   if (state.answeredAt === null) return unchanged
   const heard = Draft.emit(draft, {
     type: "call.dtmf",
     data: { ...Draft.ids(state, leg.id), digit, received_at: Timestamp.format(at) }
   })
-  if (state.gather === null || leg.role !== "primary") return heard
-  const gather = Gathering.withDigit(state.gather, digit, at)
-  if (!Gathering.isComplete(gather)) return Draft.set(heard, { gather })
-  return Draft.emit(Draft.set(heard, { gather: null }), {
-    type: "call.gather_complete",
-    data: {
-      ...Draft.ids(state, leg.id),
-      digits: gather.digits,
-      status: gather.status,
-      completed_at: Timestamp.format(at)
-    }
-  })
+  return context.work.digit(heard, leg, digit, at)
 }
 
 const legEnded = (
@@ -147,7 +107,8 @@ const legEnded = (
     Draft.setLeg(Draft.from(state), leg.id, { gone: true }),
     (pending) => pending.legId === leg.id && pending.type === "hangup"
   )
-  if (isTerminal(state) || leg.id !== primary(state).id) return gone
+  if (isTerminal(state)) return gone
+  if (leg.id !== primary(state).id) return context.work.legEnded(gone, leg.id, at)
   return end(
     gone,
     EndReason.ofLeg(event, { direction: state.direction, answered: state.answeredAt !== null }),

@@ -1,16 +1,17 @@
-import type { StepContext } from "../actor/Machine.ts"
 import type { RejectCause } from "../carrier/Carrier.ts"
 import * as Money from "../domain/Money.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import { durationSeconds, primary, type Leg } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import type { Ending } from "./EndReason.ts"
+import type { StepContext } from "./StepContext.ts"
 
 /**
- * Ends the call (spec §3.1, decision C41): terminal, rated and charged in the commit that says so; what is still there
+ * Ends the call: terminal, rated and charged in the commit that says so; what is still there
  * at the carrier is hung up, and that command stays pending until the leg's own end is reported.
  *
- * Unfinished work of the tenant is closed first, each with its event, so that `call.ended` is the last one.
+ * Work that is bound to a leg is closed first, each with its event, so that `call.ended` is the last one but for work
+ * that outlives its leg.
  */
 export const end = (
   draft: Draft.Draft,
@@ -22,7 +23,7 @@ export const end = (
   const { state } = draft
   const endedAt = Math.max(at, state.answeredAt ?? state.initiatedAt)
   const leg = primary(state)
-  const closed = closeWork(draft, endedAt)
+  const closed = state.legs.reduce((open, { id }) => context.work.legEnded(open, id, endedAt), draft)
   const answeredMs = state.answeredAt === null ? 0 : endedAt - state.answeredAt
   const costCents = Money.centsFromMicro(Money.legCostMicro(answeredMs, state.microUsdPerMinute))
   const terminal = Draft.set(closed, {
@@ -52,7 +53,13 @@ export const end = (
     }
   })
   const charged = { ...announced, chargeCents: costCents }
-  return leg.gone ? charged : release(charged, leg, context, options.rejectCause ?? null)
+  return state.legs.reduce(
+    (open, each, index) =>
+      each.gone
+        ? open
+        : release(open, each, context, options.rejectCause ?? null, Draft.commandId(context, 100 + index)),
+    charged
+  )
 }
 
 /** Takes a leg down at the carrier: refuses it when it is an inbound one that nobody answered, else hangs it up. */
@@ -61,7 +68,7 @@ export const release = (
   leg: Leg,
   context: StepContext,
   rejectCause: RejectCause | null,
-  commandId: string = Draft.commandId(context, 100)
+  commandId: string
 ): Draft.Draft => {
   const { state } = draft
   const of = { commandId, callId: state.id, legId: leg.id }
@@ -77,35 +84,5 @@ export const release = (
           origin:
             leg.dialId === null ? null : { dialId: leg.dialId, routeId: state.routeId, from: leg.from, to: leg.to }
         }
-  )
-}
-
-/** A gather and queued audio do not outlive the call. */
-const closeWork = (draft: Draft.Draft, endedAt: number): Draft.Draft => {
-  const { gather, pending } = draft.state
-  const at = Timestamp.format(endedAt)
-  const leg = primary(draft.state)
-  const gathered =
-    gather === null
-      ? draft
-      : Draft.emit(Draft.set(draft, { gather: null }), {
-          type: "call.gather_complete",
-          data: { ...Draft.ids(draft.state, leg.id), digits: gather.digits, status: "call_ended", completed_at: at }
-        })
-  return pending.reduce(
-    (open, command) =>
-      command.type === "play"
-        ? Draft.emit(open, {
-            type: "call.playback_ended",
-            data: {
-              ...Draft.ids(draft.state, command.legId),
-              playback_id: command.playbackId,
-              status: "stopped",
-              reason: "call_ended",
-              ended_at: at
-            }
-          })
-        : open,
-    gathered
   )
 }

@@ -1,14 +1,14 @@
-import { type Outcome, type StepContext, unchanged } from "../actor/Machine.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
+import { type Outcome, unchanged } from "../actor/Machine.ts"
 import type { CallInput } from "./CallInput.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import { end, release } from "./Ending.ts"
+import type { StepContext } from "./StepContext.ts"
 
 /**
- * What a rebuilt call does (house, "Recovery", decision D4): only idempotent commands are sent again. A dial is not:
- * its leg is found by the identity of its command and taken down, and the call ends, billed to the last sign of life
- * of the process that carried it. Audio and digits are dropped, with their event.
+ * What a rebuilt call does: only idempotent commands are sent again. A dial is not: its leg is found by the identity of
+ * its command and taken down, and the call ends, billed to the last sign of life of the process that carried it. Each
+ * family of verbs says what becomes of its work; what outlives its leg goes on waiting for its outcome.
  */
 export const step = (
   state: CallState,
@@ -44,34 +44,9 @@ const again = (state: CallState, context: StepContext): Draft.Draft | Outcome<ne
 /** The leg lives in this process: what was asked of it and may not have reached it is dropped, the call goes on. */
 const carryOn = (state: CallState, context: StepContext): Draft.Draft => {
   const leg = primary(state)
-  const dropped = state.pending.reduce<Draft.Draft>(
-    (draft, pending) =>
-      pending.type === "play"
-        ? Draft.emit(draft, {
-            type: "call.playback_ended",
-            data: {
-              ...Draft.ids(state, pending.legId),
-              playback_id: pending.playbackId,
-              status: "failed",
-              reason: "service_restarted",
-              ended_at: Timestamp.format(context.now)
-            }
-          })
-        : draft,
-    Draft.set(Draft.from(state), {
-      pending: state.pending.filter((pending) => pending.type !== "play" && pending.type !== "send_dtmf")
-    })
-  )
+  const draft = Draft.from(state)
+  const quiet = state.answeredAt === null ? draft : context.work.restarted(draft, leg, context)
   const of = { callId: state.id, legId: leg.id }
-  const quiet =
-    state.answeredAt === null
-      ? dropped
-      : Draft.send(dropped, {
-          ...of,
-          commandId: Draft.commandId(context),
-          type: "media",
-          media: { type: "stop_playback", which: "all" }
-        })
   // An adapter answers a leg once, however often it is asked to.
   return state.pending.reduce<Draft.Draft>(
     (draft, pending) =>

@@ -1,33 +1,30 @@
+import { Result, Schema } from "effect"
+import * as Id from "../domain/Id.ts"
 import type { StoredEntity } from "../store/Journal.ts"
-import type { CallState } from "./CallState.ts"
+import { CallState, Leg, Outliving, Pending, WorkItem } from "./CallState.ts"
+import * as Upgrade from "./Upgrade.ts"
 
 /**
- * A call whose stored state cannot be read any more, as far as it can be told (house, "Recovery"): enough for its
- * `call.ended` and for taking its leg down. It is free of charge, since its rate is unknown.
+ * A call whose stored state cannot be read any more, as far as it can be told: field by field, each leg and each piece
+ * of work for itself. What is whole is kept (how to end a leg, the rate, when it was answered, whether it has ended
+ * already), so that every leg gets its BYE or CANCEL and the call its bill; the rest is guessed.
  */
 export const fromUnreadable = (row: StoredEntity): CallState => {
-  const raw = objectOf(row.state)
-  const leg = objectOf(Array.isArray(raw["legs"]) ? raw["legs"][0] : undefined)
-  const text = (value: unknown, otherwise: string) => (typeof value === "string" ? value : otherwise)
-  const number = (value: unknown, otherwise: number) => (typeof value === "number" ? value : otherwise)
-  const direction = raw["direction"] === "inbound" ? "inbound" : "outbound"
-  const initiatedAt = number(raw["initiatedAt"], 0)
-  const answeredAt = typeof raw["answeredAt"] === "number" ? raw["answeredAt"] : null
-  const status = answeredAt === null ? "initiated" : "answered"
-  const from = text(raw["from"], "unknown")
-  const to = text(raw["to"], "unknown")
-  return {
+  const raw = fieldsOf(Upgrade.shape(row))
+  const legs = legsOf(raw, row.id)
+  const [first] = legs
+  const state = readable(CallState, raw, {
     id: row.id,
     tenantId: row.tenantId,
-    direction,
-    status,
-    from,
-    to,
-    routeId: text(raw["routeId"], ""),
-    adapter: text(raw["adapter"], "simulator"),
-    customerReference: typeof raw["customerReference"] === "string" ? raw["customerReference"] : null,
-    initiatedAt,
-    answeredAt,
+    direction: first.direction,
+    status: first.status,
+    from: first.from,
+    to: first.to,
+    routeId: "",
+    adapter: "simulator",
+    customerReference: null,
+    initiatedAt: first.initiatedAt,
+    answeredAt: first.answeredAt,
     endedAt: null,
     endReason: null,
     endInitiator: null,
@@ -36,31 +33,95 @@ export const fromUnreadable = (row: StoredEntity): CallState => {
     microUsdPerMinute: 0,
     ratingStatus: "pending",
     costCents: null,
-    legs: [
-      {
-        id: text(leg["id"], row.id.replace("svc_call_", "svc_leg_")),
-        role: "primary",
-        direction,
-        from,
-        to,
-        status,
-        initiatedAt,
-        answeredAt,
-        endedAt: null,
-        endReason: null,
-        endInitiator: null,
-        resume: null,
-        dialId: typeof leg["dialId"] === "string" ? leg["dialId"] : null,
-        gone: false
-      }
-    ],
+    legs,
     pending: [],
-    gather: null,
-    sequence: number(raw["sequence"], 0),
+    work: wholeOf(WorkItem, raw["work"]),
+    outliving: wholeOf(Outliving, raw["outliving"]),
+    sequence: 0,
     seq: row.seq,
-    at: number(raw["at"], initiatedAt)
+    at: first.initiatedAt
+  })
+  return {
+    ...state,
+    // The row's own columns know these.
+    id: row.id,
+    tenantId: row.tenantId,
+    seq: row.seq,
+    legs,
+    answeredAt: state.answeredAt ?? first.answeredAt,
+    // A call that ended was rated in the same commit.
+    ratingStatus: isOver(state.status) ? "rated" : "pending",
+    pending: isOver(state.status) ? hangupsOf(state, raw["pending"]) : []
   }
 }
 
-const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+type Fields = Readonly<Record<string, unknown>>
+
+/** At least one: a call has a leg. */
+const legsOf = (raw: Fields, callId: string): readonly [Leg, ...ReadonlyArray<Leg>] => {
+  const [first, ...others] = Array.isArray(raw["legs"]) ? raw["legs"].map(fieldsOf) : []
+  const direction = raw["direction"] === "inbound" ? "inbound" : "outbound"
+  const initiatedAt = typeof raw["initiatedAt"] === "number" ? raw["initiatedAt"] : 0
+  const answeredAt = typeof raw["answeredAt"] === "number" ? raw["answeredAt"] : null
+  const unknown = (id: string, role: Leg["role"]): Leg => ({
+    id,
+    role,
+    direction,
+    from: typeof raw["from"] === "string" ? raw["from"] : "unknown",
+    to: typeof raw["to"] === "string" ? raw["to"] : "unknown",
+    status: answeredAt === null ? "initiated" : "answered",
+    initiatedAt,
+    answeredAt,
+    endedAt: null,
+    endReason: null,
+    endInitiator: null,
+    resume: null,
+    dialId: null,
+    gone: false
+  })
+  return [
+    readable(Leg, first ?? {}, unknown(callId.replace("svc_call_", "svc_leg_"), "primary")),
+    // One whose id is lost is nobody's to end.
+    ...others.flatMap((leg) =>
+      typeof leg["id"] === "string" ? [readable(Leg, leg, unknown(leg["id"], "transfer"))] : []
+    )
+  ]
+}
+
+/** The call has ended; each leg that may still be there is hung up again, as it was asked to be where that is known. */
+const hangupsOf = (state: CallState, pending: unknown): ReadonlyArray<Pending> => {
+  const asked = wholeOf(Pending, pending).filter(({ type }) => type === "hangup")
+  return state.legs.flatMap((leg): ReadonlyArray<Pending> => {
+    if (leg.gone) return []
+    const known = asked.find(({ legId }) => legId === leg.id)
+    if (known !== undefined) return [known]
+    const commandId = Id.deriveOpaque(leg.id, "hangup")
+    return [{ type: "hangup", commandId, legId: leg.id, since: state.at, rejectCause: "error" }]
+  })
+}
+
+const isOver = (status: CallState["status"]): boolean => status === "ended" || status === "failed"
+
+/** Each field as it is where it can be read, else as `otherwise` has it. */
+const readable = <S extends Schema.Struct<Readonly<Record<string, Schema.Codec<unknown, unknown>>>>>(
+  { fields }: S,
+  raw: Fields,
+  otherwise: S["Type"]
+): S["Type"] =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      Result.getOrElse(Schema.decodeUnknownResult(field)(raw[name]), () => fieldsOf(otherwise)[name])
+    ])
+  )
+
+/** What is whole among them. */
+const wholeOf = <A>(schema: Schema.Codec<A, unknown>, values: unknown): ReadonlyArray<A> =>
+  Array.isArray(values)
+    ? values.flatMap((value) => {
+        const read = Schema.decodeUnknownResult(schema)(value)
+        return Result.isSuccess(read) ? [read.success] : []
+      })
+    : []
+
+const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {})

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util"
-import type { CallInput } from "../call/CallInput.ts"
 import * as CallMachine from "../call/CallMachine.ts"
 import type { CallState } from "../call/CallState.ts"
+import * as Upgrade from "../call/Upgrade.ts"
 import type { Json, StoredInput } from "../store/Journal.ts"
 
 /**
@@ -67,8 +67,7 @@ const play = (before: CallState | null, stored: StoredInput): Step => {
     chargeCents: 0
   }
   try {
-    // The journal's own JSON: the machine wrote it through `CallRecord`.
-    const outcome = CallMachine.step(before, input as unknown as CallInput, { now: at, seed })
+    const outcome = CallMachine.step(before, Upgrade.input(stored), { now: at, seed })
     if (outcome._tag !== "accepted") return { ...nothing, fault: `the machine answers ${outcome._tag} this time` }
     const { effects, state } = outcome
     return { ...nothing, ...effects, state, changes: changesOf(before, state), fault: null }

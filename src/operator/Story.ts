@@ -1,3 +1,4 @@
+import * as Upgrade from "../call/Upgrade.ts"
 import type { Json, StoredEntity, StoredInput } from "../store/Journal.ts"
 import * as Fold from "./Fold.ts"
 
@@ -66,7 +67,7 @@ export const tell = (
     ...steps.flatMap(({ fault, seq }) =>
       fault === null ? [] : [{ path: `input ${seq}`, folded: fault, stored: "accepted" }]
     ),
-    ...Fold.differences(steps.at(-1)?.state ?? null, entity.state),
+    ...Fold.differences(steps.at(-1)?.state ?? null, Upgrade.shape(entity)),
     ...eventDifferences(
       folded.flatMap((step) => step.events),
       events

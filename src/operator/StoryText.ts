@@ -71,6 +71,7 @@ const verdict = ({ agrees, differences }: Story): ReadonlyArray<string> =>
 const describe = (value: Json): string => {
   const fields = fieldsOf(value)
   const inner = fields["action"] ?? fields["event"] ?? fields["media"] ?? null
+  if (fields["verb"] !== undefined) return phrase(compact(fields["verb"]), fieldsOf(fields["body"] ?? null))
   const type = compact(fields["type"] ?? null)
   return inner === null ? phrase(type, fields) : `${type} ${describe(inner)}`
 }

@@ -1,24 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { CallAction, CallInput } from "../../src/call/CallInput.ts"
+import type { CallInput } from "../../src/call/CallInput.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import { type CallState, isTerminal, primary } from "../../src/call/CallState.ts"
 import { maxRequests } from "../../src/media/Dialer.ts"
 import { maxPlaybacks } from "../../src/media/Player.ts"
+import type { Built } from "../../src/call/verb/Verbs.ts"
 import * as Media from "../media/MediaSample.ts"
 import * as Sample from "./CallSample.ts"
 
 const t0 = 1_000_000
 const answeredCall = () =>
   Sample.carrier(Sample.start(Sample.place(), t0), { type: "answered", resume: { dialog: 1 } }, t0 + 1000)
-const gatherOptions = {
-  minimumDigits: 2,
-  maximumDigits: 4,
-  terminatingDigit: "#",
-  validDigits: "0123456789#*",
-  timeoutMs: 60_000,
-  interDigitTimeoutMs: 5000,
-  initialTimeoutMs: 8000
+const gatherBody = {
+  minimum_digits: 2,
+  maximum_digits: 4,
+  initial_timeout_millis: 8000
 }
 const ended = (scene: Sample.Scene) => {
   const { endInitiator, endReason, status } = scene.state
@@ -93,7 +90,7 @@ describe("Ends, guide/calls.md#why-a-call-ended", () => {
   })
 
   it("hangup by the API is terminal at once, stays pending until the leg has ended, and is settled then (decision C41)", () => {
-    let scene = Sample.act(answeredCall(), { type: "hangup" }, t0 + 5000)
+    let scene = Sample.act(answeredCall(), "hangup", {}, t0 + 5000)
     assert.strictEqual(ended(scene), "ended normal_clearing api")
     assert.isFalse(CallMachine.isSettled(scene.state))
     scene = Sample.carrier(scene, { type: "ended", cause: "hangup", sipStatus: null, by: "near" }, t0 + 5100)
@@ -102,12 +99,12 @@ describe("Ends, guide/calls.md#why-a-call-ended", () => {
   })
 
   it("a leg whose end is never reported is given up after forty seconds", () => {
-    const scene = Sample.wait(Sample.act(answeredCall(), { type: "hangup" }, t0 + 5000))
+    const scene = Sample.wait(Sample.act(answeredCall(), "hangup", {}, t0 + 5000))
     assert.isTrue(CallMachine.isSettled(scene.state))
   })
 
   it("hangup before the answer cancels", () => {
-    const scene = Sample.act(Sample.start(Sample.place(), t0), { type: "hangup" }, t0 + 10)
+    const scene = Sample.act(Sample.start(Sample.place(), t0), "hangup", {}, t0 + 10)
     assert.strictEqual(ended(scene), "ended cancelled api")
     assert.strictEqual(scene.state.costCents, 0)
   })
@@ -160,9 +157,9 @@ describe("Inbound, guide/calls.md#inbound-calls", () => {
   })
 
   it("answer is sent once and the call is answered when the far end has confirmed", () => {
-    let scene = Sample.act(Sample.start(Sample.offered(), t0), { type: "answer" }, t0 + 100)
+    let scene = Sample.act(Sample.start(Sample.offered(), t0), "answer", {}, t0 + 100)
     assert.strictEqual(scene.state.status, "initiated")
-    scene = Sample.act(scene, { type: "answer" }, t0 + 120)
+    scene = Sample.act(scene, "answer", {}, t0 + 120)
     assert.strictEqual(Sample.last(scene), "call_not_in_required_state")
     scene = Sample.carrier(scene, { type: "answered", resume: null }, t0 + 150)
     assert.strictEqual(scene.state.status, "answered")
@@ -171,7 +168,7 @@ describe("Inbound, guide/calls.md#inbound-calls", () => {
 
   for (const cause of ["user_busy", "rejected"] as const)
     it(`reject with ${cause} fails the call with that reason by the API`, () => {
-      const scene = Sample.act(Sample.start(Sample.offered(), t0), { type: "reject", cause }, t0 + 100)
+      const scene = Sample.act(Sample.start(Sample.offered(), t0), "reject", { cause }, t0 + 100)
       assert.strictEqual(ended(scene), `failed ${cause} api`)
     })
 
@@ -186,30 +183,30 @@ describe("Inbound, guide/calls.md#inbound-calls", () => {
 })
 
 describe("Actions, spec §4.4", () => {
-  const needTalking: ReadonlyArray<CallAction> = [
-    { type: "play", url: "https://example.com/a.wav", loop: 1 },
-    { type: "stop_playback", which: "all" },
-    { type: "send_dtmf", digits: "1", durationMs: 250 },
-    { type: "gather", options: gatherOptions },
-    { type: "stop_gather" },
-    { type: "answer" },
-    { type: "reject", cause: "user_busy" }
+  const needTalking: ReadonlyArray<readonly [Built, object]> = [
+    ["play", { url: "https://example.com/a.wav" }],
+    ["stop_playback", {}],
+    ["send_dtmf", { digits: "1" }],
+    ["gather", gatherBody],
+    ["stop_gather", {}],
+    ["answer", {}],
+    ["reject", { cause: "user_busy" }]
   ]
-  for (const action of needTalking) {
-    it(`${action.type} before the answer of an outbound call is call_not_in_required_state`, () =>
+  for (const [verb, body] of needTalking) {
+    it(`${verb} before the answer of an outbound call is call_not_in_required_state`, () =>
       assert.strictEqual(
-        Sample.last(Sample.act(Sample.start(Sample.place(), t0), action, t0 + 1)),
+        Sample.last(Sample.act(Sample.start(Sample.place(), t0), verb, body, t0 + 1)),
         "call_not_in_required_state"
       ))
-    it(`${action.type} on a terminal call is call_already_ended`, () =>
+    it(`${verb} on a terminal call is call_already_ended`, () =>
       assert.strictEqual(
-        Sample.last(Sample.act(Sample.act(answeredCall(), { type: "hangup" }, t0 + 2000), action, t0 + 2001)),
+        Sample.last(Sample.act(Sample.act(answeredCall(), "hangup", {}, t0 + 2000), verb, body, t0 + 2001)),
         "call_already_ended"
       ))
   }
 
   it("a playback is pending until its outcome, which is told once (decision D12)", () => {
-    let scene = Sample.act(answeredCall(), { type: "play", url: "https://example.com/a.wav", loop: 2 }, t0 + 2000)
+    let scene = Sample.act(answeredCall(), "play", { url: "https://example.com/a.wav", loop: 2 }, t0 + 2000)
     const id = Sample.lastWork(scene)
     assert.deepStrictEqual(Sample.lastMedia(scene), Media.play(id, "https://example.com/a.wav", 2))
     scene = Sample.media(scene, Media.completed(id), t0 + 3000)
@@ -218,33 +215,33 @@ describe("Actions, spec §4.4", () => {
     assert.strictEqual(Sample.types(scene).filter((type) => type === "call.playback_ended").length, 1)
   })
 
-  const inLine: ReadonlyArray<readonly [CallAction, number]> = [
-    [{ type: "play", url: "https://example.com/a.wav", loop: 1 }, maxPlaybacks],
-    [{ type: "send_dtmf", digits: "1", durationMs: 250 }, maxRequests]
+  const inLine: ReadonlyArray<readonly [Built, object, number]> = [
+    ["play", { url: "https://example.com/a.wav" }, maxPlaybacks],
+    ["send_dtmf", { digits: "1" }, maxRequests]
   ]
-  for (const [action, limit] of inLine)
-    it(`${action.type} beyond what the media plane keeps in line is a conflict until one is done`, () => {
+  for (const [verb, body, limit] of inLine)
+    it(`${verb} beyond what the media plane keeps in line is a conflict until one is done`, () => {
       let scene = answeredCall()
-      for (let count = 0; count < limit; count++) scene = Sample.act(scene, action, t0 + 2000)
+      for (let count = 0; count < limit; count++) scene = Sample.act(scene, verb, body, t0 + 2000)
       assert.strictEqual(Sample.last(scene), "accepted")
-      assert.strictEqual(Sample.last(Sample.act(scene, action, t0 + 2000)), "conflict")
+      assert.strictEqual(Sample.last(Sample.act(scene, verb, body, t0 + 2000)), "conflict")
       scene = Sample.media(scene, Media.completed(Sample.lastWork(scene)), t0 + 3000)
-      assert.strictEqual(Sample.last(Sample.act(scene, action, t0 + 3001)), "accepted")
+      assert.strictEqual(Sample.last(Sample.act(scene, verb, body, t0 + 3001)), "accepted")
     })
 
   it("the end of the call stops what plays and gathers, before call.ended", () => {
-    let scene = Sample.act(answeredCall(), { type: "play", url: "https://example.com/a.wav", loop: 1 }, t0 + 2000)
-    scene = Sample.act(scene, { type: "gather", options: gatherOptions }, t0 + 2000)
-    scene = Sample.act(scene, { type: "hangup" }, t0 + 3000)
+    let scene = Sample.act(answeredCall(), "play", { url: "https://example.com/a.wav" }, t0 + 2000)
+    scene = Sample.act(scene, "gather", gatherBody, t0 + 2000)
+    scene = Sample.act(scene, "hangup", {}, t0 + 3000)
     assert.deepStrictEqual(Sample.types(scene).slice(-3), ["call.gather_complete", "call.playback_ended", "call.ended"])
   })
 })
 
 describe("Gather, decision 2.1.4", () => {
-  const gathering = (digits: string, options = gatherOptions) =>
+  const gathering = (digits: string, options: object = gatherBody) =>
     Array.from(digits).reduce(
       (scene, digit, index) => Sample.dtmf(scene, digit, t0 + 2100 + index * 100),
-      Sample.act(answeredCall(), { type: "gather", options }, t0 + 2000)
+      Sample.act(answeredCall(), "gather", options, t0 + 2000)
     )
   const result = (scene: Sample.Scene) => {
     const event = Sample.events(scene).find((each) => each.type === "call.gather_complete")
@@ -256,7 +253,7 @@ describe("Gather, decision 2.1.4", () => {
   it("ends when enough digits are there", () => assert.strictEqual(result(gathering("12345")), "1234 valid"))
   it("ignores digits that are not asked for", () =>
     assert.strictEqual(
-      result(gathering("1A9B2", { ...gatherOptions, validDigits: "12", maximumDigits: 2 })),
+      result(gathering("1A9B2", { ...gatherBody, valid_digits: "12", maximum_digits: 2 })),
       "12 valid"
     ))
   it("times out without a first digit", () => {
@@ -268,12 +265,9 @@ describe("Gather, decision 2.1.4", () => {
     assert.strictEqual(result(Sample.wait(gathering("12"))), "12 valid"))
   it("times out with too few", () => assert.strictEqual(result(Sample.wait(gathering("1"))), "1 timeout"))
   it("is cancelled by stop_gather", () =>
-    assert.strictEqual(result(Sample.act(gathering("12"), { type: "stop_gather" }, t0 + 3000)), "12 cancelled"))
+    assert.strictEqual(result(Sample.act(gathering("12"), "stop_gather", {}, t0 + 3000)), "12 cancelled"))
   it("a second one is a conflict", () =>
-    assert.strictEqual(
-      Sample.last(Sample.act(gathering("1"), { type: "gather", options: gatherOptions }, t0 + 3000)),
-      "conflict"
-    ))
+    assert.strictEqual(Sample.last(Sample.act(gathering("1"), "gather", gatherBody, t0 + 3000)), "conflict"))
   it("every digit is an event of its own all the same", () =>
     assert.strictEqual(Sample.types(gathering("12#")).filter((type) => type === "call.dtmf").length, 3))
 })
@@ -307,14 +301,14 @@ describe("Recovery, decision D4", () => {
   })
 
   it("a hang-up that was pending is sent again under its own identity", () => {
-    const hung = Sample.act(answeredCall(), { type: "hangup" }, t0 + 2000)
+    const hung = Sample.act(answeredCall(), "hangup", {}, t0 + 2000)
     const scene = after(hung, t0 + 2500, "gone", t0 + 9000)
     assert.strictEqual(Sample.commands(scene).at(-1)?.commandId, Sample.commands(hung).at(-1)?.commandId)
     assert.strictEqual(Sample.types(scene).filter((type) => type === "call.ended").length, 1)
   })
 
   it("after a defect the call goes on when its leg lives; playbacks are dropped with their event", () => {
-    const playing = Sample.act(answeredCall(), { type: "play", url: "https://example.com/a.wav", loop: 1 }, t0 + 2000)
+    const playing = Sample.act(answeredCall(), "play", { url: "https://example.com/a.wav" }, t0 + 2000)
     const scene = after(playing, null, "alive", t0 + 2100)
     assert.strictEqual(scene.state.status, "answered")
     assert.deepStrictEqual(scene.state.pending, [])
@@ -331,7 +325,7 @@ const Move = Schema.Struct({
 
 const move = (scene: Sample.Scene, { digit, kind, wait }: typeof Move.Type): Sample.Scene => {
   const now = scene.state.at + wait
-  const play = scene.state.pending.find((pending) => pending.type === "play")
+  const playing = scene.state.work.find(({ type }) => type === "playback")
   switch (kind) {
     case 0:
       return Sample.carrier(scene, { type: "ringing", resume: { r: wait } }, now)
@@ -348,22 +342,22 @@ const move = (scene: Sample.Scene, { digit, kind, wait }: typeof Move.Type): Sam
     case 7:
       return Sample.dtmf(scene, digit, now)
     case 8:
-      return Sample.act(scene, { type: "hangup" }, now)
+      return Sample.act(scene, "hangup", {}, now)
     case 9:
     case 10:
-      return Sample.act(scene, { type: "play", url: "https://example.com/x", loop: 1 }, now)
+      return Sample.act(scene, "play", { url: "https://example.com/x" }, now)
     case 11:
-      return Sample.act(scene, { type: "gather", options: gatherOptions }, now)
+      return Sample.act(scene, "gather", gatherBody, now)
     case 12:
-      return Sample.act(scene, { type: "stop_gather" }, now)
+      return Sample.act(scene, "stop_gather", {}, now)
     case 13:
-      return Sample.act(scene, { type: "send_dtmf", digits: "12", durationMs: 250 }, now)
+      return Sample.act(scene, "send_dtmf", { digits: "12" }, now)
     case 14:
-      return Sample.act(scene, { type: "answer" }, now)
+      return Sample.act(scene, "answer", {}, now)
     case 15:
-      return Sample.act(scene, { type: "reject", cause: "rejected" }, now)
+      return Sample.act(scene, "reject", { cause: "rejected" }, now)
     case 16:
-      return play?.type === "play" ? Sample.media(scene, Media.completed(play.playbackId), now) : scene
+      return playing === undefined ? scene : Sample.media(scene, Media.completed(playing.id), now)
     case 17:
       return Sample.wait(scene)
     case 18:

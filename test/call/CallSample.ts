@@ -1,11 +1,12 @@
 import type { StepContext } from "../../src/actor/Machine.ts"
 import type { CarrierEvent } from "../../src/carrier/Carrier.ts"
-import type { CallAction, CallInput } from "../../src/call/CallInput.ts"
+import type { CallInput } from "../../src/call/CallInput.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import { type CallState, primary } from "../../src/call/CallState.ts"
 import type { Effects } from "../../src/call/Draft.ts"
 import * as Id from "../../src/domain/Id.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
+import * as Verbs from "../../src/call/verb/Verbs.ts"
 import type { MediaCommand, MediaEvent } from "../../src/media/message/MediaMessage.ts"
 
 /** Drives one call through the pure machine: a clock that only `at` moves, a seed per step. Every event is checked. */
@@ -96,8 +97,9 @@ export const lastWork = (scene: Scene): string => {
   return "id" in command ? command.id : ""
 }
 
-export const act = (scene: Scene, action: CallAction, now: number): Scene =>
-  send(scene, { type: "action", action }, now)
+/** A verb as the API takes it: the body in wire names, defaults left out. */
+export const act = (scene: Scene, verb: Verbs.Built, body: object, now: number): Scene =>
+  send(scene, { type: "action", action: Verbs.decodeAction(verb, body) }, now)
 
 /** Lets the nearest deadline fire at its time. */
 export const wait = (scene: Scene): Scene => {

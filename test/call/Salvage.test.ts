@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as CallMachine from "../../src/call/CallMachine.ts"
-import { decode } from "../../src/call/CallState.ts"
+import * as Upgrade from "../../src/call/Upgrade.ts"
 import * as Salvage from "../../src/call/Salvage.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
 import * as Sample from "./CallSample.ts"
@@ -24,7 +24,7 @@ describe("A call whose stored state cannot be read any more", () => {
     ["is no object", "nothing"]
   ] as const)
     it(`ends cleanly when it ${what}: its event is told, its leg taken down, nothing charged`, () => {
-      assert.isTrue(Result.isFailure(decode(state)))
+      assert.isTrue(Result.isFailure(Upgrade.state(row(state))))
       const salvaged = Salvage.fromUnreadable(row(state))
       const outcome = CallMachine.step(salvaged, recovered, { now: 2_000_000, seed: "s" })
       assert.isTrue(outcome._tag === "accepted")
@@ -40,6 +40,6 @@ describe("A call whose stored state cannot be read any more", () => {
       )
       assert.strictEqual(outcome.effects.chargeCents, 0)
       assert.strictEqual(outcome.state.seq, 5)
-      assert.isTrue(Result.isSuccess(decode(outcome.state)))
+      assert.isTrue(Result.isSuccess(Upgrade.state(row(outcome.state))))
     })
 })

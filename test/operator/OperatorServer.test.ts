@@ -5,7 +5,8 @@ import { Clock, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
 import type { Caller } from "../../src/audit/Audit.ts"
-import { type CallAction, Calls } from "../../src/call/Call.ts"
+import { Calls } from "../../src/call/Call.ts"
+import { type CallAction, decodeAction } from "../../src/call/verb/Verbs.ts"
 import { type CarrierEvent, CarrierSink } from "../../src/carrier/Carrier.ts"
 import { run } from "../../src/operator/cli.ts"
 import { commands } from "../../src/operator/Commands.ts"
@@ -368,7 +369,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const call = yield* placed(yield* signup("story"))
         yield* call.tell({ type: "ringing", resume: null })
         yield* call.tell({ type: "answered", resume: { dialog: ["a", 1, null] } })
-        yield* call.act({ type: "play", url: "https://a.example/hello.wav", loop: 2 })
+        yield* call.act(decodeAction("play", { url: "https://a.example/hello.wav", loop: 2 }))
         yield* call.tell({ type: "media", event: { type: "dtmf", digit: "7", at: 0 } })
         yield* call.tell({ type: "ended", cause: "hangup", sipStatus: null, by: "far" })
         const shown = yield* operator("call", "show", call.id)

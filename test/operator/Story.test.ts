@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isSettled } from "../../src/call/CallMachine.ts"
+import { isSettled, machineVersion } from "../../src/call/CallMachine.ts"
+import { stateVersion } from "../../src/call/CallState.ts"
 import * as Id from "../../src/domain/Id.ts"
 import * as Story from "../../src/operator/Story.ts"
 import * as StoryText from "../../src/operator/StoryText.ts"
@@ -11,7 +12,7 @@ const scene = () => {
   let call = CallSample.start(CallSample.place(), 1_000_000)
   call = CallSample.carrier(call, { type: "ringing", resume: null }, 1_000_400)
   call = CallSample.carrier(call, { type: "answered", resume: { dialog: 1 } }, 1_001_000)
-  call = CallSample.act(call, { type: "play", url: "https://a.example/b.wav", loop: 1 }, 1_001_200)
+  call = CallSample.act(call, "play", { url: "https://a.example/b.wav" }, 1_001_200)
   call = CallSample.dtmf(call, "7", 1_002_000)
   return CallSample.carrier(call, { type: "ended", cause: "hangup", sipStatus: null, by: "far" }, 1_005_000)
 }
@@ -24,14 +25,14 @@ const stored = (call: CallSample.Scene) => {
     tenantId: call.state.tenantId,
     seq: call.state.seq,
     settled: isSettled(call.state),
-    stateVersion: 1,
+    stateVersion,
     state: json(call.state)
   }
   const inputs = call.log.map(({ context, input }, index): StoredInput => ({
     seq: index + 1,
     at: context.now,
     seed: context.seed,
-    machineVersion: 1,
+    machineVersion,
     input: json(input)
   }))
   const events = CallSample.events(call).map((event, index): Story.StoredEvent => ({
@@ -140,7 +141,7 @@ describe("the story of a call", () => {
       "                   svc_sub_1: queued, attempt 2, at +31.000 s, answer 503, again at +151.000 s",
       "    +0.400 s  #2  carrier ringing",
       "                 status initiated -> ringing, legs.0.status initiated -> ringing",
-      "    +1.200 s  #4  action play url=https://a.example/b.wav loop=1",
+      "    +1.200 s  #4  action play url=https://a.example/b.wav loop=1 targetLegs=self",
       "    +2.000 s  #5  carrier media dtmf digit=7",
       "              $  charge 1 cents",
       "Folding the journal gives the stored state and events."

@@ -1,7 +1,10 @@
-import { Schema } from "effect"
+import { Result, Schema } from "effect"
+import type { NonEmptyReadonlyArray } from "effect/Array"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { CallStatus } from "../../call/CallState.ts"
 import { Call } from "../../call/CallView.ts"
+import type { Body } from "../../call/verb/Verb.ts"
+import * as Verbs from "../../call/verb/Verbs.ts"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
 import { E164 } from "../../domain/E164.ts"
 import { Authenticated } from "../Authenticated.ts"
@@ -11,24 +14,25 @@ import * as PathId from "../PathId.ts"
 import * as Query from "../Query.ts"
 import * as CallBodies from "./CallBodies.ts"
 
-/** Calls, spec §4.4. */
+/** Calls and their verbs. */
 
 const params = { id: PathId.prefixed("call") }
 
 const states: ReadonlyArray<Code> = ["call_already_ended", "call_not_in_required_state"]
 
-/** Verbs whose body may be left out. */
-const withOptionalBody = <const Verb extends string, S extends Schema.Top>(verb: Verb, body: S, summary: string) =>
+/** A verb whose fields all have defaults may come without a body. */
+const payloadOf = (verb: Verbs.Built) => {
+  const { body } = Verbs.built[verb]
+  const isOptional = Result.isSuccess(Schema.decodeUnknownResult<Body>(body)({}))
+  return isOptional ? [body, Schema.Null] : [body]
+}
+
+const action = <const Verb extends Verbs.Built>(verb: Verb) =>
   HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, {
     params,
-    payload: [body, Schema.Null],
+    payload: payloadOf(verb) as unknown as readonly [Schema.Codec<unknown, unknown>],
     success: Call
-  }).annotateMerge(about({ summary, scope: "calls:write", refusals: states }))
-
-const withBody = <const Verb extends string, S extends Schema.Top>(verb: Verb, body: S, summary: string) =>
-  HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, { params, payload: body, success: Call }).annotateMerge(
-    about({ summary, scope: "calls:write", refusals: states })
-  )
+  }).annotateMerge(about({ summary: Verbs.built[verb].summary, scope: "calls:write", refusals: states }))
 
 const notBuilt = { description: "Not built yet: answers 422 `unprocessable`.", refusals: ["unprocessable"] as const }
 
@@ -41,6 +45,14 @@ const unbuiltPart = <const Part extends string>(part: Part) =>
   HttpApiEndpoint.get(part, `/v1/calls/:id/${part}`, { params, success: Schema.Json }).annotateMerge(
     about({ summary: part, scope: "calls:read", ...notBuilt })
   )
+
+/** An endpoint for each verb of the table: the types say which is which, and that there are some. */
+const actions = Verbs.names.map((verb) => action(verb)) as unknown as NonEmptyReadonlyArray<
+  { [Verb in Verbs.Built]: ReturnType<typeof action<Verb>> }[Verbs.Built]
+>
+const unbuiltActions = Verbs.unbuiltNames.map((verb) => unbuiltVerb(verb)) as unknown as NonEmptyReadonlyArray<
+  { [Verb in Verbs.Unbuilt]: ReturnType<typeof unbuiltVerb<Verb>> }[Verbs.Unbuilt]
+>
 
 const place = HttpApiEndpoint.post("place", "/v1/calls", {
   payload: CallBodies.PlaceCall,
@@ -95,28 +107,8 @@ export class CallApi extends HttpApiGroup.make("calls")
     place,
     list,
     retrieve,
-    withOptionalBody("answer", CallBodies.Answer, "Answer an inbound call"),
-    withBody("reject", CallBodies.Reject, "Reject an inbound call"),
-    withOptionalBody("hangup", CallBodies.Nothing, "Hang up"),
-    withBody("play", CallBodies.Play, "Play WAV or MP3 audio from a URL"),
-    withOptionalBody("stop_playback", CallBodies.StopPlayback, "Stop playback"),
-    withBody("send_dtmf", CallBodies.SendDtmf, "Send digits (RFC 4733)"),
-    withOptionalBody("gather", CallBodies.Gather, "Collect digits; the result is `call.gather_complete`"),
-    withOptionalBody("stop_gather", CallBodies.Nothing, "Cancel the gather")
-  )
-  .add(
-    unbuiltVerb("transfer"),
-    unbuiltVerb("bridge"),
-    unbuiltVerb("refer"),
-    unbuiltVerb("speak"),
-    unbuiltVerb("start_recording"),
-    unbuiltVerb("stop_recording"),
-    unbuiltVerb("gather_using_speak"),
-    unbuiltVerb("gather_using_audio"),
-    unbuiltVerb("streaming_start"),
-    unbuiltVerb("streaming_stop"),
-    unbuiltVerb("transcription_start"),
-    unbuiltVerb("transcription_stop"),
+    ...actions,
+    ...unbuiltActions,
     unbuiltPart("streamings"),
     unbuiltPart("transcription"),
     unbuiltPart("amd")

@@ -162,32 +162,33 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
           interDigitTimeoutMs: 5_000,
           initialTimeoutMs: 5_000
         }
-        for (const [verb, body, command] of [
-          ["answer", undefined, { type: "answer" }],
-          ["answer", { record: "off" }, { type: "answer" }],
-          ["reject", { cause: "user_busy" }, { type: "reject", cause: "user_busy" }],
-          ["hangup", undefined, { type: "hangup" }],
-          ["play", { url }, { type: "play", url, loop: 1 }],
-          ["play", { url, loop: 100, target_legs: "self" }, { type: "play", url, loop: 100 }],
-          ["stop_playback", undefined, { type: "stop_playback", which: "all" }],
-          ["stop_playback", { stop: "current" }, { type: "stop_playback", which: "current" }],
-          ["send_dtmf", { digits: "12#*AD" }, { type: "send_dtmf", digits: "12#*AD", durationMs: 250 }],
-          ["send_dtmf", { digits: "1", duration_millis: 100 }, { type: "send_dtmf", digits: "1", durationMs: 100 }],
-          ["gather", undefined, { type: "gather", options: gather }],
-          ["gather", {}, { type: "gather", options: gather }],
+        const recording = { recordChannels: "single", recordFormat: "mp3" }
+        for (const [verb, body, decoded] of [
+          ["answer", undefined, recording],
+          ["answer", { record: "off" }, { record: "off", ...recording }],
+          ["reject", { cause: "user_busy" }, { cause: "user_busy" }],
+          ["hangup", undefined, {}],
+          ["play", { url }, { url, loop: 1, targetLegs: "self" }],
+          ["play", { url, loop: 100, target_legs: "self" }, { url, loop: 100, targetLegs: "self" }],
+          ["stop_playback", undefined, { stop: "all" }],
+          ["stop_playback", { stop: "current" }, { stop: "current" }],
+          ["send_dtmf", { digits: "12#*AD" }, { digits: "12#*AD", durationMs: 250 }],
+          ["send_dtmf", { digits: "1", duration_millis: 100 }, { digits: "1", durationMs: 100 }],
+          ["gather", undefined, gather],
+          ["gather", {}, gather],
           [
             "gather",
             { maximum_digits: 4, terminating_digit: "", initial_timeout_millis: 100 },
-            { type: "gather", options: { ...gather, maximumDigits: 4, terminatingDigit: "", initialTimeoutMs: 100 } }
+            { ...gather, maximumDigits: 4, terminatingDigit: "", initialTimeoutMs: 100 }
           ],
-          ["stop_gather", undefined, { type: "stop_gather" }]
+          ["stop_gather", undefined, {}]
         ] as const) {
           const answer = yield* ask("POST", action(verb), { body })
           expect([verb, body, answer.status, reached()?.args.slice(1, 3)]).toEqual([
             verb,
             body,
             200,
-            [TestServer.callOfA, command]
+            [TestServer.callOfA, { verb, body: decoded }]
           ])
         }
       })

@@ -1,0 +1,117 @@
+import { type Result, Schema } from "effect"
+import * as Id from "../domain/Id.ts"
+import type { Json, StoredEntity, StoredInput } from "../store/Journal.ts"
+import { CallInput } from "./CallInput.ts"
+import { CallState } from "./CallState.ts"
+import * as Verbs from "./verb/Verbs.ts"
+
+/**
+ * What earlier versions wrote, as this one reads it: states that recovery and a read meet, and inputs that the operator
+ * plays again. Each version has its upgrade to the next; a row that fits none fails, or throws, where it is read.
+ */
+type Stored = Pick<StoredEntity, "state" | "stateVersion">
+type Row = Readonly<Record<string, Json>>
+
+/** The state of a stored row; fails where it cannot be read. */
+export const state = (row: Stored): Result.Result<CallState, Schema.SchemaError> =>
+  Schema.decodeUnknownResult(CallState)(shape(row))
+
+/** A stored state in the shape of this version, whether or not it can be read. */
+export const shape = (row: Stored): Json => (row.stateVersion === 1 ? stateOf1(row.state) : row.state)
+
+/** A journaled input; throws where it cannot be read. */
+export const input = (stored: Pick<StoredInput, "input" | "machineVersion">): CallInput =>
+  Schema.decodeUnknownSync(CallInput)(stored.machineVersion === 1 ? inputOf1(stored.input) : stored.input)
+
+const rowOf = (value: Json | undefined): Row | null =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : null
+
+/** Version 1 kept playbacks and digits among the pending commands, and a gather in a field of its own. */
+const stateOf1 = (stored: Json): Json => {
+  const old = rowOf(stored)
+  if (old === null || !Array.isArray(old["pending"])) return stored
+  const { gather: _, ...rest } = old
+  const all: ReadonlyArray<Json> = old["pending"]
+  const items = all.map((each) => itemOf1(rowOf(each)))
+  return {
+    ...rest,
+    pending: all.filter((_, index) => items[index] === null),
+    work: [...items.filter((item) => item !== null), ...gatherOf1(old)],
+    outliving: []
+  }
+}
+
+const itemOf1 = (pending: Row | null): Row | null => {
+  const { commandId = null, legId = null, playbackId = null, type = null } = pending ?? {}
+  switch (type) {
+    case "play":
+      return { type: "playback", id: playbackId, commandId, legId, media: null }
+    case "send_dtmf":
+      return { type: "digits", id: commandId, commandId, legId, media: null }
+    default:
+      return null
+  }
+}
+
+const gatherOf1 = ({ gather = null, id = null, legs = null }: Row): ReadonlyArray<Row> => {
+  const running = rowOf(gather)
+  if (running === null) return []
+  const legId = rowOf(Array.isArray(legs) ? legs[0] : null)?.["id"] ?? null
+  // Nobody outside knows a gather by its id.
+  const itemId = Id.deriveOpaque(typeof id === "string" ? id : "", "gather")
+  return [{ type: "gather", id: itemId, commandId: itemId, legId, media: null, ...running }]
+}
+
+const inputOf1 = (stored: Json): unknown => {
+  const old = rowOf(stored)
+  const { action, deadline, event, type } = old ?? {}
+  if (type === "action") return { ...old, action: actionOf1(rowOf(action)) }
+  if (type === "carrier") return { ...old, event: eventOf1(rowOf(event)) }
+  return type === "deadline" && deadline === "gather" ? { ...old, deadline: "work" } : stored
+}
+
+/** Its fields, under the names that the API gave them: the body of today fills in the rest. */
+const actionOf1 = (old: Row | null): unknown => {
+  const { type, ...fields } = old ?? {}
+  const verb = Verbs.names.find((name) => name === type)
+  return verb === undefined ? old : Verbs.decodeAction(verb, bodyOf1(verb, fields))
+}
+
+const bodyOf1 = (verb: Verbs.Built, fields: Row): unknown => {
+  switch (verb) {
+    case "send_dtmf":
+      return { digits: fields["digits"], duration_millis: fields["durationMs"] }
+    case "stop_playback":
+      return { stop: fields["which"] }
+    case "gather": {
+      const options = rowOf(fields["options"]) ?? {}
+      return {
+        minimum_digits: options["minimumDigits"],
+        maximum_digits: options["maximumDigits"],
+        terminating_digit: options["terminatingDigit"],
+        valid_digits: options["validDigits"],
+        timeout_millis: options["timeoutMs"],
+        inter_digit_timeout_millis: options["interDigitTimeoutMs"],
+        initial_timeout_millis: options["initialTimeoutMs"]
+      }
+    }
+    default:
+      return fields
+  }
+}
+
+/** Version 1 had an event of the carrier for each thing that its media told. */
+const eventOf1 = (old: Row | null): Json => {
+  const { at = null, commandId, digit, legId = null, playbackId, reason, status, type } = old ?? {}
+  const media = (event: Row): Row => ({ legId, at, type: "media", event })
+  switch (type) {
+    case "dtmf":
+      return media({ type: "dtmf", digit: digit ?? null, at })
+    case "playback_ended":
+      return media({ type: "ended", id: playbackId ?? null, status: status ?? null, reason: reason ?? null })
+    case "dtmf_sent":
+      return media({ type: "ended", id: commandId ?? null, status: "completed", reason: null })
+    default:
+      return old
+  }
+}

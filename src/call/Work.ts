@@ -1,0 +1,157 @@
+import { type Outcome, rejected, type StepContext, unchanged } from "../actor/Machine.ts"
+import { rejection } from "../domain/ErrorCatalogue.ts"
+import * as Id from "../domain/Id.ts"
+import * as Timestamp from "../domain/Timestamp.ts"
+import type { MediaCommand, MediaEnded } from "../media/message/MediaMessage.ts"
+import * as Draft from "./Draft.ts"
+import type { CallState, Leg } from "./CallState.ts"
+import type { Ending, Family, Item } from "./verb/Family.ts"
+import { familiesOf, type Row, type Rows } from "./verb/Verbs.ts"
+
+/**
+ * Work of the tenant on a call: items of the families, each begun once and ended once, whatever happens first.
+ *
+ * An item is bound to its leg, in `work`, and ends with it; or it outlives its leg (a recording that is still being
+ * stored), and then stands in `outliving` until its outcome comes or its time is up. The call is not settled before.
+ */
+type Result = Draft.Draft | Outcome<never, never>
+
+export type Work = ReturnType<typeof make>
+
+/** Over a table of verbs. */
+export const make = (verbs: Rows) => {
+  const families = new Map(familiesOf(verbs).map((family) => [family.name, family]))
+
+  const familyOf = (item: Item): Family => {
+    const family = families.get(item.type)
+    if (family === undefined) throw new Error(`there is no family of verbs named ${item.type}`)
+    return family
+  }
+
+  const finish = (draft: Draft.Draft, item: Item, ending: Ending, at: number): Draft.Draft => {
+    const { state } = draft
+    const others = Draft.set(draft, {
+      work: state.work.filter((other) => other !== item),
+      outliving: state.outliving.filter((other) => other.item !== item)
+    })
+    return ending === null ? others : Draft.emit(others, ending(Draft.ids(state, item.legId), Timestamp.format(at)))
+  }
+
+  const replace = (draft: Draft.Draft, item: Item, by: Item): Draft.Draft =>
+    Draft.set(draft, { work: draft.state.work.map((other) => (other === item ? by : other)) })
+
+  const tell = (draft: Draft.Draft, leg: Leg, commandId: string, media: MediaCommand): Draft.Draft =>
+    Draft.send(draft, { type: "media", commandId, callId: draft.state.id, legId: leg.id, media })
+
+  const begin = (draft: Draft.Draft, leg: Leg, item: Item): Draft.Draft => {
+    const begun = Draft.set(draft, { work: [...draft.state.work, item] })
+    return item.media === null ? begun : tell(begun, leg, item.commandId, item.media)
+  }
+
+  const running = (state: CallState, family: Family | null): ReadonlyArray<Item> =>
+    state.work.filter((item) => item.type === family?.name)
+
+  const act = (draft: Draft.Draft, leg: Leg, row: Row, body: unknown, context: StepContext): Result => {
+    const { family } = row
+    if (family === null || row.act === undefined) return unchanged
+    const commandId = Draft.commandId(context)
+    const derive = (kind: string) => Id.deriveOpaque(context.seed, kind)
+    const act = row.act({ now: context.now, commandId, derive }, body)
+    switch (act.type) {
+      case "begin":
+        return running(draft.state, family).length >= family.limit
+          ? rejected(rejection("conflict", family.full))
+          : begin(draft, leg, { ...act.item, type: family.name, commandId, legId: leg.id })
+      case "send":
+        return tell(draft, leg, commandId, act.media)
+      case "end":
+        return running(draft.state, family)
+          .filter(({ legId }) => legId === leg.id)
+          .reduce((open, item) => finish(open, item, act.ending(item), context.now), draft)
+    }
+  }
+
+  const ended = (draft: Draft.Draft, item: Item | undefined, end: Pick<MediaEnded, "status" | "reason">, at: number) =>
+    item === undefined ? unchanged : finish(draft, item, familyOf(item).told?.(item, end) ?? null, at)
+
+  const everything = ({ outliving, work }: CallState) => [...work, ...outliving.map(({ item }) => item)]
+
+  /** Who hears digits is closed before what sounds. */
+  const bound = (state: CallState, legId: string) =>
+    state.work
+      .filter((item) => item.legId === legId)
+      .toSorted((a, b) => Number(familyOf(b).digit !== undefined) - Number(familyOf(a).digit !== undefined))
+
+  /** Everything that is due, as data. */
+  const dues = (
+    state: CallState
+  ): ReadonlyArray<{ readonly at: number; readonly item: Item; readonly end: () => Ending }> => [
+    ...state.work.flatMap((item) => {
+      const { deadline } = familyOf(item)
+      return deadline === undefined ? [] : [{ at: deadline.at(item), item, end: () => deadline.ending(item) }]
+    }),
+    ...state.outliving.map(({ item, until }) => {
+      const { legEnded } = familyOf(item)
+      return { at: until, item, end: () => ("expired" in legEnded ? legEnded.expired(item) : null) }
+    })
+  ]
+
+  return {
+    verbs,
+    act,
+    isRunning: (state: CallState, { family }: Row): boolean => running(state, family).length > 0,
+    /** The media told the end of an item, of one that outlived its leg too. */
+    told: (draft: Draft.Draft, end: MediaEnded, at: number): Result =>
+      ended(
+        draft,
+        everything(draft.state).find(({ id }) => id === end.id),
+        end,
+        at
+      ),
+    /** The carrier could not carry out the command of an item. */
+    refused: (draft: Draft.Draft, commandId: string, reason: string, at: number): Result =>
+      ended(
+        draft,
+        draft.state.work.find((item) => item.commandId === commandId),
+        { status: "failed", reason },
+        at
+      ),
+    /** A digit goes to every item on the leg that hears digits. */
+    digit: (draft: Draft.Draft, leg: Leg, digit: string, at: number): Draft.Draft =>
+      draft.state.work.reduce((open, item) => {
+        const heard = item.legId === leg.id ? familyOf(item).digit?.(item, digit, at) : undefined
+        if (heard === undefined) return open
+        return "item" in heard ? replace(open, item, heard.item) : finish(open, item, heard.ending, at)
+      }, draft),
+    /** What is bound to the leg ends with it, and what outlives it is set apart. */
+    legEnded: (draft: Draft.Draft, legId: string, at: number): Draft.Draft =>
+      bound(draft.state, legId).reduce((open, item) => {
+        const { legEnded } = familyOf(item)
+        if ("ending" in legEnded) return finish(open, item, legEnded.ending(item), at)
+        return Draft.set(open, {
+          work: open.state.work.filter((other) => other !== item),
+          outliving: [...open.state.outliving, { item, until: at + legEnded.outlivesMs }]
+        })
+      }, draft),
+    /** What was asked of the leg may not have reached it. */
+    restarted: (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft => {
+      const dropped = bound(draft.state, leg.id).reduce((open, item) => {
+        const { restarted } = familyOf(item)
+        return restarted === "kept" ? open : finish(open, item, restarted.ending(item), context.now)
+      }, draft)
+      return [...families.values()].reduce(
+        (open, { restarted }, index) =>
+          restarted === "kept" || restarted.quiet === null
+            ? open
+            : tell(open, leg, Draft.commandId(context, index), restarted.quiet),
+        dropped
+      )
+    },
+    /** When something is due next; `null`: nothing is. */
+    dueAt: (state: CallState): number | null =>
+      dues(state).reduce<number | null>((first, { at }) => (first === null ? at : Math.min(first, at)), null),
+    /** Ends what is due at `now`. */
+    due: (draft: Draft.Draft, now: number): Draft.Draft =>
+      dues(draft.state).reduce((open, { at, end, item }) => (at > now ? open : finish(open, item, end(), now)), draft)
+  }
+}

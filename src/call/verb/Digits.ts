@@ -1,0 +1,32 @@
+import { Schema } from "effect"
+import * as Family from "./Family.ts"
+import * as Field from "./Field.ts"
+
+/** Digits that are sent to the far end, one string after the other. Nobody is told when they are out. */
+const digits = Family.make(
+  "digits",
+  {},
+  {
+    // As many as the media plane keeps in line for a leg.
+    limit: 32,
+    full: "32 digit strings already wait to be sent on this call",
+    told: () => null,
+    legEnded: { ending: () => null },
+    restarted: { ending: () => null, quiet: null }
+  }
+)
+
+export const sendDtmf = digits.verb({
+  summary: "Send digits (RFC 4733)",
+  when: "talking",
+  body: Schema.Struct({
+    digits: Field.matching(/^[0-9A-D*#]{1,64}$/, "must be 1 to 64 of 0-9, A-D, * and #"),
+    durationMs: Field.or(Field.int(100, 500), 250)
+  })
+    .pipe(Schema.encodeKeys({ durationMs: "duration_millis" }))
+    .pipe(Schema.annotateEncoded({ identifier: "SendDtmf" })),
+  act: ({ commandId }, body) => ({
+    type: "begin",
+    item: { id: commandId, media: { type: "send_dtmf", id: commandId, ...body } }
+  })
+})

@@ -1,0 +1,103 @@
+import { Schema } from "effect"
+import type { CallEvent } from "../../domain/event/CallEvent.ts"
+import { MediaCommand, type MediaEnded } from "../../media/message/MediaMessage.ts"
+import type { Body, When } from "./Verb.ts"
+
+/**
+ * A family of verbs: work that goes on for a while on a leg, kept as an item in the call's state, and the verbs that
+ * begin and end it. One file holds everything about it; the machine knows families only by what stands here.
+ *
+ * Every item that begins ends exactly once, in one of the ways below, and each way names the event that tells it.
+ */
+const item = {
+  id: Schema.String,
+  /** Of the command that went down for it. */
+  commandId: Schema.String,
+  legId: Schema.String,
+  /** That command; `null`: the family needs nothing of the carrier, or an earlier version did not keep it. */
+  media: Schema.NullOr(MediaCommand)
+}
+
+/** An item of any family: `type` names it. Plain JSON. */
+export interface Item {
+  readonly type: string
+  readonly id: string
+  readonly commandId: string
+  readonly legId: string
+  readonly media: MediaCommand | null
+}
+
+/** The ids that every event of a leg repeats. */
+interface OfLeg {
+  readonly call_id: string
+  readonly leg_id: string
+  readonly customer_reference: string | null
+}
+
+/** The event that tells an end; `at` is the wire's timestamp. `null`: nobody is told. */
+export type Ending = ((of: OfLeg, at: string) => CallEvent) | null
+
+/** What a verb may use of the step that it is part of. */
+export interface Moment {
+  readonly now: number
+  readonly commandId: string
+  /** An id that nobody else has; the same when the journal is folded again. */
+  readonly derive: (kind: string) => string
+}
+
+/** What a verb does. Methods are compared bivariantly: a family of one kind of item is one of any item to the machine. */
+export type Act<I extends Item> =
+  | { readonly type: "begin"; readonly item: Omit<I, "type" | "commandId" | "legId"> }
+  /** Tells the media something that has no outcome of its own. */
+  | { readonly type: "send"; readonly media: MediaCommand }
+  /** Ends every item of the family on the leg. */
+  | { readonly type: "end"; ending(item: I): Ending }
+
+interface Rules<I extends Item> {
+  /** Items at once on a call; the next one is refused with `full`. */
+  readonly limit: number
+  readonly full: string
+  /** The media, or the carrier that could not reach them, told the end. Absent where no command goes down. */
+  told?(item: I, end: Pick<MediaEnded, "status" | "reason">): Ending
+  /** It hears digits: what becomes of it. `call.dtmf` is told of every digit all the same. */
+  digit?(item: I, digit: string, at: number): { readonly item: I } | { readonly ending: Ending }
+  /** It ends by itself `at` a moment if nothing else ends it. */
+  readonly deadline?: { at(item: I): number; ending(item: I): Ending }
+  /** Its leg ended, or the call: it ends with it, or outlives it for at most so long and waits for its outcome. */
+  readonly legEnded: { ending(item: I): Ending } | { readonly outlivesMs: number; expired(item: I): Ending }
+  /** What was asked of the leg may not have reached it: the item is kept as it is, or ends and the leg is told `quiet`. */
+  readonly restarted: "kept" | { ending(item: I): Ending; readonly quiet: MediaCommand | null }
+}
+
+export interface Family<I extends Item = Item> extends Rules<I> {
+  readonly name: string
+  readonly schema: Schema.Top
+}
+
+/** An item of the family `Name` with these fields. */
+type ItemOf<Name extends string, Fields extends Schema.Struct.Fields> = Item & {
+  readonly type: Name
+} & Schema.Struct<Fields>["Type"]
+
+export const make = <const Name extends string, Fields extends Schema.Struct.Fields>(
+  name: Name,
+  fields: Fields,
+  rules: Rules<ItemOf<Name, Fields>>
+) => {
+  const family: Family<ItemOf<Name, Fields>> = {
+    ...rules,
+    name,
+    schema: Schema.Struct({ type: Schema.tag(name), ...item, ...fields })
+  }
+  return {
+    ...family,
+    /** A verb of this family. */
+    verb: <S extends Body>(verb: {
+      readonly summary: string
+      readonly when: When
+      readonly body: S
+      targets?(body: S["Type"]): Readonly<Record<string, string>>
+      act(moment: Moment, body: S["Type"]): Act<ItemOf<Name, Fields>>
+    }) => ({ ...verb, family })
+  }
+}

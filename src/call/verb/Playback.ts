@@ -1,0 +1,57 @@
+import { Schema } from "effect"
+import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
+import type { PlaybackStatus } from "../../domain/event/CallEvent.ts"
+import * as Family from "./Family.ts"
+import * as Field from "./Field.ts"
+
+/** Sounds that are played to a leg, one after the other. Each ends with one `call.playback_ended`. */
+
+const ended =
+  (item: Family.Item, status: PlaybackStatus, reason: string | null): Family.Ending =>
+  (of, at) => ({
+    type: "call.playback_ended",
+    data: { ...of, playback_id: item.id, status, reason, ended_at: at }
+  })
+
+const playback = Family.make(
+  "playback",
+  {},
+  {
+    // As many as the media plane keeps in line for a leg: the next one is refused where its caller hears of it.
+    limit: 32,
+    full: "32 playbacks are already queued on this call",
+    told: (item, { reason, status }) => ended(item, status, reason),
+    legEnded: { ending: (item) => ended(item, "stopped", "call_ended") },
+    restarted: {
+      ending: (item) => ended(item, "failed", "service_restarted"),
+      quiet: { type: "stop_playback", which: "all" }
+    }
+  }
+)
+
+export const play = playback.verb({
+  summary: "Play WAV or MP3 audio from a URL",
+  when: "talking",
+  body: Schema.Struct({
+    url: Field.httpsUrl,
+    loop: Field.or(Field.int(1, 100), 1),
+    targetLegs: Field.or(NotBuiltYet.value(Schema.Literals(["self", "opposite", "both"]), ["self"]), "self")
+  })
+    .pipe(Schema.encodeKeys({ targetLegs: "target_legs" }))
+    .pipe(Schema.annotateEncoded({ identifier: "Play" })),
+  targets: ({ url }) => ({ url }),
+  act: ({ derive }, { loop, url }) => {
+    const id = derive("playback")
+    return { type: "begin", item: { id, media: { type: "play", id, url, loop } } }
+  }
+})
+
+export const stopPlayback = playback.verb({
+  summary: "Stop playback",
+  when: "talking",
+  body: Schema.Struct({ stop: Field.or(Schema.Literals(["current", "all"]), "all") }).annotate({
+    identifier: "StopPlayback"
+  }),
+  // Each playback tells its own end.
+  act: (_, { stop }) => ({ type: "send", media: { type: "stop_playback", which: stop } })
+})

@@ -1,0 +1,30 @@
+import type { Schema } from "effect"
+
+/**
+ * When the API may use a verb.
+ *
+ * - `offered`: an inbound call that nobody has answered, and nobody is answering.
+ * - `talking`: answered.
+ * - `live`: not terminal.
+ * - `running`: talking, and work of the verb's family goes on.
+ */
+export type When = "offered" | "talking" | "live" | "running"
+
+/** Of a request, with defaults and wire names; what it decodes to is plain JSON, which the journal keeps. */
+export type Body = Schema.Codec<unknown, unknown>
+
+/** What the HTTP side and the documents know of a verb; the machine finds what it does in its family, or in `ActionRows`. */
+export interface Verb<S extends Body = Body> {
+  readonly summary: string
+  readonly when: When
+  readonly body: S
+  /** URLs in the body that this service will open, by their names on the wire: the egress port may refuse them. */
+  targets?(body: S["Type"]): Readonly<Record<string, string>>
+}
+
+/** A verb of call control. */
+export const control = <S extends Body>(verb: Verb<S>) => ({ ...verb, family: null })
+
+/** A verb of the specification that answers 422 `unprocessable` and names itself. */
+export const unbuilt = { unbuilt: true } as const
+export type Unbuilt = typeof unbuilt

@@ -1,0 +1,87 @@
+import { Schema } from "effect"
+import * as Control from "./Control.ts"
+import * as Digits from "./Digits.ts"
+import type { Act, Family, Item, Moment } from "./Family.ts"
+import * as Gather from "./Gather.ts"
+import * as Playback from "./Playback.ts"
+import { type Body, type Unbuilt as NotBuilt, unbuilt, type Verb } from "./Verb.ts"
+
+/**
+ * Every verb of a call, in the order of the published document. From this table come the schema of the journal's
+ * actions and of the state's items, endpoints, handlers, the document, and what is not built yet.
+ */
+export const table = {
+  answer: Control.answer,
+  reject: Control.reject,
+  hangup: Control.hangup,
+  play: Playback.play,
+  stop_playback: Playback.stopPlayback,
+  send_dtmf: Digits.sendDtmf,
+  gather: Gather.gather,
+  stop_gather: Gather.stopGather,
+  transfer: unbuilt,
+  bridge: unbuilt,
+  refer: unbuilt,
+  speak: unbuilt,
+  start_recording: unbuilt,
+  stop_recording: unbuilt,
+  gather_using_speak: unbuilt,
+  gather_using_audio: unbuilt,
+  streaming_start: unbuilt,
+  streaming_stop: unbuilt,
+  transcription_start: unbuilt,
+  transcription_stop: unbuilt
+} as const
+type Table = typeof table
+
+/** A verb as the machine sees it: of a family, or of call control (`family` is null). */
+export type Row = Verb & {
+  readonly family: Family | null
+  act?(moment: Moment, body: unknown): Act<Item>
+}
+export type Rows = Readonly<Record<string, Row>>
+
+export type Built = { [V in keyof Table]: Table[V] extends NotBuilt ? never : V }[keyof Table]
+
+export type Unbuilt = Exclude<keyof Table, Built>
+
+const isBuilt = (name: string): name is Built => table[name as keyof Table] !== unbuilt
+
+export const names: ReadonlyArray<Built> = Object.keys(table).filter(isBuilt)
+
+export const unbuiltNames = Object.keys(table).filter((name): name is Unbuilt => !isBuilt(name))
+
+export const built = Object.fromEntries(names.map((name) => [name, table[name]])) as Pick<Table, Built>
+
+/** What the API asks of a call: a verb and its body, defaults applied. */
+export type CallAction = { [V in Built]: { readonly verb: V; readonly body: Table[V]["body"]["Type"] } }[Built]
+
+export type ControlAction = {
+  [V in Built]: Table[V] extends { readonly family: null } ? Extract<CallAction, { readonly verb: V }> : never
+}[Built]
+
+/** Whether a verb belongs to call control: no family does it. */
+export const isControl = (action: CallAction): action is ControlAction => table[action.verb].family === null
+
+/** As the journal keeps it. */
+export const CallAction = Schema.Union(
+  names.map((verb) => Schema.Struct({ verb: Schema.Literal(verb), body: Schema.toType<Body>(table[verb].body) }))
+) as unknown as Schema.Codec<CallAction>
+
+/** A verb with a body that its schema has decoded. */
+export const action = (verb: Built, body: unknown): CallAction => ({ verb, body }) as CallAction
+
+/** URLs that this service will open on behalf of the action, by their names on the wire. */
+export const targetsOf = ({ body, verb }: CallAction): Readonly<Record<string, string>> => {
+  const row: Verb = table[verb]
+  return row.targets?.(body) ?? {}
+}
+
+/** A body from the wire, or from an earlier version; its faults are thrown. */
+export const decodeAction = (verb: Built, body: unknown): CallAction =>
+  action(verb, Schema.decodeUnknownSync<Body>(table[verb].body)(body))
+
+/** The families of some verbs, each once. */
+export const familiesOf = (rows: Rows): ReadonlyArray<Family> => [
+  ...new Set(Object.values(rows).flatMap(({ family }) => (family === null ? [] : [family])))
+]

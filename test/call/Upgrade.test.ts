@@ -1,0 +1,63 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import * as CallMachine from "../../src/call/CallMachine.ts"
+import type { CallState } from "../../src/call/CallState.ts"
+import * as Upgrade from "../../src/call/Upgrade.ts"
+import * as Media from "../media/MediaSample.ts"
+import * as SeenEvent from "../support/SeenEvent.ts"
+import version1 from "./version1.json" with { type: "json" }
+
+/** Rows that version 1 wrote: a call that plays, sends digits and gathers, and the journals of three whole calls. */
+const { live, ...stories } = version1
+const liveState = () => Result.getOrThrow(Upgrade.state({ stateVersion: 1, state: live }))
+
+describe("What version 1 wrote", () => {
+  it("is read as a state whose playbacks, digits and gather are work that goes on", () => {
+    const state = liveState()
+    assert.deepStrictEqual(
+      state.work.map(({ type }) => type),
+      ["playback", "digits", "gather"]
+    )
+    assert.deepStrictEqual(state.pending, [])
+    assert.isTrue(state.work.every(({ legId }) => legId === state.legs[0]?.id))
+  })
+
+  it("goes on: each piece of its work ends with its event, known by the ids of then", () => {
+    const [playback, digits, gather] = liveState().work
+    const legId = live.legs[0]?.id ?? ""
+    const ended = (id: string) =>
+      CallMachine.step(
+        liveState(),
+        { type: "carrier", event: { legId, at: 1_003_000, type: "media", event: Media.completed(id) } },
+        { now: 1_003_000, seed: "s" }
+      )
+    const played = ended(playback?.id ?? "")
+    assert(played._tag === "accepted")
+    SeenEvent.check(played.effects.events)
+    const [event] = played.effects.events
+    assert(event?.type === "call.playback_ended")
+    assert.strictEqual(event.data.playback_id, live.pending.find(({ type }) => type === "play")?.playbackId)
+    assert.strictEqual(ended(digits?.id ?? "")._tag, "accepted")
+    assert.strictEqual(gather?.type, "gather")
+    // The first digit came 100 ms after its begin, and the next one may take 5 s.
+    assert.strictEqual(CallMachine.nextDeadline(liveState())?.at, 1_002_200 + 5_000)
+  })
+
+  for (const [name, { events, inputs, state }] of Object.entries(stories))
+    it(`can be played again: the journal of an ${name} call gives the state and the events of then`, () => {
+      let folded: CallState | null = null
+      const told: Array<unknown> = []
+      for (const { at, input, machineVersion, seed } of inputs) {
+        const outcome = CallMachine.step(folded, Upgrade.input({ machineVersion, input: input }), {
+          now: at,
+          seed
+        })
+        assert(outcome._tag === "accepted", `${JSON.stringify(input)} is ${outcome._tag} now`)
+        folded = outcome.state
+        told.push(...outcome.effects.events)
+      }
+      assert.deepStrictEqual(told, events)
+      const stored = Upgrade.state({ stateVersion: 1, state: state })
+      assert.deepStrictEqual(folded, Result.getOrThrow(stored))
+    })
+})
