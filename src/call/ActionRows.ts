@@ -1,4 +1,4 @@
-import { type Outcome, rejected } from "../actor/Machine.ts"
+import { type Outcome, rejected, unchanged } from "../actor/Machine.ts"
 import { rejection } from "../domain/ErrorCatalogue.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
@@ -21,8 +21,8 @@ export const step = (state: CallState, action: CallAction, context: StepContext)
   if (!isPossible(state, row.when)) return refused(`${action.verb} is not possible while the call is ${state.status}`)
   if (row.when === "running" && !work.isRunning(state, row))
     return refused(`no ${row.family?.name} is running on this call`)
-  if (isControl(action)) return control(state, action, context)
-  return work.act(Draft.from(state), primary(state), row, action.body, context)
+  if (row.family !== null) return work.act(Draft.from(state), primary(state), row, action.body, context)
+  return isControl(action) ? control(state, action, context) : unchanged
 }
 
 const control = (state: CallState, action: ControlAction, context: StepContext): Draft.Draft => {

@@ -54,7 +54,8 @@ export const make = Effect.gen(function* () {
     commit,
     interpret,
     answer: render,
-    reload: (id) => Effect.map(journal.find(id), (row) => (row === null ? null : Result.getOrThrow(Upgrade.state(row)))),
+    reload: (id) =>
+      Effect.map(journal.find(id), (row) => (row === null ? null : Result.getOrThrow(Upgrade.state(row)))),
     recovered: (state) => Effect.map(presence(state), (legs) => ({ type: "recovered", legs, lostAt: null })),
     lastWill: (reason) => ({ type: "faulted", reason })
   }

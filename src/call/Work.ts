@@ -71,8 +71,18 @@ export const make = (verbs: Rows) => {
     }
   }
 
-  const ended = (draft: Draft.Draft, item: Item | undefined, end: Pick<MediaEnded, "status" | "reason">, at: number) =>
-    item === undefined ? unchanged : finish(draft, item, familyOf(item).told?.(item, end) ?? null, at)
+  /** Of an item whose family sends nothing down nobody can tell the end. */
+  const ended = (
+    draft: Draft.Draft,
+    item: Item | undefined,
+    end: Pick<MediaEnded, "status" | "reason">,
+    at: number
+  ): Result => {
+    const family = item === undefined ? undefined : familyOf(item)
+    return item === undefined || family?.told === undefined
+      ? unchanged
+      : finish(draft, item, family.told(item, end), at)
+  }
 
   const everything = ({ outliving, work }: CallState) => [...work, ...outliving.map(({ item }) => item)]
 

@@ -1,0 +1,144 @@
+/** A call whose stored state is damaged, and what its far end hears of it over SIP. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import * as CallMachine from "../../src/call/CallMachine.ts"
+import { type CallState, primary, stateVersion } from "../../src/call/CallState.ts"
+import * as Salvage from "../../src/call/Salvage.ts"
+import * as Upgrade from "../../src/call/Upgrade.ts"
+import * as Rig from "../carrier/sip/Rig.ts"
+import * as Sample from "./CallSample.ts"
+import version1 from "./version1.json" with { type: "json" }
+
+const t0 = 1_000_000
+const rowOf = (state: unknown, version = stateVersion) => ({
+  id: Sample.terms().callId,
+  kind: "call",
+  tenantId: Sample.tenantId,
+  seq: 9,
+  settled: false,
+  stateVersion: version,
+  state: JSON.parse(JSON.stringify(state))
+})
+
+/** The state of a call over SIP whose process dies after so much, with the resume of its real dialog. */
+const killed = Effect.fnUntraced(function* (until: "ringing" | "answered") {
+  let scene = Sample.start(Sample.place(), t0)
+  const rig = yield* Rig.make("first")
+  const dial = Sample.commands(scene)[0]
+  assert(dial?.type === "dial")
+  yield* rig.command(dial)
+  const invite = Rig.requestOf(rig.sent(), "INVITE")
+  yield* rig.deliver(Rig.reply(invite, 180))
+  if (until === "answered") yield* rig.deliver(Rig.reply(invite, 200, { body: Rig.sdpBody() }))
+  for (const event of rig.told())
+    scene = Sample.send(scene, { type: "carrier", event: { ...event, at: t0 + 100 } }, t0 + 100)
+  return scene
+})
+
+const recover = (state: CallState) => {
+  const outcome = CallMachine.step(
+    state,
+    { type: "recovered", legs: {}, lostAt: t0 + 100_000 },
+    { now: t0 + 200_000, seed: "s" }
+  )
+  assert(outcome._tag === "accepted")
+  return outcome
+}
+
+describe("A damaged state of a call over SIP", () => {
+  for (const [what, damage] of [
+    ["its limit is lost", { limit: null }],
+    ["its status is another's", { status: "dancing" }],
+    ["a field of its leg is", "leg"]
+  ] as const)
+    it.effect(`gives its far end the BYE of its dialog, and its bill, when ${what}`, () =>
+      Effect.gen(function* () {
+        const { state } = yield* killed("answered")
+        const [leg] = state.legs
+        const row = rowOf(
+          damage === "leg" ? { ...state, legs: [{ ...leg, initiatedAt: "soon" }] } : { ...state, ...damage }
+        )
+        assert.isTrue(Result.isFailure(Upgrade.state(row)))
+        const { effects, state: ended } = recover(Salvage.fromUnreadable(row))
+        assert.strictEqual(effects.chargeCents, recover(state).effects.chargeCents)
+        assert.isAbove(effects.chargeCents, 0)
+        assert.strictEqual(ended.ratingStatus, "rated")
+        const rig = yield* Rig.make("second")
+        for (const command of effects.commands) yield* rig.command(command)
+        const bye = Rig.requestOf(rig.sent(), "BYE")
+        assert.isAbove(Rig.cseqOf(bye), 100)
+        yield* rig.deliver(Rig.reply(bye, 200))
+        assert.deepStrictEqual(Rig.words(rig.told()), ["ended lost - near"])
+      })
+    )
+
+  it.effect("gives a far end that rings its CANCEL, without a resume by the identity of its dial", () =>
+    Effect.gen(function* () {
+      const { state } = yield* killed("ringing")
+      for (const resume of [state.legs[0]?.resume ?? null, "unreadable"]) {
+        const row = rowOf({ ...state, timeoutSecs: "long", legs: [{ ...state.legs[0], resume }] })
+        const { effects } = recover(Salvage.fromUnreadable(row))
+        const rig = yield* Rig.make("second")
+        for (const command of effects.commands) yield* rig.command(command)
+        assert.deepStrictEqual(Rig.names(rig.sent()), ["CANCEL"])
+      }
+    })
+  )
+
+  it("takes every leg down, and closes what work is whole", () => {
+    const playing = Sample.act(
+      Sample.carrier(Sample.start(Sample.place(), t0), { type: "answered", resume: 1 }, t0),
+      "play",
+      { url: "https://a.example/" },
+      t0
+    )
+    const { state } = playing
+    const second = { ...state.legs[0], id: "svc_leg_2", role: "transfer", resume: { d: 2 }, dialId: 7 }
+    const row = rowOf({
+      ...state,
+      at: null,
+      legs: [...state.legs, second, { lost: true }],
+      work: [...state.work, { type: "x" }]
+    })
+    const { effects } = recover(Salvage.fromUnreadable(row))
+    assert.deepStrictEqual(
+      effects.commands.map((command) => [command.legId, "resume" in command && command.resume]),
+      [
+        [primary(state).id, 1],
+        ["svc_leg_2", { d: 2 }]
+      ]
+    )
+    assert.deepStrictEqual(
+      effects.events.map(({ type }) => type),
+      ["call.playback_ended", "call.ended"]
+    )
+  })
+
+  it("is not ended or charged a second time when the call had ended: its leg is hung up again", () => {
+    const hung = Sample.act(
+      Sample.carrier(Sample.start(Sample.place(), t0), { type: "answered", resume: 1 }, t0),
+      "hangup",
+      {},
+      t0 + 1000
+    )
+    for (const pending of [hung.state.pending, "gone"]) {
+      const { effects, state } = recover(Salvage.fromUnreadable(rowOf({ ...hung.state, limit: 0, pending })))
+      assert.deepStrictEqual([effects.events, effects.chargeCents], [[], 0])
+      assert.strictEqual(effects.commands[0]?.type, "hangup")
+      assert.strictEqual(state.costCents, hung.state.costCents)
+    }
+  })
+
+  it("is read field by field from a row of version 1 as well", () => {
+    const { live } = version1
+    const { effects } = recover(Salvage.fromUnreadable(rowOf({ ...live, sequence: "many" }, 1)))
+    assert.deepStrictEqual(
+      effects.events.map(({ type }) => type),
+      ["call.gather_complete", "call.playback_ended", "call.ended"]
+    )
+    assert.isAbove(effects.chargeCents, 0)
+    const [command] = effects.commands
+    assert(command?.type === "hangup")
+    assert.deepStrictEqual(command.resume, live.legs[0]?.resume as typeof command.resume)
+  })
+})
