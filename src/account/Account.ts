@@ -24,7 +24,7 @@ export { DestinationRules, type Rule, type RuleKind } from "./DestinationRules.t
  */
 export interface Admitted {
   readonly partition: number
-  /** Balance plus credit limit at admission, for the affordable time (decision D6). */
+  /** Balance plus credit limit at admission, for the affordable time. */
   readonly fundsCents: number
 }
 
@@ -39,8 +39,8 @@ export class Accounts extends Context.Service<
   Accounts,
   {
     /**
-     * Fails with the refusals of spec §7. What was admitted is in flight from here on, until `began` or `abandoned` is
-     * told of it; then, until `ended`.
+     * Fails with the refusals of guide/calls.md#order-of-checks. What was admitted is in flight from here on, until
+     * `began` or `abandoned` is told of it; then, until `ended`.
      */
     readonly admit: (tenantId: string, id: string, live: Machine.Live) => Effect.Effect<Admitted, Rejected>
     /** Its first commit is written: from here on its row speaks for it. */

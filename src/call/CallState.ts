@@ -38,7 +38,10 @@ export type Leg = typeof Leg.Type
 
 export const RejectCause = Schema.Literals(["user_busy", "rejected", "no_answer", "not_found", "error"])
 
-/** A command of call control that went down and whose outcome has not come back (house, "Commands are part of the state"). */
+/**
+ * A command of call control that went down and whose outcome has not come back
+ * (src/README.md#commands-are-part-of-the-state).
+ */
 export const Pending = Schema.Union([
   Schema.Struct({ type: Schema.Literal("dial"), commandId: Schema.String, legId: Schema.String }),
   Schema.Struct({ type: Schema.Literal("answer"), commandId: Schema.String, legId: Schema.String, since: Millis }),
@@ -59,7 +62,7 @@ export const WorkItem = Schema.Union(familiesOf(built).map(({ schema }) => schem
 /** An item that outlives its leg, and until when it waits for its outcome. */
 export const Outliving = Schema.Struct({ item: WorkItem, until: Millis })
 
-/** Decision D6: when an answered call is ended by us, and why. */
+/** When an answered call is ended by us, and why: guide/money.md#the-longest-a-call-can-last. */
 export const Limit = Schema.Struct({
   afterSecs: Schema.Number,
   reason: Schema.Literals(["time_limit", "balance_exhausted"])
@@ -93,7 +96,7 @@ export const CallState = Schema.Struct({
   /** What goes on on the legs. */
   work: Schema.Array(WorkItem),
   outliving: Schema.Array(Outliving),
-  /** The last event's number (decision D14). */
+  /** The last event's number. */
   sequence: Schema.Number,
   /** Inputs committed so far. */
   seq: Schema.Number,

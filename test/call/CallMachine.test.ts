@@ -89,7 +89,7 @@ describe("Ends, guide/calls.md#why-a-call-ended", () => {
     assert.isTrue(event?.type === "call.ended" && event.data.duration_seconds === 61)
   })
 
-  it("hangup by the API is terminal at once, stays pending until the leg has ended, and is settled then (decision C41)", () => {
+  it("hangup by the API is terminal at once, stays pending until the leg has ended, and is settled then", () => {
     let scene = Sample.act(answeredCall(), "hangup", {}, t0 + 5000)
     assert.strictEqual(ended(scene), "ended normal_clearing api")
     assert.isFalse(CallMachine.isSettled(scene.state))
@@ -182,7 +182,7 @@ describe("Inbound, guide/calls.md#inbound-calls", () => {
   })
 })
 
-describe("Actions, spec §4.4", () => {
+describe("Actions, guide/calls.md#actions", () => {
   const needTalking: ReadonlyArray<readonly [Built, object]> = [
     ["play", { url: "https://example.com/a.wav" }],
     ["stop_playback", {}],
@@ -205,7 +205,7 @@ describe("Actions, spec §4.4", () => {
       ))
   }
 
-  it("a playback is pending until its outcome, which is told once (decision D12)", () => {
+  it("a playback is pending until its outcome, which is told once", () => {
     let scene = Sample.act(answeredCall(), "play", { url: "https://example.com/a.wav", loop: 2 }, t0 + 2000)
     const id = Sample.lastWork(scene)
     assert.deepStrictEqual(Sample.lastMedia(scene), Media.play(id, "https://example.com/a.wav", 2))
@@ -237,7 +237,7 @@ describe("Actions, spec §4.4", () => {
   })
 })
 
-describe("Gather, decision 2.1.4", () => {
+describe("Gather, guide/calls.md#gather", () => {
   const gathering = (digits: string, options: object = gatherBody) =>
     Array.from(digits).reduce(
       (scene, digit, index) => Sample.dtmf(scene, digit, t0 + 2100 + index * 100),
@@ -272,7 +272,7 @@ describe("Gather, decision 2.1.4", () => {
     assert.strictEqual(Sample.types(gathering("12#")).filter((type) => type === "call.dtmf").length, 3))
 })
 
-describe("Recovery, decision D4", () => {
+describe("Recovery, src/README.md#recovery", () => {
   const after = (scene: Sample.Scene, lostAt: number | null, presence: "alive" | "gone", now: number) =>
     Sample.send(scene, { type: "recovered", legs: { [primary(scene.state).id]: presence }, lostAt }, now)
 

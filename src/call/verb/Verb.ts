@@ -25,6 +25,6 @@ export interface Verb<S extends Body = Body> {
 /** A verb of call control. */
 export const control = <S extends Body>(verb: Verb<S>) => ({ ...verb, family: null })
 
-/** A verb of the specification that answers 422 `unprocessable` and names itself. */
+/** A verb of the API that is not built yet: it answers 422 `unprocessable` and names itself. */
 export const unbuilt = { unbuilt: true } as const
 export type Unbuilt = typeof unbuilt
