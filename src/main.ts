@@ -46,6 +46,8 @@ import { Webhooks } from "./webhook/Webhook.ts"
 /** The only file that names implementations: what is real here is an argument everywhere else. */
 
 const version = "0.1.0"
+/** Of the journal: all that this process serves. */
+const partitions: ReadonlyArray<number> = [0]
 /** A peer that sends no RTP for so long has gone. */
 const mediaTimeoutMs = 60_000
 
@@ -77,7 +79,12 @@ const core = (
     LogMail.layer,
     Carrier.layer
   )
-  const journal = JournalWriter.layer({ onLost: (error) => stop(error.message) }).pipe(Layer.provide(Standby.layer))
+  const journal = JournalWriter.layer({
+    partitions,
+    onLost: (lost, left) => {
+      if (left.length === 0) stop(lost.message)
+    }
+  }).pipe(Layer.provide(Standby.layer(partitions)))
   const store = Layer.mergeAll(journal, Vault.layer(key)).pipe(Layer.provideMerge(Database.layer(url)))
   return Layer.mergeAll(
     Calls.layer({ maxCallSecs: config.maxCallSecs }),

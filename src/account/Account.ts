@@ -1,4 +1,4 @@
-import { Cause, Clock, Context, Effect, HashMap, Layer } from "effect"
+import { Cause, Clock, Context, Effect, FiberSet, HashMap, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { SqlError } from "effect/sql/SqlError"
 import type { Behavior, Step } from "../actor/Actor.ts"
@@ -23,6 +23,7 @@ export { DestinationRules, type Rule, type RuleKind } from "./DestinationRules.t
  * with `moneyMoved`, after its transaction.
  */
 export interface Admitted {
+  /** Where the tenant lives, and what is admitted with it. */
   readonly partition: number
   /** Balance plus credit limit at admission, for the affordable time. */
   readonly fundsCents: number
@@ -122,7 +123,7 @@ export class Accounts extends Context.Service<
           settings: rows.settings,
           tally: { ...rows.money, day, live: HashMap.fromIterable(live) }
         }
-        return { partition, state }
+        return { partition: rows.partition, state }
       })
 
       const behavior: Behavior<
@@ -154,7 +155,9 @@ export class Accounts extends Context.Service<
         },
         Effect.map(journal.unavailableForMs, (ms) => ms > 0)
       )
-      yield* registry.hold(partition)
+      for (const partition of journal.partitions()) yield* registry.hold(partition)
+      const fork = yield* FiberSet.makeRuntime<never>()
+      yield* journal.onPartitionLost((partition) => void fork(registry.drop(partition)))
 
       const change = (tenantId: string, input: Machine.AccountInput, by: Operator | null) =>
         Effect.asVoid(registry.ask(tenantId, input, by))
@@ -168,7 +171,12 @@ export class Accounts extends Context.Service<
       return Accounts.of({
         admit: (tenantId, id, live) =>
           registry.ask(tenantId, { type: "admit", id, live }, null).pipe(
-            Effect.map(({ tally }) => ({ partition, fundsCents: tally.balanceCents + tally.creditLimitCents })),
+            Effect.flatMap(({ tally }) =>
+              Effect.map(registry.get(tenantId), ({ place }) => ({
+                partition: place.partition,
+                fundsCents: tally.balanceCents + tally.creditLimitCents
+              }))
+            ),
             // Who was told 503 while the account decided was admitted all the same.
             Effect.tapError((refused) =>
               refused.code === "service_unavailable" ? abandoned(tenantId, id) : Effect.void
@@ -196,9 +204,6 @@ export class Accounts extends Context.Service<
     })
   )
 }
-
-/** There is one partition for now. */
-const partition = 0
 
 /** An admission takes microseconds and waits for nothing: a burst of a tenant's requests is no reason for a 503. */
 const askRoom = 1_024

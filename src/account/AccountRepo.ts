@@ -31,6 +31,8 @@ export interface Unsettled {
 
 /** What the rows say of an account, in one snapshot: what a call was charged is in the money if and only if it has ended. */
 export interface Rows {
+  /** Of the account, where everything of its tenant lives. */
+  readonly partition: number
   readonly settings: Settings
   readonly money: Pick<Tally, "balanceCents" | "creditLimitCents" | "daySpentCents" | "monthSpentCents">
   readonly unsettled: ReadonlyArray<Unsettled>
@@ -43,12 +45,13 @@ export const make = (sql: SqlClient.SqlClient) => {
   const read = Effect.fn("AccountRepo.read")(function* (tenantId: string, day: string, ids: Iterable<string>) {
     const rows = yield* sql<
       Rows["money"] & {
+        readonly partition: number
         readonly state: unknown
         readonly unsettled: ReadonlyArray<Unsettled>
         readonly born: ReadonlyArray<string>
       }
     >`
-      SELECT e.state, b.balance_cents::float8 AS "balanceCents", b.credit_limit_cents::float8 AS "creditLimitCents",
+      SELECT e.state, e.partition, b.balance_cents::float8 AS "balanceCents", b.credit_limit_cents::float8 AS "creditLimitCents",
         coalesce(l.day, 0)::float8 AS "daySpentCents", coalesce(l.month, 0)::float8 AS "monthSpentCents",
         (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'kind', u.kind, 'stateVersion', u.state_version,
           'state', u.state)), '[]')
@@ -64,8 +67,14 @@ export const make = (sql: SqlClient.SqlClient) => {
       WHERE e.id = ${tenantId} AND e.kind = 'account'`
     const [row] = rows
     if (row === undefined) return null
-    const { born, state, unsettled, ...money } = row
-    return { settings: Result.getOrThrow(decode(state)), money, unsettled, born: new Set(born) } satisfies Rows
+    const { born, partition, state, unsettled, ...money } = row
+    return {
+      partition,
+      settings: Result.getOrThrow(decode(state)),
+      money,
+      unsettled,
+      born: new Set(born)
+    } satisfies Rows
   })
 
   const mirrorStatus = (settings: Settings, at: number) => sql`

@@ -1,4 +1,4 @@
-import { Clock, Effect, Result } from "effect"
+import { Clock, Effect, FiberSet, Result } from "effect"
 import { Accounts } from "../account/Account.ts"
 import type { Actor, Behavior, Step } from "../actor/Actor.ts"
 import * as Registry from "../actor/Registry.ts"
@@ -72,7 +72,9 @@ export const make = Effect.gen(function* () {
     },
     Effect.map(journal.unavailableForMs, (ms) => ms > 0)
   )
-  yield* registry.hold(partition)
+  for (const partition of journal.partitions()) yield* registry.hold(partition)
+  const fork = yield* FiberSet.makeRuntime<never>()
+  yield* journal.onPartitionLost((partition) => void fork(registry.drop(partition)))
   yield* accounts.reserving("call", (row) => {
     const state = Upgrade.state(row)
     return Result.isFailure(state) || isTerminal(state.success)
@@ -80,14 +82,10 @@ export const make = Effect.gen(function* () {
       : reserved(state.success.direction, state.success.microUsdPerMinute)
   })
 
-  /**
-   * Rebuilds every unsettled call and tells it so (src/README.md#recovery); completes when each has committed what
-   * follows. A row that cannot be read is salvaged: its call ends cleanly.
-   */
-  const recover = Effect.gen(function* () {
-    const rows = yield* journal.unsettled("call")
+  const recoverPartition = Effect.fnUntraced(function* (partition: number) {
+    const rows = yield* journal.unsettled("call", partition)
     if (rows.length === 0) return 0
-    const lostAt = journal.lastHeartbeatAt ?? (yield* Clock.currentTimeMillis)
+    const lostAt = journal.lastHeartbeatAt(partition) ?? (yield* Clock.currentTimeMillis)
     const found = yield* Effect.forEach(rows, (row) => {
       const decoded = Upgrade.state(row)
       return Result.isSuccess(decoded)
@@ -103,9 +101,18 @@ export const make = Effect.gen(function* () {
         legs,
         lostAt: Math.max(lostAt, state.initiatedAt)
       }))
-    yield* Effect.orDie(registry.recover(partition, found, recovered))
+    // Refused when the partition was lost meanwhile: its calls are another process's.
+    yield* Effect.ignore(registry.recover(partition, found, recovered))
     return rows.length
   })
+
+  /**
+   * Rebuilds every unsettled call and tells it so (src/README.md#recovery); completes when each has committed what
+   * follows. A row that cannot be read is salvaged: its call ends cleanly.
+   */
+  const recover = Effect.suspend(() => Effect.forEach(journal.partitions(), recoverPartition)).pipe(
+    Effect.map((counts) => counts.reduce((sum, count) => sum + count, 0))
+  )
 
   const tell = (callId: string, event: CarrierEvent): Effect.Effect<void> =>
     Effect.suspend(() => registry.live.get(callId)?.tell({ type: "carrier", event }) ?? Effect.void)
@@ -120,9 +127,6 @@ export const reserved = (direction: CallState["direction"], microUsdPerMinute: n
   direction,
   reservedCents: Money.centsFromMicro(microUsdPerMinute)
 })
-
-/** There is one partition for now. */
-const partition = 0
 
 /** About 8 KiB each. */
 const maxLive = 100_000

@@ -55,12 +55,23 @@ export const derive = (seed: string, kind: Prefix, index = 0): string =>
 /** An opaque 32-hex identity for what never leaves as an id of its own (commands, gathers). */
 export const deriveOpaque = (seed: string, kind: string, index = 0): string => digest(seed, kind, index).slice(0, 32)
 
-/** A UUID (RFC 9562 version 8) from a seed: event ids from entity, sequence and index; record ids from a request's seed. */
+/** A UUID (RFC 9562 version 8) from a seed: of records, from the seed of the request that makes them. */
 export const deriveUuid = (seed: string, kind: string, index = 0): string => {
   const hex = digest(seed, kind, index)
-  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variantOf(hex)}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
+
+/**
+ * A UUID that begins with its time (RFC 9562 version 7), `at` in epoch milliseconds; what is random there follows from
+ * the seed. Of events, from entity and sequence: rows that were written together stand together in an index.
+ */
+export const deriveTimeUuid = (at: number, seed: string, kind: string, index = 0): string => {
+  const hex = digest(seed, kind, index)
+  const time = at.toString(16).padStart(12, "0")
+  return `${time.slice(0, 8)}-${time.slice(8, 12)}-7${hex.slice(13, 16)}-${variantOf(hex)}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+const variantOf = (hex: string): string => ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
 
 /** Is meant as an id of `type`, however it goes on: `is` says whether it can be one. */
 export const hasPrefix = (type: Prefix, id: string): boolean => id.startsWith(`svc_${type}_`)

@@ -1,3 +1,4 @@
+import * as DeliveryId from "./DeliveryId.ts"
 import type { Target } from "./ListTable.ts"
 
 /**
@@ -5,10 +6,28 @@ import type { Target } from "./ListTable.ts"
  * Each asks `owner` whether it may write.
  */
 
-/** First of every statement. */
+/**
+ * First of every statement. `home` is where the tenants of its rows live, by the database's own word; `owner` is there
+ * when this process holds every partition that is asked for, so that a statement writes all or nothing.
+ */
 export const owner = `
+home AS MATERIALIZED (
+  SELECT id, partition FROM tenant WHERE id = ANY (ARRAY(SELECT value::uuid FROM jsonb_array_elements_text($3::jsonb)))
+),
+asked AS MATERIALIZED (
+  SELECT partition FROM home UNION SELECT unnest($4::int[])
+),
+held AS MATERIALIZED (
+  SELECT o.partition FROM journal_owner o
+  WHERE o.partition = ANY (ARRAY(SELECT partition FROM asked))
+    AND o.epoch = ($2::bigint[])[array_position($1::int[], o.partition)]
+  ORDER BY o.partition FOR SHARE
+),
+missing AS MATERIALIZED (
+  SELECT partition FROM asked EXCEPT SELECT partition FROM held
+),
 owner AS MATERIALIZED (
-  SELECT 1 FROM journal_owner WHERE partition = 0 AND epoch = $1::bigint FOR SHARE
+  SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM missing)
 )`
 
 /** Writes the rows that the parameter `rows` holds, and what follows from them; names the parts that others read. */
@@ -18,48 +37,52 @@ export type Part = (rows: string) => string
 export const parts = {
   entities: (rows) => `
 input AS (
-  INSERT INTO journal (entity_id, seq, at, seed, machine_version, input)
-  SELECT r.id, r.seq, to_timestamp(r.at / 1000.0), r.seed, r.machine_version, r.input
-  FROM jsonb_to_recordset(${rows}::jsonb) AS r(id text, seq bigint, at float8, seed text, machine_version int, input jsonb)
+  INSERT INTO journal (entity_id, partition, seq, at, seed, machine_version, input)
+  SELECT r.id, h.partition, r.seq, to_timestamp(r.at / 1000.0), r.seed, r.machine_version, r.input
+  FROM jsonb_to_recordset(${rows}::jsonb)
+    AS r(id text, tenant_id uuid, seq bigint, at float8, seed text, machine_version int, input jsonb)
+    LEFT JOIN home h ON h.id = r.tenant_id
   WHERE EXISTS (SELECT 1 FROM owner)
 ),
 state AS (
-  INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at)
-  SELECT r.id, r.kind, r.tenant_id, r.seq, r.settled, r.state_version, r.state, to_timestamp(r.at / 1000.0)
+  INSERT INTO entity (id, kind, tenant_id, partition, seq, settled, state_version, state, updated_at)
+  SELECT r.id, r.kind, r.tenant_id, h.partition, r.seq, r.settled, r.state_version, r.state, to_timestamp(r.at / 1000.0)
   FROM jsonb_to_recordset(${rows}::jsonb)
     AS r(id text, kind text, tenant_id uuid, seq bigint, settled boolean, state_version int, state jsonb, at float8)
+    LEFT JOIN home h ON h.id = r.tenant_id
   WHERE EXISTS (SELECT 1 FROM owner)
   ON CONFLICT (id) DO UPDATE SET seq = EXCLUDED.seq, settled = EXCLUDED.settled,
     state_version = EXCLUDED.state_version, state = EXCLUDED.state, updated_at = EXCLUDED.updated_at
 )`,
   events: (rows) => `
 happened AS MATERIALIZED (
-  SELECT r.id, r."tenantId" AS tenant_id, r."entityId" AS entity_id, r.sequence, r.type, r."routeId" AS route_id,
+  SELECT r.id, r."tenantId" AS tenant_id, o.partition, r."entityId" AS entity_id, r.sequence, r.type, r."routeId" AS route_id,
     to_timestamp(r."occurredAt" / 1000.0) AS occurred_at, r.body
   FROM jsonb_to_recordset(${rows}::jsonb) AS r(id uuid, "tenantId" uuid, "entityId" text, sequence int, type text, "routeId" text,
-    "occurredAt" float8, body text)
+    "occurredAt" float8, body text) LEFT JOIN home o ON o.id = r."tenantId"
   WHERE EXISTS (SELECT 1 FROM owner)
 ),
 events AS (
-  INSERT INTO event (id, tenant_id, entity_id, sequence, type, route_id, occurred_at, body)
-  SELECT id, tenant_id, entity_id, sequence, type, route_id, occurred_at, body FROM happened
+  INSERT INTO event (id, tenant_id, partition, entity_id, sequence, type, route_id, occurred_at, body)
+  SELECT id, tenant_id, partition, entity_id, sequence, type, route_id, occurred_at, body FROM happened
 ),
 matched AS MATERIALIZED (
-  SELECT h.id, h.tenant_id, h.entity_id, h.sequence, h.type, s.id AS subscription_id
+  SELECT h.id, h.tenant_id, h.partition, h.entity_id, h.sequence, h.type, h.occurred_at, s.id AS subscription_id
   FROM happened h JOIN webhook_subscription s ON s.tenant_id = h.tenant_id AND s.is_active
     AND s.event_types && ARRAY['*', h.type] AND (s.connection_id IS NULL OR s.connection_id = h.route_id)
 ),
 addressed AS MATERIALIZED (
-  SELECT id, tenant_id, entity_id, sequence, type, subscription_id, subscription_id AS destination FROM matched
+  SELECT id, tenant_id, partition, entity_id, sequence, type, occurred_at, subscription_id, subscription_id AS destination
+  FROM matched
   UNION ALL
-  SELECT h.id, h.tenant_id, h.entity_id, h.sequence, h.type, NULL, 'failover:' || h.tenant_id
+  SELECT h.id, h.tenant_id, h.partition, h.entity_id, h.sequence, h.type, h.occurred_at, NULL, 'failover:' || h.tenant_id
   FROM happened h JOIN tenant t ON t.id = h.tenant_id AND t.webhook_failover_url IS NOT NULL
   WHERE NOT EXISTS (SELECT 1 FROM matched m WHERE m.id = h.id)
 ),
 deliveries AS (
-  INSERT INTO webhook_delivery (id, tenant_id, event_id, event_type, subscription_id, destination, lane, sequence, status,
-    due_at, created_at)
-  SELECT gen_random_uuid(), tenant_id, id, type, subscription_id, destination, entity_id, sequence, 'queued', now(), now()
+  INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, subscription_id, destination, lane, sequence,
+    status, due_at, created_at)
+  SELECT ${DeliveryId.sql({ event: "id", occurredAt: "occurred_at", destination: "destination" })}, tenant_id, partition, id, type, subscription_id, destination, entity_id, sequence, 'queued', now(), now()
   FROM addressed ORDER BY entity_id, sequence
 )`,
   money: (rows) => `
@@ -70,11 +93,14 @@ amounts AS MATERIALIZED (
   WHERE EXISTS (SELECT 1 FROM owner)
 ),
 totals AS MATERIALIZED (
-  SELECT "tenantId" AS tenant_id, sum("amountCents") AS total, max(at) AS at FROM amounts GROUP BY 1 ORDER BY 1
+  SELECT "tenantId" AS tenant_id, sum("amountCents") AS total, max(at) AS at FROM amounts GROUP BY 1
+),
+locked AS MATERIALIZED (
+  SELECT tenant_id FROM balance WHERE tenant_id IN (SELECT tenant_id FROM totals) ORDER BY tenant_id FOR NO KEY UPDATE
 ),
 moved AS (
   UPDATE balance b SET balance_cents = b.balance_cents + t.total, updated_at = to_timestamp(t.at / 1000.0)
-  FROM totals t WHERE b.tenant_id = t.tenant_id
+  FROM locked l JOIN totals t ON t.tenant_id = l.tenant_id WHERE b.tenant_id = l.tenant_id
   RETURNING b.tenant_id, b.balance_cents - t.total AS before
 ),
 entries AS (

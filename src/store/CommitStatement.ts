@@ -1,5 +1,5 @@
 import * as CommitParts from "./CommitParts.ts"
-import type { Commit, EntityWrite } from "./Journal.ts"
+import type { Commit, Destination, EntityWrite } from "./Journal.ts"
 import type { Target } from "./ListTable.ts"
 
 /**
@@ -10,18 +10,32 @@ import type { Target } from "./ListTable.ts"
 const textFor = (written: ReadonlyArray<Written>): string => {
   const writes = (table: keyof typeof CommitParts.parts) => written.some(({ name }) => name === table)
   return `
-WITH ${[CommitParts.owner, ...written.map(({ part }, index) => part(`$${index + 2}`))].join(",")}
-SELECT (SELECT count(*)::int FROM owner) AS owner,
+WITH ${[CommitParts.owner, ...written.map(({ part }, index) => part(`$${index + 5}`))].join(",")}
+SELECT (SELECT jsonb_agg(partition) FROM missing) AS missing,
+  (SELECT jsonb_object_agg(id, partition) FROM home WHERE EXISTS (SELECT 1 FROM missing)) AS homes,
   ${writes("money") ? "(SELECT jsonb_object_agg(cause, balance_after_cents) FROM entries)" : "NULL::jsonb"} AS balances,
   ${
     writes("events")
-      ? "(SELECT jsonb_agg(DISTINCT jsonb_build_object('destination', destination, 'tenantId', tenant_id)) FROM addressed)"
+      ? `(SELECT jsonb_agg(DISTINCT jsonb_build_object('destination', destination, 'tenantId', tenant_id, 'partition', partition))
+    FROM addressed)`
       : "NULL::jsonb"
   } AS destinations
 `
 }
 
 const texts = new Map<string, string>()
+
+/** What the statement answers. */
+export interface Answer {
+  /** Partitions asked for that this process does not hold; null: none, and everything is written. */
+  readonly missing: ReadonlyArray<number> | null
+  /** Where the tenants live, when a partition is missing. */
+  readonly homes: Readonly<Record<string, number>> | null
+  /** Cause to the balance after it. */
+  readonly balances: Readonly<Record<string, number>> | null
+  /** What the dispatcher may wake. */
+  readonly destinations: ReadonlyArray<Destination> | null
+}
 
 export interface Statement {
   readonly text: string
@@ -46,21 +60,38 @@ export const encode = (rows: ReadonlyArray<unknown>): string => {
  * The one statement that writes a batch of commits (src/README.md#one-writer, src/README.md#fan-out). No two commits
  * of a batch may write the same entity.
  *
- * Parameters: `$1` the epoch this process holds, then one JSON array as text for each table that the batch writes. The
- * epoch row is locked `FOR SHARE`; under an older epoch nothing is written and `owner` is 0. Money is summed in order
- * within the batch, so that each ledger row knows its `balance_after_cents`. Deliveries are a join with the active
- * subscriptions of the event's tenant; an event that matches none goes to the tenant's failover URL (decision C57).
- * A receipt never takes the place of one that is still good.
+ * Parameters: what this process holds (partitions `$1`, their epochs `$2`), the tenants of the rows (`$3`), a partition
+ * for what is no tenant's (`$4`), then one JSON array as text for each table that the batch writes. The
+ * epochs of the tenants' partitions are locked `FOR SHARE`; where one of them is another's, nothing is written. Money is
+ * summed in order within the batch, so that each ledger row knows its `balance_after_cents`, and balances are locked in
+ * the order of their tenants. Deliveries are a join with the active subscriptions of the event's tenant; an event that
+ * matches none goes to the tenant's failover URL. A receipt never takes the place of one that is still good.
  *
- * Answers one row: `owner` (0 or 1), `balances` (cause → balance after), `destinations` (what the dispatcher may wake).
+ * Answers one row (`Answer`).
  */
-export const make = (epoch: number, batch: ReadonlyArray<Commit>): Statement => {
+export const make = (held: ReadonlyMap<number, number>, batch: ReadonlyArray<Commit>): Statement => {
   const written = writtenBy(batch)
   const shape = written.map(({ name }) => name).join()
   const text = texts.get(shape) ?? textFor(written)
   texts.set(shape, text)
-  return { text, parameters: [String(epoch), ...written.map(({ rows }) => encode(rows))] }
+  const tenants = batch.map(tenantsOf)
+  const [anyHeld] = held.keys()
+  if (anyHeld === undefined) throw new Error("a statement without a partition that it may write")
+  return {
+    text,
+    parameters: [
+      `{${[...held.keys()].join()}}`,
+      `{${[...held.values()].join()}}`,
+      encode([...new Set(tenants.flat())]),
+      tenants.some((of) => of.length === 0) ? `{${anyHeld}}` : "{}",
+      ...written.map(({ rows }) => encode(rows))
+    ]
+  }
 }
+
+/** The tenants of a commit's rows; a list's row goes with its entity. */
+export const tenantsOf = ({ audit, entities, events, money }: Commit): ReadonlyArray<string> =>
+  [...entities, ...events, ...money, ...audit].map(({ tenantId }) => tenantId)
 
 /** A table that a batch writes, and its rows. */
 interface Written {

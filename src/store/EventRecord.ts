@@ -4,7 +4,7 @@ import * as Id from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import type { EventRow } from "./Journal.ts"
 
-/** A public event as its row: the id follows from entity and sequence, the body is its envelope, rendered once. */
+/** A public event as its row: the id follows from time, entity and sequence, the body is its envelope, rendered once. */
 export const make = (
   of: {
     readonly tenantId: string
@@ -16,7 +16,7 @@ export const make = (
   sequence: number,
   event: PublicEvent
 ): EventRow => {
-  const id = Id.deriveUuid(of.entityId, "event", sequence)
+  const id = Id.deriveTimeUuid(of.occurredAt, of.entityId, "event", sequence)
   return {
     ...of,
     id,

@@ -127,12 +127,15 @@ export interface Destination {
   /** Subscription id, or `failover:` and the tenant's id. */
   readonly destination: string
   readonly tenantId: string
+  readonly partition: number
 }
 
 export interface StoredEntity {
   readonly id: string
   readonly kind: string
   readonly tenantId: string
+  /** Its tenant's home. */
+  readonly partition: number
   readonly seq: number
   readonly settled: boolean
   readonly stateVersion: number
@@ -151,8 +154,9 @@ export class Journal extends Context.Service<
   Journal,
   {
     /**
-     * Through the batch writer; completes when it is durable. Waits while the database is away (`health` tells), dies
-     * when the row is refused (a fault of ours) or this process no longer owns the journal.
+     * Through the batch writer; completes when it is durable. Waits while the database is away (`unavailableForMs`
+     * tells), dies when the row is refused (a fault of ours) or with `JournalLost` when this process does not hold the
+     * partition of a tenant concerned. Rows of no tenant are written under any partition that is held.
      */
     readonly commit: (commit: Commit) => Effect.Effect<Committed>
     /**
@@ -168,9 +172,13 @@ export class Journal extends Context.Service<
     /** Milliseconds since the database was last reachable while somebody waited; 0 when all is well. */
     readonly unavailableForMs: Effect.Effect<number>
     readonly find: (entityId: string) => Effect.Effect<StoredEntity | null>
-    readonly unsettled: (kind: EntityWrite["kind"]) => Effect.Effect<ReadonlyArray<StoredEntity>>
+    readonly unsettled: (kind: EntityWrite["kind"], partition: number) => Effect.Effect<ReadonlyArray<StoredEntity>>
     readonly inputs: (entityId: string) => Effect.Effect<ReadonlyArray<StoredInput>>
-    /** The last sign of life of the process that owned the journal before this one; epoch ms, null at the first start. */
-    readonly lastHeartbeatAt: number | null
+    /** The partitions that this process holds now. */
+    readonly partitions: () => ReadonlyArray<number>
+    /** Told once of each partition that is lost to another process; what lives there must stop. Must not fail. */
+    readonly onPartitionLost: (listener: (partition: number) => void) => Effect.Effect<void>
+    /** The last sign of life of the process that held the partition before this one; epoch ms, null when none did. */
+    readonly lastHeartbeatAt: (partition: number) => number | null
   }
 >()("trunkline/store/Journal") {}

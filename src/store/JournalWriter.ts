@@ -1,37 +1,17 @@
-import { Cause, Clock, Deferred, Effect, Exit, Layer, Queue, Schema } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Layer, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { CrashPoint } from "../actor/CrashPoint.ts"
 import { CommitClient } from "./CommitClient.ts"
 import * as CommitStatement from "./CommitStatement.ts"
-import {
-  type Commit,
-  type Committed,
-  type Destination,
-  empty,
-  type EntityWrite,
-  Journal,
-  type StoredEntity,
-  type StoredInput
-} from "./Journal.ts"
+import { type Commit, type Committed, type Destination, empty, type EntityWrite, Journal } from "./Journal.ts"
+import * as JournalReader from "./JournalReader.ts"
 import * as Outage from "./Outage.ts"
-
-/** Another process raised the epoch: this one must stop writing, and stop. */
-export class JournalLost extends Schema.TaggedError<JournalLost>()("JournalLost", { epoch: Schema.Number }) {
-  override get message() {
-    return `another process took the journal over (this one held epoch ${this.epoch})`
-  }
-}
+import * as Ownership from "./Ownership.ts"
 
 interface Waiting {
   readonly commit: Commit
   readonly done: Deferred.Deferred<Committed>
-}
-
-interface Answer {
-  readonly owner: number
-  readonly balances: Readonly<Record<string, number>> | null
-  readonly destinations: ReadonlyArray<Destination> | null
 }
 
 /** Rows of one statement; what waits beyond it goes into the next. */
@@ -43,20 +23,20 @@ const silence = "30 seconds"
 /** A statement without an answer for so long counts as an outage already. */
 const slowMs = 2_000
 
-/** How long the heartbeat of a dead process stands at most while its calls wait for recovery. */
-const recoveryMs = 60_000
-
 /** How long closing waits for an unreachable database; what waited then was never acknowledged. */
 const closingPatience = "10 seconds"
 
 /**
- * Takes the journal (raises the epoch), then writes batches until the layer closes.
+ * Takes partitions of the journal (raises their epochs), then writes batches over all of them until the layer closes.
  *
- * Closing waits for what is queued. `onLost` runs once when another process took over; every commit dies from then on.
+ * Closing waits for what is queued. `onLost` runs once for each partition that another process took over; commits there
+ * die from then on, the others go on.
  */
 export const layer = (options: {
-  readonly onLost: (error: JournalLost) => void
-  /** Between two signs of life; each also looks whether the journal is still ours. */
+  readonly partitions: ReadonlyArray<number>
+  /** `left`: the partitions that are still held. */
+  readonly onLost: (lost: Ownership.JournalLost, left: ReadonlyArray<number>) => void
+  /** Between two signs of life; each also looks whether the partitions are still ours. */
   readonly heartbeatMs?: number
 }) =>
   Layer.effect(
@@ -65,46 +45,56 @@ export const layer = (options: {
       const shared = yield* SqlClient.SqlClient
       const sql = (yield* CommitClient) ?? shared
       const crash = yield* CrashPoint
-
-      const takenAt = yield* Clock.currentTimeMillis
-      const [taken] = yield* sql<{ readonly epoch: number; readonly heartbeat: number | null }>`
-        UPDATE journal_owner SET epoch = epoch + 1 WHERE partition = 0
-        RETURNING epoch::int AS epoch, (extract(epoch FROM heartbeat_at) * 1000)::float8 AS heartbeat`
-      if (taken === undefined) return yield* Effect.die(new Error("journal_owner has no row: is the schema migrated?"))
-      const epoch = taken.epoch
+      const listeners: Array<(partition: number) => void> = []
+      const ownership = yield* Ownership.take(sql, {
+        partitions: options.partitions,
+        heartbeatMs: options.heartbeatMs ?? 5_000,
+        onLost: (lost) => {
+          for (const told of listeners) told(lost.partition)
+          options.onLost(lost, partitions())
+        }
+      })
+      const partitions = (): ReadonlyArray<number> => [...ownership.held.keys()]
 
       const waiting = yield* Queue.unbounded<Waiting>()
       let outageSince = 0
       /** When the statement under way began; 0: none is. */
       let statementSince = 0
-      let lost = false
       let listener: (destinations: ReadonlyArray<Destination>) => void = () => {}
 
-      const run = (batch: ReadonlyArray<Commit>, client = sql): Effect.Effect<Answer, SqlError> =>
+      const run = (batch: ReadonlyArray<Commit>, client = sql): Effect.Effect<CommitStatement.Answer, SqlError> =>
         Effect.suspend(() => {
-          const { parameters, text } = CommitStatement.make(epoch, batch)
-          return Effect.map(
-            client.unsafe<Answer>(text, parameters),
-            (rows) => rows[0] ?? { owner: 0, balances: null, destinations: null }
-          )
+          const { parameters, text } = CommitStatement.make(ownership.held, batch)
+          return Effect.map(client.unsafe<CommitStatement.Answer>(text, parameters), (rows) => rows[0] ?? noAnswer)
         })
 
-      const lose = (): JournalLost => {
-        const error = new JournalLost({ epoch })
-        if (!lost) options.onLost(error)
-        lost = true
-        return error
+      const die = (batch: ReadonlyArray<Waiting>, cause: unknown): void => {
+        for (const { done } of batch) Deferred.doneUnsafe(done, Exit.die(cause))
       }
 
-      const finish = (batch: ReadonlyArray<Waiting>, answer: Answer): void => {
-        if (answer.owner !== 1) {
-          const error = lose()
-          for (const { done } of batch) Deferred.doneUnsafe(done, Exit.die(error))
-          return
-        }
+      const finish = (batch: ReadonlyArray<Waiting>, answer: CommitStatement.Answer): void => {
         crash("after_commit")
         for (const { commit, done } of batch) Deferred.doneUnsafe(done, Exit.succeed(committed(commit, answer)))
         if (answer.destinations !== null && answer.destinations.length > 0) listener(answer.destinations)
+      }
+
+      /**
+       * Nothing was written, because partitions are another's: the commits of their tenants die. Gives back the others;
+       * what is of no tenant goes to a partition that is left.
+       */
+      const withoutLost = (
+        batch: ReadonlyArray<Waiting>,
+        missing: ReadonlyArray<number>,
+        answer: CommitStatement.Answer
+      ) => {
+        const losses = new Map(missing.map((partition) => [partition, ownership.lose(partition)]))
+        return batch.filter(({ commit, done }) => {
+          const loss = CommitStatement.tenantsOf(commit)
+            .map((tenant) => losses.get(answer.homes?.[tenant] ?? -1))
+            .find((loss) => loss !== undefined)
+          if (loss !== undefined) Deferred.doneUnsafe(done, Exit.die(loss))
+          return loss === undefined
+        })
       }
 
       /** After a lost connection: a commit whose input, or money, is there was written by the statement we never heard of. */
@@ -125,10 +115,9 @@ export const layer = (options: {
             ? []
             : yield* sql<{ readonly cause: string; readonly after: number }>`
                 SELECT cause, balance_after_cents::float8 AS after FROM ledger WHERE cause IN ${sql.in(causes)}`
-        const known: Answer = {
-          owner: 1,
-          balances: Object.fromEntries(balances.map((row) => [row.cause, row.after])),
-          destinations: null
+        const known: CommitStatement.Answer = {
+          ...noAnswer,
+          balances: Object.fromEntries(balances.map((row) => [row.cause, row.after]))
         }
         outageSince = 0
         const rest: Array<Waiting> = []
@@ -149,15 +138,22 @@ export const layer = (options: {
       const write = (batch: ReadonlyArray<Waiting>, again = false): Effect.Effect<void> =>
         Effect.gen(function* () {
           if (batch.length === 0) return
-          if (lost) {
-            for (const { done } of batch) Deferred.doneUnsafe(done, Exit.die(new JournalLost({ epoch })))
-            return
-          }
+          const lastLoss = ownership.lastLoss()
+          const holding = ownership.held.size
+          if (holding === 0) return die(batch, lastLoss)
           crash("before_commit")
           statementSince = yield* Clock.currentTimeMillis
           const exit = yield* run(batch.map((entry) => entry.commit)).pipe(Effect.timeout(silence), Effect.exit)
           statementSince = 0
-          if (Exit.isSuccess(exit)) return finish(batch, exit.value)
+          if (Exit.isSuccess(exit)) {
+            const { missing } = exit.value
+            if (missing === null) return finish(batch, exit.value)
+            const rest = withoutLost(batch, missing, exit.value)
+            const stuck = rest.length === batch.length && ownership.held.size === holding
+            return stuck
+              ? die(rest, new Error("a commit names a tenant in no form of its id"))
+              : yield* write(rest, again)
+          }
           const failure = Cause.findErrorOption(exit.cause)
           if (failure._tag === "Some" && (failure.value._tag === "TimeoutError" || Outage.is(failure.value))) {
             outageSince ||= yield* Clock.currentTimeMillis
@@ -171,8 +167,7 @@ export const layer = (options: {
           }
           if (batch.length === 1) {
             yield* Effect.logError("a commit was refused by the database", exit.cause)
-            for (const { done } of batch) Deferred.doneUnsafe(done, Exit.failCause(Cause.die(Cause.squash(exit.cause))))
-            return
+            return die(batch, Cause.squash(exit.cause))
           }
           // One refused row fails its whole statement: write the others by themselves.
           for (const entry of batch) yield* write([entry], again)
@@ -199,43 +194,18 @@ export const layer = (options: {
       )
       // The queue is in order: when a commit of nothing is through, everything before it is.
       yield* Effect.addFinalizer(() =>
-        lost ? Effect.void : Effect.ignore(Effect.timeout(commit(empty), closingPatience))
+        ownership.held.size === 0 ? Effect.void : Effect.ignore(Effect.timeout(commit(empty), closingPatience))
       )
-
-      /** What a dead process left is billed to its last heartbeat, also when this process dies before it was told. */
-      const beat = Effect.gen(function* () {
-        const recovering = (yield* Clock.currentTimeMillis) - takenAt < recoveryMs
-        const ours = yield* sql`
-          UPDATE journal_owner SET heartbeat_at = CASE WHEN ${recovering}::boolean AND EXISTS (
-            SELECT 1 FROM entity
-            WHERE kind = 'call' AND NOT settled AND updated_at < to_timestamp(${takenAt / 1000}::float8)
-          ) THEN heartbeat_at ELSE now() END
-          WHERE partition = 0 AND epoch = ${epoch} RETURNING 1`
-        if (ours.length === 0) lose()
-      })
-      yield* beat.pipe(
-        Effect.ignore,
-        Effect.andThen(Effect.sleep(options.heartbeatMs ?? 5_000)),
-        Effect.repeat({ while: () => !lost }),
-        Effect.forkScoped
-      )
-
-      const unsettled = Effect.fn("Journal.unsettled")(function* (kind: string) {
-        return yield* sql<StoredEntity>`
-          SELECT id, kind, tenant_id AS "tenantId", seq::int AS seq, settled, state_version AS "stateVersion", state
-          FROM entity WHERE kind = ${kind} AND NOT settled`
-      })
 
       return Journal.of({
         commit,
-        commitWithin: (commit) =>
-          Effect.orDie(run([commit], shared)).pipe(
-            Effect.flatMap((answer) =>
-              answer.owner === 1
-                ? Effect.succeed({ ...committed(commit, answer), destinations: answer.destinations ?? [] })
-                : Effect.suspend(() => Effect.die(lose()))
-            )
-          ),
+        commitWithin: Effect.fnUntraced(function* (commit) {
+          if (ownership.held.size === 0) return yield* Effect.die(ownership.lastLoss())
+          const answer = yield* Effect.orDie(run([commit], shared))
+          const [missing] = answer.missing ?? []
+          if (missing !== undefined) return yield* Effect.die(ownership.lose(missing))
+          return { ...committed(commit, answer), destinations: answer.destinations ?? [] }
+        }),
         wake: (destinations) => Effect.sync(() => void (destinations.length > 0 && listener(destinations))),
         onDeliveries: (to) =>
           Effect.sync(() => {
@@ -245,26 +215,19 @@ export const layer = (options: {
           if (outageSince !== 0) return Math.max(1, now - outageSince)
           return statementSince !== 0 && now - statementSince >= slowMs ? now - statementSince : 0
         }),
-        find: Effect.fn("Journal.find")(function* (entityId) {
-          const rows = yield* Effect.orDie(sql<StoredEntity>`
-            SELECT id, kind, tenant_id AS "tenantId", seq::int AS seq, settled, state_version AS "stateVersion", state
-            FROM entity WHERE id = ${entityId}`)
-          return rows[0] ?? null
-        }),
-        unsettled: (kind) => Effect.orDie(unsettled(kind)),
-        inputs: Effect.fn("Journal.inputs")(function* (entityId) {
-          return yield* Effect.orDie(sql<StoredInput>`
-            SELECT seq::int AS seq, (extract(epoch FROM at) * 1000)::float8 AS at, seed, machine_version AS "machineVersion", input
-            FROM journal WHERE entity_id = ${entityId} ORDER BY seq`)
-        }),
-        lastHeartbeatAt: taken.heartbeat
+        ...JournalReader.make(sql),
+        partitions,
+        onPartitionLost: (told) => Effect.sync(() => void listeners.push(told)),
+        lastHeartbeatAt: ownership.lastHeartbeatAt
       })
     })
   )
 
+const noAnswer: CommitStatement.Answer = { missing: null, homes: null, balances: null, destinations: null }
+
 const keyOf = ({ id, seq }: EntityWrite): string => `${id}:${seq}`
 
-const committed = (commit: Commit, answer: Answer): Committed => {
+const committed = (commit: Commit, answer: CommitStatement.Answer): Committed => {
   const last = commit.money.at(-1)
   const balance = last === undefined ? undefined : answer.balances?.[last.cause]
   return { balanceCents: balance ?? null }

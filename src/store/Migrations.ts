@@ -1,5 +1,8 @@
 import { Migrator } from "effect/sql"
 import { init } from "./migration/0001_init.ts"
+import { partition } from "./migration/0002_partition.ts"
 
 /** Every migration in order; run at start, under a lock, so that two processes that start at once are safe. */
-export const run = Migrator.make({})({ loader: Migrator.fromRecord({ "0001_init": init }) })
+export const run = Migrator.make({})({
+  loader: Migrator.fromRecord({ "0001_init": init, "0002_partition": partition })
+})

@@ -4,6 +4,7 @@ import * as DeliveryQueue from "./DeliveryQueue.ts"
 import { type ClaimWanted, places } from "./DestinationMachine.ts"
 
 export interface Request extends ClaimWanted {
+  readonly partition: number
   readonly destination: string
   readonly answer: (claim: Claim) => void
 }
@@ -40,8 +41,8 @@ export const make = Effect.fnUntraced(function* (options: { readonly load: () =>
   }
 
   const run = Effect.fnUntraced(function* (batch: ReadonlyArray<Request>) {
-    const asked = batch.flatMap(({ busyLanes, destination, room, underWay }) =>
-      room > 0 ? [{ destination, room, busyLanes, underWay }] : []
+    const asked = batch.flatMap(({ busyLanes, destination, partition, room, underWay }) =>
+      room > 0 ? [{ partition, destination, room, busyLanes, underWay }] : []
     )
     const rows =
       asked.length === 0

@@ -1,3 +1,5 @@
+import * as DeliveryId from "../store/DeliveryId.ts"
+
 /**
  * The statements on `webhook_delivery` as a queue: claim, outcome, what is due. All due times are the database's clock.
  */
@@ -35,8 +37,8 @@ export interface ClaimedRow extends Omit<Delivery, "id"> {
 }
 
 /**
- * Claims for many destinations at once. `$1`: JSON array of `{ destination, room, busyLanes, underWay }`; `$2`: lease
- * in milliseconds.
+ * Claims for many destinations at once. `$1`: JSON array of `{ partition, destination, room, busyLanes, underWay }`;
+ * `$2`: lease in milliseconds.
  *
  * It does not wait for the disk: a claim that a crash of the database undoes is an attempt that is made again, as one
  * whose outcome was lost.
@@ -52,8 +54,8 @@ WITH relaxed AS MATERIALIZED (
   SELECT set_config('synchronous_commit', 'off', true)
 ),
 wanted AS MATERIALIZED (
-  SELECT r.destination, r.room, r."busyLanes" AS busy_lanes, r."underWay" AS under_way
-  FROM jsonb_to_recordset($1::jsonb) AS r(destination text, room int, "busyLanes" text[], "underWay" uuid[])
+  SELECT r.partition, r.destination, r.room, r."busyLanes" AS busy_lanes, r."underWay" AS under_way
+  FROM jsonb_to_recordset($1::jsonb) AS r(partition int, destination text, room int, "busyLanes" text[], "underWay" uuid[])
 ),
 due AS MATERIALIZED (
   SELECT w.room, w.busy_lanes, r.*,
@@ -62,7 +64,7 @@ due AS MATERIALIZED (
     SELECT d.id, d.destination, d.lane, d.sequence, d.ordinal, d.due_at,
       (d.attempt_no = 0 OR (d.attempt_no = 1 AND d.status = 'sending')) AS is_first
     FROM webhook_delivery d
-    WHERE d.destination = w.destination AND d.due_at <= now() AND d.id <> ALL (w.under_way)
+    WHERE d.partition = w.partition AND d.destination = w.destination AND d.due_at <= now() AND d.id <> ALL (w.under_way)
     ORDER BY d.due_at, d.ordinal LIMIT (SELECT ${depth})
   ) r
 ),
@@ -96,6 +98,12 @@ FROM relaxed CROSS JOIN wanted w LEFT JOIN seen ON seen.destination = w.destinat
   LEFT JOIN tenant t ON t.id = c.tenant_id AND c.subscription_id IS NULL
 ORDER BY c.ordinal
 `
+
+/** A destination with due rows: a row of `due`'s answer. */
+export interface Due {
+  readonly partition: number
+  readonly destination: string
+}
 
 /** What an attempt came to, as the statements take it. */
 export interface Outcome {
@@ -162,54 +170,57 @@ export const lockEvents = `SELECT id FROM event WHERE id = ANY ($1::uuid[]) ORDE
  */
 export const failOver = `
 WITH made AS (
-  INSERT INTO webhook_delivery (id, tenant_id, event_id, event_type, subscription_id, destination, lane, sequence,
+  INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, subscription_id, destination, lane, sequence,
     status, due_at, created_at)
-  SELECT gen_random_uuid(), e.tenant_id, e.id, e.type, NULL, 'failover:' || e.tenant_id, e.entity_id, e.sequence,
-    'queued', now(), now()
+  SELECT ${DeliveryId.sql({ event: "e.id", occurredAt: "e.occurred_at", destination: "'failover:' || e.tenant_id" })},
+    e.tenant_id, e.partition, e.id, e.type, NULL, 'failover:' || e.tenant_id, e.entity_id, e.sequence, 'queued', now(), now()
   FROM event e JOIN tenant t ON t.id = e.tenant_id AND t.webhook_failover_url IS NOT NULL
   WHERE e.id = ANY ($1::uuid[])
     AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.id AND d.status <> 'failed')
   ORDER BY e.entity_id, e.sequence
   ON CONFLICT (event_id, destination) DO NOTHING
-  RETURNING destination, tenant_id
+  RETURNING destination, tenant_id, partition
 )
-SELECT DISTINCT destination, tenant_id AS "tenantId" FROM made
+SELECT DISTINCT destination, tenant_id AS "tenantId", partition FROM made
 `
 
 /**
  * Fails what waits for a subscription that is deactivated or deleted (decision C58); what is under way ends by its
- * outcome. `$1`: subscription id. Answers the events concerned.
+ * outcome. `$1`: subscription id; `$2`: why; `$3`: its tenant. Answers the events concerned.
  */
 export const withdraw = `
 UPDATE webhook_delivery SET status = 'failed', due_at = NULL, next_retry_at = NULL, error_message = $2
-WHERE destination = $1 AND due_at IS NOT NULL AND status = 'queued'
+WHERE partition = (SELECT partition FROM tenant WHERE id = $3::uuid) AND destination = $1 AND due_at IS NOT NULL
+  AND status = 'queued'
 RETURNING event_id AS "eventId"
 `
 
 /**
  * Makes interrupted attempts due at once, ahead of what was committed after them: nobody is at work on them. `$1`: a
- * destination, or null for all.
+ * partition; `$2`: a destination there, or null for all.
  */
 export const release = `
 UPDATE webhook_delivery SET due_at = created_at
-WHERE due_at > created_at AND status = 'sending' AND ($1::text IS NULL OR destination = $1)
+WHERE partition = $1::int AND due_at > created_at AND status = 'sending' AND ($2::text IS NULL OR destination = $2)
 `
 
 /**
- * Destinations with due rows, longest due first; at most `$1`. Steps through the index of unfinished rows from one
- * destination to the next, so that a long backlog costs no more than a short one.
+ * Destinations of a partition (`$1`) with due rows, longest due first; at most `$2`. Steps through the index of
+ * unfinished rows from one destination to the next, so that a long backlog costs no more than a short one.
  */
 export const due = `
 WITH RECURSIVE unfinished AS (
-  (SELECT destination FROM webhook_delivery WHERE due_at IS NOT NULL ORDER BY destination LIMIT 1)
+  (SELECT destination FROM webhook_delivery
+    WHERE partition = $1::int AND due_at IS NOT NULL ORDER BY destination LIMIT 1)
   UNION ALL
   SELECT (SELECT d.destination FROM webhook_delivery d
-    WHERE d.due_at IS NOT NULL AND d.destination > u.destination ORDER BY d.destination LIMIT 1)
+    WHERE d.partition = $1::int AND d.due_at IS NOT NULL AND d.destination > u.destination ORDER BY d.destination LIMIT 1)
   FROM unfinished u WHERE u.destination IS NOT NULL
 )
-SELECT u.destination FROM unfinished u CROSS JOIN LATERAL (
-  SELECT d.due_at FROM webhook_delivery d WHERE d.destination = u.destination AND d.due_at IS NOT NULL
+SELECT $1::int AS partition, u.destination FROM unfinished u CROSS JOIN LATERAL (
+  SELECT d.due_at FROM webhook_delivery d
+  WHERE d.partition = $1::int AND d.destination = u.destination AND d.due_at IS NOT NULL
   ORDER BY d.due_at LIMIT 1
 ) nearest
-WHERE nearest.due_at <= now() ORDER BY nearest.due_at LIMIT $1::int
+WHERE nearest.due_at <= now() ORDER BY nearest.due_at LIMIT $2::int
 `

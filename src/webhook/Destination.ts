@@ -7,6 +7,7 @@ type Input = DestinationMachine.Input<Delivery>
 
 /** The mailbox of one destination and the fiber behind it. */
 export interface Destination {
+  readonly partition: number
   /** A hint that rows are due; hints that wait are one. */
   readonly workWaits: () => void
   /** Until idle for `idleMs`. */
@@ -21,6 +22,7 @@ export interface Destination {
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly id: string
+  readonly partition: number
   readonly idleMs: number
   readonly claim: (request: Claimer.Request) => void
   /** One attempt; completes when its outcome is durable. */
@@ -46,7 +48,8 @@ export const make = Effect.fnUntraced(function* (options: {
     if (input.type === "work_waits") hinted = false
     const step = DestinationMachine.step(state, input)
     state = step.state
-    if (step.claim !== null) options.claim({ ...step.claim, destination: options.id, answer })
+    if (step.claim !== null)
+      options.claim({ ...step.claim, partition: options.partition, destination: options.id, answer })
     for (const delivery of step.attempts) yield* FiberSet.run(attempts, deliver(delivery))
   })
 
@@ -65,6 +68,7 @@ export const make = Effect.fnUntraced(function* (options: {
   }).pipe(Effect.scoped, Effect.annotateLogs({ destination: options.id }))
 
   return {
+    partition: options.partition,
     workWaits: () => {
       if (hinted) return
       hinted = true

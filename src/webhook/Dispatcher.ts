@@ -1,4 +1,4 @@
-import { Effect, FiberMap, Layer, Metric } from "effect"
+import { Effect, FiberMap, Layer, Metric, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Egress } from "../egress/Egress.ts"
 import { Journal } from "../store/Journal.ts"
@@ -67,11 +67,13 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
           )
         })
 
-      const release = (destination: string | null) => sql.unsafe(DeliveryQueue.release, [destination])
+      const release = (partition: number, destination: string | null) =>
+        sql.unsafe(DeliveryQueue.release, [partition, destination])
 
-      const start = Effect.fnUntraced(function* (id: string) {
+      const start = Effect.fnUntraced(function* (id: string, partition: number) {
         const destination = yield* Destination.make({
           id,
+          partition,
           idleMs,
           claim: claimer.claim,
           deliver,
@@ -85,31 +87,42 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       const supervise = (id: string, destination: Destination.Destination) =>
         Effect.catchCause(destination.run, (cause) =>
           Effect.logError("a webhook destination died", cause).pipe(
-            Effect.andThen(Effect.ignore(release(id), { log: "Warn" })),
+            Effect.andThen(Effect.ignore(release(destination.partition, id), { log: "Warn" })),
             Effect.andThen(Effect.sync(() => destinations.delete(id)))
           )
         )
 
-      const wake = (id: string): void => {
-        if (closing) return
+      const wake = (id: string, partition: number): void => {
+        if (closing || !journal.partitions().includes(partition)) return
         const known = destinations.get(id)
         if (known !== undefined) return known.workWaits()
         if (destinations.size >= maxLive) return
-        const destination = Effect.runSync(start(id))
+        const destination = Effect.runSync(start(id, partition))
         destination.workWaits()
         fork(id, supervise(id, destination))
       }
-      const wakeAll = (ids: Iterable<{ readonly destination: string }>): void => {
-        for (const { destination } of ids) wake(destination)
+      const wakeAll = (ids: Iterable<DeliveryQueue.Due>): void => {
+        for (const { destination, partition } of ids) wake(destination, partition)
+      }
+
+      /** Another process delivers there now; what it finds under way it attempts again. */
+      const leave = (partition: number): void => {
+        for (const [id, destination] of destinations)
+          if (destination.partition === partition) {
+            destinations.delete(id)
+            Option.getOrUndefined(FiberMap.getUnsafe(fibers, id))?.interruptUnsafe()
+          }
       }
 
       const look = Effect.gen(function* () {
-        wakeAll(yield* sql.unsafe<{ readonly destination: string }>(DeliveryQueue.due, [maxLive]))
+        for (const partition of journal.partitions())
+          wakeAll(yield* sql.unsafe<DeliveryQueue.Due>(DeliveryQueue.due, [partition, maxLive]))
         yield* Metric.update(live, destinations.size)
         yield* Metric.update(underWayGauge, underWay)
       })
 
-      yield* Effect.orDie(release(null))
+      yield* journal.onPartitionLost(leave)
+      for (const partition of journal.partitions()) yield* Effect.orDie(release(partition, null))
       yield* journal.onDeliveries(wakeAll)
       yield* look.pipe(
         Effect.ignore({ log: "Warn" }),

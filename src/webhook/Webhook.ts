@@ -107,8 +107,12 @@ export class Webhooks extends Context.Service<
         })
 
         /** In the transaction that takes the subscription away. */
-        const withdraw = Effect.fnUntraced(function* (id: string, because: string) {
-          const failed = yield* sql.unsafe<{ readonly eventId: string }>(DeliveryQueue.withdraw, [id, because])
+        const withdraw = Effect.fnUntraced(function* (tenantId: string, id: string, because: string) {
+          const failed = yield* sql.unsafe<{ readonly eventId: string }>(DeliveryQueue.withdraw, [
+            id,
+            because,
+            tenantId
+          ])
           return yield* failOver(
             sql,
             failed.map(({ eventId }) => eventId)
@@ -197,7 +201,9 @@ export class Webhooks extends Context.Service<
               const changes = SubscriptionRequest.changes(before, after)
               if (changes.length > 0) yield* repo.update(caller.tenantId, after)
               const made =
-                before.isActive && !after.isActive ? yield* withdraw(id, "the subscription was deactivated") : []
+                before.isActive && !after.isActive
+                  ? yield* withdraw(caller.tenantId, id, "the subscription was deactivated")
+                  : []
               return {
                 rendered: { status: 200, body: JSON.stringify(WebhookView.subscription(after)) },
                 audit: changes.length > 0 ? [line(caller, at, "updated", id, changes)] : [],
@@ -214,7 +220,7 @@ export class Webhooks extends Context.Service<
             slot,
             Effect.fnUntraced(function* (_row, at) {
               yield* repo.remove(caller.tenantId, id)
-              const made = yield* withdraw(id, "the subscription was deleted")
+              const made = yield* withdraw(caller.tenantId, id, "the subscription was deleted")
               return { rendered: { status: 204, body: null }, audit: [line(caller, at, "deleted", id)], made }
             })
           )

@@ -10,8 +10,8 @@ const leftCall = Effect.fnUntraced(function* (tenantId: string) {
   const sql = yield* SqlClient.SqlClient
   const id = Id.derive(tenantId, "call")
   yield* sql`
-    INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at)
-    VALUES (${id}, 'call', ${tenantId}, 1, false, 1, '{"live": true}', now())`
+    INSERT INTO entity (id, kind, tenant_id, partition, seq, settled, state_version, state, updated_at)
+    VALUES (${id}, 'call', ${tenantId}, 0, 1, false, 1, '{"live": true}', now())`
   return id
 })
 

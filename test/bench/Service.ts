@@ -47,7 +47,7 @@ const webhooks = Layer.unwrap(
 /** The features as `main.ts` composes them, with a carrier that only records. */
 export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>) => {
   const store = Layer.mergeAll(
-    JournalWriter.layer({ onLost: (error) => console.error(error.message) }),
+    JournalWriter.layer({ partitions: [0], onLost: (error) => console.error(error.message) }),
     Vault.layer(Redacted.make(new Uint8Array(32).fill(1)))
   ).pipe(Layer.provideMerge(Database.layer(url)))
   return RecordingCarrier.layer.pipe(

@@ -11,6 +11,7 @@ describe("A call whose stored state cannot be read any more", () => {
     id: Sample.terms().callId,
     kind: "call",
     tenantId: Sample.tenantId,
+    partition: 0,
     seq: 4,
     settled: false,
     stateVersion: 99,

@@ -25,7 +25,7 @@ const codeOf = (claim: ReturnType<Idempotency["Service"]["claim"]>) =>
 const subjects = {
   "in memory": Layer.suspend(() => Idempotency.layerMemory([])),
   "on the journal": Idempotency.layer.pipe(
-    Layer.provide(JournalWriter.layer({ onLost: () => {} })),
+    Layer.provide(JournalWriter.layer({ partitions: [0], onLost: () => {} })),
     Layer.provide(TestDatabase.layer)
   )
 }
@@ -98,7 +98,7 @@ for (const [name, subject] of Object.entries(subjects))
     )
   })
 
-layer(JournalWriter.layer({ onLost: () => {} }).pipe(Layer.provideMerge(TestDatabase.layer)))(
+layer(JournalWriter.layer({ partitions: [0], onLost: () => {} }).pipe(Layer.provideMerge(TestDatabase.layer)))(
   "Idempotency.sweeper",
   (it) => {
     describe("every ten minutes", () => {

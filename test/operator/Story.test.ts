@@ -23,6 +23,7 @@ const stored = (call: CallSample.Scene) => {
     id: call.state.id,
     kind: "call",
     tenantId: call.state.tenantId,
+    partition: 0,
     seq: call.state.seq,
     settled: isSettled(call.state),
     stateVersion,

@@ -7,7 +7,7 @@ import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 const database = TestDatabase.layer
-const live = JournalWriter.layer({ onLost: () => {} }).pipe(Layer.provideMerge(database))
+const live = JournalWriter.layer({ partitions: [0], onLost: () => {} }).pipe(Layer.provideMerge(database))
 
 let counter = 0
 const tenant = Effect.gen(function* () {
@@ -210,6 +210,24 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
+    it.effect("a delivery's id begins with the time of its event (RFC 9562 section 5.7)", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const sql = yield* SqlClient.SqlClient
+        const tenantId = yield* tenant
+        yield* sql`UPDATE tenant SET webhook_failover_url = 'https://x.test' WHERE id = ${tenantId}`
+        const id = Id.derive("delivery id", "call")
+        yield* journal.commit({ ...entity(tenantId, id, 1), events: [event(tenantId, id, 1), event(tenantId, id, 2)] })
+        const rows = yield* sql<{ readonly id: string }>`
+          SELECT id::text AS id FROM webhook_delivery WHERE tenant_id = ${tenantId}`
+        assert.strictEqual(new Set(rows.map((row) => row.id)).size, 2)
+        for (const row of rows) {
+          assert.match(row.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u)
+          assert.strictEqual(Number.parseInt(row.id.replaceAll("-", "").slice(0, 12), 16), 1_700_000_000_000)
+        }
+      })
+    )
+
     it.effect("a transaction that fails leaves nothing of its commit", () =>
       Effect.gen(function* () {
         const journal = yield* Journal
@@ -236,8 +254,10 @@ describe("One writer, one owner", () => {
     it.effect("who holds an older epoch writes nothing", () =>
       Effect.gen(function* () {
         const lost: Array<string> = []
-        const first = yield* Layer.build(JournalWriter.layer({ onLost: (error) => lost.push(error.message) }))
-        const second = yield* Layer.build(JournalWriter.layer({ onLost: () => {} }))
+        const first = yield* Layer.build(
+          JournalWriter.layer({ partitions: [0], onLost: (error) => lost.push(error.message) })
+        )
+        const second = yield* Layer.build(JournalWriter.layer({ partitions: [0], onLost: () => {} }))
         const tenantId = yield* tenant
         const id = Id.derive("epoch", "call")
         const commit = (context: typeof first, seq: number) =>

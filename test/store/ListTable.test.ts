@@ -57,7 +57,10 @@ layer(
       yield* sql`CREATE TABLE parcel (id text PRIMARY KEY, tenant_id uuid NOT NULL, weight_grams int NOT NULL,
         price_cents bigint, sent_at timestamptz NOT NULL, note text)`
     })
-  ).pipe(Layer.provideMerge(JournalWriter.layer({ onLost: () => {} })), Layer.provideMerge(TestDatabase.layer)),
+  ).pipe(
+    Layer.provideMerge(JournalWriter.layer({ partitions: [0], onLost: () => {} })),
+    Layer.provideMerge(TestDatabase.layer)
+  ),
   { excludeTestServices: true, timeout: "60 seconds" }
 )("List tables", (it) => {
   const stored = Effect.gen(function* () {

@@ -51,7 +51,7 @@ const setUp = Effect.gen(function* () {
   const proxy = yield* TcpProxy.make({ host: url.hostname, port: Number(url.port) })
   url.port = String(proxy.port)
   const journal = yield* Layer.build(
-    JournalWriter.layer({ onLost: () => {} }).pipe(
+    JournalWriter.layer({ partitions: [0], onLost: () => {} }).pipe(
       Layer.provide(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 4, connectTimeout: "1 second" }))
     )
   )

@@ -20,8 +20,8 @@ describe("The owner of the journal, src/README.md#one-writer", () => {
       Effect.gen(function* () {
         const lost = yield* Deferred.make<void>()
         const onLost = () => void Deferred.doneUnsafe(lost, Effect.void)
-        yield* Layer.build(JournalWriter.layer({ onLost, heartbeatMs }))
-        yield* Layer.build(JournalWriter.layer({ onLost: () => {}, heartbeatMs }))
+        yield* Layer.build(JournalWriter.layer({ partitions: [0], onLost, heartbeatMs }))
+        yield* Layer.build(JournalWriter.layer({ partitions: [0], onLost: () => {}, heartbeatMs }))
         yield* Effect.timeout(Deferred.await(lost), "5 seconds")
       }).pipe(Effect.scoped)
     )
@@ -32,13 +32,13 @@ describe("The owner of the journal, src/README.md#one-writer", () => {
         const diedAt = 1_700_000_000_000
         yield* sql`UPDATE journal_owner SET heartbeat_at = to_timestamp(${diedAt / 1000}::float8)`
         yield* sql`
-          INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at)
-          VALUES ('left', 'call', gen_random_uuid(), 1, false, 1, '{}', to_timestamp(${diedAt / 1000}::float8))`
-        const start = Layer.build(JournalWriter.layer({ onLost: () => {}, heartbeatMs }))
+          INSERT INTO entity (id, kind, tenant_id, partition, seq, settled, state_version, state, updated_at)
+          VALUES ('left', 'call', gen_random_uuid(), 0, 1, false, 1, '{}', to_timestamp(${diedAt / 1000}::float8))`
+        const start = Layer.build(JournalWriter.layer({ partitions: [0], onLost: () => {}, heartbeatMs }))
         // A start that dies before it has recovered anything.
         yield* Effect.scoped(Effect.andThen(start, Effect.sleep("100 millis")))
         const journal = yield* Effect.provide(Journal, yield* start)
-        assert.strictEqual(journal.lastHeartbeatAt, diedAt)
+        assert.strictEqual(journal.lastHeartbeatAt(0), diedAt)
         yield* sql`UPDATE entity SET updated_at = now() WHERE id = 'left'`
         while ((yield* heartbeat) === diedAt) yield* Effect.sleep("5 millis")
       }).pipe(Effect.scoped)

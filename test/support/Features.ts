@@ -32,7 +32,7 @@ export const addresses = new Map<string, ReadonlyArray<string>>()
 
 const layers = (trialCreditCents: number) => {
   const base = outside.pipe(
-    Layer.provideMerge(JournalWriter.layer({ onLost: () => {} })),
+    Layer.provideMerge(JournalWriter.layer({ partitions: [0], onLost: () => {} })),
     Layer.provideMerge(Vault.layer(Redacted.make(new Uint8Array(32).fill(7)))),
     Layer.provideMerge(Entropy.layerFixed("features")),
     Layer.orDie

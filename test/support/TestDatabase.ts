@@ -3,7 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
-import { init } from "../../src/store/migration/0001_init.ts"
+import * as Migrations from "../../src/store/Migrations.ts"
 
 const server = Effect.promise(async () => {
   const response = await fetch(inject("databaseBroker"))
@@ -29,7 +29,7 @@ export const empty = Effect.gen(function* () {
 /** A client of a fresh, migrated database: one for each test file (or `layer` block). */
 export const layer = Layer.unwrap(
   Effect.map(empty, (url) =>
-    Layer.effectDiscard(Effect.orDie(init)).pipe(
+    Layer.effectDiscard(Effect.orDie(Migrations.run)).pipe(
       Layer.provideMerge(PgClient.layer({ url, maxConnections: 10 })),
       Layer.orDie
     )

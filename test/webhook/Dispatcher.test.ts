@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, References, Scope } from "effect"
+import { Effect, Exit, Layer, References, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { CrashPoint } from "../../src/actor/CrashPoint.ts"
+import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import * as Signature from "../../src/webhook/Signature.ts"
 import * as HttpsReceiver from "../support/HttpsReceiver.ts"
 import * as World from "./WebhookWorld.ts"
@@ -392,5 +393,34 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       assert.strictEqual(row?.status, "succeeded")
       assert.match(row?.response_body_snippet ?? "", /^a\ufffd\ufffdé{510}$/)
     })
+  )
+
+  it.effect("leaves a partition that is lost: what is under way there stops, what comes is the other's", () =>
+    Effect.gen(function* () {
+      const held: Array<() => void> = []
+      const slow = yield* HttpsReceiver.start((_, response) => void held.push(() => void response.end()))
+      const quick = yield* HttpsReceiver.start((_, response) => void response.end())
+      const stays = yield* World.tenant()
+      const goes = yield* World.tenant(undefined, 1)
+      yield* World.subscribe(stays, quick.url())
+      yield* World.subscribe(goes, slow.url())
+      yield* World.dispatch()
+      yield* World.commit(World.event(goes, World.call(), 1))
+      yield* slow.arrived(1)
+
+      const other = yield* Layer.build(JournalWriter.layer({ partitions: [1], onLost: () => {} }))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(World.commit(World.event(goes, World.call(), 1)))))
+      yield* Effect.provide(World.commit(World.event(goes, World.call(), 1)), other)
+      for (const answer of held) answer()
+      yield* World.commit(World.event(stays, World.call(), 1))
+      yield* World.rowsWhen(stays, World.finished)
+      // Several looks at due rows.
+      yield* Effect.sleep("200 millis")
+      assert.deepStrictEqual(
+        (yield* World.rows(goes)).map(({ status }) => status),
+        ["sending", "queued"]
+      )
+      assert.strictEqual(slow.received.length, 1)
+    }).pipe(Effect.scoped)
   )
 })

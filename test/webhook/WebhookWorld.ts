@@ -27,7 +27,7 @@ const egress = Layer.effect(
 )
 
 export const layer = Layer.mergeAll(
-  JournalWriter.layer({ onLost: () => {} }),
+  JournalWriter.layer({ partitions: [0, 1], onLost: () => {} }),
   egress,
   Vault.layer(Redacted.make(new Uint8Array(32).fill(7)))
 ).pipe(Layer.provideMerge(Entropy.Entropy.layerFixed("webhook")), Layer.provideMerge(TestDatabase.layer))
@@ -36,15 +36,19 @@ let made = 0
 const next = () => ++made
 
 /** A tenant to itself: what earlier tests left to be delivered is gone. */
-export const tenant = Effect.fnUntraced(function* (failover?: { readonly url: string; readonly secret: string }) {
+export const tenant = Effect.fnUntraced(function* (
+  failover?: { readonly url: string; readonly secret: string },
+  home = 0
+) {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
   const id = Id.deriveUuid("webhook test", "tenant", next())
   yield* sql`DELETE FROM webhook_delivery`
   const secret = failover === undefined ? null : vault.seal(failover.secret)
   yield* sql`
-    INSERT INTO tenant (id, name, slug, status, webhook_failover_url, webhook_failover_secret, created_at, updated_at)
-    VALUES (${id}, 'T', ${id}, 'active', ${failover?.url ?? null}, ${secret}, now(), now())`
+    INSERT INTO tenant (id, name, slug, status, partition, webhook_failover_url, webhook_failover_secret, created_at,
+      updated_at)
+    VALUES (${id}, 'T', ${id}, 'active', ${home}, ${failover?.url ?? null}, ${secret}, now(), now())`
   return id
 })
 

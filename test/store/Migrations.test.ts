@@ -1,0 +1,112 @@
+import { PgClient } from "@effect/sql-pg"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
+import * as Id from "../../src/domain/Id.ts"
+import { empty, Journal } from "../../src/store/Journal.ts"
+import * as JournalWriter from "../../src/store/JournalWriter.ts"
+import { init } from "../../src/store/migration/0001_init.ts"
+import * as Migrations from "../../src/store/Migrations.ts"
+import * as DeliveryQueue from "../../src/webhook/DeliveryQueue.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+const tenantId = "8adc81ef-1823-8aa4-bc36-d1a0f98bdf16"
+const callId = "svc_call_86473279850fa5adca114ffcaa318d1f"
+const eventId = Id.deriveUuid(callId, "event", 1)
+const diedAt = 1_763_770_000_000
+
+/** A database of the version before partitions, whose process died in a call, in the middle of a delivery. */
+const before = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* Migrator.make({})({ loader: Migrator.fromRecord({ "0001_init": init }) })
+  for (const text of [
+    `UPDATE journal_owner SET epoch = 5, heartbeat_at = to_timestamp(${diedAt / 1000})`,
+    `INSERT INTO tenant (id, name, slug, status, created_at, updated_at)
+      VALUES ('${tenantId}', 'Acme', 'acme', 'active', now(), now())`,
+    `INSERT INTO balance (tenant_id, balance_cents, updated_at) VALUES ('${tenantId}', 500, now())`,
+    `INSERT INTO ledger (id, tenant_id, cause, type, amount_cents, balance_after_cents, description, created_at)
+      VALUES ('svc_ledger_1', '${tenantId}', 'trial', 'topup', 500, 500, 'Trial credit', now())`,
+    `INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at) VALUES
+      ('${callId}', 'call', '${tenantId}', 2, false, 1, '{"seq": 2}', to_timestamp(${diedAt / 1000})),
+      ('${tenantId}', 'account', '${tenantId}', 1, true, 1, '{"seq": 1}', to_timestamp(${diedAt / 1000}))`,
+    `INSERT INTO journal (entity_id, seq, at, seed, machine_version, input) VALUES
+      ('${callId}', 1, now(), 'a', 1, '{"type": "place"}'), ('${callId}', 2, now(), 'b', 1, '{"type": "carrier"}')`,
+    `INSERT INTO webhook_subscription (id, tenant_id, target_url, event_types, signing_secret, is_active, created_at)
+      VALUES ('svc_sub_1', '${tenantId}', 'https://x.test', '{*}', 's', true, now())`,
+    `INSERT INTO event (id, tenant_id, entity_id, sequence, type, occurred_at, body)
+      VALUES ('${eventId}', '${tenantId}', '${callId}', 1, 'call.started', now(), '{}')`,
+    `INSERT INTO webhook_delivery (id, tenant_id, event_id, event_type, subscription_id, destination, lane, sequence,
+        attempt_no, status, due_at, created_at)
+      VALUES (gen_random_uuid(), '${tenantId}', '${eventId}', 'call.started', 'svc_sub_1', 'svc_sub_1', '${callId}', 1,
+        1, 'sending', now() + interval '20 seconds', now())`
+  ])
+    yield* sql.unsafe(text)
+})
+
+layer(Layer.unwrap(Effect.map(TestDatabase.empty, (url) => Layer.orDie(PgClient.layer({ url, maxConnections: 4 })))), {
+  timeout: "60 seconds",
+  excludeTestServices: true
+})("A database of the version before", (it) => {
+  it.effect("goes on: its calls are found, its deliveries are made, its money moves", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* before
+      yield* Migrations.run
+      const journal = Context.get(
+        yield* Layer.build(JournalWriter.layer({ partitions: [0], onLost: () => {} })),
+        Journal
+      )
+      assert.strictEqual(journal.lastHeartbeatAt(0), diedAt)
+      assert.deepStrictEqual(
+        (yield* journal.unsettled("call", 0)).map(({ id, partition, seq }) => ({ id, partition, seq })),
+        [{ id: callId, partition: 0, seq: 2 }]
+      )
+
+      yield* sql.unsafe(DeliveryQueue.release, [0, null])
+      assert.deepStrictEqual(yield* sql.unsafe<DeliveryQueue.Due>(DeliveryQueue.due, [0, 10]), [
+        { partition: 0, destination: "svc_sub_1" }
+      ])
+      const wanted = [{ partition: 0, destination: "svc_sub_1", room: 16, busyLanes: [], underWay: [] }]
+      const claimed = yield* sql.unsafe<DeliveryQueue.ClaimedRow>(DeliveryQueue.claim, [JSON.stringify(wanted), 30_000])
+      assert.deepStrictEqual(
+        claimed.map(({ attemptNo, eventId }) => ({ attemptNo, eventId })),
+        [{ attemptNo: 1, eventId }]
+      )
+
+      const { balanceCents } = yield* journal.commit({
+        ...empty,
+        entities: [
+          {
+            id: callId,
+            kind: "call",
+            tenantId,
+            seq: 3,
+            settled: true,
+            stateVersion: 1,
+            state: { seq: 3 },
+            input: { at: diedAt, seed: "c", machineVersion: 1, body: { type: "recovered" } }
+          }
+        ],
+        money: [
+          {
+            id: "svc_ledger_2",
+            tenantId,
+            cause: `call:${callId}`,
+            type: "call_charge",
+            amountCents: -7,
+            description: "Call",
+            referenceType: "call",
+            referenceId: callId,
+            at: diedAt
+          }
+        ]
+      })
+      assert.strictEqual(balanceCents, 493)
+      assert.deepStrictEqual(
+        (yield* journal.inputs(callId)).map(({ seq }) => seq),
+        [1, 2, 3]
+      )
+      assert.deepStrictEqual(yield* journal.unsettled("call", 0), [])
+    }).pipe(Effect.scoped)
+  )
+})
