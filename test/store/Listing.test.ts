@@ -79,8 +79,8 @@ const lists: ReadonlyArray<List> = [
     name: "deliveries",
     read: (sql, tenant, window = all) => WebhookRepo.make(sql).deliveries(tenant, {}, window),
     add: (sql, tenant, n) => sql`
-      INSERT INTO webhook_delivery (id, tenant_id, event_id, event_type, destination, lane, sequence, status, created_at)
-      VALUES (${Id.deriveUuid(`delivery ${n}`, "d")}, ${tenant}, ${Id.deriveUuid(`event ${n}`, "e")}, 'call.ended', 'd',
+      INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, destination, lane, sequence, status, created_at)
+      VALUES (${Id.deriveUuid(`delivery ${n}`, "d")}, ${tenant}, 0, ${Id.deriveUuid(`event ${n}`, "e")}, 'call.ended', 'd',
         'l', 1, 'failed', to_timestamp(${at / 1000}))`
   }
 ]
