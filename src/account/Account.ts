@@ -156,7 +156,7 @@ export class Accounts extends Context.Service<
         Effect.map(journal.unavailableForMs, (ms) => ms > 0)
       )
       for (const partition of journal.partitions()) yield* registry.hold(partition)
-      const fork = yield* FiberSet.makeRuntime<never>()
+      const fork = yield* FiberSet.makeRuntime()
       yield* journal.onPartitionLost((partition) => void fork(registry.drop(partition)))
 
       const change = (tenantId: string, input: Machine.AccountInput, by: Operator | null) =>

@@ -73,7 +73,7 @@ export const make = Effect.gen(function* () {
     Effect.map(journal.unavailableForMs, (ms) => ms > 0)
   )
   for (const partition of journal.partitions()) yield* registry.hold(partition)
-  const fork = yield* FiberSet.makeRuntime<never>()
+  const fork = yield* FiberSet.makeRuntime()
   yield* journal.onPartitionLost((partition) => void fork(registry.drop(partition)))
   yield* accounts.reserving("call", (row) => {
     const state = Upgrade.state(row)
