@@ -14,6 +14,7 @@ const rowOf = (state: unknown, version = stateVersion) => ({
   id: Sample.terms().callId,
   kind: "call",
   tenantId: Sample.tenantId,
+  partition: 0,
   seq: 9,
   settled: false,
   stateVersion: version,
