@@ -5,7 +5,7 @@ import * as Family from "./Family.ts"
 import * as Field from "./Field.ts"
 
 /**
- * Digit collection without a prompt.
+ * Digit collection without a prompt, guide/calls.md#gather.
  *
  * It is complete at the terminating digit, at `maximumDigits`, when the first digit or the next one does not come in
  * time, or when the whole takes too long. Enough digits are `valid` however it ended; too few are `invalid` after the

@@ -4,7 +4,9 @@ import type { PlaybackStatus } from "../../domain/event/CallEvent.ts"
 import * as Family from "./Family.ts"
 import * as Field from "./Field.ts"
 
-/** Sounds that are played to a leg, one after the other. Each ends with one `call.playback_ended`. */
+/**
+ * Sounds that are played to a leg, one after the other, guide/calls.md#play. Each ends with one `call.playback_ended`.
+ */
 
 const ended =
   (item: Family.Item, status: PlaybackStatus, reason: string | null): Family.Ending =>
