@@ -16,7 +16,10 @@ export const pauseMs = 100
 const shortestMs = 40
 const longestMs = 6000
 
-const valid = /^[0-9A-D*#]{1,256}$/
+/** What is no digit but a pause, and how long it lasts. */
+const pauses: Readonly<Record<string, number>> = { w: 500, W: 1000 }
+
+const valid = /^[0-9A-D*#wW]{1,256}$/
 
 const framesOf = (ms: number) => Math.ceil(ms / Frame.frameMs)
 
@@ -24,6 +27,7 @@ export type Dialer = ReturnType<typeof make>
 
 /**
  * Sends digits on one leg, request by request: outside the sound where the far end takes them (`press`), else as tones.
+ * `w` and `W` among them are silence.
  *
  * Durations are kept to 40 to 6000 ms. Every request ends with exactly one `ended`.
  */
@@ -37,6 +41,12 @@ export const make = (press: (digit: string, durationMs: number) => boolean, emit
 
   const begin = (dialing: Dialing) => {
     const digit = dialing.digits[dialing.next++] ?? ""
+    const ms = pauses[digit]
+    if (ms !== undefined) {
+      toneLeft = 0
+      pauseLeft = framesOf(ms)
+      return
+    }
     toneLeft = framesOf(dialing.durationMs)
     pauseLeft = framesOf(pauseMs)
     tone = press(digit, dialing.durationMs) ? null : Tone.oscillator(Tone.dtmf(digit) ?? [], Frame.sampleRate)

@@ -96,6 +96,21 @@ describe("The switch, towards RTP peers", () => {
     assert.strictEqual(sound.length, 20)
   })
 
+  it("pauses for half a second at each w, and for a second at each W", () => {
+    const bench = SwitchBench.pair()
+    bench.run(100)
+    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("d", "12w3Ww4w") })
+    const heardAt: Array<number> = []
+    bench.run(4000, (now) => {
+      if (bench.digitsOf("b").length > heardAt.length) heardAt.push(now)
+    })
+    assert.strictEqual(bench.digitsOf("b"), "1234")
+    const apart = heardAt.slice(1).map((at, index) => at - (heardAt[index] ?? 0))
+    const digit = apart[0] ?? 0
+    assert.deepStrictEqual(apart, [digit, digit + 500, digit + 1500])
+    assert.deepStrictEqual(bench.mediaOf("a"), [Media.completed("d")])
+  })
+
   it("sends digits as tones when the peer takes no events", () => {
     const bench = SwitchBench.pair({}, undefined, { telephoneEventPayloadType: null })
     bench.run(100)

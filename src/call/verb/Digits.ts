@@ -23,7 +23,7 @@ export const sendDtmf = digits.verb({
   summary: "Send digits (RFC 4733)",
   when: "talking",
   body: Schema.Struct({
-    digits: Field.matching(/^[0-9A-D*#]{1,64}$/, "must be 1 to 64 of 0-9, A-D, * and #"),
+    digits: Field.matching(/^[0-9A-D*#wW]{1,64}$/, "must be 1 to 64 of 0-9, A-D, *, #, w and W"),
     durationMs: Field.or(Field.int(100, 500), 250)
   })
     .pipe(Schema.encodeKeys({ durationMs: "duration_millis" }))

@@ -11,7 +11,10 @@ export const MediaCommand = Schema.Union([
   Schema.Struct({ type: Schema.tag("play"), id: Schema.String, url: Schema.String, loop: Schema.Int }),
   /** Ends the sound that is heard, or all that wait too; idempotent. Each tells its own end. */
   Schema.Struct({ type: Schema.tag("stop_playback"), which: Schema.Literals(["current", "all"]) }),
-  /** Queues digits (0-9, A-D, `*`, `#`), each `durationMs` long; the sound waits meanwhile. They `ended` once. */
+  /**
+   * Queues digits (0-9, A-D, `*`, `#`), each `durationMs` long, and pauses (`w` 500 ms, `W` 1 s); the sound waits
+   * meanwhile. They `ended` once.
+   */
   Schema.Struct({
     type: Schema.tag("send_dtmf"),
     id: Schema.String,
