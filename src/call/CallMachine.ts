@@ -23,7 +23,7 @@ export type { Effects } from "./Draft.ts"
 
 export const machineVersion = 2
 
-/** An inbound call that nobody answers or rejects (decision D3). */
+/** An inbound call that nobody answers or rejects. */
 export const firstCommandMs = 30_000
 
 /**

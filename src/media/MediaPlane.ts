@@ -142,13 +142,27 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /** A sound comes after its command, which has taken its place in the queue. */
-  const supply = (leg: Protocol.LegId, id: string, sound: ReturnType<AudioSource.AudioSource["Service"]["load"]>) =>
-    void run(
-      Effect.match(sound, {
+  const supply = (leg: Protocol.LegId, media: MediaCommand) => {
+    const sound = soundOf(media)
+    if (sound === null) return
+    const { id, load } = sound
+    run(
+      Effect.match(load, {
         onSuccess: (samples) => link.post({ kind: "supply", leg, id, samples }),
         onFailure: ({ reason }) => link.post({ kind: "supply_failed", leg, id, reason })
       })
     )
+  }
+
+  const soundOf = (media: MediaCommand) => {
+    switch (media.type) {
+      case "play":
+        return { id: media.id, load: sources.load(media.url) }
+      case "stop_playback":
+      case "send_dtmf":
+        return null
+    }
+  }
 
   const post = (command: Protocol.Command) => Effect.sync(() => link.post(command))
 
@@ -160,7 +174,7 @@ export const make = Effect.fnUntraced(function* (
     command: (leg, media) =>
       Effect.sync(() => {
         link.post({ kind: "media", leg, media })
-        if (media.type === "play" && legs.get(leg)?.open === true) supply(leg, media.id, sources.load(media.url))
+        if (legs.get(leg)?.open === true) supply(leg, media)
       }),
     close: (leg) => post({ kind: "close", leg }),
     subscribe: (leg, listener) =>

@@ -126,7 +126,7 @@ describe("A damaged state of a call over SIP", () => {
       const { effects, state } = recover(Salvage.fromUnreadable(rowOf({ ...hung.state, limit: 0, pending })))
       assert.deepStrictEqual([effects.events, effects.chargeCents], [[], 0])
       assert.strictEqual(effects.commands[0]?.type, "hangup")
-      assert.strictEqual(state.costCents, hung.state.costCents)
+      assert.deepStrictEqual([state.costCents, state.ratingStatus], [hung.state.costCents, "rated"])
     }
   })
 
