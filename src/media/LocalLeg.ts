@@ -30,6 +30,8 @@ export const make = (far: FarEnd, emit: (event: MediaEvent) => void) => {
           return player.stop(media.which)
         case "send_dtmf":
           return dialer.send(media.id, media.digits, media.durationMs)
+        default:
+          return media satisfies never
       }
     },
     /** One round of 20 ms. */
