@@ -185,7 +185,7 @@ SELECT DISTINCT destination, tenant_id AS "tenantId", partition FROM made
 `
 
 /**
- * Fails what waits for a subscription that is deactivated or deleted (decision C58); what is under way ends by its
+ * Fails what waits for a subscription that is deactivated or deleted; what is under way ends by its
  * outcome. `$1`: subscription id; `$2`: why; `$3`: its tenant. Answers the events concerned.
  */
 export const withdraw = `
