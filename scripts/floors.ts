@@ -88,12 +88,20 @@ export const roomOf = (path: string) => {
   return found === undefined ? undefined : { room: found[0].replace(/\/$/, ""), floor: found[1] }
 }
 
+/** Makes a way to private addresses, so it is made of configuration only; elsewhere it is a type. */
+const ofTheOperator = "egress/OperatorTarget.ts"
+const mayMakeIt = /^(main\.ts$|boot\/)/
+
 const specifiers = (source: string) =>
   [
     ...source.matchAll(
       /(?:^|\n)\s*(?:import|export)\s+(type\s+)?([^"'`;]*?)\s*from\s*["']([^"']+)["']|(?:^|\n)\s*import\s*["']([^"']+)["']|import\(\s*["']([^"']+)["']\s*\)/g
     )
-  ].map((match) => ({ clause: match[2] ?? "", specifier: match[3] ?? match[4] ?? match[5] ?? "" }))
+  ].map((match) => ({
+    isType: match[1] !== undefined,
+    clause: match[2] ?? "",
+    specifier: match[3] ?? match[4] ?? match[5] ?? ""
+  }))
 
 const problems: Array<string> = []
 const graph = new Map<string, Array<string>>()
@@ -125,10 +133,12 @@ for (const file of globSync("src/**/*.ts", { cwd: root })) {
   }
   const edges: Array<string> = []
   graph.set(path, edges)
-  for (const { clause, specifier } of specifiers(readFileSync(join(root, file), "utf8"))) {
+  for (const { clause, isType, specifier } of specifiers(readFileSync(join(root, file), "utf8"))) {
     if (specifier.startsWith(".")) {
       const target = normalize(join(dirname(path), specifier))
       edges.push(target)
+      if (target === ofTheOperator && !isType && !mayMakeIt.test(path))
+        problems.push(`${file}: may import only the type of ${target}`)
       const there = roomOf(target)
       if (there === undefined) continue
       if (here.floor < 5 && !allowedBetween(here, there, target))

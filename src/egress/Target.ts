@@ -67,11 +67,34 @@ const reachable: ReadonlySet<AddressKind> = new Set(["public", "loopback", "priv
 /** `ALLOW_PRIVATE_TARGETS`: also one's own networks; never link-local (cloud metadata lives there) or what is no host. */
 export const privateToo: Rules = { permits: (address) => reachable.has(classify(address)), localNames: true }
 
+/**
+ * For what the operator configures: any address that a host can have, cloud metadata among them. Only `OperatorTarget`
+ * uses it.
+ */
+export const operators: Rules = {
+  permits: (address) => !unreachable.has(classify(address)),
+  localNames: true
+}
+const unreachable: ReadonlySet<AddressKind> = new Set(["unspecified", "multicast", "not_an_address"])
+
+/** What a tenant's URL may be. */
 export type Scheme = "https:" | "wss:"
+
+/** What the operator's own services are reached by besides (`OperatorEgress.ts`). */
+export type OperatorScheme = Scheme | "http:" | "ws:" | "smtp:" | "smtps:"
+
+const defaultPorts: Readonly<Record<OperatorScheme, number>> = {
+  "https:": 443,
+  "wss:": 443,
+  "http:": 80,
+  "ws:": 80,
+  "smtps:": 465,
+  "smtp:": 587
+}
 
 /** An accepted URL, taken apart once. */
 export interface Target {
-  readonly scheme: Scheme
+  readonly scheme: OperatorScheme
   /** ASCII, lower case, no brackets, no final dot. */
   readonly host: string
   readonly port: number
@@ -112,7 +135,7 @@ const localName = /^[^.]+$|(^|\.)(localhost|local|internal|intranet|lan|home|cor
 export const parse = (
   url: string,
   rules: Rules,
-  schemes: ReadonlyArray<Scheme> = ["https:"]
+  schemes: ReadonlyArray<OperatorScheme> = ["https:"]
 ): Result.Result<Target, Refusal> => {
   if (url.length > maxUrlLength && Array.from(url).length > maxUrlLength)
     return invalid(`is longer than ${maxUrlLength} characters`)
@@ -134,7 +157,7 @@ export const parse = (
   return Result.succeed({
     scheme,
     host,
-    port: parsed.port === "" ? 443 : Number(parsed.port),
+    port: parsed.port === "" ? defaultPorts[scheme] : Number(parsed.port),
     path: parsed.pathname + parsed.search,
     href: parsed.href
   })

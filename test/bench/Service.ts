@@ -26,13 +26,11 @@ import { Onboarding } from "../../src/tenant/Onboarding.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
 import * as Signature from "../../src/webhook/Signature.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
+import * as NoEgress from "../support/NoEgress.ts"
 import { RecordingCarrier } from "./RecordingCarrier.ts"
 
 /** Nothing leaves: for figures in which no webhook is sent. */
-export const nowhere = Layer.succeed(Egress, {
-  refuse: () => null,
-  request: () => Effect.die(new Error("this figure sends nothing"))
-})
+export const nowhere = Layer.succeed(Egress, { ...NoEgress.service, refuse: () => null })
 
 const silentMail = Layer.succeed(Mail, { isReal: true, send: () => Effect.void })
 

@@ -11,7 +11,6 @@ import { Calls } from "../../src/call/Call.ts"
 import type { Call } from "../../src/call/CallView.ts"
 import { Connections } from "../../src/connection/Connection.ts"
 import { Egress } from "../../src/egress/Egress.ts"
-import * as Target from "../../src/egress/Target.ts"
 import { Authenticator } from "../../src/http/Authenticator.ts"
 import { ClientAddress, type Trust } from "../../src/http/ClientAddress.ts"
 import { BaseUrl } from "../../src/http/Pagination.ts"
@@ -23,6 +22,7 @@ import { Tenants } from "../../src/tenant/Tenant.ts"
 import { receipt, type Rendered, type Slot } from "../../src/idempotency/Slot.ts"
 import type { Receipt } from "../../src/store/Journal.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
+import * as NoEgress from "../support/NoEgress.ts"
 
 export const tenantA = Id.deriveUuid("tenant", "a")
 export const tenantB = Id.deriveUuid("tenant", "b")
@@ -218,10 +218,7 @@ const fakeAuthenticator = (world: World) =>
     tenantStatus: (tenantId) => Effect.sync(() => (world.suspended.has(tenantId) ? "suspended" : "active"))
   })
 
-const fakeEgress = Layer.succeed(Egress, {
-  request: () => Effect.die(new Error("nothing leaves in these tests")),
-  refuse: (url, schemes) => Target.refuse(url, Target.publicOnly, schemes)
-})
+const fakeEgress = Layer.succeed(Egress, NoEgress.service)
 
 export const layer = (
   world: World,

@@ -6,6 +6,7 @@ import {
   type EgressRequest,
   type EgressResponse
 } from "../../src/egress/Egress.ts"
+import * as NoEgress from "../support/NoEgress.ts"
 
 export type Answer = Partial<EgressResponse> | EgressReason
 
@@ -13,6 +14,7 @@ export type Answer = Partial<EgressResponse> | EgressReason
 export const make = (answers: Readonly<Record<string, Answer>>, delayMs = 100) => {
   const requests: Array<EgressRequest> = []
   const layer = Layer.succeed(Egress, {
+    ...NoEgress.service,
     request: (request) =>
       Effect.gen(function* () {
         requests.push(request)

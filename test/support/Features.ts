@@ -8,12 +8,12 @@ import { Billing } from "../../src/billing/Billing.ts"
 import * as Onboarded from "../../src/boot/Onboarded.ts"
 import { Connections } from "../../src/connection/Connection.ts"
 import { Egress } from "../../src/egress/Egress.ts"
-import * as Target from "../../src/egress/Target.ts"
 import { Mail, type MailMessage } from "../../src/mail/Mail.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { Vault } from "../../src/store/Vault.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
+import * as NoEgress from "./NoEgress.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
 /** Every mail of this test file, in order. */
@@ -21,10 +21,7 @@ export const mails: Array<MailMessage> = []
 
 const outside = Layer.mergeAll(
   Layer.succeed(Mail, { isReal: true, send: (mail) => Effect.sync(() => void mails.push(mail)) }),
-  Layer.succeed(Egress, {
-    refuse: (url, schemes) => Target.refuse(url, Target.publicOnly, schemes),
-    request: () => Effect.die("these tests send nothing")
-  })
+  Layer.succeed(Egress, NoEgress.service)
 )
 
 /** Names that a trunk may have, for the tests to change. */

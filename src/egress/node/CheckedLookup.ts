@@ -27,22 +27,35 @@ export class BlockedAddress extends Error {
 }
 
 /**
- * The `lookup` of a socket: resolves, checks every address, and hands the socket those very addresses. There is no
- * second resolution between check and connect, so a DNS answer that changes in between has nowhere to act. One
- * forbidden address among many refuses the name: an honest public name has none.
+ * Every address of a host, each checked. One forbidden address among many refuses the name: an honest public name has
+ * none. What it resolved to is not told: a tenant could map a private network with it.
+ */
+export const checked =
+  (resolve: Resolve, permits: (address: string) => boolean): Resolve =>
+  async (host) => {
+    const addresses = await resolve(host).catch((cause: unknown) => {
+      throw Object.assign(new Error("not resolved", { cause }), { code: "ENOTFOUND" })
+    })
+    if (addresses.length === 0) throw Object.assign(new Error("no address"), { code: "ENOTFOUND" })
+    if (!addresses.every(permits)) throw new BlockedAddress("forbidden address")
+    return addresses
+  }
+
+/**
+ * The `lookup` of a socket: it is handed the very addresses that were checked. There is no second resolution between
+ * check and connect, so a DNS answer that changes in between has nowhere to act.
  */
 export const make =
-  (resolve: Resolve, permits: (address: string) => boolean): LookupFunction =>
+  (resolve: Resolve): LookupFunction =>
   (host, options, callback) => {
     resolve(host).then(
       (addresses) => {
         const found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }))
         const [first] = found
-        if (first === undefined) return callback(new Error("no address"), "")
-        // What it resolved to is not told: a tenant could map a private network with it.
-        if (!addresses.every(permits)) return callback(new BlockedAddress("forbidden address"), "")
-        return options.all === true ? callback(null, found) : callback(null, first.address, first.family)
+        if (first === undefined) callback(new Error("no address"), "")
+        else if (options.all === true) callback(null, found)
+        else callback(null, first.address, first.family)
       },
-      (cause) => callback(Object.assign(new Error("not resolved", { cause }), { code: "ENOTFOUND" }), "")
+      (error: Error) => callback(error, "")
     )
   }

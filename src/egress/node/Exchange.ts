@@ -1,20 +1,24 @@
 import type { ClientRequest, IncomingMessage } from "node:http"
-import { request as httpsRequest } from "node:https"
 import { Effect } from "effect"
-import { EgressError, type EgressRequest, type EgressResponse } from "../Egress.ts"
-import type { Target } from "../Target.ts"
-import type { Connections } from "./Connections.ts"
+import { type Asked, EgressError, type EgressResponse, type Whole } from "../Egress.ts"
 import * as Failure from "./Failure.ts"
+
+/** Starts a request, whose body and end are still to come. */
+export type Begin = (asked: Pick<Asked, "method" | "headers">) => ClientRequest
 
 /** After a cut answer, read on and forget this much so that the connection can be used again; then close it. */
 const forgottenBytes = 65_536
 
-const headersOf = (response: IncomingMessage): Readonly<Record<string, string>> => {
+export const headersOf = (response: IncomingMessage): Readonly<Record<string, string>> => {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(response.headers))
     if (value !== undefined) headers[name] = typeof value === "string" ? value : value.join(", ")
   return headers
 }
+
+/** How long the body of this answer says that it is: an answer to HEAD tells of another one's. */
+export const announced = (response: IncomingMessage, method: Asked["method"]): number =>
+  method === "HEAD" ? 0 : Number(response.headers["content-length"] ?? 0)
 
 /**
  * One request and its answer, no redirects.
@@ -24,9 +28,8 @@ const headersOf = (response: IncomingMessage): Readonly<Record<string, string>> 
  * more: the peer may then see it twice, as it may after any lost answer.
  */
 export const exchange = (
-  connections: Connections,
-  target: Target,
-  { method, headers, body, maxResponseBytes, truncate = false }: EgressRequest,
+  begin: Begin,
+  { method, headers, body, maxResponseBytes, truncate = false }: Whole,
   withinMs: number
 ): Effect.Effect<EgressResponse, EgressError> =>
   Effect.callback((resume) => {
@@ -62,7 +65,7 @@ export const exchange = (
           body: new Uint8Array(Buffer.concat(chunks, Math.min(length, maxResponseBytes)))
         })
       if (truncate) cut = finish
-      if (!truncate && Number(response.headers["content-length"]) > maxResponseBytes)
+      if (!truncate && announced(response, method) > maxResponseBytes)
         return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
       response.on("data", (chunk: Buffer) => {
         const room = maxResponseBytes - length
@@ -80,16 +83,9 @@ export const exchange = (
     }
 
     const send = () => {
-      const request = httpsRequest({
-        agent: connections,
-        host: target.host,
-        port: target.port,
-        path: target.path,
+      const request = begin({
         method,
-        headers:
-          body === undefined
-            ? { "accept-encoding": "identity", ...headers }
-            : { "accept-encoding": "identity", ...headers, "content-length": Buffer.byteLength(body) }
+        headers: body === undefined ? headers : { ...headers, "content-length": String(Buffer.byteLength(body)) }
       })
       current = request
       request.once("response", receive)

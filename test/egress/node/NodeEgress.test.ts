@@ -1,32 +1,12 @@
 import { writeFile } from "node:fs/promises"
-import type { IncomingMessage, ServerResponse } from "node:http"
-import { createServer } from "node:net"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { Egress, EgressError, type EgressRequest } from "../../../src/egress/Egress.ts"
 import * as NodeEgress from "../../../src/egress/node/NodeEgress.ts"
-import * as Target from "../../../src/egress/Target.ts"
 import * as DataDirectory from "../../support/DataDirectory.ts"
-import * as HttpsServer from "../../support/HttpsServer.ts"
 import * as TestCertificate from "../../support/TestCertificate.ts"
-
-const authority = TestCertificate.makeAuthority()
-const certificate = authority.issue(["hook.example", "other.example", "127.0.0.1"])
-
-/** The Internet of these tests is 127.0.0.1; every other address keeps its kind, 127.0.0.2 included. */
-const rules: Target.Rules = {
-  permits: (address) => address === "127.0.0.1" || Target.publicOnly.permits(address),
-  localNames: false
-}
-
-const egressOf = (options: Partial<NodeEgress.Options> = {}) =>
-  NodeEgress.make({
-    rules,
-    resolve: async () => ["127.0.0.1"],
-    extraAuthorities: authority.cert,
-    ...options
-  })
+import { authority, egressOf, listen, serve } from "./Egresses.ts"
 
 const get = (url: string, more: Partial<EgressRequest> = {}): EgressRequest => ({
   url,
@@ -36,15 +16,6 @@ const get = (url: string, more: Partial<EgressRequest> = {}): EgressRequest => (
   maxResponseBytes: 1_000,
   ...more
 })
-
-const serve = (
-  handler: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => response.end("ok"),
-  issued = certificate
-) =>
-  Effect.map(HttpsServer.start(issued, handler), (server) => ({
-    ...server,
-    at: (path = "/", host = "hook.example") => `https://${host}:${server.port}${path}`
-  }))
 
 const bodyText = ({ body }: { readonly body: Uint8Array }) => new TextDecoder().decode(body)
 
@@ -67,6 +38,31 @@ describe("egress over node:https", () => {
       assert.strictEqual(answer.headers["x-method"], "POST")
       assert.strictEqual(answer.headers["x-host"], `hook.example:${server.port}`)
       assert.strictEqual(bodyText(answer), "7 grüezi")
+    })
+  )
+
+  it.live("puts, heads and deletes", () =>
+    Effect.gen(function* () {
+      const seen: Array<string> = []
+      const server = yield* serve((request, response) => {
+        request.on("data", (chunk: Buffer) => seen.push(chunk.toString()))
+        seen.push(`${request.method} ${request.headers["content-length"] ?? "-"}`)
+        request.on("end", () => response.writeHead(request.method === "DELETE" ? 204 : 200).end())
+      })
+      const egress = yield* egressOf()
+      assert.strictEqual((yield* egress.request({ ...get(server.at()), method: "PUT", body: "whole" })).status, 200)
+      assert.strictEqual((yield* egress.request({ ...get(server.at()), method: "PUT" })).status, 200)
+      assert.strictEqual((yield* egress.request({ ...get(server.at()), method: "DELETE" })).status, 204)
+      assert.deepStrictEqual(seen, ["PUT 5", "whole", "PUT 0", "DELETE -"])
+    })
+  )
+
+  it.live("takes what HEAD says of a long body for what it is", () =>
+    Effect.gen(function* () {
+      const server = yield* serve((_request, response) => response.writeHead(200, { "content-length": 1e9 }).end())
+      const answer = yield* (yield* egressOf()).request({ ...get(server.at()), method: "HEAD" })
+      assert.deepInclude(answer, { status: 200, body: new Uint8Array(0) })
+      assert.strictEqual(answer.headers["content-length"], "1000000000")
     })
   )
 
@@ -196,6 +192,14 @@ describe("egress to where it must not go", () => {
     })
   )
 
+  it.live.each(["POST", "PUT", "DELETE", "HEAD"] as const)("follows no redirect of a %s", (method) =>
+    Effect.gen(function* () {
+      const server = yield* serve((_request, response) => response.writeHead(307, { location: "/two" }).end())
+      const answer = yield* (yield* egressOf()).request({ ...get(server.at()), method, maxRedirects: 3 })
+      assert.strictEqual(answer.status, 307)
+    })
+  )
+
   it.live("follows redirects as far as told, and keeps credentials to their origin", () =>
     Effect.gen(function* () {
       const seen: Array<string> = []
@@ -295,19 +299,7 @@ describe("egress to a server that misbehaves", () => {
     Effect.gen(function* () {
       const slowNames = yield* egressOf({ resolve: () => new Promise(() => undefined) })
       assert.strictEqual((yield* failure(slowNames, get("https://hook.example/", { timeoutMs: 50 }))).reason, "timeout")
-      const silent = yield* Effect.acquireRelease(
-        Effect.promise(
-          () =>
-            new Promise<{ port: number; close: () => void }>((done) => {
-              const server = createServer((socket) => void socket.on("error", () => undefined))
-              server.listen(0, "127.0.0.1", () => {
-                const address = server.address()
-                done({ port: typeof address === "object" ? (address?.port ?? 0) : 0, close: () => server.close() })
-              })
-            })
-        ),
-        (server) => Effect.sync(server.close)
-      )
+      const silent = yield* listen()
       const error = yield* failure(yield* egressOf(), get(`https://hook.example:${silent.port}/`, { timeoutMs: 50 }))
       assert.strictEqual(error.reason, "timeout")
     })

@@ -1,0 +1,117 @@
+import { isIPv6 } from "node:net"
+import { WebSocket } from "ws"
+import type { Closed, Open, Options } from "../WebSocketClient.ts"
+import type { Pinned } from "../Pinned.ts"
+import * as CheckedLookup from "./CheckedLookup.ts"
+import * as Failure from "./Failure.ts"
+import * as Trust from "./Trust.ts"
+
+/** For the other side's close frame, and for what is still to be sent before ours. */
+const closeMs = 2_000
+
+const urlOf = ({ host, path, port, secure }: Pinned): string =>
+  `${secure ? "wss" : "ws"}://${isIPv6(host) ? `[${host}]` : host}:${port}${path}`
+
+const broken = (reason: Closed["reason"], detail: string): Closed => ({ reason, code: null, detail })
+
+/** What `ws` says of a peer that breaks the protocol has a code of its own; of a wrong handshake it has none. */
+const fromError = (error: Error): Closed => {
+  const code = "code" in error ? String(error.code) : null
+  if (code === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH") return broken("too_large", "the message is too long")
+  if (code === null || code.startsWith("WS_ERR_")) return broken("protocol", error.message)
+  const { detail, reason } = Failure.fromNode(error)
+  return broken(reason, detail)
+}
+
+/** An error when a header or a protocol cannot be sent. */
+const begin = (pinned: Pinned, options: Options): WebSocket | Error => {
+  const secureContext = Trust.contextOf(pinned.authorities)
+  try {
+    return new WebSocket(urlOf(pinned), [...options.protocols], {
+      headers: options.headers,
+      lookup: CheckedLookup.make(async () => pinned.addresses),
+      ...(secureContext === undefined ? {} : { secureContext }),
+      maxPayload: options.maxMessageBytes,
+      perMessageDeflate: false,
+      followRedirects: false
+    })
+  } catch (error) {
+    return error instanceof Error ? error : new Error("cannot be sent")
+  }
+}
+
+/**
+ * `WebSocketClient.Open` by `ws`: to a pinned address, without redirects and without compression (a small frame could
+ * hold a large message).
+ */
+export const open: Open = (pinned, options, handlers) => {
+  const socket = begin(pinned, options)
+  if (!(socket instanceof WebSocket)) {
+    setImmediate(() => handlers.onClose(broken("protocol", socket.message)))
+    return { bufferedBytes: () => 0, send: () => false, close: () => undefined }
+  }
+  let over = false
+  let heardAt = performance.now()
+  let pinging: NodeJS.Timeout | undefined
+  let closing: NodeJS.Timeout | undefined
+
+  const finish = (closed: Closed): void => {
+    if (over) return
+    over = true
+    clearTimeout(handshake)
+    clearInterval(pinging)
+    clearTimeout(closing)
+    socket.terminate()
+    handlers.onClose(closed)
+  }
+  const heard = (): void => void (heardAt = performance.now())
+
+  const handshake = setTimeout(
+    () => finish(broken("timeout", "the handshake is not complete in time")),
+    options.handshakeMs
+  )
+  socket.on("open", () => {
+    if (over) return
+    clearTimeout(handshake)
+    heard()
+    pinging = setInterval(() => {
+      if (performance.now() - heardAt >= options.silenceMs) finish(broken("timeout", "the other side is silent"))
+      else if (socket.readyState === WebSocket.OPEN) socket.ping()
+    }, options.pingMs)
+    handlers.onOpen()
+  })
+  socket.on("message", (data: Buffer, isBinary) => {
+    if (over) return
+    heard()
+    handlers.onMessage(isBinary ? data : data.toString("utf8"))
+  })
+  socket.on("ping", heard)
+  socket.on("pong", heard)
+  socket.on("unexpected-response", (_request, response) =>
+    finish(broken("refused", `the server answered ${response.statusCode}`))
+  )
+  socket.on("error", (error) => finish(closing === undefined ? fromError(error) : broken("closed", error.message)))
+  socket.on("close", (code, reason) =>
+    finish(
+      code === 1006
+        ? broken("reset", "the connection was closed without a close frame")
+        : { reason: "closed", code, detail: reason.toString("utf8") }
+    )
+  )
+
+  return {
+    bufferedBytes: () => socket.bufferedAmount,
+    send: (message) => {
+      if (socket.readyState !== WebSocket.OPEN) return false
+      if (socket.bufferedAmount + Buffer.byteLength(message) > options.maxBufferedBytes) return false
+      socket.send(message)
+      return true
+    },
+    close: (code = 1000, reason = "") => {
+      if (over || closing !== undefined) return
+      const cut = broken("closed", "the other side did not answer the close frame")
+      closing = setTimeout(() => finish(cut), socket.readyState === WebSocket.CONNECTING ? 0 : closeMs)
+      socket.close(code, reason)
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+import type { Egress } from "../../src/egress/Egress.ts"
+import * as Target from "../../src/egress/Target.ts"
+
+const nothing = Effect.die(new Error("nothing leaves here"))
+
+/** An egress through which nothing leaves; it refuses the URLs that the real one refuses. */
+export const service: Egress["Service"] = {
+  request: () => nothing,
+  stream: () => nothing,
+  pin: () => nothing,
+  refuse: (url, schemes) => Target.refuse(url, Target.publicOnly, schemes)
+}
