@@ -83,7 +83,7 @@ interface Signed {
   readonly url: string
   readonly secret: string
 }
-/** A secret of null: it was sealed under another key than this installation has now. */
+/** `secret` is null where it was sealed under a key that this installation no longer has. */
 type Target = Signed | { readonly url: string; readonly secret: null }
 
 interface Sent {

@@ -17,7 +17,9 @@ export interface Claim {
 /** Destinations per statement; what waits beyond goes into the next. */
 const batchLimit = 128
 
-/** Between statements, in which the next one gathers: fewer of them for a moment's delay, and none after a rest. */
+/**
+ * Between two statements, while requests gather for the next: fewer statements for a moment's delay, none after a rest.
+ */
 const pauseMs = 2
 
 const nothing: Claim = { deliveries: [], more: true }

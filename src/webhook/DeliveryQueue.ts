@@ -40,14 +40,14 @@ export interface ClaimedRow extends Omit<Delivery, "id"> {
  * Claims for many destinations at once. `$1`: JSON array of `{ partition, destination, room, busyLanes, underWay }`;
  * `$2`: lease in milliseconds.
  *
- * It does not wait for the disk: a claim that a crash of the database undoes is an attempt that is made again, as one
- * whose outcome was lost.
+ * It does not wait for the disk: when a crash of the database undoes a claim, the attempt is made again, like one whose
+ * outcome was lost.
  *
  * A first try is eligible when it is the earliest due of its lane and the lane is not busy; a retry always is. A row
  * that is found `sending` repeats its attempt: what happened to it is not known.
  *
- * The planner's idea of how deep a queue is is always an old one, so the text leaves it little choice: a limit that it
- * cannot see makes it read the index in order and stop, an array of keys makes it lock by key.
+ * The planner never knows how deep a queue is now, so the text leaves it little choice: a limit that it cannot see
+ * makes it read the index in order and stop, and an array of keys makes it lock by key.
  */
 export const claim = `
 WITH relaxed AS MATERIALIZED (
@@ -123,8 +123,8 @@ export interface Outcome {
  * Writes many outcomes. `$1`: JSON array of `Outcome`. An outcome lands only on the attempt that it belongs to, and a
  * retry only where somebody still subscribes. Answers the events of deliveries that failed for good.
  *
- * Rows are asked for one by one and by an array of ids: a plan made while the table was small is kept, and one that joins
- * would go on reading the whole of it.
+ * Postgres keeps a plan that it made while the table was small, and a join would go on reading the whole table. So rows
+ * are asked for one by one, and by an array of ids.
  */
 export const conclude = `
 WITH outcome AS MATERIALIZED (

@@ -12,7 +12,7 @@ interface Waiting {
 
 const batchLimit = 256
 
-/** Between statements, in which the next one gathers: nobody waits for an outcome but the next event of its call. */
+/** Between two statements, while outcomes gather for the next: only the next event of its call waits for an outcome. */
 const pauseMs = 5
 
 /** After this many refusals in a row, with the database there, a batch is written row by row. */
