@@ -85,11 +85,11 @@ export const effects = async (world: World): Promise<Lines> => {
       UNION ALL SELECT 'subscription ' || description, id FROM webhook_subscription WHERE description IS NOT NULL
       UNION ALL SELECT 'key ' || name, id::text FROM api_key WHERE name LIKE '%-errand%'
       UNION ALL
-      SELECT CASE input #>> '{action,type}'
-          WHEN 'play' THEN 'play ' || (input #>> '{action,url}')
-          WHEN 'send_dtmf' THEN 'send_dtmf ' || entity_id || ' ' || (input #>> '{action,digits}')
-          WHEN 'gather' THEN 'gather ' || entity_id || ' ' || (input #>> '{action,options,timeoutMs}')
-          ELSE (input #>> '{action,type}') || ' ' || entity_id END, entity_id
+      SELECT CASE input #>> '{action,verb}'
+          WHEN 'play' THEN 'play ' || (input #>> '{action,body,url}')
+          WHEN 'send_dtmf' THEN 'send_dtmf ' || entity_id || ' ' || (input #>> '{action,body,digits}')
+          WHEN 'gather' THEN 'gather ' || entity_id || ' ' || (input #>> '{action,body,timeoutMs}')
+          ELSE (input #>> '{action,verb}') || ' ' || entity_id END, entity_id
       FROM journal WHERE input ->> 'type' = 'action'
     ) effect GROUP BY mark`)
   const found = new Map(rows.map((row) => [row.mark, row]))
