@@ -4,6 +4,7 @@ import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
+import * as Monotonic from "../domain/Monotonic.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import * as Scope from "../domain/Scope.ts"
 import { receipt, type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
@@ -190,7 +191,9 @@ export class ApiKeys extends Context.Service<
         const candidates = yield* repo.byPrefix(Credential.prefixOf(credential))
         const row = candidates.find((candidate) => Credential.matches(credential, candidate))
         if (row === undefined || row.revokedAt !== null) return yield* unauthorized
-        const key: VerifiedKeys.VerifiedKey = { ...row, usedAt: row.lastUsedAt ?? 0 }
+        const usedAgoMs =
+          row.lastUsedAt === null ? Infinity : Math.max(0, (yield* Clock.currentTimeMillis) - row.lastUsedAt)
+        const key: VerifiedKeys.VerifiedKey = { ...row, usedAt: (yield* Monotonic.now) - usedAgoMs }
         verified.remember(credential, key, since)
         return key
       })
@@ -200,8 +203,9 @@ export class ApiKeys extends Context.Service<
         const key = verified.find(credential) ?? (yield* verify(credential))
         const now = yield* Clock.currentTimeMillis
         if (key.expiresAt !== null && key.expiresAt <= now) return yield* unauthorized
-        if (now - key.usedAt >= usedEveryMs || key.usedAt === 0) {
-          key.usedAt = now
+        const elapsed = yield* Monotonic.now
+        if (elapsed - key.usedAt >= usedEveryMs) {
+          key.usedAt = elapsed
           Queue.offerUnsafe(uses, { id: key.id, at: now, ip })
         }
         return { tenantId: key.tenantId, keyId: key.id, name: key.name, scopes: key.scopes, ip }

@@ -7,7 +7,7 @@ export interface VerifiedKey {
   readonly name: string
   readonly scopes: ReadonlyArray<string>
   readonly expiresAt: number | null
-  /** When `last_used_at` was last written; epoch ms. */
+  /** When `last_used_at` was last written, on the monotonic clock; -Infinity: never. */
   usedAt: number
 }
 

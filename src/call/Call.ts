@@ -1,9 +1,10 @@
-import { Clock, Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts, DestinationRules } from "../account/Account.ts"
 import { Billing } from "../billing/Billing.ts"
 import { CarrierSink } from "../carrier/Carrier.ts"
 import { Connections } from "../connection/Connection.ts"
+import * as Monotonic from "../domain/Monotonic.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Numbers } from "../number/Number.ts"
@@ -122,8 +123,8 @@ export class Calls extends Context.Service<
           )
 
         const until = Effect.fnUntraced(function* (reached: () => boolean, limitMs: number) {
-          const last = (yield* Clock.currentTimeMillis) + limitMs
-          while (!reached() && (yield* Clock.currentTimeMillis) < last) yield* Effect.sleep("20 millis")
+          const last = (yield* Monotonic.now) + limitMs
+          while (!reached() && (yield* Monotonic.now) < last) yield* Effect.sleep("20 millis")
         })
         const none = () => registry.live.size + beginning === 0
 

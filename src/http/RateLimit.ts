@@ -1,5 +1,6 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import ipaddr from "ipaddr.js"
+import * as Monotonic from "../domain/Monotonic.ts"
 import { Rejected } from "../domain/Rejected.ts"
 
 /**
@@ -35,7 +36,7 @@ export class RateLimited extends Rejected {
 /** Subjects remembered for one rule; beyond it the one that asked longest ago is forgotten. */
 export const subjectLimit = 10_000
 
-/** The times of one rule's requests: pure bookkeeping, times in epoch milliseconds. */
+/** The times of one rule's requests: pure bookkeeping, times in milliseconds of a clock that nobody sets. */
 export const makeWindow = (rule: Rule, subjects = subjectLimit) => {
   const taken = new Map<string, Array<number>>()
   return {
@@ -79,7 +80,7 @@ export class RateLimit extends Context.Service<
       }
       return RateLimit.of({
         take: Effect.fnUntraced(function* (rule, subject) {
-          const waitMs = windows[rule].take(subject, yield* Clock.currentTimeMillis)
+          const waitMs = windows[rule].take(subject, yield* Monotonic.now)
           if (waitMs > 0) return yield* new RateLimited(Math.ceil(waitMs / 1000))
         })
       })

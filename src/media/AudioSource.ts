@@ -1,4 +1,5 @@
-import { Clock, Context, Data, Deferred, Effect, Exit, FiberSet, Layer, Semaphore } from "effect"
+import { Context, Data, Deferred, Effect, Exit, FiberSet, Layer, Semaphore } from "effect"
+import * as Monotonic from "../domain/Monotonic.ts"
 import { Egress, type EgressError } from "../egress/Egress.ts"
 import { AudioDecoder } from "./AudioDecoder.ts"
 import type { PlaybackFailure } from "./Protocol.ts"
@@ -89,7 +90,7 @@ export class AudioSource extends Context.Service<
           decoder.decode(response.body, response.headers["content-type"] ?? null),
           ({ reason }) => new AudioUnavailable({ reason })
         )
-        keep(url, samples, yield* Clock.currentTimeMillis)
+        keep(url, samples, yield* Monotonic.now)
         return samples
       })
 
@@ -111,7 +112,7 @@ export class AudioSource extends Context.Service<
         })
 
       const load = Effect.fn("AudioSource.load")(function* (url: string) {
-        const known = cached(url, yield* Clock.currentTimeMillis)
+        const known = cached(url, yield* Monotonic.now)
         if (known !== null) return known
         const flight = flights.get(url)
         if (flight !== undefined) return yield* Deferred.await(flight)

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { makeWindow, RateLimit, RateLimited, subjectOf } from "../../src/http/RateLimit.ts"
+import * as SteppedClock from "../support/SteppedClock.ts"
 
 const rule = { limit: 3, windowMs: 1_000 }
 
@@ -58,6 +59,20 @@ describe("RateLimit", () => {
       expect([refused.code, refused.retryAfterSecs]).toEqual(["rate_limited", 3_000])
       yield* TestClock.adjust("50 minutes")
       yield* limits.take("resend_by_email", "a@example.com")
+    }).pipe(Effect.provide(RateLimit.layer({ signupPerHour: 5 })))
+  )
+
+  it.effect.each(SteppedClock.steps)("neither frees nor blocks anybody when the wall clock is set by %i ms", (ms) =>
+    Effect.gen(function* () {
+      const { clock, step } = yield* SteppedClock.make
+      const limits = yield* RateLimit
+      const take = Effect.provideService(limits.take("resend_by_email", "a@example.com"), Clock.Clock, clock)
+      for (let nth = 0; nth < 3; nth++) yield* take
+      yield* step(ms)
+      const refused = yield* Effect.flip(take)
+      expect(refused).toMatchObject({ retryAfterSecs: 3_600 })
+      yield* TestClock.adjust("1 hour")
+      yield* take
     }).pipe(Effect.provide(RateLimit.layer({ signupPerHour: 5 })))
   )
 })

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads"
 import { Clock, Deferred, Duration, Effect, Layer, Schema } from "effect"
+import * as Monotonic from "../../domain/Monotonic.ts"
 import { AudioSource } from "../AudioSource.ts"
 import { MediaPlane, make, type SwitchLink } from "../MediaPlane.ts"
 import * as Protocol from "../Protocol.ts"
@@ -82,7 +83,7 @@ export const layerOf = (config: Config, program: URL) =>
           if (worker !== thread) return
           worker = null
           if (stopping) return
-          const now = clock.currentTimeMillisUnsafe()
+          const now = Monotonic.read(clock)
           deaths = [...deaths.filter((at) => now - at < restartWindowMs), now]
           if (deaths.length <= maxRestarts) start()
           else log(Effect.logFatal("media thread died too often and is not started again"))

@@ -1,0 +1,12 @@
+import { Clock, Effect } from "effect"
+
+/**
+ * Time that has passed, in milliseconds, by the clock that nobody can set.
+ *
+ * The wall clock names moments; it may be set forward or back by hours while the service runs. Durations, timeouts and
+ * the age of what is kept in memory are measured here. The origin is arbitrary: a reading means nothing to another
+ * process.
+ */
+export const read = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+
+export const now: Effect.Effect<number> = Effect.map(Clock.Clock, read)

@@ -1,0 +1,31 @@
+import { Clock, Effect } from "effect"
+
+/**
+ * The clock of a test whose wall can be set while time goes on, as an operator or NTP does it.
+ *
+ * `step` moves what the wall shows by `ms`; sleeps and the monotonic reading know nothing of it.
+ */
+export const make = Effect.map(Clock.Clock, (clock) => {
+  let offsetMs = 0
+  const millis = () => clock.currentTimeMillisUnsafe() + offsetMs
+  const nanos = () => clock.currentTimeNanosUnsafe() + BigInt(offsetMs) * 1_000_000n
+  const stepped: Clock.Clock = {
+    currentTimeMillisUnsafe: millis,
+    currentTimeMillis: Effect.sync(millis),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: Effect.sync(() => clock.monotonicTimeNanosUnsafe()),
+    sleep: (duration) => clock.sleep(duration)
+  }
+  return {
+    clock: stepped,
+    step: (ms: number) =>
+      Effect.sync(() => {
+        offsetMs += ms
+      })
+  }
+})
+
+/** Hours by which tests set a wall clock. */
+export const steps = [-5, -2, 2, 5].map((hours) => hours * 3_600_000)
