@@ -3,6 +3,8 @@
  * them on SIPp (Debian `sip-tester`), on the embedded database; then as many with `DATABASE_URL`, on a Postgres that
  * outlives the service. After each restart everything in `test/crash/support/Invariants.ts` must hold.
  *
+ * In half of the rounds somebody sets the wall clock of the service by two or five hours while calls talk.
+ *
  * It tests the death of the process, not of the disk: what the kernel has taken is there after a kill -9. Pulling the
  * plug is for Postgres and its fsync to survive, and is not tried here.
  *
@@ -24,6 +26,7 @@ const setting = (name: string, otherwise: number) => Number(process.env[name] ??
 const seed = setting("CRASH_SEED", Math.floor(Math.random() * 1_000_000))
 const rounds = setting("CRASH_ROUNDS", 20)
 const calls = setting("CRASH_CALLS", 200)
+const clockSteps = [-5, -2, 2, 5].map((hours) => hours * 3_600_000)
 /** Violations that are printed of one round. */
 const shown = 20
 
@@ -62,6 +65,8 @@ const series = async (name: string, folder: string, databaseUrl: string | null):
           random,
           name: `${nth}`,
           killAfterMs: 3_000 + random() * 5_000,
+          // In half of them the wall clock was set by hours before.
+          ...(random() < 0.5 ? { setWallClockMs: clockSteps[Math.floor(random() * clockSteps.length)] ?? 0 } : {}),
           // A quarter of the deaths is followed by another one while the next process recovers.
           ...(random() < 0.25 ? { killAgainAfterMs: random() * 3_000 } : {})
         })

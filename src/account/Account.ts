@@ -146,6 +146,8 @@ export class Accounts extends Context.Service<
         {
           behavior,
           since: () => 0,
+          // Days and months are the calendar's; nothing here is measured.
+          offsetMs: null,
           load,
           ended: Rejected.of("service_unavailable", "the service is stopping"),
           unknown: Rejected.of("not_found", "no such tenant"),
@@ -155,7 +157,7 @@ export class Accounts extends Context.Service<
         },
         Effect.map(journal.unavailableForMs, (ms) => ms > 0)
       )
-      for (const partition of journal.partitions()) yield* registry.hold(partition)
+      for (const partition of journal.partitions()) yield* registry.hold(partition, journal.originMs(partition))
       const fork = yield* FiberSet.makeRuntime()
       yield* journal.onPartitionLost((partition) => void fork(registry.drop(partition)))
 

@@ -1,5 +1,6 @@
-import { Cause, Clock, Deferred, Effect, Exit, Latch, Metric, Result } from "effect"
+import { Cause, Deferred, Effect, Exit, Latch, Metric, Result } from "effect"
 import { Rejected } from "../domain/Rejected.ts"
+import * as EntityTime from "./EntityTime.ts"
 import type { Machine, StepContext } from "./Machine.ts"
 import * as Mailbox from "./Mailbox.ts"
 import type { Surroundings } from "./Surroundings.ts"
@@ -48,6 +49,7 @@ export interface Place {
 export interface Actor<State, Input, Asked, Answer> {
   readonly id: string
   readonly place: Place
+  readonly time: EntityTime.EntityTime
   /** The newest committed state; null before the first commit. */
   readonly state: () => State | null
   readonly ask: (input: Input, asked: Asked) => Effect.Effect<Answer, Rejected>
@@ -88,6 +90,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   readonly initial: State | null
   /** `now` never runs behind this. */
   readonly since: number
+  readonly time: EntityTime.EntityTime
   readonly behavior: Behavior<State, Input, Effects, Asked, Answer>
   readonly surroundings: Surroundings
   /** What an ask gets when the entity has ended. */
@@ -96,8 +99,8 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   readonly askRoom?: number
 }) {
   type Mail = Mailbox.Mail<Input, Asked, Answer>
-  const { behavior, id, place } = options
-  const { crash, deadlines, entropy, patience } = options.surroundings
+  const { behavior, id, place, time } = options
+  const { clock, crash, deadlines, entropy, patience } = options.surroundings
   const { machine } = behavior
   const mailbox: Mailbox.Mailbox<Mail> = yield* Mailbox.make<Mail>(options.askRoom ?? defaultAskRoom)
   let state = options.initial
@@ -139,12 +142,16 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
 
   const watch = (): void => {
     const next = state === null || over() ? null : machine.nextDeadline(state)
-    deadlines.set(id, next === null ? null : next.at, next === null ? nothing : () => void put(next.input, null))
+    deadlines.set(
+      id,
+      next === null ? null : EntityTime.toMonotonic(time, clock, next.at),
+      next === null ? nothing : () => void put(next.input, null)
+    )
   }
 
   const decide = (input: Input, ask: Mail["ask"], done: Mail["done"]) =>
     Effect.gen(function* () {
-      now = Math.max(now, yield* Clock.currentTimeMillis)
+      now = Math.max(now, EntityTime.now(time, clock))
       const context: StepContext = { now, seed: entropy.hex(16) }
       const before = state
       const outcome = machine.step(before, input, context)
@@ -273,6 +280,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   return {
     id,
     place,
+    time,
     state: () => state,
     ask,
     tell: putAndWait,

@@ -1,4 +1,5 @@
-import { Clock, Effect, Latch } from "effect"
+import { Effect, Latch } from "effect"
+import * as Monotonic from "../domain/Monotonic.ts"
 
 /**
  * Wakes actors at their nearest deadline: one heap and one fiber for all of them.
@@ -8,7 +9,7 @@ import { Clock, Effect, Latch } from "effect"
  * when they outnumber the live ones.
  */
 export interface Deadlines {
-  /** Replaces the deadline of `key`; `null` removes it. `at` is epoch milliseconds. */
+  /** Replaces the deadline of `key`; `null` removes it. `at` is on the monotonic clock. */
   readonly set: (key: string, at: number | null, wake: () => void) => void
   /** Live deadlines, for metrics. */
   readonly size: () => number
@@ -51,7 +52,7 @@ export const make = Effect.gen(function* () {
 
   yield* Effect.gen(function* () {
     Latch.closeUnsafe(changed)
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Monotonic.now
     fire(now)
     const next = heap[0]
     yield* next === undefined

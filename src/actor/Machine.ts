@@ -2,7 +2,7 @@ import type { Rejection } from "../domain/ErrorCatalogue.ts"
 
 /** What a pure step may know of the world: the time, and randomness to derive new ids from. */
 export interface StepContext {
-  /** Epoch milliseconds; never smaller than at the step before. */
+  /** The entity's time (`EntityTime`): epoch milliseconds, never smaller than at the step before. */
   readonly now: number
   /** 32 hex digits, fresh for each input and written with it. */
   readonly seed: string

@@ -1,4 +1,5 @@
-import { Clock, Deferred, Effect, Exit } from "effect"
+import { Deferred, Effect, Exit } from "effect"
+import * as Monotonic from "../domain/Monotonic.ts"
 import { Rejected } from "../domain/Rejected.ts"
 
 /**
@@ -22,13 +23,13 @@ export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>)
   yield* Effect.gen(function* () {
     yield* Effect.sleep(patienceMs / 4)
     if (waits.size === 0 || !(yield* outage)) return
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* Monotonic.now
     for (const [done, since] of waits) if (now - since >= patienceMs) Deferred.doneUnsafe(done, Exit.fail(unavailable))
   }).pipe(Effect.forever, Effect.forkScoped)
 
   return {
     wait: <A>(done: Deferred.Deferred<A, Rejected>) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      Effect.flatMap(Monotonic.now, (now) => {
         // A failure fits a deferred of any success.
         const entry = done as unknown as Deferred.Deferred<never, Rejected>
         waits.set(entry, now)

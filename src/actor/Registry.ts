@@ -1,6 +1,7 @@
 import { Deferred, Effect, Exit, FiberSet, Latch, Scope } from "effect"
 import { Rejected } from "../domain/Rejected.ts"
 import * as Actor from "./Actor.ts"
+import * as EntityTime from "./EntityTime.ts"
 import { tellRoom } from "./Mailbox.ts"
 import * as Surroundings from "./Surroundings.ts"
 
@@ -15,6 +16,8 @@ export interface Kind<State, Input extends {}, Effects, Asked, Answer> {
   readonly behavior: Actor.Behavior<State, Input, Effects, Asked, Answer>
   /** The time of the newest input: an actor's clock never runs behind it. */
   readonly since: (state: State) => number
+  /** The `offsetMs` that an entity began with (`EntityTime`); null: this kind measures nothing and lives by the wall. */
+  readonly offsetMs: ((state: State) => number) | null
   /** Reads an entity that is not in memory; null: there is none. Absent: this kind is never loaded by being asked. */
   readonly load: ((id: string) => Effect.Effect<Loaded<State> | null, Rejected>) | null
   /** What an ask gets when the entity has ended. */
@@ -35,6 +38,8 @@ export interface Loaded<State> {
 
 /** A partition that this process holds. */
 interface Held extends Actor.Place {
+  /** What its time is ahead of the monotonic clock, milliseconds. */
+  readonly originMs: number
   readonly scope: Scope.Closeable
   readonly fibers: FiberSet.FiberSet
 }
@@ -73,6 +78,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
       place,
       initial,
       since: initial === null ? 0 : kind.since(initial),
+      time: timeOf(place, initial),
       surroundings,
       ended: kind.ended,
       behavior: kind.behavior,
@@ -86,6 +92,13 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     yield* FiberSet.run(place.fibers, Effect.ensuring(actor.run, left))
     return actor
   })
+
+  const timeOf = ({ originMs }: Held, initial: State | null): EntityTime.EntityTime => {
+    if (kind.offsetMs === null) return EntityTime.wall
+    return initial === null
+      ? EntityTime.begin(surroundings.clock, originMs)
+      : EntityTime.resume(originMs, kind.offsetMs(initial))
+  }
 
   const forget = (actor: Entity): void => {
     if (live.get(actor.id) === actor) live.delete(actor.id)
@@ -178,14 +191,14 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
       { concurrency: 256, discard: true }
     )
 
-  /** This process holds the partition from here on. */
-  const hold = (partition: number): Effect.Effect<void> =>
-    Effect.suspend(() => (held.has(partition) ? Effect.void : claim(partition)))
+  /** This process holds the partition from here on. `originMs`: what its time is ahead of the monotonic clock. */
+  const hold = (partition: number, originMs: number): Effect.Effect<void> =>
+    Effect.suspend(() => (held.has(partition) ? Effect.void : claim(partition, originMs)))
 
-  const claim = Effect.fnUntraced(function* (partition: number) {
+  const claim = Effect.fnUntraced(function* (partition: number, originMs: number) {
     const own = yield* Scope.fork(scope)
     const fibers = yield* Scope.provide(FiberSet.make(), own)
-    held.set(partition, { partition, gate: Latch.makeUnsafe(true), scope: own, fibers })
+    held.set(partition, { partition, originMs, gate: Latch.makeUnsafe(true), scope: own, fibers })
   })
 
   /** The partition is lost: its actors stop where they are, without a last will; who waits gets 503. */
@@ -218,6 +231,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
 
   return {
     live: live as ReadonlyMap<string, Entity>,
+    clock: surroundings.clock,
     entropy: surroundings.entropy,
     spawn,
     ask,

@@ -7,6 +7,8 @@ import { CallAction } from "./verb/Verbs.ts"
 const Terms = Schema.Struct({
   /** Derived by the door from a seed of its own: the actor is known by it before the first step. */
   callId: Schema.String,
+  /** `offsetMs` of its time (src/actor/EntityTime.ts), by which it is resumed after a restart. */
+  timeOffsetMs: Schema.Number,
   tenantId: Schema.String,
   routeId: Schema.String,
   adapter: Schema.String,

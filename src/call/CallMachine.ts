@@ -103,6 +103,7 @@ const started = (
   }
   const state: CallState = {
     id: terms.callId,
+    timeOffsetMs: terms.timeOffsetMs,
     tenantId: terms.tenantId,
     direction,
     status: "initiated",

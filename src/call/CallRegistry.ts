@@ -1,8 +1,10 @@
-import { Clock, Effect, FiberSet, Result } from "effect"
+import { Effect, FiberSet, Result } from "effect"
 import { Accounts } from "../account/Account.ts"
 import type { Actor, Behavior, Step } from "../actor/Actor.ts"
+import * as EntityTime from "../actor/EntityTime.ts"
 import * as Registry from "../actor/Registry.ts"
-import { Carrier, type CarrierEvent } from "../carrier/Carrier.ts"
+import { Carrier } from "../carrier/Carrier.ts"
+import { type CarrierEvent, inTime } from "../carrier/CarrierEvent.ts"
 import * as Money from "../domain/Money.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
@@ -63,6 +65,7 @@ export const make = Effect.gen(function* () {
     {
       behavior,
       since: (state) => state.at,
+      offsetMs: (state) => state.timeOffsetMs,
       // A call that is not in memory is answered from its row.
       load: null,
       ended: Rejected.of("call_already_ended", "the call has already ended"),
@@ -72,7 +75,7 @@ export const make = Effect.gen(function* () {
     },
     Effect.map(journal.unavailableForMs, (ms) => ms > 0)
   )
-  for (const partition of journal.partitions()) yield* registry.hold(partition)
+  for (const partition of journal.partitions()) yield* registry.hold(partition, journal.originMs(partition))
   const fork = yield* FiberSet.makeRuntime()
   yield* journal.onPartitionLost((partition) => void fork(registry.drop(partition)))
   yield* accounts.reserving("call", (row) => {
@@ -85,7 +88,7 @@ export const make = Effect.gen(function* () {
   const recoverPartition = Effect.fnUntraced(function* (partition: number) {
     const rows = yield* journal.unsettled("call", partition)
     if (rows.length === 0) return 0
-    const lostAt = journal.lastHeartbeatAt(partition) ?? (yield* Clock.currentTimeMillis)
+    const heartbeatAt = journal.lastHeartbeatAt(partition)
     const found = yield* Effect.forEach(rows, (row) => {
       const decoded = Upgrade.state(row)
       return Result.isSuccess(decoded)
@@ -99,7 +102,8 @@ export const make = Effect.gen(function* () {
       Effect.map(presence(state), (legs): CallInput => ({
         type: "recovered",
         legs,
-        lostAt: Math.max(lostAt, state.initiatedAt)
+        // In the call's time; what it committed after the heartbeat is a sign of life too.
+        lostAt: Math.max(state.at, heartbeatAt === null ? 0 : Math.round(heartbeatAt + state.timeOffsetMs))
       }))
     // Refused when the partition was lost meanwhile: its calls are another process's.
     yield* Effect.ignore(registry.recover(partition, found, recovered))
@@ -115,7 +119,12 @@ export const make = Effect.gen(function* () {
   )
 
   const tell = (callId: string, event: CarrierEvent): Effect.Effect<void> =>
-    Effect.suspend(() => registry.live.get(callId)?.tell({ type: "carrier", event }) ?? Effect.void)
+    Effect.suspend(() => {
+      const actor = registry.live.get(callId)
+      if (actor === undefined) return Effect.void
+      const told = inTime(event, (at) => EntityTime.ofMonotonic(actor.time, registry.clock, at))
+      return actor.tell({ type: "carrier", event: told })
+    })
 
   return { live: registry.live, spawn: registry.spawn, recover, tell, entropy: registry.entropy } as const
 })

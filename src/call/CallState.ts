@@ -3,7 +3,8 @@ import type { Item } from "./verb/Family.ts"
 import { built, familiesOf } from "./verb/Verbs.ts"
 
 /**
- * The state of a call as the journal keeps it: plain JSON, times in epoch milliseconds, versioned.
+ * The state of a call as the journal keeps it: plain JSON, versioned. Times are the call's own (`actor/EntityTime`):
+ * epoch milliseconds that go on evenly, wherever the wall clock is set.
  *
  * A new version adds an upgrade in `Upgrade`; a row that cannot be read ends its call cleanly (`Salvage`).
  */
@@ -71,6 +72,8 @@ export type Limit = typeof Limit.Type
 
 export const CallState = Schema.Struct({
   id: Schema.String,
+  /** What its time is ahead of its partition's. */
+  timeOffsetMs: Schema.Number,
   tenantId: Schema.String,
   direction: Schema.Literals(["inbound", "outbound"]),
   status: CallStatus,

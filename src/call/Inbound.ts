@@ -52,6 +52,7 @@ export const make = (doors: {
         type: "offered",
         terms: {
           callId,
+          timeOffsetMs: actor.time.offsetMs,
           tenantId,
           routeId,
           adapter: offer.adapter,

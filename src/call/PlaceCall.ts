@@ -68,6 +68,7 @@ export const make = (doors: {
         type: "place",
         terms: {
           callId,
+          timeOffsetMs: actor.time.offsetMs,
           tenantId: caller.tenantId,
           routeId: route.routeId,
           adapter: route.adapter,

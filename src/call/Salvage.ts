@@ -15,6 +15,7 @@ export const fromUnreadable = (row: StoredEntity): CallState => {
   const [first] = legs
   const state = readable(CallState, raw, {
     id: row.id,
+    timeOffsetMs: 0,
     tenantId: row.tenantId,
     direction: first.direction,
     status: first.status,

@@ -26,7 +26,10 @@ export const input = (stored: Pick<StoredInput, "input" | "machineVersion">): Ca
 const rowOf = (value: Json | undefined): Row | null =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : null
 
-/** Version 1 kept playbacks and digits among the pending commands, and a gather in a field of its own. */
+/**
+ * Version 1 kept playbacks and digits among the pending commands, and a gather in a field of its own. Its times were the
+ * wall's, as those of its partition were then.
+ */
 const stateOf1 = (stored: Json): Json => {
   const old = rowOf(stored)
   if (old === null || !Array.isArray(old["pending"])) return stored
@@ -35,6 +38,7 @@ const stateOf1 = (stored: Json): Json => {
   const items = all.map((each) => itemOf1(rowOf(each)))
   return {
     ...rest,
+    timeOffsetMs: 0,
     pending: all.filter((_, index) => items[index] === null),
     work: [...items.filter((item) => item !== null), ...gatherOf1(old)],
     outliving: []
@@ -64,7 +68,8 @@ const gatherOf1 = ({ gather = null, id = null, legs = null }: Row): ReadonlyArra
 
 const inputOf1 = (stored: Json): unknown => {
   const old = rowOf(stored)
-  const { action, deadline, event, type } = old ?? {}
+  const { action, deadline, event, terms, type } = old ?? {}
+  if (type === "place" || type === "offered") return { ...old, terms: { ...rowOf(terms), timeOffsetMs: 0 } }
   if (type === "action") return { ...old, action: actionOf1(rowOf(action)) }
   if (type === "carrier") return { ...old, event: eventOf1(rowOf(event)) }
   return type === "deadline" && deadline === "gather" ? { ...old, deadline: "work" } : stored

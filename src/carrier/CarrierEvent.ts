@@ -1,8 +1,12 @@
 import { Schema } from "effect"
-import { MediaEvent } from "../media/message/MediaMessage.ts"
+import * as MediaMessage from "../media/message/MediaMessage.ts"
 
-/** What a carrier tells of a leg: plain data, journaled as it came. */
-const ofLeg = { legId: Schema.String, /** Epoch milliseconds by the adapter's clock. */ at: Schema.Number }
+/**
+ * What a carrier tells of a leg: plain data, journaled with its times in the call's.
+ *
+ * `at` is a reading of this process's monotonic clock, milliseconds; who carries for a process of its own translates.
+ */
+const ofLeg = { legId: Schema.String, at: Schema.Number }
 
 /** How a leg came to its end. */
 const end = {
@@ -23,11 +27,17 @@ export const CarrierEvent = Schema.Union([
   Schema.Struct({ ...ofLeg, type: Schema.tag("answered"), resume: Schema.Json }),
   Schema.Struct({ ...ofLeg, type: Schema.tag("ended"), ...end }),
   /** What the media of the leg tells the call; a carrier passes it on unopened. */
-  Schema.Struct({ ...ofLeg, type: Schema.tag("media"), event: MediaEvent }),
+  Schema.Struct({ ...ofLeg, type: Schema.tag("media"), event: MediaMessage.MediaEvent }),
   /** The carrier itself could not carry the command out. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("command_failed"), commandId: Schema.String, reason: Schema.String })
 ])
 export type CarrierEvent = typeof CarrierEvent.Type
+
+/** The same event with its times in another clock's. */
+export const inTime = (event: CarrierEvent, of: (at: number) => number): CarrierEvent =>
+  event.type === "media"
+    ? { ...event, at: of(event.at), event: MediaMessage.inTime(event.event, of) }
+    : { ...event, at: of(event.at) }
 
 /** An event without what names and dates it. */
 export type LegReport = CarrierEvent extends infer Event

@@ -1,4 +1,5 @@
 import { Clock, Effect, Latch, Layer } from "effect"
+import * as Monotonic from "../domain/Monotonic.ts"
 import { AudioSource } from "./AudioSource.ts"
 import { MediaPlane, make } from "./MediaPlane.ts"
 import type { PacketPort } from "./PacketPort.ts"
@@ -23,7 +24,8 @@ export const layer = (options: Options) =>
   Layer.effect(
     MediaPlane,
     Effect.gen(function* () {
-      const { currentTimeMillisUnsafe: clock } = yield* boundClock
+      const effectClock = yield* Clock.Clock
+      const clock = () => Monotonic.read(effectClock)
       const sources = yield* AudioSource
       const busy = yield* Latch.make()
       let onEvent: (event: Protocol.Event) => void = () => undefined
@@ -31,7 +33,7 @@ export const layer = (options: Options) =>
       const plane = Switch.make({
         ...options,
         clock,
-        wallClock: clock,
+        wallClock: () => effectClock.currentTimeMillisUnsafe(),
         emit: (event) => onEvent(event),
         onDefect: (error) => {
           throw error
@@ -65,7 +67,3 @@ export const layer = (options: Options) =>
       )
     })
   )
-
-const boundClock = Effect.map(Clock.Clock, (clock) => ({
-  currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe()
-}))

@@ -11,7 +11,9 @@ import * as SourceLatch from "./SourceLatch.ts"
 export interface Options {
   /** Uniform unsigned 32 bits. */
   readonly random: () => number
-  /** Epoch milliseconds. */
+  /** The monotonic clock, milliseconds: when a digit came. */
+  readonly clock: () => number
+  /** Epoch milliseconds, for sender reports. */
   readonly wallClock: () => number
   /** 0: never. */
   readonly mediaTimeoutMs: number
@@ -37,8 +39,8 @@ interface Session {
 export type RtpLeg = ReturnType<typeof make>
 
 /** The far end of a leg that is an RTP peer: packets in and out, with their control. */
-export const make = ({ emit, mediaTimeoutMs, random, wallClock }: Options) => {
-  const receiver = RtpReceiver.make((digit) => emit({ kind: "media", event: { type: "dtmf", digit, at: wallClock() } }))
+export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options) => {
+  const receiver = RtpReceiver.make((digit) => emit({ kind: "media", event: { type: "dtmf", digit, at: clock() } }))
   const sender = RtpSender.make({ ssrc: random(), sequenceNumber: random(), timestamp: random() })
   const cname = [random(), random(), random()].map((word) => word.toString(16).padStart(8, "0")).join("")
   const rtcp = RtcpSession.make({ ssrc: sender.ssrc, cname, random, wallClock })

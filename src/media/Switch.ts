@@ -13,9 +13,9 @@ export interface Options {
   readonly emit: (event: Event) => void
   /** Uniform unsigned 32 bits. */
   readonly random: () => number
-  /** The clock of `tick` and `handle`, for packets as they arrive. Milliseconds, never backward. */
+  /** The monotonic clock, which is that of `tick` and `handle` too. Milliseconds. */
   readonly clock: () => number
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds, for sender reports. */
   readonly wallClock: () => number
   /** Silence of a peer after which the leg is told `lost`; 0: never. */
   readonly mediaTimeoutMs: number
@@ -115,12 +115,12 @@ export const make = (options: Options) => {
 
   const tellerOf = (leg: LegId) => (event: LegEvent) => emit({ leg, ...event })
   const digitsOf = (tell: (event: LegEvent) => void) => (digit: string) =>
-    tell({ kind: "media", event: { type: "dtmf", digit, at: options.wallClock() } })
+    tell({ kind: "media", event: { type: "dtmf", digit, at: clock() } })
 
   const openRtp = (id: LegId, now: number) => {
     const tell = tellerOf(id)
     const { mediaTimeoutMs, random, wallClock } = options
-    const rtp = RtpLeg.make({ random, wallClock, mediaTimeoutMs, emit: tell })
+    const rtp = RtpLeg.make({ random, clock, wallClock, mediaTimeoutMs, emit: tell })
     const leg = add(id, now, rtp.far, rtp, tell)
     ports.open(
       (channel, bytes, from) => {

@@ -46,9 +46,9 @@ input AS (
 ),
 state AS (
   INSERT INTO entity (id, kind, tenant_id, partition, seq, settled, state_version, state, updated_at)
-  SELECT r.id, r.kind, r.tenant_id, h.partition, r.seq, r.settled, r.state_version, r.state, to_timestamp(r.at / 1000.0)
+  SELECT r.id, r.kind, r.tenant_id, h.partition, r.seq, r.settled, r.state_version, r.state, clock_timestamp()
   FROM jsonb_to_recordset(${rows}::jsonb)
-    AS r(id text, kind text, tenant_id uuid, seq bigint, settled boolean, state_version int, state jsonb, at float8)
+    AS r(id text, kind text, tenant_id uuid, seq bigint, settled boolean, state_version int, state jsonb)
     LEFT JOIN home h ON h.id = r.tenant_id
   WHERE EXISTS (SELECT 1 FROM owner)
   ON CONFLICT (id) DO UPDATE SET seq = EXCLUDED.seq, settled = EXCLUDED.settled,

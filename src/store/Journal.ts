@@ -178,7 +178,15 @@ export class Journal extends Context.Service<
     readonly partitions: () => ReadonlyArray<number>
     /** Told once of each partition that is lost to another process; what lives there must stop. Must not fail. */
     readonly onPartitionLost: (listener: (partition: number) => void) => Effect.Effect<void>
-    /** The last sign of life of the process that held the partition before this one; epoch ms, null when none did. */
+    /**
+     * What the time of a held partition is ahead of this process's monotonic clock, milliseconds. That time passes evenly,
+     * wherever the wall is set, and goes on from process to process; it began as the database's epoch milliseconds.
+     */
+    readonly originMs: (partition: number) => number
+    /**
+     * The last sign of life of the process that held the partition before this one, in the partition's time; null when
+     * none did.
+     */
     readonly lastHeartbeatAt: (partition: number) => number | null
   }
 >()("trunkline/store/Journal") {}

@@ -1,7 +1,8 @@
-import { Cause, Clock, Deferred, Effect, Exit, Layer, Queue } from "effect"
+import { Cause, Deferred, Effect, Exit, Layer, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { CrashPoint } from "../actor/CrashPoint.ts"
+import * as Monotonic from "../domain/Monotonic.ts"
 import { CommitClient } from "./CommitClient.ts"
 import * as CommitStatement from "./CommitStatement.ts"
 import { type Commit, type Committed, type Destination, empty, type EntityWrite, Journal } from "./Journal.ts"
@@ -142,7 +143,7 @@ export const layer = (options: {
           const holding = ownership.held.size
           if (holding === 0) return die(batch, lastLoss)
           crash("before_commit")
-          statementSince = yield* Clock.currentTimeMillis
+          statementSince = yield* Monotonic.now
           const exit = yield* run(batch.map((entry) => entry.commit)).pipe(Effect.timeout(silence), Effect.exit)
           statementSince = 0
           if (Exit.isSuccess(exit)) {
@@ -156,7 +157,7 @@ export const layer = (options: {
           }
           const failure = Cause.findErrorOption(exit.cause)
           if (failure._tag === "Some" && (failure.value._tag === "TimeoutError" || Outage.is(failure.value))) {
-            outageSince ||= yield* Clock.currentTimeMillis
+            outageSince ||= yield* Monotonic.now
             yield* Effect.logWarning("the database is away; commits wait", failure.value.message)
             return yield* write(yield* retryUntilReachable(batch), true)
           }
@@ -211,13 +212,14 @@ export const layer = (options: {
           Effect.sync(() => {
             listener = to
           }),
-        unavailableForMs: Effect.map(Clock.currentTimeMillis, (now) => {
+        unavailableForMs: Effect.map(Monotonic.now, (now) => {
           if (outageSince !== 0) return Math.max(1, now - outageSince)
           return statementSince !== 0 && now - statementSince >= slowMs ? now - statementSince : 0
         }),
         ...JournalReader.make(sql),
         partitions,
         onPartitionLost: (told) => Effect.sync(() => void listeners.push(told)),
+        originMs: ownership.originMs,
         lastHeartbeatAt: ownership.lastHeartbeatAt
       })
     })

@@ -1,5 +1,6 @@
-import { Clock, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as Monotonic from "../domain/Monotonic.ts"
 
 /** This process does not hold the partition (any more): nothing may be written there. */
 export class JournalLost extends Schema.TaggedError<JournalLost>()("JournalLost", {
@@ -17,11 +18,22 @@ export class JournalLost extends Schema.TaggedError<JournalLost>()("JournalLost"
 /** How long the heartbeat of a dead process stands at most while its calls wait for recovery. */
 const recoveryMs = 60_000
 
+interface Taken {
+  readonly epoch: number
+  /** The partition's time now, and at the last sign of life of the process before. */
+  readonly time: number
+  readonly alive: number | null
+  /** Now, by the database's clock. */
+  readonly at: number
+}
+
 /** The partitions of the journal that this process holds, each under the epoch that it raised. */
 export interface Ownership {
   /** Partition to epoch. */
   readonly held: ReadonlyMap<number, number>
-  /** The last sign of life of the one who held the partition before; epoch ms, null when nobody did. */
+  /** What its time is ahead of the monotonic clock, milliseconds. */
+  readonly originMs: (partition: number) => number
+  /** The last sign of life of the one who held the partition before, in its time; null when nobody did. */
   readonly lastHeartbeatAt: (partition: number) => number | null
   /** Gives a partition up, once; answers what its commits die of. */
   readonly lose: (partition: number) => JournalLost
@@ -41,21 +53,30 @@ export const take = Effect.fnUntraced(function* (
     readonly onLost: (lost: JournalLost) => void
   }
 ) {
-  const takenAt = yield* Clock.currentTimeMillis
+  const takenAt = yield* Monotonic.now
   const held = new Map<number, number>()
   const lost = new Map<number, JournalLost>()
-  const heartbeats = new Map<number, number | null>()
+  const taken = new Map<number, { readonly originMs: number; readonly aliveMs: number | null; readonly at: number }>()
 
   // One after the other, in their order: two processes that take the same ones never wait for each other.
   for (const partition of options.partitions.toSorted((one, other) => one - other)) {
     yield* sql`INSERT INTO journal_owner (partition, epoch) VALUES (${partition}, 0) ON CONFLICT DO NOTHING`
-    const [row] = yield* sql<{ readonly epoch: number; readonly heartbeat: number | null }>`
-      UPDATE journal_owner SET epoch = epoch + 1 WHERE partition = ${partition}
-      RETURNING epoch::int AS epoch, (extract(epoch FROM heartbeat_at) * 1000)::float8 AS heartbeat`
+    // What passed since the last heartbeat only the database's clock can tell; it may have been set back meanwhile.
+    const [row] = yield* sql<Taken>`
+      UPDATE journal_owner SET epoch = epoch + 1, heartbeat_at = clock_timestamp(),
+        time_ms = coalesce(time_ms + greatest(0, extract(epoch FROM clock_timestamp() - heartbeat_at) * 1000),
+          extract(epoch FROM clock_timestamp()) * 1000),
+        alive_ms = coalesce(alive_ms, extract(epoch FROM heartbeat_at) * 1000)
+      WHERE partition = ${partition}
+      RETURNING epoch::int AS epoch, time_ms AS time, alive_ms AS alive,
+        (extract(epoch FROM heartbeat_at) * 1000)::float8 AS at`
     if (row === undefined) return yield* Effect.die(new Error(`journal_owner has no row for partition ${partition}`))
     held.set(partition, row.epoch)
-    heartbeats.set(partition, row.heartbeat)
+    taken.set(partition, { originMs: row.time - (yield* Monotonic.now), aliveMs: row.alive, at: row.at })
   }
+
+  /** Also of a partition that was lost: what lived there may still look at the time. */
+  const originMs = (partition: number): number => taken.get(partition)?.originMs ?? 0
 
   const lose = (partition: number): JournalLost => {
     const known = lost.get(partition)
@@ -69,17 +90,27 @@ export const take = Effect.fnUntraced(function* (
     return error
   }
 
-  /** What a dead process left is billed to its last heartbeat, also when this process dies before it was told. */
+  /**
+   * Says that we live, and what time it is in each partition. What a dead process left is billed to its last sign of life,
+   * also when this process dies before it was told: that sign stands until its calls have been rebuilt.
+   */
   const beat = Effect.gen(function* () {
-    const recovering = (yield* Clock.currentTimeMillis) - takenAt < recoveryMs
+    const now = yield* Monotonic.now
     const asked = [...held]
+    const beats = asked.map(([partition, epoch]) => ({
+      partition,
+      epoch,
+      time: now + originMs(partition),
+      taken: (taken.get(partition)?.at ?? 0) / 1000
+    }))
     const ours = yield* sql<{ readonly partition: number }>`
-      UPDATE journal_owner o SET heartbeat_at = CASE WHEN ${recovering}::boolean AND EXISTS (
-        SELECT 1 FROM entity e WHERE e.partition = o.partition AND e.kind = 'call' AND NOT e.settled
-          AND e.updated_at < to_timestamp(${takenAt / 1000}::float8)
-      ) THEN o.heartbeat_at ELSE now() END
-      FROM jsonb_to_recordset(${JSON.stringify(asked.map(([partition, epoch]) => ({ partition, epoch })))}::jsonb)
-        AS h(partition int, epoch bigint)
+      UPDATE journal_owner o SET heartbeat_at = clock_timestamp(), time_ms = h.time,
+        alive_ms = CASE WHEN ${now - takenAt < recoveryMs}::boolean AND EXISTS (
+          SELECT 1 FROM entity e WHERE e.partition = o.partition AND e.kind = 'call' AND NOT e.settled
+            AND e.updated_at < to_timestamp(h.taken)
+        ) THEN o.alive_ms ELSE h.time END
+      FROM jsonb_to_recordset(${JSON.stringify(beats)}::jsonb)
+        AS h(partition int, epoch bigint, "time" float8, taken float8)
       WHERE o.partition = h.partition AND o.epoch = h.epoch RETURNING o.partition`
     for (const [partition] of asked) if (!ours.some((row) => row.partition === partition)) lose(partition)
   })
@@ -92,7 +123,8 @@ export const take = Effect.fnUntraced(function* (
 
   const ownership: Ownership = {
     held,
-    lastHeartbeatAt: (partition) => heartbeats.get(partition) ?? null,
+    originMs,
+    lastHeartbeatAt: (partition) => taken.get(partition)?.aliveMs ?? null,
     lose,
     lastLoss: () => [...lost.values()].at(-1) ?? null
   }

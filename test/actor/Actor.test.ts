@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Latch } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
 import * as Actor from "../../src/actor/Actor.ts"
+import * as EntityTime from "../../src/actor/EntityTime.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
 import { accepted, type Machine, rejected, unchanged } from "../../src/actor/Machine.ts"
 import * as Surroundings from "../../src/actor/Surroundings.ts"
 import { rejection } from "../../src/domain/ErrorCatalogue.ts"
 import { Rejected } from "../../src/domain/Rejected.ts"
+import * as SteppedClock from "../support/SteppedClock.ts"
 
 /** A counter that counts up to ten, refuses zero, ignores negatives, and dies of 666 while it decides. */
 type Input = number | "recovered" | "will" | "due"
@@ -34,7 +36,10 @@ const place: Actor.Place = { partition: 0, gate: Latch.makeUnsafe(true) }
 const ended = Rejected.of("call_already_ended", "ended")
 
 const setUp = Effect.fnUntraced(function* (
-  options: { readonly commit?: (state: State) => Effect.Effect<void, Rejected> } = {}
+  options: {
+    readonly commit?: (state: State) => Effect.Effect<void, Rejected>
+    readonly time?: EntityTime.EntityTime
+  } = {}
 ) {
   const log: Array<string> = []
   let stored: State | null = null
@@ -44,6 +49,7 @@ const setUp = Effect.fnUntraced(function* (
     place,
     initial: null,
     since: 0,
+    time: options.time ?? EntityTime.wall,
     surroundings,
     ended,
     behavior: {
@@ -73,6 +79,7 @@ const anonymous = Effect.fnUntraced(function* () {
     place,
     initial: { total: 0, inputs: [] },
     since: 0,
+    time: EntityTime.wall,
     surroundings: yield* Surroundings.make(Effect.succeed(false)),
     ended,
     behavior: {
@@ -198,6 +205,25 @@ describe("Actor", () => {
         for (const each of dying) yield* Fiber.join(each)
         yield* Fiber.join(fiber)
         assert.strictEqual(actor.state()?.total, 10)
+      }).pipe(Effect.scoped, provide)
+    )
+  )
+
+  it.effect.each(SteppedClock.steps)("a deadline comes after what has passed, though the wall is set by %i ms", (ms) =>
+    test(
+      Effect.gen(function* () {
+        const { clock, step } = yield* SteppedClock.make
+        yield* Effect.gen(function* () {
+          const time = EntityTime.begin(clock, 1_000_000)
+          const { actor, log } = yield* setUp({ time })
+          yield* actor.ask(3, "me")
+          yield* step(ms)
+          yield* TestClock.adjust(59_999)
+          assert.deepStrictEqual(actor.state()?.inputs, [3])
+          yield* TestClock.adjust(1)
+          assert.deepStrictEqual(actor.state()?.inputs, [3, "due"])
+          assert.deepStrictEqual(log.slice(-1), ["send due@60000"])
+        }).pipe(Effect.provideService(Clock.Clock, clock))
       }).pipe(Effect.scoped, provide)
     )
   )

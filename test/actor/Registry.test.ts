@@ -45,6 +45,7 @@ const setUp = Effect.fnUntraced(function* (options: { readonly maxLive?: number 
     {
       behavior,
       since: () => 0,
+      offsetMs: null,
       load: Effect.fnUntraced(function* (id) {
         loads.push(id)
         const row = rows.get(id)
@@ -58,8 +59,8 @@ const setUp = Effect.fnUntraced(function* (options: { readonly maxLive?: number 
     },
     Effect.succeed(false)
   )
-  yield* registry.hold(partition)
-  yield* registry.hold(other)
+  yield* registry.hold(partition, 0)
+  yield* registry.hold(other, 0)
   const add = (id: string, amount: number) => registry.ask(id, { add: amount }, id)
   return { registry, rows, loads, loading, committing, add }
 })
@@ -258,7 +259,7 @@ describe("A registry of actors", () => {
         assert.strictEqual((yield* Effect.flip(add("b", 1))).code, "service_unavailable")
         committing.openUnsafe()
         assert.strictEqual(yield* Fiber.join(elsewhere), 3)
-        yield* registry.hold(partition)
+        yield* registry.hold(partition, 0)
         assert.strictEqual(yield* add("b", 1), 3)
       })
     )
@@ -274,7 +275,7 @@ describe("A registry of actors", () => {
         yield* settle
         yield* registry.drop(partition)
         rows.set("a", { total: 40 })
-        yield* registry.hold(partition)
+        yield* registry.hold(partition, 0)
         loading.openUnsafe()
         assert.strictEqual(yield* Fiber.join(asking), 41)
       })

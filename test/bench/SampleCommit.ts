@@ -15,6 +15,7 @@ const terms = (tenant: Tenant, callId: string): Terms => ({
   routeId: Id.derive("bench", "route"),
   adapter: "recording",
   microUsdPerMinute: 20_000,
+  timeOffsetMs: 0,
   limit: { afterSecs: 14_400, reason: "time_limit" }
 })
 

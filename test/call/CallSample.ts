@@ -18,6 +18,7 @@ export const terms = (fields: Partial<Extract<CallInput, { type: "place" }>["ter
   routeId: Id.derive("sample", "route"),
   adapter: "test",
   microUsdPerMinute: 10_000,
+  timeOffsetMs: 0,
   limit: { afterSecs: 3600, reason: "time_limit" as const },
   ...fields
 })

@@ -362,7 +362,7 @@ describe("The switch, towards simulated phones", () => {
     assert.strictEqual(bench.digitsOf("p"), "1234#1234#")
     const first = bench.mediaOf("p")[0]
     assert(first?.type === "dtmf")
-    assert.closeTo(first.at, 1_700_000_000_000 + 3000, 40)
+    assert.closeTo(first.at, 3000, 40)
   })
 
   it("plays to it and sends it digits, which an echo presses back", () => {

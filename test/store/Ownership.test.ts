@@ -1,6 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Monotonic from "../../src/domain/Monotonic.ts"
 import { Journal } from "../../src/store/Journal.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
@@ -10,7 +11,7 @@ const heartbeatMs = 10
 const heartbeat = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly at: number }>`
-    SELECT (extract(epoch FROM heartbeat_at) * 1000)::float8 AS at FROM journal_owner`
+    SELECT alive_ms AS at FROM journal_owner`
   return row?.at ?? 0
 })
 
@@ -30,7 +31,7 @@ describe("The owner of the journal, src/README.md#one-writer", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const diedAt = 1_700_000_000_000
-        yield* sql`UPDATE journal_owner SET heartbeat_at = to_timestamp(${diedAt / 1000}::float8)`
+        yield* sql`UPDATE journal_owner SET heartbeat_at = to_timestamp(${diedAt / 1000}::float8), alive_ms = ${diedAt}`
         yield* sql`
           INSERT INTO entity (id, kind, tenant_id, partition, seq, settled, state_version, state, updated_at)
           VALUES ('left', 'call', gen_random_uuid(), 0, 1, false, 1, '{}', to_timestamp(${diedAt / 1000}::float8))`
@@ -42,6 +43,35 @@ describe("The owner of the journal, src/README.md#one-writer", () => {
         yield* sql`UPDATE entity SET updated_at = now() WHERE id = 'left'`
         while ((yield* heartbeat) === diedAt) yield* Effect.sleep("5 millis")
       }).pipe(Effect.scoped)
+    )
+
+    it.effect("the time of a partition goes on from process to process", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        // Nothing waits to be rebuilt.
+        yield* sql`DELETE FROM entity`
+        const life = Effect.gen(function* () {
+          const journal = yield* Effect.provide(
+            Journal,
+            yield* Layer.build(JournalWriter.layer({ partitions: [0], onLost: () => {}, heartbeatMs }))
+          )
+          const born = (yield* Monotonic.now) + journal.originMs(0)
+          yield* Effect.sleep("100 millis")
+          return { born, died: (yield* Monotonic.now) + journal.originMs(0), alive: journal.lastHeartbeatAt(0) ?? 0 }
+        }).pipe(Effect.scoped)
+        const first = yield* life
+        yield* Effect.sleep("200 millis")
+        const second = yield* life
+        assert.isAtLeast(second.born, first.died + 150)
+        assert.isBelow(second.born, first.died + 10_000)
+        assert.isBelow(second.alive, first.died + 100)
+        assert.isAtLeast(second.alive, first.born)
+        // The database's clock was set back by an hour while nobody lived: the partition's does not run back.
+        yield* sql`UPDATE journal_owner SET heartbeat_at = heartbeat_at + interval '1 hour'`
+        const third = yield* life
+        assert.isAtLeast(third.born, third.alive)
+        assert.isBelow(third.born, second.died + 10_000)
+      })
     )
   })
 })

@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import { Clock, type Duration, Effect } from "effect"
 
 /**
  * The clock of a test whose wall can be set while time goes on, as an operator or NTP does it.
@@ -9,15 +9,16 @@ export const make = Effect.map(Clock.Clock, (clock) => {
   let offsetMs = 0
   const millis = () => clock.currentTimeMillisUnsafe() + offsetMs
   const nanos = () => clock.currentTimeNanosUnsafe() + BigInt(offsetMs) * 1_000_000n
-  const stepped: Clock.Clock = {
+  // What else a test clock can do, being adjusted above all, it can do through this one too.
+  const stepped: Clock.Clock = Object.assign(Object.create(clock) as Clock.Clock, {
     currentTimeMillisUnsafe: millis,
     currentTimeMillis: Effect.sync(millis),
     currentTimeNanosUnsafe: nanos,
     currentTimeNanos: Effect.sync(nanos),
     monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
     monotonicTimeNanos: Effect.sync(() => clock.monotonicTimeNanosUnsafe()),
-    sleep: (duration) => clock.sleep(duration)
-  }
+    sleep: (duration: Duration.Duration) => clock.sleep(duration)
+  })
   return {
     clock: stepped,
     step: (ms: number) =>

@@ -6,7 +6,7 @@ export interface SimulatedLeg {
   readonly direction: "outbound" | "inbound"
   readonly phase: "alerting" | "talking" | "over"
   readonly rang: boolean
-  /** Acts of its phone that are still to come, ascending; `at` is epoch milliseconds. */
+  /** Acts of its phone that are still to come, ascending; `at` is on the monotonic clock. */
   readonly agenda: ReadonlyArray<{ readonly at: number; readonly act: FarAct }>
   /** The acts that the answer starts. */
   readonly talking: ReadonlyArray<Step>

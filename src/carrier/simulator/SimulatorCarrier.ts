@@ -1,7 +1,8 @@
-import { Cause, Clock, Deferred, Effect, FiberSet, Layer, Queue } from "effect"
+import { Cause, Deferred, Effect, FiberSet, Layer, Queue } from "effect"
 import * as Deadlines from "../../actor/Deadlines.ts"
 import { Entropy } from "../../actor/Entropy.ts"
 import * as Id from "../../domain/Id.ts"
+import * as Monotonic from "../../domain/Monotonic.ts"
 import { MediaPlane } from "../../media/MediaPlane.ts"
 import { type Admission, Carrier, type CarrierCommand, CarrierSink, type LegReport } from "../Carrier.ts"
 import { InboundSimulator } from "../InboundSimulator.ts"
@@ -52,7 +53,7 @@ const make = Effect.gen(function* () {
 
   const tell = Effect.fnUntraced(function* (callId: string | null, legId: string, report: LegReport) {
     if (callId === null) return
-    yield* sink.tell(callId, { legId, at: yield* Clock.currentTimeMillis, ...report })
+    yield* sink.tell(callId, { legId, at: yield* Monotonic.now, ...report })
   })
 
   const connect = Effect.fnUntraced(function* (line: Line) {
@@ -80,7 +81,7 @@ const make = Effect.gen(function* () {
 
   const receive = (line: Line, input: SimulatedLeg.Input): Effect.Effect<void> =>
     Effect.gen(function* () {
-      const { leg, outcomes } = SimulatedLeg.step(line.leg, input, yield* Clock.currentTimeMillis)
+      const { leg, outcomes } = SimulatedLeg.step(line.leg, input, yield* Monotonic.now)
       line.leg = leg
       for (const outcome of outcomes) {
         switch (outcome.type) {
@@ -172,7 +173,7 @@ const make = Effect.gen(function* () {
     callId: string | null
   ): Effect.fn.Return<Line> {
     const mailbox = yield* Queue.dropping<Mail>(mailboxRoom)
-    const leg = SimulatedLeg.make(direction, script, yield* Clock.currentTimeMillis)
+    const leg = SimulatedLeg.make(direction, script, yield* Monotonic.now)
     return { id, script, mailbox, leg, callId, peer: null, hasMedia: false, overflowed: false }
   })
 
@@ -183,7 +184,7 @@ const make = Effect.gen(function* () {
     told: (admission: Admission) => void
   ) =>
     Effect.gen(function* () {
-      const at = yield* Clock.currentTimeMillis
+      const at = yield* Monotonic.now
       const admission = yield* sink
         .offer({ legId: line.id, at, adapter: "simulator", routeIds: [], from: call.from, to: call.to, resume: null })
         .pipe(Effect.onError(() => Effect.sync(() => told({ admitted: false, cause: "unavailable" }))))

@@ -2,6 +2,7 @@ import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
 import { Clock, Context, Effect, FiberHandle, FiberSet, Layer } from "effect"
 import { Entropy } from "../../actor/Entropy.ts"
+import * as Monotonic from "../../domain/Monotonic.ts"
 import { MediaPlane } from "../../media/MediaPlane.ts"
 import { Carrier, CarrierSink, RouteDirectory } from "../Carrier.ts"
 import type { Run } from "./Reports.ts"
@@ -75,10 +76,10 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     fault: (error) => void fork(logFault(error)),
     wire: { send: transport.send },
     alarm: {
-      now: () => clock.currentTimeMillisUnsafe(),
+      now: () => Monotonic.read(clock),
       wakeAt: (at) => {
         // Never at once: a wake within the call that asks for it would overtake the handle that holds the alarm.
-        const wait = Effect.sleep(Math.max(1, Math.ceil(at - clock.currentTimeMillisUnsafe())))
+        const wait = Effect.sleep(Math.max(1, Math.ceil(at - Monotonic.read(clock))))
         alarm(
           Effect.andThen(
             wait,

@@ -25,7 +25,7 @@ export interface Wire {
 
 /** Time as the stack sees it. */
 export interface Alarm {
-  /** Epoch milliseconds. */
+  /** The monotonic clock, milliseconds. */
   readonly now: () => number
   /** Asks for `Stack.wake` at this time, in place of the time that was asked for before. */
   readonly wakeAt: (at: number) => void

@@ -35,11 +35,15 @@ export const MediaEnded = Schema.Struct({
 export type MediaEnded = typeof MediaEnded.Type
 
 export const MediaEvent = Schema.Union([
-  /** A digit came in; `at` is its beginning, epoch milliseconds. */
+  /** A digit came in; `at` is its beginning, in the time of the event that carries it. */
   Schema.Struct({ type: Schema.tag("dtmf"), digit: Schema.String, at: Schema.Finite }),
   MediaEnded
 ])
 export type MediaEvent = typeof MediaEvent.Type
+
+/** The same event with its times in another clock's. */
+export const inTime = (event: MediaEvent, of: (at: number) => number): MediaEvent =>
+  "at" in event ? { ...event, at: of(event.at) } : event
 
 /** What a full queue may drop: nobody waits for it, and a peer can send as much of it as it likes. */
 export const mayBeDropped = (event: MediaEvent): boolean => event.type === "dtmf"

@@ -243,6 +243,15 @@ const fold = (inputs: ReadonlyArray<StoredInput>) => {
   return { state: before, events, fault: null }
 }
 
+/** No call took longer than there was time, wherever clocks were set, and none ended before it was answered. */
+export const durations = async ({ database, madeAt }: World): Promise<Lines> => {
+  const rows = await database().query<{ readonly id: string; readonly secs: number }>(
+    "SELECT id, duration_seconds AS secs FROM call WHERE duration_seconds > $1 OR ended_at < answered_at",
+    [Math.ceil((performance.now() - madeAt) / 1000)]
+  )
+  return rows.map(({ id, secs }) => `${id} took ${secs} s, or ended before it was answered`)
+}
+
 /**
  * `balance_after` of every row is the sum so far, and the balance the sum of all; an order is paid once, and owns what
  * it paid for.
@@ -301,7 +310,7 @@ export const check = async (world: World, peer: SipPeer | null): Promise<Lines> 
   if (peer !== null) lines.push(...(await eventually(releasedWithinMs, () => legsDown(database, peer, Infinity))))
   lines.push(...(await eventually(deliveredWithinMs, () => deliveries(world))))
   lines.push(...(await effects(world)), ...(await sequences(database)), ...(await folds(database)))
-  lines.push(...(await ledger(database)))
+  lines.push(...(await ledger(database)), ...(await durations(world)))
   if (peer !== null) lines.push(...(await byes(database, peer)))
   lines.push(...world.faults().map((line) => `the service logged a fault: ${line}`))
   return lines

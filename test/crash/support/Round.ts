@@ -26,6 +26,8 @@ export interface Options {
   readonly random: () => number
   /** Kill -9 after so long; null: the process dies at its crash point. */
   readonly killAfterMs: number | null
+  /** Half way to its death its wall clock is set to so much more or less than the truth, milliseconds. */
+  readonly setWallClockMs?: number
   /** Kill -9 the next process too, so long after it was spawned. */
   readonly killAgainAfterMs?: number
   /** Where the next process is to die. */
@@ -56,7 +58,10 @@ export const run = async (world: World, peer: SipPeer | null, options: Options):
   const before = world.client.commands.length
   const load = Load.start(world, { ...options.load, random, name })
   const errands = Errands.start(world, { random, name })
-  const how = await death(world, options.killAfterMs)
+  const { killAfterMs, setWallClockMs } = options
+  if (killAfterMs !== null && setWallClockMs !== undefined)
+    void delay(killAfterMs / 2).then(() => world.service().setWallClock(setWallClockMs))
+  const how = await death(world, killAfterMs)
   const inFlight = load.inFlight()
   await Promise.all([load.stop(), errands.stop()])
   if (how !== "SIGKILL")

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import type { FreePorts } from "../../support/FreePorts.ts"
+import type { SetWallClock } from "./WallClock.ts"
 
 /** The service under test as a process of its own, so that kill -9 is really that. */
 export interface Service {
@@ -11,6 +12,8 @@ export interface Service {
   readonly ready: Promise<void>
   /** How it ended: the signal, or the exit code. */
   readonly ended: Promise<string>
+  /** Sets its wall clock to the true one plus so many milliseconds; time goes on as before. */
+  readonly setWallClock: (offsetMs: number) => void
   /** Sends the signal and waits for the end. */
   readonly kill: (signal: "SIGKILL" | "SIGTERM") => Promise<string>
   /** What it logged at Error or above: each line is a fault of ours. */
@@ -29,6 +32,7 @@ export interface Options {
 }
 
 const root = new URL("../../..", import.meta.url).pathname
+const wallClock = new URL("WallClock.ts", import.meta.url).href
 const startMs = 60_000
 
 /** Nothing of the surrounding environment's configuration reaches it. */
@@ -56,20 +60,22 @@ const endOf = (child: ChildProcess): Promise<string> =>
 
 export const start = (options: Options): Service => {
   const startedAt = Date.now()
-  const child = spawn(process.execPath, ["src/main.ts"], {
+  const child = spawn(process.execPath, ["--import", wallClock, "src/main.ts"], {
     cwd: root,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
     env: environment(options)
   })
+  const { stderr, stdout } = child
+  if (stderr === null || stdout === null) throw new Error("the service has no output")
   const ended = endOf(child)
   const faults: Array<string> = []
   let lastWords = ""
-  createInterface(child.stderr).on("line", (line) => {
+  createInterface(stderr).on("line", (line) => {
     lastWords = `${lastWords}\n${line}`.slice(-4000)
     if (/"level":"(?:ERROR|FATAL)"/i.test(line) || !line.startsWith("{")) faults.push(line)
   })
   const banner = new Promise<void>((done) => {
-    createInterface(child.stdout).on("line", (line) => {
+    createInterface(stdout).on("line", (line) => {
       if (/^Trunkline .* is up\.$/.test(line)) done()
     })
   })
@@ -90,6 +96,7 @@ export const start = (options: Options): Service => {
     ready,
     ended,
     faults,
+    setWallClock: (wallClockOffsetMs) => void child.send({ wallClockOffsetMs } satisfies SetWallClock),
     kill: (signal) => {
       child.kill(signal)
       return ended

@@ -29,6 +29,8 @@ export interface Tenant {
 
 /** A service that is killed and started again, and everything around it that is not: tenants, receiver, database. */
 export interface World {
+  /** By the monotonic clock, milliseconds. */
+  readonly madeAt: number
   readonly baseUrl: string
   readonly ports: FreePorts.FreePorts
   readonly client: Client.Client
@@ -115,6 +117,7 @@ export const make = async (options: Options): Promise<World> => {
   }
 
   const world: World = {
+    madeAt: performance.now(),
     baseUrl,
     ports,
     client: Client.make(baseUrl),

@@ -1,0 +1,23 @@
+/**
+ * Loaded into the service by `--import`: its parent sets the wall clock of this process by a message, as an operator or NTP
+ * sets that of a machine. The monotonic clock, timers and other threads know nothing of it.
+ */
+export interface SetWallClock {
+  /** Added to what the wall shows, milliseconds; replaces what was added before. */
+  readonly wallClockOffsetMs: number
+}
+
+let offsetMs = 0
+const trueNow = Date.now
+const now = (): number => trueNow() + offsetMs
+
+globalThis.Date = new Proxy(Date, {
+  construct: (target, args, self) => Reflect.construct(target, args.length === 0 ? [now()] : args, self) as object
+})
+Date.now = now
+
+process.on("message", (message: SetWallClock) => {
+  offsetMs = message.wallClockOffsetMs
+})
+// A listener keeps the channel, and the channel the process.
+process.channel?.unref()
