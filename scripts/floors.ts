@@ -45,6 +45,7 @@ const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
   ["store/", 2],
   ["media/", 2],
   ["idempotency/", 2],
+  ["job/", 2],
   ["actor/", 1],
   ["carrier/", 1],
   ["speech/", 1],
@@ -58,6 +59,13 @@ const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
   ["domain/", 0],
   // What crosses the carrier port unopened: shapes only.
   ["media/message/", 0]
+]
+
+/** On one floor: a receipt is a row of the journal's commit and expires by a job, a job is claimed under the journal's epoch. */
+const pairs: ReadonlyArray<readonly [from: string, to: string]> = [
+  ["idempotency", "store"],
+  ["idempotency", "job"],
+  ["job", "store"]
 ]
 
 /** Rooms of protocol and sample code: they import nothing of ours outside themselves. */
@@ -120,8 +128,7 @@ const allowedBetween = (
       new RegExp(`^${to.room}/[A-Z][A-Za-z]*\\.ts$`).test(target) && target.toLowerCase() === `${to.room}/${to.room}.ts`
     return isDoor && features.indexOf(to.room) < features.indexOf(from.room)
   }
-  // The one pair on floor 2: a receipt is a row of the journal's commit.
-  return from.room === "idempotency" && to.room === "store"
+  return pairs.some(([one, other]) => from.room === one && to.room === other)
 }
 
 for (const file of globSync("src/**/*.ts", { cwd: root })) {

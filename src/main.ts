@@ -27,6 +27,7 @@ import { BaseUrl } from "./http/Pagination.ts"
 import { RateLimit } from "./http/RateLimit.ts"
 import * as HttpServer from "./http/Server.ts"
 import { Idempotency } from "./idempotency/Idempotency.ts"
+import { Jobs } from "./job/Jobs.ts"
 import * as LogMail from "./mail/log/LogMail.ts"
 import { AudioSource } from "./media/AudioSource.ts"
 import * as AudioDecoderThread from "./media/udp/AudioDecoderThread.ts"
@@ -99,7 +100,7 @@ const core = (
         Connections.layer({ lookup: dnsLookup })
       )
     ),
-    Layer.provideMerge(Idempotency.layer),
+    Layer.provideMerge(Layer.mergeAll(Idempotency.layer, Jobs.layer())),
     Layer.provideMerge(Layer.merge(store, world))
   )
 }
@@ -198,7 +199,7 @@ const serve = Effect.gen(function* () {
         tokenFile: join(owned.path, "operator.token"),
         ready: () => standsInTheWay
       }),
-      Idempotency.sweeper,
+      Jobs.runner.pipe(Layer.provide(Idempotency.sweeper)),
       api(config)
     )
     const edge = yield* Layer.build(edges).pipe(Effect.provide(context))

@@ -1,6 +1,7 @@
-import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
+import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { Rejected } from "../domain/Rejected.ts"
+import { Jobs } from "../job/Jobs.ts"
 import * as Journal from "../store/Journal.ts"
 import * as ReceiptLookup from "./ReceiptLookup.ts"
 import * as Slot from "./Slot.ts"
@@ -63,19 +64,24 @@ export class Idempotency extends Context.Service<
       })
     )
 
-  /** Deletes receipts that nobody may read any more, every ten minutes. */
+  /** The job that deletes receipts that nobody may read any more, every ten minutes. */
   static readonly sweeper = Layer.effectDiscard(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      yield* Clock.currentTimeMillis.pipe(
-        Effect.flatMap(
-          (now) =>
-            sql`DELETE FROM idempotency WHERE created_at <= to_timestamp(${(now - Slot.windowMs) / 1000}::float8)`
-        ),
-        Effect.catch((error) => Effect.logWarning("old idempotency receipts were not swept", error)),
-        Effect.repeat(Schedule.spaced("10 minutes")),
-        Effect.forkScoped
-      )
+      const jobs = yield* Jobs
+      jobs.declare({
+        kind: "idempotency.sweep",
+        everyMs: 600_000,
+        concurrency: 1,
+        timeoutMs: 300_000,
+        retry: { attempts: Infinity, firstMs: 10_000, maxMs: 600_000 },
+        run: () =>
+          Effect.flatMap(
+            Clock.currentTimeMillis,
+            (now) =>
+              sql`DELETE FROM idempotency WHERE created_at <= to_timestamp(${(now - Slot.windowMs) / 1000}::float8)`
+          )
+      })
     })
   )
 }

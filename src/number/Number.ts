@@ -6,6 +6,7 @@ import type { Caller } from "../audit/Audit.ts"
 import { Connections } from "../connection/Connection.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
+import { Jobs } from "../job/Jobs.ts"
 import { Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
@@ -66,6 +67,7 @@ export class Numbers extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
+      const jobs = yield* Jobs
       const entropy = yield* Entropy
       const connections = yield* Connections
       const accounts = yield* Accounts
@@ -78,30 +80,28 @@ export class Numbers extends Context.Service<
       const forget = (phoneNumbers: ReadonlyArray<string>) =>
         Effect.forEach(phoneNumbers, (phone) => Cache.invalidate(owners, phone), { discard: true })
 
-      const activation = OrderActivation.make({
-        sql,
-        journal,
-        inventory,
-        repo,
-        // Not only of a refund: the debit's own answer may have been lost, and nobody told the account of it.
-        onActivated: ({ phoneNumbers, tenantId }) => Effect.andThen(forget(phoneNumbers), accounts.moneyMoved(tenantId))
-      })
-      const finishPending = Effect.catchCause(activation.finishPending, (cause) =>
-        Effect.logError("number orders could not be finished", cause)
+      jobs.declare(
+        OrderActivation.make({
+          sql,
+          journal,
+          inventory,
+          repo,
+          // Not only of a refund: the debit's own answer may have been lost, and nobody told the account of it.
+          onActivated: ({ phoneNumbers, tenantId }) =>
+            Effect.andThen(forget(phoneNumbers), accounts.moneyMoved(tenantId))
+        })
       )
-      // At start for what a crash left, and at times for what could not be finished with its order.
-      yield* finishPending.pipe(Effect.andThen(Effect.sleep("30 seconds")), Effect.forever, Effect.forkScoped)
 
-      const place = NumberOrder.make({ sql, journal, entropy, connections, inventory, repo })
+      const place = NumberOrder.make({ sql, journal, jobs, entropy, connections, inventory, repo })
       const order = Effect.fn("Numbers.order")(function* (
         caller: Caller,
         request: NumberOrder.OrderRequest,
         slot: Slot | null
       ) {
-        const rendered = yield* place(caller, request, slot)
+        const { orderId, rendered } = yield* place(caller, request, slot)
         yield* forget(request.phoneNumbers)
         // The answer says `pending`, as it was committed; a caller who uses the number next finds it active.
-        yield* finishPending
+        yield* jobs.runNow(OrderActivation.kind, orderId)
         return rendered
       }, Effect.uninterruptible)
 

@@ -6,10 +6,12 @@ import type { Connections } from "../connection/Connection.ts"
 import * as Id from "../domain/Id.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
+import type { Jobs } from "../job/Jobs.ts"
 import { empty, type Journal, type MoneyRow } from "../store/Journal.ts"
 import type { Inventory } from "./Inventory.ts"
 import type { NumberRepo } from "./NumberRepo.ts"
 import * as NumberView from "./NumberView.ts"
+import * as OrderActivation from "./OrderActivation.ts"
 
 export interface OrderRequest {
   /** E.164, 1 to 50. */
@@ -36,12 +38,13 @@ const notReservable = (phoneNumber: string) =>
 export const make = (needs: {
   readonly sql: SqlClient.SqlClient
   readonly journal: Journal["Service"]
+  readonly jobs: Jobs["Service"]
   readonly entropy: Entropy["Service"]
   readonly connections: Connections["Service"]
   readonly inventory: Inventory
   readonly repo: NumberRepo
 }) => {
-  const { connections, entropy, inventory, journal, repo, sql } = needs
+  const { connections, entropy, inventory, jobs, journal, repo, sql } = needs
 
   return Effect.fn("NumberOrder.place")(function* (caller: Audit.Caller, request: OrderRequest, slot: Slot | null) {
     const { countryCode, numberType, phoneNumbers } = request
@@ -88,6 +91,7 @@ export const make = (needs: {
       }
       yield* repo.insertOrder(order)
       const claimed = yield* repo.claim(order, entries)
+      yield* jobs.put({ kind: OrderActivation.kind, key: order.id, tenantId: caller.tenantId })
       const lost = phoneNumbers.find((phone) => !claimed.has(phone))
       if (lost !== undefined) return yield* notReservable(lost)
 
@@ -120,7 +124,7 @@ export const make = (needs: {
         audit: [line],
         receipt: receipt(slot, rendered, at)
       })
-      return rendered
+      return { orderId: order.id, rendered }
     }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
   })
 }

@@ -81,14 +81,6 @@ export const make = (sql: SqlClient.SqlClient) => {
         (rows) => rows[0]?.cents ?? null
       ),
 
-    /** The oldest first; at most `limit`. */
-    pendingOrders: (limit: number) =>
-      Effect.map(
-        Effect.orDie(sql<{ readonly id: string }>`
-          SELECT id FROM number_order WHERE status = 'pending' ORDER BY created_at, id LIMIT ${limit}`),
-        (rows) => rows.map((row) => row.id)
-      ),
-
     /** Locks a pending order; null when it is finished. */
     lockPending: (id: string) =>
       Effect.map(

@@ -1,9 +1,10 @@
-import { Clock, Effect, Exit } from "effect"
+import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as Audit from "../audit/Audit.ts"
 import type { NumberOrderEvent } from "../domain/event/NumberOrderEvent.ts"
 import * as Id from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
+import type { Job } from "../job/Jobs.ts"
 import * as EventRecord from "../store/EventRecord.ts"
 import { empty, type EventRow, type Journal, type MoneyRow } from "../store/Journal.ts"
 import type { Inventory } from "./Inventory.ts"
@@ -16,8 +17,8 @@ export interface Activated {
   readonly phoneNumbers: ReadonlyArray<string>
 }
 
-/** Orders looked at in one go. */
-const batch = 100
+/** A job whose key is the order; its row is part of the order's transaction. */
+export const kind = "number_order.activation"
 
 /**
  * Finishes pending orders, guide/numbers.md#ordering: what the operator still has becomes active, what is gone fails
@@ -77,21 +78,14 @@ export const make = (needs: {
     yield* journal.wake(done.destinations)
   })
 
-  /** Finishes what is pending; an order that cannot be finished now is left for the next time. */
-  const finishPending: Effect.Effect<void> = Effect.gen(function* () {
-    while (true) {
-      const pending = yield* repo.pendingOrders(batch)
-      let finished = 0
-      for (const orderId of pending) {
-        const exit = yield* Effect.exit(finish(orderId))
-        if (Exit.isSuccess(exit)) finished++
-        else yield* Effect.logError(`number order ${orderId} could not be finished`, exit.cause)
-      }
-      if (pending.length < batch || finished === 0) return
-    }
-  })
-
-  return { finishPending }
+  return {
+    kind,
+    concurrency: 4,
+    timeoutMs: 30_000,
+    // About eight hours, then an operator has to look.
+    retry: { attempts: 100, firstMs: 5_000, maxMs: 300_000 },
+    run: ({ key }) => finish(key)
+  } satisfies Job
 }
 
 const ids = (numbers: ReadonlyArray<NumberRow>) => numbers.map((number) => number.id)

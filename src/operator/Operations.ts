@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import * as CallOperations from "./CallOperations.ts"
 import * as DestinationOperations from "./DestinationOperations.ts"
 import * as InboundOperations from "./InboundOperations.ts"
+import * as JobOperations from "./JobOperations.ts"
 import * as NumberOperations from "./NumberOperations.ts"
 import * as RateOperations from "./RateOperations.ts"
 import * as RouteOperations from "./RouteOperations.ts"
@@ -16,7 +17,8 @@ export const make = Effect.map(
     RateOperations.make,
     DestinationOperations.make,
     InboundOperations.make,
-    CallOperations.make
+    CallOperations.make,
+    JobOperations.make
   ]),
   (families) => families.flat()
 )

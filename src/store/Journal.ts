@@ -166,6 +166,11 @@ export class Journal extends Context.Service<
     readonly commitWithin: (
       commit: Commit
     ) => Effect.Effect<Committed & { readonly destinations: ReadonlyArray<Destination> }>
+    /**
+     * Inside the caller's transaction: holds the partition until its end, and gives the epoch. Nobody takes the
+     * partition over meanwhile. Dies when this process no longer owns it.
+     */
+    readonly holdWithin: (partition: number) => Effect.Effect<number>
     readonly wake: (destinations: ReadonlyArray<Destination>) => Effect.Effect<void>
     /** The dispatcher's ear: called after each commit that made deliveries. One listener. */
     readonly onDeliveries: (listener: (destinations: ReadonlyArray<Destination>) => void) => Effect.Effect<void>

@@ -207,6 +207,16 @@ export const layer = (options: {
           if (missing !== undefined) return yield* Effect.die(ownership.lose(missing))
           return { ...committed(commit, answer), destinations: answer.destinations ?? [] }
         }),
+        holdWithin: Effect.fnUntraced(function* (partition) {
+          const epoch = ownership.held.get(partition)
+          if (epoch !== undefined) {
+            const rows = yield* Effect.orDie(
+              shared`SELECT FROM journal_owner WHERE partition = ${partition} AND epoch = ${epoch} FOR SHARE`
+            )
+            if (rows.length === 1) return epoch
+          }
+          return yield* Effect.die(ownership.lose(partition))
+        }),
         wake: (destinations) => Effect.sync(() => void (destinations.length > 0 && listener(destinations))),
         onDeliveries: (to) =>
           Effect.sync(() => {

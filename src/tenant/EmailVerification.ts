@@ -1,10 +1,11 @@
-import { Clock, Effect, Queue, Schedule } from "effect"
+import { Clock, Effect, Queue } from "effect"
 import type { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
 import type { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
+import type { Jobs } from "../job/Jobs.ts"
 import type { Mail } from "../mail/Mail.ts"
 import { empty, type Journal } from "../store/Journal.ts"
 import type { Onboarding } from "./Onboarding.ts"
@@ -35,6 +36,7 @@ export const make = Effect.fnUntraced(function* (needs: {
   readonly repo: TenantRepo
   readonly onboarding: Onboarding["Service"]
   readonly mail: Mail["Service"]
+  readonly jobs: Jobs["Service"]
   readonly entropy: Entropy["Service"]
   readonly baseUrl: string
 }) {
@@ -108,11 +110,14 @@ export const make = Effect.fnUntraced(function* (needs: {
     yield* Effect.forEach(yield* repo.verifiedButSuspended, onboarding.verified, { discard: true })
     yield* repo.deleteExpiredTokens(now - lifetimeMs)
   })
-  yield* sweep.pipe(
-    Effect.catchCause((cause) => Effect.logWarning("the sweep of unverified tenants failed", cause)),
-    Effect.repeat(Schedule.spaced("1 hour")),
-    Effect.forkScoped
-  )
+  needs.jobs.declare({
+    kind: "email_verification.sweep",
+    everyMs: 3_600_000,
+    concurrency: 1,
+    timeoutMs: 600_000,
+    retry: { attempts: Infinity, firstMs: 30_000, maxMs: 3_600_000 },
+    run: () => sweep
+  })
 
   return {
     issue,

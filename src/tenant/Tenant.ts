@@ -5,6 +5,7 @@ import * as Audit from "../audit/Audit.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import { Egress } from "../egress/Egress.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
+import { Jobs } from "../job/Jobs.ts"
 import { Mail } from "../mail/Mail.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import { Vault } from "../store/Vault.ts"
@@ -65,7 +66,12 @@ export class Tenants extends Context.Service<
         const egress = yield* Egress
         const repo = TenantRepo.make(sql)
         const shared = { sql, journal, entropy, vault, repo, onboarding: yield* Onboarding }
-        const verification = yield* EmailVerification.make({ ...shared, mail: yield* Mail, baseUrl: options.baseUrl })
+        const verification = yield* EmailVerification.make({
+          ...shared,
+          jobs: yield* Jobs,
+          mail: yield* Mail,
+          baseUrl: options.baseUrl
+        })
         const signup = yield* Signup.make({ ...shared, verification })
         const listeners: Array<(tenantId: string) => void> = []
 

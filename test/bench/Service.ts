@@ -17,6 +17,7 @@ import { BaseUrl } from "../../src/http/Pagination.ts"
 import { RateLimit } from "../../src/http/RateLimit.ts"
 import * as HttpServer from "../../src/http/Server.ts"
 import { Idempotency } from "../../src/idempotency/Idempotency.ts"
+import { Jobs } from "../../src/job/Jobs.ts"
 import { Mail } from "../../src/mail/Mail.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import { empty, Journal } from "../../src/store/Journal.ts"
@@ -61,7 +62,7 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
         Connections.layer({ lookup: () => Effect.succeed([]) })
       )
     ),
-    Layer.provideMerge(Idempotency.layer),
+    Layer.provideMerge(Layer.mergeAll(Idempotency.layer, Jobs.layer())),
     Layer.provideMerge(Layer.mergeAll(store, egress, silentMail, Carrier.layer)),
     Layer.provideMerge(NodeEntropy.layer),
     Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "Warn"))

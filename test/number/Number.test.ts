@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Id from "../../src/domain/Id.ts"
+import { Jobs } from "../../src/job/Jobs.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import type { NumberOrderView } from "../../src/number/NumberView.ts"
 import { empty, Journal } from "../../src/store/Journal.ts"
@@ -240,7 +241,6 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         const sql = yield* SqlClient.SqlClient
         const accounts = yield* Accounts
         const { id } = yield* Features.newTenant()
-        const other = yield* Features.newTenant()
         assert.strictEqual((yield* accounts.overview(id)).tally.balanceCents, 500)
         const orderId = `svc_order_${"b".repeat(32)}`
         const debit = {
@@ -254,7 +254,9 @@ describe("number orders (guide/numbers.md#ordering)", () => {
           monthly_cost_cents, created_at) VALUES (${orderId}, ${id}, 'pending', 'US', 'local', '[]', 100, 100, now())`
         const money = [{ ...debit, id: "svc_ledger_lost", cause: `number_order:${orderId}`, description: "", at: 0 }]
         yield* (yield* Journal).commit({ ...empty, money })
-        yield* (yield* Numbers).order(other.caller, { ...us, phoneNumbers: ["+12025550195"] }, null)
+        const jobs = yield* Jobs
+        yield* jobs.put({ kind: "number_order.activation", key: orderId, tenantId: id })
+        yield* jobs.look
         assert.strictEqual((yield* accounts.overview(id)).tally.balanceCents, 400)
       })
     )
@@ -302,9 +304,10 @@ describe("orders that a crash left pending", () => {
                   (${Id.derive("left pending", "did", 1)}, ${id}, '+15005550001', 'US', 'local', 'pending', '{voice}', ${orderId}, 50, 100, now(), now())`
             })
           )
+          yield* (yield* Jobs).put({ kind: "number_order.activation", key: orderId, tenantId: id })
           return id
         }).pipe(Effect.provide(started))
-        const order = yield* finished(id, orderId).pipe(Effect.provide(started))
+        const order = yield* finished(id, orderId).pipe(Effect.provide(Jobs.runner.pipe(Layer.provideMerge(started))))
         assert.deepInclude(order, { status: "partial", refunded_cents: 50 })
         assert.deepStrictEqual(
           order.phone_numbers.map((n) => [n.status, n.failure_reason]),

@@ -85,6 +85,8 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           "# TYPE calls_live gauge",
           "calls_live 0",
           "webhook_deliveries_due 0",
+          `jobs_due{kind="number_order.activation"} 0`,
+          `jobs_failed{kind="number_order.activation"} 0`,
           "journal_unavailable_seconds 0"
         ])
           assert.include(text.split("\n"), line)
@@ -94,6 +96,23 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           "process_cpu_seconds_total"
         ])
           assert.match(text, new RegExp(`^${name} [0-9.e+-]+$`, "m"))
+      })
+    )
+
+    it.effect("shows jobs that have failed for good, and tries one again", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`
+          INSERT INTO job (kind, key, partition, tenant_id, attempt, last_error, failed_at, created_at)
+          VALUES ('number_order.activation', 'svc_order_1', 0, gen_random_uuid(), 100, 'no luck', now(), now())`
+        const kind = "number_order.activation"
+        const counted = (yield* operator("job", "list")).stdout.split("\n").find((line) => line.startsWith(kind))
+        assert.match(counted ?? "", /^number_order\.activation +0 +0 +1 +0$/)
+        assert.match((yield* operator("job", "failed")).stdout, /svc_order_1 .* 100 .* no luck/)
+        assert.strictEqual((yield* operator("job", "retry", kind, "svc_order_1")).code, 0)
+        assert.strictEqual((yield* operator("job", "failed")).stdout.trim(), "none")
+        assert.strictEqual((yield* operator("job", "retry", kind, "svc_order_1")).code, 1)
+        yield* sql`DELETE FROM job`
       })
     )
 

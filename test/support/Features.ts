@@ -8,6 +8,7 @@ import { Billing } from "../../src/billing/Billing.ts"
 import * as Onboarded from "../../src/boot/Onboarded.ts"
 import { Connections } from "../../src/connection/Connection.ts"
 import { Egress } from "../../src/egress/Egress.ts"
+import { Jobs } from "../../src/job/Jobs.ts"
 import { Mail, type MailMessage } from "../../src/mail/Mail.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
@@ -29,6 +30,7 @@ export const addresses = new Map<string, ReadonlyArray<string>>()
 
 const layers = (trialCreditCents: number) => {
   const base = outside.pipe(
+    Layer.provideMerge(Jobs.layer()),
     Layer.provideMerge(JournalWriter.layer({ partitions: [0], onLost: () => {} })),
     Layer.provideMerge(Vault.layer(Redacted.make(new Uint8Array(32).fill(7)))),
     Layer.provideMerge(Entropy.layerFixed("features")),
