@@ -1,28 +1,27 @@
 import { Schema } from "effect"
+import * as Field from "../domain/Field.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
-
-const Cents = Schema.Int
 
 /** The `balance` object of the account, guide/money.md#the-balance. */
 export const Balance = Schema.Struct({
-  balance_cents: Cents,
-  credit_limit_cents: Cents,
-  auto_recharge_threshold_cents: Schema.NullOr(Cents),
-  auto_recharge_amount_cents: Schema.NullOr(Cents),
-  updated_at: Schema.String
-})
+  balance_cents: Field.signedCents("What is left.", 500),
+  credit_limit_cents: Field.cents("How far below zero the balance may go."),
+  auto_recharge_threshold_cents: Field.centsOrNull("Not built yet: always null."),
+  auto_recharge_amount_cents: Field.centsOrNull("Not built yet: always null."),
+  updated_at: Field.moment("When the balance changed last.")
+}).annotate({ description: "The prepaid money." })
 export type BalanceView = typeof Balance.Type
 
 /** A ledger entry, guide/money.md#the-ledger: signed cents, and the balance that they left. */
 export const LedgerEntry = Schema.Struct({
-  id: Schema.String,
-  type: Schema.String,
-  amount_cents: Cents,
-  balance_after_cents: Cents,
-  description: Schema.String,
-  reference_type: Schema.NullOr(Schema.String),
-  reference_id: Schema.NullOr(Schema.String),
-  created_at: Schema.String
+  id: Field.id("ledger", "The entry."),
+  type: Field.text("What moved the balance.", "call_charge"),
+  amount_cents: Field.signedCents("Negative: debited.", -2),
+  balance_after_cents: Field.signedCents("What it left.", 498),
+  description: Field.text("In words.", "Call to +12025550100"),
+  reference_type: Field.textOrNull("What kind of resource it is for.", "call"),
+  reference_id: Field.textOrNull("That resource.", null),
+  created_at: Field.moment("When it was booked.")
 })
 export type LedgerEntryView = typeof LedgerEntry.Type
 

@@ -1,53 +1,68 @@
 import { Schema } from "effect"
-import { CallId, LegId, RouteId } from "../domain/Id.ts"
+import * as Field from "../domain/Field.ts"
+import { LegId } from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import type { CallRow } from "./CallList.ts"
 import { CallStatus, type CallState, durationSeconds, type Leg } from "./CallState.ts"
+
+const direction = Field.oneOf("As this service sees it.", ["outbound", "inbound"])
+const initiatedAt = Field.moment("When it began.")
+const answeredAt = Field.momentOrNull("Null until then.")
+const endedAt = Field.momentOrNull("Null until then.")
+const duration = Field.seconds("Answered seconds; 0 until answered.")
+const status = CallStatus.annotate({
+  description: "`ended` and `failed` are terminal.",
+  examples: ["initiated"]
+})
+const endReason = Field.textOrNull("Why it ended; null until then. Further values may come.", null)
+const endInitiator = Field.textOrNull("Who ended it; null until then.", null)
+
+export const CallLeg = Schema.Struct({
+  id: Field.legId("The leg."),
+  call_id: Field.callId("The call that it belongs to."),
+  role: Field.oneOf("`primary`: the leg that the call was created with.", ["primary", "transfer"]),
+  direction,
+  from: Field.text("The calling number, E.164.", "+12025550150"),
+  to: Field.text("The called number, E.164, or a SIP URI.", "+12025550100"),
+  status,
+  bridged_leg_id: Schema.NullOr(LegId).annotate({
+    description: "The leg at the other end of a bridge; null: none.",
+    examples: [null]
+  }),
+  conference_id: Field.textOrNull("The conference that it is in; null: none.", null),
+  initiated_at: initiatedAt,
+  answered_at: answeredAt,
+  ended_at: endedAt,
+  duration_seconds: duration,
+  end_reason: endReason,
+  end_initiator: endInitiator
+}).annotate({ identifier: "CallLeg" })
 
 /**
  * A call as the API shows it, guide/calls.md#the-call. `legs` and `recordings` are full on retrieve and in the replies
  * of actions, empty on list rows.
  */
-const OrNull = Schema.NullOr
-const TimestampText = Schema.String.annotate({ format: "date-time", description: "UTC, milliseconds" })
-const Direction = Schema.Literals(["inbound", "outbound"])
-
-export const CallLeg = Schema.Struct({
-  id: LegId,
-  call_id: CallId,
-  role: Schema.Literals(["primary", "transfer"]),
-  direction: Direction,
-  from: Schema.String,
-  to: Schema.String,
-  status: CallStatus,
-  bridged_leg_id: OrNull(LegId),
-  conference_id: OrNull(Schema.String),
-  initiated_at: TimestampText,
-  answered_at: OrNull(TimestampText),
-  ended_at: OrNull(TimestampText),
-  duration_seconds: Schema.Int,
-  end_reason: OrNull(Schema.String),
-  end_initiator: OrNull(Schema.String)
-}).annotate({ identifier: "CallLeg" })
-
 export const Call = Schema.Struct({
-  id: CallId,
-  direction: Direction,
-  status: CallStatus,
-  from: Schema.String,
-  to: Schema.String,
-  route_id: RouteId,
-  initiated_at: TimestampText,
-  answered_at: OrNull(TimestampText),
-  ended_at: OrNull(TimestampText),
-  duration_seconds: Schema.Int,
-  end_reason: OrNull(Schema.String),
-  end_initiator: OrNull(Schema.String),
-  customer_reference: OrNull(Schema.String),
-  cost_cents: OrNull(Schema.Int),
-  rating_status: Schema.Literals(["pending", "rated", "failed"]),
-  legs: Schema.Array(CallLeg),
-  recordings: Schema.Array(Schema.Unknown).annotate({ description: "Recordings; none yet" })
+  id: Field.callId(),
+  direction,
+  status,
+  from: Field.text("The calling number, E.164.", "+12025550150"),
+  to: Field.text("The called number, E.164.", "+12025550100"),
+  route_id: Field.routeId,
+  initiated_at: initiatedAt,
+  answered_at: answeredAt,
+  ended_at: endedAt,
+  duration_seconds: duration,
+  end_reason: endReason,
+  end_initiator: endInitiator,
+  customer_reference: Field.customerReference,
+  cost_cents: Field.centsOrNull("What the call cost; null until it is rated."),
+  rating_status: Field.oneOf("`pending` until a few seconds after the end.", ["pending", "rated", "failed"]),
+  legs: Schema.Array(CallLeg).annotate({ description: "Its legs; empty on list rows." }),
+  recordings: Schema.Array(Schema.Unknown).annotate({
+    description: "Its recordings; none yet.",
+    examples: [[]]
+  })
 }).annotate({ identifier: "Call" })
 export type Call = typeof Call.Encoded
 

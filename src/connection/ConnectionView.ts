@@ -1,13 +1,14 @@
 import { Schema } from "effect"
+import * as Field from "../domain/Field.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 
 /** A connection as its tenant sees it: never the adapter or its configuration. */
 export const Connection = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  is_default: Schema.Boolean,
-  status: Schema.Literals(["active", "disabled"]),
-  created_at: Schema.String
+  id: Field.id("route", "What `route_id` and `connection_id` name."),
+  name: Field.text("As the operator gave it.", "Main trunk"),
+  is_default: Field.flag("Takes the calls that name no route.", true),
+  status: Field.oneOf("A disabled connection takes no calls.", ["active", "disabled"]),
+  created_at: Field.moment("When it was added.")
 }).annotate({ identifier: "Connection" })
 export type ConnectionView = typeof Connection.Type
 

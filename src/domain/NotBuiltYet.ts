@@ -4,21 +4,21 @@ import { Rejected } from "./Rejected.ts"
 
 /**
  * Parts of the API that are declared, and so stand in the published document, and that are refused with 422
- * `unprocessable`, which names them. Whoever builds one deletes its `NotBuiltYet`.
+ * `unprocessable`, which names them. Whoever builds one deletes its `NotBuiltYet`. A keyword in the document's schema
+ * lists what works.
  */
-const description = "Not built yet: answers 422 `unprocessable`."
+const check = <A>(built: ReadonlyArray<string>, fault: (value: A) => string | undefined) =>
+  disagreement<A>(fault).annotate({ toJsonSchema: () => [{ "x-built-so-far": built }, true] })
 
 type Plain = Schema.Codec<unknown, unknown>
 
 /** An optional field: absent is fine, a valid value is refused, a wrong one is a 400 as ever. */
 export const field = <S extends Plain>(schema: S) =>
-  Schema.optionalKey(schema.check(disagreement<S["Type"]>(() => "is not built yet")).annotate({ description }))
+  Schema.optionalKey(schema.check(check<S["Type"]>([], () => "is not built yet")))
 
 /** A field of which only the `built` values work. */
 export const value = <S extends Schema.Codec<string, string>>(schema: S, built: ReadonlyArray<S["Type"]>) =>
-  schema
-    .check(disagreement<S["Type"]>((value) => (built.includes(value) ? undefined : `${value} is not built yet`)))
-    .annotate({ description: `Built so far: ${built.map((value) => `\`${value}\``).join(", ")}; others answer 422.` })
+  schema.check(check<S["Type"]>(built, (value) => (built.includes(value) ? undefined : `${value} is not built yet`)))
 
 /** What a whole endpoint answers. */
 export const endpoint = (what: string) => Rejected.of("unprocessable", `${what} is not built yet`)

@@ -5,10 +5,7 @@ import { CallApi } from "./call/CallApi.ts"
 import { ConnectionApi } from "./connection/ConnectionApi.ts"
 import { NumberApi } from "./number/NumberApi.ts"
 import { TenantApi } from "./tenant/TenantApi.ts"
-import * as EventDocument from "./webhook/EventDocument.ts"
 import { WebhookApi } from "./webhook/WebhookApi.ts"
-
-type Part = Readonly<Record<string, unknown>>
 
 /**
  * Every group of endpoints, declared. The routes, the checks and the published document are all made from this.
@@ -26,19 +23,6 @@ export class Api extends HttpApi.make("trunkline")
       description:
         "Multi-tenant voice telephony: calls, numbers, webhooks. The [guide](/api/docs/guide/) tells the rules that hold across endpoints.",
       license: { name: "MIT" },
-      servers: [{ url: "/" }],
-      transform: (document) => ({
-        ...document,
-        tags: [...(document["tags"] as ReadonlyArray<Part>), EventDocument.tag],
-        webhooks: EventDocument.webhooks,
-        components: {
-          ...(document["components"] as Part),
-          parameters: EventDocument.parameters,
-          schemas: { ...(document["components"] as { readonly schemas: Part }).schemas, ...EventDocument.schemas },
-          securitySchemes: {
-            bearer: { type: "http", scheme: "bearer", description: "An API key, `svc_live_…`" }
-          }
-        }
-      })
+      servers: [{ url: "/" }]
     })
   ) {}

@@ -1,9 +1,86 @@
-import { OpenApi } from "effect/http-api"
+import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
 import { Api } from "./Api.ts"
-
-/** The OpenAPI 3.1 document of the declared API, as JSON text; committed as `openapi.json` beside this file. */
-export const render = (): string => `${JSON.stringify(OpenApi.fromApi(Api), null, 2)}\n`
+import * as Defaults from "./document/Defaults.ts"
+import * as Example from "./document/Example.ts"
+import type { Json } from "./document/Json.ts"
+import * as Operation from "./document/Operation.ts"
+import { tidy } from "./document/Tidy.ts"
+import * as EventDocument from "./webhook/EventDocument.ts"
 
 /** Where it is served, and the interactive page of it. */
 export const documentPath = "/api/docs/openapi.json"
 export const pagePath = "/api/docs/"
+
+interface Generated extends Json {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>
+  readonly components: Json & { readonly schemas: Example.Components }
+  readonly tags: ReadonlyArray<unknown>
+}
+
+/** By method and path, as the document names them. */
+const endpoints = (): ReadonlyMap<string, HttpApiEndpoint.Top> => {
+  const found = new Map<string, HttpApiEndpoint.Top>()
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      const path = endpoint.path.replaceAll(/:([a-z_]+)/g, "{$1}")
+      found.set(`${endpoint.method.toLowerCase()} ${path}`, endpoint)
+    }
+  })
+  return found
+}
+
+/** The schemas of bodies, by name, with the defaults that hold. */
+const withDefaults = (
+  schemas: Example.Components,
+  declared: Iterable<HttpApiEndpoint.Top>
+): Readonly<Record<string, Json>> =>
+  Object.fromEntries(
+    [...declared].flatMap((endpoint) => {
+      const payload = Operation.payloadOf(endpoint)
+      const name = payload === null ? undefined : Operation.identifierOf(payload.schema)
+      const schema = name === undefined ? undefined : schemas[name]
+      if (payload === null || name === undefined || schema === undefined) return []
+      const given = Example.of(schema, schemas, "required") as Json
+      return [[name, Defaults.into(schema, Defaults.of(payload.schema, given))]]
+    })
+  )
+
+/** What is generated from the declarations, and what they say beside their schemas. */
+const whole = (document: unknown): Json => {
+  const { components, paths, tags, ...rest } = tidy(document) as Generated
+  const declared = endpoints()
+  const operations = Object.entries(paths).map(([path, methods]) => {
+    const described = Object.entries(methods).map(([method, operation]) => {
+      const endpoint = declared.get(`${method} ${path}`)
+      if (endpoint === undefined) throw new Error(`no endpoint is declared for ${method} ${path}`)
+      return [method, Operation.describe(operation, endpoint, components.schemas)]
+    })
+    return [path, Object.fromEntries(described)]
+  })
+  return {
+    ...rest,
+    tags: [...tags, EventDocument.tag],
+    paths: Object.fromEntries(operations),
+    webhooks: EventDocument.webhooks,
+    components: {
+      ...components,
+      parameters: EventDocument.parameters,
+      schemas: {
+        ...components.schemas,
+        // Defaults come last: an example shows its own value in place of one.
+        ...withDefaults(components.schemas, declared.values()),
+        ...EventDocument.schemas
+      },
+      securitySchemes: { bearer: { type: "http", scheme: "bearer", description: "An API key, `svc_live_…`" } }
+    }
+  }
+}
+
+/** The declared API with the whole of its OpenAPI 3.1 document. */
+export const published = Api.annotateMerge(OpenApi.annotations({ transform: whole }))
+
+export const make = (): Json => OpenApi.fromApi(published) as unknown as Json
+
+/** As JSON text; committed as `openapi.json` beside this file. */
+export const render = (): string => `${JSON.stringify(make(), null, 2)}\n`

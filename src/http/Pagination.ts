@@ -1,6 +1,7 @@
 import { Context, Effect, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { Rejected } from "../domain/Rejected.ts"
+import * as Field from "../domain/Field.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as Query from "./Query.ts"
 import * as Refusal from "./Refusal.ts"
@@ -13,19 +14,22 @@ export const maxPageSize = 200
 
 /** Spread into every list's `query`. */
 export const parameters = {
-  page: Schema.optionalKey(Query.positive.annotate({ description: "1-indexed; default 1." })),
+  page: Schema.optionalKey(Query.positive({ description: "Which page, from 1. Beyond the last: 404.", default: 1 })),
   page_size: Schema.optionalKey(
-    Query.positive.annotate({ description: `Default ${defaultPageSize}; larger than ${maxPageSize} is clamped.` })
+    Query.positive({
+      description: `Rows of a page; more than ${maxPageSize} is read as ${maxPageSize}.`,
+      default: defaultPageSize
+    })
   )
 }
 
 /** Wire schema of a list of `item`. */
 export const envelope = <S extends Schema.Top>(item: S) =>
   Schema.Struct({
-    count: Schema.Int.annotate({ description: "Total across all pages." }),
-    next: Schema.NullOr(Schema.String),
-    previous: Schema.NullOr(Schema.String),
-    results: Schema.Array(item)
+    count: Field.count("Total across all pages.", 1),
+    next: Field.textOrNull("URL of the next page; null on the last.", null),
+    previous: Field.textOrNull("URL of the page before; null on the first.", null),
+    results: Schema.Array(item).annotate({ description: "The rows of this page." })
   })
 
 /** `BASE_URL` without a trailing slash: what absolute links begin with. */

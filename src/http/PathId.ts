@@ -1,4 +1,6 @@
 import { Schema } from "effect"
+import type { Code } from "../domain/ErrorCatalogue.ts"
+import * as Field from "../domain/Field.ts"
 import * as Id from "../domain/Id.ts"
 
 /**
@@ -6,15 +8,15 @@ import * as Id from "../domain/Id.ts"
  * kept under it.
  */
 
-const unknown = "names nothing here"
+const namesNothing = "names nothing here"
 
 const matches = (type: Id.Prefix) => Schema.isPattern(Id.pattern(type), { message: `must be a svc_${type}_ id` })
 
 /**
  * An id in a path or a body: another prefix than `svc_<type>_` is a 400. What has the prefix and is no id names nothing:
- * 404, like an id that is unknown or another tenant's.
+ * `unknown`, a 404 like for an id that is unknown or another tenant's.
  */
-export const prefixed = (type: Id.Prefix) =>
+export const prefixed = (type: Id.Prefix, unknown: Code = "not_found") =>
   Schema.String.check(
     Schema.makeFilter(
       (id: string) => (Id.hasPrefix(type, id) ? undefined : `must be a svc_${type}_ id`),
@@ -22,13 +24,14 @@ export const prefixed = (type: Id.Prefix) =>
       { toJsonSchema: () => ({}) },
       true
     ),
-    matches(type).annotate({ "trunkline/code": "not_found", message: unknown })
-  )
+    matches(type).annotate({ "trunkline/code": unknown, message: namesNothing })
+  ).annotate({ examples: [Field.opaque(type)] })
 
 /** An id that a list is filtered by: in any other form a 400. One that is unknown finds nothing. */
-export const filter = (type: Id.Prefix) => Schema.String.check(matches(type))
+export const filter = (type: Id.Prefix) =>
+  Schema.String.check(matches(type)).annotate({ examples: [Field.opaque(type)] })
 
 /** A record's UUID in a path; what is no UUID names nothing: 404. */
 export const uuid = Schema.String.check(
-  Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: unknown })
-).annotate({ format: "uuid" })
+  Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: namesNothing })
+).annotate({ format: "uuid", examples: ["0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d"] })

@@ -1,6 +1,6 @@
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { HttpApi, HttpApiBuilder, HttpApiSwagger } from "effect/http-api"
+import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import * as AccountHandlers from "./account/AccountHandlers.ts"
 import { Api } from "./Api.ts"
 import * as ApiKeyHandlers from "./apikey/ApiKeyHandlers.ts"
@@ -12,6 +12,7 @@ import * as ErrorPages from "./ErrorPages.ts"
 import * as Guide from "./guide/Guide.ts"
 import * as NumberHandlers from "./number/NumberHandlers.ts"
 import { Public } from "./Public.ts"
+import * as Reference from "./Reference.ts"
 import * as RouteTable from "./RouteTable.ts"
 import * as TenantHandlers from "./tenant/TenantHandlers.ts"
 import * as WebhookHandlers from "./webhook/WebhookHandlers.ts"
@@ -48,8 +49,8 @@ const documentation: ReadonlyArray<RouteTable.Route> = [
  * guide, and the error pages around them. Both slash forms of every path reach the same endpoint.
  */
 export const layer = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: Document.documentPath }).pipe(Layer.provide(Handlers)),
-  HttpApiSwagger.layer(Api, { path: Document.pagePath }),
+  HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers)),
+  Reference.layer,
   Guide.layer,
   ErrorPages.layer(RouteTable.make([...declared(), ...documentation]))
 ).pipe(Layer.provide([Authenticated.layer, Public.layer]))

@@ -11,15 +11,18 @@ export const of = (minimum: number, maximum: number) =>
     : Schema.String.check(Schema.isMinCodePoints(minimum), Schema.isMaxCodePoints(maximum))
 
 /** Absent, null or text. */
-export const optional = (maximum: number) => Schema.optionalKey(Schema.NullOr(of(0, maximum)))
+export const optional = (maximum: number, description: string, example: string) =>
+  Schema.optionalKey(Schema.NullOr(of(0, maximum)).annotate({ description, examples: [example] }))
 
 /** ISO 3166-1 alpha-2, in either case. */
 export const country = Schema.String.check(
   Schema.isPattern(/^[A-Za-z]{2}$/u, { message: "must be a country code of two letters" })
-)
+).annotate({ description: "ISO 3166-1 alpha-2, in either case.", examples: ["US"] })
 
 /** Checked further by the egress port: scheme, host and address. */
-export const httpsUrl = of(0, Target.maxUrlLength).annotate({
-  format: "uri",
-  description: "HTTPS only."
-})
+export const httpsUrl = (description: string, example: string) =>
+  of(0, Target.maxUrlLength).annotate({
+    format: "uri",
+    description: `${description} HTTPS only; no user name, no private address.`,
+    examples: [example]
+  })

@@ -1,7 +1,6 @@
 import { Schema } from "effect"
+import * as Field from "../domain/Field.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
-
-const OrNull = Schema.NullOr
 
 export const numberTypes = ["local", "toll_free", "mobile", "national"] as const
 export const NumberType = Schema.Literals(numberTypes)
@@ -13,78 +12,93 @@ export type NumberStatus = typeof NumberStatus.Type
 export const OrderStatus = Schema.Literals(["pending", "completed", "partial", "failed"])
 export type OrderStatus = typeof OrderStatus.Type
 
+/** Stand on what can be ordered, on orders and on numbers. */
+const phoneNumber = Field.text("E.164.", "+12025550150")
+const countryCode = Field.text("ISO 3166-1 alpha-2.", "US")
+const numberType = NumberType.annotate({ description: "What kind of number.", examples: ["local"] })
+const features = Field.texts("What it can be used for.", ["voice"])
+const upfront = Field.cents("Once, with the order.")
+const monthly = Field.cents("Each month.")
+const routeId = Field.idOrNull("route", "The connection of its calls; null: the default one.")
+const customerReference = Field.textOrNull("As given with the order.", "order 7")
+
 /** A number that can be ordered; prices are ours, not the carrier's. */
 export const AvailableNumber = Schema.Struct({
-  phone_number: Schema.String,
-  number_type: NumberType,
-  country_code: Schema.String,
-  national_destination_code: OrNull(Schema.String),
-  region: OrNull(Schema.String),
-  locality: OrNull(Schema.String),
-  rate_center: OrNull(Schema.String),
-  features: Schema.Array(Schema.String),
-  upfront_cost_cents: Schema.Int,
-  monthly_cost_cents: Schema.Int,
-  reservable: Schema.Boolean,
-  immediate_activation: Schema.Boolean
+  phone_number: phoneNumber,
+  number_type: numberType,
+  country_code: countryCode,
+  national_destination_code: Field.textOrNull("The area code, where there is one.", "202"),
+  region: Field.textOrNull("State or province.", "DC"),
+  locality: Field.textOrNull("Town.", "Washington"),
+  rate_center: Field.textOrNull("The carrier's name of the area.", null),
+  features,
+  upfront_cost_cents: upfront,
+  monthly_cost_cents: monthly,
+  reservable: Field.flag("Can be ordered.", true),
+  immediate_activation: Field.flag("Works as soon as the order is completed.", true)
 }).annotate({ identifier: "AvailableNumber" })
 export type AvailableNumberView = typeof AvailableNumber.Type
 
 export const OrderedNumber = Schema.Struct({
-  id: OrNull(Schema.String),
-  phone_number: Schema.String,
-  status: Schema.Literals(["pending", "active", "failed"]),
-  failure_reason: OrNull(Schema.String)
+  id: Field.idOrNull("did", "The number; null when there is none."),
+  phone_number: phoneNumber,
+  status: Field.oneOf("What became of it.", ["pending", "active", "failed"]),
+  failure_reason: Field.textOrNull("Why it failed; null when it did not.", null)
 })
 export type OrderedNumberView = typeof OrderedNumber.Type
 
 export const NumberOrder = Schema.Struct({
-  id: Schema.String,
-  status: OrderStatus,
-  country_code: Schema.String,
-  number_type: NumberType,
-  phone_numbers: Schema.Array(OrderedNumber),
-  upfront_cost_cents: Schema.Int,
-  monthly_cost_cents: Schema.Int,
-  refunded_cents: Schema.Int,
-  route_id: OrNull(Schema.String),
-  customer_reference: OrNull(Schema.String),
-  created_at: Schema.String,
-  completed_at: OrNull(Schema.String)
+  id: Field.id("order", "The order."),
+  status: OrderStatus.annotate({ description: "`partial`: some numbers failed.", examples: ["pending"] }),
+  country_code: countryCode,
+  number_type: numberType,
+  phone_numbers: Schema.Array(OrderedNumber).annotate({ description: "Each number of the order." }),
+  upfront_cost_cents: Field.cents("Debited with the order."),
+  monthly_cost_cents: Field.cents("Each month, for all of its numbers."),
+  refunded_cents: Field.signedCents("Given back for numbers that failed.", 0),
+  route_id: routeId,
+  customer_reference: customerReference,
+  created_at: Field.moment("When it was placed."),
+  completed_at: Field.momentOrNull("When the last of its numbers was settled; null while `pending`.")
 }).annotate({ identifier: "NumberOrder" })
 export type NumberOrderView = typeof NumberOrder.Type
 
+const inboundRecording = Schema.Struct({
+  enabled: Field.flag("Whether inbound calls are recorded.", false),
+  format: Field.oneOf("Of the recordings.", ["mp3", "wav"]),
+  channels: Field.oneOf("Of the recordings.", ["single", "dual"])
+}).annotate({ description: "How inbound calls are recorded. Not built yet: always off." })
+
 /** A tenant's number, guide/numbers.md#owned-numbers. What has no feature behind it yet shows its neutral value. */
 export const PhoneNumber = Schema.Struct({
-  id: Schema.String,
-  phone_number: Schema.String,
-  country_code: Schema.String,
-  number_type: NumberType,
-  status: NumberStatus,
-  name: OrNull(Schema.String),
-  route_id: OrNull(Schema.String),
-  features: Schema.Array(Schema.String),
-  messaging_enabled: Schema.Boolean,
-  caller_id_name: OrNull(Schema.String),
-  inbound_recording: Schema.Struct({
-    enabled: Schema.Boolean,
-    format: Schema.Literals(["mp3", "wav"]),
-    channels: Schema.Literals(["single", "dual"])
+  id: Field.id("did", "The number."),
+  phone_number: phoneNumber,
+  country_code: countryCode,
+  number_type: numberType,
+  status: NumberStatus.annotate({
+    description: "Only an `active` number places and takes calls.",
+    examples: ["active"]
   }),
-  emergency_enabled: Schema.Boolean,
-  emergency_address_id: OrNull(Schema.String),
-  customer_reference: OrNull(Schema.String),
-  tags: Schema.Array(Schema.String),
-  source: Schema.Literals(["order", "port"]),
-  order_id: OrNull(Schema.String),
-  porting_order_id: OrNull(Schema.String),
-  upfront_cost_cents: Schema.Int,
-  monthly_cost_cents: Schema.Int,
-  next_renewal_at: OrNull(Schema.String),
-  activated_at: OrNull(Schema.String),
-  released_at: OrNull(Schema.String),
-  created_at: Schema.String,
-  updated_at: Schema.String
+  name: Field.textOrNull("Not built yet: always null.", null),
+  route_id: routeId,
+  features,
+  messaging_enabled: Field.flag("There is no messaging here: always false.", false),
+  caller_id_name: Field.textOrNull("Not built yet: always null.", null),
+  inbound_recording: inboundRecording,
+  emergency_enabled: Field.flag("Not built yet: always false.", false),
+  emergency_address_id: Field.textOrNull("Not built yet: always null.", null),
+  customer_reference: customerReference,
+  tags: Field.texts("Not built yet: always empty.", []),
+  source: Field.oneOf("Where it came from.", ["order", "port"]),
+  order_id: Field.idOrNull("order", "The order that it came with."),
+  porting_order_id: Field.textOrNull("Not built yet: always null.", null),
+  upfront_cost_cents: upfront,
+  monthly_cost_cents: monthly,
+  next_renewal_at: Field.momentOrNull("When the next month is due.", "2026-02-01T00:00:00.000Z"),
+  activated_at: Field.momentOrNull("Null while `pending`.", "2026-01-01T00:00:00.000Z"),
+  released_at: Field.momentOrNull("Null while the workspace has it."),
+  created_at: Field.moment("When it was ordered."),
+  updated_at: Field.moment("When one of these fields changed last.")
 }).annotate({ identifier: "PhoneNumber" })
 export type PhoneNumberView = typeof PhoneNumber.Type
 

@@ -1,28 +1,28 @@
 import { Schema } from "effect"
+import * as Field from "../domain/Field.ts"
 import * as Id from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
-
-const TimestampOrNull = Schema.NullOr(Schema.String)
 
 /**
  * A webhook subscription, guide/webhooks.md#subscriptions. The signing secret is in no view but that of its creation.
  */
 export const Subscription = Schema.Struct({
-  id: Id.SubscriptionId,
-  target_url: Schema.String,
-  event_types: Schema.Array(Schema.String),
-  description: Schema.NullOr(Schema.String),
+  id: Field.id("sub", "The subscription."),
+  target_url: Field.text("Where the events go.", "https://example.com/hooks"),
+  event_types: Field.texts("The events that go there; `*` is all.", ["call.answered", "call.ended"]),
+  description: Field.textOrNull("As given.", "call log"),
   connection_id: Schema.NullOr(Id.RouteId).annotate({
-    description: "Only events of this connection's calls; null: all of the workspace."
+    description: "Only events of this connection's calls; null: all of the workspace.",
+    examples: [null]
   }),
-  is_active: Schema.Boolean,
-  created_at: Schema.String
+  is_active: Field.flag("False: it gets nothing, and what waits for it fails.", true),
+  created_at: Field.moment("When it was created.")
 }).annotate({ identifier: "WebhookSubscription" })
 export type SubscriptionView = typeof Subscription.Type
 
 export const CreatedSubscription = Schema.Struct({
   ...Subscription.fields,
-  signing_secret: Schema.String.annotate({ description: "`whsec_…`; shown here only." })
+  signing_secret: Field.text("Signs every delivery; shown here only.", "whsec_…")
 }).annotate({ identifier: "CreatedWebhookSubscription" })
 
 export const deliveryStatuses = ["queued", "sending", "succeeded", "failed"] as const
@@ -33,18 +33,21 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number]
  * attempt.
  */
 export const Delivery = Schema.Struct({
-  id: Id.Uuid,
-  subscription_id: Schema.NullOr(Id.SubscriptionId).annotate({ description: "Null: the failover URL." }),
-  event_id: Id.Uuid,
-  event_type: Schema.String,
-  attempt_no: Schema.Int.annotate({ description: "0 before the first." }),
-  status: Schema.Literals(deliveryStatuses),
-  response_status_code: Schema.NullOr(Schema.Int),
-  response_body_snippet: Schema.NullOr(Schema.String),
-  error_message: Schema.NullOr(Schema.String),
-  sent_at: TimestampOrNull,
-  next_retry_at: TimestampOrNull,
-  created_at: Schema.String
+  id: Field.uuid("The delivery."),
+  subscription_id: Field.idOrNull("sub", "Null: the failover URL."),
+  event_id: Field.uuid("The event, as its receiver is told."),
+  event_type: Field.text("The event's name.", "call.ended"),
+  attempt_no: Field.count("Of the last attempt; 0 before the first.", 1),
+  status: Field.oneOf("Between attempts a delivery is `queued`.", deliveryStatuses),
+  response_status_code: Schema.NullOr(Schema.Int).annotate({
+    description: "What the target answered last; null: nothing.",
+    examples: [503]
+  }),
+  response_body_snippet: Field.textOrNull("The beginning of that answer's body.", "busy"),
+  error_message: Field.textOrNull("Why the last attempt failed; null when it did not.", "HTTP 503"),
+  sent_at: Field.momentOrNull("When the last attempt began.", "2026-01-01T00:00:00.000Z"),
+  next_retry_at: Field.momentOrNull("When it is tried again; null: not any more.", "2026-01-01T00:00:30.000Z"),
+  created_at: Field.moment("When the event was committed.")
 }).annotate({ identifier: "WebhookDelivery" })
 export type DeliveryView = typeof Delivery.Type
 

@@ -21,6 +21,7 @@ import { Numbers } from "../../src/number/Number.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
 import { receipt, type Rendered, type Slot } from "../../src/idempotency/Slot.ts"
 import type { Receipt } from "../../src/store/Journal.ts"
+import * as Documented from "./Documented.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
 import * as NoEgress from "../support/NoEgress.ts"
 
@@ -257,6 +258,8 @@ export interface Answer {
 }
 
 export interface Asked {
+  /** What a door says here no door says: the document need not have it. */
+  readonly undocumented?: boolean
   readonly key?: string | null
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
@@ -295,7 +298,10 @@ export const send = (port: number, method: string, path: string, asked: Asked = 
           } catch {
             // an HTML page, or nothing
           }
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json })
+          const answer = { status: response.statusCode ?? 0, headers: response.headers, text, json }
+          const undocumented = Documented.fault(method, path, answer)
+          if (undocumented === null || asked.undocumented === true) resolve(answer)
+          else reject(new Error(undocumented))
         })
       }
     )

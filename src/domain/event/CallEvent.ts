@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import * as Field from "./Field.ts"
+import * as Field from "../Field.ts"
 import type { EmittedOf, Family } from "./PublicEvent.ts"
 
 /** Stands on every event of a call. */

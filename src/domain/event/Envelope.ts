@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as Id from "../Id.ts"
 import { catalogue, type EventType, type PublicEvent } from "./EventCatalogue.ts"
-import * as Field from "./Field.ts"
+import * as Field from "../Field.ts"
 import { exampleOf } from "./PublicEvent.ts"
 
 const exampleId = "0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import * as Field from "./Field.ts"
+import * as Field from "../Field.ts"
 import type { Family } from "./PublicEvent.ts"
 
 const ofStream = {

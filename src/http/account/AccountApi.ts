@@ -18,9 +18,13 @@ const retrieve = HttpApiEndpoint.get("retrieve", "/v1/account", { success: Accou
 )
 
 const update = HttpApiEndpoint.patch("update", "/v1/account", {
-  payload: Schema.Struct({ webhook_failover_url: Schema.NullOr(Text.httpsUrl) }).annotate({
-    identifier: "UpdateAccount"
-  }),
+  payload: Schema.Struct({
+    webhook_failover_url: Schema.NullOr(Text.httpsUrl("", "https://example.com/failover")).annotate({
+      description:
+        "Gets the events that no subscription takes; null: none. HTTPS only; no user name, no private address.",
+      examples: ["https://example.com/failover"]
+    })
+  }).annotate({ identifier: "UpdateAccount" }),
   success: FailoverChanged
 }).annotateMerge(
   about({

@@ -1,34 +1,35 @@
 import { Schema } from "effect"
 import type { Overview } from "../../account/Account.ts"
 import { Balance } from "../../billing/BillingView.ts"
+import * as Field from "../../domain/Field.ts"
 import * as Timestamp from "../../domain/Timestamp.ts"
 import { Tenant } from "../../tenant/TenantView.ts"
 
-const Cap = Schema.NullOr(Schema.Int).annotate({ description: "`null`: no cap." })
+const cap = (description: string, example: number) => Field.centsOrNull(`${description} Null: no cap.`, example)
 
 /** `quota` of the account, guide/money.md#quota. */
 const limits = {
-  daily_spend_cap_cents: Cap,
-  monthly_spend_cap_cents: Cap,
-  concurrent_call_limit: Schema.Int,
-  allow_caller_id_forwarding: Schema.Boolean
+  daily_spend_cap_cents: cap("What may be spent in a day, UTC.", 10_000),
+  monthly_spend_cap_cents: cap("What may be spent in a month, UTC.", 100_000),
+  concurrent_call_limit: Field.count("How many calls may live at once.", 10),
+  allow_caller_id_forwarding: Field.flag("Whether `caller_id_forwarding` is accepted.", false)
 }
 
 /** Answer of `GET /v1/account`. */
 export const Account = Schema.Struct({
   tenant: Tenant,
   balance: Balance,
-  quota: Schema.Struct(limits)
+  quota: Schema.Struct(limits).annotate({ description: "Caps, set by the operator." })
 }).annotate({ identifier: "Account" })
 
 /** Answer of `GET /v1/quota`. */
 export const Quota = Schema.Struct({
   ...limits,
-  daily_spend_cents: Schema.Int,
-  monthly_spend_cents: Schema.Int,
-  concurrent_calls: Schema.Int,
-  daily_resets_at: Schema.String,
-  monthly_resets_at: Schema.String
+  daily_spend_cents: Field.signedCents("Spent since midnight, UTC.", 120),
+  monthly_spend_cents: Field.signedCents("Spent since the first of the month, UTC.", 2_400),
+  concurrent_calls: Field.count("Calls that live now.", 2),
+  daily_resets_at: Field.moment("The next midnight.", "2026-01-02T00:00:00.000Z"),
+  monthly_resets_at: Field.moment("The next first of the month.", "2026-02-01T00:00:00.000Z")
 }).annotate({ identifier: "Quota" })
 
 export const limitsOf = ({ quota }: Overview): (typeof Account.Type)["quota"] => ({

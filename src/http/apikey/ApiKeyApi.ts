@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ApiKey, CreatedApiKey } from "../../apikey/ApiKeyView.ts"
+import { scopes } from "../../domain/Scope.ts"
 import { Authenticated } from "../Authenticated.ts"
 import { about } from "../Endpoint.ts"
 import * as Pagination from "../Pagination.ts"
@@ -10,14 +11,23 @@ import * as Text from "../Text.ts"
 
 /** API keys, guide/authentication.md#keys. */
 
-const params = { id: PathId.uuid }
+const params = { id: PathId.uuid.annotate({ description: "The key's record." }) }
 
 export const CreateApiKey = Schema.Struct({
-  name: Text.of(1, 120),
+  name: Text.of(1, 120).annotate({ description: "To know it by.", examples: ["billing export"] }),
   scopes: Schema.Array(Text.of(0, 64))
     .check(Schema.isMaxLength(100))
+    .annotate({
+      description: `What the key may do, at most what the calling key may. Of: ${scopes.map((name) => `\`${name}\``).join(", ")}.`,
+      examples: [["calls:read", "calls:write"]]
+    })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed(["*"]))),
-  expires_at: Schema.optionalKey(Schema.NullOr(Query.timestamp))
+  expires_at: Schema.optionalKey(
+    Schema.NullOr(Query.timestamp("From then on the key is refused; null: never.")).annotate({
+      description: "From then on the key is refused; null: never. RFC 3339, with `Z` or an offset.",
+      examples: [null]
+    })
+  )
 }).annotate({ identifier: "CreateApiKey" })
 
 const create = HttpApiEndpoint.post("create", "/v1/api-keys/", {
@@ -38,8 +48,7 @@ const list = HttpApiEndpoint.get("list", "/v1/api-keys/", {
   about({
     summary: "List API keys",
     description: "Newest first; revoked keys stay listed.",
-    scope: "api_keys:read",
-    refusals: ["not_found"]
+    scope: "api_keys:read"
   })
 )
 

@@ -85,7 +85,7 @@ const list = HttpApiEndpoint.get("list", "/v1/calls", {
     direction: Schema.optionalKey(Schema.Literals(["inbound", "outbound"])),
     from_number: Schema.optionalKey(E164),
     to_number: Schema.optionalKey(E164),
-    initiated_after: Schema.optionalKey(Query.timestamp),
+    initiated_after: Schema.optionalKey(Query.timestamp("Only calls initiated after this moment.")),
     ...Pagination.parameters
   },
   success: Pagination.envelope(Call)

@@ -10,10 +10,10 @@ import * as PathId from "../PathId.ts"
 const list = HttpApiEndpoint.get("list", "/v1/connections", {
   query: { ...Pagination.parameters },
   success: Pagination.envelope(Connection)
-}).annotateMerge(about({ summary: "List connections", scope: "connection:read", refusals: ["not_found"] }))
+}).annotateMerge(about({ summary: "List connections", scope: "connection:read" }))
 
 const retrieve = HttpApiEndpoint.get("retrieve", "/v1/connections/:id", {
-  params: { id: PathId.prefixed("route") },
+  params: { id: PathId.prefixed("route").annotate({ description: "The connection." }) },
   success: Connection
 }).annotateMerge(about({ summary: "Retrieve a connection", scope: "connection:read" }))
 

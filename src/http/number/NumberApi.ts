@@ -18,36 +18,46 @@ import * as Text from "../Text.ts"
 
 /** Phone numbers, guide/numbers.md. */
 
-const params = { id: PathId.prefixed("did") }
+const params = { id: PathId.prefixed("did", "number_not_found").annotate({ description: "The number." }) }
 
-const pattern = Schema.String.check(
+const part = (description: string, example: string) =>
+  Schema.optionalKey(digits.annotate({ description, examples: [example] }))
+
+const word = (description: string, example: string) =>
+  Schema.optionalKey(Text.of(1, 120).annotate({ description, examples: [example] }))
+
+const digits = Schema.String.check(
   Schema.isPattern(/^\+?[0-9]{1,15}$/u, { message: "must be 1 to 15 digits; with + in front, of the whole number" })
 )
-
-const limit = Query.positive.check(Schema.isLessThanOrEqualTo(100, { message: "must be 100 or less" }))
 
 const searchable = {
   country_code: Text.country,
   national_destination_code: Schema.optionalKey(
-    Schema.String.check(Schema.isPattern(/^[0-9]{1,8}$/u, { message: "must be 1 to 8 digits" }))
+    Schema.String.check(Schema.isPattern(/^[0-9]{1,8}$/u, { message: "must be 1 to 8 digits" })).annotate({
+      description: "The area code.",
+      examples: ["202"]
+    })
   ),
-  contains: Schema.optionalKey(pattern),
-  starts_with: Schema.optionalKey(
-    pattern.annotate({ description: "Compared from the national destination code on; with `+`, from the beginning." })
-  ),
-  ends_with: Schema.optionalKey(pattern),
-  locality: Schema.optionalKey(Text.of(1, 120)),
-  region: Schema.optionalKey(Text.of(1, 120)),
+  contains: part("Digits somewhere in the number.", "555"),
+  starts_with: part("Compared from the national destination code on; with `+`, from the beginning.", "202"),
+  ends_with: part("Digits at the end.", "77"),
+  locality: word("Town, in any case.", "Washington"),
+  region: word("State or province, in any case.", "DC"),
   features: Schema.optionalKey(
     Schema.String.check(
       Schema.isPattern(/^[a-z0-9_]{1,32}(,[a-z0-9_]{1,32}){0,15}$/u, { message: "must be words separated by commas" })
-    )
+    ).annotate({ description: "What it must be usable for, separated by commas.", examples: ["voice"] })
   ),
-  limit: Schema.optionalKey(limit.annotate({ description: "1 to 100; default 20." }))
+  limit: Schema.optionalKey(
+    Query.positive({ description: "How many are shown at most.", default: Pagination.defaultPageSize, maximum: 100 })
+  )
 }
 
 const available = HttpApiEndpoint.get("available", "/v1/numbers/available", {
-  query: { ...searchable, number_type: Schema.optionalKey(NumberType.annotate({ description: "Default `local`." })) },
+  query: {
+    ...searchable,
+    number_type: Schema.optionalKey(NumberType.annotate({ description: "What kind of number; without it `local`." }))
+  },
   success: Pagination.envelope(AvailableNumber)
 }).annotateMerge(
   about({
@@ -70,11 +80,18 @@ const tollFree = HttpApiEndpoint.get("toll_free", "/v1/numbers/toll-free/availab
 )
 
 export const OrderNumbers = Schema.Struct({
-  phone_numbers: Schema.Array(E164).check(Schema.isMinLength(1), Schema.isMaxLength(50)),
+  phone_numbers: Schema.Array(E164)
+    .check(Schema.isMinLength(1), Schema.isMaxLength(50))
+    .annotate({ description: "Each once, out of the available ones.", examples: [["+12025550150"]] }),
   country_code: Text.country,
-  number_type: NumberType,
-  route_id: Schema.optionalKey(Schema.NullOr(PathId.prefixed("route"))),
-  customer_reference: Text.optional(128)
+  number_type: NumberType.annotate({ description: "What kind of numbers.", examples: ["local"] }),
+  route_id: Schema.optionalKey(
+    Schema.NullOr(PathId.prefixed("route")).annotate({
+      description: "The connection of their calls; null: the default one.",
+      examples: [null]
+    })
+  ),
+  customer_reference: Text.optional(128, "Shown on the order and its numbers.", "order 7")
 }).annotate({ identifier: "OrderNumbers" })
 
 const order = HttpApiEndpoint.post("order", "/v1/numbers/order", {
@@ -90,34 +107,37 @@ const order = HttpApiEndpoint.post("order", "/v1/numbers/order", {
 )
 
 const orders = HttpApiEndpoint.get("orders", "/v1/numbers/orders", {
-  query: { status: Schema.optionalKey(OrderStatus), ...Pagination.parameters },
+  query: {
+    status: Schema.optionalKey(OrderStatus.annotate({ description: "Only with this status." })),
+    ...Pagination.parameters
+  },
   success: Pagination.envelope(NumberOrder)
-}).annotateMerge(about({ summary: "List number orders", scope: "numbers:read", refusals: ["not_found"] }))
+}).annotateMerge(about({ summary: "List number orders", scope: "numbers:read" }))
 
 const retrieveOrder = HttpApiEndpoint.get("retrieve_order", "/v1/numbers/orders/:id", {
-  params: { id: PathId.prefixed("order") },
+  params: { id: PathId.prefixed("order").annotate({ description: "The order." }) },
   success: NumberOrder
 }).annotateMerge(about({ summary: "Retrieve a number order", scope: "numbers:read" }))
 
 const list = HttpApiEndpoint.get("list", "/v1/numbers", {
   query: {
-    status: Schema.optionalKey(NumberStatus),
+    status: Schema.optionalKey(NumberStatus.annotate({ description: "Only with this status." })),
     country_code: Schema.optionalKey(Text.country),
-    number_type: Schema.optionalKey(NumberType),
-    phone_number: Schema.optionalKey(E164),
-    route_id: Schema.optionalKey(PathId.filter("route")),
+    number_type: Schema.optionalKey(NumberType.annotate({ description: "Only of this kind." })),
+    phone_number: Schema.optionalKey(E164.annotate({ description: "Only this number, E.164." })),
+    route_id: Schema.optionalKey(PathId.filter("route").annotate({ description: "Only of this connection." })),
     ...Pagination.parameters
   },
   success: Pagination.envelope(PhoneNumber)
-}).annotateMerge(about({ summary: "List the tenant's numbers", scope: "numbers:read", refusals: ["not_found"] }))
+}).annotateMerge(about({ summary: "List the tenant's numbers", scope: "numbers:read" }))
 
 const retrieve = HttpApiEndpoint.get("retrieve", "/v1/numbers/:id", { params, success: PhoneNumber }).annotateMerge(
   about({ summary: "Retrieve a number", scope: "numbers:read", refusals: ["number_not_found"] })
 )
 
 const notBuilt = {
-  description: "Not built yet: answers 422 `unprocessable`.",
-  refusals: ["unprocessable", "number_not_found"] as const
+  notBuiltYet: true,
+  refusals: ["number_not_found"] as const
 }
 
 const update = HttpApiEndpoint.patch("update", "/v1/numbers/:id", { params, success: PhoneNumber }).annotateMerge(
@@ -130,19 +150,18 @@ const release = HttpApiEndpoint.delete("release", "/v1/numbers/:id", {
 }).annotateMerge(about({ summary: "Release a number", scope: "numbers:write", ...notBuilt }))
 
 const lookup = HttpApiEndpoint.get("lookup", "/v1/numbers/lookup/:phone_number", {
-  params: { phone_number: E164 },
+  params: { phone_number: E164.annotate({ description: "The number to look up, E.164." }) },
   query: {
-    type: Schema.Literals(["carrier", "caller_name"]).pipe(
-      Schema.withDecodingDefaultKey(Effect.succeed("carrier" as const))
-    )
+    type: Schema.Literals(["carrier", "caller_name"])
+      .annotate({ description: "What is asked." })
+      .pipe(Schema.withDecodingDefaultKey(Effect.succeed("carrier" as const)))
   },
   success: Schema.Json
 }).annotateMerge(
   about({
     summary: "Look a number up",
-    description: notBuilt.description,
     scope: "numbers:read",
-    refusals: ["unprocessable"]
+    notBuiltYet: true
   })
 )
 

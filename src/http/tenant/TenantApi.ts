@@ -12,20 +12,27 @@ const email = Schema.String.check(
   Schema.isPattern(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@.\p{Cc}]+$/u, {
     message: "must be an e-mail address"
   })
-).annotate({ format: "email" })
+).annotate({ format: "email", description: "Of the first member.", examples: ["ada@example.com"] })
 
 export const Signup = Schema.Struct({
   email,
-  password: Text.of(10, 128),
-  tenant_name: Text.of(1, 120),
-  first_name: Text.of(1, 120),
-  last_name: Text.of(1, 120),
-  legal_name: Text.optional(200),
-  country: Schema.optionalKey(Schema.NullOr(Text.country)),
-  company_size: Text.optional(120),
-  industry: Text.optional(120),
-  use_case: Text.optional(1_000),
-  webhook_failover_url: Schema.optionalKey(Schema.NullOr(Text.httpsUrl))
+  password: Text.of(10, 128).annotate({ description: "Kept as a hash.", examples: ["correct horse battery"] }),
+  tenant_name: Text.of(1, 120).annotate({ description: "Of the workspace.", examples: ["Acme"] }),
+  first_name: Text.of(1, 120).annotate({ description: "Of the first member.", examples: ["Ada"] }),
+  last_name: Text.of(1, 120).annotate({ description: "Of the first member.", examples: ["Lovelace"] }),
+  legal_name: Text.optional(200, "Of the company.", "Acme Inc."),
+  country: Schema.optionalKey(
+    Schema.NullOr(Text.country).annotate({ description: "ISO 3166-1 alpha-2, in either case.", examples: ["US"] })
+  ),
+  company_size: Text.optional(120, "In words.", "11-50"),
+  industry: Text.optional(120, "In words.", "retail"),
+  use_case: Text.optional(1_000, "What the calls are for.", "delivery notices"),
+  webhook_failover_url: Schema.optionalKey(
+    Schema.NullOr(Text.httpsUrl("", "https://example.com/failover")).annotate({
+      description: "Gets the events that no subscription takes. HTTPS only; no user name, no private address.",
+      examples: ["https://example.com/failover"]
+    })
+  )
 }).annotate({ identifier: "Signup" })
 
 const signup = HttpApiEndpoint.post("signup", "/v1/signup", {
@@ -38,20 +45,28 @@ const signup = HttpApiEndpoint.post("signup", "/v1/signup", {
       summary: "Sign up a tenant",
       description: "An Idempotency-Key is honoured, namespaced by the e-mail.",
       scope: null,
-      refusals: ["conflict", "invalid_target_url", "idempotency_key_too_long", "idempotency_conflict"]
+      idempotent: true,
+      refusals: ["conflict", "invalid_target_url"]
     })
   )
 
 const verify = HttpApiEndpoint.post("verify", "/v1/auth/verify-email", {
-  payload: Schema.Struct({ token: Text.of(1, 128) }),
+  payload: Schema.Struct({
+    token: Text.of(1, 128).annotate({
+      description: "From the link in the mail; works once.",
+      examples: ["Yk3TQd0s7bXo"]
+    })
+  }).annotate({ identifier: "VerifyEmail" }),
   success: Verified
 })
   .annotate(LimitedBy, ["verify_email"])
   .annotateMerge(about({ summary: "Verify the owner's e-mail address", scope: null }))
 
 const resend = HttpApiEndpoint.post("resend", "/v1/auth/verify-email/resend", {
-  payload: Schema.Struct({ email }),
-  success: Schema.Struct({}).pipe(HttpApiSchema.status(202))
+  payload: Schema.Struct({ email }).annotate({ identifier: "ResendVerification" }),
+  success: Schema.Struct({})
+    .annotate({ identifier: "Accepted", description: "Nothing more is told." })
+    .pipe(HttpApiSchema.status(202))
 })
   .annotate(LimitedBy, ["resend_by_ip"])
   .annotateMerge(

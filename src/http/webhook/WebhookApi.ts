@@ -2,7 +2,6 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
 import { eventTypes } from "../../domain/event/EventCatalogue.ts"
-import * as Target from "../../egress/Target.ts"
 import { CreatedSubscription, Delivery, deliveryStatuses, Subscription } from "../../webhook/WebhookView.ts"
 import { requiredAs } from "../../domain/CodedCheck.ts"
 import { Authenticated } from "../Authenticated.ts"
@@ -14,19 +13,18 @@ import * as Text from "../Text.ts"
 
 /** Webhook subscriptions and deliveries, guide/webhooks.md. */
 
-const params = { id: PathId.prefixed("sub") }
+const params = { id: PathId.prefixed("sub", "subscription_not_found").annotate({ description: "The subscription." }) }
 
 const fields = {
-  target_url: Text.of(0, Target.maxUrlLength).annotate({
-    format: "uri",
-    description: "HTTPS only; no user name, no private address."
-  }),
+  target_url: Text.httpsUrl("Where the events go.", "https://example.com/hooks"),
   event_types: Schema.Array(Schema.String).annotate({
-    description: `At least one; \`*\` is all. Names: ${eventTypes.map((name) => `\`${name}\``).join(", ")}.`
+    description: `At least one; \`*\` is all. Names: ${eventTypes.map((name) => `\`${name}\``).join(", ")}.`,
+    examples: [["call.answered", "call.ended"]]
   }),
-  description: Schema.NullOr(Text.of(0, 200)),
+  description: Schema.NullOr(Text.of(0, 200)).annotate({ description: "To know it by.", examples: ["call log"] }),
   connection_id: Schema.NullOr(PathId.prefixed("route")).annotate({
-    description: "A route id: only events of its calls. Null: all of the workspace."
+    description: "A route id: only events of its calls. Null: all of the workspace.",
+    examples: [null]
   })
 }
 
@@ -53,7 +51,7 @@ const create = HttpApiEndpoint.post("create", "/v1/webhook-subscriptions", {
 const list = HttpApiEndpoint.get("list", "/v1/webhook-subscriptions", {
   query: { ...Pagination.parameters },
   success: Pagination.envelope(Subscription)
-}).annotateMerge(about({ summary: "List subscriptions", scope: "webhooks:read", refusals: ["not_found"] }))
+}).annotateMerge(about({ summary: "List subscriptions", scope: "webhooks:read" }))
 
 const retrieve = HttpApiEndpoint.get("retrieve", "/v1/webhook-subscriptions/:id", {
   params,
@@ -67,7 +65,9 @@ const update = HttpApiEndpoint.patch("update", "/v1/webhook-subscriptions/:id", 
     event_types: Schema.optionalKey(fields.event_types),
     description: Schema.optionalKey(fields.description),
     connection_id: Schema.optionalKey(fields.connection_id),
-    is_active: Schema.optionalKey(Schema.Boolean)
+    is_active: Schema.optionalKey(
+      Schema.Boolean.annotate({ description: "False: it gets nothing, and what waits for it fails.", examples: [true] })
+    )
   }).annotate({ identifier: "UpdateWebhookSubscription" }),
   success: Subscription
 }).annotateMerge(
@@ -99,16 +99,17 @@ const secret = HttpApiEndpoint.get("secret", "/v1/webhook-subscriptions/:id/sign
     summary: "Read the signing secret",
     description: "Always 404: a secret is shown once. Delete the subscription and create it again.",
     scope: "webhooks:read",
-    refusals: ["signing_secret_unavailable", ...unknown]
+    refusals: ["signing_secret_unavailable", ...unknown],
+    alwaysRefuses: true
   })
 )
 
 const deliveries = HttpApiEndpoint.get("deliveries", "/v1/webhook-deliveries", {
   query: {
-    subscription_id: Schema.optionalKey(PathId.filter("sub")),
-    status: Schema.optionalKey(Schema.Literals(deliveryStatuses)),
-    event_type: Schema.optionalKey(Schema.Literals(eventTypes)),
-    created_after: Schema.optionalKey(Query.timestamp),
+    subscription_id: Schema.optionalKey(PathId.filter("sub").annotate({ description: "Only of this subscription." })),
+    status: Schema.optionalKey(Schema.Literals(deliveryStatuses).annotate({ description: "Only with this status." })),
+    event_type: Schema.optionalKey(Schema.Literals(eventTypes).annotate({ description: "Only of this event." })),
+    created_after: Schema.optionalKey(Query.timestamp("Only those created after this moment.")),
     ...Pagination.parameters
   },
   success: Pagination.envelope(Delivery)
@@ -116,8 +117,7 @@ const deliveries = HttpApiEndpoint.get("deliveries", "/v1/webhook-deliveries", {
   about({
     summary: "List deliveries",
     description: "Newest first; one row for each event and subscription.",
-    scope: "webhooks:read",
-    refusals: ["not_found"]
+    scope: "webhooks:read"
   })
 )
 

@@ -1,9 +1,10 @@
 import { Schema } from "effect"
-import * as Id from "../Id.ts"
+import * as Id from "./Id.ts"
 
-/** Fields that events share, each with its description and an example. */
+/** Fields of events and of answers, each with its description and an example for the published document. */
 
-const opaque = (type: Id.Prefix) => `svc_${type}_${"0123456789abcdef".repeat(2)}`
+/** What an id of this type looks like. */
+export const opaque = (type: Id.Prefix) => `svc_${type}_${"0123456789abcdef".repeat(2)}`
 
 export const callId = (description = "The call.") => Id.CallId.annotate({ description, examples: [opaque("call")] })
 
@@ -61,3 +62,41 @@ export const oneOf = <const Values extends readonly [string, ...ReadonlyArray<st
 ) => Schema.Literals(values).annotate({ description, examples: [values[0]] })
 
 export const customerReference = textOrNull("What the call was placed with; null when nothing was.", "order 7")
+
+/** An id of this type. */
+export const id = (type: Id.Prefix, description: string) =>
+  Schema.String.check(Schema.isPattern(Id.pattern(type))).annotate({ description, examples: [opaque(type)] })
+
+export const idOrNull = (type: Id.Prefix, description: string) =>
+  Schema.NullOr(Schema.String.check(Schema.isPattern(Id.pattern(type)))).annotate({
+    description,
+    examples: [opaque(type)]
+  })
+
+export const uuid = (description: string) =>
+  Id.Uuid.annotate({ format: "uuid", description, examples: ["0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d"] })
+
+export const momentOrNull = (description: string, example: string | null = null) =>
+  Schema.NullOr(Moment).annotate({ description: `${description} UTC, milliseconds.`, examples: [example] })
+
+export const centsOrNull = (description: string, example: number | null = null) =>
+  Schema.NullOr(Schema.Int).annotate({ description: `${description} US cents.`, examples: [example] })
+
+/** A sum that may be owed. */
+export const signedCents = (description: string, example = 500) =>
+  Schema.Int.annotate({ description: `${description} US cents.`, examples: [example] })
+
+export const count = (description: string, example: number) =>
+  Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description, examples: [example] })
+
+export const flag = (description: string, example: boolean) =>
+  Schema.Boolean.annotate({ description, examples: [example] })
+
+export const texts = (description: string, example: ReadonlyArray<string>) =>
+  Schema.Array(Schema.String).annotate({ description, examples: [example] })
+
+export const oneOfOrNull = <const Values extends readonly [string, ...ReadonlyArray<string>]>(
+  description: string,
+  values: Values,
+  example: Values[number] | null = null
+) => Schema.NullOr(Schema.Literals(values)).annotate({ description, examples: [example] })

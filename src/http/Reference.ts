@@ -1,0 +1,59 @@
+import { Effect } from "effect"
+import { HttpRouter } from "effect/http"
+import { HttpApiScalar } from "effect/http-api"
+import * as Document from "./Document.ts"
+import * as StaticPage from "./StaticPage.ts"
+
+/**
+ * The interactive page of the document, and the document itself. The page's scripts are inlined: it loads nothing, and
+ * speaks to this service only.
+ */
+const scalar = {
+  withDefaultFonts: false,
+  hideModels: false,
+  defaultOpenAllTags: false,
+  authentication: { preferredSecurityScheme: "bearer" },
+  // Nothing that leads away from here.
+  showDeveloperTools: "never",
+  hideClientButton: true,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true }
+} as const
+
+/** As the page's own layer renders it. */
+const html = Effect.acquireUseRelease(
+  Effect.sync(() =>
+    HttpRouter.toWebHandler(HttpApiScalar.layer(Document.published, { path: "/", scalar }), { disableLogger: true })
+  ),
+  ({ handler }) => Effect.promise(async () => (await handler(new Request("http://page/"))).text()),
+  ({ dispose }) => Effect.promise(dispose)
+)
+
+/** What the page may do: run its own scripts and no other, style itself, and ask this service. */
+export const policyOf = (page: string): ReadonlyArray<string> => {
+  const scripts = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, text = ""]) =>
+    StaticPage.sourceHash(text)
+  )
+  return [
+    `script-src ${scripts.join(" ")}`,
+    // The page makes its styles as it runs.
+    "style-src 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'"
+  ]
+}
+
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const page = yield* html
+    const json = { text: Document.render(), contentType: "application/json", policy: null }
+    yield* router.add(
+      "GET",
+      Document.pagePath,
+      yield* StaticPage.make({ text: page, contentType: "text/html; charset=utf-8", policy: policyOf(page) })
+    )
+    yield* router.add("GET", Document.documentPath, yield* StaticPage.make(json))
+  })
+)
