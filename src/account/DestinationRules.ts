@@ -90,12 +90,12 @@ export const refusal = (rules: ReadonlyArray<Rule>, tenantId: string, to: string
   if (blocked.length > 0 || allowed.length > 0) {
     const country = countryOf(to)
     if (country !== null && blocked.includes(country))
-      return Rejected.of("country_blocked", `calls to ${country} are blocked`)
+      return Rejected.of("country_blocked", `calls to ${country} are blocked`, "to")
     if (allowed.length > 0 && (country === null || !allowed.includes(country)))
-      return Rejected.of("country_not_allowed", `calls to ${country ?? "that destination"} are not allowed`)
+      return Rejected.of("country_not_allowed", `calls to ${country ?? "that destination"} are not allowed`, "to")
   }
   const prefix = of("prefix_block").find((value) => to.startsWith(value))
-  return prefix === undefined ? null : Rejected.of("prefix_blocked", `calls to ${prefix} are blocked`)
+  return prefix === undefined ? null : Rejected.of("prefix_blocked", `calls to ${prefix} are blocked`, "to")
 }
 
 /** ISO country of an E.164 number; of a calling code that several share, the one whose plan the number fits. */

@@ -34,7 +34,7 @@ export interface FirstKey {
 
 export type TenantStatus = "active" | "suspended" | "closed"
 
-const invalid = (message: string) => Rejected.of("invalid_request", message)
+const invalid = (message: string, param: string) => Rejected.of("invalid_request", message, param)
 const notFound = Rejected.of("not_found", "no such API key")
 const unauthorized = Rejected.of("invalid_credentials", "the API key is unknown, revoked or expired")
 
@@ -122,7 +122,7 @@ export class ApiKeys extends Context.Service<
         const at = yield* Clock.currentTimeMillis
         const scopes = yield* grantable(caller, request.scopes)
         if (request.expiresAtMs !== null && request.expiresAtMs <= at)
-          return yield* invalid("expires_at must be in the future")
+          return yield* invalid("expires_at must be in the future", "expires_at")
         const seed = entropy.hex(16)
         return yield* Effect.gen(function* () {
           const by = { actor: Audit.keyOf(caller), ip: caller.ip, at, seed }
@@ -237,11 +237,11 @@ export class ApiKeys extends Context.Service<
 /** Known scopes only, at least one, none that the caller lacks. `*` beside others is `*`. */
 const grantable = (caller: Audit.Caller, wanted: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    if (wanted.length === 0) return yield* invalid("scopes must not be empty")
+    if (wanted.length === 0) return yield* invalid("scopes must not be empty", "scopes")
     const unknown = wanted.find((scope) => !Scope.isScope(scope))
-    if (unknown !== undefined) return yield* invalid(`unknown scope "${unknown}"`)
+    if (unknown !== undefined) return yield* invalid(`unknown scope "${unknown}"`, "scopes")
     const missing = wanted.find((scope) => !Scope.grants(caller.scopes, scope))
     if (missing !== undefined)
-      return yield* Rejected.of("forbidden", `the calling key does not hold the scope "${missing}"`)
+      return yield* Rejected.of("forbidden", `the calling key does not hold the scope "${missing}"`, "scopes")
     return wanted.includes("*") ? ["*"] : [...new Set(wanted)]
   })

@@ -45,12 +45,17 @@ export const make = (doors: {
       if (!quota.allowCallerIdForwarding)
         return yield* Rejected.of(
           "caller_id_forwarding_not_allowed",
-          "caller id forwarding is not enabled for this tenant"
+          "caller id forwarding is not enabled for this tenant",
+          "caller_id_forwarding"
         )
       return
     }
     if (!(yield* numbers.owned(tenantId, request.from)))
-      return yield* Rejected.of("from_number_not_owned", `${request.from} is not an active number of this tenant`)
+      return yield* Rejected.of(
+        "from_number_not_owned",
+        `${request.from} is not an active number of this tenant`,
+        "from"
+      )
   })
 
   return Effect.fnUntraced(function* (caller: Caller, request: PlaceRequest, slot: Slot | null) {

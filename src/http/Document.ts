@@ -30,30 +30,26 @@ const endpoints = (): ReadonlyMap<string, HttpApiEndpoint.Top> => {
   return found
 }
 
-/** The schemas of bodies, by name, with the defaults that hold. */
-const withDefaults = (
-  schemas: Example.Components,
-  declared: Iterable<HttpApiEndpoint.Top>
-): Readonly<Record<string, Json>> =>
-  Object.fromEntries(
-    [...declared].flatMap((endpoint) => {
-      const payload = Operation.payloadOf(endpoint)
-      const name = payload === null ? undefined : Operation.identifierOf(payload.schema)
-      const schema = name === undefined ? undefined : schemas[name]
-      if (payload === null || name === undefined || schema === undefined) return []
-      const given = Example.of(schema, schemas, "required") as Json
-      return [[name, Defaults.into(schema, Defaults.of(payload.schema, given))]]
-    })
-  )
+/** The schema of a body with the defaults that hold, by its name. */
+const withDefaults = (operation: Json, endpoint: HttpApiEndpoint.Top, schemas: Example.Components) => {
+  const payload = Operation.payloadOf(endpoint)
+  const name = Operation.bodyOf(operation)
+  const schema = name === null ? undefined : schemas[name]
+  if (payload === null || name === null || schema === undefined) return []
+  const given = Example.of(schema, schemas, "required") as Json
+  return [[name, Defaults.into(schema, Defaults.of(payload.schema, given))] as const]
+}
 
 /** What is generated from the declarations, and what they say beside their schemas. */
 const whole = (document: unknown): Json => {
   const { components, paths, tags, ...rest } = tidy(document) as Generated
   const declared = endpoints()
+  const bodies: Array<readonly [string, Json]> = []
   const operations = Object.entries(paths).map(([path, methods]) => {
     const described = Object.entries(methods).map(([method, operation]) => {
       const endpoint = declared.get(`${method} ${path}`)
       if (endpoint === undefined) throw new Error(`no endpoint is declared for ${method} ${path}`)
+      bodies.push(...withDefaults(operation, endpoint, components.schemas))
       return [method, Operation.describe(operation, endpoint, components.schemas)]
     })
     return [path, Object.fromEntries(described)]
@@ -69,7 +65,7 @@ const whole = (document: unknown): Json => {
       schemas: {
         ...components.schemas,
         // Defaults come last: an example shows its own value in place of one.
-        ...withDefaults(components.schemas, declared.values()),
+        ...Object.fromEntries(bodies),
         ...EventDocument.schemas
       },
       securitySchemes: { bearer: { type: "http", scheme: "bearer", description: "An API key, `svc_live_…`" } }

@@ -60,7 +60,7 @@ export const answer = <A, E, R>(
     const limit = Math.min(query.page_size ?? defaultPageSize, maxPageSize)
     const { count, results } = yield* list({ limit, offset: (page - 1) * limit })
     const last = Math.max(1, Math.ceil(count / limit))
-    if (page > last) return yield* Rejected.of("not_found", `there are ${last} pages, not ${page}`)
+    if (page > last) return yield* Rejected.of("not_found", `there are ${last} pages, not ${page}`, "page")
     const link = (to: number) => `${base}${path}?${queryOf(search, to)}`
     return Refusal.json({
       count,

@@ -8,16 +8,20 @@ import type { Rendered } from "../idempotency/Slot.ts"
 /** The wire form of every 4xx and 5xx, guide/errors.md. */
 export const ErrorEnvelope = Schema.Struct({
   error: Schema.Struct({
-    code: Schema.Literals(Object.keys(catalogue) as [Code, ...Array<Code>]),
+    code: Schema.Literals(Object.keys(catalogue) as [Code, ...Array<Code>]).annotate({
+      description: "What to branch on."
+    }),
     message: Schema.String.annotate({
-      description: "Human text; may change. Branch on `code`. Names every fault of a request, in order, at most ten."
+      description: "Human text; may change. Branch on `code`. Names every fault of a request, in order, at most ten.",
+      examples: ["from: is required"]
     }),
     param: Schema.optionalKey(
       Schema.String.annotate({
-        description: "Path of the field, or name of the query parameter, that is at fault, where there is one."
+        description: "Path of the field, or name of the query parameter, that is at fault, where there is one.",
+        examples: ["from"]
       })
     )
-  })
+  }).annotate({ description: "What is wrong." })
 }).annotate({ identifier: "Error", description: "The envelope of every 4xx and 5xx." })
 
 /**

@@ -24,10 +24,18 @@ export interface OrderRequest {
 
 /** Where no price is configured, nothing can be searched or ordered. */
 export const noTier = (countryCode: string, numberType: string) =>
-  Rejected.of("no_pricing_tier_configured", `no price is configured for ${numberType} numbers in ${countryCode}`)
+  Rejected.of(
+    "no_pricing_tier_configured",
+    `no price is configured for ${numberType} numbers in ${countryCode}`,
+    "number_type"
+  )
 
 const notReservable = (phoneNumber: string) =>
-  Rejected.of("order_invalid", `${phoneNumber} cannot be ordered: it is not among the available numbers`)
+  Rejected.of(
+    "order_invalid",
+    `${phoneNumber} cannot be ordered: it is not among the available numbers`,
+    "phone_numbers"
+  )
 
 /**
  * Orders numbers, guide/numbers.md#ordering: numbers and money are claimed in one transaction, under the lock of the
@@ -49,7 +57,7 @@ export const make = (needs: {
   return Effect.fn("NumberOrder.place")(function* (caller: Audit.Caller, request: OrderRequest, slot: Slot | null) {
     const { countryCode, numberType, phoneNumbers } = request
     if (new Set(phoneNumbers).size !== phoneNumbers.length)
-      return yield* Rejected.of("unprocessable", "phone_numbers holds a number twice")
+      return yield* Rejected.of("unprocessable", "phone_numbers holds a number twice", "phone_numbers")
     if (request.routeId !== null) yield* connections.resolve(caller.tenantId, request.routeId)
     if (!(yield* inventory.hasTier(countryCode, numberType))) return yield* noTier(countryCode, numberType)
     const at = yield* Clock.currentTimeMillis

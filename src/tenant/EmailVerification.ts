@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (needs: {
       yield* journal.commitWithin({ ...empty, audit: [line] })
       return member
     }).pipe(sql.withTransaction, Effect.orDie)
-    if (member === null) return yield* Rejected.of("invalid_request", "the token is unknown, used or expired")
+    if (member === null) return yield* Rejected.of("invalid_request", "the token is unknown, used or expired", "token")
     yield* onboarding.verified(member.tenantId)
     const tenant = yield* repo.find(member.tenantId)
     if (tenant === null) return yield* Effect.die(new Error(`member ${member.memberId} has no tenant`))

@@ -33,7 +33,7 @@ export interface SignupRequest {
 /** Passwords hashed at once: each takes a core for a tenth of a second and 32 MiB. */
 const hashers = 2
 
-const emailUsed = Rejected.of("conflict", "this e-mail address has an account already")
+const emailUsed = Rejected.of("conflict", "this e-mail address has an account already", "email")
 
 /** `whsec_` and 32 random bytes in base64url. */
 export const newSecret = (entropy: Entropy["Service"]): string =>

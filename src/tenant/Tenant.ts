@@ -79,7 +79,9 @@ export class Tenants extends Context.Service<
           const fault = url === null ? null : egress.refuse(url)
           return fault === null
             ? Effect.void
-            : Effect.fail(Rejected.of("invalid_target_url", `webhook_failover_url: the URL ${fault}`))
+            : Effect.fail(
+                Rejected.of("invalid_target_url", `webhook_failover_url: the URL ${fault}`, "webhook_failover_url")
+              )
         }
         const orNotFound = (row: TenantView.TenantRow | null) =>
           row === null ? Effect.fail(Rejected.of("not_found", "no such tenant")) : Effect.succeed(TenantView.view(row))

@@ -27,14 +27,18 @@ export const check = <R extends SubscriptionPatch>(
 ): Result.Result<R, Rejection> => {
   if (request.targetUrl !== undefined) {
     const refused = refuse(request.targetUrl)
-    if (refused !== null) return Result.fail(rejection("invalid_target_url", `target_url ${refused}`))
+    if (refused !== null) return Result.fail(rejection("invalid_target_url", `target_url ${refused}`, "target_url"))
   }
   if (request.eventTypes === undefined) return Result.succeed(request)
   if (request.eventTypes.length === 0)
-    return Result.fail(rejection("event_types_required", 'event_types must name at least one event, or be ["*"]'))
+    return Result.fail(
+      rejection("event_types_required", 'event_types must name at least one event, or be ["*"]', "event_types")
+    )
   const unknown = request.eventTypes.find((name) => name !== "*" && !isEventType(name))
   if (unknown !== undefined)
-    return Result.fail(rejection("invalid_request", `event_types: there is no event "${unknown.slice(0, 64)}"`))
+    return Result.fail(
+      rejection("invalid_request", `event_types: there is no event "${unknown.slice(0, 64)}"`, "event_types")
+    )
   const eventTypes = request.eventTypes.includes("*") ? ["*"] : [...new Set(request.eventTypes)]
   return Result.succeed({ ...request, eventTypes })
 }

@@ -26,7 +26,7 @@ export interface Caller {
 }
 
 const notFound = Rejected.of("subscription_not_found", "no such webhook subscription")
-const noConnection = Rejected.of("not_found", "connection_id names no connection of this workspace")
+const noConnection = Rejected.of("not_found", "connection_id names no connection of this workspace", "connection_id")
 const shownOnce = Rejected.of("signing_secret_unavailable", "a signing secret is shown once, when it is made")
 
 /** Webhook subscriptions and the delivery log, guide/webhooks.md. */

@@ -1,6 +1,7 @@
 import { describe, expect, layer, it as test } from "@effect/vitest"
 import { Context, Effect } from "effect"
 import { HttpApi } from "effect/http-api"
+import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { Api } from "../../src/http/Api.ts"
 import { Authenticated } from "../../src/http/Authenticated.ts"
@@ -90,15 +91,56 @@ layer(TestServer.layer(new TestServer.World()))("the served document", (it) => {
     })
   )
 
+  const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+    Effect.flatMap(Listening, ({ port }) =>
+      Effect.promise(() => TestServer.send(port, "GET", path, { key: null, headers }))
+    )
+
   it.effect("has an interactive page that loads nothing from elsewhere", () =>
     Effect.gen(function* () {
-      const { port } = yield* Listening
-      const page = yield* Effect.promise(() => TestServer.send(port, "GET", Document.pagePath, { key: null }))
-      expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html"])
+      const page = yield* get(Document.pagePath)
+      expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"])
       const markup = page.text.replace(/<(script|style)\b[^>]*>[\s\S]*?<\/\1>/g, "<$1/>")
       expect(markup).not.toMatch(/\b(src|href)\s*=\s*["']?(https?:)?\/\//i)
       expect(page.text).not.toMatch(/<(script|link|img|iframe)\b[^>]*\b(src|href)\s*=/i)
       expect(page.text).not.toMatch(/@import\s+(url\()?["']?(https?:)?\/\//i)
+      expect(page.text).toContain("/api/docs/guide/")
+    })
+  )
+
+  it.effect("runs its own scripts, which the policy names by their hashes, and no others; nobody frames it", () =>
+    Effect.gen(function* () {
+      const page = yield* get(Document.pagePath)
+      const policy = new Map(
+        String(page.headers["content-security-policy"])
+          .split("; ")
+          .map((directive) => [directive.split(" ")[0], directive.split(" ").slice(1)] as const)
+      )
+      const hashes = [...page.text.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
+        ([, text = ""]) => `'sha256-${hash("sha256", text, "base64")}'`
+      )
+      expect(hashes.length).toBeGreaterThan(0)
+      expect(policy.get("script-src")).toEqual(hashes)
+      expect(page.text.replace(/<script>[\s\S]*?<\/script>/g, "")).not.toContain("<script")
+      expect(policy.get("default-src")).toEqual(["'none'"])
+      expect(policy.get("frame-ancestors")).toEqual(["'none'"])
+      expect(policy.get("connect-src")).toEqual(["'self'"])
+      expect([page.headers["x-frame-options"], page.headers["x-content-type-options"]]).toEqual(["DENY", "nosniff"])
+    })
+  )
+
+  it.effect("comes compressed to who takes it, and not again to who has it", () =>
+    Effect.gen(function* () {
+      for (const path of [Document.pagePath, Document.documentPath]) {
+        const plain = yield* get(path)
+        const zipped = yield* get(path, { "accept-encoding": "gzip, br" })
+        expect([plain.headers["content-encoding"], zipped.headers["content-encoding"]]).toEqual([undefined, "gzip"])
+        expect(Number(zipped.headers["content-length"])).toBeLessThan(Number(plain.headers["content-length"]) / 3)
+        for (const answer of [plain, zipped]) {
+          const known = yield* get(path, { "if-none-match": String(answer.headers["etag"]) })
+          expect([known.status, known.text]).toEqual([304, ""])
+        }
+      }
     })
   )
 })

@@ -9,11 +9,32 @@ export const answer = control({
   summary: "Answer an inbound call",
   when: "offered",
   body: Schema.Struct({
-    record: Schema.optionalKey(NotBuiltYet.value(Schema.Literals(["off", "on_answer", "record-from-answer"]), ["off"])),
+    record: Schema.optionalKey(
+      NotBuiltYet.value(
+        Field.of(
+          Schema.Literals(["off", "on_answer", "record-from-answer"]),
+          "When recording begins; the last two mean the same.",
+          "off"
+        ),
+        ["off"]
+      )
+    ),
     recordChannels: Field.or(Field.channels, "single"),
     recordFormat: Field.or(Field.format, "mp3"),
-    streamUrl: NotBuiltYet.field(Field.wssUrl),
-    streamTrack: NotBuiltYet.field(Field.track)
+    streamUrl: NotBuiltYet.field(
+      Field.of(
+        Schema.String.annotate({ format: "uri" }),
+        "Where the audio is streamed to. WSS only.",
+        "wss://example.com/audio"
+      )
+    ),
+    streamTrack: NotBuiltYet.field(
+      Field.of(
+        Schema.Literals(["inbound_track", "outbound_track", "both_tracks"]),
+        "Which side is streamed.",
+        "inbound_track"
+      )
+    )
   })
     .pipe(
       Schema.encodeKeys({
@@ -29,7 +50,9 @@ export const answer = control({
 export const reject = control({
   summary: "Reject an inbound call",
   when: "offered",
-  body: Schema.Struct({ cause: Schema.Literals(["user_busy", "rejected"]) }).annotate({ identifier: "RejectCall" })
+  body: Schema.Struct({
+    cause: Field.of(Schema.Literals(["user_busy", "rejected"]), "What the caller is told.", "user_busy")
+  }).annotate({ identifier: "RejectCall" })
 })
 
 export const hangup = control({ summary: "Hang up", when: "live", body: Field.nothing })

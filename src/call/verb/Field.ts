@@ -1,6 +1,11 @@
 import { Effect, Schema } from "effect"
+import * as Target from "../../egress/Target.ts"
 
 /** Fields that the bodies of calls share. */
+
+/** What the published document says of a field: what it means, and a value that it may have. */
+export const of = <S extends Schema.Top>(schema: S, description: string, example: S["Type"]) =>
+  schema.annotate({ description, examples: [example] })
 
 export const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -12,20 +17,25 @@ export const matching = (pattern: RegExp, message: string) =>
   Schema.String.check(Schema.isPattern(pattern, { message }))
 
 /** The egress port checks it further: scheme, host and address. */
-export const httpsUrl = Schema.String.check(Schema.isMaxLength(2048)).annotate({
-  format: "uri",
-  description: "HTTPS only."
-})
-export const wssUrl = Schema.String.annotate({ format: "uri", description: "WSS only." })
+export const httpsUrl = (description: string) =>
+  Schema.String.check(Schema.isMaxCodePoints(Target.maxUrlLength)).annotate({
+    format: "uri",
+    description: `${description} HTTPS only; no user name, no private address.`,
+    examples: ["https://example.com/welcome.wav"]
+  })
 
-export const channels = Schema.Literals(["single", "dual"])
-export const format = Schema.Literals(["mp3", "wav"])
-export const track = Schema.Literals(["inbound_track", "outbound_track", "both_tracks"])
+export const channels = of(Schema.Literals(["single", "dual"]), "`dual`: each side on a channel of its own.", "single")
+export const format = of(Schema.Literals(["mp3", "wav"]), "Of the recording.", "mp3")
 
 /** No body, or `{}`. */
-export const nothing = Schema.Record(Schema.String, Schema.Json).check(
-  Schema.makeFilter((body) => {
-    const [field] = Object.keys(body)
-    return field === undefined ? undefined : `unexpected field ${field}: this action takes no body`
-  })
-)
+export const nothing = Schema.Record(Schema.String, Schema.Json)
+  .check(
+    Schema.makeFilter(
+      (body) => {
+        const [field] = Object.keys(body)
+        return field === undefined ? undefined : `unexpected field ${field}: this action takes no body`
+      },
+      { toJsonSchema: () => ({ maxProperties: 0 }) }
+    )
+  )
+  .annotate({ description: "No fields.", examples: [{}] })

@@ -12,13 +12,33 @@ import * as Field from "./Field.ts"
  * terminating digit and `timeout` after time ran out.
  */
 const Options = Schema.Struct({
-  minimumDigits: Field.or(Field.int(1, 128), 1),
-  maximumDigits: Field.or(Field.int(1, 128), 128),
-  terminatingDigit: Field.or(Field.matching(/^[0-9*#]?$/, "must be one of 0-9, * and #, or empty for none"), "#"),
-  validDigits: Field.or(Field.matching(/^[0-9*#]{1,12}$/, "must be 1 to 12 of 0-9, * and #"), "0123456789#*"),
-  timeoutMs: Field.or(Field.int(1_000, 600_000), 60_000),
-  interDigitTimeoutMs: Field.or(Field.int(100, 60_000), 5_000),
-  initialTimeoutMs: Field.or(Field.int(100, 600_000), 5_000)
+  minimumDigits: Field.or(Field.of(Field.int(1, 128), "Fewer are `invalid`, or `timeout`.", 4), 1),
+  maximumDigits: Field.or(Field.of(Field.int(1, 128), "With so many it is complete.", 4), 128),
+  terminatingDigit: Field.or(
+    Field.of(
+      Field.matching(/^[0-9*#]?$/u, "must be one of 0-9, * and #, or empty for none"),
+      "Ends the gather and is not part of the digits; empty: none does.",
+      "#"
+    ),
+    "#"
+  ),
+  validDigits: Field.or(
+    Field.of(
+      Field.matching(/^[0-9*#]{1,12}$/u, "must be 1 to 12 of 0-9, * and #"),
+      "Others are left out.",
+      "0123456789"
+    ),
+    "0123456789#*"
+  ),
+  timeoutMs: Field.or(Field.of(Field.int(1_000, 600_000), "For the whole, in milliseconds.", 30_000), 60_000),
+  interDigitTimeoutMs: Field.or(
+    Field.of(Field.int(100, 60_000), "From one digit to the next, in milliseconds.", 5_000),
+    5_000
+  ),
+  initialTimeoutMs: Field.or(
+    Field.of(Field.int(100, 600_000), "Until the first digit, in milliseconds.", 10_000),
+    5_000
+  )
 })
 
 const fields = {

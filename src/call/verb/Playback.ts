@@ -35,9 +35,15 @@ export const play = playback.verb({
   summary: "Play WAV or MP3 audio from a URL",
   when: "talking",
   body: Schema.Struct({
-    url: Field.httpsUrl,
-    loop: Field.or(Field.int(1, 100), 1),
-    targetLegs: Field.or(NotBuiltYet.value(Schema.Literals(["self", "opposite", "both"]), ["self"]), "self")
+    url: Field.httpsUrl("A WAV or MP3 file."),
+    loop: Field.or(Field.of(Field.int(1, 100), "How many times it is played.", 2), 1),
+    targetLegs: Field.or(
+      NotBuiltYet.value(
+        Field.of(Schema.Literals(["self", "opposite", "both"]), "Who hears it: this leg, its peer, or both.", "self"),
+        ["self"]
+      ),
+      "self"
+    )
   })
     .pipe(Schema.encodeKeys({ targetLegs: "target_legs" }))
     .pipe(Schema.annotateEncoded({ identifier: "Play" })),
@@ -51,7 +57,12 @@ export const play = playback.verb({
 export const stopPlayback = playback.verb({
   summary: "Stop playback",
   when: "talking",
-  body: Schema.Struct({ stop: Field.or(Schema.Literals(["current", "all"]), "all") }).annotate({
+  body: Schema.Struct({
+    stop: Field.or(
+      Field.of(Schema.Literals(["current", "all"]), "What plays now, or that and all that waits.", "all"),
+      "all"
+    )
+  }).annotate({
     identifier: "StopPlayback"
   }),
   // Each playback tells its own end.

@@ -16,7 +16,7 @@ import * as CallBodies from "./CallBodies.ts"
 
 /** Calls and their verbs. */
 
-const params = { id: PathId.prefixed("call") }
+const params = { id: PathId.prefixed("call").annotate({ description: "The call." }) }
 
 const states: ReadonlyArray<Code> = ["call_already_ended", "call_not_in_required_state"]
 
@@ -34,16 +34,14 @@ const action = <const Verb extends Verbs.Built>(verb: Verb) =>
     success: Call
   }).annotateMerge(about({ summary: Verbs.built[verb].summary, scope: "calls:write", refusals: states }))
 
-const notBuilt = { description: "Not built yet: answers 422 `unprocessable`.", refusals: ["unprocessable"] as const }
-
 const unbuiltVerb = <const Verb extends string>(verb: Verb) =>
   HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, { params, success: Call }).annotateMerge(
-    about({ summary: verb, scope: "calls:write", ...notBuilt })
+    about({ summary: verb, scope: "calls:write", notBuiltYet: true })
   )
 
 const unbuiltPart = <const Part extends string>(part: Part) =>
   HttpApiEndpoint.get(part, `/v1/calls/:id/${part}`, { params, success: Schema.Json }).annotateMerge(
-    about({ summary: part, scope: "calls:read", ...notBuilt })
+    about({ summary: part, scope: "calls:read", notBuiltYet: true })
   )
 
 /** An endpoint for each verb of the table: the types say which is which, and that there are some. */
@@ -81,10 +79,12 @@ const place = HttpApiEndpoint.post("place", "/v1/calls", {
 
 const list = HttpApiEndpoint.get("list", "/v1/calls", {
   query: {
-    status: Schema.optionalKey(CallStatus),
-    direction: Schema.optionalKey(Schema.Literals(["inbound", "outbound"])),
-    from_number: Schema.optionalKey(E164),
-    to_number: Schema.optionalKey(E164),
+    status: Schema.optionalKey(CallStatus.annotate({ description: "Only with this status." })),
+    direction: Schema.optionalKey(
+      Schema.Literals(["inbound", "outbound"]).annotate({ description: "Only in this direction." })
+    ),
+    from_number: Schema.optionalKey(E164.annotate({ description: "Only from this number, E.164." })),
+    to_number: Schema.optionalKey(E164.annotate({ description: "Only to this number, E.164." })),
     initiated_after: Schema.optionalKey(Query.timestamp("Only calls initiated after this moment.")),
     ...Pagination.parameters
   },
@@ -93,8 +93,7 @@ const list = HttpApiEndpoint.get("list", "/v1/calls", {
   about({
     summary: "List calls",
     description: "Newest first; `legs` and `recordings` are empty.",
-    scope: "calls:read",
-    refusals: ["not_found"]
+    scope: "calls:read"
   })
 )
 

@@ -3,22 +3,38 @@ import * as Field from "../../call/verb/Field.ts"
 import { E164 } from "../../domain/E164.ts"
 import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
 import * as PathId from "../PathId.ts"
+import * as Text from "../Text.ts"
 
-const optional = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
-const { channels, format, httpsUrl, int, or } = Field
+const optional = <S extends Schema.Top>(schema: S, description: string, example: S["Type"] | null) =>
+  Schema.optionalKey(Schema.NullOr(schema).annotate({ description, examples: [example] }))
+const { channels, format, httpsUrl, int, of, or } = Field
 
 /** The request body of a new call; those of its verbs stand with the verbs. */
 export const PlaceCall = Schema.Struct({
-  from: E164,
-  to: E164,
-  route_id: optional(PathId.prefixed("route")),
-  record: or(NotBuiltYet.value(Schema.Literals(["off", "on_answer", "on_ringing", "on_demand"]), ["off"]), "off"),
+  from: of(E164, "The calling number, E.164: an active number of the workspace.", "+12025550150"),
+  to: of(E164, "The called number, E.164.", "+12025550100"),
+  route_id: optional(PathId.prefixed("route"), "The connection that it goes over; null: the default one.", null),
+  record: or(
+    NotBuiltYet.value(
+      of(Schema.Literals(["off", "on_answer", "on_ringing", "on_demand"]), "When recording begins.", "off"),
+      ["off"]
+    ),
+    "off"
+  ),
   record_channels: or(channels, "single"),
   record_format: or(format, "mp3"),
-  customer_reference: optional(Schema.String.check(Schema.isMaxLength(128))),
-  answering_machine_detection: or(NotBuiltYet.value(Schema.Literals(["off", "premium"]), ["off"]), "off"),
-  audio_url: NotBuiltYet.field(httpsUrl),
-  timeout_secs: or(int(1, 600), 60),
-  time_limit_secs: optional(int(1, 86_400)),
-  caller_id_forwarding: or(Schema.Boolean, false)
+  customer_reference: optional(Text.of(0, 128), "Shown on the call and told with each of its events.", "order 7"),
+  answering_machine_detection: or(
+    NotBuiltYet.value(of(Schema.Literals(["off", "premium"]), "Whether it is told if a machine answered.", "off"), [
+      "off"
+    ]),
+    "off"
+  ),
+  audio_url: NotBuiltYet.field(httpsUrl("Played to the far end before it answers.")),
+  timeout_secs: or(of(int(1, 600), "How long it may ring, in seconds.", 30), 60),
+  time_limit_secs: optional(int(1, 86_400), "The longest answered time, in seconds; null: no limit of its own.", 3_600),
+  caller_id_forwarding: or(
+    of(Schema.Boolean, "`from` may be any number; only where the workspace's quota allows it.", false),
+    false
+  )
 }).annotate({ identifier: "PlaceCall" })

@@ -32,7 +32,7 @@ export const layer = HttpApiBuilder.group(
         const refusal = egress.refuse(url)
         return refusal === null
           ? Effect.void
-          : Effect.fail(Rejected.of("invalid_request", `${field}: the URL ${refusal}`))
+          : Effect.fail(Rejected.of("invalid_request", `${field}: the URL ${refusal}`, field))
       })
 
     /** One that came without a body gets the verb's defaults. */

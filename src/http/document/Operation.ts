@@ -1,4 +1,4 @@
-import { Context, Schema } from "effect"
+import { Context, type Schema } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { type About, Described } from "../Endpoint.ts"
 import * as Errors from "./Errors.ts"
@@ -16,12 +16,6 @@ export const payloadOf = (
   const schemas = [...endpoint.payload.values()].flatMap(({ schemas }) => [...schemas])
   const [body] = schemas.filter(({ ast }) => ast._tag !== "Null")
   return body === undefined ? null : { schema: body as Schema.Codec<unknown, unknown>, isOptional: schemas.length > 1 }
-}
-
-/** The name of a schema among the document's components. */
-export const identifierOf = (schema: Schema.Top): string | undefined => {
-  const identifier = Schema.resolveAnnotations(schema)?.identifier
-  return typeof identifier === "string" ? identifier : undefined
 }
 
 const idempotencyKey = {
@@ -49,6 +43,13 @@ const schemaIn = (part: unknown): Json | null => {
   const media = isJson(content) ? content["application/json"] : undefined
   const schema = isJson(media) ? media["schema"] : undefined
   return isJson(schema) ? schema : null
+}
+
+/** The name of the body's schema among the document's components. */
+export const bodyOf = (operation: Json): string | null => {
+  const schema = schemaIn(operation["requestBody"])
+  const $ref = schema === null ? undefined : withoutNull(schema)["$ref"]
+  return typeof $ref === "string" ? ($ref.split("/").at(-1) ?? null) : null
 }
 
 const requestBody = (operation: Json, endpoint: HttpApiEndpoint.Top, components: Example.Components): Json | null => {

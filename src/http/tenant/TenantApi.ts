@@ -73,6 +73,7 @@ const resend = HttpApiEndpoint.post("resend", "/v1/auth/verify-email/resend", {
     about({
       summary: "Send the verification mail again",
       description: "The answer does not tell whether the address is known.",
+      example: { response: {} },
       scope: null
     })
   )
