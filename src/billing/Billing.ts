@@ -46,7 +46,7 @@ export class Billing extends Context.Service<
     ) => Effect.Effect<{ readonly balanceCents: number }, Rejected>
     /** A positive limit lets the balance go below zero by as much. */
     readonly setCreditLimit: (tenantId: string, cents: number) => Effect.Effect<void, Rejected>
-    /** Micro-USD a minute for a call with `number` (E.164) at the other end, from memory. */
+    /** Micro-USD a minute for a call to `number` (E.164; the tenant's own when inbound), from memory. */
     readonly rate: (direction: RateDeck.Direction, number: string) => Effect.Effect<number>
     readonly rates: Effect.Effect<ReadonlyArray<RateDeck.Rate>>
     /** Replaces the whole deck, or nothing of it; a call keeps the rates that it was admitted with. */

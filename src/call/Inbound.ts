@@ -37,7 +37,7 @@ export const make = (doors: {
     if (owner === null || owner.status !== "active") return refused("not_found")
     const { tenantId } = owner
     const callId = Id.derive(registry.entropy.hex(16), "call")
-    const microUsdPerMinute = yield* billing.rate("inbound", offer.from)
+    const microUsdPerMinute = yield* billing.rate("inbound", offer.to)
     const admitted = yield* Effect.result(accounts.admit(tenantId, callId, reserved("inbound", microUsdPerMinute)))
     if (admitted._tag === "Failure")
       return refused(admitted.failure.code === "tenant_suspended" ? "user_busy" : "unavailable")

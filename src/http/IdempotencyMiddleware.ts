@@ -10,11 +10,15 @@ const keyLimit = 128
 
 const tooLong = Rejected.of("idempotency_key_too_long", `an Idempotency-Key has at most ${keyLimit} characters`)
 
+/** Unicode code points, like every length: node gives the bytes of a header as Latin-1. */
+const lengthOf = (key: string): number =>
+  key.length <= keyLimit ? key.length : Array.from(Buffer.from(key, "latin1").toString()).length
+
 /** The request's Idempotency-Key; `null` when it has none (an empty one is none). */
 export const keyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string | null, Rejected> => {
   const key = request.headers["idempotency-key"]
   if (key === undefined || key === "") return Effect.succeed(null)
-  return key.length > keyLimit ? Effect.fail(tooLong) : Effect.succeed(key)
+  return lengthOf(key) > keyLimit ? Effect.fail(tooLong) : Effect.succeed(key)
 }
 
 /** The path that identifies a request: without query and trailing slash. */

@@ -1,0 +1,48 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { Accounts } from "../../src/account/Account.ts"
+import { Entropy } from "../../src/actor/Entropy.ts"
+import { Billing } from "../../src/billing/Billing.ts"
+import type { CallRegistry } from "../../src/call/CallRegistry.ts"
+import * as Inbound from "../../src/call/Inbound.ts"
+import { Connections } from "../../src/connection/Connection.ts"
+import { Rejected } from "../../src/domain/Rejected.ts"
+import { Numbers } from "../../src/number/Number.ts"
+
+describe("an inbound call", () => {
+  it.effect("is rated by the called number, which is the tenant's own", () =>
+    Effect.gen(function* () {
+      const asked: Array<readonly [direction: string, number: string]> = []
+      const doors = Layer.mergeAll(
+        Layer.mock(Accounts)({
+          admit: () => Effect.fail(Rejected.of("balance_insufficient", "no money")),
+          opening: () => {
+            throw new Error("no account opens here")
+          },
+          onStatus: () => {}
+        }),
+        Layer.mock(Billing)({ rate: (...args) => Effect.sync(() => asked.push(args)) }),
+        Layer.mock(Connections)({}),
+        Layer.mock(Numbers)({
+          byDialled: () => Effect.succeed({ tenantId: "t", numberId: "n", routeId: null, status: "active" })
+        }),
+        Entropy.layerFixed("inbound")
+      )
+      yield* Effect.gen(function* () {
+        const admit = Inbound.make({
+          registry: { entropy: yield* Entropy } as unknown as CallRegistry,
+          accounts: yield* Accounts,
+          billing: yield* Billing,
+          connections: yield* Connections,
+          numbers: yield* Numbers,
+          maxCallSecs: 60,
+          accepting: () => true
+        })
+        const numbers = { from: "+442079460123", to: "+12025550150" }
+        const offer = { ...numbers, legId: "l", adapter: "sip", routeIds: [], resume: null, at: 0 }
+        assert.deepStrictEqual(yield* admit(offer), { admitted: false, cause: "unavailable" })
+      }).pipe(Effect.provide(doors))
+      assert.deepStrictEqual(asked, [["inbound", "+12025550150"]])
+    })
+  )
+})
