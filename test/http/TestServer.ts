@@ -306,7 +306,8 @@ export const send = (port: number, method: string, path: string, asked: Asked = 
       }
     )
     outgoing.on("error", reject)
-    outgoing.end(body)
+    // As bytes: with text, node would write the headers in its encoding too.
+    outgoing.end(body === undefined ? undefined : Buffer.from(body))
   })
 
 /** Bytes out, everything that comes back until the server closes. */
