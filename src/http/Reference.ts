@@ -45,15 +45,25 @@ export const policyOf = (page: string): ReadonlyArray<string> => {
   ]
 }
 
+/** Prepared once, for the first who asks: at the start, calls that a crash left behind come first. */
+const prepared = (page: Effect.Effect<StaticPage.Page>) =>
+  Effect.map(Effect.cached(Effect.uninterruptible(Effect.flatMap(page, StaticPage.make))), Effect.flatten)
+
+const reference = Effect.map(html, (text): StaticPage.Page => ({
+  text,
+  contentType: "text/html; charset=utf-8",
+  policy: policyOf(text)
+}))
+
+const json = Effect.sync((): StaticPage.Page => ({
+  text: Document.render(),
+  contentType: "application/json",
+  policy: null
+}))
+
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const page = yield* html
-    const json = { text: Document.render(), contentType: "application/json", policy: null }
-    yield* router.add(
-      "GET",
-      Document.pagePath,
-      yield* StaticPage.make({ text: page, contentType: "text/html; charset=utf-8", policy: policyOf(page) })
-    )
-    yield* router.add("GET", Document.documentPath, yield* StaticPage.make(json))
+    yield* router.add("GET", Document.pagePath, yield* prepared(reference))
+    yield* router.add("GET", Document.documentPath, yield* prepared(json))
   })
 )
