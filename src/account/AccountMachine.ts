@@ -1,5 +1,6 @@
-import { HashMap } from "effect"
+import { HashMap, Option } from "effect"
 import { accepted, type Machine, type Outcome, rejected, type StepContext, unchanged } from "../actor/Machine.ts"
+import * as Tell from "../actor/Tell.ts"
 import { type Code, rejection } from "../domain/ErrorCatalogue.ts"
 import * as Money from "../domain/Money.ts"
 
@@ -42,10 +43,17 @@ export interface Settings {
   readonly seq: number
 }
 
-/** What lives, and what it reserves: the price of its next minute. */
+/** What lives, and what it reserves: the price of its next minutes. */
 export interface Live {
   readonly direction: "inbound" | "outbound"
   readonly reservedCents: number
+  /** The number of the last that was heard of it. */
+  readonly heard: number
+}
+
+/** What something that lives tells its account, after the commit that says so. */
+export interface Told extends Tell.Tell<{ readonly type: "ended"; readonly chargedCents: number }> {
+  readonly from: string
 }
 
 /** What the rows say, kept up to date by what happens. Days and months are UTC. */
@@ -68,7 +76,7 @@ export type AccountInput =
   | { readonly type: "admit"; readonly id: string; readonly live: Live }
   /** What was admitted never came to be. */
   | { readonly type: "abandoned"; readonly id: string }
-  | { readonly type: "call_ended"; readonly id: string; readonly chargedCents: number }
+  | ({ readonly type: "told" } & Told)
   | { readonly type: "quota_set"; readonly quota: Partial<Quota> }
   | { readonly type: "suspended"; readonly reason: SuspensionReason }
   | { readonly type: "reactivated"; readonly ifReason: SuspensionReason | null }
@@ -136,15 +144,19 @@ export const step = (
     }
     case "abandoned":
       return HashMap.has(tally.live, input.id) ? withTally({ live: HashMap.remove(tally.live, input.id) }) : unchanged
-    case "call_ended":
-      return HashMap.has(tally.live, input.id)
-        ? withTally({
-            live: HashMap.remove(tally.live, input.id),
-            balanceCents: tally.balanceCents - input.chargedCents,
-            daySpentCents: tally.daySpentCents + input.chargedCents,
-            monthSpentCents: tally.monthSpentCents + input.chargedCents
-          })
-        : unchanged
+    case "told": {
+      const { body, from, n } = input
+      const sender = Option.getOrNull(HashMap.get(tally.live, from))
+      if (sender === null || Tell.hear(sender.heard, n) === "repeated") return unchanged
+      // One before it was lost with a message that died. The rows know what it said: the actor reads them again.
+      if (Tell.hear(sender.heard, n) === "early") throw new Error(`the account missed what ${from} told before ${n}`)
+      return withTally({
+        live: HashMap.remove(tally.live, from),
+        balanceCents: tally.balanceCents - body.chargedCents,
+        daySpentCents: tally.daySpentCents + body.chargedCents,
+        monthSpentCents: tally.monthSpentCents + body.chargedCents
+      })
+    }
     case "quota_set":
       return withSettings({ quota: { ...settings.quota, ...input.quota } })
     case "suspended":

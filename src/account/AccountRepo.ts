@@ -1,7 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { Json } from "../store/Journal.ts"
-import type { Settings, Tally } from "./AccountMachine.ts"
+import type { Settings } from "./AccountMachine.ts"
+import type { Rows, Unsettled } from "./LiveAccounts.ts"
 
 const OrNull = Schema.NullOr
 
@@ -20,25 +20,6 @@ const StoredSettings = Schema.Struct({
 })
 
 const decode = Schema.decodeUnknownResult(StoredSettings)
-
-/** An entity of the tenant that recovery would rebuild. */
-export interface Unsettled {
-  readonly id: string
-  readonly kind: string
-  readonly stateVersion: number
-  readonly state: Json
-}
-
-/** What the rows say of an account, in one snapshot: what a call was charged is in the money if and only if it has ended. */
-export interface Rows {
-  /** Of the account, where everything of its tenant lives. */
-  readonly partition: number
-  readonly settings: Settings
-  readonly money: Pick<Tally, "balanceCents" | "creditLimitCents" | "daySpentCents" | "monthSpentCents">
-  readonly unsettled: ReadonlyArray<Unsettled>
-  /** Which of the asked ids have a row. */
-  readonly born: ReadonlySet<string>
-}
 
 export const make = (sql: SqlClient.SqlClient) => {
   /** Balance, the debits of the UTC day and month, and what is unsettled; null for an unknown tenant. */

@@ -58,7 +58,7 @@ export interface Actor<State, Input, Asked, Answer> {
   /** A tell that waits for nothing. */
   readonly post: (input: Input) => void
   /** Reads the state again, in its turn among the messages; completes when that is done. */
-  readonly reread: Effect.Effect<void>
+  readonly reread: () => Effect.Effect<void>
   /**
    * Stops the actor if it is idle: nothing waits, nothing is under way, and nothing came since this was last asked. True:
    * it takes no message any more, and its id may be loaded again.
@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   const { behavior, id, place, time } = options
   const { clock, crash, deadlines, entropy, patience } = options.surroundings
   const { machine } = behavior
-  const mailbox: Mailbox.Mailbox<Mail> = yield* Mailbox.make<Mail>(options.askRoom ?? defaultAskRoom)
+  const mailbox = yield* Mailbox.make<Mail>(options.askRoom ?? defaultAskRoom)
   let state = options.initial
   let now = options.since
   let overflowed = false
@@ -117,7 +117,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     Effect.suspend(() => {
       if (closed !== null) return Effect.fail(closed)
       const done = Deferred.makeUnsafe<Answer | null, Rejected>()
-      if (!Latch.isOpen(place.gate) || !mailbox.put({ input, ask: { asked }, done })) return Effect.fail(busy)
+      if (!Latch.isOpen(place.gate) || !Mailbox.put(mailbox, { input, ask: { asked }, done })) return Effect.fail(busy)
       touched = true
       return Effect.flatMap(patience.wait(done), (answer) =>
         answer === null ? Effect.fail(closed ?? options.ended) : Effect.succeed(answer)
@@ -126,7 +126,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
 
   const put = (input: Input | null, done: Mail["done"]): boolean => {
     if (closed !== null) return false
-    if (!mailbox.put({ input, ask: null, done })) {
+    if (!Mailbox.put(mailbox, { input, ask: null, done })) {
       overflowed = true
       return false
     }
@@ -235,8 +235,8 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     })
 
   const next = Effect.gen(function* () {
-    const mail = yield* mailbox.take
-    mailbox.took(mail)
+    const mail = yield* Mailbox.take(mailbox)
+    Mailbox.took(mailbox, mail)
     current = mail
     if (!Latch.isOpen(place.gate)) yield* place.gate.await
     // Who asked was told meanwhile that it cannot be done now (`Patience`): it must not be done later behind their back.
@@ -255,12 +255,12 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   const over = () => closed !== null || settled()
 
   const retire = (): boolean => {
-    if (over() || touched || current !== null || !mailbox.isEmpty()) {
+    if (over() || touched || current !== null || !Mailbox.isEmpty(mailbox)) {
       touched = false
       return false
     }
     closed = gone
-    mailbox.knock()
+    Mailbox.knock(mailbox)
     return true
   }
 
@@ -269,7 +269,8 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     deadlines.set(id, null, nothing)
     // Interrupted in the middle (the service stops): whether it was committed is for a repetition to find out.
     if (current?.done != null) Deferred.doneUnsafe(current.done, Exit.fail(busy))
-    for (const { done } of yield* mailbox.clear) if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(null))
+    for (const { done } of yield* Mailbox.clear(mailbox))
+      if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(null))
   })
 
   const run = Effect.suspend(() => {
@@ -285,7 +286,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     ask,
     tell: putAndWait,
     post: (input) => void put(input, null),
-    reread: putAndWait(null),
+    reread: () => putAndWait(null),
     retire,
     run
   } satisfies Actor<State, Input, Asked, Answer>

@@ -15,44 +15,47 @@ export interface Mail<Input, Asked, Answer> {
 }
 
 export interface Mailbox<M> {
-  /** Null: somebody knocked. Whoever takes says `took` before anything else can run. */
-  readonly take: Effect.Effect<M | null>
-  readonly took: (mail: M | null) => void
-  /** Everything that waits, taken out. */
-  readonly clear: Effect.Effect<ReadonlyArray<M>>
-  /** False: its room is full. */
-  readonly put: (mail: M) => boolean
-  /** Makes who takes look up, without a message. */
-  readonly knock: () => void
-  readonly isEmpty: () => boolean
+  readonly queue: Queue.Queue<M | null>
+  readonly askRoom: number
+  asks: number
+  tells: number
 }
 
 export const tellRoom = 1_024
 
-export const make = Effect.fnUntraced(function* <M extends { readonly ask: unknown }>(askRoom: number) {
-  const queue = yield* Queue.unbounded<M | null>()
-  let asks = 0
-  let tells = 0
-  const took = (mail: M | null): void => {
-    if (mail === null) return
-    if (mail.ask === null) tells--
-    else asks--
-  }
-  return {
-    take: Queue.take(queue),
-    took,
-    clear: Effect.map(Queue.clear(queue), (all) => {
-      all.forEach(took)
-      return all.filter((mail) => mail !== null)
-    }),
-    put: (mail) => {
-      if (mail.ask === null ? tells >= tellRoom : asks >= askRoom) return false
-      Queue.offerUnsafe(queue, mail)
-      if (mail.ask === null) tells++
-      else asks++
-      return true
-    },
-    knock: () => void Queue.offerUnsafe(queue, null),
-    isEmpty: () => asks === 0 && tells === 0
-  } satisfies Mailbox<M>
-})
+type Any = { readonly ask: unknown }
+
+/** A record and functions over it: there is one for each call. */
+export const make = <M extends Any>(askRoom: number): Effect.Effect<Mailbox<M>> =>
+  Effect.map(Queue.unbounded<M | null>(), (queue) => ({ queue, askRoom, asks: 0, tells: 0 }))
+
+/** False: its room is full. */
+export const put = <M extends Any>(mailbox: Mailbox<M>, mail: M): boolean => {
+  if (mail.ask === null ? mailbox.tells >= tellRoom : mailbox.asks >= mailbox.askRoom) return false
+  Queue.offerUnsafe(mailbox.queue, mail)
+  if (mail.ask === null) mailbox.tells++
+  else mailbox.asks++
+  return true
+}
+
+/** Makes who takes look up, without a message. */
+export const knock = <M extends Any>(mailbox: Mailbox<M>): void => void Queue.offerUnsafe(mailbox.queue, null)
+
+/** Null: somebody knocked. Whoever takes says `took` before anything else can run. */
+export const take = <M extends Any>(mailbox: Mailbox<M>): Effect.Effect<M | null> => Queue.take(mailbox.queue)
+
+export const took = <M extends Any>(mailbox: Mailbox<M>, mail: M | null): void => {
+  if (mail === null) return
+  if (mail.ask === null) mailbox.tells--
+  else mailbox.asks--
+}
+
+/** Everything that waits, taken out. */
+export const clear = <M extends Any>(mailbox: Mailbox<M>): Effect.Effect<ReadonlyArray<M>> =>
+  Effect.map(Queue.clear(mailbox.queue), (all) => {
+    mailbox.asks = 0
+    mailbox.tells = 0
+    return all.filter((mail) => mail !== null)
+  })
+
+export const isEmpty = <M extends Any>({ asks, tells }: Mailbox<M>): boolean => asks === 0 && tells === 0

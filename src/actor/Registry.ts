@@ -173,7 +173,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     Effect.suspend(() => {
       const waiting = loading.get(id)
       if (waiting !== undefined) waiting.again = true
-      return live.get(id)?.reread ?? Effect.void
+      return live.get(id)?.reread() ?? Effect.void
     })
 
   /** Rebuilds entities and tells each so; completes when each has committed what follows. */

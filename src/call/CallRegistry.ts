@@ -37,7 +37,11 @@ export const make = Effect.gen(function* () {
     yield* journal.commit(commitOf(step, asked, rendered))
     if (before === null) yield* accounts.began(state.tenantId, state.id)
     if (isTerminal(state) && (before === null || !isTerminal(before)))
-      yield* accounts.ended(state.tenantId, state.id, effects.chargeCents)
+      yield* accounts.told(state.tenantId, {
+        from: state.id,
+        n: 1,
+        body: { type: "ended", chargedCents: effects.chargeCents }
+      })
     return rendered
   })
 
@@ -134,7 +138,8 @@ export type CallRegistry = Effect.Success<typeof make>
 /** What a call reserves of its account: the price of its next started minute. */
 export const reserved = (direction: CallState["direction"], microUsdPerMinute: number) => ({
   direction,
-  reservedCents: Money.centsFromMicro(microUsdPerMinute)
+  reservedCents: Money.centsFromMicro(microUsdPerMinute),
+  heard: 0
 })
 
 /** About 8 KiB each. */

@@ -15,7 +15,7 @@ const leftCall = Effect.fnUntraced(function* (tenantId: string) {
   return id
 })
 
-const outbound = { direction: "outbound", reservedCents: 1 } as const
+const outbound = { direction: "outbound", reservedCents: 1, heard: 0 } as const
 
 const speakForCalls = Effect.flatMap(Accounts, (accounts) => accounts.reserving("call", () => outbound))
 
@@ -70,7 +70,7 @@ describe("Account, guide/money.md#admission", () => {
         const admitting = yield* Effect.forkChild(accounts.admit(id, "another", outbound))
         yield* somebodyWaits
         yield* sql`UPDATE entity SET settled = true WHERE id = ${call}`
-        yield* accounts.ended(id, call, 0)
+        yield* accounts.told(id, { from: call, n: 1, body: { type: "ended", chargedCents: 0 } })
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(lock)
         yield* Fiber.join(admitting)

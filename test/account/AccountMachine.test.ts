@@ -19,7 +19,7 @@ const account = (
     ...tally
   }
 })
-const live = { direction: "outbound", reservedCents: 1 } as const
+const live = { direction: "outbound", reservedCents: 1, heard: 0 } as const
 const calls = (count: number) =>
   HashMap.fromIterable(Array.from({ length: count }, (_, index) => [`call ${index}`, live] as const))
 const inbound = { type: "admit", id: "inbound", live: { ...live, direction: "inbound" } } as const
@@ -119,7 +119,7 @@ describe("The limit of a call, guide/money.md#the-longest-a-call-can-last", () =
 
 describe("What is told of a call", () => {
   const ended = (state: Account.AccountState, id: string, chargedCents = 7) =>
-    Account.step(state, { type: "call_ended", id, chargedCents }, context)
+    Account.step(state, { type: "told", from: id, n: 1, body: { type: "ended", chargedCents } }, context)
   it("its end gives its place back and takes its charge, once", () => {
     const one = account({ live: calls(2) })
     const first = ended(one, "call 1")
@@ -131,6 +131,17 @@ describe("What is told of a call", () => {
       [493, 7, 7, ["call 0"]]
     )
     assert.strictEqual(ended(first.state, "call 1")._tag, "unchanged")
+  })
+  it("a number that was heard changes nothing, and one that comes too early dies, for what is missing is in the rows", () => {
+    const told = (heard: number, n: number) => () =>
+      Account.step(
+        account({ live: HashMap.make(["call", { ...live, heard }]) }),
+        { type: "told", from: "call", n, body: { type: "ended", chargedCents: 7 } },
+        context
+      )._tag
+    assert.strictEqual(told(2, 2)(), "unchanged")
+    assert.strictEqual(told(2, 3)(), "accepted")
+    assert.throws(told(2, 4))
   })
   it("an admission that is abandoned gives its place back, and costs nothing", () => {
     const outcome = Account.step(account({ live: calls(1) }), { type: "abandoned", id: "call 0" }, context)

@@ -1,0 +1,142 @@
+import { Clock, Effect, HashMap } from "effect"
+import type { Step } from "../actor/Actor.ts"
+import * as Registry from "../actor/Registry.ts"
+import { Rejected } from "../domain/Rejected.ts"
+import type { StoredEntity } from "../store/Journal.ts"
+import * as Machine from "./AccountMachine.ts"
+import type { Operator } from "./AccountRecord.ts"
+import * as InFlight from "./InFlight.ts"
+
+/** An entity of the tenant that recovery would rebuild. */
+export type Unsettled = Pick<StoredEntity, "id" | "kind" | "state" | "stateVersion">
+
+/** What the rows say of an account, in one snapshot: a charge is in the money if and only if who owes it has ended. */
+export interface Rows {
+  /** Of the account, where everything of its tenant lives. */
+  readonly partition: number
+  readonly settings: Machine.Settings
+  readonly money: Pick<Machine.Tally, "balanceCents" | "creditLimitCents" | "daySpentCents" | "monthSpentCents">
+  readonly unsettled: ReadonlyArray<Unsettled>
+  /** Which of the asked ids have a row. */
+  readonly born: ReadonlySet<string>
+}
+
+export type AccountStep = Step<Machine.AccountState, Machine.AccountInput, Machine.Effects>
+
+/** What an unsettled entity of a tenant reserves, as its stored state says; null: nothing (it has ended). */
+export type Reserving = (row: Pick<StoredEntity, "state" | "stateVersion">) => Machine.Live | null
+
+/** An admission takes microseconds and waits for nothing: a burst of a tenant's requests is no reason for a 503. */
+const askRoom = 1_024
+
+const maxLive = 100_000
+
+export const idleMs = 300_000
+
+/**
+ * Accounts in memory: each is loaded when it is first needed, and leaves when nothing of its tenant lives and nobody
+ * asked for a while. Settings are written; the tally is not: it is rebuilt from what the rows say and from what is in
+ * flight, so that an account may die at any moment and forget nothing.
+ */
+export const make = Effect.fnUntraced(function* (rows: {
+  /** The snapshot is taken after this is called; `ids`: may have a row or not. */
+  readonly read: (tenantId: string, day: string, ids: Iterable<string>) => Effect.Effect<Rows | null, Rejected>
+  readonly write: (step: AccountStep, by: Operator | null) => Effect.Effect<void, Rejected>
+  /** Those that this process holds. */
+  readonly partitions: ReadonlyArray<number>
+  /** What a partition's time is ahead of the monotonic clock. */
+  readonly originMs: (partition: number) => number
+  /** True while nothing can be committed. */
+  readonly outage: Effect.Effect<boolean>
+}) {
+  const readers = new Map<string, Reserving>()
+  const inFlight = InFlight.make()
+
+  /** What the rows say, and what was admitted before they were read and is in none of them. */
+  const load = Effect.fnUntraced(function* (tenantId: string) {
+    const admitted = inFlight.of(tenantId)
+    const day = Machine.dayOf(yield* Clock.currentTimeMillis)
+    const found = yield* rows.read(tenantId, day, admitted.keys())
+    if (found === null) return null
+    const unborn = [...admitted].filter(([id]) => !found.born.has(id))
+    const live = found.unsettled.flatMap((row) => {
+      const reserved = readers.get(row.kind)?.(row) ?? null
+      return reserved === null ? [] : [[row.id, reserved] as const]
+    })
+    const state: Machine.AccountState = {
+      settings: found.settings,
+      tally: { ...found.money, day, live: HashMap.fromIterable([...unborn, ...live]) }
+    }
+    return { partition: found.partition, state }
+  })
+
+  const registry = yield* Registry.make<
+    Machine.AccountState,
+    Machine.AccountInput,
+    Machine.Effects,
+    Operator | null,
+    Machine.AccountState
+  >(
+    {
+      behavior: {
+        machine: Machine.machine,
+        commit: (step, by) => {
+          const { input, state } = step
+          if (input.type === "admit") inFlight.add(state.settings.tenantId, input.id, input.live)
+          return step.effects.durable ? Effect.as(rows.write(step, by), state) : Effect.succeed(state)
+        },
+        interpret: () => Effect.void,
+        answer: (state) => state,
+        reload: (tenantId) => Effect.orDie(Effect.map(load(tenantId), (loaded) => loaded?.state ?? null)),
+        recovered: null,
+        // The next one who needs the account reads it again.
+        lastWill: null
+      },
+      since: () => 0,
+      // Days and months are the calendar's; nothing here is measured.
+      offsetMs: null,
+      load,
+      ended: Rejected.of("service_unavailable", "the service is stopping"),
+      unknown: Rejected.of("not_found", "no such tenant"),
+      askRoom,
+      maxLive,
+      passivation: { afterMs: idleMs, mayLeave: ({ tally }) => Machine.liveCalls(tally) === 0 }
+    },
+    rows.outage
+  )
+  for (const partition of rows.partitions) yield* registry.hold(partition, rows.originMs(partition))
+
+  const abandoned = (tenantId: string, id: string) =>
+    Effect.sync(() => {
+      inFlight.remove(tenantId, id)
+      registry.post(tenantId, { type: "abandoned", id })
+    })
+
+  return {
+    admit: (tenantId: string, id: string, live: Machine.Live) =>
+      registry.ask(tenantId, { type: "admit", id, live }, null).pipe(
+        Effect.flatMap(({ tally }) =>
+          Effect.map(registry.get(tenantId), ({ place }) => ({
+            partition: place.partition,
+            fundsCents: tally.balanceCents + tally.creditLimitCents
+          }))
+        ),
+        // Who was told 503 while the account decided was admitted all the same.
+        Effect.tapError((refused) => (refused.code === "service_unavailable" ? abandoned(tenantId, id) : Effect.void))
+      ),
+    began: (tenantId: string, id: string) => Effect.sync(() => inFlight.remove(tenantId, id)),
+    abandoned,
+    told: (tenantId: string, told: Machine.Told) =>
+      Effect.sync(() => registry.post(tenantId, { type: "told", ...told })),
+    reserving: (kind: StoredEntity["kind"], reader: Reserving) => Effect.sync(() => void readers.set(kind, reader)),
+    reread: registry.reread,
+    drop: registry.drop,
+    change: (tenantId: string, input: Machine.AccountInput, by: Operator | null) =>
+      Effect.asVoid(registry.ask(tenantId, input, by)),
+    state: Effect.fnUntraced(function* (tenantId: string) {
+      const state = (yield* registry.get(tenantId)).state()
+      if (state === null) return yield* Effect.die(new Error(`account ${tenantId} has no state`))
+      return { ...state, tally: Machine.rolled(state.tally, yield* Clock.currentTimeMillis) }
+    })
+  } as const
+})
