@@ -7,6 +7,7 @@ import { type CallState, isTerminal, type Leg, primary } from "./CallState.ts"
 import * as CarrierRows from "./CarrierRows.ts"
 import * as Draft from "./Draft.ts"
 import { end } from "./Ending.ts"
+import * as Meter from "./Meter.ts"
 import * as RecoveryRows from "./RecoveryRows.ts"
 import type { StepContext } from "./StepContext.ts"
 import { built, type Rows } from "./verb/Verbs.ts"
@@ -97,6 +98,8 @@ const started = (
     endedAt: null,
     endReason: null,
     endInitiator: null,
+    ringSecs: input.type === "place" ? input.timeoutSecs : null,
+    limit: terms.limit,
     resume: input.type === "offered" ? input.resume : null,
     dialId,
     gone: false
@@ -117,9 +120,7 @@ const started = (
     endedAt: null,
     endReason: null,
     endInitiator: null,
-    timeoutSecs: input.type === "place" ? input.timeoutSecs : 0,
-    limit: terms.limit,
-    microUsdPerMinute: terms.microUsdPerMinute,
+    meters: [Meter.ofLeg(leg, terms.microUsdPerMinute)],
     ratingStatus: "pending",
     costCents: null,
     legs: [leg],
@@ -127,6 +128,7 @@ const started = (
     work: [],
     outliving: [],
     sequence: 0,
+    told: 0,
     seq: 0,
     at: context.now
   }
@@ -187,7 +189,7 @@ const due = (
       return end(draft, failing(state, "carrier_error"), context.now, context, { rejectCause: "error" })
     case "limit":
       // At the limit, not when the timer came: a millisecond later a further minute would have begun.
-      return end(draft, { status: "ended", reason: state.limit.reason, initiator: "system" }, next.at, context)
+      return end(draft, { status: "ended", reason: primary(state).limit.reason, initiator: "system" }, next.at, context)
     case "work":
       return context.work.due(draft, context.now)
     case "hangup":
@@ -217,10 +219,11 @@ const deadlines = (
     )
   ]
   if (isTerminal(state)) return always
+  const leg = primary(state)
   if (state.answeredAt !== null)
-    return [{ at: state.answeredAt + state.limit.afterSecs * 1000, deadline: "limit" as const }, ...always]
-  if (state.direction === "outbound")
-    return [{ at: state.initiatedAt + state.timeoutSecs * 1000, deadline: "ring" as const }, ...always]
+    return [{ at: state.answeredAt + leg.limit.afterSecs * 1000, deadline: "limit" as const }, ...always]
+  if (leg.ringSecs !== null)
+    return [{ at: leg.initiatedAt + leg.ringSecs * 1000, deadline: "ring" as const }, ...always]
   const answering = state.pending.find((pending) => pending.type === "answer")
   return answering === undefined
     ? [{ at: state.initiatedAt + firstCommandMs, deadline: "first_command" as const }, ...always]
@@ -250,7 +253,7 @@ export const over = (verbs: Rows): Machine<CallState, CallInput, Draft.Effects> 
     step: (state, input, moment) => {
       const result = decide(state, input, { ...moment, work })
       if ("_tag" in result) return result
-      const { chargeCents, commands, events } = result
+      const { chargeCents, commands, events, tells } = result
       return accepted(
         {
           ...result.state,
@@ -258,7 +261,7 @@ export const over = (verbs: Rows): Machine<CallState, CallInput, Draft.Effects> 
           sequence: (state?.sequence ?? 0) + events.length,
           at: moment.now
         },
-        { events, commands, chargeCents }
+        { events, commands, chargeCents, tells }
       )
     },
     nextDeadline: (state) => nearest(state, work),

@@ -1,11 +1,10 @@
 import { Effect, FiberSet, Result } from "effect"
-import { Accounts } from "../account/Account.ts"
+import { Accounts, type Live } from "../account/Account.ts"
 import type { Actor, Behavior, Step } from "../actor/Actor.ts"
 import * as EntityTime from "../actor/EntityTime.ts"
 import * as Registry from "../actor/Registry.ts"
 import { Carrier } from "../carrier/Carrier.ts"
 import { type CarrierEvent, inTime } from "../carrier/CarrierEvent.ts"
-import * as Money from "../domain/Money.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 import { Journal } from "../store/Journal.ts"
@@ -15,6 +14,7 @@ import { type Asked, commitOf } from "./CallRecord.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as CallView from "./CallView.ts"
 import type { Effects } from "./Draft.ts"
+import * as Meter from "./Meter.ts"
 import * as Salvage from "./Salvage.ts"
 import * as Upgrade from "./Upgrade.ts"
 
@@ -36,12 +36,7 @@ export const make = Effect.gen(function* () {
     const rendered = asked === null ? nobodyAsked : render(state, asked)
     yield* journal.commit(commitOf(step, asked, rendered))
     if (before === null) yield* accounts.began(state.tenantId, state.id)
-    if (isTerminal(state) && (before === null || !isTerminal(before)))
-      yield* accounts.told(state.tenantId, {
-        from: state.id,
-        n: 1,
-        body: { type: "ended", chargedCents: effects.chargeCents }
-      })
+    yield* Effect.forEach(effects.tells, (told) => accounts.told(state.tenantId, told), { discard: true })
     return rendered
   })
 
@@ -86,7 +81,7 @@ export const make = Effect.gen(function* () {
     const state = Upgrade.state(row)
     return Result.isFailure(state) || isTerminal(state.success)
       ? null
-      : reserved(state.success.direction, state.success.microUsdPerMinute)
+      : reserved(state.success.direction, state.success.meters, state.success.told)
   })
 
   const recoverPartition = Effect.fnUntraced(function* (partition: number) {
@@ -135,12 +130,12 @@ export const make = Effect.gen(function* () {
 
 export type CallRegistry = Effect.Success<typeof make>
 
-/** What a call reserves of its account: the price of its next started minute. */
-export const reserved = (direction: CallState["direction"], microUsdPerMinute: number) => ({
-  direction,
-  reservedCents: Money.centsFromMicro(microUsdPerMinute),
-  heard: 0
-})
+/** What a call reserves of its account: the price of its next minute. */
+export const reserved = (
+  direction: CallState["direction"],
+  meters: Parameters<typeof Meter.nextMinuteCents>[0],
+  heard = 0
+): Live => ({ direction, reservedCents: Meter.nextMinuteCents(meters), heard })
 
 /** About 8 KiB each. */
 const maxLive = 100_000

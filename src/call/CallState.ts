@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { Meter } from "./Meter.ts"
 import type { Item } from "./verb/Family.ts"
 import { built, familiesOf } from "./verb/Verbs.ts"
 
@@ -16,6 +17,13 @@ const OrNull = Schema.NullOr
 export const CallStatus = Schema.Literals(["initiated", "ringing", "answered", "bridged", "ended", "failed"])
 export type CallStatus = typeof CallStatus.Type
 
+/** When an answered call is ended by us, and why: guide/money.md#the-longest-a-call-can-last. */
+export const Limit = Schema.Struct({
+  afterSecs: Schema.Number,
+  reason: Schema.Literals(["time_limit", "balance_exhausted"])
+})
+export type Limit = typeof Limit.Type
+
 export const Leg = Schema.Struct({
   id: Schema.String,
   role: Schema.Literals(["primary", "transfer"]),
@@ -28,6 +36,9 @@ export const Leg = Schema.Struct({
   endedAt: OrNull(Millis),
   endReason: OrNull(Schema.String),
   endInitiator: OrNull(Schema.String),
+  /** How long it may ring, seconds; null: as long as it likes (an inbound leg waits for its first command). */
+  ringSecs: OrNull(Schema.Number),
+  limit: Limit,
   /** The adapter's opaque word for finding this leg again (src/README.md#recovery). */
   resume: Schema.Json,
   /** The command that dialled it; null for an inbound leg. */
@@ -63,13 +74,6 @@ export const WorkItem = Schema.Union(familiesOf(built).map(({ schema }) => schem
 /** An item that outlives its leg, and until when it waits for its outcome. */
 export const Outliving = Schema.Struct({ item: WorkItem, until: Millis })
 
-/** When an answered call is ended by us, and why: guide/money.md#the-longest-a-call-can-last. */
-export const Limit = Schema.Struct({
-  afterSecs: Schema.Number,
-  reason: Schema.Literals(["time_limit", "balance_exhausted"])
-})
-export type Limit = typeof Limit.Type
-
 export const CallState = Schema.Struct({
   id: Schema.String,
   /** What its time is ahead of its partition's. */
@@ -87,11 +91,8 @@ export const CallState = Schema.Struct({
   endedAt: OrNull(Millis),
   endReason: OrNull(Schema.String),
   endInitiator: OrNull(Schema.String),
-  /** Ring time of an outbound call, seconds. */
-  timeoutSecs: Schema.Number,
-  limit: Limit,
-  /** The rate it was admitted with. */
-  microUsdPerMinute: Schema.Number,
+  /** What it is charged by. */
+  meters: Schema.Array(Meter),
   ratingStatus: Schema.Literals(["pending", "rated", "failed"]),
   costCents: OrNull(Schema.Number),
   legs: Schema.Array(Leg),
@@ -101,6 +102,8 @@ export const CallState = Schema.Struct({
   outliving: Schema.Array(Outliving),
   /** The last event's number. */
   sequence: Schema.Number,
+  /** The number of the last thing that it told its account. */
+  told: Schema.Number,
   /** Inputs committed so far. */
   seq: Schema.Number,
   /** Time of the last input. */

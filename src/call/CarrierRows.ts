@@ -5,6 +5,7 @@ import { type CallState, isTerminal, type Leg, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import { end } from "./Ending.ts"
 import * as EndReason from "./EndReason.ts"
+import * as Meter from "./Meter.ts"
 import type { StepContext } from "./StepContext.ts"
 
 type Result = Draft.Draft | Outcome<never, never>
@@ -76,7 +77,13 @@ const ringing = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Result
 const answered = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Result => {
   if (leg.answeredAt !== null) return resume === null ? unchanged : remember(draft, leg, resume)
   const next = Draft.settle(
-    remember(Draft.setLeg(draft, leg.id, { status: "answered", answeredAt: at }), leg, resume),
+    remember(
+      Draft.set(Draft.setLeg(draft, leg.id, { status: "answered", answeredAt: at }), {
+        meters: Meter.answered(draft.state.meters, leg.id, at)
+      }),
+      leg,
+      resume
+    ),
     (pending) => pending.legId === leg.id && (pending.type === "dial" || pending.type === "answer")
   )
   if (leg.role !== "primary") return next

@@ -1,3 +1,4 @@
+import type { Told } from "../account/Account.ts"
 import type { StepContext } from "../actor/Machine.ts"
 import type { CarrierCommand } from "../carrier/Carrier.ts"
 import * as Id from "../domain/Id.ts"
@@ -11,15 +12,18 @@ export interface Draft {
   readonly commands: ReadonlyArray<CarrierCommand>
   /** Debited with this commit; 0: nothing. */
   readonly chargeCents: number
+  /** For the account, after the commit. */
+  readonly tells: ReadonlyArray<Told>
 }
 
 export interface Effects {
   readonly events: ReadonlyArray<CallEvent>
   readonly commands: ReadonlyArray<CarrierCommand>
   readonly chargeCents: number
+  readonly tells: ReadonlyArray<Told>
 }
 
-export const from = (state: CallState): Draft => ({ state, events: [], commands: [], chargeCents: 0 })
+export const from = (state: CallState): Draft => ({ state, events: [], commands: [], chargeCents: 0, tells: [] })
 
 export const set = (draft: Draft, fields: Partial<CallState>): Draft => ({
   ...draft,
@@ -33,6 +37,12 @@ export const emit = (draft: Draft, ...events: ReadonlyArray<CallEvent>): Draft =
 
 export const setLeg = (draft: Draft, legId: string, fields: Partial<Leg>): Draft =>
   set(draft, { legs: draft.state.legs.map((leg) => (leg.id === legId ? { ...leg, ...fields } : leg)) })
+
+/** Tells the account, under the next number. The row of the call says the same to an account that is rebuilt from it. */
+export const tell = (draft: Draft, body: Told["body"]): Draft => {
+  const n = draft.state.told + 1
+  return { ...set(draft, { told: n }), tells: [...draft.tells, { from: draft.state.id, n, body }] }
+}
 
 /** Sends a command without an outcome of its own. */
 export const send = (draft: Draft, command: CarrierCommand): Draft => ({

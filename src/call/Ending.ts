@@ -1,9 +1,9 @@
 import type { RejectCause } from "../carrier/Carrier.ts"
-import * as Money from "../domain/Money.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import { durationSeconds, primary, type Leg } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import type { Ending } from "./EndReason.ts"
+import * as Meter from "./Meter.ts"
 import type { StepContext } from "./StepContext.ts"
 
 /**
@@ -24,13 +24,14 @@ export const end = (
   const endedAt = Math.max(at, state.answeredAt ?? state.initiatedAt)
   const leg = primary(state)
   const closed = state.legs.reduce((open, { id }) => context.work.legEnded(open, id, endedAt), draft)
-  const answeredMs = state.answeredAt === null ? 0 : endedAt - state.answeredAt
-  const costCents = Money.centsFromMicro(Money.legCostMicro(answeredMs, state.microUsdPerMinute))
+  const meters = Meter.ended(state.meters, endedAt)
+  const costCents = Meter.chargeCents(meters)
   const terminal = Draft.set(closed, {
     status: ending.status,
     endedAt,
     endReason: ending.reason,
     endInitiator: ending.initiator,
+    meters,
     ratingStatus: "rated",
     costCents,
     pending: []
@@ -52,7 +53,7 @@ export const end = (
       end_initiator: ending.initiator
     }
   })
-  const charged = { ...announced, chargeCents: costCents }
+  const charged = Draft.tell({ ...announced, chargeCents: costCents }, { type: "ended", chargedCents: costCents })
   return state.legs.reduce(
     (open, each, index) =>
       each.gone

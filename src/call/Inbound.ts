@@ -38,7 +38,9 @@ export const make = (doors: {
     const { tenantId } = owner
     const callId = Id.derive(registry.entropy.hex(16), "call")
     const microUsdPerMinute = yield* billing.rate("inbound", offer.to)
-    const admitted = yield* Effect.result(accounts.admit(tenantId, callId, reserved("inbound", microUsdPerMinute)))
+    const admitted = yield* Effect.result(
+      accounts.admit(tenantId, callId, reserved("inbound", [{ microUsdPerMinute, endedAt: null }]))
+    )
     if (admitted._tag === "Failure")
       return refused(admitted.failure.code === "tenant_suspended" ? "user_busy" : "unavailable")
     const { fundsCents, partition } = admitted.success

@@ -64,7 +64,11 @@ export const make = (doors: {
     yield* destinations.check(caller.tenantId, request.to)
     const microUsdPerMinute = yield* billing.rate("outbound", request.to)
     const callId = Id.derive(registry.entropy.hex(16), "call")
-    const admitted = yield* accounts.admit(caller.tenantId, callId, reserved("outbound", microUsdPerMinute))
+    const admitted = yield* accounts.admit(
+      caller.tenantId,
+      callId,
+      reserved("outbound", [{ microUsdPerMinute, endedAt: null }])
+    )
     const { fundsCents, partition } = admitted
     const abandoned = accounts.abandoned(caller.tenantId, callId)
     const actor = yield* Effect.tapError(registry.spawn(partition, callId, abandoned), () => abandoned)

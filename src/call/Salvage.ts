@@ -2,6 +2,7 @@ import { Result, Schema } from "effect"
 import * as Id from "../domain/Id.ts"
 import type { StoredEntity } from "../store/Journal.ts"
 import { CallState, Leg, Outliving, Pending, WorkItem } from "./CallState.ts"
+import * as Meter from "./Meter.ts"
 import * as Upgrade from "./Upgrade.ts"
 
 /**
@@ -29,9 +30,7 @@ export const fromUnreadable = (row: StoredEntity): CallState => {
     endedAt: null,
     endReason: null,
     endInitiator: null,
-    timeoutSecs: 60,
-    limit: { afterSecs: 0, reason: "time_limit" },
-    microUsdPerMinute: 0,
+    meters: [],
     ratingStatus: "pending",
     costCents: null,
     legs,
@@ -39,6 +38,7 @@ export const fromUnreadable = (row: StoredEntity): CallState => {
     work: wholeOf(WorkItem, raw["work"]),
     outliving: wholeOf(Outliving, raw["outliving"]),
     sequence: 0,
+    told: 0,
     seq: row.seq,
     at: first.initiatedAt
   })
@@ -49,6 +49,7 @@ export const fromUnreadable = (row: StoredEntity): CallState => {
     tenantId: row.tenantId,
     seq: row.seq,
     legs,
+    meters: metersOf(raw, legs),
     answeredAt: state.answeredAt ?? first.answeredAt,
     // A call that ended was rated in the same commit.
     ratingStatus: isOver(state.status) ? "rated" : "pending",
@@ -76,6 +77,8 @@ const legsOf = (raw: Fields, callId: string): readonly [Leg, ...ReadonlyArray<Le
     endedAt: null,
     endReason: null,
     endInitiator: null,
+    ringSecs: direction === "outbound" ? 60 : null,
+    limit: { afterSecs: 0, reason: "time_limit" },
     resume: null,
     dialId: null,
     gone: false
@@ -87,6 +90,16 @@ const legsOf = (raw: Fields, callId: string): readonly [Leg, ...ReadonlyArray<Le
       typeof leg["id"] === "string" ? [readable(Leg, leg, unknown(leg["id"], "transfer"))] : []
     )
   ]
+}
+
+/** One for each leg; a rate that is lost is free. */
+const metersOf = (raw: Fields, legs: ReadonlyArray<Leg>): ReadonlyArray<Meter.Meter> => {
+  const stored = Array.isArray(raw["meters"]) ? raw["meters"].map(fieldsOf) : []
+  return legs.map((leg, index) => {
+    const { answeredAt: startedAt, endedAt, id: legId } = leg
+    const meter = readable(Meter.Meter, stored[index] ?? {}, { ...Meter.ofLeg(leg, 0), startedAt, endedAt })
+    return { ...meter, legId, startedAt: meter.startedAt ?? startedAt }
+  })
 }
 
 /** The call has ended; each leg that may still be there is hung up again, as it was asked to be where that is known. */

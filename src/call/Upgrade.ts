@@ -26,19 +26,43 @@ export const input = (stored: Pick<StoredInput, "input" | "machineVersion">): Ca
 const rowOf = (value: Json | undefined): Row | null =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : null
 
-/**
- * Version 1 kept playbacks and digits among the pending commands, and a gather in a field of its own. Its times were the
- * wall's, as those of its partition were then.
- */
+/** Its times were the wall's, as those of its partition were then. */
 const stateOf1 = (stored: Json): Json => {
   const old = rowOf(stored)
-  if (old === null || !Array.isArray(old["pending"])) return stored
+  return old === null ? stored : { ...workOf1(metersOf1(old)), timeOffsetMs: 0 }
+}
+
+/** Version 1 had one rate, one ring time and one limit, its only leg's, and told its account its end, by no number. */
+const metersOf1 = ({ limit = null, microUsdPerMinute = null, timeoutSecs = null, ...old }: Row): Row => {
+  const legs: ReadonlyArray<Json> = Array.isArray(old["legs"]) ? old["legs"] : []
+  const { direction = null, endedAt = null, status = null } = old
+  const ringSecs = direction === "outbound" ? timeoutSecs : null
+  const answeredAt = old["answeredAt"] ?? null
+  return {
+    ...old,
+    legs: legs.map((leg) => ({ ...rowOf(leg), ringSecs, limit })),
+    meters: [
+      {
+        kind: "leg",
+        legId: rowOf(legs[0])?.["id"] ?? null,
+        direction,
+        microUsdPerMinute,
+        startedAt: answeredAt,
+        endedAt: answeredAt === null ? null : endedAt
+      }
+    ],
+    told: status === "ended" || status === "failed" ? 1 : 0
+  }
+}
+
+/** Version 1 kept playbacks and digits among the pending commands, and a gather in a field of its own. */
+const workOf1 = (old: Row): Row => {
+  if (!Array.isArray(old["pending"])) return old
   const { gather: _, ...rest } = old
   const all: ReadonlyArray<Json> = old["pending"]
   const items = all.map((each) => itemOf1(rowOf(each)))
   return {
     ...rest,
-    timeOffsetMs: 0,
     pending: all.filter((_, index) => items[index] === null),
     work: [...items.filter((item) => item !== null), ...gatherOf1(old)],
     outliving: []

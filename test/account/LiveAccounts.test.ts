@@ -119,6 +119,30 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random) {
 })
 
 describe("Accounts in memory", () => {
+  it.effect("what began and ended while the account was being read is charged once", () =>
+    Effect.gen(function* () {
+      const { accounts, balance, call, credit, holding } = yield* setUp({ below: () => 20, chance: () => false })
+      const life = {
+        direction: "outbound",
+        born: true,
+        lifeMs: 1,
+        tellMs: 30,
+        times: 1,
+        missed: false,
+        cents: 7
+      } as const
+      yield* Effect.forkScoped(Effect.orDie(call("first", { ...life, commitMs: 45, beganMs: 1 })))
+      // Loaded, and admitted at 40 ms; committed, begun and ended while it is read again, before the snapshot at 90.
+      yield* TestClock.adjust(70)
+      yield* Effect.forkScoped(credit)
+      yield* TestClock.adjust("1 second")
+      const asked = yield* Effect.forkScoped(accounts.state(tenantId))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.join(asked)).tally.balanceCents, balance())
+      assert.strictEqual(holding.size, 0)
+    }).pipe(Effect.scoped, Effect.provide(Entropy.layerFixed("live accounts")))
+  )
+
   it.effect.prop(
     "hold what lives, to the id and the cent, whatever is late, repeated, lost, or dies; and never admit beyond the limit",
     { seed: Schema.Int },

@@ -65,6 +65,12 @@ const move = (world: World, { does, which }: Move): void => {
 }
 
 describe("What one entity tells another", () => {
+  it("is taken when it is the next, known when it was heard, and waits when one before it is missing", () =>
+    assert.deepStrictEqual(
+      [1, 2, 3, 4].map((n) => Tell.hear(2, n)),
+      ["repeated", "repeated", "next", "early"]
+    ))
+
   it.prop(
     "arrives once and in order, whatever is lost, repeated or comes in another order on the way",
     { seed: Schema.Int },

@@ -437,6 +437,23 @@ describe("Properties over random inputs (src/README.md#what-holds-and-is-tested)
   )
 
   it.prop(
+    "the account is told of the end once, under the next number, with what was charged in that commit",
+    walks,
+    ({ inbound, moves }) => {
+      const scene = walk(inbound, moves)
+      const told = scene.effects.flatMap(({ chargeCents, tells }) => tells.map((tell) => ({ chargeCents, tell })))
+      assert.deepStrictEqual(
+        told.map(({ tell: { n } }) => n),
+        isTerminal(scene.state) ? [1] : []
+      )
+      assert.strictEqual(scene.state.told, told.length)
+      for (const { chargeCents, tell } of told)
+        assert.deepStrictEqual(tell, { from: scene.state.id, n: 1, body: { type: "ended", chargedCents: chargeCents } })
+    },
+    runs
+  )
+
+  it.prop(
     "time never runs backward and a terminal call is rated",
     walks,
     ({ inbound, moves }) => {

@@ -20,7 +20,7 @@ describe("A call whose stored state cannot be read any more", () => {
   const recovered = { type: "recovered", legs: {}, lostAt: 2_000_000 } as const
 
   for (const [what, state] of [
-    ["has lost a field", { ...Sample.start(Sample.place()).state, limit: undefined }],
+    ["has lost a field", { ...Sample.start(Sample.place()).state, meters: undefined }],
     ["is of another world", { hello: ["there"] }],
     ["is no object", "nothing"]
   ] as const)

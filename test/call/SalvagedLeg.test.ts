@@ -48,17 +48,15 @@ const recover = (state: CallState) => {
 
 describe("A damaged state of a call over SIP", () => {
   for (const [what, damage] of [
-    ["its limit is lost", { limit: null }],
-    ["its status is another's", { status: "dancing" }],
-    ["a field of its leg is", "leg"]
+    ["a meter has lost its leg", ({ meters }: CallState) => ({ meters: [{ ...meters[0], legId: 7 }] })],
+    ["its status is another's", () => ({ status: "dancing" })],
+    ["the limit of its leg is lost", ({ legs }: CallState) => ({ legs: [{ ...legs[0], limit: null }] })],
+    ["a field of its leg is", ({ legs }: CallState) => ({ legs: [{ ...legs[0], initiatedAt: "soon" }] })]
   ] as const)
     it.effect(`gives its far end the BYE of its dialog, and its bill, when ${what}`, () =>
       Effect.gen(function* () {
         const { state } = yield* killed("answered")
-        const [leg] = state.legs
-        const row = rowOf(
-          damage === "leg" ? { ...state, legs: [{ ...leg, initiatedAt: "soon" }] } : { ...state, ...damage }
-        )
+        const row = rowOf({ ...state, ...damage(state) })
         assert.isTrue(Result.isFailure(Upgrade.state(row)))
         const { effects, state: ended } = recover(Salvage.fromUnreadable(row))
         assert.strictEqual(effects.chargeCents, recover(state).effects.chargeCents)
@@ -77,7 +75,7 @@ describe("A damaged state of a call over SIP", () => {
     Effect.gen(function* () {
       const { state } = yield* killed("ringing")
       for (const resume of [state.legs[0]?.resume ?? null, "unreadable"]) {
-        const row = rowOf({ ...state, timeoutSecs: "long", legs: [{ ...state.legs[0], resume }] })
+        const row = rowOf({ ...state, told: "much", legs: [{ ...state.legs[0], resume }] })
         const { effects } = recover(Salvage.fromUnreadable(row))
         const rig = yield* Rig.make("second")
         for (const command of effects.commands) yield* rig.command(command)
@@ -123,7 +121,7 @@ describe("A damaged state of a call over SIP", () => {
       t0 + 1000
     )
     for (const pending of [hung.state.pending, "gone"]) {
-      const { effects, state } = recover(Salvage.fromUnreadable(rowOf({ ...hung.state, limit: 0, pending })))
+      const { effects, state } = recover(Salvage.fromUnreadable(rowOf({ ...hung.state, told: "much", pending })))
       assert.deepStrictEqual([effects.events, effects.chargeCents], [[], 0])
       assert.strictEqual(effects.commands[0]?.type, "hangup")
       assert.deepStrictEqual([state.costCents, state.ratingStatus], [hung.state.costCents, "rated"])

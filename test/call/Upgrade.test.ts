@@ -22,6 +22,22 @@ describe("What version 1 wrote", () => {
     assert.isTrue(state.work.every(({ legId }) => legId === state.legs[0]?.id))
   })
 
+  it("is charged by the meter of its leg, at the rate it was admitted with; ring time and limit are its leg's", () => {
+    const { legs, meters, told } = liveState()
+    const { answeredAt, limit, microUsdPerMinute, timeoutSecs } = live
+    assert.deepStrictEqual(meters, [
+      {
+        kind: "leg",
+        legId: legs[0]?.id ?? "",
+        direction: "outbound",
+        microUsdPerMinute,
+        startedAt: answeredAt,
+        endedAt: null
+      }
+    ])
+    assert.deepStrictEqual([legs[0]?.limit, legs[0]?.ringSecs, told], [limit, timeoutSecs, 0])
+  })
+
   it("goes on: each piece of its work ends with its event, known by the ids of then", () => {
     const [playback, digits, gather] = liveState().work
     const legId = live.legs[0]?.id ?? ""

@@ -1,0 +1,45 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as Meter from "../../src/call/Meter.ts"
+
+const leg = { id: "svc_leg_1", direction: "outbound" } as const
+const second = { id: "svc_leg_2", direction: "outbound" } as const
+const minute = 60_000
+
+describe("The meters of a call", () => {
+  it("a leg that was never answered costs nothing", () =>
+    assert.strictEqual(Meter.chargeCents(Meter.ended([Meter.ofLeg(leg, 10_000)], minute)), 0))
+
+  it("each leg is charged from its own answer, at its own rate, and the sum is rounded up once", () => {
+    const meters = [Meter.ofLeg(leg, 4_000), Meter.ofLeg(second, 7_000)]
+    const both = Meter.answered(Meter.answered(meters, leg.id, 0), second.id, 90_000)
+    // 3 started minutes at 0.4 cents, 2 at 0.7: 2.6 cents.
+    assert.strictEqual(Meter.chargeCents(Meter.ended(both, 2 * minute + 90_001 - 60_000)), 3)
+  })
+
+  it("a leg that has ended stays as it was: neither its answer nor its end comes twice", () => {
+    const ended = Meter.ended(Meter.answered([Meter.ofLeg(leg, 10_000)], leg.id, 0), minute)
+    assert.deepStrictEqual(Meter.ended(Meter.answered(ended, leg.id, 5 * minute), 9 * minute), ended)
+    assert.strictEqual(Meter.chargeCents(ended), 1)
+  })
+
+  it("what has not ended reserves its next minute", () => {
+    const [first, other] = [Meter.ofLeg(leg, 15_000), Meter.ofLeg(second, 6_000)]
+    assert.strictEqual(Meter.nextMinuteCents([first, other]), 3)
+    assert.strictEqual(Meter.nextMinuteCents([first, { ...other, endedAt: 1 }]), 2)
+    assert.strictEqual(Meter.nextMinuteCents([]), 0)
+  })
+
+  const Ms = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000_000 }))
+  const Rate = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
+  it.prop(
+    "the bill is never below the minutes that were used, and less than one started minute and a cent above",
+    { ms: Ms, rate: Rate },
+    ({ ms, rate }) => {
+      const cents = Meter.chargeCents(Meter.ended(Meter.answered([Meter.ofLeg(leg, rate)], leg.id, 7), 7 + ms))
+      const exact = (ms / minute) * (rate / 10_000)
+      assert.isAtLeast(cents, exact)
+      assert.isBelow(cents, exact + rate / 10_000 + 1)
+    }
+  )
+})
