@@ -90,6 +90,7 @@ export const make = Effect.fnUntraced(function* (rows: {
         reload: (tenantId) => Effect.orDie(Effect.map(load(tenantId), (loaded) => loaded?.state ?? null)),
         recovered: null,
         // The next one who needs the account reads it again.
+        ready: null,
         lastWill: null
       },
       since: () => 0,

@@ -1,4 +1,4 @@
-import { Cause, Deferred, Effect, Exit, Latch, Metric, Result } from "effect"
+import { Cause, Deferred, Effect, Exit, type Fiber, Latch, Metric, Result } from "effect"
 import { Rejected } from "../domain/Rejected.ts"
 import * as EntityTime from "./EntityTime.ts"
 import type { Machine, StepContext } from "./Machine.ts"
@@ -28,6 +28,11 @@ export interface Behavior<State, Input extends {}, Effects, Asked, Answer> {
   readonly reload: (id: string) => Effect.Effect<State | null>
   /** After a defect: the input that tells of the recovery; null: reading the state again was all of it. */
   readonly recovered: ((state: State) => Effect.Effect<Input>) | null
+  /**
+   * Completes when nothing that happened before this deadline can still come; what waits is handled meanwhile, and the
+   * deadline after it. Bounded by whoever answers. Null: a deadline is handled when its time has come.
+   */
+  readonly ready: ((state: State, due: Input) => Effect.Effect<void>) | null
   /** The input that ends the entity cleanly when it cannot be kept alive; null: the actor just stops, its rows are whole. */
   readonly lastWill: ((reason: string) => Input) | null
 }
@@ -53,8 +58,8 @@ export interface Actor<State, Input, Asked, Answer> {
   /** The newest committed state; null before the first commit. */
   readonly state: () => State | null
   readonly ask: (input: Input, asked: Asked) => Effect.Effect<Answer, Rejected>
-  /** Completes when the input was handled; also when it was late, or the entity has ended. */
-  readonly tell: (input: Input) => Effect.Effect<void>
+  /** Completes when the input was handled, or will not be. */
+  readonly tell: (input: Input) => Effect.Effect<Handled>
   /** A tell that waits for nothing. */
   readonly post: (input: Input) => void
   /** Reads the state again, in its turn among the messages; completes when that is done. */
@@ -67,6 +72,12 @@ export interface Actor<State, Input, Asked, Answer> {
   /** Runs until the entity is settled, retires or gives up; who waits then is answered. */
   readonly run: Effect.Effect<void>
 }
+
+/**
+ * What became of a tell. `done`: it and what it brought is durable, or it changed nothing; `ended`: the entity needs no
+ * more messages; `fault`: nothing was written, and it may be told again.
+ */
+export type Handled = "done" | "ended" | "fault"
 
 const defaultAskRoom = 64
 const restartWindowMs = 10_000
@@ -100,7 +111,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
 }) {
   type Mail = Mailbox.Mail<Input, Asked, Answer>
   const { behavior, id, place, time } = options
-  const { clock, crash, deadlines, entropy, patience } = options.surroundings
+  const { clock, crash, deadlines, entropy, fork, patience } = options.surroundings
   const { machine } = behavior
   const mailbox = yield* Mailbox.make<Mail>(options.askRoom ?? defaultAskRoom)
   let state = options.initial
@@ -112,6 +123,8 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   /** A message came since `retire` was last asked. */
   let touched = true
   let faultsAt: ReadonlyArray<number> = []
+  /** A deadline that has come waits for what may have happened before it. */
+  let holding: Fiber.Fiber<void> | null = null
 
   const ask = (input: Input, asked: Asked): Effect.Effect<Answer, Rejected> =>
     Effect.suspend(() => {
@@ -134,19 +147,30 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     return true
   }
 
-  const putAndWait = (input: Input | null): Effect.Effect<void> =>
+  const putAndWait = (input: Input | null): Effect.Effect<Handled> =>
     Effect.suspend(() => {
       const done = Deferred.makeUnsafe<Answer | null, Rejected>()
-      return put(input, done) ? Effect.ignore(Deferred.await(done)) : Effect.void
+      if (!put(input, done)) return Effect.succeed(settled() ? "ended" : "fault")
+      return Effect.match(Deferred.await(done), { onFailure: () => "fault", onSuccess: () => "done" })
     })
 
   const watch = (): void => {
-    const next = state === null || over() ? null : machine.nextDeadline(state)
+    const next = state === null || over() || holding !== null ? null : machine.nextDeadline(state)
     deadlines.set(
       id,
       next === null ? null : EntityTime.toMonotonic(time, clock, next.at),
-      next === null ? nothing : () => void put(next.input, null)
+      next === null ? nothing : () => fall(next.input)
     )
+  }
+
+  /** A deadline has come. */
+  const fall = (due: Input): void => {
+    if (behavior.ready === null || state === null) return void put(due, null)
+    holding = fork(behavior.ready(state, due))
+    holding.addObserver(() => {
+      holding = null
+      put(due, null)
+    })
   }
 
   const decide = (input: Input, ask: Mail["ask"], done: Mail["done"]) =>
@@ -269,8 +293,9 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     deadlines.set(id, null, nothing)
     // Interrupted in the middle (the service stops): whether it was committed is for a repetition to find out.
     if (current?.done != null) Deferred.doneUnsafe(current.done, Exit.fail(busy))
-    for (const { done } of yield* Mailbox.clear(mailbox))
-      if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(null))
+    for (const { ask, done } of yield* Mailbox.clear(mailbox))
+      if (done !== null) Deferred.doneUnsafe(done, ask !== null || settled() ? Exit.succeed(null) : Exit.fail(busy))
+    holding?.interruptUnsafe()
   })
 
   const run = Effect.suspend(() => {
@@ -286,7 +311,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     ask,
     tell: putAndWait,
     post: (input) => void put(input, null),
-    reread: () => putAndWait(null),
+    reread: () => Effect.asVoid(putAndWait(null)),
     retire,
     run
   } satisfies Actor<State, Input, Asked, Answer>

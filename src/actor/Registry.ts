@@ -1,4 +1,4 @@
-import { Deferred, Effect, Exit, FiberSet, Latch, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, FiberSet, Latch, Scope } from "effect"
 import { Rejected } from "../domain/Rejected.ts"
 import * as Actor from "./Actor.ts"
 import * as EntityTime from "./EntityTime.ts"
@@ -69,7 +69,8 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     partition: number,
     id: string,
     initial: State | null,
-    unborn: Effect.Effect<void>
+    unborn: Effect.Effect<void>,
+    first: Input | null = null
   ) {
     const place = held.get(partition)
     if (place === undefined) return yield* elsewhere
@@ -89,8 +90,10 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
       forget(actor)
       return actor.state() === null ? unborn : Effect.void
     })
+    // Before it runs: a deadline that is due already must not overtake it.
+    const told = first === null ? null : yield* Effect.forkDetach(actor.tell(first), { startImmediately: true })
     yield* FiberSet.run(place.fibers, Effect.ensuring(actor.run, left))
-    return actor
+    return { actor, told }
   })
 
   const timeOf = ({ originMs }: Held, initial: State | null): EntityTime.EntityTime => {
@@ -107,6 +110,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   /** A new entity. `unborn` runs when its actor ends without ever having had a state: its first input was not committed. */
   const spawn = (partition: number, id: string, unborn: Effect.Effect<void>): Effect.Effect<Entity, Rejected> =>
     Effect.suspend(() => (live.size >= kind.maxLive ? Effect.fail(full) : begin(partition, id, null, unborn))).pipe(
+      Effect.map(({ actor }) => actor),
       // An interrupted request must not leak half an entity.
       Effect.uninterruptible
     )
@@ -119,7 +123,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
       loaded = yield* load(id)
     } while (waiting.again)
     if (loaded === null) return yield* kind.unknown
-    const actor = yield* begin(loaded.partition, id, loaded.state, Effect.void)
+    const { actor } = yield* begin(loaded.partition, id, loaded.state, Effect.void)
     waiting.posts.forEach(actor.post)
     return actor
   })
@@ -176,7 +180,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
       return live.get(id)?.reread() ?? Effect.void
     })
 
-  /** Rebuilds entities and tells each so; completes when each has committed what follows. */
+  /** Rebuilds entities and tells each so first; completes when each has committed what follows. */
   const recover = (
     partition: number,
     found: ReadonlyArray<{ readonly id: string; readonly state: State }>,
@@ -185,8 +189,10 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     Effect.forEach(
       found,
       ({ id, state }) =>
-        Effect.flatMap(Effect.uninterruptible(begin(partition, id, state, Effect.void)), (actor) =>
-          Effect.flatMap(recovered(state), actor.tell)
+        Effect.flatMap(recovered(state), (first) =>
+          Effect.flatMap(Effect.uninterruptible(begin(partition, id, state, Effect.void, first)), ({ told }) =>
+            told === null ? Effect.void : Effect.asVoid(Fiber.join(told))
+          )
         ),
       { concurrency: 256, discard: true }
     )

@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, type Fiber, FiberSet } from "effect"
 import { CrashPoint, type Point } from "./CrashPoint.ts"
 import * as Deadlines from "./Deadlines.ts"
 import { Entropy } from "./Entropy.ts"
@@ -11,6 +11,8 @@ export interface Surroundings {
   readonly crash: (point: Point) => void
   readonly deadlines: Deadlines.Deadlines
   readonly patience: Patience.Patience
+  /** Starts a fiber that ends with the registry at the latest. */
+  readonly fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
 }
 
 /** `outage`: true while nothing can be committed. */
@@ -20,6 +22,7 @@ export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>)
     entropy: yield* Entropy,
     crash: yield* CrashPoint,
     deadlines: yield* Deadlines.make,
-    patience: yield* Patience.make(outage)
+    patience: yield* Patience.make(outage),
+    fork: yield* FiberSet.makeRuntime<never, void>()
   } satisfies Surroundings
 })

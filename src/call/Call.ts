@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts, DestinationRules } from "../account/Account.ts"
 import { Billing } from "../billing/Billing.ts"
-import { CarrierSink } from "../carrier/Carrier.ts"
+import { Carrier, CarrierSink } from "../carrier/Carrier.ts"
 import { Connections } from "../connection/Connection.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { Rejected } from "../domain/Rejected.ts"
@@ -75,6 +75,7 @@ export class Calls extends Context.Service<
           connections: yield* Connections,
           numbers: yield* Numbers,
           billing: yield* Billing,
+          carrier: yield* Carrier,
           destinations: yield* DestinationRules,
           maxCallSecs: options.maxCallSecs
         }

@@ -1,6 +1,8 @@
 import { Schema } from "effect"
-import { CarrierEvent, LegPresence } from "../carrier/CarrierEvent.ts"
-import { Limit, RejectCause } from "./CallState.ts"
+import { RejectCause } from "../carrier/CarrierCommand.ts"
+import { CarrierEvent } from "../carrier/CarrierEvent.ts"
+import { Snapshot } from "../carrier/Snapshot.ts"
+import { Limit } from "./CallState.ts"
 import { CallAction } from "./verb/Verbs.ts"
 
 /** What admission found out about a new call. */
@@ -12,12 +14,14 @@ const Terms = Schema.Struct({
   tenantId: Schema.String,
   routeId: Schema.String,
   adapter: Schema.String,
+  /** Of the life of the carrier that the leg is given to. */
+  incarnation: Schema.NullOr(Schema.String),
   microUsdPerMinute: Schema.Number,
   limit: Limit
 })
 export type Terms = typeof Terms.Type
 
-const Deadline = Schema.Literals(["ring", "first_command", "answer", "limit", "work", "hangup"])
+const Deadline = Schema.Literals(["ring", "first_command", "answer", "limit", "work", "hangup", "lost"])
 export type Deadline = typeof Deadline.Type
 
 /**
@@ -47,13 +51,13 @@ export const CallInput = Schema.Union([
   Schema.Struct({ type: Schema.tag("carrier"), event: CarrierEvent }),
   Schema.Struct({ type: Schema.tag("deadline"), deadline: Deadline }),
   /**
-   * The call was rebuilt: `lostAt` is when its process was last alive, null when this very process lives on (a restart
-   * after a defect).
+   * The call was rebuilt, or its carrier is back. `snapshot` is what the carrier says of the legs of the call, null when
+   * it cannot be asked; `lostAt` is the last sign of life of what told of them: where they are gone, that was their end.
    */
   Schema.Struct({
     type: Schema.tag("recovered"),
-    legs: Schema.Record(Schema.String, LegPresence),
-    lostAt: Schema.NullOr(Schema.Number)
+    snapshot: Schema.NullOr(Snapshot),
+    lostAt: Schema.Number
   }),
   /** The call cannot be kept alive (overflow, too many restarts). */
   Schema.Struct({ type: Schema.tag("faulted"), reason: Schema.String }),

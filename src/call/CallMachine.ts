@@ -1,4 +1,5 @@
-import { accepted, type Deadline, type Machine, type Outcome, rejected, unchanged } from "../actor/Machine.ts"
+import { accepted, type Machine, type Outcome, rejected, unchanged } from "../actor/Machine.ts"
+import type { CarrierEvent } from "../carrier/Carrier.ts"
 import { rejection } from "../domain/ErrorCatalogue.ts"
 import * as Id from "../domain/Id.ts"
 import * as ActionRows from "./ActionRows.ts"
@@ -6,7 +7,8 @@ import type { CallInput } from "./CallInput.ts"
 import { type CallState, isTerminal, type Leg, primary } from "./CallState.ts"
 import * as CarrierRows from "./CarrierRows.ts"
 import * as Draft from "./Draft.ts"
-import { end } from "./Ending.ts"
+import * as DueRows from "./DueRows.ts"
+import { end, failing } from "./Ending.ts"
 import * as Meter from "./Meter.ts"
 import * as RecoveryRows from "./RecoveryRows.ts"
 import type { StepContext } from "./StepContext.ts"
@@ -23,15 +25,6 @@ import * as Work from "./Work.ts"
 export type { Effects } from "./Draft.ts"
 
 export const machineVersion = 2
-
-/** An inbound call that nobody answers or rejects. */
-export const firstCommandMs = 30_000
-
-/**
- * SIP gives up a BYE (RFC 3261 section 17.1.2.2) and an answer without ACK (section 13.3.1.4) after 64*T1; a carrier
- * that has not told their outcome by then never will.
- */
-export const outcomeMs = 40_000
 
 type Result = Draft.Draft | Outcome<never, never>
 
@@ -59,9 +52,9 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
     case "action":
       return ActionRows.step(state, input.action, context)
     case "carrier":
-      return CarrierRows.step(state, input.event, context)
+      return heard(state, input.event, context)
     case "deadline":
-      return due(state, input, context)
+      return DueRows.step(state, input, context)
     case "recovered":
       return RecoveryRows.step(state, input, context)
     case "faulted":
@@ -75,8 +68,14 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
   }
 }
 
-const failing = (state: CallState, reason: "carrier_error" | "tenant_suspended") =>
-  ({ status: state.answeredAt === null ? "failed" : "ended", reason, initiator: "system" }) as const
+/** An event finds the call as it was when it happened: what was due before goes first, in the same commit. */
+const heard = (state: CallState, event: CarrierEvent, context: StepContext): Result => {
+  const at = CarrierRows.timeOf(state, event, context)
+  const before = at === null ? null : DueRows.before(state, at, context)
+  if (before === null) return CarrierRows.step(state, event, context)
+  const result = CarrierRows.step(before.state, event, context)
+  return "_tag" in result ? before : Draft.after(before, result)
+}
 
 const started = (
   input: Extract<CallInput, { readonly type: "place" | "offered" }>,
@@ -102,7 +101,10 @@ const started = (
     limit: terms.limit,
     resume: input.type === "offered" ? input.resume : null,
     dialId,
-    gone: false
+    gone: false,
+    incarnation: terms.incarnation,
+    heard: 0,
+    lost: null
   }
   const state: CallState = {
     id: terms.callId,
@@ -169,76 +171,6 @@ const offered = (input: Extract<CallInput, { readonly type: "offered" }>, contex
   })
 }
 
-/** A deadline counts only if the state still has it: one that was overtaken changes nothing. */
-const due = (
-  state: CallState,
-  input: Extract<CallInput, { readonly type: "deadline" }>,
-  context: StepContext
-): Result => {
-  const next = deadlines(state, context.work).find((candidate) => candidate.deadline === input.deadline)
-  if (next === undefined || next.at > context.now) return unchanged
-  const draft = Draft.from(state)
-  switch (input.deadline) {
-    case "ring":
-      return end(draft, { status: "failed", reason: "timeout", initiator: "system" }, context.now, context)
-    case "first_command":
-      return end(draft, { status: "failed", reason: "no_answer", initiator: "system" }, context.now, context, {
-        rejectCause: "no_answer"
-      })
-    case "answer":
-      return end(draft, failing(state, "carrier_error"), context.now, context, { rejectCause: "error" })
-    case "limit":
-      // At the limit, not when the timer came: a millisecond later a further minute would have begun.
-      return end(draft, { status: "ended", reason: primary(state).limit.reason, initiator: "system" }, next.at, context)
-    case "work":
-      return context.work.due(draft, context.now)
-    case "hangup":
-      return state.pending.reduce<Draft.Draft>(
-        (open, pending) =>
-          pending.type === "hangup" && pending.since + outcomeMs <= context.now
-            ? Draft.settle(Draft.setLeg(open, pending.legId, { gone: true }), (other) => other === pending)
-            : open,
-        draft
-      )
-  }
-}
-
-/** Every deadline that the state has, as data; the actor waits for the nearest. */
-const deadlines = (
-  state: CallState,
-  work: Work.Work
-): ReadonlyArray<{
-  readonly at: number
-  readonly deadline: Extract<CallInput, { readonly type: "deadline" }>["deadline"]
-}> => {
-  const dueAt = work.dueAt(state)
-  const always = [
-    ...(dueAt === null ? [] : [{ at: dueAt, deadline: "work" as const }]),
-    ...state.pending.flatMap((pending) =>
-      pending.type === "hangup" ? [{ at: pending.since + outcomeMs, deadline: "hangup" as const }] : []
-    )
-  ]
-  if (isTerminal(state)) return always
-  const leg = primary(state)
-  if (state.answeredAt !== null)
-    return [{ at: state.answeredAt + leg.limit.afterSecs * 1000, deadline: "limit" as const }, ...always]
-  if (leg.ringSecs !== null)
-    return [{ at: leg.initiatedAt + leg.ringSecs * 1000, deadline: "ring" as const }, ...always]
-  const answering = state.pending.find((pending) => pending.type === "answer")
-  return answering === undefined
-    ? [{ at: state.initiatedAt + firstCommandMs, deadline: "first_command" as const }, ...always]
-    : [{ at: answering.since + outcomeMs, deadline: "answer" as const }, ...always]
-}
-
-const nearest = (state: CallState, work: Work.Work): Deadline<CallInput> | null => {
-  const all = deadlines(state, work)
-  const first = all.reduce<(typeof all)[number] | null>(
-    (best, each) => (best === null || each.at < best.at ? each : best),
-    null
-  )
-  return first === null ? null : { at: first.at, input: { type: "deadline", deadline: first.deadline } }
-}
-
 export const isSettled = (state: CallState): boolean =>
   isTerminal(state) &&
   state.ratingStatus !== "pending" &&
@@ -264,7 +196,7 @@ export const over = (verbs: Rows): Machine<CallState, CallInput, Draft.Effects> 
         { events, commands, chargeCents, tells }
       )
     },
-    nextDeadline: (state) => nearest(state, work),
+    nextDeadline: (state) => DueRows.next(state, work),
     isSettled
   }
 }

@@ -1,19 +1,21 @@
-import { Effect, FiberSet, Result } from "effect"
+import { Effect, FiberSet, Latch, Result } from "effect"
 import { Accounts, type Live } from "../account/Account.ts"
-import type { Actor, Behavior, Step } from "../actor/Actor.ts"
+import type { Actor, Behavior, Handled, Step } from "../actor/Actor.ts"
 import * as EntityTime from "../actor/EntityTime.ts"
 import * as Registry from "../actor/Registry.ts"
-import { Carrier } from "../carrier/Carrier.ts"
-import { type CarrierEvent, inTime } from "../carrier/CarrierEvent.ts"
+import type { Authority, CarrierEvent, Told } from "../carrier/Carrier.ts"
+import { inTime } from "../carrier/CarrierEvent.ts"
+import * as Monotonic from "../domain/Monotonic.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 import { Journal } from "../store/Journal.ts"
 import type { CallInput } from "./CallInput.ts"
 import * as CallMachine from "./CallMachine.ts"
 import { type Asked, commitOf } from "./CallRecord.ts"
-import { type CallState, isTerminal, primary } from "./CallState.ts"
+import { type CallState, isTerminal } from "./CallState.ts"
 import * as CallView from "./CallView.ts"
 import type { Effects } from "./Draft.ts"
+import * as Legs from "./Legs.ts"
 import * as Meter from "./Meter.ts"
 import * as Salvage from "./Salvage.ts"
 import * as Upgrade from "./Upgrade.ts"
@@ -26,8 +28,26 @@ export type CallActor = Actor<CallState, CallInput, Asked, Rendered>
 
 export const make = Effect.gen(function* () {
   const journal = yield* Journal
-  const carrier = yield* Carrier
+  const legs = yield* Legs.make({
+    ofCall: (callId) => {
+      const partition = registry.live.get(callId)?.place.partition
+      return partition === undefined ? null : authority(partition)
+    },
+    any: () =>
+      journal
+        .partitions()
+        .map(authority)
+        .find((held) => held !== null) ?? null
+  })
   const accounts = yield* Accounts
+  const startedAt = yield* Monotonic.now
+  /** Whether all calls that an earlier process left are here. */
+  const recoveredAll = Latch.makeUnsafe(false)
+
+  const authority = (partition: number): Authority | null => {
+    const epoch = journal.epoch(partition)
+    return epoch === null ? null : { partition, epoch }
+  }
 
   const render = (state: CallState, asked: Asked): Rendered => ({ status: asked.status, body: CallView.encode(state) })
 
@@ -40,24 +60,19 @@ export const make = Effect.gen(function* () {
     return rendered
   })
 
-  const interpret = ({ effects, state }: Step<CallState, CallInput, Effects>): Effect.Effect<void> =>
-    effects.commands.length === 0
-      ? Effect.void
-      : Effect.forEach(effects.commands, (command) => carrier.interpret(state.adapter, command), { discard: true })
-
-  const presence = Effect.fnUntraced(function* (state: CallState) {
-    const leg = primary(state)
-    return { [leg.id]: yield* carrier.presence(state.adapter, leg.id) }
-  })
-
   const behavior: Behavior<CallState, CallInput, Effects, Asked, Rendered> = {
     machine: CallMachine.machine,
     commit,
-    interpret,
+    interpret: legs.interpret,
     answer: render,
     reload: (id) =>
       Effect.map(journal.find(id), (row) => (row === null ? null : Result.getOrThrow(Upgrade.state(row)))),
-    recovered: (state) => Effect.map(presence(state), (legs) => ({ type: "recovered", legs, lostAt: null })),
+    recovered: (state) =>
+      Effect.map(legs.ask(state), (snapshot) => {
+        const time = registry.live.get(state.id)?.time
+        return Legs.recovered(state, snapshot, time === undefined ? state.at : EntityTime.now(time, registry.clock))
+      }),
+    ready: legs.ready,
     lastWill: (reason) => ({ type: "faulted", reason })
   }
   const registry = yield* Registry.make(
@@ -97,13 +112,21 @@ export const make = Effect.gen(function* () {
             state: Salvage.fromUnreadable(row)
           })
     })
+    const owner = authority(partition)
+    if (owner === null) return 0
+    const snapshots = yield* legs.snapshots(
+      owner,
+      found.map(({ state }) => state)
+    )
     const recovered = (state: CallState) =>
-      Effect.map(presence(state), (legs): CallInput => ({
-        type: "recovered",
-        legs,
-        // In the call's time; what it committed after the heartbeat is a sign of life too.
-        lostAt: Math.max(state.at, heartbeatAt === null ? 0 : Math.round(heartbeatAt + state.timeOffsetMs))
-      }))
+      Effect.succeed(
+        Legs.recovered(
+          state,
+          snapshots.get(state.adapter) ?? null,
+          // In the call's time; what it committed after the heartbeat is a sign of life too.
+          Math.max(state.at, heartbeatAt === null ? 0 : Math.round(heartbeatAt + state.timeOffsetMs))
+        )
+      )
     // Refused when the partition was lost meanwhile: its calls are another process's.
     yield* Effect.ignore(registry.recover(partition, found, recovered))
     return rows.length
@@ -113,19 +136,53 @@ export const make = Effect.gen(function* () {
    * Rebuilds every unsettled call and tells it so (src/README.md#recovery); completes when each has committed what
    * follows. A row that cannot be read is salvaged: its call ends cleanly.
    */
-  const recover = Effect.suspend(() => Effect.forEach(journal.partitions(), recoverPartition)).pipe(
-    Effect.map((counts) => counts.reduce((sum, count) => sum + count, 0))
+  const recover = Effect.suspend(() =>
+    Effect.forEach(journal.partitions(), (partition) =>
+      Effect.tap(recoverPartition(partition), () => journal.recovered(partition))
+    )
+  ).pipe(
+    Effect.map((counts) => counts.reduce((sum, count) => sum + count, 0)),
+    Effect.tap(() => Latch.open(recoveredAll))
   )
 
-  const tell = (callId: string, event: CarrierEvent): Effect.Effect<void> =>
+  const tell = (callId: string, event: CarrierEvent): Effect.Effect<Told> =>
     Effect.suspend(() => {
       const actor = registry.live.get(callId)
-      if (actor === undefined) return Effect.void
+      if (actor === undefined) return tellAbsent(callId, event)
+      // In the call's time.
       const told = inTime(event, (at) => EntityTime.ofMonotonic(actor.time, registry.clock, at))
-      return actor.tell({ type: "carrier", event: told })
+      return Effect.map(actor.tell({ type: "carrier", event: told }), toldOf)
     })
 
-  return { live: registry.live, spawn: registry.spawn, recover, tell, entropy: registry.entropy } as const
+  /**
+   * Whether the call of an inbound leg lives; null: there is none yet. Only a leg that was offered `at` a time before
+   * this process may have one that is not in memory.
+   */
+  const known = Effect.fnUntraced(function* (callId: string, at: number): Effect.fn.Return<boolean | null> {
+    if ((registry.live.get(callId)?.state() ?? null) !== null) return true
+    if (at >= startedAt || (yield* journal.find(callId)) === null) return null
+    yield* Latch.await(recoveredAll)
+    return registry.live.has(callId)
+  })
+
+  /** A call that has not ended is not here before it is recovered, and when its actor gave up. */
+  const tellAbsent = Effect.fnUntraced(function* (callId: string, event: CarrierEvent): Effect.fn.Return<Told> {
+    const row = yield* journal.find(callId)
+    if (row === null || row.settled) return "unknown"
+    if (Latch.isOpen(recoveredAll)) return "fault"
+    yield* Latch.await(recoveredAll)
+    return yield* tell(callId, event)
+  })
+
+  yield* legs.follow((adapter, of) => {
+    for (const actor of registry.live.values()) {
+      const state = actor.state()
+      if (state !== null && state.adapter === adapter)
+        actor.post(of(state, (at) => EntityTime.ofMonotonic(actor.time, registry.clock, at)))
+    }
+  })
+
+  return { live: registry.live, spawn: registry.spawn, recover, known, tell, entropy: registry.entropy } as const
 })
 
 export type CallRegistry = Effect.Success<typeof make>
@@ -139,5 +196,16 @@ export const reserved = (
 
 /** About 8 KiB each. */
 const maxLive = 100_000
+
+const toldOf = (handled: Handled): Told => {
+  switch (handled) {
+    case "done":
+      return "committed"
+    case "ended":
+      return "unknown"
+    case "fault":
+      return "fault"
+  }
+}
 
 const nobodyAsked: Rendered = { status: 0, body: null }

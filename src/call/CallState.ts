@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { RejectCause } from "../carrier/CarrierCommand.ts"
 import { Meter } from "./Meter.ts"
 import type { Item } from "./verb/Family.ts"
 import { built, familiesOf } from "./verb/Verbs.ts"
@@ -44,11 +45,15 @@ export const Leg = Schema.Struct({
   /** The command that dialled it; null for an inbound leg. */
   dialId: OrNull(Schema.String),
   /** The carrier has reported its end: nothing is left there. */
-  gone: Schema.Boolean
+  gone: Schema.Boolean,
+  /** Of the life of the carrier that it was given to, or heard of last; null: of one that had no name. */
+  incarnation: OrNull(Schema.String),
+  /** The number of the last event that was heard of it in this incarnation. */
+  heard: Schema.Int,
+  /** Its carrier cannot be asked, `since` then; the last sign of its life was `at`. */
+  lost: OrNull(Schema.Struct({ at: Millis, since: Millis }))
 })
 export type Leg = typeof Leg.Type
-
-export const RejectCause = Schema.Literals(["user_busy", "rejected", "no_answer", "not_found", "error"])
 
 /**
  * A command of call control that went down and whose outcome has not come back

@@ -16,7 +16,28 @@ type Result = Draft.Draft | Outcome<never, never>
  */
 export const step = (state: CallState, event: CarrierEvent, context: StepContext): Result => {
   const leg = state.legs.find((candidate) => candidate.id === event.legId)
-  if (leg === undefined) return unchanged
+  if (leg === undefined || isLate(leg, event)) return unchanged
+  const result = told(state, leg, event, context)
+  return "_tag" in result || event.n === unnumbered
+    ? result
+    : Draft.setLeg(result, leg.id, { incarnation: event.incarnation, heard: event.n, lost: null })
+}
+
+/** Of a version that did not count. */
+const unnumbered = 0
+
+/** Heard before, by its number. Another life of the carrier counts from one again. */
+const isLate = (leg: Leg, event: CarrierEvent): boolean =>
+  event.n !== unnumbered && event.incarnation === leg.incarnation && event.n <= leg.heard
+
+/** When it happened, as the call sees it; null: it is late. */
+export const timeOf = (state: CallState, event: CarrierEvent, context: StepContext): number | null => {
+  const leg = state.legs.find((candidate) => candidate.id === event.legId)
+  if (leg === undefined || isLate(leg, event)) return null
+  return happened(leg, event.type === "media" && event.event.type === "dtmf" ? event.event.at : event.at, context)
+}
+
+const told = (state: CallState, leg: Leg, event: CarrierEvent, context: StepContext): Result => {
   if (event.type === "media") return media(state, leg, event, context)
   if (leg.gone) return unchanged
   const at = happened(leg, event.at, context)

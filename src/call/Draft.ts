@@ -44,6 +44,15 @@ export const tell = (draft: Draft, body: Told["body"]): Draft => {
   return { ...set(draft, { told: n }), tells: [...draft.tells, { from: draft.state.id, n, body }] }
 }
 
+/** One step and then another, as one. */
+export const after = (first: Draft, second: Draft): Draft => ({
+  state: second.state,
+  events: [...first.events, ...second.events],
+  commands: [...first.commands, ...second.commands],
+  chargeCents: first.chargeCents + second.chargeCents,
+  tells: [...first.tells, ...second.tells]
+})
+
 /** Sends a command without an outcome of its own. */
 export const send = (draft: Draft, command: CarrierCommand): Draft => ({
   ...draft,

@@ -1,6 +1,6 @@
 import type { RejectCause } from "../carrier/Carrier.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
-import { durationSeconds, primary, type Leg } from "./CallState.ts"
+import { type CallState, durationSeconds, primary, type Leg } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import type { Ending } from "./EndReason.ts"
 import * as Meter from "./Meter.ts"
@@ -62,6 +62,13 @@ export const end = (
     charged
   )
 }
+
+/** How a call ends that cannot go on through no fault of its parties. */
+export const failing = (state: CallState, reason: "carrier_error" | "tenant_suspended"): Ending => ({
+  status: state.answeredAt === null ? "failed" : "ended",
+  reason,
+  initiator: "system"
+})
 
 /** Takes a leg down at the carrier: refuses it when it is an inbound one that nobody answered, else hangs it up. */
 export const release = (

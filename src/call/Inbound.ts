@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import { type Accounts, callLimit } from "../account/Account.ts"
 import type { Billing } from "../billing/Billing.ts"
 import type { Admission, InboundOffer } from "../carrier/Carrier.ts"
@@ -9,7 +9,8 @@ import { type CallRegistry, reserved } from "./CallRegistry.ts"
 
 /**
  * Takes an inbound leg in, decision D3: number, then tenant, then admission. An unknown number is not found, a suspended
- * tenant is busy; an admitted call is committed before the carrier hears of it.
+ * tenant is busy; an admitted call is committed before the carrier hears of it. A leg has one call, however often it is
+ * offered because the answer was lost.
  */
 export const make = (doors: {
   readonly registry: CallRegistry
@@ -32,11 +33,10 @@ export const make = (doors: {
     return (yield* connections.resolve(tenantId, null)).routeId
   })
 
-  const admit = Effect.fnUntraced(function* (offer: InboundOffer) {
+  const admit = Effect.fnUntraced(function* (callId: string, offer: InboundOffer) {
     const owner = yield* numbers.byDialled(offer.to)
     if (owner === null || owner.status !== "active") return refused("not_found")
     const { tenantId } = owner
-    const callId = Id.derive(registry.entropy.hex(16), "call")
     const microUsdPerMinute = yield* billing.rate("inbound", offer.to)
     const admitted = yield* Effect.result(
       accounts.admit(tenantId, callId, reserved("inbound", [{ microUsdPerMinute, endedAt: null }]))
@@ -58,6 +58,7 @@ export const make = (doors: {
           tenantId,
           routeId,
           adapter: offer.adapter,
+          incarnation: offer.incarnation,
           microUsdPerMinute,
           limit: callLimit({
             timeLimitSecs: null,
@@ -81,8 +82,31 @@ export const make = (doors: {
     return refused("unavailable")
   }, Effect.uninterruptible)
 
+  /** Offers whose answer is awaited; a second one waits for the same. */
+  const asked = new Map<string, Deferred.Deferred<Admission>>()
+
+  const once = (callId: string, offer: InboundOffer): Effect.Effect<Admission> => {
+    const answer = Deferred.makeUnsafe<Admission>()
+    asked.set(callId, answer)
+    return admit(callId, offer).pipe(
+      Effect.onExit((exit) =>
+        Effect.sync(() => {
+          asked.delete(callId)
+          Deferred.doneUnsafe(answer, exit)
+        })
+      )
+    )
+  }
+
   return (offer: InboundOffer): Effect.Effect<Admission> =>
-    Effect.suspend(() => (doors.accepting() ? admit(offer) : Effect.succeed(refused("unavailable"))))
+    Effect.gen(function* () {
+      const callId = Id.derive(`${offer.incarnation} ${offer.legId}`, "call")
+      const known = yield* registry.known(callId, offer.at)
+      if (known !== null) return known ? { admitted: true, callId } : refused("unavailable")
+      if (!doors.accepting()) return refused("unavailable")
+      const waiting = asked.get(callId)
+      return yield* waiting === undefined ? once(callId, offer) : Deferred.await(waiting)
+    })
 }
 
 const refused = (cause: Extract<Admission, { readonly admitted: false }>["cause"]): Admission => ({

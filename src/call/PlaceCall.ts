@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { type Accounts, callLimit, type DestinationRules } from "../account/Account.ts"
 import type { Billing } from "../billing/Billing.ts"
+import type { Carrier } from "../carrier/Carrier.ts"
 import type { Connections } from "../connection/Connection.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import * as Id from "../domain/Id.ts"
@@ -34,10 +35,11 @@ export const make = (doors: {
   readonly connections: Connections["Service"]
   readonly numbers: Numbers["Service"]
   readonly billing: Billing["Service"]
+  readonly carrier: Carrier["Service"]
   readonly destinations: DestinationRules["Service"]
   readonly maxCallSecs: number
 }) => {
-  const { accounts, billing, connections, destinations, numbers, registry } = doors
+  const { accounts, billing, carrier, connections, destinations, numbers, registry } = doors
 
   const checkCallerId = Effect.fnUntraced(function* ({ tenantId }: Caller, request: PlaceRequest) {
     if (request.callerIdForwarding) {
@@ -63,6 +65,9 @@ export const make = (doors: {
     yield* checkCallerId(caller, request)
     yield* destinations.check(caller.tenantId, request.to)
     const microUsdPerMinute = yield* billing.rate("outbound", request.to)
+    const incarnation = carrier.incarnation(route.adapter)
+    if (incarnation === null)
+      return yield* Rejected.of("service_unavailable", "the carrier of this route cannot be reached; try again")
     const callId = Id.derive(registry.entropy.hex(16), "call")
     const admitted = yield* accounts.admit(
       caller.tenantId,
@@ -81,6 +86,7 @@ export const make = (doors: {
           tenantId: caller.tenantId,
           routeId: route.routeId,
           adapter: route.adapter,
+          incarnation,
           microUsdPerMinute,
           limit: callLimit({
             timeLimitSecs: request.timeLimitSecs,

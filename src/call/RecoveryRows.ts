@@ -1,56 +1,113 @@
 import { type Outcome, unchanged } from "../actor/Machine.ts"
 import type { CallInput } from "./CallInput.ts"
-import { type CallState, isTerminal, primary } from "./CallState.ts"
+import { type CallState, isTerminal, type Leg, type Pending, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
-import { end, release } from "./Ending.ts"
+import { end, failing, release } from "./Ending.ts"
+import * as Presence from "./Presence.ts"
 import type { StepContext } from "./StepContext.ts"
 
 /**
- * What a rebuilt call does: only idempotent commands are sent again. A dial is not: its leg is found by the identity of
- * its command and taken down, and the call ends, billed to the last sign of life of the process that carried it. Each
- * family of verbs says what becomes of its work; what outlives its leg goes on waiting for its outcome.
+ * What a rebuilt call does, or one whose carrier is back: what the carrier says of its leg decides.
+ *
+ * A leg that lives goes on, and what pends is sent again; a carrier that knows nothing of our commands gets only those
+ * that do no harm twice, and each family of verbs says what becomes of its work. A leg that is gone ends the call,
+ * billed to the last sign of life; a dial among it is found by the identity of its command and taken down. A leg of
+ * which nobody can say anything is waited for. What outlives its leg goes on waiting for its outcome.
  */
-export const step = (
-  state: CallState,
-  input: Extract<CallInput, { readonly type: "recovered" }>,
-  context: StepContext
-): Draft.Draft | Outcome<never, never> => {
-  if (isTerminal(state)) return again(state, context)
+type Recovered = Extract<CallInput, { readonly type: "recovered" }>
+type Result = Draft.Draft | Outcome<never, never>
+
+export const step = (state: CallState, input: Recovered, context: StepContext): Result => {
   const leg = primary(state)
-  if (input.lostAt === null && input.legs[leg.id] === "alive") return carryOn(state, context)
-  const lostAt = Math.min(context.now, input.lostAt ?? context.now)
-  return end(
-    Draft.from(state),
-    { status: state.answeredAt === null ? "failed" : "ended", reason: "carrier_error", initiator: "system" },
-    lostAt,
-    context,
-    { rejectCause: "error" }
-  )
+  const over = isTerminal(state)
+  if (over && state.pending.length === 0) return unchanged
+  const lostAt = leg.lost?.at ?? Math.min(context.now, input.lostAt)
+  const presence = Presence.of(state, leg, input.snapshot)
+  if (input.snapshot === null || presence === "unknown")
+    return leg.lost === null
+      ? Draft.setLeg(Draft.from(state), leg.id, { lost: { at: lostAt, since: context.now } })
+      : unchanged
+  // What an earlier version journaled names no life.
+  const incarnation = input.snapshot.incarnation === "" ? null : input.snapshot.incarnation
+  const draft = Draft.setLeg(Draft.from(state), leg.id, {
+    lost: null,
+    ...(incarnation === leg.incarnation ? {} : { incarnation, heard: 0 })
+  })
+  if (over) return again(draft, context)
+  switch (presence) {
+    case "alive":
+      return leg.lost === null && !isOpen(state, leg) ? unchanged : resend(draft, context)
+    case "found":
+      return carryOn(draft, context)
+    case "gone":
+      return end(draft, failing(state, "carrier_error"), lostAt, context, { rejectCause: "error" })
+  }
 }
 
-/** The call had ended; its leg may not have heard of it. */
-const again = (state: CallState, context: StepContext): Draft.Draft | Outcome<never, never> => {
-  const open = state.pending.filter((pending) => pending.type === "hangup")
-  if (open.length === 0) return state.pending.length === 0 ? unchanged : Draft.set(Draft.from(state), { pending: [] })
-  return open.reduce<Draft.Draft>(
-    (draft, pending) => {
-      const leg = state.legs.find((candidate) => candidate.id === pending.legId)
-      return leg === undefined ? draft : release(draft, leg, context, pending.rejectCause, pending.commandId)
+/** The call had ended; its legs may not have heard of it. */
+const again = (draft: Draft.Draft, context: StepContext): Draft.Draft =>
+  draft.state.pending.reduce<Draft.Draft>(
+    (open, pending) => {
+      const leg = draft.state.legs.find((candidate) => candidate.id === pending.legId)
+      return pending.type !== "hangup" || leg === undefined
+        ? open
+        : release(open, leg, context, pending.rejectCause, pending.commandId)
     },
-    Draft.set(Draft.from(state), { pending: [] })
+    Draft.set(draft, { pending: [] })
   )
+
+/** Whether anything that was asked of the leg may not have reached it. */
+const isOpen = (state: CallState, leg: Leg): boolean =>
+  state.pending.length > 0 || state.work.some(({ media }) => media !== null) || isToRing(state, leg)
+
+/** Alerting has no outcome, so that nobody knows whether the caller hears it. */
+const isToRing = (state: CallState, leg: Leg): boolean =>
+  leg.direction === "inbound" && leg.answeredAt === null && !state.pending.some(({ type }) => type === "answer")
+
+const ring = (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft =>
+  isToRing(draft.state, leg)
+    ? // Behind the identities of what the families send.
+      Draft.send(draft, {
+        type: "ring",
+        commandId: Draft.commandId(context, 99),
+        callId: draft.state.id,
+        legId: leg.id
+      })
+    : draft
+
+/** The carrier drops what it took before: all that has no outcome yet goes down once more, under its own identity. */
+const resend = (draft: Draft.Draft, context: StepContext): Draft.Draft => {
+  const leg = primary(draft.state)
+  const asked = draft.state.pending.reduce((open, pending) => ask(open, leg, pending), ring(draft, leg, context))
+  return context.work.resend(asked, leg)
 }
 
-/** The leg lives in this process: what was asked of it and may not have reached it is dropped, the call goes on. */
-const carryOn = (state: CallState, context: StepContext): Draft.Draft => {
-  const leg = primary(state)
-  const draft = Draft.from(state)
-  const quiet = state.answeredAt === null ? draft : context.work.restarted(draft, leg, context)
-  const of = { callId: state.id, legId: leg.id }
-  // An adapter answers a leg once, however often it is asked to.
-  return state.pending.reduce<Draft.Draft>(
-    (draft, pending) =>
-      pending.type === "answer" ? Draft.send(draft, { ...of, commandId: pending.commandId, type: "answer" }) : draft,
-    quiet
-  )
+const ask = (draft: Draft.Draft, leg: Leg, { commandId, type }: Pending): Draft.Draft => {
+  const { state } = draft
+  const of = { commandId, callId: state.id, legId: leg.id }
+  switch (type) {
+    case "dial":
+      return Draft.send(draft, {
+        ...of,
+        type,
+        tenantId: state.tenantId,
+        routeId: state.routeId,
+        from: leg.from,
+        to: leg.to
+      })
+    case "answer":
+      return Draft.send(draft, { ...of, type })
+    case "hangup":
+      return draft
+  }
+}
+
+/** What was asked of the leg and may not have reached it is dropped, the call goes on. */
+const carryOn = (draft: Draft.Draft, context: StepContext): Draft.Draft => {
+  const leg = primary(draft.state)
+  const quiet = leg.answeredAt === null ? draft : context.work.restarted(draft, leg, context)
+  // An adapter answers a leg once, however often it is asked to; a dial has reached it.
+  return draft.state.pending
+    .filter(({ type }) => type === "answer")
+    .reduce((open, pending) => ask(open, leg, pending), ring(quiet, leg, context))
 }

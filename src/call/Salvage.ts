@@ -81,7 +81,10 @@ const legsOf = (raw: Fields, callId: string): readonly [Leg, ...ReadonlyArray<Le
     limit: { afterSecs: 0, reason: "time_limit" },
     resume: null,
     dialId: null,
-    gone: false
+    gone: false,
+    incarnation: null,
+    heard: 0,
+    lost: null
   })
   return [
     readable(Leg, first ?? {}, unknown(callId.replace("svc_call_", "svc_leg_"), "primary")),

@@ -20,8 +20,8 @@ export const state = (row: Stored): Result.Result<CallState, Schema.SchemaError>
 export const shape = (row: Stored): Json => (row.stateVersion === 1 ? stateOf1(row.state) : row.state)
 
 /** A journaled input; throws where it cannot be read. */
-export const input = (stored: Pick<StoredInput, "input" | "machineVersion">): CallInput =>
-  Schema.decodeUnknownSync(CallInput)(stored.machineVersion === 1 ? inputOf1(stored.input) : stored.input)
+export const input = (stored: Pick<StoredInput, "at" | "input" | "machineVersion">): CallInput =>
+  Schema.decodeUnknownSync(CallInput)(stored.machineVersion === 1 ? inputOf1(stored.input, stored.at) : stored.input)
 
 const rowOf = (value: Json | undefined): Row | null =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : null
@@ -40,7 +40,7 @@ const metersOf1 = ({ limit = null, microUsdPerMinute = null, timeoutSecs = null,
   const answeredAt = old["answeredAt"] ?? null
   return {
     ...old,
-    legs: legs.map((leg) => ({ ...rowOf(leg), ringSecs, limit })),
+    legs: legs.map((leg) => ({ ...rowOf(legOf1(leg)), ringSecs, limit })),
     meters: [
       {
         kind: "leg",
@@ -69,13 +69,19 @@ const workOf1 = (old: Row): Row => {
   }
 }
 
+/** Version 1 did not know which life of a carrier had a leg, nor how far it was heard. */
+const legOf1 = (leg: Json): Json => {
+  const old = rowOf(leg)
+  return old === null ? leg : { ...old, incarnation: null, heard: 0, lost: null }
+}
+
 const itemOf1 = (pending: Row | null): Row | null => {
   const { commandId = null, legId = null, playbackId = null, type = null } = pending ?? {}
   switch (type) {
     case "play":
-      return { type: "playback", id: playbackId, commandId, legId, media: null }
+      return { type: "playback", id: playbackId, commandId, legId, media: null, stop: null }
     case "send_dtmf":
-      return { type: "digits", id: commandId, commandId, legId, media: null }
+      return { type: "digits", id: commandId, commandId, legId, media: null, stop: null }
     default:
       return null
   }
@@ -87,16 +93,28 @@ const gatherOf1 = ({ gather = null, id = null, legs = null }: Row): ReadonlyArra
   const legId = rowOf(Array.isArray(legs) ? legs[0] : null)?.["id"] ?? null
   // Nobody outside knows a gather by its id.
   const itemId = Id.deriveOpaque(typeof id === "string" ? id : "", "gather")
-  return [{ type: "gather", id: itemId, commandId: itemId, legId, media: null, ...running }]
+  return [{ type: "gather", id: itemId, commandId: itemId, legId, media: null, stop: null, ...running }]
 }
 
-const inputOf1 = (stored: Json): unknown => {
+const inputOf1 = (stored: Json, at: number): unknown => {
   const old = rowOf(stored)
   const { action, deadline, event, terms, type } = old ?? {}
-  if (type === "place" || type === "offered") return { ...old, terms: { ...rowOf(terms), timeOffsetMs: 0 } }
+  if (type === "place" || type === "offered")
+    return { ...old, terms: { ...rowOf(terms), timeOffsetMs: 0, incarnation: null } }
+  if (type === "recovered") return { type, ...recoveredOf1(old ?? {}, at) }
   if (type === "action") return { ...old, action: actionOf1(rowOf(action)) }
   if (type === "carrier") return { ...old, event: eventOf1(rowOf(event)) }
   return type === "deadline" && deadline === "gather" ? { ...old, deadline: "work" } : stored
+}
+
+/** A leg was there only when its own process lived on: then it was not `lostAt` any time. Both had no name. */
+const recoveredOf1 = ({ legs = null, lostAt = null }: Row, at: number) => {
+  const alive = lostAt === null ? Object.entries(rowOf(legs) ?? {}).filter(([, presence]) => presence === "alive") : []
+  const facts = { state: "alerting", n: 0, ageMs: 0, answeredMs: null }
+  return {
+    snapshot: { incarnation: "", legs: Object.fromEntries(alive.map(([legId]) => [legId, facts])) },
+    lostAt: lostAt ?? at
+  }
 }
 
 /** Its fields, under the names that the API gave them: the body of today fills in the rest. */
@@ -130,7 +148,9 @@ const bodyOf1 = (verb: Verbs.Built, fields: Row): unknown => {
 }
 
 /** Version 1 had an event of the carrier for each thing that its media told. */
-const eventOf1 = (old: Row | null): Json => {
+const eventOf1 = (old: Row | null): Json => ({ ...rowOf(renamedOf1(old)), incarnation: "", n: 0 })
+
+const renamedOf1 = (old: Row | null): Json => {
   const { at = null, commandId, digit, legId = null, playbackId, reason, status, type } = old ?? {}
   const media = (event: Row): Row => ({ legId, at, type: "media", event })
   switch (type) {

@@ -61,9 +61,16 @@ export const make = (verbs: Rows) => {
       case "begin":
         return running(draft.state, family).length >= family.limit
           ? rejected(rejection("conflict", family.full))
-          : begin(draft, leg, { ...act.item, type: family.name, commandId, legId: leg.id })
-      case "send":
-        return tell(draft, leg, commandId, act.media)
+          : begin(draft, leg, { ...act.item, type: family.name, commandId, legId: leg.id, stop: null })
+      case "stop": {
+        const { media, which } = act
+        const items = running(draft.state, family).filter(({ legId }) => legId === leg.id)
+        const marked = (which === "all" ? items : items.slice(0, 1)).reduce(
+          (open, item) => replace(open, item, { ...item, stop: { commandId, media } }),
+          draft
+        )
+        return tell(marked, leg, commandId, media)
+      }
       case "end":
         return running(draft.state, family)
           .filter(({ legId }) => legId === leg.id)
@@ -143,7 +150,16 @@ export const make = (verbs: Rows) => {
           outliving: [...open.state.outliving, { item, until: at + legEnded.outlivesMs }]
         })
       }, draft),
-    /** What was asked of the leg may not have reached it. */
+    /** What was asked of the leg may not have reached it: it is asked again, under the same identities. */
+    resend: (draft: Draft.Draft, leg: Leg): Draft.Draft =>
+      draft.state.work
+        .filter(({ legId }) => legId === leg.id)
+        .flatMap(({ commandId, media, stop }) => [
+          ...(media === null ? [] : [{ commandId, media }]),
+          ...(stop === null ? [] : [stop])
+        ])
+        .reduce((open, { commandId, media }) => tell(open, leg, commandId, media), draft),
+    /** What was asked of the leg may not have reached it, and cannot be asked again. */
     restarted: (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft => {
       const dropped = bound(draft.state, leg.id).reduce((open, item) => {
         const { restarted } = familyOf(item)

@@ -1,105 +1,124 @@
-import { Context, Effect, Layer } from "effect"
-import type { MediaCommand } from "../media/message/MediaMessage.ts"
-import type { CarrierEvent, LegPresence } from "./CarrierEvent.ts"
+import { Context, Deferred, Effect, Layer, type Scope } from "effect"
+import type { Admission, InboundOffer, SipTrunk } from "./Admission.ts"
+import type { Authority, Order } from "./CarrierCommand.ts"
+import type { CarrierEvent, Told } from "./CarrierEvent.ts"
+import type { Snapshot } from "./Snapshot.ts"
 
-export type { CarrierEvent, LegEnd, LegPresence, LegReport } from "./CarrierEvent.ts"
+export type { Admission, InboundOffer, SipTrunk } from "./Admission.ts"
+export type { Authority, CarrierCommand, DialOrigin, Order, RejectCause } from "./CarrierCommand.ts"
+export type { CarrierEvent, LegEnd, LegReport, Told } from "./CarrierEvent.ts"
+export type { LegFacts, Snapshot } from "./Snapshot.ts"
 
 /**
  * The carrier port: commands go down once, their outcomes come back as events.
  *
  * An adapter knows legs, never calls' rules. It acts on a command without waiting for the network, and reports every
  * outcome through `CarrierSink`. What a peer would send again (a 200, a BYE, a final answer) it acknowledges only
- * after the sink's effect has completed, because only then is the event committed.
+ * after the sink has said that the event is committed. All that crosses the port is plain data with a schema, so that
+ * an adapter may live in another process, and outlive this one.
  */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
 
-/** Why a leg is refused or ended from our side; an adapter turns it into its own words (SIP: a status). */
-export type RejectCause = "user_busy" | "rejected" | "no_answer" | "not_found" | "error"
-
-/** What an adapter needs to find a dial again whose process died: its identity is derived from `dialId`. */
-export interface DialOrigin {
-  readonly dialId: string
-  readonly routeId: string
-  readonly from: string
-  readonly to: string
-}
-
-interface OfLeg {
-  /** Identity of this command; outcomes name it. */
-  readonly commandId: string
-  readonly callId: string
-  readonly legId: string
-}
-
-export type CarrierCommand =
-  | (OfLeg & {
-      readonly type: "dial"
-      readonly tenantId: string
-      readonly routeId: string
-      readonly from: string
-      readonly to: string
-    })
-  /** Answers an inbound leg; outcome: `answered`, or `command_failed` and `ended`. */
-  | (OfLeg & { readonly type: "answer" })
-  /** Alerts an inbound leg (SIP 180); no outcome. */
-  | (OfLeg & { readonly type: "ring" })
-  /** Refuses an inbound leg; outcome: `ended`. `resume` as in `hangup`. */
-  | (OfLeg & { readonly type: "reject"; readonly cause: RejectCause; readonly resume: Json })
-  /**
-   * Ends the leg whatever its state (CANCEL, BYE, or a final answer); idempotent; outcome: exactly one `ended`, also
-   * for a leg that this process never knew: then `resume` (a dialog) or `origin` (a dial) says what to end.
-   */
-  | (OfLeg & { readonly type: "hangup"; readonly origin: DialOrigin | null; readonly resume: Json })
-  /** Hands `media` to the media of the leg. Outcomes: what that tells, or `command_failed` for a leg without media. */
-  | (OfLeg & { readonly type: "media"; readonly media: MediaCommand })
-
-/** An inbound leg that waits for admission. `resume` must suffice to refuse it after a restart. */
-export interface InboundOffer {
-  readonly legId: string
-  readonly at: number
-  readonly adapter: string
-  /** Routes whose peer this came from; empty: the adapter has only one. */
-  readonly routeIds: ReadonlyArray<string>
-  readonly from: string
-  readonly to: string
-  readonly resume: Json
-}
-
-export type Admission =
-  | { readonly admitted: true; readonly callId: string }
-  | { readonly admitted: false; readonly cause: RejectCause | "unavailable" }
-
 /** One adapter, or all of them behind their routes (`Carriers`). */
 export interface CarrierAdapter {
-  /** Hands the command over; never waits for the network and never fails: an outcome is an event. */
-  readonly interpret: (command: CarrierCommand) => Effect.Effect<void>
-  readonly presence: (legId: string) => Effect.Effect<LegPresence>
+  /** Of this life of the adapter: unpredictable, chosen when it started. */
+  readonly incarnation: string
+  /**
+   * Hands the command over; never waits for the network and never fails: an outcome is an event. What a newer owner
+   * forbids, or was taken before, is dropped.
+   */
+  readonly interpret: (order: Order) => Effect.Effect<void>
+  /**
+   * What it knows of these legs, of all of them where none are named; null: it cannot be asked now. From here on it
+   * obeys no older owner than the one who asks.
+   */
+  readonly snapshot: (authority: Authority, legIds: ReadonlyArray<string> | null) => Effect.Effect<Snapshot | null>
+  /** Completes when what the leg has told so far is through: acknowledged by the sink, or given up. */
+  readonly caughtUp: (legId: string) => Effect.Effect<void>
 }
+
+/** Hears that an adapter came up or went down. */
+export type Watcher = (adapter: string, isUp: boolean) => void
 
 /**
  * Commands of a call, to the adapter that its route names.
  *
- * An adapter registers when it is up. A command for one that is not there dies (a route cannot name it: routes are
- * checked when they are added); legs that an earlier process left there are gone.
+ * An adapter is registered while it can be reached. A command for one that cannot is dropped: it stays pending in the
+ * state of its call, which sends it again when the adapter is back.
  */
 export class Carrier extends Context.Service<
   Carrier,
   {
-    readonly register: (adapter: string, implementation: CarrierAdapter) => Effect.Effect<void>
-    readonly interpret: (adapter: string, command: CarrierCommand) => Effect.Effect<void>
-    readonly presence: (adapter: string, legId: string) => Effect.Effect<LegPresence>
+    /** Until the scope closes, or another registers under this name. */
+    readonly register: (adapter: string, implementation: CarrierAdapter) => Effect.Effect<void, never, Scope.Scope>
+    readonly watch: (watcher: Watcher) => Effect.Effect<void, never, Scope.Scope>
+    /** Null: it cannot be reached. */
+    readonly incarnation: (adapter: string) => string | null
+    readonly interpret: (adapter: string, order: Order) => Effect.Effect<void>
+    /** Null: it cannot be asked now. */
+    readonly snapshot: (
+      adapter: string,
+      authority: Authority,
+      legIds: ReadonlyArray<string> | null
+    ) => Effect.Effect<Snapshot | null>
+    /** Waits for the adapter, too, where it cannot be reached. */
+    readonly caughtUp: (adapter: string, legId: string) => Effect.Effect<void>
   }
 >()("trunkline/carrier/Carrier") {
   static readonly layer = Layer.sync(Carrier, () => {
     const adapters = new Map<string, CarrierAdapter>()
-    const named = (name: string) => {
-      const adapter = adapters.get(name)
-      return adapter === undefined ? Effect.die(new Error(`no carrier adapter named ${name}`)) : Effect.succeed(adapter)
+    const watchers = new Set<Watcher>()
+    const awaited = new Map<string, Deferred.Deferred<void>>()
+
+    const arrival = (name: string): Deferred.Deferred<void> => {
+      const waiting = awaited.get(name) ?? Deferred.makeUnsafe<void>()
+      awaited.set(name, waiting)
+      return waiting
     }
+
+    const up = (name: string, adapter: CarrierAdapter): void => {
+      adapters.set(name, adapter)
+      Deferred.doneUnsafe(arrival(name), Effect.void)
+      awaited.delete(name)
+      for (const watcher of watchers) watcher(name, true)
+    }
+    const down = (name: string, adapter: CarrierAdapter): void => {
+      if (adapters.get(name) !== adapter) return
+      adapters.delete(name)
+      for (const watcher of watchers) watcher(name, false)
+    }
+
+    const caughtUp = (name: string, legId: string): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const adapter = adapters.get(name)
+        return adapter === undefined
+          ? Effect.andThen(Deferred.await(arrival(name)), caughtUp(name, legId))
+          : adapter.caughtUp(legId)
+      })
+
     return Carrier.of({
-      register: (name, adapter) => Effect.sync(() => void adapters.set(name, adapter)),
-      interpret: (name, command) => Effect.flatMap(named(name), (adapter) => adapter.interpret(command)),
-      presence: (name, legId) => Effect.suspend(() => adapters.get(name)?.presence(legId) ?? Effect.succeed("gone"))
+      register: (name, adapter) =>
+        Effect.acquireRelease(
+          Effect.sync(() => up(name, adapter)),
+          () => Effect.sync(() => down(name, adapter))
+        ),
+      watch: (watcher) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void watchers.add(watcher)),
+          () => Effect.sync(() => watchers.delete(watcher))
+        ),
+      incarnation: (name) => adapters.get(name)?.incarnation ?? null,
+      interpret: (name, order) =>
+        Effect.suspend(
+          () =>
+            adapters.get(name)?.interpret(order) ??
+            Effect.logWarning("a carrier cannot be reached; its command waits in the state of its call").pipe(
+              Effect.annotateLogs({ adapter: name, call: order.command.callId, command: order.command.type })
+            )
+        ),
+      snapshot: (name, authority, legIds) =>
+        Effect.suspend(() => adapters.get(name)?.snapshot(authority, legIds) ?? Effect.succeed(null)),
+      caughtUp
     })
   })
 }
@@ -108,21 +127,19 @@ export class Carrier extends Context.Service<
 export class CarrierSink extends Context.Service<
   CarrierSink,
   {
-    /** Completes when the call's first state is committed (or refused, uncommitted). */
+    /**
+     * Completes when the call's first state is committed (or refused, uncommitted). An offer that is repeated, because
+     * its answer was lost, gets the same answer.
+     */
     readonly offer: (offer: InboundOffer) => Effect.Effect<Admission>
-    /** Completes when the event is committed, or was found late and dropped. Events of one leg keep their order. */
-    readonly tell: (callId: string, event: CarrierEvent) => Effect.Effect<void>
+    /**
+     * What became of the event. Events of a leg are told one after the other, so that `committed` says it of all before;
+     * one that is late by its number is dropped and `committed`. A gap in the numbers is an event that its carrier gave
+     * up after its repetitions: there is nothing to ask for, and those behind it count.
+     */
+    readonly tell: (callId: string, event: CarrierEvent) => Effect.Effect<Told>
   }
 >()("trunkline/carrier/CarrierSink") {}
-
-/** A SIP peer that a route stands for. */
-export interface SipTrunk {
-  readonly routeId: string
-  readonly host: string
-  readonly port: number
-  readonly username: string | null
-  readonly password: string | null
-}
 
 /** Routes as an adapter may see them (the connection feature answers). */
 export class RouteDirectory extends Context.Service<

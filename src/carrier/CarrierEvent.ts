@@ -6,7 +6,14 @@ import * as MediaMessage from "../media/message/MediaMessage.ts"
  *
  * `at` is a reading of this process's monotonic clock, milliseconds; who carries for a process of its own translates.
  */
-const ofLeg = { legId: Schema.String, at: Schema.Number }
+const ofLeg = {
+  legId: Schema.String,
+  at: Schema.Number,
+  /** Of the life of the carrier that tells it. */
+  incarnation: Schema.String,
+  /** 1, 2, 3 and so on for each leg within one incarnation. */
+  n: Schema.Int
+}
 
 /** How a leg came to its end. */
 const end = {
@@ -39,13 +46,17 @@ export const inTime = (event: CarrierEvent, of: (at: number) => number): Carrier
     ? { ...event, at: of(event.at), event: MediaMessage.inTime(event.event, of) }
     : { ...event, at: of(event.at) }
 
-/** An event without what names and dates it. */
+/** An event without what names, dates and numbers it. */
 export type LegReport = CarrierEvent extends infer Event
   ? Event extends CarrierEvent
-    ? Omit<Event, "legId" | "at">
+    ? Omit<Event, keyof typeof ofLeg>
     : never
   : never
 
-/** What an adapter knows of a leg: `alive` here and now, or `gone`. */
-export const LegPresence = Schema.Literals(["alive", "gone"])
-export type LegPresence = typeof LegPresence.Type
+/**
+ * What became of an event. `committed`: it and all before it of its leg are durable, so what it acknowledges may be
+ * acknowledged to the peer; also said of an event that was heard before. `unknown`: no such call lives here, and none
+ * will: what is left of the leg may be taken down and forgotten. `fault`: it is not durable; tell it again.
+ */
+export const Told = Schema.Literals(["committed", "unknown", "fault"])
+export type Told = typeof Told.Type

@@ -78,11 +78,13 @@ const play = (before: CallState | null, stored: StoredInput): Step => {
 
 /** A field that every input changes tells nothing. */
 const always: ReadonlySet<string> = new Set(["seq", "sequence", "at"])
+/** How far a leg was heard; every event of a carrier moves it. */
+const isHeard = (path: string): boolean => /^legs\.\d+\.heard$/.test(path)
 
 const changesOf = (before: CallState | null, after: CallState): ReadonlyArray<Change> =>
   before === null
     ? [{ path: "status", from: null, to: after.status }]
-    : leaves(before, after).filter(({ path }) => !always.has(path))
+    : leaves(before, after).filter(({ path }) => !always.has(path) && !isHeard(path))
 
 /** Where the fold differs from what is stored; none: both are the same JSON, whatever the order of keys. */
 export const differences = (folded: unknown, stored: unknown): ReadonlyArray<Difference> =>

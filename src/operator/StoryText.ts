@@ -7,6 +7,8 @@ type Fields = Readonly<Record<string, Json>>
 const unsaid: ReadonlySet<string> = new Set([
   "type",
   "at",
+  "incarnation",
+  "n",
   "callId",
   "legId",
   "commandId",
@@ -32,7 +34,7 @@ export const render = (story: Story, options: { readonly states: boolean }): str
     if (step.fault !== null) say(`!! ${step.fault}`)
     if (step.changes.length > 0)
       say(`   ${step.changes.map(({ from, path, to }) => `${path} ${brief(from)} -> ${brief(to)}`).join(", ")}`)
-    for (const command of step.commands) say(`-> ${describe(command as unknown as Json)}`)
+    for (const command of step.commands) say(`-> ${describe(command)}`)
     if (step.chargeCents !== 0) say(`$  charge ${step.chargeCents} cents`)
     for (const sequence of step.eventSequences) {
       const event = events.get(sequence)

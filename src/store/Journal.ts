@@ -183,6 +183,13 @@ export class Journal extends Context.Service<
     readonly partitions: () => ReadonlyArray<number>
     /** Told once of each partition that is lost to another process; what lives there must stop. Must not fail. */
     readonly onPartitionLost: (listener: (partition: number) => void) => Effect.Effect<void>
+    /** Raised when this process took the partition: whoever holds an older one has lost it. Null: it is not held. */
+    readonly epoch: (partition: number) => number | null
+    /**
+     * What the process before this one left in the partition was told so. Until then, or a minute has passed, its last
+     * sign of life stands in place of ours: what nobody was told is billed to it, also when this process dies meanwhile.
+     */
+    readonly recovered: (partition: number) => Effect.Effect<void>
     /**
      * What the time of a held partition is ahead of this process's monotonic clock, milliseconds. That time passes evenly,
      * wherever the wall is set, and goes on from process to process; it began as the database's epoch milliseconds.

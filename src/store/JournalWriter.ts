@@ -230,6 +230,8 @@ export const layer = (options: {
         partitions,
         onPartitionLost: (told) => Effect.sync(() => void listeners.push(told)),
         originMs: ownership.originMs,
+        epoch: (partition) => ownership.held.get(partition) ?? null,
+        recovered: (partition) => Effect.sync(() => ownership.recovered(partition)),
         lastHeartbeatAt: ownership.lastHeartbeatAt
       })
     })

@@ -35,6 +35,8 @@ export interface Ownership {
   readonly originMs: (partition: number) => number
   /** The last sign of life of the one who held the partition before, in its time; null when nobody did. */
   readonly lastHeartbeatAt: (partition: number) => number | null
+  /** What a dead process left there was told so: our own heartbeat counts. */
+  readonly recovered: (partition: number) => void
   /** Gives a partition up, once; answers what its commits die of. */
   readonly lose: (partition: number) => JournalLost
   /** What commits die of when no partition is held any more; null: none was lost. */
@@ -56,6 +58,7 @@ export const take = Effect.fnUntraced(function* (
   const takenAt = yield* Monotonic.now
   const held = new Map<number, number>()
   const lost = new Map<number, JournalLost>()
+  const recovered = new Set<number>()
   const taken = new Map<number, { readonly originMs: number; readonly aliveMs: number | null; readonly at: number }>()
 
   // One after the other, in their order: two processes that take the same ones never wait for each other.
@@ -101,16 +104,17 @@ export const take = Effect.fnUntraced(function* (
       partition,
       epoch,
       time: now + originMs(partition),
-      taken: (taken.get(partition)?.at ?? 0) / 1000
+      taken: (taken.get(partition)?.at ?? 0) / 1000,
+      recovering: now - takenAt < recoveryMs && !recovered.has(partition)
     }))
     const ours = yield* sql<{ readonly partition: number }>`
       UPDATE journal_owner o SET heartbeat_at = clock_timestamp(), time_ms = h.time,
-        alive_ms = CASE WHEN ${now - takenAt < recoveryMs}::boolean AND EXISTS (
+        alive_ms = CASE WHEN h.recovering AND EXISTS (
           SELECT 1 FROM entity e WHERE e.partition = o.partition AND e.kind = 'call' AND NOT e.settled
             AND e.updated_at < to_timestamp(h.taken)
         ) THEN o.alive_ms ELSE h.time END
       FROM jsonb_to_recordset(${JSON.stringify(beats)}::jsonb)
-        AS h(partition int, epoch bigint, "time" float8, taken float8)
+        AS h(partition int, epoch bigint, "time" float8, taken float8, recovering boolean)
       WHERE o.partition = h.partition AND o.epoch = h.epoch RETURNING o.partition`
     for (const [partition] of asked) if (!ours.some((row) => row.partition === partition)) lose(partition)
   })
@@ -125,6 +129,7 @@ export const take = Effect.fnUntraced(function* (
     held,
     originMs,
     lastHeartbeatAt: (partition) => taken.get(partition)?.aliveMs ?? null,
+    recovered: (partition) => void recovered.add(partition),
     lose,
     lastLoss: () => [...lost.values()].at(-1) ?? null
   }

@@ -65,6 +65,7 @@ const setUp = Effect.fnUntraced(function* (
       answer: (state, asked) => `${asked} still ${state.total}`,
       reload: () => Effect.sync(() => stored),
       recovered: () => Effect.succeed("recovered"),
+      ready: null,
       lastWill: () => "will"
     }
   })
@@ -89,6 +90,7 @@ const anonymous = Effect.fnUntraced(function* () {
       answer: (state) => state.total,
       reload: () => Effect.succeed(null),
       recovered: () => Effect.succeed("recovered"),
+      ready: null,
       lastWill: () => "will"
     }
   })

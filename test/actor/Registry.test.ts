@@ -39,6 +39,7 @@ const setUp = Effect.fnUntraced(function* (options: { readonly maxLive?: number 
     answer: ({ total }) => total,
     reload: (id) => Effect.sync(() => rows.get(id) ?? null),
     recovered: null,
+    ready: null,
     lastWill: () => "will"
   }
   const registry = yield* Registry.make(

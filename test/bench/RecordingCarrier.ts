@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
-import { Carrier, CarrierSink } from "../../src/carrier/Carrier.ts"
+import { Carrier, CarrierSink, type LegReport } from "../../src/carrier/Carrier.ts"
+import * as Sample from "../support/CarrierSample.ts"
 
 export interface DialledLeg {
   readonly callId: string
@@ -25,31 +26,27 @@ export class RecordingCarrier extends Context.Service<
       const carrier = yield* Carrier
       const sink = yield* CarrierSink
       let dialled: Array<DialledLeg> = []
-      yield* carrier.register(RecordingCarrier.adapter, {
-        interpret: (command) =>
-          Effect.sync(() => {
-            if (command.type === "dial") dialled.push({ callId: command.callId, legId: command.legId })
-          }),
-        presence: () => Effect.succeed("alive")
-      })
-      const at = () => Date.now()
+      const adapter = Sample.adapter((command) =>
+        Effect.sync(() => {
+          if (command.type === "dial") dialled.push({ callId: command.callId, legId: command.legId })
+        })
+      )
+      yield* carrier.register(RecordingCarrier.adapter, adapter)
+      const event = Sample.numbered()
+      const tell = ({ callId, legId }: DialledLeg, report: (at: number) => LegReport) =>
+        Effect.suspend(() => {
+          const at = Date.now()
+          return Effect.asVoid(sink.tell(callId, event(legId, at, report(at))))
+        })
       return RecordingCarrier.of({
         take: () => {
           const taken = dialled
           dialled = []
           return taken
         },
-        answered: ({ callId, legId }) =>
-          Effect.suspend(() => sink.tell(callId, { type: "answered", legId, at: at(), resume: null })),
-        hungUp: ({ callId, legId }) =>
-          Effect.suspend(() =>
-            sink.tell(callId, { type: "ended", legId, at: at(), cause: "hangup", sipStatus: null, by: "far" })
-          ),
-        digit: ({ callId, legId }) =>
-          Effect.suspend(() => {
-            const now = at()
-            return sink.tell(callId, { type: "media", legId, at: now, event: { type: "dtmf", digit: "5", at: now } })
-          })
+        answered: (leg) => tell(leg, () => ({ type: "answered", resume: null })),
+        hungUp: (leg) => tell(leg, () => ({ type: "ended", cause: "hangup", sipStatus: null, by: "far" })),
+        digit: (leg) => tell(leg, (at) => ({ type: "media", event: { type: "dtmf", digit: "5", at } }))
       })
     })
   )

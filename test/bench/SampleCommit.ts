@@ -1,4 +1,5 @@
 import type { Terms } from "../../src/call/CallInput.ts"
+import * as Sample from "../support/CarrierSample.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import type { CallInput } from "../../src/call/CallInput.ts"
 import { type Asked, commitOf } from "../../src/call/CallRecord.ts"
@@ -14,6 +15,7 @@ const terms = (tenant: Tenant, callId: string): Terms => ({
   tenantId: tenant.id,
   routeId: Id.derive("bench", "route"),
   adapter: "recording",
+  incarnation: "test",
   microUsdPerMinute: 20_000,
   timeOffsetMs: 0,
   limit: { afterSecs: 14_400, reason: "time_limit" }
@@ -64,12 +66,13 @@ export const life = (tenant: Tenant, seed: string): ReadonlyArray<Commit> => {
     asked(tenant, callId)
   )
   const legId = primary(placed).id
-  take({ type: "carrier", event: { type: "ringing", legId, at: at + 1000, resume: null } }, null)
-  take({ type: "carrier", event: { type: "answered", legId, at: at + 2000, resume: null } }, null)
+  const event = Sample.numbered()
+  take({ type: "carrier", event: event(legId, at + 1000, { type: "ringing", resume: null }) }, null)
+  take({ type: "carrier", event: event(legId, at + 2000, { type: "answered", resume: null }) }, null)
   take(
     {
       type: "carrier",
-      event: { type: "ended", legId, at: at + 3000, cause: "hangup", sipStatus: null, by: "far" }
+      event: event(legId, at + 3000, { type: "ended", cause: "hangup", sipStatus: null, by: "far" })
     },
     null
   )

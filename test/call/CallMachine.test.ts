@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { CallInput } from "../../src/call/CallInput.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
-import { type CallState, isTerminal, primary } from "../../src/call/CallState.ts"
+import { type CallState, isTerminal } from "../../src/call/CallState.ts"
 import { maxRequests } from "../../src/media/Dialer.ts"
 import { maxPlaybacks } from "../../src/media/Player.ts"
 import type { Built } from "../../src/call/verb/Verbs.ts"
@@ -51,7 +51,7 @@ describe("Placing, guide/calls.md#placing-a-call", () => {
 
   it("a carrier's clock that runs ahead does not date the answer into the future", () => {
     const scene = Sample.start(Sample.place(), t0)
-    const event = { type: "answered", resume: null, legId: primary(scene.state).id, at: t0 + 99_000 } as const
+    const event = Sample.event(scene, { type: "answered", resume: null }, t0 + 99_000)
     assert.strictEqual(Sample.send(scene, { type: "carrier", event }, t0 + 10).state.answeredAt, t0 + 10)
   })
 })
@@ -272,50 +272,6 @@ describe("Gather, guide/calls.md#gather", () => {
     assert.strictEqual(Sample.types(gathering("12#")).filter((type) => type === "call.dtmf").length, 3))
 })
 
-describe("Recovery, src/README.md#recovery", () => {
-  const after = (scene: Sample.Scene, lostAt: number | null, presence: "alive" | "gone", now: number) =>
-    Sample.send(scene, { type: "recovered", legs: { [primary(scene.state).id]: presence }, lostAt }, now)
-
-  it("an answered call of a dead process ends, billed to its last sign of life, and its leg is taken down", () => {
-    const scene = after(answeredCall(), t0 + 31_000, "gone", t0 + 600_000)
-    assert.strictEqual(ended(scene), "ended carrier_error system")
-    assert.strictEqual(scene.state.endedAt, t0 + 31_000)
-    assert.strictEqual(scene.state.costCents, 1)
-    const command = Sample.commands(scene).at(-1)
-    assert.isTrue(command?.type === "hangup" && JSON.stringify(command.resume) === '{"dialog":1}')
-  })
-
-  it("a dial of a dead process is never sent again: it is found by its command and taken down", () => {
-    const scene = after(Sample.start(Sample.place(), t0), t0 + 100, "gone", t0 + 5000)
-    assert.strictEqual(ended(scene), "failed carrier_error system")
-    const dial = Sample.commands(scene)[0]
-    const command = Sample.commands(scene).at(-1)
-    assert.isTrue(command?.type === "hangup" && command.origin?.dialId === dial?.commandId)
-    assert.strictEqual(Sample.commands(scene).filter((each) => each.type === "dial").length, 1)
-  })
-
-  it("an inbound call that nobody had answered is refused", () => {
-    const scene = after(Sample.start(Sample.offered(), t0), t0 + 100, "gone", t0 + 5000)
-    const command = Sample.commands(scene).at(-1)
-    assert.isTrue(command?.type === "reject" && command.cause === "error" && command.resume !== null)
-  })
-
-  it("a hang-up that was pending is sent again under its own identity", () => {
-    const hung = Sample.act(answeredCall(), "hangup", {}, t0 + 2000)
-    const scene = after(hung, t0 + 2500, "gone", t0 + 9000)
-    assert.strictEqual(Sample.commands(scene).at(-1)?.commandId, Sample.commands(hung).at(-1)?.commandId)
-    assert.strictEqual(Sample.types(scene).filter((type) => type === "call.ended").length, 1)
-  })
-
-  it("after a defect the call goes on when its leg lives; playbacks are dropped with their event", () => {
-    const playing = Sample.act(answeredCall(), "play", { url: "https://example.com/a.wav" }, t0 + 2000)
-    const scene = after(playing, null, "alive", t0 + 2100)
-    assert.strictEqual(scene.state.status, "answered")
-    assert.deepStrictEqual(scene.state.pending, [])
-    assert.strictEqual(Sample.types(scene).at(-1), "call.playback_ended")
-  })
-})
-
 /** Moves of a random walk: actions, carrier events, deadlines, recoveries, in any order and any number. */
 const Move = Schema.Struct({
   kind: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 19 })),
@@ -363,7 +319,7 @@ const move = (scene: Sample.Scene, { digit, kind, wait }: typeof Move.Type): Sam
     case 18:
       return Sample.send(
         scene,
-        { type: "recovered", legs: { [primary(scene.state).id]: wait % 2 === 0 ? "alive" : "gone" }, lostAt: null },
+        Sample.recovered(scene, (["alive", "gone", "elsewhere", "unknown"] as const)[wait % 4] ?? "gone", now),
         now
       )
     default:

@@ -1,5 +1,5 @@
 import type { StepContext } from "../../src/actor/Machine.ts"
-import type { CarrierEvent } from "../../src/carrier/Carrier.ts"
+import type { CarrierEvent, LegReport } from "../../src/carrier/Carrier.ts"
 import type { CallInput } from "../../src/call/CallInput.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import { type CallState, primary } from "../../src/call/CallState.ts"
@@ -17,6 +17,7 @@ export const terms = (fields: Partial<Extract<CallInput, { type: "place" }>["ter
   tenantId,
   routeId: Id.derive("sample", "route"),
   adapter: "test",
+  incarnation: "first life",
   microUsdPerMinute: 10_000,
   timeOffsetMs: 0,
   limit: { afterSecs: 3600, reason: "time_limit" as const },
@@ -73,10 +74,14 @@ export const send = (scene: Scene, input: CallInput, now: number): Scene => {
     : { ...scene, outcomes: [...scene.outcomes, outcome._tag === "rejected" ? outcome.rejection.code : "unchanged"] }
 }
 
-type Loose<T> = T extends unknown ? Omit<T, "legId" | "at"> : never
+/** The next event of the call's own leg, which happened at `at`. */
+export const event = (scene: Pick<Scene, "state">, report: LegReport, at: number): CarrierEvent => {
+  const { heard, id, incarnation } = primary(scene.state)
+  return { legId: id, at, incarnation: incarnation ?? "", n: heard + 1, ...report }
+}
 
-export const carrier = (scene: Scene, event: Loose<CarrierEvent>, now: number): Scene =>
-  send(scene, { type: "carrier", event: { ...event, legId: primary(scene.state).id, at: now } as CarrierEvent }, now)
+export const carrier = (scene: Scene, report: LegReport, now: number): Scene =>
+  send(scene, { type: "carrier", event: event(scene, report, now) }, now)
 
 /** A media event of the call's own leg. */
 export const media = (scene: Scene, event: MediaEvent, now: number): Scene =>
@@ -96,6 +101,28 @@ export const lastMedia = (scene: Scene): MediaCommand => {
 export const lastWork = (scene: Scene): string => {
   const command = lastMedia(scene)
   return "id" in command ? command.id : ""
+}
+
+/** What the carrier of the leg says of it: it has it, it has not, another life of it has it, or it cannot be asked. */
+export const recovered = (
+  scene: Pick<Scene, "state">,
+  presence: "alive" | "gone" | "elsewhere" | "unknown",
+  lostAt: number,
+  n = primary(scene.state).heard
+): CallInput => {
+  const { id, incarnation } = primary(scene.state)
+  const facts = { state: "alerting", n, ageMs: 0, answeredMs: null } as const
+  return {
+    type: "recovered",
+    snapshot:
+      presence === "unknown"
+        ? null
+        : {
+            incarnation: presence === "alive" ? (incarnation ?? "") : "another life",
+            legs: presence === "gone" ? {} : { [id]: facts }
+          },
+    lostAt
+  }
 }
 
 /** A verb as the API takes it: the body in wire names, defaults left out. */

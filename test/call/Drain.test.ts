@@ -5,6 +5,7 @@ import { DestinationRules } from "../../src/account/DestinationRules.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier, CarrierSink } from "../../src/carrier/Carrier.ts"
 import { Numbers } from "../../src/number/Number.ts"
+import * as Sample from "../support/CarrierSample.ts"
 import * as Features from "../support/Features.ts"
 
 const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
@@ -16,17 +17,17 @@ const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
 /** A carrier whose legs ring for ever, and end when they are told to. */
 const carrier = Effect.gen(function* () {
   const sink = yield* CarrierSink
-  yield* (yield* Carrier).register("simulator", {
-    interpret: ({ callId, legId, type }) =>
-      type === "hangup"
-        ? Effect.asVoid(
-            Effect.forkDetach(
-              sink.tell(callId, { type: "ended", legId, at: 0, cause: "cancelled", sipStatus: 487, by: "near" })
-            )
+  const event = Sample.numbered()
+  const adapter = Sample.adapter(({ callId, legId, type }) =>
+    type === "hangup"
+      ? Effect.asVoid(
+          Effect.forkDetach(
+            sink.tell(callId, event(legId, 0, { type: "ended", cause: "cancelled", sipStatus: 487, by: "near" }))
           )
-        : Effect.void,
-    presence: () => Effect.succeed("gone")
-  })
+        )
+      : Effect.void
+  )
+  yield* (yield* Carrier).register("simulator", adapter)
 })
 
 const placing = Effect.gen(function* () {

@@ -30,7 +30,7 @@ describe("an inbound call", () => {
       )
       yield* Effect.gen(function* () {
         const admit = Inbound.make({
-          registry: { entropy: yield* Entropy } as unknown as CallRegistry,
+          registry: { entropy: yield* Entropy, known: () => Effect.succeed(null) } as unknown as CallRegistry,
           accounts: yield* Accounts,
           billing: yield* Billing,
           connections: yield* Connections,
@@ -39,7 +39,7 @@ describe("an inbound call", () => {
           accepting: () => true
         })
         const numbers = { from: "+442079460123", to: "+12025550150" }
-        const offer = { ...numbers, legId: "l", adapter: "sip", routeIds: [], resume: null, at: 0 }
+        const offer = { ...numbers, legId: "l", adapter: "sip", routeIds: [], resume: null, incarnation: "i", at: 0 }
         assert.deepStrictEqual(yield* admit(offer), { admitted: false, cause: "unavailable" })
       }).pipe(Effect.provide(doors))
       assert.deepStrictEqual(asked, [["inbound", "+12025550150"]])

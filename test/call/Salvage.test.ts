@@ -17,7 +17,7 @@ describe("A call whose stored state cannot be read any more", () => {
     stateVersion: 99,
     state: state as never
   })
-  const recovered = { type: "recovered", legs: {}, lostAt: 2_000_000 } as const
+  const recovered = { type: "recovered", snapshot: { incarnation: "another", legs: {} }, lostAt: 2_000_000 } as const
 
   for (const [what, state] of [
     ["has lost a field", { ...Sample.start(Sample.place()).state, meters: undefined }],

@@ -39,7 +39,7 @@ const killed = Effect.fnUntraced(function* (until: "ringing" | "answered") {
 const recover = (state: CallState) => {
   const outcome = CallMachine.step(
     state,
-    { type: "recovered", legs: {}, lostAt: t0 + 100_000 },
+    { type: "recovered", snapshot: { incarnation: "next life", legs: {} }, lostAt: t0 + 100_000 },
     { now: t0 + 200_000, seed: "s" }
   )
   assert(outcome._tag === "accepted")

@@ -6,6 +6,7 @@ import { DestinationRules } from "../../src/account/DestinationRules.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier, type CarrierCommand, CarrierSink } from "../../src/carrier/Carrier.ts"
 import { Numbers } from "../../src/number/Number.ts"
+import * as CarrierSample from "../support/CarrierSample.ts"
 import * as Features from "../support/Features.ts"
 
 const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
@@ -54,10 +55,8 @@ describe("A call and its account", () => {
         const sink = yield* CarrierSink
         const accounts = yield* Accounts
         const dialled: Array<CarrierCommand> = []
-        yield* (yield* Carrier).register("simulator", {
-          interpret: (command) => Effect.sync(() => void dialled.push(command)),
-          presence: () => Effect.succeed("alive")
-        })
+        const adapter = CarrierSample.adapter((command) => Effect.sync(() => void dialled.push(command)))
+        yield* (yield* Carrier).register("simulator", adapter)
         const { caller, id } = yield* Features.newTenant()
         yield* (yield* Numbers).order(caller, order("+12025550150"), null)
         yield* (yield* Calls).place(
@@ -79,7 +78,7 @@ describe("A call and its account", () => {
         const { change, lock } = yield* stick(id, gate)
         const bye = { type: "ended", cause: "hangup", sipStatus: null, by: "far" } as const
         yield* sink
-          .tell(dial?.callId ?? "", { ...bye, legId: dial?.legId ?? "", at: Date.now() })
+          .tell(dial?.callId ?? "", CarrierSample.numbered()(dial?.legId ?? "", Date.now(), bye))
           .pipe(Effect.timeout("2 seconds"))
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(lock)

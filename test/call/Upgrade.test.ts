@@ -44,7 +44,10 @@ describe("What version 1 wrote", () => {
     const ended = (id: string) =>
       CallMachine.step(
         liveState(),
-        { type: "carrier", event: { legId, at: 1_003_000, type: "media", event: Media.completed(id) } },
+        {
+          type: "carrier",
+          event: { legId, at: 1_003_000, incarnation: "i", n: 1, type: "media", event: Media.completed(id) }
+        },
         { now: 1_003_000, seed: "s" }
       )
     const played = ended(playback?.id ?? "")
@@ -64,7 +67,7 @@ describe("What version 1 wrote", () => {
       let folded: CallState | null = null
       const told: Array<unknown> = []
       for (const { at, input, machineVersion, seed } of inputs) {
-        const outcome = CallMachine.step(folded, Upgrade.input({ machineVersion, input: input }), {
+        const outcome = CallMachine.step(folded, Upgrade.input({ at, machineVersion, input }), {
           now: at,
           seed
         })

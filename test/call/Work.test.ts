@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import type { CallInput } from "../../src/call/CallInput.ts"
-import { type CallState, isTerminal, primary } from "../../src/call/CallState.ts"
+import { type CallState, isTerminal } from "../../src/call/CallState.ts"
+import type { LegReport } from "../../src/carrier/Carrier.ts"
 import * as Family from "../../src/call/verb/Family.ts"
 import * as Verbs from "../../src/call/verb/Verbs.ts"
 import type { CallEvent } from "../../src/domain/event/CallEvent.ts"
@@ -73,8 +74,8 @@ const send = (scene: Scene | null, input: CallInput, now: number): Scene => {
     count
   }
 }
-const carrier = (scene: Scene, event: object, now: number): Scene =>
-  send(scene, { type: "carrier", event: { legId: primary(scene.state).id, at: now, ...event } } as CallInput, now)
+const carrier = (scene: Scene, report: LegReport, now: number): Scene =>
+  send(scene, { type: "carrier", event: Sample.event(scene, report, now) }, now)
 const told = (scene: Scene, event: MediaEvent, now: number): Scene => carrier(scene, { type: "media", event }, now)
 const act = (scene: Scene, verb: string, body: object, now: number): Scene =>
   send(scene, { type: "action", action: { verb, body } } as unknown as CallInput, now)
@@ -126,9 +127,9 @@ describe("Work that outlives its leg", () => {
 
   it("survives recovery, before and after the end of the call", () => {
     const { id, scene } = storingCall()
-    const lost = send(scene, { type: "recovered", legs: {}, lostAt: t0 + 2500 }, t0 + 5000)
+    const lost = send(scene, Sample.recovered(scene, "gone", t0 + 2500), t0 + 5000)
     assert.isTrue(isTerminal(lost.state))
-    const again = send(lost, { type: "recovered", legs: {}, lostAt: t0 + 5500 }, t0 + 8000)
+    const again = send(lost, Sample.recovered(lost, "gone", t0 + 5500), t0 + 8000)
     assert.strictEqual(again.state.outliving.length, 1)
     assert.deepStrictEqual(JSON.parse(JSON.stringify(again.state)), again.state)
     const gone = carrier(again, { type: "ended", cause: "lost", sipStatus: null, by: "near" }, t0 + 8100)
@@ -198,7 +199,7 @@ const move = (scene: Scene, { digit, kind, status, wait: ms, which }: typeof Mov
     case 16:
       return send(
         scene,
-        { type: "recovered", legs: { [primary(scene.state).id]: "alive" }, lostAt: which === 0 ? now : null },
+        Sample.recovered(scene, (["gone", "alive", "elsewhere", "unknown"] as const)[which] ?? "alive", now),
         now
       )
     case 17:

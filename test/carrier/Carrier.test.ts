@@ -1,11 +1,58 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber, Scope, Exit } from "effect"
 import { Carrier } from "../../src/carrier/Carrier.ts"
+import * as Sample from "../support/CarrierSample.ts"
+
+const hangup = { commandId: "c", callId: "call", legId: "leg", type: "hangup", origin: null, resume: null } as const
 
 describe("the carrier port", () => {
-  it.effect("takes a leg of an adapter that is not there any more for gone, so that recovery goes on", () =>
+  it.effect("says that an adapter which cannot be reached cannot be asked, and drops what it is told", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* (yield* Carrier).presence("of another day", "svc_leg_1"), "gone")
+      const carrier = yield* Carrier
+      assert.isNull(yield* carrier.snapshot("of another day", Sample.authority, null))
+      assert.isNull(carrier.incarnation("of another day"))
+      yield* carrier.interpret("of another day", Sample.order(hangup))
+    }).pipe(Effect.provide(Carrier.layer))
+  )
+
+  it.effect("tells who watches when an adapter comes and goes, the newest of a name counts", () =>
+    Effect.gen(function* () {
+      const carrier = yield* Carrier
+      const seen: Array<string> = []
+      yield* carrier.watch((name, isUp) => seen.push(`${name} ${isUp}`))
+      const registered = (incarnation: string) =>
+        Effect.gen(function* () {
+          const scope = yield* Scope.make()
+          yield* Scope.provide(
+            carrier.register(
+              "sip",
+              Sample.adapter(() => Effect.void, incarnation)
+            ),
+            scope
+          )
+          return scope
+        })
+      const first = yield* registered("first")
+      const second = yield* registered("second")
+      yield* Scope.close(first, Exit.void)
+      assert.strictEqual(carrier.incarnation("sip"), "second")
+      yield* Scope.close(second, Exit.void)
+      assert.isNull(carrier.incarnation("sip"))
+      assert.deepStrictEqual(seen, ["sip true", "sip true", "sip false"])
+    }).pipe(Effect.provide(Carrier.layer))
+  )
+
+  it.effect("waits for an adapter before it says that its events are through", () =>
+    Effect.gen(function* () {
+      const carrier = yield* Carrier
+      const waiting = yield* Effect.forkChild(carrier.caughtUp("sip", "leg"))
+      yield* Effect.yieldNow
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* carrier.register(
+        "sip",
+        Sample.adapter(() => Effect.void)
+      )
+      yield* Fiber.join(waiting)
     }).pipe(Effect.provide(Carrier.layer))
   )
 })

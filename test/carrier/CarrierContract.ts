@@ -1,8 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { Carrier, type CarrierCommand, type CarrierEvent, type CarrierSink } from "../../src/carrier/Carrier.ts"
+import {
+  Carrier,
+  type CarrierCommand,
+  type CarrierEvent,
+  type CarrierSink,
+  type LegReport,
+  type Order
+} from "../../src/carrier/Carrier.ts"
 import type { MediaCommand } from "../../src/media/message/MediaMessage.ts"
 import * as Media from "../media/MediaSample.ts"
+import * as Sample from "../support/CarrierSample.ts"
 import { RecordingSink } from "./RecordingSink.ts"
 
 /** What is around an adapter: its peers, and time. */
@@ -41,7 +49,7 @@ export interface Subject {
   readonly layer: Layer.Layer<Carrier | Outside, never, CarrierSink>
 }
 
-type Report = Omit<CarrierEvent, "legId" | "at">
+type Report = LegReport
 /** A command without what names it. */
 export type Plain = CarrierCommand extends infer Command
   ? Command extends CarrierCommand
@@ -49,6 +57,7 @@ export type Plain = CarrierCommand extends infer Command
     : never
   : never
 
+const newOwner = { ...Sample.authority, epoch: Sample.authority.epoch + 1 }
 const hangup: Plain = { type: "hangup", origin: null, resume: null }
 const types = (reports: ReadonlyArray<Report>) => reports.map(({ type }) => type)
 const ofType = <Type extends CarrierEvent["type"]>(reports: ReadonlyArray<Report>, type: Type) =>
@@ -71,8 +80,14 @@ export const describeCarrier = (name: string, subject: Subject): void => {
     const outside = yield* Outside
     const sink = yield* RecordingSink
     let commands = 0
-    const send = (legId: string, command: Plain, callId = `call of ${legId}`) =>
-      carrier.interpret(subject.adapter, { ...command, commandId: `command ${++commands}`, callId, legId })
+    let last: Order | null = null
+    const give = (order: Order) => {
+      last = order
+      return carrier.interpret(subject.adapter, order)
+    }
+    const orderOf = (legId: string, command: Plain, callId = `call of ${legId}`) =>
+      Sample.order({ ...command, commandId: `command ${++commands}`, callId, legId })
+    const send = (legId: string, command: Plain, callId?: string) => give(orderOf(legId, command, callId))
     return {
       sink,
       send,
@@ -96,7 +111,15 @@ export const describeCarrier = (name: string, subject: Subject): void => {
         assert(offer !== undefined, "the call was offered")
         return offer
       }),
-      presence: (legId: string) => carrier.presence(subject.adapter, legId)
+      /** The last command once more. */
+      again: Effect.suspend(() => (last === null ? Effect.void : give(last))),
+      asNewOwner: (legId: string, command: Plain) => give({ ...orderOf(legId, command), authority: newOwner }),
+      /** Another process owns the journal now, and asks. */
+      takeOver: Effect.asVoid(carrier.snapshot(subject.adapter, newOwner, [])),
+      incarnation: () => carrier.incarnation(subject.adapter),
+      snapshot: (legIds: ReadonlyArray<string> | null) => carrier.snapshot(subject.adapter, Sample.authority, legIds),
+      caughtUp: (legId: string) => carrier.caughtUp(subject.adapter, legId),
+      presence: (legId: string) => Sample.presence(carrier, subject.adapter, legId)
     }
   })
 
@@ -308,6 +331,112 @@ export const describeCarrier = (name: string, subject: Subject): void => {
         ])
         yield* send(leg, hangup)
         yield* elapse(1000)
+      })
+    )
+
+    contract("events of a leg are numbered from one, without a gap, and name its life of the carrier", (use) =>
+      Effect.gen(function* () {
+        const leg = yield* use.dial(subject.phones.answers)
+        yield* use.elapse(3000)
+        yield* use.send(leg, media(Media.dtmf("d", "12")))
+        yield* use.elapse(2000)
+        yield* use.send(leg, hangup)
+        yield* use.elapse(1000)
+        const told = use.sink.told.filter(({ event }) => event.legId === leg).map(({ event }) => event)
+        assert.isAbove(told.length, 4)
+        assert.deepStrictEqual(
+          told.map(({ n }) => n),
+          told.map((_, index) => index + 1)
+        )
+        assert.deepStrictEqual(new Set(told.map(({ incarnation }) => incarnation)), new Set([use.incarnation()]))
+      })
+    )
+
+    contract("what is not committed is told again under its number, and nothing overtakes it", (use) =>
+      Effect.gen(function* () {
+        let faults = 3
+        use.sink.commit(() => Effect.sync(() => (faults-- > 0 ? "fault" : "committed")))
+        const leg = yield* use.dial(subject.phones.answers)
+        yield* use.elapse(8000)
+        const numbers = use.sink.told.filter(({ event }) => event.legId === leg).map(({ event }) => event.n)
+        assert.deepStrictEqual(numbers, [1, 1, 1, 1, 2])
+        yield* use.send(leg, hangup)
+        yield* use.elapse(1000)
+      })
+    )
+
+    contract("a command that is sent again is not applied again", (use) =>
+      Effect.gen(function* () {
+        const leg = yield* use.dial(subject.phones.answers)
+        yield* use.again
+        yield* use.elapse(3000)
+        yield* use.send(leg, media(Media.dtmf("d", "1")))
+        yield* use.again
+        yield* use.again
+        yield* use.elapse(2000)
+        assert.strictEqual(ofType(use.sink.of(leg), "answered").length, 1)
+        const heard = mediaOf(use.sink.of(leg))
+        assert.deepStrictEqual(heard.map(({ type }) => type).toSorted(), ["dtmf", "ended"])
+        yield* use.send(leg, hangup)
+        yield* use.elapse(1000)
+        yield* use.again
+        yield* use.send(leg, hangup)
+        yield* use.elapse(1000)
+        assert.strictEqual(endOf(use.sink.of(leg)).by, "near")
+      })
+    )
+
+    contract("an owner that was replaced is not obeyed any more", (use) =>
+      Effect.gen(function* () {
+        const leg = yield* use.dial(subject.phones.answers)
+        yield* use.elapse(3000)
+        yield* use.takeOver
+        yield* use.send(leg, hangup)
+        yield* use.elapse(2000)
+        assert.deepStrictEqual(types(use.sink.of(leg)), ["ringing", "answered"])
+        yield* use.asNewOwner(leg, hangup)
+        yield* use.elapse(1000)
+        assert.strictEqual(endOf(use.sink.of(leg)).by, "near")
+      })
+    )
+
+    contract("a snapshot says of each leg where it stands, how far its events are, and since when", (use) =>
+      Effect.gen(function* () {
+        const leg = yield* use.dial(subject.phones.answers, "one")
+        const other = yield* use.dial(subject.phones.silent, "two")
+        yield* use.elapse(4000)
+        const all = yield* use.snapshot(null)
+        assert.strictEqual(all?.incarnation, use.incarnation())
+        assert.deepStrictEqual(Object.keys(all?.legs ?? {}).toSorted(), [leg, other])
+        const [talking, ringing] = [all?.legs[leg], all?.legs[other]]
+        assert.deepStrictEqual([talking?.state, talking?.n], ["answered", 2])
+        assert.deepStrictEqual([ringing?.state, ringing?.n, ringing?.answeredMs], ["alerting", 1, null])
+        assert.isAtLeast(talking?.ageMs ?? 0, 3000)
+        assert.isAtLeast(talking?.answeredMs ?? 0, 1000)
+        assert.isBelow(talking?.answeredMs ?? 0, talking?.ageMs ?? 0)
+        assert.deepStrictEqual(Object.keys((yield* use.snapshot([other, "nobody"]))?.legs ?? {}), [other])
+        for (const each of [leg, other]) yield* use.send(each, hangup)
+        yield* use.elapse(1000)
+        assert.deepStrictEqual((yield* use.snapshot(null))?.legs, {})
+      })
+    )
+
+    contract("a leg whose end is not committed yet is still there, as over", (use) =>
+      Effect.gen(function* () {
+        const leg = yield* use.dial(subject.phones.answers)
+        yield* use.elapse(3000)
+        use.sink.commit(() => Effect.succeed("fault"))
+        yield* use.send(leg, hangup)
+        yield* use.elapse(1000)
+        const through = yield* Effect.forkChild(use.caughtUp(leg))
+        const facts = (yield* use.snapshot([leg]))?.legs[leg]
+        assert.deepStrictEqual([facts?.state, facts?.n], ["over", 3])
+        assert.isUndefined(through.pollUnsafe())
+        use.sink.commit(() => Effect.succeed("committed"))
+        yield* use.elapse(4000)
+        assert.isDefined(through.pollUnsafe())
+        assert.strictEqual(yield* use.presence(leg), "gone")
+        assert.deepStrictEqual((yield* use.snapshot([leg]))?.legs, {})
       })
     )
 

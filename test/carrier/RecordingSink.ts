@@ -1,5 +1,12 @@
 import { Context, Effect, Layer } from "effect"
-import { type Admission, type CarrierEvent, CarrierSink, type InboundOffer } from "../../src/carrier/Carrier.ts"
+import {
+  type Admission,
+  type CarrierEvent,
+  CarrierSink,
+  type InboundOffer,
+  type LegReport,
+  type Told as Answer
+} from "../../src/carrier/Carrier.ts"
 
 export interface Told {
   readonly callId: string
@@ -14,10 +21,10 @@ export class RecordingSink extends Context.Service<
     readonly offers: ReadonlyArray<InboundOffer>
     /** How offers are answered from now on; at first each is admitted as `call of <legId>`. */
     readonly admit: (rule: (offer: InboundOffer) => Effect.Effect<Admission>) => void
-    /** What becomes of a `tell` from now on; at first it completes at once. */
-    readonly commit: (rule: (told: Told) => Effect.Effect<void>) => void
-    /** What was told of a leg, without its name and time. */
-    readonly of: (legId: string) => ReadonlyArray<Omit<CarrierEvent, "legId" | "at">>
+    /** What becomes of a `tell` from now on; at first it is committed at once. */
+    readonly commit: (rule: (told: Told) => Effect.Effect<Answer>) => void
+    /** What was told of a leg, without its name, time and number. */
+    readonly of: (legId: string) => ReadonlyArray<LegReport>
   }
 >()("trunkline/test/carrier/RecordingSink") {
   static readonly layer = Layer.effectContext(
@@ -26,7 +33,7 @@ export class RecordingSink extends Context.Service<
       const offers: Array<InboundOffer> = []
       let admit: (offer: InboundOffer) => Effect.Effect<Admission> = ({ legId }) =>
         Effect.succeed({ admitted: true, callId: `call of ${legId}` })
-      let commit: (told: Told) => Effect.Effect<void> = () => Effect.void
+      let commit: (told: Told) => Effect.Effect<Answer> = () => Effect.succeed("committed")
       const sink = CarrierSink.of({
         offer: (offer) =>
           Effect.suspend(() => {
@@ -47,7 +54,7 @@ export class RecordingSink extends Context.Service<
         of: (legId) =>
           told.flatMap(({ event }) => {
             if (event.legId !== legId) return []
-            const { at: _at, legId: _legId, ...report } = event
+            const { at: _at, incarnation: _incarnation, legId: _legId, n: _n, ...report } = event
             return [report]
           })
       })

@@ -7,9 +7,10 @@ import { Accounts } from "../../src/account/Account.ts"
 import type { Caller } from "../../src/audit/Audit.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { type CallAction, decodeAction } from "../../src/call/verb/Verbs.ts"
-import { type CarrierEvent, CarrierSink } from "../../src/carrier/Carrier.ts"
+import { CarrierSink, type LegReport } from "../../src/carrier/Carrier.ts"
 import { run } from "../../src/operator/cli.ts"
 import { commands } from "../../src/operator/Commands.ts"
+import * as Sample from "../support/CarrierSample.ts"
 import * as Operations from "../../src/operator/Operations.ts"
 import { OperatorServer } from "../../src/operator/OperatorServer.ts"
 import { jsonOf, layer as world, operator, Recorded, signup } from "./OperatorWorld.ts"
@@ -51,12 +52,11 @@ const placed = Effect.fn(function* (caller: Caller) {
   )
   const call = JSON.parse(rendered.body ?? "") as { id: string; legs: ReadonlyArray<{ id: string }> }
   const legId = call.legs[0]?.id ?? ""
-  const tell = (event: Loose<CarrierEvent>) =>
-    Effect.flatMap(Clock.currentTimeMillis, (at) => sink.tell(call.id, { ...event, legId, at }))
+  const event = Sample.numbered()
+  const tell = (report: LegReport) =>
+    Effect.flatMap(Clock.currentTimeMillis, (at) => sink.tell(call.id, event(legId, at, report)))
   return { id: call.id, tell, act: (action: CallAction) => calls.act(caller, call.id, action, null) }
 })
-
-type Loose<T> = T extends unknown ? Omit<T, "legId" | "at"> : never
 
 layer(world, { timeout: "60 seconds", excludeTestServices: true })(
   "the operator's port (issue: OPERATOR_PORT)",

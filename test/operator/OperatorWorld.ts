@@ -7,6 +7,7 @@ import { InboundSimulator } from "../../src/carrier/InboundSimulator.ts"
 import { type Outcome, run } from "../../src/operator/cli.ts"
 import { OperatorServer } from "../../src/operator/OperatorServer.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
+import * as Sample from "../support/CarrierSample.ts"
 import * as DataDirectory from "../support/DataDirectory.ts"
 import * as Features from "../support/Features.ts"
 
@@ -33,10 +34,8 @@ const recorded = Layer.effect(
 const carrier = Layer.effectDiscard(
   Effect.gen(function* () {
     const { commands } = yield* Recorded
-    yield* (yield* Carrier).register("simulator", {
-      interpret: (command) => Effect.sync(() => void commands.push(command)),
-      presence: () => Effect.succeed("gone")
-    })
+    const adapter = Sample.adapter((command) => Effect.sync(() => void commands.push(command)))
+    yield* (yield* Carrier).register("simulator", adapter)
   })
 ).pipe(Layer.provideMerge(Carrier.layer))
 

@@ -28,12 +28,12 @@ const outside = Layer.mergeAll(
 /** Names that a trunk may have, for the tests to change. */
 export const addresses = new Map<string, ReadonlyArray<string>>()
 
-const layers = (trialCreditCents: number) => {
+const layers = (trialCreditCents: number, label = "features") => {
   const base = outside.pipe(
     Layer.provideMerge(Jobs.layer()),
     Layer.provideMerge(JournalWriter.layer({ partitions: [0], onLost: () => {} })),
     Layer.provideMerge(Vault.layer(Redacted.make(new Uint8Array(32).fill(7)))),
-    Layer.provideMerge(Entropy.layerFixed("features")),
+    Layer.provideMerge(Entropy.layerFixed(label)),
     Layer.orDie
   )
   return Tenants.layer({ baseUrl: "http://localhost:8080" }).pipe(
@@ -49,6 +49,9 @@ const layers = (trialCreditCents: number) => {
 
 /** The features over a client: what a start of the service builds. */
 export const started = layers(500)
+
+/** The same for a start that follows another one: what is random differs. */
+export const startedAgain = (label: string) => layers(500, label)
 
 /** The features over a database of their own. */
 export const layer = started.pipe(Layer.provideMerge(TestDatabase.layer))

@@ -15,7 +15,9 @@ const item = {
   commandId: Schema.String,
   legId: Schema.String,
   /** That command; `null`: the family needs nothing of the carrier, or an earlier version did not keep it. */
-  media: Schema.NullOr(MediaCommand)
+  media: Schema.NullOr(MediaCommand),
+  /** What was sent since to stop it; it ends when that has come to pass. */
+  stop: Schema.NullOr(Schema.Struct({ commandId: Schema.String, media: MediaCommand }))
 }
 
 /** An item of any family: `type` names it. Plain JSON. */
@@ -25,6 +27,7 @@ export interface Item {
   readonly commandId: string
   readonly legId: string
   readonly media: MediaCommand | null
+  readonly stop: { readonly commandId: string; readonly media: MediaCommand } | null
 }
 
 /** The ids that every event of a leg repeats. */
@@ -47,9 +50,9 @@ export interface Moment {
 
 /** What a verb does. Methods are compared bivariantly: a family of one kind of item is one of any item to the machine. */
 export type Act<I extends Item> =
-  | { readonly type: "begin"; readonly item: Omit<I, "type" | "commandId" | "legId"> }
-  /** Tells the media something that has no outcome of its own. */
-  | { readonly type: "send"; readonly media: MediaCommand }
+  | { readonly type: "begin"; readonly item: Omit<I, "type" | "commandId" | "legId" | "stop"> }
+  /** Tells the media to stop the first item of the family on the leg, or all: each tells its own end. */
+  | { readonly type: "stop"; readonly which: "first" | "all"; readonly media: MediaCommand }
   /** Ends every item of the family on the leg. */
   | { readonly type: "end"; ending(item: I): Ending }
 

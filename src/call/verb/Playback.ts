@@ -66,5 +66,9 @@ export const stopPlayback = playback.verb({
     identifier: "StopPlayback"
   }),
   // Each playback tells its own end.
-  act: (_, { stop }) => ({ type: "send", media: { type: "stop_playback", which: stop } })
+  act: (_, { stop }) => ({
+    type: "stop",
+    which: stop === "all" ? "all" : "first",
+    media: { type: "stop_playback", which: stop }
+  })
 })

@@ -1,11 +1,21 @@
-import { Cause, Deferred, Effect, FiberSet, Layer, Queue } from "effect"
+import { Cause, Clock, Deferred, Effect, FiberSet, Layer, Queue } from "effect"
 import * as Deadlines from "../../actor/Deadlines.ts"
 import { Entropy } from "../../actor/Entropy.ts"
 import * as Id from "../../domain/Id.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import { MediaPlane } from "../../media/MediaPlane.ts"
-import { type Admission, Carrier, type CarrierCommand, CarrierSink, type LegReport } from "../Carrier.ts"
+import {
+  type Admission,
+  Carrier,
+  type CarrierCommand,
+  CarrierSink,
+  type LegFacts,
+  type LegReport,
+  type Order
+} from "../Carrier.ts"
 import { InboundSimulator } from "../InboundSimulator.ts"
+import * as LegMemory from "../LegMemory.ts"
+import * as Telling from "../Telling.ts"
 import * as Refusals from "./Refusals.ts"
 import * as PhoneScript from "./PhoneScript.ts"
 import * as SimulatedLeg from "./SimulatedLeg.ts"
@@ -21,12 +31,17 @@ type Mail =
   | { readonly kind: "input"; readonly input: SimulatedLeg.Input }
   | { readonly kind: "command"; readonly command: CarrierCommand }
   | { readonly kind: "report"; readonly report: LegReport }
+  /** Done when all before it is through. */
+  | { readonly kind: "mark"; readonly done: Deferred.Deferred<void> }
 
 /** A leg of this process: its state, and the one fiber that changes it and tells of it. */
 interface Line {
   readonly id: string
   readonly script: PhoneScript.PhoneScript | null
   readonly mailbox: Queue.Queue<Mail>
+  /** Monotonic milliseconds. */
+  readonly since: number
+  answeredAt: number | null
   leg: SimulatedLeg.SimulatedLeg
   /** Null while an inbound leg waits for admission. */
   callId: string | null
@@ -43,6 +58,10 @@ const make = Effect.gen(function* () {
   const deadlines = yield* Deadlines.make
   const fibers = yield* FiberSet.make<void>()
   const lines = new Map<string, Line>()
+  const incarnation = entropy.hex(8)
+  const clock = yield* Clock.Clock
+  const steadyMs = () => Monotonic.read(clock)
+  const memory = LegMemory.make({ now: steadyMs, isLive: (legId) => lines.has(legId) })
 
   const post = (line: Line, mail: Mail): void => {
     if (!Queue.offerUnsafe(line.mailbox, mail)) line.overflowed = true
@@ -53,7 +72,12 @@ const make = Effect.gen(function* () {
 
   const tell = Effect.fnUntraced(function* (callId: string | null, legId: string, report: LegReport) {
     if (callId === null) return
-    yield* sink.tell(callId, { legId, at: yield* Monotonic.now, ...report })
+    const isEnd = report.type === "ended"
+    const of = { legId, at: yield* Monotonic.now, incarnation, n: memory.next(legId, isEnd) }
+    const told = yield* Telling.untilDurable(sink.tell(callId, { ...of, ...report }), isEnd)
+    const line = lines.get(legId)
+    // No call owns it: it has to go.
+    if (told === "unknown" && line !== undefined) post(line, { kind: "input", input: { type: "hangup" } })
   })
 
   const connect = Effect.fnUntraced(function* (line: Line) {
@@ -90,6 +114,7 @@ const make = Effect.gen(function* () {
             break
           case "talk":
             if (!(yield* connect(line))) return yield* receive(line, { type: "fault" })
+            line.answeredAt = steadyMs()
             yield* tell(line.callId, line.id, { type: "answered", resume: null })
             break
           case "pass":
@@ -128,6 +153,8 @@ const make = Effect.gen(function* () {
         return obey(line, mail.command)
       case "report":
         return tell(line.callId, line.id, mail.report)
+      case "mark":
+        return Effect.asVoid(Deferred.succeed(mail.done, undefined))
     }
   }
 
@@ -143,14 +170,15 @@ const make = Effect.gen(function* () {
     })
 
   /** Whatever ends it, nothing of a leg stays behind, nor does its other end wait for it. */
-  const release = (line: Line) =>
-    Effect.suspend(() => {
-      deadlines.set(line.id, null, wake(line))
-      lines.delete(line.id)
-      if (line.leg.phase !== "over")
-        farActs(line.peer, { type: "ends", end: { cause: "error", sipStatus: null, by: "network" } })
-      return disconnect(line)
-    })
+  const release = Effect.fnUntraced(function* (line: Line) {
+    deadlines.set(line.id, null, wake(line))
+    lines.delete(line.id)
+    for (const mail of yield* Queue.clear(line.mailbox))
+      if (mail.kind === "mark") Deferred.doneUnsafe(mail.done, Effect.void)
+    if (line.leg.phase !== "over")
+      farActs(line.peer, { type: "ends", end: { cause: "error", sipStatus: null, by: "network" } })
+    yield* disconnect(line)
+  })
 
   const start = (line: Line, life: Effect.Effect<void>) => {
     lines.set(line.id, line)
@@ -174,7 +202,8 @@ const make = Effect.gen(function* () {
   ): Effect.fn.Return<Line> {
     const mailbox = yield* Queue.dropping<Mail>(mailboxRoom)
     const leg = SimulatedLeg.make(direction, script, yield* Monotonic.now)
-    return { id, script, mailbox, leg, callId, peer: null, hasMedia: false, overflowed: false }
+    const of = { id, script, mailbox, since: steadyMs(), answeredAt: null }
+    return { ...of, leg, callId, peer: null, hasMedia: false, overflowed: false }
   })
 
   /** Asks for admission of an inbound leg, tells of it, then lives. */
@@ -186,7 +215,16 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const at = yield* Monotonic.now
       const admission = yield* sink
-        .offer({ legId: line.id, at, adapter: "simulator", routeIds: [], from: call.from, to: call.to, resume: null })
+        .offer({
+          legId: line.id,
+          at,
+          adapter: "simulator",
+          incarnation,
+          routeIds: [],
+          from: call.from,
+          to: call.to,
+          resume: null
+        })
         .pipe(Effect.onError(() => Effect.sync(() => told({ admitted: false, cause: "unavailable" }))))
       told(admission)
       if (!admission.admitted) return
@@ -227,8 +265,10 @@ const make = Effect.gen(function* () {
       discard: true
     })
 
-  const interpret = (command: CarrierCommand): Effect.Effect<void> =>
+  const interpret = (order: Order): Effect.Effect<void> =>
     Effect.suspend(() => {
+      if (!memory.admits(order)) return Effect.void
+      const { command } = order
       const line = lines.get(command.legId)
       if (line !== undefined) return Effect.sync(() => post(line, { kind: "command", command }))
       return command.type === "dial" ? dial(command) : Effect.asVoid(FiberSet.run(fibers, answerUnknown(command)))
@@ -245,13 +285,40 @@ const make = Effect.gen(function* () {
     return yield* Deferred.await(admission)
   })
 
+  const caughtUp = (legId: string): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const line = lines.get(legId)
+      if (line === undefined) return Effect.void
+      const done = Deferred.makeUnsafe<void>()
+      return Queue.offerUnsafe(line.mailbox, { kind: "mark", done })
+        ? Deferred.await(done)
+        : Effect.andThen(Effect.sleep(100), caughtUp(legId))
+    })
+
+  const factsOf = (line: Line): LegFacts => {
+    const now = steadyMs()
+    return {
+      state: line.leg.phase === "over" ? "over" : line.answeredAt === null ? "alerting" : "answered",
+      n: memory.last(line.id),
+      ageMs: now - line.since,
+      answeredMs: line.answeredAt === null ? null : now - line.answeredAt
+    }
+  }
+
   yield* (yield* Carrier).register("simulator", {
+    incarnation,
     interpret,
-    presence: (legId) =>
+    snapshot: (authority, legIds) =>
       Effect.sync(() => {
-        const line = lines.get(legId)
-        return line === undefined || line.leg.phase === "over" ? "gone" : "alive"
-      })
+        memory.obey(authority)
+        const legs: Record<string, LegFacts> = {}
+        for (const legId of legIds ?? lines.keys()) {
+          const line = lines.get(legId)
+          if (line !== undefined && line.callId !== null) legs[legId] = factsOf(line)
+        }
+        return { incarnation, legs }
+      }),
+    caughtUp
   })
 
   return InboundSimulator.of({ simulateInbound })

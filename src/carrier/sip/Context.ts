@@ -1,14 +1,19 @@
 import type { Effect } from "effect"
 import type { MediaPlane } from "../../media/MediaPlane.ts"
 import type { SipRequest } from "../../sip/SipMessage.ts"
-import type { CarrierCommand, CarrierSink, RouteDirectory } from "../Carrier.ts"
+import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"
+import type { LegMemory } from "../LegMemory.ts"
 import type { Run } from "./Reports.ts"
 import type { SelfAddress } from "./SelfAddress.ts"
 import type { Stack, TransactionId } from "./Stack.ts"
 
-/** A leg as its commands see it. Never throws, never waits. */
+/** A leg as the port sees it. Never throws, never waits. */
 export interface Leg {
   readonly command: (command: CarrierCommand) => void
+  /** Null: nobody has admitted it. */
+  readonly facts: () => LegFacts | null
+  /** Calls `then` when all that it has told until now is through. */
+  readonly caughtUp: (then: () => void) => void
 }
 
 /** Whoever owns a dialog hears the peer's requests within it. */
@@ -33,6 +38,11 @@ export interface Context {
   readonly run: Run
   readonly plane: MediaPlane["Service"]
   readonly sink: CarrierSink["Service"]
+  /** Of this life of the carrier. */
+  readonly incarnation: string
+  readonly memory: LegMemory
+  /** Monotonic milliseconds. */
+  readonly steadyMs: () => number
   readonly directory: RouteDirectory["Service"]
   /** An IP literal for a host. */
   readonly resolve: (host: string) => Effect.Effect<string, unknown>

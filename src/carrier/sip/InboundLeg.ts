@@ -50,7 +50,7 @@ const peerOf = (invite: SipRequest): Endpoint =>
   })
 
 export const take = (context: Context, { id, invite, to, trunks }: Arrived): void => {
-  const { dialogs, invites, legs, random, run, self, sink, stack } = context
+  const { dialogs, invites, random, run, self, sink, stack } = context
   const legId = `svc_leg_${random(16)}`
   const localTag = random(8)
   const contact = SelfAddress.contact(self, to)
@@ -170,34 +170,32 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
     }
   }
 
-  const leg: Leg = {
-    command: (command) => {
-      if (life.callId() === null) life.admitted(command.callId)
-      switch (command.type) {
-        case "ring":
-          return phase === "waiting" ? respond(180, { contact }) : undefined
-        case "answer":
-          return answer(command.commandId)
-        case "reject":
-          return leave(FinalStatus.of(command.cause))
-        case "hangup":
-          return leave(FinalStatus.of("released"))
-        case "media":
-          return life.command(command.media)
-        case "dial":
-          return
-      }
+  const command: Leg["command"] = (command) => {
+    if (life.callId() === null) life.admitted(command.callId)
+    switch (command.type) {
+      case "ring":
+        return phase === "waiting" ? respond(180, { contact }) : undefined
+      case "answer":
+        return answer(command.commandId)
+      case "reject":
+        return leave(FinalStatus.of(command.cause))
+      case "hangup":
+        return leave(FinalStatus.of("released"))
+      case "media":
+        return life.command(command.media)
+      case "dial":
+        return
     }
   }
   const life = Life.make(context, {
     legId,
     callId: null,
     sessionId: String(Number.parseInt(random(6), 16)),
-    leg,
-    mediaLost: () => session?.hangUp({ cause: "error", sipStatus: null, by: "network" })
+    command,
+    mediaLost: () => session?.hangUp({ cause: "error", sipStatus: null, by: "network" }),
+    disowned: () => leave(FinalStatus.of("released"))
   })
 
-  legs.set(legId, leg)
   dialogs.set(dialogKey, listener)
   invites.set(id, {
     cancelled: giveUp,
@@ -210,6 +208,7 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
     legId,
     at: stack.now(),
     adapter: "sip",
+    incarnation: context.incarnation,
     routeIds: trunks.map(({ routeId }) => routeId),
     from: DialledNumber.caller(invite),
     to,
@@ -223,7 +222,7 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
       return
     }
     const status = FinalStatus.of(admission.cause)
-    legs.delete(legId)
+    life.forget()
     if (phase === "over") return respond(487)
     refuse(status, { cause: "final_response", sipStatus: status, by: "near" })
   })

@@ -3,7 +3,7 @@
  */
 import type { Listener } from "../../media/MediaPlane.ts"
 import type { MediaCommand } from "../../media/message/MediaMessage.ts"
-import type { Json, LegEnd, LegReport } from "../Carrier.ts"
+import type { Json, LegEnd, LegFacts, LegReport, Told } from "../Carrier.ts"
 import { type Context, ignore, type Leg, releaseLimitMs } from "./Context.ts"
 import * as LegMedia from "./LegMedia.ts"
 import * as Reports from "./Reports.ts"
@@ -14,13 +14,15 @@ export interface Life {
   /** `null` until the leg is admitted. */
   readonly callId: () => string | null
   readonly admitted: (callId: string) => void
-  readonly tell: (news: LegReport, done?: (committed: boolean) => void) => void
+  readonly tell: (news: LegReport, done?: (told: Told) => void) => void
   readonly isOver: () => boolean
+  /** Nothing is told of it any more; without it the leg is forgotten when its end is through. */
+  readonly forget: () => void
   /**
-   * The end of the leg: its media stops, and it is forgotten when the event is committed. Only the first counts; `done`
-   * is called in any case.
+   * The end of the leg: its media stops, and it is forgotten when the event is through. Only the first counts; `done`
+   * is called in any case, when that one is.
    */
-  readonly end: (end: LegEnd, done?: (committed: boolean) => void) => void
+  readonly end: (end: LegEnd, done?: (told: Told) => void) => void
   /** Ends the leg as `end` unless that happens within `releaseLimitMs` by itself. */
   readonly endSoon: (end: LegEnd) => void
   readonly command: (media: MediaCommand) => void
@@ -31,22 +33,32 @@ export interface Options {
   readonly callId: string | null
   /** Decimal `sess-id` of our SDP. */
   readonly sessionId: string
-  readonly leg: Leg
+  readonly command: Leg["command"]
   /** The media plane lost the peer. */
   readonly mediaLost: () => void
+  /** No call owns the leg: it has to go. */
+  readonly disowned: () => void
 }
 
 export const make = (context: Context, options: Options): Life => {
   const { legId } = options
-  const { plane, run, stack } = context
-  const reports = Reports.make(run, context.sink)
+  const { legs, plane, run, stack, steadyMs } = context
+  const reports = Reports.make(context, legId)
+  const since = steadyMs()
   let callId = options.callId
+  let answeredAt: number | null = null
   let over = false
+  /** Who waits for the end to be through; then what became of it. */
+  let ending: Array<(told: Told) => void> | Told = []
 
   const tell: Life["tell"] = (news, done = ignore) => {
     // An event without a call is one of a leg that nobody has admitted.
-    if (callId === null) return done(false)
-    reports.tell(callId, { legId, at: stack.now(), ...news }, done)
+    if (callId === null) return done("unknown")
+    if (news.type === "answered") answeredAt ??= steadyMs()
+    reports.tell(callId, stack.now(), news, (told) => {
+      done(told)
+      if (told === "unknown" && !over) options.disowned()
+    })
   }
 
   const heard: Listener = {
@@ -61,14 +73,36 @@ export const make = (context: Context, options: Options): Life => {
   const media = LegMedia.make({ legId, sessionId: options.sessionId, plane, run, heard })
 
   const end: Life["end"] = (reason, done = ignore) => {
-    if (over) return done(true)
+    if (typeof ending === "string") return done(ending)
+    ending.push(done)
+    if (over) return
     over = true
     media.close()
-    tell({ type: "ended", ...reason }, (committed) => {
-      if (context.legs.get(legId) === options.leg) context.legs.delete(legId)
-      done(committed)
+    tell({ type: "ended", ...reason }, (told) => {
+      forget()
+      const waiting = typeof ending === "string" ? [] : ending
+      ending = told
+      for (const each of waiting) each(told)
     })
   }
+
+  const forget = (): void => {
+    if (legs.get(legId) === leg) legs.delete(legId)
+  }
+
+  const facts = (): LegFacts | null => {
+    if (callId === null) return null
+    const now = steadyMs()
+    return {
+      state: over ? "over" : answeredAt === null ? "alerting" : "answered",
+      n: context.memory.last(legId),
+      ageMs: now - since,
+      answeredMs: answeredAt === null ? null : now - answeredAt
+    }
+  }
+
+  const leg: Leg = { command: options.command, facts, caughtUp: reports.caughtUp }
+  legs.set(legId, leg)
 
   return {
     legId,
@@ -79,6 +113,7 @@ export const make = (context: Context, options: Options): Life => {
     },
     tell,
     isOver: () => over,
+    forget,
     end,
     endSoon: (reason) => {
       if (!over) stack.after(releaseLimitMs, () => end(reason))

@@ -13,7 +13,7 @@ import type { Endpoint, SipRequest } from "../../sip/SipMessage.ts"
 import * as TransactionTable from "../../sip/TransactionTable.ts"
 import type { CarrierCommand, DialOrigin, LegEnd, SipTrunk } from "../Carrier.ts"
 import * as Bye from "./Bye.ts"
-import { type Context, ignore, type Leg } from "./Context.ts"
+import { type Context, ignore } from "./Context.ts"
 import * as Credentials from "./Credentials.ts"
 import * as DialInvite from "./DialInvite.ts"
 import * as FinalStatus from "./FinalStatus.ts"
@@ -29,16 +29,15 @@ const refusalAckMs = 1_000
 type Release = Extract<CarrierCommand, { readonly type: "hangup" | "reject" }>
 
 export const release = (context: Context, command: Release): void => {
-  const { directory, invites, legs, resolve, run, stack } = context
-  const leg: Leg = { command: ignore }
+  const { directory, invites, resolve, run, stack } = context
   const life = Life.make(context, {
     legId: command.legId,
     callId: command.callId,
     sessionId: "0",
-    leg,
-    mediaLost: ignore
+    command: ignore,
+    mediaLost: ignore,
+    disowned: ignore
   })
-  legs.set(command.legId, leg)
   const over = () => life.end(lost)
 
   const withTrunk = (routeId: string | null, then: (reached: NextHop.Reached | null) => void): void =>

@@ -121,7 +121,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
       response.body.length > 0 ? Result.isSuccess(life.media.accept(response.body)) : life.media.agreed()
     if (leaving !== undefined || !described) return confirm(request, described ? undefined : failure)
     const resume = Life.json(DialogResume.fromDialog(dialog, to.peer))
-    life.tell({ type: "answered", resume }, (committed) => confirm(request, committed ? undefined : failure))
+    life.tell({ type: "answered", resume }, (told) => confirm(request, told === "committed" ? undefined : failure))
   }
 
   /** Acknowledges, and hangs up where the call cannot or must not go on (sections 13.2.2.4 and 15). */
@@ -159,34 +159,33 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
     }
   }
 
-  const leg: Leg = {
-    command: (command) => {
-      switch (command.type) {
-        case "hangup":
-        case "reject":
-          return leave(
-            phase === "answered" || phase === "established"
-              ? { cause: "hangup", sipStatus: null, by: "near" }
-              : cancelled
-          )
-        case "media":
-          return life.command(command.media)
-        // Of inbound legs; and a dial is placed once.
-        case "dial":
-        case "answer":
-        case "ring":
-          return
-      }
+  const release = (): void =>
+    leave(
+      phase === "answered" || phase === "established" ? { cause: "hangup", sipStatus: null, by: "near" } : cancelled
+    )
+
+  const command: Leg["command"] = (command) => {
+    switch (command.type) {
+      case "hangup":
+      case "reject":
+        return release()
+      case "media":
+        return life.command(command.media)
+      // Of inbound legs; and a dial is placed once.
+      case "dial":
+      case "answer":
+      case "ring":
+        return
     }
   }
   const life = Life.make(context, {
     legId: dial.legId,
     callId: dial.callId,
     sessionId: identity.sessionId,
-    leg,
-    mediaLost: () => leave(failure)
+    command,
+    mediaLost: () => leave(failure),
+    disowned: release
   })
-  context.legs.set(dial.legId, leg)
 
   run(NextHop.trunkOf(context, dial.routeId), (exit) => {
     if (phase !== "preparing") return

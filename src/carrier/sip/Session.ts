@@ -49,6 +49,7 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
   /** Whether the initial INVITE still waits for its ACK. */
   let open = true
   let hungUp = false
+  let peerHungUp = false
   /** Our offer in a 2xx to a re-INVITE waits for its answer in the ACK. */
   let offering = false
   /** Our 2xx to the peer's last INVITE, while its ACK is awaited. */
@@ -118,11 +119,13 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
     switch (request.method) {
       case "BYE": {
         awaiting?.care.stop()
-        if (hungUp || life.isOver()) return respond(id, request, 200)
+        // It crossed ours.
+        if (hungUp && !peerHungUp) return respond(id, request, 200)
         hungUp = true
+        peerHungUp = true
         // The peer sends its BYE again until the end is committed.
-        return life.end({ cause: "hangup", sipStatus: null, by: "far" }, (committed) => {
-          respond(id, request, committed ? 200 : 500)
+        return life.end({ cause: "hangup", sipStatus: null, by: "far" }, (told) => {
+          respond(id, request, told === "fault" ? 500 : 200)
           forget()
         })
       }
@@ -132,11 +135,16 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
         return respond(id, request, 200, { headers: Capabilities.options })
       case "INFO": {
         const digit = DtmfRelay.digitOf(request)
+        if (digit === null)
+          return request.body.length > 0
+            ? respond(id, request, 415, { headers: [Capabilities.accept] })
+            : respond(id, request, 200)
         // A peer that sends both would have each digit counted twice.
-        if (digit !== null && !life.media.hasTelephoneEvents())
-          life.tell({ type: "media", event: { type: "dtmf", digit, at: stack.now() } })
-        const unread = digit === null && request.body.length > 0
-        return unread ? respond(id, request, 415, { headers: [Capabilities.accept] }) : respond(id, request, 200)
+        if (life.media.hasTelephoneEvents()) return respond(id, request, 200)
+        // Sent again by the peer until it is committed.
+        return life.tell({ type: "media", event: { type: "dtmf", digit, at: stack.now() } }, (told) =>
+          respond(id, request, told === "fault" ? 500 : 200)
+        )
       }
       default:
         return respond(id, request, Capabilities.refusalOf(request.method), { headers: [Capabilities.allow] })

@@ -63,6 +63,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     const fiber = fork(Effect.tapDefect(effect, logFault))
     fiber.addObserver(settled)
   }
+  const incarnation = entropy.hex(8)
   const self: SelfAddress = { address: config.publicAddress, port: transport.local.port, userAgent: config.userAgent }
   const agent: UserAgent.UserAgent = UserAgent.make({
     self,
@@ -72,6 +73,8 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     directory,
     resolve,
     random: entropy.hex,
+    incarnation,
+    steadyMs: () => Monotonic.read(clock),
     maxLegs: config.maxLegs ?? 5_000,
     fault: (error) => void fork(logFault(error)),
     wire: { send: transport.send },
@@ -93,8 +96,10 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
   // What comes while the layer goes down is not looked at any more.
   yield* Effect.addFinalizer(() => Effect.sync(() => transport.receive(() => undefined)))
   yield* carrier.register("sip", {
-    interpret: (command) => Effect.sync(() => agent.command(command)),
-    presence: (legId) => Effect.sync(() => agent.presence(legId))
+    incarnation,
+    interpret: (order) => Effect.sync(() => agent.command(order)),
+    snapshot: (authority, legIds) => Effect.sync(() => agent.snapshot(authority, legIds)),
+    caughtUp: (legId) => Effect.callback((resume) => agent.caughtUp(legId, () => resume(Effect.void)))
   })
   return SipCarrier.of({
     drain: Effect.sync(agent.drain),

@@ -6,20 +6,24 @@ import { Exit } from "effect"
 import * as MessageKey from "../../sip/MessageKey.ts"
 import * as Responses from "../../sip/Responses.ts"
 import type { Endpoint, Header, SipRequest } from "../../sip/SipMessage.ts"
-import type { CarrierCommand, LegPresence } from "../Carrier.ts"
+import type { Authority, CarrierCommand, LegFacts, LegReport, Order, Snapshot } from "../Carrier.ts"
+import * as LegMemory from "../LegMemory.ts"
 import * as Capabilities from "./Capabilities.ts"
-import { type Context, ignore } from "./Context.ts"
+import type { Context } from "./Context.ts"
 import * as DialledNumber from "./DialledNumber.ts"
 import * as InboundLeg from "./InboundLeg.ts"
 import * as LostLeg from "./LostLeg.ts"
 import * as OutboundLeg from "./OutboundLeg.ts"
+import * as Reports from "./Reports.ts"
 import * as Stack from "./Stack.ts"
 
 export interface UserAgent {
   readonly stack: Stack.Stack
   /** Never waits, never throws. */
-  readonly command: (command: CarrierCommand) => void
-  readonly presence: (legId: string) => LegPresence
+  readonly command: (order: Order) => void
+  readonly snapshot: (authority: Authority, legIds: ReadonlyArray<string> | null) => Snapshot
+  /** Calls `then` when what the leg has told until now is through. */
+  readonly caughtUp: (legId: string, then: () => void) => void
   /** From now on new calls of peers are refused with 503. */
   readonly drain: () => void
   /** What is kept in memory: all of it goes when its call does. */
@@ -34,7 +38,7 @@ export interface Held {
   readonly transactions: number
 }
 
-export interface Options extends Omit<Context, "stack" | "legs" | "dialogs" | "invites"> {
+export interface Options extends Omit<Context, "stack" | "memory" | "legs" | "dialogs" | "invites"> {
   readonly wire: Stack.Wire
   readonly alarm: Stack.Alarm
   /** An error of ours that a message or a timer brought to light. */
@@ -106,29 +110,20 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
       refused: (invite, acknowledged) => context.invites.get(invite)?.refused(acknowledged)
     }
   })
-  const context: Context = { ...given, stack, legs: new Map(), dialogs: new Map(), invites: new Map() }
+  const memory = LegMemory.make({ now: given.steadyMs, isLive: (legId) => context.legs.has(legId) })
+  const context: Context = { ...given, stack, memory, legs: new Map(), dialogs: new Map(), invites: new Map() }
 
-  const noRoom = ({ callId, legId }: CarrierCommand): void =>
-    given.run(
-      given.sink.tell(callId, {
-        type: "ended",
-        legId,
-        at: alarm.now(),
-        cause: "error",
-        sipStatus: null,
-        by: "near"
-      }),
-      ignore
-    )
+  /** Of a leg that is not here. */
+  const tell = ({ callId, legId }: CarrierCommand, report: LegReport): void =>
+    Reports.make(context, legId).tell(callId, alarm.now(), report)
+
+  const noRoom = (command: CarrierCommand): void =>
+    tell(command, { type: "ended", cause: "error", sipStatus: null, by: "near" })
 
   /** A leg that ended meanwhile, or one of an earlier process. */
   const unknownLeg = (command: Extract<CarrierCommand, { readonly type: OfLiveLeg }>): void => {
-    const { callId, commandId, legId } = command
     if (command.type === "ring") return
-    given.run(
-      given.sink.tell(callId, { legId, at: alarm.now(), type: "command_failed", commandId, reason: "unknown_leg" }),
-      ignore
-    )
+    tell(command, { type: "command_failed", commandId: command.commandId, reason: "unknown_leg" })
   }
 
   return {
@@ -139,11 +134,25 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
       invites: context.invites.size,
       transactions: stack.size()
     }),
-    presence: (legId) => (context.legs.has(legId) ? "alive" : "gone"),
+    snapshot: (authority, legIds) => {
+      memory.obey(authority)
+      const legs: Record<string, LegFacts> = {}
+      for (const legId of legIds ?? context.legs.keys()) {
+        const facts = context.legs.get(legId)?.facts() ?? null
+        if (facts !== null) legs[legId] = facts
+      }
+      return { incarnation: given.incarnation, legs }
+    },
+    caughtUp: (legId, then) => {
+      const leg = context.legs.get(legId)
+      return leg === undefined ? then() : leg.caughtUp(then)
+    },
     drain: () => {
       draining = true
     },
-    command: (command) => {
+    command: (order) => {
+      if (!memory.admits(order)) return
+      const { command } = order
       const leg = context.legs.get(command.legId)
       if (leg !== undefined) return leg.command(command)
       switch (command.type) {

@@ -116,7 +116,7 @@ describe("an inbound leg", () => {
   it.effect("rings, is answered, repeats its 200 until the ACK, and only then tells of the answer", () =>
     Effect.gen(function* () {
       const { legId, of, request, rig } = yield* offered()
-      yield* rig.command({ ...of, type: "ring" })
+      yield* rig.command({ ...of, commandId: "ring", type: "ring" })
       expect(Rig.names(rig.sent())).toEqual(["180"])
       yield* rig.command({ ...of, type: "answer" })
       yield* rig.command({ ...of, type: "answer" })
@@ -214,7 +214,7 @@ describe("an inbound leg", () => {
       const { of, request, rig } = yield* offered()
       yield* rig.command({ ...of, type: "answer" })
       const response = Rig.responseOf(rig.sent(), 200)
-      yield* rig.command({ ...of, type: "hangup", origin: null, resume: null })
+      yield* rig.command({ ...of, commandId: "hangup", type: "hangup", origin: null, resume: null })
       expect(rig.sent()).toEqual([])
       yield* rig.deliver(within(request, response, "ACK"))
       yield* rig.deliver(Rig.reply(Rig.requestOf(rig.sent(), "BYE"), 200))

@@ -117,7 +117,7 @@ describe("an outbound leg", () => {
       expect(Rig.words(rig.told())).toEqual(["ended no_route - network"])
       rig.trunk = Rig.trunk
       rig.mediaFull = true
-      yield* rig.command(Rig.dial)
+      yield* rig.command({ ...Rig.dial, commandId: "dial-2", legId: "svc_leg_2" })
       expect(Rig.words(rig.told())).toEqual(["ended error - network"])
       expect(rig.sent()).toEqual([])
     })
@@ -186,6 +186,78 @@ describe("an outbound leg", () => {
       expect(Rig.names(rig.sent())).toEqual(["200"])
       yield* rig.deliver(bye)
       expect(Rig.names(rig.sent())).toEqual(["200"])
+    })
+  )
+})
+
+describe("what is not committed", () => {
+  it.effect("is told again under its number, and a BYE is answered only then", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      rig.broken = true
+      yield* rig.deliver(within(invite, "BYE", 7))
+      yield* rig.deliver({ ...within(invite, "BYE", 8) })
+      yield* Rig.pass(40_000)
+      expect(rig.sent()).toEqual([])
+      rig.broken = false
+      yield* Rig.pass(8_000)
+      const told = rig.told()
+      expect(Rig.words(told)).toEqual(["ended hangup - far"])
+      expect(told[0]).toMatchObject({ n: 3 })
+      expect(Rig.names(rig.sent())).toEqual(["200", "200"])
+      yield* Rig.pass(60_000)
+      expect(yield* rig.stats).toMatchObject(Rig.nothing)
+    })
+  )
+
+  it.effect("is a digit that came by INFO: its 200 waits too", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      yield* rig.deliver(Rig.reply(invite, 200, { body: Rig.sdpBody(30_000, "a=sendrecv", "0") }))
+      rig.sent()
+      rig.broken = true
+      const relay = new TextEncoder().encode("Signal=5\r\nDuration=160\r\n")
+      yield* rig.deliver(within(invite, "INFO", 7, { type: "application/dtmf-relay", body: relay }))
+      expect(rig.sent()).toEqual([])
+      rig.broken = false
+      yield* Rig.pass(1_000)
+      expect(Rig.names(rig.sent())).toEqual(["200"])
+    })
+  )
+
+  it.effect("does not hold up what a leg has to tell for ever, but the end", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      rig.broken = true
+      rig.hear("svc_leg_1", { type: "dtmf", digit: "7", at: 0 })
+      yield* rig.deliver(within(invite, "BYE", 7))
+      yield* Rig.pass(100_000)
+      rig.broken = false
+      yield* Rig.pass(8_000)
+      expect(Rig.words(rig.told())).toEqual(["ended hangup - far"])
+    })
+  )
+})
+
+describe("a leg that no call owns", () => {
+  it.effect("gets the 200 to its BYE", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      rig.disowned = true
+      yield* rig.deliver(within(invite, "BYE", 7))
+      expect(Rig.names(rig.sent())).toEqual(["200"])
+    })
+  )
+
+  it.effect("is hung up as soon as it is heard of", () =>
+    Effect.gen(function* () {
+      const { rig } = yield* answered()
+      rig.disowned = true
+      rig.hear("svc_leg_1", { type: "dtmf", digit: "7", at: 0 })
+      yield* Effect.yieldNow
+      yield* rig.deliver(Rig.reply(Rig.requestOf(rig.sent(), "BYE"), 200))
+      yield* Rig.pass(60_000)
+      expect(yield* rig.stats).toMatchObject(Rig.nothing)
     })
   )
 })
@@ -295,11 +367,27 @@ describe("an answer", () => {
     })
   )
 
-  it.effect("that cannot be committed is acknowledged and hung up", () =>
+  it.effect("that cannot be committed is not acknowledged until a repetition is", () =>
     Effect.gen(function* () {
       const { invite, rig } = yield* dialled()
       rig.broken = true
       yield* rig.deliver(ok(invite))
+      yield* Rig.pass(2_000)
+      expect(rig.faults).toBeGreaterThan(1)
+      expect(rig.sent()).toEqual([])
+      rig.broken = false
+      yield* Rig.pass(4_000)
+      expect(Rig.words(rig.told())).toEqual(["answered"])
+      expect(Rig.names(rig.sent())).toEqual(["ACK"])
+    })
+  )
+
+  it.effect("that cannot be committed at all is acknowledged and hung up", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      rig.broken = true
+      yield* rig.deliver(ok(invite))
+      yield* Rig.pass(15_600)
       expect(Rig.names(rig.sent())).toEqual(["ACK", "BYE"])
     })
   )
@@ -451,7 +539,7 @@ describe("the media of a leg", () => {
     Effect.gen(function* () {
       const { rig } = yield* answered()
       const asked = [Media.play("p1", "https://example.com/a.wav", 2), Media.dtmf("d1", "12#"), Media.stopPlayback]
-      for (const media of asked) yield* rig.command({ ...Rig.of, type: "media", media })
+      for (const media of asked) yield* rig.command({ ...Rig.of, commandId: media.type, type: "media", media })
       expect(rig.media.slice(-3)).toEqual(asked.map((media) => ["command", "svc_leg_1", media]))
       const told: ReadonlyArray<MediaEvent> = [{ type: "dtmf", digit: "7", at: 0 }, Media.stopped("p1")]
       for (const event of told) rig.hear("svc_leg_1", event)

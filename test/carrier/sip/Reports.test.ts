@@ -1,68 +1,81 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
-import type { CarrierEvent } from "../../../src/carrier/Carrier.ts"
+import type { CarrierEvent, LegReport, Told } from "../../../src/carrier/Carrier.ts"
 import * as Reports from "../../../src/carrier/sip/Reports.ts"
 
-const digit = (name: string): CarrierEvent => ({
-  legId: "l",
-  at: 0,
-  type: "media",
-  event: { type: "dtmf", digit: name, at: 0 }
-})
-const ended: CarrierEvent = { legId: "l", at: 0, type: "ended", cause: "hangup", sipStatus: null, by: "far" }
+const digit = (name: string): LegReport => ({ type: "media", event: { type: "dtmf", digit: name, at: 0 } })
+const ended: LegReport = { type: "ended", cause: "hangup", sipStatus: null, by: "far" }
+const nth = (n: number, report: LegReport): CarrierEvent => ({ legId: "l", at: 0, incarnation: "i", n, ...report })
 
 /** A sink whose commits the test lets through one by one. */
 const make = () => {
   const told: Array<CarrierEvent> = []
-  const commits: Array<(committed: boolean) => void> = []
+  const commits: Array<(answer: Told | "died") => void> = []
   const run: Reports.Run = (effect, settled) => {
-    const exit = Effect.runSyncExit(effect)
-    commits.push((committed) => settled(committed ? exit : Exit.die("no")))
+    Effect.runSync(effect as Effect.Effect<never>)
+    commits.push((answer) => settled((answer === "died" ? Exit.die("no") : Exit.succeed(answer)) as Exit.Exit<never>))
   }
-  const reports = Reports.make(run, {
+  let n = 0
+  const sink = {
     offer: () => Effect.die("unused"),
-    tell: (_, event) => Effect.sync(() => void told.push(event))
-  })
-  return { reports, told, commit: (committed = true) => commits.shift()?.(committed) }
+    tell: (_callId: string, event: CarrierEvent) =>
+      Effect.sync((): Told => {
+        told.push(event)
+        return "committed"
+      })
+  }
+  const reports = Reports.make({ run, sink, incarnation: "i", memory: { next: () => ++n } }, "l")
+  const tell = (report: LegReport, done?: (told: Told) => void) => reports.tell("c", 0, report, done)
+  return { tell, reports, told, commit: (answer: Told | "died" = "committed") => commits.shift()?.(answer) }
 }
 
 describe("the reports of a leg", () => {
-  it("tell one event after the other, each when the one before is committed", () => {
-    const { commit, reports, told } = make()
-    reports.tell("c", digit("1"))
-    reports.tell("c", digit("2"))
-    expect(told).toEqual([digit("1")])
+  it("tell one event after the other, numbered, each when the one before is through", () => {
+    const { commit, tell, told } = make()
+    tell(digit("1"))
+    tell(digit("2"))
+    expect(told).toEqual([nth(1, digit("1"))])
     commit()
-    expect(told).toEqual([digit("1"), digit("2")])
+    expect(told).toEqual([nth(1, digit("1")), nth(2, digit("2"))])
   })
 
   it("keep their order when the end of one asks for another", () => {
-    const { commit, reports, told } = make()
-    reports.tell("c", digit("1"), () => reports.tell("c", digit("3")))
-    reports.tell("c", digit("2"))
+    const { commit, tell, told } = make()
+    tell(digit("1"), () => tell(digit("3")))
+    tell(digit("2"))
     commit()
-    expect(told).toEqual([digit("1"), digit("2")])
+    expect(told).toEqual([nth(1, digit("1")), nth(2, digit("2"))])
     commit()
-    expect(told).toEqual([digit("1"), digit("2"), digit("3")])
+    expect(told).toEqual([nth(1, digit("1")), nth(2, digit("2")), nth(3, digit("3"))])
   })
 
-  it("say when the sink died of an event, and go on", () => {
-    const { commit, reports, told } = make()
-    const outcomes: Array<boolean> = []
-    reports.tell("c", digit("1"), (committed) => outcomes.push(committed))
-    reports.tell("c", digit("2"), (committed) => outcomes.push(committed))
-    commit(false)
-    commit(true)
-    expect(outcomes).toEqual([false, true])
-    expect(told).toHaveLength(2)
+  it("say what became of an event, and go on", () => {
+    const { commit, tell, told } = make()
+    const outcomes: Array<Told> = []
+    for (let count = 0; count < 4; count++) tell(digit("1"), (answer) => outcomes.push(answer))
+    for (const answer of ["died", "fault", "unknown", "committed"] as const) commit(answer)
+    expect(outcomes).toEqual(["fault", "fault", "unknown", "committed"])
+    expect(told).toHaveLength(4)
   })
 
-  it("drop digits beyond their bound, but never the end", () => {
-    const { commit, reports, told } = make()
-    for (let count = 0; count < Reports.maxWaiting + 50; count++) reports.tell("c", digit("1"))
-    reports.tell("c", ended)
+  it("drop digits beyond their bound, but never the end; what is dropped has no number", () => {
+    const { commit, tell, told } = make()
+    for (let count = 0; count < Reports.maxWaiting + 50; count++) tell(digit("1"))
+    tell(ended)
     for (let count = 0; count < Reports.maxWaiting + 60; count++) commit()
     expect(told).toHaveLength(Reports.maxWaiting + 1)
-    expect(told.at(-1)).toEqual(ended)
+    expect(told.at(-1)).toEqual(nth(Reports.maxWaiting + 1, ended))
+  })
+
+  it("say when all that was told until now is through, and not of what comes later", () => {
+    const { commit, reports, tell } = make()
+    const said: Array<string> = []
+    reports.caughtUp(() => said.push("nothing told"))
+    tell(digit("1"))
+    reports.caughtUp(() => said.push("one"))
+    tell(digit("2"))
+    expect(said).toEqual(["nothing told"])
+    commit()
+    expect(said).toEqual(["nothing told", "one"])
   })
 })

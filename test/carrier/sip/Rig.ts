@@ -16,6 +16,7 @@ import {
   RouteDirectory,
   type SipTrunk
 } from "../../../src/carrier/Carrier.ts"
+import * as Sample from "../../support/CarrierSample.ts"
 import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
 import { UdpTransport } from "../../../src/carrier/sip/UdpTransport.ts"
 import { type Listener, MediaPlane, MediaUnavailable, type RtpRemote } from "../../../src/media/MediaPlane.ts"
@@ -56,7 +57,7 @@ interface Sent {
 
 export interface Rig {
   readonly command: (command: CarrierCommand) => Effect.Effect<void>
-  readonly presence: (legId: string) => Effect.Effect<"alive" | "gone">
+  readonly presence: (legId: string) => Effect.Effect<"alive" | "gone" | "unknown">
   readonly drain: Effect.Effect<void>
   readonly stats: SipCarrier.SipCarrier["Service"]["stats"]
   /** Everything sent since the last look, taken out. */
@@ -73,6 +74,10 @@ export interface Rig {
   hold: (held: boolean) => Effect.Effect<void>
   /** Commits fail from now on. */
   broken: boolean
+  /** No call owns the legs from now on. */
+  disowned: boolean
+  /** What could not be committed. */
+  faults: number
   trunk: SipTrunk | null
   mediaFull: boolean
   /** The next datagrams cannot be sent. */
@@ -107,6 +112,8 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
     offers: [] as Array<InboundOffer>,
     admission: { admitted: true, callId: "svc_call_in" } as Admission,
     broken: false,
+    disowned: false,
+    faults: 0,
     trunk: trunk as SipTrunk | null,
     mediaFull: false,
     unreachable: false,
@@ -138,9 +145,12 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
       }),
     tell: (_callId, event) =>
       Effect.suspend(() => {
-        if (state.broken) return Effect.die(new Error("the actor died"))
+        if (state.broken) {
+          state.faults++
+          return Effect.succeed("fault")
+        }
         told.push(event)
-        return commit
+        return Effect.as(commit, state.disowned ? "unknown" : "committed")
       })
   })
   const plane = Layer.succeed(MediaPlane, {
@@ -177,8 +187,8 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
   const sip = Context.get(services, SipCarrier.SipCarrier)
 
   const rig: Rig = Object.assign(state, {
-    command: (command: CarrierCommand) => carrier.interpret("sip", command),
-    presence: (legId: string) => carrier.presence("sip", legId),
+    command: (command: CarrierCommand) => carrier.interpret("sip", Sample.order(command)),
+    presence: (legId: string) => Sample.presence(carrier, "sip", legId),
     drain: sip.drain,
     stats: sip.stats,
     sent: () => sent.splice(0),

@@ -1,0 +1,117 @@
+import { Effect, Queue } from "effect"
+import type { Step } from "../actor/Actor.ts"
+import { type Authority, Carrier, type Snapshot } from "../carrier/Carrier.ts"
+import * as Monotonic from "../domain/Monotonic.ts"
+import type { CallInput } from "./CallInput.ts"
+import { type CallState, isTerminal, primary } from "./CallState.ts"
+import type { Effects } from "./Draft.ts"
+import { holdMs } from "./DueRows.ts"
+
+/**
+ * The legs of calls at their carriers: commands down, and what became of the legs when somebody was away, the engine or
+ * the carrier.
+ *
+ * A carrier that went away is waited for `reconnectMs`, as if nothing had happened; then its calls are told. When it is
+ * back, or another in its place, every call of it hears what its snapshot says.
+ */
+type Recovered = Extract<CallInput, { readonly type: "recovered" }>
+
+const reconnectMs = 5_000
+/** A carrier that is there and does not answer is asked again. */
+const retryMs = 1_000
+
+export const make = Effect.fnUntraced(function* (authority: {
+  /** Null: the partition of the call is another process's now. */
+  readonly ofCall: (callId: string) => Authority | null
+  readonly any: () => Authority | null
+}) {
+  const carrier = yield* Carrier
+
+  const interpret = ({ effects, state }: Step<CallState, CallInput, Effects>): Effect.Effect<void> => {
+    const owner = effects.commands.length === 0 ? null : authority.ofCall(state.id)
+    return owner === null
+      ? Effect.void
+      : Effect.forEach(effects.commands, (command) => carrier.interpret(state.adapter, { authority: owner, command }), {
+          discard: true
+        })
+  }
+
+  /** Of all legs of these calls, in one question to each carrier. */
+  const snapshots = (owner: Authority, states: ReadonlyArray<CallState>) =>
+    Effect.map(
+      Effect.forEach([...new Set(states.map(({ adapter }) => adapter))], (adapter) =>
+        Effect.map(carrier.snapshot(adapter, owner, null), (snapshot) => [adapter, snapshot] as const)
+      ),
+      (answers): ReadonlyMap<string, Snapshot | null> => new Map(answers)
+    )
+
+  /** Of the legs of one call; null: its carrier cannot be asked now. */
+  const ask = Effect.fnUntraced(function* (state: CallState) {
+    const legIds = state.legs.map(({ id }) => id)
+    const owner = authority.ofCall(state.id)
+    return owner === null ? null : yield* carrier.snapshot(state.adapter, owner, legIds)
+  })
+
+  /** What happened before a deadline is heard before it; without a carrier, for as long as one is waited for. */
+  const ready = (state: CallState, due: CallInput): Effect.Effect<void> =>
+    isTerminal(state) || (due.type === "deadline" && due.deadline === "lost")
+      ? Effect.void
+      : Effect.asVoid(Effect.timeoutOption(carrier.caughtUp(state.adapter, primary(state).id), holdMs))
+
+  /** Tells the calls of a carrier that it is away or back; for as long as the scope is open. */
+  const follow = Effect.fnUntraced(function* (
+    tellAll: (adapter: string, of: (state: CallState, inTime: (at: number) => number) => Recovered) => void
+  ) {
+    const changes = yield* Queue.unbounded<readonly [adapter: string, isUp: boolean]>()
+    /** Since when carriers that went away are away, by the monotonic clock. */
+    const away = new Map<string, number>()
+    yield* carrier.watch((adapter, isUp) => void Queue.offerUnsafe(changes, [adapter, isUp]))
+
+    const back: (adapter: string) => Effect.Effect<void> = Effect.fnUntraced(function* (adapter) {
+      const owner = authority.any()
+      const snapshot = owner === null ? null : yield* carrier.snapshot(adapter, owner, null)
+      if (owner === null || carrier.incarnation(adapter) === null) return
+      if (snapshot === null) return yield* Effect.andThen(Effect.sleep(retryMs), back(adapter))
+      const lostAt = away.get(adapter) ?? (yield* Monotonic.now)
+      away.delete(adapter)
+      tellAll(adapter, (state, inTime) => recovered(state, snapshot, inTime(lostAt)))
+    })
+    const gone = (adapter: string, since: number): Effect.Effect<void> =>
+      Effect.map(Effect.sleep(reconnectMs), () => {
+        if (carrier.incarnation(adapter) === null && away.get(adapter) === since)
+          tellAll(adapter, (state, inTime) => recovered(state, null, inTime(since)))
+      })
+
+    const change = Effect.fnUntraced(function* (adapter: string, isUp: boolean) {
+      if (isUp) return yield* back(adapter)
+      const now = yield* Monotonic.now
+      away.set(adapter, now)
+      yield* gone(adapter, now)
+    })
+    yield* Queue.take(changes).pipe(
+      Effect.flatMap(([adapter, isUp]) => Effect.forkChild(change(adapter, isUp), { startImmediately: true })),
+      Effect.forever,
+      Effect.forkScoped
+    )
+  })
+
+  return { interpret, snapshots, ask, ready, follow, incarnation: carrier.incarnation } as const
+})
+
+/** What a snapshot says of this call; `lostAt` in its time. */
+export const recovered = (state: CallState, snapshot: Snapshot | null, lostAt: number): Recovered => ({
+  type: "recovered",
+  snapshot:
+    snapshot === null
+      ? null
+      : {
+          incarnation: snapshot.incarnation,
+          legs: Object.fromEntries(
+            state.legs.flatMap(({ id }) => {
+              const facts = snapshot.legs[id]
+              return facts === undefined ? [] : [[id, facts]]
+            })
+          )
+        },
+  lostAt: Math.max(lostAt, state.initiatedAt)
+})

@@ -1,0 +1,32 @@
+import { Schema } from "effect"
+import { RejectCause } from "./CarrierCommand.ts"
+
+/** An inbound leg that waits for admission. `resume` must suffice to refuse it after a restart. */
+export const InboundOffer = Schema.Struct({
+  legId: Schema.String,
+  at: Schema.Number,
+  adapter: Schema.String,
+  incarnation: Schema.String,
+  /** Routes whose peer this came from; empty: the adapter has only one. */
+  routeIds: Schema.Array(Schema.String),
+  from: Schema.String,
+  to: Schema.String,
+  resume: Schema.Json
+})
+export type InboundOffer = typeof InboundOffer.Type
+
+export const Admission = Schema.Union([
+  Schema.Struct({ admitted: Schema.tag(true), callId: Schema.String }),
+  Schema.Struct({ admitted: Schema.tag(false), cause: Schema.Literals([...RejectCause.literals, "unavailable"]) })
+])
+export type Admission = typeof Admission.Type
+
+/** A SIP peer that a route stands for. */
+export const SipTrunk = Schema.Struct({
+  routeId: Schema.String,
+  host: Schema.String,
+  port: Schema.Int,
+  username: Schema.NullOr(Schema.String),
+  password: Schema.NullOr(Schema.String)
+})
+export type SipTrunk = typeof SipTrunk.Type

@@ -1,0 +1,59 @@
+import { Schema } from "effect"
+import { MediaCommand } from "../media/message/MediaMessage.ts"
+
+/** What a call asks of a leg: plain data, and the same command however often it is sent. */
+const ofLeg = {
+  /** Identity of this command; outcomes name it, and a carrier takes it once. */
+  commandId: Schema.String,
+  callId: Schema.String,
+  legId: Schema.String
+}
+
+/** Why a leg is refused or ended from our side; an adapter turns it into its own words (SIP: a status). */
+export const RejectCause = Schema.Literals(["user_busy", "rejected", "no_answer", "not_found", "error"])
+export type RejectCause = typeof RejectCause.Type
+
+/** What an adapter needs to find a dial again whose process died: its identity is derived from `dialId`. */
+export const DialOrigin = Schema.Struct({
+  dialId: Schema.String,
+  routeId: Schema.String,
+  from: Schema.String,
+  to: Schema.String
+})
+export type DialOrigin = typeof DialOrigin.Type
+
+export const CarrierCommand = Schema.Union([
+  Schema.Struct({
+    ...ofLeg,
+    type: Schema.tag("dial"),
+    tenantId: Schema.String,
+    routeId: Schema.String,
+    from: Schema.String,
+    to: Schema.String
+  }),
+  /** Answers an inbound leg; outcome: `answered`, or `command_failed` and `ended`. */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("answer") }),
+  /** Alerts an inbound leg (SIP 180); no outcome. */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("ring") }),
+  /** Refuses an inbound leg; outcome: `ended`. `resume` as in `hangup`. */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("reject"), cause: RejectCause, resume: Schema.Json }),
+  /**
+   * Ends the leg whatever its state (CANCEL, BYE, or a final answer); outcome: exactly one `ended` in the life of a leg,
+   * also of one that this carrier never knew: then `resume` (a dialog) or `origin` (a dial) says what to end.
+   */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("hangup"), origin: Schema.NullOr(DialOrigin), resume: Schema.Json }),
+  /** Hands `media` to the media of the leg. Outcomes: what that tells, or `command_failed` for a leg without media. */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("media"), media: MediaCommand })
+])
+export type CarrierCommand = typeof CarrierCommand.Type
+
+/** Who may command: the owner of the journal of a partition, by the epoch in which it took it. */
+export const Authority = Schema.Struct({ partition: Schema.Int, epoch: Schema.Int })
+export type Authority = typeof Authority.Type
+
+/**
+ * A command and by whose authority it is given. A carrier drops it when it has heard from a newer owner of the
+ * partition, and when it has taken this command before: whoever does not know whether it arrived sends it again.
+ */
+export const Order = Schema.Struct({ authority: Authority, command: CarrierCommand })
+export type Order = typeof Order.Type

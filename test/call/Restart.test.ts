@@ -1,0 +1,224 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Context, Effect, Exit, Layer, References, Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../src/account/Account.ts"
+import { DestinationRules } from "../../src/account/DestinationRules.ts"
+import { Calls } from "../../src/call/Call.ts"
+import { decodeAction } from "../../src/call/verb/Verbs.ts"
+import { Carrier, CarrierSink } from "../../src/carrier/Carrier.ts"
+import * as Features from "../support/Features.ts"
+import * as ModelCarrier from "../support/ModelCarrier.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+/** An engine over the database of the test, and everything that it holds in memory. */
+const engine = (label: string) =>
+  Calls.layer({ maxCallSecs: 3600 }).pipe(
+    Layer.provideMerge(Layer.merge(DestinationRules.layer, Carrier.layer)),
+    Layer.provideMerge(Features.startedAgain(label)),
+    Layer.orDie
+  )
+
+let starts = 0
+
+/** A carrier that outlives engines, and the line between them. */
+const world = Effect.gen(function* () {
+  const line = yield* ModelCarrier.makeLine
+  const model = yield* ModelCarrier.make(line.sink)
+
+  /** Starts an engine; `kill` leaves of it what a dead process leaves. */
+  const start = Effect.fnUntraced(function* (options: { readonly withCarrier: boolean } = { withCarrier: true }) {
+    const scope = yield* Scope.make()
+    const services = yield* Layer.buildWithScope(engine(`start ${++starts}`), scope)
+    const carrier = Context.get(services, Carrier)
+    const calls = Context.get(services, Calls)
+    const connect = Effect.gen(function* () {
+      const own = yield* Scope.fork(scope)
+      line.connect(Context.get(services, CarrierSink))
+      yield* Scope.provide(carrier.register("simulator", model.adapter), own)
+      return Effect.andThen(
+        Effect.sync(() => line.connect(null)),
+        Scope.close(own, Exit.void)
+      )
+    })
+    const disconnect = options.withCarrier ? yield* connect : Effect.void
+    yield* calls.recover
+    const kill = Effect.andThen(
+      Effect.sync(() => line.connect(null)),
+      Scope.close(scope, Exit.void)
+    )
+    return { calls, services, connect, disconnect, kill }
+  })
+  return { model, start }
+})
+
+type Engine = Effect.Success<ReturnType<Effect.Success<typeof world>["start"]>>
+
+const place = Effect.fnUntraced(function* ({ calls, services }: Engine) {
+  const { caller } = yield* Effect.provide(Features.newTenant(), services)
+  const operator = { type: "operator", name: "test" } as const
+  yield* Context.get(services, Accounts).setQuota(caller.tenantId, { allowCallerIdForwarding: true }, operator)
+  const rendered = yield* calls.place(
+    caller,
+    {
+      from: "+12025550150",
+      to: "+12025550100",
+      routeId: null,
+      customerReference: null,
+      timeoutSecs: 60,
+      timeLimitSecs: null,
+      callerIdForwarding: true
+    },
+    null
+  )
+  const call = JSON.parse(rendered.body ?? "") as { readonly id: string; readonly legs: ReadonlyArray<{ id: string }> }
+  return { caller, callId: call.id, legId: call.legs[0]?.id ?? "" }
+})
+
+const until = Effect.fnUntraced(function* (
+  { calls }: Engine,
+  tenantId: string,
+  callId: string,
+  reached: (call: Effect.Success<ReturnType<Calls["Service"]["find"]>>) => boolean
+) {
+  let call = yield* calls.find(tenantId, callId)
+  for (let waited = 0; !reached(call) && waited < 500; waited++) {
+    yield* Effect.sleep("10 millis")
+    call = yield* calls.find(tenantId, callId)
+  }
+  return call
+})
+
+const inputs = Effect.fnUntraced(function* (callId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ readonly type: string }>`
+    SELECT input ->> 'type' AS type FROM journal WHERE entity_id = ${callId} ORDER BY seq`
+  return rows.map(({ type }) => type)
+})
+
+/** What the carrier did for a call; the database holds those of other tests, too. */
+const applied = (model: Effect.Success<typeof world>["model"], callId: string) =>
+  model.applied.filter((command) => command.callId === callId).map(({ type }) => type)
+
+const answered = { type: "answered", resume: null } as const
+const bye = { type: "ended", cause: "hangup", sipStatus: null, by: "far" } as const
+const quiet = Layer.provideMerge(TestDatabase.layer, Layer.succeed(References.MinimumLogLevel, "None"))
+
+describe("A call whose carrier outlives the engine", () => {
+  layer(quiet, { excludeTestServices: true })((it) => {
+    it.effect("goes on in the next engine, without a commit", () =>
+      Effect.gen(function* () {
+        const { model, start } = yield* world
+        const first = yield* start()
+        const { callId, caller, legId } = yield* place(first)
+        yield* model.happens(legId, answered)
+        yield* until(first, caller.tenantId, callId, ({ status }) => status === "answered")
+        const before = yield* inputs(callId)
+        yield* first.kill
+        const second = yield* start()
+        assert.deepStrictEqual(yield* inputs(callId), before)
+        assert.strictEqual((yield* second.calls.find(caller.tenantId, callId)).status, "answered")
+        yield* second.calls.act(caller, callId, decodeAction("hangup", {}), null)
+        assert.deepStrictEqual(applied(model, callId), ["dial", "hangup"])
+        yield* second.kill
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("hears of a BYE that came in between, and is billed to its moment", () =>
+      Effect.gen(function* () {
+        const { model, start } = yield* world
+        const first = yield* start()
+        const { callId, caller, legId } = yield* place(first)
+        yield* model.happens(legId, answered)
+        yield* until(first, caller.tenantId, callId, ({ status }) => status === "answered")
+        yield* first.kill
+        yield* Effect.sleep("50 millis")
+        const endedAt = yield* model.happens(legId, bye)
+        yield* Effect.sleep("300 millis")
+        const second = yield* start()
+        const call = yield* until(second, caller.tenantId, callId, ({ status }) => status === "ended")
+        assert.deepStrictEqual([call.end_reason, call.end_initiator], ["normal_clearing", "callee"])
+        assert.approximately(Date.parse(call.ended_at ?? ""), endedAt, 20)
+        yield* second.kill
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("is not dialled twice when its dial was under way", () =>
+      Effect.gen(function* () {
+        const { model, start } = yield* world
+        const first = yield* start()
+        const { callId, caller, legId } = yield* place(first)
+        yield* first.kill
+        const second = yield* start()
+        assert.deepStrictEqual(yield* inputs(callId), ["place", "recovered"])
+        yield* model.happens(legId, answered)
+        yield* until(second, caller.tenantId, callId, ({ status }) => status === "answered")
+        assert.deepStrictEqual(applied(model, callId), ["dial"])
+        yield* second.kill
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("is dialled once more when its dial was lost on the way", () =>
+      Effect.gen(function* () {
+        const { model, start } = yield* world
+        const first = yield* start()
+        model.setDeaf(true)
+        const { callId, caller, legId } = yield* place(first)
+        yield* first.kill
+        assert.deepStrictEqual(applied(model, callId), [])
+        model.setDeaf(false)
+        const second = yield* start()
+        yield* model.happens(legId, answered)
+        const call = yield* until(second, caller.tenantId, callId, ({ status }) => status === "answered")
+        assert.strictEqual(call.status, "answered")
+        assert.deepStrictEqual(applied(model, callId), ["dial"])
+        yield* second.kill
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("waits while the carrier cannot be asked, and goes on when it can", () =>
+      Effect.gen(function* () {
+        const { model, start } = yield* world
+        const first = yield* start()
+        const { callId, caller, legId } = yield* place(first)
+        yield* model.happens(legId, answered)
+        yield* until(first, caller.tenantId, callId, ({ status }) => status === "answered")
+        yield* first.kill
+        const second = yield* start({ withCarrier: false })
+        assert.strictEqual((yield* second.calls.find(caller.tenantId, callId)).status, "answered")
+        yield* second.calls.act(caller, callId, decodeAction("send_dtmf", { digits: "1" }), null)
+        yield* Effect.sleep("200 millis")
+        yield* second.connect
+        const endedAt = yield* Effect.andThen(Effect.sleep("100 millis"), model.happens(legId, bye))
+        const call = yield* until(second, caller.tenantId, callId, ({ status }) => status === "ended")
+        assert.approximately(Date.parse(call.ended_at ?? ""), endedAt, 20)
+        assert.deepStrictEqual(applied(model, callId), ["dial", "media"])
+        yield* second.kill
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("hears of what happened while the line to the carrier was cut, the engine being there all the time", () =>
+      Effect.gen(function* () {
+        const { model, start } = yield* world
+        const only = yield* start()
+        const { callId, caller, legId } = yield* place(only)
+        yield* model.happens(legId, answered)
+        yield* until(only, caller.tenantId, callId, ({ status }) => status === "answered")
+        yield* only.disconnect
+        yield* only.calls.act(caller, callId, decodeAction("send_dtmf", { digits: "1" }), null)
+        yield* Effect.sleep("50 millis")
+        assert.deepStrictEqual(applied(model, callId), ["dial"])
+        const cut = yield* only.connect
+        yield* Effect.sleep("100 millis")
+        assert.deepStrictEqual(applied(model, callId), ["dial", "media"])
+        yield* cut
+        const endedAt = yield* model.happens(legId, bye)
+        yield* Effect.sleep("100 millis")
+        assert.strictEqual((yield* only.calls.find(caller.tenantId, callId)).status, "answered")
+        yield* only.connect
+        const call = yield* until(only, caller.tenantId, callId, ({ status }) => status === "ended")
+        assert.approximately(Date.parse(call.ended_at ?? ""), endedAt, 20)
+        yield* only.kill
+      }).pipe(Effect.scoped)
+    )
+  })
+})

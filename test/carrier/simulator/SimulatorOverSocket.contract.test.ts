@@ -1,0 +1,143 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import {
+  Carrier,
+  type CarrierEvent,
+  CarrierSink,
+  type Order,
+  RouteDirectory,
+  type Told
+} from "../../../src/carrier/Carrier.ts"
+import * as Bridge from "../Bridge.ts"
+import { describeCarrier, Outside } from "../CarrierContract.ts"
+import { RecordingSink } from "../RecordingSink.ts"
+import * as SimulatedWorld from "./SimulatedWorld.ts"
+
+const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+
+/** What a call does with events that it has heard: they are acknowledged and change nothing. */
+const forgetful = (sink: CarrierSink["Service"]): CarrierSink["Service"] => {
+  const heard = new Map<string, number>()
+  return {
+    offer: sink.offer,
+    tell: (callId: string, event: CarrierEvent) =>
+      Effect.suspend(() => {
+        if ((heard.get(event.legId) ?? 0) >= event.n) return Effect.succeed<Told>("committed")
+        return Effect.tap(sink.tell(callId, event), (told) =>
+          Effect.sync(() => void (told === "committed" && heard.set(event.legId, event.n)))
+        )
+      })
+  }
+}
+
+/** What an engine does with a carrier that comes back: whatever it asked is sent once more. */
+const insistent = (carrier: Carrier["Service"], adapter: string) =>
+  Effect.gen(function* () {
+    const orders: Array<Order> = []
+    const run = Effect.runForkWith(yield* Effect.context())
+    yield* carrier.watch((_, isUp) => {
+      if (isUp) run(Effect.forEach(orders, (order) => carrier.interpret(adapter, order), { discard: true }))
+    })
+    return Carrier.of({
+      ...carrier,
+      interpret: (name, order) => {
+        orders.push(order)
+        return carrier.interpret(name, order)
+      }
+    })
+  })
+
+const noRoutes = RouteDirectory.of({ sipTrunk: () => Effect.succeed(null), sipTrunksAt: () => Effect.succeed([]) })
+
+/** The simulator behind a bridge; the connection is cut every so many frames of 20 ms. */
+const world = (cutEvery: number) =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const half = yield* Bridge.carrierHalf
+      const inner = yield* Layer.build(
+        SimulatedWorld.layer().pipe(Layer.provide(Layer.succeed(CarrierSink, half.sink)))
+      )
+      const real = Context.get(inner, Carrier)
+      half.serve({
+        incarnation: real.incarnation("simulator") ?? "",
+        interpret: (order) => real.interpret("simulator", order),
+        snapshot: (authority, legIds) => real.snapshot("simulator", authority, legIds),
+        caughtUp: (legId) => real.caughtUp("simulator", legId)
+      })
+      const outer = Context.get(yield* Layer.build(Carrier.layer), Carrier)
+      const carrier = yield* insistent(outer, "simulator")
+      const engine = yield* Bridge.engineHalf({
+        port: half.port,
+        adapter: "simulator",
+        carrier: outer,
+        sink: forgetful(yield* CarrierSink),
+        directory: noRoutes
+      })
+      const connected = Effect.gen(function* () {
+        while (!engine.isConnected()) yield* turn
+      })
+      /** Until all that is under way has arrived, or waits for something else. */
+      const quiet = Effect.gen(function* () {
+        for (let turns = 0; turns < 4 || (engine.open() + half.open() > 0 && turns < 30); turns++) yield* turn
+      })
+      yield* connected
+      let frames = 0
+      const elapse = (ms: number) =>
+        Effect.gen(function* () {
+          for (let left = ms; left > 0; left -= 20) {
+            if (++frames % cutEvery === 0) engine.cut()
+            yield* TestClock.adjust(Math.min(20, left))
+            yield* connected
+            yield* quiet
+          }
+        })
+      const { callIn } = Context.get(inner, Outside)
+      return Context.make(Carrier, carrier).pipe(
+        Context.add(Outside, { elapse, callIn: (call) => Effect.asVoid(Effect.forkChild(callIn(call))) })
+      )
+    })
+  )
+
+const subject = (cutEvery: number) => ({
+  adapter: "simulator",
+  routeId: "svc_route_simulator",
+  phones: { answers: "+12025550100", busy: "+12025550101", silent: "+12025550102", rejects: "+12025550103" },
+  hangsUp: { number: "+12025550106", withinMs: 7000 },
+  sounds: SimulatedWorld.sounds,
+  layer: world(cutEvery)
+})
+
+describeCarrier("The simulator over a socket", subject(Infinity))
+describeCarrier("The simulator over a socket that is cut again and again", subject(7))
+
+describe("The bridge", () => {
+  it.effect("asks for routes over the socket, again when it is cut", () =>
+    Effect.gen(function* () {
+      const trunk = { routeId: "r", host: "192.0.2.2", port: 5060, username: null, password: null }
+      const half = yield* Bridge.carrierHalf
+      half.serve({
+        incarnation: "i",
+        interpret: () => Effect.void,
+        snapshot: () => Effect.succeed(null),
+        caughtUp: () => Effect.void
+      })
+      const directory = RouteDirectory.of({
+        sipTrunk: () => Effect.suspend(() => (engine.counters.asked === 1 ? Effect.never : Effect.succeed(trunk))),
+        sipTrunksAt: () => Effect.succeed([trunk])
+      })
+      const engine = yield* Bridge.engineHalf({
+        port: half.port,
+        adapter: "sip",
+        carrier: yield* Carrier,
+        sink: yield* CarrierSink,
+        directory
+      })
+      const found = yield* Effect.forkChild(half.directory.sipTrunk("r"))
+      while (engine.counters.asked === 0 || !engine.isConnected()) yield* turn
+      engine.cut()
+      assert.deepStrictEqual(yield* Fiber.join(found), trunk)
+      assert.deepStrictEqual(yield* half.directory.sipTrunksAt("192.0.2.2"), [trunk])
+    }).pipe(Effect.provide(Layer.merge(Carrier.layer, RecordingSink.layer)))
+  )
+})
