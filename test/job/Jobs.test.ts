@@ -284,10 +284,13 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
             )
           )
         )
-        yield* Effect.forkScoped(after.run)
+        const running = yield* Effect.forkChild(after.run)
         while (attempts.length === 0) yield* Effect.sleep("10 millis")
         assert.deepStrictEqual(attempts, [2])
-        yield* after.put(row("b"))
+
+        // Given back, the row is due: only the epoch keeps the one who lost it from claiming it.
+        yield* Fiber.interrupt(running)
+        assert.deepInclude((yield* rows)[0], { key: "a", attempt: 1, due: 0 })
         assert.isTrue(Exit.isFailure(yield* Effect.exit(before.look)))
         assert.strictEqual(lost, 1)
       }).pipe(Effect.scoped)
