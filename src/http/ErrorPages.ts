@@ -4,6 +4,7 @@ import { SqlError } from "effect/sql/SqlError"
 import { type Rejection, rejection } from "../domain/ErrorCatalogue.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import * as Outage from "../store/Outage.ts"
+import { JournalLost } from "../store/Ownership.ts"
 import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
 import * as Refusal from "./Refusal.ts"
 import type * as RouteTable from "./RouteTable.ts"
@@ -12,12 +13,18 @@ const unknownRoute = rejection("not_found", "there is no such path")
 const malformed = rejection("invalid_request", "the path is not percent-encoded UTF-8, or an id in it is far too long")
 const wrongMethod = rejection("method_not_allowed", "this path does not have this method")
 const unavailable = rejection("service_unavailable", "the service cannot reach its database at the moment")
+const elsewhere = rejection("service_unavailable", "another process has taken this over; try again")
 const fault = rejection("internal_error", "something went wrong on our side")
 
 const respond = (rejection: Rejection) => Refusal.respond(Refusal.render(rejection))
 
-/** The database is away: 503 without `Retry-After`; anything else that dies is a fault of ours. */
-const isOutage = (defect: unknown): boolean => defect instanceof SqlError && Outage.is(defect)
+/** Nothing was written, and the same may be asked again: 503 without `Retry-After`. Anything else is a fault of ours. */
+const passing = (defect: unknown): { readonly refused: Rejection; readonly why: string } | null => {
+  if (defect instanceof JournalLost) return { refused: elsewhere, why: "a request met a partition that is another's" }
+  return defect instanceof SqlError && Outage.is(defect)
+    ? { refused: unavailable, why: "a request met an unreachable database" }
+    : null
+}
 
 const notRouted = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
   Effect.fail(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
@@ -54,15 +61,13 @@ const pages = (table: ReturnType<typeof RouteTable.make>) =>
             return Effect.succeed(HttpServerResponse.setHeader(respond(wrongMethod), "allow", allow))
           }
           if (error instanceof Rejected) return Effect.succeed(respond(error))
-          const outage = isOutage(error)
+          const known = passing(error)
           return Effect.as(
             Effect.annotateLogs(
-              outage
-                ? Effect.logWarning("a request met an unreachable database", cause)
-                : Effect.logError("a request failed", cause),
+              known === null ? Effect.logError("a request failed", cause) : Effect.logWarning(known.why, cause),
               { method: request.method, path }
             ),
-            respond(outage ? unavailable : fault)
+            respond(known === null ? fault : known.refused)
           )
         })
       }),

@@ -28,10 +28,15 @@ const outside = Layer.mergeAll(
 /** Names that a trunk may have, for the tests to change. */
 export const addresses = new Map<string, ReadonlyArray<string>>()
 
-const layers = (trialCreditCents: number, label = "features") => {
+const layers = (
+  trialCreditCents: number,
+  label = "features",
+  partitions: ReadonlyArray<number> = [0],
+  heartbeatMs = 5_000
+) => {
   const base = outside.pipe(
     Layer.provideMerge(Jobs.layer()),
-    Layer.provideMerge(JournalWriter.layer({ partitions: [0], onLost: () => {} })),
+    Layer.provideMerge(JournalWriter.layer({ partitions, onLost: () => {}, heartbeatMs })),
     Layer.provideMerge(Vault.layer(Redacted.make(new Uint8Array(32).fill(7)))),
     Layer.provideMerge(Entropy.layerFixed(label)),
     Layer.orDie
@@ -52,6 +57,12 @@ export const started = layers(500)
 
 /** The same for a start that follows another one: what is random differs. */
 export const startedAgain = (label: string) => layers(500, label)
+
+/**
+ * The same for one of several starts on one database: what is random differs by `label`. It hears of a lost partition by
+ * what it writes, not by its heartbeat.
+ */
+export const startedAs = (label: string, partitions: ReadonlyArray<number>) => layers(500, label, partitions, 600_000)
 
 /** The features over a database of their own. */
 export const layer = started.pipe(Layer.provideMerge(TestDatabase.layer))

@@ -1,0 +1,136 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Context, Effect, Layer, References } from "effect"
+import { SqlClient } from "effect/sql"
+import { DestinationRules } from "../../src/account/DestinationRules.ts"
+import { Calls } from "../../src/call/Call.ts"
+import { Carrier } from "../../src/carrier/Carrier.ts"
+import * as SimulatorCarrier from "../../src/carrier/simulator/SimulatorCarrier.ts"
+import * as ApiKeyHandlers from "../../src/http/apikey/ApiKeyHandlers.ts"
+import { ClientAddress } from "../../src/http/ClientAddress.ts"
+import { BaseUrl } from "../../src/http/Pagination.ts"
+import { RateLimit } from "../../src/http/RateLimit.ts"
+import * as Server from "../../src/http/Server.ts"
+import { Idempotency } from "../../src/idempotency/Idempotency.ts"
+import { AudioDecoder } from "../../src/media/AudioDecoder.ts"
+import { AudioSource } from "../../src/media/AudioSource.ts"
+import * as MediaPlaneInline from "../../src/media/MediaPlaneInline.ts"
+import { Webhooks } from "../../src/webhook/Webhook.ts"
+import * as Features from "../support/Features.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import * as TestServer from "./TestServer.ts"
+
+const media = MediaPlaneInline.layer({
+  ports: MediaPlaneInline.noPorts,
+  random: () => 1,
+  announce: "127.0.0.1",
+  mediaTimeoutMs: 60_000,
+  maxLegs: 100
+}).pipe(Layer.provide(AudioSource.layer), Layer.provide(AudioDecoder.layerInline))
+
+/** The service, from its edge to the journal, with simulated phones; holds these partitions. */
+const layers = (label: string, partitions: ReadonlyArray<number>) =>
+  Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe(
+    Layer.provide([
+      ApiKeyHandlers.authenticator,
+      Idempotency.layer,
+      ClientAddress.layer("none"),
+      RateLimit.layer({ signupPerHour: 50 }),
+      Layer.succeed(BaseUrl, "https://api.example.com")
+    ]),
+    Layer.provideMerge(SimulatorCarrier.layer.pipe(Layer.provide(media))),
+    Layer.provideMerge(
+      Layer.merge(Calls.layer({ maxCallSecs: 3600 }), Webhooks.layer({ ownsConnection: () => Effect.succeed(true) }))
+    ),
+    Layer.provideMerge(Layer.merge(DestinationRules.layer, Carrier.layer)),
+    Layer.provideMerge(Features.startedAs(label, partitions))
+  )
+
+const start = Effect.fnUntraced(function* (label: string, partitions: ReadonlyArray<number>) {
+  const context = yield* Layer.build(layers(label, partitions))
+  const calls = Context.get(context, Calls)
+  const { port } = Context.get(context, Server.Listening)
+  yield* calls.recover
+  const ask = (key: string, method: string, path: string, body?: unknown) =>
+    Effect.promise(() => TestServer.send(port, method, path, { key, body }))
+  return { ask, liveCalls: calls.liveCount, port }
+})
+type Engine = Effect.Success<ReturnType<typeof start>>
+
+const neverAnswers = "+12025550102"
+
+/** A tenant that lives in the partition, with a number and a call that rings. */
+const tenant = Effect.fnUntraced(function* (engine: Engine, partition: number, number: string) {
+  const { ask, port } = engine
+  const sql = yield* SqlClient.SqlClient
+  yield* sql.unsafe(`ALTER TABLE tenant ALTER COLUMN partition SET DEFAULT ${partition}`)
+  const form = { email: `${number}@example.com`, password: "correct horse battery", tenant_name: number }
+  const body = { ...form, first_name: "Ada", last_name: "Lovelace" }
+  const signedUp = yield* Effect.promise(() => TestServer.send(port, "POST", "/v1/signup", { key: null, body }))
+  const { api_key_plaintext: key } = signedUp.json as { readonly api_key_plaintext: string }
+  const order = { phone_numbers: [number], country_code: "US", number_type: "local" }
+  assert.strictEqual((yield* ask(key, "POST", "/v1/numbers/order", order)).status, 201)
+  // Orders are finished by a job, and jobs are run in one partition only.
+  yield* sql`UPDATE phone_number SET status = 'active' WHERE phone_number = ${number}`
+  const place = (at: Engine) => at.ask(key, "POST", "/v1/calls", { from: number, to: neverAnswers })
+  const placed = yield* place(engine)
+  assert.strictEqual(placed.status, 201, placed.text)
+  const { id } = placed.json as { readonly id: string }
+  const find = (at: Engine) => Effect.map(at.ask(key, "GET", `/v1/calls/${id}`), ({ json }) => json as Call)
+  // From here on nothing happens by itself.
+  while ((yield* find(engine)).status !== "ringing") yield* Effect.sleep("10 millis")
+  return {
+    place: (at: Engine) => Effect.map(place(at), ({ status }) => status),
+    asks: (at: Engine, method: string, path: string, body?: unknown) => at.ask(key, method, path, body),
+    hangUp: (at: Engine) => at.ask(key, "POST", `/v1/calls/${id}/actions/hangup`, {}),
+    find
+  }
+})
+
+interface Call {
+  readonly status: string
+  readonly end_reason: string | null
+}
+
+const unavailable = ({ status, json }: TestServer.Answer): boolean =>
+  status === 503 && (json as { readonly error: { readonly code: string } }).error.code === "service_unavailable"
+
+describe("A service that loses one of its partitions to another process", () => {
+  layer(Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))(TestDatabase.layer), {
+    timeout: "60 seconds",
+    excludeTestServices: true
+  })((it) => {
+    it.effect("answers 503 there and lets go of its calls, which the other recovers; elsewhere it goes on", () =>
+      Effect.gen(function* () {
+        const first = yield* start("first", [0, 1])
+        const stays = yield* tenant(first, 0, "+12025550150")
+        const goes = yield* tenant(first, 1, "+12025550151")
+        assert.strictEqual(yield* first.liveCalls, 2)
+
+        const second = yield* start("second", [1])
+        assert.deepInclude(yield* goes.find(second), { status: "failed", end_reason: "carrier_error" })
+        // The first hears of it by what it tries to write: here a hangup, which must not be told that it was done.
+        const refused = yield* goes.hangUp(first)
+        assert.isTrue(unavailable(refused), refused.text)
+        assert.strictEqual(yield* first.liveCalls, 1)
+        for (const [method, path, body] of [
+          ["POST", "/v1/calls", { from: "+12025550151", to: neverAnswers }],
+          ["POST", "/v1/numbers/order", { phone_numbers: ["+12025550152"], country_code: "US", number_type: "local" }],
+          ["POST", "/v1/webhook-subscriptions", { target_url: "https://x.example", event_types: ["*"] }],
+          ["POST", "/v1/api-keys", { name: "another" }],
+          ["GET", "/v1/quota", undefined]
+        ] as const) {
+          const answer = yield* goes.asks(first, method, path, body)
+          assert.isTrue(unavailable(answer), `${method} ${path}: ${answer.status} ${answer.text}`)
+        }
+        // What is only read is read from the rows.
+        assert.deepInclude(yield* goes.find(first), { status: "failed", end_reason: "carrier_error" })
+        assert.strictEqual(yield* goes.place(second), 201)
+
+        assert.deepInclude(yield* stays.find(first), { status: "ringing", end_reason: null })
+        assert.strictEqual((yield* stays.hangUp(first)).status, 200)
+        assert.strictEqual(yield* stays.place(first), 201)
+        assert.strictEqual(yield* second.liveCalls, 1)
+      }).pipe(Effect.scoped)
+    )
+  })
+})
