@@ -98,17 +98,20 @@ export const layer = (options: {
         })
       }
 
-      /** After a lost connection: a commit whose input, or money, is there was written by the statement we never heard of. */
+      /**
+       * After a lost connection: a commit whose input, or money, is there was written by the statement we never heard of.
+       * Another owner may have written an input of that number meanwhile; the seed tells whose it is.
+       */
       const withoutWritten = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
-        const keys = batch.flatMap(({ commit }) => commit.entities.map(keyOf))
+        const entities = batch.flatMap(({ commit }) => commit.entities)
         // Without a row to look for this only asks whether the database is there.
         const rows =
-          keys.length === 0
+          entities.length === 0
             ? yield* Effect.as(sql`SELECT 1`, [])
             : yield* sql<{ readonly key: string }>`
-                SELECT entity_id || ':' || seq AS key FROM journal
-                WHERE (entity_id || ':' || seq) IN ${sql.in(keys)}
-                  AND entity_id IN ${sql.in(keys.map((key) => key.slice(0, key.lastIndexOf(":"))))}`
+                SELECT entity_id || ':' || seq || ':' || seed AS key FROM journal
+                WHERE (entity_id || ':' || seq || ':' || seed) IN ${sql.in(entities.map(keyOf))}
+                  AND entity_id IN ${sql.in(entities.map(({ id }) => id))}`
         const written = new Set(rows.map((row) => row.key))
         const causes = batch.flatMap(({ commit }) => commit.money.map((row) => row.cause))
         const balances =
@@ -239,7 +242,7 @@ export const layer = (options: {
 
 const noAnswer: CommitStatement.Answer = { missing: null, homes: null, balances: null, destinations: null }
 
-const keyOf = ({ id, seq }: EntityWrite): string => `${id}:${seq}`
+const keyOf = ({ id, input, seq }: EntityWrite): string => `${id}:${seq}:${input.seed}`
 
 const committed = (commit: Commit, answer: CommitStatement.Answer): Committed => {
   const last = commit.money.at(-1)

@@ -1,17 +1,18 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted } from "effect"
+import { Cause, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
 import { type Commit, empty, Journal } from "../../src/store/Journal.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import * as Migrations from "../../src/store/Migrations.ts"
+import { JournalLost } from "../../src/store/Ownership.ts"
 import * as TcpProxy from "../support/TcpProxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 const tenantId = Id.deriveUuid("outage", "tenant")
 const call = Id.derive("outage", "call")
-const commit = (seq: number, cents = 0): Commit => ({
+const commit = (seq: number, cents = 0, seed = "s"): Commit => ({
   ...empty,
   entities: [
     {
@@ -22,7 +23,7 @@ const commit = (seq: number, cents = 0): Commit => ({
       settled: false,
       stateVersion: 1,
       state: { seq },
-      input: { at: 1_700_000_000_000 + seq, seed: "s", machineVersion: 1, body: {} }
+      input: { at: 1_700_000_000_000 + seq, seed, machineVersion: 1, body: {} }
     }
   ],
   money:
@@ -56,7 +57,7 @@ const setUp = Effect.gen(function* () {
     )
   )
   const run = <A, E>(effect: Effect.Effect<A, E, Journal>) => Effect.provide(effect, journal)
-  const look = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) => Effect.provide(effect, eyes)
+  const look = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, eyes)
   yield* look(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -114,6 +115,26 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
           )
         )
         assert.strictEqual(row?.n, 1)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("what another process wrote meanwhile is not taken for the commit that waits", () =>
+      Effect.gen(function* () {
+        const { look, proxy, run } = yield* setUp
+        const journal = yield* run(Journal)
+        yield* journal.commit(commit(1))
+        proxy.cut()
+        const waiting = yield* Effect.forkChild(Effect.exit(journal.commit(commit(2, 7, "ours"))))
+        yield* Effect.sleep("100 millis")
+        const other = yield* look(Layer.build(JournalWriter.layer({ partitions: [0], onLost: () => {} })))
+        yield* Effect.provide(
+          Effect.flatMap(Journal, (theirs) => theirs.commit(commit(2, 0, "theirs"))),
+          other
+        )
+        proxy.restore()
+        const exit = yield* Fiber.join(waiting)
+        assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof JournalLost)
+        assert.deepStrictEqual(yield* look(seqs), [1, 2])
       }).pipe(Effect.scoped)
     )
 
