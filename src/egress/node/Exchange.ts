@@ -103,12 +103,13 @@ export const exchange = (
       request.end(body)
     }
 
+    // First: what cannot be begun throws here, and leaves no timer.
+    send()
     const deadline = setTimeout(() => {
       if (cut === null) failWith("timeout", "no complete answer in time")
       else cut()
       current.destroy()
     }, withinMs)
-    send()
     return Effect.sync(() => {
       settled = true
       clearTimeout(deadline)

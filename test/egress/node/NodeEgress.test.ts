@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Exit, Fiber } from "effect"
 import { Egress, EgressError, type EgressRequest } from "../../../src/egress/Egress.ts"
 import * as NodeEgress from "../../../src/egress/node/NodeEgress.ts"
 import * as DataDirectory from "../../support/DataDirectory.ts"
@@ -314,6 +314,19 @@ describe("egress to a server that misbehaves", () => {
       yield* Deferred.await(arrived)
       yield* Fiber.interrupt(fiber)
       yield* server.closed(1)
+    })
+  )
+
+  it.live("dies of a header that cannot be sent, there and then", () =>
+    Effect.gen(function* () {
+      const request = get("https://hook.example/", { headers: { Authorization: "a\nb" }, timeoutMs: 20 })
+      const uncaught: Array<Error> = []
+      const listener = (error: Error) => void uncaught.push(error)
+      process.prependOnceListener("uncaughtException", listener)
+      assert.isTrue(Exit.hasDies(yield* Effect.exit((yield* egressOf()).request(request))))
+      yield* Effect.sleep("60 millis")
+      process.off("uncaughtException", listener)
+      assert.deepStrictEqual(uncaught, [])
     })
   )
 
