@@ -1,0 +1,85 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as DeliveryQueue from "../../src/webhook/DeliveryQueue.ts"
+import * as World from "./WebhookWorld.ts"
+
+/** Destinations of two partitions, in turn by name, each with one delivery that is due. */
+const destinations = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const homes = [yield* World.tenant(undefined, 0), yield* World.tenant(undefined, 1)]
+  for (const home of [0, 1, 0, 1, 1, 0]) {
+    const tenantId = homes[home] ?? ""
+    const { id } = yield* World.subscribe(tenantId, "https://hook.example")
+    yield* World.commit(World.event(tenantId, World.call(), 1))
+    yield* sql`UPDATE webhook_subscription SET is_active = false WHERE id = ${id}`
+  }
+  const rows = yield* sql<DeliveryQueue.Due>`
+    SELECT DISTINCT partition, destination FROM webhook_delivery WHERE due_at IS NOT NULL`
+  assert.strictEqual(rows.length, 6)
+  return (partition: number) => rows.filter((row) => row.partition === partition)
+})
+
+const due = (partition: number) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<DeliveryQueue.Due>(DeliveryQueue.due, [partition, 10]))
+
+interface Plan {
+  readonly "Node Type": string
+  readonly "Actual Rows": number
+  readonly Plans?: ReadonlyArray<Plan>
+}
+
+const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
+
+layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The queue of deliveries", (it) => {
+  it.effect("has due destinations by partition, and steps over those of no other", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const of = yield* destinations
+      assert.sameDeepMembers([...(yield* due(0))], [...of(0)])
+      assert.sameDeepMembers([...(yield* due(1))], [...of(1)])
+      assert.deepStrictEqual(yield* due(2), [])
+      for (const partition of [0, 1]) {
+        const [explained] = yield* sql.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
+          `EXPLAIN (ANALYZE, FORMAT JSON) ${DeliveryQueue.due}`,
+          [partition, 10]
+        )
+        const steps = (explained?.["QUERY PLAN"] ?? [])
+          .flatMap(({ Plan }) => nodes(Plan))
+          .find((node) => node["Node Type"] === "Recursive Union")
+        // The last step finds no destination any more.
+        assert.strictEqual(steps?.["Actual Rows"], of(partition).length + 1)
+      }
+    })
+  )
+
+  it.effect("gives a claim nothing of another partition", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const of = yield* destinations
+      const wanted = [of(0)[0], of(1)[0]].map((found) => ({
+        partition: 0,
+        destination: found?.destination,
+        room: 16,
+        busyLanes: [],
+        underWay: []
+      }))
+      const claimed = yield* sql.unsafe<DeliveryQueue.ClaimedRow>(DeliveryQueue.claim, [JSON.stringify(wanted), 30_000])
+      assert.sameDeepMembers(
+        claimed.map(({ destination, id }) => ({ destination, given: id !== null })),
+        wanted.map(({ destination }, index) => ({ destination: destination ?? "", given: index === 0 }))
+      )
+    })
+  )
+
+  it.effect("makes due again what was under way in one partition, and nothing in another", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const of = yield* destinations
+      yield* sql`UPDATE webhook_delivery SET status = 'sending', due_at = now() + interval '1 hour'`
+      yield* sql.unsafe(DeliveryQueue.release, [1, null])
+      assert.deepStrictEqual(yield* due(0), [])
+      assert.sameDeepMembers([...(yield* due(1))], [...of(1)])
+    })
+  )
+})
