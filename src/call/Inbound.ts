@@ -8,9 +8,9 @@ import type { Numbers } from "../number/Number.ts"
 import { type CallRegistry, reserved } from "./CallRegistry.ts"
 
 /**
- * Takes an inbound leg in, decision D3: number, then tenant, then admission. An unknown number is not found, a suspended
- * tenant is busy; an admitted call is committed before the carrier hears of it. A leg has one call, however often it is
- * offered because the answer was lost.
+ * Takes an inbound leg in, guide/calls.md#inbound-calls: number, then tenant, then admission. An unknown number is not
+ * found, a suspended tenant is busy; an admitted call is committed before the carrier hears of it. A leg has one call,
+ * however often it is offered because the answer was lost.
  */
 export const make = (doors: {
   readonly registry: CallRegistry

@@ -58,7 +58,7 @@ const event = (tenantId: string, id: string, sequence: number, type = "call.star
 })
 
 layer(live, { timeout: "60 seconds", excludeTestServices: true })(
-  "Journal, house section «The actor and its journal»",
+  "Journal, src/README.md#commit-before-anything-leaves",
   (it) => {
     it.effect("a commit's state and input are there when it completes", () =>
       Effect.gen(function* () {
