@@ -5,7 +5,7 @@ const steps: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
   ["tsc", ["-p", "tsconfig.json"]],
   ["oxlint", ["-c", "scripts/oxlintrc.json", "--type-aware", "--deny-warnings", "src", "test", "scripts"]],
   ["node", ["scripts/floors.ts"]],
-  ["oxfmt", ["-c", "scripts/oxfmtrc.json", "--check", "src", "test", "scripts", "!**/*.md"]]
+  ["oxfmt", ["-c", "scripts/oxfmtrc.json", "--check", "src", "test", "scripts"]]
 ]
 
 for (const [command, args] of steps) {

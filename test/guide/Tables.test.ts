@@ -9,6 +9,10 @@ import * as DeliveryMachine from "../../src/webhook/DeliveryMachine.ts"
 
 /** What the guide's tables say is what the code's tables say. */
 
+const isRow = (line: string): boolean => line.startsWith("| ")
+/** The line between the header of a table and its rows. */
+const isRule = (line: string): boolean => /^\| ?-/.test(line)
+
 /** The cells of every table row, headers left out, below a heading: down to the next heading of its depth or above. */
 const rowsOf = (page: string, heading?: string): ReadonlyArray<ReadonlyArray<string>> => {
   const text = readFileSync(new URL(`../../src/guide/${page}.md`, import.meta.url), "utf8")
@@ -18,7 +22,7 @@ const rowsOf = (page: string, heading?: string): ReadonlyArray<ReadonlyArray<str
   const end = mark === "" ? -1 : rest.search(new RegExp(`^#{1,${mark.length}} `, "m"))
   return (end === -1 ? rest : rest.slice(0, end))
     .split("\n")
-    .filter((line, index, lines) => line.startsWith("| ") && lines[index + 1]?.startsWith("|-") !== true)
+    .filter((line, index, lines) => isRow(line) && !isRule(line) && !isRule(lines[index + 1] ?? ""))
     .map((line) =>
       line
         .slice(1, -1)
