@@ -106,11 +106,11 @@ export const make = Effect.gen(function* () {
     const found = yield* Effect.forEach(rows, (row) => {
       const decoded = Upgrade.state(row)
       return Result.isSuccess(decoded)
-        ? Effect.succeed({ id: row.id, state: decoded.success })
-        : Effect.as(Effect.logError(`call ${row.id} cannot be read any more: it is ended`, decoded.failure), {
-            id: row.id,
-            state: Salvage.fromUnreadable(row)
-          })
+        ? Effect.succeed({ id: row.id, state: decoded.success, isWhole: true })
+        : Effect.logError(`call ${row.id} cannot be read any more: it is ended`, decoded.failure).pipe(
+            Effect.andThen(journal.inputs(row.id)),
+            Effect.map((inputs) => ({ id: row.id, state: Salvage.fromUnreadable(row, inputs), isWhole: false }))
+          )
     })
     const owner = authority(partition)
     if (owner === null) return 0
@@ -118,15 +118,19 @@ export const make = Effect.gen(function* () {
       owner,
       found.map(({ state }) => state)
     )
-    const recovered = (state: CallState) =>
-      Effect.succeed(
+    const salvaged = new Set(found.flatMap(({ id, isWhole }) => (isWhole ? [] : [id])))
+    const recovered = (state: CallState) => {
+      const snapshot = snapshots.get(state.adapter) ?? null
+      return Effect.succeed(
         Legs.recovered(
           state,
-          snapshots.get(state.adapter) ?? null,
+          // Nobody goes on with a guess: its legs are taken down as if they were lost.
+          snapshot !== null && salvaged.has(state.id) ? { ...snapshot, legs: {} } : snapshot,
           // In the call's time; what it committed after the heartbeat is a sign of life too.
           Math.max(state.at, heartbeatAt === null ? 0 : Math.round(heartbeatAt + state.timeOffsetMs))
         )
       )
+    }
     // Refused when the partition was lost meanwhile: its calls are another process's.
     yield* Effect.ignore(registry.recover(partition, found, recovered))
     return rows.length

@@ -100,7 +100,7 @@ export const CallState = Schema.Struct({
   meters: Schema.Array(Meter),
   ratingStatus: Schema.Literals(["pending", "rated", "failed"]),
   costCents: OrNull(Schema.Number),
-  legs: Schema.Array(Leg),
+  legs: Schema.Array(Leg).check(Schema.isMinLength(1)),
   pending: Schema.Array(Pending),
   /** What goes on on the legs. */
   work: Schema.Array(WorkItem),

@@ -1,6 +1,7 @@
 import { Result, Schema } from "effect"
 import * as Id from "../domain/Id.ts"
-import type { StoredEntity } from "../store/Journal.ts"
+import type { StoredEntity, StoredInput } from "../store/Journal.ts"
+import * as CallMachine from "./CallMachine.ts"
 import { CallState, Leg, Outliving, Pending, WorkItem } from "./CallState.ts"
 import * as Meter from "./Meter.ts"
 import * as Upgrade from "./Upgrade.ts"
@@ -8,11 +9,13 @@ import * as Upgrade from "./Upgrade.ts"
 /**
  * A call whose stored state cannot be read any more, as far as it can be told: field by field, each leg and each piece
  * of work for itself. What is whole is kept (how to end a leg, the rate, when it was answered, whether it has ended
- * already), so that every leg gets its BYE or CANCEL and the call its bill; the rest is guessed.
+ * already); the rest is what its journaled inputs give when they are played again, so that every leg gets its BYE or
+ * CANCEL and the call its bill. What the journal does not tell either is guessed.
  */
-export const fromUnreadable = (row: StoredEntity): CallState => {
+export const fromUnreadable = (row: StoredEntity, inputs: ReadonlyArray<StoredInput>): CallState => {
   const raw = fieldsOf(Upgrade.shape(row))
-  const legs = legsOf(raw, row.id)
+  const known = replayed(inputs)
+  const legs = legsOf(raw, row.id, known?.legs ?? [])
   const [first] = legs
   const state = readable(CallState, raw, {
     id: row.id,
@@ -35,12 +38,13 @@ export const fromUnreadable = (row: StoredEntity): CallState => {
     costCents: null,
     legs,
     pending: [],
-    work: wholeOf(WorkItem, raw["work"]),
-    outliving: wholeOf(Outliving, raw["outliving"]),
+    work: [],
+    outliving: [],
     sequence: 0,
     told: 0,
     seq: row.seq,
-    at: first.initiatedAt
+    at: first.initiatedAt,
+    ...known
   })
   return {
     ...state,
@@ -49,19 +53,39 @@ export const fromUnreadable = (row: StoredEntity): CallState => {
     tenantId: row.tenantId,
     seq: row.seq,
     legs,
-    meters: metersOf(raw, legs),
+    meters: metersOf(raw, legs, known?.meters ?? []),
     answeredAt: state.answeredAt ?? first.answeredAt,
     // A call that ended was rated in the same commit.
     ratingStatus: isOver(state.status) ? "rated" : "pending",
-    pending: isOver(state.status) ? hangupsOf(state, raw["pending"]) : []
+    pending: isOver(state.status)
+      ? hangupsOf({ ...state, legs }, wholeOf(Pending, raw["pending"], known?.pending ?? []))
+      : [],
+    // What is bound to no leg would never end.
+    work: wholeOf(WorkItem, raw["work"], known?.work ?? []).map((item) =>
+      legs.some(({ id }) => id === item.legId) ? item : { ...item, legId: first.id }
+    ),
+    outliving: wholeOf(Outliving, raw["outliving"], known?.outliving ?? [])
   }
 }
+
+/** What the journal gives; an input that cannot be read, or is not accepted this time, is left out. */
+const replayed = (inputs: ReadonlyArray<StoredInput>): CallState | null =>
+  inputs.reduce<CallState | null>((state, stored) => {
+    try {
+      const moment = { now: Math.round(stored.at), seed: stored.seed }
+      const outcome = CallMachine.step(state, Upgrade.input(stored), moment)
+      return outcome._tag === "accepted" ? outcome.state : state
+    } catch {
+      return state
+    }
+  }, null)
 
 type Fields = Readonly<Record<string, unknown>>
 
 /** At least one: a call has a leg. */
-const legsOf = (raw: Fields, callId: string): readonly [Leg, ...ReadonlyArray<Leg>] => {
-  const [first, ...others] = Array.isArray(raw["legs"]) ? raw["legs"].map(fieldsOf) : []
+const legsOf = (raw: Fields, callId: string, known: ReadonlyArray<Leg>): readonly [Leg, ...ReadonlyArray<Leg>] => {
+  const stored = Array.isArray(raw["legs"]) ? raw["legs"].map(fieldsOf) : []
+  const [first = {}, ...others] = [...stored, ...known.slice(stored.length).map(fieldsOf)]
   const direction = raw["direction"] === "inbound" ? "inbound" : "outbound"
   const initiatedAt = typeof raw["initiatedAt"] === "number" ? raw["initiatedAt"] : 0
   const answeredAt = typeof raw["answeredAt"] === "number" ? raw["answeredAt"] : null
@@ -87,27 +111,33 @@ const legsOf = (raw: Fields, callId: string): readonly [Leg, ...ReadonlyArray<Le
     lost: null
   })
   return [
-    readable(Leg, first ?? {}, unknown(callId.replace("svc_call_", "svc_leg_"), "primary")),
-    // One whose id is lost is nobody's to end.
-    ...others.flatMap((leg) =>
-      typeof leg["id"] === "string" ? [readable(Leg, leg, unknown(leg["id"], "transfer"))] : []
-    )
+    readable(Leg, first, known[0] ?? unknown(callId.replace("svc_call_", "svc_leg_"), "primary")),
+    ...others.flatMap((leg, index) => {
+      const otherwise = known[index + 1] ?? (typeof leg["id"] === "string" ? unknown(leg["id"], "transfer") : null)
+      // One whose id is lost is nobody's to end.
+      return otherwise === null ? [] : [readable(Leg, leg, otherwise)]
+    })
   ]
 }
 
-/** One for each leg; a rate that is lost is free. */
-const metersOf = (raw: Fields, legs: ReadonlyArray<Leg>): ReadonlyArray<Meter.Meter> => {
+/** One for each leg; a rate that nobody knows is free. */
+const metersOf = (
+  raw: Fields,
+  legs: ReadonlyArray<Leg>,
+  known: ReadonlyArray<Meter.Meter>
+): ReadonlyArray<Meter.Meter> => {
   const stored = Array.isArray(raw["meters"]) ? raw["meters"].map(fieldsOf) : []
   return legs.map((leg, index) => {
     const { answeredAt: startedAt, endedAt, id: legId } = leg
-    const meter = readable(Meter.Meter, stored[index] ?? {}, { ...Meter.ofLeg(leg, 0), startedAt, endedAt })
+    const otherwise = known[index] ?? { ...Meter.ofLeg(leg, 0), startedAt, endedAt }
+    const meter = readable(Meter.Meter, stored[index] ?? {}, otherwise)
     return { ...meter, legId, startedAt: meter.startedAt ?? startedAt }
   })
 }
 
 /** The call has ended; each leg that may still be there is hung up again, as it was asked to be where that is known. */
-const hangupsOf = (state: CallState, pending: unknown): ReadonlyArray<Pending> => {
-  const asked = wholeOf(Pending, pending).filter(({ type }) => type === "hangup")
+const hangupsOf = (state: CallState, pending: ReadonlyArray<Pending>): ReadonlyArray<Pending> => {
+  const asked = pending.filter(({ type }) => type === "hangup")
   return state.legs.flatMap((leg): ReadonlyArray<Pending> => {
     if (leg.gone) return []
     const known = asked.find(({ legId }) => legId === leg.id)
@@ -132,13 +162,13 @@ const readable = <S extends Schema.Struct<Readonly<Record<string, Schema.Codec<u
     ])
   )
 
-/** What is whole among them. */
-const wholeOf = <A>(schema: Schema.Codec<A, unknown>, values: unknown): ReadonlyArray<A> =>
+/** What is whole among them; what is not is the `known` one that stands in its place. */
+const wholeOf = <A>(schema: Schema.Codec<A, unknown>, values: unknown, known: ReadonlyArray<A>): ReadonlyArray<A> =>
   Array.isArray(values)
-    ? values.flatMap((value) => {
+    ? values.flatMap((value, index) => {
         const read = Schema.decodeUnknownResult(schema)(value)
-        return Result.isSuccess(read) ? [read.success] : []
+        return Result.isSuccess(read) ? [read.success] : known.slice(index, index + 1)
       })
-    : []
+    : known
 
 const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {})

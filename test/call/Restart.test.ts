@@ -142,6 +142,27 @@ describe("A call whose carrier outlives the engine", () => {
       }).pipe(Effect.scoped)
     )
 
+    it.effect("is taken down and billed when its state cannot be read any more", () =>
+      Effect.gen(function* () {
+        const { model, start } = yield* world
+        const sql = yield* SqlClient.SqlClient
+        const first = yield* start()
+        const { callId, caller, legId } = yield* place(first)
+        yield* model.happens(legId, answered)
+        yield* until(first, caller.tenantId, callId, ({ status }) => status === "answered")
+        // The last sign of life: a started minute is billed.
+        yield* Effect.sleep("20 millis")
+        yield* first.calls.act(caller, callId, decodeAction("send_dtmf", { digits: "1" }), null)
+        yield* first.kill
+        yield* sql`UPDATE entity SET state = state - 'adapter' - 'meters' - 'legs' WHERE id = ${callId}`
+        const second = yield* start()
+        const call = yield* second.calls.find(caller.tenantId, callId)
+        assert.deepStrictEqual([call.status, call.legs[0]?.id, call.cost_cents], ["ended", legId, 1])
+        assert.deepStrictEqual(applied(model, callId), ["dial", "media", "hangup"])
+        yield* second.kill
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("is not dialled twice when its dial was under way", () =>
       Effect.gen(function* () {
         const { model, start } = yield* world

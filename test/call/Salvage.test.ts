@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as CallMachine from "../../src/call/CallMachine.ts"
+import { type CallState, stateVersion } from "../../src/call/CallState.ts"
 import * as Upgrade from "../../src/call/Upgrade.ts"
 import * as Salvage from "../../src/call/Salvage.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
@@ -21,12 +22,13 @@ describe("A call whose stored state cannot be read any more", () => {
 
   for (const [what, state] of [
     ["has lost a field", { ...Sample.start(Sample.place()).state, meters: undefined }],
+    ["has no leg", { ...Sample.start(Sample.place()).state, legs: [] }],
     ["is of another world", { hello: ["there"] }],
     ["is no object", "nothing"]
   ] as const)
     it(`ends cleanly when it ${what}: its event is told, its leg taken down, nothing charged`, () => {
       assert.isTrue(Result.isFailure(Upgrade.state(row(state))))
-      const salvaged = Salvage.fromUnreadable(row(state))
+      const salvaged = Salvage.fromUnreadable(row(state), [])
       const outcome = CallMachine.step(salvaged, recovered, { now: 2_000_000, seed: "s" })
       assert.isTrue(outcome._tag === "accepted")
       if (outcome._tag !== "accepted") return
@@ -43,4 +45,126 @@ describe("A call whose stored state cannot be read any more", () => {
       assert.strictEqual(outcome.state.seq, 5)
       assert.isTrue(Result.isSuccess(Upgrade.state(row(outcome.state))))
     })
+})
+
+type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
+type Path = ReadonlyArray<string>
+
+const json = (value: unknown): Json => JSON.parse(JSON.stringify(value))
+
+const pathsOf = (value: Json): ReadonlyArray<Path> =>
+  typeof value !== "object" || value === null
+    ? []
+    : Object.entries(value).flatMap(([name, inner]): ReadonlyArray<Path> => [
+        [name],
+        ...pathsOf(inner).map((path) => [name, ...path])
+      ])
+
+/** The same with another value at the path; undefined: without it. */
+const damaged = (value: Json, [name, ...rest]: Path, by: Json | undefined): Json => {
+  if (name === undefined || typeof value !== "object" || value === null) return value
+  const entries = Object.entries(value).flatMap(([each, inner]): ReadonlyArray<readonly [string, Json]> => {
+    if (each !== name) return [[each, inner]]
+    if (rest.length > 0) return [[each, damaged(inner, rest, by)]]
+    return by === undefined ? [] : [[each, by]]
+  })
+  return Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries)
+}
+
+const t0 = 1_000_000
+const scenes = (() => {
+  const placed = Sample.start(Sample.place(), t0)
+  const ringing = Sample.carrier(placed, { type: "ringing", resume: { tag: 1 } }, t0 + 10)
+  const answered = Sample.carrier(ringing, { type: "answered", resume: { tag: 2 } }, t0 + 100)
+  const playing = Sample.act(answered, "play", { url: "https://a.example/" }, t0 + 200)
+  const busy = Sample.act(Sample.act(playing, "gather", {}, t0 + 210), "send_dtmf", { digits: "1" }, t0 + 220)
+  const offered = Sample.start(Sample.offered(), t0)
+  const answering = Sample.act(offered, "answer", {}, t0 + 50)
+  return {
+    "was dialled": placed,
+    rings: ringing,
+    "is answered and busy": busy,
+    "was offered": offered,
+    "is being answered": answering,
+    "came in and is answered": Sample.carrier(answering, { type: "answered", resume: { tag: 3 } }, t0 + 90),
+    "has ended and whose BYE is not answered": Sample.act(busy, "hangup", {}, t0 + 5000),
+    "was rejected": Sample.act(offered, "reject", { cause: "user_busy" }, t0 + 60)
+  }
+})()
+
+describe("A stored state that is damaged in any one place", () => {
+  const rowOf = (state: Json) => ({
+    id: Sample.terms().callId,
+    kind: "call",
+    tenantId: Sample.tenantId,
+    partition: 0,
+    seq: 9,
+    settled: false,
+    stateVersion,
+    state
+  })
+  const recover = (state: CallState) => {
+    const recovered = {
+      type: "recovered",
+      snapshot: { incarnation: "next life", legs: {} },
+      lostAt: t0 + 100_000
+    } as const
+    const outcome = CallMachine.step(state, recovered, { now: t0 + 200_000, seed: "s" })
+    assert(outcome._tag === "accepted")
+    return { adapter: state.adapter, ...outcome }
+  }
+  const unreadable = (state: Json) =>
+    pathsOf(state)
+      .flatMap((path) =>
+        [undefined, null, "x", 7, [], {}].map((by) => ({ path, by, row: rowOf(damaged(state, path, by)) }))
+      )
+      .filter(({ row }) => Result.isFailure(Upgrade.state(row)))
+
+  for (const [what, { log, state }] of Object.entries(scenes)) {
+    it(`of a call that ${what}: its journal tells what was lost, to the command, the event and the cent`, () => {
+      const inputs = log.map(({ context, input }, index) => ({
+        seq: index + 1,
+        at: context.now,
+        seed: context.seed,
+        machineVersion: CallMachine.machineVersion,
+        input: json(input)
+      }))
+      const { adapter, effects } = recover(state)
+      const places = unreadable(json(state))
+      assert.isAbove(places.length, 100)
+      for (const { by, path, row } of places) {
+        const salvaged = recover(Salvage.fromUnreadable(row, inputs))
+        assert.deepStrictEqual(
+          { by, path, adapter, effects },
+          { by, path, adapter: salvaged.adapter, effects: salvaged.effects }
+        )
+      }
+    })
+
+    it(`of a call that ${what}: it comes to its end without a journal, too`, () => {
+      const whole = recover(state).effects
+      for (const { by, path, row } of unreadable(json(state))) {
+        const what = `${path.join(".")} ${JSON.stringify(by)}`
+        const { effects, state: ended } = recover(Salvage.fromUnreadable(row, []))
+        SeenEvent.check(effects.events)
+        assert.strictEqual(effects.commands[0]?.type, whole.commands[0]?.type, what)
+        // The call and its leg know it both.
+        if (path.includes("answeredAt")) assert.strictEqual(effects.chargeCents, whole.chargeCents, what)
+        const next = CallMachine.nextDeadline(ended)
+        assert(next !== null)
+        const last = CallMachine.step(ended, next.input, { now: next.at, seed: "t" })
+        assert(last._tag === "accepted" && CallMachine.isSettled(last.state), what)
+      }
+    })
+  }
+
+  it("of a call that has ended: a leg that is gone is asked nothing", () => {
+    const { state } = Sample.carrier(
+      scenes["has ended and whose BYE is not answered"],
+      { type: "ended", cause: "hangup", sipStatus: null, by: "near" },
+      t0 + 6000
+    )
+    const salvaged = Salvage.fromUnreadable(rowOf(damaged(json(state), ["direction"], null)), [])
+    assert.isTrue(CallMachine.isSettled(salvaged))
+  })
 })
