@@ -205,6 +205,16 @@ WHERE partition = $1::int AND due_at > created_at AND status = 'sending' AND ($2
 `
 
 /**
+ * After the database's clock was set back: what is due in a partition (`$1`) comes `$2` milliseconds sooner, so that no
+ * more has to pass than had to before. What was put there since comes too soon, which is better than hours late.
+ */
+export const advance = `
+UPDATE webhook_delivery SET due_at = due_at - $2::float8 * interval '1 millisecond',
+  next_retry_at = next_retry_at - $2::float8 * interval '1 millisecond'
+WHERE partition = $1::int AND due_at > now()
+`
+
+/**
  * Destinations of a partition (`$1`) with due rows, longest due first; at most `$2`. Steps through the index of
  * unfinished rows from one destination to the next, so that a long backlog costs no more than a short one.
  */

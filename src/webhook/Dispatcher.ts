@@ -5,6 +5,7 @@ import { Journal } from "../store/Journal.ts"
 import type { Vault } from "../store/Vault.ts"
 import * as Attempt from "./Attempt.ts"
 import * as Claimer from "./Claimer.ts"
+import * as ClockSteps from "./ClockSteps.ts"
 import * as DeliveryMachine from "./DeliveryMachine.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
 import * as Destination from "./Destination.ts"
@@ -114,7 +115,13 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
           }
       }
 
+      const setBack = ClockSteps.make(sql)
       const look = Effect.gen(function* () {
+        const backMs = yield* setBack
+        if (backMs > 0) {
+          yield* Effect.logWarning("the clock of the database was set back; deliveries follow it", { ms: backMs })
+          for (const partition of journal.partitions()) yield* sql.unsafe(DeliveryQueue.advance, [partition, backMs])
+        }
         for (const partition of journal.partitions())
           wakeAll(yield* sql.unsafe<DeliveryQueue.Due>(DeliveryQueue.due, [partition, maxLive]))
         yield* Metric.update(live, destinations.size)

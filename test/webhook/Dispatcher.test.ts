@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Layer, References, Scope } from "effect"
+import { Clock, Effect, Exit, Layer, References, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { CrashPoint } from "../../src/actor/CrashPoint.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
@@ -332,6 +332,31 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       yield* World.rowsWhen(tenantId, World.finished)
       yield* World.commit(World.event(tenantId, World.call(), 1))
       yield* receiver.arrived(2)
+    })
+  )
+
+  it.effect("retries after the time that had to pass, though the database's clock is set back by hours", () =>
+    Effect.gen(function* () {
+      let answers = 0
+      const receiver = yield* HttpsReceiver.start((_, response) => {
+        response.statusCode = answers++ === 0 ? 503 : 200
+        response.end()
+      })
+      const tenantId = yield* World.tenant()
+      yield* World.subscribe(tenantId, receiver.url())
+      // Nobody can set the database's clock here: against it, the monotonic one is set forward.
+      const clock = yield* Clock.Clock
+      let hours = 0n
+      const ahead: Clock.Clock = Object.assign(Object.create(clock) as Clock.Clock, {
+        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe() + hours * 3_600_000_000_000n
+      })
+      yield* Effect.provideService(World.dispatch({ delaysMs: [4.9 * 3_600_000] }), Clock.Clock, ahead)
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      yield* World.rowsWhen(tenantId, ([row]) => row?.retries === true)
+      yield* Effect.sleep("100 millis")
+      assert.strictEqual(receiver.received.length, 1)
+      hours = 5n
+      assert.deepInclude((yield* World.rowsWhen(tenantId, World.finished))[0], { status: "succeeded", attempt_no: 2 })
     })
   )
 
