@@ -156,8 +156,9 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
 
   const watch = (): void => {
     const next = state === null || over() || holding !== null ? null : machine.nextDeadline(state)
+    // Under the mailbox, not the id: an actor that goes late must not take the deadline of the one that came after it.
     deadlines.set(
-      id,
+      mailbox,
       next === null ? null : EntityTime.toMonotonic(time, clock, next.at),
       next === null ? nothing : () => fall(next.input)
     )
@@ -290,7 +291,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
 
   const close = Effect.gen(function* () {
     closed ??= settled() ? options.ended : gone
-    deadlines.set(id, null, nothing)
+    deadlines.set(mailbox, null, nothing)
     // Interrupted in the middle (the service stops): whether it was committed is for a repetition to find out.
     if (current?.done != null) Deferred.doneUnsafe(current.done, Exit.fail(busy))
     for (const { ask, done } of yield* Mailbox.clear(mailbox))

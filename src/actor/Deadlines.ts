@@ -10,23 +10,26 @@ import * as Monotonic from "../domain/Monotonic.ts"
  */
 export interface Deadlines {
   /** Replaces the deadline of `key`; `null` removes it. `at` is on the monotonic clock. */
-  readonly set: (key: string, at: number | null, wake: () => void) => void
+  readonly set: (key: Key, at: number | null, wake: () => void) => void
   /** Live deadlines, for metrics. */
   readonly size: () => number
 }
 
+/** Compared as a `Map` does. */
+type Key = string | object
+
 interface Entry {
-  readonly key: string
+  readonly key: Key
   readonly at: number
   readonly wake: () => void
 }
 
 export const make = Effect.gen(function* () {
-  const live = new Map<string, Entry>()
+  const live = new Map<Key, Entry>()
   let heap: Array<Entry> = []
   const changed = Latch.makeUnsafe(false)
 
-  const set = (key: string, at: number | null, wake: () => void): void => {
+  const set = (key: Key, at: number | null, wake: () => void): void => {
     if (at === null) {
       live.delete(key)
       return

@@ -7,7 +7,7 @@ import { accepted, type Machine } from "../../src/actor/Machine.ts"
 import * as Registry from "../../src/actor/Registry.ts"
 import { Rejected } from "../../src/domain/Rejected.ts"
 
-/** A sum that is settled at 100; its rows are a map. */
+/** A sum that is settled at 100, and grows by itself after ten minutes at 13; its rows are a map. */
 interface Sum {
   readonly total: number
 }
@@ -15,7 +15,7 @@ type Input = { readonly add: number } | "will"
 
 const machine: Machine<Sum, Input, null> = {
   step: (state, input) => accepted({ total: input === "will" ? 100 : (state?.total ?? 0) + input.add }, null),
-  nextDeadline: () => null,
+  nextDeadline: ({ total }) => (total === 13 ? { at: 600_000, input: { add: 50 } } : null),
   isSettled: ({ total }) => total >= 100
 }
 
@@ -201,6 +201,28 @@ describe("A registry of actors", () => {
         assert.strictEqual((yield* Effect.flip(left.ask({ add: 1 }, "a"))).code, "service_unavailable")
         assert.strictEqual(yield* add("a", 1), 2)
         assert.notStrictEqual(yield* registry.get("a"), left)
+      })
+    )
+  )
+
+  it.effect("an actor that leaves late takes no deadline from the one that came after it", () =>
+    test(
+      Effect.gen(function* () {
+        const { add, registry, rows } = yield* setUp()
+        rows.set("a", { total: 12 })
+        yield* add("a", 1)
+        const left = yield* registry.get("a")
+        registry.park(partition)
+        left.retire()
+        yield* settle
+        assert.isTrue(left.retire())
+        assert.strictEqual((yield* Effect.flip(add("a", 1))).code, "service_unavailable")
+        const next = yield* registry.get("a")
+        assert.notStrictEqual(next, left)
+        yield* settle
+        registry.resume(partition)
+        yield* TestClock.adjust("10 minutes")
+        assert.strictEqual(next.state()?.total, 63)
       })
     )
   )
