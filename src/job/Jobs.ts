@@ -1,11 +1,10 @@
-import { Clock, Context, Effect, Latch, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { Journal } from "../store/Journal.ts"
-import * as Attempt from "./Attempt.ts"
 import type { Job } from "./Job.ts"
-import * as JobRows from "./JobRows.ts"
-import * as Runner from "./Runner.ts"
+import type * as JobRows from "./JobRows.ts"
+import * as Line from "./Line.ts"
 
 export type { Due, Job } from "./Job.ts"
 export type { FailedRow } from "./JobRows.ts"
@@ -46,45 +45,19 @@ export class Jobs extends Context.Service<
   }
 >()("trunkline/job/Jobs") {
   /** `now`: another clock than the database's, for tests. */
-  static readonly layer = (options: { readonly partition?: number; readonly now?: () => Fragment } = {}) =>
+  static readonly layer = (options: { readonly now?: () => Fragment } = {}) =>
     Layer.effect(
       Jobs,
       Effect.gen(function* () {
-        const { partition = 0 } = options
         const sql = yield* SqlClient.SqlClient
         const journal = yield* Journal
-        const rows = JobRows.make(sql, partition, options.now)
         const jobs = new Map<string, Job>()
-        let expectedUntil = 0
-        const changed = Latch.makeUnsafe(false)
-        const wake = () => void Latch.openUnsafe(changed)
-        const runner = yield* Runner.make({ sql, journal, rows, partition, jobs, onFree: wake })
-
-        const patiently = (what: string) => (effect: Effect.Effect<unknown, unknown>) => {
-          let said = false
-          return effect.pipe(
-            Effect.tapCause((cause) => {
-              if (said) return Effect.void
-              said = true
-              return Effect.logWarning(`${what}; tried again until it can be`, cause)
-            }),
-            Effect.tap(() => Effect.sync(() => (said = false))),
-            // A process that lost the partition stops; until it has, it only asks whether it still has.
-            Effect.catchCause(() => Effect.as(Effect.sleep(Attempt.nearMs), "again" as const)),
-            Effect.repeat({ while: (outcome) => outcome === "again" })
-          )
-        }
-
-        const pass = Effect.gen(function* () {
-          Latch.closeUnsafe(changed)
-          const nextMs = yield* runner.look
-          const expecting = (yield* Clock.currentTimeMillis) < expectedUntil
-          yield* Effect.raceFirst(Effect.sleep(Attempt.lookInMs(nextMs, expecting)), Latch.await(changed))
-        })
-        const run = patiently("jobs could not begin")(runner.prepare).pipe(
-          Effect.andThen(Effect.forever(patiently("what is due could not be looked for")(pass))),
-          Effect.ensuring(runner.stop)
+        const lines = yield* Effect.forEach(journal.partitions(), (partition) =>
+          Line.make({ sql, journal, partition, jobs, ...(options.now === undefined ? {} : { now: options.now }) })
         )
+        const [first] = lines
+        if (first === undefined) return yield* Effect.die(new Error("jobs run in a partition, and none is held"))
+        const each = <A, E>(use: (line: Line.Line) => Effect.Effect<A, E>) => Effect.forEach(lines, use)
 
         return Jobs.of({
           declare: (job) => {
@@ -92,32 +65,65 @@ export class Jobs extends Context.Service<
             jobs.set(job.kind, job)
           },
           put: Effect.fnUntraced(function* (row) {
-            yield* Effect.orDie(rows.put(row))
-            expectedUntil = (yield* Clock.currentTimeMillis) + Attempt.expectedMs
-            wake()
+            yield* Effect.orDie(first.rows.put(row))
+            // Which of them is its tenant's home the row alone knows.
+            yield* each(({ expect }) => expect)
           }),
           runNow: Effect.fn("Jobs.runNow")(function* (kind, key) {
             const job = jobs.get(kind)
             if (job === undefined) return yield* Effect.die(new Error(`no job ${kind} is declared`))
-            yield* Effect.catchCause(runner.runNow(job, key), (cause) => {
-              wake()
-              return Effect.logWarning(`job ${kind} ${key} was not begun at once`, cause)
-            })
+            yield* each((line) =>
+              Effect.catchCause(line.runner.runNow(job, key), (cause) => {
+                line.wake()
+                return Effect.logWarning(`job ${kind} ${key} was not begun at once`, cause)
+              })
+            )
           }),
-          look: Effect.andThen(Effect.orDie(runner.look), runner.idle),
-          run,
-          standing: Effect.map(Effect.orDie(rows.standing), (standing) =>
-            [...jobs.keys()].map((kind) => ({
-              ...(standing.find((row) => row.kind === kind) ?? { kind, due: 0, failed: 0, oldestDueMs: 0 }),
-              running: runner.running(kind)
-            }))
+          look: Effect.andThen(
+            each(({ runner }) => Effect.orDie(runner.look)),
+            each(({ runner }) => runner.idle)
           ),
-          failed: (limit) => Effect.orDie(rows.failed(limit)),
-          revive: (kind, key) => Effect.tap(Effect.orDie(rows.revive(kind, key)), () => Effect.sync(wake))
+          run: Effect.andThen(
+            Effect.forEach(lines, ({ run }) => run, { concurrency: "unbounded", discard: true }),
+            Effect.never
+          ),
+          standing: Effect.map(
+            each(({ rows }) => Effect.orDie(rows.standing)),
+            (standing) => [...jobs.keys()].map((kind) => standingOf(kind, lines, standing.flat()))
+          ),
+          failed: (limit) =>
+            Effect.map(
+              each(({ rows }) => Effect.orDie(rows.failed(limit))),
+              (failed) =>
+                failed
+                  .flat()
+                  .toSorted((one, other) => other.failedAt - one.failedAt)
+                  .slice(0, limit)
+            ),
+          revive: (kind, key) =>
+            Effect.map(
+              each(({ rows, wake }) => Effect.tap(Effect.orDie(rows.revive(kind, key)), () => Effect.sync(wake))),
+              (revived) => revived.includes(true)
+            )
         })
       })
     )
 
   /** Runs what is due, as long as the layer lives. */
   static readonly runner = Layer.effectDiscard(Effect.flatMap(Jobs, (jobs) => Effect.forkScoped(jobs.run)))
+}
+
+const standingOf = (
+  kind: string,
+  lines: ReadonlyArray<Line.Line>,
+  standing: ReadonlyArray<JobRows.Standing>
+): Standing => {
+  const rows = standing.filter((row) => row.kind === kind)
+  return {
+    kind,
+    due: rows.reduce((sum, { due }) => sum + due, 0),
+    failed: rows.reduce((sum, { failed }) => sum + failed, 0),
+    oldestDueMs: Math.max(0, ...rows.map(({ oldestDueMs }) => oldestDueMs)),
+    running: lines.reduce((sum, { runner }) => sum + runner.running(kind), 0)
+  }
 }

@@ -107,15 +107,21 @@ export const take = Effect.fnUntraced(function* (
       taken: (taken.get(partition)?.at ?? 0) / 1000,
       recovering: now - takenAt < recoveryMs && !recovered.has(partition)
     }))
+    // Locked in their order, as a batch does.
     const ours = yield* sql<{ readonly partition: number }>`
+      WITH beat AS MATERIALIZED (
+        SELECT o.partition, h."time", h.taken, h.recovering
+        FROM jsonb_to_recordset(${JSON.stringify(beats)}::jsonb)
+          AS h(partition int, epoch bigint, "time" float8, taken float8, recovering boolean)
+          JOIN journal_owner o ON o.partition = h.partition AND o.epoch = h.epoch
+        ORDER BY o.partition FOR NO KEY UPDATE OF o
+      )
       UPDATE journal_owner o SET heartbeat_at = clock_timestamp(), time_ms = h.time,
         alive_ms = CASE WHEN h.recovering AND EXISTS (
           SELECT 1 FROM entity e WHERE e.partition = o.partition AND e.kind = 'call' AND NOT e.settled
             AND e.updated_at < to_timestamp(h.taken)
         ) THEN o.alive_ms ELSE h.time END
-      FROM jsonb_to_recordset(${JSON.stringify(beats)}::jsonb)
-        AS h(partition int, epoch bigint, "time" float8, taken float8, recovering boolean)
-      WHERE o.partition = h.partition AND o.epoch = h.epoch RETURNING o.partition`
+      FROM beat h WHERE o.partition = h.partition RETURNING o.partition`
     for (const [partition] of asked) if (!ours.some((row) => row.partition === partition)) lose(partition)
   })
   yield* beat.pipe(

@@ -25,8 +25,10 @@ const world = Effect.gen(function* () {
   const sql = yield* Effect.provide(SqlClient.SqlClient, database)
   const clock = clockOf(sql)
   /** A process that owns the journal from here on; whoever owned it before has lost it. */
-  const start = (options: { readonly onLost?: () => void } = {}) =>
-    Layer.build(JournalWriter.layer({ partitions: [0], onLost: options.onLost ?? (() => {}) })).pipe(
+  const start = (options: { readonly onLost?: () => void; readonly partitions?: ReadonlyArray<number> } = {}) =>
+    Layer.build(
+      JournalWriter.layer({ partitions: options.partitions ?? [0], onLost: options.onLost ?? (() => {}) })
+    ).pipe(
       Effect.provide(database),
       Effect.map((journal) => ({
         /** A runner of this process. Two of them stand for two processes that both believe to own the journal. */
@@ -78,6 +80,38 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         )
         assert.deepStrictEqual(yield* rows, [])
       }).pipe(Effect.scoped)
+    )
+
+    it.effect(
+      "is done in its tenant's home, whichever of the held partitions that is; what recurs is done in one",
+      () =>
+        Effect.gen(function* () {
+          const { rows, sql, start } = yield* world
+          const tenants = [0, 7].map((partition) => ({ id: randomUUID(), partition }))
+          yield* Effect.forEach(
+            tenants,
+            ({ id, partition }) => sql`
+            INSERT INTO tenant (id, name, slug, status, partition, created_at, updated_at)
+            VALUES (${id}, 'Acme', ${id}, 'active', ${partition}, now(), now())`
+          )
+          const jobs = yield* (yield* start({ partitions: [0, 7] })).jobs
+          const done: Array<string> = []
+          const run: Job["run"] = ({ key }) => Effect.sync(() => void done.push(key))
+          jobs.declare(declared(run))
+          jobs.declare(declared(run, { kind: "test.sweep", everyMs: 60_000 }))
+          yield* Effect.forEach(tenants, ({ id, partition }) => jobs.put(row(`of ${partition}`, id)))
+          yield* jobs.put(row("now", tenants[1]?.id ?? null))
+          yield* jobs.runNow(kind, "now")
+          assert.deepStrictEqual(done, ["now"])
+          yield* Effect.forkScoped(jobs.run)
+          while (done.length < 4) yield* Effect.sleep("10 millis")
+          yield* jobs.look
+          assert.deepStrictEqual(done.toSorted(), ["now", "of 0", "of 7", "test.sweep"])
+          assert.deepStrictEqual(
+            (yield* rows).map(({ key }) => key),
+            ["test.sweep"]
+          )
+        }).pipe(Effect.scoped)
     )
 
     it.effect("is tried again later and later, then kept as failed, each cause logged once, until it is revived", () =>
