@@ -17,6 +17,7 @@ import { isTerminal } from "./CallState.ts"
 import * as CallView from "./CallView.ts"
 import * as Inbound from "./Inbound.ts"
 import * as PlaceCall from "./PlaceCall.ts"
+import * as Salvage from "./Salvage.ts"
 import * as Upgrade from "./Upgrade.ts"
 import type { CallAction } from "./verb/Verbs.ts"
 
@@ -97,7 +98,8 @@ export class Calls extends Context.Service<
           const row = yield* journal.find(callId)
           if (row === null || row.kind !== "call" || row.tenantId !== tenantId)
             return yield* Rejected.of("not_found", "no such call")
-          return Result.getOrThrow(Upgrade.state(row))
+          const state = Upgrade.state(row)
+          return Result.isSuccess(state) ? state.success : Salvage.fromUnreadable(row, yield* journal.inputs(callId))
         })
 
         const owned = (tenantId: string, callId: string) => {

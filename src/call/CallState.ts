@@ -12,7 +12,8 @@ import { built, familiesOf } from "./verb/Verbs.ts"
  */
 export const stateVersion = 2
 
-const Millis = Schema.Number
+/** What a date can name; a bill of anything else would be nonsense. */
+const Millis = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 8.64e15 }))
 const OrNull = Schema.NullOr
 
 export const CallStatus = Schema.Literals(["initiated", "ringing", "answered", "bridged", "ended", "failed"])

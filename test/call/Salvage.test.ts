@@ -22,6 +22,8 @@ describe("A call whose stored state cannot be read any more", () => {
 
   for (const [what, state] of [
     ["has lost a field", { ...Sample.start(Sample.place()).state, meters: undefined }],
+    ["names a time that no date has", { ...Sample.start(Sample.place()).state, answeredAt: 1e308 }],
+    ["was answered before all time", { ...Sample.start(Sample.place()).state, answeredAt: -1 }],
     ["has no leg", { ...Sample.start(Sample.place()).state, legs: [] }],
     ["is of another world", { hello: ["there"] }],
     ["is no object", "nothing"]
