@@ -18,8 +18,14 @@ export interface Behavior<State, Input extends {}, Effects, Asked, Answer> {
   /**
    * Writes everything of a step in one transaction; gives the answer for whoever asked. Fails only when nothing was
    * written: the state stays, and whoever asked is refused. Waits for no other actor.
+   *
+   * `wanted` turns false when whoever asked was refused meanwhile (`Patience`): what waits then is not written any more.
    */
-  readonly commit: (step: Step<State, Input, Effects>, asked: Asked | null) => Effect.Effect<Answer, Rejected>
+  readonly commit: (
+    step: Step<State, Input, Effects>,
+    asked: Asked | null,
+    wanted: () => boolean
+  ) => Effect.Effect<Answer, Rejected>
   /** After the commit: hands commands over. Never waits for the network. */
   readonly interpret: (step: Step<State, Input, Effects>) => Effect.Effect<void>
   /** The answer when nothing changed. */
@@ -195,7 +201,8 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
           return
         case "accepted": {
           const step = { input, before, state: outcome.state, effects: outcome.effects, context }
-          const committed = yield* Effect.result(behavior.commit(step, ask?.asked ?? null))
+          const wanted = () => ask === null || done === null || !Deferred.isDoneUnsafe(done)
+          const committed = yield* Effect.result(behavior.commit(step, ask?.asked ?? null, wanted))
           if (Result.isFailure(committed)) {
             if (done !== null) Deferred.doneUnsafe(done, Exit.fail(committed.failure))
             return

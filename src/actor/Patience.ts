@@ -5,8 +5,9 @@ import { Rejected } from "../domain/Rejected.ts"
 /**
  * Ends waits that an outage would make endless: while `outage` is true, who has waited 2 s for an answer gets 503.
  *
- * What was being committed may still be done when the outage ends; a repetition with the same Idempotency-Key waits for
- * that and finds it. What still waited in the mailbox is dropped there.
+ * What waited in the mailbox or for its turn to be written is dropped there. Only what the database already had (one
+ * statement) may still be done when the outage ends; a repetition with the same Idempotency-Key waits for that and
+ * finds it.
  * One fiber looks at all waits, so that a wait costs a set entry and no timer.
  */
 export interface Patience {
@@ -15,7 +16,8 @@ export interface Patience {
 
 export const patienceMs = 2_000
 
-const unavailable = Rejected.of("service_unavailable", "the service cannot store anything right now; try again")
+/** Nothing was written, and nothing will be. */
+export const unavailable = Rejected.of("service_unavailable", "the service cannot store anything right now; try again")
 
 export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>) {
   const waits = new Map<Deferred.Deferred<never, Rejected>, number>()

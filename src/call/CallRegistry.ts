@@ -2,6 +2,7 @@ import { Effect, FiberSet, Latch, Result } from "effect"
 import { Accounts, type Live } from "../account/Account.ts"
 import type { Actor, Behavior, Handled, Step } from "../actor/Actor.ts"
 import * as EntityTime from "../actor/EntityTime.ts"
+import * as Patience from "../actor/Patience.ts"
 import * as Registry from "../actor/Registry.ts"
 import type { Authority, CarrierEvent, Told } from "../carrier/Carrier.ts"
 import { inTime } from "../carrier/CarrierEvent.ts"
@@ -51,10 +52,15 @@ export const make = Effect.gen(function* () {
 
   const render = (state: CallState, asked: Asked): Rendered => ({ status: asked.status, body: CallView.encode(state) })
 
-  const commit = Effect.fnUntraced(function* (step: Step<CallState, CallInput, Effects>, asked: Asked | null) {
+  const commit = Effect.fnUntraced(function* (
+    step: Step<CallState, CallInput, Effects>,
+    asked: Asked | null,
+    wanted: () => boolean
+  ) {
     const { before, effects, state } = step
     const rendered = asked === null ? nobodyAsked : render(state, asked)
-    yield* journal.commit(commitOf(step, asked, rendered))
+    if ((yield* journal.commitWhile(commitOf(step, asked, rendered), wanted)) === null)
+      return yield* Patience.unavailable
     if (before === null) yield* accounts.began(state.tenantId, state.id)
     yield* Effect.forEach(effects.tells, (told) => accounts.told(state.tenantId, told), { discard: true })
     return rendered

@@ -160,6 +160,11 @@ export class Journal extends Context.Service<
      */
     readonly commit: (commit: Commit) => Effect.Effect<Committed>
     /**
+     * As `commit`, for somebody who may be told meanwhile that it cannot be done: `wanted` is asked when the commit's turn
+     * has come. Null: it was wanted no more; nothing was written, and nothing of it will be.
+     */
+    readonly commitWhile: (commit: Commit, wanted: () => boolean) => Effect.Effect<Committed | null>
+    /**
      * The same statement inside the caller's `sql.withTransaction`, for writes that a tenant can trip over a
      * constraint (signup, orders, keys). The caller wakes the dispatcher with `wake` after its transaction.
      */

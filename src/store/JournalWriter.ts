@@ -12,7 +12,8 @@ import * as Ownership from "./Ownership.ts"
 
 interface Waiting {
   readonly commit: Commit
-  readonly done: Deferred.Deferred<Committed>
+  readonly wanted: () => boolean
+  readonly done: Deferred.Deferred<Committed | null>
 }
 
 /** Rows of one statement; what waits beyond it goes into the next. */
@@ -67,6 +68,14 @@ export const layer = (options: {
         Effect.suspend(() => {
           const { parameters, text } = CommitStatement.make(ownership.held, batch)
           return Effect.map(client.unsafe<CommitStatement.Answer>(text, parameters), (rows) => rows[0] ?? noAnswer)
+        })
+
+      /** What nobody wants any more leaves the queue here, before any statement had it. */
+      const withoutUnwanted = (batch: ReadonlyArray<Waiting>): ReadonlyArray<Waiting> =>
+        batch.filter(({ done, wanted }) => {
+          if (wanted()) return true
+          Deferred.doneUnsafe(done, Exit.succeed(null))
+          return false
         })
 
       const die = (batch: ReadonlyArray<Waiting>, cause: unknown): void => {
@@ -184,15 +193,18 @@ export const layer = (options: {
         )
 
       // The statement may run whatever becomes of the one who waits.
-      const commit = (rows: Commit): Effect.Effect<Committed> =>
+      const commitWhile = (rows: Commit, wanted: () => boolean): Effect.Effect<Committed | null> =>
         Effect.suspend(() => {
-          const done = Deferred.makeUnsafe<Committed>()
-          Queue.offerUnsafe(waiting, { commit: rows, done })
+          const done = Deferred.makeUnsafe<Committed | null>()
+          Queue.offerUnsafe(waiting, { commit: rows, wanted, done })
           return Deferred.await(done)
         })
 
+      const commit = (rows: Commit): Effect.Effect<Committed> =>
+        Effect.map(commitWhile(rows, always), (written) => written ?? nothingKnown)
+
       yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(
-        Effect.flatMap((batch) => write(batch)),
+        Effect.flatMap((batch) => write(withoutUnwanted(batch))),
         Effect.forever,
         Effect.forkScoped
       )
@@ -203,6 +215,7 @@ export const layer = (options: {
 
       return Journal.of({
         commit,
+        commitWhile,
         commitWithin: Effect.fnUntraced(function* (commit) {
           if (ownership.held.size === 0) return yield* Effect.die(ownership.lastLoss())
           const answer = yield* Effect.orDie(run([commit], shared))
@@ -241,6 +254,9 @@ export const layer = (options: {
   )
 
 const noAnswer: CommitStatement.Answer = { missing: null, homes: null, balances: null, destinations: null }
+
+const always = () => true
+const nothingKnown: Committed = { balanceCents: null }
 
 const keyOf = ({ id, input, seq }: EntityWrite): string => `${id}:${seq}:${input.seed}`
 

@@ -1,0 +1,96 @@
+import { assert, describe, layer } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Layer, References } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts } from "../../src/account/Account.ts"
+import { DestinationRules } from "../../src/account/DestinationRules.ts"
+import { Calls } from "../../src/call/Call.ts"
+import { Carrier } from "../../src/carrier/Carrier.ts"
+import { Numbers } from "../../src/number/Number.ts"
+import * as CarrierSample from "../support/CarrierSample.ts"
+import * as Features from "../support/Features.ts"
+
+const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
+  Layer.provideMerge(Layer.merge(DestinationRules.layer, Carrier.layer)),
+  Layer.provideMerge(Features.layer),
+  Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
+)
+
+const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%journal_owner%'`
+
+/** Nothing is written until the gate opens: a statement that began waits, and what comes after it waits for its turn. */
+const stop = Effect.fnUntraced(function* (gate: Deferred.Deferred<void>) {
+  const sql = yield* SqlClient.SqlClient
+  const held = yield* Deferred.make<void>()
+  const lock = yield* Effect.forkChild(
+    Effect.gen(function* () {
+      yield* sql`SELECT 1 FROM journal_owner FOR UPDATE`
+      yield* Deferred.succeed(held, undefined)
+      yield* Deferred.await(gate)
+    }).pipe(sql.withTransaction)
+  )
+  yield* Deferred.await(held)
+  return lock
+})
+
+describe("Calls while nothing can be stored", () => {
+  layer(world, { excludeTestServices: true })((it) => {
+    it.effect("what was refused with 503 while it waited for its turn is not done when the outage ends", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const calls = yield* Calls
+        const dialled: Array<string> = []
+        const adapter = CarrierSample.adapter((command) => Effect.sync(() => void dialled.push(command.type)))
+        yield* (yield* Carrier).register("simulator", adapter)
+        const { caller, id } = yield* Features.newTenant()
+        yield* (yield* Numbers).order(
+          caller,
+          {
+            phoneNumbers: ["+12025550150"],
+            countryCode: "US",
+            numberType: "local",
+            routeId: null,
+            customerReference: null
+          },
+          null
+        )
+        const place = (customerReference: string) =>
+          calls.place(
+            caller,
+            {
+              from: "+12025550150",
+              to: "+12025550102",
+              routeId: null,
+              customerReference,
+              timeoutSecs: 60,
+              timeLimitSecs: null,
+              callerIdForwarding: false
+            },
+            null
+          )
+        yield* place("before")
+        const gate = yield* Deferred.make<void>()
+        const lock = yield* stop(gate)
+        const first = yield* Effect.forkChild(Effect.exit(place("first")))
+        while ((yield* sql.unsafe(waiting)).length === 0) yield* Effect.sleep("5 millis")
+        const refused = yield* Effect.forEach(["one", "two", "three"], (name) => Effect.flip(place(name)), {
+          concurrency: 3
+        })
+        assert.deepStrictEqual(
+          refused.map(({ code }) => code),
+          ["service_unavailable", "service_unavailable", "service_unavailable"]
+        )
+        yield* Deferred.succeed(gate, undefined)
+        yield* Fiber.join(lock)
+        assert.isTrue(Exit.isFailure(yield* Fiber.join(first)))
+        yield* place("after")
+        const rows = yield* sql<{ readonly reference: string }>`
+          SELECT customer_reference AS reference FROM call WHERE tenant_id = ${id} ORDER BY initiated_at, id`
+        const placed = rows.map(({ reference }) => reference)
+        // The database had the first one already.
+        assert.deepStrictEqual(placed.toSorted(), ["after", "before", "first"])
+        assert.strictEqual(dialled.length, 3)
+        assert.strictEqual((yield* (yield* Accounts).overview(id)).tally.liveCalls, 3)
+      })
+    )
+  })
+})
