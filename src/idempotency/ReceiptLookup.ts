@@ -1,4 +1,4 @@
-import { Clock, Deferred, Effect, Exit, Option, Queue } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber, Option, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import * as CommitStatement from "../store/CommitStatement.ts"
 import type { Receipt } from "../store/Journal.ts"
@@ -56,12 +56,14 @@ export const make = Effect.fnUntraced(function* (patience: number) {
     batch.forEach(({ done }, ordinal) => Deferred.doneUnsafe(done, of(ordinal)))
 
   const serve = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
-    const exit = yield* Effect.exit(Effect.timeoutOption(Effect.orDie(look(batch)), patience))
-    if (Exit.isFailure(exit)) return answer(batch, () => Exit.failCause(exit.cause))
-    if (Option.isSome(exit.value)) {
-      const found = exit.value.value
-      return answer(batch, (ordinal) => Exit.succeed(Option.some(found.get(ordinal) ?? null)))
+    // Giving a statement up takes the client seconds when the database is silent: nobody waits for that.
+    const looking = yield* Effect.forkDetach(Effect.orDie(look(batch)))
+    const exit = yield* Effect.timeoutOption(Fiber.await(looking), patience)
+    if (Option.isSome(exit)) {
+      const found = exit.value
+      return answer(batch, (ordinal) => Exit.map(found, (rows) => Option.some(rows.get(ordinal) ?? null)))
     }
+    looking.interruptUnsafe()
     answer([...batch, ...(yield* Queue.clear(waiting))], () => Exit.succeed(Option.none()))
   })
 

@@ -1,0 +1,43 @@
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Option, Redacted } from "effect"
+import * as Monotonic from "../../src/domain/Monotonic.ts"
+import * as ReceiptLookup from "../../src/idempotency/ReceiptLookup.ts"
+import * as Slot from "../../src/idempotency/Slot.ts"
+import * as Migrations from "../../src/store/Migrations.ts"
+import * as TcpProxy from "../support/TcpProxy.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+
+const slot = (idempotencyKey: string) =>
+  Slot.make({
+    owner: "key-1",
+    credential: "c",
+    idempotencyKey,
+    method: "POST",
+    path: "/v1/calls",
+    body: Buffer.from("{}")
+  })
+
+layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Looking receipts up", (it) => {
+  // Giving a statement up takes the client five seconds more: it asks the silent server to cancel it.
+  it.effect("who waits for a database that is silent is told so when patience ends", () =>
+    Effect.gen(function* () {
+      const url = new URL(Redacted.value(yield* TestDatabase.empty))
+      yield* Effect.provide(Migrations.run, PgClient.layer({ url: Redacted.make(url.href) }))
+      const proxy = yield* TcpProxy.make({ host: url.hostname, port: Number(url.port) })
+      url.port = String(proxy.port)
+      const client = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 4 }))
+      const find = yield* Effect.provide(ReceiptLookup.make(300), client)
+      assert.deepStrictEqual(yield* find(slot("before")), Option.some(null))
+      proxy.swallowAnswers()
+      const began = yield* Monotonic.now
+      assert.deepStrictEqual(yield* Effect.all([find(slot("one")), find(slot("two"))], { concurrency: 2 }), [
+        Option.none(),
+        Option.none()
+      ])
+      assert.deepStrictEqual(yield* find(slot("three")), Option.none())
+      assert.isBelow((yield* Monotonic.now) - began, 1_500)
+      proxy.cut()
+    }).pipe(Effect.scoped)
+  )
+})
