@@ -59,8 +59,10 @@ export const run = async (world: World, peer: SipPeer | null, options: Options):
   const load = Load.start(world, { ...options.load, random, name })
   const errands = Errands.start(world, { random, name })
   const { killAfterMs, setWallClockMs } = options
-  if (killAfterMs !== null && setWallClockMs !== undefined)
+  if (killAfterMs !== null && setWallClockMs !== undefined) {
+    world.receiver.knowWallClock(setWallClockMs)
     void delay(killAfterMs / 2).then(() => world.service().setWallClock(setWallClockMs))
+  }
   const how = await death(world, killAfterMs)
   const inFlight = load.inFlight()
   await Promise.all([load.stop(), errands.stop()])
