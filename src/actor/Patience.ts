@@ -16,7 +16,7 @@ export interface Patience {
 
 export const patienceMs = 2_000
 
-/** Nothing was written, and nothing will be. */
+/** What waits behind this answer is dropped; only a statement that the database already has may still be done. */
 export const unavailable = Rejected.of("service_unavailable", "the service cannot store anything right now; try again")
 
 export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>) {

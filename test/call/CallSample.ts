@@ -8,6 +8,7 @@ import * as Id from "../../src/domain/Id.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
 import * as Verbs from "../../src/call/verb/Verbs.ts"
 import type { MediaCommand, MediaEvent } from "../../src/media/message/MediaMessage.ts"
+import type { PlaceRequest } from "../../src/call/PlaceCall.ts"
 
 /** Drives one call through the pure machine: a clock that only `at` moves, a seed per step. Every event is checked. */
 export const tenantId = "6f1b0a52-6c0e-4d4e-9a57-0d7a3f3f6c11"
@@ -21,6 +22,18 @@ export const terms = (fields: Partial<Extract<CallInput, { type: "place" }>["ter
   microUsdPerMinute: 10_000,
   timeOffsetMs: 0,
   limit: { afterSecs: 3600, reason: "time_limit" as const },
+  ...fields
+})
+
+/** A request to call a simulated phone that never answers. */
+export const request = (from: string, fields: Partial<PlaceRequest> = {}): PlaceRequest => ({
+  from,
+  to: "+12025550102",
+  routeId: null,
+  customerReference: null,
+  timeoutSecs: 60,
+  timeLimitSecs: null,
+  callerIdForwarding: false,
   ...fields
 })
 

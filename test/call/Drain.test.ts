@@ -5,6 +5,7 @@ import { DestinationRules } from "../../src/account/DestinationRules.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier, CarrierSink } from "../../src/carrier/Carrier.ts"
 import { Numbers } from "../../src/number/Number.ts"
+import * as CallSample from "./CallSample.ts"
 import * as Sample from "../support/CarrierSample.ts"
 import * as Features from "../support/Features.ts"
 
@@ -39,19 +40,7 @@ const placing = Effect.gen(function* () {
     null
   )
   const calls = yield* Calls
-  const place = calls.place(
-    caller,
-    {
-      from: phoneNumber,
-      to: "+12025550102",
-      routeId: null,
-      customerReference: null,
-      timeoutSecs: 60,
-      timeLimitSecs: null,
-      callerIdForwarding: false
-    },
-    null
-  )
+  const place = calls.place(caller, CallSample.request(phoneNumber), null)
   return { calls, place }
 })
 

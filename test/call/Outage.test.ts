@@ -8,6 +8,7 @@ import { Carrier } from "../../src/carrier/Carrier.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import * as CarrierSample from "../support/CarrierSample.ts"
 import * as Features from "../support/Features.ts"
+import * as Sample from "./CallSample.ts"
 
 const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
   Layer.provideMerge(Layer.merge(DestinationRules.layer, Carrier.layer)),
@@ -54,19 +55,7 @@ describe("Calls while nothing can be stored", () => {
           null
         )
         const place = (customerReference: string) =>
-          calls.place(
-            caller,
-            {
-              from: "+12025550150",
-              to: "+12025550102",
-              routeId: null,
-              customerReference,
-              timeoutSecs: 60,
-              timeLimitSecs: null,
-              callerIdForwarding: false
-            },
-            null
-          )
+          calls.place(caller, Sample.request("+12025550150", { customerReference }), null)
         yield* place("before")
         const gate = yield* Deferred.make<void>()
         const lock = yield* stop(gate)

@@ -8,6 +8,7 @@ import { Carrier, type CarrierCommand, CarrierSink } from "../../src/carrier/Car
 import { Numbers } from "../../src/number/Number.ts"
 import * as CarrierSample from "../support/CarrierSample.ts"
 import * as Features from "../support/Features.ts"
+import * as Sample from "./CallSample.ts"
 
 const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
   Layer.provideMerge(Layer.merge(DestinationRules.layer, Carrier.layer)),
@@ -59,19 +60,7 @@ describe("A call and its account", () => {
         yield* (yield* Carrier).register("simulator", adapter)
         const { caller, id } = yield* Features.newTenant()
         yield* (yield* Numbers).order(caller, order("+12025550150"), null)
-        yield* (yield* Calls).place(
-          caller,
-          {
-            from: "+12025550150",
-            to: "+12025550102",
-            routeId: null,
-            customerReference: null,
-            timeoutSecs: 60,
-            timeLimitSecs: null,
-            callerIdForwarding: false
-          },
-          null
-        )
+        yield* (yield* Calls).place(caller, Sample.request("+12025550150"), null)
         const [dial] = dialled
         assert.strictEqual((yield* accounts.overview(id)).tally.liveCalls, 1)
         const gate = yield* Deferred.make<void>()

@@ -7,6 +7,7 @@ import { Carrier, type CarrierCommand, CarrierSink } from "../../src/carrier/Car
 import { Numbers } from "../../src/number/Number.ts"
 import * as CarrierSample from "../support/CarrierSample.ts"
 import * as Features from "../support/Features.ts"
+import * as Sample from "./CallSample.ts"
 
 const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
   Layer.provideMerge(Layer.merge(DestinationRules.layer, Carrier.layer)),
@@ -30,19 +31,7 @@ describe("An ended call whose row cannot be read any more", () => {
         const { caller } = yield* Features.newTenant()
         const order = { phoneNumbers: [number], countryCode: "US", numberType: "local" as const }
         yield* (yield* Numbers).order(caller, { ...order, routeId: null, customerReference: null }, null)
-        const placed = yield* calls.place(
-          caller,
-          {
-            from: number,
-            to: "+12025550102",
-            routeId: null,
-            customerReference: null,
-            timeoutSecs: 60,
-            timeLimitSecs: null,
-            callerIdForwarding: false
-          },
-          null
-        )
+        const placed = yield* calls.place(caller, Sample.request(number), null)
         const { id } = JSON.parse(placed.body ?? "") as { readonly id: string }
         const bye = { type: "ended", cause: "hangup", sipStatus: null, by: "far" } as const
         yield* sink.tell(id, CarrierSample.numbered()(commands[0]?.legId ?? "", 0, bye))
