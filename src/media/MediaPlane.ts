@@ -101,7 +101,7 @@ export const make = Effect.fnUntraced(function* (
   const onEvent = (event: Protocol.Event): void => {
     const leg = legs.get(event.leg)
     if (leg === undefined) return
-    switch (event.kind) {
+    switch (event.type) {
       case "opened":
         leg.open = true
         return settle(leg, Effect.succeed(event.port))
@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function* (
     link.post(command)
     // A caller that no longer waits will not close what it never got.
     return yield* Effect.onInterrupt(Deferred.await(opening), () =>
-      Effect.sync(() => link.post({ kind: "close", leg: id }))
+      Effect.sync(() => link.post({ type: "close", leg: id }))
     )
   })
 
@@ -148,8 +148,8 @@ export const make = Effect.fnUntraced(function* (
     const { id, load } = sound
     run(
       Effect.match(load, {
-        onSuccess: (samples) => link.post({ kind: "supply", leg, id, samples }),
-        onFailure: ({ reason }) => link.post({ kind: "supply_failed", leg, id, reason })
+        onSuccess: (samples) => link.post({ type: "supply", leg, id, samples }),
+        onFailure: ({ reason }) => link.post({ type: "supply_failed", leg, id, reason })
       })
     )
   }
@@ -167,16 +167,16 @@ export const make = Effect.fnUntraced(function* (
   const post = (command: Protocol.Command) => Effect.sync(() => link.post(command))
 
   return {
-    openRtp: (leg) => Effect.map(open(leg, { kind: "open_rtp", leg }), (port) => ({ address: announce, port })),
-    connectRtp: (leg, remote) => post({ kind: "connect_rtp", leg, remote }),
-    openPhone: (leg, script) => Effect.asVoid(open(leg, { kind: "open_phone", leg, script })),
-    openJoined: (leg, peer) => Effect.asVoid(open(leg, { kind: "open_joined", leg, peer })),
+    openRtp: (leg) => Effect.map(open(leg, { type: "open_rtp", leg }), (port) => ({ address: announce, port })),
+    connectRtp: (leg, remote) => post({ type: "connect_rtp", leg, remote }),
+    openPhone: (leg, script) => Effect.asVoid(open(leg, { type: "open_phone", leg, script })),
+    openJoined: (leg, peer) => Effect.asVoid(open(leg, { type: "open_joined", leg, peer })),
     command: (leg, media) =>
       Effect.sync(() => {
-        link.post({ kind: "media", leg, media })
+        link.post({ type: "media", leg, media })
         if (legs.get(leg)?.open === true) supply(leg, media)
       }),
-    close: (leg) => post({ kind: "close", leg }),
+    close: (leg) => post({ type: "close", leg }),
     subscribe: (leg, listener) =>
       Effect.sync(() => {
         legOf(leg).listener = listener

@@ -35,23 +35,23 @@ export type PlaybackFailure =
   | "unknown_leg"
 
 export type Command =
-  | { readonly kind: "open_rtp"; readonly leg: LegId }
-  | { readonly kind: "open_phone"; readonly leg: LegId; readonly script: PhoneScript }
+  | { readonly type: "open_rtp"; readonly leg: LegId }
+  | { readonly type: "open_phone"; readonly leg: LegId; readonly script: PhoneScript }
   /** A leg whose far end is the leg `peer` of the same switch, opened towards this one in the same way. */
-  | { readonly kind: "open_joined"; readonly leg: LegId; readonly peer: LegId }
-  | { readonly kind: "connect_rtp"; readonly leg: LegId; readonly remote: RtpRemote }
+  | { readonly type: "open_joined"; readonly leg: LegId; readonly peer: LegId }
+  | { readonly type: "connect_rtp"; readonly leg: LegId; readonly remote: RtpRemote }
   /** A sound takes its place in the queue with its command; it follows in `supply`, or fails in `supply_failed`. */
-  | { readonly kind: "media"; readonly leg: LegId; readonly media: MediaCommand }
+  | { readonly type: "media"; readonly leg: LegId; readonly media: MediaCommand }
   /** `samples` at 8 kHz; may be backed by shared memory, and is only read. */
-  | { readonly kind: "supply"; readonly leg: LegId; readonly id: string; readonly samples: Int16Array }
-  | { readonly kind: "supply_failed"; readonly leg: LegId; readonly id: string; readonly reason: PlaybackFailure }
-  | { readonly kind: "close"; readonly leg: LegId }
+  | { readonly type: "supply"; readonly leg: LegId; readonly id: string; readonly samples: Int16Array }
+  | { readonly type: "supply_failed"; readonly leg: LegId; readonly id: string; readonly reason: PlaybackFailure }
+  | { readonly type: "close"; readonly leg: LegId }
 
 /** A command that is answered by `opened` or `refused`. */
-export type Opening = Extract<Command, { readonly kind: "open_rtp" | "open_phone" | "open_joined" }>
+export type Opening = Extract<Command, { readonly type: "open_rtp" | "open_phone" | "open_joined" }>
 
 export const isOpening = (command: Command): command is Opening =>
-  command.kind === "open_rtp" || command.kind === "open_phone" || command.kind === "open_joined"
+  command.type === "open_rtp" || command.type === "open_phone" || command.type === "open_joined"
 
 /** With every RTCP report, and once more before the leg is gone. Totals since the leg was connected. */
 export interface Quality {
@@ -68,14 +68,14 @@ export type Loss = "no_packets" | "plane_stopped"
 /** What happens on a leg between its opening and its end. */
 export type LegEvent =
   /** The call's. */
-  | { readonly kind: "media"; readonly event: MediaEvent }
-  | { readonly kind: "lost"; readonly reason: Loss }
-  | { readonly kind: "quality"; readonly quality: Quality }
+  | { readonly type: "media"; readonly event: MediaEvent }
+  | { readonly type: "lost"; readonly reason: Loss }
+  | { readonly type: "quality"; readonly quality: Quality }
 
 export type Event =
   /** `port` is 0 for a phone and a joined leg. */
-  | { readonly kind: "opened"; readonly leg: LegId; readonly port: number }
-  | { readonly kind: "refused"; readonly leg: LegId; readonly reason: RefusalReason }
+  | { readonly type: "opened"; readonly leg: LegId; readonly port: number }
+  | { readonly type: "refused"; readonly leg: LegId; readonly reason: RefusalReason }
   | ({ readonly leg: LegId } & LegEvent)
   /** The last word on a leg. */
-  | { readonly kind: "closed"; readonly leg: LegId }
+  | { readonly type: "closed"; readonly leg: LegId }

@@ -52,9 +52,9 @@ export const make = ({ cname, random, ssrc, wallClock }: Options) => {
     const ntp = Rtcp.ntpTime(wallClock())
     const report: Rtcp.RtcpPacket =
       sent === null
-        ? { kind: "receiver_report", ssrc, reports }
+        ? { type: "receiver_report", ssrc, reports }
         : {
-            kind: "sender_report",
+            type: "sender_report",
             ssrc,
             ntpSeconds: ntp.seconds,
             ntpFraction: ntp.fraction,
@@ -64,16 +64,16 @@ export const make = ({ cname, random, ssrc, wallClock }: Options) => {
             reports
           }
     const description: Rtcp.RtcpPacket = {
-      kind: "source_description",
+      type: "source_description",
       chunks: [{ ssrc, items: [{ type: Rtcp.cname, text: cname }] }]
     }
-    const bye: ReadonlyArray<Rtcp.RtcpPacket> = ending ? [{ kind: "bye", sources: [ssrc], reason: null }] : []
+    const bye: ReadonlyArray<Rtcp.RtcpPacket> = ending ? [{ type: "bye", sources: [ssrc], reason: null }] : []
     return RtcpWriter.write([report, description, ...bye])
   }
 
   const listen = (packet: Rtcp.RtcpPacket, now: number) => {
-    if (packet.kind !== "sender_report" && packet.kind !== "receiver_report") return
-    if (packet.kind === "sender_report")
+    if (packet.type !== "sender_report" && packet.type !== "receiver_report") return
+    if (packet.type === "sender_report")
       lastSenderReport = {
         ssrc: packet.ssrc,
         compact: Rtcp.compactNtp(packet.ntpSeconds, packet.ntpFraction),

@@ -40,7 +40,7 @@ export type RtpLeg = ReturnType<typeof make>
 
 /** The far end of a leg that is an RTP peer: packets in and out, with their control. */
 export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options) => {
-  const receiver = RtpReceiver.make((digit) => emit({ kind: "media", event: { type: "dtmf", digit, at: clock() } }))
+  const receiver = RtpReceiver.make((digit) => emit({ type: "media", event: { type: "dtmf", digit, at: clock() } }))
   const sender = RtpSender.make({ ssrc: random(), sequenceNumber: random(), timestamp: random() })
   const cname = [random(), random(), random()].map((word) => word.toString(16).padStart(8, "0")).join("")
   const rtcp = RtcpSession.make({ ssrc: sender.ssrc, cname, random, wallClock })
@@ -93,7 +93,7 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
     return { sent: isSender ? sent : null, received: receiver.report() }
   }
 
-  const quality = () => emit({ kind: "quality", quality: { ...receiver.totals(), roundTripMs: rtcp.roundTripMs() } })
+  const quality = () => emit({ type: "quality", quality: { ...receiver.totals(), roundTripMs: rtcp.roundTripMs() } })
 
   const watch = (session: Session, now: number) => {
     if (rtcp.isDue(now)) {
@@ -102,7 +102,7 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
     }
     if (mediaTimeoutMs === 0 || timedOut || !listens(session) || now - heardAt < mediaTimeoutMs) return
     timedOut = true
-    emit({ kind: "lost", reason: "no_packets" })
+    emit({ type: "lost", reason: "no_packets" })
   }
 
   const far: FarEnd = {

@@ -9,10 +9,10 @@ import * as Frame from "./Frame.ts"
  * for half a second, then is silent. `press` dials `digits` after `afterMs` and again every `everyMs` (0: once).
  */
 export type PhoneScript =
-  | { readonly kind: "echo" }
-  | { readonly kind: "silence" }
-  | { readonly kind: "voicemail" }
-  | { readonly kind: "press"; readonly digits: string; readonly afterMs: number; readonly everyMs: number }
+  | { readonly type: "echo" }
+  | { readonly type: "silence" }
+  | { readonly type: "voicemail" }
+  | { readonly type: "press"; readonly digits: string; readonly afterMs: number; readonly everyMs: number }
 
 /** Length of the greeting of a `voicemail`; its beep follows at once. */
 export const greetingMs = 3000
@@ -56,7 +56,7 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
   const heard = Frame.make()
   let frames = 0
 
-  const press = ({ afterMs, digits, everyMs }: Extract<PhoneScript, { readonly kind: "press" }>) => {
+  const press = ({ afterMs, digits, everyMs }: Extract<PhoneScript, { readonly type: "press" }>) => {
     const elapsed = frames * Frame.frameMs - afterMs
     if (elapsed < 0 || digits.length === 0) return
     // A round that takes longer than its interval is finished before the next.
@@ -67,7 +67,7 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
   }
 
   const say = (out: Frame.Frame) => {
-    switch (script.kind) {
+    switch (script.type) {
       case "echo":
         out.set(heard)
         break
@@ -92,7 +92,7 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
     say,
     hear: (frame) => heard.set(frame),
     press: (digit) => {
-      if (script.kind === "echo") onDigit(digit)
+      if (script.type === "echo") onDigit(digit)
       return true
     },
     skip: (missed) => {

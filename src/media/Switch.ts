@@ -1,6 +1,6 @@
 import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
-import * as Joint from "./Joint.ts"
+import * as LocalBridge from "./LocalBridge.ts"
 import * as LocalLeg from "./LocalLeg.ts"
 import { failureOf } from "./message/MediaMessage.ts"
 import type { PacketPort } from "./PacketPort.ts"
@@ -49,7 +49,7 @@ export type Switch = ReturnType<typeof make>
 export const make = (options: Options) => {
   const { clock, emit, ports } = options
   const legs = new Map<LegId, Leg>()
-  const joints = new Map<LegId, { readonly joint: Joint.Joint; readonly peer: LegId }>()
+  const bridges = new Map<LegId, { readonly bridge: LocalBridge.LocalBridge; readonly peer: LegId }>()
   const slots: ReadonlyArray<Set<Leg>> = Array.from({ length: Frame.frameMs }, () => new Set<Leg>())
   /** The last millisecond whose slot was run. */
   let cursor = 0
@@ -66,7 +66,7 @@ export const make = (options: Options) => {
   }
 
   const refuse = (leg: LegId, reason: "no_ports" | "too_many_legs" | "leg_exists") =>
-    emit({ kind: "refused", leg, reason })
+    emit({ type: "refused", leg, reason })
 
   const add = (
     id: LegId,
@@ -78,7 +78,7 @@ export const make = (options: Options) => {
     if (legs.size === 0) cursor = Math.floor(now)
     const leg: Leg = {
       id,
-      local: LocalLeg.make(far, (event) => tell({ kind: "media", event })),
+      local: LocalLeg.make(far, (event) => tell({ type: "media", event })),
       far,
       rtp,
       slot: emptiestSlot(),
@@ -93,7 +93,7 @@ export const make = (options: Options) => {
     if (leg.closed) return
     leg.closed = true
     legs.delete(leg.id)
-    joints.delete(leg.id)
+    bridges.delete(leg.id)
     slots[leg.slot]?.delete(leg)
     leg.local.close(now)
   }
@@ -104,7 +104,7 @@ export const make = (options: Options) => {
       work()
     } catch (error) {
       options.onDefect(error)
-      tellerOf(leg.id)({ kind: "lost", reason: "plane_stopped" })
+      tellerOf(leg.id)({ type: "lost", reason: "plane_stopped" })
       try {
         remove(leg, clock())
       } catch (second) {
@@ -115,7 +115,7 @@ export const make = (options: Options) => {
 
   const tellerOf = (leg: LegId) => (event: LegEvent) => emit({ leg, ...event })
   const digitsOf = (tell: (event: LegEvent) => void) => (digit: string) =>
-    tell({ kind: "media", event: { type: "dtmf", digit, at: clock() } })
+    tell({ type: "media", event: { type: "dtmf", digit, at: clock() } })
 
   const openRtp = (id: LegId, now: number) => {
     const tell = tellerOf(id)
@@ -133,7 +133,7 @@ export const make = (options: Options) => {
           return refuse(id, "no_ports")
         }
         rtp.attach(socket)
-        emit({ kind: "opened", leg: id, port: socket.port })
+        emit({ type: "opened", leg: id, port: socket.port })
       }
     )
   }
@@ -142,30 +142,30 @@ export const make = (options: Options) => {
     const tell = tellerOf(id)
     const phone = SimulatedPhone.make(script, digitsOf(tell))
     add(id, now, phone, null, tell)
-    emit({ kind: "opened", leg: id, port: 0 })
+    emit({ type: "opened", leg: id, port: 0 })
   }
 
   const openJoined = (id: LegId, peer: LegId, now: number) => {
     const tell = tellerOf(id)
-    const joint = Joint.make(digitsOf(tell))
-    add(id, now, joint, null, tell)
-    joints.set(id, { joint, peer })
-    const other = joints.get(peer)
-    if (other?.peer === id && peer !== id) joint.join(other.joint)
-    emit({ kind: "opened", leg: id, port: 0 })
+    const bridge = LocalBridge.make(digitsOf(tell))
+    add(id, now, bridge, null, tell)
+    bridges.set(id, { bridge, peer })
+    const other = bridges.get(peer)
+    if (other?.peer === id && peer !== id) bridge.join(other.bridge)
+    emit({ type: "opened", leg: id, port: 0 })
   }
 
   /** What a command gets whose leg is not here. */
   const answerUnknown = (command: Command) => {
-    const failure = command.kind === "media" ? failureOf(command.media, "unknown_leg") : null
-    if (failure !== null) emit({ kind: "media", leg: command.leg, event: failure })
-    if (command.kind === "close") emit({ kind: "closed", leg: command.leg })
+    const failure = command.type === "media" ? failureOf(command.media, "unknown_leg") : null
+    if (failure !== null) emit({ type: "media", leg: command.leg, event: failure })
+    if (command.type === "close") emit({ type: "closed", leg: command.leg })
   }
 
   const open = (command: Opening, now: number) => {
     if (legs.has(command.leg)) return refuse(command.leg, "leg_exists")
     if (legs.size >= options.maxLegs) return refuse(command.leg, "too_many_legs")
-    switch (command.kind) {
+    switch (command.type) {
       case "open_rtp":
         return openRtp(command.leg, now)
       case "open_phone":
@@ -180,7 +180,7 @@ export const make = (options: Options) => {
     const leg = legs.get(command.leg)
     if (leg === undefined) return answerUnknown(command)
     const { local } = leg
-    switch (command.kind) {
+    switch (command.type) {
       case "connect_rtp":
         return leg.rtp?.connect(command.remote, now)
       case "media":
@@ -191,7 +191,7 @@ export const make = (options: Options) => {
         return local.player.fail(command.id, command.reason)
       case "close":
         remove(leg, now)
-        emit({ kind: "closed", leg: command.leg })
+        emit({ type: "closed", leg: command.leg })
     }
   }
 
@@ -223,7 +223,7 @@ export const make = (options: Options) => {
     close: (now: number): void => {
       for (const leg of legs.values()) {
         remove(leg, now)
-        emit({ kind: "closed", leg: leg.id })
+        emit({ type: "closed", leg: leg.id })
       }
     },
     size: (): number => legs.size,

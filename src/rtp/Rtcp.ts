@@ -4,7 +4,7 @@
  * All identifiers and counters are unsigned 32 bits unless said otherwise.
  */
 export interface SenderReport {
-  readonly kind: "sender_report"
+  readonly type: "sender_report"
   readonly ssrc: number
   /** Wall clock of `rtpTimestamp`, seconds since 1900 and their fraction in units of 2^-32 s. */
   readonly ntpSeconds: number
@@ -16,7 +16,7 @@ export interface SenderReport {
 }
 
 export interface ReceiverReport {
-  readonly kind: "receiver_report"
+  readonly type: "receiver_report"
   readonly ssrc: number
   readonly reports: ReadonlyArray<ReportBlock>
 }
@@ -39,7 +39,7 @@ export interface ReportBlock {
 
 /** Source description, section 6.5; item type 1 is CNAME. */
 export interface SourceDescription {
-  readonly kind: "source_description"
+  readonly type: "source_description"
   readonly chunks: ReadonlyArray<{
     readonly ssrc: number
     readonly items: ReadonlyArray<{ readonly type: number; readonly text: string }>
@@ -47,14 +47,14 @@ export interface SourceDescription {
 }
 
 export interface Bye {
-  readonly kind: "bye"
+  readonly type: "bye"
   readonly sources: ReadonlyArray<number>
   readonly reason: string | null
 }
 
 /** Any other type (APP, feedback, XR): kept as it came. `count` is the five bits behind the version. */
 export interface Unknown {
-  readonly kind: "unknown"
+  readonly type: "unknown"
   readonly packetType: number
   readonly count: number
   readonly body: Uint8Array

@@ -50,7 +50,7 @@ const readChunks = (view: DataView, body: Uint8Array, count: number): SourceDesc
     at = (at + 4) & ~3
     chunks.push({ ssrc, items })
   }
-  return { kind: "source_description", chunks }
+  return { type: "source_description", chunks }
 }
 
 const readBye = (view: DataView, body: Uint8Array, count: number): Bye | null => {
@@ -58,9 +58,9 @@ const readBye = (view: DataView, body: Uint8Array, count: number): Bye | null =>
   if (body.length < end) return null
   const sources = Array.from({ length: count }, (_, i) => view.getUint32(4 * i))
   const length = body[end]
-  if (length === undefined) return { kind: "bye", sources, reason: null }
+  if (length === undefined) return { type: "bye", sources, reason: null }
   if (body.length < end + 1 + length) return null
-  return { kind: "bye", sources, reason: text.decode(body.subarray(end + 1, end + 1 + length)) }
+  return { type: "bye", sources, reason: text.decode(body.subarray(end + 1, end + 1 + length)) }
 }
 
 const readBody = (type: number, count: number, body: Uint8Array): RtcpPacket | null => {
@@ -70,7 +70,7 @@ const readBody = (type: number, count: number, body: Uint8Array): RtcpPacket | n
       const reports = readReports(view, 24, count)
       if (reports === null) return null
       return {
-        kind: "sender_report",
+        type: "sender_report",
         ssrc: view.getUint32(0),
         ntpSeconds: view.getUint32(4),
         ntpFraction: view.getUint32(8),
@@ -82,14 +82,14 @@ const readBody = (type: number, count: number, body: Uint8Array): RtcpPacket | n
     }
     case packetType.receiverReport: {
       const reports = readReports(view, 4, count)
-      return reports === null ? null : { kind: "receiver_report", ssrc: view.getUint32(0), reports }
+      return reports === null ? null : { type: "receiver_report", ssrc: view.getUint32(0), reports }
     }
     case packetType.sourceDescription:
       return readChunks(view, body, count)
     case packetType.bye:
       return readBye(view, body, count)
     default:
-      return { kind: "unknown", packetType: type, count, body }
+      return { type: "unknown", packetType: type, count, body }
   }
 }
 

@@ -32,7 +32,7 @@ const writeWords = (view: DataView, words: ReadonlyArray<number>) =>
 const short = (value: string) => utf8.encode(value).subarray(0, 255)
 
 const writeOne = (packet: RtcpPacket): Uint8Array => {
-  switch (packet.kind) {
+  switch (packet.type) {
     case "sender_report": {
       const reports = packet.reports.slice(0, 31)
       const { body, bytes } = framed(packetType.senderReport, reports.length, 24 + reports.length * reportBlockLength)

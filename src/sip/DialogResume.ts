@@ -115,7 +115,7 @@ export const ringing = (invite: SipRequest, localTag: string, peer: Endpoint): U
 
 /** The INVITE without its body: for `Requests.cancel` and `resumeClient`, or for `Responses.make` and `resumeServer`. */
 export const toInvite = (resume: Unanswered): SipRequest => ({
-  kind: "request",
+  type: "request",
   method: "INVITE",
   uri: resume.uri,
   headers: resume.headers,

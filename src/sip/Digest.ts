@@ -87,7 +87,7 @@ export const parseChallenge = (value: string): Result.Result<Challenge, string> 
 export const choose = (
   values: ReadonlyArray<string>,
   attempted: Challenge | undefined
-): { readonly kind: "answer"; readonly challenge: Challenge } | { readonly kind: "refused" | "unsupported" } => {
+): { readonly type: "answer"; readonly challenge: Challenge } | { readonly type: "refused" | "unsupported" } => {
   let best: Challenge | undefined
   for (const value of values) {
     const parsed = parseChallenge(value)
@@ -95,9 +95,9 @@ export const choose = (
     if (best === undefined || (best.algorithm === "MD5" && parsed.success.algorithm === "SHA-256"))
       best = parsed.success
   }
-  if (best === undefined) return { kind: "unsupported" }
-  if (attempted !== undefined && attempted.realm === best.realm && !best.stale) return { kind: "refused" }
-  return { kind: "answer", challenge: best }
+  if (best === undefined) return { type: "unsupported" }
+  if (attempted !== undefined && attempted.realm === best.realm && !best.stale) return { type: "refused" }
+  return { type: "answer", challenge: best }
 }
 
 /** The header that answers a 401 or a 407. */

@@ -25,9 +25,9 @@ export interface State {
 }
 
 export type Input =
-  | { readonly kind: "response"; readonly response: SipResponse }
+  | { readonly type: "response"; readonly response: SipResponse }
   /** The TU sent CANCEL. */
-  | { readonly kind: "cancelled" }
+  | { readonly type: "cancelled" }
   | Transaction.Due
   | Transaction.TransportError
 
@@ -161,7 +161,7 @@ export const resume = (request: SipRequest, now: number, timers: Timers.Timers =
 })
 
 export const step = (state: State, input: Input, now: number): Step => {
-  switch (input.kind) {
+  switch (input.type) {
     case "response": {
       const { response } = input
       if (response.status < 200) return take(state, now, "provisional", response)
@@ -173,7 +173,7 @@ export const step = (state: State, input: Input, now: number): Step => {
     }
     case "cancelled":
     case "transportError":
-      return take(state, now, input.kind, undefined)
+      return take(state, now, input.type, undefined)
   }
 }
 

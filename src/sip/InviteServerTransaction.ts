@@ -27,8 +27,8 @@ export interface State {
 
 export type Input =
   /** An INVITE or ACK that matches this transaction. */
-  | { readonly kind: "request"; readonly request: SipRequest }
-  | { readonly kind: "respond"; readonly response: SipResponse }
+  | { readonly type: "request"; readonly request: SipRequest }
+  | { readonly type: "respond"; readonly response: SipResponse }
   | Transaction.Due
   | Transaction.TransportError
 
@@ -157,7 +157,7 @@ export const start = (request: SipRequest, now: number, timers: Timers.Timers = 
 })
 
 export const step = (state: State, input: Input, now: number): Step => {
-  switch (input.kind) {
+  switch (input.type) {
     case "request":
       return take(state, now, input.request.method === "ACK" ? "ack" : "invite", input.request)
     case "respond": {

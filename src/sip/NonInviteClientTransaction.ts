@@ -21,7 +21,7 @@ export interface State {
 }
 
 export type Input =
-  | { readonly kind: "response"; readonly response: SipResponse }
+  | { readonly type: "response"; readonly response: SipResponse }
   | Transaction.Due
   | Transaction.TransportError
 
@@ -103,7 +103,7 @@ export const start = (request: SipRequest, now: number, timers: Timers.Timers = 
 })
 
 export const step = (state: State, input: Input, now: number): Step => {
-  switch (input.kind) {
+  switch (input.type) {
     case "response":
       return take(state, now, input.response.status < 200 ? "provisional" : "final", input.response)
     case "due": {

@@ -21,8 +21,8 @@ export interface State {
 }
 
 export type Input =
-  | { readonly kind: "request"; readonly request: SipRequest }
-  | { readonly kind: "respond"; readonly response: SipResponse }
+  | { readonly type: "request"; readonly request: SipRequest }
+  | { readonly type: "respond"; readonly response: SipResponse }
   | Transaction.Due
   | Transaction.TransportError
 
@@ -89,7 +89,7 @@ export const start = (request: SipRequest, _now: number, timers: Timers.Timers =
 })
 
 export const step = (state: State, input: Input, now: number): Step => {
-  switch (input.kind) {
+  switch (input.type) {
     case "request":
       return take(state, now, "request", input.request)
     case "respond":

@@ -51,7 +51,7 @@ const via = ({ transport = "UDP", sentBy, branch }: Hop): Header => [
 ]
 
 export const make = (fields: Fields): SipRequest => ({
-  kind: "request",
+  type: "request",
   method: fields.method,
   uri: fields.uri,
   headers: [
@@ -83,7 +83,7 @@ const sibling = (
   to: string,
   more: ReadonlyArray<Header> = []
 ): SipRequest => ({
-  kind: "request",
+  type: "request",
   method,
   uri: invite.uri,
   headers: [

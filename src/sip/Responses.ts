@@ -41,7 +41,7 @@ export const make = (request: SipRequest, status: number, options: Options = {})
   if (request.method === "INVITE" && status > 100 && status < 300) copied.add("Record-Route")
   const tag = status > 100 && MessageKey.toTag(request) === undefined ? options.toTag : undefined
   return {
-    kind: "response",
+    type: "response",
     status,
     reason: options.reason ?? phrase(status),
     headers: [

@@ -25,7 +25,7 @@ export type Direction = "sendrecv" | "sendonly" | "recvonly" | "inactive"
 
 export interface Media {
   /** `audio`, `video`, or any other token. */
-  readonly kind: string
+  readonly type: string
   /** 0: refused or switched off. */
   readonly port: number
   readonly protocol: string
@@ -110,7 +110,7 @@ const readMedia = (media: Partial<SdpTransform.MediaDescription>): Media | undef
   const rtcpPort = whole(media.rtcp?.port)
   const rtcpAddress = media.rtcp?.address
   return {
-    kind: text(media.type),
+    type: text(media.type),
     port,
     protocol: text(media.protocol),
     formats,
@@ -161,7 +161,7 @@ export const write = (sdp: Sdp): Uint8Array => {
 }
 
 const mediaLines = (media: Media): ReadonlyArray<string> => {
-  const lines = [`m=${media.kind} ${media.port} ${media.protocol} ${media.formats.join(" ")}`]
+  const lines = [`m=${media.type} ${media.port} ${media.protocol} ${media.formats.join(" ")}`]
   if (media.connection !== undefined) lines.push(`c=${inAddress(media.connection)}`)
   for (const { channels, clockRate, encoding, payloadType } of media.rtpmaps)
     lines.push(`a=rtpmap:${payloadType} ${encoding}/${clockRate}${channels === undefined ? "" : `/${channels}`}`)

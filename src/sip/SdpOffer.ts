@@ -68,7 +68,7 @@ const refuse = (reason: string): Result.Result<never, NotAcceptable> => Result.f
  * stream stay refused, and telephone events keep their payload type (section 8).
  */
 export const offer = (local: Local, previous?: Sdp): Sdp => {
-  const at = previous?.media.findIndex((media) => media.kind === "audio" && media.port !== 0) ?? -1
+  const at = previous?.media.findIndex((media) => media.type === "audio" && media.port !== 0) ?? -1
   const before = previous?.media[at]
   const stream = audio(
     local,
@@ -118,7 +118,7 @@ export const answer = (
 /** What follows from the answer to our offer, RFC 3264 section 7, or why the call cannot go on. */
 export const accept = (offered: Sdp, answered: Sdp): Result.Result<Agreed, NotAcceptable> => {
   if (answered.media.length !== offered.media.length) return refuse("answer has other streams than the offer")
-  const index = offered.media.findIndex((media) => media.kind === "audio" && media.port !== 0)
+  const index = offered.media.findIndex((media) => media.type === "audio" && media.port !== 0)
   const ours = offered.media[index]
   const theirs = answered.media[index]
   if (ours === undefined || theirs === undefined || !usable(answered, theirs)) return refuse("audio refused")
@@ -174,7 +174,7 @@ const audio = (
   if (telephoneEvent !== undefined)
     rtpmaps.push({ payloadType: telephoneEvent, encoding: "telephone-event", clockRate: 8000, channels: undefined })
   return {
-    kind: "audio",
+    type: "audio",
     port: local.port,
     protocol: "RTP/AVP",
     formats: rtpmaps.map(({ payloadType }) => String(payloadType)),
@@ -202,7 +202,7 @@ const refused = (media: Media): Media => ({
 const addressOf = (sdp: Sdp, media: Media): string | undefined => media.connection ?? sdp.connection
 
 const usable = (sdp: Sdp, media: Media): boolean =>
-  media.kind === "audio" && media.port !== 0 && media.protocol === "RTP/AVP" && addressOf(sdp, media) !== undefined
+  media.type === "audio" && media.port !== 0 && media.protocol === "RTP/AVP" && addressOf(sdp, media) !== undefined
 
 /** Name and clock rate of a payload type; without `a=rtpmap` the static one, RFC 3551. */
 const encodingOf = (media: Media, format: string): Rtpmap | undefined => {

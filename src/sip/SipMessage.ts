@@ -7,7 +7,7 @@
 export type Header = readonly [name: string, value: string]
 
 export interface SipRequest {
-  readonly kind: "request"
+  readonly type: "request"
   readonly method: string
   /** Request-URI as text; `SipUri.parse` reads it. */
   readonly uri: string
@@ -16,7 +16,7 @@ export interface SipRequest {
 }
 
 export interface SipResponse {
-  readonly kind: "response"
+  readonly type: "response"
   /** 100 to 699. */
   readonly status: number
   readonly reason: string

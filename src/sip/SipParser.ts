@@ -11,15 +11,15 @@ export const maxLineLength = 8_192
 /** Why a datagram is not a message, and what a server does about it. */
 export type SipParseError =
   /** Only line breaks or zero bytes: a peer keeps its binding open, RFC 5626 section 3.5.1. */
-  | { readonly kind: "keepalive" }
+  | { readonly type: "keepalive" }
   /** Not SIP, or a faulty response or ACK: nothing may be answered. */
-  | { readonly kind: "drop"; readonly reason: string }
+  | { readonly type: "drop"; readonly reason: string }
   /** A faulty request with at least one Via: `request` holds what could be read, with an empty body. */
-  | { readonly kind: "reject"; readonly status: 400 | 414 | 505; readonly reason: string; readonly request: SipRequest }
+  | { readonly type: "reject"; readonly status: 400 | 414 | 505; readonly reason: string; readonly request: SipRequest }
 
 type StartLine =
-  | { readonly kind: "request"; readonly method: string; readonly uri: string }
-  | { readonly kind: "response"; readonly status: number; readonly reason: string }
+  | { readonly type: "request"; readonly method: string; readonly uri: string }
+  | { readonly type: "response"; readonly status: number; readonly reason: string }
 
 interface Fault {
   readonly status: 400 | 414 | 505
@@ -40,7 +40,7 @@ export const parse = (bytes: Uint8Array): Result.Result<SipMessage, SipParseErro
   if (bytes.length > maxMessageBytes) return drop("message too long")
   let start = 0
   while (start < bytes.length && isKeepalive(bytes[start])) start++
-  if (start === bytes.length) return Result.fail({ kind: "keepalive" })
+  if (start === bytes.length) return Result.fail({ type: "keepalive" })
   const bodyStart = headEnd(bytes, start)
   const head = utf8.decode(bytes.subarray(start, bodyStart === -1 ? bytes.length : bodyStart))
 
@@ -106,14 +106,14 @@ export const parse = (bytes: Uint8Array): Result.Result<SipMessage, SipParseErro
 
   const { start: known } = line
   if (fault === undefined) return Result.succeed({ ...known, headers, body })
-  if (known.kind === "response") return drop(fault.reason)
+  if (known.type === "response") return drop(fault.reason)
   const request: SipRequest = { ...known, headers, body: emptyBody }
   // Nobody answers an ACK (section 17), and without a Via there is no way back.
   if (known.method === "ACK" || header(request, "Via") === undefined) return drop(fault.reason)
-  return Result.fail({ kind: "reject", status: fault.status, reason: fault.reason, request })
+  return Result.fail({ type: "reject", status: fault.status, reason: fault.reason, request })
 }
 
-const drop = (reason: string): Result.Result<never, SipParseError> => Result.fail({ kind: "drop", reason })
+const drop = (reason: string): Result.Result<never, SipParseError> => Result.fail({ type: "drop", reason })
 
 const isKeepalive = (byte: number | undefined): boolean => byte === 0x0d || byte === 0x0a || byte === 0
 
@@ -145,11 +145,11 @@ const anyVersion = /^SIP\/[0-9]+\.[0-9]+$/i
 const readStartLine = (line: string): { readonly start: StartLine; readonly fault: Fault | undefined } | string => {
   const tooLong = line.length > maxLineLength
   const good = tooLong ? null : requestLine.exec(line)
-  if (good !== null) return { start: { kind: "request", method: good[1] ?? "", uri: good[2] ?? "" }, fault: undefined }
+  if (good !== null) return { start: { type: "request", method: good[1] ?? "", uri: good[2] ?? "" }, fault: undefined }
   if (/^SIP\//i.test(line)) {
     const status = tooLong ? null : statusLine.exec(line)
     if (status === null) return "malformed status line"
-    return { start: { kind: "response", status: Number(status[1]), reason: status[2] ?? "" }, fault: undefined }
+    return { start: { type: "response", status: Number(status[1]), reason: status[2] ?? "" }, fault: undefined }
   }
   // From here on, find out only whether an answer is possible: method first, version last, whatever stands between.
   const text = trimmed(line)
@@ -165,5 +165,5 @@ const readStartLine = (line: string): { readonly start: StartLine; readonly faul
       : tooLong
         ? { status: 414, reason: "Request-URI Too Long" }
         : { status: 400, reason: "Malformed Request-Line" }
-  return { start: { kind: "request", method, uri }, fault }
+  return { start: { type: "request", method, uri }, fault }
 }

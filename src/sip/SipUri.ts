@@ -7,7 +7,7 @@ import { Result } from "effect"
  * case; `decoded` gives the text. `host` is lower case, an IPv6 address keeps its brackets.
  */
 export interface SipUri {
-  readonly kind: "sip"
+  readonly type: "sip"
   readonly scheme: "sip" | "sips"
   readonly user: string | undefined
   readonly password: string | undefined
@@ -22,14 +22,14 @@ export interface SipUri {
 
 /** A telephone URI, RFC 3966. `number` is without visual separators, a global one starts with `+`. */
 export interface TelUri {
-  readonly kind: "tel"
+  readonly type: "tel"
   readonly number: string
   readonly params: UriParams
 }
 
 /** Any other scheme, unread. `scheme` is lower case. */
 export interface OtherUri {
-  readonly kind: "other"
+  readonly type: "other"
   readonly scheme: string
   readonly rest: string
 }
@@ -55,13 +55,13 @@ export const parse = (text: string): Result.Result<Uri, string> => {
   if (scheme === "sip" || scheme === "sips") return parseSip(scheme, rest)
   if (scheme === "tel") return parseTel(rest)
   return opaquePattern.test(rest) && !/[<>"]/.test(rest)
-    ? Result.succeed({ kind: "other", scheme, rest })
+    ? Result.succeed({ type: "other", scheme, rest })
     : Result.fail("malformed URI")
 }
 
 /** As `parse`, for who can only use SIP and SIPS. */
 export const parseSipUri = (text: string): Result.Result<SipUri, string> =>
-  Result.flatMap(parse(text), (uri) => (uri.kind === "sip" ? Result.succeed(uri) : Result.fail("not a SIP URI")))
+  Result.flatMap(parse(text), (uri) => (uri.type === "sip" ? Result.succeed(uri) : Result.fail("not a SIP URI")))
 
 const parseSip = (scheme: "sip" | "sips", rest: string): Result.Result<SipUri, string> => {
   // No part but the user's may hold an unescaped @, and the user's may hold ; and ?.
@@ -92,7 +92,7 @@ const parseSip = (scheme: "sip" | "sips", rest: string): Result.Result<SipUri, s
   const headers = question === -1 ? [] : parseHeaders(rest.slice(question + 1))
   if (headers === undefined) return Result.fail("malformed header")
   const host = (authority[1] ?? "").toLowerCase()
-  return Result.succeed({ kind: "sip", scheme, user, password, host, port, params, headers })
+  return Result.succeed({ type: "sip", scheme, user, password, host, port, params, headers })
 }
 
 const parseTel = (rest: string): Result.Result<TelUri, string> => {
@@ -101,7 +101,7 @@ const parseTel = (rest: string): Result.Result<TelUri, string> => {
   const number = dialled.replace(/[-.()]/g, "")
   if (!/^(?:\+[0-9]+|[0-9A-Fa-f*#]+)$/.test(number)) return Result.fail("malformed telephone number")
   const params = semicolon === -1 ? [] : parseParams(rest.slice(semicolon + 1))
-  return params === undefined ? Result.fail("malformed parameter") : Result.succeed({ kind: "tel", number, params })
+  return params === undefined ? Result.fail("malformed parameter") : Result.succeed({ type: "tel", number, params })
 }
 
 const parseParams = (text: string): UriParams | undefined => {
@@ -157,14 +157,14 @@ export const escapedUser = (text: string): string =>
   })
 
 export const format = (uri: Uri): string => {
-  if (uri.kind === "other") return `${uri.scheme}:${uri.rest}`
-  let text = uri.kind === "tel" ? `tel:${uri.number}` : `${uri.scheme}:`
-  if (uri.kind === "sip") {
+  if (uri.type === "other") return `${uri.scheme}:${uri.rest}`
+  let text = uri.type === "tel" ? `tel:${uri.number}` : `${uri.scheme}:`
+  if (uri.type === "sip") {
     if (uri.user !== undefined) text += `${uri.user}${uri.password === undefined ? "" : `:${uri.password}`}@`
     text += uri.port === undefined ? uri.host : `${uri.host}:${uri.port}`
   }
   for (const [name, value] of uri.params) text += value === undefined ? `;${name}` : `;${name}=${value}`
-  if (uri.kind === "sip" && uri.headers.length > 0)
+  if (uri.type === "sip" && uri.headers.length > 0)
     text += `?${uri.headers.map(([name, value]) => `${name}=${value}`).join("&")}`
   return text
 }
@@ -183,10 +183,10 @@ const decisive = ["user", "ttl", "method", "maddr", "transport"]
  * as the RFC has it: a parameter that one side lacks is ignored.
  */
 export const equivalent = (a: Uri, b: Uri): boolean => {
-  if (a.kind === "other") return b.kind === "other" && a.scheme === b.scheme && a.rest === b.rest
-  if (a.kind === "tel")
+  if (a.type === "other") return b.type === "other" && a.scheme === b.scheme && a.rest === b.rest
+  if (a.type === "tel")
     return (
-      b.kind === "tel" &&
+      b.type === "tel" &&
       a.number.toLowerCase() === b.number.toLowerCase() &&
       a.params.length === b.params.length &&
       sameParams(
@@ -196,7 +196,7 @@ export const equivalent = (a: Uri, b: Uri): boolean => {
       )
     )
   return (
-    b.kind === "sip" &&
+    b.type === "sip" &&
     a.scheme === b.scheme &&
     a.user === b.user &&
     a.password === b.password &&

@@ -16,7 +16,7 @@ export const statusLine = (response: SipResponse): string => `SIP/2.0 ${response
  * header or a body: a run of line breaks in a value becomes one space, a header whose name is not a token is left out.
  */
 export const write = (message: SipMessage): Uint8Array => {
-  let head = message.kind === "request" ? requestLine(message) : statusLine(message)
+  let head = message.type === "request" ? requestLine(message) : statusLine(message)
   const { body } = message
   let counted = false
   for (const [given, value] of message.headers) {

@@ -21,7 +21,7 @@ export interface State {
 }
 
 /** The ACK is one of the same dialog; that its CSeq number is that of the INVITE is checked here. */
-export type Input = { readonly kind: "ack"; readonly request: SipRequest } | Transaction.Due
+export type Input = { readonly type: "ack"; readonly request: SipRequest } | Transaction.Due
 
 export type Step = Transaction.Step<State>
 
@@ -46,7 +46,7 @@ const end = (state: State, outputs: ReadonlyArray<Transaction.Output>): Step => 
 export const step = (state: State, input: Input, now: number): Step => {
   const same = { state, outputs: [] }
   if (state.phase === "terminated") return same
-  if (input.kind === "ack")
+  if (input.type === "ack")
     return MessageKey.cseq(input.request)?.sequence === MessageKey.cseq(state.response)?.sequence
       ? end(state, [])
       : same

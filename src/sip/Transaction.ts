@@ -2,20 +2,20 @@
  * What the four transaction machines share, RFC 3261 section 17: steps, outputs and deadlines as data.
  *
  * A machine owns no clock and no socket. Its shell sends what `send` says, tells the transaction user (TU) the rest, and
- * calls `step` with `{ kind: "due" }` when the earliest deadline has come: the machine knows which one that is. Nothing
+ * calls `step` with `{ type: "due" }` when the earliest deadline has come: the machine knows which one that is. Nothing
  * happens before its time, so that a shell may be late, early or repeat itself.
  */
 import type { SipMessage } from "./SipMessage.ts"
 
 export type Output =
   /** To the peer of this transaction. */
-  | { readonly kind: "send"; readonly message: SipMessage }
+  | { readonly type: "send"; readonly message: SipMessage }
   /** To the TU. */
-  | { readonly kind: "deliver"; readonly message: SipMessage }
+  | { readonly type: "deliver"; readonly message: SipMessage }
   /** To the TU: no answer in time, or the transport refused. Ends the transaction only where `terminated` follows. */
-  | { readonly kind: "failed"; readonly reason: FailureReason }
+  | { readonly type: "failed"; readonly reason: FailureReason }
   /** Last output: the state may be dropped. */
-  | { readonly kind: "terminated" }
+  | { readonly type: "terminated" }
 
 export type FailureReason = "timeout" | "transport"
 
@@ -30,14 +30,14 @@ export interface Deadline<Timer extends string = string> {
   readonly at: number
 }
 
-export type TransportError = { readonly kind: "transportError" }
+export type TransportError = { readonly type: "transportError" }
 /** The earliest deadline has come. */
-export type Due = { readonly kind: "due" }
+export type Due = { readonly type: "due" }
 
-export const send = (message: SipMessage): Output => ({ kind: "send", message })
-export const deliver = (message: SipMessage): Output => ({ kind: "deliver", message })
-export const failed = (reason: FailureReason): Output => ({ kind: "failed", reason })
-export const terminated: Output = { kind: "terminated" }
+export const send = (message: SipMessage): Output => ({ type: "send", message })
+export const deliver = (message: SipMessage): Output => ({ type: "deliver", message })
+export const failed = (reason: FailureReason): Output => ({ type: "failed", reason })
+export const terminated: Output = { type: "terminated" }
 
 /** Deadlines `after` milliseconds from `now`; a timer that never runs leaves none. */
 export const arm = <Timer extends string>(

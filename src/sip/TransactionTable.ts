@@ -27,60 +27,60 @@ export type TransactionId = string
 
 export type Input =
   /** A valid message from the wire. */
-  | { readonly kind: "received"; readonly message: SipMessage; readonly from: Endpoint }
+  | { readonly type: "received"; readonly message: SipMessage; readonly from: Endpoint }
   /** Start a client transaction. */
-  | { readonly kind: "request"; readonly request: SipRequest; readonly to: Endpoint }
+  | { readonly type: "request"; readonly request: SipRequest; readonly to: Endpoint }
   /** Answer a server transaction. */
-  | { readonly kind: "respond"; readonly id: TransactionId; readonly response: SipResponse }
+  | { readonly type: "respond"; readonly id: TransactionId; readonly response: SipResponse }
   /** A CANCEL for this INVITE was sent as a request of its own. */
-  | { readonly kind: "cancelled"; readonly id: TransactionId }
+  | { readonly type: "cancelled"; readonly id: TransactionId }
   /** What was last sent for this transaction could not be sent. */
-  | { readonly kind: "transportError"; readonly id: TransactionId }
+  | { readonly type: "transportError"; readonly id: TransactionId }
   /** Take up an INVITE of ours from before a restart that is being cancelled; nothing is sent. */
-  | { readonly kind: "resumeClient"; readonly request: SipRequest; readonly to: Endpoint }
+  | { readonly type: "resumeClient"; readonly request: SipRequest; readonly to: Endpoint }
   /** Take up an INVITE of theirs from before a restart, to be answered with `respond`; nothing is told. */
-  | { readonly kind: "resumeServer"; readonly request: SipRequest; readonly from: Endpoint }
+  | { readonly type: "resumeServer"; readonly request: SipRequest; readonly from: Endpoint }
 
 export type Output =
   /** `id` is absent for responses without state. */
   | {
-      readonly kind: "send"
+      readonly type: "send"
       readonly id: TransactionId | undefined
       readonly to: Endpoint
       readonly message: SipMessage
     }
   /** New request of the peer; wants a `respond`. Its top Via is stamped with `from`. */
   | {
-      readonly kind: "request"
+      readonly type: "request"
       readonly id: TransactionId
       readonly request: SipRequest
       readonly from: Endpoint
     }
   /** The peer cancels `invite`: wants 200 for `id`, and 487 for `invite` unless that had its final response. */
   | {
-      readonly kind: "cancel"
+      readonly type: "cancel"
       readonly id: TransactionId
       readonly request: SipRequest
       readonly invite: TransactionId
     }
   /** ACK of a 2xx, for the dialog. */
-  | { readonly kind: "ack"; readonly request: SipRequest; readonly from: Endpoint }
+  | { readonly type: "ack"; readonly request: SipRequest; readonly from: Endpoint }
   /** A response to a request of ours: every provisional, the final one, every 2xx to INVITE. */
   | {
-      readonly kind: "response"
+      readonly type: "response"
       readonly id: TransactionId
       readonly response: SipResponse
       readonly from: Endpoint
     }
   /** `timeout` counts as 408, `transport` and `full` as 503 (section 8.1.3.1). `duplicate`: the branch is in use. */
   | {
-      readonly kind: "failed"
+      readonly type: "failed"
       readonly id: TransactionId
       readonly reason: Transaction.FailureReason | "full" | "duplicate"
     }
-  | { readonly kind: "ended"; readonly id: TransactionId }
+  | { readonly type: "ended"; readonly id: TransactionId }
   /** Nothing done: to be counted. `stray` responses are dropped as RFC 6026 section 7.2 asks. */
-  | { readonly kind: "dropped"; readonly reason: "malformed" | "stray" | "unknownTransaction" }
+  | { readonly type: "dropped"; readonly reason: "malformed" | "stray" | "unknownTransaction" }
 
 interface Entry extends DeadlineHeap.Node {
   readonly id: TransactionId
@@ -130,17 +130,17 @@ export const serverId = (request: SipRequest): TransactionId => MessageKey.serve
 
 type Outputs = ReadonlyArray<Output>
 
-const dropped = (reason: Extract<Output, { kind: "dropped" }>["reason"]): Outputs => [{ kind: "dropped", reason }]
+const dropped = (reason: Extract<Output, { type: "dropped" }>["reason"]): Outputs => [{ type: "dropped", reason }]
 
 const hasRoom = (table: TransactionTable, method: string): boolean =>
   table.entries.size < (method === "BYE" || method === "CANCEL" ? 2 * table.limit : table.limit)
 
 const delivered = (entry: Entry, message: SipMessage, from: Endpoint): Output => {
-  if (message.kind === "response") return { kind: "response", id: entry.id, response: message, from }
-  if (message.method === "ACK") return { kind: "ack", request: message, from }
+  if (message.type === "response") return { type: "response", id: entry.id, response: message, from }
+  if (message.method === "ACK") return { type: "ack", request: message, from }
   if (message.method === "CANCEL")
-    return { kind: "cancel", id: entry.id, request: message, invite: MessageKey.server(message, "INVITE") ?? "" }
-  return { kind: "request", id: entry.id, request: message, from }
+    return { type: "cancel", id: entry.id, request: message, invite: MessageKey.server(message, "INVITE") ?? "" }
+  return { type: "request", id: entry.id, request: message, from }
 }
 
 /** Keeps what a machine came to and puts its outputs into the words of the table. */
@@ -152,17 +152,17 @@ const settle = (
 ): Outputs => {
   DeadlineHeap.set(table.heap, entry, Transaction.earliest<string>(entry.machine.state.deadlines)?.at)
   return outputs.map((output): Output => {
-    switch (output.kind) {
+    switch (output.type) {
       case "send":
-        return { kind: "send", id: entry.id, to: entry.peer, message: output.message }
+        return { type: "send", id: entry.id, to: entry.peer, message: output.message }
       case "deliver":
         return delivered(entry, output.message, from)
       case "failed":
-        return { kind: "failed", id: entry.id, reason: output.reason }
+        return { type: "failed", id: entry.id, reason: output.reason }
       case "terminated":
         table.entries.delete(entry.id)
         if (entry.merged !== undefined && table.merged.get(entry.merged) === entry.id) table.merged.delete(entry.merged)
-        return { kind: "ended", id: entry.id }
+        return { type: "ended", id: entry.id }
     }
   })
 }
@@ -184,8 +184,8 @@ const open = (
 const openClient = (table: TransactionTable, request: SipRequest, to: Endpoint, now: number): Outputs => {
   const id = clientId(request)
   if (id === "") return dropped("malformed")
-  if (table.entries.has(id)) return [{ kind: "failed", id, reason: "duplicate" }]
-  if (!hasRoom(table, request.method)) return [{ kind: "failed", id, reason: "full" }]
+  if (table.entries.has(id)) return [{ type: "failed", id, reason: "duplicate" }]
+  if (!hasRoom(table, request.method)) return [{ type: "failed", id, reason: "full" }]
   if (request.method === "INVITE") {
     const { state, outputs } = InviteClient.start(request, now, table.timers)
     return open(table, id, to, { role: "inviteClient", state }, outputs)
@@ -216,17 +216,17 @@ const receiveRequest = (table: TransactionTable, request: SipRequest, from: Endp
   const via = Via.top(stamped)
   if (id === "" || Result.isFailure(via)) return dropped("malformed")
   const peer = Via.responseTarget(via.success)
-  const refuse = (response: SipResponse): Outputs => [{ kind: "send", id: undefined, to: peer, message: response }]
+  const refuse = (response: SipResponse): Outputs => [{ type: "send", id: undefined, to: peer, message: response }]
 
   const entry = table.entries.get(id)
   if (entry !== undefined)
     return settle(
       table,
       entry,
-      AnyTransaction.stepServer(entry.machine, { kind: "request", request: stamped }, now) ?? [],
+      AnyTransaction.stepServer(entry.machine, { type: "request", request: stamped }, now) ?? [],
       from
     )
-  if (request.method === "ACK") return [{ kind: "ack", request: stamped, from }]
+  if (request.method === "ACK") return [{ type: "ack", request: stamped, from }]
   if (request.method === "CANCEL") {
     const invite = MessageKey.server(stamped, "INVITE")
     if (invite === undefined || !table.entries.has(invite)) return refuse(Responses.stateless(stamped, 481))
@@ -243,7 +243,7 @@ const receiveResponse = (table: TransactionTable, response: SipResponse, from: E
   if (id === undefined) return dropped("malformed")
   const entry = table.entries.get(id)
   if (entry === undefined) return dropped("stray")
-  return settle(table, entry, AnyTransaction.stepClient(entry.machine, { kind: "response", response }, now) ?? [], from)
+  return settle(table, entry, AnyTransaction.stepClient(entry.machine, { type: "response", response }, now) ?? [], from)
 }
 
 /** Whether an INVITE from before a restart may be taken up. */
@@ -251,9 +251,9 @@ const resumable = (table: TransactionTable, id: TransactionId, request: SipReque
   id !== "" && request.method === "INVITE" && !table.entries.has(id)
 
 export const step = (table: TransactionTable, input: Input, now: number): Outputs => {
-  switch (input.kind) {
+  switch (input.type) {
     case "received":
-      return input.message.kind === "request"
+      return input.message.type === "request"
         ? receiveRequest(table, input.message, input.from, now)
         : receiveResponse(table, input.message, input.from, now)
     case "request":
@@ -276,13 +276,13 @@ export const step = (table: TransactionTable, input: Input, now: number): Output
     }
     case "resumeClient": {
       const id = clientId(input.request)
-      if (!resumable(table, id, input.request)) return [{ kind: "failed", id, reason: "duplicate" }]
+      if (!resumable(table, id, input.request)) return [{ type: "failed", id, reason: "duplicate" }]
       const { state, outputs } = InviteClient.resume(input.request, now, table.timers)
       return open(table, id, input.to, { role: "inviteClient", state }, outputs)
     }
     case "resumeServer": {
       const id = serverId(input.request)
-      if (!resumable(table, id, input.request)) return [{ kind: "failed", id, reason: "duplicate" }]
+      if (!resumable(table, id, input.request)) return [{ type: "failed", id, reason: "duplicate" }]
       openServer(table, id, input.request, input.from, now)
       return []
     }
@@ -293,7 +293,7 @@ export const step = (table: TransactionTable, input: Input, now: number): Output
 export const advance = (table: TransactionTable, now: number): Outputs => {
   const outputs: Array<Output> = []
   for (let next = DeadlineHeap.earliest(table.heap); next !== undefined && next.at <= now;) {
-    for (const output of settle(table, next, AnyTransaction.step(next.machine, { kind: "due" }, now), next.peer))
+    for (const output of settle(table, next, AnyTransaction.step(next.machine, { type: "due" }, now), next.peer))
       outputs.push(output)
     next = DeadlineHeap.earliest(table.heap)
   }

@@ -23,20 +23,20 @@ export const defaultPolicy: Policy = {
 const sdpMethods = new Set(["INVITE", "ACK", "PRACK", "UPDATE"])
 
 export type Verdict =
-  | { readonly kind: "accept" }
+  | { readonly type: "accept" }
   /** `headers` go into the response besides those copied from the request. */
   | {
-      readonly kind: "reject"
+      readonly type: "reject"
       readonly status: number
       readonly reason: string
       readonly headers: ReadonlyArray<Header>
     }
-  | { readonly kind: "drop"; readonly reason: string }
+  | { readonly type: "drop"; readonly reason: string }
 
-const accept: Verdict = { kind: "accept" }
+const accept: Verdict = { type: "accept" }
 
 const reject = (status: number, reason: string, headers: ReadonlyArray<Header> = []): Verdict => ({
-  kind: "reject",
+  type: "reject",
   status,
   reason,
   headers
@@ -90,14 +90,14 @@ const registered = new Set([
 export const request = (message: SipRequest, policy: Policy = defaultPolicy): Verdict => {
   const verdict = checks.reduce<Verdict | undefined>((found, check) => found ?? check(message, policy), undefined)
   if (verdict === undefined) return accept
-  return message.method === "ACK" && verdict.kind === "reject" ? { kind: "drop", reason: verdict.reason } : verdict
+  return message.method === "ACK" && verdict.type === "reject" ? { type: "drop", reason: verdict.reason } : verdict
 }
 
 type Check = (message: SipRequest, policy: Policy) => Verdict | undefined
 
 /** Sections 8.1.1 and 18.2.1: the answer must find its way and its transaction. */
 const routable: Check = (message) => {
-  if (header(message, "Via") === undefined) return { kind: "drop", reason: "no Via" }
+  if (header(message, "Via") === undefined) return { type: "drop", reason: "no Via" }
   const top = Via.top(message)
   if (Result.isFailure(top)) return bad("Malformed Via")
   return Via.branch(top.success) === Via.magicCookie ? bad("Empty Branch") : undefined
@@ -130,8 +130,8 @@ const wellFormed: Check = (message) => {
 const addressed: Check = (message) => {
   const uri = SipUri.parse(message.uri)
   if (Result.isFailure(uri)) return bad("Malformed Request-URI")
-  if (uri.success.kind === "other") return reject(416, "Unsupported URI Scheme")
-  return uri.success.kind === "sip" && uri.success.headers.length > 0 ? bad("Headers in Request-URI") : undefined
+  if (uri.success.type === "other") return reject(416, "Unsupported URI Scheme")
+  return uri.success.type === "sip" && uri.success.headers.length > 0 ? bad("Headers in Request-URI") : undefined
 }
 
 /** Section 8.2.2.3. */
@@ -173,12 +173,12 @@ const checks: ReadonlyArray<Check> = [routable, wellFormed, addressed, understoo
  */
 export const response = (message: SipResponse): Verdict => {
   const vias = Via.parseAll(headers(message, "Via"))
-  if (Result.isFailure(vias)) return { kind: "drop", reason: vias.failure }
-  if (vias.success.length !== 1) return { kind: "drop", reason: "not one Via" }
+  if (Result.isFailure(vias)) return { type: "drop", reason: vias.failure }
+  if (vias.success.length !== 1) return { type: "drop", reason: "not one Via" }
   for (const name of ["From", "To"])
     if (Result.isFailure(NameAddr.parse(header(message, name) ?? "")))
-      return { kind: "drop", reason: `malformed ${name}` }
-  if (header(message, "Call-ID") === undefined) return { kind: "drop", reason: "no Call-ID" }
+      return { type: "drop", reason: `malformed ${name}` }
+  if (header(message, "Call-ID") === undefined) return { type: "drop", reason: "no Call-ID" }
   const cseq = CSeq.parse(header(message, "CSeq") ?? "")
-  return Result.isFailure(cseq) ? { kind: "drop", reason: cseq.failure } : accept
+  return Result.isFailure(cseq) ? { type: "drop", reason: cseq.failure } : accept
 }

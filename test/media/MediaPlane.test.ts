@@ -46,7 +46,7 @@ describe("The media plane on a test clock", () => {
     Effect.gen(function* () {
       const plane = yield* MediaPlane
       const { events } = yield* listen("leg")
-      yield* plane.openPhone("leg", { kind: "silence" })
+      yield* plane.openPhone("leg", { type: "silence" })
       yield* plane.command("leg", Media.play("one", "https://a/ok.wav", 2))
       yield* plane.command("leg", Media.play("two", "https://a/none.wav"))
       yield* TestClock.adjust("90 millis")
@@ -65,7 +65,7 @@ describe("The media plane on a test clock", () => {
     Effect.gen(function* () {
       const plane = yield* MediaPlane
       const { events } = yield* listen("leg")
-      yield* plane.openPhone("leg", { kind: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 })
+      yield* plane.openPhone("leg", { type: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 })
       yield* TestClock.adjust("3 seconds")
       assert.strictEqual(events.map((event) => (event.type === "dtmf" ? event.digit : "?")).join(""), "1234#")
       yield* plane.close("leg")
@@ -80,9 +80,9 @@ describe("The media plane on a test clock", () => {
       assert.deepStrictEqual(yield* plane.openRtp("leg"), { address: "192.0.2.7", port: 40_000 })
       assert.strictEqual((yield* Effect.flip(plane.openRtp("leg"))).reason, "leg_exists")
       for (const leg of ["b", "c", "d"]) yield* plane.openRtp(leg)
-      assert.strictEqual((yield* Effect.flip(plane.openPhone("e", { kind: "echo" }))).reason, "too_many_legs")
+      assert.strictEqual((yield* Effect.flip(plane.openPhone("e", { type: "echo" }))).reason, "too_many_legs")
       yield* plane.close("leg")
-      yield* plane.openPhone("e", { kind: "echo" })
+      yield* plane.openPhone("e", { type: "echo" })
     }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
   )
 
@@ -132,7 +132,7 @@ describe("The media plane on a test clock", () => {
       yield* Fiber.interrupt(fiber)
       finish()
       assert.isTrue(closed)
-      yield* plane.openPhone("leg", { kind: "echo" })
+      yield* plane.openPhone("leg", { type: "echo" })
     }).pipe(Effect.provide(planeOver(slow)))
   })
 

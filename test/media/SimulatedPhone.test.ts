@@ -22,11 +22,11 @@ const at = (samples: Int16Array, fromMs: number, toMs: number) => samples.subarr
 describe("Simulated phones", () => {
   it("an echo says what it heard, one frame later", () => {
     const tone = Tone.sine(440, -12, 200, 8000)
-    assert.deepStrictEqual(listen({ kind: "echo" }, 220, tone).subarray(160), tone)
+    assert.deepStrictEqual(listen({ type: "echo" }, 220, tone).subarray(160), tone)
   })
 
   it("a voicemail greets in syllables, beeps at 1 kHz for half a second and is silent", () => {
-    const sound = listen({ kind: "voicemail" }, 5000)
+    const sound = listen({ type: "voicemail" }, 5000)
     const { beepMs, greetingMs } = SimulatedPhone
     assert.isAbove(Goertzel.totalLevel(at(sound, 0, greetingMs)), -30)
     assert.isBelow(Goertzel.level(at(sound, 0, greetingMs), 1000, 8000), -40)
@@ -37,6 +37,6 @@ describe("Simulated phones", () => {
   })
 
   it("the silent one is silent", () => {
-    assert.isTrue(listen({ kind: "silence" }, 100, Tone.sine(440, -12, 100, 8000)).every((sample) => sample === 0))
+    assert.isTrue(listen({ type: "silence" }, 100, Tone.sine(440, -12, 100, 8000)).every((sample) => sample === 0))
   })
 })

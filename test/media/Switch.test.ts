@@ -24,17 +24,17 @@ const reportsOf = (bench: Bench, leg: string): Array<ReadonlyArray<Rtcp.RtcpPack
 const soundOf = (packets: ReadonlyArray<RtpPacket.RtpPacket>, law: G711.Law = "PCMU") =>
   Int16Array.from(packets.flatMap(({ payload }) => [...G711.decode(law, payload)]))
 const play = (bench: Bench, leg: string, id: string, samples: Int16Array, loop = 1) => {
-  bench.handle({ kind: "media", leg, media: Media.play(id, "https://a/", loop) })
-  bench.handle({ kind: "supply", leg, id, samples })
+  bench.handle({ type: "media", leg, media: Media.play(id, "https://a/", loop) })
+  bench.handle({ type: "supply", leg, id, samples })
 }
 
 describe("The switch, towards RTP peers", () => {
   it("sends nothing before it is connected, then a packet every 20 ms of running sequence and timestamp", () => {
     const bench = SwitchBench.make()
-    bench.handle({ kind: "open_rtp", leg: "a" })
+    bench.handle({ type: "open_rtp", leg: "a" })
     bench.run(200)
     assert.deepStrictEqual(packetsOf(bench, "a"), [])
-    bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(9000) })
+    bench.handle({ type: "connect_rtp", leg: "a", remote: bench.remote(9000) })
     bench.run(1000)
     const packets = packetsOf(bench, "a")
     assert.strictEqual(packets.length, 50)
@@ -63,8 +63,8 @@ describe("The switch, towards RTP peers", () => {
   it("spreads legs over the 20 ms, one to each slot", () => {
     const bench = SwitchBench.make()
     for (let i = 0; i < 20; i++) {
-      bench.handle({ kind: "open_rtp", leg: `l${i}` })
-      bench.handle({ kind: "connect_rtp", leg: `l${i}`, remote: bench.remote(9000) })
+      bench.handle({ type: "open_rtp", leg: `l${i}` })
+      bench.handle({ type: "connect_rtp", leg: `l${i}`, remote: bench.remote(9000) })
     }
     const counts: Array<number> = []
     let before = 0
@@ -79,7 +79,7 @@ describe("The switch, towards RTP peers", () => {
     const bench = SwitchBench.pair()
     play(bench, "a", "p", Tone.sine(440, -12, 400, 8000))
     bench.run(100)
-    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("d", "159#") })
+    bench.handle({ type: "media", leg: "a", media: Media.dtmf("d", "159#") })
     bench.run(2000)
     assert.strictEqual(bench.digitsOf("b"), "159#")
     assert.deepStrictEqual(bench.mediaOf("a"), [Media.completed("d"), Media.completed("p")])
@@ -99,7 +99,7 @@ describe("The switch, towards RTP peers", () => {
   it("pauses for half a second at each w, and for a second at each W", () => {
     const bench = SwitchBench.pair()
     bench.run(100)
-    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("d", "12w3Ww4w") })
+    bench.handle({ type: "media", leg: "a", media: Media.dtmf("d", "12w3Ww4w") })
     const heardAt: Array<number> = []
     bench.run(4000, (now) => {
       if (bench.digitsOf("b").length > heardAt.length) heardAt.push(now)
@@ -114,7 +114,7 @@ describe("The switch, towards RTP peers", () => {
   it("sends digits as tones when the peer takes no events", () => {
     const bench = SwitchBench.pair({}, undefined, { telephoneEventPayloadType: null })
     bench.run(100)
-    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("d", "5") })
+    bench.handle({ type: "media", leg: "a", media: Media.dtmf("d", "5") })
     bench.run(400)
     const sound = soundOf(packetsOf(bench, "a").slice(5, 10))
     assert.closeTo(Goertzel.level(sound, 770, 8000), -11, 1)
@@ -125,12 +125,12 @@ describe("The switch, towards RTP peers", () => {
     const bench = SwitchBench.pair({ mediaTimeoutMs: 500 })
     bench.run(200)
     const before = packetsOf(bench, "a").at(-1)
-    bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(bench.portOf("b"), { direction: "inactive" }) })
+    bench.handle({ type: "connect_rtp", leg: "a", remote: bench.remote(bench.portOf("b"), { direction: "inactive" }) })
     const count = packetsOf(bench, "a").length
     bench.run(1000)
     assert.strictEqual(packetsOf(bench, "a").length, count)
     assert.deepStrictEqual(bench.lossesOf("a"), [])
-    bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(bench.portOf("b")) })
+    bench.handle({ type: "connect_rtp", leg: "a", remote: bench.remote(bench.portOf("b")) })
     bench.run(20)
     const after = packetsOf(bench, "a").at(-1)
     assert.strictEqual(((after?.sequenceNumber ?? 0) - (before?.sequenceNumber ?? 0)) & 0xffff, 1)
@@ -140,10 +140,10 @@ describe("The switch, towards RTP peers", () => {
 
   it("tells a silent peer once, and again only after it was heard", () => {
     const bench = SwitchBench.make({ mediaTimeoutMs: 2000 })
-    bench.handle({ kind: "open_rtp", leg: "a" })
+    bench.handle({ type: "open_rtp", leg: "a" })
     bench.run(3000)
     assert.deepStrictEqual(bench.lossesOf("a"), [])
-    bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(9000) })
+    bench.handle({ type: "connect_rtp", leg: "a", remote: bench.remote(9000) })
     bench.run(1990)
     assert.deepStrictEqual(bench.lossesOf("a"), [])
     bench.run(5000)
@@ -172,13 +172,13 @@ describe("The switch, towards RTP peers", () => {
   it("reports by RTCP what it sent and received, measures the round trip, and says BYE", () => {
     const bench = SwitchBench.pair({}, () => [25])
     bench.run(20_000)
-    bench.handle({ kind: "close", leg: "a" })
+    bench.handle({ type: "close", leg: "a" })
     bench.run(100)
     const reports = reportsOf(bench, "a")
     assert.isAtLeast(reports.length, 3)
     assert.isAtMost(reports.length, 8)
     const [sender, description] = reports.at(-2) ?? []
-    assert(sender?.kind === "sender_report" && description?.kind === "source_description")
+    assert(sender?.type === "sender_report" && description?.type === "source_description")
     assert.strictEqual(sender.octetCount, sender.packetCount * 160)
     const packets = packetsOf(bench, "a")
     assert.strictEqual(sender.ssrc, packets[0]?.ssrc)
@@ -187,7 +187,7 @@ describe("The switch, towards RTP peers", () => {
     assert.isAbove(sender.reports[0]?.lastSenderReport ?? 0, 0)
     assert.match(description.chunks[0]?.items[0]?.text ?? "", /^[0-9a-f]{24}$/)
     assert.deepStrictEqual(
-      reports.at(-1)?.map(({ kind }) => kind),
+      reports.at(-1)?.map(({ type }) => type),
       ["sender_report", "source_description", "bye"]
     )
     const quality = bench.lastQualityOf("a")
@@ -195,12 +195,12 @@ describe("The switch, towards RTP peers", () => {
     assert.closeTo(quality.roundTripMs ?? 0, 50, 2)
     assert.closeTo(quality.packetsReceived, 998, 3)
     assert.strictEqual(quality.packetsLost, 0)
-    assert.deepStrictEqual(bench.events.at(-1), { kind: "closed", leg: "a" })
+    assert.deepStrictEqual(bench.events.at(-1), { type: "closed", leg: "a" })
   })
 
   it("learns where a peer behind address translation sends from, and sends there", () => {
     const bench = SwitchBench.pair()
-    bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(9998, { address: "10.0.0.1" }) })
+    bench.handle({ type: "connect_rtp", leg: "a", remote: bench.remote(9998, { address: "10.0.0.1" }) })
     bench.run(200)
     const last = bench.network.sent.findLast(
       ({ channel, from }) => channel === "rtp" && from.port === bench.portOf("a")
@@ -210,23 +210,23 @@ describe("The switch, towards RTP peers", () => {
 
   it("frees the ports of a closed leg, and takes its name again", () => {
     const bench = SwitchBench.pair()
-    bench.handle({ kind: "close", leg: "a" })
+    bench.handle({ type: "close", leg: "a" })
     assert.strictEqual(bench.network.bound(), 1)
-    bench.handle({ kind: "open_rtp", leg: "a" })
-    bench.handle({ kind: "open_rtp", leg: "a" })
+    bench.handle({ type: "open_rtp", leg: "a" })
+    bench.handle({ type: "open_rtp", leg: "a" })
     assert.strictEqual(bench.network.bound(), 2)
-    assert.deepStrictEqual(bench.events.at(-1), { kind: "refused", leg: "a", reason: "leg_exists" })
+    assert.deepStrictEqual(bench.events.at(-1), { type: "refused", leg: "a", reason: "leg_exists" })
   })
 
   it("refuses the leg that is one too many, and the one without ports", () => {
     const bench = SwitchBench.make({ maxLegs: 1, ports: { open: (_, opened) => opened(null) } })
-    bench.handle({ kind: "open_rtp", leg: "a" })
-    bench.handle({ kind: "open_phone", leg: "b", script: { kind: "silence" } })
-    bench.handle({ kind: "open_phone", leg: "c", script: { kind: "silence" } })
+    bench.handle({ type: "open_rtp", leg: "a" })
+    bench.handle({ type: "open_phone", leg: "b", script: { type: "silence" } })
+    bench.handle({ type: "open_phone", leg: "c", script: { type: "silence" } })
     assert.deepStrictEqual(bench.events, [
-      { kind: "refused", leg: "a", reason: "no_ports" },
-      { kind: "opened", leg: "b", port: 0 },
-      { kind: "refused", leg: "c", reason: "too_many_legs" }
+      { type: "refused", leg: "a", reason: "no_ports" },
+      { type: "opened", leg: "b", port: 0 },
+      { type: "refused", leg: "c", reason: "too_many_legs" }
     ])
   })
 
@@ -241,32 +241,32 @@ describe("The switch, towards RTP peers", () => {
         }
       }
     })
-    bench.handle({ kind: "open_rtp", leg: "a" })
-    bench.handle({ kind: "close", leg: "a" })
+    bench.handle({ type: "open_rtp", leg: "a" })
+    bench.handle({ type: "close", leg: "a" })
     finish()
     assert.strictEqual(closed, 1)
-    assert.deepStrictEqual(bench.events, [{ kind: "closed", leg: "a" }])
+    assert.deepStrictEqual(bench.events, [{ type: "closed", leg: "a" }])
   })
 
   it("answers commands for an unknown leg with failures", () => {
     const bench = SwitchBench.make()
-    bench.handle({ kind: "media", leg: "x", media: Media.play("p", "https://a/") })
-    bench.handle({ kind: "media", leg: "x", media: Media.dtmf("d", "1") })
-    bench.handle({ kind: "media", leg: "x", media: Media.stopPlayback })
-    bench.handle({ kind: "connect_rtp", leg: "x", remote: bench.remote(1) })
-    bench.handle({ kind: "close", leg: "x" })
+    bench.handle({ type: "media", leg: "x", media: Media.play("p", "https://a/") })
+    bench.handle({ type: "media", leg: "x", media: Media.dtmf("d", "1") })
+    bench.handle({ type: "media", leg: "x", media: Media.stopPlayback })
+    bench.handle({ type: "connect_rtp", leg: "x", remote: bench.remote(1) })
+    bench.handle({ type: "close", leg: "x" })
     assert.deepStrictEqual(bench.mediaOf("x"), [Media.failed("p", "unknown_leg"), Media.failed("d", "unknown_leg")])
-    assert.deepStrictEqual(bench.events.at(-1), { kind: "closed", leg: "x" })
+    assert.deepStrictEqual(bench.events.at(-1), { type: "closed", leg: "x" })
   })
 
   it("refuses digits that are none, and ends what waits when the leg closes", () => {
     const bench = SwitchBench.pair()
-    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("bad", "12x") })
-    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("none", "") })
-    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("long", "111", 500) })
-    bench.handle({ kind: "media", leg: "a", media: Media.play("p", "https://a/") })
+    bench.handle({ type: "media", leg: "a", media: Media.dtmf("bad", "12x") })
+    bench.handle({ type: "media", leg: "a", media: Media.dtmf("none", "") })
+    bench.handle({ type: "media", leg: "a", media: Media.dtmf("long", "111", 500) })
+    bench.handle({ type: "media", leg: "a", media: Media.play("p", "https://a/") })
     bench.run(100)
-    bench.handle({ kind: "close", leg: "a" })
+    bench.handle({ type: "close", leg: "a" })
     assert.deepStrictEqual(bench.mediaOf("a"), [
       Media.failed("bad", "invalid_digits"),
       Media.failed("none", "invalid_digits"),
@@ -313,7 +313,7 @@ describe("The switch, towards RTP peers", () => {
     assert.isAbove(counters?.strangers ?? 0, 1000)
     assert.isAbove(counters?.malformed ?? 0, 1000)
     bench.run(1000)
-    bench.handle({ kind: "media", leg: "b", media: Media.dtmf("d", "42") })
+    bench.handle({ type: "media", leg: "b", media: Media.dtmf("d", "42") })
     const heard = bench.digitsOf("a").length
     bench.run(1000)
     assert.strictEqual(bench.digitsOf("a").slice(heard), "42")
@@ -327,14 +327,14 @@ describe("The switch, towards RTP peers", () => {
       return next() < 0.02 ? [delay, delay + next() * 30] : [delay]
     })
     bench.run(500)
-    bench.handle({ kind: "media", leg: "a", media: Media.dtmf("d", "1122334455") })
+    bench.handle({ type: "media", leg: "a", media: Media.dtmf("d", "1122334455") })
     bench.run(4000)
     assert.strictEqual(bench.digitsOf("b"), "1122334455")
     play(bench, "a", "p", Tone.sine(500, -10, 10_000, 8000))
     bench.run(9000)
     const counters = bench.plane.countersOf("b")
     assert.isBelow(counters?.late ?? 0, 30)
-    bench.handle({ kind: "close", leg: "b" })
+    bench.handle({ type: "close", leg: "b" })
     const quality = bench.lastQualityOf("b")
     assert(quality !== undefined)
     assert.closeTo(quality.packetsLost / (quality.packetsLost + quality.packetsReceived), 0.03, 0.02)
@@ -343,15 +343,15 @@ describe("The switch, towards RTP peers", () => {
 })
 
 describe("The switch, towards simulated phones", () => {
-  const phone = (script: Protocol.Command & { readonly kind: "open_phone" }) => {
+  const phone = (script: Protocol.Command & { readonly type: "open_phone" }) => {
     const bench = SwitchBench.make()
     bench.handle(script)
     return bench
   }
 
   it("hears 1234# after 2 s and every 5 s", () => {
-    const script = { kind: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 } as const
-    const bench = phone({ kind: "open_phone", leg: "p", script })
+    const script = { type: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 } as const
+    const bench = phone({ type: "open_phone", leg: "p", script })
     bench.run(1980)
     assert.strictEqual(bench.digitsOf("p"), "")
     bench.run(1100)
@@ -366,9 +366,9 @@ describe("The switch, towards simulated phones", () => {
   })
 
   it("plays to it and sends it digits, which an echo presses back", () => {
-    const bench = phone({ kind: "open_phone", leg: "p", script: { kind: "echo" } })
+    const bench = phone({ type: "open_phone", leg: "p", script: { type: "echo" } })
     play(bench, "p", "s", Tone.sine(440, -12, 100, 8000), 2)
-    bench.handle({ kind: "media", leg: "p", media: Media.dtmf("d", "12") })
+    bench.handle({ type: "media", leg: "p", media: Media.dtmf("d", "12") })
     bench.run(1000)
     assert.strictEqual(bench.digitsOf("p"), "12")
     const others = bench.mediaOf("p").filter(({ type }) => type !== "dtmf")
@@ -379,7 +379,7 @@ describe("The switch, towards simulated phones", () => {
 describe("The switch, between joined legs", () => {
   const joined = () => {
     const bench = SwitchBench.make()
-    bench.handle({ kind: "open_joined", leg: "a", peer: "b" })
+    bench.handle({ type: "open_joined", leg: "a", peer: "b" })
     return bench
   }
 
@@ -388,8 +388,8 @@ describe("The switch, between joined legs", () => {
     play(bench, "a", "s", Tone.sine(440, -12, 100, 8000))
     bench.run(500)
     assert.deepStrictEqual(bench.mediaOf("a"), [])
-    bench.handle({ kind: "open_joined", leg: "b", peer: "a" })
-    bench.handle({ kind: "media", leg: "b", media: Media.dtmf("d", "7#") })
+    bench.handle({ type: "open_joined", leg: "b", peer: "a" })
+    bench.handle({ type: "media", leg: "b", media: Media.dtmf("d", "7#") })
     bench.run(1000)
     const played = bench.mediaOf("a").filter(({ type }) => type !== "dtmf")
     assert.deepStrictEqual(played, [Media.completed("s")])
@@ -399,12 +399,12 @@ describe("The switch, between joined legs", () => {
 
   it("a leg whose other end is gone, or wants another, is left in silence", () => {
     const bench = joined()
-    bench.handle({ kind: "open_joined", leg: "b", peer: "c" })
-    bench.handle({ kind: "media", leg: "b", media: Media.dtmf("d", "1") })
+    bench.handle({ type: "open_joined", leg: "b", peer: "c" })
+    bench.handle({ type: "media", leg: "b", media: Media.dtmf("d", "1") })
     bench.run(500)
-    bench.handle({ kind: "close", leg: "b" })
-    bench.handle({ kind: "open_joined", leg: "b", peer: "a" })
-    bench.handle({ kind: "close", leg: "b" })
+    bench.handle({ type: "close", leg: "b" })
+    bench.handle({ type: "open_joined", leg: "b", peer: "a" })
+    bench.handle({ type: "close", leg: "b" })
     play(bench, "a", "s", Tone.sine(440, -12, 100, 8000))
     bench.run(500)
     assert.deepStrictEqual(bench.mediaOf("a"), [])

@@ -24,13 +24,13 @@ export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetw
     ...options
   })
   const mediaOf = (leg: string): Array<MediaEvent> =>
-    events.flatMap((event) => (event.kind === "media" && event.leg === leg ? [event.event] : []))
+    events.flatMap((event) => (event.type === "media" && event.leg === leg ? [event.event] : []))
   const lossesOf = (leg: string) =>
-    events.flatMap((event) => (event.kind === "lost" && event.leg === leg ? [event.reason] : []))
+    events.flatMap((event) => (event.type === "lost" && event.leg === leg ? [event.reason] : []))
   const lastQualityOf = (leg: string): Quality | undefined =>
-    events.flatMap((event) => (event.kind === "quality" && event.leg === leg ? [event.quality] : [])).at(-1)
+    events.flatMap((event) => (event.type === "quality" && event.leg === leg ? [event.quality] : [])).at(-1)
   const portOf = (leg: string): number => {
-    for (const event of events) if (event.kind === "opened" && event.leg === leg) return event.port
+    for (const event of events) if (event.type === "opened" && event.leg === leg) return event.port
     return 0
   }
   return {
@@ -79,8 +79,8 @@ export const pair = (
   change: Partial<RtpRemote> = {}
 ) => {
   const bench = make(options, weather)
-  for (const leg of ["a", "b"]) bench.handle({ kind: "open_rtp", leg })
-  bench.handle({ kind: "connect_rtp", leg: "a", remote: bench.remote(bench.portOf("b"), change) })
-  bench.handle({ kind: "connect_rtp", leg: "b", remote: bench.remote(bench.portOf("a"), change) })
+  for (const leg of ["a", "b"]) bench.handle({ type: "open_rtp", leg })
+  bench.handle({ type: "connect_rtp", leg: "a", remote: bench.remote(bench.portOf("b"), change) })
+  bench.handle({ type: "connect_rtp", leg: "b", remote: bench.remote(bench.portOf("a"), change) })
   return bench
 }

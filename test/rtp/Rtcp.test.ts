@@ -17,7 +17,7 @@ const block: Rtcp.ReportBlock = {
 }
 const compound: ReadonlyArray<Rtcp.RtcpPacket> = [
   {
-    kind: "sender_report",
+    type: "sender_report",
     ssrc: 0xdead_beef,
     ntpSeconds: 0xe000_0000,
     ntpFraction: 0x8000_0000,
@@ -26,9 +26,9 @@ const compound: ReadonlyArray<Rtcp.RtcpPacket> = [
     octetCount: 17,
     reports: [block]
   },
-  { kind: "receiver_report", ssrc: 1, reports: [{ ...block, cumulativeLost: 0x7f_ffff }, block] },
+  { type: "receiver_report", ssrc: 1, reports: [{ ...block, cumulativeLost: 0x7f_ffff }, block] },
   {
-    kind: "source_description",
+    type: "source_description",
     chunks: [
       {
         ssrc: 0xaaaa_aaaa,
@@ -41,9 +41,9 @@ const compound: ReadonlyArray<Rtcp.RtcpPacket> = [
       { ssrc: 0xcccc_cccc, items: [{ type: Rtcp.cname, text: "abcdef" }] }
     ]
   },
-  { kind: "bye", sources: [2, 3], reason: "done" },
-  { kind: "bye", sources: [2], reason: null },
-  { kind: "unknown", packetType: 205, count: 1, body: Uint8Array.of(0, 0, 0, 1, 0, 0, 0, 2) }
+  { type: "bye", sources: [2, 3], reason: "done" },
+  { type: "bye", sources: [2], reason: null },
+  { type: "unknown", packetType: 205, count: 1, body: Uint8Array.of(0, 0, 0, 1, 0, 0, 0, 2) }
 ]
 
 describe("RTCP, RFC 3550 section 6", () => {
@@ -98,7 +98,7 @@ describe("RTCP, RFC 3550 section 6", () => {
   })
 
   it("writes the share lost in front of 24 signed bits of packets lost", () => {
-    const bytes = RtcpWriter.write([{ kind: "receiver_report", ssrc: 1, reports: [block] }])
+    const bytes = RtcpWriter.write([{ type: "receiver_report", ssrc: 1, reports: [block] }])
     assert.deepStrictEqual([...bytes.subarray(12, 16)], [255, 0xff, 0xff, 0xfe])
   })
 

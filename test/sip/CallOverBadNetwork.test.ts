@@ -27,7 +27,7 @@ interface Agent {
   readonly receive: (packet: Packet, now: number) => void
 }
 
-type Tell = (output: Exclude<TransactionTable.Output, { kind: "send" }>, now: number) => void
+type Tell = (output: Exclude<TransactionTable.Output, { type: "send" }>, now: number) => void
 
 /** A transaction table with its wire, and an agenda for what its user does by itself. */
 const endpoint = (self: Endpoint, net: Netem.Netem<Packet>) => {
@@ -39,7 +39,7 @@ const endpoint = (self: Endpoint, net: Netem.Netem<Packet>) => {
   }
   const run = (outputs: ReadonlyArray<TransactionTable.Output>, now: number): void => {
     for (const output of outputs) {
-      if (output.kind === "send") put(output.message, output.to, now)
+      if (output.type === "send") put(output.message, output.to, now)
       else tell(output, now)
     }
   }
@@ -61,7 +61,7 @@ const endpoint = (self: Endpoint, net: Netem.Netem<Packet>) => {
     },
     receive: (packet: Packet, now: number) => {
       const message = Result.getOrThrow(SipParser.parse(packet.bytes))
-      run(TransactionTable.step(table, { kind: "received", message, from: packet.from }, now), now)
+      run(TransactionTable.step(table, { type: "received", message, from: packet.from }, now), now)
     }
   }
 }
@@ -75,11 +75,11 @@ const caller = (net: Netem.Netem<Packet>, seen: Array<string>) => {
     if (dialog === undefined) return
     const built = Dialog.request(dialog, "BYE", { sentBy: "192.0.2.1:5060", branch: "z9hG4bKbye" })
     dialog = built.dialog
-    end.step({ kind: "request", request: built.request, to: bob }, now)
+    end.step({ type: "request", request: built.request, to: bob }, now)
   }
   end.onTold((output, now) => {
-    if (output.kind === "failed") seen.push(`alice failed ${output.reason}`)
-    if (output.kind !== "response") return
+    if (output.type === "failed") seen.push(`alice failed ${output.reason}`)
+    if (output.type !== "response") return
     if (output.id !== TransactionTable.clientId(invite)) {
       seen.push(`bye ${output.response.status}`)
       return
@@ -98,7 +98,7 @@ const caller = (net: Netem.Netem<Packet>, seen: Array<string>) => {
     end.put(built.request, bob, now)
     end.later(now + 2_000, hangUp)
   })
-  end.later(0, (now) => end.step({ kind: "request", request: invite, to: bob }, now))
+  end.later(0, (now) => end.step({ type: "request", request: invite, to: bob }, now))
   return end
 }
 
@@ -111,35 +111,35 @@ const phone = (net: Netem.Netem<Packet>, seen: Array<string>) => {
   const care = (id: string, step: SuccessRetransmission.Step, now: number): void => {
     success = step.state
     for (const output of step.outputs) {
-      if (output.kind === "send" && output.message.kind === "response")
-        end.step({ kind: "respond", id, response: output.message }, now)
-      if (output.kind === "failed") seen.push("no ACK")
-      if (output.kind === "terminated" && step.outputs.length === 1) seen.push("acknowledged")
+      if (output.type === "send" && output.message.type === "response")
+        end.step({ type: "respond", id, response: output.message }, now)
+      if (output.type === "failed") seen.push("no ACK")
+      if (output.type === "terminated" && step.outputs.length === 1) seen.push("acknowledged")
     }
     const next = Transaction.earliest(step.state.deadlines)
     if (next !== undefined)
       end.later(next.at, (now) => {
-        if (success === step.state) care(id, SuccessRetransmission.step(step.state, { kind: "due" }, now), now)
+        if (success === step.state) care(id, SuccessRetransmission.step(step.state, { type: "due" }, now), now)
       })
   }
   end.onTold((output, now) => {
-    if (output.kind === "failed") seen.push(`bob failed ${output.reason}`)
-    if (output.kind === "ack" && success !== undefined && success.phase !== "terminated")
-      care("", SuccessRetransmission.step(success, { kind: "ack", request: output.request }, now), now)
-    if (output.kind !== "request") return
+    if (output.type === "failed") seen.push(`bob failed ${output.reason}`)
+    if (output.type === "ack" && success !== undefined && success.phase !== "terminated")
+      care("", SuccessRetransmission.step(success, { type: "ack", request: output.request }, now), now)
+    if (output.type !== "request") return
     const { id, request } = output
     if (request.method === "INVITE") {
       seen.push("rang")
       dialog = Dialog.fromRequest(request, { localTag: "bob", contact, cseq: 1 })
-      end.step({ kind: "respond", id, response: Responses.make(request, 180, { toTag: "bob", contact }) }, now)
+      end.step({ type: "respond", id, response: Responses.make(request, 180, { toTag: "bob", contact }) }, now)
       end.later(now + 1_000, (now) => {
         const response = Responses.make(request, 200, { toTag: "bob", contact })
-        end.step({ kind: "respond", id, response }, now)
+        end.step({ type: "respond", id, response }, now)
         care(id, SuccessRetransmission.start(response, now), now)
       })
     } else if (request.method === "BYE" && dialog !== undefined) {
       seen.push(`hung up ${Dialog.receive(dialog, request).verdict}`)
-      end.step({ kind: "respond", id, response: Responses.make(request, 200) }, now)
+      end.step({ type: "respond", id, response: Responses.make(request, 200) }, now)
     }
   })
   return end

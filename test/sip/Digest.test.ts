@@ -67,7 +67,7 @@ describe("choice of a challenge, RFC 8760", () => {
       [sha, md5],
       ["Basic realm=x", sha, md5]
     ])
-      assert.deepInclude(Digest.choose(values, undefined), { kind: "answer", challenge: challenge(sha) })
+      assert.deepInclude(Digest.choose(values, undefined), { type: "answer", challenge: challenge(sha) })
     assert.deepInclude(Digest.choose([md5, 'Digest realm="q", nonce="2"'], undefined), { challenge: challenge(md5) })
   })
 
@@ -78,14 +78,14 @@ describe("choice of a challenge, RFC 8760", () => {
       'Digest realm="r", nonce="n", qop="auth-int"',
       'Digest realm="r"'
     ]
-    assert.deepStrictEqual(Digest.choose(unsupported, undefined), { kind: "unsupported" })
+    assert.deepStrictEqual(Digest.choose(unsupported, undefined), { type: "unsupported" })
   })
 
   it("gives up when the same realm asks again, but not for a stale nonce or another realm", () => {
     const attempted = challenge(md5)
-    assert.strictEqual(Digest.choose([md5], attempted).kind, "refused")
-    assert.strictEqual(Digest.choose(['Digest realm="r", nonce="n2", stale=TRUE'], attempted).kind, "answer")
-    assert.strictEqual(Digest.choose(['Digest realm="other", nonce="n2"'], attempted).kind, "answer")
+    assert.strictEqual(Digest.choose([md5], attempted).type, "refused")
+    assert.strictEqual(Digest.choose(['Digest realm="r", nonce="n2", stale=TRUE'], attempted).type, "answer")
+    assert.strictEqual(Digest.choose(['Digest realm="other", nonce="n2"'], attempted).type, "answer")
   })
 })
 

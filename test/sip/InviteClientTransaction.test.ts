@@ -7,7 +7,7 @@ import * as SipSample from "../support/SipSample.ts"
 
 const invite = SipSample.request("INVITE")
 const answer = (status: number): InviteClient.Input => ({
-  kind: "response",
+  type: "response",
   response: SipSample.response(invite, status)
 })
 
@@ -18,8 +18,8 @@ const machine: MachineTable.Machine<InviteClient.State, InviteClient.Input> = {
     "1xx": answer(180),
     "2xx": answer(200),
     "3xx-6xx": answer(486),
-    cancelled: { kind: "cancelled" },
-    "transport error": { kind: "transportError" }
+    cancelled: { type: "cancelled" },
+    "transport error": { type: "transportError" }
   },
   timers: ["A", "B", "D", "M"],
   reach: {
@@ -68,9 +68,9 @@ describe("INVITE client transaction", () => {
   it("fails 64*T1 after its CANCEL when nothing final comes", () => {
     const ringing = InviteClient.step(InviteClient.start(invite, 0).state, answer(180), 100).state
     expect(InviteClient.deadlines(ringing)).toEqual([])
-    const cancelled = InviteClient.step(ringing, { kind: "cancelled" }, 5_000).state
+    const cancelled = InviteClient.step(ringing, { type: "cancelled" }, 5_000).state
     expect(InviteClient.deadlines(cancelled)).toEqual([{ timer: "B", at: 37_000 }])
-    expect(SipSample.words(InviteClient.step(cancelled, { kind: "due" }, 37_000).outputs)).toEqual([
+    expect(SipSample.words(InviteClient.step(cancelled, { type: "due" }, 37_000).outputs)).toEqual([
       "failed timeout",
       "terminated"
     ])
@@ -84,8 +84,8 @@ describe("INVITE client transaction", () => {
     })
     const { state } = InviteClient.start(routed, 0)
     const response = SipSample.response(routed, 486)
-    const ack = InviteClient.step(state, { kind: "response", response }, 1).outputs.at(-1)
-    if (ack?.kind !== "send" || ack.message.kind !== "request") throw new Error("no ACK")
+    const ack = InviteClient.step(state, { type: "response", response }, 1).outputs.at(-1)
+    if (ack?.type !== "send" || ack.message.type !== "request") throw new Error("no ACK")
     expect(ack.message.uri).toBe(routed.uri)
     for (const name of ["Via", "From", "Call-ID", "Route", "Authorization"])
       expect(header(ack.message, name)).toBe(header(routed, name))
@@ -101,7 +101,7 @@ describe("INVITE client transaction", () => {
 
   it("does nothing before its time", () => {
     const { state } = InviteClient.start(invite, 0)
-    expect(InviteClient.step(state, { kind: "due" }, 499)).toEqual({ state, outputs: [] })
+    expect(InviteClient.step(state, { type: "due" }, 499)).toEqual({ state, outputs: [] })
   })
 
   it("taken up after a restart sends nothing and acknowledges a late 487", () => {

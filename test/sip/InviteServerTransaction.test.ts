@@ -7,7 +7,7 @@ import * as SipSample from "../support/SipSample.ts"
 
 const invite = SipSample.request("INVITE", { headers: [["Timestamp", "54"]] })
 const respond = (status: number): InviteServer.Input => ({
-  kind: "respond",
+  type: "respond",
   response: SipSample.response(invite, status)
 })
 
@@ -15,12 +15,12 @@ const machine: MachineTable.Machine<InviteServer.State, InviteServer.Input> = {
   start: () => InviteServer.start(invite, 0),
   step: InviteServer.step,
   inputs: {
-    INVITE: { kind: "request", request: invite },
-    ACK: { kind: "request", request: SipSample.request("ACK") },
+    INVITE: { type: "request", request: invite },
+    ACK: { type: "request", request: SipSample.request("ACK") },
     "TU 1xx": respond(180),
     "TU 2xx": respond(200),
     "TU 3xx-6xx": respond(486),
-    "transport error": { kind: "transportError" }
+    "transport error": { type: "transportError" }
   },
   timers: ["trying", "G", "H", "I", "L"],
   reach: {
@@ -56,8 +56,8 @@ const started = InviteServer.start(invite, 0)
 describe("INVITE server transaction", () => {
   it("passes the INVITE on and sends 100 after 200 ms, with the Timestamp and no To tag", () => {
     expect(SipSample.words(started.outputs)).toEqual(["deliver INVITE"])
-    const [output] = InviteServer.step(started.state, { kind: "due" }, 200).outputs
-    if (output?.kind !== "send") throw new Error("nothing sent")
+    const [output] = InviteServer.step(started.state, { type: "due" }, 200).outputs
+    if (output?.type !== "send") throw new Error("nothing sent")
     expect(header(output.message, "Timestamp")).toBe("54")
     expect(header(output.message, "To")).toBe("<sip:bob@192.0.2.2>")
   })
@@ -68,7 +68,7 @@ describe("INVITE server transaction", () => {
 
   it("answers a repeated INVITE with the last provisional response", () => {
     const ringing = InviteServer.step(started.state, respond(180), 50).state
-    const again = InviteServer.step(ringing, { kind: "request", request: invite }, 500)
+    const again = InviteServer.step(ringing, { type: "request", request: invite }, 500)
     expect(SipSample.words(again.outputs)).toEqual(["send 180"])
   })
 

@@ -6,14 +6,14 @@ import * as SipSample from "../support/SipSample.ts"
 
 const bye = SipSample.request("BYE")
 const answer = (status: number): NonInviteClient.Input => ({
-  kind: "response",
+  type: "response",
   response: SipSample.response(bye, status)
 })
 
 const machine: MachineTable.Machine<NonInviteClient.State, NonInviteClient.Input> = {
   start: () => NonInviteClient.start(bye, 0),
   step: NonInviteClient.step,
-  inputs: { "1xx": answer(100), "2xx-6xx": answer(200), "transport error": { kind: "transportError" } },
+  inputs: { "1xx": answer(100), "2xx-6xx": answer(200), "transport error": { type: "transportError" } },
   timers: ["E", "F", "K"],
   reach: { trying: [], proceeding: ["1xx"], completed: ["2xx-6xx"], terminated: ["transport error"] },
   rows: [

@@ -6,7 +6,7 @@ import * as SipSample from "../support/SipSample.ts"
 
 const bye = SipSample.request("BYE")
 const respond = (status: number): NonInviteServer.Input => ({
-  kind: "respond",
+  type: "respond",
   response: SipSample.response(bye, status)
 })
 
@@ -14,10 +14,10 @@ const machine: MachineTable.Machine<NonInviteServer.State, NonInviteServer.Input
   start: () => NonInviteServer.start(bye, 0),
   step: NonInviteServer.step,
   inputs: {
-    request: { kind: "request", request: bye },
+    request: { type: "request", request: bye },
     "TU 1xx": respond(100),
     "TU 2xx-6xx": respond(200),
-    "transport error": { kind: "transportError" }
+    "transport error": { type: "transportError" }
   },
   timers: ["J"],
   reach: { trying: [], proceeding: ["TU 1xx"], completed: ["TU 2xx-6xx"], terminated: ["TU 2xx-6xx", "J"] },

@@ -20,8 +20,8 @@ it("writes requests that our own reader accepts", () => {
     Requests.ackFailure(invite, SipSample.response(invite, 486))
   ]) {
     const read = Result.getOrThrow(SipParser.parse(SipWriter.write(request)))
-    if (read.kind !== "request") throw new Error("not a request")
-    expect(Validate.request(read)).toEqual({ kind: "accept" })
+    if (read.type !== "request") throw new Error("not a request")
+    expect(Validate.request(read)).toEqual({ type: "accept" })
     expect(read.method).toBe(request.method)
   }
 })

@@ -34,7 +34,7 @@ describe("RFC 8866: session descriptions", () => {
       direction: "recvonly",
       media: [
         {
-          kind: "audio",
+          type: "audio",
           port: 49170,
           protocol: "RTP/AVP",
           formats: ["8", "97", "101"],
@@ -50,7 +50,7 @@ describe("RFC 8866: session descriptions", () => {
           rtcp: { port: 53_020, address: "192.0.2.7" }
         },
         {
-          kind: "video",
+          type: "video",
           port: 0,
           protocol: "RTP/AVP",
           formats: ["31"],
@@ -88,13 +88,13 @@ describe("RFC 8866: session descriptions", () => {
 
 describe("properties", () => {
   const word = Schema.String.check(Schema.isPattern(/^[a-zA-Z][a-zA-Z0-9.-]{0,8}$/))
-  const kind = Schema.String.check(Schema.isPattern(/^[a-z]{1,8}$/))
+  const type = Schema.String.check(Schema.isPattern(/^[a-z]{1,8}$/))
   const number = (maximum: number, minimum = 0) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
   const address = Schema.Literals(["192.0.2.1", "0.0.0.0", "2001:db8::1"])
   const direction = Schema.UndefinedOr(Schema.Literals(["sendrecv", "sendonly", "recvonly", "inactive"]))
   const list = <Item>(item: Schema.Schema<Item>) => Schema.Array(item).check(Schema.isMaxLength(4))
   const media = Schema.Struct({
-    kind,
+    type,
     port: number(65_535),
     protocol: Schema.Literals(["RTP/AVP", "RTP/SAVPF", "udptl"]),
     formats: Schema.Array(word).check(Schema.isMinLength(1), Schema.isMaxLength(4)),

@@ -58,7 +58,7 @@ describe("RFC 3264 section 8: another offer in the same dialog", () => {
     const next = SdpOffer.offer({ ...local, sessionVersion: 2 }, first.answer)
     assert.strictEqual(next.origin.sessionVersion, "2")
     assert.deepStrictEqual(
-      next.media.map(({ formats, kind, port }) => [kind, port, formats.join(" ")]),
+      next.media.map(({ formats, type, port }) => [type, port, formats.join(" ")]),
       [
         ["video", 0, "31"],
         ["audio", 40_000, "0 8 96"],
@@ -123,7 +123,7 @@ describe("RFC 3264 section 6: an answer", () => {
     assert.deepStrictEqual(agreed.remote, { address: "192.0.2.8", port: 8000 })
     assert.deepStrictEqual(agreed.remoteRtcp, { address: "192.0.2.8", port: 9000 })
     assert.deepStrictEqual(
-      answer.media.map(({ formats, kind, port, protocol }) => [kind, port, protocol, formats.join(" ")]),
+      answer.media.map(({ formats, type, port, protocol }) => [type, port, protocol, formats.join(" ")]),
       [
         ["video", 0, "RTP/AVP", "31"],
         ["audio", 0, "RTP/AVP", "0"],

@@ -22,7 +22,7 @@ const failure = (data: Uint8Array): SipParser.SipParseError => {
 
 const rejection = (data: Uint8Array) => {
   const error = failure(data)
-  return error.kind === "reject" ? [error.status, error.reason] : error.kind
+  return error.type === "reject" ? [error.status, error.reason] : error.type
 }
 
 const invite = lines(
@@ -46,14 +46,14 @@ const invite = lines(
 describe("RFC 3261 section 7: messages", () => {
   it("reads a request", () => {
     const message = ok(invite)
-    assert.deepInclude(message, { kind: "request", method: "INVITE", uri: "sip:bob@192.0.2.4:5060;transport=udp" })
+    assert.deepInclude(message, { type: "request", method: "INVITE", uri: "sip:bob@192.0.2.4:5060;transport=udp" })
     assert.strictEqual(message.headers.length, 12)
     assert.strictEqual(text(message.body), "v=0\n")
   })
 
   it("reads a response with an empty reason", () => {
     const message = ok(lines("SIP/2.0 180 ", "Via: x", "", ""))
-    assert.deepInclude(message, { kind: "response", status: 180, reason: "" })
+    assert.deepInclude(message, { type: "response", status: 180, reason: "" })
   })
 
   it("expands compact names and gives known names their usual case", () => {
@@ -80,7 +80,7 @@ describe("RFC 3261 section 7: messages", () => {
   })
 
   it("skips line breaks before the start line", () => {
-    assert.strictEqual(ok(bytes("\r\n\r\nOPTIONS sip:a SIP/2.0\r\nVia: x\r\n\r\n")).kind, "request")
+    assert.strictEqual(ok(bytes("\r\n\r\nOPTIONS sip:a SIP/2.0\r\nVia: x\r\n\r\n")).type, "request")
   })
 })
 
@@ -103,14 +103,14 @@ describe("RFC 3261 section 18.3: framing over UDP", () => {
 
   it("knows keep-alive datagrams", () => {
     for (const ping of ["", "\r\n", "\r\n\r\n", "\0\0\0\0"])
-      assert.deepStrictEqual(failure(bytes(ping)), { kind: "keepalive" })
+      assert.deepStrictEqual(failure(bytes(ping)), { type: "keepalive" })
   })
 })
 
 describe("faults", () => {
   it("keeps what was read of a request, so that it can be answered", () => {
     const error = failure(lines("OPTIONS sip:a SIP/2.0", "Via: x", "no colon", "From: y", "", "body"))
-    if (error.kind !== "reject") assert.fail(error.kind)
+    if (error.type !== "reject") assert.fail(error.type)
     assert.deepStrictEqual(error.request.headers, [
       ["Via", "x"],
       ["From", "y"]
@@ -132,7 +132,7 @@ describe("faults", () => {
       "SIP/2.0 99 x\r\n\r\n",
       "SIP/2.0 2000 x\r\n\r\n"
     ])
-      assert.strictEqual(failure(bytes(other)).kind, "drop")
+      assert.strictEqual(failure(bytes(other)).type, "drop")
   })
 
   it("answers another version with 505", () =>
@@ -147,7 +147,7 @@ describe("faults", () => {
   it("holds its limits", () => {
     const via = "Via: x\r\n"
     const head = `OPTIONS sip:a SIP/2.0\r\n${via}`
-    assert.strictEqual(failure(new Uint8Array(SipParser.maxMessageBytes + 1).fill(65)).kind, "drop")
+    assert.strictEqual(failure(new Uint8Array(SipParser.maxMessageBytes + 1).fill(65)).type, "drop")
     assert.deepStrictEqual(rejection(bytes(`OPTIONS sip:${"a".repeat(9000)} SIP/2.0\r\n${via}\r\n`)), [
       414,
       "Request-URI Too Long"
@@ -181,9 +181,9 @@ describe("properties", () => {
     Schema.isMaxLength(40)
   )
   const start = Schema.Union([
-    Schema.Struct({ kind: Schema.Literal("request"), method: token, uri }),
+    Schema.Struct({ type: Schema.Literal("request"), method: token, uri }),
     Schema.Struct({
-      kind: Schema.Literal("response"),
+      type: Schema.Literal("response"),
       status: Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 699 })),
       reason: value
     })
@@ -231,7 +231,7 @@ describe("properties", () => {
 
 describe("SipWriter", () => {
   const request = (headers: ReadonlyArray<readonly [string, string]>, uri = "sip:a"): SipMessage => ({
-    kind: "request",
+    type: "request",
     method: "INFO",
     uri,
     headers,

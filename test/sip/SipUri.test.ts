@@ -7,7 +7,7 @@ const read = (text: string) => Result.getOrThrow(SipUri.parse(text))
 describe("RFC 3261 section 19.1: SIP URIs", () => {
   it("reads every part", () => {
     assert.deepStrictEqual(read("SIPS:al%69ce:p%2fw@Example.COM:5061;LR;Transport=tcp?subject=a%20b&priority="), {
-      kind: "sip",
+      type: "sip",
       scheme: "sips",
       user: "alice",
       password: "p%2Fw",
@@ -60,7 +60,7 @@ describe("RFC 3261 section 19.1: SIP URIs", () => {
 
   it("reads telephone numbers without their separators, RFC 3966", () => {
     assert.deepStrictEqual(read("tel:+1-(202).555-0100;ext=7"), {
-      kind: "tel",
+      type: "tel",
       number: "+12025550100",
       params: [["ext", "7"]]
     })
@@ -68,7 +68,7 @@ describe("RFC 3261 section 19.1: SIP URIs", () => {
   })
 
   it("keeps other schemes unread", () =>
-    assert.deepStrictEqual(read("Isbn:2983792873"), { kind: "other", scheme: "isbn", rest: "2983792873" }))
+    assert.deepStrictEqual(read("Isbn:2983792873"), { type: "other", scheme: "isbn", rest: "2983792873" }))
 
   it.prop(
     "carries any text in the user part",

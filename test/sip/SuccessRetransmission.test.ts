@@ -5,7 +5,7 @@ import * as SipSample from "../support/SipSample.ts"
 
 const ok = SipSample.response(SipSample.request("INVITE", { cseq: 7 }), 200)
 const ack = (cseq: number): SuccessRetransmission.Input => ({
-  kind: "ack",
+  type: "ack",
   request: SipSample.request("ACK", { cseq })
 })
 

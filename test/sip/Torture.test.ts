@@ -73,10 +73,10 @@ const table: ReadonlyArray<Row> = [
 
 const verdict = (data: Uint8Array): Row[2] => {
   const parsed = SipParser.parse(data)
-  if (Result.isFailure(parsed)) return parsed.failure.kind === "reject" ? parsed.failure.status : "drop"
+  if (Result.isFailure(parsed)) return parsed.failure.type === "reject" ? parsed.failure.status : "drop"
   const message = parsed.success
-  const judged = message.kind === "request" ? Validate.request(message) : Validate.response(message)
-  return judged.kind === "reject" ? judged.status : judged.kind
+  const judged = message.type === "request" ? Validate.request(message) : Validate.response(message)
+  return judged.type === "reject" ? judged.status : judged.type
 }
 
 describe.skipIf(!present)("RFC 4475: torture messages", () => {
@@ -120,7 +120,7 @@ describe.skipIf(!present)("RFC 4475: torture messages", () => {
 
   it("decodes escapes, but keeps what they protect", () => {
     const message = read("esc01")
-    const uri = Result.getOrThrow(SipUri.parseSipUri(message.kind === "request" ? message.uri : ""))
+    const uri = Result.getOrThrow(SipUri.parseSipUri(message.type === "request" ? message.uri : ""))
     assert.strictEqual(uri.user, "sips%3Auser%40example.com")
     assert.strictEqual(SipUri.decoded(uri.user ?? ""), "sips:user@example.com")
     assert.strictEqual(uri.host, "example.net")
@@ -133,7 +133,7 @@ describe.skipIf(!present)("RFC 4475: torture messages", () => {
 
   it("names what a Require asks for in vain", () => {
     const message = read("bext01")
-    const judged = message.kind === "request" ? Validate.request(message) : undefined
+    const judged = message.type === "request" ? Validate.request(message) : undefined
     assert.deepInclude(judged, { headers: [["Unsupported", "nothingSupportsThis, nothingSupportsThisEither"]] })
   })
 

@@ -11,25 +11,25 @@ const bob: Endpoint = { address: "192.0.2.2", port: 5060 }
 
 const words = (outputs: ReadonlyArray<TransactionTable.Output>): ReadonlyArray<string> =>
   outputs.map((output) => {
-    switch (output.kind) {
+    switch (output.type) {
       case "send":
         return `send ${SipSample.name(output.message)}`
       case "request":
       case "cancel":
       case "ack":
-        return `${output.kind} ${output.request.method}`
+        return `${output.type} ${output.request.method}`
       case "response":
         return `response ${output.response.status}`
       case "failed":
       case "dropped":
-        return `${output.kind} ${output.reason}`
+        return `${output.type} ${output.reason}`
       case "ended":
         return "ended"
     }
   })
 
 const receive = (table: TransactionTable.TransactionTable, message: SipRequest, now = 0) =>
-  TransactionTable.step(table, { kind: "received", message, from: alice }, now)
+  TransactionTable.step(table, { type: "received", message, from: alice }, now)
 
 const idOf = (outputs: ReadonlyArray<TransactionTable.Output>): string => {
   for (const output of outputs) if ("id" in output && output.id !== undefined) return output.id
@@ -44,13 +44,13 @@ const invite = SipSample.request("INVITE")
 describe("matching", () => {
   it("gives a response to the transaction of its branch and method, RFC 3261 section 17.1.3", () => {
     const table = TransactionTable.make()
-    const sent = TransactionTable.step(table, { kind: "request", request: invite, to: bob }, 0)
+    const sent = TransactionTable.step(table, { type: "request", request: invite, to: bob }, 0)
     expect(words(sent)).toEqual(["send INVITE"])
     expect(idOf(sent)).toBe(TransactionTable.clientId(invite))
     const cancel = Requests.cancel(invite)
-    TransactionTable.step(table, { kind: "request", request: cancel, to: bob }, 10)
+    TransactionTable.step(table, { type: "request", request: cancel, to: bob }, 10)
     const answer = (to: SipRequest, status: number) =>
-      TransactionTable.step(table, { kind: "received", message: SipSample.response(to, status), from: bob }, 20)
+      TransactionTable.step(table, { type: "received", message: SipSample.response(to, status), from: bob }, 20)
     expect(words(answer(cancel, 200))).toEqual(["response 200"])
     expect(words(answer(invite, 487))).toEqual(["response 487", "send ACK"])
   })
@@ -58,7 +58,7 @@ describe("matching", () => {
   it("drops a response that belongs to nothing, RFC 6026 section 7.2", () => {
     const stray = SipSample.response(invite, 200)
     expect(
-      words(TransactionTable.step(TransactionTable.make(), { kind: "received", message: stray, from: bob }, 0))
+      words(TransactionTable.step(TransactionTable.make(), { type: "received", message: stray, from: bob }, 0))
     ).toEqual(["dropped stray"])
   })
 
@@ -69,7 +69,7 @@ describe("matching", () => {
     expect(words(first)).toEqual(["request BYE"])
     expect(words(receive(table, bye))).toEqual([])
     const response = SipSample.response(bye, 200)
-    expect(words(TransactionTable.step(table, { kind: "respond", id: idOf(first), response }, 5))).toEqual(["send 200"])
+    expect(words(TransactionTable.step(table, { type: "respond", id: idOf(first), response }, 5))).toEqual(["send 200"])
     expect(words(receive(table, bye))).toEqual(["send 200"])
   })
 
@@ -84,7 +84,7 @@ describe("matching", () => {
     const table = TransactionTable.make()
     const id = idOf(receive(table, invite))
     const response = SipSample.response(invite, 486)
-    TransactionTable.step(table, { kind: "respond", id, response }, 5)
+    TransactionTable.step(table, { type: "respond", id, response }, 5)
     expect(words(receive(table, Requests.ackFailure(invite, response), 10))).toEqual([])
     expect(words(TransactionTable.advance(table, 5_010))).toEqual(["ended"])
     expect(words(receive(table, SipSample.request("ACK", { branch: "z9hG4bKack" })))).toEqual(["ack ACK"])
@@ -96,11 +96,11 @@ describe("matching", () => {
     expect(words(receive(table, cancel))).toEqual(["send 481"])
     const id = idOf(receive(table, invite))
     const [output] = receive(table, cancel)
-    if (output?.kind !== "cancel") throw new Error("no cancel")
+    if (output?.type !== "cancel") throw new Error("no cancel")
     expect(output.invite).toBe(id)
     const ok = TransactionTable.step(
       table,
-      { kind: "respond", id: output.id, response: SipSample.response(cancel, 200) },
+      { type: "respond", id: output.id, response: SipSample.response(cancel, 200) },
       5
     )
     expect(words(ok)).toEqual(["send 200"])
@@ -112,10 +112,10 @@ describe("matching", () => {
     const id = idOf(receive(table, invite))
     const copy = SipSample.request("INVITE", { branch: "z9hG4bKother" })
     const [refused] = receive(table, copy)
-    if (refused?.kind !== "send") throw new Error("not refused")
+    if (refused?.type !== "send") throw new Error("not refused")
     expect(SipSample.name(refused.message)).toBe("482")
     expect(receive(table, copy)).toEqual([refused])
-    TransactionTable.step(table, { kind: "respond", id, response: SipSample.response(invite, 486) }, 0)
+    TransactionTable.step(table, { type: "respond", id, response: SipSample.response(invite, 486) }, 0)
     TransactionTable.advance(table, 60_000)
     expect(words(receive(table, copy, 60_000))).toEqual(["request INVITE"])
   })
@@ -127,7 +127,7 @@ describe("matching", () => {
     expect(words(receive(table, old("a")))).toEqual([])
     expect(words(receive(table, old("b")))).toEqual(["request INVITE"])
     const response = SipSample.response(old("a"), 486)
-    TransactionTable.step(table, { kind: "respond", id, response }, 0)
+    TransactionTable.step(table, { type: "respond", id, response }, 0)
     expect(words(receive(table, Requests.ackFailure(old("a"), response)))).toEqual([])
   })
 
@@ -135,21 +135,21 @@ describe("matching", () => {
     const table = TransactionTable.make()
     const behindNat = SipSample.request("OPTIONS", { sentBy: "10.0.0.7:5060" })
     const from = { address: "198.51.100.4", port: 40_123 }
-    const [told] = TransactionTable.step(table, { kind: "received", message: behindNat, from }, 0)
-    if (told?.kind !== "request") throw new Error("not told")
+    const [told] = TransactionTable.step(table, { type: "received", message: behindNat, from }, 0)
+    if (told?.type !== "request") throw new Error("not told")
     expect(header(told.request, "Via")).toMatch(
       /rport=40123;received=198\.51\.100\.4|received=198\.51\.100\.4;rport=40123/
     )
     const response = SipSample.response(told.request, 200)
-    expect(TransactionTable.step(table, { kind: "respond", id: told.id, response }, 0)).toMatchObject([
-      { kind: "send", to: from }
+    expect(TransactionTable.step(table, { type: "respond", id: told.id, response }, 0)).toMatchObject([
+      { type: "send", to: from }
     ])
   })
 
   it("refuses a second client transaction of the same branch", () => {
     const table = TransactionTable.make()
-    TransactionTable.step(table, { kind: "request", request: invite, to: bob }, 0)
-    expect(words(TransactionTable.step(table, { kind: "request", request: invite, to: bob }, 0))).toEqual([
+    TransactionTable.step(table, { type: "request", request: invite, to: bob }, 0)
+    expect(words(TransactionTable.step(table, { type: "request", request: invite, to: bob }, 0))).toEqual([
       "failed duplicate"
     ])
   })
@@ -161,10 +161,10 @@ describe("bound", () => {
     receive(table, numbered(1))
     receive(table, numbered(2))
     const [refused] = receive(table, numbered(3))
-    if (refused?.kind !== "send") throw new Error("not refused")
+    if (refused?.type !== "send") throw new Error("not refused")
     expect(SipSample.name(refused.message)).toBe("503")
     expect(header(refused.message, "Retry-After")).toBe("5")
-    expect(words(TransactionTable.step(table, { kind: "request", request: invite, to: bob }, 0))).toEqual([
+    expect(words(TransactionTable.step(table, { type: "request", request: invite, to: bob }, 0))).toEqual([
       "failed full"
     ])
     expect(words(receive(table, numbered(4, "BYE")))).toEqual(["request BYE"])
@@ -178,9 +178,9 @@ describe("time", () => {
   it("has one deadline, the earliest of all", () => {
     const table = TransactionTable.make()
     expect(TransactionTable.nextDeadline(table)).toBeUndefined()
-    TransactionTable.step(table, { kind: "request", request: numbered(1), to: bob }, 1_000)
-    TransactionTable.step(table, { kind: "request", request: numbered(2), to: bob }, 900)
-    TransactionTable.step(table, { kind: "request", request: numbered(3), to: bob }, 1_100)
+    TransactionTable.step(table, { type: "request", request: numbered(1), to: bob }, 1_000)
+    TransactionTable.step(table, { type: "request", request: numbered(2), to: bob }, 900)
+    TransactionTable.step(table, { type: "request", request: numbered(3), to: bob }, 1_100)
     expect(TransactionTable.nextDeadline(table)).toBe(1_400)
     expect(words(TransactionTable.advance(table, 1_500))).toEqual(["send OPTIONS", "send OPTIONS"])
     expect(TransactionTable.nextDeadline(table)).toBe(1_600)
@@ -189,7 +189,7 @@ describe("time", () => {
   it("comes to rest after a long sleep without sending what is out of date", () => {
     const table = TransactionTable.make()
     for (let index = 0; index < 1_000; index++)
-      TransactionTable.step(table, { kind: "request", request: numbered(index), to: bob }, index)
+      TransactionTable.step(table, { type: "request", request: numbered(index), to: bob }, index)
     const said = words(TransactionTable.advance(table, 1_000_000))
     expect(said.filter((word) => word === "failed timeout").length).toBe(1_000)
     expect(said.filter((word) => word === "send OPTIONS").length).toBe(1_000)
@@ -199,8 +199,8 @@ describe("time", () => {
 
   it("ends a client transaction whose transport refuses", () => {
     const table = TransactionTable.make()
-    const id = idOf(TransactionTable.step(table, { kind: "request", request: invite, to: bob }, 0))
-    expect(words(TransactionTable.step(table, { kind: "transportError", id }, 1))).toEqual([
+    const id = idOf(TransactionTable.step(table, { type: "request", request: invite, to: bob }, 0))
+    expect(words(TransactionTable.step(table, { type: "transportError", id }, 1))).toEqual([
       "failed transport",
       "ended"
     ])
@@ -211,9 +211,9 @@ describe("time", () => {
 describe("restart", () => {
   it("acknowledges the 487 to an INVITE of before", () => {
     const table = TransactionTable.make()
-    expect(TransactionTable.step(table, { kind: "resumeClient", request: invite, to: bob }, 0)).toEqual([])
+    expect(TransactionTable.step(table, { type: "resumeClient", request: invite, to: bob }, 0)).toEqual([])
     const late = SipSample.response(invite, 487)
-    expect(words(TransactionTable.step(table, { kind: "received", message: late, from: bob }, 9))).toEqual([
+    expect(words(TransactionTable.step(table, { type: "received", message: late, from: bob }, 9))).toEqual([
       "response 487",
       "send ACK"
     ])
@@ -221,10 +221,10 @@ describe("restart", () => {
 
   it("answers an INVITE of before until it is acknowledged", () => {
     const table = TransactionTable.make()
-    expect(TransactionTable.step(table, { kind: "resumeServer", request: invite, from: alice }, 0)).toEqual([])
+    expect(TransactionTable.step(table, { type: "resumeServer", request: invite, from: alice }, 0)).toEqual([])
     const id = TransactionTable.serverId(invite)
     const response = SipSample.response(invite, 480)
-    expect(words(TransactionTable.step(table, { kind: "respond", id, response }, 1))).toEqual(["send 480"])
+    expect(words(TransactionTable.step(table, { type: "respond", id, response }, 1))).toEqual(["send 480"])
     expect(words(TransactionTable.advance(table, 501))).toEqual(["send 480"])
   })
 })
@@ -241,21 +241,21 @@ const play = (table: TransactionTable.TransactionTable, { what, index, status }:
   const client = TransactionTable.clientId(request)
   switch (what) {
     case "start":
-      return TransactionTable.step(table, { kind: "request", request, to: bob }, now)
+      return TransactionTable.step(table, { type: "request", request, to: bob }, now)
     case "respond": {
       const id = TransactionTable.serverId(request)
-      return TransactionTable.step(table, { kind: "respond", id, response: SipSample.response(request, status) }, now)
+      return TransactionTable.step(table, { type: "respond", id, response: SipSample.response(request, status) }, now)
     }
     case "answer":
       return TransactionTable.step(
         table,
-        { kind: "received", message: SipSample.response(request, status), from: bob },
+        { type: "received", message: SipSample.response(request, status), from: bob },
         now
       )
     case "refuse":
-      return TransactionTable.step(table, { kind: "transportError", id: client }, now)
+      return TransactionTable.step(table, { type: "transportError", id: client }, now)
     case "cancelled":
-      return TransactionTable.step(table, { kind: "cancelled", id: client }, now)
+      return TransactionTable.step(table, { type: "cancelled", id: client }, now)
     case "INVITE":
     case "ACK":
     case "CANCEL":
@@ -283,8 +283,8 @@ it.prop(
     // Whoever is silent is brought to an end: the TU answers and cancels, then only timers run.
     for (const [id, { machine }] of table.entries) {
       const response = SipSample.response(machine.state.request, 500)
-      TransactionTable.step(table, { kind: "respond", id, response }, now)
-      TransactionTable.step(table, { kind: "cancelled", id }, now)
+      TransactionTable.step(table, { type: "respond", id, response }, now)
+      TransactionTable.step(table, { type: "cancelled", id }, now)
     }
     TransactionTable.advance(table, now + 100_000)
     expect([table.entries.size, table.merged.size, table.heap.items.length]).toEqual([0, 0, 0])

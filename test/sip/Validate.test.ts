@@ -12,7 +12,7 @@ const basic: ReadonlyArray<Header> = [
 ]
 
 const make = (change: Partial<SipRequest> = {}, ...more: ReadonlyArray<Header>): SipRequest => ({
-  kind: "request",
+  type: "request",
   method: "INVITE",
   uri: "sip:c@d",
   headers: [...basic, ...more],
@@ -29,7 +29,7 @@ const without = (name: string, replacement?: string) =>
 
 const status = (message: SipRequest, policy?: Validate.Policy) => {
   const verdict = Validate.request(message, policy)
-  return verdict.kind === "reject" ? verdict.status : verdict.kind
+  return verdict.type === "reject" ? verdict.status : verdict.type
 }
 
 describe("RFC 3261 section 8.2: requests", () => {
@@ -114,7 +114,7 @@ describe("RFC 3261 section 8.2: requests", () => {
 
 describe("RFC 3261 section 8.1.3.3: responses", () => {
   const response = (headers: ReadonlyArray<Header>) =>
-    Validate.response({ kind: "response", status: 200, reason: "OK", headers, body: emptyBody }).kind
+    Validate.response({ type: "response", status: 200, reason: "OK", headers, body: emptyBody }).type
 
   it("accepts a complete one with exactly one Via", () => {
     assert.strictEqual(response(basic), "accept")

@@ -5,7 +5,7 @@ import { emptyBody, header, type SipRequest } from "../../src/sip/SipMessage.ts"
 import * as Via from "../../src/sip/Via.ts"
 
 const request = (...vias: ReadonlyArray<string>): SipRequest => ({
-  kind: "request",
+  type: "request",
   method: "OPTIONS",
   uri: "sip:a",
   headers: vias.map((via) => ["Via", via] as const),

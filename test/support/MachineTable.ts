@@ -31,7 +31,7 @@ const apply = <State extends MachineState, Input>(
   if (input !== undefined) return machine.step(state, input, 0)
   const alone = state.deadlines.filter(({ timer }) => timer === column)
   const at = alone[0]?.at
-  return at === undefined ? { state, outputs: [] } : machine.step({ ...state, deadlines: alone }, { kind: "due" }, at)
+  return at === undefined ? { state, outputs: [] } : machine.step({ ...state, deadlines: alone }, { type: "due" }, at)
 }
 
 const reached = <State extends MachineState, Input>(machine: Machine<State, Input>, phase: string): State => {
@@ -99,7 +99,7 @@ export const elapse = <State extends MachineState, Input>(
   while (true) {
     const at = Math.min(...state.deadlines.map((deadline) => deadline.at))
     if (at > until) return { state, now: until, outputs }
-    const step = machine.step(state, { kind: "due" }, at)
+    const step = machine.step(state, { type: "due" }, at)
     outputs.push(...words(step.outputs).map((said) => ({ at, said })))
     state = step.state
   }

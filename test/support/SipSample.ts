@@ -22,14 +22,14 @@ export const response = (to: SipRequest, status: number, more: Responses.Options
   Responses.make(to, status, { toTag: "bob", contact: "<sip:bob@192.0.2.2:5062>", ...more })
 
 export const name = (message: SipMessage): string =>
-  message.kind === "request" ? message.method : String(message.status)
+  message.type === "request" ? message.method : String(message.status)
 
 export const words = (outputs: ReadonlyArray<Transaction.Output>): ReadonlyArray<string> =>
   outputs.map((output) => {
-    switch (output.kind) {
+    switch (output.type) {
       case "send":
       case "deliver":
-        return `${output.kind} ${name(output.message)}`
+        return `${output.type} ${name(output.message)}`
       case "failed":
         return `failed ${output.reason}`
       case "terminated":

@@ -39,7 +39,7 @@ const answering = (voice: Voice, talking: ReadonlyArray<Step> = []): PhoneScript
 const refusing = (...alerting: ReadonlyArray<Step>): PhoneScript => ({
   alerting,
   talking: [],
-  voice: { kind: "silence" }
+  voice: { type: "silence" }
 })
 
 /**
@@ -47,13 +47,13 @@ const refusing = (...alerting: ReadonlyArray<Step>): PhoneScript => ({
  * rings for ever is ended by the call's own deadlines.
  */
 const phones: ReadonlyMap<string, PhoneScript> = new Map([
-  ["+12025550100", answering({ kind: "echo" })],
+  ["+12025550100", answering({ type: "echo" })],
   ["+12025550101", refusing(ends(300, "final_response", 486, "far"))],
   ["+12025550102", refusing(rings)],
   ["+12025550103", refusing(rings, ends(1000, "final_response", 603, "far"))],
-  ["+12025550104", answering({ kind: "voicemail" })],
-  ["+12025550105", answering({ kind: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 })],
-  ["+12025550106", answering({ kind: "silence" }, [ends(5000, "hangup", null, "far")])],
+  ["+12025550104", answering({ type: "voicemail" })],
+  ["+12025550105", answering({ type: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 })],
+  ["+12025550106", answering({ type: "silence" }, [ends(5000, "hangup", null, "far")])],
   ["+12025550107", refusing(ends(100, "no_route", null, "network"))],
   ["+12025550108", refusing(ends(100, "error", null, "network"))]
 ])
@@ -68,5 +68,5 @@ export const ofNumber = (number: string): PhoneScript | null => phones.get(numbe
 export const caller: PhoneScript = {
   alerting: [ends(60_000, "cancelled", 487, "far")],
   talking: [ends(60_000, "hangup", null, "far")],
-  voice: { kind: "echo" }
+  voice: { type: "echo" }
 }

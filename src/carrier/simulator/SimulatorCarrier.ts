@@ -28,11 +28,11 @@ export const mailboxRoom = 256
 const openTimeoutMs = 5000
 
 type Mail =
-  | { readonly kind: "input"; readonly input: SimulatedLeg.Input }
-  | { readonly kind: "command"; readonly command: CarrierCommand }
-  | { readonly kind: "report"; readonly report: LegReport }
+  | { readonly type: "input"; readonly input: SimulatedLeg.Input }
+  | { readonly type: "command"; readonly command: CarrierCommand }
+  | { readonly type: "report"; readonly report: LegReport }
   /** Done when all before it is through. */
-  | { readonly kind: "mark"; readonly done: Deferred.Deferred<void> }
+  | { readonly type: "mark"; readonly done: Deferred.Deferred<void> }
 
 /** A leg of this process: its state, and the one fiber that changes it and tells of it. */
 interface Line {
@@ -67,7 +67,7 @@ const make = Effect.gen(function* () {
     if (!Queue.offerUnsafe(line.mailbox, mail)) line.overflowed = true
   }
   const farActs = (line: Line | null, act: PhoneScript.FarAct): void => {
-    if (line !== null) post(line, { kind: "input", input: { type: "far", act } })
+    if (line !== null) post(line, { type: "input", input: { type: "far", act } })
   }
 
   const tell = Effect.fnUntraced(function* (callId: string | null, legId: string, report: LegReport) {
@@ -77,18 +77,18 @@ const make = Effect.gen(function* () {
     const told = yield* Telling.untilDurable(sink.tell(callId, { ...of, ...report }), isEnd)
     const line = lines.get(legId)
     // No call owns it: it has to go.
-    if (told === "unknown" && line !== undefined) post(line, { kind: "input", input: { type: "hangup" } })
+    if (told === "unknown" && line !== undefined) post(line, { type: "input", input: { type: "hangup" } })
   })
 
   const connect = Effect.fnUntraced(function* (line: Line) {
     line.hasMedia = true
     yield* media.subscribe(line.id, {
-      told: (event) => post(line, { kind: "report", report: { type: "media", event } }),
-      lost: () => post(line, { kind: "input", input: { type: "fault" } })
+      told: (event) => post(line, { type: "report", report: { type: "media", event } }),
+      lost: () => post(line, { type: "input", input: { type: "fault" } })
     })
     const opened =
       line.peer === null
-        ? media.openPhone(line.id, line.script?.voice ?? { kind: "silence" })
+        ? media.openPhone(line.id, line.script?.voice ?? { type: "silence" })
         : media.openJoined(line.id, line.peer.id)
     return yield* opened.pipe(
       Effect.timeout(openTimeoutMs),
@@ -146,7 +146,7 @@ const make = Effect.gen(function* () {
   }
 
   const handle = (line: Line, mail: Mail): Effect.Effect<void> => {
-    switch (mail.kind) {
+    switch (mail.type) {
       case "input":
         return receive(line, mail.input)
       case "command":
@@ -158,7 +158,7 @@ const make = Effect.gen(function* () {
     }
   }
 
-  const wake = (line: Line) => () => post(line, { kind: "input", input: { type: "due" } })
+  const wake = (line: Line) => () => post(line, { type: "input", input: { type: "due" } })
 
   const live = (line: Line) =>
     Effect.gen(function* () {
@@ -174,7 +174,7 @@ const make = Effect.gen(function* () {
     deadlines.set(line.id, null, wake(line))
     lines.delete(line.id)
     for (const mail of yield* Queue.clear(line.mailbox))
-      if (mail.kind === "mark") Deferred.doneUnsafe(mail.done, Effect.void)
+      if (mail.type === "mark") Deferred.doneUnsafe(mail.done, Effect.void)
     if (line.leg.phase !== "over")
       farActs(line.peer, { type: "ends", end: { cause: "error", sipStatus: null, by: "network" } })
     yield* disconnect(line)
@@ -254,7 +254,7 @@ const make = Effect.gen(function* () {
     const script = PhoneScript.ofNumber(command.to)
     const line = yield* lineOf(command.legId, "outbound", script, command.callId)
     // Room for the leg that it may be joined to, too.
-    if (lines.size + 2 > maxLegs) post(line, { kind: "input", input: { type: "fault" } })
+    if (lines.size + 2 > maxLegs) post(line, { type: "input", input: { type: "fault" } })
     else if (script === null) yield* ringTenant(line, command)
     yield* start(line, live(line))
   })
@@ -270,7 +270,7 @@ const make = Effect.gen(function* () {
       if (!memory.admits(order)) return Effect.void
       const { command } = order
       const line = lines.get(command.legId)
-      if (line !== undefined) return Effect.sync(() => post(line, { kind: "command", command }))
+      if (line !== undefined) return Effect.sync(() => post(line, { type: "command", command }))
       return command.type === "dial" ? dial(command) : Effect.asVoid(FiberSet.run(fibers, answerUnknown(command)))
     })
 
@@ -290,7 +290,7 @@ const make = Effect.gen(function* () {
       const line = lines.get(legId)
       if (line === undefined) return Effect.void
       const done = Deferred.makeUnsafe<void>()
-      return Queue.offerUnsafe(line.mailbox, { kind: "mark", done })
+      return Queue.offerUnsafe(line.mailbox, { type: "mark", done })
         ? Deferred.await(done)
         : Effect.andThen(Effect.sleep(100), caughtUp(legId))
     })

@@ -19,13 +19,13 @@ export interface Options {
  * that is, or none will come. Returns the dialog as it is then.
  */
 export const send = (
-  { random, self, stack }: Pick<Context, "random" | "self" | "stack">,
+  { random, self, transactions }: Pick<Context, "random" | "self" | "transactions">,
   { dialog, peer, trunk }: Options,
   done: () => void
 ): Dialog.Dialog => {
   const hop = () => ({ sentBy: SelfAddress.sentBy(self), branch: `${Via.magicCookie}${random(16)}` })
   const attempt = (request: SipRequest, credentials: Credentials.Credentials): void =>
-    stack.request(request, NextHop.of(request, peer), {
+    transactions.request(request, NextHop.of(request, peer), {
       response: (response) => {
         if (response.status < 200) return
         const answer = Credentials.answer(credentials, trunk, request, response, random(8))

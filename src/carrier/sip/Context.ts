@@ -3,9 +3,9 @@ import type { MediaPlane } from "../../media/MediaPlane.ts"
 import type { SipRequest } from "../../sip/SipMessage.ts"
 import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"
 import type { LegMemory } from "../LegMemory.ts"
-import type { Run } from "./Reports.ts"
+import type { Run } from "./LegEvents.ts"
 import type { SelfAddress } from "./SelfAddress.ts"
-import type { Stack, TransactionId } from "./Stack.ts"
+import type { TransactionLayer, TransactionId } from "./TransactionLayer.ts"
 
 /** A leg as the port sees it. Never throws, never waits. */
 export interface Leg {
@@ -34,7 +34,7 @@ export interface InviteListener {
 /** What the legs of one user agent share. Entries are taken out by whoever put them in. */
 export interface Context {
   readonly self: SelfAddress
-  readonly stack: Stack
+  readonly transactions: TransactionLayer
   readonly run: Run
   readonly plane: MediaPlane["Service"]
   readonly sink: CarrierSink["Service"]

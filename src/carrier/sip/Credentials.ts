@@ -32,7 +32,7 @@ export const answer = (
   const name = Digest.answerHeader(status)
   const challenges = headers(response, status === 401 ? "WWW-Authenticate" : "Proxy-Authenticate")
   const choice = Digest.choose(challenges, before.answered[name])
-  if (choice.kind !== "answer") return undefined
+  if (choice.type !== "answer") return undefined
   const { challenge } = choice
   const value = Digest.authorization({
     challenge,

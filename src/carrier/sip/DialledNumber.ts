@@ -7,8 +7,8 @@ import * as SipUri from "../../sip/SipUri.ts"
 /** What stands for a telephone number in a URI: the user of a `sip:`, the number of a `tel:`; parameters cut off. */
 const subscriber = (uri: string): string | null => {
   const parsed = Result.getOrUndefined(SipUri.parse(uri))
-  if (parsed?.kind === "tel") return parsed.number
-  if (parsed?.kind !== "sip" || parsed.user === undefined) return null
+  if (parsed?.type === "tel") return parsed.number
+  if (parsed?.type !== "sip" || parsed.user === undefined) return null
   return SipUri.decoded(parsed.user).split(";", 1)[0] ?? null
 }
 

@@ -17,10 +17,10 @@ import * as Capabilities from "./Capabilities.ts"
 import type { Context, Leg } from "./Context.ts"
 import * as DialledNumber from "./DialledNumber.ts"
 import * as FinalStatus from "./FinalStatus.ts"
-import * as Life from "./Life.ts"
+import * as LegLifecycle from "./LegLifecycle.ts"
 import * as SelfAddress from "./SelfAddress.ts"
 import * as Session from "./Session.ts"
-import type { TransactionId } from "./Stack.ts"
+import type { TransactionId } from "./TransactionLayer.ts"
 
 type Phase =
   /** No final answer yet. */
@@ -50,13 +50,13 @@ const peerOf = (invite: SipRequest): Endpoint =>
   })
 
 export const take = (context: Context, { id, invite, to, trunks }: Arrived): void => {
-  const { dialogs, invites, random, run, self, sink, stack } = context
+  const { dialogs, invites, random, run, self, sink, transactions } = context
   const legId = `svc_leg_${random(16)}`
   const localTag = random(8)
   const contact = SelfAddress.contact(self, to)
   const peer = peerOf(invite)
   const early = Dialog.fromRequest(invite, { localTag, contact, cseq: 1 })
-  if (early === undefined) return stack.respond(id, Responses.make(invite, 400, { toTag: localTag }))
+  if (early === undefined) return transactions.respond(id, Responses.make(invite, 400, { toTag: localTag }))
   const dialogKey = Dialog.id(early)
 
   let phase: Phase = "waiting"
@@ -67,7 +67,7 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
   let leaving: LegEnd | undefined
 
   const respond = (status: number, more: Responses.Options = {}): void =>
-    stack.respond(id, Responses.make(invite, status, { toTag: localTag, ...more }))
+    transactions.respond(id, Responses.make(invite, status, { toTag: localTag, ...more }))
 
   const forget = (): void => {
     if (dialogs.get(dialogKey) === listener) dialogs.delete(dialogKey)
@@ -78,7 +78,7 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
     forget()
     refusal = end
     respond(status, status === 503 ? { headers: [["Retry-After", "5"]] } : {})
-    life.endSoon(end)
+    lifecycle.endSoon(end)
   }
 
   /** The caller gave up; it learns of that when it is written down. */
@@ -87,23 +87,23 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
     phase = "over"
     forget()
     // Not yet admitted: `admitted` goes on from here.
-    if (life.callId() !== null) writeOff()
+    if (lifecycle.callId() !== null) writeOff()
   }
-  const writeOff = (): void => life.end({ cause: "cancelled", sipStatus: 487, by: "far" }, () => respond(487))
+  const writeOff = (): void => lifecycle.end({ cause: "cancelled", sipStatus: 487, by: "far" }, () => respond(487))
 
   const answer = (commandId: string): void => {
     if (phase !== "waiting") return
     phase = "answering"
-    life.media.open((opened) => {
+    lifecycle.media.open((opened) => {
       if (phase !== "answering") return
       const offered = invite.body.length === 0
       const body: Result.Result<Body, string> = !opened
         ? Result.fail("no_media")
         : offered
-          ? Result.succeed(life.media.offer())
-          : life.media.answer(invite.body)
+          ? Result.succeed(lifecycle.media.offer())
+          : lifecycle.media.answer(invite.body)
       if (Result.isSuccess(body)) return accept(body.success)
-      life.tell({ type: "command_failed", commandId, reason: opened ? "not_acceptable" : body.failure })
+      lifecycle.tell({ type: "command_failed", commandId, reason: opened ? "not_acceptable" : body.failure })
       const status = opened ? 488 : 503
       refuse(status, { cause: "final_response", sipStatus: status, by: "near" })
     })
@@ -113,7 +113,7 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
     phase = "accepted"
     forget()
     invites.delete(id)
-    const made = Session.make(context, { life, dialog: Dialog.accepted(early), peer, trunk: trunks[0] ?? null })
+    const made = Session.make(context, { lifecycle, dialog: Dialog.accepted(early), peer, trunk: trunks[0] ?? null })
     session = made
     const headers = [Capabilities.allow, ["User-Agent", self.userAgent] as const]
     made.accept(id, Responses.make(invite, 200, { toTag: localTag, contact, headers, body }), {
@@ -124,10 +124,10 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
 
   const established = (made: Session.Session, ack: SipRequest): void => {
     phase = "established"
-    const described = invite.body.length > 0 || Result.isSuccess(life.media.accept(ack.body))
+    const described = invite.body.length > 0 || Result.isSuccess(lifecycle.media.accept(ack.body))
     const end = leaving ?? (described ? undefined : ({ cause: "error", sipStatus: null, by: "near" } as const))
     if (end !== undefined) return made.hangUp(end)
-    life.tell({ type: "answered", resume: Life.json(DialogResume.fromDialog(made.dialog(), peer)) })
+    lifecycle.tell({ type: "answered", resume: LegLifecycle.json(DialogResume.fromDialog(made.dialog(), peer)) })
   }
 
   const leave = (status: number): void => {
@@ -139,7 +139,7 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
       case "accepted":
         if (leaving !== undefined) return
         leaving = end
-        return life.endSoon(end)
+        return lifecycle.endSoon(end)
       case "established":
         return session?.hangUp(end)
       case "over":
@@ -151,7 +151,7 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
     ack: () => undefined,
     request: (requestId: TransactionId, request: SipRequest): void => {
       const reply = (status: number, more: Responses.Options = {}) =>
-        stack.respond(requestId, Responses.make(request, status, more))
+        transactions.respond(requestId, Responses.make(request, status, more))
       switch (request.method) {
         // The caller may end an early dialog so, section 15.
         case "BYE":
@@ -171,7 +171,7 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
   }
 
   const command: Leg["command"] = (command) => {
-    if (life.callId() === null) life.admitted(command.callId)
+    if (lifecycle.callId() === null) lifecycle.admitted(command.callId)
     switch (command.type) {
       case "ring":
         return phase === "waiting" ? respond(180, { contact }) : undefined
@@ -182,12 +182,12 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
       case "hangup":
         return leave(FinalStatus.of("released"))
       case "media":
-        return life.command(command.media)
+        return lifecycle.command(command.media)
       case "dial":
         return
     }
   }
-  const life = Life.make(context, {
+  const lifecycle = LegLifecycle.make(context, {
     legId,
     callId: null,
     sessionId: String(Number.parseInt(random(6), 16)),
@@ -201,28 +201,28 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
     cancelled: giveUp,
     refused: () => {
       invites.delete(id)
-      if (refusal !== undefined) life.end(refusal)
+      if (refusal !== undefined) lifecycle.end(refusal)
     }
   })
   const offer = {
     legId,
-    at: stack.now(),
+    at: transactions.now(),
     adapter: "sip",
     incarnation: context.incarnation,
     routeIds: trunks.map(({ routeId }) => routeId),
     from: DialledNumber.caller(invite),
     to,
-    resume: Life.json(DialogResume.ringing(invite, localTag, peer))
+    resume: LegLifecycle.json(DialogResume.ringing(invite, localTag, peer))
   }
   run(sink.offer(offer), (exit) => {
     const admission = Exit.isSuccess(exit) ? exit.value : ({ admitted: false, cause: "error" } as const)
     if (admission.admitted) {
-      life.admitted(admission.callId)
-      if (phase === "over" && refusal === undefined && !life.isOver()) writeOff()
+      lifecycle.admitted(admission.callId)
+      if (phase === "over" && refusal === undefined && !lifecycle.isOver()) writeOff()
       return
     }
     const status = FinalStatus.of(admission.cause)
-    life.forget()
+    lifecycle.forget()
     if (phase === "over") return respond(487)
     refuse(status, { cause: "final_response", sipStatus: status, by: "near" })
   })

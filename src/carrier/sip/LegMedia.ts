@@ -9,7 +9,7 @@ import type { Listener, MediaPlane, RtpRemote } from "../../media/MediaPlane.ts"
 import type { Body } from "../../sip/Requests.ts"
 import * as Sdp from "../../sip/Sdp.ts"
 import * as SdpOffer from "../../sip/SdpOffer.ts"
-import type { Run } from "./Reports.ts"
+import type { Run } from "./LegEvents.ts"
 
 export interface LegMedia {
   /** Takes a place in the plane; at once when it has one. `false`: there is none. */

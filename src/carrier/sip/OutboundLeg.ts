@@ -14,7 +14,7 @@ import type { CarrierCommand, LegEnd } from "../Carrier.ts"
 import { type Context, ignore, type Leg } from "./Context.ts"
 import * as Credentials from "./Credentials.ts"
 import * as DialInvite from "./DialInvite.ts"
-import * as Life from "./Life.ts"
+import * as LegLifecycle from "./LegLifecycle.ts"
 import * as NextHop from "./NextHop.ts"
 import * as SelfAddress from "./SelfAddress.ts"
 import * as Session from "./Session.ts"
@@ -38,7 +38,7 @@ const failure: LegEnd = { cause: "error", sipStatus: null, by: "network" }
 const timer: LegEnd = { cause: "timer", sipStatus: null, by: "network" }
 
 export const place = (context: Context, dial: Extract<CarrierCommand, { readonly type: "dial" }>): void => {
-  const { random, run, self, stack } = context
+  const { random, run, self, transactions } = context
   const identity = DialInvite.identityOf(dial.commandId)
   let phase: Phase = "preparing"
   let reached: NextHop.Reached | undefined
@@ -54,13 +54,13 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
 
   const finish = (end: LegEnd): void => {
     phase = "over"
-    life.end(end)
+    lifecycle.end(end)
   }
 
   const call = (request: SipRequest, to: NextHop.Reached): void => {
     invite = request
     phase = "calling"
-    stack.request(request, to.peer, {
+    transactions.request(request, to.peer, {
       response: (response) => heard(request, to, response),
       failed: (reason) => {
         if (request !== invite || phase === "established" || phase === "answered") return
@@ -93,14 +93,14 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
     phase = "proceeding"
     if (leaving !== undefined) return cancel(request, to)
     const described =
-      response.status > 100 && response.body.length > 0 && Result.isSuccess(life.media.accept(response.body))
-    const resume = Life.json(DialogResume.calling(request, to.peer))
+      response.status > 100 && response.body.length > 0 && Result.isSuccess(lifecycle.media.accept(response.body))
+    const resume = LegLifecycle.json(DialogResume.calling(request, to.peer))
     if (response.status === 180 && !rang) {
       rang = true
-      life.tell({ type: "ringing", resume })
+      lifecycle.tell({ type: "ringing", resume })
     } else if (described && !early) {
       early = true
-      life.tell({ type: "early_media", resume })
+      lifecycle.tell({ type: "early_media", resume })
     }
   }
 
@@ -108,20 +108,20 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
     const tag = MessageKey.toTag(response) ?? ""
     if (session !== undefined && session.dialog().remoteTag === tag) {
       const ack = Dialog.acknowledged(session.dialog(), response)
-      if (ack !== undefined) stack.send(ack, NextHop.of(ack, to.peer))
+      if (ack !== undefined) transactions.send(ack, NextHop.of(ack, to.peer))
       return
     }
     const dialog = Dialog.fromResponse(request, response)
     if (dialog === undefined) return
     // Another branch of a forked INVITE, or an answer to a leg that was given up.
-    if (session !== undefined || life.isOver()) return stray({ invite: request, dialog, ...to }, ignore)
+    if (session !== undefined || lifecycle.isOver()) return stray({ invite: request, dialog, ...to }, ignore)
     phase = "answered"
-    session = Session.make(context, { life, dialog, peer: to.peer, trunk: to.trunk })
+    session = Session.make(context, { lifecycle, dialog, peer: to.peer, trunk: to.trunk })
     const described =
-      response.body.length > 0 ? Result.isSuccess(life.media.accept(response.body)) : life.media.agreed()
+      response.body.length > 0 ? Result.isSuccess(lifecycle.media.accept(response.body)) : lifecycle.media.agreed()
     if (leaving !== undefined || !described) return confirm(request, described ? undefined : failure)
-    const resume = Life.json(DialogResume.fromDialog(dialog, to.peer))
-    life.tell({ type: "answered", resume }, (told) => confirm(request, told === "committed" ? undefined : failure))
+    const resume = LegLifecycle.json(DialogResume.fromDialog(dialog, to.peer))
+    lifecycle.tell({ type: "answered", resume }, (told) => confirm(request, told === "committed" ? undefined : failure))
   }
 
   /** Acknowledges, and hangs up where the call cannot or must not go on (sections 13.2.2.4 and 15). */
@@ -136,8 +136,8 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
   const cancel = (request: SipRequest, to: NextHop.Reached): void => {
     if (cancelSent) return
     cancelSent = true
-    stack.request(Requests.cancel(request), to.peer, { response: ignore, failed: ignore })
-    stack.cancelled(request)
+    transactions.request(Requests.cancel(request), to.peer, { response: ignore, failed: ignore })
+    transactions.cancelled(request)
   }
 
   const leave = (end: LegEnd): void => {
@@ -149,7 +149,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
       case "answered":
         if (leaving !== undefined) return
         leaving = end
-        life.endSoon(end)
+        lifecycle.endSoon(end)
         if (phase === "proceeding" && invite !== undefined && reached !== undefined) cancel(invite, reached)
         return
       case "established":
@@ -170,7 +170,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
       case "reject":
         return release()
       case "media":
-        return life.command(command.media)
+        return lifecycle.command(command.media)
       // Of inbound legs; and a dial is placed once.
       case "dial":
       case "answer":
@@ -178,7 +178,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
         return
     }
   }
-  const life = Life.make(context, {
+  const lifecycle = LegLifecycle.make(context, {
     legId: dial.legId,
     callId: dial.callId,
     sessionId: identity.sessionId,
@@ -192,10 +192,10 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
     const found = Exit.isSuccess(exit) ? exit.value : null
     if (found === null) return finish({ cause: "no_route", sipStatus: null, by: "network" })
     reached = found
-    life.media.open((opened) => {
+    lifecycle.media.open((opened) => {
       if (phase !== "preparing") return
       if (!opened) return finish(failure)
-      call(DialInvite.make(self, identity, found.trunk, dial, life.media.offer()), found)
+      call(DialInvite.make(self, identity, found.trunk, dial, lifecycle.media.offer()), found)
     })
   })
 }

@@ -13,10 +13,10 @@ import * as Bye from "./Bye.ts"
 import * as Capabilities from "./Capabilities.ts"
 import type { Context, DialogListener } from "./Context.ts"
 import * as DtmfRelay from "./DtmfRelay.ts"
-import * as Life from "./Life.ts"
+import * as LegLifecycle from "./LegLifecycle.ts"
 import * as NextHop from "./NextHop.ts"
 import * as SelfAddress from "./SelfAddress.ts"
-import type { TransactionId } from "./Stack.ts"
+import type { TransactionId } from "./TransactionLayer.ts"
 import * as SuccessCare from "./SuccessCare.ts"
 
 export interface Session extends DialogListener {
@@ -35,15 +35,15 @@ export interface Confirmation {
 }
 
 export interface Options {
-  readonly life: Life.Life
+  readonly lifecycle: LegLifecycle.LegLifecycle
   readonly dialog: Dialog.Dialog
   readonly peer: Endpoint
   /** Whose password answers a challenge to our BYE. */
   readonly trunk: SipTrunk | null
 }
 
-export const make = (context: Context, { life, peer, trunk, ...options }: Options): Session => {
-  const { dialogs, random, self, stack } = context
+export const make = (context: Context, { lifecycle, peer, trunk, ...options }: Options): Session => {
+  const { dialogs, random, self, transactions } = context
   const key = Dialog.id(options.dialog)
   let { dialog } = options
   /** Whether the initial INVITE still waits for its ACK. */
@@ -61,11 +61,11 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
   const agent = ["User-Agent", self.userAgent] as const
 
   const respond = (id: TransactionId, request: SipRequest, status: number, more: Responses.Options = {}): void =>
-    stack.respond(id, Responses.make(request, status, more))
+    transactions.respond(id, Responses.make(request, status, more))
 
   const succeed = (id: TransactionId, response: SipResponse, { abandoned, acknowledged }: Confirmation): void => {
     awaiting?.care.stop()
-    awaiting = { care: SuccessCare.send(stack, id, response, abandoned), acknowledged }
+    awaiting = { care: SuccessCare.send(transactions, id, response, abandoned), acknowledged }
   }
 
   const forget = (): void => {
@@ -77,8 +77,8 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
     if (hungUp) return
     hungUp = true
     awaiting?.care.stop()
-    life.endSoon(end)
-    dialog = Bye.send(context, { dialog, peer, trunk }, () => life.end(end, forget))
+    lifecycle.endSoon(end)
+    dialog = Bye.send(context, { dialog, peer, trunk }, () => lifecycle.end(end, forget))
   }
 
   /** Section 14.2: answered at once, in the same leg. */
@@ -87,8 +87,8 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
     if (open || offering) return respond(id, request, 491)
     const bare = request.body.length === 0
     const body: Result.Result<Body, string> = bare
-      ? Result.succeed(life.media.offer())
-      : life.media.answer(request.body)
+      ? Result.succeed(lifecycle.media.offer())
+      : lifecycle.media.answer(request.body)
     if (Result.isFailure(body))
       return respond(id, request, 488, {
         headers: [["Warning", `399 ${SelfAddress.hostOf(self.address)} "${body.failure}"`]]
@@ -102,7 +102,7 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
     succeed(id, response, {
       acknowledged: (ack) => {
         offering = false
-        if (bare && Result.isFailure(life.media.accept(ack.body)))
+        if (bare && Result.isFailure(lifecycle.media.accept(ack.body)))
           hangUp({ cause: "error", sipStatus: null, by: "near" })
       },
       abandoned: () => hangUp({ cause: "timer", sipStatus: null, by: "network" })
@@ -115,7 +115,8 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
     const moved = received.dialog.remoteTarget !== dialog.remoteTarget
     dialog = received.dialog
     // After a restart the BYE must go where the peer is now.
-    if (moved && !open) life.tell({ type: "answered", resume: Life.json(DialogResume.fromDialog(dialog, peer)) })
+    if (moved && !open)
+      lifecycle.tell({ type: "answered", resume: LegLifecycle.json(DialogResume.fromDialog(dialog, peer)) })
     switch (request.method) {
       case "BYE": {
         awaiting?.care.stop()
@@ -124,13 +125,13 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
         hungUp = true
         peerHungUp = true
         // The peer sends its BYE again until the end is committed.
-        return life.end({ cause: "hangup", sipStatus: null, by: "far" }, (told) => {
+        return lifecycle.end({ cause: "hangup", sipStatus: null, by: "far" }, (told) => {
           respond(id, request, told === "fault" ? 500 : 200)
           forget()
         })
       }
       case "INVITE":
-        return hungUp || life.isOver() ? respond(id, request, 481) : renegotiate(id, request)
+        return hungUp || lifecycle.isOver() ? respond(id, request, 481) : renegotiate(id, request)
       case "OPTIONS":
         return respond(id, request, 200, { headers: Capabilities.options })
       case "INFO": {
@@ -140,9 +141,9 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
             ? respond(id, request, 415, { headers: [Capabilities.accept] })
             : respond(id, request, 200)
         // A peer that sends both would have each digit counted twice.
-        if (life.media.hasTelephoneEvents()) return respond(id, request, 200)
+        if (lifecycle.media.hasTelephoneEvents()) return respond(id, request, 200)
         // Sent again by the peer until it is committed.
-        return life.tell({ type: "media", event: { type: "dtmf", digit, at: stack.now() } }, (told) =>
+        return lifecycle.tell({ type: "media", event: { type: "dtmf", digit, at: transactions.now() } }, (told) =>
           respond(id, request, told === "fault" ? 500 : 200)
         )
       }
@@ -164,7 +165,7 @@ export const make = (context: Context, { life, peer, trunk, ...options }: Option
       const built = Dialog.acknowledge(dialog, invite, hop())
       dialog = built.dialog
       open = false
-      stack.send(built.request, NextHop.of(built.request, peer))
+      transactions.send(built.request, NextHop.of(built.request, peer))
     },
     accept: (invite, response, then) =>
       succeed(invite, response, {

@@ -5,9 +5,9 @@ import { Entropy } from "../../actor/Entropy.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import { MediaPlane } from "../../media/MediaPlane.ts"
 import { Carrier, CarrierSink, RouteDirectory } from "../Carrier.ts"
-import type { Run } from "./Reports.ts"
+import type { Run } from "./LegEvents.ts"
 import type { SelfAddress } from "./SelfAddress.ts"
-import type { Counters } from "./Stack.ts"
+import type { Counters } from "./TransactionLayer.ts"
 import { UdpTransport } from "./UdpTransport.ts"
 import * as UserAgent from "./UserAgent.ts"
 
@@ -86,13 +86,13 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
         alarm(
           Effect.andThen(
             wait,
-            Effect.sync(() => agent.stack.wake())
+            Effect.sync(() => agent.transactions.wake())
           )
         )
       }
     }
   })
-  transport.receive(agent.stack.receive)
+  transport.receive(agent.transactions.receive)
   // What comes while the layer goes down is not looked at any more.
   yield* Effect.addFinalizer(() => Effect.sync(() => transport.receive(() => undefined)))
   yield* carrier.register("sip", {
@@ -103,7 +103,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
   })
   return SipCarrier.of({
     drain: Effect.sync(agent.drain),
-    stats: Effect.sync(() => ({ ...agent.stack.counters, ...agent.held() }))
+    stats: Effect.sync(() => ({ ...agent.transactions.counters, ...agent.held() }))
   })
 })
 

@@ -22,17 +22,17 @@ export interface StrayAnswer {
  * ACK and BYE for each branch that answers an INVITE after another did or after it was given up, RFC 3261 section
  * 13.2.2.4; a repeated 2xx gets its ACK again. `done` when the BYE is answered or given up.
  */
-export const make = (context: Pick<Context, "random" | "self" | "stack">) => {
+export const make = (context: Pick<Context, "random" | "self" | "transactions">) => {
   const acks = new Map<string, SipRequest>()
   return ({ dialog, invite, peer, trunk }: StrayAnswer, done: () => void): void => {
-    const { random, self, stack } = context
+    const { random, self, transactions } = context
     const known = acks.get(dialog.remoteTag)
-    if (known !== undefined) return stack.send(known, NextHop.of(known, peer))
+    if (known !== undefined) return transactions.send(known, NextHop.of(known, peer))
     if (acks.size >= maxBranches) return
     const hop = { sentBy: SelfAddress.sentBy(self), branch: `${Via.magicCookie}${random(16)}` }
     const built = Dialog.acknowledge(dialog, invite, hop)
     acks.set(dialog.remoteTag, built.request)
-    stack.send(built.request, NextHop.of(built.request, peer))
+    transactions.send(built.request, NextHop.of(built.request, peer))
     Bye.send(context, { dialog: built.dialog, peer, trunk }, done)
   }
 }

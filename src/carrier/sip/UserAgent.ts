@@ -12,13 +12,13 @@ import * as Capabilities from "./Capabilities.ts"
 import type { Context } from "./Context.ts"
 import * as DialledNumber from "./DialledNumber.ts"
 import * as InboundLeg from "./InboundLeg.ts"
-import * as LostLeg from "./LostLeg.ts"
+import * as OrphanedLeg from "./OrphanedLeg.ts"
 import * as OutboundLeg from "./OutboundLeg.ts"
-import * as Reports from "./Reports.ts"
-import * as Stack from "./Stack.ts"
+import * as LegEvents from "./LegEvents.ts"
+import * as TransactionLayer from "./TransactionLayer.ts"
 
 export interface UserAgent {
-  readonly stack: Stack.Stack
+  readonly transactions: TransactionLayer.TransactionLayer
   /** Never waits, never throws. */
   readonly command: (order: Order) => void
   readonly snapshot: (authority: Authority, legIds: ReadonlyArray<string> | null) => Snapshot
@@ -38,9 +38,9 @@ export interface Held {
   readonly transactions: number
 }
 
-export interface Options extends Omit<Context, "stack" | "memory" | "legs" | "dialogs" | "invites"> {
-  readonly wire: Stack.Wire
-  readonly alarm: Stack.Alarm
+export interface Options extends Omit<Context, "transactions" | "memory" | "legs" | "dialogs" | "invites"> {
+  readonly wire: TransactionLayer.Wire
+  readonly alarm: TransactionLayer.Alarm
   /** An error of ours that a message or a timer brought to light. */
   readonly fault: (error: unknown) => void
   /** Live legs; beyond it an INVITE gets 503 and a dial fails. */
@@ -58,15 +58,19 @@ const transactionsPerLeg = 8
 export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAgent => {
   let draining = false
 
-  const reply = (id: Stack.TransactionId, request: SipRequest, status: number, headers: ReadonlyArray<Header> = []) =>
-    stack.respond(id, Responses.make(request, status, { toTag: given.random(8), headers }))
+  const reply = (
+    id: TransactionLayer.TransactionId,
+    request: SipRequest,
+    status: number,
+    headers: ReadonlyArray<Header> = []
+  ) => transactions.respond(id, Responses.make(request, status, { toTag: given.random(8), headers }))
 
-  const invited = (id: Stack.TransactionId, invite: SipRequest, from: Endpoint): void => {
+  const invited = (id: TransactionLayer.TransactionId, invite: SipRequest, from: Endpoint): void => {
     if (draining || context.legs.size >= maxLegs) return reply(id, invite, 503, [retryLater])
     given.run(given.directory.sipTrunksAt(from.address), (exit) => {
       if (Exit.isFailure(exit)) return reply(id, invite, 500)
       if (exit.value.length === 0) return reply(id, invite, 403)
-      stack.respond(id, Responses.make(invite, 100))
+      transactions.respond(id, Responses.make(invite, 100))
       const to = DialledNumber.called(invite)
       if (to === null) return reply(id, invite, 404)
       InboundLeg.take(context, { id, invite, to, trunks: exit.value })
@@ -74,7 +78,7 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
   }
 
   /** Outside any dialog. */
-  const arrived = (id: Stack.TransactionId, request: SipRequest, from: Endpoint): void => {
+  const arrived = (id: TransactionLayer.TransactionId, request: SipRequest, from: Endpoint): void => {
     switch (request.method) {
       case "INVITE":
         return invited(id, request, from)
@@ -91,7 +95,7 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
 
   const dialogOf = (request: SipRequest) => context.dialogs.get(MessageKey.dialogOfRequest(request))
 
-  const stack: Stack.Stack = Stack.make({
+  const transactions: TransactionLayer.TransactionLayer = TransactionLayer.make({
     wire,
     alarm,
     fault,
@@ -111,11 +115,11 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
     }
   })
   const memory = LegMemory.make({ now: given.steadyMs, isLive: (legId) => context.legs.has(legId) })
-  const context: Context = { ...given, stack, memory, legs: new Map(), dialogs: new Map(), invites: new Map() }
+  const context: Context = { ...given, transactions, memory, legs: new Map(), dialogs: new Map(), invites: new Map() }
 
   /** Of a leg that is not here. */
   const tell = ({ callId, legId }: CarrierCommand, report: LegReport): void =>
-    Reports.make(context, legId).tell(callId, alarm.now(), report)
+    LegEvents.make(context, legId).tell(callId, alarm.now(), report)
 
   const noRoom = (command: CarrierCommand): void =>
     tell(command, { type: "ended", cause: "error", sipStatus: null, by: "near" })
@@ -127,12 +131,12 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
   }
 
   return {
-    stack,
+    transactions,
     held: () => ({
       legs: context.legs.size,
       dialogs: context.dialogs.size,
       invites: context.invites.size,
-      transactions: stack.size()
+      transactions: transactions.size()
     }),
     snapshot: (authority, legIds) => {
       memory.obey(authority)
@@ -160,7 +164,7 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
           return context.legs.size < maxLegs ? OutboundLeg.place(context, command) : noRoom(command)
         case "hangup":
         case "reject":
-          return LostLeg.release(context, command)
+          return OrphanedLeg.release(context, command)
         case "answer":
         case "ring":
         case "media":

@@ -66,8 +66,8 @@ export const layerOf = (config: Config, program: URL) =>
       let deaths: Array<number> = []
 
       const receive = (message: FromThread): void => {
-        if (message.kind === "ready") return void Deferred.doneUnsafe(ready, Effect.void)
-        if (message.kind === "defect") return void log(Effect.logError("media leg died", message.error))
+        if (message.type === "ready") return void Deferred.doneUnsafe(ready, Effect.void)
+        if (message.type === "defect") return void log(Effect.logError("media leg died", message.error))
         onEvent(message)
       }
 
@@ -98,8 +98,8 @@ export const layerOf = (config: Config, program: URL) =>
       /** Without a thread, what somebody waits for is answered here. */
       const answerDown = (command: Protocol.Command): void => {
         const { leg } = command
-        if (Protocol.isOpening(command)) onEvent({ kind: "refused", leg, reason: "plane_stopped" })
-        if (command.kind === "close") onEvent({ kind: "closed", leg })
+        if (Protocol.isOpening(command)) onEvent({ type: "refused", leg, reason: "plane_stopped" })
+        if (command.type === "close") onEvent({ type: "closed", leg })
       }
 
       const link: SwitchLink = {
@@ -114,7 +114,7 @@ export const layerOf = (config: Config, program: URL) =>
         stopping = true
         if (worker === null) return resume(Effect.void)
         worker.once("exit", () => resume(Effect.void))
-        post({ kind: "shutdown" })
+        post({ type: "shutdown" })
       })
       const kill = Effect.promise(async () => {
         await worker?.terminate()

@@ -10,7 +10,7 @@ export interface ThreadConfig {
 }
 
 /** To the thread. `shutdown`: end every leg, then the thread. */
-export type ToThread = Command | { readonly kind: "shutdown" }
+export type ToThread = Command | { readonly type: "shutdown" }
 
 /** From the thread. `ready` comes first; `defect` is a fault of ours that ended one leg. */
-export type FromThread = Event | { readonly kind: "ready" } | { readonly kind: "defect"; readonly error: string }
+export type FromThread = Event | { readonly type: "ready" } | { readonly type: "defect"; readonly error: string }

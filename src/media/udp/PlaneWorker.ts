@@ -33,7 +33,7 @@ const plane = Switch.make({
   mediaTimeoutMs: config.mediaTimeoutMs,
   maxLegs: config.maxLegs,
   onDefect: (error) =>
-    emit({ kind: "defect", error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    emit({ type: "defect", error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
 })
 
 let timer: NodeJS.Timeout | null = null
@@ -56,7 +56,7 @@ const arm = (): void => {
 }
 
 port.on("message", (message: ToThread) => {
-  if (message.kind === "shutdown") {
+  if (message.type === "shutdown") {
     plane.close(clock())
     if (timer !== null) clearTimeout(timer)
     return port.close()
@@ -64,4 +64,4 @@ port.on("message", (message: ToThread) => {
   plane.handle(message, clock())
   arm()
 })
-emit({ kind: "ready" })
+emit({ type: "ready" })

@@ -224,7 +224,7 @@ export const nothing = { legs: 0, dialogs: 0, invites: 0, transactions: 0, fault
 export const pass = (ms: number) => TestClock.adjust(ms)
 
 export const name = (message: SipMessage): string =>
-  message.kind === "request" ? message.method : String(message.status)
+  message.type === "request" ? message.method : String(message.status)
 
 export const names = (sent: ReadonlyArray<Sent>): ReadonlyArray<string> => sent.map(({ message }) => name(message))
 
@@ -249,14 +249,14 @@ export const words = (events: ReadonlyArray<CarrierEvent>): ReadonlyArray<string
 
 /** The last request of this method among what was sent. */
 export const requestOf = (sent: ReadonlyArray<Sent>, method: string): SipRequest => {
-  const found = sent.findLast(({ message }) => message.kind === "request" && message.method === method)?.message
-  if (found?.kind !== "request") expect.fail(`no ${method} among ${names(sent).join(" ")}`)
+  const found = sent.findLast(({ message }) => message.type === "request" && message.method === method)?.message
+  if (found?.type !== "request") expect.fail(`no ${method} among ${names(sent).join(" ")}`)
   return found
 }
 
 export const responseOf = (sent: ReadonlyArray<Sent>, status: number): SipResponse => {
-  const found = sent.findLast(({ message }) => message.kind === "response" && message.status === status)?.message
-  if (found?.kind !== "response") expect.fail(`no ${status} among ${names(sent).join(" ")}`)
+  const found = sent.findLast(({ message }) => message.type === "response" && message.status === status)?.message
+  if (found?.type !== "response") expect.fail(`no ${status} among ${names(sent).join(" ")}`)
   return found
 }
 

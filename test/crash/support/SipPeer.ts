@@ -193,7 +193,7 @@ export const start = async (random: () => number): Promise<OwnSipPeer> => {
   socket.on("message", (bytes, from) => {
     const message = SipParser.parse(bytes)
     if (Result.isFailure(message)) return
-    if (message.success.kind === "request") heard(message.success, from.port)
+    if (message.success.type === "request") heard(message.success, from.port)
     else answered(message.success)
   })
 

@@ -7,8 +7,8 @@ if (port === null) throw new Error("DyingWorker is a worker thread")
 const say = (message: FromThread) => port.postMessage(message)
 
 port.on("message", (message: ToThread) => {
-  if (message.kind === "open_rtp") say({ kind: "opened", leg: message.leg, port: 2 })
-  if (message.kind === "media" && message.media.type === "send_dtmf") process.exit(1)
-  if (message.kind === "shutdown") port.close()
+  if (message.type === "open_rtp") say({ type: "opened", leg: message.leg, port: 2 })
+  if (message.type === "media" && message.media.type === "send_dtmf") process.exit(1)
+  if (message.type === "shutdown") port.close()
 })
-say({ kind: "ready" })
+say({ type: "ready" })

@@ -163,7 +163,7 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       yield* until("sound as before", () => peer.got.length > before + 5)
       yield* plane.close("h")
       const isBye = (bytes: Uint8Array) =>
-        Result.getOrElse(RtcpParser.parse(bytes), () => []).some(({ kind }) => kind === "bye")
+        Result.getOrElse(RtcpParser.parse(bytes), () => []).some(({ type }) => type === "bye")
       yield* until("BYE", () => control.got.some(isBye))
     })
   )
@@ -205,7 +205,7 @@ withLayer(
       const plane = yield* MediaPlane
       const { losses } = yield* listen("a")
       yield* plane.openRtp("a")
-      const waiting = yield* Effect.forkChild(Effect.flip(plane.openPhone("b", { kind: "echo" })), {
+      const waiting = yield* Effect.forkChild(Effect.flip(plane.openPhone("b", { type: "echo" })), {
         startImmediately: true
       })
       yield* plane.command("a", Media.dtmf("die", "1"))

@@ -6,9 +6,9 @@ import type { MediaCommand } from "../../media/message/MediaMessage.ts"
 import type { Json, LegEnd, LegFacts, LegReport, Told } from "../Carrier.ts"
 import { type Context, ignore, type Leg, releaseLimitMs } from "./Context.ts"
 import * as LegMedia from "./LegMedia.ts"
-import * as Reports from "./Reports.ts"
+import * as LegEvents from "./LegEvents.ts"
 
-export interface Life {
+export interface LegLifecycle {
   readonly legId: string
   readonly media: LegMedia.LegMedia
   /** `null` until the leg is admitted. */
@@ -40,10 +40,10 @@ export interface Options {
   readonly disowned: () => void
 }
 
-export const make = (context: Context, options: Options): Life => {
+export const make = (context: Context, options: Options): LegLifecycle => {
   const { legId } = options
-  const { legs, plane, run, stack, steadyMs } = context
-  const reports = Reports.make(context, legId)
+  const { legs, plane, run, transactions, steadyMs } = context
+  const legEvents = LegEvents.make(context, legId)
   const since = steadyMs()
   let callId = options.callId
   let answeredAt: number | null = null
@@ -51,11 +51,11 @@ export const make = (context: Context, options: Options): Life => {
   /** Who waits for the end to be through; then what became of it. */
   let ending: Array<(told: Told) => void> | Told = []
 
-  const tell: Life["tell"] = (news, done = ignore) => {
+  const tell: LegLifecycle["tell"] = (news, done = ignore) => {
     // An event without a call is one of a leg that nobody has admitted.
     if (callId === null) return done("unknown")
     if (news.type === "answered") answeredAt ??= steadyMs()
-    reports.tell(callId, stack.now(), news, (told) => {
+    legEvents.tell(callId, transactions.now(), news, (told) => {
       done(told)
       if (told === "unknown" && !over) options.disowned()
     })
@@ -72,7 +72,7 @@ export const make = (context: Context, options: Options): Life => {
 
   const media = LegMedia.make({ legId, sessionId: options.sessionId, plane, run, heard })
 
-  const end: Life["end"] = (reason, done = ignore) => {
+  const end: LegLifecycle["end"] = (reason, done = ignore) => {
     if (typeof ending === "string") return done(ending)
     ending.push(done)
     if (over) return
@@ -101,7 +101,7 @@ export const make = (context: Context, options: Options): Life => {
     }
   }
 
-  const leg: Leg = { command: options.command, facts, caughtUp: reports.caughtUp }
+  const leg: Leg = { command: options.command, facts, caughtUp: legEvents.caughtUp }
   legs.set(legId, leg)
 
   return {
@@ -116,7 +116,7 @@ export const make = (context: Context, options: Options): Life => {
     forget,
     end,
     endSoon: (reason) => {
-      if (!over) stack.after(releaseLimitMs, () => end(reason))
+      if (!over) transactions.after(releaseLimitMs, () => end(reason))
     },
     command: (media) => run(plane.command(legId, media), ignore)
   }

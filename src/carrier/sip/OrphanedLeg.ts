@@ -17,7 +17,7 @@ import { type Context, ignore } from "./Context.ts"
 import * as Credentials from "./Credentials.ts"
 import * as DialInvite from "./DialInvite.ts"
 import * as FinalStatus from "./FinalStatus.ts"
-import * as Life from "./Life.ts"
+import * as LegLifecycle from "./LegLifecycle.ts"
 import * as NextHop from "./NextHop.ts"
 import * as StrayAnswer from "./StrayAnswer.ts"
 
@@ -29,8 +29,8 @@ const refusalAckMs = 1_000
 type Release = Extract<CarrierCommand, { readonly type: "hangup" | "reject" }>
 
 export const release = (context: Context, command: Release): void => {
-  const { directory, invites, resolve, run, stack } = context
-  const life = Life.make(context, {
+  const { directory, invites, resolve, run, transactions } = context
+  const lifecycle = LegLifecycle.make(context, {
     legId: command.legId,
     callId: command.callId,
     sessionId: "0",
@@ -38,7 +38,7 @@ export const release = (context: Context, command: Release): void => {
     mediaLost: ignore,
     disowned: ignore
   })
-  const over = () => life.end(lost)
+  const over = () => lifecycle.end(lost)
 
   const withTrunk = (routeId: string | null, then: (reached: NextHop.Reached | null) => void): void =>
     routeId === null
@@ -48,7 +48,7 @@ export const release = (context: Context, command: Release): void => {
   /** An answer that comes all the same gets ACK and BYE. */
   const cancel = (invite: SipRequest, peer: Endpoint, trunk: SipTrunk | null): void => {
     const stray = StrayAnswer.make(context)
-    stack.resumeInvite(invite, peer, {
+    transactions.resumeInvite(invite, peer, {
       response: (response) => {
         if (response.status < 200) return
         if (response.status >= 300) return over()
@@ -58,16 +58,16 @@ export const release = (context: Context, command: Release): void => {
       failed: ignore
     })
     // A 481 to it does not say that there is nothing: the peer may be repeating a 2xx that had no ACK.
-    stack.request(Requests.cancel(invite), peer, { response: ignore, failed: ignore })
+    transactions.request(Requests.cancel(invite), peer, { response: ignore, failed: ignore })
   }
 
   const refuse = (resume: DialogResume.Unanswered, status: number): void => {
     const invite = DialogResume.toInvite(resume)
     const { localTag, peer } = resume
     const id = TransactionTable.serverId(invite)
-    if (!stack.resumeServer(invite, peer)) return over()
-    stack.respond(id, Responses.make(invite, status, { toTag: localTag }))
-    const disarm = stack.after(refusalAckMs, () => {
+    if (!transactions.resumeServer(invite, peer)) return over()
+    transactions.respond(id, Responses.make(invite, status, { toTag: localTag }))
+    const disarm = transactions.after(refusalAckMs, () => {
       const early = Dialog.fromRequest(invite, { localTag, contact: "", cseq: DialogResume.cseqGap })
       if (early !== undefined) Bye.send(context, { dialog: Dialog.accepted(early), peer, trunk: null }, over)
     })
@@ -94,7 +94,7 @@ export const release = (context: Context, command: Release): void => {
 
   const origin = command.type === "hangup" ? command.origin : null
   const resume = Result.getOrNull(DialogResume.decode(command.resume))
-  life.endSoon(lost)
+  lifecycle.endSoon(lost)
   switch (resume?.kind) {
     case "dialog":
       return withTrunk(origin?.routeId ?? null, (reached) => {

@@ -23,11 +23,11 @@ export interface Wire {
   readonly send: (bytes: Uint8Array, to: Endpoint, refused: () => void) => void
 }
 
-/** Time as the stack sees it. */
+/** Time as the transaction layer sees it. */
 export interface Alarm {
   /** The monotonic clock, milliseconds. */
   readonly now: () => number
-  /** Asks for `Stack.wake` at this time, in place of the time that was asked for before. */
+  /** Asks for `TransactionLayer.wake` at this time, in place of the time that was asked for before. */
   readonly wakeAt: (at: number) => void
 }
 
@@ -61,7 +61,7 @@ export interface Counters {
   faults: number
 }
 
-export interface Stack {
+export interface TransactionLayer {
   readonly now: () => number
   readonly counters: Readonly<Counters>
   readonly timers: TransactionTable.TransactionTable["timers"]
@@ -100,7 +100,14 @@ export interface Options extends TransactionTable.Options {
   readonly fault: (error: unknown) => void
 }
 
-export const make = ({ alarm, fault, policy = Validate.defaultPolicy, server, wire, ...options }: Options): Stack => {
+export const make = ({
+  alarm,
+  fault,
+  policy = Validate.defaultPolicy,
+  server,
+  wire,
+  ...options
+}: Options): TransactionLayer => {
   const table = TransactionTable.make(options)
   const clients = new Map<TransactionId, ClientListener>()
   const agenda = DeadlineHeap.make<Appointment>()
@@ -122,12 +129,12 @@ export const make = ({ alarm, fault, policy = Validate.defaultPolicy, server, wi
     counters.sent++
     wire.send(SipWriter.write(message), to, () => {
       counters.sendErrors++
-      if (id !== undefined) step({ kind: "transportError", id })
+      if (id !== undefined) step({ type: "transportError", id })
     })
   }
 
   const carryOut = (output: TransactionTable.Output): void => {
-    switch (output.kind) {
+    switch (output.type) {
       case "send":
         return put(output.message, output.to, output.id)
       case "request":
@@ -196,18 +203,18 @@ export const make = ({ alarm, fault, policy = Validate.defaultPolicy, server, wi
   }
 
   const receiveMessage = (message: SipMessage, from: Endpoint): void => {
-    const verdict = message.kind === "request" ? Validate.request(message, policy) : Validate.response(message)
-    if (verdict.kind === "drop") {
+    const verdict = message.type === "request" ? Validate.request(message, policy) : Validate.response(message)
+    if (verdict.type === "drop") {
       counters.dropped++
       return
     }
-    if (verdict.kind === "reject") {
-      if (message.kind === "request")
+    if (verdict.type === "reject") {
+      if (message.type === "request")
         refuse(message, from, verdict.status, { reason: verdict.reason, headers: verdict.headers })
       return
     }
-    step({ kind: "received", message, from })
-    if (message.kind !== "request" || message.method !== "ACK") return
+    step({ type: "received", message, from })
+    if (message.type !== "request" || message.method !== "ACK") return
     // The table absorbs the ACK to a 3xx to 6xx; that the peer has our answer shows in the state of its INVITE.
     const id = TransactionTable.serverId(message)
     if (table.entries.get(id)?.machine.state.phase === "confirmed") server.refused(id, true)
@@ -223,9 +230,9 @@ export const make = ({ alarm, fault, policy = Validate.defaultPolicy, server, wi
       guarded(() => {
         const parsed = SipParser.parse(bytes)
         if (Result.isSuccess(parsed)) receiveMessage(parsed.success, from)
-        else if (parsed.failure.kind === "reject")
+        else if (parsed.failure.type === "reject")
           refuse(parsed.failure.request, from, parsed.failure.status, { reason: parsed.failure.reason })
-        else if (parsed.failure.kind === "drop") counters.dropped++
+        else if (parsed.failure.type === "drop") counters.dropped++
       })
     },
     wake: () => {
@@ -245,21 +252,21 @@ export const make = ({ alarm, fault, policy = Validate.defaultPolicy, server, wi
       const id = TransactionTable.clientId(request)
       if (clients.has(id)) return listener.failed("duplicate")
       clients.set(id, listener)
-      step({ kind: "request", request, to })
+      step({ type: "request", request, to })
     },
     resumeInvite: (invite, to, listener) => {
       const id = TransactionTable.clientId(invite)
       if (clients.has(id)) return
       clients.set(id, listener)
-      step({ kind: "resumeClient", request: invite, to })
+      step({ type: "resumeClient", request: invite, to })
     },
     resumeServer: (invite, peer) => {
       if (table.entries.has(TransactionTable.serverId(invite))) return false
-      step({ kind: "resumeServer", request: invite, from: peer })
+      step({ type: "resumeServer", request: invite, from: peer })
       return true
     },
-    cancelled: (invite) => step({ kind: "cancelled", id: TransactionTable.clientId(invite) }),
-    respond: (id, response) => step({ kind: "respond", id, response }),
+    cancelled: (invite) => step({ type: "cancelled", id: TransactionTable.clientId(invite) }),
+    respond: (id, response) => step({ type: "respond", id, response }),
     send: (message, to) => put(message, to, undefined),
     after: (afterMs, act) => {
       const appointment: Appointment = { at: alarm.now() + afterMs, place: -1, act }

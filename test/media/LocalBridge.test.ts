@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Frame from "../../src/media/Frame.ts"
-import * as Joint from "../../src/media/Joint.ts"
+import * as LocalBridge from "../../src/media/LocalBridge.ts"
 
-describe("A joint of two legs", () => {
+describe("A bridge of two legs", () => {
   it("one end says what the other was given to hear, once", () => {
-    const [a, b] = [Joint.make(() => undefined), Joint.make(() => undefined)]
+    const [a, b] = [LocalBridge.make(() => undefined), LocalBridge.make(() => undefined)]
     a.join(b)
     assert.isTrue(a.ready() && b.ready())
     const frame = Frame.make().fill(7)
@@ -17,7 +17,7 @@ describe("A joint of two legs", () => {
   })
 
   it("closing one end leaves the other alone and silent", () => {
-    const [a, b] = [Joint.make(() => undefined), Joint.make(() => undefined)]
+    const [a, b] = [LocalBridge.make(() => undefined), LocalBridge.make(() => undefined)]
     a.join(b)
     a.hear(Frame.make().fill(7), 0)
     a.close(10)

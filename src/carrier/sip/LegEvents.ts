@@ -11,7 +11,7 @@ export type Run = <A, E>(effect: Effect.Effect<A, E>, settled: (exit: Exit.Exit<
 export const maxWaiting = 256
 
 /** The events of one leg, numbered, and told one after the other. */
-export interface Reports {
+export interface LegEvents {
   /** `done` is called when the event is durable, or nobody wants it, or (`fault`) it was given up. */
   readonly tell: (callId: string, at: number, report: LegReport, done?: (told: Told) => void) => void
   /** Calls `then` when all that was told until now is through. */
@@ -29,7 +29,7 @@ type Waiting = { readonly effect: Effect.Effect<Told>; readonly done: (told: Tol
 
 const ignore = (): void => undefined
 
-export const make = ({ incarnation, memory, run, sink }: Options, legId: string): Reports => {
+export const make = ({ incarnation, memory, run, sink }: Options, legId: string): LegEvents => {
   const waiting: Array<Waiting> = []
   let telling = false
   const next = (): void => {

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Stack from "../../../src/carrier/sip/Stack.ts"
+import * as TransactionLayer from "../../../src/carrier/sip/TransactionLayer.ts"
 import * as SipWriter from "../../../src/sip/SipWriter.ts"
 import * as SipSample from "../../support/SipSample.ts"
 
 const peer = { address: "192.0.2.2", port: 5062 }
 
-/** A stack on a clock that the test moves, with what it sent. */
-const make = (server: Partial<Stack.ServerListener> = {}) => {
+/** A transaction layer on a clock that the test moves, with what it sent. */
+const make = (server: Partial<TransactionLayer.ServerListener> = {}) => {
   let now = 0
   let alarm: number | undefined
   const sent: Array<string> = []
   const faults: Array<unknown> = []
   const refusals: Array<() => void> = []
-  const stack = Stack.make({
+  const transactions = TransactionLayer.make({
     wire: {
       send: (bytes, _to, refused) => {
         sent.push(new TextDecoder().decode(bytes).split("\r\n")[0] ?? "")
@@ -29,29 +29,29 @@ const make = (server: Partial<Stack.ServerListener> = {}) => {
     server: { request: () => {}, cancel: () => {}, ack: () => {}, refused: () => {}, ...server }
   })
   return {
-    stack,
+    transactions,
     sent,
     faults,
     refusals,
-    /** Wakes the stack each time that it asked for, until then. */
+    /** Wakes the layer each time that it asked for, until then. */
     pass: (until: number) => {
       while (alarm !== undefined && alarm <= until) {
         now = Math.max(now, alarm)
         alarm = undefined
-        stack.wake()
+        transactions.wake()
       }
       now = until
     }
   }
 }
 
-describe("the stack", () => {
+describe("the transaction layer", () => {
   it("calls what was put off in order of time, and nothing that was taken back", () => {
-    const { pass, stack } = make()
+    const { pass, transactions } = make()
     const seen: Array<string> = []
-    stack.after(300, () => seen.push("c"))
-    stack.after(100, () => seen.push("a"))
-    const takeBack = stack.after(200, () => seen.push("b"))
+    transactions.after(300, () => seen.push("c"))
+    transactions.after(100, () => seen.push("a"))
+    const takeBack = transactions.after(200, () => seen.push("b"))
     takeBack()
     pass(250)
     expect(seen).toEqual(["a"])
@@ -61,65 +61,68 @@ describe("the stack", () => {
 
   it("does what a listener asks for after it has returned", () => {
     const order: Array<string> = []
-    const { stack } = make({
+    const { transactions } = make({
       request: (id, request) => {
-        stack.respond(id, SipSample.response(request, 200))
-        order.push(`returned after ${stack.counters.sent} sent`)
+        transactions.respond(id, SipSample.response(request, 200))
+        order.push(`returned after ${transactions.counters.sent} sent`)
       }
     })
-    stack.receive(SipWriter.write(SipSample.request("OPTIONS")), peer)
+    transactions.receive(SipWriter.write(SipSample.request("OPTIONS")), peer)
     expect(order).toEqual(["returned after 0 sent"])
-    expect(stack.counters.sent).toBe(1)
+    expect(transactions.counters.sent).toBe(1)
   })
 
   it("survives a fault of a listener or a timer, counts it and goes on", () => {
-    const { faults, pass, stack } = make({
+    const { faults, pass, transactions } = make({
       request: () => {
         throw new Error("a fault")
       }
     })
-    stack.receive(SipWriter.write(SipSample.request("OPTIONS")), peer)
-    stack.after(10, () => {
+    transactions.receive(SipWriter.write(SipSample.request("OPTIONS")), peer)
+    transactions.after(10, () => {
       throw new Error("another")
     })
     let later = false
-    stack.after(20, () => {
+    transactions.after(20, () => {
       later = true
     })
     pass(1_000)
     expect(faults).toHaveLength(2)
-    expect(stack.counters.faults).toBe(2)
+    expect(transactions.counters.faults).toBe(2)
     expect(later).toBe(true)
   })
 
   it("fails a request that the socket refuses", () => {
-    const { refusals, stack } = make()
+    const { refusals, transactions } = make()
     const failures: Array<string> = []
-    stack.request(SipSample.request("OPTIONS"), peer, {
+    transactions.request(SipSample.request("OPTIONS"), peer, {
       response: () => {},
       failed: (reason) => failures.push(reason)
     })
     refusals[0]?.()
     expect(failures).toEqual(["transport"])
-    expect(stack.counters.sendErrors).toBe(1)
+    expect(transactions.counters.sendErrors).toBe(1)
   })
 
   it("fails a request whose branch is in use", () => {
-    const { stack } = make()
+    const { transactions } = make()
     const failures: Array<string> = []
     const listener = { response: () => {}, failed: (reason: string) => failures.push(reason) }
-    stack.request(SipSample.request("OPTIONS"), peer, listener)
-    stack.request(SipSample.request("OPTIONS"), peer, listener)
+    transactions.request(SipSample.request("OPTIONS"), peer, listener)
+    transactions.request(SipSample.request("OPTIONS"), peer, listener)
     expect(failures).toEqual(["duplicate"])
   })
 
   it("answers a faulty request without state, and drops what cannot be answered", () => {
-    const { sent, stack } = make()
-    stack.receive(new TextEncoder().encode("OPTIONS sip:h SIP/2.0\r\nVia: SIP/2.0/UDP h;branch=z9hG4bK1\r\n\r\n"), peer)
-    stack.receive(new TextEncoder().encode("OPTIONS sip:h SIP/2.0\r\n\r\n"), peer)
-    stack.receive(new TextEncoder().encode("nothing"), peer)
+    const { sent, transactions } = make()
+    transactions.receive(
+      new TextEncoder().encode("OPTIONS sip:h SIP/2.0\r\nVia: SIP/2.0/UDP h;branch=z9hG4bK1\r\n\r\n"),
+      peer
+    )
+    transactions.receive(new TextEncoder().encode("OPTIONS sip:h SIP/2.0\r\n\r\n"), peer)
+    transactions.receive(new TextEncoder().encode("nothing"), peer)
     expect(sent).toEqual(["SIP/2.0 400 Missing From"])
-    expect(stack.counters).toMatchObject({ rejected: 1, dropped: 2 })
-    expect(stack.size()).toBe(0)
+    expect(transactions.counters).toMatchObject({ rejected: 1, dropped: 2 })
+    expect(transactions.size()).toBe(0)
   })
 })

@@ -2,9 +2,9 @@ import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
 
 /** The far end of a leg that is joined to another leg of the same switch: each is what the other's far end says. */
-export interface Joint extends FarEnd {
+export interface LocalBridge extends FarEnd {
   /** Joins two ends, once; before, and after one was closed, an end is silent and cannot hear. */
-  readonly join: (other: Joint) => void
+  readonly join: (other: LocalBridge) => void
   readonly leave: () => void
   /** The other leg says a frame, or presses a digit. */
   readonly receive: (frame: Frame.Frame) => void
@@ -15,15 +15,15 @@ export interface Joint extends FarEnd {
  * Both legs keep their own slot of the 20 ms, so that what is said waits less than a frame; one frame is all that waits,
  * the newest wins. Digits cross outside the sound: `onDigit` is called for each that the other leg presses.
  */
-export const make = (onDigit: (digit: string) => void): Joint => {
+export const make = (onDigit: (digit: string) => void): LocalBridge => {
   const waiting = Frame.make()
-  let other: Joint | null = null
+  let other: LocalBridge | null = null
 
-  const joint: Joint = {
+  const bridge: LocalBridge = {
     join: (mate) => {
       if (other !== null) return
       other = mate
-      mate.join(joint)
+      mate.join(bridge)
     },
     leave: () => {
       other = null
@@ -44,8 +44,8 @@ export const make = (onDigit: (digit: string) => void): Joint => {
     skip: () => undefined,
     close: () => {
       other?.leave()
-      joint.leave()
+      bridge.leave()
     }
   }
-  return joint
+  return bridge
 }

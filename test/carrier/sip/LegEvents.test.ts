@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import type { CarrierEvent, LegReport, Told } from "../../../src/carrier/Carrier.ts"
-import * as Reports from "../../../src/carrier/sip/Reports.ts"
+import * as LegEvents from "../../../src/carrier/sip/LegEvents.ts"
 
 const digit = (name: string): LegReport => ({ type: "media", event: { type: "dtmf", digit: name, at: 0 } })
 const ended: LegReport = { type: "ended", cause: "hangup", sipStatus: null, by: "far" }
@@ -11,7 +11,7 @@ const nth = (n: number, report: LegReport): CarrierEvent => ({ legId: "l", at: 0
 const make = () => {
   const told: Array<CarrierEvent> = []
   const commits: Array<(answer: Told | "died") => void> = []
-  const run: Reports.Run = (effect, settled) => {
+  const run: LegEvents.Run = (effect, settled) => {
     Effect.runSync(effect as Effect.Effect<never>)
     commits.push((answer) => settled((answer === "died" ? Exit.die("no") : Exit.succeed(answer)) as Exit.Exit<never>))
   }
@@ -24,9 +24,9 @@ const make = () => {
         return "committed"
       })
   }
-  const reports = Reports.make({ run, sink, incarnation: "i", memory: { next: () => ++n } }, "l")
-  const tell = (report: LegReport, done?: (told: Told) => void) => reports.tell("c", 0, report, done)
-  return { tell, reports, told, commit: (answer: Told | "died" = "committed") => commits.shift()?.(answer) }
+  const legEvents = LegEvents.make({ run, sink, incarnation: "i", memory: { next: () => ++n } }, "l")
+  const tell = (report: LegReport, done?: (told: Told) => void) => legEvents.tell("c", 0, report, done)
+  return { tell, legEvents, told, commit: (answer: Told | "died" = "committed") => commits.shift()?.(answer) }
 }
 
 describe("the reports of a leg", () => {
@@ -60,19 +60,19 @@ describe("the reports of a leg", () => {
 
   it("drop digits beyond their bound, but never the end; what is dropped has no number", () => {
     const { commit, tell, told } = make()
-    for (let count = 0; count < Reports.maxWaiting + 50; count++) tell(digit("1"))
+    for (let count = 0; count < LegEvents.maxWaiting + 50; count++) tell(digit("1"))
     tell(ended)
-    for (let count = 0; count < Reports.maxWaiting + 60; count++) commit()
-    expect(told).toHaveLength(Reports.maxWaiting + 1)
-    expect(told.at(-1)).toEqual(nth(Reports.maxWaiting + 1, ended))
+    for (let count = 0; count < LegEvents.maxWaiting + 60; count++) commit()
+    expect(told).toHaveLength(LegEvents.maxWaiting + 1)
+    expect(told.at(-1)).toEqual(nth(LegEvents.maxWaiting + 1, ended))
   })
 
   it("say when all that was told until now is through, and not of what comes later", () => {
-    const { commit, reports, tell } = make()
+    const { commit, legEvents, tell } = make()
     const said: Array<string> = []
-    reports.caughtUp(() => said.push("nothing told"))
+    legEvents.caughtUp(() => said.push("nothing told"))
     tell(digit("1"))
-    reports.caughtUp(() => said.push("one"))
+    legEvents.caughtUp(() => said.push("one"))
     tell(digit("2"))
     expect(said).toEqual(["nothing told"])
     commit()
