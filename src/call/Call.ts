@@ -17,7 +17,7 @@ import { isTerminal } from "./CallState.ts"
 import * as CallView from "./CallView.ts"
 import * as Inbound from "./Inbound.ts"
 import * as PlaceCall from "./PlaceCall.ts"
-import * as Salvage from "./Salvage.ts"
+import * as UnreadableCall from "./UnreadableCall.ts"
 import * as Upgrade from "./Upgrade.ts"
 import type { CallAction } from "./verb/Verbs.ts"
 
@@ -99,7 +99,7 @@ export class Calls extends Context.Service<
           if (row === null || row.kind !== "call" || row.tenantId !== tenantId)
             return yield* Rejected.of("not_found", "no such call")
           const state = Upgrade.state(row)
-          return Result.isSuccess(state) ? state.success : Salvage.fromUnreadable(row, yield* journal.inputs(callId))
+          return Result.isSuccess(state) ? state.success : UnreadableCall.rebuild(row, yield* journal.inputs(callId))
         })
 
         const owned = (tenantId: string, callId: string) => {

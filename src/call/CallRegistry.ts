@@ -18,7 +18,7 @@ import * as CallView from "./CallView.ts"
 import type { Effects } from "./Draft.ts"
 import * as Legs from "./Legs.ts"
 import * as Meter from "./Meter.ts"
-import * as Salvage from "./Salvage.ts"
+import * as UnreadableCall from "./UnreadableCall.ts"
 import * as Upgrade from "./Upgrade.ts"
 
 /**
@@ -115,7 +115,7 @@ export const make = Effect.gen(function* () {
         ? Effect.succeed({ id: row.id, state: decoded.success, isWhole: true })
         : Effect.logError(`call ${row.id} cannot be read any more: it is ended`, decoded.failure).pipe(
             Effect.andThen(journal.inputs(row.id)),
-            Effect.map((inputs) => ({ id: row.id, state: Salvage.fromUnreadable(row, inputs), isWhole: false }))
+            Effect.map((inputs) => ({ id: row.id, state: UnreadableCall.rebuild(row, inputs), isWhole: false }))
           )
     })
     const owner = authority(partition)
@@ -124,14 +124,14 @@ export const make = Effect.gen(function* () {
       owner,
       found.map(({ state }) => state)
     )
-    const salvaged = new Set(found.flatMap(({ id, isWhole }) => (isWhole ? [] : [id])))
+    const rebuilt = new Set(found.flatMap(({ id, isWhole }) => (isWhole ? [] : [id])))
     const recovered = (state: CallState) => {
       const snapshot = snapshots.get(state.adapter) ?? null
       return Effect.succeed(
         Legs.recovered(
           state,
           // Nobody goes on with a guess: its legs are taken down as if they were lost.
-          snapshot !== null && salvaged.has(state.id) ? { ...snapshot, legs: {} } : snapshot,
+          snapshot !== null && rebuilt.has(state.id) ? { ...snapshot, legs: {} } : snapshot,
           // In the call's time; what it committed after the heartbeat is a sign of life too.
           Math.max(state.at, heartbeatAt === null ? 0 : Math.round(heartbeatAt + state.timeOffsetMs))
         )
@@ -144,7 +144,7 @@ export const make = Effect.gen(function* () {
 
   /**
    * Rebuilds every unsettled call and tells it so (src/README.md#recovery); completes when each has committed what
-   * follows. A row that cannot be read is salvaged: its call ends cleanly.
+   * follows. A row that cannot be read is rebuilt field by field (`UnreadableCall`): its call ends cleanly.
    */
   const recover = Effect.suspend(() =>
     Effect.forEach(journal.partitions(), (partition) =>

@@ -8,7 +8,7 @@ import { built, familiesOf } from "./verb/Verbs.ts"
  * The state of a call as the journal keeps it: plain JSON, versioned. Times are the call's own (`actor/EntityTime`):
  * epoch milliseconds that go on evenly, wherever the wall clock is set.
  *
- * A new version adds an upgrade in `Upgrade`; a row that cannot be read ends its call cleanly (`Salvage`).
+ * A new version adds an upgrade in `Upgrade`; a row that cannot be read ends its call cleanly (`UnreadableCall`).
  */
 export const stateVersion = 2
 

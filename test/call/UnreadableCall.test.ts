@@ -1,48 +1,172 @@
-import { assert, describe, layer } from "@effect/vitest"
-import { Effect, Layer, References } from "effect"
-import { SqlClient } from "effect/sql"
-import { DestinationRules } from "../../src/account/DestinationRules.ts"
-import { Calls } from "../../src/call/Call.ts"
-import { Carrier, type CarrierCommand, CarrierSink } from "../../src/carrier/Carrier.ts"
-import { Numbers } from "../../src/number/Number.ts"
-import * as CarrierSample from "../support/CarrierSample.ts"
-import * as Features from "../support/Features.ts"
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import * as CallMachine from "../../src/call/CallMachine.ts"
+import { type CallState, stateVersion } from "../../src/call/CallState.ts"
+import * as Upgrade from "../../src/call/Upgrade.ts"
+import * as UnreadableCall from "../../src/call/UnreadableCall.ts"
+import * as SeenEvent from "../support/SeenEvent.ts"
 import * as Sample from "./CallSample.ts"
 
-const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
-  Layer.provideMerge(Layer.merge(DestinationRules.layer, Carrier.layer)),
-  Layer.provideMerge(Features.layer),
-  Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
-)
+describe("A call whose stored state cannot be read any more", () => {
+  const row = (state: unknown) => ({
+    id: Sample.terms().callId,
+    kind: "call",
+    tenantId: Sample.tenantId,
+    partition: 0,
+    seq: 4,
+    settled: false,
+    stateVersion: 99,
+    state: state as never
+  })
+  const recovered = { type: "recovered", snapshot: { incarnation: "another", legs: {} }, lostAt: 2_000_000 } as const
 
-const number = "+12025550150"
+  for (const [what, state] of [
+    ["has lost a field", { ...Sample.start(Sample.place()).state, meters: undefined }],
+    ["names a time that no date has", { ...Sample.start(Sample.place()).state, answeredAt: 1e308 }],
+    ["was answered before all time", { ...Sample.start(Sample.place()).state, answeredAt: -1 }],
+    ["has no leg", { ...Sample.start(Sample.place()).state, legs: [] }],
+    ["is of another world", { hello: ["there"] }],
+    ["is no object", "nothing"]
+  ] as const)
+    it(`ends cleanly when it ${what}: its event is told, its leg taken down, nothing charged`, () => {
+      assert.isTrue(Result.isFailure(Upgrade.state(row(state))))
+      const rebuilt = UnreadableCall.rebuild(row(state), [])
+      const outcome = CallMachine.step(rebuilt, recovered, { now: 2_000_000, seed: "s" })
+      assert.isTrue(outcome._tag === "accepted")
+      if (outcome._tag !== "accepted") return
+      SeenEvent.check(outcome.effects.events)
+      assert.deepStrictEqual(
+        outcome.effects.events.map((event) => event.type),
+        ["call.ended"]
+      )
+      assert.deepStrictEqual(
+        outcome.effects.commands.map((command) => command.type),
+        ["hangup"]
+      )
+      assert.strictEqual(outcome.effects.chargeCents, 0)
+      assert.strictEqual(outcome.state.seq, 5)
+      assert.isTrue(Result.isSuccess(Upgrade.state(row(outcome.state))))
+    })
+})
 
-describe("An ended call whose row cannot be read any more", () => {
-  layer(world, { excludeTestServices: true })((it) => {
-    // It was a 500 for as long as the row stood.
-    it.effect("is shown as far as its row and its journal tell, and refuses actions as ended", () =>
-      Effect.gen(function* () {
-        const calls = yield* Calls
-        const sql = yield* SqlClient.SqlClient
-        const sink = yield* CarrierSink
-        const commands: Array<CarrierCommand> = []
-        const adapter = CarrierSample.adapter((command) => Effect.sync(() => void commands.push(command)))
-        yield* (yield* Carrier).register("simulator", adapter)
-        const { caller } = yield* Features.newTenant()
-        const order = { phoneNumbers: [number], countryCode: "US", numberType: "local" as const }
-        yield* (yield* Numbers).order(caller, { ...order, routeId: null, customerReference: null }, null)
-        const placed = yield* calls.place(caller, Sample.request(number), null)
-        const { id } = JSON.parse(placed.body ?? "") as { readonly id: string }
-        const bye = { type: "ended", cause: "hangup", sipStatus: null, by: "far" } as const
-        yield* sink.tell(id, CarrierSample.numbered()(commands[0]?.legId ?? "", 0, bye))
-        while ((yield* calls.liveCount) > 0) yield* Effect.sleep("5 millis")
-        const whole = yield* calls.find(caller.tenantId, id)
-        assert.strictEqual(whole.rating_status, "rated")
-        yield* sql`UPDATE entity SET state = state - 'meters' - 'from' WHERE id = ${id}`
-        assert.deepStrictEqual(yield* calls.find(caller.tenantId, id), whole)
-        const refused = yield* Effect.flip(calls.act(caller, id, { verb: "hangup", body: {} }, null))
-        assert.strictEqual(refused.code, "call_already_ended")
-      })
+type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
+type Path = ReadonlyArray<string>
+
+const json = (value: unknown): Json => JSON.parse(JSON.stringify(value))
+
+const pathsOf = (value: Json): ReadonlyArray<Path> =>
+  typeof value !== "object" || value === null
+    ? []
+    : Object.entries(value).flatMap(([name, inner]): ReadonlyArray<Path> => [
+        [name],
+        ...pathsOf(inner).map((path) => [name, ...path])
+      ])
+
+/** The same with another value at the path; undefined: without it. */
+const damaged = (value: Json, [name, ...rest]: Path, by: Json | undefined): Json => {
+  if (name === undefined || typeof value !== "object" || value === null) return value
+  const entries = Object.entries(value).flatMap(([each, inner]): ReadonlyArray<readonly [string, Json]> => {
+    if (each !== name) return [[each, inner]]
+    if (rest.length > 0) return [[each, damaged(inner, rest, by)]]
+    return by === undefined ? [] : [[each, by]]
+  })
+  return Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries)
+}
+
+const t0 = 1_000_000
+const scenes = (() => {
+  const placed = Sample.start(Sample.place(), t0)
+  const ringing = Sample.carrier(placed, { type: "ringing", resume: { tag: 1 } }, t0 + 10)
+  const answered = Sample.carrier(ringing, { type: "answered", resume: { tag: 2 } }, t0 + 100)
+  const playing = Sample.act(answered, "play", { url: "https://a.example/" }, t0 + 200)
+  const busy = Sample.act(Sample.act(playing, "gather", {}, t0 + 210), "send_dtmf", { digits: "1" }, t0 + 220)
+  const offered = Sample.start(Sample.offered(), t0)
+  const answering = Sample.act(offered, "answer", {}, t0 + 50)
+  return {
+    "was dialled": placed,
+    rings: ringing,
+    "is answered and busy": busy,
+    "was offered": offered,
+    "is being answered": answering,
+    "came in and is answered": Sample.carrier(answering, { type: "answered", resume: { tag: 3 } }, t0 + 90),
+    "has ended and whose BYE is not answered": Sample.act(busy, "hangup", {}, t0 + 5000),
+    "was rejected": Sample.act(offered, "reject", { cause: "user_busy" }, t0 + 60)
+  }
+})()
+
+describe("A stored state that is damaged in any one place", () => {
+  const rowOf = (state: Json) => ({
+    id: Sample.terms().callId,
+    kind: "call",
+    tenantId: Sample.tenantId,
+    partition: 0,
+    seq: 9,
+    settled: false,
+    stateVersion,
+    state
+  })
+  const recover = (state: CallState) => {
+    const recovered = {
+      type: "recovered",
+      snapshot: { incarnation: "next life", legs: {} },
+      lostAt: t0 + 100_000
+    } as const
+    const outcome = CallMachine.step(state, recovered, { now: t0 + 200_000, seed: "s" })
+    assert(outcome._tag === "accepted")
+    return { adapter: state.adapter, ...outcome }
+  }
+  const unreadable = (state: Json) =>
+    pathsOf(state)
+      .flatMap((path) =>
+        [undefined, null, "x", 7, [], {}].map((by) => ({ path, by, row: rowOf(damaged(state, path, by)) }))
+      )
+      .filter(({ row }) => Result.isFailure(Upgrade.state(row)))
+
+  for (const [what, { log, state }] of Object.entries(scenes)) {
+    it(`of a call that ${what}: its journal tells what was lost, to the command, the event and the cent`, () => {
+      const inputs = log.map(({ context, input }, index) => ({
+        seq: index + 1,
+        at: context.now,
+        seed: context.seed,
+        machineVersion: CallMachine.machineVersion,
+        input: json(input)
+      }))
+      const { adapter, effects } = recover(state)
+      const places = unreadable(json(state))
+      assert.isAbove(places.length, 100)
+      for (const { by, path, row } of places) {
+        const rebuilt = recover(UnreadableCall.rebuild(row, inputs))
+        assert.deepStrictEqual(
+          { by, path, adapter, effects },
+          { by, path, adapter: rebuilt.adapter, effects: rebuilt.effects }
+        )
+      }
+    })
+
+    it(`of a call that ${what}: it comes to its end without a journal, too`, () => {
+      const whole = recover(state).effects
+      for (const { by, path, row } of unreadable(json(state))) {
+        const what = `${path.join(".")} ${JSON.stringify(by)}`
+        const { effects, state: ended } = recover(UnreadableCall.rebuild(row, []))
+        SeenEvent.check(effects.events)
+        assert.strictEqual(effects.commands[0]?.type, whole.commands[0]?.type, what)
+        // The call and its leg know it both.
+        if (path.includes("answeredAt")) assert.strictEqual(effects.chargeCents, whole.chargeCents, what)
+        const next = CallMachine.nextDeadline(ended)
+        assert(next !== null)
+        const last = CallMachine.step(ended, next.input, { now: next.at, seed: "t" })
+        assert(last._tag === "accepted" && CallMachine.isSettled(last.state), what)
+      }
+    })
+  }
+
+  it("of a call that has ended: a leg that is gone is asked nothing", () => {
+    const { state } = Sample.carrier(
+      scenes["has ended and whose BYE is not answered"],
+      { type: "ended", cause: "hangup", sipStatus: null, by: "near" },
+      t0 + 6000
     )
+    const rebuilt = UnreadableCall.rebuild(rowOf(damaged(json(state), ["direction"], null)), [])
+    assert.isTrue(CallMachine.isSettled(rebuilt))
   })
 })

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import { type CallState, primary, stateVersion } from "../../src/call/CallState.ts"
-import * as Salvage from "../../src/call/Salvage.ts"
+import * as UnreadableCall from "../../src/call/UnreadableCall.ts"
 import * as Upgrade from "../../src/call/Upgrade.ts"
 import * as Rig from "../carrier/sip/Rig.ts"
 import * as Sample from "./CallSample.ts"
@@ -58,7 +58,7 @@ describe("A damaged state of a call over SIP", () => {
         const { state } = yield* killed("answered")
         const row = rowOf({ ...state, ...damage(state) })
         assert.isTrue(Result.isFailure(Upgrade.state(row)))
-        const { effects, state: ended } = recover(Salvage.fromUnreadable(row, []))
+        const { effects, state: ended } = recover(UnreadableCall.rebuild(row, []))
         assert.strictEqual(effects.chargeCents, recover(state).effects.chargeCents)
         assert.isAbove(effects.chargeCents, 0)
         assert.strictEqual(ended.ratingStatus, "rated")
@@ -76,7 +76,7 @@ describe("A damaged state of a call over SIP", () => {
       const { state } = yield* killed("ringing")
       for (const resume of [state.legs[0]?.resume ?? null, "unreadable"]) {
         const row = rowOf({ ...state, told: "much", legs: [{ ...state.legs[0], resume }] })
-        const { effects } = recover(Salvage.fromUnreadable(row, []))
+        const { effects } = recover(UnreadableCall.rebuild(row, []))
         const rig = yield* Rig.make("second")
         for (const command of effects.commands) yield* rig.command(command)
         assert.deepStrictEqual(Rig.names(rig.sent()), ["CANCEL"])
@@ -99,7 +99,7 @@ describe("A damaged state of a call over SIP", () => {
       legs: [...state.legs, second, { lost: true }],
       work: [...state.work, { type: "x" }]
     })
-    const { effects } = recover(Salvage.fromUnreadable(row, []))
+    const { effects } = recover(UnreadableCall.rebuild(row, []))
     assert.deepStrictEqual(
       effects.commands.map((command) => [command.legId, "resume" in command && command.resume]),
       [
@@ -121,7 +121,7 @@ describe("A damaged state of a call over SIP", () => {
       t0 + 1000
     )
     for (const pending of [hung.state.pending, "gone"]) {
-      const { effects, state } = recover(Salvage.fromUnreadable(rowOf({ ...hung.state, told: "much", pending }), []))
+      const { effects, state } = recover(UnreadableCall.rebuild(rowOf({ ...hung.state, told: "much", pending }), []))
       assert.deepStrictEqual([effects.events, effects.chargeCents], [[], 0])
       assert.strictEqual(effects.commands[0]?.type, "hangup")
       assert.deepStrictEqual([state.costCents, state.ratingStatus], [hung.state.costCents, "rated"])
@@ -130,7 +130,7 @@ describe("A damaged state of a call over SIP", () => {
 
   it("is read field by field from a row of version 1 as well", () => {
     const { live } = version1
-    const { effects } = recover(Salvage.fromUnreadable(rowOf({ ...live, sequence: "many" }, 1), []))
+    const { effects } = recover(UnreadableCall.rebuild(rowOf({ ...live, sequence: "many" }, 1), []))
     assert.deepStrictEqual(
       effects.events.map(({ type }) => type),
       ["call.gather_complete", "call.playback_ended", "call.ended"]

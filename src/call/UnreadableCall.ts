@@ -12,7 +12,7 @@ import * as Upgrade from "./Upgrade.ts"
  * already); the rest is what its journaled inputs give when they are played again, so that every leg gets its BYE or
  * CANCEL and the call its bill. What the journal does not tell either is guessed.
  */
-export const fromUnreadable = (row: StoredEntity, inputs: ReadonlyArray<StoredInput>): CallState => {
+export const rebuild = (row: StoredEntity, inputs: ReadonlyArray<StoredInput>): CallState => {
   const raw = fieldsOf(Upgrade.shape(row))
   const known = replayed(inputs)
   const legs = legsOf(raw, row.id, known?.legs ?? [])
