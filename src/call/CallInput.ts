@@ -27,7 +27,7 @@ export type Deadline = typeof Deadline.Type
 /**
  * Everything that can happen to a call: API commands, carrier events, due deadlines, `recovered`.
  *
- * What the outside knew at that moment (rates, limits, the route) is a value inside the input, so that folding the
+ * What the outside knew at that moment (rates, limits, the route) is a value inside the input, so that replaying the
  * journal again needs nobody to ask. A change of shape raises `machineVersion` and adds an upgrade in `Upgrade`.
  */
 export const CallInput = Schema.Union([

@@ -5,7 +5,7 @@ import { Schema } from "effect"
  * Identifiers, guide/requests.md#ids: `svc_<type>_<32 hex>` for telephony and money, UUIDs for identity and operations.
  *
  * New ids are never drawn where decisions are made: they are derived from the `seed` of the input that caused them,
- * so that folding the journal again gives the same ids.
+ * so that replaying the journal gives the same ids.
  */
 const prefixed = (prefix: Prefix) => Schema.String.check(Schema.isPattern(pattern(prefix)))
 

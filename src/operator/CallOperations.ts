@@ -7,7 +7,7 @@ import { Rejected } from "../domain/Rejected.ts"
 import { Journal } from "../store/Journal.ts"
 import { Tenants } from "../tenant/Tenant.ts"
 import * as Operation from "./Operation.ts"
-import * as Story from "./Story.ts"
+import * as CallTimeline from "./CallTimeline.ts"
 
 /** More events, or deliveries, of one call are not read; events that are left out show as differences. */
 const rowLimit = 10_000
@@ -22,12 +22,12 @@ export const make = Effect.gen(function* () {
   const calls = yield* Calls
 
   const events = (callId: string) =>
-    sql<Story.StoredEvent>`
+    sql<CallTimeline.StoredEvent>`
       SELECT id, sequence, type, (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt", body
       FROM event WHERE entity_id = ${callId} ORDER BY sequence LIMIT ${rowLimit}`
 
   const deliveries = (callId: string) =>
-    sql<Story.Delivery>`
+    sql<CallTimeline.Delivery>`
       SELECT d.event_id AS "eventId", d.id AS "deliveryId", d.destination, d.attempt_no AS "attemptNo", d.status,
         d.response_status_code AS "responseStatusCode", d.error_message AS "errorMessage",
         (extract(epoch FROM d.sent_at) * 1000)::float8 AS "sentAt",
@@ -38,7 +38,7 @@ export const make = Effect.gen(function* () {
   const show = Effect.fn("CallOperations.show")(function* (callId: string) {
     const entity = yield* journal.find(callId)
     if (entity === null || entity.kind !== "call") return yield* Rejected.of("not_found", `no call ${callId}`)
-    return Story.tell(
+    return CallTimeline.make(
       entity,
       yield* journal.inputs(callId),
       yield* Effect.orDie(events(callId)),

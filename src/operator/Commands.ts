@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises"
 import { text as readAll } from "node:stream/consumers"
 import { type Arguments, type Options, UsageError } from "./Arguments.ts"
-import type { Story } from "./Story.ts"
-import * as StoryText from "./StoryText.ts"
+import type { CallTimeline } from "./CallTimeline.ts"
+import * as CallTimelineText from "./CallTimelineText.ts"
 import { fields, table } from "./TextTable.ts"
 
 /** A command of the operator: what it takes, what it asks the service, and how the answer reads. */
@@ -281,14 +281,14 @@ export const commands: ReadonlyArray<Command> = [
   },
   {
     words: "call show",
-    does: "the call's inputs, states, events and deliveries as a timeline, folded again from its journal",
+    does: "the call's inputs, states, events and deliveries as a timeline, replayed from its journal",
     positionals: ["id"],
     options: { states: "flag" },
     usage: "[--states]",
     operation: "call/show",
     body: (args) => ({ call_id: args.positional("id") }),
-    print: (story: Story, args) => StoryText.render(story, { states: args.flag("states") }),
-    isSound: ({ agrees }: Story) => agrees
+    print: (timeline: CallTimeline, args) => CallTimelineText.render(timeline, { states: args.flag("states") }),
+    isSound: ({ agrees }: CallTimeline) => agrees
   },
   {
     words: "call list",

@@ -348,17 +348,17 @@ describe("Properties over random inputs (src/README.md#what-holds-and-is-tested)
   )
 
   it.prop(
-    "folding the inputs again gives the same state",
+    "replaying the inputs again gives the same state",
     walks,
     ({ inbound, moves }) => {
       const scene = walk(inbound, moves)
-      let folded: CallState | null = null
+      let replayed: CallState | null = null
       for (const { context, input } of scene.log) {
-        const outcome = CallMachine.step(folded, input, context)
+        const outcome = CallMachine.step(replayed, input, context)
         assert.strictEqual(outcome._tag, "accepted")
-        if (outcome._tag === "accepted") folded = outcome.state
+        if (outcome._tag === "accepted") replayed = outcome.state
       }
-      assert.deepStrictEqual(folded, scene.state)
+      assert.deepStrictEqual(replayed, scene.state)
     },
     runs
   )

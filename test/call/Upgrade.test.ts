@@ -64,19 +64,19 @@ describe("What version 1 wrote", () => {
 
   for (const [name, { events, inputs, state }] of Object.entries(stories))
     it(`can be played again: the journal of an ${name} call gives the state and the events of then`, () => {
-      let folded: CallState | null = null
+      let replayed: CallState | null = null
       const told: Array<unknown> = []
       for (const { at, input, machineVersion, seed } of inputs) {
-        const outcome = CallMachine.step(folded, Upgrade.input({ at, machineVersion, input }), {
+        const outcome = CallMachine.step(replayed, Upgrade.input({ at, machineVersion, input }), {
           now: at,
           seed
         })
         assert(outcome._tag === "accepted", `${JSON.stringify(input)} is ${outcome._tag} now`)
-        folded = outcome.state
+        replayed = outcome.state
         told.push(...outcome.effects.events)
       }
       assert.deepStrictEqual(told, events)
       const stored = Upgrade.state({ stateVersion: 1, state: state })
-      assert.deepStrictEqual(folded, Result.getOrThrow(stored))
+      assert.deepStrictEqual(replayed, Result.getOrThrow(stored))
     })
 })

@@ -123,7 +123,7 @@ describe("a service whose wall clock is set", () => {
       expect(call.duration_seconds).toBeLessThan(15)
     }
     expect(await Invariants.durations(world)).toEqual([])
-    expect(await Invariants.folds(world.database())).toEqual([])
+    expect(await Invariants.replays(world.database())).toEqual([])
     expect(await Invariants.ledger(world.database())).toEqual([])
   })
 

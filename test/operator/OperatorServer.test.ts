@@ -382,10 +382,10 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
-    it.effect("tells a call's story from the journal, and exits with 1 when its fold is not what is stored", () =>
+    it.effect("tells a call's timeline from the journal, and exits with 1 when its replay is not what is stored", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const call = yield* placed(yield* signup("story"))
+        const call = yield* placed(yield* signup("timeline"))
         yield* call.tell({ type: "ringing", resume: null })
         yield* call.tell({ type: "answered", resume: { dialog: ["a", 1, null] } })
         yield* call.act(decodeAction("play", { url: "https://a.example/hello.wav", loop: 2 }))
@@ -401,13 +401,13 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           "$  charge 1 cents"
         ])
           assert.include(shown.stdout, part)
-        assert.include(shown.stdout, "Folding the journal gives the stored state and events.")
-        const listed = yield* operator("call", "list", "--tenant", "story", "--status", "ended")
+        assert.include(shown.stdout, "Replaying the journal gives the stored state and events.")
+        const listed = yield* operator("call", "list", "--tenant", "timeline", "--status", "ended")
         assert.match(listed.stdout, new RegExp(`${call.id} +outbound .* ended +normal_clearing`))
         yield* sql`UPDATE entity SET state = jsonb_set(state, '{costCents}', '77') WHERE id = ${call.id}`
         const forged = yield* operator("call", "show", call.id)
         assert.strictEqual(forged.code, 1)
-        assert.include(forged.stdout, "!! costCents: folded 1, stored 77")
+        assert.include(forged.stdout, "!! costCents: replayed 1, stored 77")
         const nobody = yield* operator("call", "show", `svc_call_${"0".repeat(32)}`)
         assert.deepStrictEqual([nobody.code, nobody.stderr], [1, `no call svc_call_${"0".repeat(32)} (not_found)`])
       })

@@ -44,7 +44,7 @@ export type Ending = ((of: OfLeg, at: string) => CallEvent) | null
 export interface Moment {
   readonly now: number
   readonly commandId: string
-  /** An id that nobody else has; the same when the journal is folded again. */
+  /** An id that nobody else has; the same when the journal is replayed. */
   readonly derive: (kind: string) => string
 }
 

@@ -6,7 +6,7 @@ import { commitOf } from "../../../src/call/CallRecord.ts"
 import { type CallState, primary } from "../../../src/call/CallState.ts"
 import * as DialIdentity from "../../../src/carrier/sip/DialIdentity.ts"
 import type { StoredInput } from "../../../src/store/Journal.ts"
-import * as Fold from "../../../src/operator/Fold.ts"
+import * as Replay from "../../../src/operator/Replay.ts"
 import type { Database } from "./Database.ts"
 import type { SipPeer } from "./SipPeer.ts"
 import type { World } from "./World.ts"
@@ -155,20 +155,20 @@ export const sequences = async (database: Database): Promise<Lines> => {
   const lines: Array<string> = []
   for (const [entityId, events] of Map.groupBy(await eventRows(database), ({ entityId }) => entityId)) {
     if (!entityId.startsWith("svc_call_")) continue
-    const story = events.map(({ sequence, type }) => `${sequence} ${type}`).join(", ")
+    const history = events.map(({ sequence, type }) => `${sequence} ${type}`).join(", ")
     const numbered = events.every(({ sequence }, index) => sequence === index + 1)
     const times = (type: string) => events.filter((event) => event.type === type).length
-    if (!numbered) lines.push(`the events of ${entityId} are not numbered without gaps: ${story}`)
+    if (!numbered) lines.push(`the events of ${entityId} are not numbered without gaps: ${history}`)
     if (events[0]?.type !== "call.started" || times("call.started") !== 1)
-      lines.push(`${entityId} does not start once and first: ${story}`)
+      lines.push(`${entityId} does not start once and first: ${history}`)
     if (events.at(-1)?.type !== "call.ended" || times("call.ended") !== 1)
-      lines.push(`${entityId} does not end once and last: ${story}`)
+      lines.push(`${entityId} does not end once and last: ${history}`)
   }
   return lines
 }
 
 /** Playing the journal again gives the stored state, list row, events and charge of every call. */
-export const folds = async (database: Database): Promise<Lines> => {
+export const replays = async (database: Database): Promise<Lines> => {
   const entities = await database.query<EntityRow>(
     "SELECT id, seq::int AS seq, settled, state FROM entity WHERE kind = 'call'"
   )
@@ -198,13 +198,13 @@ export const folds = async (database: Database): Promise<Lines> => {
     journals.delete(id)
     if (journal.length !== seq || journal.some((input, index) => input.seq !== index + 1))
       lines.push(`the journal of ${id} has ${journal.length} inputs, its state ${seq}`)
-    const folded = fold(journal)
-    if (folded.fault !== null) lines.push(`${id}: ${folded.fault}`)
-    for (const { folded: mine, path, stored: theirs } of Fold.differences(folded.state, stored))
-      lines.push(`${id} folds to ${path} = ${JSON.stringify(mine)}, stored is ${JSON.stringify(theirs)}`)
+    const replayed = replay(journal)
+    if (replayed.fault !== null) lines.push(`${id}: ${replayed.fault}`)
+    for (const { replayed: mine, path, stored: theirs } of Replay.differences(replayed.state, stored))
+      lines.push(`${id} replays to ${path} = ${JSON.stringify(mine)}, stored is ${JSON.stringify(theirs)}`)
     const written = (events.get(id) ?? []).map(({ body, id }) => `${id} ${body}`)
-    if (written.join("\n") !== folded.events.join("\n"))
-      lines.push(`the events of ${id} are ${written.join("\n")}\nand fold to ${folded.events.join("\n")}`)
+    if (written.join("\n") !== replayed.events.join("\n"))
+      lines.push(`the events of ${id} are ${written.join("\n")}\nand replay to ${replayed.events.join("\n")}`)
     const charge = charges.get(`call:${id}`) ?? 0
     charges.delete(`call:${id}`)
     if (charge + (stored.costCents ?? 0) !== 0)
@@ -222,7 +222,7 @@ export const folds = async (database: Database): Promise<Lines> => {
 }
 
 /** The call's state and everything that its commits write besides. */
-const fold = (inputs: ReadonlyArray<StoredInput>) => {
+const replay = (inputs: ReadonlyArray<StoredInput>) => {
   let before: CallState | null = null
   const events: Array<string> = []
   for (const stored of inputs) {
@@ -233,7 +233,7 @@ const fold = (inputs: ReadonlyArray<StoredInput>) => {
       return {
         state: before,
         events,
-        fault: `input ${stored.seq} (${input.type}) is ${outcome._tag} when it is folded`
+        fault: `input ${stored.seq} (${input.type}) is ${outcome._tag} when it is replayed`
       }
     const { effects, state }: { readonly effects: CallMachine.Effects; readonly state: CallState } = outcome
     for (const { body, id } of commitOf({ input, before, state, effects, context }, null, null).events)
@@ -310,7 +310,7 @@ export const check = async (world: World, peer: SipPeer | null): Promise<Lines> 
   lines.push(...(await eventually(settledWithinMs, () => settled(database))))
   if (peer !== null) lines.push(...(await eventually(releasedWithinMs, () => legsDown(database, peer, Infinity))))
   lines.push(...(await eventually(deliveredWithinMs, () => deliveries(world))))
-  lines.push(...(await effects(world)), ...(await sequences(database)), ...(await folds(database)))
+  lines.push(...(await effects(world)), ...(await sequences(database)), ...(await replays(database)))
   lines.push(...(await ledger(database)), ...(await durations(world)))
   if (peer !== null) lines.push(...(await byes(database, peer)))
   lines.push(...world.faults().map((line) => `the service logged a fault: ${line}`))

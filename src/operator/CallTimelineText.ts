@@ -1,5 +1,5 @@
 import type { Json } from "../store/Journal.ts"
-import type { Delivery, Story } from "./Story.ts"
+import type { CallTimeline, Delivery } from "./CallTimeline.ts"
 
 type Fields = Readonly<Record<string, Json>>
 
@@ -21,14 +21,14 @@ const unsaid: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A story as lines of text: time since the first input, the input, what it changed, the commands that it sent, its events
+ * A timeline as lines of text: time since the first input, the input, what it changed, the commands that it sent, its events
  * and their deliveries. `states`: the whole state after each input too.
  */
-export const render = (story: Story, options: { readonly states: boolean }): string => {
-  const start = story.steps[0]?.at ?? 0
-  const events = new Map(story.events.map((event) => [event.sequence, event]))
-  const lines = [...heading(story), ""]
-  for (const step of story.steps) {
+export const render = (timeline: CallTimeline, options: { readonly states: boolean }): string => {
+  const start = timeline.steps[0]?.at ?? 0
+  const events = new Map(timeline.events.map((event) => [event.sequence, event]))
+  const lines = [...heading(timeline), ""]
+  for (const step of timeline.steps) {
     lines.push(`${offset(step.at - start)}  #${step.seq}  ${describe(step.input)}`)
     const say = (line: string) => lines.push(`${" ".repeat(14)}${line}`)
     if (step.fault !== null) say(`!! ${step.fault}`)
@@ -45,10 +45,10 @@ export const render = (story: Story, options: { readonly states: boolean }): str
     if (options.states && step.state !== null)
       for (const line of JSON.stringify(step.state, null, 2).split("\n")) say(`   ${line}`)
   }
-  return [...lines, "", ...verdict(story)].join("\n")
+  return [...lines, "", ...verdict(timeline)].join("\n")
 }
 
-const heading = ({ callId, seq, settled, stored, tenantId }: Story): ReadonlyArray<string> => {
+const heading = ({ callId, seq, settled, stored, tenantId }: CallTimeline): ReadonlyArray<string> => {
   const state = fieldsOf(stored)
   const text = (field: string) => compact(state[field] ?? null)
   return [
@@ -59,13 +59,13 @@ const heading = ({ callId, seq, settled, stored, tenantId }: Story): ReadonlyArr
   ]
 }
 
-const verdict = ({ agrees, differences }: Story): ReadonlyArray<string> =>
+const verdict = ({ agrees, differences }: CallTimeline): ReadonlyArray<string> =>
   agrees
-    ? ["Folding the journal gives the stored state and events."]
+    ? ["Replaying the journal gives the stored state and events."]
     : [
-        "!! FOLDING THE JOURNAL DOES NOT GIVE WHAT IS STORED:",
+        "!! REPLAYING THE JOURNAL DOES NOT GIVE WHAT IS STORED:",
         ...differences.map(
-          ({ folded, path, stored }) => `!! ${path}: folded ${compact(folded)}, stored ${compact(stored)}`
+          ({ path, replayed, stored }) => `!! ${path}: replayed ${compact(replayed)}, stored ${compact(stored)}`
         )
       ]
 

@@ -5,11 +5,11 @@ import * as Upgrade from "../call/Upgrade.ts"
 import type { Json, StoredInput } from "../store/Journal.ts"
 
 /**
- * A call's journal played again through the machine: folding the inputs gives the stored state
+ * A call's journal played again through the machine: replaying the inputs gives the stored state
  * (src/README.md#machine).
  *
  * Pure. Every journaled input was accepted once; one that is not accepted again, or throws, is a fault that the step
- * names, and the fold goes on from the state before it.
+ * names, and the replay goes on from the state before it.
  */
 export interface Step {
   readonly seq: number
@@ -34,14 +34,14 @@ export interface Change {
   readonly to: Json
 }
 
-/** A place where the folded state differs from the stored one. */
+/** A place where the replayed state differs from the stored one. */
 export interface Difference {
   readonly path: string
-  readonly folded: Json
+  readonly replayed: Json
   readonly stored: Json
 }
 
-export const fold = (inputs: ReadonlyArray<StoredInput>): ReadonlyArray<Step> => {
+export const replay = (inputs: ReadonlyArray<StoredInput>): ReadonlyArray<Step> => {
   const steps: Array<Step> = []
   let state: CallState | null = null
   for (const stored of inputs) {
@@ -86,9 +86,9 @@ const changesOf = (before: CallState | null, after: CallState): ReadonlyArray<Ch
     ? [{ path: "status", from: null, to: after.status }]
     : leaves(before, after).filter(({ path }) => !always.has(path) && !isHeard(path))
 
-/** Where the fold differs from what is stored; none: both are the same JSON, whatever the order of keys. */
-export const differences = (folded: unknown, stored: unknown): ReadonlyArray<Difference> =>
-  leaves(folded, stored).map(({ from, path, to }) => ({ path, folded: from, stored: to }))
+/** Where the replay differs from what is stored; none: both are the same JSON, whatever the order of keys. */
+export const differences = (replayed: unknown, stored: unknown): ReadonlyArray<Difference> =>
+  leaves(replayed, stored).map(({ from, path, to }) => ({ path, replayed: from, stored: to }))
 
 /** More differing leaves than this are not listed. */
 const leafLimit = 50

@@ -1,8 +1,8 @@
 import * as Upgrade from "../call/Upgrade.ts"
 import type { Json, StoredEntity, StoredInput } from "../store/Journal.ts"
-import * as Fold from "./Fold.ts"
+import * as Replay from "./Replay.ts"
 
-/** A row of `webhook_delivery` as the story shows it; times are epoch milliseconds. */
+/** A row of `webhook_delivery` as the timeline shows it; times are epoch milliseconds. */
 export interface Delivery {
   readonly eventId: string
   readonly deliveryId: string
@@ -25,16 +25,16 @@ export interface StoredEvent {
 }
 
 /**
- * The story of one call: each input with the state after it, the commands and events that it caused, and what became of
+ * The timeline of one call: each input with the state after it, the commands and events that it caused, and what became of
  * the deliveries of each event.
  */
-export interface Story {
+export interface CallTimeline {
   readonly callId: string
   readonly tenantId: string
   readonly seq: number
   readonly settled: boolean
   readonly stored: Json
-  readonly steps: ReadonlyArray<Fold.Step & { readonly eventSequences: ReadonlyArray<number> }>
+  readonly steps: ReadonlyArray<Replay.Step & { readonly eventSequences: ReadonlyArray<number> }>
   readonly events: ReadonlyArray<{
     readonly id: string
     readonly sequence: number
@@ -43,33 +43,33 @@ export interface Story {
     readonly data: Json
     readonly deliveries: ReadonlyArray<Delivery>
   }>
-  /** True: folding the journal gives the stored state and the stored events. */
+  /** True: replaying the journal gives the stored state and the stored events. */
   readonly agrees: boolean
-  readonly differences: ReadonlyArray<Fold.Difference>
+  readonly differences: ReadonlyArray<Replay.Difference>
 }
 
 /** Pure. What was committed after `entity` was read (later inputs, events, deliveries of them) is left out. */
-export const tell = (
+export const make = (
   entity: StoredEntity,
   allInputs: ReadonlyArray<StoredInput>,
   allEvents: ReadonlyArray<StoredEvent>,
   deliveries: ReadonlyArray<Delivery>
-): Story => {
+): CallTimeline => {
   const inputs = allInputs.filter((input) => input.seq <= entity.seq)
-  const folded = Fold.fold(inputs)
+  const replayed = Replay.replay(inputs)
   let sequence = 0
-  const steps = folded.map((step) => ({ ...step, eventSequences: step.events.map(() => ++sequence) }))
+  const steps = replayed.map((step) => ({ ...step, eventSequences: step.events.map(() => ++sequence) }))
   const lastSequence = sequenceOf(entity.state) ?? sequence
   const events = allEvents.filter((event) => event.sequence <= lastSequence)
   const byEvent = Map.groupBy(deliveries, (delivery) => delivery.eventId)
   const differences = [
     ...gaps(inputs, entity.seq),
     ...steps.flatMap(({ fault, seq }) =>
-      fault === null ? [] : [{ path: `input ${seq}`, folded: fault, stored: "accepted" }]
+      fault === null ? [] : [{ path: `input ${seq}`, replayed: fault, stored: "accepted" }]
     ),
-    ...Fold.differences(steps.at(-1)?.state ?? null, Upgrade.shape(entity)),
+    ...Replay.differences(steps.at(-1)?.state ?? null, Upgrade.shape(entity)),
     ...eventDifferences(
-      folded.flatMap((step) => step.events),
+      replayed.flatMap((step) => step.events),
       events
     )
   ]
@@ -93,23 +93,23 @@ export const tell = (
   }
 }
 
-const gaps = (inputs: ReadonlyArray<StoredInput>, last: number): ReadonlyArray<Fold.Difference> => {
+const gaps = (inputs: ReadonlyArray<StoredInput>, last: number): ReadonlyArray<Replay.Difference> => {
   const there = new Set(inputs.map((input) => input.seq))
   const missing = Array.from({ length: last }, (_, index) => index + 1).filter((seq) => !there.has(seq))
-  return missing.map((seq) => ({ path: `input ${seq}`, folded: "missing from the journal", stored: "committed" }))
+  return missing.map((seq) => ({ path: `input ${seq}`, replayed: "missing from the journal", stored: "committed" }))
 }
 
 /** The events that the machine raises now against those that were stored and delivered then. */
 const eventDifferences = (
-  folded: ReadonlyArray<{ readonly type: string; readonly data: unknown }>,
+  replayed: ReadonlyArray<{ readonly type: string; readonly data: unknown }>,
   stored: ReadonlyArray<StoredEvent>
-): ReadonlyArray<Fold.Difference> => {
+): ReadonlyArray<Replay.Difference> => {
   const bySequence = new Map(stored.map((event) => [event.sequence, event]))
-  const last = Math.max(folded.length, ...bySequence.keys())
+  const last = Math.max(replayed.length, ...bySequence.keys())
   return Array.from({ length: last }, (_, index) => index + 1).flatMap((sequence) => {
-    const raised = folded[sequence - 1]
+    const raised = replayed[sequence - 1]
     const kept = bySequence.get(sequence)
-    return Fold.differences(
+    return Replay.differences(
       raised === undefined ? null : { type: raised.type, data: raised.data },
       kept === undefined ? null : { type: kept.type, data: dataOf(kept.body) }
     ).map((difference) => ({

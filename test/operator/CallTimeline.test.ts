@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { isSettled, machineVersion } from "../../src/call/CallMachine.ts"
 import { stateVersion } from "../../src/call/CallState.ts"
 import * as Id from "../../src/domain/Id.ts"
-import * as Story from "../../src/operator/Story.ts"
-import * as StoryText from "../../src/operator/StoryText.ts"
+import * as CallTimeline from "../../src/operator/CallTimeline.ts"
+import * as CallTimelineText from "../../src/operator/CallTimelineText.ts"
 import type { Json, StoredEntity, StoredInput } from "../../src/store/Journal.ts"
 import * as CallSample from "../call/CallSample.ts"
 
@@ -36,7 +36,7 @@ const stored = (call: CallSample.Scene) => {
     machineVersion,
     input: json(input)
   }))
-  const events = CallSample.events(call).map((event, index): Story.StoredEvent => ({
+  const events = CallSample.events(call).map((event, index): CallTimeline.StoredEvent => ({
     id: Id.deriveUuid(call.state.id, "event", index + 1),
     sequence: index + 1,
     type: event.type,
@@ -46,7 +46,7 @@ const stored = (call: CallSample.Scene) => {
   return { entity, inputs, events }
 }
 
-const delivery = (eventId: string, fields: Partial<Story.Delivery> = {}): Story.Delivery => ({
+const delivery = (eventId: string, fields: Partial<CallTimeline.Delivery> = {}): CallTimeline.Delivery => ({
   eventId,
   deliveryId: "d",
   destination: "svc_sub_1",
@@ -59,18 +59,18 @@ const delivery = (eventId: string, fields: Partial<Story.Delivery> = {}): Story.
   ...fields
 })
 
-describe("the story of a call", () => {
+describe("the timeline of a call", () => {
   it("agrees with what is stored, and tells each input with its state, commands and events", () => {
     const { entity, events, inputs } = stored(scene())
-    const story = Story.tell(entity, inputs, events, [])
-    assert.deepStrictEqual(story.differences, [])
-    assert.isTrue(story.agrees)
+    const timeline = CallTimeline.make(entity, inputs, events, [])
+    assert.deepStrictEqual(timeline.differences, [])
+    assert.isTrue(timeline.agrees)
     assert.deepStrictEqual(
-      story.steps.map(({ eventSequences, state }) => [state?.status, ...eventSequences]),
+      timeline.steps.map(({ eventSequences, state }) => [state?.status, ...eventSequences]),
       [["initiated", 1], ["ringing", 2], ["answered", 3], ["answered"], ["answered", 4], ["ended", 5, 6]]
     )
     assert.deepStrictEqual(
-      story.steps[0]?.commands.map(({ type }) => type),
+      timeline.steps[0]?.commands.map(({ type }) => type),
       ["dial"]
     )
   })
@@ -78,21 +78,21 @@ describe("the story of a call", () => {
   it("leaves out what was committed after the state was read", () => {
     const now = stored(scene())
     const before = stored({ ...scene(), state: CallSample.start(CallSample.place(), 1_000_000).state })
-    const story = Story.tell(before.entity, now.inputs, now.events, [])
-    assert.deepStrictEqual(story.differences, [])
-    assert.strictEqual(story.steps.length, 1)
+    const timeline = CallTimeline.make(before.entity, now.inputs, now.events, [])
+    assert.deepStrictEqual(timeline.differences, [])
+    assert.strictEqual(timeline.steps.length, 1)
   })
 
-  it("names every place where the fold is not what is stored", () => {
+  it("names every place where the replay is not what is stored", () => {
     const { entity, events, inputs } = stored(scene())
     const state = { ...(entity.state as object), status: "failed", costCents: 99 } as Json
     const forged = events.map((event) =>
       event.sequence === 4 ? { ...event, body: event.body.replace('"digit":"7"', '"digit":"8"') } : event
     )
-    const story = Story.tell({ ...entity, state }, inputs, forged, [])
-    assert.isFalse(story.agrees)
+    const timeline = CallTimeline.make({ ...entity, state }, inputs, forged, [])
+    assert.isFalse(timeline.agrees)
     assert.deepStrictEqual(
-      story.differences.map(({ folded, path, stored: there }) => [path, folded, there]),
+      timeline.differences.map(({ path, replayed, stored: there }) => [path, replayed, there]),
       [
         ["status", "ended", "failed"],
         ["costCents", 1, 99],
@@ -103,13 +103,13 @@ describe("the story of a call", () => {
 
   it("says which input is missing, and which the machine does not take again", () => {
     const { entity, events, inputs } = stored(scene())
-    const story = Story.tell(
+    const timeline = CallTimeline.make(
       entity,
       inputs.filter(({ seq }) => seq !== 3),
       events,
       []
     )
-    const paths = story.differences.map(({ folded, path }) => `${path}: ${JSON.stringify(folded)}`)
+    const paths = timeline.differences.map(({ path, replayed }) => `${path}: ${JSON.stringify(replayed)}`)
     assert.include(paths, 'input 3: "missing from the journal"')
     assert.include(paths, 'input 4: "the machine answers rejected this time"')
   })
@@ -117,10 +117,10 @@ describe("the story of a call", () => {
   it("goes on behind an input that makes the machine throw", () => {
     const { entity, events, inputs } = stored(scene())
     const broken = inputs.map((input) => (input.seq === 2 ? { ...input, input: { type: "carrier" } } : input))
-    const story = Story.tell(entity, broken, events, [])
-    assert.isFalse(story.agrees)
-    assert.strictEqual(story.steps.length, inputs.length)
-    assert.match(story.steps[1]?.fault ?? "", /^the machine throws/)
+    const timeline = CallTimeline.make(entity, broken, events, [])
+    assert.isFalse(timeline.agrees)
+    assert.strictEqual(timeline.steps.length, inputs.length)
+    assert.match(timeline.steps[1]?.fault ?? "", /^the machine throws/)
   })
 
   it("reads as a timeline", () => {
@@ -132,8 +132,8 @@ describe("the story of a call", () => {
       sentAt: 1_031_000,
       nextRetryAt: 1_151_000
     })
-    const story = Story.tell(entity, inputs, events, [delivery(events[0]?.id ?? ""), failing])
-    const text = StoryText.render(story, { states: false })
+    const timeline = CallTimeline.make(entity, inputs, events, [delivery(events[0]?.id ?? ""), failing])
+    const text = CallTimelineText.render(timeline, { states: false })
     for (const line of [
       "ended, normal_clearing by callee, 1 cents (rated)",
       "    +0.000 s  #1  place from=+12025550150 to=+12025550100 customerReference=order 7 timeoutSecs=60",
@@ -145,15 +145,18 @@ describe("the story of a call", () => {
       "    +1.200 s  #4  action play url=https://a.example/b.wav loop=1 targetLegs=self",
       "    +2.000 s  #5  carrier media dtmf digit=7",
       "              $  charge 1 cents",
-      "Folding the journal gives the stored state and events."
+      "Replaying the journal gives the stored state and events."
     ])
       assert.include(text.split("\n"), line)
   })
 
-  it("cries out in the text when the fold differs", () => {
+  it("cries out in the text when the replay differs", () => {
     const { entity, events, inputs } = stored(scene())
     const state = { ...(entity.state as object), status: "failed" } as Json
-    const text = StoryText.render(Story.tell({ ...entity, state }, inputs, events, []), { states: true })
-    assert.include(text, "!! FOLDING THE JOURNAL DOES NOT GIVE WHAT IS STORED:\n!! status: folded ended, stored failed")
+    const text = CallTimelineText.render(CallTimeline.make({ ...entity, state }, inputs, events, []), { states: true })
+    assert.include(
+      text,
+      "!! REPLAYING THE JOURNAL DOES NOT GIVE WHAT IS STORED:\n!! status: replayed ended, stored failed"
+    )
   })
 })
