@@ -3,7 +3,7 @@ import { Cause, Context, Data, Deferred, Effect, Exit, Layer, Redacted } from "e
 import { SqlClient } from "effect/sql"
 import { resolve as resolveDns } from "node:dns/promises"
 import { join } from "node:path"
-import { Accounts, DestinationRules } from "./account/Account.ts"
+import { Accounts, DialingPermissions } from "./account/Account.ts"
 import { ApiKeys } from "./apikey/ApiKey.ts"
 import { Billing } from "./billing/Billing.ts"
 import * as Config from "./boot/Config.ts"
@@ -92,7 +92,7 @@ const core = (
     Tenants.layer({ baseUrl: config.baseUrl })
   ).pipe(
     Layer.provideMerge(Onboarded.layer),
-    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DestinationRules.layer, Numbers.layer, webhooks)),
+    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks)),
     Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(
       Layer.mergeAll(

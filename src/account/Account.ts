@@ -11,7 +11,7 @@ import * as LiveAccounts from "./LiveAccounts.ts"
 
 export { callLimit, type Live, type Told } from "./AccountMachine.ts"
 export type { Operator } from "./AccountRecord.ts"
-export { DestinationRules, type Rule, type RuleKind } from "./DestinationRules.ts"
+export { DialingPermissions, type Rule, type RuleKind } from "./DialingPermissions.ts"
 
 /**
  * Accounts: admission of calls, status and quota of a tenant, guide/money.md.

@@ -19,7 +19,7 @@ export interface Behavior<State, Input extends {}, Effects, Asked, Answer> {
    * Writes everything of a step in one transaction; gives the answer for whoever asked. Fails only when nothing was
    * written: the state stays, and whoever asked is refused. Waits for no other actor.
    *
-   * `wanted` turns false when whoever asked was refused meanwhile (`Patience`): what waits then is not written any more.
+   * `wanted` turns false when whoever asked was refused meanwhile (`AskTimeout`): what waits then is not written any more.
    */
   readonly commit: (
     step: Step<State, Input, Effects>,
@@ -117,7 +117,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
 }) {
   type Mail = Mailbox.Mail<Input, Asked, Answer>
   const { behavior, id, place, time } = options
-  const { clock, crash, deadlines, entropy, fork, patience } = options.surroundings
+  const { askTimeout, clock, crash, deadlines, entropy, fork } = options.surroundings
   const { machine } = behavior
   const mailbox = yield* Mailbox.make<Mail>(options.askRoom ?? defaultAskRoom)
   let state = options.initial
@@ -138,7 +138,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
       const done = Deferred.makeUnsafe<Answer | null, Rejected>()
       if (!Latch.isOpen(place.gate) || !Mailbox.put(mailbox, { input, ask: { asked }, done })) return Effect.fail(busy)
       touched = true
-      return Effect.flatMap(patience.wait(done), (answer) =>
+      return Effect.flatMap(askTimeout.wait(done), (answer) =>
         answer === null ? Effect.fail(closed ?? options.ended) : Effect.succeed(answer)
       )
     })
@@ -271,7 +271,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     Mailbox.took(mailbox, mail)
     current = mail
     if (!Latch.isOpen(place.gate)) yield* place.gate.await
-    // Who asked was told meanwhile that it cannot be done now (`Patience`): it must not be done later behind their back.
+    // Who asked was told meanwhile that it cannot be done now (`AskTimeout`): it must not be done later behind their back.
     if (mail !== null && (mail.done === null || !Deferred.isDoneUnsafe(mail.done))) yield* handle(mail)
     current = null
     // The first input did not make the entity: there is nothing to keep alive.

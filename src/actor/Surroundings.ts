@@ -1,16 +1,16 @@
 import { Clock, Effect, type Fiber, FiberSet } from "effect"
+import * as AskTimeout from "./AskTimeout.ts"
 import { CrashPoint, type Point } from "./CrashPoint.ts"
 import * as Deadlines from "./Deadlines.ts"
 import { Entropy } from "./Entropy.ts"
-import * as Patience from "./Patience.ts"
 
 /** What all actors of a registry share. */
 export interface Surroundings {
+  readonly askTimeout: AskTimeout.AskTimeout
   readonly clock: Clock.Clock
   readonly entropy: Entropy["Service"]
   readonly crash: (point: Point) => void
   readonly deadlines: Deadlines.Deadlines
-  readonly patience: Patience.Patience
   /** Starts a fiber that ends with the registry at the latest. */
   readonly fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
 }
@@ -18,11 +18,11 @@ export interface Surroundings {
 /** `outage`: true while nothing can be committed. */
 export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>) {
   return {
+    askTimeout: yield* AskTimeout.make(outage),
     clock: yield* Clock.Clock,
     entropy: yield* Entropy,
     crash: yield* CrashPoint,
     deadlines: yield* Deadlines.make,
-    patience: yield* Patience.make(outage),
     fork: yield* FiberSet.makeRuntime<never, void>()
   } satisfies Surroundings
 })

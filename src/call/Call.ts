@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { Accounts, DestinationRules } from "../account/Account.ts"
+import { Accounts, DialingPermissions } from "../account/Account.ts"
 import { Billing } from "../billing/Billing.ts"
 import { Carrier, CarrierSink } from "../carrier/Carrier.ts"
 import { Connections } from "../connection/Connection.ts"
@@ -77,7 +77,7 @@ export class Calls extends Context.Service<
           numbers: yield* Numbers,
           billing: yield* Billing,
           carrier: yield* Carrier,
-          destinations: yield* DestinationRules,
+          dialing: yield* DialingPermissions,
           maxCallSecs: options.maxCallSecs
         }
         let accepting = true

@@ -2,7 +2,7 @@ import { Effect, FiberSet, Latch, Result } from "effect"
 import { Accounts, type Live } from "../account/Account.ts"
 import type { Actor, Behavior, Handled, Step } from "../actor/Actor.ts"
 import * as EntityTime from "../actor/EntityTime.ts"
-import * as Patience from "../actor/Patience.ts"
+import * as AskTimeout from "../actor/AskTimeout.ts"
 import * as Registry from "../actor/Registry.ts"
 import type { Authority, CarrierEvent, Told } from "../carrier/Carrier.ts"
 import { inTime } from "../carrier/CarrierEvent.ts"
@@ -60,7 +60,7 @@ export const make = Effect.gen(function* () {
     const { before, effects, state } = step
     const rendered = asked === null ? nobodyAsked : render(state, asked)
     if ((yield* journal.commitWhile(commitOf(step, asked, rendered), wanted)) === null)
-      return yield* Patience.unavailable
+      return yield* AskTimeout.unavailable
     if (before === null) yield* accounts.began(state.tenantId, state.id)
     yield* Effect.forEach(effects.tells, (told) => accounts.told(state.tenantId, told), { discard: true })
     return rendered

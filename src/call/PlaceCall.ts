@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type Accounts, callLimit, type DestinationRules } from "../account/Account.ts"
+import { type Accounts, callLimit, type DialingPermissions } from "../account/Account.ts"
 import type { Billing } from "../billing/Billing.ts"
 import type { Carrier } from "../carrier/Carrier.ts"
 import type { Connections } from "../connection/Connection.ts"
@@ -26,7 +26,7 @@ export interface Caller {
 }
 
 /**
- * Places a call, guide/calls.md#order-of-checks: route, caller id, destination, money and caps; then the
+ * Places a call, guide/calls.md#order-of-checks: route, caller id, dialing permission, money and caps; then the
  * call's first state, `call.started` and the receipt are one commit, and only then is the carrier asked.
  */
 export const make = (doors: {
@@ -36,10 +36,10 @@ export const make = (doors: {
   readonly numbers: Numbers["Service"]
   readonly billing: Billing["Service"]
   readonly carrier: Carrier["Service"]
-  readonly destinations: DestinationRules["Service"]
+  readonly dialing: DialingPermissions["Service"]
   readonly maxCallSecs: number
 }) => {
-  const { accounts, billing, carrier, connections, destinations, numbers, registry } = doors
+  const { accounts, billing, carrier, connections, dialing, numbers, registry } = doors
 
   const checkCallerId = Effect.fnUntraced(function* ({ tenantId }: Caller, request: PlaceRequest) {
     if (request.callerIdForwarding) {
@@ -63,7 +63,7 @@ export const make = (doors: {
   return Effect.fnUntraced(function* (caller: Caller, request: PlaceRequest, slot: Slot | null) {
     const route = yield* connections.resolve(caller.tenantId, request.routeId)
     yield* checkCallerId(caller, request)
-    yield* destinations.check(caller.tenantId, request.to)
+    yield* dialing.check(caller.tenantId, request.to)
     const microUsdPerMinute = yield* billing.rate("outbound", request.to)
     const incarnation = carrier.incarnation(route.adapter)
     if (incarnation === null)

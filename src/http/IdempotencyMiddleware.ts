@@ -51,8 +51,7 @@ export const once = <R>(
               const rendered = Refusal.render(rejected)
               return Effect.as(idempotency.remember(slot, rendered), Refusal.respond(rendered))
             }),
-            // A failure of ours may still be on its way into the journal (an outage that outlasted the caller's
-            // patience).
+            // A failure of ours may still be on its way into the journal: the caller's wait can end before an outage does.
             Effect.onExit((exit) =>
               Exit.isSuccess(exit) ? Effect.sync(() => idempotency.release(slot)) : idempotency.releaseWhenSettled(slot)
             )

@@ -10,7 +10,7 @@ import * as Slot from "./Slot.ts"
 export const inFlightLimit = 10_000
 
 /** How long a request waits here for the database before it is a 503 (src/README.md#one-writer). */
-const patienceMs = 2_000
+const timeoutMs = 2_000
 
 /**
  * First responses, guide/idempotency.md: what runs is in memory, what ran is a row of the commit that it made.
@@ -41,7 +41,7 @@ export class Idempotency extends Context.Service<
     Effect.gen(function* () {
       const journal = yield* Journal.Journal
       return make({
-        find: yield* ReceiptLookup.make(patienceMs),
+        find: yield* ReceiptLookup.make(timeoutMs),
         store: (receipt) => Effect.asVoid(journal.commit({ ...Journal.empty, receipt })),
         settled: Effect.asVoid(journal.commit(Journal.empty))
       })
@@ -118,7 +118,7 @@ const make = (rows: {
   const remember = Effect.fnUntraced(function* (slot: Slot.Slot, rendered: Slot.Rendered) {
     const receipt = Slot.receipt(slot, rendered, yield* Clock.currentTimeMillis)
     if (receipt === null) return
-    const written = yield* rows.store(receipt).pipe(Effect.interruptible, Effect.timeoutOption(patienceMs))
+    const written = yield* rows.store(receipt).pipe(Effect.interruptible, Effect.timeoutOption(timeoutMs))
     if (Option.isNone(written)) return yield* away
   })
 

@@ -29,10 +29,10 @@ CROSS JOIN LATERAL (
  * Looks receipts up: those that are asked for while one statement runs share the next one, so that under load a request
  * costs a part of a round trip.
  *
- * `find` gives the receipt or null, and none when the database has not answered for `patience`: then everybody who
+ * `find` gives the receipt or null, and none when the database has not answered for `timeoutMs`: then everybody who
  * waits is told so. The queue is bounded by those who may ask (`Idempotency.inFlightLimit`).
  */
-export const make = Effect.fnUntraced(function* (patience: number) {
+export const make = Effect.fnUntraced(function* (timeoutMs: number) {
   const sql = yield* SqlClient.SqlClient
   const waiting = yield* Queue.unbounded<Waiting>()
 
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (patience: number) {
   const serve = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
     // Giving a statement up takes the client seconds when the database is silent: nobody waits for that.
     const looking = yield* Effect.forkDetach(Effect.orDie(look(batch)))
-    const exit = yield* Effect.timeoutOption(Fiber.await(looking), patience)
+    const exit = yield* Effect.timeoutOption(Fiber.await(looking), timeoutMs)
     if (Option.isSome(exit)) {
       const found = exit.value
       return answer(batch, (ordinal) => Exit.map(found, (rows) => Option.some(rows.get(ordinal) ?? null)))

@@ -54,7 +54,7 @@ const password = async (args: Arguments): Promise<string | undefined> => {
 const oneTenant = { positionals: ["id|slug"], options: {}, usage: "" } as const
 const tenant = (args: Arguments) => args.positional("id|slug")
 
-const destination = (
+const dialingPermission = (
   kind: "block-country" | "allow-country" | "block-prefix",
   does: string,
   positional: string
@@ -215,9 +215,13 @@ export const commands: ReadonlyArray<Command> = [
     body: () => ({}),
     print: rowsOf("direction", "prefix", "micro_usd_per_minute")
   },
-  destination("block-country", "refuses calls to a country (ISO 3166 code), for all tenants or for one", "country"),
-  destination("allow-country", "refuses calls to every country but those allowed", "country"),
-  destination("block-prefix", "refuses calls to numbers that begin so (E.164 with its +)", "prefix"),
+  dialingPermission(
+    "block-country",
+    "refuses calls to a country (ISO 3166 code), for all tenants or for one",
+    "country"
+  ),
+  dialingPermission("allow-country", "refuses calls to every country but those allowed", "country"),
+  dialingPermission("block-prefix", "refuses calls to numbers that begin so (E.164 with its +)", "prefix"),
   {
     words: "destinations remove",
     does: "takes one rule away",

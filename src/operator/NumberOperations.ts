@@ -1,7 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import { Rejected } from "../domain/Rejected.ts"
 import { Numbers } from "../number/Number.ts"
-import * as NumberSheet from "./NumberSheet.ts"
+import * as NumberCsvTable from "./NumberCsvTable.ts"
 import * as Operation from "./Operation.ts"
 
 /** `numbers import`. */
@@ -10,7 +10,7 @@ export const make = Effect.map(Numbers, (numbers) => [
     "numbers/import",
     Schema.Struct({ csv: Schema.String }),
     Effect.fnUntraced(function* ({ csv }) {
-      const entries = NumberSheet.read(csv)
+      const entries = NumberCsvTable.read(csv)
       if (Result.isFailure(entries)) return yield* Rejected.of("invalid_request", entries.failure)
       yield* numbers.importInventory(entries.success)
       yield* Effect.logInfo("numbers imported by the operator", { numbers: entries.success.length })

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import * as CallOperations from "./CallOperations.ts"
-import * as DestinationOperations from "./DestinationOperations.ts"
+import * as DialingPermissionOperations from "./DialingPermissionOperations.ts"
 import * as InboundOperations from "./InboundOperations.ts"
 import * as JobOperations from "./JobOperations.ts"
 import * as NumberOperations from "./NumberOperations.ts"
@@ -15,7 +15,7 @@ export const make = Effect.map(
     TenantOperations.make,
     NumberOperations.make,
     RateOperations.make,
-    DestinationOperations.make,
+    DialingPermissionOperations.make,
     InboundOperations.make,
     CallOperations.make,
     JobOperations.make

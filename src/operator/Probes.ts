@@ -9,7 +9,7 @@ import * as JobMetrics from "./JobMetrics.ts"
 import * as ProcessFacts from "./ProcessFacts.ts"
 
 /** A probe answers within this, whatever the database does. */
-const patience = "1 second"
+const probeTimeout = "1 second"
 
 /** More due deliveries than this are not counted: the number says "many", and costs no more. */
 const dueLimit = 100_000
@@ -33,7 +33,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
   const facts = yield* ProcessFacts.make
 
   const answers = Effect.as(sql`SELECT 1`, true).pipe(
-    Effect.timeout(patience),
+    Effect.timeout(probeTimeout),
     Effect.catchCause(() => Effect.succeed(false))
   )
 
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
     SELECT count(*)::float8 AS due FROM
       (SELECT FROM webhook_delivery WHERE due_at <= now() LIMIT ${dueLimit}) AS counted`.pipe(
     Effect.map((rows) => rows[0]?.due ?? Number.NaN),
-    Effect.timeout(patience),
+    Effect.timeout(probeTimeout),
     Effect.catchCause(() => Effect.succeed(Number.NaN))
   )
 
@@ -62,7 +62,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
       yield* Metric.update(liveCalls, yield* calls.liveCount)
       yield* Metric.update(unavailable, (yield* journal.unavailableForMs) / 1000)
       yield* Metric.update(deliveriesDue, yield* countDue)
-      yield* JobMetrics.update(jobs, patience)
+      yield* JobMetrics.update(jobs, probeTimeout)
       const text = ProcessFacts.format(facts()) + (yield* PrometheusMetrics.format())
       return HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
     })

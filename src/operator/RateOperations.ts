@@ -2,9 +2,9 @@ import { Effect, Result, Schema } from "effect"
 import { Billing } from "../billing/Billing.ts"
 import { Rejected } from "../domain/Rejected.ts"
 import * as Operation from "./Operation.ts"
-import * as RateSheet from "./RateSheet.ts"
+import * as RateCsvTable from "./RateCsvTable.ts"
 
-/** `rates import`, `rates list`, guide/operation.md#rates-and-destinations. */
+/** `rates import`, `rates list`, guide/operation.md#rates-and-dialing-permissions. */
 export const make = Effect.gen(function* () {
   const billing = yield* Billing
   return [
@@ -12,7 +12,7 @@ export const make = Effect.gen(function* () {
       "rates/import",
       Schema.Struct({ csv: Schema.String }),
       Effect.fnUntraced(function* ({ csv }) {
-        const rates = RateSheet.read(csv)
+        const rates = RateCsvTable.read(csv)
         if (Result.isFailure(rates)) return yield* Rejected.of("invalid_request", rates.failure)
         yield* billing.setRates(rates.success)
         yield* Effect.logInfo("rate deck replaced by the operator", { rates: rates.success.length })

@@ -26,7 +26,7 @@ const silence = "30 seconds"
 const slowMs = 2_000
 
 /** How long closing waits for an unreachable database; what waited then was never acknowledged. */
-const closingPatience = "10 seconds"
+const closingTimeout = "10 seconds"
 
 /**
  * Takes partitions of the journal (raises their epochs), then writes batches over all of them until the layer closes.
@@ -210,7 +210,7 @@ export const layer = (options: {
       )
       // The queue is in order: when a commit of nothing is through, everything before it is.
       yield* Effect.addFinalizer(() =>
-        ownership.held.size === 0 ? Effect.void : Effect.ignore(Effect.timeout(commit(empty), closingPatience))
+        ownership.held.size === 0 ? Effect.void : Effect.ignore(Effect.timeout(commit(empty), closingTimeout))
       )
 
       return Journal.of({

@@ -2,7 +2,7 @@ import { Clock, Effect, Metric, Result } from "effect"
 import { CrashPoint } from "../actor/CrashPoint.ts"
 import { Egress } from "../egress/Egress.ts"
 import { Vault } from "../store/Vault.ts"
-import * as DeliveryMachine from "./DeliveryMachine.ts"
+import * as RetryPolicy from "./RetryPolicy.ts"
 import type * as DeliveryQueue from "./DeliveryQueue.ts"
 import * as Signature from "./Signature.ts"
 
@@ -63,7 +63,7 @@ export const make = Effect.fnUntraced(function* (options: {
         ? { reply: answered(answer.success.status), sentAt, snippet: text(answer.success.body) }
         : { reply: { type: "transport_error", message: answer.failure.message } as const, sentAt, snippet: null }
     })
-    const verdict = DeliveryMachine.judge(delivery.attemptNo, reply, options.delaysMs)
+    const verdict = RetryPolicy.judge(delivery.attemptNo, reply, options.delaysMs)
     yield* Metric.update(counted[verdict.status], 1)
     return {
       id: delivery.id,
@@ -73,7 +73,7 @@ export const make = Effect.fnUntraced(function* (options: {
       retryAfterMs: verdict.status === "queued" ? verdict.retryAfterMs : null,
       statusCode: reply.type === "answered" ? reply.statusCode : null,
       bodySnippet: snippet,
-      errorMessage: DeliveryMachine.explain(reply),
+      errorMessage: RetryPolicy.explain(reply),
       sentAt
     }
   })
@@ -87,7 +87,7 @@ interface Signed {
 type Target = Signed | { readonly url: string; readonly secret: null }
 
 interface Sent {
-  readonly reply: DeliveryMachine.Reply
+  readonly reply: RetryPolicy.Reply
   readonly sentAt: number | null
   readonly snippet: string | null
 }

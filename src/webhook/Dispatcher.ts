@@ -6,7 +6,7 @@ import type { Vault } from "../store/Vault.ts"
 import * as Attempt from "./Attempt.ts"
 import * as Claimer from "./Claimer.ts"
 import * as ClockSteps from "./ClockSteps.ts"
-import * as DeliveryMachine from "./DeliveryMachine.ts"
+import * as RetryPolicy from "./RetryPolicy.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
 import * as Destination from "./Destination.ts"
 import * as OutcomeWriter from "./OutcomeWriter.ts"
@@ -54,7 +54,7 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
 
       const attempt = yield* Attempt.make({
         version: options.version,
-        delaysMs: options.delaysMs ?? DeliveryMachine.schedule
+        delaysMs: options.delaysMs ?? RetryPolicy.schedule
       })
       const claimer = yield* Claimer.make({ load: () => (closing ? 1 : underWay / maxUnderWay) })
       const writer = yield* OutcomeWriter.make({ wake: (made) => wakeAll(made) })

@@ -16,7 +16,7 @@ const batchLimit = 256
 const pauseMs = 5
 
 /** After this many refusals in a row, with the database there, a batch is written row by row. */
-const patience = 3
+const refusalLimit = 3
 
 /**
  * One fiber that writes outcomes, many per statement; `write` completes when the outcome is durable.
@@ -59,7 +59,7 @@ export const make = Effect.fnUntraced(function* (options: {
           yield* Effect.logWarning("webhook outcomes cannot be written", error.message)
           yield* Effect.sleep("200 millis")
           const reachable = yield* Effect.isSuccess(Effect.timeout(sql`SELECT 1`, "5 seconds"))
-          if (!reachable || refusals + 1 < patience) return yield* write(batch, reachable ? refusals + 1 : 0)
+          if (!reachable || refusals + 1 < refusalLimit) return yield* write(batch, reachable ? refusals + 1 : 0)
           if (batch.length > 1) return yield* Effect.forEach(batch, (entry) => write([entry]), { discard: true })
           yield* Effect.logError("a webhook outcome was refused by the database", error)
           finish(batch)

@@ -1,6 +1,6 @@
 import { Effect, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
-import { Accounts, DestinationRules } from "../../src/account/Account.ts"
+import { Accounts, DialingPermissions } from "../../src/account/Account.ts"
 import { ApiKeys } from "../../src/apikey/ApiKey.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Database from "../../src/boot/Database.ts"
@@ -54,7 +54,7 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
       Layer.mergeAll(Calls.layer({ maxCallSecs: 14_400 }), Tenants.layer({ baseUrl: "http://127.0.0.1" }))
     ),
     Layer.provideMerge(Onboarded.layer),
-    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DestinationRules.layer, Numbers.layer, webhooks)),
+    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks)),
     Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(
       Layer.mergeAll(

@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
-import { DestinationRules } from "../../src/account/DestinationRules.ts"
+import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier } from "../../src/carrier/Carrier.ts"
 import { Numbers } from "../../src/number/Number.ts"
@@ -11,7 +11,7 @@ import * as Features from "../support/Features.ts"
 import * as Sample from "./CallSample.ts"
 
 const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
-  Layer.provideMerge(Layer.merge(DestinationRules.layer, Carrier.layer)),
+  Layer.provideMerge(Layer.merge(DialingPermissions.layer, Carrier.layer)),
   Layer.provideMerge(Features.layer),
   Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
 )

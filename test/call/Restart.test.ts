@@ -2,7 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, References, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
-import { DestinationRules } from "../../src/account/DestinationRules.ts"
+import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { decodeAction } from "../../src/call/verb/Verbs.ts"
 import { Carrier, CarrierSink } from "../../src/carrier/Carrier.ts"
@@ -13,7 +13,7 @@ import * as TestDatabase from "../support/TestDatabase.ts"
 /** An engine over the database of the test, and everything that it holds in memory. */
 const engine = (label: string) =>
   Calls.layer({ maxCallSecs: 3600 }).pipe(
-    Layer.provideMerge(Layer.merge(DestinationRules.layer, Carrier.layer)),
+    Layer.provideMerge(Layer.merge(DialingPermissions.layer, Carrier.layer)),
     Layer.provideMerge(Features.startedAgain(label)),
     Layer.orDie
   )

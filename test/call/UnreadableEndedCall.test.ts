@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
-import { DestinationRules } from "../../src/account/DestinationRules.ts"
+import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier, type CarrierCommand, CarrierSink } from "../../src/carrier/Carrier.ts"
 import { Numbers } from "../../src/number/Number.ts"
@@ -10,7 +10,7 @@ import * as Features from "../support/Features.ts"
 import * as Sample from "./CallSample.ts"
 
 const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
-  Layer.provideMerge(Layer.merge(DestinationRules.layer, Carrier.layer)),
+  Layer.provideMerge(Layer.merge(DialingPermissions.layer, Carrier.layer)),
   Layer.provideMerge(Features.layer),
   Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
 )

@@ -5,7 +5,7 @@ import { catalogue } from "../../src/domain/ErrorCatalogue.ts"
 import * as CallEvent from "../../src/domain/event/CallEvent.ts"
 import { catalogue as events, eventTypes, isEventType } from "../../src/domain/event/EventCatalogue.ts"
 import { endpointScopes } from "../../src/domain/Scope.ts"
-import * as DeliveryMachine from "../../src/webhook/DeliveryMachine.ts"
+import * as RetryPolicy from "../../src/webhook/RetryPolicy.ts"
 
 /** What the guide's tables say is what the code's tables say. */
 
@@ -100,6 +100,6 @@ describe("the guide's tables", () => {
       const [, count, name = ""] = /^(\d+) (second|minute|hour)s?$/.exec(after) ?? []
       return /^\d+$/.test(attempt) ? [Number(count) * (unit[name] ?? Number.NaN)] : []
     })
-    expect(told).toEqual(DeliveryMachine.schedule)
+    expect(told).toEqual(RetryPolicy.schedule)
   })
 })

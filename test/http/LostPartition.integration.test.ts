@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { Context, Effect, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
-import { DestinationRules } from "../../src/account/DestinationRules.ts"
+import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier } from "../../src/carrier/Carrier.ts"
 import * as SimulatorCarrier from "../../src/carrier/simulator/SimulatorCarrier.ts"
@@ -41,7 +41,7 @@ const layers = (label: string, partitions: ReadonlyArray<number>) =>
     Layer.provideMerge(
       Layer.merge(Calls.layer({ maxCallSecs: 3600 }), Webhooks.layer({ ownsConnection: () => Effect.succeed(true) }))
     ),
-    Layer.provideMerge(Layer.merge(DestinationRules.layer, Carrier.layer)),
+    Layer.provideMerge(Layer.merge(DialingPermissions.layer, Carrier.layer)),
     Layer.provideMerge(Features.startedAs(label, partitions))
   )
 

@@ -20,7 +20,7 @@ const slot = (idempotencyKey: string) =>
 
 layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Looking receipts up", (it) => {
   // Giving a statement up takes the client five seconds more: it asks the silent server to cancel it.
-  it.effect("who waits for a database that is silent is told so when patience ends", () =>
+  it.effect("who waits for a database that is silent is told so when its time is up", () =>
     Effect.gen(function* () {
       const url = new URL(Redacted.value(yield* TestDatabase.empty))
       yield* Effect.provide(Migrations.run, PgClient.layer({ url: Redacted.make(url.href) }))

@@ -354,7 +354,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
-    it.effect("blocks and allows destinations, for all and for one", () =>
+    it.effect("sets dialing permissions, for all and for one", () =>
       Effect.gen(function* () {
         const { tenantId: id } = yield* signup("rules")
         const rule = (...args: ReadonlyArray<string>) => Effect.map(operator("destinations", ...args, "--json"), jsonOf)

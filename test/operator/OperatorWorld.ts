@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { Context, Effect, Layer, References } from "effect"
-import { DestinationRules } from "../../src/account/DestinationRules.ts"
+import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier, type CarrierCommand } from "../../src/carrier/Carrier.ts"
 import { InboundSimulator } from "../../src/carrier/InboundSimulator.ts"
@@ -58,7 +58,7 @@ export const layer = Layer.unwrap(
   Effect.map(Recorded, ({ reasons, tokenFile }) => OperatorServer.layer({ port: 0, tokenFile, ready: () => reasons }))
 ).pipe(
   Layer.provideMerge(Calls.layer({ maxCallSecs: 3600 })),
-  Layer.provideMerge(Layer.mergeAll(DestinationRules.layer, carrier, phones)),
+  Layer.provideMerge(Layer.mergeAll(DialingPermissions.layer, carrier, phones)),
   Layer.provideMerge(Features.layer),
   Layer.provideMerge(recorded),
   Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import * as Envelope from "../../domain/event/Envelope.ts"
 import { catalogue, type EventType, eventTypes } from "../../domain/event/EventCatalogue.ts"
 import { snippetBytes, timeoutMs } from "../../webhook/Attempt.ts"
-import { schedule } from "../../webhook/DeliveryMachine.ts"
+import { schedule } from "../../webhook/RetryPolicy.ts"
 
 /** The events in the published document: what a webhook's receiver is sent, and what its answers mean. */
 

@@ -2,14 +2,14 @@ import { Result } from "effect"
 import { isE164 } from "../domain/E164.ts"
 import { fault, type InventoryEntry } from "../number/Inventory.ts"
 import { numberTypes } from "../number/NumberView.ts"
-import * as Sheet from "./Sheet.ts"
+import * as CsvTable from "./CsvTable.ts"
 
 /** 10,000 dollars: above it is a mistyped unit. */
 const maxCents = 1_000_000
 
 /** The inventory as CSV; `features` in one cell, separated by spaces, commas or semicolons (none: `voice`). */
 export const read = (text: string): Result.Result<ReadonlyArray<InventoryEntry>, string> =>
-  Sheet.read(
+  CsvTable.read(
     text,
     {
       required: ["phone_number", "country_code", "number_type", "upfront_cost_cents", "monthly_cost_cents"],
@@ -39,8 +39,8 @@ export const read = (text: string): Result.Result<ReadonlyArray<InventoryEntry>,
           locality: cell("locality") || null,
           rateCenter: cell("rate_center") || null,
           features: features.length === 0 ? ["voice"] : features,
-          upfrontCostCents: yield* Sheet.natural("upfront_cost_cents", cell("upfront_cost_cents"), maxCents),
-          monthlyCostCents: yield* Sheet.natural("monthly_cost_cents", cell("monthly_cost_cents"), maxCents)
+          upfrontCostCents: yield* CsvTable.natural("upfront_cost_cents", cell("upfront_cost_cents"), maxCents),
+          monthlyCostCents: yield* CsvTable.natural("monthly_cost_cents", cell("monthly_cost_cents"), maxCents)
         }
         const refused = fault([entry])
         return refused === null ? entry : yield* Result.fail(refused)

@@ -1,10 +1,10 @@
 import { Result } from "effect"
 import { maxMicroUsdPerMinute, type Rate } from "../billing/RateDeck.ts"
-import * as Sheet from "./Sheet.ts"
+import * as CsvTable from "./CsvTable.ts"
 
 /** The rate deck as CSV: `direction,prefix,micro_usd_per_minute`; the prefix with or without its `+`. */
 export const read = (text: string): Result.Result<ReadonlyArray<Rate>, string> =>
-  Sheet.read(
+  CsvTable.read(
     text,
     { required: ["direction", "prefix", "micro_usd_per_minute"], optional: [] },
     (cell): Result.Result<Rate, string> => {
@@ -14,7 +14,7 @@ export const read = (text: string): Result.Result<ReadonlyArray<Rate>, string> =
       const prefix = cell("prefix").replace(/^\+/, "")
       if (!/^[0-9]{0,15}$/.test(prefix)) return Result.fail(`prefix must be at most 15 digits, not "${cell("prefix")}"`)
       return Result.map(
-        Sheet.natural("micro_usd_per_minute", cell("micro_usd_per_minute"), maxMicroUsdPerMinute),
+        CsvTable.natural("micro_usd_per_minute", cell("micro_usd_per_minute"), maxMicroUsdPerMinute),
         (microUsdPerMinute) => ({ direction, prefix, microUsdPerMinute })
       )
     },

@@ -1,18 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as DeliveryMachine from "../../src/webhook/DeliveryMachine.ts"
+import * as RetryPolicy from "../../src/webhook/RetryPolicy.ts"
 
-const answered = (statusCode: number): DeliveryMachine.Reply => ({ type: "answered", statusCode })
-const transportError: DeliveryMachine.Reply = {
+const answered = (statusCode: number): RetryPolicy.Reply => ({ type: "answered", statusCode })
+const transportError: RetryPolicy.Reply = {
   type: "transport_error",
   message: "timeout: no complete answer in time"
 }
-const retry = (retryAfterMs: number): DeliveryMachine.Verdict => ({ status: "queued", retryAfterMs })
-const failed: DeliveryMachine.Verdict = { status: "failed" }
-const succeeded: DeliveryMachine.Verdict = { status: "succeeded" }
+const retry = (retryAfterMs: number): RetryPolicy.Verdict => ({ status: "queued", retryAfterMs })
+const failed: RetryPolicy.Verdict = { status: "failed" }
+const succeeded: RetryPolicy.Verdict = { status: "succeeded" }
 
 describe("what becomes of a delivery, guide/webhooks.md#deliveries", () => {
-  const rows: ReadonlyArray<readonly [string, DeliveryMachine.Reply, DeliveryMachine.Verdict]> = [
+  const rows: ReadonlyArray<readonly [string, RetryPolicy.Reply, RetryPolicy.Verdict]> = [
     ["200", answered(200), succeeded],
     ["204", answered(204), succeeded],
     ["299", answered(299), succeeded],
@@ -32,21 +32,21 @@ describe("what becomes of a delivery, guide/webhooks.md#deliveries", () => {
     ["nobody subscribed any more", { type: "withdrawn" }, failed]
   ]
   it.each(rows)("a first attempt answered by %s", (_name, reply, verdict) => {
-    assert.deepStrictEqual(DeliveryMachine.judge(1, reply), verdict)
+    assert.deepStrictEqual(RetryPolicy.judge(1, reply), verdict)
   })
 
   it("waits 30 s, 2 min, 10 min, 1 h, 6 h and 24 h before attempts 2 to 7, and gives up after the seventh", () => {
-    const secondsAfter = [1, 2, 3, 4, 5, 6].map((attemptNo) => DeliveryMachine.judge(attemptNo, answered(503)))
+    const secondsAfter = [1, 2, 3, 4, 5, 6].map((attemptNo) => RetryPolicy.judge(attemptNo, answered(503)))
     assert.deepStrictEqual(
       secondsAfter,
       [30, 120, 600, 3_600, 21_600, 86_400].map((seconds) => retry(seconds * 1000))
     )
-    assert.deepStrictEqual(DeliveryMachine.judge(7, answered(503)), failed)
-    assert.deepStrictEqual(DeliveryMachine.judge(7, transportError), failed)
+    assert.deepStrictEqual(RetryPolicy.judge(7, answered(503)), failed)
+    assert.deepStrictEqual(RetryPolicy.judge(7, transportError), failed)
   })
 
   it("succeeds at the seventh attempt too", () => {
-    assert.deepStrictEqual(DeliveryMachine.judge(7, answered(200)), succeeded)
+    assert.deepStrictEqual(RetryPolicy.judge(7, answered(200)), succeeded)
   })
 
   it.prop(
@@ -56,7 +56,7 @@ describe("what becomes of a delivery, guide/webhooks.md#deliveries", () => {
       statusCode: Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 999 }))
     },
     ({ attemptNo, statusCode }) => {
-      const verdict = DeliveryMachine.judge(attemptNo, answered(statusCode))
+      const verdict = RetryPolicy.judge(attemptNo, answered(statusCode))
       assert.isTrue(verdict.status !== "queued" || attemptNo < 7)
     }
   )
@@ -64,8 +64,8 @@ describe("what becomes of a delivery, guide/webhooks.md#deliveries", () => {
 
 describe("the error message of a delivery", () => {
   it("is null after a success, names the status, or says what broke", () => {
-    assert.isNull(DeliveryMachine.explain(answered(201)))
-    assert.strictEqual(DeliveryMachine.explain(answered(502)), "the target answered 502")
-    assert.strictEqual(DeliveryMachine.explain(transportError), "timeout: no complete answer in time")
+    assert.isNull(RetryPolicy.explain(answered(201)))
+    assert.strictEqual(RetryPolicy.explain(answered(502)), "the target answered 502")
+    assert.strictEqual(RetryPolicy.explain(transportError), "timeout: no complete answer in time")
   })
 })

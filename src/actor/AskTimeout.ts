@@ -10,11 +10,11 @@ import { Rejected } from "../domain/Rejected.ts"
  * finds it.
  * One fiber looks at all waits, so that a wait costs a set entry and no timer.
  */
-export interface Patience {
+export interface AskTimeout {
   readonly wait: <A>(done: Deferred.Deferred<A, Rejected>) => Effect.Effect<A, Rejected>
 }
 
-export const patienceMs = 2_000
+export const timeoutMs = 2_000
 
 /** What waits behind this answer is dropped; only a statement that the database already has may still be done. */
 export const unavailable = Rejected.of("service_unavailable", "the service cannot store anything right now; try again")
@@ -23,10 +23,10 @@ export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>)
   const waits = new Map<Deferred.Deferred<never, Rejected>, number>()
 
   yield* Effect.gen(function* () {
-    yield* Effect.sleep(patienceMs / 4)
+    yield* Effect.sleep(timeoutMs / 4)
     if (waits.size === 0 || !(yield* outage)) return
     const now = yield* Monotonic.now
-    for (const [done, since] of waits) if (now - since >= patienceMs) Deferred.doneUnsafe(done, Exit.fail(unavailable))
+    for (const [done, since] of waits) if (now - since >= timeoutMs) Deferred.doneUnsafe(done, Exit.fail(unavailable))
   }).pipe(Effect.forever, Effect.forkScoped)
 
   return {
@@ -40,5 +40,5 @@ export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>)
           Effect.sync(() => waits.delete(entry))
         )
       })
-  } satisfies Patience
+  } satisfies AskTimeout
 })

@@ -6,7 +6,7 @@ import { Rejected } from "../domain/Rejected.ts"
 import * as Id from "../domain/Id.ts"
 
 /**
- * Where calls may go, guide/calls.md#destinations: country and prefix lists of the operator, for all tenants and for
+ * Where calls may go, guide/calls.md#dialing-permissions: country and prefix lists of the operator, for all tenants and for
  * one.
  *
  * The lists are small and read on every call, so they live in memory and are read again when the operator changes them.
@@ -22,8 +22,8 @@ export interface Rule {
   readonly value: string
 }
 
-export class DestinationRules extends Context.Service<
-  DestinationRules,
+export class DialingPermissions extends Context.Service<
+  DialingPermissions,
   {
     /** Fails with `country_blocked`, `country_not_allowed` or `prefix_blocked`. */
     readonly check: (tenantId: string, to: string) => Effect.Effect<void, Rejected>
@@ -31,9 +31,9 @@ export class DestinationRules extends Context.Service<
     readonly add: (rule: Omit<Rule, "id">) => Effect.Effect<Rule, Rejected>
     readonly remove: (id: string) => Effect.Effect<void, Rejected>
   }
->()("trunkline/account/DestinationRules") {
+>()("trunkline/account/DialingPermissions") {
   static readonly layer = Layer.effect(
-    DestinationRules,
+    DialingPermissions,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const entropy = yield* Entropy
@@ -46,14 +46,14 @@ export class DestinationRules extends Context.Service<
       const reread = Effect.map(read, (fresh) => {
         rules = fresh
       })
-      return DestinationRules.of({
+      return DialingPermissions.of({
         check: (tenantId, to) =>
           Effect.suspend(() => {
             const refused = refusal(rules, tenantId, to)
             return refused === null ? Effect.void : Effect.fail(refused)
           }),
         list: Effect.sync(() => rules),
-        add: Effect.fn("DestinationRules.add")(function* (rule) {
+        add: Effect.fn("DialingPermissions.add")(function* (rule) {
           if (!isValid(rule)) return yield* Rejected.of("invalid_request", `not a ${rule.kind} value: ${rule.value}`)
           const id = Id.deriveUuid(entropy.hex(16), "destination_rule")
           const now = yield* Clock.currentTimeMillis
@@ -67,7 +67,7 @@ export class DestinationRules extends Context.Service<
             kind === rule.kind && tenantId === rule.tenantId && value === rule.value
           return rules.find(is) ?? { ...rule, id }
         }, changes.withPermits(1)),
-        remove: Effect.fn("DestinationRules.remove")(function* (id) {
+        remove: Effect.fn("DialingPermissions.remove")(function* (id) {
           if (!rules.some((rule) => rule.id === id)) return yield* Rejected.of("not_found", "no such rule")
           yield* Effect.orDie(sql`DELETE FROM destination_rule WHERE id = ${id}`)
           yield* reread

@@ -1,5 +1,5 @@
 import { Clock, Effect, Schema } from "effect"
-import { DestinationRules, type Rule, type RuleKind } from "../account/DestinationRules.ts"
+import { DialingPermissions, type Rule, type RuleKind } from "../account/DialingPermissions.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import { Rejected } from "../domain/Rejected.ts"
@@ -15,10 +15,10 @@ const kinds = {
 
 const view = ({ id, kind, tenantId, value }: Rule) => ({ id, kind, value, tenant_id: tenantId })
 
-/** `destinations block-country`, `allow-country`, `block-prefix`, `remove`, `list`, guide/calls.md#destinations. */
+/** `destinations block-country`, `allow-country`, `block-prefix`, `remove`, `list`, guide/calls.md#dialing-permissions. */
 export const make = Effect.gen(function* () {
   const tenants = yield* Tenants
-  const destinations = yield* DestinationRules
+  const permissions = yield* DialingPermissions
   const journal = yield* Journal
   const entropy = yield* Entropy
 
@@ -59,9 +59,9 @@ export const make = Effect.gen(function* () {
         }
         const same = (rule: Rule) =>
           rule.kind === kind && rule.tenantId === wanted.tenantId && rule.value === wanted.value
-        const known = (yield* destinations.list).find(same)
+        const known = (yield* permissions.list).find(same)
         if (known !== undefined) return view(known)
-        const rule = yield* destinations.add(wanted)
+        const rule = yield* permissions.add(wanted)
         yield* record(rule, "added")
         return view(rule)
       })
@@ -75,9 +75,9 @@ export const make = Effect.gen(function* () {
       "destinations/remove",
       Schema.Struct({ id: Schema.String }),
       Effect.fnUntraced(function* ({ id }) {
-        const rule = (yield* destinations.list).find((each) => each.id === id)
+        const rule = (yield* permissions.list).find((each) => each.id === id)
         if (rule === undefined) return yield* Rejected.of("not_found", `no destination rule ${id}`)
-        yield* destinations.remove(id)
+        yield* permissions.remove(id)
         yield* record(rule, "removed")
         return view(rule)
       })
@@ -87,7 +87,7 @@ export const make = Effect.gen(function* () {
       Schema.Struct({ tenant: Schema.optionalKey(Operation.TenantRef) }),
       Effect.fnUntraced(function* ({ tenant }) {
         const only = yield* tenantId(tenant)
-        const rules = yield* destinations.list
+        const rules = yield* permissions.list
         // With a tenant: what holds for it, the rules for everybody among them.
         return {
           results: rules.filter((rule) => only === null || rule.tenantId === null || rule.tenantId === only).map(view)
