@@ -1,7 +1,7 @@
 import { Cause, Context, Effect, FiberSet, HashMap, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { SqlError } from "effect/sql/SqlError"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import { empty, type EntityWrite, Journal } from "../store/Journal.ts"
 import * as Outage from "../store/Outage.ts"
 import * as Machine from "./AccountMachine.ts"
@@ -38,7 +38,7 @@ export class Accounts extends Context.Service<
      * Fails with the refusals of guide/calls.md#order-of-checks. What was admitted is in flight from here on, until
      * `began` or `abandoned` is told of it; then, until it tells that it has ended.
      */
-    readonly admit: (tenantId: string, id: string, live: Machine.Live) => Effect.Effect<Admitted, Rejected>
+    readonly admit: (tenantId: string, id: string, live: Machine.Live) => Effect.Effect<Admitted, ApiError>
     /** Its first commit is written: from here on its row speaks for it. */
     readonly began: (tenantId: string, id: string) => Effect.Effect<void>
     /** What was admitted never came to be: it gives its place back. */
@@ -49,20 +49,20 @@ export class Accounts extends Context.Service<
     readonly reserving: (kind: EntityWrite["kind"], reader: LiveAccounts.Reserving) => Effect.Effect<void>
     /** Reads balance and spend again. */
     readonly moneyMoved: (tenantId: string) => Effect.Effect<void>
-    readonly overview: (tenantId: string) => Effect.Effect<Overview, Rejected>
-    readonly setQuota: (tenantId: string, quota: Partial<Machine.Quota>, by: Operator) => Effect.Effect<void, Rejected>
+    readonly overview: (tenantId: string) => Effect.Effect<Overview, ApiError>
+    readonly setQuota: (tenantId: string, quota: Partial<Machine.Quota>, by: Operator) => Effect.Effect<void, ApiError>
     readonly suspend: (
       tenantId: string,
       reason: Machine.SuspensionReason,
       by: Operator
-    ) => Effect.Effect<void, Rejected>
+    ) => Effect.Effect<void, ApiError>
     /** `ifReason`: only a suspension of that kind is lifted. */
     readonly reactivate: (
       tenantId: string,
       ifReason: Machine.SuspensionReason | null,
       by: Operator
-    ) => Effect.Effect<void, Rejected>
-    readonly close: (tenantId: string, by: Operator) => Effect.Effect<void, Rejected>
+    ) => Effect.Effect<void, ApiError>
+    readonly close: (tenantId: string, by: Operator) => Effect.Effect<void, ApiError>
     /** The account entity's first commit, for the transaction of a signup. */
     readonly opening: (tenantId: string, at: number, seed: string) => EntityWrite
     /** Told after each change of status. One listener each; they must not fail. */
@@ -131,6 +131,6 @@ export class Accounts extends Context.Service<
 const unavailableOrDie = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   return error instanceof SqlError && Outage.is(error)
-    ? Effect.fail(Rejected.of("service_unavailable", "the service cannot store anything right now; try again"))
+    ? Effect.fail(ApiError.of("service_unavailable", "the service cannot store anything right now; try again"))
     : Effect.die(error)
 }

@@ -1,7 +1,8 @@
 import { HashMap, Option } from "effect"
 import { accepted, type Machine, type Outcome, rejected, type StepContext, unchanged } from "../actor/Machine.ts"
 import * as Tell from "../actor/Tell.ts"
-import { type Code, rejection } from "../domain/ErrorCatalogue.ts"
+import { ApiError } from "../domain/ApiError.ts"
+import type { Code } from "../domain/ErrorCatalogue.ts"
 import * as Money from "../domain/Money.ts"
 
 /**
@@ -122,7 +123,7 @@ const messages: Partial<Record<Code, string>> = {
   tenant_suspended: "the tenant is suspended"
 }
 
-const refuse = (code: Code) => rejected(rejection(code, messages[code] ?? code))
+const refuse = (code: Code) => rejected(ApiError.of(code, messages[code] ?? code))
 
 export const step = (
   state: AccountState | null,

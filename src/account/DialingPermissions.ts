@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { parsePhoneNumberFromString } from "libphonenumber-js/max"
 import { Entropy } from "../actor/Entropy.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 
 /**
@@ -26,10 +26,10 @@ export class DialingPermissions extends Context.Service<
   DialingPermissions,
   {
     /** Fails with `country_blocked`, `country_not_allowed` or `prefix_blocked`. */
-    readonly check: (tenantId: string, to: string) => Effect.Effect<void, Rejected>
+    readonly check: (tenantId: string, to: string) => Effect.Effect<void, ApiError>
     readonly list: Effect.Effect<ReadonlyArray<Rule>>
-    readonly add: (rule: Omit<Rule, "id">) => Effect.Effect<Rule, Rejected>
-    readonly remove: (id: string) => Effect.Effect<void, Rejected>
+    readonly add: (rule: Omit<Rule, "id">) => Effect.Effect<Rule, ApiError>
+    readonly remove: (id: string) => Effect.Effect<void, ApiError>
   }
 >()("trunkline/account/DialingPermissions") {
   static readonly layer = Layer.effect(
@@ -54,7 +54,7 @@ export class DialingPermissions extends Context.Service<
           }),
         list: Effect.sync(() => rules),
         add: Effect.fn("DialingPermissions.add")(function* (rule) {
-          if (!isValid(rule)) return yield* Rejected.of("invalid_request", `not a ${rule.kind} value: ${rule.value}`)
+          if (!isValid(rule)) return yield* ApiError.of("invalid_request", `not a ${rule.kind} value: ${rule.value}`)
           const id = Id.deriveUuid(entropy.hex(16), "destination_rule")
           const now = yield* Clock.currentTimeMillis
           yield* Effect.orDie(sql`
@@ -68,7 +68,7 @@ export class DialingPermissions extends Context.Service<
           return rules.find(is) ?? { ...rule, id }
         }, changes.withPermits(1)),
         remove: Effect.fn("DialingPermissions.remove")(function* (id) {
-          if (!rules.some((rule) => rule.id === id)) return yield* Rejected.of("not_found", "no such rule")
+          if (!rules.some((rule) => rule.id === id)) return yield* ApiError.of("not_found", "no such rule")
           yield* Effect.orDie(sql`DELETE FROM destination_rule WHERE id = ${id}`)
           yield* reread
         }, changes.withPermits(1))
@@ -81,7 +81,7 @@ const isValid = ({ kind, value }: Omit<Rule, "id">): boolean =>
   kind === "prefix_block" ? /^\+[0-9]{1,15}$/.test(value) : /^[A-Z]{2}$/.test(value)
 
 /** Pure: the first refusal in the order country block, country allow-list, prefix block; null when the call may go. */
-export const refusal = (rules: ReadonlyArray<Rule>, tenantId: string, to: string): Rejected | null => {
+export const refusal = (rules: ReadonlyArray<Rule>, tenantId: string, to: string): ApiError | null => {
   const mine = rules.filter((rule) => rule.tenantId === null || rule.tenantId === tenantId)
   if (mine.length === 0) return null
   const of = (kind: RuleKind) => mine.filter((rule) => rule.kind === kind).map((rule) => rule.value)
@@ -90,12 +90,12 @@ export const refusal = (rules: ReadonlyArray<Rule>, tenantId: string, to: string
   if (blocked.length > 0 || allowed.length > 0) {
     const country = countryOf(to)
     if (country !== null && blocked.includes(country))
-      return Rejected.of("country_blocked", `calls to ${country} are blocked`, "to")
+      return ApiError.of("country_blocked", `calls to ${country} are blocked`, "to")
     if (allowed.length > 0 && (country === null || !allowed.includes(country)))
-      return Rejected.of("country_not_allowed", `calls to ${country ?? "that destination"} are not allowed`, "to")
+      return ApiError.of("country_not_allowed", `calls to ${country ?? "that destination"} are not allowed`, "to")
   }
   const prefix = of("prefix_block").find((value) => to.startsWith(value))
-  return prefix === undefined ? null : Rejected.of("prefix_blocked", `calls to ${prefix} are blocked`, "to")
+  return prefix === undefined ? null : ApiError.of("prefix_blocked", `calls to ${prefix} are blocked`, "to")
 }
 
 /** ISO country of an E.164 number; of a calling code that several share, the one whose plan the number fits. */

@@ -1,7 +1,7 @@
 import { Clock, Effect, HashMap } from "effect"
 import type { Step } from "../actor/Actor.ts"
 import * as Registry from "../actor/Registry.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import type { StoredEntity } from "../store/Journal.ts"
 import * as Machine from "./AccountMachine.ts"
 import type { Operator } from "./AccountRecord.ts"
@@ -40,8 +40,8 @@ export const idleMs = 300_000
  */
 export const make = Effect.fnUntraced(function* (rows: {
   /** The snapshot is taken after this is called; `ids`: may have a row or not. */
-  readonly read: (tenantId: string, day: string, ids: Iterable<string>) => Effect.Effect<Rows | null, Rejected>
-  readonly write: (step: AccountStep, by: Operator | null) => Effect.Effect<void, Rejected>
+  readonly read: (tenantId: string, day: string, ids: Iterable<string>) => Effect.Effect<Rows | null, ApiError>
+  readonly write: (step: AccountStep, by: Operator | null) => Effect.Effect<void, ApiError>
   /** Those that this process holds. */
   readonly partitions: ReadonlyArray<number>
   /** What a partition's time is ahead of the monotonic clock. */
@@ -97,8 +97,8 @@ export const make = Effect.fnUntraced(function* (rows: {
       // Days and months are the calendar's; nothing here is measured.
       offsetMs: null,
       load,
-      ended: Rejected.of("service_unavailable", "the service is stopping"),
-      unknown: Rejected.of("not_found", "no such tenant"),
+      ended: ApiError.of("service_unavailable", "the service is stopping"),
+      unknown: ApiError.of("not_found", "no such tenant"),
       askRoom,
       maxLive,
       passivation: { afterMs: idleMs, mayLeave: ({ tally }) => Machine.liveCalls(tally) === 0 }

@@ -1,5 +1,5 @@
 import { Cause, Deferred, Effect, Exit, type Fiber, Latch, Metric, Result } from "effect"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as EntityTime from "./EntityTime.ts"
 import type { Machine, StepContext } from "./Machine.ts"
 import * as Mailbox from "./Mailbox.ts"
@@ -25,7 +25,7 @@ export interface Behavior<State, Input extends {}, Effects, Asked, Answer> {
     step: Step<State, Input, Effects>,
     asked: Asked | null,
     wanted: () => boolean
-  ) => Effect.Effect<Answer, Rejected>
+  ) => Effect.Effect<Answer, ApiError>
   /** After the commit: hands commands over. Never waits for the network. */
   readonly interpret: (step: Step<State, Input, Effects>) => Effect.Effect<void>
   /** The answer when nothing changed. */
@@ -63,7 +63,7 @@ export interface Actor<State, Input, Asked, Answer> {
   readonly time: EntityTime.EntityTime
   /** The newest committed state; null before the first commit. */
   readonly state: () => State | null
-  readonly ask: (input: Input, asked: Asked) => Effect.Effect<Answer, Rejected>
+  readonly ask: (input: Input, asked: Asked) => Effect.Effect<Answer, ApiError>
   /** Completes when the input was handled, or will not be. */
   readonly tell: (input: Input) => Effect.Effect<Handled>
   /** A tell that waits for nothing. */
@@ -96,10 +96,10 @@ const rejectedInputs = Metric.withAttributes(handled, { outcome: "rejected" })
 const faults = Metric.counter("actor_faults_total", { description: "Messages that died of a defect" })
 
 /** An ask that cannot be taken: nothing happened, the caller may try again. */
-const busy = Rejected.of("service_unavailable", "the service is busy; try again")
-const fault = Rejected.of("internal_error", "an internal error occurred")
+const busy = ApiError.of("service_unavailable", "the service is busy; try again")
+const fault = ApiError.of("internal_error", "an internal error occurred")
 /** The entity lives, but not in this actor any more: who asked may load it again. */
-export const gone = Rejected.of("service_unavailable", "the service is busy; try again")
+export const gone = ApiError.of("service_unavailable", "the service is busy; try again")
 
 export const make = Effect.fnUntraced(function* <State, Input extends {}, Effects, Asked, Answer>(options: {
   readonly id: string
@@ -111,7 +111,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   readonly behavior: Behavior<State, Input, Effects, Asked, Answer>
   readonly surroundings: Surroundings
   /** What an ask gets when the entity has ended. */
-  readonly ended: Rejected
+  readonly ended: ApiError
   /** Asks that may wait. */
   readonly askRoom?: number
 }) {
@@ -124,7 +124,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   let now = options.since
   let overflowed = false
   /** What an ask gets from here on; null: the actor takes messages. */
-  let closed: Rejected | null = null
+  let closed: ApiError | null = null
   let current: Mail | null = null
   /** A message came since `retire` was last asked. */
   let touched = true
@@ -132,10 +132,10 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   /** A deadline that has come waits for what may have happened before it. */
   let holding: Fiber.Fiber<void> | null = null
 
-  const ask = (input: Input, asked: Asked): Effect.Effect<Answer, Rejected> =>
+  const ask = (input: Input, asked: Asked): Effect.Effect<Answer, ApiError> =>
     Effect.suspend(() => {
       if (closed !== null) return Effect.fail(closed)
-      const done = Deferred.makeUnsafe<Answer | null, Rejected>()
+      const done = Deferred.makeUnsafe<Answer | null, ApiError>()
       if (!Latch.isOpen(place.gate) || !Mailbox.put(mailbox, { input, ask: { asked }, done })) return Effect.fail(busy)
       touched = true
       return Effect.flatMap(askTimeout.wait(done), (answer) =>
@@ -155,7 +155,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
 
   const putAndWait = (input: Input | null): Effect.Effect<Handled> =>
     Effect.suspend(() => {
-      const done = Deferred.makeUnsafe<Answer | null, Rejected>()
+      const done = Deferred.makeUnsafe<Answer | null, ApiError>()
       if (!put(input, done)) return Effect.succeed(settled() ? "ended" : "fault")
       return Effect.match(Deferred.await(done), { onFailure: () => "fault", onSuccess: () => "done" })
     })
@@ -189,7 +189,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
       switch (outcome._tag) {
         case "rejected":
           yield* Metric.update(rejectedInputs, 1)
-          if (done !== null) Deferred.doneUnsafe(done, Exit.fail(new Rejected(outcome.rejection)))
+          if (done !== null) Deferred.doneUnsafe(done, Exit.fail(outcome.error))
           return
         case "unchanged":
           yield* Metric.update(unchangedInputs, 1)

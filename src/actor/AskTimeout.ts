@@ -1,6 +1,6 @@
 import { Deferred, Effect, Exit } from "effect"
 import * as Monotonic from "../domain/Monotonic.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 
 /**
  * Ends waits that an outage would make endless: while `outage` is true, who has waited 2 s for an answer gets 503.
@@ -11,16 +11,16 @@ import { Rejected } from "../domain/Rejected.ts"
  * One fiber looks at all waits, so that a wait costs a set entry and no timer.
  */
 export interface AskTimeout {
-  readonly wait: <A>(done: Deferred.Deferred<A, Rejected>) => Effect.Effect<A, Rejected>
+  readonly wait: <A>(done: Deferred.Deferred<A, ApiError>) => Effect.Effect<A, ApiError>
 }
 
 export const timeoutMs = 2_000
 
 /** What waits behind this answer is dropped; only a statement that the database already has may still be done. */
-export const unavailable = Rejected.of("service_unavailable", "the service cannot store anything right now; try again")
+export const unavailable = ApiError.of("service_unavailable", "the service cannot store anything right now; try again")
 
 export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>) {
-  const waits = new Map<Deferred.Deferred<never, Rejected>, number>()
+  const waits = new Map<Deferred.Deferred<never, ApiError>, number>()
 
   yield* Effect.gen(function* () {
     yield* Effect.sleep(timeoutMs / 4)
@@ -30,10 +30,10 @@ export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>)
   }).pipe(Effect.forever, Effect.forkScoped)
 
   return {
-    wait: <A>(done: Deferred.Deferred<A, Rejected>) =>
+    wait: <A>(done: Deferred.Deferred<A, ApiError>) =>
       Effect.flatMap(Monotonic.now, (now) => {
         // A failure fits a deferred of any success.
-        const entry = done as unknown as Deferred.Deferred<never, Rejected>
+        const entry = done as unknown as Deferred.Deferred<never, ApiError>
         waits.set(entry, now)
         return Effect.ensuring(
           Deferred.await(done),

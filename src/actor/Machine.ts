@@ -1,4 +1,4 @@
-import type { Rejection } from "../domain/ErrorCatalogue.ts"
+import type { ApiError } from "../domain/ApiError.ts"
 
 /** What a pure step may know of the world: the time, and randomness to derive new ids from. */
 export interface StepContext {
@@ -15,7 +15,7 @@ export interface StepContext {
 export type Outcome<State, Effects> =
   | { readonly _tag: "accepted"; readonly state: State; readonly effects: Effects }
   | { readonly _tag: "unchanged" }
-  | { readonly _tag: "rejected"; readonly rejection: Rejection }
+  | { readonly _tag: "rejected"; readonly error: ApiError }
 
 /** The next moment at which the state wants to be looked at again, and the input it then gets. */
 export interface Deadline<Input> {
@@ -37,4 +37,4 @@ export const accepted = <State, Effects>(state: State, effects: Effects): Outcom
   effects
 })
 export const unchanged: Outcome<never, never> = { _tag: "unchanged" }
-export const rejected = (rejection: Rejection): Outcome<never, never> => ({ _tag: "rejected", rejection })
+export const rejected = (error: ApiError): Outcome<never, never> => ({ _tag: "rejected", error })

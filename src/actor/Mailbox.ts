@@ -1,5 +1,5 @@
 import { Deferred, Effect, Queue } from "effect"
-import type { Rejected } from "../domain/Rejected.ts"
+import type { ApiError } from "../domain/ApiError.ts"
 
 /**
  * What waits for one actor, in the order in which it came. Asks and tells have rooms of their own: callers who wait for
@@ -11,7 +11,7 @@ export interface Mail<Input, Asked, Answer> {
   /** Null: a tell. */
   readonly ask: { readonly asked: Asked } | null
   /** Null: nobody waits. */
-  readonly done: Deferred.Deferred<Answer | null, Rejected> | null
+  readonly done: Deferred.Deferred<Answer | null, ApiError> | null
 }
 
 export interface Mailbox<M> {

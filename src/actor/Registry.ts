@@ -1,5 +1,5 @@
 import { Deferred, Effect, Exit, Fiber, FiberSet, Latch, Scope } from "effect"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Actor from "./Actor.ts"
 import * as EntityTime from "./EntityTime.ts"
 import { tellRoom } from "./Mailbox.ts"
@@ -19,11 +19,11 @@ export interface Kind<State, Input extends {}, Effects, Asked, Answer> {
   /** The `offsetMs` that an entity began with (`EntityTime`); null: this kind measures nothing and lives by the wall. */
   readonly offsetMs: ((state: State) => number) | null
   /** Reads an entity that is not in memory; null: there is none. Absent: this kind is never loaded by being asked. */
-  readonly load: ((id: string) => Effect.Effect<Loaded<State> | null, Rejected>) | null
+  readonly load: ((id: string) => Effect.Effect<Loaded<State> | null, ApiError>) | null
   /** What an ask gets when the entity has ended. */
-  readonly ended: Rejected
+  readonly ended: ApiError
   /** What an ask gets when there is no such entity. */
-  readonly unknown: Rejected
+  readonly unknown: ApiError
   /** Asks that may wait at one actor. */
   readonly askRoom?: number
   readonly maxLive: number
@@ -44,8 +44,8 @@ interface Held extends Actor.Place {
   readonly fibers: FiberSet.FiberSet
 }
 
-const full = Rejected.of("service_unavailable", "the service is full; try again later")
-const elsewhere = Rejected.of("service_unavailable", "the service does not hold this partition now; try again")
+const full = ApiError.of("service_unavailable", "the service is full; try again later")
+const elsewhere = ApiError.of("service_unavailable", "the service does not hold this partition now; try again")
 
 /** `outage`: true while nothing can be committed. */
 export const make = Effect.fnUntraced(function* <State, Input extends {}, Effects, Asked, Answer>(
@@ -55,7 +55,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   type Entity = Actor.Actor<State, Input, Asked, Answer>
   /** A load under way: who waits for it, and what came meanwhile. */
   interface Loading {
-    readonly done: Deferred.Deferred<Entity, Rejected>
+    readonly done: Deferred.Deferred<Entity, ApiError>
     posts: Array<Input>
     again: boolean
   }
@@ -108,7 +108,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   }
 
   /** A new entity. `unborn` runs when its actor ends without ever having had a state: its first input was not committed. */
-  const spawn = (partition: number, id: string, unborn: Effect.Effect<void>): Effect.Effect<Entity, Rejected> =>
+  const spawn = (partition: number, id: string, unborn: Effect.Effect<void>): Effect.Effect<Entity, ApiError> =>
     Effect.suspend(() => (live.size >= kind.maxLive ? Effect.fail(full) : begin(partition, id, null, unborn))).pipe(
       Effect.map(({ actor }) => actor),
       // An interrupted request must not leak half an entity.
@@ -129,7 +129,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   })
 
   /** The actor of an entity, loaded if need be: once, however many ask for it meanwhile. */
-  const get = (id: string): Effect.Effect<Entity, Rejected> =>
+  const get = (id: string): Effect.Effect<Entity, ApiError> =>
     Effect.suspend(() => {
       const known = live.get(id)
       if (known !== undefined) return Effect.succeed(known)
@@ -148,7 +148,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
       return Effect.andThen(Effect.forkIn(Effect.exit(reading), scope), Deferred.await(waiting.done))
     })
 
-  const ask = (id: string, input: Input, asked: Asked): Effect.Effect<Answer, Rejected> =>
+  const ask = (id: string, input: Input, asked: Asked): Effect.Effect<Answer, ApiError> =>
     Effect.flatMap(get(id), (actor) =>
       Effect.catch(actor.ask(input, asked), (refused) => {
         if (refused !== Actor.gone || kind.load === null) return Effect.fail(refused)
@@ -185,7 +185,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     partition: number,
     found: ReadonlyArray<{ readonly id: string; readonly state: State }>,
     recovered: (state: State) => Effect.Effect<Input>
-  ): Effect.Effect<void, Rejected> =>
+  ): Effect.Effect<void, ApiError> =>
     Effect.forEach(
       found,
       ({ id, state }) =>

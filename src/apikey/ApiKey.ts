@@ -5,7 +5,7 @@ import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Scope from "../domain/Scope.ts"
 import { receipt, type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { type AuditRow, empty, Journal } from "../store/Journal.ts"
@@ -34,9 +34,9 @@ export interface FirstKey {
 
 export type TenantStatus = "active" | "suspended" | "closed"
 
-const invalid = (message: string, param: string) => Rejected.of("invalid_request", message, param)
-const notFound = Rejected.of("not_found", "no such API key")
-const unauthorized = Rejected.of("invalid_credentials", "the API key is unknown, revoked or expired")
+const invalid = (message: string, param: string) => ApiError.of("invalid_request", message, param)
+const notFound = ApiError.of("not_found", "no such API key")
+const unauthorized = ApiError.of("invalid_credentials", "the API key is unknown, revoked or expired")
 
 /** `last_used_at` is written at most once in this time for a key. */
 const usedEveryMs = 60_000
@@ -56,7 +56,7 @@ export class ApiKeys extends Context.Service<
       caller: Audit.Caller,
       request: CreateRequest,
       slot: Slot | null
-    ) => Effect.Effect<Rendered, Rejected>
+    ) => Effect.Effect<Rendered, ApiError>
     /** The first key of a tenant, scopes `["*"]`, inside signup's transaction. */
     readonly createWithin: (tenant: {
       readonly id: string
@@ -67,10 +67,10 @@ export class ApiKeys extends Context.Service<
       tenantId: string,
       window: Listing.Window
     ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<ApiKeyView> }>
-    readonly find: (tenantId: string, id: string) => Effect.Effect<ApiKeyView, Rejected>
+    readonly find: (tenantId: string, id: string) => Effect.Effect<ApiKeyView, ApiError>
     /** 204, also for a key that is revoked already. */
-    readonly revoke: (caller: Audit.Caller, id: string, slot: Slot | null) => Effect.Effect<Rendered, Rejected>
-    readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<Audit.Caller, Rejected>
+    readonly revoke: (caller: Audit.Caller, id: string, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<Audit.Caller, ApiError>
     readonly tenantStatus: (tenantId: string) => Effect.Effect<TenantStatus>
   }
 >()("trunkline/apikey/ApiKeys") {
@@ -242,6 +242,6 @@ const grantable = (caller: Audit.Caller, wanted: ReadonlyArray<string>) =>
     if (unknown !== undefined) return yield* invalid(`unknown scope "${unknown}"`, "scopes")
     const missing = wanted.find((scope) => !Scope.grants(caller.scopes, scope))
     if (missing !== undefined)
-      return yield* Rejected.of("forbidden", `the calling key does not hold the scope "${missing}"`, "scopes")
+      return yield* ApiError.of("forbidden", `the calling key does not hold the scope "${missing}"`, "scopes")
     return wanted.includes("*") ? ["*"] : [...new Set(wanted)]
   })

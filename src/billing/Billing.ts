@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import { empty, Journal, type MoneyRow } from "../store/Journal.ts"
 import * as Listing from "../store/Listing.ts"
@@ -32,7 +32,7 @@ export class Billing extends Context.Service<
       readonly seed: string
     }) => Effect.Effect<ReadonlyArray<MoneyRow>>
     /** 404 for an unknown tenant. */
-    readonly balance: (tenantId: string) => Effect.Effect<BalanceView, Rejected>
+    readonly balance: (tenantId: string) => Effect.Effect<BalanceView, ApiError>
     readonly ledger: (
       tenantId: string,
       filters: LedgerFilters,
@@ -43,14 +43,14 @@ export class Billing extends Context.Service<
       tenantId: string,
       amountCents: number,
       description: string
-    ) => Effect.Effect<{ readonly balanceCents: number }, Rejected>
+    ) => Effect.Effect<{ readonly balanceCents: number }, ApiError>
     /** A positive limit lets the balance go below zero by as much. */
-    readonly setCreditLimit: (tenantId: string, cents: number) => Effect.Effect<void, Rejected>
+    readonly setCreditLimit: (tenantId: string, cents: number) => Effect.Effect<void, ApiError>
     /** Micro-USD a minute for a call to `number` (E.164; the tenant's own when inbound), from memory. */
     readonly rate: (direction: RateDeck.Direction, number: string) => Effect.Effect<number>
     readonly rates: Effect.Effect<ReadonlyArray<RateDeck.Rate>>
     /** Replaces the whole deck, or nothing of it; a call keeps the rates that it was admitted with. */
-    readonly setRates: (rates: ReadonlyArray<RateDeck.Rate>) => Effect.Effect<void, Rejected>
+    readonly setRates: (rates: ReadonlyArray<RateDeck.Rate>) => Effect.Effect<void, ApiError>
   }
 >()("trunkline/billing/Billing") {
   static readonly layer = (options: { readonly trialCreditCents: number }) =>
@@ -93,7 +93,7 @@ export class Billing extends Context.Service<
             SELECT balance_cents::float8, credit_limit_cents::float8, auto_recharge_threshold_cents::float8,
               auto_recharge_amount_cents::float8, (extract(epoch FROM updated_at) * 1000)::float8 AS updated_at
             FROM balance WHERE tenant_id = ${tenantId}`)
-          if (row === undefined) return yield* Rejected.of("not_found", "no such tenant")
+          if (row === undefined) return yield* ApiError.of("not_found", "no such tenant")
           return { ...row, updated_at: Timestamp.format(row.updated_at) }
         })
 
@@ -132,7 +132,7 @@ export class Billing extends Context.Service<
           description: string
         ) {
           if (!Number.isSafeInteger(amountCents) || amountCents === 0)
-            return yield* Rejected.of("invalid_request", "the amount must be a whole number of cents, not 0")
+            return yield* ApiError.of("invalid_request", "the amount must be a whole number of cents, not 0")
           const before = yield* balance(tenantId)
           const now = yield* Clock.currentTimeMillis
           const seed = entropy.hex(16)
@@ -170,7 +170,7 @@ export class Billing extends Context.Service<
 
         const setCreditLimit = Effect.fn("Billing.setCreditLimit")(function* (tenantId: string, cents: number) {
           if (!Number.isSafeInteger(cents) || cents < 0)
-            return yield* Rejected.of("invalid_request", "the credit limit must be a whole number of cents, 0 or more")
+            return yield* ApiError.of("invalid_request", "the credit limit must be a whole number of cents, 0 or more")
           const before = yield* balance(tenantId)
           const at = yield* Clock.currentTimeMillis
           const line = Audit.line({
@@ -192,7 +192,7 @@ export class Billing extends Context.Service<
 
         const setRates = Effect.fn("Billing.setRates")(function* (rates: ReadonlyArray<RateDeck.Rate>) {
           const fault = RateDeck.fault(rates)
-          if (fault !== null) return yield* Rejected.of("invalid_request", fault)
+          if (fault !== null) return yield* ApiError.of("invalid_request", fault)
           yield* Effect.andThen(
             sql`DELETE FROM rate`,
             sql`INSERT INTO rate (direction, prefix, micro_usd_per_minute)

@@ -1,5 +1,5 @@
 import { type Outcome, rejected, unchanged } from "../actor/Machine.ts"
-import { rejection } from "../domain/ErrorCatalogue.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import { end } from "./Ending.ts"
@@ -14,10 +14,10 @@ type Result = Draft.Draft | Outcome<never, never>
  * `call_not_in_required_state`. Verbs of a family do what their family says; those of call control stand here.
  */
 export const step = (state: CallState, action: CallAction, context: StepContext): Result => {
-  if (isTerminal(state)) return rejected(rejection("call_already_ended", "the call has already ended"))
+  if (isTerminal(state)) return rejected(ApiError.of("call_already_ended", "the call has already ended"))
   const { work } = context
   const row = work.verbs[action.verb]
-  if (row === undefined) return rejected(rejection("unprocessable", `${action.verb} is not built yet`))
+  if (row === undefined) return rejected(ApiError.of("unprocessable", `${action.verb} is not built yet`))
   if (!isPossible(state, row.when)) return refused(`${action.verb} is not possible while the call is ${state.status}`)
   if (row.when === "running" && !work.isRunning(state, row))
     return refused(`no ${row.family?.name} is running on this call`)
@@ -54,7 +54,7 @@ const control = (state: CallState, action: ControlAction, context: StepContext):
   }
 }
 
-const refused = (message: string) => rejected(rejection("call_not_in_required_state", message))
+const refused = (message: string) => rejected(ApiError.of("call_not_in_required_state", message))
 
 const isOffered = (state: CallState): boolean => state.direction === "inbound" && state.answeredAt === null
 

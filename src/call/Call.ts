@@ -5,7 +5,7 @@ import { Billing } from "../billing/Billing.ts"
 import { Carrier, CarrierSink } from "../carrier/Carrier.ts"
 import { Connections } from "../connection/Connection.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Numbers } from "../number/Number.ts"
 import { Journal } from "../store/Journal.ts"
@@ -35,16 +35,16 @@ export class Calls extends Context.Service<
       caller: PlaceCall.Caller,
       request: PlaceCall.PlaceRequest,
       slot: Slot | null
-    ) => Effect.Effect<Rendered, Rejected>
+    ) => Effect.Effect<Rendered, ApiError>
     /** 200 with the Call; `not_found`, `call_already_ended`, `call_not_in_required_state`, `conflict`. */
     readonly act: (
       caller: PlaceCall.Caller,
       callId: string,
       action: CallAction,
       slot: Slot | null
-    ) => Effect.Effect<Rendered, Rejected>
+    ) => Effect.Effect<Rendered, ApiError>
     /** With legs. */
-    readonly find: (tenantId: string, callId: string) => Effect.Effect<CallView.Call, Rejected>
+    readonly find: (tenantId: string, callId: string) => Effect.Effect<CallView.Call, ApiError>
     /** Without legs, newest first. */
     readonly list: (
       tenantId: string,
@@ -92,12 +92,12 @@ export class Calls extends Context.Service<
             )
           })
         const place = PlaceCall.make(doors)
-        const stopping = Rejected.of("service_unavailable", "the service is stopping; no new calls")
+        const stopping = ApiError.of("service_unavailable", "the service is stopping; no new calls")
 
         const stored = Effect.fnUntraced(function* (tenantId: string, callId: string) {
           const row = yield* journal.find(callId)
           if (row === null || row.kind !== "call" || row.tenantId !== tenantId)
-            return yield* Rejected.of("not_found", "no such call")
+            return yield* ApiError.of("not_found", "no such call")
           const state = Upgrade.state(row)
           return Result.isSuccess(state) ? state.success : UnreadableCall.rebuild(row, yield* journal.inputs(callId))
         })
@@ -140,8 +140,8 @@ export class Calls extends Context.Service<
               return yield* live.actor.ask({ type: "action", action }, { keyId: caller.keyId, slot, status: 200 })
             const state = yield* stored(caller.tenantId, callId)
             return yield* isTerminal(state)
-              ? Rejected.of("call_already_ended", "the call has already ended")
-              : Rejected.of("service_unavailable", "the call is being recovered; try again")
+              ? ApiError.of("call_already_ended", "the call has already ended")
+              : ApiError.of("service_unavailable", "the call is being recovered; try again")
           }),
           find: Effect.fnUntraced(function* (tenantId, callId) {
             const live = owned(tenantId, callId)

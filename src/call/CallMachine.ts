@@ -1,6 +1,6 @@
 import { accepted, type Machine, type Outcome, rejected, unchanged } from "../actor/Machine.ts"
 import type { CarrierEvent } from "../carrier/Carrier.ts"
-import { rejection } from "../domain/ErrorCatalogue.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 import * as ActionRows from "./ActionRows.ts"
 import type { CallInput } from "./CallInput.ts"
@@ -36,7 +36,7 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
       case "offered":
         return offered(input, context)
       case "action":
-        return rejected(rejection("not_found", "no such call"))
+        return rejected(ApiError.of("not_found", "no such call"))
       case "carrier":
       case "deadline":
       case "recovered":

@@ -7,7 +7,7 @@ import * as Registry from "../actor/Registry.ts"
 import type { Authority, CarrierEvent, Told } from "../carrier/Carrier.ts"
 import { inTime } from "../carrier/CarrierEvent.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 import { Journal } from "../store/Journal.ts"
 import type { CallInput } from "./CallInput.ts"
@@ -88,8 +88,8 @@ export const make = Effect.gen(function* () {
       offsetMs: (state) => state.timeOffsetMs,
       // A call that is not in memory is answered from its row.
       load: null,
-      ended: Rejected.of("call_already_ended", "the call has already ended"),
-      unknown: Rejected.of("not_found", "no such call"),
+      ended: ApiError.of("call_already_ended", "the call has already ended"),
+      unknown: ApiError.of("not_found", "no such call"),
       maxLive,
       passivation: null
     },

@@ -3,7 +3,7 @@ import { type Accounts, callLimit, type DialingPermissions } from "../account/Ac
 import type { Billing } from "../billing/Billing.ts"
 import type { Carrier } from "../carrier/Carrier.ts"
 import type { Connections } from "../connection/Connection.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 import type { Slot } from "../idempotency/Slot.ts"
 import type { Numbers } from "../number/Number.ts"
@@ -45,7 +45,7 @@ export const make = (doors: {
     if (request.callerIdForwarding) {
       const { quota } = yield* accounts.overview(tenantId)
       if (!quota.allowCallerIdForwarding)
-        return yield* Rejected.of(
+        return yield* ApiError.of(
           "caller_id_forwarding_not_allowed",
           "caller id forwarding is not enabled for this tenant",
           "caller_id_forwarding"
@@ -53,7 +53,7 @@ export const make = (doors: {
       return
     }
     if (!(yield* numbers.owned(tenantId, request.from)))
-      return yield* Rejected.of(
+      return yield* ApiError.of(
         "from_number_not_owned",
         `${request.from} is not an active number of this tenant`,
         "from"
@@ -67,7 +67,7 @@ export const make = (doors: {
     const microUsdPerMinute = yield* billing.rate("outbound", request.to)
     const incarnation = carrier.incarnation(route.adapter)
     if (incarnation === null)
-      return yield* Rejected.of("service_unavailable", "the carrier of this route cannot be reached; try again")
+      return yield* ApiError.of("service_unavailable", "the carrier of this route cannot be reached; try again")
     const callId = Id.derive(registry.entropy.hex(16), "call")
     const admitted = yield* accounts.admit(
       caller.tenantId,

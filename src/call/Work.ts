@@ -1,5 +1,5 @@
 import { type Outcome, rejected, type StepContext, unchanged } from "../actor/Machine.ts"
-import { rejection } from "../domain/ErrorCatalogue.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import type { MediaCommand, MediaEnded } from "../media/message/MediaMessage.ts"
@@ -60,7 +60,7 @@ export const make = (verbs: Rows) => {
     switch (act.type) {
       case "begin":
         return running(draft.state, family).length >= family.limit
-          ? rejected(rejection("conflict", family.full))
+          ? rejected(ApiError.of("conflict", family.full))
           : begin(draft, leg, { ...act.item, type: family.name, commandId, legId: leg.id, stop: null })
       case "stop": {
         const { media, which } = act

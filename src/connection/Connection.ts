@@ -4,7 +4,7 @@ import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import { RouteDirectory, type SipTrunk } from "../carrier/Carrier.ts"
 import * as Id from "../domain/Id.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
@@ -36,8 +36,8 @@ export interface NewSipTrunk {
 /** Routes, trunks and trunk addresses that are kept in memory, each. */
 const remembered = 10_000
 
-const notFound = Rejected.of("not_found", "no such connection")
-const noRoute = Rejected.of("not_found", "route_id names no connection of this workspace", "route_id")
+const notFound = ApiError.of("not_found", "no such connection")
+const noRoute = ApiError.of("not_found", "route_id names no connection of this workspace", "route_id")
 
 /**
  * Connections, guide/connections.md#routes: a route (`svc_route_…`) stands for an adapter and its configuration; each
@@ -53,16 +53,16 @@ export class Connections extends Context.Service<
       tenantId: string,
       window: Listing.Window
     ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<ConnectionView> }>
-    readonly find: (tenantId: string, id: string) => Effect.Effect<ConnectionView, Rejected>
+    readonly find: (tenantId: string, id: string) => Effect.Effect<ConnectionView, ApiError>
     /** The simulator as a new tenant's default route, inside signup's transaction. */
     readonly createDefaultWithin: (tenant: {
       readonly id: string
       readonly at: number
       readonly seed: string
     }) => Effect.Effect<{ readonly routeId: string }>
-    readonly addSipTrunk: (trunk: NewSipTrunk) => Effect.Effect<ConnectionView, Rejected>
+    readonly addSipTrunk: (trunk: NewSipTrunk) => Effect.Effect<ConnectionView, ApiError>
     /** Null: the tenant's default. 400 when it is no route id, 404 when unknown or foreign, 422 when disabled. */
-    readonly resolve: (tenantId: string, routeId: string | null) => Effect.Effect<Route, Rejected>
+    readonly resolve: (tenantId: string, routeId: string | null) => Effect.Effect<Route, ApiError>
   }
 >()("trunkline/connection/Connections") {
   /** `lookup`: the addresses of a DNS name, none when it cannot be resolved. */
@@ -108,12 +108,12 @@ export class Connections extends Context.Service<
 
         const resolve = Effect.fnUntraced(function* (tenantId: string, routeId: string | null) {
           if (routeId !== null && !Id.hasPrefix("route", routeId))
-            return yield* Rejected.of("invalid_request", "route_id must be a svc_route_ id", "route_id")
+            return yield* ApiError.of("invalid_request", "route_id must be a svc_route_ id", "route_id")
           if (routeId !== null && !Id.is("route", routeId)) return yield* noRoute
           const row = yield* Cache.get(routes, `${tenantId} ${routeId ?? ""}`)
           if (row === null) return yield* noRoute
           if (row.status !== "active")
-            return yield* Rejected.of("unprocessable", "the connection is disabled", "route_id")
+            return yield* ApiError.of("unprocessable", "the connection is disabled", "route_id")
           return { routeId: row.id, adapter: row.adapter }
         })
 
@@ -142,9 +142,9 @@ export class Connections extends Context.Service<
         const addSipTrunk = Effect.fn("Connections.addSipTrunk")(function* (trunk: NewSipTrunk) {
           const host = trunk.host.toLowerCase()
           const fault = faultOf({ ...trunk, host })
-          if (fault !== null) return yield* Rejected.of("invalid_request", fault)
+          if (fault !== null) return yield* ApiError.of("invalid_request", fault)
           if ((yield* repo.findDefault(trunk.tenantId)) === null)
-            return yield* Rejected.of("not_found", "no such tenant")
+            return yield* ApiError.of("not_found", "no such tenant")
           const at = yield* Clock.currentTimeMillis
           const seed = entropy.hex(16)
           const row: RouteRow = {

@@ -67,17 +67,3 @@ export const catalogue = {
 export type Code = keyof typeof catalogue
 
 export const statusOf = (code: Code): number => catalogue[code]
-
-/** A refusal as a value: what a machine or a door answers when the caller may not do this now. */
-export interface Rejection {
-  readonly code: Code
-  /** Human text; may change. */
-  readonly message: string
-  /** Path of the field, or name of the query parameter, that is at fault, where there is one. */
-  readonly param?: string
-  /** Only where the raising site differs from the catalogue. */
-  readonly status?: number
-}
-
-export const rejection = (code: Code, message: string, param?: string): Rejection =>
-  param === undefined ? { code, message } : { code, message, param }

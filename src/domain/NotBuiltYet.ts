@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { disagreement } from "./CodedCheck.ts"
-import { Rejected } from "./Rejected.ts"
+import { ApiError } from "./ApiError.ts"
 
 /**
  * Parts of the API that are declared, and so stand in the published document, and that are refused with 422
@@ -21,4 +21,4 @@ export const value = <S extends Schema.Codec<string, string>>(schema: S, built: 
   schema.check(check<S["Type"]>(built, (value) => (built.includes(value) ? undefined : `${value} is not built yet`)))
 
 /** What a whole endpoint answers. */
-export const endpoint = (what: string) => Rejected.of("unprocessable", `${what} is not built yet`)
+export const endpoint = (what: string) => ApiError.of("unprocessable", `${what} is not built yet`)

@@ -35,7 +35,7 @@ export class OperatorTarget {
   }
 
   /** `path` begins with a slash; one that leads out of the configured path is refused. */
-  at(path: string): Result.Result<Target.Target, Target.Refusal> {
+  at(path: string): Result.Result<Target.Target, Target.TargetFault> {
     if (!path.startsWith("/")) return Result.fail({ reason: "invalid_url", detail: "has a path without a slash" })
     const { href, scheme } = this.#base
     const root = href.replace(/\/$/, "")

@@ -104,14 +104,14 @@ export interface Target {
   readonly href: string
 }
 
-export interface Refusal {
+export interface TargetFault {
   readonly reason: "invalid_url" | "blocked"
   /** Follows "the URL …" in a sentence; holds nothing of the URL. */
   readonly detail: string
 }
 
-const invalid = (detail: string): Result.Result<never, Refusal> => Result.fail({ reason: "invalid_url", detail })
-const blocked = (detail: string): Result.Result<never, Refusal> => Result.fail({ reason: "blocked", detail })
+const invalid = (detail: string): Result.Result<never, TargetFault> => Result.fail({ reason: "invalid_url", detail })
+const blocked = (detail: string): Result.Result<never, TargetFault> => Result.fail({ reason: "blocked", detail })
 
 /** Unicode code points. */
 export const maxUrlLength = 2048
@@ -136,7 +136,7 @@ export const parse = (
   url: string,
   rules: Rules,
   schemes: ReadonlyArray<OperatorScheme> = ["https:"]
-): Result.Result<Target, Refusal> => {
+): Result.Result<Target, TargetFault> => {
   if (url.length > maxUrlLength && Array.from(url).length > maxUrlLength)
     return invalid(`is longer than ${maxUrlLength} characters`)
   if (rewritten.test(url) || !URL.canParse(url)) return invalid("is not a valid URL")

@@ -1,40 +1,40 @@
 import { Effect } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
-import { Rejected } from "../domain/Rejected.ts"
-import { toRejected } from "./SchemaFault.ts"
+import { ApiError } from "../domain/ApiError.ts"
+import { toApiError } from "./SchemaFault.ts"
 
 /**
- * An endpoint's effect with everything that can refuse it as a `Rejected`: what its handler says, faults that the
+ * An endpoint's effect with everything that can refuse it as an `ApiError`: what its handler says, faults that the
  * schemas found, a content type that nobody reads (400). What remains is a defect.
  */
 export const of = <R>(
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, unknown, R>
-): Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R> =>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R> =>
   Effect.matchEffect(handler, {
     onSuccess: (response) => (response.status === 415 ? Effect.fail(notJson) : Effect.succeed(response)),
     onFailure: (error) => {
-      if (error instanceof Rejected) return Effect.fail(error)
+      if (error instanceof ApiError) return Effect.fail(error)
       if (
         HttpApiError.HttpApiSchemaError.is(error) &&
         (error.kind === "Params" || error.kind === "Query" || error.kind === "Payload")
       )
-        return Effect.fail(toRejected(error))
+        return Effect.fail(toApiError(error))
       return Effect.die(error)
     }
   })
 
-const notJson = Rejected.of("invalid_request", "the body must be JSON, with Content-Type: application/json")
+const notJson = ApiError.of("invalid_request", "the body must be JSON, with Content-Type: application/json")
 
-const noQuery = Rejected.of("invalid_request", "this endpoint takes no query parameters")
+const noQuery = ApiError.of("invalid_request", "this endpoint takes no query parameters")
 
-const noText = Rejected.of("invalid_request", "the URL holds NUL")
+const noText = ApiError.of("invalid_request", "the URL holds NUL")
 
 /**
  * What no schema sees in a URL: a query where none is declared, a fault like an unknown field, and NUL,
  * which no database takes.
  */
-export const urlFault = (endpoint: HttpApiEndpoint.Top, url: string): Rejected | null => {
+export const urlFault = (endpoint: HttpApiEndpoint.Top, url: string): ApiError | null => {
   if (url.includes("%00")) return noText
   if (endpoint.query !== undefined) return null
   const at = url.indexOf("?")

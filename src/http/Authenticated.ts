@@ -1,7 +1,7 @@
 import { Context, Effect, Fiber, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import * as Slot from "../idempotency/Slot.ts"
 import * as Answer from "./Answer.ts"
@@ -11,7 +11,8 @@ import { CurrentSlot } from "./CurrentSlot.ts"
 import type { EndpointScope } from "../domain/Scope.ts"
 import { RequiredScope, ServesSuspended } from "./Endpoint.ts"
 import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
-import * as Refusal from "./Refusal.ts"
+import { ApiErrorSchema } from "./ApiErrorSchema.ts"
+import * as JsonResponse from "./JsonResponse.ts"
 import * as RequestBody from "./RequestBody.ts"
 
 /**
@@ -22,7 +23,7 @@ import * as RequestBody from "./RequestBody.ts"
  */
 export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { provides: CurrentKey | CurrentSlot }>()(
   "trunkline/http/Authenticated",
-  { error: Refusal.Refused }
+  { error: ApiErrorSchema }
 ) {
   static readonly layer = Layer.effect(
     Authenticated,
@@ -36,7 +37,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
 
       const refuses = (key: CurrentKey["Service"], endpoint: Declared) => {
         if (!key.scopes.includes(endpoint.scope) && !key.scopes.includes("*"))
-          return Effect.succeed(Rejected.of("forbidden", `the API key lacks the scope ${endpoint.scope}`))
+          return Effect.succeed(ApiError.of("forbidden", `the API key lacks the scope ${endpoint.scope}`))
         return endpoint.servesSuspended
           ? Effect.succeed(null)
           : Effect.map(authenticator.tenantStatus(key.tenantId), (status) => (status === "active" ? null : paused))
@@ -52,21 +53,21 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
 
         const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
           const key = yield* identify(request, credentialOf(request))
-          const refusal = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
-          return refusal === null ? yield* withCaller(key, null) : yield* Effect.fail(refusal)
+          const early = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
+          return early === null ? yield* withCaller(key, null) : yield* Effect.fail(early)
         })
 
         const write = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
           const credential = credentialOf(request)
           const key = yield* identify(request, credential)
-          const refusal = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
+          const early = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
           const idempotencyKey = yield* IdempotencyMiddleware.keyOf(request)
           if (idempotencyKey === null) {
-            if (refusal !== null) return yield* Effect.fail(refusal)
+            if (early !== null) return yield* Effect.fail(early)
             const body = yield* RequestBody.read(request)
             return yield* Effect.uninterruptible(RequestBody.withoutEmpty(request, body, withCaller(key, null)))
           }
-          const body = yield* RequestBody.read(request).pipe(Effect.mapError((rejected) => refusal ?? rejected))
+          const body = yield* RequestBody.read(request).pipe(Effect.mapError((error) => early ?? error))
           const slot = Slot.make({
             owner: key.keyId,
             credential: credential ?? "",
@@ -78,14 +79,14 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           return yield* IdempotencyMiddleware.once(
             idempotency,
             slot,
-            refusal === null ? RequestBody.withoutEmpty(request, body, withCaller(key, slot)) : Effect.fail(refusal)
+            early === null ? RequestBody.withoutEmpty(request, body, withCaller(key, slot)) : Effect.fail(early)
           )
         })
 
         const run = endpoint.method === "GET" ? read : write
         return Effect.catch(
           Effect.suspend(() => run(currentRequest())),
-          (rejected) => Effect.succeed(Refusal.respond(Refusal.render(rejected)))
+          (error) => Effect.succeed(JsonResponse.respond(JsonResponse.renderError(error)))
         )
       })
     })
@@ -116,5 +117,5 @@ const bearer = /^bearer +([\x21-\x7e]+) *$/i
 const credentialOf = (request: HttpServerRequest.HttpServerRequest): string | null =>
   bearer.exec(request.headers["authorization"] ?? "")?.[1] ?? null
 
-const noCredential = Rejected.of("authentication_required", "send Authorization: Bearer <API key>")
-const paused = Rejected.of("tenant_suspended", "this workspace is suspended; GET /v1/account says why")
+const noCredential = ApiError.of("authentication_required", "send Authorization: Bearer <API key>")
+const paused = ApiError.of("tenant_suspended", "this workspace is suspended; GET /v1/account says why")

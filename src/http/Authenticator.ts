@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { Rejected } from "../domain/Rejected.ts"
+import type { ApiError } from "../domain/ApiError.ts"
 
 /** Who calls, after authentication. */
 export class CurrentKey extends Context.Service<
@@ -23,7 +23,7 @@ export class Authenticator extends Context.Service<
   Authenticator,
   {
     /** `credential`: what stood behind `Bearer `. Fails with `invalid_credentials`: unknown, revoked or expired. */
-    readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<CurrentKey["Service"], Rejected>
+    readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<CurrentKey["Service"], ApiError>
     readonly tenantStatus: (tenantId: string) => Effect.Effect<"active" | "suspended" | "closed">
   }
 >()("trunkline/http/Authenticator") {}

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
-import { rejection } from "../domain/ErrorCatalogue.ts"
-import { envelope } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
+import { envelope } from "../domain/ApiError.ts"
 
 /**
  * What node refuses before there is a request: the envelope all the same, as 400 like every malformed request, then the
@@ -19,7 +19,7 @@ const respond = (error: NodeJS.ErrnoException, socket: Duplex & { bytesWritten?:
     socket.destroy()
     return
   }
-  const body = envelope(rejection("invalid_request", messages[error.code ?? ""] ?? malformed))
+  const body = envelope(ApiError.of("invalid_request", messages[error.code ?? ""] ?? malformed))
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     () => socket.destroy()
@@ -30,7 +30,7 @@ const respond = (error: NodeJS.ErrnoException, socket: Duplex & { bytesWritten?:
 export const hostless = (request: IncomingMessage, response: ServerResponse): boolean => {
   if (request.headers.host !== undefined || request.httpVersion !== "1.1") return false
   response.writeHead(400, { "content-type": "application/json", connection: "close" })
-  response.end(envelope(rejection("invalid_request", "the Host header is missing")))
+  response.end(envelope(ApiError.of("invalid_request", "the Host header is missing")))
   return true
 }
 

@@ -21,7 +21,7 @@ export interface About {
   readonly scope: EndpointScope | null
   readonly servesSuspended?: boolean
   /** Codes of the error catalogue that its doors add to those of its kind and of its schemas. */
-  readonly refusals?: ReadonlyArray<Code>
+  readonly errors?: ReadonlyArray<Code>
   /** Where this endpoint's row names another status than the catalogue. */
   readonly statuses?: Partial<Record<Code, number>>
   /** A public endpoint that honours an Idempotency-Key; one that asks for a key and changes something always does. */

@@ -1,28 +1,30 @@
 import { Cause, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlError } from "effect/sql/SqlError"
-import { type Rejection, rejection } from "../domain/ErrorCatalogue.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Outage from "../store/Outage.ts"
 import { JournalLost } from "../store/Ownership.ts"
 import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
-import * as Refusal from "./Refusal.ts"
+import * as JsonResponse from "./JsonResponse.ts"
 import type * as RouteTable from "./RouteTable.ts"
 
-const unknownRoute = rejection("not_found", "there is no such path")
-const malformed = rejection("invalid_request", "the path is not percent-encoded UTF-8, or an id in it is far too long")
-const wrongMethod = rejection("method_not_allowed", "this path does not have this method")
-const unavailable = rejection("service_unavailable", "the service cannot reach its database at the moment")
-const elsewhere = rejection("service_unavailable", "another process has taken this over; try again")
-const fault = rejection("internal_error", "something went wrong on our side")
+const unknownRoute = ApiError.of("not_found", "there is no such path")
+const malformed = ApiError.of(
+  "invalid_request",
+  "the path is not percent-encoded UTF-8, or an id in it is far too long"
+)
+const wrongMethod = ApiError.of("method_not_allowed", "this path does not have this method")
+const unavailable = ApiError.of("service_unavailable", "the service cannot reach its database at the moment")
+const elsewhere = ApiError.of("service_unavailable", "another process has taken this over; try again")
+const fault = ApiError.of("internal_error", "something went wrong on our side")
 
-const respond = (rejection: Rejection) => Refusal.respond(Refusal.render(rejection))
+const respond = (error: ApiError) => JsonResponse.respond(JsonResponse.renderError(error))
 
 /** Nothing was written, and the same may be asked again: 503 without `Retry-After`. Anything else is a fault of ours. */
-const passing = (defect: unknown): { readonly refused: Rejection; readonly why: string } | null => {
-  if (defect instanceof JournalLost) return { refused: elsewhere, why: "a request met a partition that is another's" }
+const passing = (defect: unknown): { readonly answer: ApiError; readonly why: string } | null => {
+  if (defect instanceof JournalLost) return { answer: elsewhere, why: "a request met a partition that is another's" }
   return defect instanceof SqlError && Outage.is(defect)
-    ? { refused: unavailable, why: "a request met an unreachable database" }
+    ? { answer: unavailable, why: "a request met an unreachable database" }
     : null
 }
 
@@ -60,14 +62,14 @@ const pages = (table: ReturnType<typeof RouteTable.make>) =>
             if (allowed.includes(request.method)) return Effect.succeed(respond(malformed))
             return Effect.succeed(HttpServerResponse.setHeader(respond(wrongMethod), "allow", allow))
           }
-          if (error instanceof Rejected) return Effect.succeed(respond(error))
+          if (error instanceof ApiError) return Effect.succeed(respond(error))
           const known = passing(error)
           return Effect.as(
             Effect.annotateLogs(
               known === null ? Effect.logError("a request failed", cause) : Effect.logWarning(known.why, cause),
               { method: request.method, path }
             ),
-            respond(known === null ? fault : known.refused)
+            respond(known === null ? fault : known.answer)
           )
         })
       }),

@@ -1,21 +1,21 @@
 import { Effect, Exit } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
-import { httpStatus, Rejected } from "../domain/Rejected.ts"
+import { httpStatus, ApiError } from "../domain/ApiError.ts"
 import type { Idempotency } from "../idempotency/Idempotency.ts"
 import type { Slot } from "../idempotency/Slot.ts"
-import * as Refusal from "./Refusal.ts"
+import * as JsonResponse from "./JsonResponse.ts"
 
 /** Longest Idempotency-Key, guide/idempotency.md#which-requests. */
 const keyLimit = 128
 
-const tooLong = Rejected.of("idempotency_key_too_long", `an Idempotency-Key has at most ${keyLimit} characters`)
+const tooLong = ApiError.of("idempotency_key_too_long", `an Idempotency-Key has at most ${keyLimit} characters`)
 
 /** Unicode code points, like every length: node gives the bytes of a header as Latin-1. */
 const lengthOf = (key: string): number =>
   key.length <= keyLimit ? key.length : Array.from(Buffer.from(key, "latin1").toString()).length
 
 /** The request's Idempotency-Key; `null` when it has none (an empty one is none). */
-export const keyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string | null, Rejected> => {
+export const keyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<string | null, ApiError> => {
   const key = request.headers["idempotency-key"]
   if (key === undefined || key === "") return Effect.succeed(null)
   return lengthOf(key) > keyLimit ? Effect.fail(tooLong) : Effect.succeed(key)
@@ -38,18 +38,18 @@ export const pathOf = (request: HttpServerRequest.HttpServerRequest): string => 
 export const once = <R>(
   idempotency: Idempotency["Service"],
   slot: Slot,
-  effect: Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R>
-): Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R> =>
+  effect: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R> =>
   Effect.uninterruptible(
     Effect.flatMap(idempotency.claim(slot), (stored) =>
       stored !== null
-        ? Effect.succeed(HttpServerResponse.setHeader(Refusal.respond(stored), "idempotent-replayed", "true"))
+        ? Effect.succeed(HttpServerResponse.setHeader(JsonResponse.respond(stored), "idempotent-replayed", "true"))
         : effect.pipe(
-            Effect.catch((rejected) => {
-              const status = httpStatus(rejected)
-              if (status === 401 || status === 429 || status >= 500) return Effect.fail(rejected)
-              const rendered = Refusal.render(rejected)
-              return Effect.as(idempotency.remember(slot, rendered), Refusal.respond(rendered))
+            Effect.catch((error) => {
+              const status = httpStatus(error)
+              if (status === 401 || status === 429 || status >= 500) return Effect.fail(error)
+              const rendered = JsonResponse.renderError(error)
+              return Effect.as(idempotency.remember(slot, rendered), JsonResponse.respond(rendered))
             }),
             // A failure of ours may still be on its way into the journal: the caller's wait can end before an outage does.
             Effect.onExit((exit) =>

@@ -1,10 +1,10 @@
 import { Context, Effect, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Field from "../domain/Field.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as Query from "./Query.ts"
-import * as Refusal from "./Refusal.ts"
+import * as JsonResponse from "./JsonResponse.ts"
 
 /** Page-number pagination, guide/requests.md#lists. */
 
@@ -50,7 +50,7 @@ export const answer = <A, E, R>(
   list: (window: Listing.Window) => Effect.Effect<Listing.Page<A>, E, R>
 ): Effect.Effect<
   HttpServerResponse.HttpServerResponse,
-  E | Rejected,
+  E | ApiError,
   R | BaseUrl | HttpServerRequest.ParsedSearchParams
 > =>
   Effect.gen(function* () {
@@ -60,9 +60,9 @@ export const answer = <A, E, R>(
     const limit = Math.min(query.page_size ?? defaultPageSize, maxPageSize)
     const { count, results } = yield* list({ limit, offset: (page - 1) * limit })
     const last = Math.max(1, Math.ceil(count / limit))
-    if (page > last) return yield* Rejected.of("not_found", `there are ${last} pages, not ${page}`, "page")
+    if (page > last) return yield* ApiError.of("not_found", `there are ${last} pages, not ${page}`, "page")
     const link = (to: number) => `${base}${path}?${queryOf(search, to)}`
-    return Refusal.json({
+    return JsonResponse.of({
       count,
       next: page < last ? link(page + 1) : null,
       previous: page > 1 ? link(page - 1) : null,
@@ -72,7 +72,7 @@ export const answer = <A, E, R>(
 
 /** An envelope whose list is always whole: `next` and `previous` are null. */
 export const whole = (results: ReadonlyArray<unknown>): HttpServerResponse.HttpServerResponse =>
-  Refusal.json({ count: results.length, next: null, previous: null, results })
+  JsonResponse.of({ count: results.length, next: null, previous: null, results })
 
 const queryOf = (search: Readonly<Record<string, string | Array<string>>>, page: number): string => {
   const out = new URLSearchParams()

@@ -1,14 +1,15 @@
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
-import type { Rejected } from "../domain/Rejected.ts"
+import type { ApiError } from "../domain/ApiError.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import * as Slot from "../idempotency/Slot.ts"
 import * as Answer from "./Answer.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
 import { RateLimit, RateLimited, subjectOf, type RuleName } from "./RateLimit.ts"
-import * as Refusal from "./Refusal.ts"
+import { ApiErrorSchema } from "./ApiErrorSchema.ts"
+import * as JsonResponse from "./JsonResponse.ts"
 import * as RequestBody from "./RequestBody.ts"
 
 /** The rules that every valid request of a public endpoint is counted under, by the caller's address. */
@@ -22,8 +23,8 @@ interface Admitted {
    */
   readonly once: <R>(
     owner: string,
-    run: (slot: Slot.Slot | null) => Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R>
-  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, Rejected, R>
+    run: (slot: Slot.Slot | null) => Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>
+  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>
 }
 
 /** Who calls a public endpoint. */
@@ -40,7 +41,7 @@ export class Visitor extends Context.Service<
 
 /** Every endpoint that asks for no key: 400 first, then 429, then what the endpoint says. */
 export class Public extends HttpApiMiddleware.Service<Public, { provides: Visitor }>()("trunkline/http/Public", {
-  error: Refusal.Refused
+  error: ApiErrorSchema
 }) {
   static readonly layer = Layer.effect(
     Public,
@@ -78,11 +79,11 @@ export class Public extends HttpApiMiddleware.Service<Public, { provides: Visito
           return yield* RequestBody.withoutEmpty(request, body, Effect.provideService(answer, Visitor, { admit }))
         })
 
-        return Effect.catch(run(), (rejected) => {
-          const response = Refusal.respond(Refusal.render(rejected))
+        return Effect.catch(run(), (error) => {
+          const response = JsonResponse.respond(JsonResponse.renderError(error))
           return Effect.succeed(
-            rejected instanceof RateLimited
-              ? HttpServerResponse.setHeader(response, "retry-after", String(rejected.retryAfterSecs))
+            error instanceof RateLimited
+              ? HttpServerResponse.setHeader(response, "retry-after", String(error.retryAfterSecs))
               : response
           )
         })

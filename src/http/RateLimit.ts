@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import ipaddr from "ipaddr.js"
 import * as Monotonic from "../domain/Monotonic.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 
 /**
  * Limits of the unauthenticated routes, guide/limits.md#rates; nothing else is limited.
@@ -25,7 +25,7 @@ const rules = (options: { readonly signupPerHour: number }) => ({
 export type RuleName = keyof ReturnType<typeof rules>
 
 /** 429 with `Retry-After`. */
-export class RateLimited extends Rejected {
+export class RateLimited extends ApiError {
   readonly retryAfterSecs: number
   constructor(retryAfterSecs: number) {
     super({ code: "rate_limited", message: `too many requests; try again in ${retryAfterSecs} s` })

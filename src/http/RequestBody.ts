@@ -8,7 +8,7 @@ import {
   HttpServerRequest,
   HttpServerResponse
 } from "effect/http"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 
 /** Largest request body; a longer one is refused with 400. */
 export const limitBytes = 1024 * 1024
@@ -16,11 +16,11 @@ export const limitBytes = 1024 * 1024
 /** Makes the server stop reading at the limit. */
 export const layerLimit = Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limitBytes))
 
-const tooLarge = Rejected.of("invalid_request", "the body is longer than 1 MiB")
-const noObject = Rejected.of("invalid_request", "the body must be a JSON object")
-const unreadable = Rejected.of("invalid_request", "the body could not be read")
-const notUtf8 = Rejected.of("invalid_request", "the body is not UTF-8 text")
-const notText = Rejected.of("invalid_request", "the body has text with NUL or half a surrogate pair")
+const tooLarge = ApiError.of("invalid_request", "the body is longer than 1 MiB")
+const noObject = ApiError.of("invalid_request", "the body must be a JSON object")
+const unreadable = ApiError.of("invalid_request", "the body could not be read")
+const notUtf8 = ApiError.of("invalid_request", "the body is not UTF-8 text")
+const notText = ApiError.of("invalid_request", "the body has text with NUL or half a surrogate pair")
 
 /**
  * The raw bytes, read once: the request keeps them, and the decoder that comes after reads them from there.
@@ -29,7 +29,7 @@ const notText = Rejected.of("invalid_request", "the body has text with NUL or ha
  * `null`, or has text that no database takes: NUL, or half a surrogate pair, which JSON's escapes can spell. The rest of
  * a body that is too long is not waited for: the answer ends the connection.
  */
-export const read = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, Rejected> => {
+export const read = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, ApiError> => {
   if (Number(request.headers["content-length"]) > limitBytes) return refuseTooLarge(request)
   return Effect.matchEffect(request.arrayBuffer, {
     onFailure: (error) => (isTooLarge(error) ? refuseTooLarge(request) : Effect.fail(unreadable)),
@@ -61,7 +61,7 @@ export const withoutEmpty = <A, E, R>(
 const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
   "reason" in reason && reason.reason === "BodyTooLarge"
 
-const refuseTooLarge = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<never, Rejected> =>
+const refuseTooLarge = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<never, ApiError> =>
   Effect.andThen(
     HttpEffect.appendPreResponseHandler((_request, response) =>
       Effect.succeed(HttpServerResponse.setHeader(response, "connection", "close"))

@@ -2,10 +2,10 @@ import { SchemaIssue } from "effect"
 import type { HttpApiError } from "effect/http-api"
 import { codeKey } from "../domain/CodedCheck.ts"
 import { type Code, statusOf } from "../domain/ErrorCatalogue.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 
 /**
- * From schema faults to rejections: `invalid_request`, unless the check that failed names another code. The message
+ * From schema faults to the errors of the API: `invalid_request`, unless the check that failed names another code. The message
  * names every fault in order, at most ten; `param` is the field or parameter of the fault that decides the code.
  */
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
@@ -61,21 +61,21 @@ const nameOf = (path: ReadonlyArray<PropertyKey>): string =>
 /** More are not named. */
 const named = 10
 
-export const toRejected = (error: HttpApiError.HttpApiSchemaError): Rejected => {
+export const toApiError = (error: HttpApiError.HttpApiSchemaError): ApiError => {
   const { issue } = error.cause
   if (
     error.kind === "Payload" &&
     (issue._tag === "InvalidType" || (issue._tag === "AnyOf" && issue.issues.length === 0))
   )
-    return Rejected.of("invalid_request", "the body must be a JSON object")
+    return ApiError.of("invalid_request", "the body must be a JSON object")
   const faults: Array<Fault> = []
   for (const fault of faultsOf(issue, [])) if (faults.push(fault) === named) break
   // What is malformed comes before what does not exist and what cannot be had.
   const decisive = faults.find(({ code }) => statusOf(code) === 400) ?? faults[0]
-  if (decisive === undefined) return Rejected.of("invalid_request", "the request is not valid")
+  if (decisive === undefined) return ApiError.of("invalid_request", "the request is not valid")
   const message = faults
     .map((fault) => (fault.path.length === 0 ? fault.message : `${nameOf(fault.path)}: ${fault.message}`))
     .join("; ")
   const param = nameOf(decisive.path)
-  return Rejected.of(decisive.code, message, param === "" ? undefined : param)
+  return ApiError.of(decisive.code, message, param === "" ? undefined : param)
 }

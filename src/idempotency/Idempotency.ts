@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import { Jobs } from "../job/Jobs.ts"
 import * as Journal from "../store/Journal.ts"
 import * as ReceiptLookup from "./ReceiptLookup.ts"
@@ -26,14 +26,14 @@ export class Idempotency extends Context.Service<
      * Fails with `conflict` while the first request still runs, with `idempotency_conflict` when the body is another
      * one, with `service_unavailable` at `inFlightLimit` and when the database is away.
      */
-    readonly claim: (slot: Slot.Slot) => Effect.Effect<Slot.Rendered | null, Rejected>
+    readonly claim: (slot: Slot.Slot) => Effect.Effect<Slot.Rendered | null, ApiError>
     readonly release: (slot: Slot.Slot) => void
     /**
      * Releases once every commit that is queued now is decided; until then a repetition finds the first one running.
      */
     readonly releaseWhenSettled: (slot: Slot.Slot) => Effect.Effect<void>
     /** Stores a refusal, durably, in a commit of its own; 503 when the database is away. */
-    readonly remember: (slot: Slot.Slot, rendered: Slot.Rendered) => Effect.Effect<void, Rejected>
+    readonly remember: (slot: Slot.Slot, rendered: Slot.Rendered) => Effect.Effect<void, ApiError>
   }
 >()("trunkline/idempotency/Idempotency") {
   static readonly layer = Layer.effect(
@@ -141,7 +141,7 @@ const make = (rows: {
 const identityOf = (slot: Pick<Slot.Slot, "owner" | "key" | "method" | "path">) =>
   `${slot.owner}\u0000${slot.key}\u0000${slot.method}\u0000${slot.path}`
 
-const stillRuns = Rejected.of("conflict", "the first request with this Idempotency-Key is still running")
-const otherBody = Rejected.of("idempotency_conflict", "this Idempotency-Key was used with a different body")
-const full = Rejected.of("service_unavailable", "too many requests are in progress")
-const away = Rejected.of("service_unavailable", "the service cannot reach its database at the moment")
+const stillRuns = ApiError.of("conflict", "the first request with this Idempotency-Key is still running")
+const otherBody = ApiError.of("idempotency_conflict", "this Idempotency-Key was used with a different body")
+const full = ApiError.of("service_unavailable", "too many requests are in progress")
+const away = ApiError.of("service_unavailable", "the service cannot reach its database at the moment")

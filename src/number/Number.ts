@@ -4,7 +4,7 @@ import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import type { Caller } from "../audit/Audit.ts"
 import { Connections } from "../connection/Connection.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
 import { Journal } from "../store/Journal.ts"
@@ -33,7 +33,7 @@ export class Numbers extends Context.Service<
     /** At most `limit`, by number; 422 `no_pricing_tier_configured`. */
     readonly search: (
       search: Inventory.Search
-    ) => Effect.Effect<ReadonlyArray<NumberView.AvailableNumberView>, Rejected>
+    ) => Effect.Effect<ReadonlyArray<NumberView.AvailableNumberView>, ApiError>
     /**
      * 201, `pending`; the numbers become active right after. In this order: 422 a number twice, 404 route, 422 no price,
      * 400 `order_invalid`, 402 `insufficient_balance`.
@@ -42,24 +42,24 @@ export class Numbers extends Context.Service<
       caller: Caller,
       request: NumberOrder.OrderRequest,
       slot: Slot | null
-    ) => Effect.Effect<Rendered, Rejected>
+    ) => Effect.Effect<Rendered, ApiError>
     readonly orders: (
       tenantId: string,
       filters: { readonly status?: NumberView.OrderStatus },
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<NumberView.NumberOrderView>>
-    readonly findOrder: (tenantId: string, id: string) => Effect.Effect<NumberView.NumberOrderView, Rejected>
+    readonly findOrder: (tenantId: string, id: string) => Effect.Effect<NumberView.NumberOrderView, ApiError>
     readonly list: (
       tenantId: string,
       filters: NumberRepo.NumberFilters,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<NumberView.PhoneNumberView>>
-    readonly find: (tenantId: string, id: string) => Effect.Effect<NumberView.PhoneNumberView, Rejected>
+    readonly find: (tenantId: string, id: string) => Effect.Effect<NumberView.PhoneNumberView, ApiError>
     /** An active number of this tenant. */
     readonly owned: (tenantId: string, phoneNumber: string) => Effect.Effect<boolean>
     readonly byDialled: (phoneNumber: string) => Effect.Effect<NumberRepo.Owner | null>
     /** Adds to the inventory or changes what is there: all entries or, with 400 naming the number, none. */
-    readonly importInventory: (entries: ReadonlyArray<Inventory.InventoryEntry>) => Effect.Effect<void, Rejected>
+    readonly importInventory: (entries: ReadonlyArray<Inventory.InventoryEntry>) => Effect.Effect<void, ApiError>
   }
 >()("trunkline/number/Numbers") {
   static readonly layer = Layer.effect(
@@ -115,12 +115,12 @@ export class Numbers extends Context.Service<
         orders: repo.listOrders,
         findOrder: Effect.fn("Numbers.findOrder")(function* (tenantId, id) {
           const row = yield* repo.findOrder(tenantId, id)
-          return row === null ? yield* Rejected.of("not_found", "no such number order") : NumberView.order(row)
+          return row === null ? yield* ApiError.of("not_found", "no such number order") : NumberView.order(row)
         }),
         list: repo.list,
         find: Effect.fn("Numbers.find")(function* (tenantId, id) {
           const row = yield* repo.find(tenantId, id)
-          return row === null ? yield* Rejected.of("number_not_found", "no such number") : NumberView.number(row)
+          return row === null ? yield* ApiError.of("number_not_found", "no such number") : NumberView.number(row)
         }),
         owned: (tenantId, phoneNumber) =>
           Effect.map(
@@ -130,7 +130,7 @@ export class Numbers extends Context.Service<
         byDialled: (phoneNumber) => Cache.get(owners, phoneNumber),
         importInventory: Effect.fn("Numbers.importInventory")(function* (entries) {
           const fault = Inventory.fault(entries)
-          if (fault !== null) return yield* Rejected.of("invalid_request", fault)
+          if (fault !== null) return yield* ApiError.of("invalid_request", fault)
           yield* inventory.put(entries)
         })
       })

@@ -4,7 +4,7 @@ import type { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import type { Connections } from "../connection/Connection.ts"
 import * as Id from "../domain/Id.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
 import type { Jobs } from "../job/Jobs.ts"
 import { empty, type Journal, type MoneyRow } from "../store/Journal.ts"
@@ -24,14 +24,14 @@ export interface OrderRequest {
 
 /** Where no price is configured, nothing can be searched or ordered. */
 export const noTier = (countryCode: string, numberType: string) =>
-  Rejected.of(
+  ApiError.of(
     "no_pricing_tier_configured",
     `no price is configured for ${numberType} numbers in ${countryCode}`,
     "number_type"
   )
 
 const notReservable = (phoneNumber: string) =>
-  Rejected.of(
+  ApiError.of(
     "order_invalid",
     `${phoneNumber} cannot be ordered: it is not among the available numbers`,
     "phone_numbers"
@@ -57,7 +57,7 @@ export const make = (needs: {
   return Effect.fn("NumberOrder.place")(function* (caller: Audit.Caller, request: OrderRequest, slot: Slot | null) {
     const { countryCode, numberType, phoneNumbers } = request
     if (new Set(phoneNumbers).size !== phoneNumbers.length)
-      return yield* Rejected.of("unprocessable", "phone_numbers holds a number twice", "phone_numbers")
+      return yield* ApiError.of("unprocessable", "phone_numbers holds a number twice", "phone_numbers")
     if (request.routeId !== null) yield* connections.resolve(caller.tenantId, request.routeId)
     if (!(yield* inventory.hasTier(countryCode, numberType))) return yield* noTier(countryCode, numberType)
     const at = yield* Clock.currentTimeMillis
@@ -70,7 +70,7 @@ export const make = (needs: {
       if (missing !== undefined) return yield* notReservable(missing)
       const upfront = available.reduce((sum, entry) => sum + entry.upfront_cost_cents, 0)
       if (funds === null || funds < upfront)
-        return yield* Rejected.of(
+        return yield* ApiError.of(
           "insufficient_balance",
           `the order costs ${upfront} cents, more than balance and credit limit allow; top up and use a new Idempotency-Key`
         )

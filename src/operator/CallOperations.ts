@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Calls } from "../call/Call.ts"
 import { E164 } from "../domain/E164.ts"
 import * as Id from "../domain/Id.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import { Journal } from "../store/Journal.ts"
 import { Tenants } from "../tenant/Tenant.ts"
 import * as Operation from "./Operation.ts"
@@ -37,7 +37,7 @@ export const make = Effect.gen(function* () {
 
   const show = Effect.fn("CallOperations.show")(function* (callId: string) {
     const entity = yield* journal.find(callId)
-    if (entity === null || entity.kind !== "call") return yield* Rejected.of("not_found", `no call ${callId}`)
+    if (entity === null || entity.kind !== "call") return yield* ApiError.of("not_found", `no call ${callId}`)
     return CallTimeline.make(
       entity,
       yield* journal.inputs(callId),

@@ -2,7 +2,7 @@ import { Clock, Effect, Schema } from "effect"
 import { DialingPermissions, type Rule, type RuleKind } from "../account/DialingPermissions.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import { Tenants } from "../tenant/Tenant.ts"
 import * as Operation from "./Operation.ts"
@@ -76,7 +76,7 @@ export const make = Effect.gen(function* () {
       Schema.Struct({ id: Schema.String }),
       Effect.fnUntraced(function* ({ id }) {
         const rule = (yield* permissions.list).find((each) => each.id === id)
-        if (rule === undefined) return yield* Rejected.of("not_found", `no destination rule ${id}`)
+        if (rule === undefined) return yield* ApiError.of("not_found", `no destination rule ${id}`)
         yield* permissions.remove(id)
         yield* record(rule, "removed")
         return view(rule)

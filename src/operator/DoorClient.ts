@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 
-/** The service refused: its code and message. */
-export class Refused extends Error {
+/** The service answered with an error: its code and message. */
+export class ServiceError extends Error {
   readonly code: string
   constructor(code: string, message: string) {
     super(message)
@@ -51,13 +51,13 @@ export const ask = async (environment: Environment, operation: string, body: unk
   })
   const answer: unknown = await response.json().catch(() => null)
   if (response.ok) return answer
-  throw refusal(answer, url, response.status)
+  throw errorOf(answer, url, response.status)
 }
 
-const refusal = (answer: unknown, url: string, status: number): Refused | Unreachable => {
+const errorOf = (answer: unknown, url: string, status: number): ServiceError | Unreachable => {
   if (typeof answer === "object" && answer !== null && "error" in answer) {
     const { code, message } = answer.error as { readonly code: string; readonly message: string }
-    return new Refused(code, message)
+    return new ServiceError(code, message)
   }
   return new Unreachable(`what answers at ${url} (${status}) is not this service's operator port`)
 }

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import { Jobs } from "../job/Jobs.ts"
 import * as Operation from "./Operation.ts"
@@ -36,7 +36,7 @@ export const make = Effect.map(Jobs, (jobs) => [
     "job/retry",
     Schema.Struct({ kind: Schema.String, key: Schema.String }),
     Effect.fnUntraced(function* ({ key, kind }) {
-      if (!(yield* jobs.revive(kind, key))) return yield* Rejected.of("not_found", "no such failed job")
+      if (!(yield* jobs.revive(kind, key))) return yield* ApiError.of("not_found", "no such failed job")
       yield* Effect.logInfo("a failed job is tried again by the operator", { kind, key })
       return { kind, key }
     })

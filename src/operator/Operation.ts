@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 
 /**
  * One thing that the operator can ask for: `POST /operator/<name>` with a JSON object, answered by a JSON object.
@@ -9,21 +9,21 @@ import { Rejected } from "../domain/Rejected.ts"
 export interface Operation {
   /** Path behind `/operator/`, e.g. `tenant/credit`. */
   readonly name: string
-  readonly run: (body: unknown) => Effect.Effect<unknown, Rejected>
+  readonly run: (body: unknown) => Effect.Effect<unknown, ApiError>
 }
 
 /** Fields are closed: an unknown one is refused, a misspelt flag never silently does nothing. */
 export const make = <S extends Schema.Constraint & { readonly DecodingServices: never }>(
   name: string,
   input: S,
-  run: (input: S["Type"]) => Effect.Effect<unknown, Rejected>
+  run: (input: S["Type"]) => Effect.Effect<unknown, ApiError>
 ): Operation => {
   const decode = Schema.decodeUnknownEffect(input, { onExcessProperty: "error" })
   return {
     name,
     run: (body) =>
       decode(body).pipe(
-        Effect.mapError((error) => Rejected.of("invalid_request", error.message.replace(/\s*\n\s*/g, " "))),
+        Effect.mapError((error) => ApiError.of("invalid_request", error.message.replace(/\s*\n\s*/g, " "))),
         Effect.flatMap(run)
       )
   }

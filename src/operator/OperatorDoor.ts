@@ -1,16 +1,16 @@
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { envelope, httpStatus, Rejected } from "../domain/Rejected.ts"
+import { envelope, httpStatus, ApiError } from "../domain/ApiError.ts"
 import type { Operation } from "./Operation.ts"
 
 /** A table of 100,000 numbers is about 8 MB of CSV. */
 const maxBody = ByteSize.mebibytes(32)
 
-const respond = (rejected: Rejected) =>
-  HttpServerResponse.text(envelope(rejected), { status: httpStatus(rejected), contentType: "application/json" })
+const respond = (error: ApiError) =>
+  HttpServerResponse.text(envelope(error), { status: httpStatus(error), contentType: "application/json" })
 
 const unknown = (name: string, operations: ReadonlyMap<string, Operation>) =>
-  Rejected.of("not_found", `no operation ${JSON.stringify(name)}; there are: ${[...operations.keys()].join(", ")}`)
+  ApiError.of("not_found", `no operation ${JSON.stringify(name)}; there are: ${[...operations.keys()].join(", ")}`)
 
 /**
  * The operator command's door: `POST /operator/<operation>` with a bearer token and a JSON object.
@@ -26,12 +26,12 @@ export const make = (options: {
 
   const handle = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     if (!options.accepts(request.headers["authorization"]))
-      return yield* Rejected.of("invalid_credentials", "the operator's token is missing or wrong")
+      return yield* ApiError.of("invalid_credentials", "the operator's token is missing or wrong")
     const name = request.url.replace(/^\/operator\/|\?.*$/g, "")
     const operation = operations.get(name)
     if (operation === undefined) return yield* unknown(name, operations)
     const body = yield* request.json.pipe(
-      Effect.mapError(() => Rejected.of("invalid_request", "the body must be a JSON object of at most 32 MiB"))
+      Effect.mapError(() => ApiError.of("invalid_request", "the body must be a JSON object of at most 32 MiB"))
     )
     const answer = yield* Effect.uninterruptible(operation.run(body))
     return HttpServerResponse.jsonUnsafe(answer ?? {})
@@ -40,11 +40,11 @@ export const make = (options: {
   return HttpServerRequest.HttpServerRequest.pipe(
     Effect.flatMap(handle),
     Effect.provideService(HttpIncomingMessage.MaxBodySize, maxBody),
-    Effect.catchTag("Rejected", (rejected) => Effect.succeed(respond(rejected))),
+    Effect.catchTag("ApiError", (error) => Effect.succeed(respond(error))),
     Effect.catchDefect((defect) =>
       Effect.as(
         Effect.logError("an operator's request died", defect),
-        respond(Rejected.of("internal_error", "an internal error occurred; the service's log has its cause"))
+        respond(ApiError.of("internal_error", "an internal error occurred; the service's log has its cause"))
       )
     )
   )

@@ -1,6 +1,6 @@
 import { Effect, Result, Schema } from "effect"
 import { Billing } from "../billing/Billing.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Operation from "./Operation.ts"
 import * as RateCsvTable from "./RateCsvTable.ts"
 
@@ -13,7 +13,7 @@ export const make = Effect.gen(function* () {
       Schema.Struct({ csv: Schema.String }),
       Effect.fnUntraced(function* ({ csv }) {
         const rates = RateCsvTable.read(csv)
-        if (Result.isFailure(rates)) return yield* Rejected.of("invalid_request", rates.failure)
+        if (Result.isFailure(rates)) return yield* ApiError.of("invalid_request", rates.failure)
         yield* billing.setRates(rates.success)
         yield* Effect.logInfo("rate deck replaced by the operator", { rates: rates.success.length })
         return { rates: rates.success.length }

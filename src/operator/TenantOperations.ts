@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { Accounts, type Operator } from "../account/Account.ts"
 import { Billing } from "../billing/Billing.ts"
 import { Calls } from "../call/Call.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import { Tenants } from "../tenant/Tenant.ts"
 import * as Operation from "./Operation.ts"
 
@@ -46,7 +46,7 @@ export const make = Effect.gen(function* () {
   /** The account ignores a change of status that does not apply (a closed tenant stays closed): say so. */
   const expect = (tenantId: string, wanted: "active" | "suspended") =>
     Effect.flatMap(accounts.overview(tenantId), ({ status }) =>
-      status === wanted ? Effect.void : Effect.fail(Rejected.of("conflict", `the tenant is ${status}`))
+      status === wanted ? Effect.void : Effect.fail(ApiError.of("conflict", `the tenant is ${status}`))
     )
 
   /** Changes the tenant, then shows it. */

@@ -58,7 +58,7 @@ export const run = async (
     }
   } catch (cause) {
     if (cause instanceof Arguments.UsageError) return { code: exits.usage, stdout: "", stderr: cause.message }
-    if (cause instanceof DoorClient.Refused)
+    if (cause instanceof DoorClient.ServiceError)
       return { code: exits.refused, stdout: "", stderr: `${cause.message} (${cause.code})` }
     if (cause instanceof DoorClient.Unreachable) return { code: exits.unreachable, stdout: "", stderr: cause.message }
     return { code: exits.refused, stdout: "", stderr: cause instanceof Error ? cause.message : String(cause) }

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
 import type { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 import type { Jobs } from "../job/Jobs.ts"
 import type { Mail } from "../mail/Mail.ts"
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* (needs: {
       yield* journal.commitWithin({ ...empty, audit: [line] })
       return member
     }).pipe(sql.withTransaction, Effect.orDie)
-    if (member === null) return yield* Rejected.of("invalid_request", "the token is unknown, used or expired", "token")
+    if (member === null) return yield* ApiError.of("invalid_request", "the token is unknown, used or expired", "token")
     yield* onboarding.verified(member.tenantId)
     const tenant = yield* repo.find(member.tenantId)
     if (tenant === null) return yield* Effect.die(new Error(`member ${member.memberId} has no tenant`))

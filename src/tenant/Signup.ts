@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { empty, type Journal } from "../store/Journal.ts"
@@ -33,7 +33,7 @@ export interface SignupRequest {
 /** Passwords hashed at once: each takes a core for a tenth of a second and 32 MiB. */
 const hashers = 2
 
-const emailUsed = Rejected.of("conflict", "this e-mail address has an account already", "email")
+const emailUsed = ApiError.of("conflict", "this e-mail address has an account already", "email")
 
 /** `whsec_` and 32 random bytes in base64url. */
 export const newSecret = (entropy: Entropy["Service"]): string =>

@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import { Egress } from "../egress/Egress.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
@@ -29,14 +29,14 @@ export class Tenants extends Context.Service<
       request: Signup.SignupRequest,
       ip: string | null,
       slot: Slot | null
-    ) => Effect.Effect<Rendered, Rejected>
+    ) => Effect.Effect<Rendered, ApiError>
     /** 200; 400 for a token that is unknown, used or expired. */
-    readonly verifyEmail: (token: string, ip: string | null) => Effect.Effect<Rendered, Rejected>
+    readonly verifyEmail: (token: string, ip: string | null) => Effect.Effect<Rendered, ApiError>
     /** 202 and `{}` for every address. */
     readonly resendVerification: (email: string) => Effect.Effect<Rendered>
-    readonly find: (tenantId: string) => Effect.Effect<TenantView.TenantView, Rejected>
+    readonly find: (tenantId: string) => Effect.Effect<TenantView.TenantView, ApiError>
     /** By id or slug, for the operator. */
-    readonly findByReference: (reference: string) => Effect.Effect<TenantView.TenantView, Rejected>
+    readonly findByReference: (reference: string) => Effect.Effect<TenantView.TenantView, ApiError>
     /** All tenants, newest first, for the operator. */
     readonly list: (window: {
       readonly limit: number
@@ -47,7 +47,7 @@ export class Tenants extends Context.Service<
       caller: Audit.Caller,
       url: string | null,
       slot: Slot | null
-    ) => Effect.Effect<Rendered, Rejected>
+    ) => Effect.Effect<Rendered, ApiError>
     /** Told when a tenant's failover URL or secret changed (whoever keeps them in memory). Must not fail. */
     readonly onFailoverChanged: (listener: (tenantId: string) => void) => void
     /** One pass of the seven-day rule; it also runs by itself every hour. */
@@ -80,11 +80,11 @@ export class Tenants extends Context.Service<
           return fault === null
             ? Effect.void
             : Effect.fail(
-                Rejected.of("invalid_target_url", `webhook_failover_url: the URL ${fault}`, "webhook_failover_url")
+                ApiError.of("invalid_target_url", `webhook_failover_url: the URL ${fault}`, "webhook_failover_url")
               )
         }
         const orNotFound = (row: TenantView.TenantRow | null) =>
-          row === null ? Effect.fail(Rejected.of("not_found", "no such tenant")) : Effect.succeed(TenantView.view(row))
+          row === null ? Effect.fail(ApiError.of("not_found", "no such tenant")) : Effect.succeed(TenantView.view(row))
 
         const setFailoverUrl = Effect.fn("Tenants.setFailoverUrl")(function* (
           caller: Audit.Caller,

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import { rejection, type Rejection } from "../domain/ErrorCatalogue.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import { isEventType } from "../domain/event/EventCatalogue.ts"
 import type { SubscriptionRow } from "./WebhookView.ts"
 
@@ -24,20 +24,20 @@ export type SubscriptionPatch = Partial<SubscriptionRequest>
 export const check = <R extends SubscriptionPatch>(
   request: R,
   refuse: (url: string) => string | null
-): Result.Result<R, Rejection> => {
+): Result.Result<R, ApiError> => {
   if (request.targetUrl !== undefined) {
     const refused = refuse(request.targetUrl)
-    if (refused !== null) return Result.fail(rejection("invalid_target_url", `target_url ${refused}`, "target_url"))
+    if (refused !== null) return Result.fail(ApiError.of("invalid_target_url", `target_url ${refused}`, "target_url"))
   }
   if (request.eventTypes === undefined) return Result.succeed(request)
   if (request.eventTypes.length === 0)
     return Result.fail(
-      rejection("event_types_required", 'event_types must name at least one event, or be ["*"]', "event_types")
+      ApiError.of("event_types_required", 'event_types must name at least one event, or be ["*"]', "event_types")
     )
   const unknown = request.eventTypes.find((name) => name !== "*" && !isEventType(name))
   if (unknown !== undefined)
     return Result.fail(
-      rejection("invalid_request", `event_types: there is no event "${unknown.slice(0, 64)}"`, "event_types")
+      ApiError.of("invalid_request", `event_types: there is no event "${unknown.slice(0, 64)}"`, "event_types")
     )
   const eventTypes = request.eventTypes.includes("*") ? ["*"] : [...new Set(request.eventTypes)]
   return Result.succeed({ ...request, eventTypes })

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Id from "../domain/Id.ts"
-import { Rejected } from "../domain/Rejected.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import { Egress } from "../egress/Egress.ts"
 import { receipt, type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { type AuditRow, type Destination, empty, Journal } from "../store/Journal.ts"
@@ -25,9 +25,9 @@ export interface Caller {
   readonly ip: string | null
 }
 
-const notFound = Rejected.of("subscription_not_found", "no such webhook subscription")
-const noConnection = Rejected.of("not_found", "connection_id names no connection of this workspace", "connection_id")
-const shownOnce = Rejected.of("signing_secret_unavailable", "a signing secret is shown once, when it is made")
+const notFound = ApiError.of("subscription_not_found", "no such webhook subscription")
+const noConnection = ApiError.of("not_found", "connection_id names no connection of this workspace", "connection_id")
+const shownOnce = ApiError.of("signing_secret_unavailable", "a signing secret is shown once, when it is made")
 
 /** Webhook subscriptions and the delivery log, guide/webhooks.md. */
 export class Webhooks extends Context.Service<
@@ -38,23 +38,23 @@ export class Webhooks extends Context.Service<
       caller: Caller,
       request: Omit<SubscriptionRequest.SubscriptionRequest, "isActive">,
       slot: Slot | null
-    ) => Effect.Effect<Rendered, Rejected>
+    ) => Effect.Effect<Rendered, ApiError>
     readonly list: (
       tenantId: string,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<WebhookView.SubscriptionView>>
-    readonly find: (tenantId: string, id: string) => Effect.Effect<WebhookView.SubscriptionView, Rejected>
+    readonly find: (tenantId: string, id: string) => Effect.Effect<WebhookView.SubscriptionView, ApiError>
     /** Always a refusal: 404 `signing_secret_unavailable`, or `subscription_not_found`. */
-    readonly secretOf: (tenantId: string, id: string) => Effect.Effect<never, Rejected>
+    readonly secretOf: (tenantId: string, id: string) => Effect.Effect<never, ApiError>
     /** 200; what waits for a subscription that becomes inactive fails. */
     readonly update: (
       caller: Caller,
       id: string,
       patch: SubscriptionRequest.SubscriptionPatch,
       slot: Slot | null
-    ) => Effect.Effect<Rendered, Rejected>
+    ) => Effect.Effect<Rendered, ApiError>
     /** 204; what waits for it fails, its deliveries stay in the log. */
-    readonly remove: (caller: Caller, id: string, slot: Slot | null) => Effect.Effect<Rendered, Rejected>
+    readonly remove: (caller: Caller, id: string, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
     readonly deliveries: (
       tenantId: string,
       filters: WebhookRepo.DeliveryFilters,
@@ -81,7 +81,7 @@ export class Webhooks extends Context.Service<
           request: R
         ) {
           const result = SubscriptionRequest.check(request, egress.refuse)
-          if (Result.isFailure(result)) return yield* new Rejected(result.failure)
+          if (Result.isFailure(result)) return yield* result.failure
           const { connectionId } = request
           if (connectionId !== undefined && connectionId !== null)
             if (!(yield* options.ownsConnection(tenantId, connectionId))) return yield* noConnection

@@ -25,7 +25,7 @@ const calls = (count: number) =>
 const inbound = { type: "admit", id: "inbound", live: { ...live, direction: "inbound" } } as const
 const admit = (state: Account.AccountState, now = noon) => {
   const outcome = Account.step(state, { type: "admit", id: "new", live }, { ...context, now })
-  return outcome._tag === "rejected" ? outcome.rejection.code : outcome._tag
+  return outcome._tag === "rejected" ? outcome.error.code : outcome._tag
 }
 const quota = (fields: Partial<Account.Quota>) => ({ quota: { ...Account.defaultQuota, ...fields } })
 

@@ -6,8 +6,7 @@ import * as EntityTime from "../../src/actor/EntityTime.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
 import { accepted, type Machine, rejected, unchanged } from "../../src/actor/Machine.ts"
 import * as Surroundings from "../../src/actor/Surroundings.ts"
-import { rejection } from "../../src/domain/ErrorCatalogue.ts"
-import { Rejected } from "../../src/domain/Rejected.ts"
+import { ApiError } from "../../src/domain/ApiError.ts"
 import * as SteppedClock from "../support/SteppedClock.ts"
 
 /** A counter that counts up to ten, refuses zero, ignores negatives, and dies of 666 while it decides. */
@@ -23,7 +22,7 @@ const machine: Machine<State, Input, string> = {
     const next = (total: number) => accepted({ total, inputs: [...before.inputs, input] }, `${String(input)}@${now}`)
     if (input === "recovered" || input === "due") return next(before.total)
     if (input === "will") return next(10)
-    if (input === 0) return rejected(rejection("conflict", "zero"))
+    if (input === 0) return rejected(ApiError.of("conflict", "zero"))
     if (input < 0) return unchanged
     if (input === 666) throw new Error("planted")
     return next(before.total + input)
@@ -33,11 +32,11 @@ const machine: Machine<State, Input, string> = {
 }
 
 const place: Actor.Place = { partition: 0, gate: Latch.makeUnsafe(true) }
-const ended = Rejected.of("call_already_ended", "ended")
+const ended = ApiError.of("call_already_ended", "ended")
 
 const setUp = Effect.fnUntraced(function* (
   options: {
-    readonly commit?: (state: State) => Effect.Effect<void, Rejected>
+    readonly commit?: (state: State) => Effect.Effect<void, ApiError>
     readonly time?: EntityTime.EntityTime
   } = {}
 ) {
@@ -182,7 +181,7 @@ describe("Actor", () => {
       Effect.gen(function* () {
         let away = false
         const { actor, log } = yield* setUp({
-          commit: () => (away ? Effect.fail(Rejected.of("service_unavailable", "away")) : Effect.void)
+          commit: () => (away ? Effect.fail(ApiError.of("service_unavailable", "away")) : Effect.void)
         })
         yield* actor.ask(1, "me")
         away = true

@@ -5,7 +5,7 @@ import type { Behavior } from "../../src/actor/Actor.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
 import { accepted, type Machine } from "../../src/actor/Machine.ts"
 import * as Registry from "../../src/actor/Registry.ts"
-import { Rejected } from "../../src/domain/Rejected.ts"
+import { ApiError } from "../../src/domain/ApiError.ts"
 
 /** A sum that is settled at 100, and grows by itself after ten minutes at 13; its rows are a map. */
 interface Sum {
@@ -53,8 +53,8 @@ const setUp = Effect.fnUntraced(function* (options: { readonly maxLive?: number 
         yield* loading.await
         return row === undefined ? null : { partition: id.startsWith("other") ? other : partition, state: row }
       }),
-      ended: Rejected.of("call_already_ended", "ended"),
-      unknown: Rejected.of("not_found", "unknown"),
+      ended: ApiError.of("call_already_ended", "ended"),
+      unknown: ApiError.of("not_found", "unknown"),
       maxLive: options.maxLive ?? 10,
       passivation: { afterMs: 60_000, mayLeave: ({ total }) => total !== 13 }
     },

@@ -84,7 +84,7 @@ export const send = (scene: Scene, input: CallInput, now: number): Scene => {
         effects: [...scene.effects, outcome.effects],
         outcomes: [...scene.outcomes, "accepted"]
       }
-    : { ...scene, outcomes: [...scene.outcomes, outcome._tag === "rejected" ? outcome.rejection.code : "unchanged"] }
+    : { ...scene, outcomes: [...scene.outcomes, outcome._tag === "rejected" ? outcome.error.code : "unchanged"] }
 }
 
 /** The next event of the call's own leg, which happened at `at`. */

@@ -6,7 +6,7 @@ import { Billing } from "../../src/billing/Billing.ts"
 import type { CallRegistry } from "../../src/call/CallRegistry.ts"
 import * as Inbound from "../../src/call/Inbound.ts"
 import { Connections } from "../../src/connection/Connection.ts"
-import { Rejected } from "../../src/domain/Rejected.ts"
+import { ApiError } from "../../src/domain/ApiError.ts"
 import { Numbers } from "../../src/number/Number.ts"
 
 describe("an inbound call", () => {
@@ -15,7 +15,7 @@ describe("an inbound call", () => {
       const asked: Array<readonly [direction: string, number: string]> = []
       const doors = Layer.mergeAll(
         Layer.mock(Accounts)({
-          admit: () => Effect.fail(Rejected.of("balance_insufficient", "no money")),
+          admit: () => Effect.fail(ApiError.of("balance_insufficient", "no money")),
           opening: () => {
             throw new Error("no account opens here")
           },

@@ -1,6 +1,6 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { Rejected } from "../../src/domain/Rejected.ts"
+import { ApiError } from "../../src/domain/ApiError.ts"
 import { Listening } from "../../src/http/Server.ts"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
 import * as TestServer from "./TestServer.ts"
@@ -63,7 +63,7 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
 
     it.effect("says what the door says, with the raising site's status", () =>
       Effect.gen(function* () {
-        world.next = Effect.fail(new Rejected({ code: "from_number_not_owned", message: "no", status: 422 }))
+        world.next = Effect.fail(new ApiError({ code: "from_number_not_owned", message: "no", status: 422 }))
         const answer = yield* ask("POST", "/v1/calls", { body: good, undocumented: true })
         world.next = Effect.void
         expect(answer.status).toBe(422)
@@ -334,7 +334,7 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
     it.effect("answers 503 without Retry-After when the service cannot take it", () =>
       Effect.gen(function* () {
         for (const next of [
-          Effect.fail(Rejected.of("service_unavailable", "busy")),
+          Effect.fail(ApiError.of("service_unavailable", "busy")),
           Effect.die(
             new SqlError({
               reason: new ConnectionError({ cause: new Error("away"), message: "away", operation: "connect" })

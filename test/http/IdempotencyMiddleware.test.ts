@@ -1,7 +1,7 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { request } from "node:http"
-import { Rejected } from "../../src/domain/Rejected.ts"
+import { ApiError } from "../../src/domain/ApiError.ts"
 import { Listening } from "../../src/http/Server.ts"
 import * as TestServer from "./TestServer.ts"
 
@@ -22,7 +22,7 @@ const place = (key: string, asked: TestServer.Asked = {}, path = "/v1/calls") =>
 
 const replayed = (answer: TestServer.Answer) => answer.headers["idempotent-replayed"]
 
-const failing = <A, E, R>(next: Effect.Effect<void, Rejected>, run: Effect.Effect<A, E, R>) =>
+const failing = <A, E, R>(next: Effect.Effect<void, ApiError>, run: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => {
     world.next = next
     return Effect.ensuring(
@@ -84,7 +84,7 @@ layer(TestServer.layer(world))("Idempotency-Key, guide/idempotency.md#what-a-rep
   describe("a refusal", () => {
     it.effect("is stored: the door's and the schema's", () =>
       Effect.gen(function* () {
-        const broke = Effect.fail(Rejected.of("balance_insufficient", "no money"))
+        const broke = Effect.fail(ApiError.of("balance_insufficient", "no money"))
         const first = yield* failing(broke, place("402"))
         const second = yield* place("402")
         expect([second.status, replayed(second), second.text]).toEqual([402, "true", first.text])
@@ -113,7 +113,7 @@ layer(TestServer.layer(world))("Idempotency-Key, guide/idempotency.md#what-a-rep
       Effect.gen(function* () {
         const count = world.receipts.length
         yield* place("no key", { key: "nobody" })
-        yield* failing(Effect.fail(Rejected.of("service_unavailable", "busy")), place("503"))
+        yield* failing(Effect.fail(ApiError.of("service_unavailable", "busy")), place("503"))
         yield* failing(Effect.die(new Error("x")), place("500"))
         expect(world.receipts).toHaveLength(count)
         for (const key of ["no key", "503", "500"]) {

@@ -3,12 +3,12 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Rejected } from "../../src/domain/Rejected.ts"
+import { ApiError } from "../../src/domain/ApiError.ts"
 import { ClientAddress } from "../../src/http/ClientAddress.ts"
 import { about } from "../../src/http/Endpoint.ts"
 import { LimitedBy, Public, Visitor } from "../../src/http/Public.ts"
 import { RateLimit } from "../../src/http/RateLimit.ts"
-import * as Refusal from "../../src/http/Refusal.ts"
+import * as JsonResponse from "../../src/http/JsonResponse.ts"
 import { Idempotency } from "../../src/idempotency/Idempotency.ts"
 import { sealedReceipt } from "../../src/idempotency/Slot.ts"
 import type { Receipt } from "../../src/store/Journal.ts"
@@ -34,11 +34,11 @@ const handlers = HttpApiBuilder.group(Api, "door", (handlers) =>
       (visitor) =>
         visitor.once(`email:${payload.email.toLowerCase()}`, (slot) =>
           Effect.suspend(() => {
-            if (payload.password === "taken") return Effect.fail(Rejected.of("conflict", "this e-mail is used"))
+            if (payload.password === "taken") return Effect.fail(ApiError.of("conflict", "this e-mail is used"))
             const rendered = { status: 201, body: JSON.stringify({ number: ++joined, secret: "svc_live_x" }) }
             const receipt = sealedReceipt(slot, rendered, Date.now(), new Uint8Array(12))
             if (receipt !== null) receipts.push(receipt)
-            return Effect.succeed(Refusal.respond(rendered))
+            return Effect.succeed(JsonResponse.respond(rendered))
           })
         )
     )

@@ -4,18 +4,18 @@ import { HttpApiError } from "effect/http-api"
 import * as NotBuiltYet from "../../src/domain/NotBuiltYet.ts"
 import * as PathId from "../../src/http/PathId.ts"
 import { coded, disagreement } from "../../src/domain/CodedCheck.ts"
-import { toRejected } from "../../src/http/SchemaFault.ts"
+import { toApiError } from "../../src/http/SchemaFault.ts"
 
 const fault = (schema: Schema.Codec<unknown, unknown>, value: unknown) => {
   const decoded = Schema.decodeUnknownResult(schema, { onExcessProperty: "error", errors: "all" })(value)
   if (Result.isSuccess(decoded)) return null
-  const { code, message, param } = toRejected(
+  const { code, message, param } = toApiError(
     new HttpApiError.HttpApiSchemaError({ kind: "Payload", cause: decoded.failure })
   )
   return param === undefined ? [code, message] : [code, message, param]
 }
 
-describe("SchemaFault.toRejected", () => {
+describe("SchemaFault.toApiError", () => {
   const Body = Schema.Struct({
     names: Schema.Array(Schema.String).check(
       coded("event_types_required", (names) => (names.length === 0 ? "is empty" : undefined))

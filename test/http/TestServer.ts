@@ -6,7 +6,7 @@ import { Accounts } from "../../src/account/Account.ts"
 import { ApiKeys } from "../../src/apikey/ApiKey.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Id from "../../src/domain/Id.ts"
-import { Rejected } from "../../src/domain/Rejected.ts"
+import { ApiError } from "../../src/domain/ApiError.ts"
 import { Calls } from "../../src/call/Call.ts"
 import type { Call } from "../../src/call/CallView.ts"
 import { Connections } from "../../src/connection/Connection.ts"
@@ -63,7 +63,7 @@ export class World {
   readonly reached: Array<{ readonly door: string; readonly args: ReadonlyArray<unknown> }> = []
   readonly suspended = new Set<string>()
   /** What the next place or act does instead. */
-  next: Effect.Effect<void, Rejected> = Effect.void
+  next: Effect.Effect<void, ApiError> = Effect.void
   calls = 0
 
   readonly done = (slot: Slot | null, rendered: Rendered): Rendered => {
@@ -76,7 +76,7 @@ export class World {
 const owned = (tenantId: string, id: string) =>
   tenantId === tenantA && id === callOfA
     ? Effect.succeed(call(id))
-    : Effect.fail(Rejected.of("not_found", "no such call"))
+    : Effect.fail(ApiError.of("not_found", "no such call"))
 
 const fakeCalls = (world: World) =>
   Layer.succeed(
@@ -131,7 +131,7 @@ const fakeConnections = Layer.mock(Connections)({
   find: (tenantId, id) =>
     tenantId === tenantA && id === routeOfA
       ? Effect.succeed(connection)
-      : Effect.fail(Rejected.of("not_found", "no such connection"))
+      : Effect.fail(ApiError.of("not_found", "no such connection"))
 })
 
 export const subscriptionOfA = Id.derive("subscription of a", "sub")
@@ -150,7 +150,7 @@ const fakeWebhooks = (world: World) => {
   const found = (tenantId: string, id: string) =>
     tenantId === tenantA && id === subscriptionOfA
       ? Effect.succeed(subscription)
-      : Effect.fail(Rejected.of("subscription_not_found", "no such webhook subscription"))
+      : Effect.fail(ApiError.of("subscription_not_found", "no such webhook subscription"))
   const reach = (door: string, ...args: ReadonlyArray<unknown>) =>
     Effect.andThen(
       Effect.sync(() => void world.reached.push({ door, args })),
@@ -172,7 +172,7 @@ const fakeWebhooks = (world: World) => {
         ),
       find: found,
       secretOf: (tenantId, id) =>
-        Effect.andThen(found(tenantId, id), Rejected.of("signing_secret_unavailable", "shown once")),
+        Effect.andThen(found(tenantId, id), ApiError.of("signing_secret_unavailable", "shown once")),
       update: (...args) =>
         Effect.gen(function* () {
           const view = yield* found(args[0].tenantId, args[1])
@@ -213,7 +213,7 @@ const fakeAuthenticator = (world: World) =>
     authenticate: (credential, ip) => {
       const key = keys[credential]
       return key === undefined
-        ? Effect.fail(Rejected.of("invalid_credentials", "the API key is unknown, revoked or expired"))
+        ? Effect.fail(ApiError.of("invalid_credentials", "the API key is unknown, revoked or expired"))
         : Effect.succeed({ keyId: Id.deriveUuid(credential, "key"), name: credential, ip, ...key })
     },
     tenantStatus: (tenantId) => Effect.sync(() => (world.suspended.has(tenantId) ? "suspended" : "active"))

@@ -2,7 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
-import type { Rejected } from "../../src/domain/Rejected.ts"
+import type { ApiError } from "../../src/domain/ApiError.ts"
 import * as Slot from "../../src/idempotency/Slot.ts"
 import { Vault } from "../../src/store/Vault.ts"
 import type { SubscriptionRequest } from "../../src/webhook/SubscriptionRequest.ts"
@@ -38,7 +38,7 @@ const created = Effect.fnUntraced(function* (tenantId: string, more: Partial<typ
   return JSON.parse(rendered.body ?? "") as { readonly id: string; readonly signing_secret: string }
 })
 
-const codeOf = <A, R>(effect: Effect.Effect<A, Rejected, R>) => Effect.map(Effect.flip(effect), ({ code }) => code)
+const codeOf = <A, R>(effect: Effect.Effect<A, ApiError, R>) => Effect.map(Effect.flip(effect), ({ code }) => code)
 
 const slotOf = (idempotencyKey: string) =>
   Slot.make({

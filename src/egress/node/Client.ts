@@ -4,7 +4,7 @@ import { isIP } from "node:net"
 import { Effect, Result, type Scope } from "effect"
 import { EgressError, type EgressResponse, type EgressStreamResponse, type Streamed, type Whole } from "../Egress.ts"
 import type { Pinned } from "../Pinned.ts"
-import type { Refusal, Target } from "../Target.ts"
+import type { TargetFault, Target } from "../Target.ts"
 import * as CheckedLookup from "./CheckedLookup.ts"
 import { Connections } from "./Connections.ts"
 import { type Begin, exchange } from "./Exchange.ts"
@@ -39,7 +39,7 @@ export interface Client {
 const maxIdleConnections = 1024
 
 /** A parsed target, or why there is none. */
-export const accepted = (parsed: Result.Result<Target, Refusal>): Effect.Effect<Target, EgressError> =>
+export const accepted = (parsed: Result.Result<Target, TargetFault>): Effect.Effect<Target, EgressError> =>
   Result.match(parsed, {
     onSuccess: (target) => Effect.succeed(target),
     onFailure: ({ detail, reason }) => Effect.fail(new EgressError({ reason, detail: `the URL ${detail}` }))

@@ -31,7 +31,7 @@ const update = HttpApiEndpoint.patch("update", "/v1/account", {
     summary: "Change the failover URL of webhooks",
     description: "Each URL gets a new secret, shown once; `null` ends the failover.",
     scope: "webhooks:write",
-    refusals: ["invalid_target_url"]
+    errors: ["invalid_target_url"]
   })
 )
 

@@ -6,7 +6,7 @@ import { Tenants } from "../../tenant/Tenant.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../Authenticator.ts"
 import { CurrentSlot } from "../CurrentSlot.ts"
-import * as Refusal from "../Refusal.ts"
+import * as JsonResponse from "../JsonResponse.ts"
 import { type Account, limitsOf, quotaOf } from "./AccountView.ts"
 
 /** The account, from wire to doors. */
@@ -25,15 +25,17 @@ export const layer = HttpApiBuilder.group(
           balance: yield* billing.balance(tenantId),
           quota: limitsOf(yield* accounts.overview(tenantId))
         }
-        return Refusal.json(account)
+        return JsonResponse.of(account)
       }),
       update: Effect.fnUntraced(function* ({ payload }) {
         const { slot } = yield* CurrentSlot
-        return yield* Refusal.rendered(tenants.setFailoverUrl(yield* CurrentKey, payload.webhook_failover_url, slot))
+        return yield* JsonResponse.rendered(
+          tenants.setFailoverUrl(yield* CurrentKey, payload.webhook_failover_url, slot)
+        )
       }),
       quota: Effect.fnUntraced(function* () {
         const { tenantId } = yield* CurrentKey
-        return Refusal.json(quotaOf(yield* accounts.overview(tenantId), yield* Clock.currentTimeMillis))
+        return JsonResponse.of(quotaOf(yield* accounts.overview(tenantId), yield* Clock.currentTimeMillis))
       })
     })
   })

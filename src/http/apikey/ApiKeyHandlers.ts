@@ -5,7 +5,7 @@ import { Api } from "../Api.ts"
 import { Authenticator, CurrentKey } from "../Authenticator.ts"
 import { CurrentSlot } from "../CurrentSlot.ts"
 import * as Pagination from "../Pagination.ts"
-import * as Refusal from "../Refusal.ts"
+import * as JsonResponse from "../JsonResponse.ts"
 
 /** API keys, from wire to door. */
 export const layer = HttpApiBuilder.group(
@@ -17,7 +17,7 @@ export const layer = HttpApiBuilder.group(
       create: Effect.fnUntraced(function* ({ payload }) {
         const { slot } = yield* CurrentSlot
         const request = { name: payload.name, scopes: payload.scopes, expiresAtMs: payload.expires_at ?? null }
-        return yield* Refusal.rendered(keys.create(yield* CurrentKey, request, slot))
+        return yield* JsonResponse.rendered(keys.create(yield* CurrentKey, request, slot))
       }),
       list: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
@@ -25,11 +25,11 @@ export const layer = HttpApiBuilder.group(
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey
-        return Refusal.json(yield* keys.find(tenantId, params.id))
+        return JsonResponse.of(yield* keys.find(tenantId, params.id))
       }),
       revoke: Effect.fnUntraced(function* ({ params }) {
         const { slot } = yield* CurrentSlot
-        return yield* Refusal.rendered(keys.revoke(yield* CurrentKey, params.id, slot))
+        return yield* JsonResponse.rendered(keys.revoke(yield* CurrentKey, params.id, slot))
       })
     })
   })

@@ -32,7 +32,7 @@ const action = <const Verb extends Verbs.Built>(verb: Verb) =>
     params,
     payload: payloadOf(verb) as unknown as readonly [Schema.Codec<unknown, unknown>],
     success: Call
-  }).annotateMerge(about({ summary: Verbs.built[verb].summary, scope: "calls:write", refusals: states }))
+  }).annotateMerge(about({ summary: Verbs.built[verb].summary, scope: "calls:write", errors: states }))
 
 const unbuiltVerb = <const Verb extends string>(verb: Verb) =>
   HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, { params, success: Call }).annotateMerge(
@@ -60,7 +60,7 @@ const place = HttpApiEndpoint.post("place", "/v1/calls", {
     summary: "Place an outbound call",
     description: "Answers as soon as the call is durable; what the carrier says afterwards is an event.",
     scope: "calls:write",
-    refusals: [
+    errors: [
       "not_found",
       "unprocessable",
       "caller_id_forwarding_not_allowed",

@@ -3,13 +3,13 @@ import { HttpApiBuilder } from "effect/http-api"
 import { type CallFilters, Calls } from "../../call/Call.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
 import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
-import { Rejected } from "../../domain/Rejected.ts"
+import { ApiError } from "../../domain/ApiError.ts"
 import { Egress } from "../../egress/Egress.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../Authenticator.ts"
 import { CurrentSlot } from "../CurrentSlot.ts"
 import * as Pagination from "../Pagination.ts"
-import * as Refusal from "../Refusal.ts"
+import * as JsonResponse from "../JsonResponse.ts"
 
 interface OneCall {
   readonly params: { readonly id: string }
@@ -32,7 +32,7 @@ export const layer = HttpApiBuilder.group(
         const refusal = egress.refuse(url)
         return refusal === null
           ? Effect.void
-          : Effect.fail(Rejected.of("invalid_request", `${field}: the URL ${refusal}`, field))
+          : Effect.fail(ApiError.of("invalid_request", `${field}: the URL ${refusal}`, field))
       })
 
     /** One that came without a body gets the verb's defaults. */
@@ -42,7 +42,7 @@ export const layer = HttpApiBuilder.group(
         yield* reachable(Verbs.targetsOf(action))
         const key = yield* CurrentKey
         const { slot } = yield* CurrentSlot
-        return Refusal.respond(yield* calls.act(key, params.id, action, slot))
+        return JsonResponse.respond(yield* calls.act(key, params.id, action, slot))
       })
 
     /** A foreign or unknown call is a 404 here too. */
@@ -70,7 +70,7 @@ export const layer = HttpApiBuilder.group(
           },
           slot
         )
-        return Refusal.respond(placed)
+        return JsonResponse.respond(placed)
       }),
       list: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
@@ -85,7 +85,7 @@ export const layer = HttpApiBuilder.group(
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey
-        return Refusal.json(yield* calls.find(tenantId, params.id))
+        return JsonResponse.of(yield* calls.find(tenantId, params.id))
       }),
       ...forEach(Verbs.names, act),
       ...forEach(Verbs.unbuiltNames, unbuilt),

@@ -4,7 +4,7 @@ import { Connections } from "../../connection/Connection.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../Authenticator.ts"
 import * as Pagination from "../Pagination.ts"
-import * as Refusal from "../Refusal.ts"
+import * as JsonResponse from "../JsonResponse.ts"
 
 /** Connections, from wire to door. */
 export const layer = HttpApiBuilder.group(
@@ -19,7 +19,7 @@ export const layer = HttpApiBuilder.group(
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey
-        return Refusal.json(yield* connections.find(tenantId, params.id))
+        return JsonResponse.of(yield* connections.find(tenantId, params.id))
       })
     })
   })

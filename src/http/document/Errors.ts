@@ -4,7 +4,7 @@ import type { About } from "../Endpoint.ts"
 import type { Json } from "./Json.ts"
 import * as SchemaCodes from "./SchemaCodes.ts"
 
-/** The refusals in the published document: each endpoint lists every status that it answers, and the codes of each. */
+/** The errors in the published document: each endpoint lists every status that it answers, and the codes of each. */
 
 const everywhere: ReadonlyArray<Code> = ["invalid_request", "internal_error", "service_unavailable"]
 const authenticated: ReadonlyArray<Code> = ["authentication_required", "invalid_credentials", "forbidden"]
@@ -31,7 +31,7 @@ const codesOf = (endpoint: HttpApiEndpoint.Top, about: About): ReadonlySet<Code>
     ...(isPaged ? (["not_found"] as const) : []),
     ...(about.notBuiltYet === true ? (["unprocessable"] as const) : []),
     ...SchemaCodes.of(schemas.map(({ ast }) => ast)),
-    ...(about.refusals ?? [])
+    ...(about.errors ?? [])
   ])
 }
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises"
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { Rejected } from "../../domain/Rejected.ts"
+import { ApiError } from "../../domain/ApiError.ts"
 import type { Route } from "../RouteTable.ts"
 import * as StaticPage from "../StaticPage.ts"
 import * as Markdown from "./Markdown.ts"
@@ -48,7 +48,7 @@ export const render = (files: ReadonlyMap<string, string>): ReadonlyMap<string, 
   return new Map([...shown.values()].map((page) => [page.path, Template.page(page, home, ordered)]))
 }
 
-const unknown = Rejected.of("not_found", "the guide has no such page")
+const unknown = ApiError.of("not_found", "the guide has no such page")
 
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

@@ -63,7 +63,7 @@ const available = HttpApiEndpoint.get("available", "/v1/numbers/available", {
   about({
     summary: "Search numbers that can be ordered",
     scope: "numbers:read",
-    refusals: ["no_pricing_tier_configured"]
+    errors: ["no_pricing_tier_configured"]
   })
 )
 
@@ -75,7 +75,7 @@ const tollFree = HttpApiEndpoint.get("toll_free", "/v1/numbers/toll-free/availab
     summary: "Search toll-free numbers",
     description: "The same as `number_type=toll_free`.",
     scope: "numbers:read",
-    refusals: ["no_pricing_tier_configured"]
+    errors: ["no_pricing_tier_configured"]
   })
 )
 
@@ -102,7 +102,7 @@ const order = HttpApiEndpoint.post("order", "/v1/numbers/order", {
     summary: "Order numbers",
     description: "Debits the upfront cost first, then activates; the outcome is a `number_order.*` event.",
     scope: "numbers:write",
-    refusals: ["unprocessable", "not_found", "no_pricing_tier_configured", "order_invalid", "insufficient_balance"]
+    errors: ["unprocessable", "not_found", "no_pricing_tier_configured", "order_invalid", "insufficient_balance"]
   })
 )
 
@@ -132,12 +132,12 @@ const list = HttpApiEndpoint.get("list", "/v1/numbers", {
 }).annotateMerge(about({ summary: "List the tenant's numbers", scope: "numbers:read" }))
 
 const retrieve = HttpApiEndpoint.get("retrieve", "/v1/numbers/:id", { params, success: PhoneNumber }).annotateMerge(
-  about({ summary: "Retrieve a number", scope: "numbers:read", refusals: ["number_not_found"] })
+  about({ summary: "Retrieve a number", scope: "numbers:read", errors: ["number_not_found"] })
 )
 
 const notBuilt = {
   notBuiltYet: true,
-  refusals: ["number_not_found"] as const
+  errors: ["number_not_found"] as const
 }
 
 const update = HttpApiEndpoint.patch("update", "/v1/numbers/:id", { params, success: PhoneNumber }).annotateMerge(

@@ -7,7 +7,7 @@ import { Api } from "../Api.ts"
 import { CurrentKey } from "../Authenticator.ts"
 import { CurrentSlot } from "../CurrentSlot.ts"
 import * as Pagination from "../Pagination.ts"
-import * as Refusal from "../Refusal.ts"
+import * as JsonResponse from "../JsonResponse.ts"
 
 interface Wanted {
   readonly country_code: string
@@ -64,7 +64,7 @@ export const layer = HttpApiBuilder.group(
           routeId: payload.route_id ?? null,
           customerReference: payload.customer_reference ?? null
         }
-        return yield* Refusal.rendered(numbers.order(yield* CurrentKey, request, slot))
+        return yield* JsonResponse.rendered(numbers.order(yield* CurrentKey, request, slot))
       }),
       orders: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
@@ -75,7 +75,7 @@ export const layer = HttpApiBuilder.group(
       }),
       retrieve_order: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey
-        return Refusal.json(yield* numbers.findOrder(tenantId, params.id))
+        return JsonResponse.of(yield* numbers.findOrder(tenantId, params.id))
       }),
       list: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
@@ -90,7 +90,7 @@ export const layer = HttpApiBuilder.group(
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey
-        return Refusal.json(yield* numbers.find(tenantId, params.id))
+        return JsonResponse.of(yield* numbers.find(tenantId, params.id))
       }),
       update: unbuilt("configuring a number"),
       release: unbuilt("releasing a number"),

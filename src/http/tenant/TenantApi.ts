@@ -46,7 +46,7 @@ const signup = HttpApiEndpoint.post("signup", "/v1/signup", {
       description: "An Idempotency-Key is honoured, namespaced by the e-mail.",
       scope: null,
       idempotent: true,
-      refusals: ["conflict", "invalid_target_url"]
+      errors: ["conflict", "invalid_target_url"]
     })
   )
 

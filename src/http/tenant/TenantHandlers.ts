@@ -4,7 +4,7 @@ import { Tenants } from "../../tenant/Tenant.ts"
 import { Api } from "../Api.ts"
 import { Visitor } from "../Public.ts"
 import { RateLimit } from "../RateLimit.ts"
-import * as Refusal from "../Refusal.ts"
+import * as JsonResponse from "../JsonResponse.ts"
 
 /** Signup and verification, from wire to door. */
 export const layer = HttpApiBuilder.group(
@@ -30,17 +30,17 @@ export const layer = HttpApiBuilder.group(
           webhookFailoverUrl: payload.webhook_failover_url ?? null
         }
         return yield* visitor.once(`email:${payload.email.toLowerCase()}`, (slot) =>
-          Refusal.rendered(tenants.signup(request, visitor.ip, slot))
+          JsonResponse.rendered(tenants.signup(request, visitor.ip, slot))
         )
       }),
       verify: Effect.fnUntraced(function* ({ payload }) {
         const { ip } = yield* (yield* Visitor).admit
-        return yield* Refusal.rendered(tenants.verifyEmail(payload.token, ip))
+        return yield* JsonResponse.rendered(tenants.verifyEmail(payload.token, ip))
       }),
       resend: Effect.fnUntraced(function* ({ payload }) {
         yield* (yield* Visitor).admit
         yield* limits.take("resend_by_email", payload.email.toLowerCase())
-        return yield* Refusal.rendered(tenants.resendVerification(payload.email))
+        return yield* JsonResponse.rendered(tenants.resendVerification(payload.email))
       })
     })
   })

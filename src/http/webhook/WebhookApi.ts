@@ -28,7 +28,7 @@ const fields = {
   })
 }
 
-const refusals: ReadonlyArray<Code> = ["invalid_target_url", "event_types_required", "not_found"]
+const errors: ReadonlyArray<Code> = ["invalid_target_url", "event_types_required", "not_found"]
 const unknown: ReadonlyArray<Code> = ["subscription_not_found"]
 
 const create = HttpApiEndpoint.post("create", "/v1/webhook-subscriptions", {
@@ -44,7 +44,7 @@ const create = HttpApiEndpoint.post("create", "/v1/webhook-subscriptions", {
     summary: "Subscribe a target to events",
     description: "The only answer that holds the signing secret.",
     scope: "webhooks:write",
-    refusals
+    errors
   })
 )
 
@@ -56,7 +56,7 @@ const list = HttpApiEndpoint.get("list", "/v1/webhook-subscriptions", {
 const retrieve = HttpApiEndpoint.get("retrieve", "/v1/webhook-subscriptions/:id", {
   params,
   success: Subscription
-}).annotateMerge(about({ summary: "Retrieve a subscription", scope: "webhooks:read", refusals: unknown }))
+}).annotateMerge(about({ summary: "Retrieve a subscription", scope: "webhooks:read", errors: unknown }))
 
 const update = HttpApiEndpoint.patch("update", "/v1/webhook-subscriptions/:id", {
   params,
@@ -75,7 +75,7 @@ const update = HttpApiEndpoint.patch("update", "/v1/webhook-subscriptions/:id", 
     summary: "Change a subscription",
     description: "Fields left out stay. Deliveries that wait for a subscription that becomes inactive fail.",
     scope: "webhooks:write",
-    refusals: [...refusals, ...unknown]
+    errors: [...errors, ...unknown]
   })
 )
 
@@ -87,7 +87,7 @@ const remove = HttpApiEndpoint.delete("remove", "/v1/webhook-subscriptions/:id",
     summary: "Delete a subscription",
     description: "Deliveries that wait for it fail; the delivery log keeps them.",
     scope: "webhooks:write",
-    refusals: unknown
+    errors: unknown
   })
 )
 
@@ -99,7 +99,7 @@ const secret = HttpApiEndpoint.get("secret", "/v1/webhook-subscriptions/:id/sign
     summary: "Read the signing secret",
     description: "Always 404: a secret is shown once. Delete the subscription and create it again.",
     scope: "webhooks:read",
-    refusals: ["signing_secret_unavailable", ...unknown],
+    errors: ["signing_secret_unavailable", ...unknown],
     alwaysRefuses: true
   })
 )

@@ -5,7 +5,7 @@ import { Api } from "../Api.ts"
 import { CurrentKey } from "../Authenticator.ts"
 import { CurrentSlot } from "../CurrentSlot.ts"
 import * as Pagination from "../Pagination.ts"
-import * as Refusal from "../Refusal.ts"
+import * as JsonResponse from "../JsonResponse.ts"
 
 /** Webhook subscriptions and deliveries, from wire to door. */
 export const layer = HttpApiBuilder.group(
@@ -23,7 +23,7 @@ export const layer = HttpApiBuilder.group(
           description: payload.description ?? null,
           connectionId: payload.connection_id ?? null
         }
-        return yield* Refusal.rendered(webhooks.create(caller, request, slot))
+        return yield* JsonResponse.rendered(webhooks.create(caller, request, slot))
       }),
       list: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
@@ -31,7 +31,7 @@ export const layer = HttpApiBuilder.group(
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey
-        return Refusal.json(yield* webhooks.find(tenantId, params.id))
+        return JsonResponse.of(yield* webhooks.find(tenantId, params.id))
       }),
       update: Effect.fnUntraced(function* ({ params, payload }) {
         const caller = yield* CurrentKey
@@ -44,12 +44,12 @@ export const layer = HttpApiBuilder.group(
           ...(connection_id === undefined ? {} : { connectionId: connection_id }),
           ...(is_active === undefined ? {} : { isActive: is_active })
         }
-        return yield* Refusal.rendered(webhooks.update(caller, params.id, patch, slot))
+        return yield* JsonResponse.rendered(webhooks.update(caller, params.id, patch, slot))
       }),
       remove: Effect.fnUntraced(function* ({ params }) {
         const caller = yield* CurrentKey
         const { slot } = yield* CurrentSlot
-        return yield* Refusal.rendered(webhooks.remove(caller, params.id, slot))
+        return yield* JsonResponse.rendered(webhooks.remove(caller, params.id, slot))
       }),
       secret: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey
