@@ -23,7 +23,7 @@ export interface Standing extends JobRows.Standing {
  * for good. At least one attempt is made at each row; two are never made at once.
  *
  * Webhook deliveries are no jobs: their rows are a queue of their own, with an order within each call, places for each
- * destination, and many thousands a second (`webhook/Claimer.ts`).
+ * endpoint, and many thousands a second (`webhook/Claimer.ts`).
  */
 export class Jobs extends Context.Service<
   Jobs,

@@ -53,7 +53,7 @@ export const make = (needs: {
           : { ...number, status: "failed", failure_reason: "not_available" }
       )
       yield* repo.finishOrder(orderId, { status, phoneNumbers, refundedCents, at })
-      const { destinations } = yield* journal.commitWithin({
+      const { endpoints } = yield* journal.commitWithin({
         ...empty,
         events: rowsOf(order, eventsOf(order, status, active, failed, at), at),
         money: refundedCents === 0 ? [] : [refundOf(order, refundedCents, at)],
@@ -71,11 +71,11 @@ export const make = (needs: {
         ]
       })
       const activated = { tenantId: order.tenantId, phoneNumbers: numbers.map((n) => n.phoneNumber) }
-      return { destinations, activated }
+      return { endpoints, activated }
     }).pipe(sql.withTransaction, Effect.orDie)
     if (done === null) return
     yield* needs.onActivated(done.activated)
-    yield* journal.wake(done.destinations)
+    yield* journal.wake(done.endpoints)
   })
 
   return {

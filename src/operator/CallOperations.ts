@@ -28,7 +28,7 @@ export const make = Effect.gen(function* () {
 
   const deliveries = (callId: string) =>
     sql<CallTimeline.Delivery>`
-      SELECT d.event_id AS "eventId", d.id AS "deliveryId", d.destination, d.attempt_no AS "attemptNo", d.status,
+      SELECT d.event_id AS "eventId", d.id AS "deliveryId", d.destination AS endpoint, d.attempt_no AS "attemptNo", d.status,
         d.response_status_code AS "responseStatusCode", d.error_message AS "errorMessage",
         (extract(epoch FROM d.sent_at) * 1000)::float8 AS "sentAt",
         (extract(epoch FROM d.next_retry_at) * 1000)::float8 AS "nextRetryAt"

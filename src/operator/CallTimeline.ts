@@ -6,7 +6,7 @@ import * as Replay from "./Replay.ts"
 export interface Delivery {
   readonly eventId: string
   readonly deliveryId: string
-  readonly destination: string
+  readonly endpoint: string
   readonly attemptNo: number
   readonly status: string
   readonly responseStatusCode: number | null

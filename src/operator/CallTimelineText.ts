@@ -87,9 +87,9 @@ const phrase = (type: string, fields: Fields): string =>
   ].join(" ")
 
 const describeDelivery = (delivery: Delivery, start: number): string => {
-  const { attemptNo, destination, errorMessage, nextRetryAt, responseStatusCode, sentAt, status } = delivery
+  const { attemptNo, endpoint, errorMessage, nextRetryAt, responseStatusCode, sentAt, status } = delivery
   return [
-    `${destination}: ${status}`,
+    `${endpoint}: ${status}`,
     ...(attemptNo === 0 ? [] : [`attempt ${attemptNo}`]),
     ...(sentAt === null ? [] : [`at ${offset(sentAt - start).trim()}`]),
     ...(responseStatusCode === null ? [] : [`answer ${responseStatusCode}`]),

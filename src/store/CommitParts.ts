@@ -82,7 +82,7 @@ addressed AS MATERIALIZED (
 deliveries AS (
   INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, subscription_id, destination, lane, sequence,
     status, due_at, created_at)
-  SELECT ${DeliveryId.sql({ event: "id", occurredAt: "occurred_at", destination: "destination" })}, tenant_id, partition, id, type, subscription_id, destination, entity_id, sequence, 'queued', now(), now()
+  SELECT ${DeliveryId.sql({ event: "id", occurredAt: "occurred_at", endpoint: "destination" })}, tenant_id, partition, id, type, subscription_id, destination, entity_id, sequence, 'queued', now(), now()
   FROM addressed ORDER BY entity_id, sequence
 )`,
   money: (rows) => `

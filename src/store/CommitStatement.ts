@@ -1,5 +1,5 @@
 import * as CommitParts from "./CommitParts.ts"
-import type { Commit, Destination, EntityWrite } from "./Journal.ts"
+import type { Commit, EntityWrite, WebhookEndpointRef } from "./Journal.ts"
 import type { Target } from "./ListTable.ts"
 
 /**
@@ -16,10 +16,10 @@ SELECT (SELECT jsonb_agg(partition) FROM missing) AS missing,
   ${writes("money") ? "(SELECT jsonb_object_agg(cause, balance_after_cents) FROM entries)" : "NULL::jsonb"} AS balances,
   ${
     writes("events")
-      ? `(SELECT jsonb_agg(DISTINCT jsonb_build_object('destination', destination, 'tenantId', tenant_id, 'partition', partition))
+      ? `(SELECT jsonb_agg(DISTINCT jsonb_build_object('endpoint', destination, 'tenantId', tenant_id, 'partition', partition))
     FROM addressed)`
       : "NULL::jsonb"
-  } AS destinations
+  } AS endpoints
 `
 }
 
@@ -34,7 +34,7 @@ export interface Answer {
   /** Cause to the balance after it. */
   readonly balances: Readonly<Record<string, number>> | null
   /** What the dispatcher may wake. */
-  readonly destinations: ReadonlyArray<Destination> | null
+  readonly endpoints: ReadonlyArray<WebhookEndpointRef> | null
 }
 
 export interface Statement {

@@ -122,10 +122,10 @@ export interface Committed {
   readonly balanceCents: number | null
 }
 
-/** A delivery that the commit made, for the dispatcher (a hint; the row is the truth). */
-export interface Destination {
-  /** Subscription id, or `failover:` and the tenant's id. */
-  readonly destination: string
+/** The endpoint of a delivery that the commit made, for the dispatcher (a hint; the row is the truth). */
+export interface WebhookEndpointRef {
+  /** Subscription id, or `failover:` and the tenant's id: the column `destination`. */
+  readonly endpoint: string
   readonly tenantId: string
   readonly partition: number
 }
@@ -170,15 +170,15 @@ export class Journal extends Context.Service<
      */
     readonly commitWithin: (
       commit: Commit
-    ) => Effect.Effect<Committed & { readonly destinations: ReadonlyArray<Destination> }>
+    ) => Effect.Effect<Committed & { readonly endpoints: ReadonlyArray<WebhookEndpointRef> }>
     /**
      * Inside the caller's transaction: holds the partition until its end, and gives the epoch. Nobody takes the
      * partition over meanwhile. Dies when this process no longer owns it.
      */
     readonly holdWithin: (partition: number) => Effect.Effect<number>
-    readonly wake: (destinations: ReadonlyArray<Destination>) => Effect.Effect<void>
+    readonly wake: (endpoints: ReadonlyArray<WebhookEndpointRef>) => Effect.Effect<void>
     /** The dispatcher's ear: called after each commit that made deliveries. One listener. */
-    readonly onDeliveries: (listener: (destinations: ReadonlyArray<Destination>) => void) => Effect.Effect<void>
+    readonly onDeliveries: (listener: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void) => Effect.Effect<void>
     /** Milliseconds since the database was last reachable while somebody waited; 0 when all is well. */
     readonly unavailableForMs: Effect.Effect<number>
     readonly find: (entityId: string) => Effect.Effect<StoredEntity | null>

@@ -5,7 +5,7 @@ import { CrashPoint } from "../actor/CrashPoint.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { CommitClient } from "./CommitClient.ts"
 import * as CommitStatement from "./CommitStatement.ts"
-import { type Commit, type Committed, type Destination, empty, type EntityWrite, Journal } from "./Journal.ts"
+import { type Commit, type Committed, empty, type EntityWrite, Journal, type WebhookEndpointRef } from "./Journal.ts"
 import * as JournalReader from "./JournalReader.ts"
 import * as Outage from "./Outage.ts"
 import * as Ownership from "./Ownership.ts"
@@ -62,7 +62,7 @@ export const layer = (options: {
       let outageSince = 0
       /** When the statement under way began; 0: none is. */
       let statementSince = 0
-      let listener: (destinations: ReadonlyArray<Destination>) => void = () => {}
+      let listener: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void = () => {}
 
       const run = (batch: ReadonlyArray<Commit>, client = sql): Effect.Effect<CommitStatement.Answer, SqlError> =>
         Effect.suspend(() => {
@@ -85,7 +85,7 @@ export const layer = (options: {
       const finish = (batch: ReadonlyArray<Waiting>, answer: CommitStatement.Answer): void => {
         crash("after_commit")
         for (const { commit, done } of batch) Deferred.doneUnsafe(done, Exit.succeed(committed(commit, answer)))
-        if (answer.destinations !== null && answer.destinations.length > 0) listener(answer.destinations)
+        if (answer.endpoints !== null && answer.endpoints.length > 0) listener(answer.endpoints)
       }
 
       /**
@@ -221,7 +221,7 @@ export const layer = (options: {
           const answer = yield* Effect.orDie(run([commit], shared))
           const [missing] = answer.missing ?? []
           if (missing !== undefined) return yield* Effect.die(ownership.lose(missing))
-          return { ...committed(commit, answer), destinations: answer.destinations ?? [] }
+          return { ...committed(commit, answer), endpoints: answer.endpoints ?? [] }
         }),
         holdWithin: Effect.fnUntraced(function* (partition) {
           const epoch = ownership.held.get(partition)
@@ -233,7 +233,7 @@ export const layer = (options: {
           }
           return yield* Effect.die(ownership.lose(partition))
         }),
-        wake: (destinations) => Effect.sync(() => void (destinations.length > 0 && listener(destinations))),
+        wake: (endpoints) => Effect.sync(() => void (endpoints.length > 0 && listener(endpoints))),
         onDeliveries: (to) =>
           Effect.sync(() => {
             listener = to
@@ -253,7 +253,7 @@ export const layer = (options: {
     })
   )
 
-const noAnswer: CommitStatement.Answer = { missing: null, homes: null, balances: null, destinations: null }
+const noAnswer: CommitStatement.Answer = { missing: null, homes: null, balances: null, endpoints: null }
 
 const always = () => true
 const nothingKnown: Committed = { balanceCents: null }

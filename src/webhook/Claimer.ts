@@ -1,11 +1,11 @@
 import { Effect, Queue, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
-import { type ClaimWanted, places } from "./DestinationMachine.ts"
+import { type ClaimWanted, places } from "./WebhookEndpointMachine.ts"
 
 export interface Request extends ClaimWanted {
   readonly partition: number
-  readonly destination: string
+  readonly endpoint: string
   readonly answer: (claim: Claim) => void
 }
 
@@ -14,7 +14,7 @@ export interface Claim {
   readonly more: boolean
 }
 
-/** Destinations per statement; what waits beyond goes into the next. */
+/** Endpoints per statement; what waits beyond goes into the next. */
 const batchLimit = 128
 
 /**
@@ -25,10 +25,10 @@ const pauseMs = 2
 const nothing: Claim = { deliveries: [], more: true }
 
 /**
- * One fiber that claims for every destination: requests that come while a statement runs share the next one.
+ * One fiber that claims for every endpoint: requests that come while a statement runs share the next one.
  *
- * At most one request per destination waits, so the queue is as long as there are live destinations. While the database
- * is away requests wait. `load` tells what share of all places is taken (0 to 1): from one half on a destination gets
+ * At most one request per endpoint waits, so the queue is as long as there are live endpoints. While the database
+ * is away requests wait. `load` tells what share of all places is taken (0 to 1): from one half on an endpoint gets
  * one place, so that slow receivers cannot take them all from the others; at 1 nobody gets any, and the next look at
  * due rows asks again.
  */
@@ -43,8 +43,8 @@ export const make = Effect.fnUntraced(function* (options: { readonly load: () =>
   }
 
   const run = Effect.fnUntraced(function* (batch: ReadonlyArray<Request>) {
-    const asked = batch.flatMap(({ busyLanes, destination, partition, room, underWay }) =>
-      room > 0 ? [{ partition, destination, room, busyLanes, underWay }] : []
+    const asked = batch.flatMap(({ busyLanes, endpoint, partition, room, underWay }) =>
+      room > 0 ? [{ partition, endpoint, room, busyLanes, underWay }] : []
     )
     const rows =
       asked.length === 0
@@ -60,12 +60,12 @@ export const make = Effect.fnUntraced(function* (options: { readonly load: () =>
             )
     const claims = new Map<string, { due: number; readonly deliveries: Array<DeliveryQueue.Delivery> }>()
     for (const { due, id, ...rest } of rows) {
-      const claim = claims.get(rest.destination) ?? { due, deliveries: [] }
-      claims.set(rest.destination, claim)
+      const claim = claims.get(rest.endpoint) ?? { due, deliveries: [] }
+      claims.set(rest.endpoint, claim)
       if (id !== null) claim.deliveries.push({ id, ...rest })
     }
-    for (const { answer, destination, room } of batch) {
-      const claim = claims.get(destination)
+    for (const { answer, endpoint, room } of batch) {
+      const claim = claims.get(endpoint)
       if (room === 0 || claim === undefined) answer(nothing)
       else answer({ deliveries: claim.deliveries, more: claim.due > claim.deliveries.length })
     }

@@ -8,7 +8,7 @@ import * as DeliveryId from "../store/DeliveryId.ts"
 export const leaseMs = 30_000
 
 /**
- * Due rows that one claim looks at per destination, oldest first. A deeper backlog waits its turn, so that a claim
+ * Due rows that one claim looks at per endpoint, oldest first. A deeper backlog waits its turn, so that a claim
  * costs the same however long a receiver was down.
  */
 export const depth = 256
@@ -16,7 +16,8 @@ export const depth = 256
 /** A claimed row with all that an attempt needs. */
 export interface Delivery {
   readonly id: string
-  readonly destination: string
+  /** Subscription id, or `failover:` and the tenant's id: the column `destination`. */
+  readonly endpoint: string
   readonly eventId: string
   /** This attempt, from 1; the same again when an attempt's outcome was lost. */
   readonly attemptNo: number
@@ -29,7 +30,7 @@ export interface Delivery {
   readonly sealedSecret: string | null
 }
 
-/** A row of `claim`'s answer: `id` null for a destination that got nothing. */
+/** A row of `claim`'s answer: `id` null for an endpoint that got nothing. */
 export interface ClaimedRow extends Omit<Delivery, "id"> {
   readonly id: string | null
   /** Due rows seen, claimed or not. */
@@ -37,7 +38,7 @@ export interface ClaimedRow extends Omit<Delivery, "id"> {
 }
 
 /**
- * Claims for many destinations at once. `$1`: JSON array of `{ partition, destination, room, busyLanes, underWay }`;
+ * Claims for many endpoints at once. `$1`: JSON array of `{ partition, endpoint, room, busyLanes, underWay }`;
  * `$2`: lease in milliseconds.
  *
  * It does not wait for the disk: when a crash of the database undoes a claim, the attempt is made again, like one whose
@@ -54,25 +55,25 @@ WITH relaxed AS MATERIALIZED (
   SELECT set_config('synchronous_commit', 'off', true)
 ),
 wanted AS MATERIALIZED (
-  SELECT r.partition, r.destination, r.room, r."busyLanes" AS busy_lanes, r."underWay" AS under_way
-  FROM jsonb_to_recordset($1::jsonb) AS r(partition int, destination text, room int, "busyLanes" text[], "underWay" uuid[])
+  SELECT r.partition, r.endpoint, r.room, r."busyLanes" AS busy_lanes, r."underWay" AS under_way
+  FROM jsonb_to_recordset($1::jsonb) AS r(partition int, endpoint text, room int, "busyLanes" text[], "underWay" uuid[])
 ),
 due AS MATERIALIZED (
   SELECT w.room, w.busy_lanes, r.*,
-    row_number() OVER (PARTITION BY r.destination, r.lane, r.is_first ORDER BY r.sequence, r.ordinal) AS place
+    row_number() OVER (PARTITION BY r.endpoint, r.lane, r.is_first ORDER BY r.sequence, r.ordinal) AS place
   FROM wanted w CROSS JOIN LATERAL (
-    SELECT d.id, d.destination, d.lane, d.sequence, d.ordinal, d.due_at,
+    SELECT d.id, d.destination AS endpoint, d.lane, d.sequence, d.ordinal, d.due_at,
       (d.attempt_no = 0 OR (d.attempt_no = 1 AND d.status = 'sending')) AS is_first
     FROM webhook_delivery d
-    WHERE d.partition = w.partition AND d.destination = w.destination AND d.due_at <= now() AND d.id <> ALL (w.under_way)
+    WHERE d.partition = w.partition AND d.destination = w.endpoint AND d.due_at <= now() AND d.id <> ALL (w.under_way)
     ORDER BY d.due_at, d.ordinal LIMIT (SELECT ${depth})
   ) r
 ),
 seen AS (
-  SELECT destination, count(*)::int AS due FROM due GROUP BY destination
+  SELECT endpoint, count(*)::int AS due FROM due GROUP BY endpoint
 ),
 eligible AS MATERIALIZED (
-  SELECT id, room, row_number() OVER (PARTITION BY destination ORDER BY due_at, ordinal) AS turn
+  SELECT id, room, row_number() OVER (PARTITION BY endpoint ORDER BY due_at, ordinal) AS turn
   FROM due WHERE NOT is_first OR (place = 1 AND lane <> ALL (busy_lanes))
 ),
 locked AS MATERIALIZED (
@@ -85,24 +86,24 @@ claimed AS (
   SET status = 'sending', attempt_no = CASE d.status WHEN 'sending' THEN d.attempt_no ELSE d.attempt_no + 1 END,
     due_at = now() + $2::int * interval '1 millisecond', next_retry_at = NULL
   FROM locked WHERE d.id = locked.id
-  RETURNING d.id, d.tenant_id, d.destination, d.event_id, d.subscription_id, d.attempt_no, d.lane, d.ordinal
+  RETURNING d.id, d.tenant_id, d.destination AS endpoint, d.event_id, d.subscription_id, d.attempt_no, d.lane, d.ordinal
 )
-SELECT w.destination, coalesce(seen.due, 0) AS due, c.id, c.event_id AS "eventId", c.attempt_no AS "attemptNo",
+SELECT w.endpoint, coalesce(seen.due, 0) AS due, c.id, c.event_id AS "eventId", c.attempt_no AS "attemptNo",
   CASE WHEN c.attempt_no = 1 THEN c.lane END AS lane, e.body,
   coalesce(s.target_url, t.webhook_failover_url) AS "targetUrl",
   coalesce(s.signing_secret, t.webhook_failover_secret) AS "sealedSecret"
-FROM relaxed CROSS JOIN wanted w LEFT JOIN seen ON seen.destination = w.destination
-  LEFT JOIN claimed c ON c.destination = w.destination
+FROM relaxed CROSS JOIN wanted w LEFT JOIN seen ON seen.endpoint = w.endpoint
+  LEFT JOIN claimed c ON c.endpoint = w.endpoint
   LEFT JOIN event e ON e.id = c.event_id
   LEFT JOIN webhook_subscription s ON s.id = c.subscription_id AND s.is_active
   LEFT JOIN tenant t ON t.id = c.tenant_id AND c.subscription_id IS NULL
 ORDER BY c.ordinal
 `
 
-/** A destination with due rows: a row of `due`'s answer. */
+/** An endpoint with due rows: a row of `due`'s answer. */
 export interface Due {
   readonly partition: number
-  readonly destination: string
+  readonly endpoint: string
 }
 
 /** What an attempt came to, as the statements take it. */
@@ -166,22 +167,22 @@ export const lockEvents = `SELECT id FROM event WHERE id = ANY ($1::uuid[]) ORDE
 
 /**
  * The failover delivery of each event of which every delivery has failed, once. `$1`: event ids, locked.
- * Answers the destinations to wake.
+ * Answers the endpoints to wake.
  */
 export const failOver = `
 WITH made AS (
   INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, subscription_id, destination, lane, sequence,
     status, due_at, created_at)
-  SELECT ${DeliveryId.sql({ event: "e.id", occurredAt: "e.occurred_at", destination: "'failover:' || e.tenant_id" })},
+  SELECT ${DeliveryId.sql({ event: "e.id", occurredAt: "e.occurred_at", endpoint: "'failover:' || e.tenant_id" })},
     e.tenant_id, e.partition, e.id, e.type, NULL, 'failover:' || e.tenant_id, e.entity_id, e.sequence, 'queued', now(), now()
   FROM event e JOIN tenant t ON t.id = e.tenant_id AND t.webhook_failover_url IS NOT NULL
   WHERE e.id = ANY ($1::uuid[])
     AND NOT EXISTS (SELECT 1 FROM webhook_delivery d WHERE d.event_id = e.id AND d.status <> 'failed')
   ORDER BY e.entity_id, e.sequence
   ON CONFLICT (event_id, destination) DO NOTHING
-  RETURNING destination, tenant_id, partition
+  RETURNING destination AS endpoint, tenant_id, partition
 )
-SELECT DISTINCT destination, tenant_id AS "tenantId", partition FROM made
+SELECT DISTINCT endpoint, tenant_id AS "tenantId", partition FROM made
 `
 
 /**
@@ -197,7 +198,7 @@ RETURNING event_id AS "eventId"
 
 /**
  * Makes interrupted attempts due at once, ahead of what was committed after them: nobody is at work on them. `$1`: a
- * partition; `$2`: a destination there, or null for all.
+ * partition; `$2`: an endpoint there, or null for all.
  */
 export const release = `
 UPDATE webhook_delivery SET due_at = created_at
@@ -215,8 +216,8 @@ WHERE partition = $1::int AND due_at > now()
 `
 
 /**
- * Destinations of a partition (`$1`) with due rows, longest due first; at most `$2`. Steps through the index of
- * unfinished rows from one destination to the next, so that a long backlog costs no more than a short one.
+ * Endpoints of a partition (`$1`) with due rows, longest due first; at most `$2`. Steps through the index of
+ * unfinished rows from one endpoint to the next, so that a long backlog costs no more than a short one.
  */
 export const due = `
 WITH RECURSIVE unfinished AS (
@@ -227,7 +228,7 @@ WITH RECURSIVE unfinished AS (
     WHERE d.partition = $1::int AND d.due_at IS NOT NULL AND d.destination > u.destination ORDER BY d.destination LIMIT 1)
   FROM unfinished u WHERE u.destination IS NOT NULL
 )
-SELECT $1::int AS partition, u.destination FROM unfinished u CROSS JOIN LATERAL (
+SELECT $1::int AS partition, u.destination AS endpoint FROM unfinished u CROSS JOIN LATERAL (
   SELECT d.due_at FROM webhook_delivery d
   WHERE d.partition = $1::int AND d.destination = u.destination AND d.due_at IS NOT NULL
   ORDER BY d.due_at LIMIT 1

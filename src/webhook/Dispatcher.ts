@@ -8,7 +8,7 @@ import * as Claimer from "./Claimer.ts"
 import * as ClockSteps from "./ClockSteps.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
-import * as Destination from "./Destination.ts"
+import * as WebhookEndpoint from "./WebhookEndpoint.ts"
 import * as OutcomeWriter from "./OutcomeWriter.ts"
 
 export interface Options {
@@ -18,21 +18,21 @@ export interface Options {
   readonly delaysMs?: ReadonlyArray<number>
   /** How often due rows are looked for: retries, leases that ran out, wake-ups that got lost. */
   readonly pollMs?: number
-  /** A destination without work stops after this. */
+  /** An endpoint without work stops after this. */
   readonly idleMs?: number
-  /** Destinations alive at once; those beyond are found again by the next look at due rows. */
+  /** Endpoints alive at once; those beyond are found again by the next look at due rows. */
   readonly maxLive?: number
-  /** Attempts under way at once, over all destinations (see `Claimer`). */
+  /** Attempts under way at once, over all endpoints (see `Claimer`). */
   readonly maxUnderWay?: number
   /** Closing lets attempts finish for this long; what is cut off is attempted again after the next start. */
   readonly drainMs?: number
 }
 
-const live = Metric.gauge("webhook_destinations_live", { description: "Destinations with a fiber" })
+const live = Metric.gauge("webhook_destinations_live", { description: "Endpoints with a fiber" })
 const underWayGauge = Metric.gauge("webhook_attempts_under_way", { description: "Webhook attempts under way" })
 
 /**
- * Delivers what commits queue (src/README.md#fan-out): a supervised fiber for each destination with work, one claimer
+ * Delivers what commits queue (src/README.md#fan-out): a supervised fiber for each endpoint with work, one claimer
  * and one writer of outcomes for all of them, and one look at due rows a second.
  *
  * The rows are the truth. A hint of the journal only starts the work sooner; a retry is due by its row, so nothing
@@ -48,7 +48,7 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       const journal = yield* Journal
       const fibers = yield* FiberMap.make<string, void, never>()
       const fork = yield* FiberMap.runtime(fibers)()
-      const destinations = new Map<string, Destination.Destination>()
+      const endpoints = new Map<string, WebhookEndpoint.WebhookEndpoint>()
       let underWay = 0
       let closing = false
 
@@ -68,49 +68,49 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
           )
         })
 
-      const release = (partition: number, destination: string | null) =>
-        sql.unsafe(DeliveryQueue.release, [partition, destination])
+      const release = (partition: number, endpoint: string | null) =>
+        sql.unsafe(DeliveryQueue.release, [partition, endpoint])
 
       const start = Effect.fnUntraced(function* (id: string, partition: number) {
-        const destination = yield* Destination.make({
+        const endpoint = yield* WebhookEndpoint.make({
           id,
           partition,
           idleMs,
           claim: claimer.claim,
           deliver,
-          stopped: () => destinations.delete(id)
+          stopped: () => endpoints.delete(id)
         })
-        destinations.set(id, destination)
-        return destination
+        endpoints.set(id, endpoint)
+        return endpoint
       })
 
-      // A destination that died is started again by the next look at due rows, which finds what it had claimed.
-      const supervise = (id: string, destination: Destination.Destination) =>
-        Effect.catchCause(destination.run, (cause) =>
-          Effect.logError("a webhook destination died", cause).pipe(
-            Effect.andThen(Effect.ignore(release(destination.partition, id), { log: "Warn" })),
-            Effect.andThen(Effect.sync(() => destinations.delete(id)))
+      // An endpoint that died is started again by the next look at due rows, which finds what it had claimed.
+      const supervise = (id: string, endpoint: WebhookEndpoint.WebhookEndpoint) =>
+        Effect.catchCause(endpoint.run, (cause) =>
+          Effect.logError("a webhook endpoint died", cause).pipe(
+            Effect.andThen(Effect.ignore(release(endpoint.partition, id), { log: "Warn" })),
+            Effect.andThen(Effect.sync(() => endpoints.delete(id)))
           )
         )
 
       const wake = (id: string, partition: number): void => {
         if (closing || !journal.partitions().includes(partition)) return
-        const known = destinations.get(id)
+        const known = endpoints.get(id)
         if (known !== undefined) return known.workWaits()
-        if (destinations.size >= maxLive) return
-        const destination = Effect.runSync(start(id, partition))
-        destination.workWaits()
-        fork(id, supervise(id, destination))
+        if (endpoints.size >= maxLive) return
+        const endpoint = Effect.runSync(start(id, partition))
+        endpoint.workWaits()
+        fork(id, supervise(id, endpoint))
       }
       const wakeAll = (ids: Iterable<DeliveryQueue.Due>): void => {
-        for (const { destination, partition } of ids) wake(destination, partition)
+        for (const { endpoint, partition } of ids) wake(endpoint, partition)
       }
 
       /** Another process delivers there now; what it finds under way it attempts again. */
       const leave = (partition: number): void => {
-        for (const [id, destination] of destinations)
-          if (destination.partition === partition) {
-            destinations.delete(id)
+        for (const [id, endpoint] of endpoints)
+          if (endpoint.partition === partition) {
+            endpoints.delete(id)
             Option.getOrUndefined(FiberMap.getUnsafe(fibers, id))?.interruptUnsafe()
           }
       }
@@ -124,7 +124,7 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
         }
         for (const partition of journal.partitions())
           wakeAll(yield* sql.unsafe<DeliveryQueue.Due>(DeliveryQueue.due, [partition, maxLive]))
-        yield* Metric.update(live, destinations.size)
+        yield* Metric.update(live, endpoints.size)
         yield* Metric.update(underWayGauge, underWay)
       })
 

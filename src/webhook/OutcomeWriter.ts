@@ -2,7 +2,7 @@ import { Deferred, Effect, Exit, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as CommitStatement from "../store/CommitStatement.ts"
-import type { Destination } from "../store/Journal.ts"
+import type { WebhookEndpointRef } from "../store/Journal.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
 
 interface Waiting {
@@ -27,7 +27,7 @@ const refusalLimit = 3
  * refuses by itself is a fault: it is logged and dropped, and its row returns with the end of its lease.
  */
 export const make = Effect.fnUntraced(function* (options: {
-  readonly wake: (destinations: ReadonlyArray<Destination>) => void
+  readonly wake: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void
 }) {
   const sql = yield* SqlClient.SqlClient
   const waiting = yield* Queue.unbounded<Waiting>()
@@ -88,15 +88,15 @@ const finish = (batch: ReadonlyArray<Waiting>): void => {
   for (const { done } of batch) Deferred.doneUnsafe(done, Exit.void)
 }
 
-/** Inside the transaction that made the last deliveries of these events fail; answers the destinations to wake. */
+/** Inside the transaction that made the last deliveries of these events fail; answers the endpoints to wake. */
 export const failOver = (
   sql: SqlClient.SqlClient,
   eventIds: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<Destination>, SqlError> => {
+): Effect.Effect<ReadonlyArray<WebhookEndpointRef>, SqlError> => {
   if (eventIds.length === 0) return Effect.succeed([])
   const ids = `{${eventIds.join(",")}}`
   return Effect.andThen(
     sql.unsafe(DeliveryQueue.lockEvents, [ids]),
-    sql.unsafe<Destination>(DeliveryQueue.failOver, [ids])
+    sql.unsafe<WebhookEndpointRef>(DeliveryQueue.failOver, [ids])
   )
 }

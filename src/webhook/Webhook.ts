@@ -6,7 +6,7 @@ import * as Id from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { Egress } from "../egress/Egress.ts"
 import { receipt, type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
-import { type AuditRow, type Destination, empty, Journal } from "../store/Journal.ts"
+import { type AuditRow, empty, Journal, type WebhookEndpointRef } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import { Vault } from "../store/Vault.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
@@ -163,7 +163,7 @@ export class Webhooks extends Context.Service<
             {
               readonly rendered: Rendered
               readonly audit: ReadonlyArray<AuditRow>
-              readonly made: ReadonlyArray<Destination>
+              readonly made: ReadonlyArray<WebhookEndpointRef>
             },
             SqlError
           >

@@ -49,7 +49,7 @@ const stored = (call: CallSample.Scene) => {
 const delivery = (eventId: string, fields: Partial<CallTimeline.Delivery> = {}): CallTimeline.Delivery => ({
   eventId,
   deliveryId: "d",
-  destination: "svc_sub_1",
+  endpoint: "svc_sub_1",
   attemptNo: 1,
   status: "succeeded",
   responseStatusCode: 200,

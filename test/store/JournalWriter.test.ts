@@ -183,7 +183,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         yield* subscribe(4, ["*"], false, null)
         yield* subscribe(5, ["*"], true, "svc_route_of_others")
         const woken: Array<string> = []
-        yield* journal.onDeliveries((destinations) => woken.push(...destinations.map((each) => each.destination)))
+        yield* journal.onDeliveries((endpoints) => woken.push(...endpoints.map((each) => each.endpoint)))
         const id = Id.derive("fan", "call")
         yield* journal.commit({ ...entity(tenantId, id, 1), events: [event(tenantId, id, 1)] })
         const rows = yield* sql<{ readonly destination: string; readonly status: string }>`

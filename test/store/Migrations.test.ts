@@ -64,9 +64,9 @@ layer(Layer.unwrap(Effect.map(TestDatabase.empty, (url) => Layer.orDie(PgClient.
 
       yield* sql.unsafe(DeliveryQueue.release, [0, null])
       assert.deepStrictEqual(yield* sql.unsafe<DeliveryQueue.Due>(DeliveryQueue.due, [0, 10]), [
-        { partition: 0, destination: "svc_sub_1" }
+        { partition: 0, endpoint: "svc_sub_1" }
       ])
-      const wanted = [{ partition: 0, destination: "svc_sub_1", room: 16, busyLanes: [], underWay: [] }]
+      const wanted = [{ partition: 0, endpoint: "svc_sub_1", room: 16, busyLanes: [], underWay: [] }]
       const claimed = yield* sql.unsafe<DeliveryQueue.ClaimedRow>(DeliveryQueue.claim, [JSON.stringify(wanted), 30_000])
       assert.deepStrictEqual(
         claimed.map(({ attemptNo, eventId }) => ({ attemptNo, eventId })),

@@ -80,7 +80,7 @@ describe("Partitions of the journal", () => {
         const tenantId = yield* tenant(7)
         const made = commit(tenantId)
         const woken: Array<number> = []
-        yield* journal.onDeliveries((destinations) => woken.push(...destinations.map(({ partition }) => partition)))
+        yield* journal.onDeliveries((endpoints) => woken.push(...endpoints.map(({ partition }) => partition)))
         yield* Effect.all([journal.commit(made), journal.commit(commit(yield* tenant(2)))], { concurrency: 2 })
         const id = made.entities[0]?.id ?? ""
         const rows = yield* sql<{ readonly at: number }>`

@@ -4,8 +4,8 @@ import { SqlClient } from "effect/sql"
 import * as DeliveryQueue from "../../src/webhook/DeliveryQueue.ts"
 import * as World from "./WebhookWorld.ts"
 
-/** Destinations of two partitions, in turn by name, each with one delivery that is due. */
-const destinations = Effect.gen(function* () {
+/** Endpoints of two partitions, in turn by name, each with one delivery that is due. */
+const endpoints = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const homes = [yield* World.tenant(undefined, 0), yield* World.tenant(undefined, 1)]
   for (const home of [0, 1, 0, 1, 1, 0]) {
@@ -15,7 +15,7 @@ const destinations = Effect.gen(function* () {
     yield* sql`UPDATE webhook_subscription SET is_active = false WHERE id = ${id}`
   }
   const rows = yield* sql<DeliveryQueue.Due>`
-    SELECT DISTINCT partition, destination FROM webhook_delivery WHERE due_at IS NOT NULL`
+    SELECT DISTINCT partition, destination AS endpoint FROM webhook_delivery WHERE due_at IS NOT NULL`
   assert.strictEqual(rows.length, 6)
   return (partition: number) => rows.filter((row) => row.partition === partition)
 })
@@ -32,10 +32,10 @@ interface Plan {
 const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
 
 layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The queue of deliveries", (it) => {
-  it.effect("has due destinations by partition, and steps over those of no other", () =>
+  it.effect("has due endpoints by partition, and steps over those of no other", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const of = yield* destinations
+      const of = yield* endpoints
       assert.sameDeepMembers([...(yield* due(0))], [...of(0)])
       assert.sameDeepMembers([...(yield* due(1))], [...of(1)])
       assert.deepStrictEqual(yield* due(2), [])
@@ -47,7 +47,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
         const steps = (explained?.["QUERY PLAN"] ?? [])
           .flatMap(({ Plan }) => nodes(Plan))
           .find((node) => node["Node Type"] === "Recursive Union")
-        // The last step finds no destination any more.
+        // The last step finds no endpoint any more.
         assert.strictEqual(steps?.["Actual Rows"], of(partition).length + 1)
       }
     })
@@ -56,18 +56,18 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
   it.effect("gives a claim nothing of another partition", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const of = yield* destinations
+      const of = yield* endpoints
       const wanted = [of(0)[0], of(1)[0]].map((found) => ({
         partition: 0,
-        destination: found?.destination,
+        endpoint: found?.endpoint,
         room: 16,
         busyLanes: [],
         underWay: []
       }))
       const claimed = yield* sql.unsafe<DeliveryQueue.ClaimedRow>(DeliveryQueue.claim, [JSON.stringify(wanted), 30_000])
       assert.sameDeepMembers(
-        claimed.map(({ destination, id }) => ({ destination, given: id !== null })),
-        wanted.map(({ destination }, index) => ({ destination: destination ?? "", given: index === 0 }))
+        claimed.map(({ endpoint, id }) => ({ endpoint, given: id !== null })),
+        wanted.map(({ endpoint }, index) => ({ endpoint: endpoint ?? "", given: index === 0 }))
       )
     })
   )
@@ -75,7 +75,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
   it.effect("makes due again what was under way in one partition, and nothing in another", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const of = yield* destinations
+      const of = yield* endpoints
       yield* sql`UPDATE webhook_delivery SET status = 'sending', due_at = now() + interval '1 hour'`
       yield* sql.unsafe(DeliveryQueue.release, [1, null])
       assert.deepStrictEqual(yield* due(0), [])

@@ -266,7 +266,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
     })
   )
 
-  it.effect("delays no destination because another never answers", () =>
+  it.effect("delays no endpoint because another never answers", () =>
     Effect.gen(function* () {
       const silent = yield* HttpsReceiver.start(() => {})
       const prompt = yield* HttpsReceiver.start()
@@ -321,7 +321,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
     })
   )
 
-  it.effect("finds work that no hint told of, and again after a destination stopped", () =>
+  it.effect("finds work that no hint told of, and again after an endpoint stopped", () =>
     Effect.gen(function* () {
       const receiver = yield* HttpsReceiver.start()
       const tenantId = yield* World.tenant()
@@ -360,7 +360,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
     })
   )
 
-  it.effect("serves more destinations than may live at once", () =>
+  it.effect("serves more endpoints than may live at once", () =>
     Effect.gen(function* () {
       const receiver = yield* HttpsReceiver.start()
       const tenantId = yield* World.tenant()

@@ -1,12 +1,12 @@
 import { Effect, FiberSet, Option, Queue } from "effect"
 import type * as Claimer from "./Claimer.ts"
 import type { Delivery } from "./DeliveryQueue.ts"
-import * as DestinationMachine from "./DestinationMachine.ts"
+import * as WebhookEndpointMachine from "./WebhookEndpointMachine.ts"
 
-type Input = DestinationMachine.Input<Delivery>
+type Input = WebhookEndpointMachine.Input<Delivery>
 
-/** The mailbox of one destination and the fiber behind it. */
-export interface Destination {
+/** The mailbox of one endpoint and the fiber behind it. */
+export interface WebhookEndpoint {
   readonly partition: number
   /** A hint that rows are due; hints that wait are one. */
   readonly workWaits: () => void
@@ -15,7 +15,7 @@ export interface Destination {
 }
 
 /**
- * The shell of a destination: one fiber, a mailbox, `DestinationMachine`, and a fiber for each attempt under way.
+ * The shell of an endpoint: one fiber, a mailbox, `WebhookEndpointMachine`, and a fiber for each attempt under way.
  *
  * The mailbox holds at most one hint, one claim, and one message per place. An attempt that dies of a defect frees its
  * place; its row returns with the end of its lease. Whoever interrupts `run` interrupts the attempts.
@@ -31,7 +31,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly stopped: () => void
 }) {
   const mailbox = yield* Queue.unbounded<Input>()
-  let state = DestinationMachine.initial
+  let state = WebhookEndpointMachine.initial
   let hinted = false
 
   const tell = (input: Input): void => void Queue.offerUnsafe(mailbox, input)
@@ -46,17 +46,17 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const handle = Effect.fnUntraced(function* (input: Input, attempts: FiberSet.FiberSet) {
     if (input.type === "work_waits") hinted = false
-    const step = DestinationMachine.step(state, input)
+    const step = WebhookEndpointMachine.step(state, input)
     state = step.state
     if (step.claim !== null)
-      options.claim({ ...step.claim, partition: options.partition, destination: options.id, answer })
+      options.claim({ ...step.claim, partition: options.partition, endpoint: options.id, answer })
     for (const delivery of step.attempts) yield* FiberSet.run(attempts, deliver(delivery))
   })
 
   const run = Effect.gen(function* () {
     const attempts = yield* FiberSet.make()
     while (true) {
-      const next = DestinationMachine.isIdle(state)
+      const next = WebhookEndpointMachine.isIdle(state)
         ? yield* Effect.timeoutOption(Queue.take(mailbox), options.idleMs)
         : Option.some(yield* Queue.take(mailbox))
       if (Option.isSome(next)) yield* handle(next.value, attempts)
@@ -65,7 +65,7 @@ export const make = Effect.fnUntraced(function* (options: {
         return
       }
     }
-  }).pipe(Effect.scoped, Effect.annotateLogs({ destination: options.id }))
+  }).pipe(Effect.scoped, Effect.annotateLogs({ endpoint: options.id }))
 
   return {
     partition: options.partition,
@@ -75,5 +75,5 @@ export const make = Effect.fnUntraced(function* (options: {
       tell({ type: "work_waits" })
     },
     run
-  } satisfies Destination
+  } satisfies WebhookEndpoint
 })

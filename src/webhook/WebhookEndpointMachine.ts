@@ -1,5 +1,5 @@
 /**
- * When one destination claims and what it has under way, as a pure machine (src/README.md#fan-out).
+ * When one endpoint claims and what it has under way, as a pure machine (src/README.md#fan-out).
  *
  * At most `places` deliveries are under way. First tries go one at a time per lane (a lane is an entity, its events go
  * in their order); a retry has left its lane and only takes a place. One claim is asked for at a time.

@@ -1,28 +1,28 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as DestinationMachine from "../../src/webhook/DestinationMachine.ts"
+import * as WebhookEndpointMachine from "../../src/webhook/WebhookEndpointMachine.ts"
 
-type Input = DestinationMachine.Input<DestinationMachine.Claimed>
+type Input = WebhookEndpointMachine.Input<WebhookEndpointMachine.Claimed>
 
 const workWaits: Input = { type: "work_waits" }
 const finished = (id: string): Input => ({ type: "attempt_finished", id })
-const claimed = (more: boolean, ...deliveries: ReadonlyArray<DestinationMachine.Claimed>): Input => ({
+const claimed = (more: boolean, ...deliveries: ReadonlyArray<WebhookEndpointMachine.Claimed>): Input => ({
   type: "claimed",
   deliveries,
   more
 })
 
 const run = (inputs: ReadonlyArray<Input>) => {
-  let state = DestinationMachine.initial
+  let state = WebhookEndpointMachine.initial
   return inputs.map((input) => {
-    const step = DestinationMachine.step(state, input)
+    const step = WebhookEndpointMachine.step(state, input)
     state = step.state
-    return { ...step, idle: DestinationMachine.isIdle(state) }
+    return { ...step, idle: WebhookEndpointMachine.isIdle(state) }
   })
 }
 const last = (inputs: ReadonlyArray<Input>) => run(inputs).at(-1)
 
-describe("a destination, src/README.md#fan-out", () => {
+describe("a webhook endpoint, src/README.md#fan-out", () => {
   it("claims for all its places when work waits", () => {
     assert.deepStrictEqual(last([workWaits])?.claim, { room: 16, busyLanes: [], underWay: [] })
   })
@@ -81,10 +81,10 @@ describe("a destination, src/README.md#fan-out", () => {
     const queue = [...rows]
     const order: Array<{ id: string; lane: string }> = []
     const underWay: Array<string> = []
-    let state = DestinationMachine.initial
+    let state = WebhookEndpointMachine.initial
     let mostUnderWay = 0
     const handle = (input: Input): void => {
-      const step = DestinationMachine.step(state, input)
+      const step = WebhookEndpointMachine.step(state, input)
       state = step.state
       for (const { id } of step.attempts) {
         const row = rows[Number(id)]
@@ -110,7 +110,7 @@ describe("a destination, src/README.md#fan-out", () => {
       const [id] = underWay.splice((choices[turn % choices.length] ?? 0) % underWay.length, 1)
       if (id !== undefined) handle(finished(id))
     }
-    return { order, left: queue.length, mostUnderWay, idle: DestinationMachine.isIdle(state) }
+    return { order, left: queue.length, mostUnderWay, idle: WebhookEndpointMachine.isIdle(state) }
   }
 
   const small = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12 }))
