@@ -58,7 +58,7 @@ const collect = async (
         if (resampler !== null) add(resampler.flush())
         resampler?.free()
         rate = piece.sampleRate
-        resampler = await Resample.make(rate, sampleRate)
+        resampler = Resample.make(rate, sampleRate)
       }
       if (total + (piece.samples.length * sampleRate) / rate > limits.maxSeconds * sampleRate)
         return Result.fail("too_large")

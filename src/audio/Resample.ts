@@ -1,4 +1,5 @@
-import load, { type SpeexModule } from "@echogarden/speex-resampler-wasm/simd"
+import load from "@echogarden/speex-resampler-wasm/simd"
+import type { SampleRate } from "./SampleRate.ts"
 
 /** A stream of one channel from one sample rate to another. */
 export interface Resampler {
@@ -10,59 +11,106 @@ export interface Resampler {
   readonly free: () => void
 }
 
+/** A stream of one channel in frames of 20 ms. */
+export interface FrameResampler {
+  /**
+   * Fills `out` with the next frame; both are 20 ms long. What is heard lags by half the filter: 5 ms where the lower of
+   * the two rates is 8 kHz, 2.5 ms where it is 16 kHz.
+   */
+  readonly convert: (samples: Int16Array, out: Int16Array) => void
+  /** Gives the memory back; once, and no call after it. */
+  readonly free: () => void
+}
+
 /** Flat to 3.4 kHz and 132 dB down at 4.5 kHz from 48 to 8 kHz. */
 const quality = 5
 /** Samples handed over in one call. */
 const blockSamples = 4096
+const framesPerSecond = 50
 
-let loaded: Promise<SpeexModule> | undefined
+const speex = await load()
+
+/** The filter and its buffers in the memory of the codec, which a call may move: the views are then made anew. */
+const allocate = (inRate: number, outRate: number, inCapacity: number, outCapacity: number) => {
+  const lengths = speex._malloc(8)
+  const input = speex._malloc(inCapacity * 2)
+  const output = speex._malloc(outCapacity * 2)
+  const state = speex._speex_resampler_init(1, inRate, outRate, quality, lengths)
+  let heap = speex.HEAP16
+  let made = heap.subarray(output >> 1, (output >> 1) + outCapacity)
+  let counts = speex.HEAPU32.subarray(lengths >> 2, (lengths >> 2) + 2)
+  const look = () => {
+    if (heap === speex.HEAP16) return
+    heap = speex.HEAP16
+    made = heap.subarray(output >> 1, (output >> 1) + outCapacity)
+    counts = speex.HEAPU32.subarray(lengths >> 2, (lengths >> 2) + 2)
+  }
+
+  return {
+    state,
+    /** Hands `samples` over and asks for up to `wanted` samples. */
+    run: (samples: Int16Array, wanted: number): void => {
+      look()
+      heap.set(samples, input >> 1)
+      counts[0] = samples.length
+      counts[1] = wanted
+      speex._speex_resampler_process_int(state, 0, input, lengths, output, lengths + 4)
+      look()
+    },
+    used: (): number => counts[0] ?? 0,
+    madeLength: (): number => counts[1] ?? 0,
+    made: (): Int16Array => made,
+    free: () => {
+      speex._speex_resampler_destroy(state)
+      for (const pointer of [lengths, input, output]) speex._free(pointer)
+    }
+  }
+}
 
 /**
- * A resampler, without the delay of its filter: output begins with the first sample of the input.
+ * A resampler for sounds of any length, without the delay of its filter: output begins with the first sample of the
+ * input.
  *
  * Rates are positive whole numbers of Hz. Equal rates pass samples through.
  */
-export const make = async (inRate: number, outRate: number): Promise<Resampler> => {
+export const make = (inRate: number, outRate: number): Resampler => {
   if (inRate === outRate)
     return { process: (samples) => samples, flush: () => new Int16Array(0), free: () => undefined }
-  loaded ??= load()
-  const speex = await loaded
   const outCapacity = Math.ceil((blockSamples * outRate) / inRate) + 64
-  const lengths = speex._malloc(8)
-  const input = speex._malloc(blockSamples * 2)
-  const output = speex._malloc(outCapacity * 2)
-  const state = speex._speex_resampler_init(1, inRate, outRate, quality, lengths)
-  speex._speex_resampler_skip_zeros(state)
-
-  /** One block; every heap is read anew because a call may have moved it. */
-  const block = (samples: Int16Array): { readonly used: number; readonly made: Int16Array } => {
-    speex.HEAP16.set(samples, input >> 1)
-    speex.HEAPU32[lengths >> 2] = samples.length
-    speex.HEAPU32[(lengths >> 2) + 1] = outCapacity
-    speex._speex_resampler_process_int(state, 0, input, lengths, output, lengths + 4)
-    const made = speex.HEAPU32[(lengths >> 2) + 1] ?? 0
-    return { used: speex.HEAPU32[lengths >> 2] ?? 0, made: speex.HEAP16.slice(output >> 1, (output >> 1) + made) }
-  }
+  const filter = allocate(inRate, outRate, blockSamples, outCapacity)
+  speex._speex_resampler_skip_zeros(filter.state)
 
   const process = (samples: Int16Array): Int16Array => {
     const parts: Array<Int16Array> = []
     for (let at = 0; at < samples.length;) {
-      const { made, used } = block(samples.subarray(at, at + blockSamples))
+      filter.run(samples.subarray(at, at + blockSamples), outCapacity)
+      const made = filter.made().slice(0, filter.madeLength())
       parts.push(made)
       // Nothing used and nothing made would repeat for ever.
-      if (used === 0 && made.length === 0) break
-      at += used
+      if (filter.used() === 0 && made.length === 0) break
+      at += filter.used()
     }
     return concat(parts)
   }
 
   return {
     process,
-    flush: () => process(new Int16Array(speex._speex_resampler_get_input_latency(state))),
-    free: () => {
-      speex._speex_resampler_destroy(state)
-      for (const pointer of [lengths, input, output]) speex._free(pointer)
-    }
+    flush: () => process(new Int16Array(speex._speex_resampler_get_input_latency(filter.state))),
+    free: filter.free
+  }
+}
+
+/** A resampler for a stream of frames. */
+export const frames = (inRate: SampleRate, outRate: SampleRate): FrameResampler => {
+  const outLength = outRate / framesPerSecond
+  const filter = allocate(inRate, outRate, inRate / framesPerSecond, outLength)
+  return {
+    convert: (samples, out) => {
+      // 20 ms are whole periods of the filter at all of our rates, so that each frame makes exactly one.
+      filter.run(samples, outLength)
+      out.set(filter.made())
+    },
+    free: filter.free
   }
 }
 

@@ -1,3 +1,4 @@
+import type { SampleRate } from "../audio/SampleRate.ts"
 import * as Tone from "../audio/Tone.ts"
 import * as Frame from "./Frame.ts"
 import type { MediaEvent } from "./message/MediaMessage.ts"
@@ -37,9 +38,16 @@ export const make = (press: (digit: string, durationMs: number) => boolean, emit
     emit({ type: "ended", id, status: "failed", reason })
   let toneLeft = 0
   let pauseLeft = 0
-  let tone: Tone.Oscillator | null = null
+  /** The digit that sounds as a tone, and the rate that its oscillator was made for. */
+  let tone: { readonly digit: string; readonly rate: SampleRate; readonly oscillator: Tone.Oscillator } | null = null
 
-  const begin = (dialing: Dialing) => {
+  const toneAt = (digit: string, rate: SampleRate) => ({
+    digit,
+    rate,
+    oscillator: Tone.oscillator(Tone.dtmf(digit) ?? [], rate)
+  })
+
+  const begin = (dialing: Dialing, rate: SampleRate) => {
     const digit = dialing.digits[dialing.next++] ?? ""
     const ms = pauses[digit]
     if (ms !== undefined) {
@@ -49,7 +57,7 @@ export const make = (press: (digit: string, durationMs: number) => boolean, emit
     }
     toneLeft = framesOf(dialing.durationMs)
     pauseLeft = framesOf(pauseMs)
-    tone = press(digit, dialing.durationMs) ? null : Tone.oscillator(Tone.dtmf(digit) ?? [], Frame.sampleRate)
+    tone = press(digit, dialing.durationMs) ? null : toneAt(digit, rate)
   }
 
   return {
@@ -68,13 +76,14 @@ export const make = (press: (digit: string, durationMs: number) => boolean, emit
           emit({ type: "ended", id: dialing.id, status: "completed", reason: null })
           const following = queue[0]
           if (following === undefined) return false
-          begin(following)
-        } else begin(dialing)
+          begin(following, out.rate)
+        } else begin(dialing, out.rate)
       }
-      out.fill(0)
+      out.samples.fill(0)
       if (toneLeft > 0) {
         toneLeft--
-        tone?.render(out)
+        if (tone !== null && tone.rate !== out.rate) tone = toneAt(tone.digit, out.rate)
+        tone?.oscillator.render(out.samples)
       } else pauseLeft--
       return true
     },

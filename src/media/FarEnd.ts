@@ -1,3 +1,4 @@
+import type { SampleRate } from "../audio/SampleRate.ts"
 import type { Frame } from "./Frame.ts"
 
 /**
@@ -6,11 +7,13 @@ import type { Frame } from "./Frame.ts"
  * All calls come from the clock of the leg, one round every 20 ms: `say`, then `hear`.
  */
 export interface FarEnd {
+  /** Of the frames that it says and hears; may be another one in the next round, when another codec was agreed. */
+  readonly rate: () => SampleRate
   /** Whether it can be played to yet; playback waits until then. */
   readonly ready: () => boolean
-  /** Writes the next 20 ms that the far end says into `out`; silence when it says nothing. */
+  /** Writes the next 20 ms that the far end says into `out`, a frame of its rate; silence when it says nothing. */
   readonly say: (out: Frame, now: number) => void
-  /** Gives it 20 ms to hear. */
+  /** Gives it 20 ms to hear, at its rate. */
   readonly hear: (frame: Frame, now: number) => void
   /**
    * Begins a digit outside the sound; the next frames that it is given to hear are not sent while the digit lasts.

@@ -9,18 +9,18 @@ export type LocalLeg = ReturnType<typeof make>
 /**
  * Our side of a leg, whatever its far end is: plays to it and sends it digits.
  *
- * What the far end says is in `heard` after each tick; recorders, detectors, bridges and rooms will read it there. A
- * playback does not advance while digits are sent, nor before the far end can hear.
+ * The leg runs at the rate of its far end. What that says is in `heard` after each tick; recorders, detectors, bridges
+ * and rooms will read it there. A playback does not advance while digits are sent, nor before the far end can hear.
  */
 export const make = (far: FarEnd, emit: (event: MediaEvent) => void) => {
   const player = Player.make(emit)
   const dialer = Dialer.make(far.press, emit)
-  const heard = Frame.make()
-  const out = Frame.make()
+  let heard = Frame.make(far.rate())
+  let out = Frame.make(far.rate())
 
   return {
     player,
-    heard,
+    heard: (): Frame.Frame => heard,
     /** What the call asks. */
     command: (media: MediaCommand): void => {
       switch (media.type) {
@@ -36,6 +36,9 @@ export const make = (far: FarEnd, emit: (event: MediaEvent) => void) => {
     },
     /** One round of 20 ms. */
     tick: (now: number): void => {
+      const rate = far.rate()
+      heard = Frame.at(rate, heard)
+      out = Frame.at(rate, out)
       far.say(heard, now)
       if (!far.ready()) return
       if (!dialer.render(out)) player.render(out)
@@ -43,7 +46,7 @@ export const make = (far: FarEnd, emit: (event: MediaEvent) => void) => {
     },
     /** Ends what waits, then the far end. */
     close: (now: number): void => {
-      player.stop("all")
+      player.close()
       dialer.close()
       far.close(now)
     }

@@ -148,7 +148,7 @@ export const make = Effect.fnUntraced(function* (
     const { id, load } = sound
     run(
       Effect.match(load, {
-        onSuccess: (samples) => link.post({ type: "supply", leg, id, samples }),
+        onSuccess: (samples) => link.post({ type: "supply", leg, id, sound: { rate: 8000, samples } }),
         onFailure: ({ reason }) => link.post({ type: "supply_failed", leg, id, reason })
       })
     )

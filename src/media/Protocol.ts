@@ -1,3 +1,4 @@
+import type { Sound } from "./Frame.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import type { PhoneScript } from "./SimulatedPhone.ts"
 
@@ -42,8 +43,8 @@ export type Command =
   | { readonly type: "connect_rtp"; readonly leg: LegId; readonly remote: RtpRemote }
   /** A sound takes its place in the queue with its command; it follows in `supply`, or fails in `supply_failed`. */
   | { readonly type: "media"; readonly leg: LegId; readonly media: MediaCommand }
-  /** `samples` at 8 kHz; may be backed by shared memory, and is only read. */
-  | { readonly type: "supply"; readonly leg: LegId; readonly id: string; readonly samples: Int16Array }
+  /** `sound` may be backed by shared memory. */
+  | { readonly type: "supply"; readonly leg: LegId; readonly id: string; readonly sound: Sound }
   | { readonly type: "supply_failed"; readonly leg: LegId; readonly id: string; readonly reason: PlaybackFailure }
   | { readonly type: "close"; readonly leg: LegId }
 

@@ -106,10 +106,11 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
   }
 
   const far: FarEnd = {
+    rate: () => 8000,
     ready: () => session !== null && socket !== null,
     say: (out, now) => {
       if (session === null) {
-        out.fill(0)
+        out.samples.fill(0)
         return
       }
       receiver.pull(out, now)

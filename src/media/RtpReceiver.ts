@@ -3,9 +3,11 @@ import * as JitterBuffer from "../rtp/JitterBuffer.ts"
 import * as ReceptionStats from "../rtp/ReceptionStats.ts"
 import type * as RtpPacket from "../rtp/RtpPacket.ts"
 import * as TelephoneEvent from "../rtp/TelephoneEvent.ts"
-import * as Frame from "./Frame.ts"
+import type * as Frame from "./Frame.ts"
 import type { Encoding } from "./RtpSender.ts"
 
+/** Of both laws, samples and RTP clock. */
+const sampleRate = 8000
 /** Longest sound in one packet, in octets: 200 ms. */
 const longestPayload = 1600
 
@@ -20,7 +22,7 @@ export type RtpReceiver = ReturnType<typeof make>
 export const make = (onDigit: (digit: string) => void) => {
   const buffer = JitterBuffer.make()
   const events = TelephoneEvent.receiver()
-  let stats = ReceptionStats.make(Frame.sampleRate)
+  let stats = ReceptionStats.make(sampleRate)
   let ssrc = -1
   let before: ReceptionStats.Totals = { packetsReceived: 0, packetsLost: 0, jitterMs: 0 }
   let unknownPayloads = 0
@@ -55,13 +57,13 @@ export const make = (onDigit: (digit: string) => void) => {
       if (packet.ssrc !== ssrc) {
         if (pushed === "doubtful") return
         before = totals()
-        stats = ReceptionStats.make(Frame.sampleRate)
+        stats = ReceptionStats.make(sampleRate)
         ssrc = packet.ssrc
       }
       stats.receive(packet, now)
     },
     /** The next 20 ms. */
-    pull: (out: Frame.Frame, now: number): JitterBuffer.Pulled => buffer.pull(out, now),
+    pull: (out: Frame.Frame, now: number): JitterBuffer.Pulled => buffer.pull(out.samples, now),
     /** The block of a report on this stream; `null` before any packet. */
     report: (): (ReceptionStats.Report & { readonly ssrc: number }) | null =>
       ssrc === -1 ? null : { ssrc, ...stats.report() },

@@ -2,7 +2,7 @@ import * as G711 from "../audio/G711.ts"
 import * as RtpPacket from "../rtp/RtpPacket.ts"
 import { next } from "../rtp/SequenceNumber.ts"
 import * as TelephoneEvent from "../rtp/TelephoneEvent.ts"
-import * as Frame from "./Frame.ts"
+import type * as Frame from "./Frame.ts"
 
 /** Beginnings of the counters, random as RFC 3550 section 5.1 asks. */
 export interface Origin {
@@ -16,6 +16,9 @@ export interface Encoding {
   readonly payloadType: number
   readonly telephoneEventPayloadType: number | null
 }
+
+/** RTP clock units in 20 ms. */
+const clockUnits = 160
 
 export type RtpSender = ReturnType<typeof make>
 
@@ -49,7 +52,7 @@ export const make = (origin: Origin) => {
   }
 
   const advance = (frames: number) => {
-    timestamp = (timestamp + frames * Frame.frameSamples) >>> 0
+    timestamp = (timestamp + frames * clockUnits) >>> 0
   }
 
   return {
@@ -68,7 +71,7 @@ export const make = (origin: Origin) => {
       }
       const isMarked = marker
       marker = false
-      return packet(encoding.payloadType, at, isMarked, G711.encode(encoding.law, frame))
+      return packet(encoding.payloadType, at, isMarked, G711.encode(encoding.law, frame.samples))
     },
     /** Time that passes without a packet: held, or the clock stood still. */
     skip: (frames: number): void => {

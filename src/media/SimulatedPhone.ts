@@ -21,6 +21,8 @@ export const beepFrequency = 1000
 /** Between the beginnings of two digits that a phone presses. */
 export const digitIntervalMs = 200
 
+/** Of every simulated phone. */
+const sampleRate = 8000
 const syllableMs = 250
 /** A voice of 120 Hz with three formants, roughly. */
 const voice: ReadonlyArray<Tone.Component> = [
@@ -33,8 +35,8 @@ const voice: ReadonlyArray<Tone.Component> = [
 
 /** The greeting: twelve syllables, each rising and falling, the last quarter of each a pause. */
 const greeting = (): Int16Array => {
-  const samples = Tone.tone(voice, greetingMs, Frame.sampleRate)
-  const length = (syllableMs * Frame.sampleRate) / 1000
+  const samples = Tone.tone(voice, greetingMs, sampleRate)
+  const length = (syllableMs * sampleRate) / 1000
   return samples.map((sample, i) => sample * Math.max(0, Math.sin(((i % length) / length) * (4 / 3) * Math.PI)))
 }
 
@@ -42,7 +44,7 @@ let voicemailSound: Int16Array | undefined
 
 const voicemail = (): Int16Array => {
   if (voicemailSound !== undefined) return voicemailSound
-  const beep = Tone.sine(beepFrequency, -10, beepMs, Frame.sampleRate)
+  const beep = Tone.sine(beepFrequency, -10, beepMs, sampleRate)
   const spoken = greeting()
   const sound = new Int16Array(spoken.length + beep.length)
   sound.set(spoken)
@@ -53,7 +55,7 @@ const voicemail = (): Int16Array => {
 
 /** A phone in memory. `onDigit` is called for each digit it presses; all but an echo ignore digits pressed to them. */
 export const make = (script: PhoneScript, onDigit: (digit: string) => void): FarEnd => {
-  const heard = Frame.make()
+  const heard = Frame.make(sampleRate)
   let frames = 0
 
   const press = ({ afterMs, digits, everyMs }: Extract<PhoneScript, { readonly type: "press" }>) => {
@@ -69,28 +71,29 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
   const say = (out: Frame.Frame) => {
     switch (script.type) {
       case "echo":
-        out.set(heard)
+        out.samples.set(heard.samples)
         break
       case "voicemail": {
-        const start = frames * Frame.frameSamples
-        out.fill(0)
-        out.set(voicemail().subarray(start, start + Frame.frameSamples))
+        const start = frames * out.samples.length
+        out.samples.fill(0)
+        out.samples.set(voicemail().subarray(start, start + out.samples.length))
         break
       }
       case "press":
         press(script)
-        out.fill(0)
+        out.samples.fill(0)
         break
       case "silence":
-        out.fill(0)
+        out.samples.fill(0)
     }
     frames++
   }
 
   return {
+    rate: () => sampleRate,
     ready: () => true,
     say,
-    hear: (frame) => heard.set(frame),
+    hear: (frame) => heard.samples.set(frame.samples),
     press: (digit) => {
       if (script.type === "echo") onDigit(digit)
       return true

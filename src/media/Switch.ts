@@ -37,6 +37,9 @@ interface Leg {
 /** Behind by more than this, frames are skipped instead of being sent in a burst. */
 const catchUpMs = 100
 
+/** Of two joined legs, which have no codec. */
+const joinedRate = 8000
+
 export type Switch = ReturnType<typeof make>
 
 /**
@@ -147,7 +150,7 @@ export const make = (options: Options) => {
 
   const openJoined = (id: LegId, peer: LegId, now: number) => {
     const tell = tellerOf(id)
-    const bridge = LocalBridge.make(digitsOf(tell))
+    const bridge = LocalBridge.make(joinedRate, digitsOf(tell))
     add(id, now, bridge, null, tell)
     bridges.set(id, { bridge, peer })
     const other = bridges.get(peer)
@@ -186,7 +189,7 @@ export const make = (options: Options) => {
       case "media":
         return local.command(command.media)
       case "supply":
-        return local.player.supply(command.id, command.samples)
+        return local.player.supply(command.id, command.sound)
       case "supply_failed":
         return local.player.fail(command.id, command.reason)
       case "close":

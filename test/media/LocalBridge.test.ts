@@ -1,29 +1,54 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Goertzel from "../../src/audio/Goertzel.ts"
+import * as Tone from "../../src/audio/Tone.ts"
 import * as Frame from "../../src/media/Frame.ts"
 import * as LocalBridge from "../../src/media/LocalBridge.ts"
 
+const filled = (sample: number): Frame.Frame => {
+  const frame = Frame.make(8000)
+  frame.samples.fill(sample)
+  return frame
+}
+
 describe("A bridge of two legs", () => {
   it("one end says what the other was given to hear, once", () => {
-    const [a, b] = [LocalBridge.make(() => undefined), LocalBridge.make(() => undefined)]
+    const [a, b] = [LocalBridge.make(8000, () => undefined), LocalBridge.make(8000, () => undefined)]
     a.join(b)
     assert.isTrue(a.ready() && b.ready())
-    const frame = Frame.make().fill(7)
-    const heard = Frame.make()
+    const frame = filled(7)
+    const heard = Frame.make(8000)
     a.hear(frame, 0)
     b.say(heard, 10)
     assert.deepStrictEqual(heard, frame)
     b.say(heard, 30)
-    assert.deepStrictEqual(heard, Frame.make())
+    assert.deepStrictEqual(heard, Frame.make(8000))
   })
 
   it("closing one end leaves the other alone and silent", () => {
-    const [a, b] = [LocalBridge.make(() => undefined), LocalBridge.make(() => undefined)]
+    const [a, b] = [LocalBridge.make(8000, () => undefined), LocalBridge.make(8000, () => undefined)]
     a.join(b)
-    a.hear(Frame.make().fill(7), 0)
+    a.hear(filled(7), 0)
     a.close(10)
-    const heard = Frame.make().fill(1)
+    const heard = filled(1)
     b.say(heard, 20)
-    assert.deepStrictEqual(heard, Frame.make())
+    assert.deepStrictEqual(heard, Frame.make(8000))
     assert.isFalse(b.ready())
+  })
+
+  it("brings what one end hears to the rate of the other", () => {
+    const wide = LocalBridge.make(16_000, () => undefined)
+    const narrow = LocalBridge.make(8000, () => undefined)
+    wide.join(narrow)
+    const tone = Tone.sine(1000, -10, 200, 16_000)
+    const frame = Frame.make(16_000)
+    const heard: Array<number> = []
+    for (let at = 0; at < tone.length; at += 320) {
+      frame.samples.set(tone.subarray(at, at + 320))
+      wide.hear(frame, 0)
+      const out = Frame.make(8000)
+      narrow.say(out, 0)
+      heard.push(...out.samples)
+    }
+    assert.closeTo(Goertzel.level(Int16Array.from(heard.slice(160)), 1000, 8000), -10, 0.1)
   })
 })

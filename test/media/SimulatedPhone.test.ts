@@ -7,12 +7,12 @@ import * as SimulatedPhone from "../../src/media/SimulatedPhone.ts"
 const listen = (script: SimulatedPhone.PhoneScript, ms: number, hear: Int16Array = new Int16Array(0)) => {
   const phone = SimulatedPhone.make(script, () => undefined)
   const heard: Array<number> = []
-  const frame = Frame.make()
+  const frame = Frame.make(8000)
   for (let i = 0; i < ms / Frame.frameMs; i++) {
     phone.say(frame, i * Frame.frameMs)
-    heard.push(...frame)
-    frame.fill(0)
-    frame.set(hear.subarray(i * Frame.frameSamples, (i + 1) * Frame.frameSamples))
+    heard.push(...frame.samples)
+    frame.samples.fill(0)
+    frame.samples.set(hear.subarray(i * frame.samples.length, (i + 1) * frame.samples.length))
     phone.hear(frame, i * Frame.frameMs)
   }
   return Int16Array.from(heard)

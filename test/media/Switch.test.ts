@@ -25,7 +25,7 @@ const soundOf = (packets: ReadonlyArray<RtpPacket.RtpPacket>, law: G711.Law = "P
   Int16Array.from(packets.flatMap(({ payload }) => [...G711.decode(law, payload)]))
 const play = (bench: Bench, leg: string, id: string, samples: Int16Array, loop = 1) => {
   bench.handle({ type: "media", leg, media: Media.play(id, "https://a/", loop) })
-  bench.handle({ type: "supply", leg, id, samples })
+  bench.handle({ type: "supply", leg, id, sound: { rate: 8000, samples } })
 }
 
 describe("The switch, towards RTP peers", () => {
