@@ -68,8 +68,9 @@ const pairs: ReadonlyArray<readonly [from: string, to: string]> = [
   ["job", "store"]
 ]
 
-/** Rooms of protocol and sample code: they import nothing of ours outside themselves. */
+/** Rooms of protocol and sample code: they import nothing of ours outside themselves but plain data structures. */
 const pure = ["sip", "rtp", "audio"]
+const structures = ["domain/DeadlineHeap.ts"]
 
 /** Hashing and ciphers over given bytes are computation, not the outside world; `randomBytes` and its kin are not in this list. */
 const hashing = new Set([
@@ -120,7 +121,7 @@ const allowedBetween = (
   target: string
 ): boolean => {
   if (from.room === to.room) return true
-  if (pure.includes(from.room)) return false
+  if (pure.includes(from.room)) return structures.includes(target)
   if (to.floor < from.floor) return true
   if (from.floor === 3 && to.floor === 3) {
     if (from.room === loner || to.room === loner) return false

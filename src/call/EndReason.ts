@@ -1,4 +1,5 @@
 import type { LegEnd } from "../carrier/Carrier.ts"
+import * as SipStatus from "../carrier/SipStatus.ts"
 import type { EndInitiator, EndReason } from "../domain/event/CallEvent.ts"
 
 /**
@@ -8,33 +9,6 @@ export interface Ending {
   readonly status: "ended" | "failed"
   readonly reason: EndReason
   readonly initiator: EndInitiator
-}
-
-/** What a final answer of SIP says, guide/sip.md#answers. */
-const ofSipStatus = (status: number): EndReason => {
-  switch (status) {
-    case 404:
-    case 410:
-    case 484:
-    case 485:
-    case 604:
-      return "not_found"
-    case 486:
-    case 600:
-      return "user_busy"
-    case 403:
-    case 603:
-    case 607:
-    case 608:
-      return "rejected"
-    case 408:
-    case 480:
-      return "no_answer"
-    case 487:
-      return "cancelled"
-    default:
-      return "carrier_error"
-  }
 }
 
 /** What the end of the call's own leg makes of the call. */
@@ -68,7 +42,7 @@ export const ofLeg = (
     case "hangup":
       return { status: "ended", reason: "normal_clearing", initiator: end.by === "far" ? far : "unknown" }
     case "final_response": {
-      const reason = end.sipStatus === null ? "unspecified" : ofSipStatus(end.sipStatus)
+      const reason = end.sipStatus === null ? "unspecified" : SipStatus.endReason(end.sipStatus)
       if (reason === "cancelled") return { status: "ended", reason, initiator: "caller" }
       return { status: "failed", reason, initiator: reason === "user_busy" || reason === "rejected" ? far : "carrier" }
     }

@@ -9,8 +9,8 @@
  * with `full`; BYE and CANCEL, which end calls and so make room, are admitted up to twice the limit.
  */
 import { Result } from "effect"
+import * as DeadlineHeap from "../domain/DeadlineHeap.ts"
 import * as AnyTransaction from "./AnyTransaction.ts"
-import * as DeadlineHeap from "./DeadlineHeap.ts"
 import * as InviteClient from "./InviteClientTransaction.ts"
 import * as InviteServer from "./InviteServerTransaction.ts"
 import * as MessageKey from "./MessageKey.ts"
@@ -150,7 +150,7 @@ const settle = (
   outputs: ReadonlyArray<Transaction.Output>,
   from: Endpoint
 ): Outputs => {
-  DeadlineHeap.set(table.heap, entry, Transaction.earliest<string>(entry.machine.state.deadlines)?.at)
+  DeadlineHeap.set(table.heap, entry, Transaction.earliest<string>(entry.machine.state.deadlines)?.at ?? null)
   return outputs.map((output): Output => {
     switch (output.type) {
       case "send":

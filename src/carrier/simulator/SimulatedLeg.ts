@@ -1,4 +1,5 @@
 import type { Admission, LegEnd, RejectCause } from "../Carrier.ts"
+import * as SipStatus from "../SipStatus.ts"
 import type { FarAct, PhoneScript, Step } from "./PhoneScript.ts"
 
 /** One simulated leg, seen from our side: where it stands, and what its phone will do when. */
@@ -51,29 +52,11 @@ export const make = (direction: SimulatedLeg["direction"], script: PhoneScript |
   talking: script?.talking ?? []
 })
 
-/** The final answer that a refusal stands for, guide/sip.md#refusals. */
-export const statusOf = (cause: RejectCause | "unavailable"): number => {
-  switch (cause) {
-    case "user_busy":
-      return 486
-    case "rejected":
-      return 603
-    case "no_answer":
-      return 480
-    case "not_found":
-      return 404
-    case "error":
-      return 500
-    case "unavailable":
-      return 503
-  }
-}
-
 /** What a caller gets whose callee was not admitted: a number of nobody has no route. */
 export const refusalOf = (cause: Extract<Admission, { readonly admitted: false }>["cause"]): LegEnd =>
   cause === "not_found"
     ? { cause: "no_route", sipStatus: null, by: "network" }
-    : { cause: "final_response", sipStatus: statusOf(cause), by: "far" }
+    : { cause: "final_response", sipStatus: SipStatus.of(cause), by: "far" }
 
 const mirrored = (end: LegEnd): LegEnd =>
   end.by === "network" ? end : { ...end, by: end.by === "near" ? "far" : "near" }
@@ -103,7 +86,7 @@ const hangup = (leg: SimulatedLeg, cause: RejectCause): Stepped => {
     leg,
     leg.direction === "outbound"
       ? { cause: "cancelled", sipStatus: 487, by: "near" }
-      : { cause: "final_response", sipStatus: statusOf(cause), by: "near" }
+      : { cause: "final_response", sipStatus: SipStatus.of(cause), by: "near" }
   )
 }
 

@@ -13,10 +13,10 @@ import * as Responses from "../../sip/Responses.ts"
 import type { Endpoint, SipRequest } from "../../sip/SipMessage.ts"
 import * as Via from "../../sip/Via.ts"
 import type { LegEnd, SipTrunk } from "../Carrier.ts"
+import * as SipStatus from "../SipStatus.ts"
 import * as Capabilities from "./Capabilities.ts"
 import type { Context, Leg } from "./Context.ts"
 import * as DialledNumber from "./DialledNumber.ts"
-import * as FinalStatus from "./FinalStatus.ts"
 import * as LegLifecycle from "./LegLifecycle.ts"
 import * as SelfAddress from "./SelfAddress.ts"
 import * as Session from "./Session.ts"
@@ -178,9 +178,9 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
       case "answer":
         return answer(command.commandId)
       case "reject":
-        return leave(FinalStatus.of(command.cause))
+        return leave(SipStatus.of(command.cause))
       case "hangup":
-        return leave(FinalStatus.of("released"))
+        return leave(SipStatus.of("released"))
       case "media":
         return lifecycle.command(command.media)
       case "dial":
@@ -193,7 +193,7 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
     sessionId: String(Number.parseInt(random(6), 16)),
     command,
     mediaLost: () => session?.hangUp({ cause: "error", sipStatus: null, by: "network" }),
-    disowned: () => leave(FinalStatus.of("released"))
+    disowned: () => leave(SipStatus.of("released"))
   })
 
   dialogs.set(dialogKey, listener)
@@ -221,7 +221,7 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
       if (phase === "over" && refusal === undefined && !lifecycle.isOver()) writeOff()
       return
     }
-    const status = FinalStatus.of(admission.cause)
+    const status = SipStatus.of(admission.cause)
     lifecycle.forget()
     if (phase === "over") return respond(487)
     refuse(status, { cause: "final_response", sipStatus: status, by: "near" })

@@ -12,11 +12,11 @@ import * as Responses from "../../sip/Responses.ts"
 import type { Endpoint, SipRequest } from "../../sip/SipMessage.ts"
 import * as TransactionTable from "../../sip/TransactionTable.ts"
 import type { CarrierCommand, DialOrigin, LegEnd, SipTrunk } from "../Carrier.ts"
+import * as SipStatus from "../SipStatus.ts"
 import * as Bye from "./Bye.ts"
 import { type Context, ignore } from "./Context.ts"
 import * as Credentials from "./Credentials.ts"
 import * as DialInvite from "./DialInvite.ts"
-import * as FinalStatus from "./FinalStatus.ts"
 import * as LegLifecycle from "./LegLifecycle.ts"
 import * as NextHop from "./NextHop.ts"
 import * as StrayAnswer from "./StrayAnswer.ts"
@@ -104,7 +104,7 @@ export const release = (context: Context, command: Release): void => {
     case "calling":
       return cancel(DialogResume.toInvite(resume), resume.peer, null)
     case "ringing":
-      return refuse(resume, FinalStatus.of(command.type === "reject" ? command.cause : "released"))
+      return refuse(resume, SipStatus.of(command.type === "reject" ? command.cause : "released"))
     case undefined:
       return origin === null ? over() : withdraw(origin)
   }

@@ -6,7 +6,7 @@
  * are dropped and counted.
  */
 import { Result } from "effect"
-import * as DeadlineHeap from "../../sip/DeadlineHeap.ts"
+import * as DeadlineHeap from "../../domain/DeadlineHeap.ts"
 import * as Responses from "../../sip/Responses.ts"
 import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../sip/SipMessage.ts"
 import * as SipParser from "../../sip/SipParser.ts"

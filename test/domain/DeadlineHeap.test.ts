@@ -1,10 +1,10 @@
 import { expect, it } from "@effect/vitest"
 import { Schema } from "effect"
-import * as DeadlineHeap from "../../src/sip/DeadlineHeap.ts"
+import * as DeadlineHeap from "../../src/domain/DeadlineHeap.ts"
 
 const change = Schema.Struct({
   owner: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 30 })),
-  at: Schema.UndefinedOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 })))
+  at: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 50 })))
 })
 
 it.prop(
@@ -18,7 +18,7 @@ it.prop(
       const node = owners[owner]
       if (node === undefined) throw new Error("no owner")
       DeadlineHeap.set(heap, node, at)
-      if (at === undefined) model.delete(owner)
+      if (at === null) model.delete(owner)
       else model.set(owner, at)
       expect(DeadlineHeap.earliest(heap)?.at).toBe(model.size === 0 ? undefined : Math.min(...model.values()))
       expect(heap.items.length).toBe(model.size)

@@ -58,11 +58,11 @@ export const remove = <Owner extends Node>(heap: DeadlineHeap<Owner>, owner: Own
   else sink(heap.items, last, place)
 }
 
-/** Puts the owner at its deadline; `undefined` takes it out. */
-export const set = <Owner extends Node>(heap: DeadlineHeap<Owner>, owner: Owner, at: number | undefined): void => {
+/** Puts the owner at its deadline; null takes it out. */
+export const set = <Owner extends Node>(heap: DeadlineHeap<Owner>, owner: Owner, at: number | null): void => {
   if (owner.place >= 0 && owner.at === at) return
   remove(heap, owner)
-  if (at === undefined) return
+  if (at === null) return
   owner.at = at
   heap.items.push(owner)
   rise(heap.items, owner, heap.items.length - 1)
