@@ -6,24 +6,34 @@ export interface Address {
 
 export type Channel = "rtp" | "rtcp"
 
+/** An address that was made ready to be sent to, so that nothing is looked up or checked again for each packet. */
+export interface Destination {
+  readonly address: Address
+  /**
+   * Sends the first `length` octets of `bytes`, all without it, and forgets them. They are lent for the call: the sender
+   * may write the next packet over them at once. What cannot be sent is counted by the port, never thrown.
+   */
+  readonly send: (bytes: Uint8Array, length?: number) => void
+}
+
 /** A bound pair of ports: RTP on the even one, RTCP on the one above it. */
 export interface PacketSocket {
   /** The RTP port. */
   readonly port: number
-  /** Sends and forgets; what cannot be sent is counted by the port, never thrown. */
-  readonly send: (channel: Channel, bytes: Uint8Array, to: Address) => void
+  /** Once for each address. An address that makes no sense has a destination that counts and sends nothing. */
+  readonly prepare: (channel: Channel, to: Address) => Destination
   /** Frees the pair; nothing is received afterwards. */
   readonly close: () => void
 }
 
+/**
+ * Hears every datagram. `bytes` and `from` are lent for the call: whoever keeps something of them copies it, and may
+ * write into `bytes` meanwhile.
+ */
+export type OnPacket = (channel: Channel, bytes: Uint8Array, from: Address) => void
+
 /** Packet I/O of the switch. */
 export interface PacketPort {
-  /**
-   * Binds a pair of ports; `opened` is called once, with `null` when none is free. `bytes` given to `onPacket` are the
-   * callee's to keep.
-   */
-  readonly open: (
-    onPacket: (channel: Channel, bytes: Uint8Array, from: Address) => void,
-    opened: (socket: PacketSocket | null) => void
-  ) => void
+  /** Binds a pair of ports; `opened` is called once, with `null` when none is free. */
+  readonly open: (onPacket: OnPacket, opened: (socket: PacketSocket | null) => void) => void
 }

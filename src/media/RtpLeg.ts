@@ -1,7 +1,6 @@
-import { Result } from "effect"
 import * as RtpPacket from "../rtp/RtpPacket.ts"
 import type { FarEnd } from "./FarEnd.ts"
-import type { Address, Channel, PacketSocket } from "./PacketPort.ts"
+import type { Address, Channel, Destination, PacketSocket } from "./PacketPort.ts"
 import type { LegEvent, RtpRemote } from "./Protocol.ts"
 import * as RtcpSession from "./RtcpSession.ts"
 import * as RtpReceiver from "./RtpReceiver.ts"
@@ -34,6 +33,8 @@ interface Session {
   readonly latch: SourceLatch.SourceLatch
   /** Where the RTCP of a peer behind address translation came from. */
   control: Address | null
+  /** Where our RTP goes; `null` until something is sent there. */
+  destination: Destination | null
 }
 
 export type RtpLeg = ReturnType<typeof make>
@@ -44,6 +45,7 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
   const sender = RtpSender.make({ ssrc: random(), sequenceNumber: random(), timestamp: random() })
   const cname = [random(), random(), random()].map((word) => word.toString(16).padStart(8, "0")).join("")
   const rtcp = RtcpSession.make({ ssrc: sender.ssrc, cname, random, wallClock })
+  const read = RtpPacket.reader()
   const counters: Counters = { malformed: 0, unwanted: 0 }
   let socket: PacketSocket | null = null
   let session: Session | null = null
@@ -65,25 +67,36 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
       counters.malformed++
       return
     }
-    if (from.address === session.latch.remote().address) session.control = from
+    if (from.address === session.latch.remote().address) session.control = { address: from.address, port: from.port }
     alive(now)
   }
 
   const receiveMedia = (session: Session, bytes: Uint8Array, from: Address, now: number) => {
-    const parsed = RtpPacket.parse(bytes)
-    if (Result.isFailure(parsed)) {
+    const packet = read(bytes)
+    if (typeof packet === "string") {
       counters.malformed++
       return
     }
-    if (!session.latch.accept(from, parsed.success, now)) return
+    if (!session.latch.accept(from, packet, now)) return
     alive(now)
-    receiver.receive(parsed.success, session.encoding, now)
+    receiver.receive(packet, session.encoding, now)
   }
 
   const controlAddress = ({ control, latch, remote }: Session): Address => {
     if (!latch.isTranslated()) return { address: remote.address, port: remote.rtcpPort }
     const { address, port } = latch.remote()
     return control?.address === address ? control : { address, port: Math.min(port + 1, 65_535) }
+  }
+
+  const sendControl = (session: Session, bytes: Uint8Array) =>
+    socket?.prepare("rtcp", controlAddress(session)).send(bytes)
+
+  const destinationOf = (session: Session, from: PacketSocket): Destination => {
+    const address = session.latch.remote()
+    const known = session.destination
+    if (known?.address === address) return known
+    session.destination = from.prepare("rtp", address)
+    return session.destination
   }
 
   const said = (): RtcpSession.Said => {
@@ -97,7 +110,7 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
 
   const watch = (session: Session, now: number) => {
     if (rtcp.isDue(now)) {
-      socket?.send("rtcp", rtcp.report(said(), now), controlAddress(session))
+      sendControl(session, rtcp.report(said(), now))
       quality()
     }
     if (mediaTimeoutMs === 0 || timedOut || !listens(session) || now - heardAt < mediaTimeoutMs) return
@@ -118,8 +131,9 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
     },
     hear: (frame) => {
       if (session === null || socket === null) return
-      if (sends(session)) socket.send("rtp", sender.next(frame, session.encoding), session.latch.remote())
-      else sender.skip(1)
+      if (!sends(session)) return sender.skip(1)
+      const length = sender.next(frame, session.encoding)
+      destinationOf(session, socket).send(sender.bytes, length)
     },
     press: (digit, durationMs) => {
       if (session === null || session.encoding.telephoneEventPayloadType === null) return false
@@ -129,7 +143,7 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
     skip: sender.skip,
     close: (now) => {
       if (session !== null) {
-        socket?.send("rtcp", rtcp.bye(said(), now), controlAddress(session))
+        sendControl(session, rtcp.bye(said(), now))
         quality()
       }
       socket?.close()
@@ -152,7 +166,7 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
       }
       alive(now)
       if (session === null) {
-        session = { remote, encoding, latch: SourceLatch.make(remote), control: null }
+        session = { remote, encoding, latch: SourceLatch.make(remote), control: null, destination: null }
         rtcp.start(now)
         return
       }
@@ -160,7 +174,7 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
       session.remote = remote
       session.encoding = encoding
     },
-    /** A datagram from anyone. */
+    /** A datagram from anyone, lent for the call. */
     receive: (channel: Channel, bytes: Uint8Array, from: Address, now: number): void => {
       if (session === null || (!listens(session) && channel === "rtp" && !RtpPacket.isRtcp(bytes))) {
         counters.unwanted++

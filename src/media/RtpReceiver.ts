@@ -1,7 +1,7 @@
 import * as G711 from "../audio/G711.ts"
 import * as JitterBuffer from "../rtp/JitterBuffer.ts"
 import * as ReceptionStats from "../rtp/ReceptionStats.ts"
-import type * as RtpPacket from "../rtp/RtpPacket.ts"
+import * as RtpPacket from "../rtp/RtpPacket.ts"
 import * as TelephoneEvent from "../rtp/TelephoneEvent.ts"
 import type * as Frame from "./Frame.ts"
 import type { Encoding } from "./RtpSender.ts"
@@ -40,20 +40,23 @@ export const make = (onDigit: (digit: string) => void) => {
     payloadType === encoding.payloadType ? encoding.law : payloadType === 0 ? "PCMU" : payloadType === 8 ? "PCMA" : null
 
   return {
+    /** The packet is lent for the call. */
     receive: (packet: RtpPacket.RtpPacket, encoding: Encoding, now: number): void => {
       if (packet.payloadType === encoding.telephoneEventPayloadType) {
         if (ssrc === -1) ssrc = packet.ssrc
         if (packet.ssrc === ssrc) stats.receiveEvent(packet.sequenceNumber)
-        const digit = events.receive(packet, now)
+        const digit = events.receive({ ...packet, payload: RtpPacket.payloadOf(packet) }, now)
         if (digit !== null) onDigit(digit)
         return
       }
       const law = lawOf(packet.payloadType, encoding)
-      if (law === null || packet.payload.length > longestPayload) {
+      if (law === null || packet.payloadEnd - packet.payloadStart > longestPayload) {
         unknownPayloads++
         return
       }
-      const pushed = buffer.push({ ...packet, samples: G711.decode(law, packet.payload) }, now)
+      const { sequenceNumber, timestamp } = packet
+      const samples = G711.decode(law, RtpPacket.payloadOf(packet))
+      const pushed = buffer.push({ ssrc: packet.ssrc, sequenceNumber, timestamp, samples }, now)
       if (packet.ssrc !== ssrc) {
         if (pushed === "doubtful") return
         before = totals()

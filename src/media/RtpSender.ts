@@ -20,6 +20,9 @@ export interface Encoding {
 /** RTP clock units in 20 ms. */
 const clockUnits = 160
 
+/** In octets: 20 ms of G.711. */
+const longestPayload = 160
+
 export type RtpSender = ReturnType<typeof make>
 
 /** One outgoing stream: a packet for every frame of 20 ms, sound or a telephone event in its place. */
@@ -33,22 +36,21 @@ export const make = (origin: Origin) => {
   let packets = 0
   let octets = 0
 
-  const packet = (payloadType: number, at: number, isMarked: boolean, payload: Uint8Array): Uint8Array => {
-    const bytes = RtpPacket.write({
-      payloadType,
-      marker: isMarked,
-      sequenceNumber,
-      timestamp: at,
-      ssrc,
-      csrc: [],
-      extension: null,
-      payload,
-      paddingLength: 0
-    })
+  const bytes = new Uint8Array(RtpPacket.headerLength + longestPayload)
+  const header = { payloadType: 0, marker: false, sequenceNumber: 0, timestamp: 0, ssrc }
+
+  /** Writes a packet over the last one; returns its length. */
+  const packet = (payloadType: number, at: number, isMarked: boolean, payload: Uint8Array): number => {
+    header.payloadType = payloadType
+    header.marker = isMarked
+    header.sequenceNumber = sequenceNumber
+    header.timestamp = at
+    RtpPacket.writeHeader(bytes, header)
+    bytes.set(payload, RtpPacket.headerLength)
     sequenceNumber = next(sequenceNumber)
     packets = (packets + 1) >>> 0
     octets = (octets + payload.length) >>> 0
-    return bytes
+    return RtpPacket.headerLength + payload.length
   }
 
   const advance = (frames: number) => {
@@ -57,8 +59,10 @@ export const make = (origin: Origin) => {
 
   return {
     ssrc,
-    /** The packet for the next 20 ms. */
-    next: (frame: Frame.Frame, encoding: Encoding): Uint8Array => {
+    /** Holds the packet that `next` wrote last. */
+    bytes,
+    /** Writes the packet for the next 20 ms into `bytes`, over the last one; returns its length. */
+    next: (frame: Frame.Frame, encoding: Encoding): number => {
       const at = timestamp
       advance(1)
       const [event, ...rest] = train

@@ -7,6 +7,7 @@ const confirmations = 3
 export const relearnAfterMs = 2000
 
 const same = (a: Address, b: Address) => a.port === b.port && a.address === b.address
+const kept = ({ address, port }: Address): Address => ({ address, port })
 
 export type SourceLatch = ReturnType<typeof make>
 
@@ -48,7 +49,7 @@ export const make = (announced: Address) => {
   }
 
   return {
-    /** Whether a packet belongs to the peer; learns from it. */
+    /** Whether a packet belongs to the peer; learns from it. `from` is lent for the call. */
     accept: (
       from: Address,
       packet: { readonly ssrc: number; readonly sequenceNumber: number },
@@ -68,8 +69,8 @@ export const make = (announced: Address) => {
         candidate.ssrc === packet.ssrc &&
         candidate.expected === packet.sequenceNumber
       const count = inRow ? (candidate?.count ?? 0) + 1 : 1
-      if (count >= confirmations) return believe(from, packet, now)
-      candidate = { from, ssrc: packet.ssrc, expected: next(packet.sequenceNumber), count }
+      if (count >= confirmations) return believe(kept(from), packet, now)
+      candidate = { from: kept(from), ssrc: packet.ssrc, expected: next(packet.sequenceNumber), count }
       return false
     },
     /** Whether RTCP may come from there: the host of the peer, any port. */
@@ -86,7 +87,7 @@ export const make = (announced: Address) => {
       known = false
       candidate = null
     },
-    /** Where our RTP goes. */
+    /** Where our RTP goes; the same object as long as it is the same address. */
     remote: (): Address => current,
     /** Whether the peer sends from elsewhere than it announced. */
     isTranslated: (): boolean => !same(current, signalled),

@@ -1,30 +1,28 @@
-import { Result } from "effect"
-
-/**
- * One RTP data packet, RFC 3550 section 5.1.
- *
- * Shapes: `sequenceNumber` wraps at 2^16; `timestamp` in media clock units, wraps at 2^32; `ssrc` and `csrc` are
- * unsigned 32 bits; `payload` is without padding.
- */
-export interface RtpPacket {
+/** What the header of an RTP data packet says that is not about its layout, RFC 3550 section 5.1. */
+export interface RtpHeader {
+  /** 0 to 127. */
   readonly payloadType: number
   readonly marker: boolean
+  /** Wraps at 2^16. */
   readonly sequenceNumber: number
+  /** In media clock units, wraps at 2^32. */
   readonly timestamp: number
+  /** Unsigned 32 bits. */
   readonly ssrc: number
-  /** Contributing sources, at most 15. */
-  readonly csrc: ReadonlyArray<number>
-  /** Header extension, section 5.3.1; `data` is a whole number of 32-bit words. */
-  readonly extension: { readonly profile: number; readonly data: Uint8Array } | null
-  readonly payload: Uint8Array
-  /** Octets of padding behind the payload, the count octet included; 0 to 255. */
-  readonly paddingLength: number
+}
+
+/** One RTP data packet in the datagram that brought it; the payload lies between the offsets, without padding. */
+export interface RtpPacket extends RtpHeader {
+  /** Whoever keeps them longer than the datagram is lent copies them. */
+  readonly bytes: Uint8Array
+  readonly payloadStart: number
+  readonly payloadEnd: number
 }
 
 export type Malformed = "too_short" | "wrong_version" | "bad_extension" | "bad_padding"
 
-const fixedHeaderLength = 12
-const noSources: ReadonlyArray<number> = []
+/** Length of a header without contributing sources and extension. */
+export const headerLength = 12
 
 /**
  * Whether a datagram on a shared port is RTCP, RFC 5761 section 4: packet types 192 to 223, which RTP leaves free by not
@@ -35,78 +33,84 @@ export const isRtcp = (bytes: Uint8Array): boolean => {
   return type !== undefined && type >= 192 && type <= 223
 }
 
-/**
- * Reads a packet from any bytes.
- *
- * `payload` and the extension are views of `bytes`: whoever keeps them longer than the datagram copies them.
- */
-export const parse = (bytes: Uint8Array): Result.Result<RtpPacket, Malformed> => {
-  if (bytes.length < fixedHeaderLength) return Result.fail("too_short")
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const first = view.getUint8(0)
-  if (first >> 6 !== 2) return Result.fail("wrong_version")
-  const sources = first & 0x0f
-  let offset = fixedHeaderLength + 4 * sources
-  if (bytes.length < offset) return Result.fail("too_short")
-  const csrc = sources === 0 ? noSources : Array.from({ length: sources }, (_, i) => view.getUint32(12 + 4 * i))
+const octet = (bytes: Uint8Array, at: number): number => bytes[at] ?? 0
+const uint16 = (bytes: Uint8Array, at: number): number => (octet(bytes, at) << 8) | octet(bytes, at + 1)
+const uint32 = (bytes: Uint8Array, at: number): number => ((uint16(bytes, at) << 16) | uint16(bytes, at + 2)) >>> 0
 
-  let extension: RtpPacket["extension"] = null
-  if ((first & 0x10) !== 0) {
-    if (bytes.length < offset + 4) return Result.fail("bad_extension")
-    const end = offset + 4 + 4 * view.getUint16(offset + 2)
-    if (bytes.length < end) return Result.fail("bad_extension")
-    extension = { profile: view.getUint16(offset), data: bytes.subarray(offset + 4, end) }
-    offset = end
-  }
-
-  let paddingLength = 0
-  if ((first & 0x20) !== 0) {
-    // The count includes its own octet, so that 0 is as wrong as one that reaches into the header.
-    paddingLength = view.getUint8(bytes.length - 1)
-    if (paddingLength === 0 || offset + paddingLength > bytes.length) return Result.fail("bad_padding")
-  }
-
-  const second = view.getUint8(1)
-  return Result.succeed({
-    payloadType: second & 0x7f,
-    marker: second >= 0x80,
-    sequenceNumber: view.getUint16(2),
-    timestamp: view.getUint32(4),
-    ssrc: view.getUint32(8),
-    csrc,
-    extension,
-    payload: bytes.subarray(offset, bytes.length - paddingLength),
-    paddingLength
-  })
+const writeUint16 = (bytes: Uint8Array, at: number, value: number): void => {
+  bytes[at] = value >>> 8
+  bytes[at + 1] = value
+}
+const writeUint32 = (bytes: Uint8Array, at: number, value: number): void => {
+  writeUint16(bytes, at, value >>> 16)
+  writeUint16(bytes, at + 2, value)
 }
 
+const none: Uint8Array = new Uint8Array(0)
+
 /**
- * Writes a packet into new bytes.
- *
- * Fields are cut to their width; sources past the fifteenth are left out; an extension whose length is not a whole
- * number of words is filled up with zeros.
+ * Reads packets from any bytes, one after the other, into one and the same object: what was read is valid until the next
+ * call. Nothing is allocated.
  */
-export const write = (packet: RtpPacket): Uint8Array => {
-  const { extension, payload } = packet
-  const csrc = packet.csrc.slice(0, 15)
-  const padding = packet.paddingLength & 0xff
-  const words = extension === null ? 0 : (extension.data.length + 3) >> 2
-  const extensionStart = fixedHeaderLength + 4 * csrc.length
-  const payloadStart = extensionStart + (extension === null ? 0 : 4 + 4 * words)
-  const bytes = new Uint8Array(payloadStart + payload.length + padding)
-  const view = new DataView(bytes.buffer)
-  bytes[0] = 0x80 | (padding > 0 ? 0x20 : 0) | (extension === null ? 0 : 0x10) | csrc.length
-  bytes[1] = (packet.marker ? 0x80 : 0) | (packet.payloadType & 0x7f)
-  view.setUint16(2, packet.sequenceNumber)
-  view.setUint32(4, packet.timestamp)
-  view.setUint32(8, packet.ssrc)
-  csrc.forEach((source, i) => view.setUint32(12 + 4 * i, source))
-  if (extension !== null) {
-    view.setUint16(extensionStart, extension.profile)
-    view.setUint16(extensionStart + 2, words)
-    bytes.set(extension.data, extensionStart + 4)
+export const reader = (): ((bytes: Uint8Array) => RtpPacket | Malformed) => {
+  const packet = {
+    payloadType: 0,
+    marker: false,
+    sequenceNumber: 0,
+    timestamp: 0,
+    ssrc: 0,
+    bytes: none,
+    payloadStart: 0,
+    payloadEnd: 0
   }
-  bytes.set(payload, payloadStart)
-  if (padding > 0) bytes[bytes.length - 1] = padding
-  return bytes
+  return (bytes) => {
+    if (bytes.length < headerLength) return "too_short"
+    const first = octet(bytes, 0)
+    if (first >> 6 !== 2) return "wrong_version"
+    let start = headerLength + 4 * (first & 0x0f)
+    if (bytes.length < start) return "too_short"
+    if ((first & 0x10) !== 0) {
+      if (bytes.length < start + 4) return "bad_extension"
+      start += 4 + 4 * uint16(bytes, start + 2)
+      if (bytes.length < start) return "bad_extension"
+    }
+    let end = bytes.length
+    if ((first & 0x20) !== 0) {
+      // The count includes its own octet, so that 0 is as wrong as one that reaches into the header.
+      const padding = octet(bytes, end - 1)
+      if (padding === 0 || start + padding > end) return "bad_padding"
+      end -= padding
+    }
+    packet.payloadType = octet(bytes, 1) & 0x7f
+    packet.marker = octet(bytes, 1) >= 0x80
+    packet.sequenceNumber = uint16(bytes, 2)
+    packet.timestamp = uint32(bytes, 4)
+    packet.ssrc = uint32(bytes, 8)
+    packet.bytes = bytes
+    packet.payloadStart = start
+    packet.payloadEnd = end
+    return packet
+  }
+}
+
+/** The payload as a view of the packet's bytes. */
+export const payloadOf = ({ bytes, payloadEnd, payloadStart }: RtpPacket): Uint8Array =>
+  bytes.subarray(payloadStart, payloadEnd)
+
+/**
+ * Gives the packet in `bytes` another header where it lies. Its layout stays: padding, contributing sources, extension.
+ *
+ * Fields are cut to their width. `bytes` hold at least `headerLength` octets.
+ */
+export const rewrite = (bytes: Uint8Array, header: RtpHeader): void => {
+  bytes[1] = (header.marker ? 0x80 : 0) | (header.payloadType & 0x7f)
+  writeUint16(bytes, 2, header.sequenceNumber)
+  writeUint32(bytes, 4, header.timestamp)
+  writeUint32(bytes, 8, header.ssrc)
+}
+
+/** Writes a header into the first `headerLength` octets of `bytes`; all that follows is payload. */
+export const writeHeader = (bytes: Uint8Array, header: RtpHeader): void => {
+  bytes[0] = 0x80
+  rewrite(bytes, header)
 }

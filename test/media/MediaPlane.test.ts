@@ -111,13 +111,9 @@ describe("The media plane on a test clock", () => {
     let finish: () => void = () => undefined
     let closed = false
     const network = MemoryNetwork.make()
-    const socket = {
-      port: 4000,
-      send: () => undefined,
-      close: () => {
-        closed = true
-      }
-    }
+    const socket = MemoryNetwork.deaf(4000, () => {
+      closed = true
+    })
     const slow = {
       ...network,
       port: {

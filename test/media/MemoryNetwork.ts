@@ -1,4 +1,4 @@
-import type { Address, Channel, PacketPort } from "../../src/media/PacketPort.ts"
+import type { Address, Channel, OnPacket, PacketPort, PacketSocket } from "../../src/media/PacketPort.ts"
 
 export interface Datagram {
   readonly channel: Channel
@@ -10,16 +10,39 @@ export interface Datagram {
 /** What the network does to a datagram: when each copy of it arrives, in milliseconds from now; none: lost. */
 export type Weather = (datagram: Datagram) => ReadonlyArray<number>
 
-/** A network of packet ports in memory, moved by `deliver(now)`. Every datagram is kept in `sent`. */
+const longest = 4096
+
+/** A pair of ports whose packets arrive nowhere. */
+export const deaf = (port: number, close: () => void): PacketSocket => ({
+  port,
+  prepare: (_, address) => ({ address, send: () => undefined }),
+  close
+})
+
+/**
+ * A network of packet ports in memory, moved by `deliver(now)`. Every datagram is kept in `sent`.
+ *
+ * It keeps to the letter of the port: all datagrams arrive in one and the same buffer, from one and the same address
+ * object, and both are filled with something else when the call returns. Whoever keeps what was lent reads noise.
+ */
 export const make = (weather: Weather = () => [0]) => {
-  const sockets = new Map<number, (channel: Channel, bytes: Uint8Array, from: Address) => void>()
+  const sockets = new Map<number, OnPacket>()
+  const lentBytes = new Uint8Array(longest)
+  const lentFrom = { address: "", port: 0 }
   const sent: Array<Datagram> = []
   let inFlight: Array<{ readonly at: number; readonly datagram: Datagram }> = []
   let nextPort = 40_000
   let now = 0
 
-  const receive = ({ bytes, channel, from, to }: Datagram) =>
-    sockets.get(to.port - (channel === "rtcp" ? 1 : 0))?.(channel, bytes, from)
+  const receive = ({ bytes, channel, from, to }: Datagram) => {
+    const onPacket = sockets.get(to.port - (channel === "rtcp" ? 1 : 0))
+    if (onPacket === undefined) return
+    lentBytes.set(bytes)
+    Object.assign(lentFrom, from)
+    onPacket(channel, lentBytes.subarray(0, bytes.length), lentFrom)
+    lentBytes.fill(0x55)
+    Object.assign(lentFrom, { address: "203.0.113.255", port: 1 })
+  }
 
   const send = (datagram: Datagram) => {
     sent.push(datagram)
@@ -33,8 +56,16 @@ export const make = (weather: Weather = () => [0]) => {
       sockets.set(number, onPacket)
       opened({
         port: number,
-        send: (channel, bytes, to) =>
-          send({ channel, bytes, to, from: { address: "127.0.0.1", port: number + (channel === "rtcp" ? 1 : 0) } }),
+        prepare: (channel, to) => ({
+          address: to,
+          send: (bytes, length) =>
+            send({
+              channel,
+              bytes: bytes.slice(0, length),
+              to: { address: to.address, port: to.port },
+              from: { address: "127.0.0.1", port: number + (channel === "rtcp" ? 1 : 0) }
+            })
+        }),
         close: () => void sockets.delete(number)
       })
     }

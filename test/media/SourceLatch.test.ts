@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import * as SourceLatch from "../../src/media/SourceLatch.ts"
 
 const announced = { address: "192.0.2.1", port: 4000 }
@@ -81,5 +81,15 @@ describe("Symmetric RTP", () => {
     assert.isTrue(latch.acceptsControl({ ...translated, port: 1 }))
     assert.isTrue(latch.acceptsControl({ ...announced, port: 2 }))
     assert.isFalse(latch.acceptsControl(stranger))
+  })
+
+  it("keeps nothing of the address object that it is lent", () => {
+    const latch = SourceLatch.make(announced)
+    const lent = { address: "", port: 0 }
+    const from = (address: typeof lent, n: number) => latch.accept(Object.assign(lent, address), packet(n), n)
+    expect([from(stranger, 1), from(translated, 2), from(stranger, 3)]).toEqual([false, false, false])
+    expect([from(translated, 4), from(translated, 5), from(translated, 6)]).toEqual([false, false, true])
+    Object.assign(lent, stranger)
+    expect(latch.remote()).toEqual(translated)
   })
 })

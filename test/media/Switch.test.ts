@@ -6,22 +6,23 @@ import * as Tone from "../../src/audio/Tone.ts"
 import type * as Protocol from "../../src/media/Protocol.ts"
 import type * as Rtcp from "../../src/rtp/Rtcp.ts"
 import * as RtcpParser from "../../src/rtp/RtcpParser.ts"
-import * as RtpPacket from "../../src/rtp/RtpPacket.ts"
 import { hostile, random } from "../rtp/RandomBytes.ts"
+import * as RtpSample from "../rtp/RtpSample.ts"
 import * as Media from "./MediaSample.ts"
+import * as MemoryNetwork from "./MemoryNetwork.ts"
 import * as SwitchBench from "./SwitchBench.ts"
 
 type Bench = ReturnType<typeof SwitchBench.make>
 
-const packetsOf = (bench: Bench, leg: string): Array<RtpPacket.RtpPacket> =>
+const packetsOf = (bench: Bench, leg: string): Array<RtpSample.Parsed> =>
   bench.network.sent
     .filter(({ channel, from }) => channel === "rtp" && from.port === bench.portOf(leg))
-    .map(({ bytes }) => Result.getOrThrow(RtpPacket.parse(bytes)))
+    .map(({ bytes }) => RtpSample.parse(bytes))
 const reportsOf = (bench: Bench, leg: string): Array<ReadonlyArray<Rtcp.RtcpPacket>> =>
   bench.network.sent
     .filter(({ channel, from }) => channel === "rtcp" && from.port === bench.portOf(leg) + 1)
     .map(({ bytes }) => Result.getOrThrow(RtcpParser.parse(bytes)))
-const soundOf = (packets: ReadonlyArray<RtpPacket.RtpPacket>, law: G711.Law = "PCMU") =>
+const soundOf = (packets: ReadonlyArray<RtpSample.Parsed>, law: G711.Law = "PCMU") =>
   Int16Array.from(packets.flatMap(({ payload }) => [...G711.decode(law, payload)]))
 const play = (bench: Bench, leg: string, id: string, samples: Int16Array, loop = 1) => {
   bench.handle({ type: "media", leg, media: Media.play(id, "https://a/", loop) })
@@ -148,16 +149,13 @@ describe("The switch, towards RTP peers", () => {
     assert.deepStrictEqual(bench.lossesOf("a"), [])
     bench.run(5000)
     assert.deepStrictEqual(bench.lossesOf("a"), ["no_packets"])
-    const packet = RtpPacket.write({
+    const packet = RtpSample.write({
       payloadType: 0,
       marker: false,
       sequenceNumber: 1,
       timestamp: 0,
       ssrc: 5,
-      csrc: [],
-      extension: null,
-      payload: new Uint8Array(160),
-      paddingLength: 0
+      payload: new Uint8Array(160)
     })
     bench.network.receive({
       channel: "rtp",
@@ -233,7 +231,7 @@ describe("The switch, towards RTP peers", () => {
   it("closes what is bound for a leg that was closed meanwhile", () => {
     let finish: () => void = () => undefined
     let closed = 0
-    const socket = { port: 4000, send: () => undefined, close: () => closed++ }
+    const socket = MemoryNetwork.deaf(4000, () => closed++)
     const bench = SwitchBench.make({
       ports: {
         open: (_, opened) => {

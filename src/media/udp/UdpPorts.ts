@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from "node:dgram"
-import { isIPv6 } from "node:net"
-import type { Channel, PacketPort, PacketSocket } from "../PacketPort.ts"
+import { isIP, isIPv6 } from "node:net"
+import type { Channel, Destination, PacketPort, PacketSocket } from "../PacketPort.ts"
+import * as Outbox from "./Outbox.ts"
 
 export interface Options {
   /** IP address literal to bind; `0.0.0.0` for all. */
@@ -27,14 +28,18 @@ const lookup: Lookup = (hostname, _, callback) => callback(null, hostname, isIPv
 /**
  * Pairs of UDP ports, RFC 3550 section 11, bound one pair a leg.
  *
- * The search begins at a random pair, so that a port is not soon given to the next call. Errors of a socket never leave it;
- * those that it tells of are counted.
+ * The search begins at a random pair, so that a port is not soon given to the next call. Errors of a socket never leave
+ * it: datagrams that could not be sent are counted, and so is what else a socket tells of.
  */
 export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
   const first = portMin + (portMin & 1)
   const pairs = Math.max(0, Math.floor((portMax - first + 1) / 2))
   const taken = new Set<number>()
+  const family = isIP(bindAddress)
   let errors = 0
+  const failed = () => {
+    errors++
+  }
 
   const bind = (port: number, bound: (socket: Socket | null) => void) => {
     const socket = createSocket({ type: isIPv6(bindAddress) ? "udp6" : "udp4", lookup })
@@ -46,9 +51,7 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
     socket.bind({ port, address: bindAddress, exclusive: true }, () => {
       socket.off("error", refused)
       // An ICMP answer or a full buffer is an event of the network, never the end of the process.
-      socket.on("error", () => {
-        errors++
-      })
+      socket.on("error", failed)
       bound(socket)
     })
   }
@@ -62,22 +65,27 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
       })
     })
 
-  const socketOf = (port: number, sockets: Readonly<Record<Channel, Socket>>): PacketSocket => ({
-    port,
-    send: (channel, bytes, to) => {
-      try {
-        sockets[channel].send(bytes, to.port, to.address)
-      } catch {
+  const socketOf = (port: number, rtp: Socket, rtcp: Socket): PacketSocket => {
+    const outboxes = { rtp: Outbox.make(rtp, failed), rtcp: Outbox.make(rtcp, failed) }
+    return {
+      port,
+      prepare: (channel, to): Destination => {
         // A port or an address out of range comes from a session description, not from us.
-        errors++
+        const makesSense = isIP(to.address) === family && to.port > 0 && to.port <= 65_535
+        if (!makesSense) return { address: to, send: failed }
+        const outbox = outboxes[channel]
+        return {
+          address: to,
+          send: (bytes, length = bytes.length) => outbox.send(bytes, length, to.port, to.address)
+        }
+      },
+      close: () => {
+        taken.delete(port)
+        rtp.close()
+        rtcp.close()
       }
-    },
-    close: () => {
-      taken.delete(port)
-      sockets.rtp.close()
-      sockets.rtcp.close()
     }
-  })
+  }
 
   const freeFrom = (start: number): number | null => {
     for (let i = 0; i < pairs; i++) {
@@ -103,7 +111,7 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
           socket.on("message", (bytes, from) => onPacket(channel, bytes, from))
         listen("rtp", rtp)
         listen("rtcp", rtcp)
-        opened(socketOf(port, { rtp, rtcp }))
+        opened(socketOf(port, rtp, rtcp))
       })
     }
     attempt(pairs === 0 ? 0 : random() % pairs)

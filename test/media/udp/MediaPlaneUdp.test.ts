@@ -12,8 +12,8 @@ import { type Loss, MediaPlane, type Quality, type RtpRemote } from "../../../sr
 import * as AudioDecoderThread from "../../../src/media/udp/AudioDecoderThread.ts"
 import * as MediaPlaneUdp from "../../../src/media/udp/MediaPlaneUdp.ts"
 import * as RtcpParser from "../../../src/rtp/RtcpParser.ts"
-import * as RtpPacket from "../../../src/rtp/RtpPacket.ts"
 import { hostile } from "../../rtp/RandomBytes.ts"
+import * as RtpSample from "../../rtp/RtpSample.ts"
 import * as FakeEgress from "../FakeEgress.ts"
 import * as Media from "../MediaSample.ts"
 
@@ -82,7 +82,7 @@ const socket = Effect.acquireRelease(
 const soundOf = (datagrams: ReadonlyArray<Uint8Array>, law: G711.Law) =>
   Int16Array.from(
     datagrams.flatMap((bytes) => {
-      const packet = Result.getOrThrow(RtpPacket.parse(bytes))
+      const packet = RtpSample.parse(bytes)
       return packet.payloadType === 101 ? [] : [...G711.decode(law, packet.payload)]
     })
   )

@@ -1,0 +1,66 @@
+import type { Socket } from "node:dgram"
+
+/**
+ * Datagrams of one socket that the kernel has not taken yet; the next is dropped. A leg that catches up sends five at
+ * once.
+ */
+export const maxWaiting = 16
+const smallest = 256
+
+interface Slot {
+  storage: Uint8Array
+  /** The beginning of `storage` that holds the datagram. */
+  datagram: Uint8Array
+  /** Called when the kernel has taken the datagram, or refused it. */
+  readonly done: (error: Error | null) => void
+}
+
+/**
+ * Sends what it is only lent: Node keeps a datagram until the kernel has taken it, which is after `send` has returned
+ * when the socket's buffer is full. So each lies in a slot of its own until then; slots are made when they are first
+ * needed and used again.
+ *
+ * `failed` is called for each datagram that was not sent.
+ */
+export const make = (socket: Socket, failed: () => void) => {
+  const free: Array<Slot> = []
+  let made = 0
+
+  const makeSlot = (): Slot => {
+    const storage = new Uint8Array(smallest)
+    const slot: Slot = {
+      storage,
+      datagram: storage,
+      done: (error) => {
+        if (error !== null) failed()
+        free.push(slot)
+      }
+    }
+    made++
+    return slot
+  }
+
+  const fill = (slot: Slot, bytes: Uint8Array, length: number): void => {
+    if (slot.storage.length < length) slot.storage = new Uint8Array(length)
+    // Packets of one codec are equally long, so that the view is seldom made anew.
+    if (slot.datagram.length !== length || slot.datagram.buffer !== slot.storage.buffer)
+      slot.datagram = slot.storage.subarray(0, length)
+    slot.datagram.set(bytes.length === length ? bytes : bytes.subarray(0, length))
+  }
+
+  return {
+    send: (bytes: Uint8Array, length: number, port: number, address: string): void => {
+      const slot = free.pop() ?? (made < maxWaiting ? makeSlot() : undefined)
+      if (slot === undefined) return failed()
+      fill(slot, bytes, length)
+      try {
+        socket.send(slot.datagram, port, address, slot.done)
+      } catch {
+        // The socket is closed.
+        failed()
+        free.push(slot)
+      }
+    },
+    waiting: (): number => made - free.length
+  }
+}
