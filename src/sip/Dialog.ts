@@ -158,6 +158,13 @@ const routed = (dialog: Dialog): { readonly uri: string; readonly routes: Readon
     : { uri: Route.requestUri(first), routes: [...rest, `<${dialog.remoteTarget}>`] }
 }
 
+/**
+ * The URI to resolve for our next request, section 8.1.2: of the first router, strict or loose, or else the target. It is
+ * read from the route set as it stands: once a strict router is in the Request-URI, the first Route is of another hop.
+ */
+export const nextHop = ({ remoteTarget, routeSet: [first] }: Dialog): string =>
+  first === undefined ? remoteTarget : Route.requestUri(first)
+
 const build = (dialog: Dialog, method: string, cseq: number, hop: Requests.Hop, extras: Requests.Extras): SipRequest =>
   Requests.make({
     ...hop,

@@ -3,20 +3,26 @@
  * INVITE without a final answer) or with a final response (`ringing`, theirs). Kept by others as opaque JSON.
  *
  * The last CSeq before a crash may be unknown, therefore a resumed dialog goes on after a gap (RFC 3261 section 12.2.1.1
- * asks for a higher number, not for the next). `peer` is where the packets of the call went.
+ * asks for a higher number, not for the next). `flow` is the way that the packets of the call went; its connection, where
+ * it had one, ended with the process.
  */
 import { Result, Schema } from "effect"
 import type { Dialog } from "./Dialog.ts"
-import { emptyBody, type Endpoint, type SipRequest } from "./SipMessage.ts"
+import type { Flow } from "./Flow.ts"
+import { emptyBody, type SipRequest } from "./SipMessage.ts"
 
-const Peer = Schema.Struct({
+const Address = Schema.Struct({
   address: Schema.String,
   port: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 65_535 }))
 })
+const StoredFlow = Schema.Struct({
+  transport: Schema.Literals(["udp", "tcp", "tls", "ws", "wss"]),
+  local: Address,
+  remote: Address
+})
 const CSeqNumber = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 31 }))
 
-const Confirmed = Schema.Struct({
-  version: Schema.Literal(1),
+const confirmed = {
   kind: Schema.Literal("dialog"),
   callId: Schema.String,
   localTag: Schema.String,
@@ -26,34 +32,62 @@ const Confirmed = Schema.Struct({
   remoteTarget: Schema.String,
   routeSet: Schema.Array(Schema.String),
   contact: Schema.String,
-  localCSeq: CSeqNumber,
-  peer: Peer
-})
+  localCSeq: CSeqNumber
+}
 
-const Unanswered = Schema.Struct({
-  version: Schema.Literal(1),
+const unanswered = {
   kind: Schema.Literals(["calling", "ringing"]),
   uri: Schema.String,
   headers: Schema.Array(Schema.Tuple([Schema.String, Schema.String])),
   /** To tag of our responses where ringing, else `""`. */
-  localTag: Schema.String,
-  peer: Peer
-})
+  localTag: Schema.String
+}
 
+const version = { version: Schema.Literal(2), flow: StoredFlow }
+const Confirmed = Schema.Struct({ ...version, ...confirmed })
+const Unanswered = Schema.Struct({ ...version, ...unanswered })
 export const DialogResume = Schema.Union([Confirmed, Unanswered])
 export type DialogResume = typeof DialogResume.Type
 export type Confirmed = typeof Confirmed.Type
 export type Unanswered = typeof Unanswered.Type
 
+/** Knew UDP only, and the address of the peer. */
+const version1 = { version: Schema.Literal(1), peer: Address }
+const Version1 = Schema.Union([
+  Schema.Struct({ ...version1, ...confirmed }),
+  Schema.Struct({ ...version1, ...unanswered })
+])
+
+/** Our end is not told by version 1: whatever socket reaches the peer will do. */
+const upgraded = ({ peer, ...rest }: typeof Version1.Type): DialogResume => ({
+  ...rest,
+  version: 2,
+  flow: {
+    transport: "udp",
+    local: { address: peer.address.includes(":") ? "::" : "0.0.0.0", port: 5060 },
+    remote: peer
+  }
+})
+
 /** Requests that one process may send within a dialog before its journal is lost. */
 export const cseqGap = 1_000
 
 /** Reads what was stored; fails on anything that is not a resume of a version known here. */
-export const decode: (stored: unknown) => Result.Result<DialogResume, Schema.SchemaError> =
-  Schema.decodeUnknownResult(DialogResume)
+export const decode = (stored: unknown): Result.Result<DialogResume, Schema.SchemaError> =>
+  Result.map(decodeAny(stored), (resume) => (resume.version === 1 ? upgraded(resume) : resume))
+const decodeAny = Schema.decodeUnknownResult(Schema.Union([DialogResume, Version1]))
 
-export const fromDialog = (dialog: Dialog, peer: Endpoint): Confirmed => ({
-  version: 1,
+/** The way that the call had, to be taken up by a transport of this process. */
+export const flowOf = ({ flow }: DialogResume): Flow => ({ ...flow, connection: null })
+
+const storedFlow = ({ local, remote, transport }: Flow): typeof StoredFlow.Type => ({
+  transport,
+  local: { address: local.address, port: local.port },
+  remote: { address: remote.address, port: remote.port }
+})
+
+export const fromDialog = (dialog: Dialog, flow: Flow): Confirmed => ({
+  version: 2,
   kind: "dialog",
   callId: dialog.callId,
   localTag: dialog.localTag,
@@ -64,7 +98,7 @@ export const fromDialog = (dialog: Dialog, peer: Endpoint): Confirmed => ({
   routeSet: dialog.routeSet,
   contact: dialog.contact,
   localCSeq: dialog.localCSeq,
-  peer: { address: peer.address, port: peer.port }
+  flow: storedFlow(flow)
 })
 
 /** A confirmed dialog, fit for a BYE. */
@@ -97,21 +131,21 @@ const kept = new Set([
   "Proxy-Authorization"
 ])
 
-const fromInvite = (kind: Unanswered["kind"], invite: SipRequest, localTag: string, peer: Endpoint): Unanswered => ({
-  version: 1,
+const fromInvite = (kind: Unanswered["kind"], invite: SipRequest, localTag: string, flow: Flow): Unanswered => ({
+  version: 2,
   kind,
   uri: invite.uri,
   headers: invite.headers.filter(([name]) => kept.has(name)),
   localTag,
-  peer: { address: peer.address, port: peer.port }
+  flow: storedFlow(flow)
 })
 
 /** Our INVITE, before it is sent. */
-export const calling = (invite: SipRequest, peer: Endpoint): Unanswered => fromInvite("calling", invite, "", peer)
+export const calling = (invite: SipRequest, flow: Flow): Unanswered => fromInvite("calling", invite, "", flow)
 
 /** Their INVITE, stamped, with the To tag that our responses carry. */
-export const ringing = (invite: SipRequest, localTag: string, peer: Endpoint): Unanswered =>
-  fromInvite("ringing", invite, localTag, peer)
+export const ringing = (invite: SipRequest, localTag: string, flow: Flow): Unanswered =>
+  fromInvite("ringing", invite, localTag, flow)
 
 /** The INVITE without its body: for `Requests.cancel` and `resumeClient`, or for `Responses.make` and `resumeServer`. */
 export const toInvite = (resume: Unanswered): SipRequest => ({

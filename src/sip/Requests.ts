@@ -5,7 +5,6 @@
  */
 import * as Grammar from "./Grammar.ts"
 import * as MessageKey from "./MessageKey.ts"
-import * as Route from "./Route.ts"
 import { emptyBody, header, type Header, type SipRequest, type SipResponse } from "./SipMessage.ts"
 
 export interface Body {
@@ -20,8 +19,8 @@ export interface Hop {
   readonly sentBy: string
   /** Unique for each transaction; begins with `z9hG4bK`. */
   readonly branch: string
-  /** Default `UDP`. */
-  readonly transport?: "UDP" | "TCP" | "TLS"
+  /** As a Via names it. Default `UDP`. */
+  readonly transport?: string
 }
 
 /** What a caller may add to a request. */
@@ -127,9 +126,3 @@ export const again = (request: SipRequest, hop: Hop, answer: Header): SipRequest
     answer
   ]
 })
-
-/** The URI to resolve for sending, section 8.1.2: the first Route, or the Request-URI where a strict router stands in it. */
-export const nextHop = (request: SipRequest): string => {
-  const first = Route.elements(request, "Route")[0]
-  return first === undefined || Route.isStrict(first) ? request.uri : Route.uri(first)
-}

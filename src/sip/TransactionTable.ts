@@ -1,5 +1,5 @@
 /**
- * All live transactions of one transport address: matching (RFC 3261 sections 17.1.3, 17.2.3, 9.2, 8.2.2.2), their
+ * All live transactions of one user agent, whatever flows they use: matching (RFC 3261 sections 17.1.3, 17.2.3, 9.2, 8.2.2.2), their
  * machines, and one deadline for all of them.
  *
  * Mutable, but owns no socket and no clock: its shell feeds datagrams and wishes of the transaction user (TU) into
@@ -11,13 +11,14 @@
 import { Result } from "effect"
 import * as DeadlineHeap from "../domain/DeadlineHeap.ts"
 import * as AnyTransaction from "./AnyTransaction.ts"
+import type { Flow } from "./Flow.ts"
 import * as InviteClient from "./InviteClientTransaction.ts"
 import * as InviteServer from "./InviteServerTransaction.ts"
 import * as MessageKey from "./MessageKey.ts"
 import * as NonInviteClient from "./NonInviteClientTransaction.ts"
 import * as NonInviteServer from "./NonInviteServerTransaction.ts"
 import * as Responses from "./Responses.ts"
-import type { Endpoint, SipMessage, SipRequest, SipResponse } from "./SipMessage.ts"
+import type { SipMessage, SipRequest, SipResponse } from "./SipMessage.ts"
 import * as Timers from "./Timers.ts"
 import * as Transaction from "./Transaction.ts"
 import * as Via from "./Via.ts"
@@ -27,9 +28,9 @@ export type TransactionId = string
 
 export type Input =
   /** A valid message from the wire. */
-  | { readonly type: "received"; readonly message: SipMessage; readonly from: Endpoint }
+  | { readonly type: "received"; readonly message: SipMessage; readonly from: Flow }
   /** Start a client transaction. */
-  | { readonly type: "request"; readonly request: SipRequest; readonly to: Endpoint }
+  | { readonly type: "request"; readonly request: SipRequest; readonly to: Flow }
   /** Answer a server transaction. */
   | { readonly type: "respond"; readonly id: TransactionId; readonly response: SipResponse }
   /** A CANCEL for this INVITE was sent as a request of its own. */
@@ -37,16 +38,16 @@ export type Input =
   /** What was last sent for this transaction could not be sent. */
   | { readonly type: "transportError"; readonly id: TransactionId }
   /** Take up an INVITE of ours from before a restart that is being cancelled; nothing is sent. */
-  | { readonly type: "resumeClient"; readonly request: SipRequest; readonly to: Endpoint }
+  | { readonly type: "resumeClient"; readonly request: SipRequest; readonly to: Flow }
   /** Take up an INVITE of theirs from before a restart, to be answered with `respond`; nothing is told. */
-  | { readonly type: "resumeServer"; readonly request: SipRequest; readonly from: Endpoint }
+  | { readonly type: "resumeServer"; readonly request: SipRequest; readonly from: Flow }
 
 export type Output =
   /** `id` is absent for responses without state. */
   | {
       readonly type: "send"
       readonly id: TransactionId | undefined
-      readonly to: Endpoint
+      readonly to: Flow
       readonly message: SipMessage
     }
   /** New request of the peer; wants a `respond`. Its top Via is stamped with `from`. */
@@ -54,7 +55,7 @@ export type Output =
       readonly type: "request"
       readonly id: TransactionId
       readonly request: SipRequest
-      readonly from: Endpoint
+      readonly from: Flow
     }
   /** The peer cancels `invite`: wants 200 for `id`, and 487 for `invite` unless that had its final response. */
   | {
@@ -64,13 +65,13 @@ export type Output =
       readonly invite: TransactionId
     }
   /** ACK of a 2xx, for the dialog. */
-  | { readonly type: "ack"; readonly request: SipRequest; readonly from: Endpoint }
+  | { readonly type: "ack"; readonly request: SipRequest; readonly from: Flow }
   /** A response to a request of ours: every provisional, the final one, every 2xx to INVITE. */
   | {
       readonly type: "response"
       readonly id: TransactionId
       readonly response: SipResponse
-      readonly from: Endpoint
+      readonly from: Flow
     }
   /** `timeout` counts as 408, `transport` and `full` as 503 (section 8.1.3.1). `duplicate`: the branch is in use. */
   | {
@@ -84,7 +85,7 @@ export type Output =
 
 interface Entry extends DeadlineHeap.Node {
   readonly id: TransactionId
-  readonly peer: Endpoint
+  readonly flow: Flow
   readonly machine: AnyTransaction.AnyTransaction
   readonly merged: string | undefined
 }
@@ -135,7 +136,7 @@ const dropped = (reason: Extract<Output, { type: "dropped" }>["reason"]): Output
 const hasRoom = (table: TransactionTable, method: string): boolean =>
   table.entries.size < (method === "BYE" || method === "CANCEL" ? 2 * table.limit : table.limit)
 
-const delivered = (entry: Entry, message: SipMessage, from: Endpoint): Output => {
+const delivered = (entry: Entry, message: SipMessage, from: Flow): Output => {
   if (message.type === "response") return { type: "response", id: entry.id, response: message, from }
   if (message.method === "ACK") return { type: "ack", request: message, from }
   if (message.method === "CANCEL")
@@ -148,13 +149,13 @@ const settle = (
   table: TransactionTable,
   entry: Entry,
   outputs: ReadonlyArray<Transaction.Output>,
-  from: Endpoint
+  from: Flow
 ): Outputs => {
   DeadlineHeap.set(table.heap, entry, Transaction.earliest<string>(entry.machine.state.deadlines)?.at ?? null)
   return outputs.map((output): Output => {
     switch (output.type) {
       case "send":
-        return { type: "send", id: entry.id, to: entry.peer, message: output.message }
+        return { type: "send", id: entry.id, to: entry.flow, message: output.message }
       case "deliver":
         return delivered(entry, output.message, from)
       case "failed":
@@ -170,18 +171,18 @@ const settle = (
 const open = (
   table: TransactionTable,
   id: TransactionId,
-  peer: Endpoint,
+  flow: Flow,
   machine: AnyTransaction.AnyTransaction,
   outputs: ReadonlyArray<Transaction.Output>,
   merged?: string
 ): Outputs => {
-  const entry: Entry = { id, peer, machine, merged, at: 0, place: -1 }
+  const entry: Entry = { id, flow, machine, merged, at: 0, place: -1 }
   table.entries.set(id, entry)
   if (merged !== undefined) table.merged.set(merged, id)
-  return settle(table, entry, outputs, peer)
+  return settle(table, entry, outputs, flow)
 }
 
-const openClient = (table: TransactionTable, request: SipRequest, to: Endpoint, now: number): Outputs => {
+const openClient = (table: TransactionTable, request: SipRequest, to: Flow, now: number): Outputs => {
   const id = clientId(request)
   if (id === "") return dropped("malformed")
   if (table.entries.has(id)) return [{ type: "failed", id, reason: "duplicate" }]
@@ -198,25 +199,25 @@ const openServer = (
   table: TransactionTable,
   id: TransactionId,
   request: SipRequest,
-  peer: Endpoint,
+  flow: Flow,
   now: number
 ): Outputs => {
   const merged = MessageKey.merged(request)
   if (request.method === "INVITE") {
     const { state, outputs } = InviteServer.start(request, now, table.timers)
-    return open(table, id, peer, { role: "inviteServer", state }, outputs, merged)
+    return open(table, id, flow, { role: "inviteServer", state }, outputs, merged)
   }
   const { state, outputs } = NonInviteServer.start(request, now, table.timers)
-  return open(table, id, peer, { role: "nonInviteServer", state }, outputs, merged)
+  return open(table, id, flow, { role: "nonInviteServer", state }, outputs, merged)
 }
 
-const receiveRequest = (table: TransactionTable, request: SipRequest, from: Endpoint, now: number): Outputs => {
-  const stamped = Via.stamped(request, from)
+const receiveRequest = (table: TransactionTable, request: SipRequest, from: Flow, now: number): Outputs => {
+  const stamped = Via.stamped(request, from.remote)
   const id = serverId(stamped)
   const via = Via.top(stamped)
   if (id === "" || Result.isFailure(via)) return dropped("malformed")
-  const peer = Via.responseTarget(via.success)
-  const refuse = (response: SipResponse): Outputs => [{ type: "send", id: undefined, to: peer, message: response }]
+  const flow = Via.responseFlow(via.success, from)
+  const refuse = (response: SipResponse): Outputs => [{ type: "send", id: undefined, to: flow, message: response }]
 
   const entry = table.entries.get(id)
   if (entry !== undefined)
@@ -235,10 +236,10 @@ const receiveRequest = (table: TransactionTable, request: SipRequest, from: Endp
   if (merged !== undefined && table.merged.has(merged)) return refuse(Responses.stateless(stamped, 482))
   if (!hasRoom(table, request.method))
     return refuse(Responses.stateless(stamped, 503, { headers: [["Retry-After", String(table.retryAfterSecs)]] }))
-  return openServer(table, id, stamped, peer, now)
+  return openServer(table, id, stamped, flow, now)
 }
 
-const receiveResponse = (table: TransactionTable, response: SipResponse, from: Endpoint, now: number): Outputs => {
+const receiveResponse = (table: TransactionTable, response: SipResponse, from: Flow, now: number): Outputs => {
   const id = MessageKey.client(response)
   if (id === undefined) return dropped("malformed")
   const entry = table.entries.get(id)
@@ -262,17 +263,17 @@ export const step = (table: TransactionTable, input: Input, now: number): Output
       const entry = table.entries.get(input.id)
       const outputs = entry === undefined ? undefined : AnyTransaction.stepServer(entry.machine, input, now)
       if (entry === undefined || outputs === undefined) return dropped("unknownTransaction")
-      return settle(table, entry, outputs, entry.peer)
+      return settle(table, entry, outputs, entry.flow)
     }
     case "cancelled": {
       const entry = table.entries.get(input.id)
       if (entry?.machine.role !== "inviteClient") return dropped("unknownTransaction")
-      return settle(table, entry, AnyTransaction.stepInviteClient(entry.machine, input, now), entry.peer)
+      return settle(table, entry, AnyTransaction.stepInviteClient(entry.machine, input, now), entry.flow)
     }
     case "transportError": {
       const entry = table.entries.get(input.id)
       if (entry === undefined) return dropped("unknownTransaction")
-      return settle(table, entry, AnyTransaction.step(entry.machine, input, now), entry.peer)
+      return settle(table, entry, AnyTransaction.step(entry.machine, input, now), entry.flow)
     }
     case "resumeClient": {
       const id = clientId(input.request)
@@ -293,7 +294,7 @@ export const step = (table: TransactionTable, input: Input, now: number): Output
 export const advance = (table: TransactionTable, now: number): Outputs => {
   const outputs: Array<Output> = []
   for (let next = DeadlineHeap.earliest(table.heap); next !== undefined && next.at <= now;) {
-    for (const output of settle(table, next, AnyTransaction.step(next.machine, { type: "due" }, now), next.peer))
+    for (const output of settle(table, next, AnyTransaction.step(next.machine, { type: "due" }, now), next.flow))
       outputs.push(output)
     next = DeadlineHeap.earliest(table.heap)
   }

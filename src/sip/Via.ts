@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import * as Flow from "./Flow.ts"
 import * as Grammar from "./Grammar.ts"
 import * as Params from "./Params.ts"
 import { type Endpoint, header, type SipMessage } from "./SipMessage.ts"
@@ -78,6 +79,18 @@ export const stamped = <Message extends SipMessage>(request: Message, source: En
   })
   return { ...request, headers }
 }
+
+/**
+ * The flow of the response to a request that came by `from` with this (stamped) topmost Via, RFC 3261 section 18.2.2:
+ * on a connection it goes back by that connection, or by a new one to the address that the request came from and the
+ * port of sent-by.
+ */
+export const responseFlow = (via: Via, from: Flow.Flow): Flow.Flow => ({
+  ...from,
+  remote: Flow.isReliable(from)
+    ? { address: from.remote.address, port: via.port ?? Flow.defaultPort(from.transport) }
+    : responseTarget(via)
+})
 
 /**
  * Where the response to a request with this (stamped) topmost Via is sent over UDP, RFC 3261 section 18.2.2 and RFC

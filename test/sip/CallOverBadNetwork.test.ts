@@ -39,7 +39,7 @@ const endpoint = (self: Endpoint, net: Netem.Netem<Packet>) => {
   }
   const run = (outputs: ReadonlyArray<TransactionTable.Output>, now: number): void => {
     for (const output of outputs) {
-      if (output.type === "send") put(output.message, output.to, now)
+      if (output.type === "send") put(output.message, output.to.remote, now)
       else tell(output, now)
     }
   }
@@ -61,7 +61,10 @@ const endpoint = (self: Endpoint, net: Netem.Netem<Packet>) => {
     },
     receive: (packet: Packet, now: number) => {
       const message = Result.getOrThrow(SipParser.parse(packet.bytes))
-      run(TransactionTable.step(table, { type: "received", message, from: packet.from }, now), now)
+      run(
+        TransactionTable.step(table, { type: "received", message, from: SipSample.flow(packet.from, self) }, now),
+        now
+      )
     }
   }
 }
@@ -75,7 +78,7 @@ const caller = (net: Netem.Netem<Packet>, seen: Array<string>) => {
     if (dialog === undefined) return
     const built = Dialog.request(dialog, "BYE", { sentBy: "192.0.2.1:5060", branch: "z9hG4bKbye" })
     dialog = built.dialog
-    end.step({ type: "request", request: built.request, to: bob }, now)
+    end.step({ type: "request", request: built.request, to: SipSample.flow(bob) }, now)
   }
   end.onTold((output, now) => {
     if (output.type === "failed") seen.push(`alice failed ${output.reason}`)
@@ -98,7 +101,7 @@ const caller = (net: Netem.Netem<Packet>, seen: Array<string>) => {
     end.put(built.request, bob, now)
     end.later(now + 2_000, hangUp)
   })
-  end.later(0, (now) => end.step({ type: "request", request: invite, to: bob }, now))
+  end.later(0, (now) => end.step({ type: "request", request: invite, to: SipSample.flow(bob) }, now))
   return end
 }
 

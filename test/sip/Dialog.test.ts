@@ -117,30 +117,40 @@ describe("called party", () => {
 
 describe("routing, section 12.2.1.1", () => {
   it("goes by loose routers with the target as Request-URI", () => {
-    const { request } = Dialog.request(called(recorded("<sip:p1;lr>", "<sip:p2;lr>")), "INVITE", hop)
+    const dialog = called(recorded("<sip:p1;lr>", "<sip:p2;lr>"))
+    const { request } = Dialog.request(dialog, "INVITE", hop)
     expect(request.uri).toBe("sip:alice@192.0.2.1:5060")
     expect(headers(request, "Route")).toEqual(["<sip:p1;lr>", "<sip:p2;lr>"])
-    expect(Requests.nextHop(request)).toBe("sip:p1;lr")
+    expect(Dialog.nextHop(dialog)).toBe("sip:p1;lr")
     expect(header(request, "Contact")).toBe("<sip:bob@192.0.2.2:5062>")
   })
 
+  it("goes first to the strict router, also where a loose one stands behind it", () => {
+    const dialog = called(recorded("<sip:192.0.2.7>", "<sip:192.0.2.8;lr>"))
+    const { request } = Dialog.request(dialog, "BYE", hop)
+    expect(request.uri).toBe("sip:192.0.2.7")
+    expect(headers(request, "Route")).toEqual(["<sip:192.0.2.8;lr>", "<sip:alice@192.0.2.1:5060>"])
+    expect(Dialog.nextHop(dialog)).toBe("sip:192.0.2.7")
+  })
+
   it("puts a strict router into the Request-URI and the target last", () => {
-    const { request } = Dialog.request(called(recorded("<sip:p1;method=INVITE?a=b>", "<sip:p2>")), "BYE", hop)
+    const dialog = called(recorded("<sip:p1;method=INVITE?a=b>", "<sip:p2>"))
+    const { request } = Dialog.request(dialog, "BYE", hop)
     expect(request.uri).toBe("sip:p1")
     expect(headers(request, "Route")).toEqual(["<sip:p2>", "<sip:alice@192.0.2.1:5060>"])
-    expect(Requests.nextHop(request)).toBe("sip:p1")
+    expect(Dialog.nextHop(dialog)).toBe("sip:p1")
   })
 })
 
 describe("resume", () => {
-  const peer = { address: "192.0.2.2", port: 5062 }
+  const flow = SipSample.flow({ address: "192.0.2.2", port: 5062 })
   const stored = (resume: DialogResume.DialogResume): unknown => JSON.parse(JSON.stringify(resume))
 
   it("brings back what a BYE needs, with a gap in CSeq", () => {
     const dialog = present(calling(200, {}, recorded("<sip:p1;lr>")))
-    const resume = Result.getOrThrow(DialogResume.decode(stored(DialogResume.fromDialog(dialog, peer))))
+    const resume = Result.getOrThrow(DialogResume.decode(stored(DialogResume.fromDialog(dialog, flow))))
     if (resume.kind !== "dialog") throw new Error("not a dialog")
-    expect(resume.peer).toEqual(peer)
+    expect(DialogResume.flowOf(resume)).toEqual(flow)
     const { request } = Dialog.request(DialogResume.toDialog(resume), "BYE", hop)
     const live = Dialog.request(dialog, "BYE", hop).request
     expect(header(request, "CSeq")).toBe("1002 BYE")
@@ -152,22 +162,79 @@ describe("resume", () => {
 
   it("brings back what a CANCEL needs, and not the session description", () => {
     const sent = SipSample.request("INVITE", { body: { type: "application/sdp", bytes: new Uint8Array(900) } })
-    const resume = Result.getOrThrow(DialogResume.decode(stored(DialogResume.calling(sent, peer))))
+    const resume = Result.getOrThrow(DialogResume.decode(stored(DialogResume.calling(sent, flow))))
     if (resume.kind !== "calling") throw new Error("not calling")
     expect(Requests.cancel(DialogResume.toInvite(resume))).toEqual(Requests.cancel(sent))
-    expect(JSON.stringify(resume).length).toBeLessThan(600)
+    expect(JSON.stringify(resume).length).toBeLessThan(700)
   })
 
   it("brings back what a refusal needs", () => {
-    const resume = Result.getOrThrow(DialogResume.decode(stored(DialogResume.ringing(invite, "bob", peer))))
+    const resume = Result.getOrThrow(DialogResume.decode(stored(DialogResume.ringing(invite, "bob", flow))))
     if (resume.kind !== "ringing") throw new Error("not ringing")
     const options = { toTag: resume.localTag }
     expect(Responses.make(DialogResume.toInvite(resume), 480, options)).toEqual(Responses.make(invite, 480, options))
   })
 
+  it("holds the way of the call with our own address, and no connection of a process that is no more", () => {
+    const connected = { ...flow, transport: "tcp", connection: "c1" } as const
+    const resume = DialogResume.fromDialog(present(calling(200)), connected)
+    expect(resume.flow).toEqual({ transport: "tcp", local: flow.local, remote: flow.remote })
+    const read = Result.getOrThrow(DialogResume.decode(stored(resume)))
+    expect(DialogResume.flowOf(read)).toEqual({ ...connected, connection: null })
+  })
+
+  it("reads a dialog of version 1, which knew UDP and the address of the peer only", () => {
+    const resume = Result.getOrThrow(
+      DialogResume.decode({
+        version: 1,
+        kind: "dialog",
+        callId: "call-1@192.0.2.1",
+        localTag: "alice",
+        remoteTag: "bob",
+        local: '"Alice" <sip:alice@192.0.2.1>',
+        remote: "<sip:bob@192.0.2.2>",
+        remoteTarget: "sip:bob@192.0.2.2:5062",
+        routeSet: ["<sip:192.0.2.9;lr>"],
+        contact: "<sip:alice@192.0.2.1:5060>",
+        localCSeq: 1,
+        peer: { address: "192.0.2.2", port: 5062 }
+      })
+    )
+    if (resume.kind !== "dialog") throw new Error("not a dialog")
+    expect(DialogResume.flowOf(resume)).toMatchObject({ transport: "udp", remote: flow.remote, connection: null })
+    const { request } = Dialog.request(DialogResume.toDialog(resume), "BYE", hop)
+    expect(request.uri).toBe("sip:bob@192.0.2.2:5062")
+    expect(headers(request, "Route")).toEqual(["<sip:192.0.2.9;lr>"])
+    expect(header(request, "CSeq")).toBe("1002 BYE")
+  })
+
+  it.each(["calling", "ringing"] as const)("reads a %s INVITE of version 1", (kind) => {
+    const resume = Result.getOrThrow(
+      DialogResume.decode({
+        version: 1,
+        kind,
+        uri: "sip:bob@192.0.2.2",
+        headers: [
+          ["Via", "SIP/2.0/UDP 192.0.2.1:5060;branch=z9hG4bKalice1;rport"],
+          ["From", '"Alice" <sip:alice@192.0.2.1>;tag=alice'],
+          ["To", "<sip:bob@192.0.2.2>"],
+          ["Call-ID", "call-1@192.0.2.1"],
+          ["CSeq", "1 INVITE"],
+          ["Contact", "<sip:alice@192.0.2.1:5060>"]
+        ],
+        localTag: kind === "ringing" ? "bob" : "",
+        peer: { address: "2001:db8::2", port: 5062 }
+      })
+    )
+    if (resume.kind !== kind) throw new Error(`not ${kind}`)
+    expect(DialogResume.flowOf(resume).remote).toEqual({ address: "2001:db8::2", port: 5062 })
+    expect(resume).toMatchObject({ version: 2, localTag: kind === "ringing" ? "bob" : "" })
+    expect(header(Requests.cancel(DialogResume.toInvite(resume)), "CSeq")).toBe("1 CANCEL")
+  })
+
   it("refuses what it does not know", () => {
-    const good = DialogResume.fromDialog(called(), peer)
-    for (const bad of [null, 7, {}, { ...good, version: 2 }, { ...good, localCSeq: "1" }, { ...good, peer: undefined }])
+    const good = DialogResume.fromDialog(called(), flow)
+    for (const bad of [null, 7, {}, { ...good, version: 3 }, { ...good, localCSeq: "1" }, { ...good, flow: undefined }])
       expect(Result.isFailure(DialogResume.decode(bad))).toBe(true)
   })
 })

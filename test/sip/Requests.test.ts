@@ -49,11 +49,6 @@ it("tries again with the next number, a new branch and the credentials, replacin
   ])
 })
 
-it("goes first to a loose route, else to the Request-URI", () => {
-  expect(Requests.nextHop(invite)).toBe("sip:trunk;lr")
-  expect(Requests.nextHop(SipSample.request("OPTIONS"))).toBe("sip:bob@192.0.2.2")
-})
-
 it("answers with every Via in order, and Record-Route only where a dialog comes of it", () => {
   const proxied = SipSample.request("INVITE", {
     headers: [

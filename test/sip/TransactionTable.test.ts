@@ -1,13 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Requests from "../../src/sip/Requests.ts"
-import { header, type Endpoint, type SipRequest } from "../../src/sip/SipMessage.ts"
+import { header, type SipRequest } from "../../src/sip/SipMessage.ts"
 import * as Timers from "../../src/sip/Timers.ts"
 import * as TransactionTable from "../../src/sip/TransactionTable.ts"
 import * as SipSample from "../support/SipSample.ts"
 
-const alice: Endpoint = { address: "192.0.2.1", port: 5060 }
-const bob: Endpoint = { address: "192.0.2.2", port: 5060 }
+const alice = SipSample.flow({ address: "192.0.2.1", port: 5060 })
+const bob = SipSample.flow({ address: "192.0.2.2", port: 5060 })
 
 const words = (outputs: ReadonlyArray<TransactionTable.Output>): ReadonlyArray<string> =>
   outputs.map((output) => {
@@ -134,7 +134,7 @@ describe("matching", () => {
   it("answers to where the request came from, and says so in the Via (RFC 3581)", () => {
     const table = TransactionTable.make()
     const behindNat = SipSample.request("OPTIONS", { sentBy: "10.0.0.7:5060" })
-    const from = { address: "198.51.100.4", port: 40_123 }
+    const from = SipSample.flow({ address: "198.51.100.4", port: 40_123 })
     const [told] = TransactionTable.step(table, { type: "received", message: behindNat, from }, 0)
     if (told?.type !== "request") throw new Error("not told")
     expect(header(told.request, "Via")).toMatch(

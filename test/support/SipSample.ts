@@ -1,8 +1,17 @@
 /** SIP messages for tests, and what a transaction machine did, in words. */
 import * as Requests from "../../src/sip/Requests.ts"
 import * as Responses from "../../src/sip/Responses.ts"
-import type { SipMessage, SipRequest, SipResponse } from "../../src/sip/SipMessage.ts"
+import type { Flow } from "../../src/sip/Flow.ts"
+import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../src/sip/SipMessage.ts"
 import type * as Transaction from "../../src/sip/Transaction.ts"
+
+/** Datagrams between us and that address. */
+export const flow = (remote: Endpoint, local: Endpoint = { address: "192.0.2.1", port: 5060 }): Flow => ({
+  transport: "udp",
+  local,
+  remote,
+  connection: null
+})
 
 export const request = (method: string, more: Partial<Requests.Fields> = {}): SipRequest =>
   Requests.make({

@@ -1,16 +1,16 @@
 import * as Dialog from "../../sip/Dialog.ts"
 import * as Requests from "../../sip/Requests.ts"
-import type { Endpoint, SipRequest } from "../../sip/SipMessage.ts"
-import * as Via from "../../sip/Via.ts"
+import type { Flow } from "../../sip/Flow.ts"
+import type { SipRequest } from "../../sip/SipMessage.ts"
 import type { SipTrunk } from "../Carrier.ts"
 import type { Context } from "./Context.ts"
 import * as Credentials from "./Credentials.ts"
 import * as NextHop from "./NextHop.ts"
-import * as SelfAddress from "./SelfAddress.ts"
 
 export interface Options {
   readonly dialog: Dialog.Dialog
-  readonly peer: Endpoint
+  /** By which the packets of the call came. */
+  readonly flow: Flow
   readonly trunk: SipTrunk | null
 }
 
@@ -19,22 +19,23 @@ export interface Options {
  * that is, or none will come. Returns the dialog as it is then.
  */
 export const send = (
-  { random, self, transactions }: Pick<Context, "random" | "self" | "transactions">,
-  { dialog, peer, trunk }: Options,
+  context: Pick<Context, "random" | "transports" | "transactions" | "userAgent">,
+  { dialog, flow, trunk }: Options,
   done: () => void
 ): Dialog.Dialog => {
-  const hop = () => ({ sentBy: SelfAddress.sentBy(self), branch: `${Via.magicCookie}${random(16)}` })
+  const { random, transactions, userAgent } = context
+  const to = NextHop.within(context, dialog, flow)
   const attempt = (request: SipRequest, credentials: Credentials.Credentials): void =>
-    transactions.request(request, NextHop.of(request, peer), {
+    transactions.request(request, to.flow, {
       response: (response) => {
         if (response.status < 200) return
         const answer = Credentials.answer(credentials, trunk, request, response, random(8))
         if (answer === undefined) return done()
-        attempt(Requests.again(request, hop(), answer.header), answer.credentials)
+        attempt(Requests.again(request, NextHop.by(context, to.flow).hop, answer.header), answer.credentials)
       },
       failed: done
     })
-  const built = Dialog.request(dialog, "BYE", hop(), { headers: [["User-Agent", self.userAgent]] })
+  const built = Dialog.request(dialog, "BYE", to.hop, { headers: [["User-Agent", userAgent]] })
   attempt(built.request, Credentials.none)
   return built.dialog
 }

@@ -4,8 +4,8 @@ import type { SipRequest } from "../../sip/SipMessage.ts"
 import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"
 import type { LegMemory } from "../LegMemory.ts"
 import type { Run } from "./LegEvents.ts"
-import type { SelfAddress } from "./SelfAddress.ts"
 import type { TransactionLayer, TransactionId } from "./TransactionLayer.ts"
+import type { Transports } from "./Transports.ts"
 
 /** A leg as the port sees it. Never throws, never waits. */
 export interface Leg {
@@ -33,7 +33,9 @@ export interface InviteListener {
 
 /** What the legs of one user agent share. Entries are taken out by whoever put them in. */
 export interface Context {
-  readonly self: SelfAddress
+  readonly transports: Transports["Service"]
+  /** Our name, in User-Agent. */
+  readonly userAgent: string
   readonly transactions: TransactionLayer
   readonly run: Run
   readonly plane: MediaPlane["Service"]

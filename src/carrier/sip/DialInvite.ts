@@ -13,7 +13,7 @@ export const identityOf = DialIdentity.of
  * it was repeated after that many challenges, without the credentials, for a CANCEL.
  */
 export const make = (
-  self: SelfAddress.SelfAddress,
+  caller: { readonly self: SelfAddress.SelfAddress; readonly userAgent: string },
   identity: DialIdentity.DialIdentity,
   trunk: SipTrunk,
   { from, to }: { readonly from: string; readonly to: string },
@@ -21,17 +21,17 @@ export const make = (
   again = 0
 ): SipRequest => {
   const uri = NextHop.uriAt(trunk, to)
-  const caller = SelfAddress.identity(self, from)
+  const { self, userAgent } = caller
+  const party = SelfAddress.identity(self, from)
   return Requests.invite({
-    sentBy: SelfAddress.sentBy(self),
-    branch: identity.branch(again),
+    ...SelfAddress.hop(self, identity.branch(again)),
     uri,
-    from: `${caller};tag=${identity.fromTag}`,
+    from: `${party};tag=${identity.fromTag}`,
     to: `<${uri}>`,
     callId: identity.callId,
     cseq: 1 + again,
     contact: SelfAddress.contact(self, from),
-    headers: [["P-Asserted-Identity", caller], Capabilities.allow, ["User-Agent", self.userAgent]],
+    headers: [["P-Asserted-Identity", party], Capabilities.allow, ["User-Agent", userAgent]],
     ...(body === undefined ? {} : { body })
   })
 }

@@ -8,9 +8,10 @@
 import { Exit, Result } from "effect"
 import * as Dialog from "../../sip/Dialog.ts"
 import * as DialogResume from "../../sip/DialogResume.ts"
+import type { Flow } from "../../sip/Flow.ts"
 import type { Body } from "../../sip/Requests.ts"
 import * as Responses from "../../sip/Responses.ts"
-import type { Endpoint, SipRequest } from "../../sip/SipMessage.ts"
+import type { SipRequest } from "../../sip/SipMessage.ts"
 import * as Via from "../../sip/Via.ts"
 import type { LegEnd, SipTrunk } from "../Carrier.ts"
 import * as SipStatus from "../SipStatus.ts"
@@ -37,24 +38,23 @@ export interface Arrived {
   readonly id: TransactionId
   /** Stamped. */
   readonly invite: SipRequest
+  /** By which it came. */
+  readonly from: Flow
   /** E.164. */
   readonly to: string
   readonly trunks: ReadonlyArray<SipTrunk>
 }
 
-/** Where responses to a stamped request go. */
-const peerOf = (invite: SipRequest): Endpoint =>
-  Result.match(Via.top(invite), {
-    onFailure: () => ({ address: "", port: 0 }),
-    onSuccess: Via.responseTarget
-  })
+/** The flow of the responses to a stamped request. */
+const flowOf = (invite: SipRequest, from: Flow): Flow =>
+  Result.match(Via.top(invite), { onFailure: () => from, onSuccess: (via) => Via.responseFlow(via, from) })
 
-export const take = (context: Context, { id, invite, to, trunks }: Arrived): void => {
-  const { dialogs, invites, random, run, self, sink, transactions } = context
+export const take = (context: Context, { from, id, invite, to, trunks }: Arrived): void => {
+  const { dialogs, invites, random, run, sink, transactions, transports, userAgent } = context
   const legId = `svc_leg_${random(16)}`
   const localTag = random(8)
-  const contact = SelfAddress.contact(self, to)
-  const peer = peerOf(invite)
+  const flow = flowOf(invite, from)
+  const contact = SelfAddress.contact(transports.self(flow), to)
   const early = Dialog.fromRequest(invite, { localTag, contact, cseq: 1 })
   if (early === undefined) return transactions.respond(id, Responses.make(invite, 400, { toTag: localTag }))
   const dialogKey = Dialog.id(early)
@@ -113,9 +113,9 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
     phase = "accepted"
     forget()
     invites.delete(id)
-    const made = Session.make(context, { lifecycle, dialog: Dialog.accepted(early), peer, trunk: trunks[0] ?? null })
+    const made = Session.make(context, { lifecycle, dialog: Dialog.accepted(early), flow, trunk: trunks[0] ?? null })
     session = made
-    const headers = [Capabilities.allow, ["User-Agent", self.userAgent] as const]
+    const headers = [Capabilities.allow, ["User-Agent", userAgent] as const]
     made.accept(id, Responses.make(invite, 200, { toTag: localTag, contact, headers, body }), {
       acknowledged: (ack) => established(made, ack),
       abandoned: () => made.hangUp(leaving ?? { cause: "timer", sipStatus: null, by: "network" })
@@ -127,7 +127,7 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
     const described = invite.body.length > 0 || Result.isSuccess(lifecycle.media.accept(ack.body))
     const end = leaving ?? (described ? undefined : ({ cause: "error", sipStatus: null, by: "near" } as const))
     if (end !== undefined) return made.hangUp(end)
-    lifecycle.tell({ type: "answered", resume: LegLifecycle.json(DialogResume.fromDialog(made.dialog(), peer)) })
+    lifecycle.tell({ type: "answered", resume: LegLifecycle.json(DialogResume.fromDialog(made.dialog(), flow)) })
   }
 
   const leave = (status: number): void => {
@@ -212,7 +212,7 @@ export const take = (context: Context, { id, invite, to, trunks }: Arrived): voi
     routeIds: trunks.map(({ routeId }) => routeId),
     from: DialledNumber.caller(invite),
     to,
-    resume: LegLifecycle.json(DialogResume.ringing(invite, localTag, peer))
+    resume: LegLifecycle.json(DialogResume.ringing(invite, localTag, flow))
   }
   run(sink.offer(offer), (exit) => {
     const admission = Exit.isSuccess(exit) ? exit.value : ({ admitted: false, cause: "error" } as const)

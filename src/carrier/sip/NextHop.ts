@@ -1,7 +1,8 @@
 import { isIP } from "node:net"
 import { Effect, Result } from "effect"
-import * as Requests from "../../sip/Requests.ts"
-import type { Endpoint, SipRequest } from "../../sip/SipMessage.ts"
+import * as Dialog from "../../sip/Dialog.ts"
+import * as Flow from "../../sip/Flow.ts"
+import type * as Requests from "../../sip/Requests.ts"
 import * as SipUri from "../../sip/SipUri.ts"
 import * as Via from "../../sip/Via.ts"
 import type { RouteDirectory, SipTrunk } from "../Carrier.ts"
@@ -10,33 +11,66 @@ import * as SelfAddress from "./SelfAddress.ts"
 
 const unbracketed = (host: string): string => (host.startsWith("[") ? host.slice(1, -1) : host)
 
+/** The transport that a URI asks for, RFC 3263 section 4.1: a number without `transport` is reached over UDP. */
+const transportOf = (uri: SipUri.SipUri): string =>
+  uri.scheme === "sips" ? "tls" : (SipUri.param(uri, "transport")?.toLowerCase() ?? "udp")
+
 /**
- * Where a request within a dialog goes, RFC 3261 section 8.1.2: to the address in its first Route or Request-URI. A name
- * is not looked up: whoever names itself so in a Contact is reached where the packets of the call come from.
+ * The flow to a URI, RFC 3261 section 8.1.2: its address by the transport that it names. A host name is not looked up:
+ * whoever names itself so in a Contact is reached where the packets of the call come from.
  */
-export const of = (request: SipRequest, peer: Endpoint): Endpoint => {
-  const uri = Result.getOrUndefined(SipUri.parseSipUri(Requests.nextHop(request)))
-  const address = uri === undefined ? "" : unbracketed(uri.host)
-  return isIP(address) === 0 ? peer : { address, port: uri?.port ?? Via.defaultPort }
+const to = ({ transports }: Pick<Context, "transports">, uri: string, flow: Flow.Flow): Flow.Flow => {
+  const target = Result.getOrUndefined(SipUri.parseSipUri(uri))
+  const address = target === undefined ? "" : unbracketed(target.host)
+  if (target === undefined || isIP(address) === 0) return flow
+  const transport = transportOf(target)
+  const port = target.port ?? Flow.defaultPort(transport)
+  return transport === flow.transport && address === flow.remote.address && port === flow.remote.port
+    ? flow
+    : transports.open(transport, { address, port })
 }
 
-/** A trunk and where its packets go. */
+/** Where a request goes, and what its Via says. */
+export interface Hop {
+  readonly flow: Flow.Flow
+  readonly hop: Requests.Hop
+}
+
+/** By this flow, in a transaction of its own. */
+export const by = (context: Pick<Context, "transports" | "random">, flow: Flow.Flow): Hop => ({
+  flow,
+  hop: SelfAddress.hop(context.transports.self(flow), `${Via.magicCookie}${context.random(16)}`)
+})
+
+/** Of our next request within a dialog whose packets came by `flow`. */
+export const within = (context: Pick<Context, "transports" | "random">, dialog: Dialog.Dialog, flow: Flow.Flow): Hop =>
+  by(context, to(context, Dialog.nextHop(dialog), flow))
+
+/** A trunk and the way to it. */
 export interface Reached {
   readonly trunk: SipTrunk
-  readonly peer: Endpoint
+  readonly flow: Flow.Flow
 }
 
 /** The trunk of a route; `null`: there is none, or its name cannot be resolved. */
 export const trunkOf = (
-  context: { readonly directory: RouteDirectory["Service"]; readonly resolve: Context["resolve"] },
+  {
+    directory,
+    resolve,
+    transports
+  }: {
+    readonly directory: RouteDirectory["Service"]
+    readonly resolve: Context["resolve"]
+    readonly transports: Context["transports"]
+  },
   routeId: string
 ): Effect.Effect<Reached | null> =>
-  Effect.flatMap(context.directory.sipTrunk(routeId), (trunk) =>
+  Effect.flatMap(directory.sipTrunk(routeId), (trunk) =>
     trunk === null
       ? Effect.succeed(null)
-      : Effect.match(context.resolve(unbracketed(trunk.host)), {
+      : Effect.match(resolve(unbracketed(trunk.host)), {
           onFailure: () => null,
-          onSuccess: (address) => ({ trunk, peer: { address, port: trunk.port } })
+          onSuccess: (address) => ({ trunk, flow: transports.open("udp", { address, port: trunk.port }) })
         })
   )
 

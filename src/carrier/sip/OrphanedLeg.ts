@@ -7,9 +7,10 @@
 import { Exit, Result } from "effect"
 import * as Dialog from "../../sip/Dialog.ts"
 import * as DialogResume from "../../sip/DialogResume.ts"
+import type { Flow } from "../../sip/Flow.ts"
 import * as Requests from "../../sip/Requests.ts"
 import * as Responses from "../../sip/Responses.ts"
-import type { Endpoint, SipRequest } from "../../sip/SipMessage.ts"
+import type { SipRequest } from "../../sip/SipMessage.ts"
 import * as TransactionTable from "../../sip/TransactionTable.ts"
 import type { CarrierCommand, DialOrigin, LegEnd, SipTrunk } from "../Carrier.ts"
 import * as SipStatus from "../SipStatus.ts"
@@ -29,7 +30,7 @@ const refusalAckMs = 1_000
 type Release = Extract<CarrierCommand, { readonly type: "hangup" | "reject" }>
 
 export const release = (context: Context, command: Release): void => {
-  const { directory, invites, resolve, run, transactions } = context
+  const { invites, run, transactions, transports, userAgent } = context
   const lifecycle = LegLifecycle.make(context, {
     legId: command.legId,
     callId: command.callId,
@@ -43,33 +44,34 @@ export const release = (context: Context, command: Release): void => {
   const withTrunk = (routeId: string | null, then: (reached: NextHop.Reached | null) => void): void =>
     routeId === null
       ? then(null)
-      : run(NextHop.trunkOf({ directory, resolve }, routeId), (exit) => then(Exit.isSuccess(exit) ? exit.value : null))
+      : run(NextHop.trunkOf(context, routeId), (exit) => then(Exit.isSuccess(exit) ? exit.value : null))
 
   /** An answer that comes all the same gets ACK and BYE. */
-  const cancel = (invite: SipRequest, peer: Endpoint, trunk: SipTrunk | null): void => {
+  const cancel = (invite: SipRequest, flow: Flow, trunk: SipTrunk | null): void => {
     const stray = StrayAnswer.make(context)
-    transactions.resumeInvite(invite, peer, {
+    transactions.resumeInvite(invite, flow, {
       response: (response) => {
         if (response.status < 200) return
         if (response.status >= 300) return over()
         const dialog = Dialog.fromResponse(invite, response)
-        if (dialog !== undefined) stray({ invite, dialog, peer, trunk }, over)
+        if (dialog !== undefined) stray({ invite, dialog, flow, trunk }, over)
       },
       failed: ignore
     })
     // A 481 to it does not say that there is nothing: the peer may be repeating a 2xx that had no ACK.
-    transactions.request(Requests.cancel(invite), peer, { response: ignore, failed: ignore })
+    transactions.request(Requests.cancel(invite), flow, { response: ignore, failed: ignore })
   }
 
   const refuse = (resume: DialogResume.Unanswered, status: number): void => {
     const invite = DialogResume.toInvite(resume)
-    const { localTag, peer } = resume
+    const { localTag } = resume
+    const flow = transports.resume(DialogResume.flowOf(resume))
     const id = TransactionTable.serverId(invite)
-    if (!transactions.resumeServer(invite, peer)) return over()
+    if (!transactions.resumeServer(invite, flow)) return over()
     transactions.respond(id, Responses.make(invite, status, { toTag: localTag }))
     const disarm = transactions.after(refusalAckMs, () => {
       const early = Dialog.fromRequest(invite, { localTag, contact: "", cseq: DialogResume.cseqGap })
-      if (early !== undefined) Bye.send(context, { dialog: Dialog.accepted(early), peer, trunk: null }, over)
+      if (early !== undefined) Bye.send(context, { dialog: Dialog.accepted(early), flow, trunk: null }, over)
     })
     invites.set(id, {
       cancelled: ignore,
@@ -85,11 +87,12 @@ export const release = (context: Context, command: Release): void => {
   const withdraw = (origin: DialOrigin): void =>
     withTrunk(origin.routeId, (reached) => {
       if (reached === null) return over()
-      const { peer, trunk } = reached
+      const { flow, trunk } = reached
+      const caller = { self: transports.self(flow), userAgent }
       const identity = DialInvite.identityOf(origin.dialId)
       const attempts = trunk.username === null ? 1 : Credentials.maxAttempts
       for (let again = 0; again < attempts; again++)
-        cancel(DialInvite.make(context.self, identity, trunk, origin, undefined, again), peer, trunk)
+        cancel(DialInvite.make(caller, identity, trunk, origin, undefined, again), flow, trunk)
     })
 
   const origin = command.type === "hangup" ? command.origin : null
@@ -99,10 +102,14 @@ export const release = (context: Context, command: Release): void => {
     case "dialog":
       return withTrunk(origin?.routeId ?? null, (reached) => {
         const dialog = DialogResume.toDialog(resume)
-        Bye.send(context, { dialog, peer: resume.peer, trunk: reached?.trunk ?? null }, over)
+        Bye.send(
+          context,
+          { dialog, flow: transports.resume(DialogResume.flowOf(resume)), trunk: reached?.trunk ?? null },
+          over
+        )
       })
     case "calling":
-      return cancel(DialogResume.toInvite(resume), resume.peer, null)
+      return cancel(DialogResume.toInvite(resume), transports.resume(DialogResume.flowOf(resume)), null)
     case "ringing":
       return refuse(resume, SipStatus.of(command.type === "reject" ? command.cause : "released"))
     case undefined:

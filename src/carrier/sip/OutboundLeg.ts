@@ -38,7 +38,7 @@ const failure: LegEnd = { cause: "error", sipStatus: null, by: "network" }
 const timer: LegEnd = { cause: "timer", sipStatus: null, by: "network" }
 
 export const place = (context: Context, dial: Extract<CarrierCommand, { readonly type: "dial" }>): void => {
-  const { random, run, self, transactions } = context
+  const { random, run, transactions, transports, userAgent } = context
   const identity = DialInvite.identityOf(dial.commandId)
   let phase: Phase = "preparing"
   let reached: NextHop.Reached | undefined
@@ -60,7 +60,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
   const call = (request: SipRequest, to: NextHop.Reached): void => {
     invite = request
     phase = "calling"
-    transactions.request(request, to.peer, {
+    transactions.request(request, to.flow, {
       response: (response) => heard(request, to, response),
       failed: (reason) => {
         if (request !== invite || phase === "established" || phase === "answered") return
@@ -85,7 +85,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
       )
     }
     ;({ credentials } = answer)
-    const hop = { sentBy: SelfAddress.sentBy(self), branch: identity.branch(credentials.attempts) }
+    const hop = SelfAddress.hop(transports.self(to.flow), identity.branch(credentials.attempts))
     call(Requests.again(request, hop, answer.header), to)
   }
 
@@ -94,7 +94,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
     if (leaving !== undefined) return cancel(request, to)
     const described =
       response.status > 100 && response.body.length > 0 && Result.isSuccess(lifecycle.media.accept(response.body))
-    const resume = LegLifecycle.json(DialogResume.calling(request, to.peer))
+    const resume = LegLifecycle.json(DialogResume.calling(request, to.flow))
     if (response.status === 180 && !rang) {
       rang = true
       lifecycle.tell({ type: "ringing", resume })
@@ -108,7 +108,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
     const tag = MessageKey.toTag(response) ?? ""
     if (session !== undefined && session.dialog().remoteTag === tag) {
       const ack = Dialog.acknowledged(session.dialog(), response)
-      if (ack !== undefined) transactions.send(ack, NextHop.of(ack, to.peer))
+      if (ack !== undefined) transactions.send(ack, NextHop.within(context, session.dialog(), to.flow).flow)
       return
     }
     const dialog = Dialog.fromResponse(request, response)
@@ -116,11 +116,11 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
     // Another branch of a forked INVITE, or an answer to a leg that was given up.
     if (session !== undefined || lifecycle.isOver()) return stray({ invite: request, dialog, ...to }, ignore)
     phase = "answered"
-    session = Session.make(context, { lifecycle, dialog, peer: to.peer, trunk: to.trunk })
+    session = Session.make(context, { lifecycle, dialog, ...to })
     const described =
       response.body.length > 0 ? Result.isSuccess(lifecycle.media.accept(response.body)) : lifecycle.media.agreed()
     if (leaving !== undefined || !described) return confirm(request, described ? undefined : failure)
-    const resume = LegLifecycle.json(DialogResume.fromDialog(dialog, to.peer))
+    const resume = LegLifecycle.json(DialogResume.fromDialog(dialog, to.flow))
     lifecycle.tell({ type: "answered", resume }, (told) => confirm(request, told === "committed" ? undefined : failure))
   }
 
@@ -136,7 +136,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
   const cancel = (request: SipRequest, to: NextHop.Reached): void => {
     if (cancelSent) return
     cancelSent = true
-    transactions.request(Requests.cancel(request), to.peer, { response: ignore, failed: ignore })
+    transactions.request(Requests.cancel(request), to.flow, { response: ignore, failed: ignore })
     transactions.cancelled(request)
   }
 
@@ -195,7 +195,8 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
     lifecycle.media.open((opened) => {
       if (phase !== "preparing") return
       if (!opened) return finish(failure)
-      call(DialInvite.make(self, identity, found.trunk, dial, lifecycle.media.offer()), found)
+      const caller = { self: transports.self(found.flow), userAgent }
+      call(DialInvite.make(caller, identity, found.trunk, dial, lifecycle.media.offer()), found)
     })
   })
 }

@@ -1,23 +1,31 @@
+import * as Flow from "../../sip/Flow.ts"
 import * as NameAddr from "../../sip/NameAddr.ts"
+import type * as Requests from "../../sip/Requests.ts"
 import * as SipUri from "../../sip/SipUri.ts"
 
-/** What we call ourselves on the wire: addresses that peers can reach, and our name. */
+/** What we call ourselves on a flow: a transport and an address that peers can reach. */
 export interface SelfAddress {
+  readonly transport: Flow.TransportType
   /** IP literal in Via, Contact and From. */
   readonly address: string
   readonly port: number
-  readonly userAgent: string
 }
 
 /** An address as a host of a URI or a Via: IPv6 in brackets, RFC 3261 section 25.1. */
 export const hostOf = (address: string): string => (address.includes(":") ? `[${address}]` : address)
 
-/** `host:port` of our Via. */
-export const sentBy = (self: SelfAddress): string => `${hostOf(self.address)}:${self.port}`
+const hostPort = (self: SelfAddress): string => `${hostOf(self.address)}:${self.port}`
 
-/** Our Contact, with the number that is called or calls. */
+/** What the Via of a request of ours says. */
+export const hop = (self: SelfAddress, branch: string): Requests.Hop => ({
+  transport: Flow.viaToken(self.transport),
+  sentBy: hostPort(self),
+  branch
+})
+
+/** Our Contact, with the number that is called or calls; it names the transport where that is not UDP. */
 export const contact = (self: SelfAddress, number: string): string =>
-  `<sip:${SipUri.escapedUser(number)}@${sentBy(self)}>`
+  `<sip:${SipUri.escapedUser(number)}@${hostPort(self)}${self.transport === "udp" ? "" : `;transport=${self.transport}`}>`
 
 /** Value of a From of ours, without tag. */
 export const identity = (self: SelfAddress, number: string): string =>

@@ -4,10 +4,10 @@
 import { Result } from "effect"
 import * as Dialog from "../../sip/Dialog.ts"
 import * as DialogResume from "../../sip/DialogResume.ts"
+import type { Flow } from "../../sip/Flow.ts"
 import type { Body } from "../../sip/Requests.ts"
 import * as Responses from "../../sip/Responses.ts"
-import { type Endpoint, type SipRequest, type SipResponse } from "../../sip/SipMessage.ts"
-import * as Via from "../../sip/Via.ts"
+import type { SipRequest, SipResponse } from "../../sip/SipMessage.ts"
 import type { LegEnd, SipTrunk } from "../Carrier.ts"
 import * as Bye from "./Bye.ts"
 import * as Capabilities from "./Capabilities.ts"
@@ -37,13 +37,14 @@ export interface Confirmation {
 export interface Options {
   readonly lifecycle: LegLifecycle.LegLifecycle
   readonly dialog: Dialog.Dialog
-  readonly peer: Endpoint
+  /** By which the packets of the call come. */
+  readonly flow: Flow
   /** Whose password answers a challenge to our BYE. */
   readonly trunk: SipTrunk | null
 }
 
-export const make = (context: Context, { lifecycle, peer, trunk, ...options }: Options): Session => {
-  const { dialogs, random, self, transactions } = context
+export const make = (context: Context, { flow, lifecycle, trunk, ...options }: Options): Session => {
+  const { dialogs, transactions, transports, userAgent } = context
   const key = Dialog.id(options.dialog)
   let { dialog } = options
   /** Whether the initial INVITE still waits for its ACK. */
@@ -57,8 +58,7 @@ export const make = (context: Context, { lifecycle, peer, trunk, ...options }: O
     | { readonly care: SuccessCare.SuccessCare; readonly acknowledged: Confirmation["acknowledged"] }
     | undefined
 
-  const hop = () => ({ sentBy: SelfAddress.sentBy(self), branch: `${Via.magicCookie}${random(16)}` })
-  const agent = ["User-Agent", self.userAgent] as const
+  const agent = ["User-Agent", userAgent] as const
 
   const respond = (id: TransactionId, request: SipRequest, status: number, more: Responses.Options = {}): void =>
     transactions.respond(id, Responses.make(request, status, more))
@@ -78,7 +78,7 @@ export const make = (context: Context, { lifecycle, peer, trunk, ...options }: O
     hungUp = true
     awaiting?.care.stop()
     lifecycle.endSoon(end)
-    dialog = Bye.send(context, { dialog, peer, trunk }, () => lifecycle.end(end, forget))
+    dialog = Bye.send(context, { dialog, flow, trunk }, () => lifecycle.end(end, forget))
   }
 
   /** Section 14.2: answered at once, in the same leg. */
@@ -91,7 +91,7 @@ export const make = (context: Context, { lifecycle, peer, trunk, ...options }: O
       : lifecycle.media.answer(request.body)
     if (Result.isFailure(body))
       return respond(id, request, 488, {
-        headers: [["Warning", `399 ${SelfAddress.hostOf(self.address)} "${body.failure}"`]]
+        headers: [["Warning", `399 ${SelfAddress.hostOf(transports.self(flow).address)} "${body.failure}"`]]
       })
     const response = Responses.make(request, 200, {
       contact: dialog.contact,
@@ -116,7 +116,7 @@ export const make = (context: Context, { lifecycle, peer, trunk, ...options }: O
     dialog = received.dialog
     // After a restart the BYE must go where the peer is now.
     if (moved && !open)
-      lifecycle.tell({ type: "answered", resume: LegLifecycle.json(DialogResume.fromDialog(dialog, peer)) })
+      lifecycle.tell({ type: "answered", resume: LegLifecycle.json(DialogResume.fromDialog(dialog, flow)) })
     switch (request.method) {
       case "BYE": {
         awaiting?.care.stop()
@@ -162,10 +162,11 @@ export const make = (context: Context, { lifecycle, peer, trunk, ...options }: O
       waited.acknowledged(request)
     },
     acknowledge: (invite) => {
-      const built = Dialog.acknowledge(dialog, invite, hop())
+      const to = NextHop.within(context, dialog, flow)
+      const built = Dialog.acknowledge(dialog, invite, to.hop)
       dialog = built.dialog
       open = false
-      transactions.send(built.request, NextHop.of(built.request, peer))
+      transactions.send(built.request, to.flow)
     },
     accept: (invite, response, then) =>
       succeed(invite, response, {

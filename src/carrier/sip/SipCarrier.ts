@@ -6,17 +6,13 @@ import * as Monotonic from "../../domain/Monotonic.ts"
 import { MediaPlane } from "../../media/MediaPlane.ts"
 import { Carrier, CarrierSink, RouteDirectory } from "../Carrier.ts"
 import type { Run } from "./LegEvents.ts"
-import type { SelfAddress } from "./SelfAddress.ts"
 import type { Counters } from "./TransactionLayer.ts"
-import { UdpTransport } from "./UdpTransport.ts"
+import * as Transports from "./Transports.ts"
+import * as UdpTransport from "./UdpTransport.ts"
 import * as UserAgent from "./UserAgent.ts"
 
 export interface Config {
-  /** IP literal to listen on. */
-  readonly host: string
-  readonly port: number
-  /** IP literal in Via, Contact and SDP's origin: where peers reach us. */
-  readonly publicAddress: string
+  /** Our name, in User-Agent. */
   readonly userAgent: string
   /** Live legs, default 5,000; beyond it new ones are refused. */
   readonly maxLegs?: number
@@ -54,7 +50,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
   const directory = yield* RouteDirectory
   const plane = yield* MediaPlane
   const entropy = yield* Entropy
-  const transport = yield* UdpTransport
+  const transports = yield* Transports.Transports
   const clock = yield* Clock.Clock
   const fork = yield* FiberSet.makeRuntime()
   const alarm = yield* FiberHandle.makeRuntime<never>()
@@ -64,9 +60,9 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     fiber.addObserver(settled)
   }
   const incarnation = entropy.hex(8)
-  const self: SelfAddress = { address: config.publicAddress, port: transport.local.port, userAgent: config.userAgent }
   const agent: UserAgent.UserAgent = UserAgent.make({
-    self,
+    transports,
+    userAgent: config.userAgent,
     run,
     plane,
     sink,
@@ -77,7 +73,6 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     steadyMs: () => Monotonic.read(clock),
     maxLegs: config.maxLegs ?? 5_000,
     fault: (error) => void fork(logFault(error)),
-    wire: { send: transport.send },
     alarm: {
       now: () => Monotonic.read(clock),
       wakeAt: (at) => {
@@ -92,9 +87,9 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
       }
     }
   })
-  transport.receive(agent.transactions.receive)
+  transports.receive(agent.transactions.receive)
   // What comes while the layer goes down is not looked at any more.
-  yield* Effect.addFinalizer(() => Effect.sync(() => transport.receive(() => undefined)))
+  yield* Effect.addFinalizer(() => Effect.sync(() => transports.receive(() => undefined)))
   yield* carrier.register("sip", {
     incarnation,
     interpret: (order) => Effect.sync(() => agent.command(order)),
@@ -107,9 +102,17 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
   })
 })
 
-/** Over a transport that is given. */
+/** Over transports that are given. */
 export const layerNoDeps = (config: Config, resolve: UserAgent.Options["resolve"] = resolveName) =>
   Layer.effect(SipCarrier, make(config, resolve))
 
-/** Listens on `host:port`; fails with `SipPortUnavailable`. */
-export const layer = (config: Config) => layerNoDeps(config).pipe(Layer.provide(UdpTransport.layer(config)))
+/** Listens on `host:port` over UDP; fails with `SipPortUnavailable`. */
+export const layer = (config: Config & UdpTransport.Options) =>
+  layerNoDeps(config).pipe(
+    Layer.provide(
+      Layer.effect(
+        Transports.Transports,
+        Effect.map(UdpTransport.make(config), (udp) => Transports.make([udp]))
+      )
+    )
+  )

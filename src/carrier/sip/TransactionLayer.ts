@@ -1,5 +1,5 @@
 /**
- * The transactions of one socket with their clock: bytes in and out, timers, and who is told what.
+ * The transactions of one user agent with their clock: bytes in and out, timers, and who is told what.
  *
  * Everything runs in plain callbacks, one message at a time: what a listener asks for while it is called is done after
  * it returns. Messages that RFC 3261 section 8.2 refuses are answered here without state; those that cannot be answered
@@ -7,21 +7,20 @@
  */
 import { Result } from "effect"
 import * as DeadlineHeap from "../../domain/DeadlineHeap.ts"
+import type { Flow } from "../../sip/Flow.ts"
 import * as Responses from "../../sip/Responses.ts"
-import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../sip/SipMessage.ts"
+import type { SipMessage, SipRequest, SipResponse } from "../../sip/SipMessage.ts"
 import * as SipParser from "../../sip/SipParser.ts"
 import * as SipWriter from "../../sip/SipWriter.ts"
 import * as TransactionTable from "../../sip/TransactionTable.ts"
 import * as Validate from "../../sip/Validate.ts"
 import * as Via from "../../sip/Via.ts"
+import type { Transports } from "./Transports.ts"
 
 export type TransactionId = TransactionTable.TransactionId
 
-/** The socket below. */
-export interface Wire {
-  /** Hands a datagram over; `refused` is called, later, when it could not be sent. */
-  readonly send: (bytes: Uint8Array, to: Endpoint, refused: () => void) => void
-}
+/** The transports below. */
+export type Wire = Pick<Transports["Service"], "send">
 
 /** Time as the transaction layer sees it. */
 export interface Alarm {
@@ -34,17 +33,17 @@ export interface Alarm {
 /** Who hears of a request of ours. */
 export interface ClientListener {
   /** Provisional responses, the final one, and every 2xx to an INVITE. */
-  readonly response: (response: SipResponse, from: Endpoint) => void
+  readonly response: (response: SipResponse, from: Flow) => void
   /** No answer in time, or it could not be sent; at most once, and never after a final response. */
   readonly failed: (reason: "timeout" | "transport" | "full" | "duplicate") => void
 }
 
 /** Who hears of requests of the peer. */
 export interface ServerListener {
-  readonly request: (id: TransactionId, request: SipRequest, from: Endpoint) => void
+  readonly request: (id: TransactionId, request: SipRequest, from: Flow) => void
   readonly cancel: (id: TransactionId, request: SipRequest, invite: TransactionId) => void
   /** ACK of a 2xx. */
-  readonly ack: (request: SipRequest, from: Endpoint) => void
+  readonly ack: (request: SipRequest, from: Flow) => void
   /** Our 3xx to 6xx to this INVITE arrived, or (`false`) nobody acknowledged it in 64*T1. */
   readonly refused: (invite: TransactionId, acknowledged: boolean) => void
 }
@@ -66,20 +65,20 @@ export interface TransactionLayer {
   readonly counters: Readonly<Counters>
   readonly timers: TransactionTable.TransactionTable["timers"]
   /** Bytes from the wire. Never throws because of them. */
-  readonly receive: (bytes: Uint8Array, from: Endpoint) => void
+  readonly receive: (bytes: Uint8Array, from: Flow) => void
   /** Fires what is due. */
   readonly wake: () => void
   /** Sends a request in a transaction of its own. */
-  readonly request: (request: SipRequest, to: Endpoint, listener: ClientListener) => void
+  readonly request: (request: SipRequest, to: Flow, listener: ClientListener) => void
   /** Listens for the answers to an INVITE that an earlier process sent. */
-  readonly resumeInvite: (invite: SipRequest, to: Endpoint, listener: ClientListener) => void
+  readonly resumeInvite: (invite: SipRequest, to: Flow, listener: ClientListener) => void
   /** Takes up an INVITE of a peer that an earlier process received; `false`: this one has it already. */
-  readonly resumeServer: (invite: SipRequest, peer: Endpoint) => boolean
+  readonly resumeServer: (invite: SipRequest, from: Flow) => boolean
   /** A CANCEL for this INVITE of ours was sent: it ends within 64*T1. */
   readonly cancelled: (invite: SipRequest) => void
   readonly respond: (id: TransactionId, response: SipResponse) => void
   /** Sends without a transaction: an ACK to a 2xx. */
-  readonly send: (message: SipMessage, to: Endpoint) => void
+  readonly send: (message: SipMessage, to: Flow) => void
   /** Calls `act` once, `afterMs` from now, unless the returned function is called before. */
   readonly after: (afterMs: number, act: () => void) => () => void
   /** Live transactions. */
@@ -125,7 +124,7 @@ export const make = ({
     }
   }
 
-  const put = (message: SipMessage, to: Endpoint, id: TransactionId | undefined): void => {
+  const put = (message: SipMessage, to: Flow, id: TransactionId | undefined): void => {
     counters.sent++
     wire.send(SipWriter.write(message), to, () => {
       counters.sendErrors++
@@ -186,23 +185,18 @@ export const make = ({
 
   const step = (input: TransactionTable.Input): void => run(TransactionTable.step(table, input, alarm.now()))
 
-  const refuse = (
-    request: SipRequest,
-    from: Endpoint,
-    status: number,
-    more: Omit<Responses.Options, "toTag">
-  ): void => {
-    const stamped = Via.stamped(request, from)
+  const refuse = (request: SipRequest, from: Flow, status: number, more: Omit<Responses.Options, "toTag">): void => {
+    const stamped = Via.stamped(request, from.remote)
     const via = Via.top(stamped)
     if (request.method === "ACK" || Result.isFailure(via)) {
       counters.dropped++
       return
     }
     counters.rejected++
-    put(Responses.stateless(stamped, status, more), Via.responseTarget(via.success), undefined)
+    put(Responses.stateless(stamped, status, more), Via.responseFlow(via.success, from), undefined)
   }
 
-  const receiveMessage = (message: SipMessage, from: Endpoint): void => {
+  const receiveMessage = (message: SipMessage, from: Flow): void => {
     const verdict = message.type === "request" ? Validate.request(message, policy) : Validate.response(message)
     if (verdict.type === "drop") {
       counters.dropped++
@@ -260,9 +254,9 @@ export const make = ({
       clients.set(id, listener)
       step({ type: "resumeClient", request: invite, to })
     },
-    resumeServer: (invite, peer) => {
+    resumeServer: (invite, from) => {
       if (table.entries.has(TransactionTable.serverId(invite))) return false
-      step({ type: "resumeServer", request: invite, from: peer })
+      step({ type: "resumeServer", request: invite, from })
       return true
     },
     cancelled: (invite) => step({ type: "cancelled", id: TransactionTable.clientId(invite) }),

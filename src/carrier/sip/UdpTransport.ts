@@ -1,7 +1,9 @@
 import { createSocket, type Socket } from "node:dgram"
 import { isIP } from "node:net"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Effect, Schema, type Scope } from "effect"
+import type { Flow } from "../../sip/Flow.ts"
 import type { Endpoint } from "../../sip/SipMessage.ts"
+import type { Receiver, Transport } from "./Transports.ts"
 
 /** The SIP port cannot be had; the one line that a start fails with. */
 export class SipPortUnavailable extends Schema.TaggedError<SipPortUnavailable>()("SipPortUnavailable", {
@@ -21,60 +23,64 @@ export interface UdpCounters {
   socketErrors: number
 }
 
+export interface UdpTransport extends Transport {
+  /** As the socket is bound. */
+  readonly bound: Endpoint
+  readonly counters: Readonly<UdpCounters>
+}
+
+export interface Options {
+  /** IP literal to listen on. */
+  readonly host: string
+  readonly port: number
+  /** IP literal by which peers reach us. */
+  readonly publicAddress: string
+}
+
 /**
- * One UDP socket for SIP, RFC 3261 section 18.
+ * One UDP socket for SIP, RFC 3261 section 18; closed with the scope.
  *
  * Datagrams are given to the receiver one by one from the event loop, at most 32 between two other tasks (libuv's
  * bound); what comes faster than that waits in the kernel's buffer, which drops beyond its size. An error of the socket
- * is counted and never ends it. The receiver must not throw.
+ * is counted and never ends it.
  */
-export class UdpTransport extends Context.Service<
-  UdpTransport,
-  {
-    readonly local: Endpoint
-    /** `refused` is called when this datagram could not be sent; `to.address` must be an IP literal. */
-    readonly send: (bytes: Uint8Array, to: Endpoint, refused: () => void) => void
-    /** One receiver; a second replaces the first. What comes before the first is dropped. */
-    readonly receive: (receiver: (bytes: Uint8Array, from: Endpoint) => void) => void
-    readonly counters: Readonly<UdpCounters>
+export const make = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<UdpTransport, SipPortUnavailable, Scope.Scope> {
+  const socket = yield* Effect.acquireRelease(bind(options), close)
+  const counters: UdpCounters = { sendErrors: 0, socketErrors: 0 }
+  const { address, port } = socket.address()
+  const local: Endpoint = { address: options.publicAddress, port }
+  let receiver: Receiver = () => undefined
+  const flow = (remote: Endpoint): Flow => ({ transport: "udp", local, remote, connection: null })
+  socket.on("error", () => void counters.socketErrors++)
+  socket.on("message", (bytes, from) => receiver(bytes, flow({ address: from.address, port: from.port })))
+  return {
+    type: "udp",
+    bound: { address, port },
+    counters,
+    localTo: () => local,
+    open: flow,
+    send: (bytes, { remote }, refused) => {
+      const failed = () => {
+        counters.sendErrors++
+        refused()
+      }
+      // A name would be looked up, and nothing that a peer writes may make us do that.
+      if (isIP(remote.address) === 0) return queueMicrotask(failed)
+      try {
+        socket.send(bytes, remote.port, remote.address, (error) => {
+          if (error !== null) failed()
+        })
+      } catch {
+        queueMicrotask(failed)
+      }
+    },
+    receive: (next) => {
+      receiver = next
+    }
   }
->()("trunkline/carrier/sip/UdpTransport") {
-  /** Binds; closes the socket with its scope. Fails with `SipPortUnavailable`. */
-  static readonly layer = (options: { readonly host: string; readonly port: number }) =>
-    Layer.effect(
-      UdpTransport,
-      Effect.gen(function* () {
-        const socket = yield* Effect.acquireRelease(bind(options), close)
-        const counters: UdpCounters = { sendErrors: 0, socketErrors: 0 }
-        let receiver: (bytes: Uint8Array, from: Endpoint) => void = () => undefined
-        socket.on("error", () => void counters.socketErrors++)
-        socket.on("message", (bytes, { address, port }) => receiver(bytes, { address, port }))
-        const bound = socket.address()
-        return {
-          local: { address: bound.address, port: bound.port },
-          counters,
-          send: (bytes, to, refused) => {
-            const failed = () => {
-              counters.sendErrors++
-              refused()
-            }
-            // A name would be looked up, and nothing that a peer writes may make us do that.
-            if (isIP(to.address) === 0) return queueMicrotask(failed)
-            try {
-              socket.send(bytes, to.port, to.address, (error) => {
-                if (error !== null) failed()
-              })
-            } catch {
-              queueMicrotask(failed)
-            }
-          },
-          receive: (next) => {
-            receiver = next
-          }
-        }
-      })
-    )
-}
+})
 
 /** A burst of calls arrives faster than one turn of the event loop; Linux doubles and caps it as it likes. */
 const bufferBytes = 4 * 1024 * 1024

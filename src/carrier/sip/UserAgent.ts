@@ -1,11 +1,12 @@
 /**
- * The user agent of one socket: which leg a message or a command is for, and what is answered where there is none,
+ * The user agent: which leg a message or a command is for, and what is answered where there is none,
  * RFC 3261 sections 8.2, 9.2, 11.2 and 12.2.2.
  */
 import { Exit } from "effect"
+import type { Flow } from "../../sip/Flow.ts"
 import * as MessageKey from "../../sip/MessageKey.ts"
 import * as Responses from "../../sip/Responses.ts"
-import type { Endpoint, Header, SipRequest } from "../../sip/SipMessage.ts"
+import type { Header, SipRequest } from "../../sip/SipMessage.ts"
 import type { Authority, CarrierCommand, LegFacts, LegReport, Order, Snapshot } from "../Carrier.ts"
 import * as LegMemory from "../LegMemory.ts"
 import * as Capabilities from "./Capabilities.ts"
@@ -39,7 +40,6 @@ export interface Held {
 }
 
 export interface Options extends Omit<Context, "transactions" | "memory" | "legs" | "dialogs" | "invites"> {
-  readonly wire: TransactionLayer.Wire
   readonly alarm: TransactionLayer.Alarm
   /** An error of ours that a message or a timer brought to light. */
   readonly fault: (error: unknown) => void
@@ -55,7 +55,7 @@ const retryLater: Header = ["Retry-After", "5"]
 /** Transactions outlive what they were for by half a minute: an answered call of ten seconds holds about this many. */
 const transactionsPerLeg = 8
 
-export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAgent => {
+export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent => {
   let draining = false
 
   const reply = (
@@ -65,20 +65,20 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
     headers: ReadonlyArray<Header> = []
   ) => transactions.respond(id, Responses.make(request, status, { toTag: given.random(8), headers }))
 
-  const invited = (id: TransactionLayer.TransactionId, invite: SipRequest, from: Endpoint): void => {
+  const invited = (id: TransactionLayer.TransactionId, invite: SipRequest, from: Flow): void => {
     if (draining || context.legs.size >= maxLegs) return reply(id, invite, 503, [retryLater])
-    given.run(given.directory.sipTrunksAt(from.address), (exit) => {
+    given.run(given.directory.sipTrunksAt(from.remote.address), (exit) => {
       if (Exit.isFailure(exit)) return reply(id, invite, 500)
       if (exit.value.length === 0) return reply(id, invite, 403)
       transactions.respond(id, Responses.make(invite, 100))
       const to = DialledNumber.called(invite)
       if (to === null) return reply(id, invite, 404)
-      InboundLeg.take(context, { id, invite, to, trunks: exit.value })
+      InboundLeg.take(context, { id, invite, from, to, trunks: exit.value })
     })
   }
 
   /** Outside any dialog. */
-  const arrived = (id: TransactionLayer.TransactionId, request: SipRequest, from: Endpoint): void => {
+  const arrived = (id: TransactionLayer.TransactionId, request: SipRequest, from: Flow): void => {
     switch (request.method) {
       case "INVITE":
         return invited(id, request, from)
@@ -96,7 +96,7 @@ export const make = ({ alarm, fault, maxLegs, wire, ...given }: Options): UserAg
   const dialogOf = (request: SipRequest) => context.dialogs.get(MessageKey.dialogOfRequest(request))
 
   const transactions: TransactionLayer.TransactionLayer = TransactionLayer.make({
-    wire,
+    wire: given.transports,
     alarm,
     fault,
     limit: maxLegs * transactionsPerLeg,

@@ -18,9 +18,10 @@ import {
 } from "../../../src/carrier/Carrier.ts"
 import * as Sample from "../../support/CarrierSample.ts"
 import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
-import { UdpTransport } from "../../../src/carrier/sip/UdpTransport.ts"
+import * as Transports from "../../../src/carrier/sip/Transports.ts"
 import { type Listener, MediaPlane, MediaUnavailable, type RtpRemote } from "../../../src/media/MediaPlane.ts"
 import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
+import type { Flow } from "../../../src/sip/Flow.ts"
 import * as MessageKey from "../../../src/sip/MessageKey.ts"
 import * as Responses from "../../../src/sip/Responses.ts"
 import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../../src/sip/SipMessage.ts"
@@ -106,7 +107,7 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
   const listeners = new Map<string, Listener>()
   let holding = false
   let nextPort = 40_000
-  let receiver: (bytes: Uint8Array, from: Endpoint) => void = () => undefined
+  let receiver: Transports.Receiver = () => undefined
 
   const state = {
     offers: [] as Array<InboundOffer>,
@@ -121,18 +122,20 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
     media: [] as Array<readonly [string, string, unknown?]>
   }
 
-  const transport = Layer.succeed(UdpTransport, {
-    local: options.local,
-    counters: { sendErrors: 0, socketErrors: 0 },
-    send: (bytes, to, refused) => {
+  const flow = (remote: Endpoint): Flow => ({ transport: "udp", local: options.local, remote, connection: null })
+  const transport: Transports.Transport = {
+    type: "udp",
+    localTo: () => options.local,
+    open: flow,
+    send: (bytes, { remote }, refused) => {
       if (state.unreachable) return queueMicrotask(refused)
-      if (state.wire !== undefined) return state.wire(bytes, to)
-      sent.push({ message: Result.getOrThrow(SipParser.parse(bytes)), to })
+      if (state.wire !== undefined) return state.wire(bytes, remote)
+      sent.push({ message: Result.getOrThrow(SipParser.parse(bytes)), to: remote })
     },
     receive: (next) => {
       receiver = next
     }
-  })
+  }
   const commit = Effect.callback<void>((resume) => {
     if (holding) held.push(() => resume(Effect.void))
     else resume(Effect.void)
@@ -173,14 +176,15 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
     sipTrunksAt: (address) => Effect.succeed(address === state.trunk?.host ? [trunk] : [])
   })
   const services = yield* Layer.build(
-    SipCarrier.layerNoDeps({
-      host: options.local.address,
-      port: options.local.port,
-      publicAddress: options.local.address,
-      userAgent: "trunkline/test"
-    }).pipe(
+    SipCarrier.layerNoDeps({ userAgent: "trunkline/test" }).pipe(
       Layer.provideMerge(Carrier.layer),
-      Layer.provide([transport, sink, plane, directory, Entropy.layerFixed(options.label)])
+      Layer.provide([
+        Layer.succeed(Transports.Transports, Transports.make([transport])),
+        sink,
+        plane,
+        directory,
+        Entropy.layerFixed(options.label)
+      ])
     )
   )
   const carrier = Context.get(services, Carrier)
@@ -193,10 +197,10 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
     stats: sip.stats,
     sent: () => sent.splice(0),
     told: () => told.splice(0),
-    deliverBytes: (bytes: Uint8Array, from: Endpoint = peer) => receiver(bytes, from),
+    deliverBytes: (bytes: Uint8Array, from: Endpoint = peer) => receiver(bytes, flow(from)),
     deliver: (message: SipMessage, from: Endpoint = peer) =>
       Effect.andThen(
-        Effect.sync(() => receiver(SipWriter.write(message), from)),
+        Effect.sync(() => receiver(SipWriter.write(message), flow(from))),
         Effect.yieldNow
       ),
     hold: (wanted: boolean) =>

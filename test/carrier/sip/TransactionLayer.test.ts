@@ -3,7 +3,7 @@ import * as TransactionLayer from "../../../src/carrier/sip/TransactionLayer.ts"
 import * as SipWriter from "../../../src/sip/SipWriter.ts"
 import * as SipSample from "../../support/SipSample.ts"
 
-const peer = { address: "192.0.2.2", port: 5062 }
+const peer = SipSample.flow({ address: "192.0.2.2", port: 5062 })
 
 /** A transaction layer on a clock that the test moves, with what it sent. */
 const make = (server: Partial<TransactionLayer.ServerListener> = {}) => {
