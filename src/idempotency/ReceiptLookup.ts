@@ -1,5 +1,6 @@
-import { Clock, Deferred, Effect, Exit, Fiber, Option, Queue } from "effect"
+import { Clock, Deferred, Effect, Exit, Fiber, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Batches from "../store/Batches.ts"
 import * as CommitStatement from "../store/CommitStatement.ts"
 import type { Receipt } from "../store/Journal.ts"
 import * as Slot from "./Slot.ts"
@@ -12,7 +13,7 @@ interface Waiting {
   readonly done: Deferred.Deferred<Option.Option<Stored | null>>
 }
 
-/** Receipts that one statement looks for; what waits beyond goes into the next. */
+/** Receipts that one statement looks for. */
 const batchLimit = 256
 
 /** `$1`: JSON array of places with their ordinals; `$2`: epoch seconds before which a receipt is forgotten. */
@@ -34,7 +35,6 @@ CROSS JOIN LATERAL (
  */
 export const make = Effect.fnUntraced(function* (timeoutMs: number) {
   const sql = yield* SqlClient.SqlClient
-  const waiting = yield* Queue.unbounded<Waiting>()
 
   const look = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
     const forgottenAt = ((yield* Clock.currentTimeMillis) - Slot.windowMs) / 1000
@@ -55,7 +55,10 @@ export const make = Effect.fnUntraced(function* (timeoutMs: number) {
   const answer = (batch: ReadonlyArray<Waiting>, of: (ordinal: number) => Exit.Exit<Option.Option<Stored | null>>) =>
     batch.forEach(({ done }, ordinal) => Deferred.doneUnsafe(done, of(ordinal)))
 
-  const serve = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
+  const serve = Effect.fnUntraced(function* (
+    batch: ReadonlyArray<Waiting>,
+    rest: Effect.Effect<ReadonlyArray<Waiting>>
+  ) {
     // Giving a statement up takes the client seconds when the database is silent: nobody waits for that.
     const looking = yield* Effect.forkDetach(Effect.orDie(look(batch)))
     const exit = yield* Effect.timeoutOption(Fiber.await(looking), timeoutMs)
@@ -64,15 +67,11 @@ export const make = Effect.fnUntraced(function* (timeoutMs: number) {
       return answer(batch, (ordinal) => Exit.map(found, (rows) => Option.some(rows.get(ordinal) ?? null)))
     }
     looking.interruptUnsafe()
-    answer([...batch, ...(yield* Queue.clear(waiting))], () => Exit.succeed(Option.none()))
+    answer([...batch, ...(yield* rest)], () => Exit.succeed(Option.none()))
   })
 
-  yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(Effect.flatMap(serve), Effect.forever, Effect.forkScoped)
+  const batches = yield* Batches.make({ limit: batchLimit, serve })
 
   return (slot: Slot.Slot): Effect.Effect<Option.Option<Stored | null>> =>
-    Effect.suspend(() => {
-      const done = Deferred.makeUnsafe<Option.Option<Stored | null>>()
-      Queue.offerUnsafe(waiting, { slot, done })
-      return Deferred.await(done)
-    })
+    Batches.ask(batches, (done) => ({ slot, done }))
 })

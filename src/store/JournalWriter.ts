@@ -1,8 +1,9 @@
-import { Cause, Deferred, Effect, Exit, Layer, Queue } from "effect"
+import { Cause, Deferred, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { CrashPoint } from "../actor/CrashPoint.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
+import * as Batches from "./Batches.ts"
 import { CommitClient } from "./CommitClient.ts"
 import * as CommitStatement from "./CommitStatement.ts"
 import { type Commit, type Committed, empty, type EntityWrite, Journal, type WebhookEndpointRef } from "./Journal.ts"
@@ -16,11 +17,8 @@ interface Waiting {
   readonly done: Deferred.Deferred<Committed | null>
 }
 
-/** Rows of one statement; what waits beyond it goes into the next. */
+/** Commits of one statement. */
 const batchLimit = 256
-
-/** A statement without an answer for so long is given up: its connection is silent. */
-const silence = "30 seconds"
 
 /** A statement without an answer for so long counts as an outage already. */
 const slowMs = 2_000
@@ -58,7 +56,6 @@ export const layer = (options: {
       })
       const partitions = (): ReadonlyArray<number> => [...ownership.held.keys()]
 
-      const waiting = yield* Queue.unbounded<Waiting>()
       let outageSince = 0
       /** When the statement under way began; 0: none is. */
       let statementSince = 0
@@ -156,7 +153,7 @@ export const layer = (options: {
           if (holding === 0) return die(batch, lastLoss)
           crash("before_commit")
           statementSince = yield* Monotonic.now
-          const exit = yield* run(batch.map((entry) => entry.commit)).pipe(Effect.timeout(silence), Effect.exit)
+          const exit = yield* run(batch.map((entry) => entry.commit)).pipe(Effect.timeout(Batches.silence), Effect.exit)
           statementSince = 0
           if (Exit.isSuccess(exit)) {
             const { missing } = exit.value
@@ -188,26 +185,22 @@ export const layer = (options: {
 
       const retryUntilReachable = (batch: ReadonlyArray<Waiting>): Effect.Effect<ReadonlyArray<Waiting>> =>
         Effect.sleep("200 millis").pipe(
-          Effect.andThen(Effect.timeout(withoutWritten(batch), silence)),
+          Effect.andThen(Effect.timeout(withoutWritten(batch), Batches.silence)),
           Effect.catch(() => retryUntilReachable(batch))
         )
 
+      const batches = yield* Batches.make<Waiting>({
+        limit: batchLimit,
+        serve: (batch) => write(withoutUnwanted(batch))
+      })
+
       // The statement may run whatever becomes of the one who waits.
-      const commitWhile = (rows: Commit, wanted: () => boolean): Effect.Effect<Committed | null> =>
-        Effect.suspend(() => {
-          const done = Deferred.makeUnsafe<Committed | null>()
-          Queue.offerUnsafe(waiting, { commit: rows, wanted, done })
-          return Deferred.await(done)
-        })
+      const commitWhile = (commit: Commit, wanted: () => boolean): Effect.Effect<Committed | null> =>
+        Batches.ask(batches, (done) => ({ commit, wanted, done }))
 
       const commit = (rows: Commit): Effect.Effect<Committed> =>
         Effect.map(commitWhile(rows, always), (written) => written ?? nothingKnown)
 
-      yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(
-        Effect.flatMap((batch) => write(withoutUnwanted(batch))),
-        Effect.forever,
-        Effect.forkScoped
-      )
       // The queue is in order: when a commit of nothing is through, everything before it is.
       yield* Effect.addFinalizer(() =>
         ownership.held.size === 0 ? Effect.void : Effect.ignore(Effect.timeout(commit(empty), closingTimeout))

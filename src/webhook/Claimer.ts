@@ -1,5 +1,6 @@
-import { Effect, Queue, Schedule } from "effect"
+import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Batches from "../store/Batches.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
 import { type ClaimWanted, places } from "./WebhookEndpointMachine.ts"
 
@@ -14,13 +15,8 @@ export interface Claim {
   readonly more: boolean
 }
 
-/** Endpoints per statement; what waits beyond goes into the next. */
+/** Endpoints of one statement. */
 const batchLimit = 128
-
-/**
- * Between two statements, while requests gather for the next: fewer statements for a moment's delay, none after a rest.
- */
-const pauseMs = 2
 
 const nothing: Claim = { deliveries: [], more: true }
 
@@ -34,7 +30,6 @@ const nothing: Claim = { deliveries: [], more: true }
  */
 export const make = Effect.fnUntraced(function* (options: { readonly load: () => number }) {
   const sql = yield* SqlClient.SqlClient
-  const waiting = yield* Queue.unbounded<Request>()
 
   const granted = (request: Request): number => {
     const load = options.load()
@@ -52,8 +47,8 @@ export const make = Effect.fnUntraced(function* (options: { readonly load: () =>
         : yield* sql
             .unsafe<DeliveryQueue.ClaimedRow>(DeliveryQueue.claim, [JSON.stringify(asked), DeliveryQueue.leaseMs])
             .pipe(
-              // A silent connection is given up; what it may still claim returns with its lease.
-              Effect.timeout("30 seconds"),
+              // What a silent connection may still claim returns with its lease.
+              Effect.timeout(Batches.silence),
               Effect.tapError((error) => Effect.logWarning("webhook deliveries cannot be claimed", error.message)),
               Effect.retry(Schedule.spaced("500 millis")),
               Effect.orDie
@@ -71,12 +66,11 @@ export const make = Effect.fnUntraced(function* (options: { readonly load: () =>
     }
   })
 
-  yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(
-    Effect.flatMap((batch) => run(batch.map((request) => ({ ...request, room: granted(request) })))),
-    Effect.andThen(Effect.sleep(pauseMs)),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  const batches = yield* Batches.make<Request>({
+    limit: batchLimit,
+    pauseMs: 2,
+    serve: (batch) => run(batch.map((request) => ({ ...request, room: granted(request) })))
+  })
 
-  return { claim: (request: Request): void => void Queue.offerUnsafe(waiting, request) }
+  return { claim: batches.offer }
 })

@@ -1,6 +1,7 @@
-import { Deferred, Effect, Exit, Queue } from "effect"
+import { Deferred, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Batches from "../store/Batches.ts"
 import * as CommitStatement from "../store/CommitStatement.ts"
 import type { WebhookEndpointRef } from "../store/Journal.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
@@ -10,9 +11,10 @@ interface Waiting {
   readonly done: Deferred.Deferred<void>
 }
 
+/** Outcomes of one statement. */
 const batchLimit = 256
 
-/** Between two statements, while outcomes gather for the next: only the next event of its call waits for an outcome. */
+/** Only the next event of its call waits for an outcome. */
 const pauseMs = 5
 
 /** After this many refusals in a row, with the database there, a batch is written row by row. */
@@ -30,7 +32,6 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly wake: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void
 }) {
   const sql = yield* SqlClient.SqlClient
-  const waiting = yield* Queue.unbounded<Waiting>()
 
   const conclude = (outcomes: ReadonlyArray<DeliveryQueue.Outcome>) =>
     sql.unsafe<{ readonly eventId: string }>(DeliveryQueue.conclude, [CommitStatement.encode(outcomes)])
@@ -51,8 +52,8 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const write = (batch: ReadonlyArray<Waiting>, refusals = 0): Effect.Effect<void> =>
     attempt(batch.map(({ outcome }) => outcome)).pipe(
-      // A silent connection is given up; writing an outcome twice changes nothing (it names its attempt).
-      Effect.timeout("30 seconds"),
+      // Writing an outcome twice changes nothing: it names its attempt.
+      Effect.timeout(Batches.silence),
       Effect.matchEffect({
         onSuccess: () => Effect.sync(() => finish(batch)),
         onFailure: Effect.fnUntraced(function* (error) {
@@ -67,20 +68,10 @@ export const make = Effect.fnUntraced(function* (options: {
       })
     )
 
-  yield* Queue.takeBetween(waiting, 1, batchLimit).pipe(
-    Effect.flatMap((batch) => write(batch)),
-    Effect.andThen(Effect.sleep(pauseMs)),
-    Effect.forever,
-    Effect.forkScoped
-  )
+  const batches = yield* Batches.make<Waiting>({ limit: batchLimit, pauseMs, serve: (batch) => write(batch) })
 
   return {
-    write: (outcome: DeliveryQueue.Outcome): Effect.Effect<void> =>
-      Effect.suspend(() => {
-        const done = Deferred.makeUnsafe<void>()
-        Queue.offerUnsafe(waiting, { outcome, done })
-        return Deferred.await(done)
-      })
+    write: (outcome: DeliveryQueue.Outcome): Effect.Effect<void> => Batches.ask(batches, (done) => ({ outcome, done }))
   }
 })
 

@@ -1,0 +1,45 @@
+import { Deferred, Effect, Queue } from "effect"
+
+/** A statement without an answer for so long is given up: its connection is silent. */
+export const silence = "30 seconds"
+
+/** Where what has to go into a batch waits. */
+export interface Batches<Item> {
+  /** No bound here: whoever offers bounds what it has under way. */
+  readonly offer: (item: Item) => void
+}
+
+/**
+ * One fiber that serves what is offered, many items at a time and one batch after the other: what comes while a batch
+ * is served goes into the next, in order. So under load an item costs a part of a statement. `serve` must not fail.
+ */
+export const make = Effect.fnUntraced(function* <Item>(options: {
+  /** Items of a batch; what waits beyond goes into the next. */
+  readonly limit: number
+  /** Between two batches, while items gather for the next: fewer statements for a moment's delay, none after a rest. */
+  readonly pauseMs?: number
+  /** `rest` takes what waits behind the batch too. */
+  readonly serve: (batch: ReadonlyArray<Item>, rest: Effect.Effect<ReadonlyArray<Item>>) => Effect.Effect<void>
+}) {
+  const { limit, pauseMs = 0, serve } = options
+  const waiting = yield* Queue.unbounded<Item>()
+  const rest = Queue.clear(waiting)
+  yield* Queue.takeBetween(waiting, 1, limit).pipe(
+    Effect.flatMap((batch) => serve(batch, rest)),
+    Effect.andThen(pauseMs === 0 ? Effect.void : Effect.sleep(pauseMs)),
+    Effect.forever,
+    Effect.forkScoped
+  )
+  return { offer: (item) => void Queue.offerUnsafe(waiting, item) } satisfies Batches<Item>
+})
+
+/** Offers an item and waits until `done`, which is part of it, has its answer. */
+export const ask = <Item, Answer>(
+  batches: Batches<Item>,
+  of: (done: Deferred.Deferred<Answer>) => Item
+): Effect.Effect<Answer> =>
+  Effect.suspend(() => {
+    const done = Deferred.makeUnsafe<Answer>()
+    batches.offer(of(done))
+    return Deferred.await(done)
+  })
