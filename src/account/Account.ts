@@ -1,6 +1,7 @@
 import { Cause, Context, Effect, FiberSet, HashMap, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { SqlError } from "effect/sql/SqlError"
+import type { EntityId, TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { empty, type EntityWrite, Journal } from "../store/Journal.ts"
 import * as Outage from "../store/Outage.ts"
@@ -38,35 +39,39 @@ export class Accounts extends Context.Service<
      * Fails with the refusals of guide/calls.md#order-of-checks. What was admitted is in flight from here on, until
      * `began` or `abandoned` is told of it; then, until it tells that it has ended.
      */
-    readonly admit: (tenantId: string, id: string, live: Machine.Live) => Effect.Effect<Admitted, ApiError>
+    readonly admit: (tenantId: TenantId, id: EntityId, live: Machine.Live) => Effect.Effect<Admitted, ApiError>
     /** Its first commit is written: from here on its row speaks for it. */
-    readonly began: (tenantId: string, id: string) => Effect.Effect<void>
+    readonly began: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
     /** What was admitted never came to be: it gives its place back. */
-    readonly abandoned: (tenantId: string, id: string) => Effect.Effect<void>
+    readonly abandoned: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
     /** After the commit that says so; waits for nothing. What is told again changes nothing. */
-    readonly told: (tenantId: string, told: Machine.Told) => Effect.Effect<void>
+    readonly told: (tenantId: TenantId, told: Machine.Told) => Effect.Effect<void>
     /** How the states of a kind of entity are read for what they reserve; a kind that nobody speaks for reserves nothing. */
     readonly reserving: (kind: EntityWrite["kind"], reader: LiveAccounts.Reserving) => Effect.Effect<void>
     /** Reads balance and spend again. */
-    readonly moneyMoved: (tenantId: string) => Effect.Effect<void>
-    readonly overview: (tenantId: string) => Effect.Effect<Overview, ApiError>
-    readonly setQuota: (tenantId: string, quota: Partial<Machine.Quota>, by: Operator) => Effect.Effect<void, ApiError>
+    readonly moneyMoved: (tenantId: TenantId) => Effect.Effect<void>
+    readonly overview: (tenantId: TenantId) => Effect.Effect<Overview, ApiError>
+    readonly setQuota: (
+      tenantId: TenantId,
+      quota: Partial<Machine.Quota>,
+      by: Operator
+    ) => Effect.Effect<void, ApiError>
     readonly suspend: (
-      tenantId: string,
+      tenantId: TenantId,
       reason: Machine.SuspensionReason,
       by: Operator
     ) => Effect.Effect<void, ApiError>
     /** `ifReason`: only a suspension of that kind is lifted. */
     readonly reactivate: (
-      tenantId: string,
+      tenantId: TenantId,
       ifReason: Machine.SuspensionReason | null,
       by: Operator
     ) => Effect.Effect<void, ApiError>
-    readonly close: (tenantId: string, by: Operator) => Effect.Effect<void, ApiError>
+    readonly close: (tenantId: TenantId, by: Operator) => Effect.Effect<void, ApiError>
     /** The account entity's first commit, for the transaction of a signup. */
-    readonly opening: (tenantId: string, at: number, seed: string) => EntityWrite
+    readonly opening: (tenantId: TenantId, at: number, seed: string) => EntityWrite
     /** Told after each change of status. One listener each; they must not fail. */
-    readonly onStatus: (listener: (tenantId: string, status: Machine.TenantStatus) => void) => void
+    readonly onStatus: (listener: (tenantId: TenantId, status: Machine.TenantStatus) => void) => void
   }
 >()("trunkline/account/Accounts") {
   static readonly layer = Layer.effect(
@@ -75,7 +80,7 @@ export class Accounts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const repo = AccountRepo.make(sql)
-      const listeners: Array<(tenantId: string, status: Machine.TenantStatus) => void> = []
+      const listeners: Array<(tenantId: TenantId, status: Machine.TenantStatus) => void> = []
 
       const write = Effect.fnUntraced(function* (step: LiveAccounts.AccountStep, by: Operator | null) {
         const { context, input, state } = step

@@ -3,6 +3,7 @@ import { accepted, type Machine, type Outcome, rejected, type StepContext, uncha
 import * as Tell from "../actor/Tell.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Code } from "../domain/ErrorCatalogue.ts"
+import type { EntityId, TenantId } from "../domain/Id.ts"
 import * as Money from "../domain/Money.ts"
 
 /**
@@ -36,7 +37,7 @@ export const defaultQuota: Quota = {
 
 /** What the journal keeps. */
 export interface Settings {
-  readonly tenantId: string
+  readonly tenantId: TenantId
   readonly status: TenantStatus
   readonly suspensionReason: SuspensionReason | null
   readonly quota: Quota
@@ -54,7 +55,7 @@ export interface Live {
 
 /** What something that lives tells its account, after the commit that says so. */
 export interface Told extends Tell.Tell<{ readonly type: "ended"; readonly chargedCents: number }> {
-  readonly from: string
+  readonly from: EntityId
 }
 
 /** What the rows say, kept up to date by what happens. Days and months are UTC. */
@@ -65,7 +66,7 @@ export interface Tally {
   readonly daySpentCents: number
   readonly monthSpentCents: number
   /** Non-terminal calls of both directions, by id. */
-  readonly live: HashMap.HashMap<string, Live>
+  readonly live: HashMap.HashMap<EntityId, Live>
 }
 
 export interface AccountState {
@@ -74,9 +75,9 @@ export interface AccountState {
 }
 
 export type AccountInput =
-  | { readonly type: "admit"; readonly id: string; readonly live: Live }
+  | { readonly type: "admit"; readonly id: EntityId; readonly live: Live }
   /** What was admitted never came to be. */
-  | { readonly type: "abandoned"; readonly id: string }
+  | { readonly type: "abandoned"; readonly id: EntityId }
   | ({ readonly type: "told" } & Told)
   | { readonly type: "quota_set"; readonly quota: Partial<Quota> }
   | { readonly type: "suspended"; readonly reason: SuspensionReason }
@@ -182,7 +183,7 @@ export const machine: Machine<AccountState, AccountInput, Effects> = {
 }
 
 /** The first settings of a tenant, seq 1. */
-export const opened = (tenantId: string): Settings => ({
+export const opened = (tenantId: TenantId): Settings => ({
   tenantId,
   status: "active",
   suspensionReason: null,

@@ -1,5 +1,6 @@
 import { Effect, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import { type EntityId, TenantId } from "../domain/Id.ts"
 import type { Settings } from "./AccountMachine.ts"
 import type { Rows, Unsettled } from "./LiveAccounts.ts"
 
@@ -7,7 +8,7 @@ const OrNull = Schema.NullOr
 
 /** The journaled settings, as JSON. */
 const StoredSettings = Schema.Struct({
-  tenantId: Schema.String,
+  tenantId: TenantId,
   status: Schema.Literals(["active", "suspended", "closed"]),
   suspensionReason: OrNull(Schema.Literals(["email_unverified", "operator", "fraud_review"])),
   quota: Schema.Struct({
@@ -23,13 +24,13 @@ const decode = Schema.decodeUnknownResult(StoredSettings)
 
 export const make = (sql: SqlClient.SqlClient) => {
   /** Balance, the debits of the UTC day and month, and what is unsettled; null for an unknown tenant. */
-  const read = Effect.fn("AccountRepo.read")(function* (tenantId: string, day: string, ids: Iterable<string>) {
+  const read = Effect.fn("AccountRepo.read")(function* (tenantId: TenantId, day: string, ids: Iterable<EntityId>) {
     const rows = yield* sql<
       Rows["money"] & {
         readonly partition: number
         readonly state: unknown
         readonly unsettled: ReadonlyArray<Unsettled>
-        readonly born: ReadonlyArray<string>
+        readonly born: ReadonlyArray<EntityId>
       }
     >`
       SELECT e.state, e.partition, b.balance_cents::float8 AS "balanceCents", b.credit_limit_cents::float8 AS "creditLimitCents",

@@ -14,9 +14,9 @@ import * as Id from "../domain/Id.ts"
 export type RuleKind = "country_block" | "country_allow" | "prefix_block"
 
 export interface Rule {
-  readonly id: string
+  readonly id: Id.DialingRuleId
   /** Null: for everybody. */
-  readonly tenantId: string | null
+  readonly tenantId: Id.TenantId | null
   readonly kind: RuleKind
   /** ISO 3166 alpha-2, or an E.164 prefix with its `+`. */
   readonly value: string
@@ -26,10 +26,10 @@ export class DialingPermissions extends Context.Service<
   DialingPermissions,
   {
     /** Fails with `country_blocked`, `country_not_allowed` or `prefix_blocked`. */
-    readonly check: (tenantId: string, to: string) => Effect.Effect<void, ApiError>
+    readonly check: (tenantId: Id.TenantId, to: string) => Effect.Effect<void, ApiError>
     readonly list: Effect.Effect<ReadonlyArray<Rule>>
     readonly add: (rule: Omit<Rule, "id">) => Effect.Effect<Rule, ApiError>
-    readonly remove: (id: string) => Effect.Effect<void, ApiError>
+    readonly remove: (id: Id.DialingRuleId) => Effect.Effect<void, ApiError>
   }
 >()("trunkline/account/DialingPermissions") {
   static readonly layer = Layer.effect(
@@ -81,7 +81,7 @@ const isValid = ({ kind, value }: Omit<Rule, "id">): boolean =>
   kind === "prefix_block" ? /^\+[0-9]{1,15}$/.test(value) : /^[A-Z]{2}$/.test(value)
 
 /** Pure: the first refusal in the order country block, country allow-list, prefix block; null when the call may go. */
-export const refusal = (rules: ReadonlyArray<Rule>, tenantId: string, to: string): ApiError | null => {
+export const refusal = (rules: ReadonlyArray<Rule>, tenantId: Id.TenantId, to: string): ApiError | null => {
   const mine = rules.filter((rule) => rule.tenantId === null || rule.tenantId === tenantId)
   if (mine.length === 0) return null
   const of = (kind: RuleKind) => mine.filter((rule) => rule.kind === kind).map((rule) => rule.value)

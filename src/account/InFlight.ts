@@ -1,3 +1,4 @@
+import type { EntityId, TenantId } from "../domain/Id.ts"
 import type { Live } from "./AccountMachine.ts"
 
 /**
@@ -7,17 +8,17 @@ import type { Live } from "./AccountMachine.ts"
  * there are never more than requests under way.
  */
 export interface InFlight {
-  readonly add: (tenantId: string, id: string, live: Live) => void
-  readonly remove: (tenantId: string, id: string) => void
+  readonly add: (tenantId: TenantId, id: EntityId, live: Live) => void
+  readonly remove: (tenantId: TenantId, id: EntityId) => void
   /** As it is now; the copy does not change. */
-  readonly of: (tenantId: string) => ReadonlyMap<string, Live>
+  readonly of: (tenantId: TenantId) => ReadonlyMap<EntityId, Live>
 }
 
 export const make = (): InFlight => {
-  const tenants = new Map<string, Map<string, Live>>()
+  const tenants = new Map<TenantId, Map<EntityId, Live>>()
   return {
     add: (tenantId, id, live) => {
-      const of = tenants.get(tenantId) ?? new Map<string, Live>()
+      const of = tenants.get(tenantId) ?? new Map<EntityId, Live>()
       tenants.set(tenantId, of.set(id, live))
     },
     remove: (tenantId, id) => {

@@ -1,6 +1,7 @@
 import { Clock, Effect, HashMap } from "effect"
 import type { Step } from "../actor/Actor.ts"
 import * as Registry from "../actor/Registry.ts"
+import type { EntityId, TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { StoredEntity } from "../store/Journal.ts"
 import * as Machine from "./AccountMachine.ts"
@@ -18,7 +19,7 @@ export interface Rows {
   readonly money: Pick<Machine.Tally, "balanceCents" | "creditLimitCents" | "daySpentCents" | "monthSpentCents">
   readonly unsettled: ReadonlyArray<Unsettled>
   /** Which of the asked ids have a row. */
-  readonly born: ReadonlySet<string>
+  readonly born: ReadonlySet<EntityId>
 }
 
 export type AccountStep = Step<Machine.AccountState, Machine.AccountInput, Machine.Effects>
@@ -40,7 +41,7 @@ export const idleMs = 300_000
  */
 export const make = Effect.fnUntraced(function* (rows: {
   /** The snapshot is taken after this is called; `ids`: may have a row or not. */
-  readonly read: (tenantId: string, day: string, ids: Iterable<string>) => Effect.Effect<Rows | null, ApiError>
+  readonly read: (tenantId: TenantId, day: string, ids: Iterable<EntityId>) => Effect.Effect<Rows | null, ApiError>
   readonly write: (step: AccountStep, by: Operator | null) => Effect.Effect<void, ApiError>
   /** Those that this process holds. */
   readonly partitions: ReadonlyArray<number>
@@ -53,7 +54,7 @@ export const make = Effect.fnUntraced(function* (rows: {
   const inFlight = InFlight.make()
 
   /** What the rows say, and what was admitted before they were read and is in none of them. */
-  const load = Effect.fnUntraced(function* (tenantId: string) {
+  const load = Effect.fnUntraced(function* (tenantId: TenantId) {
     const admitted = inFlight.of(tenantId)
     const day = Machine.dayOf(yield* Clock.currentTimeMillis)
     const found = yield* rows.read(tenantId, day, admitted.keys())
@@ -71,6 +72,7 @@ export const make = Effect.fnUntraced(function* (rows: {
   })
 
   const registry = yield* Registry.make<
+    TenantId,
     Machine.AccountState,
     Machine.AccountInput,
     Machine.Effects,
@@ -107,14 +109,14 @@ export const make = Effect.fnUntraced(function* (rows: {
   )
   for (const partition of rows.partitions) yield* registry.hold(partition, rows.originMs(partition))
 
-  const abandoned = (tenantId: string, id: string) =>
+  const abandoned = (tenantId: TenantId, id: EntityId) =>
     Effect.sync(() => {
       inFlight.remove(tenantId, id)
       registry.post(tenantId, { type: "abandoned", id })
     })
 
   return {
-    admit: (tenantId: string, id: string, live: Machine.Live) =>
+    admit: (tenantId: TenantId, id: EntityId, live: Machine.Live) =>
       registry.ask(tenantId, { type: "admit", id, live }, null).pipe(
         Effect.flatMap(({ tally }) =>
           Effect.map(registry.get(tenantId), ({ place }) => ({
@@ -125,16 +127,16 @@ export const make = Effect.fnUntraced(function* (rows: {
         // Who was told 503 while the account decided was admitted all the same.
         Effect.tapError((refused) => (refused.code === "service_unavailable" ? abandoned(tenantId, id) : Effect.void))
       ),
-    began: (tenantId: string, id: string) => Effect.sync(() => inFlight.remove(tenantId, id)),
+    began: (tenantId: TenantId, id: EntityId) => Effect.sync(() => inFlight.remove(tenantId, id)),
     abandoned,
-    told: (tenantId: string, told: Machine.Told) =>
+    told: (tenantId: TenantId, told: Machine.Told) =>
       Effect.sync(() => registry.post(tenantId, { type: "told", ...told })),
     reserving: (kind: StoredEntity["kind"], reader: Reserving) => Effect.sync(() => void readers.set(kind, reader)),
     reread: registry.reread,
     drop: registry.drop,
-    change: (tenantId: string, input: Machine.AccountInput, by: Operator | null) =>
+    change: (tenantId: TenantId, input: Machine.AccountInput, by: Operator | null) =>
       Effect.asVoid(registry.ask(tenantId, input, by)),
-    state: Effect.fnUntraced(function* (tenantId: string) {
+    state: Effect.fnUntraced(function* (tenantId: TenantId) {
       const state = (yield* registry.get(tenantId)).state()
       if (state === null) return yield* Effect.die(new Error(`account ${tenantId} has no state`))
       return { ...state, tally: Machine.rolled(state.tally, yield* Clock.currentTimeMillis) }

@@ -13,7 +13,7 @@ import type { Surroundings } from "./Surroundings.ts"
  * end the entity through `lastWill`. Asks are refused at 64 waiting (503), unless the entity has other room for them;
  * tells have their own room of 1,024, and overflow there ends the entity as a fault.
  */
-export interface Behavior<State, Input extends {}, Effects, Asked, Answer> {
+export interface Behavior<Id extends string, State, Input extends {}, Effects, Asked, Answer> {
   readonly machine: Machine<State, Input, Effects>
   /**
    * Writes everything of a step in one transaction; gives the answer for whoever asked. Fails only when nothing was
@@ -31,7 +31,7 @@ export interface Behavior<State, Input extends {}, Effects, Asked, Answer> {
   /** The answer when nothing changed. */
   readonly answer: (state: State, asked: Asked) => Answer
   /** The state as the rows have it, after a defect or when it is to be read again; null: it was never committed. */
-  readonly reload: (id: string) => Effect.Effect<State | null>
+  readonly reload: (id: Id) => Effect.Effect<State | null>
   /** After a defect: the input that tells of the recovery; null: reading the state again was all of it. */
   readonly recovered: ((state: State) => Effect.Effect<Input>) | null
   /**
@@ -57,8 +57,8 @@ export interface Place {
   readonly gate: Latch.Latch
 }
 
-export interface Actor<State, Input, Asked, Answer> {
-  readonly id: string
+export interface Actor<Id extends string, State, Input, Asked, Answer> {
+  readonly id: Id
   readonly place: Place
   readonly time: EntityTime.EntityTime
   /** The newest committed state; null before the first commit. */
@@ -101,14 +101,21 @@ const fault = ApiError.of("internal_error", "an internal error occurred")
 /** The entity lives, but not in this actor any more: who asked may load it again. */
 export const gone = ApiError.of("service_unavailable", "the service is busy; try again")
 
-export const make = Effect.fnUntraced(function* <State, Input extends {}, Effects, Asked, Answer>(options: {
-  readonly id: string
+export const make = Effect.fnUntraced(function* <
+  Id extends string,
+  State,
+  Input extends {},
+  Effects,
+  Asked,
+  Answer
+>(options: {
+  readonly id: Id
   readonly place: Place
   readonly initial: State | null
   /** `now` never runs behind this. */
   readonly since: number
   readonly time: EntityTime.EntityTime
-  readonly behavior: Behavior<State, Input, Effects, Asked, Answer>
+  readonly behavior: Behavior<Id, State, Input, Effects, Asked, Answer>
   readonly surroundings: Surroundings
   /** What an ask gets when the entity has ended. */
   readonly ended: ApiError
@@ -322,7 +329,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
     reread: () => Effect.asVoid(putAndWait(null)),
     retire,
     run
-  } satisfies Actor<State, Input, Asked, Answer>
+  } satisfies Actor<Id, State, Input, Asked, Answer>
 })
 
 const nothing = () => {}

@@ -12,14 +12,14 @@ import * as Surroundings from "./Surroundings.ts"
  * when it is settled, when it was idle for a while, or with its partition. Beyond `maxLive` new entities are refused
  * with 503; those of a recovery are not.
  */
-export interface Kind<State, Input extends {}, Effects, Asked, Answer> {
-  readonly behavior: Actor.Behavior<State, Input, Effects, Asked, Answer>
+export interface Kind<Id extends string, State, Input extends {}, Effects, Asked, Answer> {
+  readonly behavior: Actor.Behavior<Id, State, Input, Effects, Asked, Answer>
   /** The time of the newest input: an actor's clock never runs behind it. */
   readonly since: (state: State) => number
   /** The `offsetMs` that an entity began with (`EntityTime`); null: this kind measures nothing and lives by the wall. */
   readonly offsetMs: ((state: State) => number) | null
   /** Reads an entity that is not in memory; null: there is none. Absent: this kind is never loaded by being asked. */
-  readonly load: ((id: string) => Effect.Effect<Loaded<State> | null, ApiError>) | null
+  readonly load: ((id: Id) => Effect.Effect<Loaded<State> | null, ApiError>) | null
   /** What an ask gets when the entity has ended. */
   readonly ended: ApiError
   /** What an ask gets when there is no such entity. */
@@ -48,11 +48,11 @@ const full = ApiError.of("service_unavailable", "the service is full; try again 
 const elsewhere = ApiError.of("service_unavailable", "the service does not hold this partition now; try again")
 
 /** `outage`: true while nothing can be committed. */
-export const make = Effect.fnUntraced(function* <State, Input extends {}, Effects, Asked, Answer>(
-  kind: Kind<State, Input, Effects, Asked, Answer>,
+export const make = Effect.fnUntraced(function* <Id extends string, State, Input extends {}, Effects, Asked, Answer>(
+  kind: Kind<Id, State, Input, Effects, Asked, Answer>,
   outage: Effect.Effect<boolean>
 ) {
-  type Entity = Actor.Actor<State, Input, Asked, Answer>
+  type Entity = Actor.Actor<Id, State, Input, Asked, Answer>
   /** A load under way: who waits for it, and what came meanwhile. */
   interface Loading {
     readonly done: Deferred.Deferred<Entity, ApiError>
@@ -61,13 +61,13 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   }
   const surroundings = yield* Surroundings.make(outage)
   const scope = yield* Effect.scope
-  const live = new Map<string, Entity>()
-  const loading = new Map<string, Loading>()
+  const live = new Map<Id, Entity>()
+  const loading = new Map<Id, Loading>()
   const held = new Map<number, Held>()
 
   const begin = Effect.fnUntraced(function* (
     partition: number,
-    id: string,
+    id: Id,
     initial: State | null,
     unborn: Effect.Effect<void>,
     first: Input | null = null
@@ -108,14 +108,14 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   }
 
   /** A new entity. `unborn` runs when its actor ends without ever having had a state: its first input was not committed. */
-  const spawn = (partition: number, id: string, unborn: Effect.Effect<void>): Effect.Effect<Entity, ApiError> =>
+  const spawn = (partition: number, id: Id, unborn: Effect.Effect<void>): Effect.Effect<Entity, ApiError> =>
     Effect.suspend(() => (live.size >= kind.maxLive ? Effect.fail(full) : begin(partition, id, null, unborn))).pipe(
       Effect.map(({ actor }) => actor),
       // An interrupted request must not leak half an entity.
       Effect.uninterruptible
     )
 
-  const read = Effect.fnUntraced(function* (id: string, load: NonNullable<typeof kind.load>, waiting: Loading) {
+  const read = Effect.fnUntraced(function* (id: Id, load: NonNullable<typeof kind.load>, waiting: Loading) {
     if (live.size >= kind.maxLive) return yield* full
     let loaded: Loaded<State> | null
     do {
@@ -129,7 +129,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   })
 
   /** The actor of an entity, loaded if need be: once, however many ask for it meanwhile. */
-  const get = (id: string): Effect.Effect<Entity, ApiError> =>
+  const get = (id: Id): Effect.Effect<Entity, ApiError> =>
     Effect.suspend(() => {
       const known = live.get(id)
       if (known !== undefined) return Effect.succeed(known)
@@ -148,7 +148,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
       return Effect.andThen(Effect.forkIn(Effect.exit(reading), scope), Deferred.await(waiting.done))
     })
 
-  const ask = (id: string, input: Input, asked: Asked): Effect.Effect<Answer, ApiError> =>
+  const ask = (id: Id, input: Input, asked: Asked): Effect.Effect<Answer, ApiError> =>
     Effect.flatMap(get(id), (actor) =>
       Effect.catch(actor.ask(input, asked), (refused) => {
         if (refused !== Actor.gone || kind.load === null) return Effect.fail(refused)
@@ -162,7 +162,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
    * Tells an entity what its rows say already, if it is in memory; waits for nothing. What comes while it is loaded may
    * be in what was read or not: it is told afterwards, and the entity knows what it has heard.
    */
-  const post = (id: string, input: Input): void => {
+  const post = (id: Id, input: Input): void => {
     const waiting = loading.get(id)
     if (waiting === undefined) return live.get(id)?.post(input)
     if (waiting.posts.length < tellRoom) waiting.posts.push(input)
@@ -173,7 +173,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   }
 
   /** Reads an entity again if it is in memory; completes when that is done. */
-  const reread = (id: string): Effect.Effect<void> =>
+  const reread = (id: Id): Effect.Effect<void> =>
     Effect.suspend(() => {
       const waiting = loading.get(id)
       if (waiting !== undefined) waiting.again = true
@@ -183,7 +183,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   /** Rebuilds entities and tells each so first; completes when each has committed what follows. */
   const recover = (
     partition: number,
-    found: ReadonlyArray<{ readonly id: string; readonly state: State }>,
+    found: ReadonlyArray<{ readonly id: Id; readonly state: State }>,
     recovered: (state: State) => Effect.Effect<Input>
   ): Effect.Effect<void, ApiError> =>
     Effect.forEach(
@@ -236,7 +236,7 @@ export const make = Effect.fnUntraced(function* <State, Input extends {}, Effect
   }
 
   return {
-    live: live as ReadonlyMap<string, Entity>,
+    live: live as ReadonlyMap<Id, Entity>,
     clock: surroundings.clock,
     entropy: surroundings.entropy,
     spawn,

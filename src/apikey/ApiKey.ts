@@ -25,7 +25,7 @@ export interface CreateRequest {
 
 /** A key just made: the only moment at which its plaintext exists outside the client. */
 export interface FirstKey {
-  readonly id: string
+  readonly id: Id.ApiKeyId
   readonly prefix: string
   readonly scopes: ReadonlyArray<string>
   readonly plaintext: string
@@ -59,19 +59,19 @@ export class ApiKeys extends Context.Service<
     ) => Effect.Effect<Rendered, ApiError>
     /** The first key of a tenant, scopes `["*"]`, inside signup's transaction. */
     readonly createWithin: (tenant: {
-      readonly id: string
+      readonly id: Id.TenantId
       readonly at: number
       readonly seed: string
     }) => Effect.Effect<FirstKey>
     readonly list: (
-      tenantId: string,
+      tenantId: Id.TenantId,
       window: Listing.Window
     ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<ApiKeyView> }>
-    readonly find: (tenantId: string, id: string) => Effect.Effect<ApiKeyView, ApiError>
+    readonly find: (tenantId: Id.TenantId, id: Id.ApiKeyId) => Effect.Effect<ApiKeyView, ApiError>
     /** 204, also for a key that is revoked already. */
-    readonly revoke: (caller: Audit.Caller, id: string, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    readonly revoke: (caller: Audit.Caller, id: Id.ApiKeyId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
     readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<Audit.Caller, ApiError>
-    readonly tenantStatus: (tenantId: string) => Effect.Effect<TenantStatus>
+    readonly tenantStatus: (tenantId: Id.TenantId) => Effect.Effect<TenantStatus>
   }
 >()("trunkline/apikey/ApiKeys") {
   static readonly layer = Layer.effect(
@@ -85,7 +85,7 @@ export class ApiKeys extends Context.Service<
       const verified = VerifiedKeys.make(remembered)
 
       const make = Effect.fnUntraced(function* (
-        tenantId: string,
+        tenantId: Id.TenantId,
         request: CreateRequest,
         by: { readonly actor: Audit.Actor; readonly ip: string | null; readonly at: number; readonly seed: string }
       ) {
@@ -136,7 +136,7 @@ export class ApiKeys extends Context.Service<
       })
 
       const createWithin = Effect.fn("ApiKeys.createWithin")(function* (tenant: {
-        readonly id: string
+        readonly id: Id.TenantId
         readonly at: number
         readonly seed: string
       }) {
@@ -148,12 +148,12 @@ export class ApiKeys extends Context.Service<
         return { id: key.id, prefix: key.prefix, scopes: key.scopes, plaintext, audit }
       })
 
-      const find = Effect.fn("ApiKeys.find")(function* (tenantId: string, id: string) {
-        const row = Id.isUuid(id) ? yield* repo.find(tenantId, id) : null
+      const find = Effect.fn("ApiKeys.find")(function* (tenantId: Id.TenantId, id: Id.ApiKeyId) {
+        const row = yield* repo.find(tenantId, id)
         return row === null ? yield* notFound : view(row)
       })
 
-      const revoke = Effect.fn("ApiKeys.revoke")(function* (caller: Audit.Caller, id: string, slot: Slot | null) {
+      const revoke = Effect.fn("ApiKeys.revoke")(function* (caller: Audit.Caller, id: Id.ApiKeyId, slot: Slot | null) {
         yield* find(caller.tenantId, id)
         const at = yield* Clock.currentTimeMillis
         const rendered: Rendered = { status: 204, body: null }
@@ -179,7 +179,9 @@ export class ApiKeys extends Context.Service<
         return rendered
       })
 
-      const uses = yield* Queue.sliding<{ readonly id: string; readonly at: number; readonly ip: string | null }>(1024)
+      const uses = yield* Queue.sliding<{ readonly id: Id.ApiKeyId; readonly at: number; readonly ip: string | null }>(
+        1024
+      )
       yield* Queue.take(uses).pipe(
         Effect.flatMap(({ at, id, ip }) => Effect.ignore(repo.used(id, at, ip), { log: "Warn" })),
         Effect.forever,
@@ -213,7 +215,7 @@ export class ApiKeys extends Context.Service<
 
       const statuses = yield* RowCache.make({
         capacity: remembered,
-        lookup: (tenantId: string) =>
+        lookup: (tenantId: Id.TenantId) =>
           Effect.orDie(sql<{ readonly status: TenantStatus }>`SELECT status FROM tenant WHERE id = ${tenantId}`).pipe(
             // A key whose tenant is gone cannot exist (foreign key); if it did, it would open nothing.
             Effect.map((rows) => rows[0]?.status ?? "closed")

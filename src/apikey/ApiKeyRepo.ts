@@ -1,11 +1,12 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { ApiKeyId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import { type ApiKeyRow, view } from "./ApiKeyView.ts"
 import type { Stored } from "./Credential.ts"
 
 export interface StoredKey extends ApiKeyRow, Stored {
-  readonly tenantId: string
+  readonly tenantId: TenantId
 }
 
 /** Rows of `api_key`; every read is by tenant but the one by prefix. Failed statements die. */
@@ -25,14 +26,14 @@ export const make = (sql: SqlClient.SqlClient) => {
 
     byPrefix: (prefix: string) => Effect.orDie(sql<StoredKey>`SELECT ${columns} FROM api_key WHERE prefix = ${prefix}`),
 
-    find: (tenantId: string, id: string) =>
+    find: (tenantId: TenantId, id: ApiKeyId) =>
       Effect.map(
         Effect.orDie(sql<StoredKey>`SELECT ${columns} FROM api_key WHERE tenant_id = ${tenantId} AND id = ${id}`),
         (rows) => rows[0] ?? null
       ),
 
     /** Newest first; revoked keys stay. */
-    list: (tenantId: string, window: Listing.Window) =>
+    list: (tenantId: TenantId, window: Listing.Window) =>
       Effect.orDie(
         Listing.read(sql, {
           columns,
@@ -45,7 +46,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       ),
 
     /** Whether this very statement revoked it; a second time changes nothing. */
-    revoke: (tenantId: string, id: string, at: number) =>
+    revoke: (tenantId: TenantId, id: ApiKeyId, at: number) =>
       Effect.map(
         Effect.orDie(sql`
           UPDATE api_key SET revoked_at = to_timestamp(${at} / 1000.0)
@@ -53,7 +54,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         (rows) => rows.length === 1
       ),
 
-    used: (id: string, at: number, ip: string | null) =>
+    used: (id: ApiKeyId, at: number, ip: string | null) =>
       sql`UPDATE api_key SET last_used_at = to_timestamp(${at} / 1000.0), last_used_ip = ${ip} WHERE id = ${id}`
   }
 }

@@ -1,10 +1,11 @@
 import { Schema } from "effect"
 import * as Field from "../domain/Field.ts"
+import { ApiKeyId } from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 
 /** An API key, guide/authentication.md#keys. The secret is in no view but that of its creation. */
 export const ApiKey = Schema.Struct({
-  id: Field.uuid("The key's record, as paths name it."),
+  id: Field.uuid(ApiKeyId, "The key's record, as paths name it."),
   name: Field.text("As given.", "billing export"),
   prefix: Field.text("The first characters of the key; safe to show.", "svc_live_q1w2e3r"),
   scopes: Field.texts("What the key may do; `*` is all.", ["calls:read", "calls:write"]),
@@ -23,7 +24,7 @@ export const CreatedApiKey = Schema.Struct({
 
 /** Times in epoch milliseconds. */
 export interface ApiKeyRow {
-  readonly id: string
+  readonly id: ApiKeyId
   readonly name: string
   readonly prefix: string
   readonly scopes: ReadonlyArray<string>

@@ -1,9 +1,10 @@
+import type { ApiKeyId, TenantId } from "../domain/Id.ts"
 import * as Credential from "./Credential.ts"
 
 /** A key that was found and compared once; only its time and its last use change. */
 export interface VerifiedKey {
-  readonly id: string
-  readonly tenantId: string
+  readonly id: ApiKeyId
+  readonly tenantId: TenantId
   readonly name: string
   readonly scopes: ReadonlyArray<string>
   readonly expiresAt: number | null
@@ -19,9 +20,9 @@ export interface VerifiedKey {
  */
 export const make = (capacity: number) => {
   const byFingerprint = new Map<string, VerifiedKey>()
-  const fingerprints = new Map<string, string>()
+  const fingerprints = new Map<ApiKeyId, string>()
   let generation = 0
-  const forget = (keyId: string) => {
+  const forget = (keyId: ApiKeyId) => {
     const fingerprint = fingerprints.get(keyId)
     if (fingerprint === undefined) return
     fingerprints.delete(keyId)
@@ -41,7 +42,7 @@ export const make = (capacity: number) => {
       byFingerprint.set(fingerprint, key)
       fingerprints.set(key.id, fingerprint)
     },
-    revoke: (keyId: string): void => {
+    revoke: (keyId: ApiKeyId): void => {
       generation++
       forget(keyId)
     }

@@ -3,8 +3,8 @@ import type { AuditRow } from "../store/Journal.ts"
 
 /** Whoever made an authenticated request: the API key, its tenant, and what it may do. */
 export interface Caller {
-  readonly tenantId: string
-  readonly keyId: string
+  readonly tenantId: Id.TenantId
+  readonly keyId: Id.ApiKeyId
   /** The key's name, for the audit log. */
   readonly name: string
   readonly scopes: ReadonlyArray<string>
@@ -22,9 +22,9 @@ export const system: Actor = { type: "system", id: null, name: null }
  * `changes`.
  */
 export const line = (options: {
-  readonly tenantId: string
+  readonly tenantId: Id.TenantId
   readonly at: number
-  /** Of the request that caused it; the line's id is derived from seed and action. */
+  /** Of the request that caused it; the line's id is derived from seed, action and resource. */
   readonly seed: string
   readonly actor: Actor
   readonly ip?: string | null
@@ -33,7 +33,7 @@ export const line = (options: {
   readonly resourceId: string
   readonly changes?: AuditRow["changes"]
 }): AuditRow => ({
-  id: Id.deriveUuid(options.seed, `audit ${options.action} ${options.resourceId}`),
+  id: Id.deriveUuid(`${options.seed} ${options.action} ${options.resourceId}`, "audit"),
   tenantId: options.tenantId,
   at: options.at,
   actor: options.actor,

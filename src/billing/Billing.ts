@@ -27,25 +27,25 @@ export class Billing extends Context.Service<
   {
     /** The balance row of a new tenant and its trial credit, inside signup's transaction. */
     readonly openWithin: (tenant: {
-      readonly id: string
+      readonly id: Id.TenantId
       readonly at: number
       readonly seed: string
     }) => Effect.Effect<ReadonlyArray<MoneyRow>>
     /** 404 for an unknown tenant. */
-    readonly balance: (tenantId: string) => Effect.Effect<BalanceView, ApiError>
+    readonly balance: (tenantId: Id.TenantId) => Effect.Effect<BalanceView, ApiError>
     readonly ledger: (
-      tenantId: string,
+      tenantId: Id.TenantId,
       filters: LedgerFilters,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<LedgerEntryView>>
     /** The operator gives (or takes) money: an entry of type `adjustment`. Answers the balance in cents. */
     readonly adjust: (
-      tenantId: string,
+      tenantId: Id.TenantId,
       amountCents: number,
       description: string
     ) => Effect.Effect<{ readonly balanceCents: number }, ApiError>
     /** A positive limit lets the balance go below zero by as much. */
-    readonly setCreditLimit: (tenantId: string, cents: number) => Effect.Effect<void, ApiError>
+    readonly setCreditLimit: (tenantId: Id.TenantId, cents: number) => Effect.Effect<void, ApiError>
     /** Micro-USD a minute for a call to `number` (E.164; the tenant's own when inbound), from memory. */
     readonly rate: (direction: RateDeck.Direction, number: string) => Effect.Effect<number>
     readonly rates: Effect.Effect<ReadonlyArray<RateDeck.Rate>>
@@ -66,7 +66,7 @@ export class Billing extends Context.Service<
         let deck = RateDeck.make(yield* readRates)
 
         const openWithin = Effect.fn("Billing.openWithin")(function* (tenant: {
-          readonly id: string
+          readonly id: Id.TenantId
           readonly at: number
           readonly seed: string
         }) {
@@ -88,7 +88,7 @@ export class Billing extends Context.Service<
           return [credit]
         })
 
-        const balance = Effect.fn("Billing.balance")(function* (tenantId: string) {
+        const balance = Effect.fn("Billing.balance")(function* (tenantId: Id.TenantId) {
           const [row] = yield* Effect.orDie(sql<Omit<BalanceView, "updated_at"> & { readonly updated_at: number }>`
             SELECT balance_cents::float8, credit_limit_cents::float8, auto_recharge_threshold_cents::float8,
               auto_recharge_amount_cents::float8, (extract(epoch FROM updated_at) * 1000)::float8 AS updated_at
@@ -98,7 +98,7 @@ export class Billing extends Context.Service<
         })
 
         const ledger = Effect.fn("Billing.ledger")(function* (
-          tenantId: string,
+          tenantId: Id.TenantId,
           filters: LedgerFilters,
           window: Listing.Window
         ) {
@@ -127,7 +127,7 @@ export class Billing extends Context.Service<
         })
 
         const adjust = Effect.fn("Billing.adjust")(function* (
-          tenantId: string,
+          tenantId: Id.TenantId,
           amountCents: number,
           description: string
         ) {
@@ -168,7 +168,7 @@ export class Billing extends Context.Service<
           return { balanceCents: committed.balanceCents ?? before.balance_cents + amountCents }
         })
 
-        const setCreditLimit = Effect.fn("Billing.setCreditLimit")(function* (tenantId: string, cents: number) {
+        const setCreditLimit = Effect.fn("Billing.setCreditLimit")(function* (tenantId: Id.TenantId, cents: number) {
           if (!Number.isSafeInteger(cents) || cents < 0)
             return yield* ApiError.of("invalid_request", "the credit limit must be a whole number of cents, 0 or more")
           const before = yield* balance(tenantId)

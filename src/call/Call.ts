@@ -4,6 +4,7 @@ import { Accounts, DialingPermissions } from "../account/Account.ts"
 import { Billing } from "../billing/Billing.ts"
 import { Carrier, CarrierSink } from "../carrier/Carrier.ts"
 import { Connections } from "../connection/Connection.ts"
+import type { CallId, TenantId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
@@ -39,15 +40,15 @@ export class Calls extends Context.Service<
     /** 200 with the Call; `not_found`, `call_already_ended`, `call_not_in_required_state`, `conflict`. */
     readonly act: (
       caller: PlaceCall.Caller,
-      callId: string,
+      callId: CallId,
       action: CallAction,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
     /** With legs. */
-    readonly find: (tenantId: string, callId: string) => Effect.Effect<CallView.Call, ApiError>
+    readonly find: (tenantId: TenantId, callId: CallId) => Effect.Effect<CallView.Call, ApiError>
     /** Without legs, newest first. */
     readonly list: (
-      tenantId: string,
+      tenantId: TenantId,
       filters: CallRepo.CallFilters,
       window: Listing.Window
     ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<CallView.Call> }>
@@ -60,7 +61,7 @@ export class Calls extends Context.Service<
      */
     readonly drain: (drainMs: number) => Effect.Effect<void>
     /** Ends the live calls of a tenant that is closed, as `tenant_suspended`. */
-    readonly endAll: (tenantId: string) => Effect.Effect<void>
+    readonly endAll: (tenantId: TenantId) => Effect.Effect<void>
   }
 >()("trunkline/call/Calls") {
   static readonly layer = (options: { readonly maxCallSecs: number }) =>
@@ -94,7 +95,7 @@ export class Calls extends Context.Service<
         const place = PlaceCall.make(doors)
         const stopping = ApiError.of("service_unavailable", "the service is stopping; no new calls")
 
-        const stored = Effect.fnUntraced(function* (tenantId: string, callId: string) {
+        const stored = Effect.fnUntraced(function* (tenantId: TenantId, callId: CallId) {
           const row = yield* journal.find(callId)
           if (row === null || row.kind !== "call" || row.tenantId !== tenantId)
             return yield* ApiError.of("not_found", "no such call")
@@ -102,14 +103,14 @@ export class Calls extends Context.Service<
           return Result.isSuccess(state) ? state.success : UnreadableCall.rebuild(row, yield* journal.inputs(callId))
         })
 
-        const owned = (tenantId: string, callId: string) => {
+        const owned = (tenantId: TenantId, callId: CallId) => {
           const actor = registry.live.get(callId)
           const state = actor?.state() ?? null
           return actor !== undefined && state !== null && state.tenantId === tenantId ? { actor, state } : null
         }
 
         const endLive = (
-          of: (tenantId: string) => boolean,
+          of: (tenantId: TenantId) => boolean,
           ending: Pick<Extract<CallInput, { readonly type: "ended_by_system" }>, "reason" | "rejectCause">
         ) =>
           Effect.suspend(() =>

@@ -2,17 +2,18 @@ import { Schema } from "effect"
 import { RejectCause } from "../carrier/CarrierCommand.ts"
 import { CarrierEvent } from "../carrier/CarrierEvent.ts"
 import { Snapshot } from "../carrier/Snapshot.ts"
+import { CallId, LegId, RouteId, TenantId } from "../domain/Id.ts"
 import { Limit } from "./CallState.ts"
 import { CallAction } from "./verb/Verbs.ts"
 
 /** What admission found out about a new call. */
 const Terms = Schema.Struct({
   /** Derived by the door from a seed of its own: the actor is known by it before the first step. */
-  callId: Schema.String,
+  callId: CallId,
   /** `offsetMs` of its time (src/actor/EntityTime.ts), by which it is resumed after a restart. */
   timeOffsetMs: Schema.Number,
-  tenantId: Schema.String,
-  routeId: Schema.String,
+  tenantId: TenantId,
+  routeId: RouteId,
   adapter: Schema.String,
   /** Of the life of the carrier that the leg is given to. */
   incarnation: Schema.NullOr(Schema.String),
@@ -42,7 +43,7 @@ export const CallInput = Schema.Union([
   Schema.Struct({
     type: Schema.tag("offered"),
     terms: Terms,
-    legId: Schema.String,
+    legId: LegId,
     from: Schema.String,
     to: Schema.String,
     resume: Schema.Json

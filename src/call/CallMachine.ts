@@ -80,8 +80,8 @@ const heard = (state: CallState, event: CarrierEvent, context: StepContext): Res
 const started = (
   input: Extract<CallInput, { readonly type: "place" | "offered" }>,
   context: StepContext,
-  legId: string,
-  dialId: string | null
+  legId: Id.LegId,
+  dialId: Id.CommandId | null
 ): Draft.Draft => {
   const direction = input.type === "place" ? "outbound" : "inbound"
   const { terms } = input

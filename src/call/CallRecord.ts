@@ -11,7 +11,7 @@ import type { Effects } from "./Draft.ts"
 
 /** Who asked, and where the first response is to be stored. */
 export interface Asked {
-  readonly keyId: string | null
+  readonly keyId: Id.ApiKeyId | null
   readonly slot: Slot | null
   readonly status: number
 }

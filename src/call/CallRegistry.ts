@@ -6,6 +6,7 @@ import * as AskTimeout from "../actor/AskTimeout.ts"
 import * as Registry from "../actor/Registry.ts"
 import type { Authority, CarrierEvent, Told } from "../carrier/Carrier.ts"
 import { inTime } from "../carrier/CarrierEvent.ts"
+import type { CallId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
@@ -25,7 +26,7 @@ import * as Upgrade from "./Upgrade.ts"
  * Live calls: one actor each, found by id, gone when settled. The shell around `CallMachine`: commit, then commands,
  * then the answer. What a call tells its account it tells after the commit, and waits for nothing.
  */
-export type CallActor = Actor<CallState, CallInput, Asked, Rendered>
+export type CallActor = Actor<CallId, CallState, CallInput, Asked, Rendered>
 
 export const make = Effect.gen(function* () {
   const journal = yield* Journal
@@ -66,7 +67,7 @@ export const make = Effect.gen(function* () {
     return rendered
   })
 
-  const behavior: Behavior<CallState, CallInput, Effects, Asked, Rendered> = {
+  const behavior: Behavior<CallId, CallState, CallInput, Effects, Asked, Rendered> = {
     machine: CallMachine.machine,
     commit,
     interpret: legs.interpret,
@@ -155,7 +156,7 @@ export const make = Effect.gen(function* () {
     Effect.tap(() => Latch.open(recoveredAll))
   )
 
-  const tell = (callId: string, event: CarrierEvent): Effect.Effect<Told> =>
+  const tell = (callId: CallId, event: CarrierEvent): Effect.Effect<Told> =>
     Effect.suspend(() => {
       const actor = registry.live.get(callId)
       if (actor === undefined) return tellAbsent(callId, event)
@@ -168,7 +169,7 @@ export const make = Effect.gen(function* () {
    * Whether the call of an inbound leg lives; null: there is none yet. Only a leg that was offered `at` a time before
    * this process may have one that is not in memory.
    */
-  const known = Effect.fnUntraced(function* (callId: string, at: number): Effect.fn.Return<boolean | null> {
+  const known = Effect.fnUntraced(function* (callId: CallId, at: number): Effect.fn.Return<boolean | null> {
     if ((registry.live.get(callId)?.state() ?? null) !== null) return true
     if (at >= startedAt || (yield* journal.find(callId)) === null) return null
     yield* Latch.await(recoveredAll)
@@ -176,7 +177,7 @@ export const make = Effect.gen(function* () {
   })
 
   /** A call that has not ended is not here before it is recovered, and when its actor gave up. */
-  const tellAbsent = Effect.fnUntraced(function* (callId: string, event: CarrierEvent): Effect.fn.Return<Told> {
+  const tellAbsent = Effect.fnUntraced(function* (callId: CallId, event: CarrierEvent): Effect.fn.Return<Told> {
     const row = yield* journal.find(callId)
     if (row === null || row.settled) return "unknown"
     if (Latch.isOpen(recoveredAll)) return "fault"

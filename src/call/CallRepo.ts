@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import { CallList } from "./CallList.ts"
 import { ofRow } from "./CallView.ts"
@@ -14,7 +15,7 @@ export interface CallFilters {
 }
 
 export const make = (sql: SqlClient.SqlClient) => {
-  const where = (tenantId: string, filters: CallFilters) =>
+  const where = (tenantId: TenantId, filters: CallFilters) =>
     sql.and([
       sql`tenant_id = ${tenantId}`,
       ...(filters.status === undefined ? [] : [sql`status = ${filters.status}`]),
@@ -29,7 +30,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
   return {
     /** Newest first. */
-    list: (tenantId: string, filters: CallFilters, window: Listing.Window) =>
+    list: (tenantId: TenantId, filters: CallFilters, window: Listing.Window) =>
       Effect.orDie(
         Listing.read(sql, {
           columns: sql.literal(CallList.columns),

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { RejectCause } from "../carrier/CarrierCommand.ts"
+import { CallId, CommandId, LegId, RouteId, TenantId } from "../domain/Id.ts"
 import { Meter } from "./Meter.ts"
 import type { Item } from "./verb/Family.ts"
 import { built, familiesOf } from "./verb/Verbs.ts"
@@ -27,7 +28,7 @@ export const Limit = Schema.Struct({
 export type Limit = typeof Limit.Type
 
 export const Leg = Schema.Struct({
-  id: Schema.String,
+  id: LegId,
   role: Schema.Literals(["primary", "transfer"]),
   direction: Schema.Literals(["inbound", "outbound"]),
   from: Schema.String,
@@ -44,7 +45,7 @@ export const Leg = Schema.Struct({
   /** The adapter's opaque word for finding this leg again (src/README.md#recovery). */
   resume: Schema.Json,
   /** The command that dialled it; null for an inbound leg. */
-  dialId: OrNull(Schema.String),
+  dialId: OrNull(CommandId),
   /** The carrier has reported its end: nothing is left there. */
   gone: Schema.Boolean,
   /** Of the life of the carrier that it was given to, or heard of last; null: of one that had no name. */
@@ -61,12 +62,12 @@ export type Leg = typeof Leg.Type
  * (src/README.md#commands-are-part-of-the-state).
  */
 export const Pending = Schema.Union([
-  Schema.Struct({ type: Schema.Literal("dial"), commandId: Schema.String, legId: Schema.String }),
-  Schema.Struct({ type: Schema.Literal("answer"), commandId: Schema.String, legId: Schema.String, since: Millis }),
+  Schema.Struct({ type: Schema.Literal("dial"), commandId: CommandId, legId: LegId }),
+  Schema.Struct({ type: Schema.Literal("answer"), commandId: CommandId, legId: LegId, since: Millis }),
   Schema.Struct({
     type: Schema.Literal("hangup"),
-    commandId: Schema.String,
-    legId: Schema.String,
+    commandId: CommandId,
+    legId: LegId,
     since: Millis,
     /** How an unanswered inbound leg is refused; null: a plain hang-up. */
     rejectCause: OrNull(RejectCause)
@@ -81,15 +82,15 @@ export const WorkItem = Schema.Union(familiesOf(built).map(({ schema }) => schem
 export const Outliving = Schema.Struct({ item: WorkItem, until: Millis })
 
 export const CallState = Schema.Struct({
-  id: Schema.String,
+  id: CallId,
   /** What its time is ahead of its partition's. */
   timeOffsetMs: Schema.Number,
-  tenantId: Schema.String,
+  tenantId: TenantId,
   direction: Schema.Literals(["inbound", "outbound"]),
   status: CallStatus,
   from: Schema.String,
   to: Schema.String,
-  routeId: Schema.String,
+  routeId: RouteId,
   adapter: Schema.String,
   customerReference: OrNull(Schema.String),
   initiatedAt: Millis,

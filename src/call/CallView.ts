@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import * as Field from "../domain/Field.ts"
-import { LegId } from "../domain/Id.ts"
+import * as Id from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import type { CallRow } from "./CallList.ts"
 import { CallStatus, type CallState, durationSeconds, type Leg } from "./CallState.ts"
@@ -25,7 +25,7 @@ export const CallLeg = Schema.Struct({
   from: Field.text("The calling number, E.164.", "+12025550150"),
   to: Field.text("The called number, E.164, or a SIP URI.", "+12025550100"),
   status,
-  bridged_leg_id: Schema.NullOr(LegId).annotate({
+  bridged_leg_id: Schema.NullOr(Id.spelled("leg")).annotate({
     description: "The leg at the other end of a bridge; null: none.",
     examples: [null]
   }),

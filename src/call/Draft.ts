@@ -35,7 +35,7 @@ export const emit = (draft: Draft, ...events: ReadonlyArray<CallEvent>): Draft =
   events: [...draft.events, ...events]
 })
 
-export const setLeg = (draft: Draft, legId: string, fields: Partial<Leg>): Draft =>
+export const setLeg = (draft: Draft, legId: Id.LegId, fields: Partial<Leg>): Draft =>
   set(draft, { legs: draft.state.legs.map((leg) => (leg.id === legId ? { ...leg, ...fields } : leg)) })
 
 /** Tells the account, under the next number. The row of the call says the same to an account that is rebuilt from it. */
@@ -67,10 +67,11 @@ export const settle = (draft: Draft, is: (pending: Pending) => boolean): Draft =
   draft.state.pending.some(is) ? set(draft, { pending: draft.state.pending.filter((pending) => !is(pending)) }) : draft
 
 /** Identity of the n-th command of this step. */
-export const commandId = (context: StepContext, index = 0): string => Id.deriveOpaque(context.seed, "command", index)
+export const commandId = (context: StepContext, index = 0): Id.CommandId =>
+  Id.CommandId.make(Id.deriveOpaque(context.seed, "command", index))
 
 /** The ids that every event of the call's own leg repeats. */
-export const ids = (state: CallState, legId: string) => ({
+export const ids = (state: CallState, legId: Id.LegId) => ({
   call_id: state.id,
   leg_id: legId,
   customer_reference: state.customerReference

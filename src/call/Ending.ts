@@ -1,4 +1,5 @@
 import type { RejectCause } from "../carrier/Carrier.ts"
+import type { CommandId } from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import { type CallState, durationSeconds, primary, type Leg } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
@@ -76,7 +77,7 @@ export const release = (
   leg: Leg,
   context: StepContext,
   rejectCause: RejectCause | null,
-  commandId: string
+  commandId: CommandId
 ): Draft.Draft => {
   const { state } = draft
   const of = { commandId, callId: state.id, legId: leg.id }

@@ -24,7 +24,11 @@ export const make = (doors: {
   const { accounts, billing, connections, numbers, registry } = doors
 
   /** The number's own route, else the tenant's route that it came in by, else the tenant's default. */
-  const routeOf = Effect.fnUntraced(function* (tenantId: string, numberRouteId: string | null, offer: InboundOffer) {
+  const routeOf = Effect.fnUntraced(function* (
+    tenantId: Id.TenantId,
+    numberRouteId: Id.RouteId | null,
+    offer: InboundOffer
+  ) {
     const candidates = [...(numberRouteId === null ? [] : [numberRouteId]), ...offer.routeIds]
     for (const routeId of candidates) {
       const route = yield* Effect.option(connections.resolve(tenantId, routeId))
@@ -33,7 +37,7 @@ export const make = (doors: {
     return (yield* connections.resolve(tenantId, null)).routeId
   })
 
-  const admit = Effect.fnUntraced(function* (callId: string, offer: InboundOffer) {
+  const admit = Effect.fnUntraced(function* (callId: Id.CallId, offer: InboundOffer) {
     const owner = yield* numbers.byDialled(offer.to)
     if (owner === null || owner.status !== "active") return refused("not_found")
     const { tenantId } = owner
@@ -85,7 +89,7 @@ export const make = (doors: {
   /** Offers whose answer is awaited; a second one waits for the same. */
   const asked = new Map<string, Deferred.Deferred<Admission>>()
 
-  const once = (callId: string, offer: InboundOffer): Effect.Effect<Admission> => {
+  const once = (callId: Id.CallId, offer: InboundOffer): Effect.Effect<Admission> => {
     const answer = Deferred.makeUnsafe<Admission>()
     asked.set(callId, answer)
     return admit(callId, offer).pipe(

@@ -1,6 +1,7 @@
 import { Effect, Queue } from "effect"
 import type { Step } from "../actor/Actor.ts"
 import { type Authority, Carrier, type Snapshot } from "../carrier/Carrier.ts"
+import type { CallId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import type { CallInput } from "./CallInput.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
@@ -22,7 +23,7 @@ const retryMs = 1_000
 
 export const make = Effect.fnUntraced(function* (authority: {
   /** Null: the partition of the call is another process's now. */
-  readonly ofCall: (callId: string) => Authority | null
+  readonly ofCall: (callId: CallId) => Authority | null
   readonly any: () => Authority | null
 }) {
   const carrier = yield* Carrier

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { LegId } from "../domain/Id.ts"
 import * as Money from "../domain/Money.ts"
 
 /**
@@ -8,7 +9,7 @@ import * as Money from "../domain/Money.ts"
 export const Meter = Schema.Struct({
   /** `leg`: the minutes of an answered leg. */
   kind: Schema.Literals(["leg"]),
-  legId: Schema.String,
+  legId: LegId,
   direction: Schema.Literals(["inbound", "outbound"]),
   microUsdPerMinute: Schema.Number,
   /** Epoch milliseconds; null: it has not started, and costs nothing. */
@@ -20,7 +21,7 @@ type Meters = ReadonlyArray<Meter>
 
 /** The meter of a leg, before its answer. */
 export const ofLeg = (
-  leg: { readonly id: string; readonly direction: Meter["direction"] },
+  leg: { readonly id: LegId; readonly direction: Meter["direction"] },
   microUsdPerMinute: number
 ): Meter => ({
   kind: "leg",
@@ -32,7 +33,7 @@ export const ofLeg = (
 })
 
 /** The leg was answered. */
-export const answered = (meters: Meters, legId: string, at: number): Meters =>
+export const answered = (meters: Meters, legId: LegId, at: number): Meters =>
   meters.map((meter) => (meter.legId === legId && meter.startedAt === null ? { ...meter, startedAt: at } : meter))
 
 /** Everything ends here; a meter that ended before keeps its end, one that never started has none. */

@@ -13,7 +13,7 @@ import { type CallRegistry, reserved } from "./CallRegistry.ts"
 export interface PlaceRequest {
   readonly from: string
   readonly to: string
-  readonly routeId: string | null
+  readonly routeId: Id.RouteId | null
   readonly customerReference: string | null
   readonly timeoutSecs: number
   readonly timeLimitSecs: number | null
@@ -21,8 +21,8 @@ export interface PlaceRequest {
 }
 
 export interface Caller {
-  readonly tenantId: string
-  readonly keyId: string
+  readonly tenantId: Id.TenantId
+  readonly keyId: Id.ApiKeyId
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import * as Id from "../domain/Id.ts"
-import type { StoredEntity, StoredInput } from "../store/Journal.ts"
+import type { StoredInput, StoredOf } from "../store/Journal.ts"
 import * as CallMachine from "./CallMachine.ts"
 import { CallState, Leg, Outliving, Pending, WorkItem } from "./CallState.ts"
 import * as Meter from "./Meter.ts"
@@ -12,7 +12,7 @@ import * as Upgrade from "./Upgrade.ts"
  * already); the rest is what its journaled inputs give when they are played again, so that every leg gets its BYE or
  * CANCEL and the call its bill. What the journal does not tell either is guessed.
  */
-export const rebuild = (row: StoredEntity, inputs: ReadonlyArray<StoredInput>): CallState => {
+export const rebuild = (row: StoredOf<"call">, inputs: ReadonlyArray<StoredInput>): CallState => {
   const raw = fieldsOf(Upgrade.shape(row))
   const known = replayed(inputs)
   const legs = legsOf(raw, row.id, known?.legs ?? [])
@@ -25,7 +25,7 @@ export const rebuild = (row: StoredEntity, inputs: ReadonlyArray<StoredInput>): 
     status: first.status,
     from: first.from,
     to: first.to,
-    routeId: "",
+    routeId: Id.RouteId.make(""),
     adapter: "simulator",
     customerReference: null,
     initiatedAt: first.initiatedAt,
@@ -83,13 +83,13 @@ const replayed = (inputs: ReadonlyArray<StoredInput>): CallState | null =>
 type Fields = Readonly<Record<string, unknown>>
 
 /** At least one: a call has a leg. */
-const legsOf = (raw: Fields, callId: string, known: ReadonlyArray<Leg>): readonly [Leg, ...ReadonlyArray<Leg>] => {
+const legsOf = (raw: Fields, callId: Id.CallId, known: ReadonlyArray<Leg>): readonly [Leg, ...ReadonlyArray<Leg>] => {
   const stored = Array.isArray(raw["legs"]) ? raw["legs"].map(fieldsOf) : []
   const [first = {}, ...others] = [...stored, ...known.slice(stored.length).map(fieldsOf)]
   const direction = raw["direction"] === "inbound" ? "inbound" : "outbound"
   const initiatedAt = typeof raw["initiatedAt"] === "number" ? raw["initiatedAt"] : 0
   const answeredAt = typeof raw["answeredAt"] === "number" ? raw["answeredAt"] : null
-  const unknown = (id: string, role: Leg["role"]): Leg => ({
+  const unknown = (id: Id.LegId, role: Leg["role"]): Leg => ({
     id,
     role,
     direction,
@@ -111,9 +111,10 @@ const legsOf = (raw: Fields, callId: string, known: ReadonlyArray<Leg>): readonl
     lost: null
   })
   return [
-    readable(Leg, first, known[0] ?? unknown(callId.replace("svc_call_", "svc_leg_"), "primary")),
+    readable(Leg, first, known[0] ?? unknown(Id.LegId.make(callId.replace("svc_call_", "svc_leg_")), "primary")),
     ...others.flatMap((leg, index) => {
-      const otherwise = known[index + 1] ?? (typeof leg["id"] === "string" ? unknown(leg["id"], "transfer") : null)
+      const otherwise =
+        known[index + 1] ?? (typeof leg["id"] === "string" ? unknown(Id.LegId.make(leg["id"]), "transfer") : null)
       // One whose id is lost is nobody's to end.
       return otherwise === null ? [] : [readable(Leg, leg, otherwise)]
     })
@@ -142,7 +143,7 @@ const hangupsOf = (state: CallState, pending: ReadonlyArray<Pending>): ReadonlyA
     if (leg.gone) return []
     const known = asked.find(({ legId }) => legId === leg.id)
     if (known !== undefined) return [known]
-    const commandId = Id.deriveOpaque(leg.id, "hangup")
+    const commandId = Id.CommandId.make(Id.deriveOpaque(leg.id, "hangup"))
     return [{ type: "hangup", commandId, legId: leg.id, since: state.at, rejectCause: "error" }]
   })
 }

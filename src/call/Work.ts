@@ -40,7 +40,7 @@ export const make = (verbs: Rows) => {
   const replace = (draft: Draft.Draft, item: Item, by: Item): Draft.Draft =>
     Draft.set(draft, { work: draft.state.work.map((other) => (other === item ? by : other)) })
 
-  const tell = (draft: Draft.Draft, leg: Leg, commandId: string, media: MediaCommand): Draft.Draft =>
+  const tell = (draft: Draft.Draft, leg: Leg, commandId: Id.CommandId, media: MediaCommand): Draft.Draft =>
     Draft.send(draft, { type: "media", commandId, callId: draft.state.id, legId: leg.id, media })
 
   const begin = (draft: Draft.Draft, leg: Leg, item: Item): Draft.Draft => {
@@ -55,7 +55,7 @@ export const make = (verbs: Rows) => {
     const { family } = row
     if (family === null || row.act === undefined) return unchanged
     const commandId = Draft.commandId(context)
-    const derive = (kind: string) => Id.deriveOpaque(context.seed, kind)
+    const derive = (kind: string) => Id.WorkId.make(Id.deriveOpaque(context.seed, kind))
     const act = row.act({ now: context.now, commandId, derive }, body)
     switch (act.type) {
       case "begin":
@@ -94,7 +94,7 @@ export const make = (verbs: Rows) => {
   const everything = ({ outliving, work }: CallState) => [...work, ...outliving.map(({ item }) => item)]
 
   /** Who hears digits is closed before what sounds. */
-  const bound = (state: CallState, legId: string) =>
+  const bound = (state: CallState, legId: Id.LegId) =>
     state.work
       .filter((item) => item.legId === legId)
       .toSorted((a, b) => Number(familyOf(b).digit !== undefined) - Number(familyOf(a).digit !== undefined))
@@ -126,7 +126,7 @@ export const make = (verbs: Rows) => {
         at
       ),
     /** The carrier could not carry out the command of an item. */
-    refused: (draft: Draft.Draft, commandId: string, reason: string, at: number): Result =>
+    refused: (draft: Draft.Draft, commandId: Id.CommandId, reason: string, at: number): Result =>
       ended(
         draft,
         draft.state.work.find((item) => item.commandId === commandId),
@@ -141,7 +141,7 @@ export const make = (verbs: Rows) => {
         return "item" in heard ? replace(open, item, heard.item) : finish(open, item, heard.ending, at)
       }, draft),
     /** What is bound to the leg ends with it, and what outlives it is set apart. */
-    legEnded: (draft: Draft.Draft, legId: string, at: number): Draft.Draft =>
+    legEnded: (draft: Draft.Draft, legId: Id.LegId, at: number): Draft.Draft =>
       bound(draft.state, legId).reduce((open, item) => {
         const { legEnded } = familyOf(item)
         if ("ending" in legEnded) return finish(open, item, legEnded.ending(item), at)

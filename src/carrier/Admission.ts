@@ -1,14 +1,15 @@
 import { Schema } from "effect"
+import { CallId, LegId, RouteId } from "../domain/Id.ts"
 import { RejectCause } from "./CarrierCommand.ts"
 
 /** An inbound leg that waits for admission. `resume` must suffice to refuse it after a restart. */
 export const InboundOffer = Schema.Struct({
-  legId: Schema.String,
+  legId: LegId,
   at: Schema.Number,
   adapter: Schema.String,
   incarnation: Schema.String,
   /** Routes whose peer this came from; empty: the adapter has only one. */
-  routeIds: Schema.Array(Schema.String),
+  routeIds: Schema.Array(RouteId),
   from: Schema.String,
   to: Schema.String,
   resume: Schema.Json
@@ -16,14 +17,14 @@ export const InboundOffer = Schema.Struct({
 export type InboundOffer = typeof InboundOffer.Type
 
 export const Admission = Schema.Union([
-  Schema.Struct({ admitted: Schema.tag(true), callId: Schema.String }),
+  Schema.Struct({ admitted: Schema.tag(true), callId: CallId }),
   Schema.Struct({ admitted: Schema.tag(false), cause: Schema.Literals([...RejectCause.literals, "unavailable"]) })
 ])
 export type Admission = typeof Admission.Type
 
 /** A SIP peer that a route stands for. */
 export const SipTrunk = Schema.Struct({
-  routeId: Schema.String,
+  routeId: RouteId,
   host: Schema.String,
   port: Schema.Int,
   username: Schema.NullOr(Schema.String),

@@ -1,4 +1,5 @@
 import { Context, Deferred, Effect, Layer, type Scope } from "effect"
+import type { CallId, LegId, RouteId } from "../domain/Id.ts"
 import type { Admission, InboundOffer, SipTrunk } from "./Admission.ts"
 import type { Authority, Order } from "./CarrierCommand.ts"
 import type { CarrierEvent, Told } from "./CarrierEvent.ts"
@@ -32,9 +33,9 @@ export interface CarrierAdapter {
    * What it knows of these legs, of all of them where none are named; null: it cannot be asked now. From here on it
    * obeys no older owner than the one who asks.
    */
-  readonly snapshot: (authority: Authority, legIds: ReadonlyArray<string> | null) => Effect.Effect<Snapshot | null>
+  readonly snapshot: (authority: Authority, legIds: ReadonlyArray<LegId> | null) => Effect.Effect<Snapshot | null>
   /** Completes when what the leg has told so far is through: acknowledged by the sink, or given up. */
-  readonly caughtUp: (legId: string) => Effect.Effect<void>
+  readonly caughtUp: (legId: LegId) => Effect.Effect<void>
 }
 
 /** Hears that an adapter came up or went down. */
@@ -59,10 +60,10 @@ export class Carrier extends Context.Service<
     readonly snapshot: (
       adapter: string,
       authority: Authority,
-      legIds: ReadonlyArray<string> | null
+      legIds: ReadonlyArray<LegId> | null
     ) => Effect.Effect<Snapshot | null>
     /** Waits for the adapter, too, where it cannot be reached. */
-    readonly caughtUp: (adapter: string, legId: string) => Effect.Effect<void>
+    readonly caughtUp: (adapter: string, legId: LegId) => Effect.Effect<void>
   }
 >()("trunkline/carrier/Carrier") {
   static readonly layer = Layer.sync(Carrier, () => {
@@ -88,7 +89,7 @@ export class Carrier extends Context.Service<
       for (const watcher of watchers) watcher(name, false)
     }
 
-    const caughtUp = (name: string, legId: string): Effect.Effect<void> =>
+    const caughtUp = (name: string, legId: LegId): Effect.Effect<void> =>
       Effect.suspend(() => {
         const adapter = adapters.get(name)
         return adapter === undefined
@@ -137,7 +138,7 @@ export class CarrierSink extends Context.Service<
      * one that is late by its number is dropped and `committed`. A gap in the numbers is an event that its carrier gave
      * up after its repetitions: there is nothing to ask for, and those behind it count.
      */
-    readonly tell: (callId: string, event: CarrierEvent) => Effect.Effect<Told>
+    readonly tell: (callId: CallId, event: CarrierEvent) => Effect.Effect<Told>
   }
 >()("trunkline/carrier/CarrierSink") {}
 
@@ -145,7 +146,7 @@ export class CarrierSink extends Context.Service<
 export class RouteDirectory extends Context.Service<
   RouteDirectory,
   {
-    readonly sipTrunk: (routeId: string) => Effect.Effect<SipTrunk | null>
+    readonly sipTrunk: (routeId: RouteId) => Effect.Effect<SipTrunk | null>
     /** Every trunk at this address (any port): who may send us calls. */
     readonly sipTrunksAt: (address: string) => Effect.Effect<ReadonlyArray<SipTrunk>>
   }

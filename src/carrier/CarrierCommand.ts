@@ -1,12 +1,13 @@
 import { Schema } from "effect"
+import { CallId, CommandId, LegId, RouteId, TenantId } from "../domain/Id.ts"
 import { MediaCommand } from "../media/message/MediaMessage.ts"
 
 /** What a call asks of a leg: plain data, and the same command however often it is sent. */
 const ofLeg = {
   /** Identity of this command; outcomes name it, and a carrier takes it once. */
-  commandId: Schema.String,
-  callId: Schema.String,
-  legId: Schema.String
+  commandId: CommandId,
+  callId: CallId,
+  legId: LegId
 }
 
 /** Why a leg is refused or ended from our side; an adapter turns it into its own words (SIP: a status). */
@@ -15,8 +16,8 @@ export type RejectCause = typeof RejectCause.Type
 
 /** What an adapter needs to find a dial again whose process died: its identity is derived from `dialId`. */
 export const DialOrigin = Schema.Struct({
-  dialId: Schema.String,
-  routeId: Schema.String,
+  dialId: CommandId,
+  routeId: RouteId,
   from: Schema.String,
   to: Schema.String
 })
@@ -26,8 +27,8 @@ export const CarrierCommand = Schema.Union([
   Schema.Struct({
     ...ofLeg,
     type: Schema.tag("dial"),
-    tenantId: Schema.String,
-    routeId: Schema.String,
+    tenantId: TenantId,
+    routeId: RouteId,
     from: Schema.String,
     to: Schema.String
   }),

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { CommandId, LegId } from "../domain/Id.ts"
 import * as MediaMessage from "../media/message/MediaMessage.ts"
 
 /**
@@ -7,7 +8,7 @@ import * as MediaMessage from "../media/message/MediaMessage.ts"
  * `at` is a reading of this process's monotonic clock, milliseconds; who carries for a process of its own translates.
  */
 const ofLeg = {
-  legId: Schema.String,
+  legId: LegId,
   at: Schema.Number,
   /** Of the life of the carrier that tells it. */
   incarnation: Schema.String,
@@ -36,7 +37,7 @@ export const CarrierEvent = Schema.Union([
   /** What the media of the leg tells the call; a carrier passes it on unopened. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("media"), event: MediaMessage.MediaEvent }),
   /** The carrier itself could not carry the command out. */
-  Schema.Struct({ ...ofLeg, type: Schema.tag("command_failed"), commandId: Schema.String, reason: Schema.String })
+  Schema.Struct({ ...ofLeg, type: Schema.tag("command_failed"), commandId: CommandId, reason: Schema.String })
 ])
 export type CarrierEvent = typeof CarrierEvent.Type
 

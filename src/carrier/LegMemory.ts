@@ -1,3 +1,4 @@
+import type { CommandId, LegId } from "../domain/Id.ts"
 import type { Authority } from "./CarrierCommand.ts"
 
 /**
@@ -14,21 +15,21 @@ export interface LegMemory {
    */
   readonly admits: (order: {
     readonly authority: Authority
-    readonly command: { readonly legId: string; readonly commandId: string }
+    readonly command: { readonly legId: LegId; readonly commandId: CommandId }
   }) => boolean
   /** From here on only owners of this epoch or a newer one command the legs of the partition. */
   readonly obey: (authority: Authority) => boolean
   /** The number of the leg's next event: 1, 2, 3 and so on. Nothing follows the one that `isEnd`. */
-  readonly next: (legId: string, isEnd: boolean) => number
+  readonly next: (legId: LegId, isEnd: boolean) => number
   /** The number of its last event; 0: there was none. */
-  readonly last: (legId: string) => number
+  readonly last: (legId: LegId) => number
 }
 
 export const keepMs = 120_000
 export const idRoom = 128
 
 interface Remembered {
-  readonly commands: Set<string>
+  readonly commands: Set<CommandId>
   events: number
   ended: boolean
   until: number
@@ -37,12 +38,12 @@ interface Remembered {
 export const make = (options: {
   /** Milliseconds. */
   readonly now: () => number
-  readonly isLive: (legId: string) => boolean
+  readonly isLive: (legId: LegId) => boolean
 }): LegMemory => {
   const { isLive, now } = options
   const epochs = new Map<number, number>()
   /** In the order in which they were last touched. */
-  const legs = new Map<string, Remembered>()
+  const legs = new Map<LegId, Remembered>()
 
   const forget = (at: number): void => {
     for (const [legId, leg] of legs) {
@@ -52,10 +53,10 @@ export const make = (options: {
     }
   }
 
-  const touch = (legId: string): Remembered => {
+  const touch = (legId: LegId): Remembered => {
     const at = now()
     forget(at)
-    const leg = legs.get(legId) ?? { commands: new Set<string>(), events: 0, ended: false, until: 0 }
+    const leg = legs.get(legId) ?? { commands: new Set<CommandId>(), events: 0, ended: false, until: 0 }
     leg.until = at + keepMs
     legs.delete(legId)
     legs.set(legId, leg)

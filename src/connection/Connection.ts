@@ -15,13 +15,13 @@ import * as TrunkNames from "./TrunkNames.ts"
 
 /** Which adapter a call goes through. */
 export interface Route {
-  readonly routeId: string
+  readonly routeId: Id.RouteId
   readonly adapter: string
 }
 
 /** A SIP trunk as the operator gives it. */
 export interface NewSipTrunk {
-  readonly tenantId: string
+  readonly tenantId: Id.TenantId
   /** 1 to 120 characters. */
   readonly name: string
   /** An IPv4 or IPv6 address without brackets, or a DNS name. */
@@ -50,19 +50,19 @@ export class Connections extends Context.Service<
   Connections,
   {
     readonly list: (
-      tenantId: string,
+      tenantId: Id.TenantId,
       window: Listing.Window
     ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<ConnectionView> }>
-    readonly find: (tenantId: string, id: string) => Effect.Effect<ConnectionView, ApiError>
+    readonly find: (tenantId: Id.TenantId, id: Id.RouteId) => Effect.Effect<ConnectionView, ApiError>
     /** The simulator as a new tenant's default route, inside signup's transaction. */
     readonly createDefaultWithin: (tenant: {
-      readonly id: string
+      readonly id: Id.TenantId
       readonly at: number
       readonly seed: string
-    }) => Effect.Effect<{ readonly routeId: string }>
+    }) => Effect.Effect<{ readonly routeId: Id.RouteId }>
     readonly addSipTrunk: (trunk: NewSipTrunk) => Effect.Effect<ConnectionView, ApiError>
     /** Null: the tenant's default. 400 when it is no route id, 404 when unknown or foreign, 422 when disabled. */
-    readonly resolve: (tenantId: string, routeId: string | null) => Effect.Effect<Route, ApiError>
+    readonly resolve: (tenantId: Id.TenantId, routeId: Id.RouteId | null) => Effect.Effect<Route, ApiError>
   }
 >()("trunkline/connection/Connections") {
   /** `lookup`: the addresses of a DNS name, none when it cannot be resolved. */
@@ -78,8 +78,9 @@ export class Connections extends Context.Service<
         const routes = yield* RowCache.make({
           capacity: remembered,
           lookup: (key: string) => {
-            const [tenantId = "", routeId = ""] = key.split(" ")
-            return routeId === "" ? repo.findDefault(tenantId) : repo.find(tenantId, routeId)
+            const [tenant = "", route = ""] = key.split(" ")
+            const tenantId = Id.TenantId.make(tenant)
+            return route === "" ? repo.findDefault(tenantId) : repo.find(tenantId, Id.RouteId.make(route))
           }
         })
 
@@ -92,7 +93,8 @@ export class Connections extends Context.Service<
         })
         const trunks = yield* RowCache.make({
           capacity: remembered,
-          lookup: (routeId: string) => Effect.map(repo.sipById(routeId), (row) => (row === null ? null : trunkOf(row)))
+          lookup: (routeId: Id.RouteId) =>
+            Effect.map(repo.sipById(routeId), (row) => (row === null ? null : trunkOf(row)))
         })
         const trunksAt = yield* RowCache.make({
           capacity: remembered,
@@ -106,7 +108,7 @@ export class Connections extends Context.Service<
           onChange: Cache.invalidateAll(trunksAt)
         })
 
-        const resolve = Effect.fnUntraced(function* (tenantId: string, routeId: string | null) {
+        const resolve = Effect.fnUntraced(function* (tenantId: Id.TenantId, routeId: Id.RouteId | null) {
           if (routeId !== null && !Id.hasPrefix("route", routeId))
             return yield* ApiError.of("invalid_request", "route_id must be a svc_route_ id", "route_id")
           if (routeId !== null && !Id.is("route", routeId)) return yield* noRoute
@@ -118,7 +120,7 @@ export class Connections extends Context.Service<
         })
 
         const createDefaultWithin = Effect.fn("Connections.createDefaultWithin")(function* (tenant: {
-          readonly id: string
+          readonly id: Id.TenantId
           readonly at: number
           readonly seed: string
         }) {

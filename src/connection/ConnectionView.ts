@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import * as Field from "../domain/Field.ts"
+import type { RouteId, TenantId } from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 
 /** A connection as its tenant sees it: never the adapter or its configuration. */
@@ -14,8 +15,8 @@ export type ConnectionView = typeof Connection.Type
 
 /** `createdAt` in epoch milliseconds; `password` sealed. */
 export interface RouteRow {
-  readonly id: string
-  readonly tenantId: string
+  readonly id: RouteId
+  readonly tenantId: TenantId
   readonly name: string
   readonly isDefault: boolean
   readonly status: "active" | "disabled"

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { RouteId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import { type RouteRow, view } from "./ConnectionView.ts"
 
@@ -16,22 +17,22 @@ export const make = (sql: SqlClient.SqlClient) => {
         VALUES (${row.id}, ${row.tenantId}, ${row.name}, ${row.isDefault}, ${row.status}, ${row.adapter}, ${row.host},
           ${row.port}, ${row.username}, ${row.password}, to_timestamp(${row.createdAt} / 1000.0))`),
 
-    clearDefault: (tenantId: string) =>
+    clearDefault: (tenantId: TenantId) =>
       Effect.orDie(sql`UPDATE route SET is_default = false WHERE tenant_id = ${tenantId} AND is_default`),
 
-    find: (tenantId: string, id: string) =>
+    find: (tenantId: TenantId, id: RouteId) =>
       Effect.map(
         Effect.orDie(sql<RouteRow>`SELECT ${columns} FROM route WHERE tenant_id = ${tenantId} AND id = ${id}`),
         first
       ),
 
-    findDefault: (tenantId: string) =>
+    findDefault: (tenantId: TenantId) =>
       Effect.map(
         Effect.orDie(sql<RouteRow>`SELECT ${columns} FROM route WHERE tenant_id = ${tenantId} AND is_default`),
         first
       ),
 
-    list: (tenantId: string, window: Listing.Window) =>
+    list: (tenantId: TenantId, window: Listing.Window) =>
       Effect.orDie(
         Listing.read(sql, {
           columns,
@@ -43,7 +44,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         })
       ),
 
-    sipById: (id: string) =>
+    sipById: (id: RouteId) =>
       Effect.map(
         Effect.orDie(sql<RouteRow>`
           SELECT ${columns} FROM route WHERE id = ${id} AND adapter = 'sip' AND status = 'active'`),

@@ -4,31 +4,29 @@ import * as Id from "./Id.ts"
 /** Fields of events and of answers, each with its description and an example for the published document. */
 
 /** What an id of this type looks like. */
-export const opaque = (type: Id.Prefix) => `svc_${type}_${"0123456789abcdef".repeat(2)}`
+export const opaque = <P extends Id.Prefix>(type: P): Id.Of<P> =>
+  Id.schema(type).make(`svc_${type}_${"0123456789abcdef".repeat(2)}`)
 
-export const callId = (description = "The call.") => Id.CallId.annotate({ description, examples: [opaque("call")] })
+/** An id of this type. */
+export const id = <P extends Id.Prefix>(type: P, description: string) =>
+  Id.spelled(type).annotate({ description, examples: [opaque(type)] })
 
-export const callIdOrNull = (description: string) =>
-  Schema.NullOr(Id.CallId).annotate({ description, examples: [opaque("call")] })
+export const idOrNull = <P extends Id.Prefix>(type: P, description: string) =>
+  Schema.NullOr(Id.spelled(type)).annotate({ description, examples: [opaque(type)] })
 
-export const legId = (description = "The call's leg.") => Id.LegId.annotate({ description, examples: [opaque("leg")] })
+export const callId = (description = "The call.") => id("call", description)
+export const callIdOrNull = (description: string) => idOrNull("call", description)
+export const legId = (description = "The call's leg.") => id("leg", description)
+export const legIdOrNull = (description: string) => idOrNull("leg", description)
+export const routeId = id("route", "The connection it runs over.")
+export const recordingId = id("rec", "The recording.")
+export const streamId = id("stream", "The media stream.")
+export const conferenceId = id("conf", "The conference.")
+export const memberId = id("member", "The conference member.")
+export const orderId = id("order", "The number order.")
+export const numberIdOrNull = idOrNull("did", "The number; null when there is none.")
 
-export const legIdOrNull = (description: string) =>
-  Schema.NullOr(Id.LegId).annotate({ description, examples: [opaque("leg")] })
-
-export const routeId = Id.RouteId.annotate({ description: "The connection it runs over.", examples: [opaque("route")] })
-export const recordingId = Id.RecordingId.annotate({ description: "The recording.", examples: [opaque("rec")] })
-export const streamId = Id.StreamId.annotate({ description: "The media stream.", examples: [opaque("stream")] })
-export const conferenceId = Id.ConferenceId.annotate({ description: "The conference.", examples: [opaque("conf")] })
-export const memberId = Id.MemberId.annotate({ description: "The conference member.", examples: [opaque("member")] })
-export const orderId = Id.OrderId.annotate({ description: "The number order.", examples: [opaque("order")] })
-
-export const numberIdOrNull = Schema.NullOr(Id.NumberId).annotate({
-  description: "The number; null when there is none.",
-  examples: [opaque("did")]
-})
-
-export const conferenceIdOrNull = Schema.NullOr(Id.ConferenceId).annotate({
+export const conferenceIdOrNull = Schema.NullOr(Id.spelled("conf")).annotate({
   description: "The conference that was recorded; null for a call.",
   examples: [null]
 })
@@ -63,18 +61,12 @@ export const oneOf = <const Values extends readonly [string, ...ReadonlyArray<st
 
 export const customerReference = textOrNull("What the call was placed with; null when nothing was.", "order 7")
 
-/** An id of this type. */
-export const id = (type: Id.Prefix, description: string) =>
-  Schema.String.check(Schema.isPattern(Id.pattern(type))).annotate({ description, examples: [opaque(type)] })
-
-export const idOrNull = (type: Id.Prefix, description: string) =>
-  Schema.NullOr(Schema.String.check(Schema.isPattern(Id.pattern(type)))).annotate({
-    description,
-    examples: [opaque(type)]
-  })
-
-export const uuid = (description: string) =>
-  Id.Uuid.annotate({ format: "uuid", description, examples: ["0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d"] })
+/** A UUID of one kind. */
+export const uuid = <Uuid extends string>(schema: Schema.Codec<Uuid, string>, description: string) =>
+  schema
+    .check(Schema.isPattern(Id.uuidPattern))
+    .annotate({ format: "uuid", description, examples: [schema.make(exampleUuid)] })
+export const exampleUuid = "0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d"
 
 export const momentOrNull = (description: string, example: string | null = null) =>
   Schema.NullOr(Moment).annotate({ description: `${description} UTC, milliseconds.`, examples: [example] })

@@ -4,71 +4,126 @@ import { Schema } from "effect"
 /**
  * Identifiers, guide/requests.md#ids: `svc_<type>_<32 hex>` for telephony and money, UUIDs for identity and operations.
  *
+ * Each has a type of its own, so the compiler refuses a leg where a call is meant. The schemas check nothing, because
+ * they read what was stored: `pattern` is for what comes from outside.
+ *
  * New ids are never drawn where decisions are made: they are derived from the `seed` of the input that caused them,
- * so that replaying the journal gives the same ids.
+ * so that folding the journal again gives the same ids.
  */
-const prefixed = (prefix: Prefix) => Schema.String.check(Schema.isPattern(pattern(prefix)))
+export const CallId = Schema.String.pipe(Schema.brand("CallId"))
+export type CallId = typeof CallId.Type
+export const LegId = Schema.String.pipe(Schema.brand("LegId"))
+export type LegId = typeof LegId.Type
+export const RouteId = Schema.String.pipe(Schema.brand("RouteId"))
+export type RouteId = typeof RouteId.Type
+export const SubscriptionId = Schema.String.pipe(Schema.brand("SubscriptionId"))
+export type SubscriptionId = typeof SubscriptionId.Type
+export const NumberId = Schema.String.pipe(Schema.brand("NumberId"))
+export type NumberId = typeof NumberId.Type
+export const OrderId = Schema.String.pipe(Schema.brand("OrderId"))
+export type OrderId = typeof OrderId.Type
+export const LedgerEntryId = Schema.String.pipe(Schema.brand("LedgerEntryId"))
+export type LedgerEntryId = typeof LedgerEntryId.Type
+export const RecordingId = Schema.String.pipe(Schema.brand("RecordingId"))
+export type RecordingId = typeof RecordingId.Type
+export const StreamId = Schema.String.pipe(Schema.brand("StreamId"))
+export type StreamId = typeof StreamId.Type
+export const ConferenceId = Schema.String.pipe(Schema.brand("ConferenceId"))
+export type ConferenceId = typeof ConferenceId.Type
+/** A member of a conference. */
+export const MemberId = Schema.String.pipe(Schema.brand("MemberId"))
+export type MemberId = typeof MemberId.Type
 
-/** The one spelling of an id of this type. */
+/** The ids that begin with `svc_` and a prefix. */
+interface Prefixed {
+  readonly call: CallId
+  readonly leg: LegId
+  readonly route: RouteId
+  readonly sub: SubscriptionId
+  readonly did: NumberId
+  readonly order: OrderId
+  readonly ledger: LedgerEntryId
+  readonly rec: RecordingId
+  readonly stream: StreamId
+  readonly conf: ConferenceId
+  readonly member: MemberId
+}
+export type Prefix = keyof Prefixed
+export type Of<P extends Prefix> = Prefixed[P]
+
+export const TenantId = Schema.String.pipe(Schema.brand("TenantId"))
+export type TenantId = typeof TenantId.Type
+/** A person of a tenant. */
+export const UserId = Schema.String.pipe(Schema.brand("UserId"))
+export type UserId = typeof UserId.Type
+export const ApiKeyId = Schema.String.pipe(Schema.brand("ApiKeyId"))
+export type ApiKeyId = typeof ApiKeyId.Type
+export const EventId = Schema.String.pipe(Schema.brand("EventId"))
+export type EventId = typeof EventId.Type
+export const DeliveryId = Schema.String.pipe(Schema.brand("DeliveryId"))
+export type DeliveryId = typeof DeliveryId.Type
+export const AuditId = Schema.String.pipe(Schema.brand("AuditId"))
+export type AuditId = typeof AuditId.Type
+/** A rule of the operator on what may be dialled. */
+export const DialingRuleId = Schema.String.pipe(Schema.brand("DialingRuleId"))
+export type DialingRuleId = typeof DialingRuleId.Type
+
+/** The ids that are UUIDs, by what they are derived under. */
+interface Uuids {
+  readonly tenant: TenantId
+  readonly member: UserId
+  readonly api_key: ApiKeyId
+  readonly event: EventId
+  readonly audit: AuditId
+  readonly destination_rule: DialingRuleId
+}
+
+/** A command to a carrier. */
+export const CommandId = Schema.String.pipe(Schema.brand("CommandId"))
+export type CommandId = typeof CommandId.Type
+/** Work of the tenant on a leg (a playback, a gather): its media tell its end under this id. */
+export const WorkId = Schema.String.pipe(Schema.brand("WorkId"))
+export type WorkId = typeof WorkId.Type
+
+/** What events are numbered for, and what the journal keeps a state of. */
+export type EntityId = CallId | ConferenceId | OrderId | TenantId
+
+/** The one spelling of an id of this type. The published document shows a pattern only if it has the flag `u`. */
 export const pattern = (type: Prefix): RegExp => new RegExp(`^svc_${type}_[0-9a-f]{32}$`, "u")
-
-/**
- * Wire schemas of the ids; inside the process an id is a string that its field's name explains. The published document
- * shows a pattern only if it has the flag `u`.
- */
-export const CallId = prefixed("call")
-export const LegId = prefixed("leg")
-export const RouteId = prefixed("route")
-export const SubscriptionId = prefixed("sub")
-export const RecordingId = prefixed("rec")
-export const StreamId = prefixed("stream")
-export const ConferenceId = prefixed("conf")
-export const MemberId = prefixed("member")
-export const OrderId = prefixed("order")
-export const NumberId = prefixed("did")
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
-export const Uuid = Schema.String.check(Schema.isPattern(uuidPattern))
 
-/** The prefixes of ids that this service makes. */
-export type Prefix =
-  | "call"
-  | "leg"
-  | "route"
-  | "sub"
-  | "did"
-  | "order"
-  | "ledger"
-  | "rec"
-  | "stream"
-  | "tx"
-  | "amd"
-  | "conf"
-  | "member"
+/** Ids of this type, unchecked. */
+export const schema = <P extends Prefix>(_type: P): Schema.Codec<Of<P>, string> =>
+  Schema.String as unknown as Schema.Codec<Of<P>, string>
+
+/** Ids of this type as they come from outside: in their one spelling. */
+export const spelled = <P extends Prefix>(type: P): Schema.Codec<Of<P>, string> =>
+  schema(type).check(Schema.isPattern(pattern(type)))
 
 const digest = (seed: string, kind: string, index: number) =>
   hash("sha256", `${seed}\u0000${kind}\u0000${index}`, "hex")
 
 /** `svc_<kind>_` and the first 128 bits of SHA-256 over seed, kind and index. */
-export const derive = (seed: string, kind: Prefix, index = 0): string =>
-  `svc_${kind}_${digest(seed, kind, index).slice(0, 32)}`
+export const derive = <P extends Prefix>(seed: string, kind: P, index = 0): Of<P> =>
+  `svc_${kind}_${digest(seed, kind, index).slice(0, 32)}` as Of<P>
 
-/** An opaque 32-hex identity for what never leaves as an id of its own (commands, gathers). */
+/** 32 hex digits, for what never leaves as an id with a prefix. */
 export const deriveOpaque = (seed: string, kind: string, index = 0): string => digest(seed, kind, index).slice(0, 32)
 
 /** A UUID (RFC 9562 version 8) from a seed: of records, from the seed of the request that makes them. */
-export const deriveUuid = (seed: string, kind: string, index = 0): string => {
+export const deriveUuid = <K extends keyof Uuids>(seed: string, kind: K, index = 0): Uuids[K] => {
   const hex = digest(seed, kind, index)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variantOf(hex)}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variantOf(hex)}${hex.slice(17, 20)}-${hex.slice(20, 32)}` as Uuids[K]
 }
 
 /**
  * A UUID that begins with its time (RFC 9562 version 7), `at` in epoch milliseconds; what is random there follows from
  * the seed. Of events, from entity and sequence: rows that were written together stand together in an index.
  */
-export const deriveTimeUuid = (at: number, seed: string, kind: string, index = 0): string => {
+export const deriveTimeUuid = <K extends keyof Uuids>(at: number, seed: string, kind: K, index = 0): Uuids[K] => {
   const hex = digest(seed, kind, index)
   const time = at.toString(16).padStart(12, "0")
-  return `${time.slice(0, 8)}-${time.slice(8, 12)}-7${hex.slice(13, 16)}-${variantOf(hex)}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return `${time.slice(0, 8)}-${time.slice(8, 12)}-7${hex.slice(13, 16)}-${variantOf(hex)}${hex.slice(17, 20)}-${hex.slice(20, 32)}` as Uuids[K]
 }
 
 const variantOf = (hex: string): string => ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
@@ -77,6 +132,6 @@ const variantOf = (hex: string): string => ((Number.parseInt(hex.slice(16, 17), 
 export const hasPrefix = (type: Prefix, id: string): boolean => id.startsWith(`svc_${type}_`)
 
 /** Is an id of `type`, spelled as this service spells it. Nothing else is looked up, kept or used as a key. */
-export const is = (type: Prefix, id: string): boolean => pattern(type).test(id)
+export const is = <P extends Prefix>(type: P, id: string): id is Of<P> => pattern(type).test(id)
 
 export const isUuid = (id: string): boolean => uuidPattern.test(id)

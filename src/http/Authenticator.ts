@@ -1,4 +1,5 @@
 import { Context, type Effect } from "effect"
+import type { ApiKeyId, TenantId } from "../domain/Id.ts"
 import type { ApiError } from "../domain/ApiError.ts"
 
 /** Who calls, after authentication. */
@@ -6,8 +7,8 @@ export class CurrentKey extends Context.Service<
   CurrentKey,
   {
     /** UUID of the API key's record. */
-    readonly keyId: string
-    readonly tenantId: string
+    readonly keyId: ApiKeyId
+    readonly tenantId: TenantId
     readonly scopes: ReadonlyArray<string>
     readonly name: string
     /** The caller's address as `ClientAddress` knows it. */
@@ -24,6 +25,6 @@ export class Authenticator extends Context.Service<
   {
     /** `credential`: what stood behind `Bearer `. Fails with `invalid_credentials`: unknown, revoked or expired. */
     readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<CurrentKey["Service"], ApiError>
-    readonly tenantStatus: (tenantId: string) => Effect.Effect<"active" | "suspended" | "closed">
+    readonly tenantStatus: (tenantId: TenantId) => Effect.Effect<"active" | "suspended" | "closed">
   }
 >()("trunkline/http/Authenticator") {}

@@ -16,22 +16,26 @@ const matches = (type: Id.Prefix) => Schema.isPattern(Id.pattern(type), { messag
  * An id in a path or a body: another prefix than `svc_<type>_` is a 400. What has the prefix and is no id names nothing:
  * `unknown`, a 404 like for an id that is unknown or another tenant's.
  */
-export const prefixed = (type: Id.Prefix, unknown: Code = "not_found") =>
-  Schema.String.check(
-    Schema.makeFilter(
-      (id: string) => (Id.hasPrefix(type, id) ? undefined : `must be a svc_${type}_ id`),
-      // What is published is the whole form, by the next check.
-      { toJsonSchema: () => ({}) },
-      true
-    ),
-    matches(type).annotate({ "trunkline/code": unknown, message: namesNothing })
-  ).annotate({ examples: [Field.opaque(type)] })
+export const prefixed = <P extends Id.Prefix>(type: P, unknown: Code = "not_found") =>
+  Id.schema(type)
+    .check(
+      Schema.makeFilter(
+        (id: string) => (Id.hasPrefix(type, id) ? undefined : `must be a svc_${type}_ id`),
+        // What is published is the whole form, by the next check.
+        { toJsonSchema: () => ({}) },
+        true
+      ),
+      matches(type).annotate({ "trunkline/code": unknown, message: namesNothing })
+    )
+    .annotate({ examples: [Field.opaque(type)] })
 
 /** An id that a list is filtered by: in any other form a 400. One that is unknown finds nothing. */
-export const filter = (type: Id.Prefix) =>
-  Schema.String.check(matches(type)).annotate({ examples: [Field.opaque(type)] })
+export const filter = <P extends Id.Prefix>(type: P) =>
+  Id.schema(type)
+    .check(matches(type))
+    .annotate({ examples: [Field.opaque(type)] })
 
 /** A record's UUID in a path; what is no UUID names nothing: 404. */
-export const uuid = Schema.String.check(
+export const apiKey = Id.ApiKeyId.check(
   Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: namesNothing })
-).annotate({ format: "uuid", examples: ["0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d"] })
+).annotate({ format: "uuid", examples: [Id.ApiKeyId.make(Field.exampleUuid)] })

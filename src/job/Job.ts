@@ -1,11 +1,12 @@
 import type { Effect } from "effect"
+import type { TenantId } from "../domain/Id.ts"
 
 /** A row that is due: one attempt at the work that it stands for. */
 export interface Due {
   /** What it is about, in the words of its kind: an order's id; for a recurring job its own name. */
   readonly key: string
   /** Null: the service's own. */
-  readonly tenantId: string | null
+  readonly tenantId: TenantId | null
   /** 1 for the first. */
   readonly attempt: number
 }

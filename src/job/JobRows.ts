@@ -1,13 +1,14 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
+import type { TenantId } from "../domain/Id.ts"
 import type { Next } from "./Attempt.ts"
 
 /** A row that was claimed. Attempt and epoch together say whose claim it is: a later one has another attempt. */
 export interface Claimed {
   readonly kind: string
   readonly key: string
-  readonly tenantId: string | null
+  readonly tenantId: TenantId | null
   readonly attempt: number
   readonly epoch: number
   readonly lastError: string | null
@@ -16,7 +17,7 @@ export interface Claimed {
 export interface NewRow {
   readonly kind: string
   readonly key: string
-  readonly tenantId: string | null
+  readonly tenantId: TenantId | null
 }
 
 /** What of a kind there is, for the operator. */
@@ -30,7 +31,7 @@ export interface Standing {
 export interface FailedRow {
   readonly kind: string
   readonly key: string
-  readonly tenantId: string | null
+  readonly tenantId: TenantId | null
   readonly attempts: number
   readonly error: string | null
   readonly failedAt: number

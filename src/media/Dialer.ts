@@ -1,10 +1,11 @@
 import type { SampleRate } from "../audio/SampleRate.ts"
 import * as Tone from "../audio/Tone.ts"
+import type { WorkId } from "../domain/Id.ts"
 import * as Frame from "./Frame.ts"
 import type { MediaEvent } from "./message/MediaMessage.ts"
 
 interface Dialing {
-  readonly id: string
+  readonly id: WorkId
   readonly digits: string
   readonly durationMs: number
   next: number
@@ -34,7 +35,7 @@ export type Dialer = ReturnType<typeof make>
  */
 export const make = (press: (digit: string, durationMs: number) => boolean, emit: (event: MediaEvent) => void) => {
   let queue: Array<Dialing> = []
-  const failed = (id: string, reason: "invalid_digits" | "too_many" | "closed") =>
+  const failed = (id: WorkId, reason: "invalid_digits" | "too_many" | "closed") =>
     emit({ type: "ended", id, status: "failed", reason })
   let toneLeft = 0
   let pauseLeft = 0
@@ -61,7 +62,7 @@ export const make = (press: (digit: string, durationMs: number) => boolean, emit
   }
 
   return {
-    send: (id: string, digits: string, durationMs: number): void => {
+    send: (id: WorkId, digits: string, durationMs: number): void => {
       if (!valid.test(digits)) return failed(id, "invalid_digits")
       if (queue.length >= maxRequests) return failed(id, "too_many")
       queue.push({ id, digits, durationMs: Math.min(longestMs, Math.max(shortestMs, durationMs)), next: 0 })

@@ -1,10 +1,11 @@
+import type { WorkId } from "../domain/Id.ts"
 import * as Frame from "./Frame.ts"
 import type { MediaEvent } from "./message/MediaMessage.ts"
 import type { PlaybackFailure } from "./Protocol.ts"
 import * as RateConverter from "./RateConverter.ts"
 
 interface Playback {
-  readonly id: string
+  readonly id: WorkId
   loopsLeft: number
   /** `null` while the sound is being fetched. */
   sound: Frame.Sound | null
@@ -29,14 +30,14 @@ export const make = (emit: (event: MediaEvent) => void) => {
   let source = Frame.make(8000)
   let isFiltered = false
 
-  const ended = (id: string, status: "completed" | "stopped" | "failed", reason: PlaybackFailure | null = null) =>
+  const ended = (id: WorkId, status: "completed" | "stopped" | "failed", reason: PlaybackFailure | null = null) =>
     emit({ type: "ended", id, status, reason })
 
   const remove = (playback: Playback) => {
     queue = queue.filter((other) => other !== playback)
   }
 
-  const fail = (id: string, reason: PlaybackFailure) => {
+  const fail = (id: WorkId, reason: PlaybackFailure) => {
     const playback = queue.find((waiting) => waiting.id === id && waiting.sound === null)
     if (playback === undefined) return
     remove(playback)
@@ -75,12 +76,12 @@ export const make = (emit: (event: MediaEvent) => void) => {
 
   return {
     /** `loop` is how often the sound is heard in all; less than once is once. */
-    play: (id: string, loop: number): void => {
+    play: (id: WorkId, loop: number): void => {
       if (queue.length >= maxPlaybacks) return ended(id, "failed", "too_many_playbacks")
       queue.push({ id, loopsLeft: Math.max(1, Math.floor(loop)), sound: null, position: 0 })
     },
     /** The sound of a playback that waits for it; ignored when it no longer does. */
-    supply: (id: string, sound: Frame.Sound): void => {
+    supply: (id: WorkId, sound: Frame.Sound): void => {
       if (sound.samples.length === 0) return fail(id, "empty")
       const playback = queue.find((waiting) => waiting.id === id && waiting.sound === null)
       if (playback !== undefined) playback.sound = sound

@@ -1,4 +1,5 @@
 import type { Sound } from "./Frame.ts"
+import type { LegId, WorkId } from "../domain/Id.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import type { PhoneScript } from "./SimulatedPhone.ts"
 
@@ -6,7 +7,7 @@ import type { PhoneScript } from "./SimulatedPhone.ts"
  * The messages between the face of the media plane and its switch, which may live in another thread: plain data that
  * structured cloning copies, but for samples, which both sides share.
  */
-export type LegId = string
+export type { LegId } from "../domain/Id.ts"
 
 /** How a leg reaches its RTP peer, from the session descriptions. */
 export interface RtpRemote {
@@ -44,8 +45,8 @@ export type Command =
   /** A sound takes its place in the queue with its command; it follows in `supply`, or fails in `supply_failed`. */
   | { readonly type: "media"; readonly leg: LegId; readonly media: MediaCommand }
   /** `sound` may be backed by shared memory. */
-  | { readonly type: "supply"; readonly leg: LegId; readonly id: string; readonly sound: Sound }
-  | { readonly type: "supply_failed"; readonly leg: LegId; readonly id: string; readonly reason: PlaybackFailure }
+  | { readonly type: "supply"; readonly leg: LegId; readonly id: WorkId; readonly sound: Sound }
+  | { readonly type: "supply_failed"; readonly leg: LegId; readonly id: WorkId; readonly reason: PlaybackFailure }
   | { readonly type: "close"; readonly leg: LegId }
 
 /** A command that is answered by `opened` or `refused`. */

@@ -4,6 +4,7 @@ import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import type { Caller } from "../audit/Audit.ts"
 import { Connections } from "../connection/Connection.ts"
+import type { NumberId, OrderId, TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
@@ -44,19 +45,19 @@ export class Numbers extends Context.Service<
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
     readonly orders: (
-      tenantId: string,
+      tenantId: TenantId,
       filters: { readonly status?: NumberView.OrderStatus },
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<NumberView.NumberOrderView>>
-    readonly findOrder: (tenantId: string, id: string) => Effect.Effect<NumberView.NumberOrderView, ApiError>
+    readonly findOrder: (tenantId: TenantId, id: OrderId) => Effect.Effect<NumberView.NumberOrderView, ApiError>
     readonly list: (
-      tenantId: string,
+      tenantId: TenantId,
       filters: NumberRepo.NumberFilters,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<NumberView.PhoneNumberView>>
-    readonly find: (tenantId: string, id: string) => Effect.Effect<NumberView.PhoneNumberView, ApiError>
+    readonly find: (tenantId: TenantId, id: NumberId) => Effect.Effect<NumberView.PhoneNumberView, ApiError>
     /** An active number of this tenant. */
-    readonly owned: (tenantId: string, phoneNumber: string) => Effect.Effect<boolean>
+    readonly owned: (tenantId: TenantId, phoneNumber: string) => Effect.Effect<boolean>
     readonly byDialled: (phoneNumber: string) => Effect.Effect<NumberRepo.Owner | null>
     /** Adds to the inventory or changes what is there: all entries or, with 400 naming the number, none. */
     readonly importInventory: (entries: ReadonlyArray<Inventory.InventoryEntry>) => Effect.Effect<void, ApiError>

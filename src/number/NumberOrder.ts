@@ -18,7 +18,7 @@ export interface OrderRequest {
   readonly phoneNumbers: ReadonlyArray<string>
   readonly countryCode: string
   readonly numberType: NumberView.NumberType
-  readonly routeId: string | null
+  readonly routeId: Id.RouteId | null
   readonly customerReference: string | null
 }
 

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { NumberId, OrderId, RouteId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import type {
   AvailableNumberView,
@@ -17,14 +18,14 @@ export interface NumberFilters {
   readonly countryCode?: string
   readonly numberType?: NumberType
   readonly phoneNumber?: string
-  readonly routeId?: string
+  readonly routeId?: RouteId
 }
 
 /** Who a dialled number belongs to. `routeId` null: the tenant's default. */
 export interface Owner {
-  readonly tenantId: string
-  readonly numberId: string
-  readonly routeId: string | null
+  readonly tenantId: TenantId
+  readonly numberId: NumberId
+  readonly routeId: RouteId | null
   readonly status: NumberStatus
 }
 
@@ -57,7 +58,7 @@ export const make = (sql: SqlClient.SqlClient) => {
      * Claims numbers for an order, as `pending`; gives those that were claimed. One that has a living owner by now is
      * not. In the order of their digits, so that two orders of the same numbers never wait for each other.
      */
-    claim: (order: OrderRow, entries: ReadonlyArray<AvailableNumberView & { readonly id: string }>) =>
+    claim: (order: OrderRow, entries: ReadonlyArray<AvailableNumberView & { readonly id: NumberId }>) =>
       Effect.map(
         Effect.orDie(sql<{ readonly phone: string }>`
           INSERT INTO phone_number (id, tenant_id, phone_number, country_code, number_type, status, route_id, features,
@@ -74,7 +75,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       ),
 
     /** Locks the tenant's balance for a debit that must be covered; null for an unknown tenant. */
-    lockFunds: (tenantId: string) =>
+    lockFunds: (tenantId: TenantId) =>
       Effect.map(
         Effect.orDie(sql<{ readonly cents: number }>`
           SELECT (balance_cents + credit_limit_cents)::float8 AS cents FROM balance WHERE tenant_id = ${tenantId} FOR UPDATE`),
@@ -82,18 +83,18 @@ export const make = (sql: SqlClient.SqlClient) => {
       ),
 
     /** Locks a pending order; null when it is finished. */
-    lockPending: (id: string) =>
+    lockPending: (id: OrderId) =>
       Effect.map(
         Effect.orDie(sql<OrderRow>`
           SELECT ${orderColumns} FROM number_order WHERE id = ${id} AND status = 'pending' FOR UPDATE`),
         (rows) => rows[0] ?? null
       ),
 
-    ofOrder: (orderId: string) =>
+    ofOrder: (orderId: OrderId) =>
       Effect.orDie(sql<NumberRow>`
         SELECT ${numberColumns} FROM phone_number WHERE order_id = ${orderId} AND status = 'pending' ORDER BY phone_number`),
 
-    settle: (ids: ReadonlyArray<string>, status: "active" | "failed", at: number) =>
+    settle: (ids: ReadonlyArray<NumberId>, status: "active" | "failed", at: number) =>
       Effect.orDie(sql`
         UPDATE phone_number SET status = ${status}, updated_at = to_timestamp(${at}::float8 / 1000.0),
           activated_at = CASE WHEN ${status}::text = 'active' THEN to_timestamp(${at}::float8 / 1000.0) END,
@@ -101,7 +102,7 @@ export const make = (sql: SqlClient.SqlClient) => {
         WHERE id = ANY(${ids}::text[])`),
 
     finishOrder: (
-      id: string,
+      id: OrderId,
       fields: {
         readonly status: OrderStatus
         readonly phoneNumbers: ReadonlyArray<OrderedNumberView>
@@ -114,14 +115,14 @@ export const make = (sql: SqlClient.SqlClient) => {
           refunded_cents = ${fields.refundedCents}, completed_at = to_timestamp(${fields.at} / 1000.0)
         WHERE id = ${id}`),
 
-    findOrder: (tenantId: string, id: string) =>
+    findOrder: (tenantId: TenantId, id: OrderId) =>
       Effect.map(
         Effect.orDie(sql<OrderRow>`
           SELECT ${orderColumns} FROM number_order WHERE tenant_id = ${tenantId} AND id = ${id}`),
         (rows) => rows[0] ?? null
       ),
 
-    listOrders: (tenantId: string, filters: { readonly status?: OrderStatus }, window: Listing.Window) =>
+    listOrders: (tenantId: TenantId, filters: { readonly status?: OrderStatus }, window: Listing.Window) =>
       Effect.orDie(
         Listing.read(sql, {
           columns: orderColumns,
@@ -136,14 +137,14 @@ export const make = (sql: SqlClient.SqlClient) => {
         })
       ),
 
-    find: (tenantId: string, id: string) =>
+    find: (tenantId: TenantId, id: NumberId) =>
       Effect.map(
         Effect.orDie(sql<NumberRow>`
           SELECT ${numberColumns} FROM phone_number WHERE tenant_id = ${tenantId} AND id = ${id}`),
         (rows) => rows[0] ?? null
       ),
 
-    list: (tenantId: string, filters: NumberFilters, window: Listing.Window) => {
+    list: (tenantId: TenantId, filters: NumberFilters, window: Listing.Window) => {
       const { countryCode, numberType, phoneNumber, routeId, status } = filters
       const where = sql.and([
         sql`tenant_id = ${tenantId}`,

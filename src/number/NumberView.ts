@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import * as Field from "../domain/Field.ts"
+import type { NumberId, OrderId, RouteId, TenantId } from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 
 export const numberTypes = ["local", "toll_free", "mobile", "national"] as const
@@ -104,8 +105,8 @@ export type PhoneNumberView = typeof PhoneNumber.Type
 
 /** Times in epoch milliseconds. */
 export interface OrderRow {
-  readonly id: string
-  readonly tenantId: string
+  readonly id: OrderId
+  readonly tenantId: TenantId
   readonly status: OrderStatus
   readonly countryCode: string
   readonly numberType: NumberType
@@ -113,24 +114,24 @@ export interface OrderRow {
   readonly upfrontCostCents: number
   readonly monthlyCostCents: number
   readonly refundedCents: number
-  readonly routeId: string | null
+  readonly routeId: RouteId | null
   readonly customerReference: string | null
   readonly createdAt: number
   readonly completedAt: number | null
 }
 
 export interface NumberRow {
-  readonly id: string
+  readonly id: NumberId
   readonly phoneNumber: string
   readonly countryCode: string
   readonly numberType: NumberType
   readonly status: NumberStatus
   readonly name: string | null
-  readonly routeId: string | null
+  readonly routeId: RouteId | null
   readonly features: ReadonlyArray<string>
   readonly customerReference: string | null
   readonly tags: ReadonlyArray<string>
-  readonly orderId: string | null
+  readonly orderId: OrderId | null
   readonly upfrontCostCents: number
   readonly monthlyCostCents: number
   readonly nextRenewalAt: number | null

@@ -13,7 +13,7 @@ import type { NumberRow, OrderedNumberView, OrderRow } from "./NumberView.ts"
 
 /** What was decided about an order, and who has to hear of it. */
 export interface Activated {
-  readonly tenantId: string
+  readonly tenantId: Id.TenantId
   readonly phoneNumbers: ReadonlyArray<string>
 }
 
@@ -34,7 +34,7 @@ export const make = (needs: {
 }) => {
   const { inventory, journal, repo, sql } = needs
 
-  const finish = Effect.fn("OrderActivation.finish")(function* (orderId: string) {
+  const finish = Effect.fn("OrderActivation.finish")(function* (orderId: Id.OrderId) {
     const at = yield* Clock.currentTimeMillis
     const done = yield* Effect.gen(function* () {
       const order = yield* repo.lockPending(orderId)
@@ -84,7 +84,8 @@ export const make = (needs: {
     timeoutMs: 30_000,
     // About eight hours, then an operator has to look.
     retry: { attempts: 100, firstMs: 5_000, maxMs: 300_000 },
-    run: ({ key }) => finish(key)
+    // The key is the order.
+    run: ({ key }) => finish(Id.OrderId.make(key))
   } satisfies Job
 }
 

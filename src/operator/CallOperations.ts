@@ -21,12 +21,12 @@ export const make = Effect.gen(function* () {
   const journal = yield* Journal
   const calls = yield* Calls
 
-  const events = (callId: string) =>
+  const events = (callId: Id.CallId) =>
     sql<CallTimeline.StoredEvent>`
       SELECT id, sequence, type, (extract(epoch FROM occurred_at) * 1000)::float8 AS "occurredAt", body
       FROM event WHERE entity_id = ${callId} ORDER BY sequence LIMIT ${rowLimit}`
 
-  const deliveries = (callId: string) =>
+  const deliveries = (callId: Id.CallId) =>
     sql<CallTimeline.Delivery>`
       SELECT d.event_id AS "eventId", d.id AS "deliveryId", d.destination AS endpoint, d.attempt_no AS "attemptNo", d.status,
         d.response_status_code AS "responseStatusCode", d.error_message AS "errorMessage",
@@ -35,7 +35,7 @@ export const make = Effect.gen(function* () {
       FROM event e JOIN webhook_delivery d ON d.event_id = e.id
       WHERE e.entity_id = ${callId} ORDER BY d.ordinal LIMIT ${rowLimit}`
 
-  const show = Effect.fn("CallOperations.show")(function* (callId: string) {
+  const show = Effect.fn("CallOperations.show")(function* (callId: Id.CallId) {
     const entity = yield* journal.find(callId)
     if (entity === null || entity.kind !== "call") return yield* ApiError.of("not_found", `no call ${callId}`)
     return CallTimeline.make(
@@ -47,7 +47,7 @@ export const make = Effect.gen(function* () {
   })
 
   return [
-    Operation.make("call/show", Schema.Struct({ call_id: Id.CallId }), ({ call_id }) => show(call_id)),
+    Operation.make("call/show", Schema.Struct({ call_id: Id.spelled("call") }), ({ call_id }) => show(call_id)),
     Operation.make(
       "call/list",
       Schema.Struct({

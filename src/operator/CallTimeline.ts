@@ -1,11 +1,12 @@
 import * as Upgrade from "../call/Upgrade.ts"
-import type { Json, StoredEntity, StoredInput } from "../store/Journal.ts"
+import type { CallId, DeliveryId, EventId, TenantId } from "../domain/Id.ts"
+import type { Json, StoredInput, StoredOf } from "../store/Journal.ts"
 import * as Replay from "./Replay.ts"
 
 /** A row of `webhook_delivery` as the timeline shows it; times are epoch milliseconds. */
 export interface Delivery {
-  readonly eventId: string
-  readonly deliveryId: string
+  readonly eventId: EventId
+  readonly deliveryId: DeliveryId
   readonly endpoint: string
   readonly attemptNo: number
   readonly status: string
@@ -16,7 +17,7 @@ export interface Delivery {
 }
 
 export interface StoredEvent {
-  readonly id: string
+  readonly id: EventId
   readonly sequence: number
   readonly type: string
   readonly occurredAt: number
@@ -29,14 +30,14 @@ export interface StoredEvent {
  * the deliveries of each event.
  */
 export interface CallTimeline {
-  readonly callId: string
-  readonly tenantId: string
+  readonly callId: CallId
+  readonly tenantId: TenantId
   readonly seq: number
   readonly settled: boolean
   readonly stored: Json
   readonly steps: ReadonlyArray<Replay.Step & { readonly eventSequences: ReadonlyArray<number> }>
   readonly events: ReadonlyArray<{
-    readonly id: string
+    readonly id: EventId
     readonly sequence: number
     readonly type: string
     readonly occurredAt: number
@@ -50,7 +51,7 @@ export interface CallTimeline {
 
 /** Pure. What was committed after `entity` was read (later inputs, events, deliveries of them) is left out. */
 export const make = (
-  entity: StoredEntity,
+  entity: StoredOf<"call">,
   allInputs: ReadonlyArray<StoredInput>,
   allEvents: ReadonlyArray<StoredEvent>,
   deliveries: ReadonlyArray<Delivery>

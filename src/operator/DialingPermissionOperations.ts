@@ -2,6 +2,7 @@ import { Clock, Effect, Schema } from "effect"
 import { DialingPermissions, type Rule, type RuleKind } from "../account/DialingPermissions.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
+import { DialingRuleId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import { Tenants } from "../tenant/Tenant.ts"
@@ -73,7 +74,7 @@ export const make = Effect.gen(function* () {
     add("destinations/block-prefix"),
     Operation.make(
       "destinations/remove",
-      Schema.Struct({ id: Schema.String }),
+      Schema.Struct({ id: DialingRuleId }),
       Effect.fnUntraced(function* ({ id }) {
         const rule = (yield* permissions.list).find((each) => each.id === id)
         if (rule === undefined) return yield* ApiError.of("not_found", `no destination rule ${id}`)

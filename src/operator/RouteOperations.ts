@@ -1,13 +1,14 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Connections } from "../connection/Connection.ts"
+import type { RouteId, TenantId } from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import { Tenants } from "../tenant/Tenant.ts"
 import * as Operation from "./Operation.ts"
 
 /** A route with its configuration: what the tenant does not see, and without the password. */
 interface Row {
-  readonly id: string
+  readonly id: RouteId
   readonly name: string
   readonly is_default: boolean
   readonly status: string
@@ -25,7 +26,7 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const connections = yield* Connections
 
-  const routes = (tenantId: string) =>
+  const routes = (tenantId: TenantId) =>
     Effect.orDie(sql<Row>`
       SELECT id, name, is_default, status, adapter, host, port, username, password IS NOT NULL AS has_password,
         (extract(epoch FROM created_at) * 1000)::float8 AS created_at

@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import { Accounts, type Operator } from "../account/Account.ts"
 import { Billing } from "../billing/Billing.ts"
 import { Calls } from "../call/Call.ts"
+import type { TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { Tenants } from "../tenant/Tenant.ts"
 import * as Operation from "./Operation.ts"
@@ -44,7 +45,7 @@ export const make = Effect.gen(function* () {
   })
 
   /** The account ignores a change of status that does not apply (a closed tenant stays closed): say so. */
-  const expect = (tenantId: string, wanted: "active" | "suspended") =>
+  const expect = (tenantId: TenantId, wanted: "active" | "suspended") =>
     Effect.flatMap(accounts.overview(tenantId), ({ status }) =>
       status === wanted ? Effect.void : Effect.fail(ApiError.of("conflict", `the tenant is ${status}`))
     )
@@ -52,7 +53,7 @@ export const make = Effect.gen(function* () {
   /** Changes the tenant, then shows it. */
   const change =
     <E, Input extends { readonly tenant: string }>(
-      apply: (tenantId: string, input: Input) => Effect.Effect<unknown, E>
+      apply: (tenantId: TenantId, input: Input) => Effect.Effect<unknown, E>
     ) =>
     (input: Input) =>
       tenants.findByReference(input.tenant).pipe(

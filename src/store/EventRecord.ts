@@ -7,10 +7,10 @@ import type { EventRow } from "./Journal.ts"
 /** A public event as its row: the id follows from time, entity and sequence, the body is its envelope, rendered once. */
 export const make = (
   of: {
-    readonly tenantId: string
-    readonly entityId: string
+    readonly tenantId: Id.TenantId
+    readonly entityId: Id.EntityId
     /** Null: for subscriptions of the whole tenant only. */
-    readonly routeId: string | null
+    readonly routeId: Id.RouteId | null
     readonly occurredAt: number
   },
   sequence: number,

@@ -1,4 +1,14 @@
 import { Context, type Effect } from "effect"
+import type {
+  AuditId,
+  CallId,
+  ConferenceId,
+  EntityId,
+  EventId,
+  LedgerEntryId,
+  RouteId,
+  TenantId
+} from "../domain/Id.ts"
 import type { ListWrite } from "./ListTable.ts"
 
 /**
@@ -10,11 +20,16 @@ import type { ListWrite } from "./ListTable.ts"
  */
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
 
+/** An entity by its kind. An account is its tenant's, and known by its id. */
+type Entity =
+  | { readonly kind: "call"; readonly id: CallId }
+  | { readonly kind: "conference"; readonly id: ConferenceId }
+  | { readonly kind: "account"; readonly id: TenantId }
+export type Kind = Entity["kind"]
+
 /** The new state of an entity and the input that made it. */
-export interface EntityWrite {
-  readonly id: string
-  readonly kind: "call" | "conference" | "account"
-  readonly tenantId: string
+export type EntityWrite = Entity & {
+  readonly tenantId: TenantId
   /** 1, 2, 3 …; a gap or a repetition is a fault. */
   readonly seq: number
   /** Terminal, rated, nothing pending: recovery need not rebuild it. */
@@ -31,21 +46,21 @@ export interface EntityWrite {
 
 /** A public event; `body` is the rendered envelope, stored once, the same bytes on every attempt. */
 export interface EventRow {
-  readonly id: string
-  readonly tenantId: string
+  readonly id: EventId
+  readonly tenantId: TenantId
   /** What `sequence` counts for, and the delivery lane. */
-  readonly entityId: string
+  readonly entityId: EntityId
   readonly sequence: number
   readonly type: string
-  readonly routeId: string | null
+  readonly routeId: RouteId | null
   readonly occurredAt: number
   readonly body: string
 }
 
 /** An amount, keyed by its cause: the same cause never moves money twice. Negative: a debit. */
 export interface MoneyRow {
-  readonly id: string
-  readonly tenantId: string
+  readonly id: LedgerEntryId
+  readonly tenantId: TenantId
   readonly cause: string
   readonly type:
     | "topup"
@@ -85,8 +100,8 @@ export interface Receipt {
 }
 
 export interface AuditRow {
-  readonly id: string
-  readonly tenantId: string
+  readonly id: AuditId
+  readonly tenantId: TenantId
   readonly at: number
   readonly actor: {
     readonly type: "api_key" | "user" | "system" | "operator"
@@ -126,14 +141,12 @@ export interface Committed {
 export interface WebhookEndpointRef {
   /** Subscription id, or `failover:` and the tenant's id: the column `destination`. */
   readonly endpoint: string
-  readonly tenantId: string
+  readonly tenantId: TenantId
   readonly partition: number
 }
 
-export interface StoredEntity {
-  readonly id: string
-  readonly kind: string
-  readonly tenantId: string
+export type StoredEntity = Entity & {
+  readonly tenantId: TenantId
   /** Its tenant's home. */
   readonly partition: number
   readonly seq: number
@@ -141,6 +154,8 @@ export interface StoredEntity {
   readonly stateVersion: number
   readonly state: Json
 }
+
+export type StoredOf<K extends Kind> = Extract<StoredEntity, { readonly kind: K }>
 
 export interface StoredInput {
   readonly seq: number
@@ -181,9 +196,9 @@ export class Journal extends Context.Service<
     readonly onDeliveries: (listener: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void) => Effect.Effect<void>
     /** Milliseconds since the database was last reachable while somebody waited; 0 when all is well. */
     readonly unavailableForMs: Effect.Effect<number>
-    readonly find: (entityId: string) => Effect.Effect<StoredEntity | null>
-    readonly unsettled: (kind: EntityWrite["kind"], partition: number) => Effect.Effect<ReadonlyArray<StoredEntity>>
-    readonly inputs: (entityId: string) => Effect.Effect<ReadonlyArray<StoredInput>>
+    readonly find: (entityId: EntityId) => Effect.Effect<StoredEntity | null>
+    readonly unsettled: <K extends Kind>(kind: K, partition: number) => Effect.Effect<ReadonlyArray<StoredOf<K>>>
+    readonly inputs: (entityId: EntityId) => Effect.Effect<ReadonlyArray<StoredInput>>
     /** The partitions that this process holds now. */
     readonly partitions: () => ReadonlyArray<number>
     /** Told once of each partition that is lost to another process; what lives there must stop. Must not fail. */

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { StoredEntity, StoredInput } from "./Journal.ts"
+import type { EntityId } from "../domain/Id.ts"
+import type { Kind, StoredEntity, StoredInput, StoredOf } from "./Journal.ts"
 
 /** What the journal holds, read as it is. A failed read dies. */
 export const make = (sql: SqlClient.SqlClient) => {
@@ -8,17 +9,17 @@ export const make = (sql: SqlClient.SqlClient) => {
     state`
 
   return {
-    find: Effect.fn("Journal.find")(function* (entityId: string) {
+    find: Effect.fn("Journal.find")(function* (entityId: EntityId) {
       const rows = yield* Effect.orDie(sql<StoredEntity>`SELECT ${entity} FROM entity WHERE id = ${entityId}`)
       return rows[0] ?? null
     }),
 
-    unsettled: Effect.fn("Journal.unsettled")((kind: string, partition: number) =>
-      Effect.orDie(sql<StoredEntity>`
+    unsettled: Effect.fn("Journal.unsettled")(<K extends Kind>(kind: K, partition: number) =>
+      Effect.orDie(sql<StoredOf<K>>`
         SELECT ${entity} FROM entity WHERE partition = ${partition} AND kind = ${kind} AND NOT settled`)
     ),
 
-    inputs: Effect.fn("Journal.inputs")((entityId: string) =>
+    inputs: Effect.fn("Journal.inputs")((entityId: EntityId) =>
       Effect.orDie(sql<StoredInput>`
         SELECT seq::int AS seq, (extract(epoch FROM at) * 1000)::float8 AS at, seed, machine_version AS "machineVersion", input
         FROM journal WHERE entity_id = ${entityId} ORDER BY seq`)

@@ -3,6 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
 import type { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
+import type { UserId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 import type { Jobs } from "../job/Jobs.ts"
@@ -55,7 +56,7 @@ export const make = Effect.fnUntraced(function* (needs: {
   )
 
   /** A new token of a member; gives it in clear, for `post`. */
-  const issue = Effect.fnUntraced(function* (memberId: string, at: number) {
+  const issue = Effect.fnUntraced(function* (memberId: UserId, at: number) {
     const token = Buffer.from(entropy.bytes(32)).toString("base64url")
     yield* repo.insertToken({ hash: hashOf(token), memberId, at, expiresAt: at + lifetimeMs })
     return token

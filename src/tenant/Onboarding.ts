@@ -1,9 +1,10 @@
 import { Context, type Effect } from "effect"
+import type { ApiKeyId, TenantId } from "../domain/Id.ts"
 import type { AuditRow, EntityWrite, MoneyRow } from "../store/Journal.ts"
 
 /** A tenant being signed up: its row exists in the transaction, nothing else does yet. */
 export interface NewTenant {
-  readonly id: string
+  readonly id: TenantId
   readonly at: number
   /** Of the signup; ids of what is made for the tenant are derived from it. */
   readonly seed: string
@@ -15,7 +16,7 @@ export interface Opened {
   readonly money: ReadonlyArray<MoneyRow>
   readonly audit: ReadonlyArray<AuditRow>
   readonly apiKey: {
-    readonly id: string
+    readonly id: ApiKeyId
     readonly prefix: string
     readonly scopes: ReadonlyArray<string>
     readonly plaintext: string
@@ -31,8 +32,8 @@ export class Onboarding extends Context.Service<
     /** Balance, first key, default route; inside signup's transaction, so that there is no half a tenant. */
     readonly open: (tenant: NewTenant) => Effect.Effect<Opened>
     /** Lifts a suspension for a missing verification, and no other. */
-    readonly verified: (tenantId: string) => Effect.Effect<void>
+    readonly verified: (tenantId: TenantId) => Effect.Effect<void>
     /** Suspends an active tenant for a missing verification. */
-    readonly unverified: (tenantId: string) => Effect.Effect<void>
+    readonly unverified: (tenantId: TenantId) => Effect.Effect<void>
   }
 >()("trunkline/tenant/Onboarding") {}

@@ -54,7 +54,7 @@ export const make = Effect.fnUntraced(function* (needs: {
   readonly entropy: Entropy["Service"]
   readonly vault: Vault["Service"]
   readonly verification: {
-    readonly issue: (memberId: string, at: number) => Effect.Effect<string>
+    readonly issue: (memberId: Id.UserId, at: number) => Effect.Effect<string>
     readonly post: (letter: { readonly email: string; readonly firstName: string; readonly token: string }) => void
   }
 }) {

@@ -2,6 +2,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
+import type { TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { Egress } from "../egress/Egress.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
@@ -34,7 +35,7 @@ export class Tenants extends Context.Service<
     readonly verifyEmail: (token: string, ip: string | null) => Effect.Effect<Rendered, ApiError>
     /** 202 and `{}` for every address. */
     readonly resendVerification: (email: string) => Effect.Effect<Rendered>
-    readonly find: (tenantId: string) => Effect.Effect<TenantView.TenantView, ApiError>
+    readonly find: (tenantId: TenantId) => Effect.Effect<TenantView.TenantView, ApiError>
     /** By id or slug, for the operator. */
     readonly findByReference: (reference: string) => Effect.Effect<TenantView.TenantView, ApiError>
     /** All tenants, newest first, for the operator. */
@@ -49,7 +50,7 @@ export class Tenants extends Context.Service<
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
     /** Told when a tenant's failover URL or secret changed (whoever keeps them in memory). Must not fail. */
-    readonly onFailoverChanged: (listener: (tenantId: string) => void) => void
+    readonly onFailoverChanged: (listener: (tenantId: TenantId) => void) => void
     /** One pass of the seven-day rule; it also runs by itself every hour. */
     readonly sweep: Effect.Effect<void>
   }
@@ -73,7 +74,7 @@ export class Tenants extends Context.Service<
           baseUrl: options.baseUrl
         })
         const signup = yield* Signup.make({ ...shared, verification })
-        const listeners: Array<(tenantId: string) => void> = []
+        const listeners: Array<(tenantId: TenantId) => void> = []
 
         const checkUrl = (url: string | null) => {
           const fault = url === null ? null : egress.refuse(url)

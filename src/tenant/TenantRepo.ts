@@ -1,9 +1,10 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { TenantId, UserId } from "../domain/Id.ts"
 import type { TenantRow } from "./TenantView.ts"
 
 export interface NewTenantRow {
-  readonly id: string
+  readonly id: TenantId
   readonly name: string
   readonly legalName: string | null
   readonly country: string | null
@@ -17,8 +18,8 @@ export interface NewTenantRow {
 }
 
 export interface OwnerRow {
-  readonly id: string
-  readonly tenantId: string
+  readonly id: UserId
+  readonly tenantId: TenantId
   readonly email: string
   readonly passwordHash: string
   readonly firstName: string
@@ -70,7 +71,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     emailUsed: (email: string) =>
       Effect.map(Effect.orDie(sql`SELECT 1 FROM member WHERE email = ${email}`), (rows) => rows.length > 0),
 
-    find: (id: string) =>
+    find: (id: TenantId) =>
       Effect.map(
         Effect.orDie(sql<TenantRow>`SELECT ${columns} FROM tenant WHERE id = ${id}`),
         (rows) => rows[0] ?? null
@@ -88,7 +89,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       Effect.orDie(sql<TenantRow>`
         SELECT ${columns} FROM tenant ORDER BY created_at DESC, id LIMIT ${window.limit} OFFSET ${window.offset}`),
 
-    setFailover: (id: string, url: string | null, sealedSecret: string | null, at: number) =>
+    setFailover: (id: TenantId, url: string | null, sealedSecret: string | null, at: number) =>
       Effect.orDie(sql`
         UPDATE tenant SET webhook_failover_url = ${url}, webhook_failover_secret = ${sealedSecret},
           updated_at = to_timestamp(${at} / 1000.0)
@@ -96,7 +97,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
     insertToken: (token: {
       readonly hash: string
-      readonly memberId: string
+      readonly memberId: UserId
       readonly at: number
       readonly expiresAt: number
     }) =>
@@ -111,7 +112,7 @@ export const make = (sql: SqlClient.SqlClient) => {
      */
     useToken: (hash: string, at: number) =>
       Effect.map(
-        Effect.orDie(sql<{ readonly memberId: string; readonly tenantId: string }>`
+        Effect.orDie(sql<{ readonly memberId: UserId; readonly tenantId: TenantId }>`
           WITH used AS (
             UPDATE email_token SET used_at = to_timestamp(${at} / 1000.0)
             WHERE token_hash = ${hash} AND purpose = 'verify_email' AND used_at IS NULL
@@ -128,7 +129,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
     unverified: (email: string) =>
       Effect.map(
-        Effect.orDie(sql<{ readonly id: string; readonly firstName: string }>`
+        Effect.orDie(sql<{ readonly id: UserId; readonly firstName: string }>`
           SELECT id::text AS id, first_name AS "firstName" FROM member
           WHERE email = ${email} AND email_verified_at IS NULL`),
         (rows) => rows[0] ?? null
@@ -137,7 +138,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     /** Active tenants whose owner signed up before `before` and has not verified. */
     overdue: (before: number) =>
       Effect.map(
-        Effect.orDie(sql<{ readonly id: string }>`
+        Effect.orDie(sql<{ readonly id: TenantId }>`
           SELECT t.id::text AS id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
           WHERE t.status = 'active' AND m.created_at < to_timestamp(${before} / 1000.0)
           GROUP BY t.id HAVING bool_and(m.email_verified_at IS NULL) ORDER BY t.id`),
@@ -146,7 +147,7 @@ export const make = (sql: SqlClient.SqlClient) => {
 
     /** Tenants that are suspended although their owner has verified: a process died between the two commits. */
     verifiedButSuspended: Effect.map(
-      Effect.orDie(sql<{ readonly id: string }>`
+      Effect.orDie(sql<{ readonly id: TenantId }>`
         SELECT DISTINCT t.id::text AS id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
         WHERE t.status = 'suspended' AND t.suspension_reason = 'email_unverified' AND m.email_verified_at IS NOT NULL`),
       (rows) => rows.map((row) => row.id)

@@ -1,12 +1,13 @@
 import { Schema } from "effect"
 import * as Field from "../domain/Field.ts"
+import { ApiKeyId, TenantId, UserId } from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 
 const statuses = ["active", "suspended", "closed"] as const
 
 /** The `tenant` object of `GET /v1/account`, guide/tenants.md#the-account. */
 export const Tenant = Schema.Struct({
-  id: Field.uuid("The workspace."),
+  id: Field.uuid(TenantId, "The workspace."),
   name: Field.text("As given at signup.", "Acme"),
   slug: Field.text("The name as the operator's commands take it; unique.", "acme"),
   status: Field.oneOf("A suspended workspace sees its account, and nothing else.", statuses),
@@ -34,7 +35,7 @@ const exampleSecret = "whsec_…"
 export const SignedUp = Schema.Struct({
   tenant: TenantRef,
   user: Schema.Struct({
-    id: Field.uuid("The member."),
+    id: Field.uuid(UserId, "The member."),
     email: Field.text("As given.", "ada@example.com"),
     first_name: Field.text("As given.", "Ada"),
     last_name: Field.text("As given.", "Lovelace"),
@@ -42,7 +43,7 @@ export const SignedUp = Schema.Struct({
     email_verified: Field.flag("False until the link in the mail was used.", false)
   }).annotate({ description: "The workspace's first member." }),
   api_key: Schema.Struct({
-    id: Field.uuid("The key's record."),
+    id: Field.uuid(ApiKeyId, "The key's record."),
     prefix: Field.text("The first characters of the key; safe to show.", "svc_live_q1w2e3r"),
     scopes: Field.texts("What the key may do.", ["*"])
   }).annotate({ description: "The workspace's first API key." }),
@@ -68,7 +69,7 @@ export const FailoverChanged = Schema.Struct({
 
 /** Times in epoch milliseconds. */
 export interface TenantRow {
-  readonly id: string
+  readonly id: TenantId
   readonly name: string
   readonly slug: string
   readonly status: TenantView["status"]

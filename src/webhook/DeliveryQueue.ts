@@ -1,3 +1,4 @@
+import type * as Id from "../domain/Id.ts"
 import * as DeliveryId from "../store/DeliveryId.ts"
 
 /**
@@ -15,10 +16,10 @@ export const depth = 256
 
 /** A claimed row with all that an attempt needs. */
 export interface Delivery {
-  readonly id: string
+  readonly id: Id.DeliveryId
   /** Subscription id, or `failover:` and the tenant's id: the column `destination`. */
   readonly endpoint: string
-  readonly eventId: string
+  readonly eventId: Id.EventId
   /** This attempt, from 1; the same again when an attempt's outcome was lost. */
   readonly attemptNo: number
   /** The event's entity while this is the first try, else null. */
@@ -32,7 +33,7 @@ export interface Delivery {
 
 /** A row of `claim`'s answer: `id` null for an endpoint that got nothing. */
 export interface ClaimedRow extends Omit<Delivery, "id"> {
-  readonly id: string | null
+  readonly id: Id.DeliveryId | null
   /** Due rows seen, claimed or not. */
   readonly due: number
 }
@@ -108,8 +109,8 @@ export interface Due {
 
 /** What an attempt came to, as the statements take it. */
 export interface Outcome {
-  readonly id: string
-  readonly eventId: string
+  readonly id: Id.DeliveryId
+  readonly eventId: Id.EventId
   readonly attemptNo: number
   readonly status: "succeeded" | "failed" | "queued"
   readonly retryAfterMs: number | null

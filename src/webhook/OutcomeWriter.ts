@@ -2,6 +2,7 @@ import { Deferred, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Batches from "../store/Batches.ts"
+import type { EventId } from "../domain/Id.ts"
 import * as CommitStatement from "../store/CommitStatement.ts"
 import type { WebhookEndpointRef } from "../store/Journal.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
@@ -34,7 +35,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const sql = yield* SqlClient.SqlClient
 
   const conclude = (outcomes: ReadonlyArray<DeliveryQueue.Outcome>) =>
-    sql.unsafe<{ readonly eventId: string }>(DeliveryQueue.conclude, [CommitStatement.encode(outcomes)])
+    sql.unsafe<{ readonly eventId: EventId }>(DeliveryQueue.conclude, [CommitStatement.encode(outcomes)])
 
   const attempt = (outcomes: ReadonlyArray<DeliveryQueue.Outcome>): Effect.Effect<void, SqlError> =>
     outcomes.every(({ status }) => status === "succeeded")
@@ -82,7 +83,7 @@ const finish = (batch: ReadonlyArray<Waiting>): void => {
 /** Inside the transaction that made the last deliveries of these events fail; answers the endpoints to wake. */
 export const failOver = (
   sql: SqlClient.SqlClient,
-  eventIds: ReadonlyArray<string>
+  eventIds: ReadonlyArray<EventId>
 ): Effect.Effect<ReadonlyArray<WebhookEndpointRef>, SqlError> => {
   if (eventIds.length === 0) return Effect.succeed([])
   const ids = `{${eventIds.join(",")}}`

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto"
+import type { EventId } from "../domain/Id.ts"
 
 /**
  * The signature, guide/webhooks.md#signature: `sha256=` and the lower-case hex HMAC-SHA256, keyed by the whole signing
@@ -12,7 +13,7 @@ export const sign = (secret: string, timestamp: number, body: string): string =>
 /** The headers of one attempt: timestamp and signature are made anew for each, the body is not. */
 export const headers = (delivery: {
   readonly secret: string
-  readonly eventId: string
+  readonly eventId: EventId
   readonly body: string
   /** Epoch milliseconds. */
   readonly now: number

@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import { ApiError } from "../domain/ApiError.ts"
+import type { RouteId } from "../domain/Id.ts"
 import { isEventType } from "../domain/event/EventCatalogue.ts"
 import type { SubscriptionRow } from "./WebhookView.ts"
 
@@ -10,7 +11,7 @@ export interface SubscriptionRequest {
   /** At most 200 characters. */
   readonly description: string | null
   /** In the form of a `svc_route_…` id. */
-  readonly connectionId: string | null
+  readonly connectionId: RouteId | null
   readonly isActive: boolean
 }
 

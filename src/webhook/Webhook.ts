@@ -18,8 +18,8 @@ import * as WebhookView from "./WebhookView.ts"
 
 /** Who asks: the API key and its tenant. */
 export interface Caller {
-  readonly tenantId: string
-  readonly keyId: string
+  readonly tenantId: Id.TenantId
+  readonly keyId: Id.ApiKeyId
   /** The key's name, for the audit log. */
   readonly name: string
   readonly ip: string | null
@@ -40,23 +40,26 @@ export class Webhooks extends Context.Service<
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
     readonly list: (
-      tenantId: string,
+      tenantId: Id.TenantId,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<WebhookView.SubscriptionView>>
-    readonly find: (tenantId: string, id: string) => Effect.Effect<WebhookView.SubscriptionView, ApiError>
+    readonly find: (
+      tenantId: Id.TenantId,
+      id: Id.SubscriptionId
+    ) => Effect.Effect<WebhookView.SubscriptionView, ApiError>
     /** Always a refusal: 404 `signing_secret_unavailable`, or `subscription_not_found`. */
-    readonly secretOf: (tenantId: string, id: string) => Effect.Effect<never, ApiError>
+    readonly secretOf: (tenantId: Id.TenantId, id: Id.SubscriptionId) => Effect.Effect<never, ApiError>
     /** 200; what waits for a subscription that becomes inactive fails. */
     readonly update: (
       caller: Caller,
-      id: string,
+      id: Id.SubscriptionId,
       patch: SubscriptionRequest.SubscriptionPatch,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
     /** 204; what waits for it fails, its deliveries stay in the log. */
-    readonly remove: (caller: Caller, id: string, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    readonly remove: (caller: Caller, id: Id.SubscriptionId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
     readonly deliveries: (
-      tenantId: string,
+      tenantId: Id.TenantId,
       filters: WebhookRepo.DeliveryFilters,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<WebhookView.DeliveryView>>
@@ -64,7 +67,7 @@ export class Webhooks extends Context.Service<
 >()("trunkline/webhook/Webhooks") {
   /** `ownsConnection`: whether the tenant has the connection; this feature opens no other's door. */
   static readonly layer = (options: {
-    readonly ownsConnection: (tenantId: string, routeId: string) => Effect.Effect<boolean>
+    readonly ownsConnection: (tenantId: Id.TenantId, routeId: Id.RouteId) => Effect.Effect<boolean>
   }) =>
     Layer.effect(
       Webhooks,
@@ -77,7 +80,7 @@ export class Webhooks extends Context.Service<
         const repo = WebhookRepo.make(sql)
 
         const checked = Effect.fnUntraced(function* <R extends SubscriptionRequest.SubscriptionPatch>(
-          tenantId: string,
+          tenantId: Id.TenantId,
           request: R
         ) {
           const result = SubscriptionRequest.check(request, egress.refuse)
@@ -92,7 +95,7 @@ export class Webhooks extends Context.Service<
           caller: Caller,
           at: number,
           action: string,
-          resourceId: string,
+          resourceId: Id.SubscriptionId,
           changes: AuditRow["changes"] = []
         ): AuditRow => ({
           id: Id.deriveUuid(entropy.hex(16), "audit"),
@@ -107,8 +110,8 @@ export class Webhooks extends Context.Service<
         })
 
         /** In the transaction that takes the subscription away. */
-        const withdraw = Effect.fnUntraced(function* (tenantId: string, id: string, because: string) {
-          const failed = yield* sql.unsafe<{ readonly eventId: string }>(DeliveryQueue.withdraw, [
+        const withdraw = Effect.fnUntraced(function* (tenantId: Id.TenantId, id: Id.SubscriptionId, because: string) {
+          const failed = yield* sql.unsafe<{ readonly eventId: Id.EventId }>(DeliveryQueue.withdraw, [
             id,
             because,
             tenantId
@@ -146,7 +149,7 @@ export class Webhooks extends Context.Service<
           return rendered
         })
 
-        const find = (tenantId: string, id: string) =>
+        const find = (tenantId: Id.TenantId, id: Id.SubscriptionId) =>
           Effect.flatMap(Effect.orDie(repo.find(tenantId, id)), (row) =>
             row === null ? Effect.fail(notFound) : Effect.succeed(WebhookView.subscription(row))
           )
@@ -154,7 +157,7 @@ export class Webhooks extends Context.Service<
         /** Changes a subscription under its lock, and wakes who got work from it. */
         const changing = Effect.fnUntraced(function* (
           caller: Caller,
-          id: string,
+          id: Id.SubscriptionId,
           slot: Slot | null,
           change: (
             row: WebhookView.SubscriptionRow,
@@ -186,7 +189,7 @@ export class Webhooks extends Context.Service<
 
         const update = Effect.fn("Webhooks.update")(function* (
           caller: Caller,
-          id: string,
+          id: Id.SubscriptionId,
           patch: SubscriptionRequest.SubscriptionPatch,
           slot: Slot | null
         ) {
@@ -213,7 +216,7 @@ export class Webhooks extends Context.Service<
           )
         })
 
-        const remove = Effect.fn("Webhooks.remove")((caller: Caller, id: string, slot: Slot | null) =>
+        const remove = Effect.fn("Webhooks.remove")((caller: Caller, id: Id.SubscriptionId, slot: Slot | null) =>
           changing(
             caller,
             id,

@@ -1,11 +1,12 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { SubscriptionId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import { delivery, type DeliveryStatus, subscription, type SubscriptionRow } from "./WebhookView.ts"
 
 /** What `GET /v1/webhook-deliveries` can ask for; all that are given hold together. */
 export interface DeliveryFilters {
-  readonly subscriptionId?: string
+  readonly subscriptionId?: SubscriptionId
   readonly status?: DeliveryStatus
   readonly eventType?: string
   readonly createdAfterMs?: number
@@ -26,36 +27,36 @@ export const make = (sql: SqlClient.SqlClient) => {
   const first = <A>(rows: ReadonlyArray<A>): A | null => rows[0] ?? null
 
   return {
-    insert: (tenantId: string, row: SubscriptionRow, sealedSecret: string) => sql`
+    insert: (tenantId: TenantId, row: SubscriptionRow, sealedSecret: string) => sql`
       INSERT INTO webhook_subscription
         (id, tenant_id, target_url, event_types, description, connection_id, signing_secret, is_active, created_at)
       VALUES (${row.id}, ${tenantId}, ${row.targetUrl}, ${row.eventTypes}::text[], ${row.description},
         ${row.connectionId}, ${sealedSecret}, ${row.isActive}, to_timestamp(${row.createdAt} / 1000.0))`,
 
-    find: (tenantId: string, id: string) =>
+    find: (tenantId: TenantId, id: SubscriptionId) =>
       Effect.map(
         sql<SubscriptionRow>`SELECT ${columns} FROM webhook_subscription WHERE tenant_id = ${tenantId} AND id = ${id}`,
         first
       ),
 
     /** Locked until the transaction ends. */
-    findForUpdate: (tenantId: string, id: string) =>
+    findForUpdate: (tenantId: TenantId, id: SubscriptionId) =>
       Effect.map(
         sql<SubscriptionRow>`
           SELECT ${columns} FROM webhook_subscription WHERE tenant_id = ${tenantId} AND id = ${id} FOR UPDATE`,
         first
       ),
 
-    update: (tenantId: string, row: SubscriptionRow) => sql`
+    update: (tenantId: TenantId, row: SubscriptionRow) => sql`
       UPDATE webhook_subscription SET target_url = ${row.targetUrl}, event_types = ${row.eventTypes}::text[],
         description = ${row.description}, connection_id = ${row.connectionId}, is_active = ${row.isActive}
       WHERE tenant_id = ${tenantId} AND id = ${row.id}`,
 
-    remove: (tenantId: string, id: string) =>
+    remove: (tenantId: TenantId, id: SubscriptionId) =>
       sql`DELETE FROM webhook_subscription WHERE tenant_id = ${tenantId} AND id = ${id}`,
 
     /** Newest first. */
-    list: (tenantId: string, window: Listing.Window) =>
+    list: (tenantId: TenantId, window: Listing.Window) =>
       Listing.read(sql, {
         columns,
         from: sql`webhook_subscription`,
@@ -66,7 +67,7 @@ export const make = (sql: SqlClient.SqlClient) => {
       }),
 
     /** Newest first. */
-    deliveries: (tenantId: string, filters: DeliveryFilters, window: Listing.Window) => {
+    deliveries: (tenantId: TenantId, filters: DeliveryFilters, window: Listing.Window) => {
       const { createdAfterMs, eventType, status, subscriptionId } = filters
       const matches = sql.and([
         sql`tenant_id = ${tenantId}`,

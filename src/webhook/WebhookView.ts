@@ -11,7 +11,7 @@ export const Subscription = Schema.Struct({
   target_url: Field.text("Where the events go.", "https://example.com/hooks"),
   event_types: Field.texts("The events that go there; `*` is all.", ["call.answered", "call.ended"]),
   description: Field.textOrNull("As given.", "call log"),
-  connection_id: Schema.NullOr(Id.RouteId).annotate({
+  connection_id: Schema.NullOr(Id.spelled("route")).annotate({
     description: "Only events of this connection's calls; null: all of the workspace.",
     examples: [null]
   }),
@@ -33,9 +33,9 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number]
  * attempt.
  */
 export const Delivery = Schema.Struct({
-  id: Field.uuid("The delivery."),
+  id: Field.uuid(Id.DeliveryId, "The delivery."),
   subscription_id: Field.idOrNull("sub", "Null: the failover URL."),
-  event_id: Field.uuid("The event, as its receiver is told."),
+  event_id: Field.uuid(Id.EventId, "The event, as its receiver is told."),
   event_type: Field.text("The event's name.", "call.ended"),
   attempt_no: Field.count("Of the last attempt; 0 before the first.", 1),
   status: Field.oneOf("Between attempts a delivery is `queued`.", deliveryStatuses),
@@ -53,19 +53,19 @@ export type DeliveryView = typeof Delivery.Type
 
 /** Times in epoch milliseconds. */
 export interface SubscriptionRow {
-  readonly id: string
+  readonly id: Id.SubscriptionId
   readonly targetUrl: string
   readonly eventTypes: ReadonlyArray<string>
   readonly description: string | null
-  readonly connectionId: string | null
+  readonly connectionId: Id.RouteId | null
   readonly isActive: boolean
   readonly createdAt: number
 }
 
 export interface DeliveryRow {
-  readonly id: string
-  readonly subscriptionId: string | null
-  readonly eventId: string
+  readonly id: Id.DeliveryId
+  readonly subscriptionId: Id.SubscriptionId | null
+  readonly eventId: Id.EventId
   readonly eventType: string
   readonly attemptNo: number
   readonly status: DeliveryStatus

@@ -4,9 +4,10 @@ import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
 import * as Id from "../../src/domain/Id.ts"
 import * as Features from "../support/Features.ts"
+import * as Ids from "../support/Ids.ts"
 
 /** A call of the process before this one, as its rows say: live, and not settled. */
-const leftCall = Effect.fnUntraced(function* (tenantId: string) {
+const leftCall = Effect.fnUntraced(function* (tenantId: Id.TenantId) {
   const sql = yield* SqlClient.SqlClient
   const id = Id.derive(tenantId, "call")
   yield* sql`
@@ -49,10 +50,10 @@ describe("Account, guide/money.md#admission", () => {
         yield* leftCall(id)
         const liveCalls = Effect.map(accounts.overview(id), ({ tally }) => tally.liveCalls)
         assert.strictEqual(yield* liveCalls, 1)
-        yield* accounts.admit(id, "in flight", outbound)
+        yield* accounts.admit(id, Ids.call("in flight"), outbound)
         yield* accounts.moneyMoved(id)
         assert.strictEqual(yield* liveCalls, 2)
-        yield* accounts.abandoned(id, "in flight")
+        yield* accounts.abandoned(id, Ids.call("in flight"))
         yield* accounts.moneyMoved(id)
         assert.strictEqual(yield* liveCalls, 1)
       })
@@ -67,7 +68,7 @@ describe("Account, guide/money.md#admission", () => {
         const call = yield* leftCall(id)
         const gate = yield* Deferred.make<void>()
         const lock = yield* holdBalance(gate)
-        const admitting = yield* Effect.forkChild(accounts.admit(id, "another", outbound))
+        const admitting = yield* Effect.forkChild(accounts.admit(id, Ids.call("another"), outbound))
         yield* somebodyWaits
         yield* sql`UPDATE entity SET settled = true WHERE id = ${call}`
         yield* accounts.told(id, { from: call, n: 1, body: { type: "ended", chargedCents: 0 } })

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { HashMap } from "effect"
 import * as Account from "../../src/account/AccountMachine.ts"
+import type { CallId } from "../../src/domain/Id.ts"
+import * as Ids from "../support/Ids.ts"
 
 const noon = Date.UTC(2026, 10, 20, 12)
 const context = { now: noon, seed: "s" }
@@ -8,7 +10,7 @@ const account = (
   tally: Partial<Account.Tally> = {},
   settings: Partial<Account.Settings> = {}
 ): Account.AccountState => ({
-  settings: { ...Account.opened("t"), ...settings },
+  settings: { ...Account.opened(Ids.tenant("t")), ...settings },
   tally: {
     balanceCents: 500,
     creditLimitCents: 0,
@@ -21,10 +23,10 @@ const account = (
 })
 const live = { direction: "outbound", reservedCents: 1, heard: 0 } as const
 const calls = (count: number) =>
-  HashMap.fromIterable(Array.from({ length: count }, (_, index) => [`call ${index}`, live] as const))
-const inbound = { type: "admit", id: "inbound", live: { ...live, direction: "inbound" } } as const
+  HashMap.fromIterable(Array.from({ length: count }, (_, index) => [Ids.call(`call ${index}`), live] as const))
+const inbound = { type: "admit", id: Ids.call("inbound"), live: { ...live, direction: "inbound" } } as const
 const admit = (state: Account.AccountState, now = noon) => {
-  const outcome = Account.step(state, { type: "admit", id: "new", live }, { ...context, now })
+  const outcome = Account.step(state, { type: "admit", id: Ids.call("new"), live }, { ...context, now })
   return outcome._tag === "rejected" ? outcome.error.code : outcome._tag
 }
 const quota = (fields: Partial<Account.Quota>) => ({ quota: { ...Account.defaultQuota, ...fields } })
@@ -88,7 +90,7 @@ describe("Settings", () => {
     assert.isTrue(lifted._tag === "accepted" && lifted.state.settings.status === "active" && lifted.effects.durable)
   })
   it("admissions are not written, settings are", () => {
-    const admitted = Account.step(account(), { type: "admit", id: "new", live }, context)
+    const admitted = Account.step(account(), { type: "admit", id: Ids.call("new"), live }, context)
     assert.isTrue(admitted._tag === "accepted" && !admitted.effects.durable && admitted.state.settings.seq === 1)
     const changed = Account.step(account(), { type: "quota_set", quota: { concurrentCallLimit: 3 } }, context)
     assert.isTrue(changed._tag === "accepted" && changed.effects.durable && changed.state.settings.seq === 2)
@@ -118,11 +120,11 @@ describe("The limit of a call, guide/money.md#the-longest-a-call-can-last", () =
 })
 
 describe("What is told of a call", () => {
-  const ended = (state: Account.AccountState, id: string, chargedCents = 7) =>
+  const ended = (state: Account.AccountState, id: CallId, chargedCents = 7) =>
     Account.step(state, { type: "told", from: id, n: 1, body: { type: "ended", chargedCents } }, context)
   it("its end gives its place back and takes its charge, once", () => {
     const one = account({ live: calls(2) })
-    const first = ended(one, "call 1")
+    const first = ended(one, Ids.call("call 1"))
     assert.isTrue(first._tag === "accepted")
     if (first._tag !== "accepted") return
     const { tally } = first.state
@@ -130,13 +132,13 @@ describe("What is told of a call", () => {
       [tally.balanceCents, tally.daySpentCents, tally.monthSpentCents, [...HashMap.keys(tally.live)]],
       [493, 7, 7, ["call 0"]]
     )
-    assert.strictEqual(ended(first.state, "call 1")._tag, "unchanged")
+    assert.strictEqual(ended(first.state, Ids.call("call 1"))._tag, "unchanged")
   })
   it("a number that was heard changes nothing, and one that comes too early dies, for what is missing is in the rows", () => {
     const told = (heard: number, n: number) => () =>
       Account.step(
-        account({ live: HashMap.make(["call", { ...live, heard }]) }),
-        { type: "told", from: "call", n, body: { type: "ended", chargedCents: 7 } },
+        account({ live: HashMap.make([Ids.call("call"), { ...live, heard }]) }),
+        { type: "told", from: Ids.call("call"), n, body: { type: "ended", chargedCents: 7 } },
         context
       )._tag
     assert.strictEqual(told(2, 2)(), "unchanged")
@@ -144,15 +146,16 @@ describe("What is told of a call", () => {
     assert.throws(told(2, 4))
   })
   it("an admission that is abandoned gives its place back, and costs nothing", () => {
-    const outcome = Account.step(account({ live: calls(1) }), { type: "abandoned", id: "call 0" }, context)
+    const outcome = Account.step(account({ live: calls(1) }), { type: "abandoned", id: Ids.call("call 0") }, context)
     assert.isTrue(outcome._tag === "accepted" && Account.liveCalls(outcome.state.tally) === 0)
   })
   it("the ends of two calls come to the same in any order", () => {
-    const end = (state: Account.AccountState, id: string) => {
-      const outcome = ended(state, id, id === "call 0" ? 3 : 5)
+    const [first, second] = [Ids.call("call 0"), Ids.call("call 1")]
+    const end = (state: Account.AccountState, id: CallId) => {
+      const outcome = ended(state, id, id === first ? 3 : 5)
       return outcome._tag === "accepted" ? outcome.state : state
     }
     const two = account({ live: calls(2) })
-    assert.deepStrictEqual(end(end(two, "call 0"), "call 1").tally, end(end(two, "call 1"), "call 0").tally)
+    assert.deepStrictEqual(end(end(two, first), second).tally, end(end(two, second), first).tally)
   })
 })

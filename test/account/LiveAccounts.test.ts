@@ -4,9 +4,11 @@ import { TestClock } from "effect/testing"
 import * as Machine from "../../src/account/AccountMachine.ts"
 import * as LiveAccounts from "../../src/account/LiveAccounts.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
+import type { CallId } from "../../src/domain/Id.ts"
+import * as Ids from "../support/Ids.ts"
 import * as Random from "../support/Random.ts"
 
-const tenantId = "tenant"
+const tenantId = Ids.tenant("tenant")
 const limit = 3
 
 /** The life of one call, as its rows and its account see it. */
@@ -50,23 +52,24 @@ const readStored = Schema.decodeUnknownSync(Stored)
 
 /** Rows that are what was committed, and read slowly: the snapshot is taken somewhere within a read. */
 const setUp = Effect.fnUntraced(function* (random: Random.Random) {
-  const rows = new Map<string, typeof Stored.Type>()
+  const rows = new Map<CallId, typeof Stored.Type>()
   let balanceCents = 1_000_000
   const delay = () => Effect.sleep(random.below(25))
   const accounts = yield* LiveAccounts.make({
     read: Effect.fnUntraced(function* (_, __, ids) {
       yield* delay()
+      const asked = new Set(ids)
       const snapshot: LiveAccounts.Rows = {
         partition: 0,
         settings: { ...Machine.opened(tenantId), quota: { ...Machine.defaultQuota, concurrentCallLimit: limit } },
         money: { balanceCents, creditLimitCents: 0, daySpentCents: 0, monthSpentCents: 0 },
         unsettled: [...rows].map(([id, state]) => ({
           id,
-          kind: "call",
+          kind: "call" as const,
           stateVersion: 1,
           state: { ...state }
         })),
-        born: new Set([...ids].filter((id) => rows.has(id)))
+        born: new Set([...rows.keys()].filter((id) => asked.has(id)))
       }
       yield* delay()
       return snapshot
@@ -84,7 +87,7 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random) {
   const holding = new Set<string>()
   const beyondLimit: Array<string> = []
 
-  const call = Effect.fnUntraced(function* (id: string, life: Life) {
+  const call = Effect.fnUntraced(function* (id: CallId, life: Life) {
     const { direction } = life
     const admitted = yield* Effect.option(accounts.admit(tenantId, id, { direction, reservedCents: 1, heard: 0 }))
     if (admitted._tag === "None") return
@@ -131,7 +134,7 @@ describe("Accounts in memory", () => {
         missed: false,
         cents: 7
       } as const
-      yield* Effect.forkScoped(Effect.orDie(call("first", { ...life, commitMs: 45, beganMs: 1 })))
+      yield* Effect.forkScoped(Effect.orDie(call(Ids.call("first"), { ...life, commitMs: 45, beganMs: 1 })))
       // Loaded, and admitted at 40 ms; committed, begun and ended while it is read again, before the snapshot at 90.
       yield* TestClock.adjust(70)
       yield* Effect.forkScoped(credit)
@@ -151,7 +154,7 @@ describe("Accounts in memory", () => {
         const random = Random.make(seed)
         const { accounts, balance, beyondLimit, call, credit, fault, holding } = yield* setUp(random)
         for (let move = 0; move < 60; move++) {
-          if (random.chance(0.6)) yield* Effect.forkScoped(Effect.orDie(call(`call ${move}`, lifeOf(random))))
+          if (random.chance(0.6)) yield* Effect.forkScoped(Effect.orDie(call(Ids.call(`call ${move}`), lifeOf(random))))
           // A message of the account dies; or so many in a row that it gives up, and loses what waits.
           else if (random.chance(0.5)) {
             const times = random.chance(0.5) ? 7 : 1

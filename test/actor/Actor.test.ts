@@ -43,7 +43,7 @@ const setUp = Effect.fnUntraced(function* (
   const log: Array<string> = []
   let stored: State | null = null
   const surroundings = yield* Surroundings.make(Effect.succeed(false))
-  const actor = yield* Actor.make<State, Input, string, string, string>({
+  const actor = yield* Actor.make<string, State, Input, string, string, string>({
     id: "counter",
     place,
     initial: null,
@@ -74,7 +74,7 @@ const setUp = Effect.fnUntraced(function* (
 
 /** An entity whose askers are nobody in particular, as an account's are. */
 const anonymous = Effect.fnUntraced(function* () {
-  const actor = yield* Actor.make<State, Input, string, string | null, number>({
+  const actor = yield* Actor.make<string, State, Input, string, string | null, number>({
     id: "anonymous",
     place,
     initial: { total: 0, inputs: [] },

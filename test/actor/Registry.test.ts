@@ -28,7 +28,7 @@ const setUp = Effect.fnUntraced(function* (options: { readonly maxLive?: number 
   /** Loads and commits wait here. */
   const loading = Latch.makeUnsafe(true)
   const committing = Latch.makeUnsafe(true)
-  const behavior: Behavior<Sum, Input, null, string, number> = {
+  const behavior: Behavior<string, Sum, Input, null, string, number> = {
     machine,
     commit: Effect.fnUntraced(function* ({ state }, asked) {
       yield* committing.await

@@ -5,11 +5,13 @@ import { Accounts } from "../../src/account/Account.ts"
 import { ApiKeys } from "../../src/apikey/ApiKey.ts"
 import * as Credential from "../../src/apikey/Credential.ts"
 import * as VerifiedKeys from "../../src/apikey/VerifiedKeys.ts"
+import type { ApiKeyId } from "../../src/domain/Id.ts"
 import * as Features from "../support/Features.ts"
+import * as Ids from "../support/Ids.ts"
 
 const created = (body: string | null) =>
   JSON.parse(body ?? "") as {
-    readonly id: string
+    readonly id: ApiKeyId
     readonly prefix: string
     readonly scopes: ReadonlyArray<string>
     readonly api_key_plaintext: string
@@ -107,7 +109,7 @@ describe("API keys (guide/authentication.md#keys)", () => {
         const other = yield* Features.newTenant()
         assert.strictEqual((yield* Effect.flip(keys.find(other.id, mine.caller.keyId))).code, "not_found")
         assert.strictEqual((yield* Effect.flip(keys.revoke(other.caller, mine.caller.keyId, null))).code, "not_found")
-        assert.strictEqual((yield* Effect.flip(keys.find(mine.id, "not-a-uuid"))).code, "not_found")
+        assert.strictEqual((yield* Effect.flip(keys.find(mine.id, Ids.apiKey("not-a-uuid")))).code, "not_found")
         const wrong = `${mine.plaintext.slice(0, -1)}${mine.plaintext.endsWith("A") ? "B" : "A"}`
         for (const credential of [wrong, "", "svc_live_", `${mine.plaintext}x`, "svc_live_\u0000"])
           assert.strictEqual((yield* Effect.flip(keys.authenticate(credential, null))).code, "invalid_credentials")
@@ -146,7 +148,14 @@ describe("API keys (guide/authentication.md#keys)", () => {
 
 describe("VerifiedKeys", () => {
   const credential = (n: number) => Credential.make(new Uint8Array(32).fill(n))
-  const key = (n: number) => ({ id: `k${n}`, tenantId: "t", name: "", scopes: [], expiresAt: null, usedAt: 0 })
+  const key = (n: number) => ({
+    id: Ids.apiKey(`k${n}`),
+    tenantId: Ids.tenant("t"),
+    name: "",
+    scopes: [],
+    expiresAt: null,
+    usedAt: 0
+  })
 
   it("forgets the oldest beyond its capacity", () => {
     const keys = VerifiedKeys.make(2)
@@ -160,7 +169,7 @@ describe("VerifiedKeys", () => {
   it("does not remember what was read before a revocation", () => {
     const keys = VerifiedKeys.make(2)
     const since = keys.generation()
-    keys.revoke("k1")
+    keys.revoke(Ids.apiKey("k1"))
     keys.remember(credential(1), key(1), since)
     assert.isUndefined(keys.find(credential(1)))
   })

@@ -1,5 +1,6 @@
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
+import type { CallId } from "../../src/domain/Id.ts"
 import * as Child from "./Child.ts"
 import type { Arrival, Question } from "./Receiver.ts"
 
@@ -16,7 +17,7 @@ const listen = (certificate: { readonly cert: string; readonly key: string }): P
         response.end()
         const { data, sequence } = JSON.parse(Buffer.concat(chunks).toString()) as {
           readonly sequence: number
-          readonly data: { readonly call_id: string }
+          readonly data: { readonly call_id: CallId }
         }
         arrivals.push({ callId: data.call_id, sequence, atNanos })
       })

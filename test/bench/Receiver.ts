@@ -1,9 +1,10 @@
 import { Effect } from "effect"
+import type { CallId } from "../../src/domain/Id.ts"
 import * as TestCertificate from "../support/TestCertificate.ts"
 import * as Child from "./Child.ts"
 
 export interface Arrival {
-  readonly callId: string
+  readonly callId: CallId
   readonly sequence: number
   /** `process.hrtime`: the machine's monotonic clock, the same for all its processes. */
   readonly atNanos: bigint

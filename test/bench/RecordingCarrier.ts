@@ -1,10 +1,11 @@
 import { Context, Effect, Layer } from "effect"
 import { Carrier, CarrierSink, type LegReport } from "../../src/carrier/Carrier.ts"
+import type { CallId, LegId } from "../../src/domain/Id.ts"
 import * as Sample from "../support/CarrierSample.ts"
 
 export interface DialledLeg {
-  readonly callId: string
-  readonly legId: string
+  readonly callId: CallId
+  readonly legId: LegId
 }
 
 /** A carrier that only records what it was told to dial, and tells the calls what the bench wants to have happened. */

@@ -10,7 +10,7 @@ import * as Slot from "../../src/idempotency/Slot.ts"
 import type { Commit } from "../../src/store/Journal.ts"
 import type { Tenant } from "./Service.ts"
 
-const terms = (tenant: Tenant, callId: string): Terms => ({
+const terms = (tenant: Tenant, callId: Id.CallId): Terms => ({
   callId,
   tenantId: tenant.id,
   routeId: Id.derive("bench", "route"),
@@ -21,7 +21,7 @@ const terms = (tenant: Tenant, callId: string): Terms => ({
   limit: { afterSecs: 14_400, reason: "time_limit" }
 })
 
-const asked = (tenant: Tenant, callId: string): Asked => ({
+const asked = (tenant: Tenant, callId: Id.CallId): Asked => ({
   keyId: tenant.keyId,
   status: 201,
   slot: Slot.make({
@@ -80,8 +80,8 @@ export const life = (tenant: Tenant, seed: string): ReadonlyArray<Commit> => {
 }
 
 /** The rows of a placed call with new identities: what a program without any rules would write for a request. */
-export const copyOf = (commit: Commit, hex: string): { readonly commit: Commit; readonly callId: string } => {
-  const callId = `svc_call_${hex}`
+export const copyOf = (commit: Commit, hex: string): { readonly commit: Commit; readonly callId: Id.CallId } => {
+  const callId = Id.CallId.make(`svc_call_${hex}`)
   const { receipt } = commit
   if (commit.entities.length !== 1 || commit.lists.length !== 1 || receipt === null)
     throw new Error("not the commit of a placed call")
@@ -90,10 +90,10 @@ export const copyOf = (commit: Commit, hex: string): { readonly commit: Commit; 
     callId,
     commit: {
       ...commit,
-      entities: commit.entities.map((entity) => ({ ...entity, id: callId })),
+      entities: commit.entities.map((entity) => ({ ...entity, kind: "call" as const, id: callId })),
       lists: commit.lists.map(({ row, table }) => ({ table, row: { ...row, id: callId } })),
-      events: commit.events.map((event) => ({ ...event, id, entityId: callId })),
-      audit: commit.audit.map((line) => ({ ...line, id, resourceId: callId })),
+      events: commit.events.map((event) => ({ ...event, id: Id.EventId.make(id), entityId: callId })),
+      audit: commit.audit.map((line) => ({ ...line, id: Id.AuditId.make(id), resourceId: callId })),
       receipt: { ...receipt, key: hex + hex }
     }
   }

@@ -80,8 +80,8 @@ export const http = HttpServer.layer({ host: "127.0.0.1", port: 0, graceMs: 1_00
 )
 
 export interface Tenant {
-  readonly id: string
-  readonly keyId: string
+  readonly id: Id.TenantId
+  readonly keyId: Id.ApiKeyId
   readonly credential: string
   /** Its one active number. */
   readonly number: string
@@ -119,7 +119,7 @@ export const openTenant = Effect.fnUntraced(function* (index: number) {
 })
 
 /** A subscription to all events of a tenant. */
-export const subscribe = Effect.fnUntraced(function* (tenantId: string, targetUrl: string) {
+export const subscribe = Effect.fnUntraced(function* (tenantId: Id.TenantId, targetUrl: string) {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
   const secret = vault.seal(Signature.secretOf(Buffer.alloc(32, 7)))

@@ -2,6 +2,7 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Features from "../support/Features.ts"
+import * as Ids from "../support/Ids.ts"
 
 describe("billing (guide/money.md#the-ledger)", () => {
   layer(Features.layer, { excludeTestServices: true })((it) => {
@@ -27,7 +28,7 @@ describe("billing (guide/money.md#the-ledger)", () => {
         const { id } = yield* Features.newTenant()
         for (const cents of [0, 1.5, Number.NaN])
           assert.strictEqual((yield* Effect.flip(billing.adjust(id, cents, ""))).code, "invalid_request")
-        const nobody = "00000000-0000-4000-8000-000000000000"
+        const nobody = Ids.tenant("00000000-0000-4000-8000-000000000000")
         assert.strictEqual((yield* Effect.flip(billing.adjust(nobody, 1, ""))).code, "not_found")
       })
     )

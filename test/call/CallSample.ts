@@ -5,13 +5,14 @@ import * as CallMachine from "../../src/call/CallMachine.ts"
 import { type CallState, primary } from "../../src/call/CallState.ts"
 import type { Effects } from "../../src/call/Draft.ts"
 import * as Id from "../../src/domain/Id.ts"
+import * as Ids from "../support/Ids.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
 import * as Verbs from "../../src/call/verb/Verbs.ts"
 import type { MediaCommand, MediaEvent } from "../../src/media/message/MediaMessage.ts"
 import type { PlaceRequest } from "../../src/call/PlaceCall.ts"
 
 /** Drives one call through the pure machine: a clock that only `at` moves, a seed per step. Every event is checked. */
-export const tenantId = "6f1b0a52-6c0e-4d4e-9a57-0d7a3f3f6c11"
+export const tenantId = Ids.tenant("6f1b0a52-6c0e-4d4e-9a57-0d7a3f3f6c11")
 
 export const terms = (fields: Partial<Extract<CallInput, { type: "place" }>["terms"]> = {}) => ({
   callId: Id.derive("sample", "call"),
@@ -111,9 +112,9 @@ export const lastMedia = (scene: Scene): MediaCommand => {
 }
 
 /** The identity of the work that the last media command began. */
-export const lastWork = (scene: Scene): string => {
+export const lastWork = (scene: Scene): Id.WorkId => {
   const command = lastMedia(scene)
-  return "id" in command ? command.id : ""
+  return "id" in command ? command.id : Ids.work("")
 }
 
 /** What the carrier of the leg says of it: it has it, it has not, another life of it has it, or it cannot be asked. */

@@ -8,6 +8,7 @@ import * as Inbound from "../../src/call/Inbound.ts"
 import { Connections } from "../../src/connection/Connection.ts"
 import { ApiError } from "../../src/domain/ApiError.ts"
 import { Numbers } from "../../src/number/Number.ts"
+import * as Ids from "../support/Ids.ts"
 
 describe("an inbound call", () => {
   it.effect("is rated by the called number, which is the tenant's own", () =>
@@ -24,7 +25,8 @@ describe("an inbound call", () => {
         Layer.mock(Billing)({ rate: (...args) => Effect.sync(() => asked.push(args)) }),
         Layer.mock(Connections)({}),
         Layer.mock(Numbers)({
-          byDialled: () => Effect.succeed({ tenantId: "t", numberId: "n", routeId: null, status: "active" })
+          byDialled: () =>
+            Effect.succeed({ tenantId: Ids.tenant("t"), numberId: Ids.number("n"), routeId: null, status: "active" })
         }),
         Entropy.layerFixed("inbound")
       )
@@ -39,7 +41,15 @@ describe("an inbound call", () => {
           accepting: () => true
         })
         const numbers = { from: "+442079460123", to: "+12025550150" }
-        const offer = { ...numbers, legId: "l", adapter: "sip", routeIds: [], resume: null, incarnation: "i", at: 0 }
+        const offer = {
+          ...numbers,
+          legId: Ids.leg("l"),
+          adapter: "sip",
+          routeIds: [],
+          resume: null,
+          incarnation: "i",
+          at: 0
+        }
         assert.deepStrictEqual(yield* admit(offer), { admitted: false, cause: "unavailable" })
       }).pipe(Effect.provide(doors))
       assert.deepStrictEqual(asked, [["inbound", "+12025550150"]])

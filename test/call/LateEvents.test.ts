@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import type { CarrierEvent, LegReport } from "../../src/carrier/Carrier.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import { primary } from "../../src/call/CallState.ts"
+import * as Ids from "../support/Ids.ts"
 import * as Sample from "./CallSample.ts"
 
 /**
@@ -57,7 +58,7 @@ const reportOf = (scene: Sample.Scene, { digit, kind }: Happening, at: number): 
       const playing = Sample.commands(scene).find(
         (command) => command.type === "media" && command.media.type === "play"
       )
-      const id = playing?.type === "media" && playing.media.type === "play" ? playing.media.id : "none"
+      const id = playing?.type === "media" && playing.media.type === "play" ? playing.media.id : Ids.work("none")
       return { type: "media", event: { type: "ended", id, status: "completed", reason: null } }
     }
     case "ringing":

@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Meter from "../../src/call/Meter.ts"
+import * as Ids from "../support/Ids.ts"
 
-const leg = { id: "svc_leg_1", direction: "outbound" } as const
-const second = { id: "svc_leg_2", direction: "outbound" } as const
+const leg = { id: Ids.leg("svc_leg_1"), direction: "outbound" } as const
+const second = { id: Ids.leg("svc_leg_2"), direction: "outbound" } as const
 const minute = 60_000
 
 describe("The meters of a call", () => {

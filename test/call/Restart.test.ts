@@ -6,7 +6,9 @@ import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { decodeAction } from "../../src/call/verb/Verbs.ts"
 import { Carrier, CarrierSink } from "../../src/carrier/Carrier.ts"
+import type { CallId, LegId, TenantId } from "../../src/domain/Id.ts"
 import * as Features from "../support/Features.ts"
+import * as Ids from "../support/Ids.ts"
 import * as ModelCarrier from "../support/ModelCarrier.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -70,14 +72,14 @@ const place = Effect.fnUntraced(function* ({ calls, services }: Engine) {
     },
     null
   )
-  const call = JSON.parse(rendered.body ?? "") as { readonly id: string; readonly legs: ReadonlyArray<{ id: string }> }
-  return { caller, callId: call.id, legId: call.legs[0]?.id ?? "" }
+  const call = JSON.parse(rendered.body ?? "") as { readonly id: CallId; readonly legs: ReadonlyArray<{ id: LegId }> }
+  return { caller, callId: call.id, legId: call.legs[0]?.id ?? Ids.leg("") }
 })
 
 const until = Effect.fnUntraced(function* (
   { calls }: Engine,
-  tenantId: string,
-  callId: string,
+  tenantId: TenantId,
+  callId: CallId,
   reached: (call: Effect.Success<ReturnType<Calls["Service"]["find"]>>) => boolean
 ) {
   let call = yield* calls.find(tenantId, callId)
@@ -88,7 +90,7 @@ const until = Effect.fnUntraced(function* (
   return call
 })
 
-const inputs = Effect.fnUntraced(function* (callId: string) {
+const inputs = Effect.fnUntraced(function* (callId: CallId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ readonly type: string }>`
     SELECT input ->> 'type' AS type FROM journal WHERE entity_id = ${callId} ORDER BY seq`
@@ -96,7 +98,7 @@ const inputs = Effect.fnUntraced(function* (callId: string) {
 })
 
 /** What the carrier did for a call; the database holds those of other tests, too. */
-const applied = (model: Effect.Success<typeof world>["model"], callId: string) =>
+const applied = (model: Effect.Success<typeof world>["model"], callId: CallId) =>
   model.applied.filter((command) => command.callId === callId).map(({ type }) => type)
 
 const answered = { type: "answered", resume: null } as const

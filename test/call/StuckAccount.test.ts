@@ -5,9 +5,11 @@ import { Accounts } from "../../src/account/Account.ts"
 import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier, type CarrierCommand, CarrierSink } from "../../src/carrier/Carrier.ts"
+import type { TenantId } from "../../src/domain/Id.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import * as CarrierSample from "../support/CarrierSample.ts"
 import * as Features from "../support/Features.ts"
+import * as Ids from "../support/Ids.ts"
 import * as Sample from "./CallSample.ts"
 
 const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
@@ -19,7 +21,7 @@ const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
 const operator = { type: "operator", name: "test" } as const
 
 /** The rows of tenants cannot be written until the gate opens: a change of status waits, and with it the account. */
-const stick = Effect.fnUntraced(function* (tenantId: string, gate: Deferred.Deferred<void>) {
+const stick = Effect.fnUntraced(function* (tenantId: TenantId, gate: Deferred.Deferred<void>) {
   const sql = yield* SqlClient.SqlClient
   const accounts = yield* Accounts
   const held = yield* Deferred.make<void>()
@@ -67,7 +69,7 @@ describe("A call and its account", () => {
         const { change, lock } = yield* stick(id, gate)
         const bye = { type: "ended", cause: "hangup", sipStatus: null, by: "far" } as const
         yield* sink
-          .tell(dial?.callId ?? "", CarrierSample.numbered()(dial?.legId ?? "", Date.now(), bye))
+          .tell(dial?.callId ?? Ids.call(""), CarrierSample.numbered()(dial?.legId ?? Ids.leg(""), Date.now(), bye))
           .pipe(Effect.timeout("2 seconds"))
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(lock)

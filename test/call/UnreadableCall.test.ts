@@ -10,7 +10,7 @@ import * as Sample from "./CallSample.ts"
 describe("A call whose stored state cannot be read any more", () => {
   const row = (state: unknown) => ({
     id: Sample.terms().callId,
-    kind: "call",
+    kind: "call" as const,
     tenantId: Sample.tenantId,
     partition: 0,
     seq: 4,
@@ -97,7 +97,7 @@ const scenes = (() => {
 describe("A stored state that is damaged in any one place", () => {
   const rowOf = (state: Json) => ({
     id: Sample.terms().callId,
-    kind: "call",
+    kind: "call" as const,
     tenantId: Sample.tenantId,
     partition: 0,
     seq: 9,

@@ -12,7 +12,7 @@ import version1 from "./version1.json" with { type: "json" }
 const t0 = 1_000_000
 const rowOf = (state: unknown, version = stateVersion) => ({
   id: Sample.terms().callId,
-  kind: "call",
+  kind: "call" as const,
   tenantId: Sample.tenantId,
   partition: 0,
   seq: 9,

@@ -4,9 +4,11 @@ import { SqlClient } from "effect/sql"
 import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier, type CarrierCommand, CarrierSink } from "../../src/carrier/Carrier.ts"
+import type { CallId } from "../../src/domain/Id.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import * as CarrierSample from "../support/CarrierSample.ts"
 import * as Features from "../support/Features.ts"
+import * as Ids from "../support/Ids.ts"
 import * as Sample from "./CallSample.ts"
 
 const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
@@ -32,9 +34,9 @@ describe("An ended call whose row cannot be read any more", () => {
         const order = { phoneNumbers: [number], countryCode: "US", numberType: "local" as const }
         yield* (yield* Numbers).order(caller, { ...order, routeId: null, customerReference: null }, null)
         const placed = yield* calls.place(caller, Sample.request(number), null)
-        const { id } = JSON.parse(placed.body ?? "") as { readonly id: string }
+        const { id } = JSON.parse(placed.body ?? "") as { readonly id: CallId }
         const bye = { type: "ended", cause: "hangup", sipStatus: null, by: "far" } as const
-        yield* sink.tell(id, CarrierSample.numbered()(commands[0]?.legId ?? "", 0, bye))
+        yield* sink.tell(id, CarrierSample.numbered()(commands[0]?.legId ?? Ids.leg(""), 0, bye))
         while ((yield* calls.liveCount) > 0) yield* Effect.sleep("5 millis")
         const whole = yield* calls.find(caller.tenantId, id)
         assert.strictEqual(whole.rating_status, "rated")

@@ -3,7 +3,9 @@ import { Result } from "effect"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import type { CallState } from "../../src/call/CallState.ts"
 import * as Upgrade from "../../src/call/Upgrade.ts"
+import type { WorkId } from "../../src/domain/Id.ts"
 import * as Media from "../media/MediaSample.ts"
+import * as Ids from "../support/Ids.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
 import version1 from "./version1.json" with { type: "json" }
 
@@ -28,7 +30,7 @@ describe("What version 1 wrote", () => {
     assert.deepStrictEqual(meters, [
       {
         kind: "leg",
-        legId: legs[0]?.id ?? "",
+        legId: legs[0]?.id ?? Ids.leg(""),
         direction: "outbound",
         microUsdPerMinute,
         startedAt: answeredAt,
@@ -40,8 +42,8 @@ describe("What version 1 wrote", () => {
 
   it("goes on: each piece of its work ends with its event, known by the ids of then", () => {
     const [playback, digits, gather] = liveState().work
-    const legId = live.legs[0]?.id ?? ""
-    const ended = (id: string) =>
+    const legId = liveState().legs[0]?.id ?? Ids.leg("")
+    const ended = (id: WorkId) =>
       CallMachine.step(
         liveState(),
         {
@@ -50,13 +52,13 @@ describe("What version 1 wrote", () => {
         },
         { now: 1_003_000, seed: "s" }
       )
-    const played = ended(playback?.id ?? "")
+    const played = ended(playback?.id ?? Ids.work(""))
     assert(played._tag === "accepted")
     SeenEvent.check(played.effects.events)
     const [event] = played.effects.events
     assert(event?.type === "call.playback_ended")
     assert.strictEqual(event.data.playback_id, live.pending.find(({ type }) => type === "play")?.playbackId)
-    assert.strictEqual(ended(digits?.id ?? "")._tag, "accepted")
+    assert.strictEqual(ended(digits?.id ?? Ids.work(""))._tag, "accepted")
     assert.strictEqual(gather?.type, "gather")
     // The first digit came 100 ms after its begin, and the next one may take 5 s.
     assert.strictEqual(CallMachine.nextDeadline(liveState())?.at, 1_002_200 + 5_000)

@@ -6,9 +6,11 @@ import { type CallState, isTerminal } from "../../src/call/CallState.ts"
 import type { LegReport } from "../../src/carrier/Carrier.ts"
 import * as Family from "../../src/call/verb/Family.ts"
 import * as Verbs from "../../src/call/verb/Verbs.ts"
+import type { WorkId } from "../../src/domain/Id.ts"
 import type { CallEvent } from "../../src/domain/event/CallEvent.ts"
 import type { MediaEvent } from "../../src/media/message/MediaMessage.ts"
 import * as Media from "../media/MediaSample.ts"
+import * as Ids from "../support/Ids.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
 import * as Sample from "./CallSample.ts"
 
@@ -52,7 +54,7 @@ const machine = CallMachine.over({ ...Verbs.built, store })
 interface Scene {
   readonly state: CallState
   readonly events: ReadonlyArray<CallEvent>
-  readonly begun: ReadonlyMap<string, string>
+  readonly begun: ReadonlyMap<WorkId, string>
   readonly count: number
 }
 
@@ -90,7 +92,7 @@ const lastEvent = ({ events }: Scene) => {
 }
 const storingCall = () => {
   const scene = act(answered(), "store", {}, t0 + 2000)
-  return { scene, id: scene.state.work[0]?.id ?? "" }
+  return { scene, id: scene.state.work[0]?.id ?? Ids.work("") }
 }
 const hungUp = (scene: Scene) =>
   carrier(
@@ -142,7 +144,7 @@ describe("Work that outlives its leg", () => {
   it("is as any other work while its leg is there: told, refused, ended by digits", () => {
     const { id, scene } = storingCall()
     assert.strictEqual(lastEvent(told(scene, Media.stopped(id), t0 + 2100)), "stopped null")
-    const { commandId } = scene.state.work[0] ?? { commandId: "" }
+    const { commandId } = scene.state.work[0] ?? { commandId: Ids.command("") }
     const refused = carrier(scene, { type: "command_failed", commandId, reason: "unknown_leg" }, t0 + 2100)
     assert.strictEqual(lastEvent(refused), "failed unknown_leg")
     const star: MediaEvent = { type: "dtmf", digit: "*", at: t0 + 2100 }
@@ -164,7 +166,7 @@ const Move = Schema.Struct({
 const move = (scene: Scene, { digit, kind, status, wait: ms, which }: typeof Move.Type): Scene => {
   const now = scene.state.at + ms
   const ids = [...scene.begun.keys()]
-  const id = ids[which % Math.max(1, ids.length)] ?? "nobody's"
+  const id = ids[which % Math.max(1, ids.length)] ?? Ids.work("nobody's")
   switch (kind) {
     case 0:
     case 1:
@@ -188,7 +190,11 @@ const move = (scene: Scene, { digit, kind, status, wait: ms, which }: typeof Mov
     case 12:
       return carrier(
         scene,
-        { type: "command_failed", commandId: scene.state.work[which]?.commandId ?? "", reason: "unknown_leg" },
+        {
+          type: "command_failed",
+          commandId: scene.state.work[which]?.commandId ?? Ids.command(""),
+          reason: "unknown_leg"
+        },
         now
       )
     case 13:
@@ -228,7 +234,7 @@ describe("Properties of work over random inputs", () => {
       const gathered = scene.events.filter(({ type }) => type === "call.gather_complete")
       assert.strictEqual(gathered.length, idsOf("gather").length)
       const after = scene.events.slice(scene.events.findIndex(({ type }) => type === "call.ended") + 1)
-      const outlived = new Set(idsOf("storing"))
+      const outlived = new Set<string>(idsOf("storing"))
       assert.isTrue(
         after.every((event) => event.type === "call.playback_ended" && outlived.has(event.data.playback_id))
       )

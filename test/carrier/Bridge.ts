@@ -11,6 +11,7 @@ import { Admission, InboundOffer, SipTrunk } from "../../src/carrier/Admission.t
 import { Authority, Order } from "../../src/carrier/CarrierCommand.ts"
 import { CarrierEvent, Told } from "../../src/carrier/CarrierEvent.ts"
 import { Snapshot } from "../../src/carrier/Snapshot.ts"
+import { CallId, LegId, RouteId } from "../../src/domain/Id.ts"
 import * as Wire from "./Wire.ts"
 
 /**
@@ -20,8 +21,8 @@ import * as Wire from "./Wire.ts"
  * The carrier's half tells an event until it has an answer, over however many connections; the engine's half is
  * registered as an adapter while it is connected. All that crosses is decoded with the schemas of the port.
  */
-const Telling = Schema.Struct({ callId: Schema.String, event: CarrierEvent })
-const Asking = Schema.Struct({ authority: Authority, legIds: Schema.NullOr(Schema.Array(Schema.String)) })
+const Telling = Schema.Struct({ callId: CallId, event: CarrierEvent })
+const Asking = Schema.Struct({ authority: Authority, legIds: Schema.NullOr(Schema.Array(LegId)) })
 const Trunks = Schema.Array(SipTrunk)
 const read = Schema.decodeUnknownSync
 
@@ -45,7 +46,7 @@ export const carrierHalf = Effect.gen(function* () {
         return served.snapshot(authority, legIds)
       }
       case "caught_up":
-        return served.caughtUp(read(Schema.String)(body))
+        return served.caughtUp(read(LegId)(body))
       default:
         return Effect.die(new Error(`no method ${method}`))
     }
@@ -76,7 +77,7 @@ export const carrierHalf = Effect.gen(function* () {
     sink: CarrierSink.of({
       offer: (offer: Offer) => Effect.map(ask("offer", offer), read(Admission)),
       // The leg's own fiber waits, whatever becomes of the connection.
-      tell: (callId: string, event: Event) => Effect.map(ask("tell", { callId, event }), read(Told))
+      tell: (callId: CallId, event: Event) => Effect.map(ask("tell", { callId, event }), read(Told))
     }),
     directory: RouteDirectory.of({
       sipTrunk: (routeId) => Effect.map(ask("sip_trunk", routeId), read(Schema.NullOr(SipTrunk))),
@@ -108,7 +109,7 @@ export const engineHalf = Effect.fnUntraced(function* (options: {
         return sink.tell(callId, event)
       }
       case "sip_trunk":
-        return directory.sipTrunk(read(Schema.String)(body))
+        return directory.sipTrunk(read(RouteId)(body))
       case "sip_trunks_at":
         return directory.sipTrunksAt(read(Schema.String)(body))
       default:

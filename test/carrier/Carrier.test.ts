@@ -2,8 +2,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Scope, Exit } from "effect"
 import { Carrier } from "../../src/carrier/Carrier.ts"
 import * as Sample from "../support/CarrierSample.ts"
+import * as Ids from "../support/Ids.ts"
 
-const hangup = { commandId: "c", callId: "call", legId: "leg", type: "hangup", origin: null, resume: null } as const
+const hangup = {
+  commandId: Ids.command("c"),
+  callId: Ids.call("call"),
+  legId: Ids.leg("leg"),
+  type: "hangup",
+  origin: null,
+  resume: null
+} as const
 
 describe("the carrier port", () => {
   it.effect("says that an adapter which cannot be reached cannot be asked, and drops what it is told", () =>
@@ -45,7 +53,7 @@ describe("the carrier port", () => {
   it.effect("waits for an adapter before it says that its events are through", () =>
     Effect.gen(function* () {
       const carrier = yield* Carrier
-      const waiting = yield* Effect.forkChild(carrier.caughtUp("sip", "leg"))
+      const waiting = yield* Effect.forkChild(carrier.caughtUp("sip", Ids.leg("leg")))
       yield* Effect.yieldNow
       assert.isUndefined(waiting.pollUnsafe())
       yield* carrier.register(

@@ -8,9 +8,11 @@ import {
   type LegReport,
   type Order
 } from "../../src/carrier/Carrier.ts"
+import type { CallId, LegId, RouteId } from "../../src/domain/Id.ts"
 import type { MediaCommand } from "../../src/media/message/MediaMessage.ts"
 import * as Media from "../media/MediaSample.ts"
 import * as Sample from "../support/CarrierSample.ts"
+import * as Ids from "../support/Ids.ts"
 import { RecordingSink } from "./RecordingSink.ts"
 
 /** What is around an adapter: its peers, and time. */
@@ -27,7 +29,7 @@ export class Outside extends Context.Service<
 export interface Subject {
   /** The name under which the adapter registers itself. */
   readonly adapter: string
-  readonly routeId: string
+  readonly routeId: RouteId
   /** Far parties by what they do with a call, each within two seconds. */
   readonly phones: {
     /** Rings, answers, presses back every digit it is sent. */
@@ -85,18 +87,18 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       last = order
       return carrier.interpret(subject.adapter, order)
     }
-    const orderOf = (legId: string, command: Plain, callId = `call of ${legId}`) =>
-      Sample.order({ ...command, commandId: `command ${++commands}`, callId, legId })
-    const send = (legId: string, command: Plain, callId?: string) => give(orderOf(legId, command, callId))
+    const orderOf = (legId: LegId, command: Plain, callId = Ids.call(`call of ${legId}`)) =>
+      Sample.order({ ...command, commandId: Ids.command(`command ${++commands}`), callId, legId })
+    const send = (legId: LegId, command: Plain, callId?: CallId) => give(orderOf(legId, command, callId))
     return {
       sink,
       send,
       elapse: outside.elapse,
-      dial: (to: string, legId = "leg") =>
+      dial: (to: string, legId = Ids.leg("leg")) =>
         Effect.as(
           send(legId, {
             type: "dial",
-            tenantId: "t",
+            tenantId: Ids.tenant("t"),
             routeId: subject.routeId,
             from: "+12025550190",
             to
@@ -113,13 +115,13 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       }),
       /** The last command once more. */
       again: Effect.suspend(() => (last === null ? Effect.void : give(last))),
-      asNewOwner: (legId: string, command: Plain) => give({ ...orderOf(legId, command), authority: newOwner }),
+      asNewOwner: (legId: LegId, command: Plain) => give({ ...orderOf(legId, command), authority: newOwner }),
       /** Another process owns the journal now, and asks. */
       takeOver: Effect.asVoid(carrier.snapshot(subject.adapter, newOwner, [])),
       incarnation: () => carrier.incarnation(subject.adapter),
-      snapshot: (legIds: ReadonlyArray<string> | null) => carrier.snapshot(subject.adapter, Sample.authority, legIds),
-      caughtUp: (legId: string) => carrier.caughtUp(subject.adapter, legId),
-      presence: (legId: string) => Sample.presence(carrier, subject.adapter, legId)
+      snapshot: (legIds: ReadonlyArray<LegId> | null) => carrier.snapshot(subject.adapter, Sample.authority, legIds),
+      caughtUp: (legId: LegId) => carrier.caughtUp(subject.adapter, legId),
+      presence: (legId: LegId) => Sample.presence(carrier, subject.adapter, legId)
     }
   })
 
@@ -261,9 +263,9 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       Effect.gen(function* () {
         const leg = yield* dial(subject.phones.answers)
         yield* elapse(3000)
-        yield* send(leg, media(Media.play("one", subject.sounds.good, 2)))
-        yield* send(leg, media(Media.play("two", subject.sounds.missing)))
-        yield* send(leg, media(Media.play("three", subject.sounds.good)))
+        yield* send(leg, media(Media.play(Ids.work("one"), subject.sounds.good, 2)))
+        yield* send(leg, media(Media.play(Ids.work("two"), subject.sounds.missing)))
+        yield* send(leg, media(Media.play(Ids.work("three"), subject.sounds.good)))
         yield* elapse(6000)
         const ended = endedWork(sink.of(leg))
         const outcome = (id: string) =>
@@ -282,8 +284,8 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       Effect.gen(function* () {
         const leg = yield* dial(subject.phones.answers)
         yield* elapse(3000)
-        yield* send(leg, media(Media.play("one", subject.sounds.good, 100)))
-        yield* send(leg, media(Media.play("two", subject.sounds.good, 100)))
+        yield* send(leg, media(Media.play(Ids.work("one"), subject.sounds.good, 100)))
+        yield* send(leg, media(Media.play(Ids.work("two"), subject.sounds.good, 100)))
         yield* elapse(1000)
         yield* send(leg, media(Media.stopPlayback))
         yield* send(leg, media(Media.stopPlayback))
@@ -302,16 +304,16 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       Effect.gen(function* () {
         const leg = yield* dial(subject.phones.answers)
         yield* elapse(3000)
-        yield* send(leg, media(Media.dtmf("digits", "12#")))
+        yield* send(leg, media(Media.dtmf(Ids.work("digits"), "12#")))
         yield* elapse(2000)
         assert.deepStrictEqual(
           mediaOf(sink.of(leg)).flatMap((event) => (event.type === "dtmf" ? [event.digit] : [])),
           ["1", "2", "#"]
         )
-        assert.deepStrictEqual(endedWork(sink.of(leg)), [Media.completed("digits")])
-        yield* send(leg, media(Media.dtmf("wrong", "not digits")))
+        assert.deepStrictEqual(endedWork(sink.of(leg)), [Media.completed(Ids.work("digits"))])
+        yield* send(leg, media(Media.dtmf(Ids.work("wrong"), "not digits")))
         yield* elapse(1000)
-        assert.deepStrictEqual(endedWork(sink.of(leg)).at(-1), Media.failed("wrong", "invalid_digits"))
+        assert.deepStrictEqual(endedWork(sink.of(leg)).at(-1), Media.failed(Ids.work("wrong"), "invalid_digits"))
       })
     )
 
@@ -319,8 +321,8 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       Effect.gen(function* () {
         const leg = yield* dial(subject.phones.silent)
         yield* elapse(1000)
-        yield* send(leg, media(Media.play("one", subject.sounds.good)))
-        yield* send(leg, media(Media.dtmf("one digit", "1")))
+        yield* send(leg, media(Media.play(Ids.work("one"), subject.sounds.good)))
+        yield* send(leg, media(Media.dtmf(Ids.work("one digit"), "1")))
         yield* send(leg, media(Media.stopPlayback))
         yield* elapse(1000)
         assert.deepStrictEqual(types(sink.of(leg)).toSorted(), [
@@ -338,7 +340,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       Effect.gen(function* () {
         const leg = yield* use.dial(subject.phones.answers)
         yield* use.elapse(3000)
-        yield* use.send(leg, media(Media.dtmf("d", "12")))
+        yield* use.send(leg, media(Media.dtmf(Ids.work("d"), "12")))
         yield* use.elapse(2000)
         yield* use.send(leg, hangup)
         yield* use.elapse(1000)
@@ -370,7 +372,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
         const leg = yield* use.dial(subject.phones.answers)
         yield* use.again
         yield* use.elapse(3000)
-        yield* use.send(leg, media(Media.dtmf("d", "1")))
+        yield* use.send(leg, media(Media.dtmf(Ids.work("d"), "1")))
         yield* use.again
         yield* use.again
         yield* use.elapse(2000)
@@ -402,8 +404,8 @@ export const describeCarrier = (name: string, subject: Subject): void => {
 
     contract("a snapshot says of each leg where it stands, how far its events are, and since when", (use) =>
       Effect.gen(function* () {
-        const leg = yield* use.dial(subject.phones.answers, "one")
-        const other = yield* use.dial(subject.phones.silent, "two")
+        const leg = yield* use.dial(subject.phones.answers, Ids.leg("one"))
+        const other = yield* use.dial(subject.phones.silent, Ids.leg("two"))
         yield* use.elapse(4000)
         const all = yield* use.snapshot(null)
         assert.strictEqual(all?.incarnation, use.incarnation())
@@ -414,7 +416,7 @@ export const describeCarrier = (name: string, subject: Subject): void => {
         assert.isAtLeast(talking?.ageMs ?? 0, 3000)
         assert.isAtLeast(talking?.answeredMs ?? 0, 1000)
         assert.isBelow(talking?.answeredMs ?? 0, talking?.ageMs ?? 0)
-        assert.deepStrictEqual(Object.keys((yield* use.snapshot([other, "nobody"]))?.legs ?? {}), [other])
+        assert.deepStrictEqual(Object.keys((yield* use.snapshot([other, Ids.leg("nobody")]))?.legs ?? {}), [other])
         for (const each of [leg, other]) yield* use.send(each, hangup)
         yield* use.elapse(1000)
         assert.deepStrictEqual((yield* use.snapshot(null))?.legs, {})
@@ -442,16 +444,16 @@ export const describeCarrier = (name: string, subject: Subject): void => {
 
     contract("a leg that this process never knew is lost as soon as it is to go", ({ elapse, presence, send, sink }) =>
       Effect.gen(function* () {
-        assert.strictEqual(yield* presence("nobody"), "gone")
-        yield* send("nobody", hangup)
-        yield* send("nobody's caller", { type: "reject", cause: "error", resume: null })
+        assert.strictEqual(yield* presence(Ids.leg("nobody")), "gone")
+        yield* send(Ids.leg("nobody"), hangup)
+        yield* send(Ids.leg("nobody's caller"), { type: "reject", cause: "error", resume: null })
         yield* elapse(1000)
-        for (const leg of ["nobody", "nobody's caller"])
+        for (const leg of ["nobody", "nobody's caller"].map(Ids.leg))
           assert.deepStrictEqual(endOf(sink.of(leg)), { cause: "lost", sipStatus: null, by: "network" })
-        yield* send("elsewhere", media(Media.play("one", subject.sounds.good)))
-        yield* send("elsewhere", media(Media.dtmf("one digit", "1")))
+        yield* send(Ids.leg("elsewhere"), media(Media.play(Ids.work("one"), subject.sounds.good)))
+        yield* send(Ids.leg("elsewhere"), media(Media.dtmf(Ids.work("one digit"), "1")))
         yield* elapse(1000)
-        assert.deepStrictEqual(types(sink.of("elsewhere")).toSorted(), ["command_failed", "command_failed"])
+        assert.deepStrictEqual(types(sink.of(Ids.leg("elsewhere"))).toSorted(), ["command_failed", "command_failed"])
       })
     )
   })

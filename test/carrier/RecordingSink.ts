@@ -7,9 +7,11 @@ import {
   type LegReport,
   type Told as Answer
 } from "../../src/carrier/Carrier.ts"
+import type { CallId, LegId } from "../../src/domain/Id.ts"
+import * as Ids from "../support/Ids.ts"
 
 export interface Told {
-  readonly callId: string
+  readonly callId: CallId
   readonly event: CarrierEvent
 }
 
@@ -24,7 +26,7 @@ export class RecordingSink extends Context.Service<
     /** What becomes of a `tell` from now on; at first it is committed at once. */
     readonly commit: (rule: (told: Told) => Effect.Effect<Answer>) => void
     /** What was told of a leg, without its name, time and number. */
-    readonly of: (legId: string) => ReadonlyArray<LegReport>
+    readonly of: (legId: LegId) => ReadonlyArray<LegReport>
   }
 >()("trunkline/test/carrier/RecordingSink") {
   static readonly layer = Layer.effectContext(
@@ -32,7 +34,7 @@ export class RecordingSink extends Context.Service<
       const told: Array<Told> = []
       const offers: Array<InboundOffer> = []
       let admit: (offer: InboundOffer) => Effect.Effect<Admission> = ({ legId }) =>
-        Effect.succeed({ admitted: true, callId: `call of ${legId}` })
+        Effect.succeed({ admitted: true, callId: Ids.call(`call of ${legId}`) })
       let commit: (told: Told) => Effect.Effect<Answer> = () => Effect.succeed("committed")
       const sink = CarrierSink.of({
         offer: (offer) =>

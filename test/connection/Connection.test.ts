@@ -3,7 +3,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { RouteDirectory } from "../../src/carrier/Carrier.ts"
 import { Connections } from "../../src/connection/Connection.ts"
+import type { RouteId } from "../../src/domain/Id.ts"
 import * as Features from "../support/Features.ts"
+import * as Ids from "../support/Ids.ts"
 
 const trunk = { name: "Trunk", host: "192.0.2.10", port: 5060, username: "u", password: "secret", isDefault: false }
 
@@ -55,9 +57,9 @@ describe("connections (guide/connections.md#routes)", () => {
           const { routeId } = yield* connections.resolve(id, null)
           const hex = routeId.slice("svc_route_".length)
           for (const other of [`${routeId} `, `${routeId} x`, `${routeId}\n`, `svc_route_${hex.toUpperCase()}`])
-            assert.strictEqual((yield* Effect.flip(connections.resolve(id, other))).code, "not_found")
+            assert.strictEqual((yield* Effect.flip(connections.resolve(id, Ids.route(other)))).code, "not_found")
           for (const other of [` ${routeId}`, routeId.toUpperCase(), ""])
-            assert.strictEqual((yield* Effect.flip(connections.resolve(id, other))).code, "invalid_request")
+            assert.strictEqual((yield* Effect.flip(connections.resolve(id, Ids.route(other)))).code, "invalid_request")
           assert.strictEqual((yield* connections.resolve(id, routeId)).routeId, routeId)
         })
     )
@@ -85,9 +87,9 @@ describe("connections (guide/connections.md#routes)", () => {
         const mine = yield* Features.newTenant()
         const other = yield* Features.newTenant()
         const { routeId } = yield* connections.resolve(mine.id, null)
-        const code = (id: string) => Effect.map(Effect.flip(connections.resolve(other.id, id)), ({ code }) => code)
-        assert.strictEqual(yield* code("svc_call_00000000000000000000000000000000"), "invalid_request")
-        assert.strictEqual(yield* code(`svc_route_${"0".repeat(32)}`), "not_found")
+        const code = (id: RouteId) => Effect.map(Effect.flip(connections.resolve(other.id, id)), ({ code }) => code)
+        assert.strictEqual(yield* code(Ids.route("svc_call_00000000000000000000000000000000")), "invalid_request")
+        assert.strictEqual(yield* code(Ids.route(`svc_route_${"0".repeat(32)}`)), "not_found")
         assert.strictEqual(yield* code(routeId), "not_found")
         assert.strictEqual((yield* Effect.flip(connections.find(other.id, routeId))).code, "not_found")
       })
@@ -104,7 +106,7 @@ describe("connections (guide/connections.md#routes)", () => {
         for (const port of [0, 65_536, 1.5]) assert.strictEqual(yield* code({ port }), "invalid_request")
         assert.strictEqual(yield* code({ name: "" }), "invalid_request")
         assert.strictEqual(yield* code({ username: null }), "invalid_request")
-        assert.strictEqual(yield* code({ tenantId: "00000000-0000-4000-8000-000000000000" }), "not_found")
+        assert.strictEqual(yield* code({ tenantId: Ids.tenant("00000000-0000-4000-8000-000000000000") }), "not_found")
       })
     )
   })

@@ -72,7 +72,7 @@ describe("SchemaFault.toApiError", () => {
   })
 
   it("is a 404 for a path that should be a UUID and is none", () => {
-    const Path = Schema.Struct({ id: PathId.uuid })
+    const Path = Schema.Struct({ id: PathId.apiKey })
     const id = "0190a3c5-1111-8222-8333-444455556666"
     for (const other of ["abc", id.toUpperCase(), `${id}\n`, ` ${id}`, `{${id}}`, id.replace("0", "\u0660")])
       expect(fault(Path, { id: other })?.[0]).toBe("not_found")

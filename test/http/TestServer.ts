@@ -25,11 +25,11 @@ import * as Documented from "./Documented.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
 import * as NoEgress from "../support/NoEgress.ts"
 
-export const tenantA = Id.deriveUuid("tenant", "a")
-export const tenantB = Id.deriveUuid("tenant", "b")
+export const tenantA = Id.deriveUuid("a", "tenant")
+export const tenantB = Id.deriveUuid("b", "tenant")
 
 /** Credentials of the fake authenticator. */
-const keys: Readonly<Record<string, { readonly tenantId: string; readonly scopes: ReadonlyArray<string> }>> = {
+const keys: Readonly<Record<string, { readonly tenantId: Id.TenantId; readonly scopes: ReadonlyArray<string> }>> = {
   svc_live_a: { tenantId: tenantA, scopes: ["*"] },
   svc_live_b: { tenantId: tenantB, scopes: ["*"] },
   svc_live_reader: { tenantId: tenantA, scopes: ["calls:read"] }
@@ -73,7 +73,7 @@ export class World {
   }
 }
 
-const owned = (tenantId: string, id: string) =>
+const owned = (tenantId: Id.TenantId, id: string) =>
   tenantId === tenantA && id === callOfA
     ? Effect.succeed(call(id))
     : Effect.fail(ApiError.of("not_found", "no such call"))
@@ -147,7 +147,7 @@ const subscription = {
 }
 
 const fakeWebhooks = (world: World) => {
-  const found = (tenantId: string, id: string) =>
+  const found = (tenantId: Id.TenantId, id: string) =>
     tenantId === tenantA && id === subscriptionOfA
       ? Effect.succeed(subscription)
       : Effect.fail(ApiError.of("subscription_not_found", "no such webhook subscription"))
@@ -214,7 +214,7 @@ const fakeAuthenticator = (world: World) =>
       const key = keys[credential]
       return key === undefined
         ? Effect.fail(ApiError.of("invalid_credentials", "the API key is unknown, revoked or expired"))
-        : Effect.succeed({ keyId: Id.deriveUuid(credential, "key"), name: credential, ip, ...key })
+        : Effect.succeed({ keyId: Id.deriveUuid(credential, "api_key"), name: credential, ip, ...key })
     },
     tenantStatus: (tenantId) => Effect.sync(() => (world.suspended.has(tenantId) ? "suspended" : "active"))
   })

@@ -3,10 +3,12 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
+import type { TenantId } from "../../src/domain/Id.ts"
 import type { Due, Job } from "../../src/job/Job.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import * as Migrations from "../../src/store/Migrations.ts"
+import * as Ids from "../support/Ids.ts"
 import * as TcpProxy from "../support/TcpProxy.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -59,7 +61,7 @@ const declared = (run: Job["run"], fields: Partial<Job> = {}): Job => ({
   run,
   ...fields
 })
-const row = (key: string, tenantId: string | null = null) => ({ kind, key, tenantId })
+const row = (key: string, tenantId: TenantId | null = null) => ({ kind, key, tenantId })
 
 layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs", (it) => {
   describe("a row", () => {
@@ -69,7 +71,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         const jobs = yield* (yield* start()).jobs
         const done: Array<Due> = []
         jobs.declare(declared((due) => Effect.sync(() => done.push(due))))
-        const tenantId = randomUUID()
+        const tenantId = Ids.tenant(randomUUID())
         yield* Effect.exit(sql.withTransaction(Effect.andThen(jobs.put(row("undone")), Effect.die("rolled back"))))
         yield* sql.withTransaction(jobs.put(row("a", tenantId)))
         yield* jobs.look
@@ -87,7 +89,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
       () =>
         Effect.gen(function* () {
           const { rows, sql, start } = yield* world
-          const tenants = [0, 7].map((partition) => ({ id: randomUUID(), partition }))
+          const tenants = [0, 7].map((partition) => ({ id: Ids.tenant(randomUUID()), partition }))
           yield* Effect.forEach(
             tenants,
             ({ id, partition }) => sql`
@@ -233,7 +235,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
               )
             )
           )
-        const tenants = Array.from({ length: 5 }, () => randomUUID())
+        const tenants = Array.from({ length: 5 }, () => Ids.tenant(randomUUID()))
         yield* sql.withTransaction(
           Effect.forEach(
             Array.from({ length: 200 }, (_, n) => n),
@@ -351,7 +353,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         Effect.gen(function* () {
           const { clock, sql, start } = yield* world
           const jobs = yield* (yield* start()).jobs
-          const [busy, other] = [randomUUID(), randomUUID()]
+          const [busy, other] = [Ids.tenant(randomUUID()), Ids.tenant(randomUUID())]
           const order: Array<string | null> = []
           jobs.declare(declared(({ tenantId }) => Effect.sync(() => order.push(tenantId)), { concurrency }))
           yield* sql`
@@ -373,7 +375,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
       Effect.gen(function* () {
         const { clock, start } = yield* world
         const jobs = yield* (yield* start()).jobs
-        const [busy, other] = [randomUUID(), randomUUID()]
+        const [busy, other] = [Ids.tenant(randomUUID()), Ids.tenant(randomUUID())]
         const began: Array<string | null> = []
         const first = yield* Deferred.make<void>()
         jobs.declare(

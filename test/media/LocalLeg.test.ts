@@ -4,6 +4,7 @@ import type { SampleRate } from "../../src/audio/SampleRate.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import type { FarEnd } from "../../src/media/FarEnd.ts"
 import * as LocalLeg from "../../src/media/LocalLeg.ts"
+import * as Ids from "../support/Ids.ts"
 import * as Media from "./MediaSample.ts"
 
 /** A far end that says a constant, keeps what it hears, and changes its rate when it is told to. */
@@ -43,8 +44,8 @@ const levelOf = (heard: Int16Array, frequency: number, rate: SampleRate) =>
 describe("A leg", () => {
   it("runs at the rate of its far end, also when that changes in the middle of a sound", () => {
     const { hear, leg } = setup()
-    leg.command(Media.play("p", "https://a/"))
-    leg.player.supply("p", { rate: 8000, samples: Tone.sine(500, -12, 2000, 8000) })
+    leg.command(Media.play(Ids.work("p"), "https://a/"))
+    leg.player.supply(Ids.work("p"), { rate: 8000, samples: Tone.sine(500, -12, 2000, 8000) })
     for (const rate of [8000, 16_000, 48_000, 24_000, 8000] as const) {
       const heard = hear(rate, 220)
       expect(levelOf(heard, 500, rate)).toBeCloseTo(-12, 1)
@@ -54,7 +55,7 @@ describe("A leg", () => {
 
   it("sends digits as tones of the right frequencies at any rate, also when that changes within a digit", () => {
     const { hear, leg } = setup(false)
-    leg.command(Media.dtmf("d", "5", 1000))
+    leg.command(Media.dtmf(Ids.work("d"), "5", 1000))
     for (const rate of [8000, 16_000, 48_000] as const) {
       const heard = hear(rate, 220)
       expect(levelOf(heard, 770, rate)).toBeCloseTo(-11, 0)

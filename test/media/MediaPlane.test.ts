@@ -3,12 +3,14 @@ import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Tone from "../../src/audio/Tone.ts"
 import * as Wav from "../../src/audio/Wav.ts"
+import type { LegId } from "../../src/domain/Id.ts"
 import { AudioDecoder } from "../../src/media/AudioDecoder.ts"
 import { AudioSource } from "../../src/media/AudioSource.ts"
 import type { MediaEvent } from "../../src/media/message/MediaMessage.ts"
 import { type Loss, MediaPlane, type Quality } from "../../src/media/MediaPlane.ts"
 import * as MediaPlaneInline from "../../src/media/MediaPlaneInline.ts"
 import { random } from "../rtp/RandomBytes.ts"
+import * as Ids from "../support/Ids.ts"
 import * as FakeEgress from "./FakeEgress.ts"
 import * as Media from "./MediaSample.ts"
 import * as MemoryNetwork from "./MemoryNetwork.ts"
@@ -29,7 +31,7 @@ const planeOver = (network: ReturnType<typeof MemoryNetwork.make>) => {
   return plane.pipe(Layer.provide(sources))
 }
 
-const listen = Effect.fnUntraced(function* (leg: string) {
+const listen = Effect.fnUntraced(function* (leg: LegId) {
   const events: Array<MediaEvent> = []
   const losses: Array<Loss> = []
   const measured: Array<Quality> = []
@@ -45,30 +47,30 @@ describe("The media plane on a test clock", () => {
   it.effect("plays a URL to a phone, and tells its end", () =>
     Effect.gen(function* () {
       const plane = yield* MediaPlane
-      const { events } = yield* listen("leg")
-      yield* plane.openPhone("leg", { type: "silence" })
-      yield* plane.command("leg", Media.play("one", "https://a/ok.wav", 2))
-      yield* plane.command("leg", Media.play("two", "https://a/none.wav"))
+      const { events } = yield* listen(Ids.leg("leg"))
+      yield* plane.openPhone(Ids.leg("leg"), { type: "silence" })
+      yield* plane.command(Ids.leg("leg"), Media.play(Ids.work("one"), "https://a/ok.wav", 2))
+      yield* plane.command(Ids.leg("leg"), Media.play(Ids.work("two"), "https://a/none.wav"))
       yield* TestClock.adjust("90 millis")
       assert.deepStrictEqual(events, [])
       yield* TestClock.adjust("40 millis")
       // Decoding is a promise: it takes no time of the test clock but a turn of the event loop.
       yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       yield* TestClock.adjust("340 millis")
-      assert.deepStrictEqual(events, [Media.failed("two", "http_404")])
+      assert.deepStrictEqual(events, [Media.failed(Ids.work("two"), "http_404")])
       yield* TestClock.adjust("100 millis")
-      assert.deepStrictEqual(events, [Media.failed("two", "http_404"), Media.completed("one")])
+      assert.deepStrictEqual(events, [Media.failed(Ids.work("two"), "http_404"), Media.completed(Ids.work("one"))])
     }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
   )
 
   it.effect("hears what a phone presses", () =>
     Effect.gen(function* () {
       const plane = yield* MediaPlane
-      const { events } = yield* listen("leg")
-      yield* plane.openPhone("leg", { type: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 })
+      const { events } = yield* listen(Ids.leg("leg"))
+      yield* plane.openPhone(Ids.leg("leg"), { type: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 })
       yield* TestClock.adjust("3 seconds")
       assert.strictEqual(events.map((event) => (event.type === "dtmf" ? event.digit : "?")).join(""), "1234#")
-      yield* plane.close("leg")
+      yield* plane.close(Ids.leg("leg"))
       yield* TestClock.adjust("30 seconds")
       assert.strictEqual(events.length, 5)
     }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
@@ -77,21 +79,21 @@ describe("The media plane on a test clock", () => {
   it.effect("announces the address and an even port, and refuses a leg twice", () =>
     Effect.gen(function* () {
       const plane = yield* MediaPlane
-      assert.deepStrictEqual(yield* plane.openRtp("leg"), { address: "192.0.2.7", port: 40_000 })
-      assert.strictEqual((yield* Effect.flip(plane.openRtp("leg"))).reason, "leg_exists")
-      for (const leg of ["b", "c", "d"]) yield* plane.openRtp(leg)
-      assert.strictEqual((yield* Effect.flip(plane.openPhone("e", { type: "echo" }))).reason, "too_many_legs")
-      yield* plane.close("leg")
-      yield* plane.openPhone("e", { type: "echo" })
+      assert.deepStrictEqual(yield* plane.openRtp(Ids.leg("leg")), { address: "192.0.2.7", port: 40_000 })
+      assert.strictEqual((yield* Effect.flip(plane.openRtp(Ids.leg("leg")))).reason, "leg_exists")
+      for (const leg of ["b", "c", "d"].map(Ids.leg)) yield* plane.openRtp(leg)
+      assert.strictEqual((yield* Effect.flip(plane.openPhone(Ids.leg("e"), { type: "echo" }))).reason, "too_many_legs")
+      yield* plane.close(Ids.leg("leg"))
+      yield* plane.openPhone(Ids.leg("e"), { type: "echo" })
     }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
   )
 
   it.effect("tells a timeout, and the quality before the end", () =>
     Effect.gen(function* () {
       const plane = yield* MediaPlane
-      const { losses, measured } = yield* listen("leg")
-      yield* plane.openRtp("leg")
-      yield* plane.connectRtp("leg", {
+      const { losses, measured } = yield* listen(Ids.leg("leg"))
+      yield* plane.openRtp(Ids.leg("leg"))
+      yield* plane.connectRtp(Ids.leg("leg"), {
         address: "192.0.2.1",
         port: 5000,
         rtcpPort: 5001,
@@ -101,7 +103,7 @@ describe("The media plane on a test clock", () => {
         direction: "sendrecv"
       })
       yield* TestClock.adjust("4 seconds")
-      yield* plane.close("leg")
+      yield* plane.close(Ids.leg("leg"))
       assert.deepStrictEqual(losses, ["no_packets"])
       assert.isAtLeast(measured.length, 1)
     }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
@@ -124,22 +126,25 @@ describe("The media plane on a test clock", () => {
     }
     return Effect.gen(function* () {
       const plane = yield* MediaPlane
-      const fiber = yield* Effect.forkChild(plane.openRtp("leg"), { startImmediately: true })
+      const fiber = yield* Effect.forkChild(plane.openRtp(Ids.leg("leg")), { startImmediately: true })
       yield* Fiber.interrupt(fiber)
       finish()
       assert.isTrue(closed)
-      yield* plane.openPhone("leg", { type: "echo" })
+      yield* plane.openPhone(Ids.leg("leg"), { type: "echo" })
     }).pipe(Effect.provide(planeOver(slow)))
   })
 
   it.effect("answers a command for a leg that is not open with a failure", () =>
     Effect.gen(function* () {
       const plane = yield* MediaPlane
-      const { events } = yield* listen("leg")
-      yield* plane.command("leg", Media.play("p", "https://a/ok.wav"))
-      yield* plane.command("leg", Media.dtmf("d", "1"))
-      yield* plane.command("leg", Media.stopPlayback)
-      assert.deepStrictEqual(events, [Media.failed("p", "unknown_leg"), Media.failed("d", "unknown_leg")])
+      const { events } = yield* listen(Ids.leg("leg"))
+      yield* plane.command(Ids.leg("leg"), Media.play(Ids.work("p"), "https://a/ok.wav"))
+      yield* plane.command(Ids.leg("leg"), Media.dtmf(Ids.work("d"), "1"))
+      yield* plane.command(Ids.leg("leg"), Media.stopPlayback)
+      assert.deepStrictEqual(events, [
+        Media.failed(Ids.work("p"), "unknown_leg"),
+        Media.failed(Ids.work("d"), "unknown_leg")
+      ])
     }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
   )
 })

@@ -3,28 +3,30 @@ import { Result } from "effect"
 import * as G711 from "../../src/audio/G711.ts"
 import * as Goertzel from "../../src/audio/Goertzel.ts"
 import * as Tone from "../../src/audio/Tone.ts"
+import type { LegId, WorkId } from "../../src/domain/Id.ts"
 import type * as Protocol from "../../src/media/Protocol.ts"
 import type * as Rtcp from "../../src/rtp/Rtcp.ts"
 import * as RtcpParser from "../../src/rtp/RtcpParser.ts"
 import { hostile, random } from "../rtp/RandomBytes.ts"
 import * as RtpSample from "../rtp/RtpSample.ts"
+import * as Ids from "../support/Ids.ts"
 import * as Media from "./MediaSample.ts"
 import * as MemoryNetwork from "./MemoryNetwork.ts"
 import * as SwitchBench from "./SwitchBench.ts"
 
 type Bench = ReturnType<typeof SwitchBench.make>
 
-const packetsOf = (bench: Bench, leg: string): Array<RtpSample.Parsed> =>
+const packetsOf = (bench: Bench, leg: LegId): Array<RtpSample.Parsed> =>
   bench.network.sent
     .filter(({ channel, from }) => channel === "rtp" && from.port === bench.portOf(leg))
     .map(({ bytes }) => RtpSample.parse(bytes))
-const reportsOf = (bench: Bench, leg: string): Array<ReadonlyArray<Rtcp.RtcpPacket>> =>
+const reportsOf = (bench: Bench, leg: LegId): Array<ReadonlyArray<Rtcp.RtcpPacket>> =>
   bench.network.sent
     .filter(({ channel, from }) => channel === "rtcp" && from.port === bench.portOf(leg) + 1)
     .map(({ bytes }) => Result.getOrThrow(RtcpParser.parse(bytes)))
 const soundOf = (packets: ReadonlyArray<RtpSample.Parsed>, law: G711.Law = "PCMU") =>
   Int16Array.from(packets.flatMap(({ payload }) => [...G711.decode(law, payload)]))
-const play = (bench: Bench, leg: string, id: string, samples: Int16Array, loop = 1) => {
+const play = (bench: Bench, leg: LegId, id: WorkId, samples: Int16Array, loop = 1) => {
   bench.handle({ type: "media", leg, media: Media.play(id, "https://a/", loop) })
   bench.handle({ type: "supply", leg, id, sound: { rate: 8000, samples } })
 }
@@ -32,12 +34,12 @@ const play = (bench: Bench, leg: string, id: string, samples: Int16Array, loop =
 describe("The switch, towards RTP peers", () => {
   it("sends nothing before it is connected, then a packet every 20 ms of running sequence and timestamp", () => {
     const bench = SwitchBench.make()
-    bench.handle({ type: "open_rtp", leg: "a" })
+    bench.handle({ type: "open_rtp", leg: Ids.leg("a") })
     bench.run(200)
-    assert.deepStrictEqual(packetsOf(bench, "a"), [])
-    bench.handle({ type: "connect_rtp", leg: "a", remote: bench.remote(9000) })
+    assert.deepStrictEqual(packetsOf(bench, Ids.leg("a")), [])
+    bench.handle({ type: "connect_rtp", leg: Ids.leg("a"), remote: bench.remote(9000) })
     bench.run(1000)
-    const packets = packetsOf(bench, "a")
+    const packets = packetsOf(bench, Ids.leg("a"))
     assert.strictEqual(packets.length, 50)
     const [first] = packets
     assert.isTrue(first?.marker)
@@ -54,9 +56,9 @@ describe("The switch, towards RTP peers", () => {
     ["PCMA", 8]
   ] as const)("carries a tone from leg to leg in %s, right in frequency and level", (codec, payloadType) => {
     const bench = SwitchBench.pair({}, undefined, { codec, payloadType })
-    play(bench, "a", "p", Tone.sine(440, -12, 1000, 8000))
+    play(bench, Ids.leg("a"), Ids.work("p"), Tone.sine(440, -12, 1000, 8000))
     bench.run(500)
-    const sound = soundOf(packetsOf(bench, "a").slice(5, 20), codec)
+    const sound = soundOf(packetsOf(bench, Ids.leg("a")).slice(5, 20), codec)
     assert.closeTo(Goertzel.level(sound, 440, 8000), -12, 0.2)
     assert.closeTo(Goertzel.totalLevel(sound), -12, 0.2)
   })
@@ -64,8 +66,8 @@ describe("The switch, towards RTP peers", () => {
   it("spreads legs over the 20 ms, one to each slot", () => {
     const bench = SwitchBench.make()
     for (let i = 0; i < 20; i++) {
-      bench.handle({ type: "open_rtp", leg: `l${i}` })
-      bench.handle({ type: "connect_rtp", leg: `l${i}`, remote: bench.remote(9000) })
+      bench.handle({ type: "open_rtp", leg: Ids.leg(`l${i}`) })
+      bench.handle({ type: "connect_rtp", leg: Ids.leg(`l${i}`), remote: bench.remote(9000) })
     }
     const counts: Array<number> = []
     let before = 0
@@ -78,20 +80,23 @@ describe("The switch, towards RTP peers", () => {
 
   it("sends digits as events in place of the sound, each heard once, and plays on behind them", () => {
     const bench = SwitchBench.pair()
-    play(bench, "a", "p", Tone.sine(440, -12, 400, 8000))
+    play(bench, Ids.leg("a"), Ids.work("p"), Tone.sine(440, -12, 400, 8000))
     bench.run(100)
-    bench.handle({ type: "media", leg: "a", media: Media.dtmf("d", "159#") })
+    bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.dtmf(Ids.work("d"), "159#") })
     bench.run(2000)
-    assert.strictEqual(bench.digitsOf("b"), "159#")
-    assert.deepStrictEqual(bench.mediaOf("a"), [Media.completed("d"), Media.completed("p")])
-    const events = packetsOf(bench, "a").filter(({ payloadType }) => payloadType === 101)
+    assert.strictEqual(bench.digitsOf(Ids.leg("b")), "159#")
+    assert.deepStrictEqual(bench.mediaOf(Ids.leg("a")), [
+      Media.completed(Ids.work("d")),
+      Media.completed(Ids.work("p"))
+    ])
+    const events = packetsOf(bench, Ids.leg("a")).filter(({ payloadType }) => payloadType === 101)
     assert.strictEqual(events.length, 4 * 7)
     assert.strictEqual(new Set(events.map(({ timestamp }) => timestamp)).size, 4)
-    const packets = packetsOf(bench, "a")
+    const packets = packetsOf(bench, Ids.leg("a"))
     const behind = packets.filter(({ payloadType }, i) => payloadType === 0 && packets[i - 1]?.payloadType === 101)
     assert.isTrue(behind.length === 4 && behind.every(({ marker }) => marker))
     // Not a frame of the sound was lost to the digits.
-    const sound = packetsOf(bench, "a").filter(
+    const sound = packetsOf(bench, Ids.leg("a")).filter(
       ({ payload, payloadType }) => payloadType === 0 && payload.some((octet) => octet !== 0xff)
     )
     assert.strictEqual(sound.length, 20)
@@ -100,24 +105,24 @@ describe("The switch, towards RTP peers", () => {
   it("pauses for half a second at each w, and for a second at each W", () => {
     const bench = SwitchBench.pair()
     bench.run(100)
-    bench.handle({ type: "media", leg: "a", media: Media.dtmf("d", "12w3Ww4w") })
+    bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.dtmf(Ids.work("d"), "12w3Ww4w") })
     const heardAt: Array<number> = []
     bench.run(4000, (now) => {
-      if (bench.digitsOf("b").length > heardAt.length) heardAt.push(now)
+      if (bench.digitsOf(Ids.leg("b")).length > heardAt.length) heardAt.push(now)
     })
-    assert.strictEqual(bench.digitsOf("b"), "1234")
+    assert.strictEqual(bench.digitsOf(Ids.leg("b")), "1234")
     const apart = heardAt.slice(1).map((at, index) => at - (heardAt[index] ?? 0))
     const digit = apart[0] ?? 0
     assert.deepStrictEqual(apart, [digit, digit + 500, digit + 1500])
-    assert.deepStrictEqual(bench.mediaOf("a"), [Media.completed("d")])
+    assert.deepStrictEqual(bench.mediaOf(Ids.leg("a")), [Media.completed(Ids.work("d"))])
   })
 
   it("sends digits as tones when the peer takes no events", () => {
     const bench = SwitchBench.pair({}, undefined, { telephoneEventPayloadType: null })
     bench.run(100)
-    bench.handle({ type: "media", leg: "a", media: Media.dtmf("d", "5") })
+    bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.dtmf(Ids.work("d"), "5") })
     bench.run(400)
-    const sound = soundOf(packetsOf(bench, "a").slice(5, 10))
+    const sound = soundOf(packetsOf(bench, Ids.leg("a")).slice(5, 10))
     assert.closeTo(Goertzel.level(sound, 770, 8000), -11, 1)
     assert.closeTo(Goertzel.level(sound, 1336, 8000), -9, 1)
   })
@@ -125,15 +130,19 @@ describe("The switch, towards RTP peers", () => {
   it("neither sends nor listens more than the direction says, and keeps the timeline over a hold", () => {
     const bench = SwitchBench.pair({ mediaTimeoutMs: 500 })
     bench.run(200)
-    const before = packetsOf(bench, "a").at(-1)
-    bench.handle({ type: "connect_rtp", leg: "a", remote: bench.remote(bench.portOf("b"), { direction: "inactive" }) })
-    const count = packetsOf(bench, "a").length
+    const before = packetsOf(bench, Ids.leg("a")).at(-1)
+    bench.handle({
+      type: "connect_rtp",
+      leg: Ids.leg("a"),
+      remote: bench.remote(bench.portOf(Ids.leg("b")), { direction: "inactive" })
+    })
+    const count = packetsOf(bench, Ids.leg("a")).length
     bench.run(1000)
-    assert.strictEqual(packetsOf(bench, "a").length, count)
-    assert.deepStrictEqual(bench.lossesOf("a"), [])
-    bench.handle({ type: "connect_rtp", leg: "a", remote: bench.remote(bench.portOf("b")) })
+    assert.strictEqual(packetsOf(bench, Ids.leg("a")).length, count)
+    assert.deepStrictEqual(bench.lossesOf(Ids.leg("a")), [])
+    bench.handle({ type: "connect_rtp", leg: Ids.leg("a"), remote: bench.remote(bench.portOf(Ids.leg("b"))) })
     bench.run(20)
-    const after = packetsOf(bench, "a").at(-1)
+    const after = packetsOf(bench, Ids.leg("a")).at(-1)
     assert.strictEqual(((after?.sequenceNumber ?? 0) - (before?.sequenceNumber ?? 0)) & 0xffff, 1)
     assert.strictEqual(((after?.timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0, 51 * 160)
     assert.isTrue(after?.marker)
@@ -141,14 +150,14 @@ describe("The switch, towards RTP peers", () => {
 
   it("tells a silent peer once, and again only after it was heard", () => {
     const bench = SwitchBench.make({ mediaTimeoutMs: 2000 })
-    bench.handle({ type: "open_rtp", leg: "a" })
+    bench.handle({ type: "open_rtp", leg: Ids.leg("a") })
     bench.run(3000)
-    assert.deepStrictEqual(bench.lossesOf("a"), [])
-    bench.handle({ type: "connect_rtp", leg: "a", remote: bench.remote(9000) })
+    assert.deepStrictEqual(bench.lossesOf(Ids.leg("a")), [])
+    bench.handle({ type: "connect_rtp", leg: Ids.leg("a"), remote: bench.remote(9000) })
     bench.run(1990)
-    assert.deepStrictEqual(bench.lossesOf("a"), [])
+    assert.deepStrictEqual(bench.lossesOf(Ids.leg("a")), [])
     bench.run(5000)
-    assert.deepStrictEqual(bench.lossesOf("a"), ["no_packets"])
+    assert.deepStrictEqual(bench.lossesOf(Ids.leg("a")), ["no_packets"])
     const packet = RtpSample.write({
       payloadType: 0,
       marker: false,
@@ -161,26 +170,26 @@ describe("The switch, towards RTP peers", () => {
       channel: "rtp",
       bytes: packet,
       from: { address: "127.0.0.1", port: 9000 },
-      to: { address: "", port: bench.portOf("a") }
+      to: { address: "", port: bench.portOf(Ids.leg("a")) }
     })
     bench.run(2500)
-    assert.deepStrictEqual(bench.lossesOf("a"), ["no_packets", "no_packets"])
+    assert.deepStrictEqual(bench.lossesOf(Ids.leg("a")), ["no_packets", "no_packets"])
   })
 
   it("reports by RTCP what it sent and received, measures the round trip, and says BYE", () => {
     const bench = SwitchBench.pair({}, () => [25])
     bench.run(20_000)
-    bench.handle({ type: "close", leg: "a" })
+    bench.handle({ type: "close", leg: Ids.leg("a") })
     bench.run(100)
-    const reports = reportsOf(bench, "a")
+    const reports = reportsOf(bench, Ids.leg("a"))
     assert.isAtLeast(reports.length, 3)
     assert.isAtMost(reports.length, 8)
     const [sender, description] = reports.at(-2) ?? []
     assert(sender?.type === "sender_report" && description?.type === "source_description")
     assert.strictEqual(sender.octetCount, sender.packetCount * 160)
-    const packets = packetsOf(bench, "a")
+    const packets = packetsOf(bench, Ids.leg("a"))
     assert.strictEqual(sender.ssrc, packets[0]?.ssrc)
-    assert.strictEqual(sender.reports[0]?.ssrc, packetsOf(bench, "b")[0]?.ssrc)
+    assert.strictEqual(sender.reports[0]?.ssrc, packetsOf(bench, Ids.leg("b"))[0]?.ssrc)
     assert.strictEqual(sender.reports[0]?.fractionLost, 0)
     assert.isAbove(sender.reports[0]?.lastSenderReport ?? 0, 0)
     assert.match(description.chunks[0]?.items[0]?.text ?? "", /^[0-9a-f]{24}$/)
@@ -188,43 +197,43 @@ describe("The switch, towards RTP peers", () => {
       reports.at(-1)?.map(({ type }) => type),
       ["sender_report", "source_description", "bye"]
     )
-    const quality = bench.lastQualityOf("a")
+    const quality = bench.lastQualityOf(Ids.leg("a"))
     assert(quality !== undefined)
     assert.closeTo(quality.roundTripMs ?? 0, 50, 2)
     assert.closeTo(quality.packetsReceived, 998, 3)
     assert.strictEqual(quality.packetsLost, 0)
-    assert.deepStrictEqual(bench.events.at(-1), { type: "closed", leg: "a" })
+    assert.deepStrictEqual(bench.events.at(-1), { type: "closed", leg: Ids.leg("a") })
   })
 
   it("learns where a peer behind address translation sends from, and sends there", () => {
     const bench = SwitchBench.pair()
-    bench.handle({ type: "connect_rtp", leg: "a", remote: bench.remote(9998, { address: "10.0.0.1" }) })
+    bench.handle({ type: "connect_rtp", leg: Ids.leg("a"), remote: bench.remote(9998, { address: "10.0.0.1" }) })
     bench.run(200)
     const last = bench.network.sent.findLast(
-      ({ channel, from }) => channel === "rtp" && from.port === bench.portOf("a")
+      ({ channel, from }) => channel === "rtp" && from.port === bench.portOf(Ids.leg("a"))
     )
-    assert.deepStrictEqual(last?.to, { address: "127.0.0.1", port: bench.portOf("b") })
+    assert.deepStrictEqual(last?.to, { address: "127.0.0.1", port: bench.portOf(Ids.leg("b")) })
   })
 
   it("frees the ports of a closed leg, and takes its name again", () => {
     const bench = SwitchBench.pair()
-    bench.handle({ type: "close", leg: "a" })
+    bench.handle({ type: "close", leg: Ids.leg("a") })
     assert.strictEqual(bench.network.bound(), 1)
-    bench.handle({ type: "open_rtp", leg: "a" })
-    bench.handle({ type: "open_rtp", leg: "a" })
+    bench.handle({ type: "open_rtp", leg: Ids.leg("a") })
+    bench.handle({ type: "open_rtp", leg: Ids.leg("a") })
     assert.strictEqual(bench.network.bound(), 2)
-    assert.deepStrictEqual(bench.events.at(-1), { type: "refused", leg: "a", reason: "leg_exists" })
+    assert.deepStrictEqual(bench.events.at(-1), { type: "refused", leg: Ids.leg("a"), reason: "leg_exists" })
   })
 
   it("refuses the leg that is one too many, and the one without ports", () => {
     const bench = SwitchBench.make({ maxLegs: 1, ports: { open: (_, opened) => opened(null) } })
-    bench.handle({ type: "open_rtp", leg: "a" })
-    bench.handle({ type: "open_phone", leg: "b", script: { type: "silence" } })
-    bench.handle({ type: "open_phone", leg: "c", script: { type: "silence" } })
+    bench.handle({ type: "open_rtp", leg: Ids.leg("a") })
+    bench.handle({ type: "open_phone", leg: Ids.leg("b"), script: { type: "silence" } })
+    bench.handle({ type: "open_phone", leg: Ids.leg("c"), script: { type: "silence" } })
     assert.deepStrictEqual(bench.events, [
-      { type: "refused", leg: "a", reason: "no_ports" },
-      { type: "opened", leg: "b", port: 0 },
-      { type: "refused", leg: "c", reason: "too_many_legs" }
+      { type: "refused", leg: Ids.leg("a"), reason: "no_ports" },
+      { type: "opened", leg: Ids.leg("b"), port: 0 },
+      { type: "refused", leg: Ids.leg("c"), reason: "too_many_legs" }
     ])
   })
 
@@ -239,37 +248,40 @@ describe("The switch, towards RTP peers", () => {
         }
       }
     })
-    bench.handle({ type: "open_rtp", leg: "a" })
-    bench.handle({ type: "close", leg: "a" })
+    bench.handle({ type: "open_rtp", leg: Ids.leg("a") })
+    bench.handle({ type: "close", leg: Ids.leg("a") })
     finish()
     assert.strictEqual(closed, 1)
-    assert.deepStrictEqual(bench.events, [{ type: "closed", leg: "a" }])
+    assert.deepStrictEqual(bench.events, [{ type: "closed", leg: Ids.leg("a") }])
   })
 
   it("answers commands for an unknown leg with failures", () => {
     const bench = SwitchBench.make()
-    bench.handle({ type: "media", leg: "x", media: Media.play("p", "https://a/") })
-    bench.handle({ type: "media", leg: "x", media: Media.dtmf("d", "1") })
-    bench.handle({ type: "media", leg: "x", media: Media.stopPlayback })
-    bench.handle({ type: "connect_rtp", leg: "x", remote: bench.remote(1) })
-    bench.handle({ type: "close", leg: "x" })
-    assert.deepStrictEqual(bench.mediaOf("x"), [Media.failed("p", "unknown_leg"), Media.failed("d", "unknown_leg")])
-    assert.deepStrictEqual(bench.events.at(-1), { type: "closed", leg: "x" })
+    bench.handle({ type: "media", leg: Ids.leg("x"), media: Media.play(Ids.work("p"), "https://a/") })
+    bench.handle({ type: "media", leg: Ids.leg("x"), media: Media.dtmf(Ids.work("d"), "1") })
+    bench.handle({ type: "media", leg: Ids.leg("x"), media: Media.stopPlayback })
+    bench.handle({ type: "connect_rtp", leg: Ids.leg("x"), remote: bench.remote(1) })
+    bench.handle({ type: "close", leg: Ids.leg("x") })
+    assert.deepStrictEqual(bench.mediaOf(Ids.leg("x")), [
+      Media.failed(Ids.work("p"), "unknown_leg"),
+      Media.failed(Ids.work("d"), "unknown_leg")
+    ])
+    assert.deepStrictEqual(bench.events.at(-1), { type: "closed", leg: Ids.leg("x") })
   })
 
   it("refuses digits that are none, and ends what waits when the leg closes", () => {
     const bench = SwitchBench.pair()
-    bench.handle({ type: "media", leg: "a", media: Media.dtmf("bad", "12x") })
-    bench.handle({ type: "media", leg: "a", media: Media.dtmf("none", "") })
-    bench.handle({ type: "media", leg: "a", media: Media.dtmf("long", "111", 500) })
-    bench.handle({ type: "media", leg: "a", media: Media.play("p", "https://a/") })
+    bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.dtmf(Ids.work("bad"), "12x") })
+    bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.dtmf(Ids.work("none"), "") })
+    bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.dtmf(Ids.work("long"), "111", 500) })
+    bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.play(Ids.work("p"), "https://a/") })
     bench.run(100)
-    bench.handle({ type: "close", leg: "a" })
-    assert.deepStrictEqual(bench.mediaOf("a"), [
-      Media.failed("bad", "invalid_digits"),
-      Media.failed("none", "invalid_digits"),
-      Media.stopped("p"),
-      Media.failed("long", "closed")
+    bench.handle({ type: "close", leg: Ids.leg("a") })
+    assert.deepStrictEqual(bench.mediaOf(Ids.leg("a")), [
+      Media.failed(Ids.work("bad"), "invalid_digits"),
+      Media.failed(Ids.work("none"), "invalid_digits"),
+      Media.stopped(Ids.work("p")),
+      Media.failed(Ids.work("long"), "closed")
     ])
   })
 
@@ -278,13 +290,13 @@ describe("The switch, towards RTP peers", () => {
     bench.run(100)
     bench.stall(60)
     bench.run(20)
-    const count = packetsOf(bench, "a").length
+    const count = packetsOf(bench, Ids.leg("a")).length
     assert.strictEqual(count, 9)
-    const before = packetsOf(bench, "a").at(-1)
+    const before = packetsOf(bench, Ids.leg("a")).at(-1)
     bench.stall(1000)
     bench.run(20)
-    assert.isAtMost(packetsOf(bench, "a").length, count + 2)
-    const after = packetsOf(bench, "a").at(-1)
+    assert.isAtMost(packetsOf(bench, Ids.leg("a")).length, count + 2)
+    const after = packetsOf(bench, Ids.leg("a")).at(-1)
     assert.closeTo(((after?.timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0, 51 * 160, 160)
     assert.isAbove(bench.plane.skippedFrames(), 45)
   })
@@ -293,7 +305,7 @@ describe("The switch, towards RTP peers", () => {
     const bench = SwitchBench.pair()
     bench.run(200)
     const samples = bench.network.sent.map(({ bytes }) => bytes).slice(0, 20)
-    const peer = { address: "127.0.0.1", port: bench.portOf("b") }
+    const peer = { address: "127.0.0.1", port: bench.portOf(Ids.leg("b")) }
     const next = random(21)
     let i = 0
     for (const bytes of hostile(10_000, 20, samples)) {
@@ -303,18 +315,18 @@ describe("The switch, towards RTP peers", () => {
         channel,
         bytes,
         from,
-        to: { address: "", port: bench.portOf("a") + (channel === "rtcp" ? 1 : 0) }
+        to: { address: "", port: bench.portOf(Ids.leg("a")) + (channel === "rtcp" ? 1 : 0) }
       })
       if (i++ % 100 === 0) bench.run(20)
     }
-    const counters = bench.plane.countersOf("a")
+    const counters = bench.plane.countersOf(Ids.leg("a"))
     assert.isAbove(counters?.strangers ?? 0, 1000)
     assert.isAbove(counters?.malformed ?? 0, 1000)
     bench.run(1000)
-    bench.handle({ type: "media", leg: "b", media: Media.dtmf("d", "42") })
-    const heard = bench.digitsOf("a").length
+    bench.handle({ type: "media", leg: Ids.leg("b"), media: Media.dtmf(Ids.work("d"), "42") })
+    const heard = bench.digitsOf(Ids.leg("a")).length
     bench.run(1000)
-    assert.strictEqual(bench.digitsOf("a").slice(heard), "42")
+    assert.strictEqual(bench.digitsOf(Ids.leg("a")).slice(heard), "42")
   })
 
   it("hears every digit once and the tone at its level through loss, jitter, duplication and reordering", () => {
@@ -325,15 +337,15 @@ describe("The switch, towards RTP peers", () => {
       return next() < 0.02 ? [delay, delay + next() * 30] : [delay]
     })
     bench.run(500)
-    bench.handle({ type: "media", leg: "a", media: Media.dtmf("d", "1122334455") })
+    bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.dtmf(Ids.work("d"), "1122334455") })
     bench.run(4000)
-    assert.strictEqual(bench.digitsOf("b"), "1122334455")
-    play(bench, "a", "p", Tone.sine(500, -10, 10_000, 8000))
+    assert.strictEqual(bench.digitsOf(Ids.leg("b")), "1122334455")
+    play(bench, Ids.leg("a"), Ids.work("p"), Tone.sine(500, -10, 10_000, 8000))
     bench.run(9000)
-    const counters = bench.plane.countersOf("b")
+    const counters = bench.plane.countersOf(Ids.leg("b"))
     assert.isBelow(counters?.late ?? 0, 30)
-    bench.handle({ type: "close", leg: "b" })
-    const quality = bench.lastQualityOf("b")
+    bench.handle({ type: "close", leg: Ids.leg("b") })
+    const quality = bench.lastQualityOf(Ids.leg("b"))
     assert(quality !== undefined)
     assert.closeTo(quality.packetsLost / (quality.packetsLost + quality.packetsReceived), 0.03, 0.02)
     assert.closeTo(quality.jitterMs, 12, 6)
@@ -349,63 +361,63 @@ describe("The switch, towards simulated phones", () => {
 
   it("hears 1234# after 2 s and every 5 s", () => {
     const script = { type: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 } as const
-    const bench = phone({ type: "open_phone", leg: "p", script })
+    const bench = phone({ type: "open_phone", leg: Ids.leg("p"), script })
     bench.run(1980)
-    assert.strictEqual(bench.digitsOf("p"), "")
+    assert.strictEqual(bench.digitsOf(Ids.leg("p")), "")
     bench.run(1100)
-    assert.strictEqual(bench.digitsOf("p"), "1234#")
+    assert.strictEqual(bench.digitsOf(Ids.leg("p")), "1234#")
     bench.run(3900)
-    assert.strictEqual(bench.digitsOf("p"), "1234#")
+    assert.strictEqual(bench.digitsOf(Ids.leg("p")), "1234#")
     bench.run(5000)
-    assert.strictEqual(bench.digitsOf("p"), "1234#1234#")
-    const first = bench.mediaOf("p")[0]
+    assert.strictEqual(bench.digitsOf(Ids.leg("p")), "1234#1234#")
+    const first = bench.mediaOf(Ids.leg("p"))[0]
     assert(first?.type === "dtmf")
     assert.closeTo(first.at, 3000, 40)
   })
 
   it("plays to it and sends it digits, which an echo presses back", () => {
-    const bench = phone({ type: "open_phone", leg: "p", script: { type: "echo" } })
-    play(bench, "p", "s", Tone.sine(440, -12, 100, 8000), 2)
-    bench.handle({ type: "media", leg: "p", media: Media.dtmf("d", "12") })
+    const bench = phone({ type: "open_phone", leg: Ids.leg("p"), script: { type: "echo" } })
+    play(bench, Ids.leg("p"), Ids.work("s"), Tone.sine(440, -12, 100, 8000), 2)
+    bench.handle({ type: "media", leg: Ids.leg("p"), media: Media.dtmf(Ids.work("d"), "12") })
     bench.run(1000)
-    assert.strictEqual(bench.digitsOf("p"), "12")
-    const others = bench.mediaOf("p").filter(({ type }) => type !== "dtmf")
-    assert.deepStrictEqual(others, [Media.completed("d"), Media.completed("s")])
+    assert.strictEqual(bench.digitsOf(Ids.leg("p")), "12")
+    const others = bench.mediaOf(Ids.leg("p")).filter(({ type }) => type !== "dtmf")
+    assert.deepStrictEqual(others, [Media.completed(Ids.work("d")), Media.completed(Ids.work("s"))])
   })
 })
 
 describe("The switch, between joined legs", () => {
   const joined = () => {
     const bench = SwitchBench.make()
-    bench.handle({ type: "open_joined", leg: "a", peer: "b" })
+    bench.handle({ type: "open_joined", leg: Ids.leg("a"), peer: Ids.leg("b") })
     return bench
   }
 
   it("a playback waits until both are open, and digits cross", () => {
     const bench = joined()
-    play(bench, "a", "s", Tone.sine(440, -12, 100, 8000))
+    play(bench, Ids.leg("a"), Ids.work("s"), Tone.sine(440, -12, 100, 8000))
     bench.run(500)
-    assert.deepStrictEqual(bench.mediaOf("a"), [])
-    bench.handle({ type: "open_joined", leg: "b", peer: "a" })
-    bench.handle({ type: "media", leg: "b", media: Media.dtmf("d", "7#") })
+    assert.deepStrictEqual(bench.mediaOf(Ids.leg("a")), [])
+    bench.handle({ type: "open_joined", leg: Ids.leg("b"), peer: Ids.leg("a") })
+    bench.handle({ type: "media", leg: Ids.leg("b"), media: Media.dtmf(Ids.work("d"), "7#") })
     bench.run(1000)
-    const played = bench.mediaOf("a").filter(({ type }) => type !== "dtmf")
-    assert.deepStrictEqual(played, [Media.completed("s")])
-    assert.strictEqual(bench.digitsOf("a"), "7#")
-    assert.deepStrictEqual(bench.mediaOf("b"), [Media.completed("d")])
+    const played = bench.mediaOf(Ids.leg("a")).filter(({ type }) => type !== "dtmf")
+    assert.deepStrictEqual(played, [Media.completed(Ids.work("s"))])
+    assert.strictEqual(bench.digitsOf(Ids.leg("a")), "7#")
+    assert.deepStrictEqual(bench.mediaOf(Ids.leg("b")), [Media.completed(Ids.work("d"))])
   })
 
   it("a leg whose other end is gone, or wants another, is left in silence", () => {
     const bench = joined()
-    bench.handle({ type: "open_joined", leg: "b", peer: "c" })
-    bench.handle({ type: "media", leg: "b", media: Media.dtmf("d", "1") })
+    bench.handle({ type: "open_joined", leg: Ids.leg("b"), peer: Ids.leg("c") })
+    bench.handle({ type: "media", leg: Ids.leg("b"), media: Media.dtmf(Ids.work("d"), "1") })
     bench.run(500)
-    bench.handle({ type: "close", leg: "b" })
-    bench.handle({ type: "open_joined", leg: "b", peer: "a" })
-    bench.handle({ type: "close", leg: "b" })
-    play(bench, "a", "s", Tone.sine(440, -12, 100, 8000))
+    bench.handle({ type: "close", leg: Ids.leg("b") })
+    bench.handle({ type: "open_joined", leg: Ids.leg("b"), peer: Ids.leg("a") })
+    bench.handle({ type: "close", leg: Ids.leg("b") })
+    play(bench, Ids.leg("a"), Ids.work("s"), Tone.sine(440, -12, 100, 8000))
     bench.run(500)
-    assert.deepStrictEqual(bench.mediaOf("a"), [])
+    assert.deepStrictEqual(bench.mediaOf(Ids.leg("a")), [])
     assert.strictEqual(bench.plane.size(), 1)
   })
 })

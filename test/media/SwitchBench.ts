@@ -1,7 +1,9 @@
+import type { LegId } from "../../src/domain/Id.ts"
 import type { MediaEvent } from "../../src/media/message/MediaMessage.ts"
 import type { Command, Event, Quality, RtpRemote } from "../../src/media/Protocol.ts"
 import * as Switch from "../../src/media/Switch.ts"
 import { random } from "../rtp/RandomBytes.ts"
+import * as Ids from "../support/Ids.ts"
 import * as MemoryNetwork from "./MemoryNetwork.ts"
 
 /** A switch over a network in memory, with a clock that only `run` moves. */
@@ -23,13 +25,13 @@ export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetw
     },
     ...options
   })
-  const mediaOf = (leg: string): Array<MediaEvent> =>
+  const mediaOf = (leg: LegId): Array<MediaEvent> =>
     events.flatMap((event) => (event.type === "media" && event.leg === leg ? [event.event] : []))
-  const lossesOf = (leg: string) =>
+  const lossesOf = (leg: LegId) =>
     events.flatMap((event) => (event.type === "lost" && event.leg === leg ? [event.reason] : []))
-  const lastQualityOf = (leg: string): Quality | undefined =>
+  const lastQualityOf = (leg: LegId): Quality | undefined =>
     events.flatMap((event) => (event.type === "quality" && event.leg === leg ? [event.quality] : [])).at(-1)
-  const portOf = (leg: string): number => {
+  const portOf = (leg: LegId): number => {
     for (const event of events) if (event.type === "opened" && event.leg === leg) return event.port
     return 0
   }
@@ -65,7 +67,7 @@ export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetw
       direction: "sendrecv",
       ...change
     }),
-    digitsOf: (leg: string): string =>
+    digitsOf: (leg: LegId): string =>
       mediaOf(leg)
         .map((event) => (event.type === "dtmf" ? event.digit : ""))
         .join("")
@@ -79,8 +81,8 @@ export const pair = (
   change: Partial<RtpRemote> = {}
 ) => {
   const bench = make(options, weather)
-  for (const leg of ["a", "b"]) bench.handle({ type: "open_rtp", leg })
-  bench.handle({ type: "connect_rtp", leg: "a", remote: bench.remote(bench.portOf("b"), change) })
-  bench.handle({ type: "connect_rtp", leg: "b", remote: bench.remote(bench.portOf("a"), change) })
+  for (const leg of ["a", "b"].map(Ids.leg)) bench.handle({ type: "open_rtp", leg })
+  bench.handle({ type: "connect_rtp", leg: Ids.leg("a"), remote: bench.remote(bench.portOf(Ids.leg("b")), change) })
+  bench.handle({ type: "connect_rtp", leg: Ids.leg("b"), remote: bench.remote(bench.portOf(Ids.leg("a")), change) })
   return bench
 }

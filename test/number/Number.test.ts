@@ -9,6 +9,7 @@ import { Numbers } from "../../src/number/Number.ts"
 import type { NumberOrderView } from "../../src/number/NumberView.ts"
 import { empty, Journal } from "../../src/store/Journal.ts"
 import * as Features from "../support/Features.ts"
+import * as Ids from "../support/Ids.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -30,7 +31,7 @@ const entry = (phoneNumber: string, fields: { readonly countryCode: string; read
   monthlyCostCents: 100
 })
 
-const finished = Effect.fnUntraced(function* (tenantId: string, orderId: string) {
+const finished = Effect.fnUntraced(function* (tenantId: Id.TenantId, orderId: Id.OrderId) {
   const numbers = yield* Numbers
   while (true) {
     const order = yield* numbers.findOrder(tenantId, orderId)
@@ -39,7 +40,7 @@ const finished = Effect.fnUntraced(function* (tenantId: string, orderId: string)
   }
 })
 
-const bodiesOf = (orderId: string) =>
+const bodiesOf = (orderId: Id.OrderId) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const rows = yield* sql<{
@@ -133,7 +134,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         const owner = yield* numbers.byDialled("+12025550150")
         assert.deepInclude(owner, { tenantId: id, status: "active", routeId: null })
         assert.isTrue(yield* numbers.owned(id, "+12025550150"))
-        const number = yield* numbers.find(id, owner?.numberId ?? "")
+        const number = yield* numbers.find(id, owner?.numberId ?? Ids.number(""))
         assert.deepInclude(number, { status: "active", order_id: order.id, source: "order" })
         assert.isAbove(
           Date.parse(number.next_renewal_at ?? ""),
@@ -163,7 +164,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
           yield* code(["153", "154", "155", "156", "157"].map((n) => `+12025550${n}`)),
           "insufficient_balance"
         )
-        const route = { ...us, phoneNumbers: ["+12025550153"], routeId: `svc_route_${"0".repeat(32)}` }
+        const route = { ...us, phoneNumbers: ["+12025550153"], routeId: Ids.route(`svc_route_${"0".repeat(32)}`) }
         assert.strictEqual((yield* Effect.flip(numbers.order(caller, route, null))).code, "not_found")
         assert.strictEqual((yield* (yield* Billing).balance(id)).balance_cents, 400)
         assert.strictEqual((yield* numbers.orders(id, {}, { limit: 20, offset: 0 })).count, 1)
@@ -242,7 +243,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         const accounts = yield* Accounts
         const { id } = yield* Features.newTenant()
         assert.strictEqual((yield* accounts.overview(id)).tally.balanceCents, 500)
-        const orderId = `svc_order_${"b".repeat(32)}`
+        const orderId = Ids.order(`svc_order_${"b".repeat(32)}`)
         const debit = {
           tenantId: id,
           type: "number_order",
@@ -252,7 +253,9 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         } as const
         yield* sql`INSERT INTO number_order (id, tenant_id, status, country_code, number_type, phone_numbers, upfront_cost_cents,
           monthly_cost_cents, created_at) VALUES (${orderId}, ${id}, 'pending', 'US', 'local', '[]', 100, 100, now())`
-        const money = [{ ...debit, id: "svc_ledger_lost", cause: `number_order:${orderId}`, description: "", at: 0 }]
+        const money = [
+          { ...debit, id: Ids.ledgerEntry("svc_ledger_lost"), cause: `number_order:${orderId}`, description: "", at: 0 }
+        ]
         yield* (yield* Journal).commit({ ...empty, money })
         const jobs = yield* Jobs
         yield* jobs.put({ kind: "number_order.activation", key: orderId, tenantId: id })
@@ -268,7 +271,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         const other = yield* Features.newTenant()
         const order = placed((yield* numbers.order(mine.caller, { ...us, phoneNumbers: ["+12025550190"] }, null)).body)
         assert.strictEqual((yield* Effect.flip(numbers.findOrder(other.id, order.id))).code, "not_found")
-        const number = order.phone_numbers[0]?.id ?? ""
+        const number = order.phone_numbers[0]?.id ?? Ids.number("")
         assert.strictEqual((yield* Effect.flip(numbers.find(other.id, number))).code, "number_not_found")
         assert.isFalse(yield* numbers.owned(other.id, "+12025550190"))
         assert.strictEqual((yield* numbers.list(other.id, {}, { limit: 20, offset: 0 })).count, 0)
@@ -281,7 +284,7 @@ describe("orders that a crash left pending", () => {
   layer(TestDatabase.layer, { excludeTestServices: true })((it) => {
     it.effect("are finished at the next start: what is there activated, what is gone refunded, each said", () =>
       Effect.gen(function* () {
-        const orderId = `svc_order_${"a".repeat(32)}`
+        const orderId = Ids.order(`svc_order_${"a".repeat(32)}`)
         const started = Layer.fresh(Features.started)
         const id = yield* Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient

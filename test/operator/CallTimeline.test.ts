@@ -6,6 +6,7 @@ import * as CallTimeline from "../../src/operator/CallTimeline.ts"
 import * as CallTimelineText from "../../src/operator/CallTimelineText.ts"
 import type { Json, StoredEntity, StoredInput } from "../../src/store/Journal.ts"
 import * as CallSample from "../call/CallSample.ts"
+import * as Ids from "../support/Ids.ts"
 
 /** A call that is answered, plays a digit and is hung up by the far end, as the journal keeps it. */
 const scene = () => {
@@ -46,9 +47,9 @@ const stored = (call: CallSample.Scene) => {
   return { entity, inputs, events }
 }
 
-const delivery = (eventId: string, fields: Partial<CallTimeline.Delivery> = {}): CallTimeline.Delivery => ({
+const delivery = (eventId: Id.EventId, fields: Partial<CallTimeline.Delivery> = {}): CallTimeline.Delivery => ({
   eventId,
-  deliveryId: "d",
+  deliveryId: Ids.delivery("d"),
   endpoint: "svc_sub_1",
   attemptNo: 1,
   status: "succeeded",
@@ -125,14 +126,14 @@ describe("the timeline of a call", () => {
 
   it("reads as a timeline", () => {
     const { entity, events, inputs } = stored(scene())
-    const failing = delivery(events[1]?.id ?? "", {
+    const failing = delivery(events[1]?.id ?? Ids.event(""), {
       status: "queued",
       attemptNo: 2,
       responseStatusCode: 503,
       sentAt: 1_031_000,
       nextRetryAt: 1_151_000
     })
-    const timeline = CallTimeline.make(entity, inputs, events, [delivery(events[0]?.id ?? ""), failing])
+    const timeline = CallTimeline.make(entity, inputs, events, [delivery(events[0]?.id ?? Ids.event("")), failing])
     const text = CallTimelineText.render(timeline, { states: false })
     for (const line of [
       "ended, normal_clearing by callee, 1 cents (rated)",

@@ -8,11 +8,13 @@ import type { Caller } from "../../src/audit/Audit.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { type CallAction, decodeAction } from "../../src/call/verb/Verbs.ts"
 import { CarrierSink, type LegReport } from "../../src/carrier/Carrier.ts"
+import type { CallId, LegId, TenantId } from "../../src/domain/Id.ts"
 import { run } from "../../src/operator/cli.ts"
 import { commands } from "../../src/operator/Commands.ts"
 import * as Sample from "../support/CarrierSample.ts"
 import * as Operations from "../../src/operator/Operations.ts"
 import { OperatorServer } from "../../src/operator/OperatorServer.ts"
+import * as Ids from "../support/Ids.ts"
 import { jsonOf, layer as world, operator, Recorded, signup } from "./OperatorWorld.ts"
 
 const get = Effect.fn(function* (path: string) {
@@ -23,7 +25,7 @@ const get = Effect.fn(function* (path: string) {
   })
 })
 
-const audits = Effect.fn(function* (tenantId: string) {
+const audits = Effect.fn(function* (tenantId: TenantId) {
   const sql = yield* SqlClient.SqlClient
   return (yield* sql<{ readonly action: string }>`
     SELECT action FROM audit WHERE tenant_id = ${tenantId} AND actor_type = 'operator' ORDER BY ordinal`).map(
@@ -50,8 +52,8 @@ const placed = Effect.fn(function* (caller: Caller) {
     },
     null
   )
-  const call = JSON.parse(rendered.body ?? "") as { id: string; legs: ReadonlyArray<{ id: string }> }
-  const legId = call.legs[0]?.id ?? ""
+  const call = JSON.parse(rendered.body ?? "") as { id: CallId; legs: ReadonlyArray<{ id: LegId }> }
+  const legId = call.legs[0]?.id ?? Ids.leg("")
   const event = Sample.numbered()
   const tell = (report: LegReport) =>
     Effect.flatMap(Clock.currentTimeMillis, (at) => sink.tell(call.id, event(legId, at, report)))

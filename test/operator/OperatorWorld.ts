@@ -10,6 +10,7 @@ import { Tenants } from "../../src/tenant/Tenant.ts"
 import * as Sample from "../support/CarrierSample.ts"
 import * as DataDirectory from "../support/DataDirectory.ts"
 import * as Features from "../support/Features.ts"
+import * as Ids from "../support/Ids.ts"
 
 /** The operator's server on the real features over Postgres; the carrier and the simulated phones only record. */
 export class Recorded extends Context.Service<
@@ -47,7 +48,7 @@ const phones = Layer.effect(
         Effect.sync(() => {
           inbound.push(call)
           return call.to === "+12025550150"
-            ? ({ admitted: true, callId: "svc_call_1" } as const)
+            ? ({ admitted: true, callId: Ids.call("svc_call_1") } as const)
             : ({ admitted: false, cause: "not_found" } as const)
         })
     })

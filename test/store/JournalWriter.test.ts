@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
 import { type Commit, empty, Journal, type MoneyRow } from "../../src/store/Journal.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
+import * as Ids from "../support/Ids.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 const database = TestDatabase.layer
@@ -18,7 +19,7 @@ const tenant = Effect.gen(function* () {
   return id
 })
 
-const entity = (tenantId: string, id: string, seq: number, state: unknown = { n: seq }): Commit => ({
+const entity = (tenantId: Id.TenantId, id: Id.CallId, seq: number, state: unknown = { n: seq }): Commit => ({
   ...empty,
   entities: [
     {
@@ -34,7 +35,7 @@ const entity = (tenantId: string, id: string, seq: number, state: unknown = { n:
   ]
 })
 
-const money = (tenantId: string, amountCents: number, n: number): MoneyRow => ({
+const money = (tenantId: Id.TenantId, amountCents: number, n: number): MoneyRow => ({
   id: Id.derive(tenantId, "ledger", n),
   tenantId,
   cause: `${tenantId}:${n}`,
@@ -46,7 +47,7 @@ const money = (tenantId: string, amountCents: number, n: number): MoneyRow => ({
   at: 1_700_000_000_000
 })
 
-const event = (tenantId: string, id: string, sequence: number, type = "call.started") => ({
+const event = (tenantId: Id.TenantId, id: Id.CallId, sequence: number, type = "call.started") => ({
   id: Id.deriveUuid(id, "event", sequence),
   tenantId,
   entityId: id,
@@ -93,7 +94,9 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         const journal = yield* Journal
         const sql = yield* SqlClient.SqlClient
         const tenants = [yield* tenant, yield* tenant, yield* tenant]
-        const rows = Array.from({ length: 120 }, (_, n) => money(tenants[n % 3] ?? "", ((n * 37) % 101) - 40, n))
+        const rows = Array.from({ length: 120 }, (_, n) =>
+          money(tenants[n % 3] ?? Ids.tenant(""), ((n * 37) % 101) - 40, n)
+        )
         const answers = yield* Effect.forEach(rows, (row) => journal.commit({ ...empty, money: [row] }), {
           concurrency: 50
         })
@@ -134,7 +137,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
       Effect.gen(function* () {
         const journal = yield* Journal
         const id = Id.derive("looks like an outage", "call")
-        const exit = yield* Effect.exit(journal.commit(entity("53 connections closed", id, 1)))
+        const exit = yield* Effect.exit(journal.commit(entity(Ids.tenant("53 connections closed"), id, 1)))
         assert.isTrue(Exit.isFailure(exit))
         assert.strictEqual(yield* journal.unavailableForMs, 0)
       }).pipe(Effect.timeout("5 seconds"))

@@ -5,12 +5,13 @@ import * as Id from "../../src/domain/Id.ts"
 import { type Commit, empty, Journal } from "../../src/store/Journal.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import * as ListTable from "../../src/store/ListTable.ts"
+import * as Ids from "../support/Ids.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 /** A feature that the store has never heard of. */
 interface Parcel {
-  readonly id: string
-  readonly tenantId: string
+  readonly id: Id.CallId
+  readonly tenantId: Id.TenantId
   readonly weight: number
   readonly priceCents: number | null
   readonly sentAt: number
@@ -29,7 +30,7 @@ const ParcelList = ListTable.of<Parcel>()("parcel", {
 
 const tenantId = Id.deriveUuid("list table", "tenant")
 const parcel = (n: number): Parcel => ({
-  id: `parcel ${n}`,
+  id: Ids.call(`parcel ${n}`),
   tenantId,
   weight: 1_200 + n,
   priceCents: null,
@@ -38,7 +39,7 @@ const parcel = (n: number): Parcel => ({
   seal: "unbroken"
 })
 
-const entity = (id: string, seq = 1): Commit["entities"][number] => ({
+const entity = (id: Id.CallId, seq = 1): Commit["entities"][number] => ({
   id,
   kind: "call",
   tenantId,
@@ -90,15 +91,15 @@ layer(
   it.effect("a refused entity leaves nothing of the others that its commit brings to life", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
-      yield* journal.commit({ ...empty, entities: [entity("taken")] })
+      yield* journal.commit({ ...empty, entities: [entity(Ids.call("taken"))] })
       const commit = {
         ...empty,
-        entities: [entity("fresh"), entity("taken")],
+        entities: [entity(Ids.call("fresh")), entity(Ids.call("taken"))],
         lists: ParcelList.writes(null, parcel(3))
       }
       const exit = yield* Effect.exit(journal.commit(commit))
       assert.strictEqual(exit._tag, "Failure")
-      assert.isNull(yield* journal.find("fresh"))
+      assert.isNull(yield* journal.find(Ids.call("fresh")))
       assert.isFalse((yield* stored).some(({ id }) => id === parcel(3).id))
     })
   )

@@ -20,10 +20,10 @@ interface List {
   readonly name: string
   readonly read: (
     sql: Sql,
-    tenant: string,
+    tenant: Id.TenantId,
     window?: Listing.Window
   ) => Effect.Effect<Listing.Page<{ readonly id: string }>, SqlError>
-  readonly add: (sql: Sql, tenant: string, n: number) => Effect.Effect<unknown, SqlError>
+  readonly add: (sql: Sql, tenant: Id.TenantId, n: number) => Effect.Effect<unknown, SqlError>
 }
 
 /** Every list that a tenant reads, and how one more row comes into it. */
@@ -33,7 +33,7 @@ const lists: ReadonlyArray<List> = [
     read: (sql, tenant, window = all) => ApiKeyRepo.make(sql).list(tenant, window),
     add: (sql, tenant, n) => sql`
       INSERT INTO api_key (id, tenant_id, name, prefix, salt, hash, scopes, created_at)
-      VALUES (${Id.deriveUuid(`key ${n}`, "key")}, ${tenant}, 'k', 'p', 's', 'h', '{}', to_timestamp(${at / 1000}))`
+      VALUES (${Id.deriveUuid(`key ${n}`, "api_key")}, ${tenant}, 'k', 'p', 's', 'h', '{}', to_timestamp(${at / 1000}))`
   },
   {
     name: "connections",
@@ -80,7 +80,7 @@ const lists: ReadonlyArray<List> = [
     read: (sql, tenant, window = all) => WebhookRepo.make(sql).deliveries(tenant, {}, window),
     add: (sql, tenant, n) => sql`
       INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, destination, lane, sequence, status, created_at)
-      VALUES (${Id.deriveUuid(`delivery ${n}`, "d")}, ${tenant}, 0, ${Id.deriveUuid(`event ${n}`, "e")}, 'call.ended', 'd',
+      VALUES (${Id.deriveUuid(`delivery ${n}`, "event")}, ${tenant}, 0, ${Id.deriveUuid(`event ${n}`, "event")}, 'call.ended', 'd',
         'l', 1, 'failed', to_timestamp(${at / 1000}))`
   }
 ]

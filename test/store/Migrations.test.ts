@@ -8,10 +8,11 @@ import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { init } from "../../src/store/migration/0001_init.ts"
 import * as Migrations from "../../src/store/Migrations.ts"
 import * as DeliveryQueue from "../../src/webhook/DeliveryQueue.ts"
+import * as Ids from "../support/Ids.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
-const tenantId = "8adc81ef-1823-8aa4-bc36-d1a0f98bdf16"
-const callId = "svc_call_86473279850fa5adca114ffcaa318d1f"
+const tenantId = Ids.tenant("8adc81ef-1823-8aa4-bc36-d1a0f98bdf16")
+const callId = Ids.call("svc_call_86473279850fa5adca114ffcaa318d1f")
 const eventId = Id.deriveUuid(callId, "event", 1)
 const diedAt = 1_763_770_000_000
 
@@ -89,7 +90,7 @@ layer(Layer.unwrap(Effect.map(TestDatabase.empty, (url) => Layer.orDie(PgClient.
         ],
         money: [
           {
-            id: "svc_ledger_2",
+            id: Ids.ledgerEntry("svc_ledger_2"),
             tenantId,
             cause: `call:${callId}`,
             type: "call_charge",

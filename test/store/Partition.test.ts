@@ -5,6 +5,7 @@ import * as Id from "../../src/domain/Id.ts"
 import { type Commit, empty, Journal } from "../../src/store/Journal.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { JournalLost } from "../../src/store/Ownership.ts"
+import * as Ids from "../support/Ids.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
 let counter = 0
@@ -16,7 +17,7 @@ const tenant = Effect.fnUntraced(function* (home: number) {
   return id
 })
 
-const commit = (tenantId: string, id = Id.derive("partition test", "call", counter++)): Commit => ({
+const commit = (tenantId: Id.TenantId, id = Id.derive("partition test", "call", counter++)): Commit => ({
   ...empty,
   entities: [
     {
@@ -82,7 +83,7 @@ describe("Partitions of the journal", () => {
         const woken: Array<number> = []
         yield* journal.onDeliveries((endpoints) => woken.push(...endpoints.map(({ partition }) => partition)))
         yield* Effect.all([journal.commit(made), journal.commit(commit(yield* tenant(2)))], { concurrency: 2 })
-        const id = made.entities[0]?.id ?? ""
+        const id = made.entities[0]?.id ?? Ids.call("")
         const rows = yield* sql<{ readonly at: number }>`
           SELECT partition AS at FROM entity WHERE id = ${id} UNION ALL
           SELECT partition FROM journal WHERE entity_id = ${id} UNION ALL

@@ -7,6 +7,7 @@ import type {
   CarrierEvent,
   LegReport
 } from "../../src/carrier/Carrier.ts"
+import type { LegId } from "../../src/domain/Id.ts"
 
 export const authority: Authority = { partition: 0, epoch: 1 }
 
@@ -26,7 +27,7 @@ export const adapter = (
 /** Events as a carrier numbers them, each leg for itself. */
 export const numbered = (incarnation = "test") => {
   const last = new Map<string, number>()
-  return (legId: string, at: number, report: LegReport): CarrierEvent => {
+  return (legId: LegId, at: number, report: LegReport): CarrierEvent => {
     const n = (last.get(legId) ?? 0) + 1
     last.set(legId, n)
     return { legId, at, incarnation, n, ...report }
@@ -34,7 +35,7 @@ export const numbered = (incarnation = "test") => {
 }
 
 /** What the snapshot of an adapter says of one leg. */
-export const presence = (carrier: Carrier["Service"], adapterName: string, legId: string) =>
+export const presence = (carrier: Carrier["Service"], adapterName: string, legId: LegId) =>
   Effect.map(carrier.snapshot(adapterName, authority, [legId]), (snapshot) => {
     if (snapshot === null) return "unknown"
     const facts = snapshot.legs[legId]

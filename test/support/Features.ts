@@ -7,6 +7,7 @@ import type { Caller } from "../../src/audit/Audit.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Onboarded from "../../src/boot/Onboarded.ts"
 import { Connections } from "../../src/connection/Connection.ts"
+import type { TenantId } from "../../src/domain/Id.ts"
 import { Egress } from "../../src/egress/Egress.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
 import { Mail, type MailMessage } from "../../src/mail/Mail.ts"
@@ -77,7 +78,7 @@ export const newTenant = Effect.fnUntraced(function* (
   const email = fields.email ?? `owner${++count}@example.com`
   const rendered = yield* tenants.signup(request({ email, tenantName: fields.name ?? "Acme" }), "192.0.2.1", null)
   const body = JSON.parse(rendered.body ?? "") as {
-    readonly tenant: { readonly id: string }
+    readonly tenant: { readonly id: TenantId }
     readonly api_key_plaintext: string
   }
   const caller = yield* (yield* ApiKeys).authenticate(body.api_key_plaintext, "192.0.2.1")

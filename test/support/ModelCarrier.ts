@@ -10,6 +10,7 @@ import type {
   Told
 } from "../../src/carrier/Carrier.ts"
 import * as LegMemory from "../../src/carrier/LegMemory.ts"
+import type { CallId, LegId } from "../../src/domain/Id.ts"
 import * as Monotonic from "../../src/domain/Monotonic.ts"
 import * as Telling from "../../src/carrier/Telling.ts"
 
@@ -28,14 +29,14 @@ export const makeLine = Effect.sync(() => {
     },
     sink: {
       offer: (offer: InboundOffer): Effect.Effect<Admission> => Effect.flatMap(reach, (sink) => sink.offer(offer)),
-      tell: (callId: string, event: Parameters<CarrierSink["Service"]["tell"]>[1]): Effect.Effect<Told> =>
+      tell: (callId: CallId, event: Parameters<CarrierSink["Service"]["tell"]>[1]): Effect.Effect<Told> =>
         Effect.flatMap(reach, (sink) => sink.tell(callId, event))
     }
   }
 })
 
 interface Leg {
-  readonly callId: string
+  readonly callId: CallId
   state: LegFacts["state"]
   readonly telling: Semaphore.Semaphore
 }
@@ -43,13 +44,13 @@ interface Leg {
 /** A carrier whose legs do what the test says; it outlives engines. */
 export const make = Effect.fnUntraced(function* (sink: CarrierSink["Service"], incarnation = "model") {
   const fork = yield* FiberSet.makeRuntime<never, Told>()
-  const legs = new Map<string, Leg>()
+  const legs = new Map<LegId, Leg>()
   const applied: Array<CarrierCommand> = []
   const memory = LegMemory.make({ now: () => Date.now(), isLive: (legId) => legs.has(legId) })
   let deaf = false
 
   /** What happens to the leg now; told as soon as somebody listens. Gives the wall's time. */
-  const happens = (legId: string, report: LegReport) =>
+  const happens = (legId: LegId, report: LegReport) =>
     Effect.flatMap(Monotonic.now, (at) =>
       Effect.sync(() => {
         const leg = legs.get(legId)

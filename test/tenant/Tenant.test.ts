@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import { Connections } from "../../src/connection/Connection.ts"
+import type { TenantId } from "../../src/domain/Id.ts"
 import * as Slot from "../../src/idempotency/Slot.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
 import * as Features from "../support/Features.ts"
@@ -188,7 +189,7 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
         yield* tenants.verifyEmail(yield* tokenFor(verified.email), null)
         yield* sql`UPDATE member SET created_at = created_at - interval '7 days 1 second' WHERE email <> ${fresh.email}`
         yield* tenants.sweep
-        const standing = (id: string) =>
+        const standing = (id: TenantId) =>
           Effect.map(tenants.find(id), ({ status, suspension_reason }) => [status, suspension_reason])
         assert.deepStrictEqual(yield* standing(late.id), ["suspended", "email_unverified"])
         assert.deepStrictEqual(yield* standing(verified.id), ["active", null])

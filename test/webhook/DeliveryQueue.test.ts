@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as DeliveryQueue from "../../src/webhook/DeliveryQueue.ts"
+import * as Ids from "../support/Ids.ts"
 import * as World from "./WebhookWorld.ts"
 
 /** Endpoints of two partitions, in turn by name, each with one delivery that is due. */
@@ -9,7 +10,7 @@ const endpoints = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const homes = [yield* World.tenant(undefined, 0), yield* World.tenant(undefined, 1)]
   for (const home of [0, 1, 0, 1, 1, 0]) {
-    const tenantId = homes[home] ?? ""
+    const tenantId = homes[home] ?? Ids.tenant("")
     const { id } = yield* World.subscribe(tenantId, "https://hook.example")
     yield* World.commit(World.event(tenantId, World.call(), 1))
     yield* sql`UPDATE webhook_subscription SET is_active = false WHERE id = ${id}`

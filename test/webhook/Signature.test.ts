@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import * as Signature from "../../src/webhook/Signature.ts"
+import * as Ids from "../support/Ids.ts"
 
 describe("webhook signature, guide/webhooks.md#signature", () => {
   it("equals a value computed elsewhere", () => {
@@ -18,7 +19,7 @@ describe("webhook signature, guide/webhooks.md#signature", () => {
   })
 
   it("sends the timestamp in whole seconds and signs that very number", () => {
-    const sent = Signature.headers({ secret: "s", eventId: "e", body: "{}", now: 1_999, version: "1.2.3" })
+    const sent = Signature.headers({ secret: "s", eventId: Ids.event("e"), body: "{}", now: 1_999, version: "1.2.3" })
     assert.deepStrictEqual(sent, {
       "Content-Type": "application/json",
       "User-Agent": "webhook-platform/1.2.3",

@@ -8,6 +8,7 @@ import { Vault } from "../../src/store/Vault.ts"
 import type { SubscriptionRequest } from "../../src/webhook/SubscriptionRequest.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
 import * as HttpsReceiver from "../support/HttpsReceiver.ts"
+import * as Ids from "../support/Ids.ts"
 import * as World from "./WebhookWorld.ts"
 
 const ownConnection = Id.derive("webhook test", "route")
@@ -16,9 +17,9 @@ const live = Webhooks.layer({
   ownsConnection: (_tenantId, routeId) => Effect.succeed(routeId === ownConnection)
 }).pipe(Layer.provideMerge(World.layer))
 
-const callerOf = (tenantId: string) => ({
+const callerOf = (tenantId: Id.TenantId) => ({
   tenantId,
-  keyId: "00000000-0000-4000-8000-000000000001",
+  keyId: Ids.apiKey("00000000-0000-4000-8000-000000000001"),
   name: "Default",
   ip: "192.0.2.1"
 })
@@ -32,10 +33,10 @@ const request: Omit<SubscriptionRequest, "isActive"> = {
 
 const anyWindow = { limit: 20, offset: 0 }
 
-const created = Effect.fnUntraced(function* (tenantId: string, more: Partial<typeof request> = {}) {
+const created = Effect.fnUntraced(function* (tenantId: Id.TenantId, more: Partial<typeof request> = {}) {
   const webhooks = yield* Webhooks
   const rendered = yield* webhooks.create(callerOf(tenantId), { ...request, ...more }, null)
-  return JSON.parse(rendered.body ?? "") as { readonly id: string; readonly signing_secret: string }
+  return JSON.parse(rendered.body ?? "") as { readonly id: Id.SubscriptionId; readonly signing_secret: string }
 })
 
 const codeOf = <A, R>(effect: Effect.Effect<A, ApiError, R>) => Effect.map(Effect.flip(effect), ({ code }) => code)

@@ -54,10 +54,10 @@ export const tenant = Effect.fnUntraced(function* (
 
 /** A subscription put straight into its table; answers id and secret. */
 export const subscribe = Effect.fnUntraced(function* (
-  tenantId: string,
+  tenantId: Id.TenantId,
   targetUrl: string,
   eventTypes: ReadonlyArray<string> = ["*"],
-  connectionId: string | null = null
+  connectionId: Id.RouteId | null = null
 ) {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault
@@ -72,8 +72,8 @@ export const subscribe = Effect.fnUntraced(function* (
 export const call = () => Id.derive("webhook test", "call", next())
 
 export const event = (
-  tenantId: string,
-  entityId: string,
+  tenantId: Id.TenantId,
+  entityId: Id.EntityId,
   sequence: number,
   type: EventType = "call.started"
 ): EventRow => {
@@ -104,7 +104,7 @@ export interface Row {
   readonly sent: boolean
 }
 
-export const rows = Effect.fnUntraced(function* (tenantId: string) {
+export const rows = Effect.fnUntraced(function* (tenantId: Id.TenantId) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql<Row>`
     SELECT id::text AS id, event_id::text AS event_id, subscription_id, destination, status, attempt_no, response_status_code,
@@ -114,7 +114,7 @@ export const rows = Effect.fnUntraced(function* (tenantId: string) {
 })
 
 /** The tenant's delivery rows once `holds` is true of them. */
-export const rowsWhen = (tenantId: string, holds: (rows: ReadonlyArray<Row>) => boolean) =>
+export const rowsWhen = (tenantId: Id.TenantId, holds: (rows: ReadonlyArray<Row>) => boolean) =>
   Effect.gen(function* () {
     let seen = yield* rows(tenantId)
     const look = Effect.tap(rows(tenantId), (now) => Effect.sync(() => (seen = now)))

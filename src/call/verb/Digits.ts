@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { WorkId } from "../../domain/Id.ts"
 import * as Family from "./Family.ts"
 import * as Field from "./Field.ts"
 
@@ -32,8 +33,8 @@ export const sendDtmf = digits.verb({
   })
     .pipe(Schema.encodeKeys({ durationMs: "duration_millis" }))
     .pipe(Schema.annotateEncoded({ identifier: "SendDtmf" })),
-  act: ({ commandId }, body) => ({
-    type: "begin",
-    item: { id: commandId, media: { type: "send_dtmf", id: commandId, ...body } }
-  })
+  act: ({ commandId }, body) => {
+    const id = WorkId.make(commandId)
+    return { type: "begin", item: { id, media: { type: "send_dtmf", id, ...body } } }
+  }
 })

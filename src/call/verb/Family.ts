@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { type CallId, CommandId, LegId, WorkId } from "../../domain/Id.ts"
 import type { CallEvent } from "../../domain/event/CallEvent.ts"
 import { MediaCommand, type MediaEnded } from "../../media/message/MediaMessage.ts"
 import type { Body, When } from "./Verb.ts"
@@ -10,30 +11,30 @@ import type { Body, When } from "./Verb.ts"
  * Every item that begins ends exactly once, in one of the ways below, and each way names the event that tells it.
  */
 const item = {
-  id: Schema.String,
+  id: WorkId,
   /** Of the command that went down for it. */
-  commandId: Schema.String,
-  legId: Schema.String,
+  commandId: CommandId,
+  legId: LegId,
   /** That command; `null`: the family needs nothing of the carrier, or an earlier version did not keep it. */
   media: Schema.NullOr(MediaCommand),
   /** What was sent since to stop it; it ends when that has come to pass. */
-  stop: Schema.NullOr(Schema.Struct({ commandId: Schema.String, media: MediaCommand }))
+  stop: Schema.NullOr(Schema.Struct({ commandId: CommandId, media: MediaCommand }))
 }
 
 /** An item of any family: `type` names it. Plain JSON. */
 export interface Item {
   readonly type: string
-  readonly id: string
-  readonly commandId: string
-  readonly legId: string
+  readonly id: WorkId
+  readonly commandId: CommandId
+  readonly legId: LegId
   readonly media: MediaCommand | null
-  readonly stop: { readonly commandId: string; readonly media: MediaCommand } | null
+  readonly stop: { readonly commandId: CommandId; readonly media: MediaCommand } | null
 }
 
 /** The ids that every event of a leg repeats. */
 interface OfLeg {
-  readonly call_id: string
-  readonly leg_id: string
+  readonly call_id: CallId
+  readonly leg_id: LegId
   readonly customer_reference: string | null
 }
 
@@ -43,9 +44,9 @@ export type Ending = ((of: OfLeg, at: string) => CallEvent) | null
 /** What a verb may use of the step that it is part of. */
 export interface Moment {
   readonly now: number
-  readonly commandId: string
+  readonly commandId: CommandId
   /** An id that nobody else has; the same when the journal is replayed. */
-  readonly derive: (kind: string) => string
+  readonly derive: (kind: string) => WorkId
 }
 
 /** What a verb does. Methods are compared bivariantly: a family of one kind of item is one of any item to the machine. */

@@ -36,7 +36,7 @@ type Mail =
 
 /** A leg of this process: its state, and the one fiber that changes it and tells of it. */
 interface Line {
-  readonly id: string
+  readonly id: Id.LegId
   readonly script: PhoneScript.PhoneScript | null
   readonly mailbox: Queue.Queue<Mail>
   /** Monotonic milliseconds. */
@@ -44,7 +44,7 @@ interface Line {
   answeredAt: number | null
   leg: SimulatedLeg.SimulatedLeg
   /** Null while an inbound leg waits for admission. */
-  callId: string | null
+  callId: Id.CallId | null
   /** The leg at the other end, where that is no phone. */
   peer: Line | null
   hasMedia: boolean
@@ -57,7 +57,7 @@ const make = Effect.gen(function* () {
   const entropy = yield* Entropy
   const deadlines = yield* Deadlines.make
   const fibers = yield* FiberSet.make<void>()
-  const lines = new Map<string, Line>()
+  const lines = new Map<Id.LegId, Line>()
   const incarnation = entropy.hex(8)
   const clock = yield* Clock.Clock
   const steadyMs = () => Monotonic.read(clock)
@@ -70,7 +70,7 @@ const make = Effect.gen(function* () {
     if (line !== null) post(line, { type: "input", input: { type: "far", act } })
   }
 
-  const tell = Effect.fnUntraced(function* (callId: string | null, legId: string, report: LegReport) {
+  const tell = Effect.fnUntraced(function* (callId: Id.CallId | null, legId: Id.LegId, report: LegReport) {
     if (callId === null) return
     const isEnd = report.type === "ended"
     const of = { legId, at: yield* Monotonic.now, incarnation, n: memory.next(legId, isEnd) }
@@ -195,10 +195,10 @@ const make = Effect.gen(function* () {
   }
 
   const lineOf = Effect.fnUntraced(function* (
-    id: string,
+    id: Id.LegId,
     direction: SimulatedLeg.SimulatedLeg["direction"],
     script: PhoneScript.PhoneScript | null,
-    callId: string | null
+    callId: Id.CallId | null
   ): Effect.fn.Return<Line> {
     const mailbox = yield* Queue.dropping<Mail>(mailboxRoom)
     const leg = SimulatedLeg.make(direction, script, yield* Monotonic.now)
@@ -285,7 +285,7 @@ const make = Effect.gen(function* () {
     return yield* Deferred.await(admission)
   })
 
-  const caughtUp = (legId: string): Effect.Effect<void> =>
+  const caughtUp = (legId: Id.LegId): Effect.Effect<void> =>
     Effect.suspend(() => {
       const line = lines.get(legId)
       if (line === undefined) return Effect.void

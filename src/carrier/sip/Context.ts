@@ -1,4 +1,5 @@
 import type { Effect } from "effect"
+import type { LegId } from "../../domain/Id.ts"
 import type { MediaPlane } from "../../media/MediaPlane.ts"
 import type { SipRequest } from "../../sip/SipMessage.ts"
 import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"
@@ -50,7 +51,7 @@ export interface Context {
   readonly resolve: (host: string) => Effect.Effect<string, unknown>
   /** That many unpredictable bytes in hex. */
   readonly random: (bytes: number) => string
-  readonly legs: Map<string, Leg>
+  readonly legs: Map<LegId, Leg>
   /** By `MessageKey.dialog`. */
   readonly dialogs: Map<string, DialogListener>
   readonly invites: Map<TransactionId, InviteListener>

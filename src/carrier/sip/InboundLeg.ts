@@ -6,6 +6,7 @@
  * after the end is committed where the peer ended it, and at once where a committed command did.
  */
 import { Exit, Result } from "effect"
+import * as Id from "../../domain/Id.ts"
 import * as Dialog from "../../sip/Dialog.ts"
 import * as DialogResume from "../../sip/DialogResume.ts"
 import type { Flow } from "../../sip/Flow.ts"
@@ -51,7 +52,7 @@ const flowOf = (invite: SipRequest, from: Flow): Flow =>
 
 export const take = (context: Context, { from, id, invite, to, trunks }: Arrived): void => {
   const { dialogs, invites, random, run, sink, transactions, transports, userAgent } = context
-  const legId = `svc_leg_${random(16)}`
+  const legId = Id.derive(random(16), "leg")
   const localTag = random(8)
   const flow = flowOf(invite, from)
   const contact = SelfAddress.contact(transports.self(flow), to)
@@ -91,7 +92,7 @@ export const take = (context: Context, { from, id, invite, to, trunks }: Arrived
   }
   const writeOff = (): void => lifecycle.end({ cause: "cancelled", sipStatus: 487, by: "far" }, () => respond(487))
 
-  const answer = (commandId: string): void => {
+  const answer = (commandId: Id.CommandId): void => {
     if (phase !== "waiting") return
     phase = "answering"
     lifecycle.media.open((opened) => {

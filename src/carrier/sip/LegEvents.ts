@@ -1,4 +1,5 @@
 import { type Effect, Exit } from "effect"
+import type { CallId, LegId } from "../../domain/Id.ts"
 import { mayBeDropped } from "../../media/message/MediaMessage.ts"
 import type { CarrierSink, LegReport, Told } from "../Carrier.ts"
 import type { LegMemory } from "../LegMemory.ts"
@@ -13,7 +14,7 @@ export const maxWaiting = 256
 /** The events of one leg, numbered, and told one after the other. */
 export interface LegEvents {
   /** `done` is called when the event is durable, or nobody wants it, or (`fault`) it was given up. */
-  readonly tell: (callId: string, at: number, report: LegReport, done?: (told: Told) => void) => void
+  readonly tell: (callId: CallId, at: number, report: LegReport, done?: (told: Told) => void) => void
   /** Calls `then` when all that was told until now is through. */
   readonly caughtUp: (then: () => void) => void
 }
@@ -29,7 +30,7 @@ type Waiting = { readonly effect: Effect.Effect<Told>; readonly done: (told: Tol
 
 const ignore = (): void => undefined
 
-export const make = ({ incarnation, memory, run, sink }: Options, legId: string): LegEvents => {
+export const make = ({ incarnation, memory, run, sink }: Options, legId: LegId): LegEvents => {
   const waiting: Array<Waiting> = []
   let telling = false
   const next = (): void => {

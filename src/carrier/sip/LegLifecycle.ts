@@ -1,6 +1,7 @@
 /**
  * What every leg has, whichever side placed it: its events in order, its media, and exactly one end.
  */
+import type { CallId, LegId } from "../../domain/Id.ts"
 import type { Listener } from "../../media/MediaPlane.ts"
 import type { MediaCommand } from "../../media/message/MediaMessage.ts"
 import type { Json, LegEnd, LegFacts, LegReport, Told } from "../Carrier.ts"
@@ -9,11 +10,11 @@ import * as LegMedia from "./LegMedia.ts"
 import * as LegEvents from "./LegEvents.ts"
 
 export interface LegLifecycle {
-  readonly legId: string
+  readonly legId: LegId
   readonly media: LegMedia.LegMedia
   /** `null` until the leg is admitted. */
   readonly callId: () => string | null
-  readonly admitted: (callId: string) => void
+  readonly admitted: (callId: CallId) => void
   readonly tell: (news: LegReport, done?: (told: Told) => void) => void
   readonly isOver: () => boolean
   /** Nothing is told of it any more; without it the leg is forgotten when its end is through. */
@@ -29,8 +30,8 @@ export interface LegLifecycle {
 }
 
 export interface Options {
-  readonly legId: string
-  readonly callId: string | null
+  readonly legId: LegId
+  readonly callId: CallId | null
   /** Decimal `sess-id` of our SDP. */
   readonly sessionId: string
   readonly command: Leg["command"]

@@ -5,6 +5,7 @@
  * elsewhere.
  */
 import { Exit, Result } from "effect"
+import type { LegId } from "../../domain/Id.ts"
 import type { Listener, MediaPlane, RtpRemote } from "../../media/MediaPlane.ts"
 import type { Body } from "../../sip/Requests.ts"
 import * as Sdp from "../../sip/Sdp.ts"
@@ -28,7 +29,7 @@ export interface LegMedia {
 }
 
 export interface Options {
-  readonly legId: string
+  readonly legId: LegId
   /** Decimal, the same for the life of the leg. */
   readonly sessionId: string
   readonly plane: MediaPlane["Service"]

@@ -1,5 +1,6 @@
 import { isIP } from "node:net"
 import { Effect, Result } from "effect"
+import type { RouteId } from "../../domain/Id.ts"
 import * as Dialog from "../../sip/Dialog.ts"
 import * as Flow from "../../sip/Flow.ts"
 import type * as Requests from "../../sip/Requests.ts"
@@ -63,7 +64,7 @@ export const trunkOf = (
     readonly resolve: Context["resolve"]
     readonly transports: Context["transports"]
   },
-  routeId: string
+  routeId: RouteId
 ): Effect.Effect<Reached | null> =>
   Effect.flatMap(directory.sipTrunk(routeId), (trunk) =>
     trunk === null

@@ -5,6 +5,7 @@
  * `origin`: the INVITE is derived again and cancelled. Whatever the peer says, the leg ends within `releaseLimitMs`.
  */
 import { Exit, Result } from "effect"
+import type { RouteId } from "../../domain/Id.ts"
 import * as Dialog from "../../sip/Dialog.ts"
 import * as DialogResume from "../../sip/DialogResume.ts"
 import type { Flow } from "../../sip/Flow.ts"
@@ -41,7 +42,7 @@ export const release = (context: Context, command: Release): void => {
   })
   const over = () => lifecycle.end(lost)
 
-  const withTrunk = (routeId: string | null, then: (reached: NextHop.Reached | null) => void): void =>
+  const withTrunk = (routeId: RouteId | null, then: (reached: NextHop.Reached | null) => void): void =>
     routeId === null
       ? then(null)
       : run(NextHop.trunkOf(context, routeId), (exit) => then(Exit.isSuccess(exit) ? exit.value : null))

@@ -4,6 +4,7 @@
  */
 import { Exit } from "effect"
 import type { Flow } from "../../sip/Flow.ts"
+import type { LegId } from "../../domain/Id.ts"
 import * as MessageKey from "../../sip/MessageKey.ts"
 import * as Responses from "../../sip/Responses.ts"
 import type { Header, SipRequest } from "../../sip/SipMessage.ts"
@@ -22,9 +23,9 @@ export interface UserAgent {
   readonly transactions: TransactionLayer.TransactionLayer
   /** Never waits, never throws. */
   readonly command: (order: Order) => void
-  readonly snapshot: (authority: Authority, legIds: ReadonlyArray<string> | null) => Snapshot
+  readonly snapshot: (authority: Authority, legIds: ReadonlyArray<LegId> | null) => Snapshot
   /** Calls `then` when what the leg has told until now is through. */
-  readonly caughtUp: (legId: string, then: () => void) => void
+  readonly caughtUp: (legId: LegId, then: () => void) => void
   /** From now on new calls of peers are refused with 503. */
   readonly drain: () => void
   /** What is kept in memory: all of it goes when its call does. */

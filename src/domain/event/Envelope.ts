@@ -4,10 +4,10 @@ import { catalogue, type EventType, type PublicEvent } from "./EventCatalogue.ts
 import * as Field from "../Field.ts"
 import { exampleOf } from "./PublicEvent.ts"
 
-const exampleId = "0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d"
+const exampleId = Id.EventId.make(Field.exampleUuid)
 
 const head = {
-  event_id: Id.Uuid.annotate({
+  event_id: Id.EventId.check(Schema.isPattern(Id.uuidPattern)).annotate({
     description: "Unique; the same event comes with the same id again when its delivery is repeated.",
     examples: [exampleId]
   }),

@@ -16,7 +16,7 @@ const ofOrder = {
   number_type: Field.oneOf("Of the numbers.", ["local", "toll_free", "mobile", "national"]),
   phone_numbers: Schema.Array(OrderedNumber).annotate({
     description: "The numbers that this event is about.",
-    examples: [[{ id: `svc_did_${"0123456789abcdef".repeat(2)}`, phone_number: "+12025550150", status: "active" }]]
+    examples: [[{ id: Field.opaque("did"), phone_number: "+12025550150", status: "active" }]]
   }),
   total_cents: Field.cents("What these numbers cost.")
 }

@@ -11,7 +11,7 @@ import * as Text from "../Text.ts"
 
 /** API keys, guide/authentication.md#keys. */
 
-const params = { id: PathId.uuid.annotate({ description: "The key's record." }) }
+const params = { id: PathId.apiKey.annotate({ description: "The key's record." }) }
 
 export const CreateApiKey = Schema.Struct({
   name: Text.of(1, 120).annotate({ description: "To know it by.", examples: ["billing export"] }),

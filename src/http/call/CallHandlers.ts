@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { type CallFilters, Calls } from "../../call/Call.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
+import type { CallId } from "../../domain/Id.ts"
 import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import { Egress } from "../../egress/Egress.ts"
@@ -12,7 +13,7 @@ import * as Pagination from "../Pagination.ts"
 import * as JsonResponse from "../JsonResponse.ts"
 
 interface OneCall {
-  readonly params: { readonly id: string }
+  readonly params: { readonly id: CallId }
 }
 
 /** A handler for each name. */

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import type { NumberId } from "../../domain/Id.ts"
 import { type NumberFilters, Numbers, type Search } from "../../number/Number.ts"
 import type { NumberType } from "../../number/NumberView.ts"
 import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
@@ -45,7 +46,7 @@ export const layer = HttpApiBuilder.group(
 
     /** A foreign or unknown number is a 404 here too. */
     const unbuilt = (what: string) =>
-      Effect.fnUntraced(function* ({ params }: { readonly params: { readonly id: string } }) {
+      Effect.fnUntraced(function* ({ params }: { readonly params: { readonly id: NumberId } }) {
         const { tenantId } = yield* CurrentKey
         yield* numbers.find(tenantId, params.id)
         return yield* NotBuiltYet.endpoint(what)

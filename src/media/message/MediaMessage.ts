@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { WorkId } from "../../domain/Id.ts"
 
 /**
  * What a call asks of the media on a leg, and what it is told of it: the value that crosses the carrier port unopened.
@@ -8,7 +9,7 @@ import { Schema } from "effect"
  */
 export const MediaCommand = Schema.Union([
   /** Queues the sound at an `https` URL, heard `loop` times (1 to 100); it `ended` once. */
-  Schema.Struct({ type: Schema.tag("play"), id: Schema.String, url: Schema.String, loop: Schema.Int }),
+  Schema.Struct({ type: Schema.tag("play"), id: WorkId, url: Schema.String, loop: Schema.Int }),
   /** Ends the sound that is heard, or all that wait too; idempotent. Each tells its own end. */
   Schema.Struct({ type: Schema.tag("stop_playback"), which: Schema.Literals(["current", "all"]) }),
   /**
@@ -17,7 +18,7 @@ export const MediaCommand = Schema.Union([
    */
   Schema.Struct({
     type: Schema.tag("send_dtmf"),
-    id: Schema.String,
+    id: WorkId,
     digits: Schema.String,
     durationMs: Schema.Finite
   })
@@ -28,7 +29,7 @@ export type MediaCommand = typeof MediaCommand.Type
 export const MediaEnded = Schema.Struct({
   type: Schema.tag("ended"),
   /** Of the command that began it. */
-  id: Schema.String,
+  id: WorkId,
   status: Schema.Literals(["completed", "stopped", "failed"]),
   reason: Schema.NullOr(Schema.String)
 })

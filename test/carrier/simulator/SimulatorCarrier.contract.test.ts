@@ -1,9 +1,10 @@
+import * as Ids from "../../support/Ids.ts"
 import { describeCarrier } from "../CarrierContract.ts"
 import * as SimulatedWorld from "./SimulatedWorld.ts"
 
 describeCarrier("The simulator", {
   adapter: "simulator",
-  routeId: "svc_route_simulator",
+  routeId: Ids.route("svc_route_simulator"),
   phones: { answers: "+12025550100", busy: "+12025550101", silent: "+12025550102", rejects: "+12025550103" },
   hangsUp: { number: "+12025550106", withinMs: 7000 },
   sounds: SimulatedWorld.sounds,

@@ -3,6 +3,8 @@ import { Deferred, Effect, Fiber, Layer } from "effect"
 import { Carrier } from "../../../src/carrier/Carrier.ts"
 import { InboundSimulator } from "../../../src/carrier/InboundSimulator.ts"
 import * as SimulatorCarrier from "../../../src/carrier/simulator/SimulatorCarrier.ts"
+import type { LegId } from "../../../src/domain/Id.ts"
+import * as Ids from "../../support/Ids.ts"
 import { Outside, type Plain } from "../CarrierContract.ts"
 import * as Sample from "../../support/CarrierSample.ts"
 import { RecordingSink } from "../RecordingSink.ts"
@@ -17,31 +19,34 @@ const bench = Effect.gen(function* () {
   const carrier = yield* Carrier
   const sink = yield* RecordingSink
   let commands = 0
-  const send = (legId: string, command: Plain) =>
-    carrier.interpret("simulator", Sample.order({ ...command, commandId: `c${++commands}`, callId: "call", legId }))
+  const send = (legId: LegId, command: Plain) =>
+    carrier.interpret(
+      "simulator",
+      Sample.order({ ...command, commandId: Ids.command(`c${++commands}`), callId: Ids.call("call"), legId })
+    )
   return {
     sink,
     send,
     elapse: (yield* Outside).elapse,
     simulateInbound: (yield* InboundSimulator).simulateInbound,
-    presence: (legId: string) => Sample.presence(carrier, "simulator", legId),
-    dial: (to: string, legId = "leg") =>
+    presence: (legId: LegId) => Sample.presence(carrier, "simulator", legId),
+    dial: (to: string, legId = Ids.leg("leg")) =>
       carrier.interpret(
         "simulator",
         Sample.order({
           type: "dial",
-          commandId: `dial ${legId}`,
-          callId: "call",
+          commandId: Ids.command(`dial ${legId}`),
+          callId: Ids.call("call"),
           legId,
-          tenantId: "t",
-          routeId: "r",
+          tenantId: Ids.tenant("t"),
+          routeId: Ids.route("r"),
           from: "+12025550190",
           to
         })
       ),
-    hangup: (legId: string) => send(legId, { type: "hangup", origin: null, resume: null }),
+    hangup: (legId: LegId) => send(legId, { type: "hangup", origin: null, resume: null }),
     /** `type@ms since the start`, dtmf with its digit, ends with their cause. */
-    story: (legId: string) =>
+    story: (legId: LegId) =>
       sink.told.flatMap(({ event }) => {
         if (event.legId !== legId) return []
         const what =
@@ -76,7 +81,7 @@ describe("Simulated phones", () => {
         const use = yield* bench
         yield* use.dial(number)
         yield* use.elapse(ms)
-        assert.deepStrictEqual(use.story("leg"), story)
+        assert.deepStrictEqual(use.story(Ids.leg("leg")), story)
       }).pipe(Effect.provide(world()))
     )
 
@@ -85,27 +90,27 @@ describe("Simulated phones", () => {
       const use = yield* bench
       yield* use.dial("+12025550105")
       yield* use.elapse(2900)
-      assert.deepStrictEqual(use.story("leg"), ["ringing @200", "answered @1000"])
+      assert.deepStrictEqual(use.story(Ids.leg("leg")), ["ringing @200", "answered @1000"])
       yield* use.elapse(1200)
       const once = ["dtmf 1", "dtmf 2", "dtmf 3", "dtmf 4", "dtmf #"]
-      assert.deepStrictEqual(untimed(use.story("leg")).slice(2), once)
+      assert.deepStrictEqual(untimed(use.story(Ids.leg("leg"))).slice(2), once)
       yield* use.elapse(5000)
-      assert.deepStrictEqual(untimed(use.story("leg")).slice(2), [...once, ...once])
+      assert.deepStrictEqual(untimed(use.story(Ids.leg("leg"))).slice(2), [...once, ...once])
     }).pipe(Effect.provide(world()))
   )
 
   it.effect("a leg that the media plane has no room for ends with an error", () =>
     Effect.gen(function* () {
       const use = yield* bench
-      yield* use.dial("+12025550100", "one")
-      yield* use.dial("+12025550100", "two")
+      yield* use.dial("+12025550100", Ids.leg("one"))
+      yield* use.dial("+12025550100", Ids.leg("two"))
       yield* use.elapse(2000)
-      assert.deepStrictEqual(untimed(use.story("two")), ["ringing", "ended error null network"])
-      yield* use.hangup("one")
+      assert.deepStrictEqual(untimed(use.story(Ids.leg("two"))), ["ringing", "ended error null network"])
+      yield* use.hangup(Ids.leg("one"))
       yield* use.elapse(100)
-      yield* use.dial("+12025550100", "three")
+      yield* use.dial("+12025550100", Ids.leg("three"))
       yield* use.elapse(2000)
-      assert.deepStrictEqual(untimed(use.story("three")), ["ringing", "answered"])
+      assert.deepStrictEqual(untimed(use.story(Ids.leg("three"))), ["ringing", "answered"])
     }).pipe(Effect.provide(world(1)))
   )
 
@@ -118,10 +123,10 @@ describe("Simulated phones", () => {
       )
       yield* use.dial("+12025550102")
       yield* use.elapse(300)
-      for (let i = 0; i <= SimulatorCarrier.mailboxRoom; i++) yield* use.send("leg", { type: "ring" })
+      for (let i = 0; i <= SimulatorCarrier.mailboxRoom; i++) yield* use.send(Ids.leg("leg"), { type: "ring" })
       yield* Deferred.succeed(slow, undefined)
       yield* use.elapse(100)
-      assert.deepStrictEqual(untimed(use.story("leg")), ["ringing", "ended error null network"])
+      assert.deepStrictEqual(untimed(use.story(Ids.leg("leg"))), ["ringing", "ended error null network"])
     }).pipe(Effect.provide(world()))
   )
 })
@@ -140,21 +145,21 @@ describe("Calls between tenants", () => {
     Effect.gen(function* () {
       const { callee, elapse, hangup, offer, send, sink, story } = yield* ring
       assert.deepStrictEqual([offer.from, offer.to, offer.adapter], ["+12025550190", owned, "simulator"])
-      assert.deepStrictEqual(story("leg"), [])
+      assert.deepStrictEqual(story(Ids.leg("leg")), [])
       yield* send(callee, { type: "ring" })
       yield* elapse(3000)
-      assert.deepStrictEqual(untimed(story("leg")), ["ringing"])
+      assert.deepStrictEqual(untimed(story(Ids.leg("leg"))), ["ringing"])
       yield* send(callee, { type: "answer" })
       yield* elapse(100)
-      assert.deepStrictEqual(untimed(story("leg")), ["ringing", "answered"])
+      assert.deepStrictEqual(untimed(story(Ids.leg("leg"))), ["ringing", "answered"])
       assert.deepStrictEqual(untimed(story(callee)), ["answered"])
-      yield* send("leg", { type: "media", media: Media.dtmf("digits", "42") })
+      yield* send(Ids.leg("leg"), { type: "media", media: Media.dtmf(Ids.work("digits"), "42") })
       yield* elapse(1000)
       assert.deepStrictEqual(untimed(story(callee)), ["answered", "dtmf 4", "dtmf 2"])
       yield* hangup(callee)
       yield* elapse(100)
       assert.strictEqual(untimed(story(callee)).at(-1), "ended hangup null near")
-      assert.strictEqual(untimed(story("leg")).at(-1), "ended hangup null far")
+      assert.strictEqual(untimed(story(Ids.leg("leg"))).at(-1), "ended hangup null far")
       assert.isTrue(
         sink.told.every(({ callId, event }) => callId === (event.legId === "leg" ? "call" : `call of ${callee}`))
       )
@@ -164,9 +169,9 @@ describe("Calls between tenants", () => {
   it.effect("a caller that hangs up early leaves a cancelled call behind", () =>
     Effect.gen(function* () {
       const { callee, elapse, hangup, presence, story } = yield* ring
-      yield* hangup("leg")
+      yield* hangup(Ids.leg("leg"))
       yield* elapse(100)
-      assert.deepStrictEqual(untimed(story("leg")), ["ended cancelled 487 near"])
+      assert.deepStrictEqual(untimed(story(Ids.leg("leg"))), ["ended cancelled 487 near"])
       assert.deepStrictEqual(untimed(story(callee)), ["ended cancelled 487 far"])
       assert.strictEqual(yield* presence(callee), "gone")
     }).pipe(Effect.provide(world()))
@@ -177,7 +182,7 @@ describe("Calls between tenants", () => {
       const { callee, elapse, send, story } = yield* ring
       yield* send(callee, { type: "reject", cause: "user_busy", resume: null })
       yield* elapse(100)
-      assert.deepStrictEqual(untimed(story("leg")), ["ended final_response 486 far"])
+      assert.deepStrictEqual(untimed(story(Ids.leg("leg"))), ["ended final_response 486 far"])
       assert.deepStrictEqual(untimed(story(callee)), ["ended final_response 486 near"])
     }).pipe(Effect.provide(world()))
   )
@@ -193,7 +198,7 @@ describe("Calls between tenants", () => {
         use.sink.admit(() => Effect.succeed({ admitted: false, cause }))
         yield* use.dial("+4930123456")
         yield* use.elapse(100)
-        assert.deepStrictEqual(untimed(use.story("leg")), [end])
+        assert.deepStrictEqual(untimed(use.story(Ids.leg("leg"))), [end])
         assert.strictEqual(use.sink.told.length, 1)
       }).pipe(Effect.provide(world()))
     )
@@ -207,7 +212,7 @@ describe("Calls between tenants", () => {
           yield* use.send(legId, { type: "ring" })
           yield* use.send(legId, { type: "answer" })
           yield* Deferred.await(committed)
-          return { admitted: true, callId: "theirs" }
+          return { admitted: true, callId: Ids.call("theirs") }
         })
       )
       yield* use.dial(owned)
@@ -215,7 +220,7 @@ describe("Calls between tenants", () => {
       assert.deepStrictEqual(use.sink.told, [])
       yield* Deferred.succeed(committed, undefined)
       yield* use.elapse(100)
-      assert.deepStrictEqual(untimed(use.story("leg")), ["ringing", "answered"])
+      assert.deepStrictEqual(untimed(use.story(Ids.leg("leg"))), ["ringing", "answered"])
     }).pipe(Effect.provide(world()))
   )
 
@@ -225,7 +230,7 @@ describe("Calls between tenants", () => {
       sink.commit(({ event }) => (event.legId === callee ? Effect.succeed("unknown") : Effect.succeed("committed")))
       yield* send(callee, { type: "answer" })
       yield* elapse(100)
-      assert.deepStrictEqual(untimed(story("leg")), ["answered", "ended hangup null far"])
+      assert.deepStrictEqual(untimed(story(Ids.leg("leg"))), ["answered", "ended hangup null far"])
       assert.strictEqual(yield* presence(callee), "gone")
     }).pipe(Effect.provide(world()))
   )
@@ -236,12 +241,12 @@ describe("Simulated callers", () => {
     Effect.gen(function* () {
       const use = yield* bench
       const admission = yield* use.simulateInbound({ from: "+12025550191", to: owned })
-      const leg = use.sink.offers[0]?.legId ?? ""
-      assert.deepStrictEqual(admission, { admitted: true, callId: `call of ${leg}` })
+      const leg = use.sink.offers[0]?.legId ?? Ids.leg("")
+      assert.deepStrictEqual(admission, { admitted: true, callId: Ids.call(`call of ${leg}`) })
       yield* use.elapse(1000)
       yield* use.send(leg, { type: "answer" })
       yield* use.elapse(100)
-      yield* use.send(leg, { type: "media", media: Media.dtmf("digits", "9") })
+      yield* use.send(leg, { type: "media", media: Media.dtmf(Ids.work("digits"), "9") })
       yield* use.elapse(61_000)
       assert.deepStrictEqual(untimed(use.story(leg)), [
         "answered",
@@ -257,7 +262,7 @@ describe("Simulated callers", () => {
     Effect.gen(function* () {
       const use = yield* bench
       yield* use.simulateInbound({ from: "+12025550191", to: owned })
-      const leg = use.sink.offers[0]?.legId ?? ""
+      const leg = use.sink.offers[0]?.legId ?? Ids.leg("")
       yield* use.elapse(60_100)
       assert.deepStrictEqual(use.story(leg), ["ended cancelled 487 far @60000"])
     }).pipe(Effect.provide(world()))

@@ -9,6 +9,8 @@ import {
   RouteDirectory,
   type Told
 } from "../../../src/carrier/Carrier.ts"
+import type { CallId } from "../../../src/domain/Id.ts"
+import * as Ids from "../../support/Ids.ts"
 import * as Bridge from "../Bridge.ts"
 import { describeCarrier, Outside } from "../CarrierContract.ts"
 import { RecordingSink } from "../RecordingSink.ts"
@@ -21,7 +23,7 @@ const forgetful = (sink: CarrierSink["Service"]): CarrierSink["Service"] => {
   const heard = new Map<string, number>()
   return {
     offer: sink.offer,
-    tell: (callId: string, event: CarrierEvent) =>
+    tell: (callId: CallId, event: CarrierEvent) =>
       Effect.suspend(() => {
         if ((heard.get(event.legId) ?? 0) >= event.n) return Effect.succeed<Told>("committed")
         return Effect.tap(sink.tell(callId, event), (told) =>
@@ -101,7 +103,7 @@ const world = (cutEvery: number) =>
 
 const subject = (cutEvery: number) => ({
   adapter: "simulator",
-  routeId: "svc_route_simulator",
+  routeId: Ids.route("svc_route_simulator"),
   phones: { answers: "+12025550100", busy: "+12025550101", silent: "+12025550102", rejects: "+12025550103" },
   hangsUp: { number: "+12025550106", withinMs: 7000 },
   sounds: SimulatedWorld.sounds,
@@ -114,7 +116,7 @@ describeCarrier("The simulator over a socket that is cut again and again", subje
 describe("The bridge", () => {
   it.effect("asks for routes over the socket, again when it is cut", () =>
     Effect.gen(function* () {
-      const trunk = { routeId: "r", host: "192.0.2.2", port: 5060, username: null, password: null }
+      const trunk = { routeId: Ids.route("r"), host: "192.0.2.2", port: 5060, username: null, password: null }
       const half = yield* Bridge.carrierHalf
       half.serve({
         incarnation: "i",
@@ -133,7 +135,7 @@ describe("The bridge", () => {
         sink: yield* CarrierSink,
         directory
       })
-      const found = yield* Effect.forkChild(half.directory.sipTrunk("r"))
+      const found = yield* Effect.forkChild(half.directory.sipTrunk(Ids.route("r")))
       while (engine.counters.asked === 0 || !engine.isConnected()) yield* turn
       engine.cut()
       assert.deepStrictEqual(yield* Fiber.join(found), trunk)

@@ -4,6 +4,7 @@ import type { CarrierCommand } from "../../../src/carrier/Carrier.ts"
 import * as Dialog from "../../../src/sip/Dialog.ts"
 import * as Requests from "../../../src/sip/Requests.ts"
 import { header, type SipRequest, type SipResponse } from "../../../src/sip/SipMessage.ts"
+import * as Ids from "../../support/Ids.ts"
 import * as Rig from "./Rig.ts"
 
 const invite = (more: Partial<Requests.Fields> = {}): SipRequest =>
@@ -25,8 +26,8 @@ const offered = Effect.fnUntraced(function* (request = invite()) {
   const rig = yield* Rig.make("in")
   yield* rig.deliver(request)
   const sent = rig.sent()
-  const legId = rig.offers[0]?.legId ?? ""
-  const of = { commandId: "c", callId: "svc_call_in", legId }
+  const legId = rig.offers[0]?.legId ?? Ids.leg("")
+  const of = { commandId: Ids.command("c"), callId: Ids.call("svc_call_in"), legId }
   return { rig, sent, legId, of, request }
 })
 
@@ -116,7 +117,7 @@ describe("an inbound leg", () => {
   it.effect("rings, is answered, repeats its 200 until the ACK, and only then tells of the answer", () =>
     Effect.gen(function* () {
       const { legId, of, request, rig } = yield* offered()
-      yield* rig.command({ ...of, commandId: "ring", type: "ring" })
+      yield* rig.command({ ...of, commandId: Ids.command("ring"), type: "ring" })
       expect(Rig.names(rig.sent())).toEqual(["180"])
       yield* rig.command({ ...of, type: "answer" })
       yield* rig.command({ ...of, type: "answer" })
@@ -214,7 +215,7 @@ describe("an inbound leg", () => {
       const { of, request, rig } = yield* offered()
       yield* rig.command({ ...of, type: "answer" })
       const response = Rig.responseOf(rig.sent(), 200)
-      yield* rig.command({ ...of, commandId: "hangup", type: "hangup", origin: null, resume: null })
+      yield* rig.command({ ...of, commandId: Ids.command("hangup"), type: "hangup", origin: null, resume: null })
       expect(rig.sent()).toEqual([])
       yield* rig.deliver(within(request, response, "ACK"))
       yield* rig.deliver(Rig.reply(Rig.requestOf(rig.sent(), "BYE"), 200))

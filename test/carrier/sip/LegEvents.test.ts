@@ -2,10 +2,17 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import type { CarrierEvent, LegReport, Told } from "../../../src/carrier/Carrier.ts"
 import * as LegEvents from "../../../src/carrier/sip/LegEvents.ts"
+import * as Ids from "../../support/Ids.ts"
 
 const digit = (name: string): LegReport => ({ type: "media", event: { type: "dtmf", digit: name, at: 0 } })
 const ended: LegReport = { type: "ended", cause: "hangup", sipStatus: null, by: "far" }
-const nth = (n: number, report: LegReport): CarrierEvent => ({ legId: "l", at: 0, incarnation: "i", n, ...report })
+const nth = (n: number, report: LegReport): CarrierEvent => ({
+  legId: Ids.leg("l"),
+  at: 0,
+  incarnation: "i",
+  n,
+  ...report
+})
 
 /** A sink whose commits the test lets through one by one. */
 const make = () => {
@@ -24,8 +31,8 @@ const make = () => {
         return "committed"
       })
   }
-  const legEvents = LegEvents.make({ run, sink, incarnation: "i", memory: { next: () => ++n } }, "l")
-  const tell = (report: LegReport, done?: (told: Told) => void) => legEvents.tell("c", 0, report, done)
+  const legEvents = LegEvents.make({ run, sink, incarnation: "i", memory: { next: () => ++n } }, Ids.leg("l"))
+  const tell = (report: LegReport, done?: (told: Told) => void) => legEvents.tell(Ids.call("c"), 0, report, done)
   return { tell, legEvents, told, commit: (answer: Told | "died" = "committed") => commits.shift()?.(answer) }
 }
 

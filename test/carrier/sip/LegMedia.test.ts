@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Result } from "effect"
 import * as LegMedia from "../../../src/carrier/sip/LegMedia.ts"
 import type { MediaPlane, RtpRemote } from "../../../src/media/MediaPlane.ts"
+import * as Ids from "../../support/Ids.ts"
 import * as Rig from "./Rig.ts"
 
 /** The media of a leg over a plane that records; `place` opens when the test says so. */
@@ -19,7 +20,7 @@ const make = (place: Effect.Effect<{ readonly address: string; readonly port: nu
     subscribe: () => Effect.void
   }
   const media = LegMedia.make({
-    legId: "l",
+    legId: Ids.leg("l"),
     sessionId: "7",
     plane,
     run: (effect, settled) => void Effect.runFork(effect).addObserver(settled),

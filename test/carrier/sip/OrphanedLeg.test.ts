@@ -4,17 +4,18 @@ import { Effect } from "effect"
 import type { DialOrigin, Json } from "../../../src/carrier/Carrier.ts"
 import * as Requests from "../../../src/sip/Requests.ts"
 import { header, type SipRequest } from "../../../src/sip/SipMessage.ts"
+import * as Ids from "../../support/Ids.ts"
 import * as Rig from "./Rig.ts"
 
 const origin: DialOrigin = {
-  dialId: "dial-1",
-  routeId: "svc_route_1",
+  dialId: Ids.command("dial-1"),
+  routeId: Ids.route("svc_route_1"),
   from: "+12025550150",
   to: "+4930123456"
 }
 
 const hangup = (resume: Json, from: DialOrigin | null = origin) =>
-  ({ ...Rig.of, commandId: "h", type: "hangup", origin: from, resume }) as const
+  ({ ...Rig.of, commandId: Ids.command("h"), type: "hangup", origin: from, resume }) as const
 
 /** The INVITE of a process that then dies, and the last resume value that it told. */
 const killed = Effect.fnUntraced(function* (until: "called" | "ringing" | "answered") {
@@ -109,7 +110,7 @@ describe("a lost outbound leg", () => {
     Effect.gen(function* () {
       const rig = yield* Rig.make("second")
       yield* rig.command(hangup(null, null))
-      yield* rig.command({ ...hangup({ some: "thing" }, null), legId: "svc_leg_2" })
+      yield* rig.command({ ...hangup({ some: "thing" }, null), legId: Ids.leg("svc_leg_2") })
       expect(Rig.words(rig.told())).toEqual(["ended lost - near", "ended lost - near"])
     })
   )
@@ -135,7 +136,7 @@ describe("a lost inbound leg", () => {
     const rig = yield* Rig.make("second")
     yield* rig.command({
       ...Rig.of,
-      commandId: "r",
+      commandId: Ids.command("r"),
       type: "reject",
       cause: "error",
       resume: first.offers[0]?.resume ?? null

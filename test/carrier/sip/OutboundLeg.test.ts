@@ -4,6 +4,7 @@ import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
 import * as Dialog from "../../../src/sip/Dialog.ts"
 import { header, type SipRequest, type SipResponse } from "../../../src/sip/SipMessage.ts"
 import * as Media from "../../media/MediaSample.ts"
+import * as Ids from "../../support/Ids.ts"
 import * as Rig from "./Rig.ts"
 
 const dialled = Effect.fnUntraced(function* (label?: string) {
@@ -86,7 +87,7 @@ describe("an outbound leg", () => {
       expect(Rig.words(rig.told())).toEqual(["ended final_response 486 far"])
       expect(Rig.names(rig.sent())).toEqual(["ACK"])
       expect(rig.media.at(-1)).toEqual(["close", "svc_leg_1"])
-      expect(yield* rig.presence("svc_leg_1")).toBe("gone")
+      expect(yield* rig.presence(Ids.leg("svc_leg_1"))).toBe("gone")
     })
   )
 
@@ -117,7 +118,7 @@ describe("an outbound leg", () => {
       expect(Rig.words(rig.told())).toEqual(["ended no_route - network"])
       rig.trunk = Rig.trunk
       rig.mediaFull = true
-      yield* rig.command({ ...Rig.dial, commandId: "dial-2", legId: "svc_leg_2" })
+      yield* rig.command({ ...Rig.dial, commandId: Ids.command("dial-2"), legId: Ids.leg("svc_leg_2") })
       expect(Rig.words(rig.told())).toEqual(["ended error - network"])
       expect(rig.sent()).toEqual([])
     })
@@ -155,7 +156,7 @@ describe("an outbound leg", () => {
       expect(rig.told()).toEqual([])
       yield* rig.deliver(Rig.reply(bye, 200))
       expect(Rig.words(rig.told())).toEqual(["ended hangup - near"])
-      expect(yield* rig.presence("svc_leg_1")).toBe("gone")
+      expect(yield* rig.presence(Ids.leg("svc_leg_1"))).toBe("gone")
     })
   )
 
@@ -352,7 +353,7 @@ describe("an answer", () => {
       expect(Rig.names(sent)).toEqual(["ACK", "BYE"])
       expect(header(Rig.requestOf(sent, "BYE"), "To")).toContain("tag=carol")
       expect(rig.told()).toEqual([])
-      expect(yield* rig.presence("svc_leg_1")).toBe("alive")
+      expect(yield* rig.presence(Ids.leg("svc_leg_1"))).toBe("alive")
     })
   )
 
@@ -538,10 +539,15 @@ describe("the media of a leg", () => {
   it.effect("gets what the call asks and tells the call what it tells, both as they are", () =>
     Effect.gen(function* () {
       const { rig } = yield* answered()
-      const asked = [Media.play("p1", "https://example.com/a.wav", 2), Media.dtmf("d1", "12#"), Media.stopPlayback]
-      for (const media of asked) yield* rig.command({ ...Rig.of, commandId: media.type, type: "media", media })
+      const asked = [
+        Media.play(Ids.work("p1"), "https://example.com/a.wav", 2),
+        Media.dtmf(Ids.work("d1"), "12#"),
+        Media.stopPlayback
+      ]
+      for (const media of asked)
+        yield* rig.command({ ...Rig.of, commandId: Ids.command(media.type), type: "media", media })
       expect(rig.media.slice(-3)).toEqual(asked.map((media) => ["command", "svc_leg_1", media]))
-      const told: ReadonlyArray<MediaEvent> = [{ type: "dtmf", digit: "7", at: 0 }, Media.stopped("p1")]
+      const told: ReadonlyArray<MediaEvent> = [{ type: "dtmf", digit: "7", at: 0 }, Media.stopped(Ids.work("p1"))]
       for (const event of told) rig.hear("svc_leg_1", event)
       expect(rig.told().map((event) => event.type === "media" && event.event)).toEqual(told)
     })
@@ -559,7 +565,12 @@ describe("the media of a leg", () => {
   it.effect("of a leg that is not there fails by an event", () =>
     Effect.gen(function* () {
       const rig = yield* Rig.make()
-      yield* rig.command({ ...Rig.of, commandId: "m1", type: "media", media: Media.dtmf("d1", "1") })
+      yield* rig.command({
+        ...Rig.of,
+        commandId: Ids.command("m1"),
+        type: "media",
+        media: Media.dtmf(Ids.work("d1"), "1")
+      })
       expect(Rig.words(rig.told())).toEqual(["command_failed m1 unknown_leg"])
     })
   )

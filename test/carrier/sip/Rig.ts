@@ -16,6 +16,7 @@ import {
   RouteDirectory,
   type SipTrunk
 } from "../../../src/carrier/Carrier.ts"
+import type { LegId } from "../../../src/domain/Id.ts"
 import * as Sample from "../../support/CarrierSample.ts"
 import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
 import * as Transports from "../../../src/carrier/sip/Transports.ts"
@@ -27,6 +28,7 @@ import * as Responses from "../../../src/sip/Responses.ts"
 import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../../src/sip/SipMessage.ts"
 import * as SipParser from "../../../src/sip/SipParser.ts"
 import * as SipWriter from "../../../src/sip/SipWriter.ts"
+import * as Ids from "../../support/Ids.ts"
 
 export const self: Endpoint = { address: "192.0.2.1", port: 5060 }
 export const peer: Endpoint = { address: "192.0.2.2", port: 5062 }
@@ -58,7 +60,7 @@ interface Sent {
 
 export interface Rig {
   readonly command: (command: CarrierCommand) => Effect.Effect<void>
-  readonly presence: (legId: string) => Effect.Effect<"alive" | "gone" | "unknown">
+  readonly presence: (legId: LegId) => Effect.Effect<"alive" | "gone" | "unknown">
   readonly drain: Effect.Effect<void>
   readonly stats: SipCarrier.SipCarrier["Service"]["stats"]
   /** Everything sent since the last look, taken out. */
@@ -93,7 +95,7 @@ export interface Rig {
 }
 
 export const trunk: SipTrunk = {
-  routeId: "svc_route_1",
+  routeId: Ids.route("svc_route_1"),
   host: peer.address,
   port: peer.port,
   username: null,
@@ -192,7 +194,7 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
 
   const rig: Rig = Object.assign(state, {
     command: (command: CarrierCommand) => carrier.interpret("sip", Sample.order(command)),
-    presence: (legId: string) => Sample.presence(carrier, "sip", legId),
+    presence: (legId: LegId) => Sample.presence(carrier, "sip", legId),
     drain: sip.drain,
     stats: sip.stats,
     sent: () => sent.splice(0),
@@ -268,17 +270,27 @@ export const responseOf = (sent: ReadonlyArray<Sent>, status: number): SipRespon
 export const reply = (request: SipRequest, status: number, more: Responses.Options = {}): SipResponse =>
   Responses.make(request, status, { toTag: "bob", contact: "<sip:bob@192.0.2.2:5062>", ...more })
 
-export const of = { commandId: "dial-1", callId: "svc_call_1", legId: "svc_leg_1" }
+export const of = {
+  commandId: Ids.command("dial-1"),
+  callId: Ids.call("svc_call_1"),
+  legId: Ids.leg("svc_leg_1")
+}
 
 export const dial: CarrierCommand = {
   ...of,
   type: "dial",
-  tenantId: "t",
+  tenantId: Ids.tenant("t"),
   routeId: trunk.routeId,
   from: "+12025550150",
   to: "+4930123456"
 }
 
-export const hangup: CarrierCommand = { ...of, commandId: "hangup-1", type: "hangup", origin: null, resume: null }
+export const hangup: CarrierCommand = {
+  ...of,
+  commandId: Ids.command("hangup-1"),
+  type: "hangup",
+  origin: null,
+  resume: null
+}
 
 export const cseqOf = (message: SipMessage): number => MessageKey.cseq(message)?.sequence ?? -1

@@ -3,15 +3,20 @@ import { Schema } from "effect"
 import { globSync } from "node:fs"
 import * as Envelope from "../../../src/domain/event/Envelope.ts"
 import { catalogue, eventTypes, isEventType, type PublicEvent } from "../../../src/domain/event/EventCatalogue.ts"
+import * as Ids from "../../support/Ids.ts"
 import * as SeenEvent from "../../support/SeenEvent.ts"
 
-const head = { event_id: "0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d", occurred_at: "2026-01-01T00:00:00.000Z", sequence: 3 }
+const head = {
+  event_id: Ids.event("0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d"),
+  occurred_at: "2026-01-01T00:00:00.000Z",
+  sequence: 3
+}
 
 const ringing = {
   type: "call.ringing",
   data: {
-    call_id: `svc_call_${"0".repeat(32)}`,
-    leg_id: `svc_leg_${"1".repeat(32)}`,
+    call_id: Ids.call(`svc_call_${"0".repeat(32)}`),
+    leg_id: Ids.leg(`svc_leg_${"1".repeat(32)}`),
     customer_reference: null,
     ringing_at: "2026-01-01T00:00:00.000Z"
   }

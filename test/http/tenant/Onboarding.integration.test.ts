@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/account/Account.ts"
 import { Calls } from "../../../src/call/Call.ts"
+import type { TenantId } from "../../../src/domain/Id.ts"
 import * as ApiKeyHandlers from "../../../src/http/apikey/ApiKeyHandlers.ts"
 import { ClientAddress } from "../../../src/http/ClientAddress.ts"
 import { BaseUrl } from "../../../src/http/Pagination.ts"
@@ -52,7 +53,7 @@ const signUp = Effect.map(
     const body = answer.json as {
       readonly api_key_plaintext: string
       readonly api_key: { readonly id: string }
-      readonly tenant: { readonly id: string }
+      readonly tenant: { readonly id: TenantId }
     }
     return { key: body.api_key_plaintext, keyId: body.api_key.id, tenantId: body.tenant.id }
   }

@@ -3,6 +3,7 @@ import * as Envelope from "../../../src/domain/event/Envelope.ts"
 import { catalogue, eventTypes } from "../../../src/domain/event/EventCatalogue.ts"
 import * as Document from "../../../src/http/Document.ts"
 import * as Signature from "../../../src/webhook/Signature.ts"
+import * as Ids from "../../support/Ids.ts"
 
 interface Operation {
   readonly description: string
@@ -54,7 +55,7 @@ describe("the webhooks of the published document", () => {
   })
 
   it("name the headers that are sent, the content type among them as the body's", () => {
-    const sent = Signature.headers({ secret: "s", eventId: "e", body: "{}", now: 0, version: "0.1.0" })
+    const sent = Signature.headers({ secret: "s", eventId: Ids.event("e"), body: "{}", now: 0, version: "0.1.0" })
     const named = Object.keys(sent).filter((name) => name !== "Content-Type")
     expect(Object.keys(components.parameters).toSorted()).toEqual(named.toSorted())
     const pattern = components.parameters["X-Webhook-Signature"]?.schema.pattern ?? expect.unreachable()

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { failureOf, MediaCommand, MediaEvent } from "../../../src/media/message/MediaMessage.ts"
+import * as Ids from "../../support/Ids.ts"
 import * as Media from "../MediaSample.ts"
 
 describe("What crosses the carrier port unopened", () => {
@@ -19,8 +20,11 @@ describe("What crosses the carrier port unopened", () => {
   )
 
   it("fails where it has an outcome, and only there", () => {
-    assert.deepStrictEqual(failureOf(Media.play("p", "https://a/"), "gone"), Media.failed("p", "gone"))
-    assert.deepStrictEqual(failureOf(Media.dtmf("d", "1"), "gone"), Media.failed("d", "gone"))
+    assert.deepStrictEqual(
+      failureOf(Media.play(Ids.work("p"), "https://a/"), "gone"),
+      Media.failed(Ids.work("p"), "gone")
+    )
+    assert.deepStrictEqual(failureOf(Media.dtmf(Ids.work("d"), "1"), "gone"), Media.failed(Ids.work("d"), "gone"))
     assert.isNull(failureOf(Media.stopPlayback, "gone"))
   })
 })

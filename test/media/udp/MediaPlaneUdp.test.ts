@@ -6,6 +6,7 @@ import * as G711 from "../../../src/audio/G711.ts"
 import * as Goertzel from "../../../src/audio/Goertzel.ts"
 import * as Tone from "../../../src/audio/Tone.ts"
 import * as Wav from "../../../src/audio/Wav.ts"
+import type { LegId } from "../../../src/domain/Id.ts"
 import { AudioSource } from "../../../src/media/AudioSource.ts"
 import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
 import { type Loss, MediaPlane, type Quality, type RtpRemote } from "../../../src/media/MediaPlane.ts"
@@ -14,6 +15,7 @@ import * as MediaPlaneUdp from "../../../src/media/udp/MediaPlaneUdp.ts"
 import * as RtcpParser from "../../../src/rtp/RtcpParser.ts"
 import { hostile } from "../../rtp/RandomBytes.ts"
 import * as RtpSample from "../../rtp/RtpSample.ts"
+import * as Ids from "../../support/Ids.ts"
 import * as FakeEgress from "../FakeEgress.ts"
 import * as Media from "../MediaSample.ts"
 
@@ -43,7 +45,7 @@ const remote = (port: number, change: Partial<RtpRemote> = {}): RtpRemote => ({
   ...change
 })
 
-const listen = Effect.fnUntraced(function* (leg: string) {
+const listen = Effect.fnUntraced(function* (leg: LegId) {
   const events: Array<MediaEvent> = []
   const losses: Array<Loss> = []
   const measured: Array<Quality> = []
@@ -104,38 +106,38 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       Effect.gen(function* () {
         const plane = yield* MediaPlane
         const peer = yield* socket
-        const leg = `tone-${codec}`
+        const leg = Ids.leg(`tone-${codec}`)
         const { events } = yield* listen(leg)
         const local = yield* plane.openRtp(leg)
         assert.strictEqual(local.port % 2, 0)
         assert.isTrue(local.port >= 42_001 && local.port < 42_020)
         yield* plane.connectRtp(leg, remote(peer.port, { codec, payloadType }))
-        yield* plane.command(leg, Media.play("p", url))
+        yield* plane.command(leg, Media.play(Ids.work("p"), url))
         yield* until("the end of the playback", () => events.length > 0)
         yield* plane.close(leg)
         const sound = soundOf(peer.got, codec)
         assert.closeTo(loudestWindow(sound, frequency), dbfs, 0.5)
         assert.isBelow(loudestWindow(sound, frequency + 200), dbfs - 30)
-        assert.deepStrictEqual(events, [Media.completed("p")])
+        assert.deepStrictEqual(events, [Media.completed(Ids.work("p"))])
       })
   )
 
   it.effect("two legs hear each other's digits once each, and are paced by 20 ms", () =>
     Effect.gen(function* () {
       const plane = yield* MediaPlane
-      const [a, b] = [yield* listen("a"), yield* listen("b")]
-      const [atA, atB] = [yield* plane.openRtp("a"), yield* plane.openRtp("b")]
-      yield* plane.connectRtp("a", remote(atB.port))
-      yield* plane.connectRtp("b", remote(atA.port))
-      yield* plane.command("a", Media.dtmf("d", "15#"))
-      yield* plane.command("b", Media.dtmf("e", "99", 60))
+      const [a, b] = [yield* listen(Ids.leg("a")), yield* listen(Ids.leg("b"))]
+      const [atA, atB] = [yield* plane.openRtp(Ids.leg("a")), yield* plane.openRtp(Ids.leg("b"))]
+      yield* plane.connectRtp(Ids.leg("a"), remote(atB.port))
+      yield* plane.connectRtp(Ids.leg("b"), remote(atA.port))
+      yield* plane.command(Ids.leg("a"), Media.dtmf(Ids.work("d"), "15#"))
+      yield* plane.command(Ids.leg("b"), Media.dtmf(Ids.work("e"), "99", 60))
       const digits = ({ events }: { readonly events: ReadonlyArray<MediaEvent> }) =>
         events.map((event) => (event.type === "dtmf" ? event.digit : "")).join("")
       yield* until("both sent", () => [a, b].every(({ events }) => events.some(({ type }) => type === "ended")))
       assert.strictEqual(digits(b), "15#")
       assert.strictEqual(digits(a), "99")
-      yield* plane.close("a")
-      yield* plane.close("b")
+      yield* plane.close(Ids.leg("a"))
+      yield* plane.close(Ids.leg("b"))
       yield* until("quality", () => [a, b].every(({ measured }) => measured.length > 0))
       const quality = b.measured.at(-1)
       assert(quality !== undefined)
@@ -148,9 +150,9 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
     Effect.gen(function* () {
       const plane = yield* MediaPlane
       const [peer, control, stranger] = [yield* socket, yield* socket, yield* socket]
-      const { losses } = yield* listen("h")
-      const { port } = yield* plane.openRtp("h")
-      yield* plane.connectRtp("h", remote(peer.port, { rtcpPort: control.port }))
+      const { losses } = yield* listen(Ids.leg("h"))
+      const { port } = yield* plane.openRtp(Ids.leg("h"))
+      yield* plane.connectRtp(Ids.leg("h"), remote(peer.port, { rtcpPort: control.port }))
       yield* until("sound", () => peer.got.length > 3)
       // Its own packet, sent back, makes the peer known.
       peer.raw.send(peer.got[0] ?? new Uint8Array(0), port, "127.0.0.1")
@@ -161,7 +163,7 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       yield* until("the timeout", () => losses.length > 0)
       const before = peer.got.length
       yield* until("sound as before", () => peer.got.length > before + 5)
-      yield* plane.close("h")
+      yield* plane.close(Ids.leg("h"))
       const isBye = (bytes: Uint8Array) =>
         Result.getOrElse(RtcpParser.parse(bytes), () => []).some(({ type }) => type === "bye")
       yield* until("BYE", () => control.got.some(isBye))
@@ -175,7 +177,7 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       let legs = 0
       let refusal: string | null = null
       while (refusal === null && legs < 20) {
-        const opened = yield* Effect.result(plane.openRtp(`p${legs}`))
+        const opened = yield* Effect.result(plane.openRtp(Ids.leg(`p${legs}`)))
         if (Result.isFailure(opened)) refusal = opened.failure.reason
         else {
           ports.add(opened.success.port)
@@ -186,9 +188,9 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       assert.strictEqual(ports.size, legs)
       assert.isAtMost(legs, 9)
       assert.isAtLeast(legs, 8)
-      for (let i = 0; i < legs; i++) yield* plane.close(`p${i}`)
-      for (let i = 0; i < legs; i++) yield* plane.openRtp(`q${i}`)
-      for (let i = 0; i < legs; i++) yield* plane.close(`q${i}`)
+      for (let i = 0; i < legs; i++) yield* plane.close(Ids.leg(`p${i}`))
+      for (let i = 0; i < legs; i++) yield* plane.openRtp(Ids.leg(`q${i}`))
+      for (let i = 0; i < legs; i++) yield* plane.close(Ids.leg(`q${i}`))
     })
   )
 })
@@ -203,15 +205,15 @@ withLayer(
   it.effect("tells that its legs are lost, leaves nobody waiting, and is started again", () =>
     Effect.gen(function* () {
       const plane = yield* MediaPlane
-      const { losses } = yield* listen("a")
-      yield* plane.openRtp("a")
-      const waiting = yield* Effect.forkChild(Effect.flip(plane.openPhone("b", { type: "echo" })), {
+      const { losses } = yield* listen(Ids.leg("a"))
+      yield* plane.openRtp(Ids.leg("a"))
+      const waiting = yield* Effect.forkChild(Effect.flip(plane.openPhone(Ids.leg("b"), { type: "echo" })), {
         startImmediately: true
       })
-      yield* plane.command("a", Media.dtmf("die", "1"))
+      yield* plane.command(Ids.leg("a"), Media.dtmf(Ids.work("die"), "1"))
       assert.strictEqual((yield* Fiber.join(waiting)).reason, "plane_stopped")
       assert.deepStrictEqual(losses, ["plane_stopped"])
-      assert.strictEqual((yield* plane.openRtp("a")).port, 2)
+      assert.strictEqual((yield* plane.openRtp(Ids.leg("a"))).port, 2)
     })
   )
 })
