@@ -61,8 +61,12 @@ const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
   ["media/message/", 0]
 ]
 
-/** On one floor: a receipt is a row of the journal's commit and expires by a job, a job is claimed under the journal's epoch. */
+/**
+ * On one floor: a receipt is a row of the journal's commit and expires by a job, a job is claimed under the journal's
+ * epoch, and what crosses the carrier port names its work by the domain's ids.
+ */
 const pairs: ReadonlyArray<readonly [from: string, to: string]> = [
+  ["media/message", "domain"],
   ["idempotency", "store"],
   ["idempotency", "job"],
   ["job", "store"]
