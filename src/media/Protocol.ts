@@ -9,6 +9,15 @@ import type { PhoneScript } from "./SimulatedPhone.ts"
  */
 export type { LegId } from "../domain/Id.ts"
 
+/**
+ * The number of a payload format in each direction, 0 to 127: the peer gave the one that we send, we gave the one that we
+ * receive (RFC 3264 section 5.1).
+ */
+export interface PayloadTypes {
+  readonly send: number
+  readonly receive: number
+}
+
 /** How a leg reaches its RTP peer, from the session descriptions. */
 export interface RtpRemote {
   /** An IP address literal. */
@@ -16,10 +25,9 @@ export interface RtpRemote {
   readonly port: number
   readonly rtcpPort: number
   readonly codec: "PCMU" | "PCMA"
-  /** Of `codec`, 0 to 127. */
-  readonly payloadType: number
+  readonly audio: PayloadTypes
   /** Of `telephone-event/8000`; `null`: digits are sent as tones, and none can be received. */
-  readonly telephoneEventPayloadType: number | null
+  readonly telephoneEvent: PayloadTypes | null
   /** As we see it: `sendonly` sends and does not listen. */
   readonly direction: "sendrecv" | "sendonly" | "recvonly" | "inactive"
 }

@@ -136,7 +136,7 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
       destinationOf(session, socket).send(sender.bytes, length)
     },
     press: (digit, durationMs) => {
-      if (session === null || session.encoding.telephoneEventPayloadType === null) return false
+      if (session === null || session.encoding.telephoneEvent === null) return false
       sender.press(digit, durationMs)
       return true
     },
@@ -161,8 +161,8 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
     connect: (remote: RtpRemote, now: number): void => {
       const encoding: RtpSender.Encoding = {
         law: remote.codec,
-        payloadType: remote.payloadType,
-        telephoneEventPayloadType: remote.telephoneEventPayloadType
+        audio: remote.audio,
+        telephoneEvent: remote.telephoneEvent
       }
       alive(now)
       if (session === null) {

@@ -36,26 +36,33 @@ export const make = (onDigit: (digit: string) => void) => {
     }
   }
 
-  const lawOf = (payloadType: number, encoding: Encoding): G711.Law | null =>
-    payloadType === encoding.payloadType ? encoding.law : payloadType === 0 ? "PCMU" : payloadType === 8 ? "PCMA" : null
+  /** Numbers that we gave come first, then static ones, then those of the peer, which some use in both directions. */
+  const formatOf = (payloadType: number, { audio, law, telephoneEvent }: Encoding): G711.Law | "event" | null => {
+    if (payloadType === telephoneEvent?.receive) return "event"
+    if (payloadType === audio.receive) return law
+    if (payloadType === 0) return "PCMU"
+    if (payloadType === 8) return "PCMA"
+    if (payloadType === telephoneEvent?.send) return "event"
+    return payloadType === audio.send ? law : null
+  }
 
   return {
     /** The packet is lent for the call. */
     receive: (packet: RtpPacket.RtpPacket, encoding: Encoding, now: number): void => {
-      if (packet.payloadType === encoding.telephoneEventPayloadType) {
+      const format = formatOf(packet.payloadType, encoding)
+      if (format === "event") {
         if (ssrc === -1) ssrc = packet.ssrc
         if (packet.ssrc === ssrc) stats.receiveEvent(packet.sequenceNumber)
         const digit = events.receive({ ...packet, payload: RtpPacket.payloadOf(packet) }, now)
         if (digit !== null) onDigit(digit)
         return
       }
-      const law = lawOf(packet.payloadType, encoding)
-      if (law === null || packet.payloadEnd - packet.payloadStart > longestPayload) {
+      if (format === null || packet.payloadEnd - packet.payloadStart > longestPayload) {
         unknownPayloads++
         return
       }
       const { sequenceNumber, timestamp } = packet
-      const samples = G711.decode(law, RtpPacket.payloadOf(packet))
+      const samples = G711.decode(format, RtpPacket.payloadOf(packet))
       const pushed = buffer.push({ ssrc: packet.ssrc, sequenceNumber, timestamp, samples }, now)
       if (packet.ssrc !== ssrc) {
         if (pushed === "doubtful") return

@@ -3,6 +3,7 @@ import * as RtpPacket from "../rtp/RtpPacket.ts"
 import { next } from "../rtp/SequenceNumber.ts"
 import * as TelephoneEvent from "../rtp/TelephoneEvent.ts"
 import type * as Frame from "./Frame.ts"
+import type { PayloadTypes } from "./Protocol.ts"
 
 /** Beginnings of the counters, random as RFC 3550 section 5.1 asks. */
 export interface Origin {
@@ -11,10 +12,11 @@ export interface Origin {
   readonly timestamp: number
 }
 
+/** What goes out and comes in, and under which numbers. */
 export interface Encoding {
   readonly law: G711.Law
-  readonly payloadType: number
-  readonly telephoneEventPayloadType: number | null
+  readonly audio: PayloadTypes
+  readonly telephoneEvent: PayloadTypes | null
 }
 
 /** RTP clock units in 20 ms. */
@@ -66,16 +68,16 @@ export const make = (origin: Origin) => {
       const at = timestamp
       advance(1)
       const [event, ...rest] = train
-      if (event !== undefined && encoding.telephoneEventPayloadType !== null) {
+      if (event !== undefined && encoding.telephoneEvent !== null) {
         train = rest
         // Sound begins anew behind the event.
         marker = true
         const eventAt = (trainStart + event.timestampOffset) >>> 0
-        return packet(encoding.telephoneEventPayloadType, eventAt, event.marker, event.payload)
+        return packet(encoding.telephoneEvent.send, eventAt, event.marker, event.payload)
       }
       const isMarked = marker
       marker = false
-      return packet(encoding.payloadType, at, isMarked, G711.encode(encoding.law, frame.samples))
+      return packet(encoding.audio.send, at, isMarked, G711.encode(encoding.law, frame.samples))
     },
     /** Time that passes without a packet: held, or the clock stood still. */
     skip: (frames: number): void => {

@@ -98,8 +98,8 @@ describe("The media plane on a test clock", () => {
         port: 5000,
         rtcpPort: 5001,
         codec: "PCMU",
-        payloadType: 0,
-        telephoneEventPayloadType: 101,
+        audio: { send: 0, receive: 0 },
+        telephoneEvent: { send: 101, receive: 101 },
         direction: "sendrecv"
       })
       yield* TestClock.adjust("4 seconds")

@@ -55,7 +55,10 @@ describe("The switch, towards RTP peers", () => {
     ["PCMU", 0],
     ["PCMA", 8]
   ] as const)("carries a tone from leg to leg in %s, right in frequency and level", (codec, payloadType) => {
-    const bench = SwitchBench.pair({}, undefined, { codec, payloadType })
+    const bench = SwitchBench.pair({}, undefined, {
+      codec,
+      audio: { send: payloadType, receive: payloadType }
+    })
     play(bench, Ids.leg("a"), Ids.work("p"), Tone.sine(440, -12, 1000, 8000))
     bench.run(500)
     const sound = soundOf(packetsOf(bench, Ids.leg("a")).slice(5, 20), codec)
@@ -102,6 +105,37 @@ describe("The switch, towards RTP peers", () => {
     assert.strictEqual(sound.length, 20)
   })
 
+  it("sends events under the number that the peer gave them, and understands them under its own", () => {
+    const bench = SwitchBench.pair()
+    const connect = (leg: string, peer: string, send: number, receive: number) =>
+      bench.handle({
+        type: "connect_rtp",
+        leg: Ids.leg(leg),
+        remote: bench.remote(bench.portOf(Ids.leg(peer)), { telephoneEvent: { send, receive } })
+      })
+    connect("a", "b", 96, 101)
+    connect("b", "a", 101, 96)
+    bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.dtmf(Ids.work("d"), "12") })
+    bench.handle({ type: "media", leg: Ids.leg("b"), media: Media.dtmf(Ids.work("d"), "34") })
+    bench.run(1000)
+    assert.strictEqual(bench.digitsOf(Ids.leg("b")), "12")
+    assert.strictEqual(bench.digitsOf(Ids.leg("a")), "34")
+    const sent = (leg: string) => new Set(packetsOf(bench, Ids.leg(leg)).map(({ payloadType }) => payloadType))
+    assert.deepStrictEqual(sent("a"), new Set([0, 96]))
+    assert.deepStrictEqual(sent("b"), new Set([0, 101]))
+  })
+
+  it("understands a peer that uses the numbers of its own description in both directions", () => {
+    const bench = SwitchBench.pair()
+    const remote = bench.remote(bench.portOf(Ids.leg("b")), { telephoneEvent: { send: 96, receive: 101 } })
+    bench.handle({ type: "connect_rtp", leg: Ids.leg("a"), remote })
+    const same = bench.remote(bench.portOf(Ids.leg("a")), { telephoneEvent: { send: 96, receive: 96 } })
+    bench.handle({ type: "connect_rtp", leg: Ids.leg("b"), remote: same })
+    bench.handle({ type: "media", leg: Ids.leg("b"), media: Media.dtmf(Ids.work("d"), "5") })
+    bench.run(500)
+    assert.strictEqual(bench.digitsOf(Ids.leg("a")), "5")
+  })
+
   it("pauses for half a second at each w, and for a second at each W", () => {
     const bench = SwitchBench.pair()
     bench.run(100)
@@ -118,7 +152,7 @@ describe("The switch, towards RTP peers", () => {
   })
 
   it("sends digits as tones when the peer takes no events", () => {
-    const bench = SwitchBench.pair({}, undefined, { telephoneEventPayloadType: null })
+    const bench = SwitchBench.pair({}, undefined, { telephoneEvent: null })
     bench.run(100)
     bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.dtmf(Ids.work("d"), "5") })
     bench.run(400)

@@ -62,8 +62,8 @@ export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetw
       port,
       rtcpPort: port + 1,
       codec: "PCMU",
-      payloadType: 0,
-      telephoneEventPayloadType: 101,
+      audio: { send: 0, receive: 0 },
+      telephoneEvent: { send: 101, receive: 101 },
       direction: "sendrecv",
       ...change
     }),

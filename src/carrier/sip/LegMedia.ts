@@ -76,8 +76,8 @@ export const make = ({ heard, legId, plane, run, sessionId }: Options): LegMedia
       port: to.port,
       rtcpPort: agreed.remoteRtcp?.port ?? to.port + 1,
       codec: agreed.codec,
-      payloadType: agreed.audio.send,
-      telephoneEventPayloadType: agreed.telephoneEvent?.send ?? null,
+      audio: agreed.audio,
+      telephoneEvent: agreed.telephoneEvent ?? null,
       direction: agreed.direction
     }
     run(plane.connectRtp(legId, remote), ignore)
@@ -124,7 +124,7 @@ export const make = ({ heard, legId, plane, run, sessionId }: Options): LegMedia
       )
     },
     agreed: () => ours !== undefined && !unanswered,
-    hasTelephoneEvents: () => remote !== undefined && remote.telephoneEventPayloadType !== null,
+    hasTelephoneEvents: () => remote !== undefined && remote.telephoneEvent !== null,
     close: () => {
       if (closed) return
       closed = true

@@ -73,6 +73,13 @@ describe("the media of a leg", () => {
     expect(media.hasTelephoneEvents()).toBe(true)
   })
 
+  it("sends with the payload types of the answer, and receives with those of its own offer", () => {
+    const { media, remotes } = opened()
+    media.offer()
+    media.accept(Rig.sdp(30_000, "a=rtpmap:96 telephone-event/8000", "0 96"))
+    expect(remotes).toMatchObject([{ audio: { send: 0, receive: 0 }, telephoneEvent: { send: 96, receive: 101 } }])
+  })
+
   it.effect("gives back a place that it gets after it was closed", () =>
     Effect.gen(function* () {
       const place = yield* Deferred.make<{ readonly address: string; readonly port: number }>()

@@ -39,8 +39,8 @@ const remote = (port: number, change: Partial<RtpRemote> = {}): RtpRemote => ({
   port,
   rtcpPort: port + 1,
   codec: "PCMU",
-  payloadType: 0,
-  telephoneEventPayloadType: 101,
+  audio: { send: 0, receive: 0 },
+  telephoneEvent: { send: 101, receive: 101 },
   direction: "sendrecv",
   ...change
 })
@@ -111,7 +111,7 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
         const local = yield* plane.openRtp(leg)
         assert.strictEqual(local.port % 2, 0)
         assert.isTrue(local.port >= 42_001 && local.port < 42_020)
-        yield* plane.connectRtp(leg, remote(peer.port, { codec, payloadType }))
+        yield* plane.connectRtp(leg, remote(peer.port, { codec, audio: { send: payloadType, receive: payloadType } }))
         yield* plane.command(leg, Media.play(Ids.work("p"), url))
         yield* until("the end of the playback", () => events.length > 0)
         yield* plane.close(leg)
