@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 
@@ -21,7 +21,7 @@ const demo = async (environment: Readonly<Record<string, string>>) => {
 describe("The demo", () => {
   it("starts a service of its own and tells a first call from signup to the bill", { timeout: 120_000 }, async () => {
     const { code, told } = await demo({})
-    assert.strictEqual(code, 0, told)
+    expect(code, told).toBe(0)
     for (const line of [
       /POST \/v1\/signup +201/,
       /number_order\.completed \(signature verified\)/,
@@ -32,12 +32,12 @@ describe("The demo", () => {
       /call\.ended \(signature verified\) .*end_reason=normal_clearing end_initiator=api/,
       /balance +\$3\.99/
     ])
-      assert.match(told, line)
+      expect(told).toMatch(line)
   })
 
   it("says in one line that there is no service where it was told to look", { timeout: 20_000 }, async () => {
     const { code, told } = await demo({ BASE_URL: "http://127.0.0.1:1" })
-    assert.strictEqual(code, 1)
-    assert.match(told, /demo failed: POST \/v1\/signup: no answer from http:\/\/127\.0\.0\.1:1/)
+    expect(code).toBe(1)
+    expect(told).toMatch(/demo failed: POST \/v1\/signup: no answer from http:\/\/127\.0\.0\.1:1/)
   })
 })

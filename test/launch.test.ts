@@ -1,4 +1,4 @@
-import { afterEach, assert, describe, it } from "@effect/vitest"
+import { afterEach, describe, expect, it } from "@effect/vitest"
 import { spawnSync } from "node:child_process"
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
@@ -53,19 +53,19 @@ describe("The launcher", () => {
   it("runs the Node that came with the packages where .bin has none, and puts it first in the PATH", async () => {
     const path = await project("v24.21.0")
     const { status, said } = launched(path, "20.20.2")
-    assert.strictEqual(status, 0)
-    assert.match(said, /^that one ran hello\.ts a b c\n.*\/node_modules\/node-[^/]+\/bin\/node\n$/)
+    expect(status).toBe(0)
+    expect(said).toMatch(/^that one ran hello\.ts a b c\n.*\/node_modules\/node-[^/]+\/bin\/node\n$/)
   })
 
   it("uses the Node that started it when that is new enough and none that runs was installed", async () => {
-    assert.strictEqual(launched(await project(null), "24.1.0").said, "this Node ran a b c\n")
-    assert.strictEqual(launched(await project("that it is for another libc"), "24.1.0").said, "this Node ran a b c\n")
+    expect(launched(await project(null), "24.1.0").said).toBe("this Node ran a b c\n")
+    expect(launched(await project("that it is for another libc"), "24.1.0").said).toBe("this Node ran a b c\n")
   })
 
   it("says in one line which Node is needed when there is none", async () => {
     const { status, said } = launched(await project(null), "20.20.2")
-    assert.strictEqual(status, 1)
-    assert.match(said, /^trunkline: Node 24 is needed: [^\n]*this is Node 20\.20\.2[^\n]*\n$/)
+    expect(status).toBe(1)
+    expect(said).toMatch(/^trunkline: Node 24 is needed: [^\n]*this is Node 20\.20\.2[^\n]*\n$/)
   })
 })
 
@@ -84,22 +84,19 @@ describe("npm start", () => {
   ) => {
     const processes = await service.processes()
     try {
-      assert.isTrue(
+      expect(
         processes.some(({ command }) => command.includes("src/main.ts")),
         "the service"
-      )
-      assert.isTrue(
+      ).toBe(true)
+      expect(
         processes.some(({ command }) => /bin\/postgres\b/.test(command)),
         "its Postgres"
-      )
+      ).toBe(true)
       await end()
-      assert.deepStrictEqual(await NpmStart.remaining(processes, withinMs), [], service.said())
-      assert.isFalse(await NpmStart.isBound(ports.http))
-      assert.isFalse(await NpmStart.isBound(ports.operator))
-      assert.deepStrictEqual(
-        (await readdir(dataDir)).filter((name) => name.startsWith("owner-")),
-        []
-      )
+      expect(await NpmStart.remaining(processes, withinMs), service.said()).toStrictEqual([])
+      expect(await NpmStart.isBound(ports.http)).toBe(false)
+      expect(await NpmStart.isBound(ports.operator)).toBe(false)
+      expect((await readdir(dataDir)).filter((name) => name.startsWith("owner-"))).toStrictEqual([])
     } finally {
       await NpmStart.killAll(processes)
     }
@@ -116,7 +113,7 @@ describe("npm start", () => {
     const started = await begun()
     await started.service.ready
     const launcher = (await started.service.processes()).find(({ command }) => command.includes("launch.js"))
-    assert.isDefined(launcher)
+    expect(launcher).toBeDefined()
     await leavesNothing(started, () => void process.kill(launcher?.pid ?? 0, "SIGKILL"), 20_000)
   })
 
@@ -131,7 +128,7 @@ describe("npm start", () => {
         const authorization = key === undefined ? undefined : { authorization: `Bearer ${key}` }
         const headers = { "content-type": "application/json", ...authorization }
         const answer = await fetch(`${service.api}/v1/${path}`, { method: "POST", headers, body: JSON.stringify(body) })
-        assert.isTrue(answer.ok, `${path}: ${answer.status}`)
+        expect(answer.ok, `${path}: ${answer.status}`).toBe(true)
         return (await answer.json()) as { readonly api_key_plaintext: string }
       }
       const person = { email: "a@example.com", password: "correct horse", first_name: "A", last_name: "B" }
@@ -145,7 +142,7 @@ describe("npm start", () => {
         async () => {
           const processes = await service.processes()
           service.signal("SIGINT")
-          assert.isAbove((await NpmStart.remaining(processes, 2_000)).length, 2, service.said())
+          expect((await NpmStart.remaining(processes, 2_000)).length, service.said()).toBeGreaterThan(2)
           service.signal("SIGINT")
         },
         15_000

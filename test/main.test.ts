@@ -1,4 +1,4 @@
-import { assert, describe, it, layer } from "@effect/vitest"
+import { describe, expect, it, layer } from "@effect/vitest"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createServer, type Server } from "node:net"
@@ -65,8 +65,8 @@ describe("A start that cannot be says why in one line", () => {
   it.live("names a wrong value", () =>
     Effect.gen(function* () {
       const { code, error } = yield* ending({ MAX_CALL_SECS: "long" })
-      assert.strictEqual(code, 1)
-      assert.strictEqual(error, 'trunkline: MAX_CALL_SECS must be a whole number from 1 to 86400, not "long"\n')
+      expect(code).toBe(1)
+      expect(error).toBe('trunkline: MAX_CALL_SECS must be a whole number from 1 to 86400, not "long"\n')
     }).pipe(Effect.scoped)
   )
 
@@ -76,9 +76,9 @@ describe("A start that cannot be says why in one line", () => {
         DATA_DIR: yield* DataDirectory.make,
         DATABASE_URL: "postgres://nobody:secret@127.0.0.1:9/nothing"
       })
-      assert.strictEqual(code, 1)
-      assert.match(error, /^trunkline: DATABASE_URL[^\n]*\n$/)
-      assert.notInclude(error, "secret")
+      expect(code).toBe(1)
+      expect(error).toMatch(/^trunkline: DATABASE_URL[^\n]*\n$/)
+      expect(error).not.toContain("secret")
     }).pipe(Effect.scoped)
   )
 })
@@ -93,8 +93,8 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("With a
       Effect.gen(function* () {
         const port = portOf(yield* listening)
         const { code, error } = yield* ending({ ...(yield* settings), [variable]: port })
-        assert.strictEqual(code, 1)
-        assert.match(error, new RegExp(`^trunkline: ${variable}[^\n]*${port}[^\n]*\n$`))
+        expect(code).toBe(1)
+        expect(error).toMatch(new RegExp(`^trunkline: ${variable}[^\n]*${port}[^\n]*\n$`))
       }).pipe(Effect.scoped)
     )
 
@@ -105,8 +105,8 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("With a
       const port = String(socket.address().port)
       const { code, error } = yield* ending({ ...(yield* settings), SIP_PORT: port })
       socket.close()
-      assert.strictEqual(code, 1)
-      assert.match(error, new RegExp(`^trunkline: SIP_PORT[^\n]*${port}[^\n]*\n$`))
+      expect(code).toBe(1)
+      expect(error).toMatch(new RegExp(`^trunkline: SIP_PORT[^\n]*${port}[^\n]*\n$`))
     }).pipe(Effect.scoped)
   )
 
@@ -118,15 +118,15 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("With a
       const api = apiOf(`http://127.0.0.1:${free}`)
       const { key, place } = yield* Effect.promise(() => api.tenant())
       const placed = yield* Effect.promise(place)
-      assert.strictEqual(placed.status, 201)
+      expect(placed.status).toBe(201)
       const { id } = (yield* Effect.promise(() => placed.json())) as { readonly id: string }
       yield* Effect.promise(() => until(async () => (await api.call(key, id)).status === "answered"))
       child.kill("SIGTERM")
       yield* Effect.sleep("300 millis")
-      assert.strictEqual((yield* Effect.promise(place)).status, 503)
-      assert.strictEqual((yield* Effect.promise(() => api.call(key, id))).status, "answered")
+      expect((yield* Effect.promise(place)).status).toBe(503)
+      expect((yield* Effect.promise(() => api.call(key, id))).status).toBe("answered")
       const { code } = yield* Effect.promise(() => ended)
-      assert.strictEqual(code, 0)
+      expect(code).toBe(0)
     }).pipe(Effect.scoped)
   )
 })

@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
@@ -49,13 +49,13 @@ describe("Account, guide/money.md#admission", () => {
         const { id } = yield* Features.newTenant()
         yield* leftCall(id)
         const liveCalls = Effect.map(accounts.overview(id), ({ tally }) => tally.liveCalls)
-        assert.strictEqual(yield* liveCalls, 1)
+        expect(yield* liveCalls).toBe(1)
         yield* accounts.admit(id, Ids.call("in flight"), outbound)
         yield* accounts.moneyMoved(id)
-        assert.strictEqual(yield* liveCalls, 2)
+        expect(yield* liveCalls).toBe(2)
         yield* accounts.abandoned(id, Ids.call("in flight"))
         yield* accounts.moneyMoved(id)
-        assert.strictEqual(yield* liveCalls, 1)
+        expect(yield* liveCalls).toBe(1)
       })
     )
 
@@ -75,7 +75,7 @@ describe("Account, guide/money.md#admission", () => {
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(lock)
         yield* Fiber.join(admitting)
-        assert.strictEqual((yield* accounts.overview(id)).tally.liveCalls, 1)
+        expect((yield* accounts.overview(id)).tally.liveCalls).toBe(1)
       })
     )
   })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { HashMap } from "effect"
 import * as Account from "../../src/account/AccountMachine.ts"
 import type { CallId } from "../../src/domain/Id.ts"
@@ -32,68 +32,61 @@ const admit = (state: Account.AccountState, now = noon) => {
 const quota = (fields: Partial<Account.Quota>) => ({ quota: { ...Account.defaultQuota, ...fields } })
 
 describe("Admission, guide/money.md#admission", () => {
-  it("an account with money and room admits", () => assert.strictEqual(admit(account()), "accepted"))
+  it("an account with money and room admits", () => expect(admit(account())).toBe("accepted"))
   it("balance plus credit limit must be above zero", () => {
-    assert.strictEqual(admit(account({ balanceCents: 0 })), "balance_insufficient")
-    assert.strictEqual(admit(account({ balanceCents: -100, creditLimitCents: 100 })), "balance_insufficient")
-    assert.strictEqual(admit(account({ balanceCents: -99, creditLimitCents: 100 })), "accepted")
+    expect(admit(account({ balanceCents: 0 }))).toBe("balance_insufficient")
+    expect(admit(account({ balanceCents: -100, creditLimitCents: 100 }))).toBe("balance_insufficient")
+    expect(admit(account({ balanceCents: -99, creditLimitCents: 100 }))).toBe("accepted")
   })
   it("the daily cap refuses when it is spent, and a new UTC day forgets", () => {
     const spent = account({ daySpentCents: 10_000 })
-    assert.strictEqual(admit(spent), "daily_spend_cap_exceeded")
-    assert.strictEqual(admit(spent, Date.UTC(2026, 10, 21)), "accepted")
+    expect(admit(spent)).toBe("daily_spend_cap_exceeded")
+    expect(admit(spent, Date.UTC(2026, 10, 21))).toBe("accepted")
   })
   it("the monthly cap refuses, also on the next day, and a new month forgets", () => {
     const spent = account({ monthSpentCents: 100_000 })
-    assert.strictEqual(admit(spent, Date.UTC(2026, 10, 21)), "monthly_spend_cap_exceeded")
-    assert.strictEqual(admit(spent, Date.UTC(2026, 11, 1)), "accepted")
+    expect(admit(spent, Date.UTC(2026, 10, 21))).toBe("monthly_spend_cap_exceeded")
+    expect(admit(spent, Date.UTC(2026, 11, 1))).toBe("accepted")
   })
   it("a cap of null is no cap", () =>
-    assert.strictEqual(
+    expect(
       admit(
         account(
           { daySpentCents: 1e9, monthSpentCents: 1e9 },
           quota({ dailySpendCapCents: null, monthlySpendCapCents: null })
         )
-      ),
-      "accepted"
-    ))
+      )
+    ).toBe("accepted"))
   it("the concurrent limit counts live calls", () => {
-    assert.strictEqual(admit(account({ live: calls(9) })), "accepted")
-    assert.strictEqual(admit(account({ live: calls(10) })), "concurrent_call_cap_exceeded")
+    expect(admit(account({ live: calls(9) }))).toBe("accepted")
+    expect(admit(account({ live: calls(10) }))).toBe("concurrent_call_cap_exceeded")
   })
   it("money comes before caps, caps before the concurrent limit", () => {
-    assert.strictEqual(
-      admit(account({ balanceCents: 0, daySpentCents: 10_000, live: calls(10) })),
-      "balance_insufficient"
-    )
-    assert.strictEqual(admit(account({ daySpentCents: 10_000, live: calls(10) })), "daily_spend_cap_exceeded")
+    expect(admit(account({ balanceCents: 0, daySpentCents: 10_000, live: calls(10) }))).toBe("balance_insufficient")
+    expect(admit(account({ daySpentCents: 10_000, live: calls(10) }))).toBe("daily_spend_cap_exceeded")
   })
   it("a suspended tenant is refused in both directions", () => {
     const suspended = account({}, { status: "suspended" })
-    assert.strictEqual(admit(suspended), "tenant_suspended")
-    assert.strictEqual(Account.step(suspended, inbound, context)._tag, "rejected")
+    expect(admit(suspended)).toBe("tenant_suspended")
+    expect(Account.step(suspended, inbound, context)._tag).toBe("rejected")
   })
   it("inbound calls are taken in without money or room", () =>
-    assert.strictEqual(Account.step(account({ balanceCents: -5, live: calls(99) }), inbound, context)._tag, "accepted"))
+    expect(Account.step(account({ balanceCents: -5, live: calls(99) }), inbound, context)._tag).toBe("accepted"))
 })
 
 describe("Settings", () => {
   it("only the suspension that it names is lifted by a verification", () => {
     const fraud = account({}, { status: "suspended", suspensionReason: "fraud_review" })
-    assert.strictEqual(
-      Account.step(fraud, { type: "reactivated", ifReason: "email_unverified" }, context)._tag,
-      "unchanged"
-    )
+    expect(Account.step(fraud, { type: "reactivated", ifReason: "email_unverified" }, context)._tag).toBe("unchanged")
     const unverified = account({}, { status: "suspended", suspensionReason: "email_unverified" })
     const lifted = Account.step(unverified, { type: "reactivated", ifReason: "email_unverified" }, context)
-    assert.isTrue(lifted._tag === "accepted" && lifted.state.settings.status === "active" && lifted.effects.durable)
+    expect(lifted._tag === "accepted" && lifted.state.settings.status === "active" && lifted.effects.durable).toBe(true)
   })
   it("admissions are not written, settings are", () => {
     const admitted = Account.step(account(), { type: "admit", id: Ids.call("new"), live }, context)
-    assert.isTrue(admitted._tag === "accepted" && !admitted.effects.durable && admitted.state.settings.seq === 1)
+    expect(admitted._tag === "accepted" && !admitted.effects.durable && admitted.state.settings.seq === 1).toBe(true)
     const changed = Account.step(account(), { type: "quota_set", quota: { concurrentCallLimit: 3 } }, context)
-    assert.isTrue(changed._tag === "accepted" && changed.effects.durable && changed.state.settings.seq === 2)
+    expect(changed._tag === "accepted" && changed.effects.durable && changed.state.settings.seq === 2).toBe(true)
   })
 })
 
@@ -107,16 +100,16 @@ describe("The limit of a call, guide/money.md#the-longest-a-call-can-last", () =
       ...fields
     })
   it("is what the money affords", () =>
-    assert.deepStrictEqual(limit({ fundsCents: 3 }), { afterSecs: 180, reason: "balance_exhausted" }))
+    expect(limit({ fundsCents: 3 })).toStrictEqual({ afterSecs: 180, reason: "balance_exhausted" }))
   it("is at least one started minute", () =>
-    assert.deepStrictEqual(limit({ fundsCents: 1, microUsdPerMinute: 50_000 }), {
+    expect(limit({ fundsCents: 1, microUsdPerMinute: 50_000 })).toStrictEqual({
       afterSecs: 60,
       reason: "balance_exhausted"
     }))
   it("is the asked time where that is shorter", () =>
-    assert.deepStrictEqual(limit({ timeLimitSecs: 30 }), { afterSecs: 30, reason: "time_limit" }))
+    expect(limit({ timeLimitSecs: 30 })).toStrictEqual({ afterSecs: 30, reason: "time_limit" }))
   it("is the service's longest call where nothing else is shorter", () =>
-    assert.deepStrictEqual(limit({ microUsdPerMinute: 0 }), { afterSecs: 14_400, reason: "time_limit" }))
+    expect(limit({ microUsdPerMinute: 0 })).toStrictEqual({ afterSecs: 14_400, reason: "time_limit" }))
 })
 
 describe("What is told of a call", () => {
@@ -125,14 +118,15 @@ describe("What is told of a call", () => {
   it("its end gives its place back and takes its charge, once", () => {
     const one = account({ live: calls(2) })
     const first = ended(one, Ids.call("call 1"))
-    assert.isTrue(first._tag === "accepted")
-    if (first._tag !== "accepted") return
+    expect.assert(first._tag === "accepted")
     const { tally } = first.state
-    assert.deepStrictEqual(
-      [tally.balanceCents, tally.daySpentCents, tally.monthSpentCents, [...HashMap.keys(tally.live)]],
-      [493, 7, 7, ["call 0"]]
-    )
-    assert.strictEqual(ended(first.state, Ids.call("call 1"))._tag, "unchanged")
+    expect([
+      tally.balanceCents,
+      tally.daySpentCents,
+      tally.monthSpentCents,
+      [...HashMap.keys(tally.live)]
+    ]).toStrictEqual([493, 7, 7, ["call 0"]])
+    expect(ended(first.state, Ids.call("call 1"))._tag).toBe("unchanged")
   })
   it("a number that was heard changes nothing, and one that comes too early dies, for what is missing is in the rows", () => {
     const told = (heard: number, n: number) => () =>
@@ -141,13 +135,13 @@ describe("What is told of a call", () => {
         { type: "told", from: Ids.call("call"), n, body: { type: "ended", chargedCents: 7 } },
         context
       )._tag
-    assert.strictEqual(told(2, 2)(), "unchanged")
-    assert.strictEqual(told(2, 3)(), "accepted")
-    assert.throws(told(2, 4))
+    expect(told(2, 2)()).toBe("unchanged")
+    expect(told(2, 3)()).toBe("accepted")
+    expect(told(2, 4)).toThrow()
   })
   it("an admission that is abandoned gives its place back, and costs nothing", () => {
     const outcome = Account.step(account({ live: calls(1) }), { type: "abandoned", id: Ids.call("call 0") }, context)
-    assert.isTrue(outcome._tag === "accepted" && Account.liveCalls(outcome.state.tally) === 0)
+    expect(outcome._tag === "accepted" && Account.liveCalls(outcome.state.tally) === 0).toBe(true)
   })
   it("the ends of two calls come to the same in any order", () => {
     const [first, second] = [Ids.call("call 0"), Ids.call("call 1")]
@@ -156,6 +150,6 @@ describe("What is told of a call", () => {
       return outcome._tag === "accepted" ? outcome.state : state
     }
     const two = account({ live: calls(2) })
-    assert.deepStrictEqual(end(end(two, first), second).tally, end(end(two, second), first).tally)
+    expect(end(end(two, first), second).tally).toStrictEqual(end(end(two, second), first).tally)
   })
 })

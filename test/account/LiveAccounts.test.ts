@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, HashMap, References, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as Machine from "../../src/account/AccountMachine.ts"
@@ -141,8 +141,8 @@ describe("Accounts in memory", () => {
       yield* TestClock.adjust("1 second")
       const asked = yield* Effect.forkScoped(accounts.state(tenantId))
       yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* Fiber.join(asked)).tally.balanceCents, balance())
-      assert.strictEqual(holding.size, 0)
+      expect((yield* Fiber.join(asked)).tally.balanceCents).toBe(balance())
+      expect(holding.size).toBe(0)
     }).pipe(Effect.scoped, Effect.provide(Entropy.layerFixed("live accounts")))
   )
 
@@ -167,9 +167,9 @@ describe("Accounts in memory", () => {
         const asked = yield* Effect.forkScoped(accounts.state(tenantId))
         yield* TestClock.adjust("1 second")
         const { tally } = yield* Fiber.join(asked)
-        assert.deepStrictEqual([...HashMap.keys(tally.live)].toSorted(), [...holding].toSorted())
-        assert.strictEqual(tally.balanceCents, balance())
-        assert.deepStrictEqual(beyondLimit, [])
+        expect([...HashMap.keys(tally.live)].toSorted()).toStrictEqual([...holding].toSorted())
+        expect(tally.balanceCents).toBe(balance())
+        expect(beyondLimit).toStrictEqual([])
       }).pipe(
         Effect.scoped,
         Effect.provide(Entropy.layerFixed("live accounts")),

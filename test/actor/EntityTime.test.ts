@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as EntityTime from "../../src/actor/EntityTime.ts"
@@ -14,10 +14,10 @@ describe("EntityTime", () => {
       const { clock, step } = yield* SteppedClock.make
       yield* step(2 * hour)
       const time = EntityTime.begin(clock, 5_000)
-      assert.strictEqual(EntityTime.now(time, clock), 1_700_000_000_000 + 2 * hour)
+      expect(EntityTime.now(time, clock)).toBe(1_700_000_000_000 + 2 * hour)
       yield* step(-5 * hour)
       yield* TestClock.adjust(250)
-      assert.strictEqual(EntityTime.now(time, clock), 1_700_000_000_250 + 2 * hour)
+      expect(EntityTime.now(time, clock)).toBe(1_700_000_000_250 + 2 * hour)
     })
   )
 
@@ -28,7 +28,7 @@ describe("EntityTime", () => {
       const now = EntityTime.now(before, clock)
       // Three seconds nobody lived there, and the next process's monotonic clock began elsewhere.
       const after = EntityTime.resume(7_000 + 3_000, before.offsetMs)
-      assert.strictEqual(EntityTime.now(after, clock), now + 3_000)
+      expect(EntityTime.now(after, clock)).toBe(now + 3_000)
     })
   )
 
@@ -41,8 +41,8 @@ describe("EntityTime", () => {
       const read = Monotonic.read(clock)
       yield* step(hour)
       yield* TestClock.adjust(9_000)
-      assert.strictEqual(EntityTime.ofMonotonic(time, clock, read), began + 1_000)
-      assert.strictEqual(EntityTime.toMonotonic(time, clock, began + 1_000), read)
+      expect(EntityTime.ofMonotonic(time, clock, read)).toBe(began + 1_000)
+      expect(EntityTime.toMonotonic(time, clock, began + 1_000)).toBe(read)
     })
   )
 
@@ -50,9 +50,9 @@ describe("EntityTime", () => {
     Effect.gen(function* () {
       const { clock, step } = yield* SteppedClock.make
       yield* step(-hour)
-      assert.strictEqual(EntityTime.now(EntityTime.wall, clock), -hour)
+      expect(EntityTime.now(EntityTime.wall, clock)).toBe(-hour)
       yield* step(2 * hour)
-      assert.strictEqual(EntityTime.now(EntityTime.wall, clock), hour)
+      expect(EntityTime.now(EntityTime.wall, clock)).toBe(hour)
     })
   )
 })

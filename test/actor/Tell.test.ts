@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Tell from "../../src/actor/Tell.ts"
 import * as Random from "../support/Random.ts"
@@ -66,10 +66,7 @@ const move = (world: World, { does, which }: Move): void => {
 
 describe("What one entity tells another", () => {
   it("is taken when it is the next, known when it was heard, and waits when one before it is missing", () =>
-    assert.deepStrictEqual(
-      [1, 2, 3, 4].map((n) => Tell.hear(2, n)),
-      ["repeated", "repeated", "next", "early"]
-    ))
+    expect([1, 2, 3, 4].map((n) => Tell.hear(2, n))).toStrictEqual(["repeated", "repeated", "next", "early"]))
 
   it.prop(
     "arrives once and in order, whatever is lost, repeated or comes in another order on the way",
@@ -79,8 +76,8 @@ describe("What one entity tells another", () => {
       const world: World = { said: [], taken: [], outbox: Tell.nothing, last: 0, tells: [], acknowledgements: [] }
       for (let count = 0; count < 150; count++) {
         move(world, { does: moves[random.below(moves.length)] ?? "say", which: random.below(1_000) })
-        assert.strictEqual(world.taken.at(-1), world.said[world.taken.length - 1])
-        assert.isAtMost(world.said.length - world.taken.length, world.outbox.open.length)
+        expect(world.taken.at(-1)).toBe(world.said[world.taken.length - 1])
+        expect(world.said.length - world.taken.length).toBeLessThanOrEqual(world.outbox.open.length)
       }
       // The network is good again: what is open is sent until it is acknowledged.
       for (let round = 0; round < 2; round++) {
@@ -88,9 +85,9 @@ describe("What one entity tells another", () => {
         while (world.tells.length > 0) move(world, { does: "deliver", which: 0 })
         while (world.acknowledgements.length > 0) move(world, { does: "acknowledge", which: 0 })
       }
-      assert.deepStrictEqual(world.taken, world.said)
-      assert.deepStrictEqual(world.outbox.open, [])
-      assert.strictEqual(world.outbox.last, world.said.length)
+      expect(world.taken).toStrictEqual(world.said)
+      expect(world.outbox.open).toStrictEqual([])
+      expect(world.outbox.last).toBe(world.said.length)
     },
     { arbitrary: { runs: 200 } }
   )

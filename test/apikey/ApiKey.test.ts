@@ -1,4 +1,4 @@
-import { assert, describe, it, layer } from "@effect/vitest"
+import { describe, expect, it, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
@@ -27,13 +27,13 @@ describe("API keys (guide/authentication.md#keys)", () => {
         const { caller, id } = yield* Features.newTenant()
         const { body, status } = yield* keys.create(caller, plain, null)
         const key = created(body)
-        assert.strictEqual(status, 201)
-        assert.match(key.api_key_plaintext, /^svc_live_[A-Za-z0-9_-]{43}$/)
-        assert.strictEqual(key.prefix, key.api_key_plaintext.slice(0, 16))
-        assert.notProperty(yield* keys.find(id, key.id), "api_key_plaintext")
+        expect(status).toBe(201)
+        expect(key.api_key_plaintext).toMatch(/^svc_live_[A-Za-z0-9_-]{43}$/)
+        expect(key.prefix).toBe(key.api_key_plaintext.slice(0, 16))
+        expect(yield* keys.find(id, key.id)).not.toHaveProperty("api_key_plaintext")
         const [row] = yield* sql`SELECT * FROM api_key WHERE id = ${key.id}`
-        assert.isFalse(JSON.stringify(row).includes(key.api_key_plaintext.slice(16)))
-        assert.strictEqual((yield* keys.authenticate(key.api_key_plaintext, null)).keyId, key.id)
+        expect(JSON.stringify(row).includes(key.api_key_plaintext.slice(16))).toBe(false)
+        expect((yield* keys.authenticate(key.api_key_plaintext, null)).keyId).toBe(key.id)
       })
     )
 
@@ -44,18 +44,16 @@ describe("API keys (guide/authentication.md#keys)", () => {
         const limited = { ...caller, scopes: ["api_keys:write", "calls:read"] }
         const refusal = (by: typeof caller, scopes: ReadonlyArray<string>) =>
           Effect.map(Effect.flip(keys.create(by, { ...plain, scopes }, null)), ({ code }) => code)
-        assert.strictEqual(yield* refusal(caller, []), "invalid_request")
-        assert.strictEqual(yield* refusal(caller, ["calls:fly"]), "invalid_request")
-        assert.strictEqual(yield* refusal(limited, ["calls:write"]), "forbidden")
-        assert.strictEqual(yield* refusal(limited, ["*"]), "forbidden")
-        assert.deepStrictEqual(
-          created((yield* keys.create(limited, { ...plain, scopes: ["calls:read"] }, null)).body).scopes,
-          ["calls:read"]
-        )
-        assert.deepStrictEqual(
-          created((yield* keys.create(caller, { ...plain, scopes: ["calls:read", "*"] }, null)).body).scopes,
-          ["*"]
-        )
+        expect(yield* refusal(caller, [])).toBe("invalid_request")
+        expect(yield* refusal(caller, ["calls:fly"])).toBe("invalid_request")
+        expect(yield* refusal(limited, ["calls:write"])).toBe("forbidden")
+        expect(yield* refusal(limited, ["*"])).toBe("forbidden")
+        expect(
+          created((yield* keys.create(limited, { ...plain, scopes: ["calls:read"] }, null)).body).scopes
+        ).toStrictEqual(["calls:read"])
+        expect(
+          created((yield* keys.create(caller, { ...plain, scopes: ["calls:read", "*"] }, null)).body).scopes
+        ).toStrictEqual(["*"])
       })
     )
 
@@ -65,18 +63,15 @@ describe("API keys (guide/authentication.md#keys)", () => {
         const { caller, id } = yield* Features.newTenant()
         const key = created((yield* keys.create(caller, plain, null)).body)
         yield* keys.authenticate(key.api_key_plaintext, null)
-        assert.deepStrictEqual(yield* keys.revoke(caller, key.id, null), { status: 204, body: null })
-        assert.strictEqual(
-          (yield* Effect.flip(keys.authenticate(key.api_key_plaintext, null))).code,
-          "invalid_credentials"
-        )
+        expect(yield* keys.revoke(caller, key.id, null)).toStrictEqual({ status: 204, body: null })
+        expect((yield* Effect.flip(keys.authenticate(key.api_key_plaintext, null))).code).toBe("invalid_credentials")
         const { count, results } = yield* keys.list(id, { limit: 20, offset: 0 })
-        assert.strictEqual(count, 2)
-        assert.strictEqual(results[0]?.id, key.id)
+        expect(count).toBe(2)
+        expect(results[0]?.id).toBe(key.id)
         const revokedAt = results[0]?.revoked_at
-        assert.isString(revokedAt)
+        expect(revokedAt).toBeTypeOf("string")
         yield* keys.revoke(caller, key.id, null)
-        assert.strictEqual((yield* keys.find(id, key.id)).revoked_at, revokedAt)
+        expect((yield* keys.find(id, key.id)).revoked_at).toBe(revokedAt)
       })
     )
 
@@ -85,8 +80,7 @@ describe("API keys (guide/authentication.md#keys)", () => {
         const keys = yield* ApiKeys
         const { caller } = yield* Features.newTenant()
         const now = yield* Clock.currentTimeMillis
-        assert.strictEqual(
-          (yield* Effect.flip(keys.create(caller, { ...plain, expiresAtMs: now - 1 }, null))).code,
+        expect((yield* Effect.flip(keys.create(caller, { ...plain, expiresAtMs: now - 1 }, null))).code).toBe(
           "invalid_request"
         )
         const key = created((yield* keys.create(caller, { ...plain, expiresAtMs: now + 60_000 }, null)).body)
@@ -98,7 +92,7 @@ describe("API keys (guide/authentication.md#keys)", () => {
         const error = yield* Effect.flip(keys.authenticate(key.api_key_plaintext, null)).pipe(
           Effect.provideService(Clock.Clock, later)
         )
-        assert.strictEqual(error.code, "invalid_credentials")
+        expect(error.code).toBe("invalid_credentials")
       })
     )
 
@@ -107,12 +101,12 @@ describe("API keys (guide/authentication.md#keys)", () => {
         const keys = yield* ApiKeys
         const mine = yield* Features.newTenant()
         const other = yield* Features.newTenant()
-        assert.strictEqual((yield* Effect.flip(keys.find(other.id, mine.caller.keyId))).code, "not_found")
-        assert.strictEqual((yield* Effect.flip(keys.revoke(other.caller, mine.caller.keyId, null))).code, "not_found")
-        assert.strictEqual((yield* Effect.flip(keys.find(mine.id, Ids.apiKey("not-a-uuid")))).code, "not_found")
+        expect((yield* Effect.flip(keys.find(other.id, mine.caller.keyId))).code).toBe("not_found")
+        expect((yield* Effect.flip(keys.revoke(other.caller, mine.caller.keyId, null))).code).toBe("not_found")
+        expect((yield* Effect.flip(keys.find(mine.id, Ids.apiKey("not-a-uuid")))).code).toBe("not_found")
         const wrong = `${mine.plaintext.slice(0, -1)}${mine.plaintext.endsWith("A") ? "B" : "A"}`
         for (const credential of [wrong, "", "svc_live_", `${mine.plaintext}x`, "svc_live_\u0000"])
-          assert.strictEqual((yield* Effect.flip(keys.authenticate(credential, null))).code, "invalid_credentials")
+          expect((yield* Effect.flip(keys.authenticate(credential, null))).code).toBe("invalid_credentials")
         yield* keys.authenticate(mine.plaintext, null)
       })
     )
@@ -129,7 +123,7 @@ describe("API keys (guide/authentication.md#keys)", () => {
         while ((yield* used) === null) yield* Effect.sleep("2 millis")
         yield* keys.authenticate(plaintext, "198.51.100.7")
         yield* Effect.sleep("20 millis")
-        assert.strictEqual(yield* used, "192.0.2.1")
+        expect(yield* used).toBe("192.0.2.1")
       })
     )
 
@@ -138,9 +132,9 @@ describe("API keys (guide/authentication.md#keys)", () => {
         const keys = yield* ApiKeys
         const accounts = yield* Accounts
         const { id } = yield* Features.newTenant()
-        assert.strictEqual(yield* keys.tenantStatus(id), "active")
+        expect(yield* keys.tenantStatus(id)).toBe("active")
         yield* accounts.suspend(id, "operator", { type: "operator", name: "test" })
-        assert.strictEqual(yield* keys.tenantStatus(id), "suspended")
+        expect(yield* keys.tenantStatus(id)).toBe("suspended")
       })
     )
   })
@@ -160,10 +154,7 @@ describe("VerifiedKeys", () => {
   it("forgets the oldest beyond its capacity", () => {
     const keys = VerifiedKeys.make(2)
     for (const n of [1, 2, 3]) keys.remember(credential(n), key(n), keys.generation())
-    assert.deepStrictEqual(
-      [1, 2, 3].map((n) => keys.find(credential(n))?.id),
-      [undefined, "k2", "k3"]
-    )
+    expect([1, 2, 3].map((n) => keys.find(credential(n))?.id)).toStrictEqual([undefined, "k2", "k3"])
   })
 
   it("does not remember what was read before a revocation", () => {
@@ -171,6 +162,6 @@ describe("VerifiedKeys", () => {
     const since = keys.generation()
     keys.revoke(Ids.apiKey("k1"))
     keys.remember(credential(1), key(1), since)
-    assert.isUndefined(keys.find(credential(1)))
+    expect(keys.find(credential(1))).toBeUndefined()
   })
 })

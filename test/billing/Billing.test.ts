@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Features from "../support/Features.ts"
@@ -13,12 +13,12 @@ describe("billing (guide/money.md#the-ledger)", () => {
         yield* Effect.forEach([100, -30, 7, 250, -77], (cents) => billing.adjust(id, cents, "test"), {
           concurrency: "unbounded"
         })
-        assert.strictEqual((yield* billing.balance(id)).balance_cents, 750)
+        expect((yield* billing.balance(id)).balance_cents).toBe(750)
         const { count, results } = yield* billing.ledger(id, { type: "adjustment" }, { limit: 2, offset: 0 })
-        assert.strictEqual(count, 6)
-        assert.strictEqual(results.length, 2)
-        assert.strictEqual(results[0]?.balance_after_cents, 750)
-        assert.isTrue(yield* Features.ledgerAddsUp)
+        expect(count).toBe(6)
+        expect(results.length).toBe(2)
+        expect(results[0]?.balance_after_cents).toBe(750)
+        expect(yield* Features.ledgerAddsUp).toBe(true)
       })
     )
 
@@ -27,9 +27,9 @@ describe("billing (guide/money.md#the-ledger)", () => {
         const billing = yield* Billing
         const { id } = yield* Features.newTenant()
         for (const cents of [0, 1.5, Number.NaN])
-          assert.strictEqual((yield* Effect.flip(billing.adjust(id, cents, ""))).code, "invalid_request")
+          expect((yield* Effect.flip(billing.adjust(id, cents, ""))).code).toBe("invalid_request")
         const nobody = Ids.tenant("00000000-0000-4000-8000-000000000000")
-        assert.strictEqual((yield* Effect.flip(billing.adjust(nobody, 1, ""))).code, "not_found")
+        expect((yield* Effect.flip(billing.adjust(nobody, 1, ""))).code).toBe("not_found")
       })
     )
 
@@ -38,11 +38,11 @@ describe("billing (guide/money.md#the-ledger)", () => {
         const billing = yield* Billing
         const rate = { direction: "outbound", prefix: "1", microUsdPerMinute: 4_000 } as const
         yield* billing.setRates([rate])
-        assert.strictEqual(yield* billing.rate("outbound", "+12025550100"), 4_000)
-        assert.strictEqual((yield* Effect.flip(billing.setRates([rate, rate]))).code, "invalid_request")
+        expect(yield* billing.rate("outbound", "+12025550100")).toBe(4_000)
+        expect((yield* Effect.flip(billing.setRates([rate, rate]))).code).toBe("invalid_request")
         yield* billing.setRates([{ ...rate, prefix: "49" }])
-        assert.strictEqual(yield* billing.rate("outbound", "+12025550100"), 10_000)
-        assert.deepStrictEqual(yield* billing.rates, [{ ...rate, prefix: "49" }])
+        expect(yield* billing.rate("outbound", "+12025550100")).toBe(10_000)
+        expect(yield* billing.rates).toStrictEqual([{ ...rate, prefix: "49" }])
       })
     )
 
@@ -51,8 +51,8 @@ describe("billing (guide/money.md#the-ledger)", () => {
         const billing = yield* Billing
         const { id } = yield* Features.newTenant()
         yield* billing.setCreditLimit(id, 2_000)
-        assert.strictEqual((yield* billing.balance(id)).credit_limit_cents, 2_000)
-        assert.strictEqual((yield* Effect.flip(billing.setCreditLimit(id, -1))).code, "invalid_request")
+        expect((yield* billing.balance(id)).credit_limit_cents).toBe(2_000)
+        expect((yield* Effect.flip(billing.setCreditLimit(id, -1))).code).toBe("invalid_request")
       })
     )
   })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as RateDeck from "../../src/billing/RateDeck.ts"
 
@@ -18,12 +18,12 @@ describe("the rate deck (guide/money.md#rates)", () => {
     ["inbound", "+12025550123", 1_000],
     ["inbound", "anonymous", 1_000]
   ] as const)("%s %s costs %i micro-USD a minute", (direction, number, rate) => {
-    assert.strictEqual(deck.rate(direction, number), rate)
+    expect(deck.rate(direction, number)).toBe(rate)
   })
 
   it("costs the defaults when it is empty", () => {
     const empty = RateDeck.make([])
-    assert.deepStrictEqual([empty.rate("outbound", "+12025550123"), empty.rate("inbound", "+12025550123")], [10_000, 0])
+    expect([empty.rate("outbound", "+12025550123"), empty.rate("inbound", "+12025550123")]).toStrictEqual([10_000, 0])
   })
 
   const Digits = Schema.String.check(Schema.isPattern(/^[0-9]{1,5}$/))
@@ -40,19 +40,19 @@ describe("the rate deck (guide/money.md#rates)", () => {
         0,
         ...prefixes.filter((prefix) => number.startsWith(prefix)).map((prefix) => prefix.length)
       )
-      assert.strictEqual(RateDeck.make(rates).rate("outbound", `+${number}`), longest === 0 ? 10_000 : longest)
+      expect(RateDeck.make(rates).rate("outbound", `+${number}`)).toBe(longest === 0 ? 10_000 : longest)
     }
   )
 
   it("refuses a prefix twice, other than digits, and amounts that are none", () => {
     const rate = { direction: "outbound", prefix: "1", microUsdPerMinute: 1 } as const
-    assert.isNull(RateDeck.fault([rate, { ...rate, direction: "inbound" }]))
+    expect(RateDeck.fault([rate, { ...rate, direction: "inbound" }])).toBeNull()
     for (const wrong of [
       [rate, rate],
       [{ ...rate, prefix: "+1" }],
       [{ ...rate, microUsdPerMinute: -1 }],
       [{ ...rate, microUsdPerMinute: 0.5 }]
     ])
-      assert.isString(RateDeck.fault(wrong))
+      expect(RateDeck.fault(wrong)).toBeTypeOf("string")
   })
 })

@@ -1,23 +1,23 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as Config from "../../src/boot/Config.ts"
 
 describe("Configuration", () => {
   it("has a default for everything", () => {
     const config = Config.parse({})
-    assert.strictEqual(config.baseUrl, "http://127.0.0.1:8080")
-    assert.strictEqual(config.databaseUrl, null)
-    assert.deepStrictEqual([config.sipHost, config.sipPort, config.publicAddress], ["127.0.0.1", 5060, "127.0.0.1"])
-    assert.deepStrictEqual([config.signupCreditCents, config.signupLimitPerHour, config.maxCallSecs], [500, 5, 14_400])
-    assert.isFalse(config.allowPrivateTargets)
+    expect(config.baseUrl).toBe("http://127.0.0.1:8080")
+    expect(config.databaseUrl).toBeNull()
+    expect([config.sipHost, config.sipPort, config.publicAddress]).toStrictEqual(["127.0.0.1", 5060, "127.0.0.1"])
+    expect([config.signupCreditCents, config.signupLimitPerHour, config.maxCallSecs]).toStrictEqual([500, 5, 14_400])
+    expect(config.allowPrivateTargets).toBe(false)
   })
 
-  it("reads an empty value as none", () => assert.strictEqual(Config.parse({ HTTP_PORT: "" }).httpPort, 8080))
+  it("reads an empty value as none", () => expect(Config.parse({ HTTP_PORT: "" }).httpPort).toBe(8080))
 
   it("names the address that others can use when it listens on all", () =>
-    assert.strictEqual(Config.parse({ HTTP_HOST: "0.0.0.0", HTTP_PORT: "81" }).baseUrl, "http://localhost:81"))
+    expect(Config.parse({ HTTP_HOST: "0.0.0.0", HTTP_PORT: "81" }).baseUrl).toBe("http://localhost:81"))
 
   it("takes networks as trusted proxies", () =>
-    assert.deepStrictEqual(Config.parse({ TRUST_PROXY: "10.0.0.0/8, 127.0.0.1" }).trustProxy, [
+    expect(Config.parse({ TRUST_PROXY: "10.0.0.0/8, 127.0.0.1" }).trustProxy).toStrictEqual([
       "10.0.0.0/8",
       "127.0.0.1"
     ]))
@@ -47,10 +47,10 @@ describe("Configuration", () => {
     it(`refuses ${variable}=${value} and names it in one line`, () => {
       try {
         Config.parse({ [variable]: value })
-        assert.fail("it was accepted")
+        expect.unreachable("it was accepted")
       } catch (error) {
-        assert.instanceOf(error, Config.ConfigInvalid)
-        assert.match(error instanceof Error ? error.message : "", new RegExp(`^${variable} [^\n]+$`))
+        expect(error).toBeInstanceOf(Config.ConfigInvalid)
+        expect(error instanceof Error ? error.message : "").toMatch(new RegExp(`^${variable} [^\n]+$`))
       }
     })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { CallInput } from "../../src/call/CallInput.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
@@ -25,34 +25,31 @@ const ended = (scene: Sample.Scene) => {
 describe("Placing, guide/calls.md#placing-a-call", () => {
   it("a placed call is initiated, announces call.started and dials", () => {
     const scene = Sample.start(Sample.place(), t0)
-    assert.strictEqual(scene.state.status, "initiated")
-    assert.deepStrictEqual(Sample.types(scene), ["call.started"])
-    assert.deepStrictEqual(
-      Sample.commands(scene).map((command) => command.type),
-      ["dial"]
-    )
-    assert.strictEqual(scene.state.pending[0]?.type, "dial")
+    expect(scene.state.status).toBe("initiated")
+    expect(Sample.types(scene)).toStrictEqual(["call.started"])
+    expect(Sample.commands(scene).map((command) => command.type)).toStrictEqual(["dial"])
+    expect(scene.state.pending[0]?.type).toBe("dial")
   })
 
   it("ringing and answer move it on, each with its event; a step backwards changes nothing", () => {
     let scene = Sample.carrier(Sample.start(Sample.place(), t0), { type: "ringing", resume: null }, t0 + 500)
     scene = Sample.carrier(scene, { type: "answered", resume: { d: 1 } }, t0 + 900)
     scene = Sample.carrier(scene, { type: "ringing", resume: null }, t0 + 950)
-    assert.strictEqual(Sample.last(scene), "unchanged")
-    assert.strictEqual(scene.state.status, "answered")
-    assert.strictEqual(scene.state.answeredAt, t0 + 900)
-    assert.deepStrictEqual(Sample.types(scene), ["call.started", "call.ringing", "call.answered"])
-    assert.deepStrictEqual(scene.state.pending, [])
+    expect(Sample.last(scene)).toBe("unchanged")
+    expect(scene.state.status).toBe("answered")
+    expect(scene.state.answeredAt).toBe(t0 + 900)
+    expect(Sample.types(scene)).toStrictEqual(["call.started", "call.ringing", "call.answered"])
+    expect(scene.state.pending).toStrictEqual([])
   })
 
   it("an answer without ringing is an answer", () => {
-    assert.strictEqual(answeredCall().state.status, "answered")
+    expect(answeredCall().state.status).toBe("answered")
   })
 
   it("a carrier's clock that runs ahead does not date the answer into the future", () => {
     const scene = Sample.start(Sample.place(), t0)
     const event = Sample.event(scene, { type: "answered", resume: null }, t0 + 99_000)
-    assert.strictEqual(Sample.send(scene, { type: "carrier", event }, t0 + 10).state.answeredAt, t0 + 10)
+    expect(Sample.send(scene, { type: "carrier", event }, t0 + 10).state.answeredAt).toBe(t0 + 10)
   })
 })
 
@@ -71,9 +68,9 @@ describe("Ends, guide/calls.md#why-a-call-ended", () => {
   for (const { end, is } of unanswered)
     it(`an unanswered leg that ends by ${end.cause} ${end.sipStatus ?? ""} leaves the call ${is}`, () => {
       const scene = Sample.carrier(Sample.start(Sample.place(), t0), { type: "ended", ...end }, t0 + 100)
-      assert.strictEqual(ended(scene), is)
-      assert.strictEqual(scene.state.costCents, 0)
-      assert.isTrue(CallMachine.isSettled(scene.state))
+      expect(ended(scene)).toBe(is)
+      expect(scene.state.costCents).toBe(0)
+      expect(CallMachine.isSettled(scene.state)).toBe(true)
     })
 
   it("the far end of an answered call hangs up: normal clearing by the callee, rated by started minutes", () => {
@@ -82,38 +79,38 @@ describe("Ends, guide/calls.md#why-a-call-ended", () => {
       { type: "ended", cause: "hangup", sipStatus: null, by: "far" },
       t0 + 62_000
     )
-    assert.strictEqual(ended(scene), "ended normal_clearing callee")
-    assert.strictEqual(scene.state.costCents, 2)
-    assert.strictEqual(scene.effects.at(-1)?.chargeCents, 2)
+    expect(ended(scene)).toBe("ended normal_clearing callee")
+    expect(scene.state.costCents).toBe(2)
+    expect(scene.effects.at(-1)?.chargeCents).toBe(2)
     const event = Sample.events(scene).at(-1)
-    assert.isTrue(event?.type === "call.ended" && event.data.duration_seconds === 61)
+    expect(event?.type === "call.ended" && event.data.duration_seconds === 61).toBe(true)
   })
 
   it("hangup by the API is terminal at once, stays pending until the leg has ended, and is settled then", () => {
     let scene = Sample.act(answeredCall(), "hangup", {}, t0 + 5000)
-    assert.strictEqual(ended(scene), "ended normal_clearing api")
-    assert.isFalse(CallMachine.isSettled(scene.state))
+    expect(ended(scene)).toBe("ended normal_clearing api")
+    expect(CallMachine.isSettled(scene.state)).toBe(false)
     scene = Sample.carrier(scene, { type: "ended", cause: "hangup", sipStatus: null, by: "near" }, t0 + 5100)
-    assert.isTrue(CallMachine.isSettled(scene.state))
-    assert.deepStrictEqual(Sample.types(scene).filter((type) => type === "call.ended").length, 1)
+    expect(CallMachine.isSettled(scene.state)).toBe(true)
+    expect(Sample.types(scene).filter((type) => type === "call.ended").length).toStrictEqual(1)
   })
 
   it("a leg whose end is never reported is given up after forty seconds", () => {
     const scene = Sample.wait(Sample.act(answeredCall(), "hangup", {}, t0 + 5000))
-    assert.isTrue(CallMachine.isSettled(scene.state))
+    expect(CallMachine.isSettled(scene.state)).toBe(true)
   })
 
   it("hangup before the answer cancels", () => {
     const scene = Sample.act(Sample.start(Sample.place(), t0), "hangup", {}, t0 + 10)
-    assert.strictEqual(ended(scene), "ended cancelled api")
-    assert.strictEqual(scene.state.costCents, 0)
+    expect(ended(scene)).toBe("ended cancelled api")
+    expect(scene.state.costCents).toBe(0)
   })
 
   it("our ring time ends it as timeout by the system", () => {
     const scene = Sample.wait(Sample.start(Sample.place({ timeoutSecs: 7 }), t0))
-    assert.strictEqual(ended(scene), "failed timeout system")
-    assert.strictEqual(scene.state.endedAt, t0 + 7000)
-    assert.strictEqual(Sample.commands(scene).at(-1)?.type, "hangup")
+    expect(ended(scene)).toBe("failed timeout system")
+    expect(scene.state.endedAt).toBe(t0 + 7000)
+    expect(Sample.commands(scene).at(-1)?.type).toBe("hangup")
   })
 
   for (const reason of ["time_limit", "balance_exhausted"] as const)
@@ -126,8 +123,8 @@ describe("Ends, guide/calls.md#why-a-call-ended", () => {
         t0
       )
       const over = Sample.wait(Sample.carrier(scene, { type: "answered", resume: null }, t0 + 1000))
-      assert.strictEqual(ended(over), `ended ${reason} system`)
-      assert.strictEqual(over.state.costCents, 1)
+      expect(ended(over)).toBe(`ended ${reason} system`)
+      expect(over.state.costCents).toBe(1)
     })
 
   it("a timer that fires late neither prolongs nor charges more than the limit", () => {
@@ -140,36 +137,36 @@ describe("Ends, guide/calls.md#why-a-call-ended", () => {
     )
     const talking = Sample.carrier(placed, { type: "answered", resume: null }, t0 + 1000)
     const over = Sample.send(talking, { type: "deadline", deadline: "limit" }, t0 + 61_003)
-    assert.strictEqual(over.state.endedAt, t0 + 61_000)
-    assert.strictEqual(over.state.costCents, 1)
+    expect(over.state.endedAt).toBe(t0 + 61_000)
+    expect(over.state.costCents).toBe(1)
   })
 })
 
 describe("Inbound, guide/calls.md#inbound-calls", () => {
   it("an offered call rings and waits thirty seconds for a first command", () => {
     const scene = Sample.start(Sample.offered(), t0)
-    assert.strictEqual(Sample.commands(scene)[0]?.type, "ring")
+    expect(Sample.commands(scene)[0]?.type).toBe("ring")
     const over = Sample.wait(scene)
-    assert.strictEqual(ended(over), "failed no_answer system")
-    assert.strictEqual(over.state.endedAt, t0 + 30_000)
+    expect(ended(over)).toBe("failed no_answer system")
+    expect(over.state.endedAt).toBe(t0 + 30_000)
     const command = Sample.commands(over).at(-1)
-    assert.isTrue(command?.type === "reject" && command.cause === "no_answer")
+    expect(command?.type === "reject" && command.cause === "no_answer").toBe(true)
   })
 
   it("answer is sent once and the call is answered when the far end has confirmed", () => {
     let scene = Sample.act(Sample.start(Sample.offered(), t0), "answer", {}, t0 + 100)
-    assert.strictEqual(scene.state.status, "initiated")
+    expect(scene.state.status).toBe("initiated")
     scene = Sample.act(scene, "answer", {}, t0 + 120)
-    assert.strictEqual(Sample.last(scene), "call_not_in_required_state")
+    expect(Sample.last(scene)).toBe("call_not_in_required_state")
     scene = Sample.carrier(scene, { type: "answered", resume: null }, t0 + 150)
-    assert.strictEqual(scene.state.status, "answered")
-    assert.deepStrictEqual(scene.state.pending, [])
+    expect(scene.state.status).toBe("answered")
+    expect(scene.state.pending).toStrictEqual([])
   })
 
   for (const cause of ["user_busy", "rejected"] as const)
     it(`reject with ${cause} fails the call with that reason by the API`, () => {
       const scene = Sample.act(Sample.start(Sample.offered(), t0), "reject", { cause }, t0 + 100)
-      assert.strictEqual(ended(scene), `failed ${cause} api`)
+      expect(ended(scene)).toBe(`failed ${cause} api`)
     })
 
   it("the caller who hangs up first has cancelled", () => {
@@ -178,7 +175,7 @@ describe("Inbound, guide/calls.md#inbound-calls", () => {
       { type: "ended", cause: "cancelled", sipStatus: 487, by: "far" },
       t0 + 100
     )
-    assert.strictEqual(ended(scene), "ended cancelled caller")
+    expect(ended(scene)).toBe("ended cancelled caller")
   })
 })
 
@@ -194,13 +191,11 @@ describe("Actions, guide/calls.md#actions", () => {
   ]
   for (const [verb, body] of needTalking) {
     it(`${verb} before the answer of an outbound call is call_not_in_required_state`, () =>
-      assert.strictEqual(
-        Sample.last(Sample.act(Sample.start(Sample.place(), t0), verb, body, t0 + 1)),
+      expect(Sample.last(Sample.act(Sample.start(Sample.place(), t0), verb, body, t0 + 1))).toBe(
         "call_not_in_required_state"
       ))
     it(`${verb} on a terminal call is call_already_ended`, () =>
-      assert.strictEqual(
-        Sample.last(Sample.act(Sample.act(answeredCall(), "hangup", {}, t0 + 2000), verb, body, t0 + 2001)),
+      expect(Sample.last(Sample.act(Sample.act(answeredCall(), "hangup", {}, t0 + 2000), verb, body, t0 + 2001))).toBe(
         "call_already_ended"
       ))
   }
@@ -208,11 +203,11 @@ describe("Actions, guide/calls.md#actions", () => {
   it("a playback is pending until its outcome, which is told once", () => {
     let scene = Sample.act(answeredCall(), "play", { url: "https://example.com/a.wav", loop: 2 }, t0 + 2000)
     const id = Sample.lastWork(scene)
-    assert.deepStrictEqual(Sample.lastMedia(scene), Media.play(id, "https://example.com/a.wav", 2))
+    expect(Sample.lastMedia(scene)).toStrictEqual(Media.play(id, "https://example.com/a.wav", 2))
     scene = Sample.media(scene, Media.completed(id), t0 + 3000)
     scene = Sample.media(scene, Media.completed(id), t0 + 3001)
-    assert.strictEqual(Sample.last(scene), "unchanged")
-    assert.strictEqual(Sample.types(scene).filter((type) => type === "call.playback_ended").length, 1)
+    expect(Sample.last(scene)).toBe("unchanged")
+    expect(Sample.types(scene).filter((type) => type === "call.playback_ended").length).toBe(1)
   })
 
   const inLine: ReadonlyArray<readonly [Built, object, number]> = [
@@ -223,17 +218,17 @@ describe("Actions, guide/calls.md#actions", () => {
     it(`${verb} beyond what the media plane keeps in line is a conflict until one is done`, () => {
       let scene = answeredCall()
       for (let count = 0; count < limit; count++) scene = Sample.act(scene, verb, body, t0 + 2000)
-      assert.strictEqual(Sample.last(scene), "accepted")
-      assert.strictEqual(Sample.last(Sample.act(scene, verb, body, t0 + 2000)), "conflict")
+      expect(Sample.last(scene)).toBe("accepted")
+      expect(Sample.last(Sample.act(scene, verb, body, t0 + 2000))).toBe("conflict")
       scene = Sample.media(scene, Media.completed(Sample.lastWork(scene)), t0 + 3000)
-      assert.strictEqual(Sample.last(Sample.act(scene, verb, body, t0 + 3001)), "accepted")
+      expect(Sample.last(Sample.act(scene, verb, body, t0 + 3001))).toBe("accepted")
     })
 
   it("the end of the call stops what plays and gathers, before call.ended", () => {
     let scene = Sample.act(answeredCall(), "play", { url: "https://example.com/a.wav" }, t0 + 2000)
     scene = Sample.act(scene, "gather", gatherBody, t0 + 2000)
     scene = Sample.act(scene, "hangup", {}, t0 + 3000)
-    assert.deepStrictEqual(Sample.types(scene).slice(-3), ["call.gather_complete", "call.playback_ended", "call.ended"])
+    expect(Sample.types(scene).slice(-3)).toStrictEqual(["call.gather_complete", "call.playback_ended", "call.ended"])
   })
 })
 
@@ -247,29 +242,25 @@ describe("Gather, guide/calls.md#gather", () => {
     const event = Sample.events(scene).find((each) => each.type === "call.gather_complete")
     return event?.type === "call.gather_complete" ? `${event.data.digits} ${event.data.status}` : "running"
   }
-  it("ends at the terminating digit, which is not collected", () =>
-    assert.strictEqual(result(gathering("123#")), "123 valid"))
-  it("is invalid when it is terminated too early", () => assert.strictEqual(result(gathering("1#")), "1 invalid"))
-  it("ends when enough digits are there", () => assert.strictEqual(result(gathering("12345")), "1234 valid"))
+  it("ends at the terminating digit, which is not collected", () => expect(result(gathering("123#"))).toBe("123 valid"))
+  it("is invalid when it is terminated too early", () => expect(result(gathering("1#"))).toBe("1 invalid"))
+  it("ends when enough digits are there", () => expect(result(gathering("12345"))).toBe("1234 valid"))
   it("ignores digits that are not asked for", () =>
-    assert.strictEqual(
-      result(gathering("1A9B2", { ...gatherBody, valid_digits: "12", maximum_digits: 2 })),
-      "12 valid"
-    ))
+    expect(result(gathering("1A9B2", { ...gatherBody, valid_digits: "12", maximum_digits: 2 }))).toBe("12 valid"))
   it("times out without a first digit", () => {
     const scene = Sample.wait(gathering(""))
-    assert.strictEqual(result(scene), " timeout")
-    assert.strictEqual(scene.state.at, t0 + 10_000)
+    expect(result(scene)).toBe(" timeout")
+    expect(scene.state.at).toBe(t0 + 10_000)
   })
   it("takes what it has when the next digit does not come", () =>
-    assert.strictEqual(result(Sample.wait(gathering("12"))), "12 valid"))
-  it("times out with too few", () => assert.strictEqual(result(Sample.wait(gathering("1"))), "1 timeout"))
+    expect(result(Sample.wait(gathering("12")))).toBe("12 valid"))
+  it("times out with too few", () => expect(result(Sample.wait(gathering("1")))).toBe("1 timeout"))
   it("is cancelled by stop_gather", () =>
-    assert.strictEqual(result(Sample.act(gathering("12"), "stop_gather", {}, t0 + 3000)), "12 cancelled"))
+    expect(result(Sample.act(gathering("12"), "stop_gather", {}, t0 + 3000))).toBe("12 cancelled"))
   it("a second one is a conflict", () =>
-    assert.strictEqual(Sample.last(Sample.act(gathering("1"), "gather", gatherBody, t0 + 3000)), "conflict"))
+    expect(Sample.last(Sample.act(gathering("1"), "gather", gatherBody, t0 + 3000))).toBe("conflict"))
   it("every digit is an event of its own all the same", () =>
-    assert.strictEqual(Sample.types(gathering("12#")).filter((type) => type === "call.dtmf").length, 3))
+    expect(Sample.types(gathering("12#")).filter((type) => type === "call.dtmf").length).toBe(3))
 })
 
 /** Moves of a random walk: actions, carrier events, deadlines, recoveries, in any order and any number. */
@@ -341,8 +332,8 @@ describe("Properties over random inputs (src/README.md#what-holds-and-is-tested)
       const scene = walk(inbound, moves)
       const types = Sample.types(scene)
       const index = types.indexOf("call.ended")
-      assert.strictEqual(index === -1 ? isTerminal(scene.state) : index < types.length - 1, false)
-      assert.isAtMost(scene.effects.filter((effects) => effects.chargeCents > 0).length, 1)
+      expect(index === -1 ? isTerminal(scene.state) : index < types.length - 1).toBe(false)
+      expect(scene.effects.filter((effects) => effects.chargeCents > 0).length).toBeLessThanOrEqual(1)
     },
     runs
   )
@@ -355,10 +346,10 @@ describe("Properties over random inputs (src/README.md#what-holds-and-is-tested)
       let replayed: CallState | null = null
       for (const { context, input } of scene.log) {
         const outcome = CallMachine.step(replayed, input, context)
-        assert.strictEqual(outcome._tag, "accepted")
+        expect(outcome._tag).toBe("accepted")
         if (outcome._tag === "accepted") replayed = outcome.state
       }
-      assert.deepStrictEqual(replayed, scene.state)
+      expect(replayed).toStrictEqual(scene.state)
     },
     runs
   )
@@ -369,14 +360,14 @@ describe("Properties over random inputs (src/README.md#what-holds-and-is-tested)
     ({ inbound, moves }) => {
       const scene = walk(inbound, moves)
       const types = Sample.types(scene)
-      assert.strictEqual(types[0], "call.started")
-      assert.strictEqual(scene.state.sequence, types.length)
+      expect(types[0]).toBe("call.started")
+      expect(scene.state.sequence).toBe(types.length)
       for (const once of ["call.started", "call.ringing", "call.answered", "call.ended"] as const)
-        assert.isAtMost(types.filter((type) => type === once).length, 1)
+        expect(types.filter((type) => type === once).length).toBeLessThanOrEqual(1)
       const answered = types.indexOf("call.answered")
       for (const [index, type] of types.entries())
         if (type === "call.dtmf" || type === "call.gather_complete" || type === "call.playback_ended")
-          assert.isTrue(answered !== -1 && index > answered)
+          expect(answered !== -1 && index > answered).toBe(true)
     },
     runs
   )
@@ -387,7 +378,7 @@ describe("Properties over random inputs (src/README.md#what-holds-and-is-tested)
     ({ inbound, moves }) => {
       let scene = walk(inbound, moves)
       for (let count = 0; count < 10 && !CallMachine.isSettled(scene.state); count++) scene = Sample.wait(scene)
-      assert.isTrue(CallMachine.isSettled(scene.state))
+      expect(CallMachine.isSettled(scene.state)).toBe(true)
     },
     runs
   )
@@ -398,13 +389,10 @@ describe("Properties over random inputs (src/README.md#what-holds-and-is-tested)
     ({ inbound, moves }) => {
       const scene = walk(inbound, moves)
       const told = scene.effects.flatMap(({ chargeCents, tells }) => tells.map((tell) => ({ chargeCents, tell })))
-      assert.deepStrictEqual(
-        told.map(({ tell: { n } }) => n),
-        isTerminal(scene.state) ? [1] : []
-      )
-      assert.strictEqual(scene.state.told, told.length)
+      expect(told.map(({ tell: { n } }) => n)).toStrictEqual(isTerminal(scene.state) ? [1] : [])
+      expect(scene.state.told).toBe(told.length)
       for (const { chargeCents, tell } of told)
-        assert.deepStrictEqual(tell, { from: scene.state.id, n: 1, body: { type: "ended", chargedCents: chargeCents } })
+        expect(tell).toStrictEqual({ from: scene.state.id, n: 1, body: { type: "ended", chargedCents: chargeCents } })
     },
     runs
   )
@@ -414,11 +402,11 @@ describe("Properties over random inputs (src/README.md#what-holds-and-is-tested)
     walks,
     ({ inbound, moves }) => {
       const { state } = walk(inbound, moves)
-      if (state.answeredAt !== null) assert.isAtLeast(state.answeredAt, state.initiatedAt)
+      if (state.answeredAt !== null) expect(state.answeredAt).toBeGreaterThanOrEqual(state.initiatedAt)
       if (!isTerminal(state)) return
-      assert.isAtLeast(state.endedAt ?? -1, state.answeredAt ?? state.initiatedAt)
-      assert.strictEqual(state.ratingStatus, "rated")
-      assert.isNotNull(state.costCents)
+      expect(state.endedAt ?? -1).toBeGreaterThanOrEqual(state.answeredAt ?? state.initiatedAt)
+      expect(state.ratingStatus).toBe("rated")
+      expect(state.costCents).not.toBeNull()
     },
     runs
   )

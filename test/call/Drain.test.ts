@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
@@ -81,7 +81,7 @@ describe("draining", () => {
         yield* Fiber.join(lock)
         yield* Fiber.join(drained)
         yield* Fiber.join(placed)
-        assert.strictEqual(yield* calls.liveCount, 0)
+        expect(yield* calls.liveCount).toBe(0)
       })
     )
   })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Accounts } from "../../src/account/Account.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
@@ -50,9 +50,9 @@ describe("an inbound call", () => {
           incarnation: "i",
           at: 0
         }
-        assert.deepStrictEqual(yield* admit(offer), { admitted: false, cause: "unavailable" })
+        expect(yield* admit(offer)).toStrictEqual({ admitted: false, cause: "unavailable" })
       }).pipe(Effect.provide(doors))
-      assert.deepStrictEqual(asked, [["inbound", "+12025550150"]])
+      expect(asked).toStrictEqual([["inbound", "+12025550150"]])
     })
   )
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { CarrierEvent, LegReport } from "../../src/carrier/Carrier.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
@@ -143,7 +143,7 @@ describe("Events that come late, twice, or behind others", () => {
     ({ answered, happenings }) => {
       const scene = begun(answered)
       const events = told(scene, happenings)
-      assert.deepStrictEqual(outcome(late(scene, events, happenings)), outcome(inTime(scene, events)))
+      expect(outcome(late(scene, events, happenings))).toStrictEqual(outcome(inTime(scene, events)))
     },
     { arbitrary: { runs: 1_000 } }
   )
@@ -155,28 +155,29 @@ describe("Events that come late, twice, or behind others", () => {
       { kind: "digit", digit: "2", afterMs: 10_000, lateMs: 0, lostAcks: 0, copyOf: 0 },
       { kind: "hangup", digit: "1", afterMs: 60_000, lateMs: 0, lostAcks: 0, copyOf: 0 }
     ])
-    assert(digit !== undefined && end !== undefined)
+    expect.assert(digit !== undefined && end !== undefined)
     const heard = hear(scene, digit, t0 + 200_000)
-    assert.deepStrictEqual(Sample.types(heard).slice(-2), ["call.gather_complete", "call.dtmf"])
-    assert.strictEqual(heard.state.seq, scene.state.seq + 1)
+    expect(Sample.types(heard).slice(-2)).toStrictEqual(["call.gather_complete", "call.dtmf"])
+    expect(heard.state.seq).toBe(scene.state.seq + 1)
     const ended = hear(heard, end, t0 + 200_000)
-    assert.deepStrictEqual(
-      [ended.state.endReason, ended.state.endedAt, ended.state.costCents],
-      ["balance_exhausted", t0 + 41_000, 1]
-    )
-    assert.strictEqual(ended.state.seq, heard.state.seq + 1)
-    assert.isTrue(CallMachine.isSettled(ended.state))
+    expect([ended.state.endReason, ended.state.endedAt, ended.state.costCents]).toStrictEqual([
+      "balance_exhausted",
+      t0 + 41_000,
+      1
+    ])
+    expect(ended.state.seq).toBe(heard.state.seq + 1)
+    expect(CallMachine.isSettled(ended.state)).toBe(true)
   })
 
   it("are late by their number: no commit, whatever they say", () => {
     const scene = begun(true)
     const [digit] = told(scene, [{ kind: "digit", digit: "1", afterMs: 500, lateMs: 0, lostAcks: 0, copyOf: 0 }])
-    assert(digit !== undefined)
+    expect.assert(digit !== undefined)
     const heard = hear(scene, digit, t0 + 3_000)
-    assert.strictEqual(Sample.last(hear(heard, digit, t0 + 3_001)), "unchanged")
+    expect(Sample.last(hear(heard, digit, t0 + 3_001))).toBe("unchanged")
     const end = { ...digit, type: "ended", cause: "hangup", sipStatus: null, by: "far" } as const
-    assert.strictEqual(Sample.last(hear(heard, end, t0 + 3_002)), "unchanged")
-    assert.strictEqual(Sample.last(hear(heard, { ...end, incarnation: "another life" }, t0 + 3_003)), "accepted")
+    expect(Sample.last(hear(heard, end, t0 + 3_002))).toBe("unchanged")
+    expect(Sample.last(hear(heard, { ...end, incarnation: "another life" }, t0 + 3_003))).toBe("accepted")
   })
 
   it("count although one before them was given up", () => {
@@ -185,7 +186,7 @@ describe("Events that come late, twice, or behind others", () => {
       { kind: "digit", digit: "1", afterMs: 500, lateMs: 0, lostAcks: 0, copyOf: 0 },
       { kind: "digit", digit: "2", afterMs: 500, lateMs: 0, lostAcks: 0, copyOf: 0 }
     ])
-    assert(second !== undefined)
-    assert.strictEqual(Sample.types(hear(scene, second, t0 + 4_000)).at(-1), "call.dtmf")
+    expect.assert(second !== undefined)
+    expect(Sample.types(hear(scene, second, t0 + 4_000)).at(-1)).toBe("call.dtmf")
   })
 })

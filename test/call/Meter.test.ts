@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Meter from "../../src/call/Meter.ts"
 import * as Ids from "../support/Ids.ts"
@@ -9,26 +9,26 @@ const minute = 60_000
 
 describe("The meters of a call", () => {
   it("a leg that was never answered costs nothing", () =>
-    assert.strictEqual(Meter.chargeCents(Meter.ended([Meter.ofLeg(leg, 10_000)], minute)), 0))
+    expect(Meter.chargeCents(Meter.ended([Meter.ofLeg(leg, 10_000)], minute))).toBe(0))
 
   it("each leg is charged from its own answer, at its own rate, and the sum is rounded up once", () => {
     const meters = [Meter.ofLeg(leg, 4_000), Meter.ofLeg(second, 7_000)]
     const both = Meter.answered(Meter.answered(meters, leg.id, 0), second.id, 90_000)
     // 3 started minutes at 0.4 cents, 2 at 0.7: 2.6 cents.
-    assert.strictEqual(Meter.chargeCents(Meter.ended(both, 2 * minute + 90_001 - 60_000)), 3)
+    expect(Meter.chargeCents(Meter.ended(both, 2 * minute + 90_001 - 60_000))).toBe(3)
   })
 
   it("a leg that has ended stays as it was: neither its answer nor its end comes twice", () => {
     const ended = Meter.ended(Meter.answered([Meter.ofLeg(leg, 10_000)], leg.id, 0), minute)
-    assert.deepStrictEqual(Meter.ended(Meter.answered(ended, leg.id, 5 * minute), 9 * minute), ended)
-    assert.strictEqual(Meter.chargeCents(ended), 1)
+    expect(Meter.ended(Meter.answered(ended, leg.id, 5 * minute), 9 * minute)).toStrictEqual(ended)
+    expect(Meter.chargeCents(ended)).toBe(1)
   })
 
   it("what has not ended reserves its next minute", () => {
     const [first, other] = [Meter.ofLeg(leg, 15_000), Meter.ofLeg(second, 6_000)]
-    assert.strictEqual(Meter.nextMinuteCents([first, other]), 3)
-    assert.strictEqual(Meter.nextMinuteCents([first, { ...other, endedAt: 1 }]), 2)
-    assert.strictEqual(Meter.nextMinuteCents([]), 0)
+    expect(Meter.nextMinuteCents([first, other])).toBe(3)
+    expect(Meter.nextMinuteCents([first, { ...other, endedAt: 1 }])).toBe(2)
+    expect(Meter.nextMinuteCents([])).toBe(0)
   })
 
   const Ms = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000_000 }))
@@ -39,8 +39,8 @@ describe("The meters of a call", () => {
     ({ ms, rate }) => {
       const cents = Meter.chargeCents(Meter.ended(Meter.answered([Meter.ofLeg(leg, rate)], leg.id, 7), 7 + ms))
       const exact = (ms / minute) * (rate / 10_000)
-      assert.isAtLeast(cents, exact)
-      assert.isBelow(cents, exact + rate / 10_000 + 1)
+      expect(cents).toBeGreaterThanOrEqual(exact)
+      expect(cents).toBeLessThan(exact + rate / 10_000 + 1)
     }
   )
 })

@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
@@ -64,21 +64,22 @@ describe("Calls while nothing can be stored", () => {
         const refused = yield* Effect.forEach(["one", "two", "three"], (name) => Effect.flip(place(name)), {
           concurrency: 3
         })
-        assert.deepStrictEqual(
-          refused.map(({ code }) => code),
-          ["service_unavailable", "service_unavailable", "service_unavailable"]
-        )
+        expect(refused.map(({ code }) => code)).toStrictEqual([
+          "service_unavailable",
+          "service_unavailable",
+          "service_unavailable"
+        ])
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(lock)
-        assert.isTrue(Exit.isFailure(yield* Fiber.join(first)))
+        expect(Exit.isFailure(yield* Fiber.join(first))).toBe(true)
         yield* place("after")
         const rows = yield* sql<{ readonly reference: string }>`
           SELECT customer_reference AS reference FROM call WHERE tenant_id = ${id} ORDER BY initiated_at, id`
         const placed = rows.map(({ reference }) => reference)
         // The database had the first one already.
-        assert.deepStrictEqual(placed.toSorted(), ["after", "before", "first"])
-        assert.strictEqual(dialled.length, 3)
-        assert.strictEqual((yield* (yield* Accounts).overview(id)).tally.liveCalls, 3)
+        expect(placed.toSorted()).toStrictEqual(["after", "before", "first"])
+        expect(dialled.length).toBe(3)
+        expect((yield* (yield* Accounts).overview(id)).tally.liveCalls).toBe(3)
       })
     )
   })

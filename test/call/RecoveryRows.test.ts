@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import type { CarrierCommand } from "../../src/carrier/Carrier.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import { primary } from "../../src/call/CallState.ts"
@@ -26,33 +26,33 @@ const word = (command: CarrierCommand) => (command.type === "media" ? command.me
 describe("A call whose leg is gone", () => {
   it("ends, billed to the last sign of life, and its leg is taken down", () => {
     const scene = after(answeredCall(), "gone", t0 + 31_000, t0 + 600_000)
-    assert.strictEqual(ended(scene), "ended carrier_error system")
-    assert.strictEqual(scene.state.endedAt, t0 + 31_000)
-    assert.strictEqual(scene.state.costCents, 1)
+    expect(ended(scene)).toBe("ended carrier_error system")
+    expect(scene.state.endedAt).toBe(t0 + 31_000)
+    expect(scene.state.costCents).toBe(1)
     const command = Sample.commands(scene).at(-1)
-    assert.isTrue(command?.type === "hangup" && JSON.stringify(command.resume) === '{"dialog":1}')
+    expect(command?.type === "hangup" && JSON.stringify(command.resume) === '{"dialog":1}').toBe(true)
   })
 
   it("is not dialled again by another life of its carrier: the dial is found by its command and taken down", () => {
     const scene = after(Sample.start(Sample.place(), t0), "gone", t0 + 100, t0 + 5000)
-    assert.strictEqual(ended(scene), "failed carrier_error system")
+    expect(ended(scene)).toBe("failed carrier_error system")
     const dial = Sample.commands(scene)[0]
     const command = Sample.commands(scene).at(-1)
-    assert.isTrue(command?.type === "hangup" && command.origin?.dialId === dial?.commandId)
-    assert.strictEqual(Sample.commands(scene).filter((each) => each.type === "dial").length, 1)
+    expect(command?.type === "hangup" && command.origin?.dialId === dial?.commandId).toBe(true)
+    expect(Sample.commands(scene).filter((each) => each.type === "dial").length).toBe(1)
   })
 
   it("is refused when it is an inbound one that nobody had answered", () => {
     const scene = after(Sample.start(Sample.offered(), t0), "gone", t0 + 100, t0 + 5000)
     const command = Sample.commands(scene).at(-1)
-    assert.isTrue(command?.type === "reject" && command.cause === "error" && command.resume !== null)
+    expect(command?.type === "reject" && command.cause === "error" && command.resume !== null).toBe(true)
   })
 
   it("gets a hang-up that was pending again, under its own identity", () => {
     const hung = Sample.act(answeredCall(), "hangup", {}, t0 + 2000)
     const scene = after(hung, "gone", t0 + 2500, t0 + 9000)
-    assert.strictEqual(Sample.commands(scene).at(-1)?.commandId, Sample.commands(hung).at(-1)?.commandId)
-    assert.strictEqual(Sample.types(scene).filter((type) => type === "call.ended").length, 1)
+    expect(Sample.commands(scene).at(-1)?.commandId).toBe(Sample.commands(hung).at(-1)?.commandId)
+    expect(Sample.types(scene).filter((type) => type === "call.ended").length).toBe(1)
   })
 
   it("is gone too when its carrier has nothing more to tell of its end", () => {
@@ -66,14 +66,14 @@ describe("A call whose leg is gone", () => {
         legs: { [id]: { state: "over" as const, n, ageMs: 0, answeredMs: 0 } }
       }
     })
-    assert.strictEqual(Sample.last(Sample.send(scene, said(heard + 1), t0 + 6000)), "unchanged")
-    assert.strictEqual(ended(Sample.send(scene, said(heard), t0 + 6000)), "ended carrier_error system")
+    expect(Sample.last(Sample.send(scene, said(heard + 1), t0 + 6000))).toBe("unchanged")
+    expect(ended(Sample.send(scene, said(heard), t0 + 6000))).toBe("ended carrier_error system")
   })
 })
 
 describe("A call whose leg lives", () => {
   it("costs nothing when nothing pends", () => {
-    assert.strictEqual(Sample.last(after(answeredCall(), "alive", t0 + 2000, t0 + 9000)), "unchanged")
+    expect(Sample.last(after(answeredCall(), "alive", t0 + 2000, t0 + 9000))).toBe("unchanged")
   })
 
   it("sends everything that pends once more, under the same identities, and keeps it", () => {
@@ -82,20 +82,19 @@ describe("A call whose leg lives", () => {
     scene = Sample.act(scene, "stop_playback", { stop: "all" }, t0 + 2200)
     const before = Sample.commands(scene).slice(-3)
     const again = after(scene, "alive", t0 + 3000, t0 + 9000)
-    assert.deepStrictEqual(sent(again).map(word), ["play", "stop_playback", "send_dtmf"])
-    assert.deepStrictEqual(
-      new Set(sent(again).map(({ commandId }) => commandId)),
+    expect(sent(again).map(word)).toStrictEqual(["play", "stop_playback", "send_dtmf"])
+    expect(new Set(sent(again).map(({ commandId }) => commandId))).toStrictEqual(
       new Set(before.map((b) => b.commandId))
     )
-    assert.deepStrictEqual(again.state.work, scene.state.work)
-    assert.strictEqual(again.state.status, "answered")
+    expect(again.state.work).toStrictEqual(scene.state.work)
+    expect(again.state.status).toBe("answered")
   })
 
   it("stops again only what it had stopped", () => {
     let scene = Sample.act(answeredCall(), "play", sound(), t0 + 2000)
     scene = Sample.act(scene, "stop_playback", { stop: "current" }, t0 + 2100)
     scene = Sample.act(scene, "play", sound("https://example.com/b.wav"), t0 + 2200)
-    assert.deepStrictEqual(sent(after(scene, "alive", t0, t0 + 9000)).map(word), ["play", "stop_playback", "play"])
+    expect(sent(after(scene, "alive", t0, t0 + 9000)).map(word)).toStrictEqual(["play", "stop_playback", "play"])
   })
 
   it("is dialled once more by the same life of its carrier, which drops what it has", () => {
@@ -105,48 +104,48 @@ describe("A call whose leg lives", () => {
       { type: "recovered", lostAt: t0, snapshot: { incarnation: "first life", legs: {} } },
       t0 + 100
     )
-    assert.deepStrictEqual(sent(scene), Sample.commands(placed))
-    assert.strictEqual(scene.state.status, "initiated")
+    expect(sent(scene)).toStrictEqual(Sample.commands(placed))
+    expect(scene.state.status).toBe("initiated")
   })
 
   it("rings again as long as nobody answered, and is asked to answer once more", () => {
     const offered = Sample.start(Sample.offered(), t0)
-    assert.deepStrictEqual(sent(after(offered, "alive", t0, t0 + 100)).map(word), ["ring"])
+    expect(sent(after(offered, "alive", t0, t0 + 100)).map(word)).toStrictEqual(["ring"])
     const answering = Sample.act(offered, "answer", {}, t0 + 50)
     const again = after(answering, "alive", t0, t0 + 100)
-    assert.deepStrictEqual(sent(again), sent(answering))
+    expect(sent(again)).toStrictEqual(sent(answering))
   })
 
   it("goes on in another life of its carrier, without what that does not know of; events count from one", () => {
     const playing = Sample.act(answeredCall(), "play", sound(), t0 + 2000)
     let scene = after(playing, "elsewhere", t0 + 2050, t0 + 2100)
-    assert.strictEqual(scene.state.status, "answered")
-    assert.deepStrictEqual(scene.state.work, [])
-    assert.strictEqual(Sample.types(scene).at(-1), "call.playback_ended")
-    assert.deepStrictEqual(sent(scene).map(word), ["stop_playback"])
-    assert.deepInclude(primary(scene.state), { incarnation: "another life", heard: 0 })
+    expect(scene.state.status).toBe("answered")
+    expect(scene.state.work).toStrictEqual([])
+    expect(Sample.types(scene).at(-1)).toBe("call.playback_ended")
+    expect(sent(scene).map(word)).toStrictEqual(["stop_playback"])
+    expect(primary(scene.state)).toMatchObject({ incarnation: "another life", heard: 0 })
     scene = Sample.dtmf(scene, "7", t0 + 2200)
-    assert.strictEqual(Sample.types(scene).at(-1), "call.dtmf")
+    expect(Sample.types(scene).at(-1)).toBe("call.dtmf")
   })
 })
 
 describe("A call of which nobody can say whether its leg lives", () => {
   it("is waited for, then ends at the last sign of life", () => {
     const waiting = after(answeredCall(), "unknown", t0 + 31_000, t0 + 100_000)
-    assert.strictEqual(waiting.state.status, "answered")
+    expect(waiting.state.status).toBe("answered")
     const scene = Sample.wait(waiting)
-    assert.strictEqual(scene.state.at, t0 + 100_000 + holdMs)
-    assert.strictEqual(ended(scene), "ended carrier_error system")
-    assert.strictEqual(scene.state.endedAt, t0 + 31_000)
-    assert.strictEqual(scene.state.costCents, 1)
-    assert.strictEqual(sent(scene)[0]?.type, "hangup")
+    expect(scene.state.at).toBe(t0 + 100_000 + holdMs)
+    expect(ended(scene)).toBe("ended carrier_error system")
+    expect(scene.state.endedAt).toBe(t0 + 31_000)
+    expect(scene.state.costCents).toBe(1)
+    expect(sent(scene)[0]?.type).toBe("hangup")
   })
 
   it("waits no longer, and ends no later, because it is told so again", () => {
     const waiting = after(answeredCall(), "unknown", t0 + 31_000, t0 + 100_000)
     const again = after(waiting, "unknown", t0 + 120_000, t0 + 130_000)
-    assert.strictEqual(Sample.last(again), "unchanged")
-    assert.strictEqual(after(again, "gone", t0 + 140_000, t0 + 150_000).state.endedAt, t0 + 31_000)
+    expect(Sample.last(again)).toBe("unchanged")
+    expect(after(again, "gone", t0 + 140_000, t0 + 150_000).state.endedAt).toBe(t0 + 31_000)
   })
 
   it("ends no bill while it waits: its limit passes, and counts when the leg is there again", () => {
@@ -156,29 +155,26 @@ describe("A call of which nobody can say whether its leg lives", () => {
     )
     const talking = Sample.carrier(limited, { type: "answered", resume: null }, t0 + 1000)
     const waiting = after(talking, "unknown", t0 + 30_000, t0 + 40_000)
-    assert.strictEqual(CallMachine.nextDeadline(waiting.state)?.at, t0 + 40_000 + holdMs)
+    expect(CallMachine.nextDeadline(waiting.state)?.at).toBe(t0 + 40_000 + holdMs)
     const back = after(waiting, "alive", t0 + 30_000, t0 + 80_000)
-    assert.isNull(primary(back.state).lost)
+    expect(primary(back.state).lost).toBeNull()
     const over = Sample.wait(back)
-    assert.strictEqual(ended(over), "ended time_limit system")
-    assert.strictEqual(over.state.endedAt, t0 + 61_000)
+    expect(ended(over)).toBe("ended time_limit system")
+    expect(over.state.endedAt).toBe(t0 + 61_000)
   })
 
   it("goes on when an event shows that the leg is there", () => {
     const waiting = after(answeredCall(), "unknown", t0 + 31_000, t0 + 100_000)
     const heard = Sample.dtmf(waiting, "7", t0 + 101_000)
-    assert.isNull(primary(heard.state).lost)
-    assert.strictEqual(heard.state.status, "answered")
+    expect(primary(heard.state).lost).toBeNull()
+    expect(heard.state.status).toBe("answered")
   })
 
   it("hears of a hang-up when its carrier is back", () => {
     const waiting = after(answeredCall(), "unknown", t0 + 31_000, t0 + 100_000)
     const hung = Sample.act(waiting, "hangup", {}, t0 + 110_000)
-    assert.strictEqual(CallMachine.nextDeadline(hung.state)?.at, t0 + 100_000 + holdMs)
+    expect(CallMachine.nextDeadline(hung.state)?.at).toBe(t0 + 100_000 + holdMs)
     const back = after(hung, "alive", t0 + 31_000, t0 + 120_000)
-    assert.deepStrictEqual(
-      sent(back).map(({ commandId }) => commandId),
-      sent(hung).map(({ commandId }) => commandId)
-    )
+    expect(sent(back).map(({ commandId }) => commandId)).toStrictEqual(sent(hung).map(({ commandId }) => commandId))
   })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, References, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
@@ -117,10 +117,10 @@ describe("A call whose carrier outlives the engine", () => {
         const before = yield* inputs(callId)
         yield* first.kill
         const second = yield* start()
-        assert.deepStrictEqual(yield* inputs(callId), before)
-        assert.strictEqual((yield* second.calls.find(caller.tenantId, callId)).status, "answered")
+        expect(yield* inputs(callId)).toStrictEqual(before)
+        expect((yield* second.calls.find(caller.tenantId, callId)).status).toBe("answered")
         yield* second.calls.act(caller, callId, decodeAction("hangup", {}), null)
-        assert.deepStrictEqual(applied(model, callId), ["dial", "hangup"])
+        expect(applied(model, callId)).toStrictEqual(["dial", "hangup"])
         yield* second.kill
       }).pipe(Effect.scoped)
     )
@@ -138,8 +138,8 @@ describe("A call whose carrier outlives the engine", () => {
         yield* Effect.sleep("300 millis")
         const second = yield* start()
         const call = yield* until(second, caller.tenantId, callId, ({ status }) => status === "ended")
-        assert.deepStrictEqual([call.end_reason, call.end_initiator], ["normal_clearing", "callee"])
-        assert.approximately(Date.parse(call.ended_at ?? ""), endedAt, 20)
+        expect([call.end_reason, call.end_initiator]).toStrictEqual(["normal_clearing", "callee"])
+        expect(Date.parse(call.ended_at ?? "")).closeTo(endedAt, 20)
         yield* second.kill
       }).pipe(Effect.scoped)
     )
@@ -159,8 +159,8 @@ describe("A call whose carrier outlives the engine", () => {
         yield* sql`UPDATE entity SET state = state - 'adapter' - 'meters' - 'legs' WHERE id = ${callId}`
         const second = yield* start()
         const call = yield* second.calls.find(caller.tenantId, callId)
-        assert.deepStrictEqual([call.status, call.legs[0]?.id, call.cost_cents], ["ended", legId, 1])
-        assert.deepStrictEqual(applied(model, callId), ["dial", "media", "hangup"])
+        expect([call.status, call.legs[0]?.id, call.cost_cents]).toStrictEqual(["ended", legId, 1])
+        expect(applied(model, callId)).toStrictEqual(["dial", "media", "hangup"])
         yield* second.kill
       }).pipe(Effect.scoped)
     )
@@ -172,10 +172,10 @@ describe("A call whose carrier outlives the engine", () => {
         const { callId, caller, legId } = yield* place(first)
         yield* first.kill
         const second = yield* start()
-        assert.deepStrictEqual(yield* inputs(callId), ["place", "recovered"])
+        expect(yield* inputs(callId)).toStrictEqual(["place", "recovered"])
         yield* model.happens(legId, answered)
         yield* until(second, caller.tenantId, callId, ({ status }) => status === "answered")
-        assert.deepStrictEqual(applied(model, callId), ["dial"])
+        expect(applied(model, callId)).toStrictEqual(["dial"])
         yield* second.kill
       }).pipe(Effect.scoped)
     )
@@ -187,13 +187,13 @@ describe("A call whose carrier outlives the engine", () => {
         model.setDeaf(true)
         const { callId, caller, legId } = yield* place(first)
         yield* first.kill
-        assert.deepStrictEqual(applied(model, callId), [])
+        expect(applied(model, callId)).toStrictEqual([])
         model.setDeaf(false)
         const second = yield* start()
         yield* model.happens(legId, answered)
         const call = yield* until(second, caller.tenantId, callId, ({ status }) => status === "answered")
-        assert.strictEqual(call.status, "answered")
-        assert.deepStrictEqual(applied(model, callId), ["dial"])
+        expect(call.status).toBe("answered")
+        expect(applied(model, callId)).toStrictEqual(["dial"])
         yield* second.kill
       }).pipe(Effect.scoped)
     )
@@ -207,14 +207,14 @@ describe("A call whose carrier outlives the engine", () => {
         yield* until(first, caller.tenantId, callId, ({ status }) => status === "answered")
         yield* first.kill
         const second = yield* start({ withCarrier: false })
-        assert.strictEqual((yield* second.calls.find(caller.tenantId, callId)).status, "answered")
+        expect((yield* second.calls.find(caller.tenantId, callId)).status).toBe("answered")
         yield* second.calls.act(caller, callId, decodeAction("send_dtmf", { digits: "1" }), null)
         yield* Effect.sleep("200 millis")
         yield* second.connect
         const endedAt = yield* Effect.andThen(Effect.sleep("100 millis"), model.happens(legId, bye))
         const call = yield* until(second, caller.tenantId, callId, ({ status }) => status === "ended")
-        assert.approximately(Date.parse(call.ended_at ?? ""), endedAt, 20)
-        assert.deepStrictEqual(applied(model, callId), ["dial", "media"])
+        expect(Date.parse(call.ended_at ?? "")).closeTo(endedAt, 20)
+        expect(applied(model, callId)).toStrictEqual(["dial", "media"])
         yield* second.kill
       }).pipe(Effect.scoped)
     )
@@ -229,17 +229,17 @@ describe("A call whose carrier outlives the engine", () => {
         yield* only.disconnect
         yield* only.calls.act(caller, callId, decodeAction("send_dtmf", { digits: "1" }), null)
         yield* Effect.sleep("50 millis")
-        assert.deepStrictEqual(applied(model, callId), ["dial"])
+        expect(applied(model, callId)).toStrictEqual(["dial"])
         const cut = yield* only.connect
         yield* Effect.sleep("100 millis")
-        assert.deepStrictEqual(applied(model, callId), ["dial", "media"])
+        expect(applied(model, callId)).toStrictEqual(["dial", "media"])
         yield* cut
         const endedAt = yield* model.happens(legId, bye)
         yield* Effect.sleep("100 millis")
-        assert.strictEqual((yield* only.calls.find(caller.tenantId, callId)).status, "answered")
+        expect((yield* only.calls.find(caller.tenantId, callId)).status).toBe("answered")
         yield* only.connect
         const call = yield* until(only, caller.tenantId, callId, ({ status }) => status === "ended")
-        assert.approximately(Date.parse(call.ended_at ?? ""), endedAt, 20)
+        expect(Date.parse(call.ended_at ?? "")).closeTo(endedAt, 20)
         yield* only.kill
       }).pipe(Effect.scoped)
     )

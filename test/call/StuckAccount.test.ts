@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
@@ -64,7 +64,7 @@ describe("A call and its account", () => {
         yield* (yield* Numbers).order(caller, order("+12025550150"), null)
         yield* (yield* Calls).place(caller, Sample.request("+12025550150"), null)
         const [dial] = dialled
-        assert.strictEqual((yield* accounts.overview(id)).tally.liveCalls, 1)
+        expect((yield* accounts.overview(id)).tally.liveCalls).toBe(1)
         const gate = yield* Deferred.make<void>()
         const { change, lock } = yield* stick(id, gate)
         const bye = { type: "ended", cause: "hangup", sipStatus: null, by: "far" } as const
@@ -76,7 +76,7 @@ describe("A call and its account", () => {
         yield* Fiber.join(change)
         // The account takes its messages in order: what is asked now is answered behind the end.
         yield* accounts.setQuota(id, { concurrentCallLimit: 8 }, operator)
-        assert.strictEqual((yield* accounts.overview(id)).tally.liveCalls, 0)
+        expect((yield* accounts.overview(id)).tally.liveCalls).toBe(0)
       })
     )
   })

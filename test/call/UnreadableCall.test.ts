@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import { type CallState, stateVersion } from "../../src/call/CallState.ts"
@@ -29,23 +29,16 @@ describe("A call whose stored state cannot be read any more", () => {
     ["is no object", "nothing"]
   ] as const)
     it(`ends cleanly when it ${what}: its event is told, its leg taken down, nothing charged`, () => {
-      assert.isTrue(Result.isFailure(Upgrade.state(row(state))))
+      expect(Result.isFailure(Upgrade.state(row(state)))).toBe(true)
       const rebuilt = UnreadableCall.rebuild(row(state), [])
       const outcome = CallMachine.step(rebuilt, recovered, { now: 2_000_000, seed: "s" })
-      assert.isTrue(outcome._tag === "accepted")
-      if (outcome._tag !== "accepted") return
+      expect.assert(outcome._tag === "accepted")
       SeenEvent.check(outcome.effects.events)
-      assert.deepStrictEqual(
-        outcome.effects.events.map((event) => event.type),
-        ["call.ended"]
-      )
-      assert.deepStrictEqual(
-        outcome.effects.commands.map((command) => command.type),
-        ["hangup"]
-      )
-      assert.strictEqual(outcome.effects.chargeCents, 0)
-      assert.strictEqual(outcome.state.seq, 5)
-      assert.isTrue(Result.isSuccess(Upgrade.state(row(outcome.state))))
+      expect(outcome.effects.events.map((event) => event.type)).toStrictEqual(["call.ended"])
+      expect(outcome.effects.commands.map((command) => command.type)).toStrictEqual(["hangup"])
+      expect(outcome.effects.chargeCents).toBe(0)
+      expect(outcome.state.seq).toBe(5)
+      expect(Result.isSuccess(Upgrade.state(row(outcome.state)))).toBe(true)
     })
 })
 
@@ -112,7 +105,7 @@ describe("A stored state that is damaged in any one place", () => {
       lostAt: t0 + 100_000
     } as const
     const outcome = CallMachine.step(state, recovered, { now: t0 + 200_000, seed: "s" })
-    assert(outcome._tag === "accepted")
+    expect.assert(outcome._tag === "accepted")
     return { adapter: state.adapter, ...outcome }
   }
   const unreadable = (state: Json) =>
@@ -133,13 +126,15 @@ describe("A stored state that is damaged in any one place", () => {
       }))
       const { adapter, effects } = recover(state)
       const places = unreadable(json(state))
-      assert.isAbove(places.length, 100)
+      expect(places.length).toBeGreaterThan(100)
       for (const { by, path, row } of places) {
         const rebuilt = recover(UnreadableCall.rebuild(row, inputs))
-        assert.deepStrictEqual(
-          { by, path, adapter, effects },
-          { by, path, adapter: rebuilt.adapter, effects: rebuilt.effects }
-        )
+        expect({ by, path, adapter, effects }).toStrictEqual({
+          by,
+          path,
+          adapter: rebuilt.adapter,
+          effects: rebuilt.effects
+        })
       }
     })
 
@@ -149,13 +144,13 @@ describe("A stored state that is damaged in any one place", () => {
         const what = `${path.join(".")} ${JSON.stringify(by)}`
         const { effects, state: ended } = recover(UnreadableCall.rebuild(row, []))
         SeenEvent.check(effects.events)
-        assert.strictEqual(effects.commands[0]?.type, whole.commands[0]?.type, what)
+        expect(effects.commands[0]?.type, what).toBe(whole.commands[0]?.type)
         // The call and its leg know it both.
-        if (path.includes("answeredAt")) assert.strictEqual(effects.chargeCents, whole.chargeCents, what)
+        if (path.includes("answeredAt")) expect(effects.chargeCents, what).toBe(whole.chargeCents)
         const next = CallMachine.nextDeadline(ended)
-        assert(next !== null)
+        expect.assert(next !== null)
         const last = CallMachine.step(ended, next.input, { now: next.at, seed: "t" })
-        assert(last._tag === "accepted" && CallMachine.isSettled(last.state), what)
+        expect.assert(last._tag === "accepted" && CallMachine.isSettled(last.state), what)
       }
     })
   }
@@ -167,6 +162,6 @@ describe("A stored state that is damaged in any one place", () => {
       t0 + 6000
     )
     const rebuilt = UnreadableCall.rebuild(rowOf(damaged(json(state), ["direction"], null)), [])
-    assert.isTrue(CallMachine.isSettled(rebuilt))
+    expect(CallMachine.isSettled(rebuilt)).toBe(true)
   })
 })

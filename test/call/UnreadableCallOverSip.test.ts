@@ -1,5 +1,5 @@
 /** A call whose stored state is damaged, and what its far end hears of it over SIP. */
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import { type CallState, primary, stateVersion } from "../../src/call/CallState.ts"
@@ -26,7 +26,7 @@ const killed = Effect.fnUntraced(function* (until: "ringing" | "answered") {
   let scene = Sample.start(Sample.place(), t0)
   const rig = yield* Rig.make("first")
   const dial = Sample.commands(scene)[0]
-  assert(dial?.type === "dial")
+  expect.assert(dial?.type === "dial")
   yield* rig.command(dial)
   const invite = Rig.requestOf(rig.sent(), "INVITE")
   yield* rig.deliver(Rig.reply(invite, 180))
@@ -42,7 +42,7 @@ const recover = (state: CallState) => {
     { type: "recovered", snapshot: { incarnation: "next life", legs: {} }, lostAt: t0 + 100_000 },
     { now: t0 + 200_000, seed: "s" }
   )
-  assert(outcome._tag === "accepted")
+  expect.assert(outcome._tag === "accepted")
   return outcome
 }
 
@@ -57,17 +57,17 @@ describe("A damaged state of a call over SIP", () => {
       Effect.gen(function* () {
         const { state } = yield* killed("answered")
         const row = rowOf({ ...state, ...damage(state) })
-        assert.isTrue(Result.isFailure(Upgrade.state(row)))
+        expect(Result.isFailure(Upgrade.state(row))).toBe(true)
         const { effects, state: ended } = recover(UnreadableCall.rebuild(row, []))
-        assert.strictEqual(effects.chargeCents, recover(state).effects.chargeCents)
-        assert.isAbove(effects.chargeCents, 0)
-        assert.strictEqual(ended.ratingStatus, "rated")
+        expect(effects.chargeCents).toBe(recover(state).effects.chargeCents)
+        expect(effects.chargeCents).toBeGreaterThan(0)
+        expect(ended.ratingStatus).toBe("rated")
         const rig = yield* Rig.make("second")
         for (const command of effects.commands) yield* rig.command(command)
         const bye = Rig.requestOf(rig.sent(), "BYE")
-        assert.isAbove(Rig.cseqOf(bye), 100)
+        expect(Rig.cseqOf(bye)).toBeGreaterThan(100)
         yield* rig.deliver(Rig.reply(bye, 200))
-        assert.deepStrictEqual(Rig.words(rig.told()), ["ended lost - near"])
+        expect(Rig.words(rig.told())).toStrictEqual(["ended lost - near"])
       })
     )
 
@@ -79,7 +79,7 @@ describe("A damaged state of a call over SIP", () => {
         const { effects } = recover(UnreadableCall.rebuild(row, []))
         const rig = yield* Rig.make("second")
         for (const command of effects.commands) yield* rig.command(command)
-        assert.deepStrictEqual(Rig.names(rig.sent()), ["CANCEL"])
+        expect(Rig.names(rig.sent())).toStrictEqual(["CANCEL"])
       }
     })
   )
@@ -100,17 +100,11 @@ describe("A damaged state of a call over SIP", () => {
       work: [...state.work, { type: "x" }]
     })
     const { effects } = recover(UnreadableCall.rebuild(row, []))
-    assert.deepStrictEqual(
-      effects.commands.map((command) => [command.legId, "resume" in command && command.resume]),
-      [
-        [primary(state).id, 1],
-        ["svc_leg_2", { d: 2 }]
-      ]
-    )
-    assert.deepStrictEqual(
-      effects.events.map(({ type }) => type),
-      ["call.playback_ended", "call.ended"]
-    )
+    expect(effects.commands.map((command) => [command.legId, "resume" in command && command.resume])).toStrictEqual([
+      [primary(state).id, 1],
+      ["svc_leg_2", { d: 2 }]
+    ])
+    expect(effects.events.map(({ type }) => type)).toStrictEqual(["call.playback_ended", "call.ended"])
   })
 
   it("is not ended or charged a second time when the call had ended: its leg is hung up again", () => {
@@ -122,22 +116,23 @@ describe("A damaged state of a call over SIP", () => {
     )
     for (const pending of [hung.state.pending, "gone"]) {
       const { effects, state } = recover(UnreadableCall.rebuild(rowOf({ ...hung.state, told: "much", pending }), []))
-      assert.deepStrictEqual([effects.events, effects.chargeCents], [[], 0])
-      assert.strictEqual(effects.commands[0]?.type, "hangup")
-      assert.deepStrictEqual([state.costCents, state.ratingStatus], [hung.state.costCents, "rated"])
+      expect([effects.events, effects.chargeCents]).toStrictEqual([[], 0])
+      expect(effects.commands[0]?.type).toBe("hangup")
+      expect([state.costCents, state.ratingStatus]).toStrictEqual([hung.state.costCents, "rated"])
     }
   })
 
   it("is read field by field from a row of version 1 as well", () => {
     const { live } = version1
     const { effects } = recover(UnreadableCall.rebuild(rowOf({ ...live, sequence: "many" }, 1), []))
-    assert.deepStrictEqual(
-      effects.events.map(({ type }) => type),
-      ["call.gather_complete", "call.playback_ended", "call.ended"]
-    )
-    assert.isAbove(effects.chargeCents, 0)
+    expect(effects.events.map(({ type }) => type)).toStrictEqual([
+      "call.gather_complete",
+      "call.playback_ended",
+      "call.ended"
+    ])
+    expect(effects.chargeCents).toBeGreaterThan(0)
     const [command] = effects.commands
-    assert(command?.type === "hangup")
-    assert.deepStrictEqual(command.resume, live.legs[0]?.resume as typeof command.resume)
+    expect.assert(command?.type === "hangup")
+    expect(command.resume).toStrictEqual(live.legs[0]?.resume as typeof command.resume)
   })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Effect, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
@@ -39,11 +39,11 @@ describe("An ended call whose row cannot be read any more", () => {
         yield* sink.tell(id, CarrierSample.numbered()(commands[0]?.legId ?? Ids.leg(""), 0, bye))
         while ((yield* calls.liveCount) > 0) yield* Effect.sleep("5 millis")
         const whole = yield* calls.find(caller.tenantId, id)
-        assert.strictEqual(whole.rating_status, "rated")
+        expect(whole.rating_status).toBe("rated")
         yield* sql`UPDATE entity SET state = state - 'meters' - 'from' WHERE id = ${id}`
-        assert.deepStrictEqual(yield* calls.find(caller.tenantId, id), whole)
+        expect(yield* calls.find(caller.tenantId, id)).toStrictEqual(whole)
         const refused = yield* Effect.flip(calls.act(caller, id, { verb: "hangup", body: {} }, null))
-        assert.strictEqual(refused.code, "call_already_ended")
+        expect(refused.code).toBe("call_already_ended")
       })
     )
   })

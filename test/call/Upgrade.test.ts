@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import type { CallState } from "../../src/call/CallState.ts"
@@ -16,18 +16,15 @@ const liveState = () => Result.getOrThrow(Upgrade.state({ stateVersion: 1, state
 describe("What version 1 wrote", () => {
   it("is read as a state whose playbacks, digits and gather are work that goes on", () => {
     const state = liveState()
-    assert.deepStrictEqual(
-      state.work.map(({ type }) => type),
-      ["playback", "digits", "gather"]
-    )
-    assert.deepStrictEqual(state.pending, [])
-    assert.isTrue(state.work.every(({ legId }) => legId === state.legs[0]?.id))
+    expect(state.work.map(({ type }) => type)).toStrictEqual(["playback", "digits", "gather"])
+    expect(state.pending).toStrictEqual([])
+    expect(state.work.every(({ legId }) => legId === state.legs[0]?.id)).toBe(true)
   })
 
   it("is charged by the meter of its leg, at the rate it was admitted with; ring time and limit are its leg's", () => {
     const { legs, meters, told } = liveState()
     const { answeredAt, limit, microUsdPerMinute, timeoutSecs } = live
-    assert.deepStrictEqual(meters, [
+    expect(meters).toStrictEqual([
       {
         kind: "leg",
         legId: legs[0]?.id ?? Ids.leg(""),
@@ -37,7 +34,7 @@ describe("What version 1 wrote", () => {
         endedAt: null
       }
     ])
-    assert.deepStrictEqual([legs[0]?.limit, legs[0]?.ringSecs, told], [limit, timeoutSecs, 0])
+    expect([legs[0]?.limit, legs[0]?.ringSecs, told]).toStrictEqual([limit, timeoutSecs, 0])
   })
 
   it("goes on: each piece of its work ends with its event, known by the ids of then", () => {
@@ -53,15 +50,15 @@ describe("What version 1 wrote", () => {
         { now: 1_003_000, seed: "s" }
       )
     const played = ended(playback?.id ?? Ids.work(""))
-    assert(played._tag === "accepted")
+    expect.assert(played._tag === "accepted")
     SeenEvent.check(played.effects.events)
     const [event] = played.effects.events
-    assert(event?.type === "call.playback_ended")
-    assert.strictEqual(event.data.playback_id, live.pending.find(({ type }) => type === "play")?.playbackId)
-    assert.strictEqual(ended(digits?.id ?? Ids.work(""))._tag, "accepted")
-    assert.strictEqual(gather?.type, "gather")
+    expect.assert(event?.type === "call.playback_ended")
+    expect(event.data.playback_id).toBe(live.pending.find(({ type }) => type === "play")?.playbackId)
+    expect(ended(digits?.id ?? Ids.work(""))._tag).toBe("accepted")
+    expect(gather?.type).toBe("gather")
     // The first digit came 100 ms after its begin, and the next one may take 5 s.
-    assert.strictEqual(CallMachine.nextDeadline(liveState())?.at, 1_002_200 + 5_000)
+    expect(CallMachine.nextDeadline(liveState())?.at).toBe(1_002_200 + 5_000)
   })
 
   for (const [name, { events, inputs, state }] of Object.entries(stories))
@@ -73,12 +70,12 @@ describe("What version 1 wrote", () => {
           now: at,
           seed
         })
-        assert(outcome._tag === "accepted", `${JSON.stringify(input)} is ${outcome._tag} now`)
+        expect.assert(outcome._tag === "accepted", `${JSON.stringify(input)} is ${outcome._tag} now`)
         replayed = outcome.state
         told.push(...outcome.effects.events)
       }
-      assert.deepStrictEqual(told, events)
+      expect(told).toStrictEqual(events)
       const stored = Upgrade.state({ stateVersion: 1, state: state })
-      assert.deepStrictEqual(replayed, Result.getOrThrow(stored))
+      expect(replayed).toStrictEqual(Result.getOrThrow(stored))
     })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import type { CallInput } from "../../src/call/CallInput.ts"
@@ -64,7 +64,7 @@ const send = (scene: Scene | null, input: CallInput, now: number): Scene => {
   const at = Math.max(now, scene?.state.at ?? 0)
   const outcome = machine.step(scene?.state ?? null, input, { now: at, seed: `seed${count}` })
   if (outcome._tag !== "accepted") {
-    assert(scene !== null)
+    expect.assert(scene !== null)
     return { ...scene, count }
   }
   SeenEvent.check(outcome.effects.events)
@@ -105,52 +105,49 @@ describe("Work that outlives its leg", () => {
   it("is set apart when the call ends, which is not settled before its outcome", () => {
     const { id, scene } = storingCall()
     const after = hungUp(scene)
-    assert.isTrue(isTerminal(after.state))
-    assert.deepStrictEqual(after.state.work, [])
-    assert.deepStrictEqual(
-      after.state.outliving.map(({ item, until }) => [item.id, until]),
-      [[id, t0 + 3000 + 60_000]]
-    )
-    assert.isFalse(machine.isSettled(after.state))
-    assert.strictEqual(lastEvent(after), "call.ended")
+    expect(isTerminal(after.state)).toBe(true)
+    expect(after.state.work).toStrictEqual([])
+    expect(after.state.outliving.map(({ item, until }) => [item.id, until])).toStrictEqual([[id, t0 + 3000 + 60_000]])
+    expect(machine.isSettled(after.state)).toBe(false)
+    expect(lastEvent(after)).toBe("call.ended")
     const done = told(after, Media.completed(id), t0 + 9000)
-    assert.strictEqual(lastEvent(done), "completed null")
-    assert.isTrue(machine.isSettled(done.state))
-    assert.strictEqual(told(done, Media.completed(id), t0 + 9001).events.length, done.events.length)
+    expect(lastEvent(done)).toBe("completed null")
+    expect(machine.isSettled(done.state)).toBe(true)
+    expect(told(done, Media.completed(id), t0 + 9001).events.length).toBe(done.events.length)
   })
 
   it("ends by its own deadline when no outcome comes", () => {
     const after = hungUp(storingCall().scene)
-    assert.strictEqual(machine.nextDeadline(after.state)?.at, t0 + 63_000)
+    expect(machine.nextDeadline(after.state)?.at).toBe(t0 + 63_000)
     const late = wait(after)
-    assert.strictEqual(lastEvent(late), "failed not_stored")
-    assert.isTrue(machine.isSettled(late.state))
+    expect(lastEvent(late)).toBe("failed not_stored")
+    expect(machine.isSettled(late.state)).toBe(true)
   })
 
   it("survives recovery, before and after the end of the call", () => {
     const { id, scene } = storingCall()
     const lost = send(scene, Sample.recovered(scene, "gone", t0 + 2500), t0 + 5000)
-    assert.isTrue(isTerminal(lost.state))
+    expect(isTerminal(lost.state)).toBe(true)
     const again = send(lost, Sample.recovered(lost, "gone", t0 + 5500), t0 + 8000)
-    assert.strictEqual(again.state.outliving.length, 1)
-    assert.deepStrictEqual(JSON.parse(JSON.stringify(again.state)), again.state)
+    expect(again.state.outliving.length).toBe(1)
+    expect(JSON.parse(JSON.stringify(again.state))).toStrictEqual(again.state)
     const gone = carrier(again, { type: "ended", cause: "lost", sipStatus: null, by: "near" }, t0 + 8100)
-    assert.isFalse(machine.isSettled(gone.state))
+    expect(machine.isSettled(gone.state)).toBe(false)
     const done = told(gone, Media.failed(id, "disk_full"), t0 + 9000)
-    assert.strictEqual(lastEvent(done), "failed disk_full")
-    assert.isTrue(machine.isSettled(done.state))
+    expect(lastEvent(done)).toBe("failed disk_full")
+    expect(machine.isSettled(done.state)).toBe(true)
   })
 
   it("is as any other work while its leg is there: told, refused, ended by digits", () => {
     const { id, scene } = storingCall()
-    assert.strictEqual(lastEvent(told(scene, Media.stopped(id), t0 + 2100)), "stopped null")
+    expect(lastEvent(told(scene, Media.stopped(id), t0 + 2100))).toBe("stopped null")
     const { commandId } = scene.state.work[0] ?? { commandId: Ids.command("") }
     const refused = carrier(scene, { type: "command_failed", commandId, reason: "unknown_leg" }, t0 + 2100)
-    assert.strictEqual(lastEvent(refused), "failed unknown_leg")
+    expect(lastEvent(refused)).toBe("failed unknown_leg")
     const star: MediaEvent = { type: "dtmf", digit: "*", at: t0 + 2100 }
     const once = told(scene, star, t0 + 2100)
-    assert.strictEqual(once.state.work.length, 1)
-    assert.strictEqual(lastEvent(told(once, star, t0 + 2200)), "stopped star")
+    expect(once.state.work.length).toBe(1)
+    expect(lastEvent(told(once, star, t0 + 2200))).toBe("stopped star")
   })
 })
 
@@ -224,19 +221,19 @@ describe("Properties of work over random inputs", () => {
     ({ moves }) => {
       let scene = moves.reduce(move, answered())
       for (let count = 0; count < 20 && !machine.isSettled(scene.state); count++) scene = wait(scene)
-      assert.isTrue(machine.isSettled(scene.state))
+      expect(machine.isSettled(scene.state)).toBe(true)
       const idsOf = (...types: ReadonlyArray<string>) =>
         [...scene.begun].flatMap(([id, type]) => (types.includes(type) ? [id] : []))
       const ends = scene.events.flatMap((event) =>
         event.type === "call.playback_ended" ? [event.data.playback_id] : []
       )
-      assert.deepStrictEqual(ends.toSorted(), idsOf("playback", "storing").toSorted())
+      expect(ends.toSorted()).toStrictEqual(idsOf("playback", "storing").toSorted())
       const gathered = scene.events.filter(({ type }) => type === "call.gather_complete")
-      assert.strictEqual(gathered.length, idsOf("gather").length)
+      expect(gathered.length).toBe(idsOf("gather").length)
       const after = scene.events.slice(scene.events.findIndex(({ type }) => type === "call.ended") + 1)
       const outlived = new Set<string>(idsOf("storing"))
-      assert.isTrue(
-        after.every((event) => event.type === "call.playback_ended" && outlived.has(event.data.playback_id))
+      expect(after.every((event) => event.type === "call.playback_ended" && outlived.has(event.data.playback_id))).toBe(
+        true
       )
     },
     { arbitrary: { runs: 1000 } }

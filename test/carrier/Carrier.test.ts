@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Scope, Exit } from "effect"
 import { Carrier } from "../../src/carrier/Carrier.ts"
 import * as Sample from "../support/CarrierSample.ts"
@@ -17,8 +17,8 @@ describe("the carrier port", () => {
   it.effect("says that an adapter which cannot be reached cannot be asked, and drops what it is told", () =>
     Effect.gen(function* () {
       const carrier = yield* Carrier
-      assert.isNull(yield* carrier.snapshot("of another day", Sample.authority, null))
-      assert.isNull(carrier.incarnation("of another day"))
+      expect(yield* carrier.snapshot("of another day", Sample.authority, null)).toBeNull()
+      expect(carrier.incarnation("of another day")).toBeNull()
       yield* carrier.interpret("of another day", Sample.order(hangup))
     }).pipe(Effect.provide(Carrier.layer))
   )
@@ -43,10 +43,10 @@ describe("the carrier port", () => {
       const first = yield* registered("first")
       const second = yield* registered("second")
       yield* Scope.close(first, Exit.void)
-      assert.strictEqual(carrier.incarnation("sip"), "second")
+      expect(carrier.incarnation("sip")).toBe("second")
       yield* Scope.close(second, Exit.void)
-      assert.isNull(carrier.incarnation("sip"))
-      assert.deepStrictEqual(seen, ["sip true", "sip true", "sip false"])
+      expect(carrier.incarnation("sip")).toBeNull()
+      expect(seen).toStrictEqual(["sip true", "sip true", "sip false"])
     }).pipe(Effect.provide(Carrier.layer))
   )
 
@@ -55,7 +55,7 @@ describe("the carrier port", () => {
       const carrier = yield* Carrier
       const waiting = yield* Effect.forkChild(carrier.caughtUp("sip", Ids.leg("leg")))
       yield* Effect.yieldNow
-      assert.isUndefined(waiting.pollUnsafe())
+      expect(waiting.pollUnsafe()).toBeUndefined()
       yield* carrier.register(
         "sip",
         Sample.adapter(() => Effect.void)

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as LegMemory from "../../src/carrier/LegMemory.ts"
 import type { CommandId } from "../../src/domain/Id.ts"
 import * as Ids from "../support/Ids.ts"
@@ -19,34 +19,32 @@ const make = () => {
 describe("What a carrier remembers of its legs", () => {
   it("a command is taken once for each leg", () => {
     const { admits } = make()
-    assert.deepStrictEqual(
-      [
-        admits(Ids.command("a")),
-        admits(Ids.command("b")),
-        admits(Ids.command("a")),
-        admits(Ids.command("a"), 1, Ids.leg("other leg"))
-      ],
-      [true, true, false, true]
-    )
+    expect([
+      admits(Ids.command("a")),
+      admits(Ids.command("b")),
+      admits(Ids.command("a")),
+      admits(Ids.command("a"), 1, Ids.leg("other leg"))
+    ]).toStrictEqual([true, true, false, true])
   })
 
   it("an owner that was replaced commands nothing more in its partition", () => {
     const { admits, memory } = make()
-    assert.isTrue(admits(Ids.command("a"), 3))
-    assert.isTrue(memory.obey({ partition: 0, epoch: 4 }))
-    assert.isFalse(admits(Ids.command("b"), 3))
-    assert.isTrue(admits(Ids.command("b"), 4))
-    assert.isTrue(admits(Ids.command("c"), 3, Ids.leg("leg"), 1))
-    assert.isFalse(memory.obey({ partition: 0, epoch: 3 }))
+    expect(admits(Ids.command("a"), 3)).toBe(true)
+    expect(memory.obey({ partition: 0, epoch: 4 })).toBe(true)
+    expect(admits(Ids.command("b"), 3)).toBe(false)
+    expect(admits(Ids.command("b"), 4)).toBe(true)
+    expect(admits(Ids.command("c"), 3, Ids.leg("leg"), 1)).toBe(true)
+    expect(memory.obey({ partition: 0, epoch: 3 })).toBe(false)
   })
 
   it("events of a leg are counted from one, each leg for itself", () => {
     const { memory } = make()
-    assert.deepStrictEqual(
-      [memory.next(Ids.leg("a"), false), memory.next(Ids.leg("a"), false), memory.next(Ids.leg("b"), false)],
-      [1, 2, 1]
-    )
-    assert.deepStrictEqual([memory.last(Ids.leg("a")), memory.last(Ids.leg("nobody"))], [2, 0])
+    expect([
+      memory.next(Ids.leg("a"), false),
+      memory.next(Ids.leg("a"), false),
+      memory.next(Ids.leg("b"), false)
+    ]).toStrictEqual([1, 2, 1])
+    expect([memory.last(Ids.leg("a")), memory.last(Ids.leg("nobody"))]).toStrictEqual([2, 0])
   })
 
   it("a leg that is over is forgotten after a while, one that lives is not", () => {
@@ -56,26 +54,26 @@ describe("What a carrier remembers of its legs", () => {
     admits(Ids.command("a"), 1, Ids.leg("short"))
     memory.next(Ids.leg("long"), false)
     pass(LegMemory.keepMs - 1)
-    assert.isFalse(admits(Ids.command("a"), 1, Ids.leg("short")))
+    expect(admits(Ids.command("a"), 1, Ids.leg("short"))).toBe(false)
     pass(LegMemory.keepMs)
     admits(Ids.command("b"), 1, Ids.leg("other"))
-    assert.isFalse(admits(Ids.command("a"), 1, Ids.leg("long")))
-    assert.strictEqual(memory.next(Ids.leg("long"), false), 2)
-    assert.isTrue(admits(Ids.command("a"), 1, Ids.leg("short")))
+    expect(admits(Ids.command("a"), 1, Ids.leg("long"))).toBe(false)
+    expect(memory.next(Ids.leg("long"), false)).toBe(2)
+    expect(admits(Ids.command("a"), 1, Ids.leg("short"))).toBe(true)
   })
 
   it("a leg whose end was told takes no more commands until it is forgotten", () => {
     const { admits, memory, pass } = make()
     memory.next(Ids.leg("leg"), true)
-    assert.isFalse(admits(Ids.command("a")))
+    expect(admits(Ids.command("a"))).toBe(false)
     pass(2 * LegMemory.keepMs)
-    assert.isTrue(admits(Ids.command("a")))
+    expect(admits(Ids.command("a"))).toBe(true)
   })
 
   it("keeps so many commands of a leg, the oldest go", () => {
     const { admits } = make()
     for (let count = 0; count <= LegMemory.idRoom; count++) admits(Ids.command(`command ${count}`))
-    assert.isFalse(admits(Ids.command("command 1")))
-    assert.isTrue(admits(Ids.command("command 0")))
+    expect(admits(Ids.command("command 1"))).toBe(false)
+    expect(admits(Ids.command("command 0"))).toBe(true)
   })
 })

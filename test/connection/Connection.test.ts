@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { RouteDirectory } from "../../src/carrier/Carrier.ts"
@@ -17,15 +17,15 @@ describe("connections (guide/connections.md#routes)", () => {
         const directory = yield* RouteDirectory
         const sql = yield* SqlClient.SqlClient
         const { id } = yield* Features.newTenant()
-        assert.deepStrictEqual(yield* directory.sipTrunksAt("192.0.2.10"), [])
+        expect(yield* directory.sipTrunksAt("192.0.2.10")).toStrictEqual([])
         const added = yield* connections.addSipTrunk({ ...trunk, tenantId: id })
         const expected = { routeId: added.id, host: "192.0.2.10", port: 5060, username: "u", password: "secret" }
-        assert.deepStrictEqual(yield* directory.sipTrunk(added.id), expected)
-        assert.deepStrictEqual(yield* directory.sipTrunksAt("192.0.2.10"), [expected])
-        assert.deepStrictEqual(yield* connections.resolve(id, added.id), { routeId: added.id, adapter: "sip" })
+        expect(yield* directory.sipTrunk(added.id)).toStrictEqual(expected)
+        expect(yield* directory.sipTrunksAt("192.0.2.10")).toStrictEqual([expected])
+        expect(yield* connections.resolve(id, added.id)).toStrictEqual({ routeId: added.id, adapter: "sip" })
         const [row] = yield* sql<{ readonly password: string }>`SELECT password FROM route WHERE id = ${added.id}`
-        assert.match(row?.password ?? "", /^v1\./)
-        assert.notInclude(JSON.stringify(yield* connections.find(id, added.id)), "192.0.2.10")
+        expect(row?.password ?? "").toMatch(/^v1\./)
+        expect(JSON.stringify(yield* connections.find(id, added.id))).not.toContain("192.0.2.10")
       })
     )
 
@@ -35,16 +35,13 @@ describe("connections (guide/connections.md#routes)", () => {
         const { id } = yield* Features.newTenant()
         const before = yield* connections.resolve(id, null)
         const added = yield* connections.addSipTrunk({ ...trunk, tenantId: id, isDefault: true })
-        assert.strictEqual((yield* connections.resolve(id, null)).routeId, added.id)
+        expect((yield* connections.resolve(id, null)).routeId).toBe(added.id)
         const { count, results } = yield* connections.list(id, { limit: 20, offset: 0 })
-        assert.strictEqual(count, 2)
-        assert.sameDeepMembers(
-          results.map((row) => [row.id, row.is_default]),
-          [
-            [added.id, true],
-            [before.routeId, false]
-          ]
-        )
+        expect(count).toBe(2)
+        expect(results.map((row) => [row.id, row.is_default])).to.have.deep.members([
+          [added.id, true],
+          [before.routeId, false]
+        ])
       })
     )
 
@@ -57,10 +54,10 @@ describe("connections (guide/connections.md#routes)", () => {
           const { routeId } = yield* connections.resolve(id, null)
           const hex = routeId.slice("svc_route_".length)
           for (const other of [`${routeId} `, `${routeId} x`, `${routeId}\n`, `svc_route_${hex.toUpperCase()}`])
-            assert.strictEqual((yield* Effect.flip(connections.resolve(id, Ids.route(other)))).code, "not_found")
+            expect((yield* Effect.flip(connections.resolve(id, Ids.route(other)))).code).toBe("not_found")
           for (const other of [` ${routeId}`, routeId.toUpperCase(), ""])
-            assert.strictEqual((yield* Effect.flip(connections.resolve(id, Ids.route(other)))).code, "invalid_request")
-          assert.strictEqual((yield* connections.resolve(id, routeId)).routeId, routeId)
+            expect((yield* Effect.flip(connections.resolve(id, Ids.route(other)))).code).toBe("invalid_request")
+          expect((yield* connections.resolve(id, routeId)).routeId).toBe(routeId)
         })
     )
 
@@ -73,11 +70,11 @@ describe("connections (guide/connections.md#routes)", () => {
         const first = yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "SIP.example.net" })
         const second = yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "sip.example.net" })
         for (const address of ["198.51.100.4", "2001:DB8::4"])
-          assert.sameMembers(
-            (yield* directory.sipTrunksAt(address)).map(({ routeId }) => routeId),
-            [first.id, second.id]
-          )
-        assert.deepStrictEqual(yield* directory.sipTrunksAt("198.51.100.5"), [])
+          expect((yield* directory.sipTrunksAt(address)).map(({ routeId }) => routeId)).to.have.members([
+            first.id,
+            second.id
+          ])
+        expect(yield* directory.sipTrunksAt("198.51.100.5")).toStrictEqual([])
       })
     )
 
@@ -88,10 +85,10 @@ describe("connections (guide/connections.md#routes)", () => {
         const other = yield* Features.newTenant()
         const { routeId } = yield* connections.resolve(mine.id, null)
         const code = (id: RouteId) => Effect.map(Effect.flip(connections.resolve(other.id, id)), ({ code }) => code)
-        assert.strictEqual(yield* code(Ids.route("svc_call_00000000000000000000000000000000")), "invalid_request")
-        assert.strictEqual(yield* code(Ids.route(`svc_route_${"0".repeat(32)}`)), "not_found")
-        assert.strictEqual(yield* code(routeId), "not_found")
-        assert.strictEqual((yield* Effect.flip(connections.find(other.id, routeId))).code, "not_found")
+        expect(yield* code(Ids.route("svc_call_00000000000000000000000000000000"))).toBe("invalid_request")
+        expect(yield* code(Ids.route(`svc_route_${"0".repeat(32)}`))).toBe("not_found")
+        expect(yield* code(routeId)).toBe("not_found")
+        expect((yield* Effect.flip(connections.find(other.id, routeId))).code).toBe("not_found")
       })
     )
 
@@ -102,11 +99,11 @@ describe("connections (guide/connections.md#routes)", () => {
         const code = (fields: Partial<Parameters<typeof connections.addSipTrunk>[0]>) =>
           Effect.map(Effect.flip(connections.addSipTrunk({ ...trunk, tenantId: id, ...fields })), ({ code }) => code)
         for (const host of ["", "999.1.1.1", "a b", "-x.example", "sip:host", "host:5060"])
-          assert.strictEqual(yield* code({ host }), "invalid_request", host)
-        for (const port of [0, 65_536, 1.5]) assert.strictEqual(yield* code({ port }), "invalid_request")
-        assert.strictEqual(yield* code({ name: "" }), "invalid_request")
-        assert.strictEqual(yield* code({ username: null }), "invalid_request")
-        assert.strictEqual(yield* code({ tenantId: Ids.tenant("00000000-0000-4000-8000-000000000000") }), "not_found")
+          expect(yield* code({ host }), host).toBe("invalid_request")
+        for (const port of [0, 65_536, 1.5]) expect(yield* code({ port })).toBe("invalid_request")
+        expect(yield* code({ name: "" })).toBe("invalid_request")
+        expect(yield* code({ username: null })).toBe("invalid_request")
+        expect(yield* code({ tenantId: Ids.tenant("00000000-0000-4000-8000-000000000000") })).toBe("not_found")
       })
     )
   })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as Timestamp from "../../src/domain/Timestamp.ts"
 
 describe("Timestamps, RFC 3339 in, UTC with milliseconds out", () => {
@@ -14,7 +14,7 @@ describe("Timestamps, RFC 3339 in, UTC with milliseconds out", () => {
     ["2026-01-31T23:30:00.25-05:45", "2026-02-01T05:15:00.250Z"],
     ["2026-03-01T00:30:00+01:00", "2026-02-28T23:30:00.000Z"]
   ])("reads %s as %s", (text, instant) => {
-    assert.strictEqual(Timestamp.formatOrNull(Timestamp.parse(text)), instant)
+    expect(Timestamp.formatOrNull(Timestamp.parse(text))).toBe(instant)
   })
 
   it.each([
@@ -38,6 +38,6 @@ describe("Timestamps, RFC 3339 in, UTC with milliseconds out", () => {
     "2026-01-31T12:60:00Z",
     "1769860800000"
   ])("does not read %j", (text) => {
-    assert.isNull(Timestamp.parse(text))
+    expect(Timestamp.parse(text)).toBeNull()
   })
 })

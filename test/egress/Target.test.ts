@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import * as Target from "../../src/egress/Target.ts"
 
@@ -28,7 +28,7 @@ const rows: ReadonlyArray<readonly [Target.AddressKind, ReadonlyArray<string>]> 
 describe("the kind of an IP address, RFC 6890", () => {
   for (const [kind, addresses] of rows)
     it.each(addresses)(`%s is ${kind}`, (address) => {
-      assert.strictEqual(Target.classify(address), kind)
+      expect(Target.classify(address)).toBe(kind)
     })
 })
 
@@ -39,8 +39,8 @@ describe("what is refused of a URL without the network", () => {
   it.each(["https://example.com", "https://example.com:8443/a?b=c", "https://bücher.example/", "https://8.8.8.8/x"])(
     "accepts %s",
     (url) => {
-      assert.strictEqual(reason(url), "accepted")
-      assert.isNull(Target.refuse(url, Target.publicOnly))
+      expect(reason(url)).toBe("accepted")
+      expect(Target.refuse(url, Target.publicOnly)).toBeNull()
     }
   )
 
@@ -64,8 +64,8 @@ describe("what is refused of a URL without the network", () => {
     ["https://a..b/", "has no valid host"],
     [`https://example.com/${"a".repeat(2048)}`, "is longer than 2048 characters"]
   ])("refuses %s: %s", (url, detail) => {
-    assert.strictEqual(reason(url), "invalid_url")
-    assert.strictEqual(Target.refuse(url, Target.publicOnly), detail)
+    expect(reason(url)).toBe("invalid_url")
+    expect(Target.refuse(url, Target.publicOnly)).toBe(detail)
   })
 
   it.each([
@@ -87,8 +87,8 @@ describe("what is refused of a URL without the network", () => {
     "https://[64:ff9b::10.0.0.1]/",
     "https://[2002:7f00:1::]/"
   ])("blocks the address in %s", (url) => {
-    assert.strictEqual(Target.refuse(url, Target.publicOnly), "points to a private or reserved address")
-    assert.strictEqual(reason(url), "blocked")
+    expect(Target.refuse(url, Target.publicOnly)).toBe("points to a private or reserved address")
+    expect(reason(url)).toBe("blocked")
   })
 
   it.each([
@@ -101,31 +101,30 @@ describe("what is refused of a URL without the network", () => {
     "https://router.home.arpa/",
     "https://postgres/"
   ])("blocks the local name in %s", (url) => {
-    assert.strictEqual(Target.refuse(url, Target.publicOnly), "points to a local name")
+    expect(Target.refuse(url, Target.publicOnly)).toBe("points to a local name")
   })
 
   it("where private targets are allowed, still wants https and refuses what is no host of one's own", () => {
-    assert.strictEqual(reason("https://localhost:8443/", Target.privateToo), "accepted")
-    assert.strictEqual(reason("https://10.1.2.3/", Target.privateToo), "accepted")
-    assert.strictEqual(reason("https://[fd00::1]/", Target.privateToo), "accepted")
-    assert.strictEqual(reason("http://localhost/", Target.privateToo), "invalid_url")
-    assert.strictEqual(reason("https://169.254.169.254/", Target.privateToo), "blocked")
-    assert.strictEqual(reason("https://0.0.0.0/", Target.privateToo), "blocked")
-    assert.strictEqual(reason("https://224.0.0.1/", Target.privateToo), "blocked")
+    expect(reason("https://localhost:8443/", Target.privateToo)).toBe("accepted")
+    expect(reason("https://10.1.2.3/", Target.privateToo)).toBe("accepted")
+    expect(reason("https://[fd00::1]/", Target.privateToo)).toBe("accepted")
+    expect(reason("http://localhost/", Target.privateToo)).toBe("invalid_url")
+    expect(reason("https://169.254.169.254/", Target.privateToo)).toBe("blocked")
+    expect(reason("https://0.0.0.0/", Target.privateToo)).toBe("blocked")
+    expect(reason("https://224.0.0.1/", Target.privateToo)).toBe("blocked")
   })
 
   it("takes wss only where it is listed", () => {
-    assert.strictEqual(Target.refuse("wss://example.com/", Target.publicOnly), "must begin with https://")
-    assert.isNull(Target.refuse("wss://example.com/", Target.publicOnly, ["wss:"]))
-    assert.strictEqual(
-      Target.refuse("ftp://example.com/", Target.publicOnly, ["https:", "wss:"]),
+    expect(Target.refuse("wss://example.com/", Target.publicOnly)).toBe("must begin with https://")
+    expect(Target.refuse("wss://example.com/", Target.publicOnly, ["wss:"])).toBeNull()
+    expect(Target.refuse("ftp://example.com/", Target.publicOnly, ["https:", "wss:"])).toBe(
       "must begin with https:// or wss://"
     )
   })
 
   it("gives the host as a connection wants it", () => {
     const literal = Target.parse("https://[2606:4700::1]:8443/a%20b?c#d", Target.publicOnly)
-    assert.deepStrictEqual(Result.getOrThrow(literal), {
+    expect(Result.getOrThrow(literal)).toStrictEqual({
       scheme: "https:",
       host: "2606:4700::1",
       port: 8443,
@@ -133,11 +132,11 @@ describe("what is refused of a URL without the network", () => {
       href: "https://[2606:4700::1]:8443/a%20b?c#d"
     })
     const named = Target.parse("https://Example.COM./", Target.publicOnly)
-    assert.deepInclude(Result.getOrThrow(named), { host: "example.com", port: 443, path: "/" })
+    expect(Result.getOrThrow(named)).toMatchObject({ host: "example.com", port: 443, path: "/" })
   })
 
   it.prop("never throws, and refuses nothing without a word", { url: Schema.String }, ({ url }) => {
     const text = Target.refuse(`https://${url}`, Target.publicOnly)
-    assert.isTrue(text === null || text.length > 0)
+    expect(text === null || text.length > 0).toBe(true)
   })
 })

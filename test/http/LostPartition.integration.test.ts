@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
@@ -68,12 +68,12 @@ const tenant = Effect.fnUntraced(function* (engine: Engine, partition: number, n
   const signedUp = yield* Effect.promise(() => TestServer.send(port, "POST", "/v1/signup", { key: null, body }))
   const { api_key_plaintext: key } = signedUp.json as { readonly api_key_plaintext: string }
   const order = { phone_numbers: [number], country_code: "US", number_type: "local" }
-  assert.strictEqual((yield* ask(key, "POST", "/v1/numbers/order", order)).status, 201)
+  expect((yield* ask(key, "POST", "/v1/numbers/order", order)).status).toBe(201)
   // Orders are finished by a job, and jobs are run in one partition only.
   yield* sql`UPDATE phone_number SET status = 'active' WHERE phone_number = ${number}`
   const place = (at: Engine) => at.ask(key, "POST", "/v1/calls", { from: number, to: neverAnswers })
   const placed = yield* place(engine)
-  assert.strictEqual(placed.status, 201, placed.text)
+  expect(placed.status, placed.text).toBe(201)
   const { id } = placed.json as { readonly id: string }
   const find = (at: Engine) => Effect.map(at.ask(key, "GET", `/v1/calls/${id}`), ({ json }) => json as Call)
   // From here on nothing happens by itself.
@@ -104,14 +104,14 @@ describe("A service that loses one of its partitions to another process", () => 
         const first = yield* start("first", [0, 1])
         const stays = yield* tenant(first, 0, "+12025550150")
         const goes = yield* tenant(first, 1, "+12025550151")
-        assert.strictEqual(yield* first.liveCalls, 2)
+        expect(yield* first.liveCalls).toBe(2)
 
         const second = yield* start("second", [1])
-        assert.deepInclude(yield* goes.find(second), { status: "failed", end_reason: "carrier_error" })
+        expect(yield* goes.find(second)).toMatchObject({ status: "failed", end_reason: "carrier_error" })
         // The first hears of it by what it tries to write: here a hangup, which must not be told that it was done.
         const refused = yield* goes.hangUp(first)
-        assert.isTrue(unavailable(refused), refused.text)
-        assert.strictEqual(yield* first.liveCalls, 1)
+        expect(unavailable(refused), refused.text).toBe(true)
+        expect(yield* first.liveCalls).toBe(1)
         for (const [method, path, body] of [
           ["POST", "/v1/calls", { from: "+12025550151", to: neverAnswers }],
           ["POST", "/v1/numbers/order", { phone_numbers: ["+12025550152"], country_code: "US", number_type: "local" }],
@@ -120,16 +120,16 @@ describe("A service that loses one of its partitions to another process", () => 
           ["GET", "/v1/quota", undefined]
         ] as const) {
           const answer = yield* goes.asks(first, method, path, body)
-          assert.isTrue(unavailable(answer), `${method} ${path}: ${answer.status} ${answer.text}`)
+          expect(unavailable(answer), `${method} ${path}: ${answer.status} ${answer.text}`).toBe(true)
         }
         // What is only read is read from the rows.
-        assert.deepInclude(yield* goes.find(first), { status: "failed", end_reason: "carrier_error" })
-        assert.strictEqual(yield* goes.place(second), 201)
+        expect(yield* goes.find(first)).toMatchObject({ status: "failed", end_reason: "carrier_error" })
+        expect(yield* goes.place(second)).toBe(201)
 
-        assert.deepInclude(yield* stays.find(first), { status: "ringing", end_reason: null })
-        assert.strictEqual((yield* stays.hangUp(first)).status, 200)
-        assert.strictEqual(yield* stays.place(first), 201)
-        assert.strictEqual(yield* second.liveCalls, 1)
+        expect(yield* stays.find(first)).toMatchObject({ status: "ringing", end_reason: null })
+        expect((yield* stays.hangUp(first)).status).toBe(200)
+        expect(yield* stays.place(first)).toBe(201)
+        expect(yield* second.liveCalls).toBe(1)
       }).pipe(Effect.scoped)
     )
   })

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { assert, layer } from "@effect/vitest"
+import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
 import * as Monotonic from "../../src/domain/Monotonic.ts"
 import * as ReceiptLookup from "../../src/idempotency/ReceiptLookup.ts"
@@ -28,15 +28,15 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Lookin
       url.port = String(proxy.port)
       const client = yield* Layer.build(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 4 }))
       const find = yield* Effect.provide(ReceiptLookup.make(300), client)
-      assert.deepStrictEqual(yield* find(slot("before")), Option.some(null))
+      expect(yield* find(slot("before"))).toStrictEqual(Option.some(null))
       proxy.swallowAnswers()
       const began = yield* Monotonic.now
-      assert.deepStrictEqual(yield* Effect.all([find(slot("one")), find(slot("two"))], { concurrency: 2 }), [
+      expect(yield* Effect.all([find(slot("one")), find(slot("two"))], { concurrency: 2 })).toStrictEqual([
         Option.none(),
         Option.none()
       ])
-      assert.deepStrictEqual(yield* find(slot("three")), Option.none())
-      assert.isBelow((yield* Monotonic.now) - began, 1_500)
+      expect(yield* find(slot("three"))).toStrictEqual(Option.none())
+      expect((yield* Monotonic.now) - began).toBeLessThan(1_500)
       proxy.cut()
     }).pipe(Effect.scoped)
   )

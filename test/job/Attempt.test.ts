@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Attempt from "../../src/job/Attempt.ts"
 
@@ -10,8 +10,8 @@ describe("What becomes of a row after an attempt", () => {
     "it goes when it is done, and comes back after its period when it recurs",
     { retry: Retry, attempt: count(1, 300), everyMs: count(1, 86_400_000) },
     ({ retry, attempt, everyMs }) => {
-      assert.deepStrictEqual(Attempt.after({ retry }, attempt, null), { to: "gone" })
-      assert.deepStrictEqual(Attempt.after({ retry, everyMs }, attempt, null), {
+      expect(Attempt.after({ retry }, attempt, null)).toStrictEqual({ to: "gone" })
+      expect(Attempt.after({ retry, everyMs }, attempt, null)).toStrictEqual({
         to: "due",
         inMs: everyMs,
         error: null
@@ -22,10 +22,10 @@ describe("What becomes of a row after an attempt", () => {
   it.prop("it is tried as often as it may be, and is then kept as failed", { retry: Retry }, ({ retry }) => {
     for (let attempt = 1; attempt < retry.attempts; attempt++) {
       const next = Attempt.after({ retry }, attempt, "no")
-      assert.strictEqual(next.to, "due")
+      expect(next.to).toBe("due")
     }
-    assert.deepStrictEqual(Attempt.after({ retry }, retry.attempts, "no"), { to: "failed", error: "no" })
-    assert.deepStrictEqual(Attempt.after({ retry }, retry.attempts + 5, "no"), { to: "failed", error: "no" })
+    expect(Attempt.after({ retry }, retry.attempts, "no")).toStrictEqual({ to: "failed", error: "no" })
+    expect(Attempt.after({ retry }, retry.attempts + 5, "no")).toStrictEqual({ to: "failed", error: "no" })
   })
 
   it.prop(
@@ -33,9 +33,9 @@ describe("What becomes of a row after an attempt", () => {
     { retry: Retry, attempt: count(1, 300) },
     ({ retry, attempt }) => {
       const [now, next] = [Attempt.delayMs(retry, attempt), Attempt.delayMs(retry, attempt + 1)]
-      assert.isAtMost(now, retry.maxMs)
-      assert.strictEqual(next, Math.min(retry.maxMs, 2 * now))
-      assert.strictEqual(Attempt.delayMs(retry, 1), Math.min(retry.maxMs, retry.firstMs))
+      expect(now).toBeLessThanOrEqual(retry.maxMs)
+      expect(next).toBe(Math.min(retry.maxMs, 2 * now))
+      expect(Attempt.delayMs(retry, 1)).toBe(Math.min(retry.maxMs, retry.firstMs))
     }
   )
 
@@ -44,13 +44,13 @@ describe("What becomes of a row after an attempt", () => {
     { retry: Retry, attempt: count(1, 300), everyMs: count(1, 86_400_000) },
     ({ retry, attempt, everyMs }) => {
       const next = Attempt.after({ retry, everyMs }, attempt, "no")
-      assert.strictEqual(next.to, "due")
-      if (next.to === "due") assert.isAtMost(next.inMs, everyMs)
+      expect(next.to).toBe("due")
+      if (next.to === "due") expect(next.inMs).toBeLessThanOrEqual(everyMs)
     }
   )
 
   it.prop("a lease outlasts the longest attempt", { timeoutMs: count(1, 3_600_000) }, ({ timeoutMs }) =>
-    assert.isAbove(Attempt.leaseMs({ timeoutMs }), timeoutMs)
+    expect(Attempt.leaseMs({ timeoutMs })).toBeGreaterThan(timeoutMs)
   )
 })
 
@@ -60,14 +60,14 @@ describe("The next look", () => {
     { inMs: count(-1_000_000, 1_000_000) },
     ({ inMs }) => {
       const wait = Attempt.lookInMs(inMs, false)
-      assert.isAtLeast(wait, 1_000)
-      assert.isAtMost(wait, 60_000)
-      if (inMs >= 1_000 && inMs <= 60_000) assert.strictEqual(wait, inMs)
+      expect(wait).toBeGreaterThanOrEqual(1_000)
+      expect(wait).toBeLessThanOrEqual(60_000)
+      if (inMs >= 1_000 && inMs <= 60_000) expect(wait).toBe(inMs)
     }
   )
-  it("is a minute away when there is nothing", () => assert.strictEqual(Attempt.lookInMs(null, false), 60_000))
+  it("is a minute away when there is nothing", () => expect(Attempt.lookInMs(null, false)).toBe(60_000))
   it("is a second away while a row is expected", () => {
-    assert.strictEqual(Attempt.lookInMs(null, true), 1_000)
-    assert.strictEqual(Attempt.lookInMs(50_000, true), 1_000)
+    expect(Attempt.lookInMs(null, true)).toBe(1_000)
+    expect(Attempt.lookInMs(50_000, true)).toBe(1_000)
   })
 })

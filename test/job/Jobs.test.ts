@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { randomUUID } from "node:crypto"
@@ -76,11 +76,10 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         yield* sql.withTransaction(jobs.put(row("a", tenantId)))
         yield* jobs.look
         yield* jobs.look
-        assert.deepStrictEqual(
-          done.map(({ attempt, key, tenantId }) => ({ attempt, key, tenantId })),
-          [{ key: "a", tenantId, attempt: 1 }]
-        )
-        assert.deepStrictEqual(yield* rows, [])
+        expect(done.map(({ attempt, key, tenantId }) => ({ attempt, key, tenantId }))).toStrictEqual([
+          { key: "a", tenantId, attempt: 1 }
+        ])
+        expect(yield* rows).toStrictEqual([])
       }).pipe(Effect.scoped)
     )
 
@@ -104,15 +103,12 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
           yield* Effect.forEach(tenants, ({ id, partition }) => jobs.put(row(`of ${partition}`, id)))
           yield* jobs.put(row("now", tenants[1]?.id ?? null))
           yield* jobs.runNow(kind, "now")
-          assert.deepStrictEqual(done, ["now"])
+          expect(done).toStrictEqual(["now"])
           yield* Effect.forkScoped(jobs.run)
           while (done.length < 4) yield* Effect.sleep("10 millis")
           yield* jobs.look
-          assert.deepStrictEqual(done.toSorted(), ["now", "of 0", "of 7", "test.sweep"])
-          assert.deepStrictEqual(
-            (yield* rows).map(({ key }) => key),
-            ["test.sweep"]
-          )
+          expect(done.toSorted()).toStrictEqual(["now", "of 0", "of 7", "test.sweep"])
+          expect((yield* rows).map(({ key }) => key)).toStrictEqual(["test.sweep"])
         }).pipe(Effect.scoped)
     )
 
@@ -130,28 +126,28 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         const attempt = (after: number) =>
           Effect.sync(() => clock.pass(after)).pipe(Effect.andThen(jobs.look), Effect.provide(Logger.layer([logger])))
         yield* attempt(0)
-        assert.deepStrictEqual(yield* rows, [{ key: "a", attempt: 1, due: 10, error: "no 1" }])
+        expect(yield* rows).toStrictEqual([{ key: "a", attempt: 1, due: 10, error: "no 1" }])
         yield* attempt(9)
-        assert.strictEqual((yield* rows)[0]?.attempt, 1)
+        expect((yield* rows)[0]?.attempt).toBe(1)
         yield* attempt(1)
-        assert.deepStrictEqual(yield* rows, [{ key: "a", attempt: 2, due: 25, error: "no 2" }])
+        expect(yield* rows).toStrictEqual([{ key: "a", attempt: 2, due: 25, error: "no 2" }])
         yield* attempt(15)
-        assert.deepStrictEqual(yield* rows, [{ key: "a", attempt: 3, due: 40, error: "no 2" }])
+        expect(yield* rows).toStrictEqual([{ key: "a", attempt: 3, due: 40, error: "no 2" }])
         yield* attempt(15)
-        assert.deepStrictEqual(yield* rows, [{ key: "a", attempt: 4, due: null, error: "no 2" }])
+        expect(yield* rows).toStrictEqual([{ key: "a", attempt: 4, due: null, error: "no 2" }])
         yield* attempt(1_000)
-        assert.deepStrictEqual(logged, [
+        expect(logged).toStrictEqual([
           `job ${kind} a failed and is tried again`,
           `job ${kind} a failed and is tried again`,
           `job ${kind} a has failed for good after 4 attempts`
         ])
-        assert.deepInclude((yield* jobs.standing)[0], { kind, failed: 1, due: 0, running: 0 })
-        assert.deepInclude((yield* jobs.failed(10))[0], { kind, key: "a", attempts: 4, error: "no 2" })
+        expect((yield* jobs.standing)[0]).toMatchObject({ kind, failed: 1, due: 0, running: 0 })
+        expect((yield* jobs.failed(10))[0]).toMatchObject({ kind, key: "a", attempts: 4, error: "no 2" })
         works = true
-        assert.isFalse(yield* jobs.revive(kind, "b"))
-        assert.isTrue(yield* jobs.revive(kind, "a"))
+        expect(yield* jobs.revive(kind, "b")).toBe(false)
+        expect(yield* jobs.revive(kind, "a")).toBe(true)
         yield* attempt(0)
-        assert.deepStrictEqual(yield* rows, [])
+        expect(yield* rows).toStrictEqual([])
       }).pipe(Effect.scoped)
     )
 
@@ -162,7 +158,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         jobs.declare(declared(() => Effect.never, { timeoutMs: 50 }))
         yield* jobs.put(row("a"))
         yield* jobs.look
-        assert.deepInclude((yield* rows)[0], { key: "a", attempt: 1, due: 10 })
+        expect((yield* rows)[0]).toMatchObject({ key: "a", attempt: 1, due: 10 })
       }).pipe(Effect.scoped)
     )
 
@@ -186,12 +182,12 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         yield* Deferred.await(began)
         const waiting = yield* Effect.forkChild(jobs.runNow(kind, "a"))
         yield* Effect.sleep("50 millis")
-        assert.isUndefined(waiting.pollUnsafe())
+        expect(waiting.pollUnsafe()).toBeUndefined()
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(waiting)
         yield* Fiber.join(looking)
-        assert.strictEqual(made, 1)
-        assert.deepStrictEqual(yield* rows, [])
+        expect(made).toBe(1)
+        expect(yield* rows).toStrictEqual([])
       }).pipe(Effect.scoped)
     )
   })
@@ -209,12 +205,12 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
           yield* Effect.sleep("300 millis")
           return runs
         }).pipe(Effect.scoped)
-        assert.strictEqual(yield* process, 1)
+        expect(yield* process).toBe(1)
         clock.pass(3_599)
-        assert.strictEqual(yield* process, 1)
+        expect(yield* process).toBe(1)
         clock.pass(1)
-        assert.strictEqual(yield* process, 2)
-        assert.deepStrictEqual(yield* rows, [{ key: "test.sweep", attempt: 0, due: 7_200, error: null }])
+        expect(yield* process).toBe(2)
+        expect(yield* rows).toStrictEqual([{ key: "test.sweep", attempt: 0, due: 7_200, error: null }])
       }).pipe(Effect.scoped)
     )
   })
@@ -246,10 +242,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
           concurrency: "unbounded"
         })
         while ((yield* rows).length > 0) yield* Effect.sleep("10 millis")
-        assert.deepStrictEqual(
-          [...made.values()].filter((times) => times !== 1),
-          []
-        )
+        expect([...made.values()].filter((times) => times !== 1)).toStrictEqual([])
       }).pipe(Effect.scoped)
     )
 
@@ -269,11 +262,11 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         yield* Deferred.await(began)
         clock.pass(3_600 + 29)
         yield* alive.look
-        assert.deepStrictEqual(attempts, [])
+        expect(attempts).toStrictEqual([])
         clock.pass(1)
         yield* alive.look
-        assert.deepStrictEqual(attempts, [2])
-        assert.deepStrictEqual(yield* rows, [])
+        expect(attempts).toStrictEqual([2])
+        expect(yield* rows).toStrictEqual([])
       }).pipe(Effect.scoped)
     )
 
@@ -286,7 +279,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         yield* sql`UPDATE job SET attempt = 4`
         clock.pass(1)
         yield* jobs.look
-        assert.deepInclude((yield* rows)[0], {
+        expect((yield* rows)[0]).toMatchObject({
           due: null,
           error: "its process ended, or its outcome could not be written"
         })
@@ -309,7 +302,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         // The attempt of the one who lost it ends: the row is not its own any more.
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(attempt)
-        assert.deepInclude((yield* rows)[0], { key: "a", attempt: 1 })
+        expect((yield* rows)[0]).toMatchObject({ key: "a", attempt: 1 })
 
         const attempts: Array<number> = []
         after.declare(
@@ -322,13 +315,13 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         )
         const running = yield* Effect.forkChild(after.run)
         while (attempts.length === 0) yield* Effect.sleep("10 millis")
-        assert.deepStrictEqual(attempts, [2])
+        expect(attempts).toStrictEqual([2])
 
         // Given back, the row is due: only the epoch keeps the one who lost it from claiming it.
         yield* Fiber.interrupt(running)
-        assert.deepInclude((yield* rows)[0], { key: "a", attempt: 1, due: 0 })
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(before.look)))
-        assert.strictEqual(lost, 1)
+        expect((yield* rows)[0]).toMatchObject({ key: "a", attempt: 1, due: 0 })
+        expect(Exit.isFailure(yield* Effect.exit(before.look))).toBe(true)
+        expect(lost).toBe(1)
       }).pipe(Effect.scoped)
     )
 
@@ -342,7 +335,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         const running = yield* Effect.forkChild(jobs.run)
         yield* Deferred.await(began)
         yield* Fiber.interrupt(running)
-        assert.deepStrictEqual(yield* rows, [{ key: "a", attempt: 0, due: 0, error: null }])
+        expect(yield* rows).toStrictEqual([{ key: "a", attempt: 0, due: 0, error: null }])
       }).pipe(Effect.scoped)
     )
   })
@@ -366,8 +359,8 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
           yield* jobs.look
           yield* jobs.look
           yield* jobs.look
-          assert.include(order.slice(3 * concurrency, 6 * concurrency), other)
-          assert.include(order.slice(3 * concurrency, 6 * concurrency), null)
+          expect(order.slice(3 * concurrency, 6 * concurrency)).toContain(other)
+          expect(order.slice(3 * concurrency, 6 * concurrency)).toContain(null)
         }).pipe(Effect.scoped)
       )
 
@@ -396,7 +389,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         yield* jobs.put(row("two", other))
         yield* Deferred.succeed(first, undefined)
         while (began.length < 6) yield* Effect.sleep("10 millis")
-        assert.deepStrictEqual(began.slice(4), [other, other])
+        expect(began.slice(4)).toStrictEqual([other, other])
       }).pipe(Effect.scoped)
     )
   })
@@ -441,12 +434,12 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("Jobs",
         proxy.cut()
         yield* Deferred.succeed(gate, undefined)
         yield* Effect.sleep("1500 millis")
-        assert.strictEqual((yield* rows).length, 1)
+        expect((yield* rows).length).toBe(1)
         proxy.restore()
         while ((yield* rows).length > 0) yield* Effect.sleep("50 millis")
         yield* jobs.put(row("b"))
         while ((yield* rows).length > 0) yield* Effect.sleep("50 millis")
-        assert.deepStrictEqual(made, ["a", "b"])
+        expect(made).toStrictEqual(["a", "b"])
       }).pipe(Effect.scoped)
     )
   })

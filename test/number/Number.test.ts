@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
@@ -58,15 +58,15 @@ describe("inventory (guide/numbers.md#the-inventory)", () => {
       Effect.gen(function* () {
         const numbers = yield* Numbers
         const found = yield* numbers.search(search)
-        assert.strictEqual(found.length, 50)
-        assert.deepInclude(found[0], {
+        expect(found.length).toBe(50)
+        expect(found[0]).toMatchObject({
           phone_number: "+12025550150",
           upfront_cost_cents: 100,
           monthly_cost_cents: 100,
           reservable: true
         })
         const entries = [entry("+12025550100", { countryCode: "US" })]
-        assert.strictEqual((yield* Effect.flip(numbers.importInventory(entries))).code, "invalid_request")
+        expect((yield* Effect.flip(numbers.importInventory(entries))).code).toBe("invalid_request")
       })
     )
 
@@ -84,7 +84,7 @@ describe("inventory (guide/numbers.md#the-inventory)", () => {
       { filter: { limit: 3 }, count: 3 }
     ])("finds $count with $filter", ({ count, filter }) =>
       Effect.gen(function* () {
-        assert.strictEqual((yield* (yield* Numbers).search({ ...search, ...filter })).length, count)
+        expect((yield* (yield* Numbers).search({ ...search, ...filter })).length).toBe(count)
       })
     )
 
@@ -92,12 +92,11 @@ describe("inventory (guide/numbers.md#the-inventory)", () => {
       Effect.gen(function* () {
         const numbers = yield* Numbers
         const { caller } = yield* Features.newTenant()
-        assert.strictEqual(
-          (yield* Effect.flip(numbers.search({ ...search, countryCode: "DE" }))).code,
+        expect((yield* Effect.flip(numbers.search({ ...search, countryCode: "DE" }))).code).toBe(
           "no_pricing_tier_configured"
         )
         const order = { ...us, countryCode: "DE", phoneNumbers: ["+4930123456"] }
-        assert.strictEqual((yield* Effect.flip(numbers.order(caller, order, null))).code, "no_pricing_tier_configured")
+        expect((yield* Effect.flip(numbers.order(caller, order, null))).code).toBe("no_pricing_tier_configured")
       })
     )
   })
@@ -110,7 +109,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         const numbers = yield* Numbers
         const { caller, id } = yield* Features.newTenant()
         yield* (yield* Accounts).overview(id)
-        assert.isNull(yield* numbers.byDialled("+12025550150"))
+        expect(yield* numbers.byDialled("+12025550150")).toBeNull()
         // Looked up all the while: what was seen before a change must not be what is remembered after it.
         const looking = yield* Effect.forkChild(Effect.forever(numbers.byDialled("+12025550150")))
         const { body, status } = yield* numbers.order(
@@ -119,33 +118,31 @@ describe("number orders (guide/numbers.md#ordering)", () => {
           null
         )
         const order = placed(body)
-        assert.strictEqual(status, 201)
-        assert.deepInclude(order, { status: "pending", upfront_cost_cents: 200, refunded_cents: 0, completed_at: null })
-        assert.strictEqual((yield* (yield* Billing).balance(id)).balance_cents, 300)
-        assert.strictEqual((yield* (yield* Accounts).overview(id)).tally.balanceCents, 300)
+        expect(status).toBe(201)
+        expect(order).toMatchObject({
+          status: "pending",
+          upfront_cost_cents: 200,
+          refunded_cents: 0,
+          completed_at: null
+        })
+        expect((yield* (yield* Billing).balance(id)).balance_cents).toBe(300)
+        expect((yield* (yield* Accounts).overview(id)).tally.balanceCents).toBe(300)
 
         const done = yield* finished(id, order.id)
         yield* Fiber.interrupt(looking)
-        assert.strictEqual(done.status, "completed")
-        assert.deepStrictEqual(
-          done.phone_numbers.map((n) => n.status),
-          ["active", "active"]
-        )
+        expect(done.status).toBe("completed")
+        expect(done.phone_numbers.map((n) => n.status)).toStrictEqual(["active", "active"])
         const owner = yield* numbers.byDialled("+12025550150")
-        assert.deepInclude(owner, { tenantId: id, status: "active", routeId: null })
-        assert.isTrue(yield* numbers.owned(id, "+12025550150"))
+        expect(owner).toMatchObject({ tenantId: id, status: "active", routeId: null })
+        expect(yield* numbers.owned(id, "+12025550150")).toBe(true)
         const number = yield* numbers.find(id, owner?.numberId ?? Ids.number(""))
-        assert.deepInclude(number, { status: "active", order_id: order.id, source: "order" })
-        assert.isAbove(
-          Date.parse(number.next_renewal_at ?? ""),
+        expect(number).toMatchObject({ status: "active", order_id: order.id, source: "order" })
+        expect(Date.parse(number.next_renewal_at ?? "")).toBeGreaterThan(
           Date.parse(number.activated_at ?? "") + 27 * 86_400_000
         )
         const events = yield* bodiesOf(order.id)
-        assert.deepStrictEqual(
-          events.map((event) => event.event_type),
-          ["number_order.completed"]
-        )
-        assert.deepInclude(events[0]?.data, { order_id: order.id, status: "completed", total_cents: 200 })
+        expect(events.map((event) => event.event_type)).toStrictEqual(["number_order.completed"])
+        expect(events[0]?.data).toMatchObject({ order_id: order.id, status: "completed", total_cents: 200 })
       })
     )
 
@@ -156,19 +153,18 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         const code = (phoneNumbers: ReadonlyArray<string>) =>
           Effect.map(Effect.flip(numbers.order(caller, { ...us, phoneNumbers }, null)), ({ code }) => code)
         yield* numbers.order(caller, { ...us, phoneNumbers: ["+12025550152"] }, null)
-        assert.strictEqual(yield* code(["+12025550153", "+12025550153"]), "unprocessable")
-        assert.strictEqual(yield* code(["+12025550153", "+12025550152"]), "order_invalid")
-        assert.strictEqual(yield* code(["+12025550153", "+12025550100"]), "order_invalid")
-        assert.strictEqual(yield* code(["+12025550153", "+15005550006"]), "order_invalid")
-        assert.strictEqual(
-          yield* code(["153", "154", "155", "156", "157"].map((n) => `+12025550${n}`)),
+        expect(yield* code(["+12025550153", "+12025550153"])).toBe("unprocessable")
+        expect(yield* code(["+12025550153", "+12025550152"])).toBe("order_invalid")
+        expect(yield* code(["+12025550153", "+12025550100"])).toBe("order_invalid")
+        expect(yield* code(["+12025550153", "+15005550006"])).toBe("order_invalid")
+        expect(yield* code(["153", "154", "155", "156", "157"].map((n) => `+12025550${n}`))).toBe(
           "insufficient_balance"
         )
         const route = { ...us, phoneNumbers: ["+12025550153"], routeId: Ids.route(`svc_route_${"0".repeat(32)}`) }
-        assert.strictEqual((yield* Effect.flip(numbers.order(caller, route, null))).code, "not_found")
-        assert.strictEqual((yield* (yield* Billing).balance(id)).balance_cents, 400)
-        assert.strictEqual((yield* numbers.orders(id, {}, { limit: 20, offset: 0 })).count, 1)
-        assert.isNull(yield* numbers.byDialled("+12025550153"))
+        expect((yield* Effect.flip(numbers.order(caller, route, null))).code).toBe("not_found")
+        expect((yield* (yield* Billing).balance(id)).balance_cents).toBe(400)
+        expect((yield* numbers.orders(id, {}, { limit: 20, offset: 0 })).count).toBe(1)
+        expect(yield* numbers.byDialled("+12025550153")).toBeNull()
       })
     )
 
@@ -184,7 +180,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         const attempts = yield* Effect.forEach(
           Array.from({ length: 72 }, (_, n) => n),
           (n) => {
-            const tenant = tenants[n % 6] ?? assert.fail("no tenant")
+            const tenant = tenants[n % 6] ?? expect.unreachable("no tenant")
             const at = Math.floor(n / 6)
             const pair = [`+9991000${100 + at}`, `+9991000${100 + ((at + 1) % 12)}`]
             const phoneNumbers = n % 2 === 0 ? pair : pair.toReversed()
@@ -195,15 +191,15 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         )
         const won = attempts.filter(({ result }) => result._tag === "Success")
         const sold = won.flatMap(({ phoneNumbers }) => phoneNumbers)
-        assert.strictEqual(new Set(sold).size, sold.length)
+        expect(new Set(sold).size).toBe(sold.length)
         for (const { result } of attempts)
-          if (result._tag === "Failure") assert.strictEqual(result.failure.code, "order_invalid")
+          if (result._tag === "Failure") expect(result.failure.code).toBe("order_invalid")
         for (const tenant of tenants) {
           const paid =
             won.filter((attempt) => attempt.tenant === tenant).flatMap(({ phoneNumbers }) => phoneNumbers).length * 10
-          assert.strictEqual((yield* billing.balance(tenant.id)).balance_cents, 500 - paid)
+          expect((yield* billing.balance(tenant.id)).balance_cents).toBe(500 - paid)
         }
-        assert.isTrue(yield* Features.ledgerAddsUp)
+        expect(yield* Features.ledgerAddsUp).toBe(true)
       })
     )
 
@@ -227,13 +223,10 @@ describe("number orders (guide/numbers.md#ordering)", () => {
                   ),
             { concurrency: 16 }
           )
-          assert.isTrue(yield* Features.ledgerAddsUp)
+          expect(yield* Features.ledgerAddsUp).toBe(true)
           const { results } = yield* billing.ledger(id, { type: "number_order" }, { limit: 100, offset: 0 })
-          for (const row of results) assert.isAtLeast(row.balance_after_cents, 0)
-          assert.strictEqual(
-            (yield* numbers.list(id, { countryCode: "XB" }, { limit: 100, offset: 0 })).count,
-            results.length
-          )
+          for (const row of results) expect(row.balance_after_cents).toBeGreaterThanOrEqual(0)
+          expect((yield* numbers.list(id, { countryCode: "XB" }, { limit: 100, offset: 0 })).count).toBe(results.length)
         })
     )
 
@@ -242,7 +235,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         const sql = yield* SqlClient.SqlClient
         const accounts = yield* Accounts
         const { id } = yield* Features.newTenant()
-        assert.strictEqual((yield* accounts.overview(id)).tally.balanceCents, 500)
+        expect((yield* accounts.overview(id)).tally.balanceCents).toBe(500)
         const orderId = Ids.order(`svc_order_${"b".repeat(32)}`)
         const debit = {
           tenantId: id,
@@ -260,7 +253,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         const jobs = yield* Jobs
         yield* jobs.put({ kind: "number_order.activation", key: orderId, tenantId: id })
         yield* jobs.look
-        assert.strictEqual((yield* accounts.overview(id)).tally.balanceCents, 400)
+        expect((yield* accounts.overview(id)).tally.balanceCents).toBe(400)
       })
     )
 
@@ -270,11 +263,11 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         const mine = yield* Features.newTenant()
         const other = yield* Features.newTenant()
         const order = placed((yield* numbers.order(mine.caller, { ...us, phoneNumbers: ["+12025550190"] }, null)).body)
-        assert.strictEqual((yield* Effect.flip(numbers.findOrder(other.id, order.id))).code, "not_found")
+        expect((yield* Effect.flip(numbers.findOrder(other.id, order.id))).code).toBe("not_found")
         const number = order.phone_numbers[0]?.id ?? Ids.number("")
-        assert.strictEqual((yield* Effect.flip(numbers.find(other.id, number))).code, "number_not_found")
-        assert.isFalse(yield* numbers.owned(other.id, "+12025550190"))
-        assert.strictEqual((yield* numbers.list(other.id, {}, { limit: 20, offset: 0 })).count, 0)
+        expect((yield* Effect.flip(numbers.find(other.id, number))).code).toBe("number_not_found")
+        expect(yield* numbers.owned(other.id, "+12025550190")).toBe(false)
+        expect((yield* numbers.list(other.id, {}, { limit: 20, offset: 0 })).count).toBe(0)
       })
     )
   })
@@ -311,22 +304,16 @@ describe("orders that a crash left pending", () => {
           return id
         }).pipe(Effect.provide(started))
         const order = yield* finished(id, orderId).pipe(Effect.provide(Jobs.runner.pipe(Layer.provideMerge(started))))
-        assert.deepInclude(order, { status: "partial", refunded_cents: 50 })
-        assert.deepStrictEqual(
-          order.phone_numbers.map((n) => [n.status, n.failure_reason]),
-          [
-            ["active", null],
-            ["failed", "not_available"]
-          ]
-        )
+        expect(order).toMatchObject({ status: "partial", refunded_cents: 50 })
+        expect(order.phone_numbers.map((n) => [n.status, n.failure_reason])).toStrictEqual([
+          ["active", null],
+          ["failed", "not_available"]
+        ])
         const events = yield* bodiesOf(orderId)
-        assert.deepStrictEqual(
-          events.map((event) => event.event_type),
-          ["number_order.completed", "number_order.failed"]
-        )
-        assert.deepInclude(events[0]?.data, { total_cents: 100 })
-        assert.deepInclude(events[1]?.data, { failure_reason: "not_available", refunded_cents: 50 })
-        assert.isTrue(yield* Features.ledgerAddsUp)
+        expect(events.map((event) => event.event_type)).toStrictEqual(["number_order.completed", "number_order.failed"])
+        expect(events[0]?.data).toMatchObject({ total_cents: 100 })
+        expect(events[1]?.data).toMatchObject({ failure_reason: "not_available", refunded_cents: 50 })
+        expect(yield* Features.ledgerAddsUp).toBe(true)
       })
     )
   })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { isSettled, machineVersion } from "../../src/call/CallMachine.ts"
 import { stateVersion } from "../../src/call/CallState.ts"
 import * as Id from "../../src/domain/Id.ts"
@@ -64,24 +64,25 @@ describe("the timeline of a call", () => {
   it("agrees with what is stored, and tells each input with its state, commands and events", () => {
     const { entity, events, inputs } = stored(scene())
     const timeline = CallTimeline.make(entity, inputs, events, [])
-    assert.deepStrictEqual(timeline.differences, [])
-    assert.isTrue(timeline.agrees)
-    assert.deepStrictEqual(
-      timeline.steps.map(({ eventSequences, state }) => [state?.status, ...eventSequences]),
-      [["initiated", 1], ["ringing", 2], ["answered", 3], ["answered"], ["answered", 4], ["ended", 5, 6]]
-    )
-    assert.deepStrictEqual(
-      timeline.steps[0]?.commands.map(({ type }) => type),
-      ["dial"]
-    )
+    expect(timeline.differences).toStrictEqual([])
+    expect(timeline.agrees).toBe(true)
+    expect(timeline.steps.map(({ eventSequences, state }) => [state?.status, ...eventSequences])).toStrictEqual([
+      ["initiated", 1],
+      ["ringing", 2],
+      ["answered", 3],
+      ["answered"],
+      ["answered", 4],
+      ["ended", 5, 6]
+    ])
+    expect(timeline.steps[0]?.commands.map(({ type }) => type)).toStrictEqual(["dial"])
   })
 
   it("leaves out what was committed after the state was read", () => {
     const now = stored(scene())
     const before = stored({ ...scene(), state: CallSample.start(CallSample.place(), 1_000_000).state })
     const timeline = CallTimeline.make(before.entity, now.inputs, now.events, [])
-    assert.deepStrictEqual(timeline.differences, [])
-    assert.strictEqual(timeline.steps.length, 1)
+    expect(timeline.differences).toStrictEqual([])
+    expect(timeline.steps.length).toBe(1)
   })
 
   it("names every place where the replay is not what is stored", () => {
@@ -91,15 +92,12 @@ describe("the timeline of a call", () => {
       event.sequence === 4 ? { ...event, body: event.body.replace('"digit":"7"', '"digit":"8"') } : event
     )
     const timeline = CallTimeline.make({ ...entity, state }, inputs, forged, [])
-    assert.isFalse(timeline.agrees)
-    assert.deepStrictEqual(
-      timeline.differences.map(({ path, replayed, stored: there }) => [path, replayed, there]),
-      [
-        ["status", "ended", "failed"],
-        ["costCents", 1, 99],
-        ["event 4.data.digit", "7", "8"]
-      ]
-    )
+    expect(timeline.agrees).toBe(false)
+    expect(timeline.differences.map(({ path, replayed, stored: there }) => [path, replayed, there])).toStrictEqual([
+      ["status", "ended", "failed"],
+      ["costCents", 1, 99],
+      ["event 4.data.digit", "7", "8"]
+    ])
   })
 
   it("says which input is missing, and which the machine does not take again", () => {
@@ -111,17 +109,17 @@ describe("the timeline of a call", () => {
       []
     )
     const paths = timeline.differences.map(({ path, replayed }) => `${path}: ${JSON.stringify(replayed)}`)
-    assert.include(paths, 'input 3: "missing from the journal"')
-    assert.include(paths, 'input 4: "the machine answers rejected this time"')
+    expect(paths).toContain('input 3: "missing from the journal"')
+    expect(paths).toContain('input 4: "the machine answers rejected this time"')
   })
 
   it("goes on behind an input that makes the machine throw", () => {
     const { entity, events, inputs } = stored(scene())
     const broken = inputs.map((input) => (input.seq === 2 ? { ...input, input: { type: "carrier" } } : input))
     const timeline = CallTimeline.make(entity, broken, events, [])
-    assert.isFalse(timeline.agrees)
-    assert.strictEqual(timeline.steps.length, inputs.length)
-    assert.match(timeline.steps[1]?.fault ?? "", /^the machine throws/)
+    expect(timeline.agrees).toBe(false)
+    expect(timeline.steps.length).toBe(inputs.length)
+    expect(timeline.steps[1]?.fault ?? "").toMatch(/^the machine throws/)
   })
 
   it("reads as a timeline", () => {
@@ -148,15 +146,14 @@ describe("the timeline of a call", () => {
       "              $  charge 1 cents",
       "Replaying the journal gives the stored state and events."
     ])
-      assert.include(text.split("\n"), line)
+      expect(text.split("\n")).toContain(line)
   })
 
   it("cries out in the text when the replay differs", () => {
     const { entity, events, inputs } = stored(scene())
     const state = { ...(entity.state as object), status: "failed" } as Json
     const text = CallTimelineText.render(CallTimeline.make({ ...entity, state }, inputs, events, []), { states: true })
-    assert.include(
-      text,
+    expect(text).toContain(
       "!! REPLAYING THE JOURNAL DOES NOT GIVE WHAT IS STORED:\n!! status: replayed ended, stored failed"
     )
   })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import * as Csv from "../../src/operator/Csv.ts"
 
@@ -52,14 +52,14 @@ describe("CSV, RFC 4180", () => {
     ["skips a byte order mark", "\ufeffa,b", [[1, "a", "b"]]],
     ["finds no record in an empty text", "", []]
   ] as const)
-    it(title, () => assert.deepStrictEqual(rows(text), Result.succeed(expected.map((row) => [...row]))))
+    it(title, () => expect(rows(text)).toStrictEqual(Result.succeed(expected.map((row) => [...row]))))
 
   for (const [title, text, message] of [
     ["refuses a quote that is never closed", 'a\n"b', "line 2: a quoted cell is not closed"],
     ["refuses a quote inside an unquoted cell", 'a\nb"c', "line 2: a cell with a quote in it must be quoted"],
     ["refuses text behind a closing quote", '"a"b', "line 1: text behind the closing quote of a cell"]
   ] as const)
-    it(title, () => assert.deepStrictEqual(rows(text), Result.fail(message)))
+    it(title, () => expect(rows(text)).toStrictEqual(Result.fail(message)))
 
   const cell = (text: string) => `"${text.replaceAll('"', '""')}"`
   it.prop(
@@ -70,7 +70,7 @@ describe("CSV, RFC 4180", () => {
       const records = table.filter((record) => record.length > 1 || record[0].trim() !== "")
       const text = records.map((record) => record.map(cell).join(",")).join("\r\n")
       const parsed = Result.map(Csv.parse(text), (all) => all.map(({ cells }) => cells))
-      assert.deepStrictEqual(parsed, Result.succeed(records.map((record) => [...record])))
+      expect(parsed).toStrictEqual(Result.succeed(records.map((record) => [...record])))
     }
   )
 

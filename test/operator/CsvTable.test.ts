@@ -1,12 +1,13 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as NumberCsvTable from "../../src/operator/NumberCsvTable.ts"
 import * as RateCsvTable from "../../src/operator/RateCsvTable.ts"
 
 describe("rate deck as CSV", () => {
   it("reads directions, prefixes with and without +, and the empty prefix", () =>
-    assert.deepStrictEqual(
-      RateCsvTable.read("direction,prefix,micro_usd_per_minute\noutbound,+44,9000\noutbound,,10000\ninbound,1,0\n"),
+    expect(
+      RateCsvTable.read("direction,prefix,micro_usd_per_minute\noutbound,+44,9000\noutbound,,10000\ninbound,1,0\n")
+    ).toStrictEqual(
       Result.succeed([
         { direction: "outbound" as const, prefix: "44", microUsdPerMinute: 9000 },
         { direction: "outbound" as const, prefix: "", microUsdPerMinute: 10_000 },
@@ -42,16 +43,17 @@ describe("rate deck as CSV", () => {
       'line 3: outbound prefix "1" stands on line 2 already'
     ]
   ] as const)
-    it(`refuses ${title}, naming the line`, () => assert.deepStrictEqual(RateCsvTable.read(text), Result.fail(message)))
+    it(`refuses ${title}, naming the line`, () => expect(RateCsvTable.read(text)).toStrictEqual(Result.fail(message)))
 })
 
 describe("inventory as CSV", () => {
   it("reads columns in any order; what is left out is null, and features are voice", () =>
-    assert.deepStrictEqual(
+    expect(
       NumberCsvTable.read(
         "monthly_cost_cents,phone_number,country_code,number_type,upfront_cost_cents,locality\n" +
           '100,+12025550160,us,local,0,"Washington, D.C."\n'
-      ),
+      )
+    ).toStrictEqual(
       Result.succeed([
         {
           phoneNumber: "+12025550160",
@@ -73,8 +75,7 @@ describe("inventory as CSV", () => {
       "phone_number,country_code,number_type,features,upfront_cost_cents,monthly_cost_cents\n" +
         '+12025550160,US,toll_free,"voice, sms;fax",0,100'
     )
-    assert.deepStrictEqual(
-      Result.map(read, (all) => all.map(({ features }) => features)),
+    expect(Result.map(read, (all) => all.map(({ features }) => features))).toStrictEqual(
       Result.succeed([["voice", "sms", "fax"]])
     )
   })
@@ -100,5 +101,5 @@ describe("inventory as CSV", () => {
     ]
   ] as const)
     it(`refuses ${title}, naming the line`, () =>
-      assert.deepStrictEqual(NumberCsvTable.read(`${header}\n${record}`), Result.fail(`line 2: ${message}`)))
+      expect(NumberCsvTable.read(`${header}\n${record}`)).toStrictEqual(Result.fail(`line 2: ${message}`)))
 })

@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { expect, layer } from "@effect/vitest"
 import { readFile, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Clock, Effect, Exit, Layer } from "effect"
@@ -65,16 +65,16 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
   (it) => {
     it.effect("says that the process lives", () =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* get("/healthz"), { status: 200, text: '{"status":"ok"}' })
+        expect(yield* get("/healthz")).toStrictEqual({ status: 200, text: '{"status":"ok"}' })
       })
     )
 
     it.effect("is ready, until something stands in the way, which it names", () =>
       Effect.gen(function* () {
         const { reasons } = yield* Recorded
-        assert.deepStrictEqual(yield* get("/readyz"), { status: 200, text: '{"ready":true,"reasons":[]}' })
+        expect(yield* get("/readyz")).toStrictEqual({ status: 200, text: '{"ready":true,"reasons":[]}' })
         reasons.push("draining")
-        assert.deepStrictEqual(yield* get("/readyz"), { status: 503, text: '{"ready":false,"reasons":["draining"]}' })
+        expect(yield* get("/readyz")).toStrictEqual({ status: 503, text: '{"ready":false,"reasons":["draining"]}' })
         reasons.pop()
       })
     )
@@ -82,7 +82,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
     it.effect("shows metrics that Prometheus reads", () =>
       Effect.gen(function* () {
         const { status, text } = yield* get("/metrics")
-        assert.strictEqual(status, 200)
+        expect(status).toBe(200)
         for (const line of [
           "# TYPE calls_live gauge",
           "calls_live 0",
@@ -91,13 +91,13 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           `jobs_failed{kind="number_order.activation"} 0`,
           "journal_unavailable_seconds 0"
         ])
-          assert.include(text.split("\n"), line)
+          expect(text.split("\n")).toContain(line)
         for (const name of [
           "process_resident_memory_bytes",
           "nodejs_eventloop_lag_p99_seconds",
           "process_cpu_seconds_total"
         ])
-          assert.match(text, new RegExp(`^${name} [0-9.e+-]+$`, "m"))
+          expect(text).toMatch(new RegExp(`^${name} [0-9.e+-]+$`, "m"))
       })
     )
 
@@ -109,11 +109,11 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           VALUES ('number_order.activation', 'svc_order_1', 0, gen_random_uuid(), 100, 'no luck', now(), now())`
         const kind = "number_order.activation"
         const counted = (yield* operator("job", "list")).stdout.split("\n").find((line) => line.startsWith(kind))
-        assert.match(counted ?? "", /^number_order\.activation +0 +0 +1 +0$/)
-        assert.match((yield* operator("job", "failed")).stdout, /svc_order_1 .* 100 .* no luck/)
-        assert.strictEqual((yield* operator("job", "retry", kind, "svc_order_1")).code, 0)
-        assert.strictEqual((yield* operator("job", "failed")).stdout.trim(), "none")
-        assert.strictEqual((yield* operator("job", "retry", kind, "svc_order_1")).code, 1)
+        expect(counted ?? "").toMatch(/^number_order\.activation +0 +0 +1 +0$/)
+        expect((yield* operator("job", "failed")).stdout).toMatch(/svc_order_1 .* 100 .* no luck/)
+        expect((yield* operator("job", "retry", kind, "svc_order_1")).code).toBe(0)
+        expect((yield* operator("job", "failed")).stdout.trim()).toBe("none")
+        expect((yield* operator("job", "retry", kind, "svc_order_1")).code).toBe(1)
         yield* sql`DELETE FROM job`
       })
     )
@@ -122,12 +122,12 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
       Effect.gen(function* () {
         const { tokenFile } = yield* Recorded
         const { port } = yield* OperatorServer
-        assert.strictEqual((yield* Effect.promise(() => stat(tokenFile))).mode & 0o777, 0o600)
+        expect((yield* Effect.promise(() => stat(tokenFile))).mode & 0o777).toBe(0o600)
         for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: "" }]) {
           const response = yield* Effect.promise(() =>
             fetch(`http://127.0.0.1:${port}/operator/tenant/list`, { method: "POST", headers, body: "{}" })
           )
-          assert.strictEqual(response.status, 401)
+          expect(response.status).toBe(401)
         }
         const outcome = yield* Effect.promise(() =>
           run(["tenant", "list"], {
@@ -135,17 +135,17 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
             OPERATOR_TOKEN: "x"
           })
         )
-        assert.deepStrictEqual(
-          [outcome.code, outcome.stderr],
-          [1, "the operator's token is missing or wrong (invalid_credentials)"]
-        )
+        expect([outcome.code, outcome.stderr]).toStrictEqual([
+          1,
+          "the operator's token is missing or wrong (invalid_credentials)"
+        ])
       })
     )
 
     it.effect("has an operation behind every command, and a command for every operation", () =>
       Effect.gen(function* () {
         const offered = (yield* Operations.make).map(({ name }) => name)
-        assert.deepStrictEqual(commands.map(({ operation }) => operation).sort(), offered.sort())
+        expect(commands.map(({ operation }) => operation).sort()).toStrictEqual(offered.sort())
       })
     )
 
@@ -163,10 +163,10 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
             })
             return `${response.status} ${((await response.json()) as { error: { code: string } }).error.code}`
           })
-        assert.strictEqual(yield* post("tenant/list", '{"x":1}'), "400 invalid_request")
-        assert.strictEqual(yield* post("tenant/list", "{"), "400 invalid_request")
-        assert.strictEqual(yield* post("rates/import", `{"csv":"${"x".repeat(33 * 2 ** 20)}"}`), "400 invalid_request")
-        assert.strictEqual(yield* post("tenant/fire", "{}"), "404 not_found")
+        expect(yield* post("tenant/list", '{"x":1}')).toBe("400 invalid_request")
+        expect(yield* post("tenant/list", "{")).toBe("400 invalid_request")
+        expect(yield* post("rates/import", `{"csv":"${"x".repeat(33 * 2 ** 20)}"}`)).toBe("400 invalid_request")
+        expect(yield* post("tenant/fire", "{}")).toBe("404 not_found")
       })
     )
 
@@ -177,9 +177,8 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const exit = yield* Effect.exit(
           Effect.scoped(Layer.build(OperatorServer.layer({ port, tokenFile, ready: () => [] })))
         )
-        assert.isTrue(Exit.isFailure(exit))
-        assert.include(
-          String(Exit.isFailure(exit) ? exit.cause : ""),
+        expect(Exit.isFailure(exit)).toBe(true)
+        expect(String(Exit.isFailure(exit) ? exit.cause : "")).toContain(
           `OPERATOR_PORT ${port} cannot be used: another program`
         )
       })
@@ -191,20 +190,20 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const given = jsonOf(
           yield* operator("tenant", "credit", "credit", "--cents", "250", "--reason", "goodwill", "--json")
         )
-        assert.deepInclude(given["balance"], { balance_cents: 750 })
+        expect(given["balance"]).toMatchObject({ balance_cents: 750 })
         const taken = jsonOf(yield* operator("tenant", "credit", id, "--cents", "-50", "--reason", "mistake", "--json"))
-        assert.deepInclude(taken["balance"], { balance_cents: 700 })
+        expect(taken["balance"]).toMatchObject({ balance_cents: 700 })
         const sql = yield* SqlClient.SqlClient
         const ledger = yield* sql`SELECT amount_cents::int AS amount, type, description FROM ledger
         WHERE tenant_id = ${id} ORDER BY ordinal`
-        assert.deepStrictEqual(ledger, [
+        expect(ledger).toStrictEqual([
           { amount: 500, type: "adjustment", description: "Trial credit" },
           { amount: 250, type: "adjustment", description: "goodwill" },
           { amount: -50, type: "adjustment", description: "mistake" }
         ])
-        assert.deepStrictEqual(yield* audits(id), ["balance.adjusted", "balance.adjusted"])
+        expect(yield* audits(id)).toStrictEqual(["balance.adjusted", "balance.adjusted"])
         const refused = yield* operator("tenant", "credit", "nobody", "--cents", "1", "--reason", "x")
-        assert.deepStrictEqual([refused.code, refused.stderr], [1, "no such tenant (not_found)"])
+        expect([refused.code, refused.stderr]).toStrictEqual([1, "no such tenant (not_found)"])
       })
     )
 
@@ -214,15 +213,15 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const set = (...args: ReadonlyArray<string>) =>
           Effect.map(operator("tenant", "quota", "quota", ...args, "--json"), (outcome) => jsonOf(outcome))
         const all = yield* set("--daily", "none", "--concurrent", "50", "--forwarding", "on", "--credit-limit", "1000")
-        assert.deepStrictEqual(all["quota"], {
+        expect(all["quota"]).toStrictEqual({
           daily_spend_cap_cents: null,
           monthly_spend_cap_cents: 100_000,
           concurrent_call_limit: 50,
           allow_caller_id_forwarding: true
         })
-        assert.deepInclude(all["balance"], { credit_limit_cents: 1000 })
+        expect(all["balance"]).toMatchObject({ credit_limit_cents: 1000 })
         const one = yield* set("--daily", "100")
-        assert.deepInclude(one["quota"], { daily_spend_cap_cents: 100, concurrent_call_limit: 50 })
+        expect(one["quota"]).toMatchObject({ daily_spend_cap_cents: 100, concurrent_call_limit: 50 })
       })
     )
 
@@ -238,26 +237,26 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
             const { status, suspension_reason } = jsonOf(outcome)
             return [status, suspension_reason]
           })
-        assert.deepStrictEqual(yield* status("suspend", "status", "--reason", "fraud_review"), [
+        expect(yield* status("suspend", "status", "--reason", "fraud_review")).toStrictEqual([
           "suspended",
           "fraud_review"
         ])
-        assert.deepStrictEqual(sent(), ["dial"])
-        assert.deepStrictEqual(yield* status("reactivate", "status"), ["active", null])
-        assert.deepStrictEqual(yield* status("close", "status"), ["closed", null])
+        expect(sent()).toStrictEqual(["dial"])
+        expect(yield* status("reactivate", "status")).toStrictEqual(["active", null])
+        expect(yield* status("close", "status")).toStrictEqual(["closed", null])
         const late = yield* operator("tenant", "reactivate", "status")
-        assert.deepStrictEqual([late.code, late.stderr], [1, "the tenant is closed (conflict)"])
-        assert.deepStrictEqual(sent(), ["dial", "hangup"])
+        expect([late.code, late.stderr]).toStrictEqual([1, "the tenant is closed (conflict)"])
+        expect(sent()).toStrictEqual(["dial", "hangup"])
         const { end_initiator, end_reason, status: ended } = yield* (yield* Calls).find(id, call.id)
-        assert.deepStrictEqual([ended, end_reason, end_initiator], ["failed", "tenant_suspended", "system"])
-        assert.deepStrictEqual(yield* audits(id), [
+        expect([ended, end_reason, end_initiator]).toStrictEqual(["failed", "tenant_suspended", "system"])
+        expect(yield* audits(id)).toStrictEqual([
           "quota.updated",
           "tenant.suspended",
           "tenant.reactivated",
           "tenant.closed"
         ])
         const list = yield* operator("tenant", "list")
-        assert.match(list.stdout, new RegExp(`${id} +status +closed`))
+        expect(list.stdout).toMatch(new RegExp(`${id} +status +closed`))
       })
     )
 
@@ -279,11 +278,11 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           "hush",
           "--default"
         )
-        assert.strictEqual(added.code, 0, added.stderr)
+        expect(added.code, added.stderr).toBe(0)
         const listed = yield* operator("route", "list", "--tenant", "routes", "--json")
-        assert.notInclude(listed.stdout + added.stdout, "hush")
+        expect(listed.stdout + added.stdout).not.toContain("hush")
         const rows = jsonOf(listed)["results"] as ReadonlyArray<Record<string, unknown>>
-        assert.deepStrictEqual(
+        expect(
           rows.map((row) => [
             row["adapter"],
             row["host"],
@@ -291,18 +290,17 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
             row["username"],
             row["has_password"],
             row["is_default"]
-          ]),
-          [
-            ["simulator", null, null, null, false, false],
-            ["sip", "192.0.2.7", 5060, "u", true, true]
-          ]
-        )
-        assert.deepStrictEqual(yield* audits(id), ["connection.created"])
+          ])
+        ).toStrictEqual([
+          ["simulator", null, null, null, false, false],
+          ["sip", "192.0.2.7", 5060, "u", true, true]
+        ])
+        expect(yield* audits(id)).toStrictEqual(["connection.created"])
         const wrong = yield* operator("route", "add", "--tenant", "routes", "--name", "T", "--host", "a b")
-        assert.deepStrictEqual(
-          [wrong.code, wrong.stderr],
-          [1, 'host must be an IP address or a DNS name, not "a b" (invalid_request)']
-        )
+        expect([wrong.code, wrong.stderr]).toStrictEqual([
+          1,
+          'host must be an IP address or a DNS name, not "a b" (invalid_request)'
+        ])
       })
     )
 
@@ -315,20 +313,17 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
             operator("rates", "import", join(dataDir, name))
           )
         const header = "direction,prefix,micro_usd_per_minute\n"
-        assert.strictEqual((yield* load("good.csv", `${header}outbound,+44,9000\ninbound,,5\n`)).stdout, "rates: 2")
+        expect((yield* load("good.csv", `${header}outbound,+44,9000\ninbound,,5\n`)).stdout).toBe("rates: 2")
         const bad = yield* load("bad.csv", `${header}outbound,1,1\noutbound,1x,1\n`)
-        assert.deepStrictEqual(
-          [bad.code, bad.stderr],
-          [1, 'line 3: prefix must be at most 15 digits, not "1x" (invalid_request)']
-        )
+        expect([bad.code, bad.stderr]).toStrictEqual([
+          1,
+          'line 3: prefix must be at most 15 digits, not "1x" (invalid_request)'
+        ])
         const listed = jsonOf(yield* operator("rates", "list", "--json"))["results"] as ReadonlyArray<unknown>
-        assert.sameDeepMembers(
-          [...listed],
-          [
-            { direction: "outbound", prefix: "44", micro_usd_per_minute: 9000 },
-            { direction: "inbound", prefix: "", micro_usd_per_minute: 5 }
-          ]
-        )
+        expect([...listed]).to.have.deep.members([
+          { direction: "outbound", prefix: "44", micro_usd_per_minute: 9000 },
+          { direction: "inbound", prefix: "", micro_usd_per_minute: 5 }
+        ])
       })
     )
 
@@ -343,16 +338,16 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           )
         const header = "phone_number,country_code,number_type,locality,upfront_cost_cents,monthly_cost_cents\r\n"
         const bad = yield* load(`${header}+442079460001,GB,local,London,0,50\r\n442079460002,GB,local,London,0,50\r\n`)
-        assert.deepStrictEqual(
-          [bad.code, bad.stderr],
-          [1, 'line 3: phone_number must be E.164 (+ and 6 to 15 digits), not "442079460002" (invalid_request)']
-        )
+        expect([bad.code, bad.stderr]).toStrictEqual([
+          1,
+          'line 3: phone_number must be E.164 (+ and 6 to 15 digits), not "442079460002" (invalid_request)'
+        ])
         const inGreatBritain = sql`
         SELECT phone_number, locality FROM inventory WHERE country_code = 'GB' ORDER BY 1`
-        assert.deepStrictEqual(yield* inGreatBritain, [])
+        expect(yield* inGreatBritain).toStrictEqual([])
         const good = yield* load(`${header}+442079460001,GB,local,"London, City",0,50\r\n`)
-        assert.deepStrictEqual([good.code, good.stdout], [0, "numbers: 1"])
-        assert.deepStrictEqual(yield* inGreatBritain, [{ phone_number: "+442079460001", locality: "London, City" }])
+        expect([good.code, good.stdout]).toStrictEqual([0, "numbers: 1"])
+        expect(yield* inGreatBritain).toStrictEqual([{ phone_number: "+442079460001", locality: "London, City" }])
       })
     )
 
@@ -362,14 +357,14 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const rule = (...args: ReadonlyArray<string>) => Effect.map(operator("destinations", ...args, "--json"), jsonOf)
         const everywhere = yield* rule("block-country", "kp")
         const mine = yield* rule("block-prefix", "+1900", "--tenant", "rules")
-        assert.deepInclude(everywhere, { kind: "country_block", value: "KP", tenant_id: null })
-        assert.deepInclude(mine, { kind: "prefix_block", value: "+1900", tenant_id: id })
+        expect(everywhere).toMatchObject({ kind: "country_block", value: "KP", tenant_id: null })
+        expect(mine).toMatchObject({ kind: "prefix_block", value: "+1900", tenant_id: id })
         // Twice is once.
-        assert.strictEqual((yield* rule("block-prefix", "+1900", "--tenant", id))["id"], mine["id"])
-        assert.lengthOf((yield* rule("list", "--tenant", "rules"))["results"] as ReadonlyArray<unknown>, 2)
+        expect((yield* rule("block-prefix", "+1900", "--tenant", id))["id"]).toBe(mine["id"])
+        expect((yield* rule("list", "--tenant", "rules"))["results"] as ReadonlyArray<unknown>).toHaveLength(2)
         yield* rule("remove", String(mine["id"]))
-        assert.lengthOf((yield* rule("list"))["results"] as ReadonlyArray<unknown>, 1)
-        assert.deepStrictEqual(yield* audits(id), ["destination_rule.added", "destination_rule.removed"])
+        expect((yield* rule("list"))["results"] as ReadonlyArray<unknown>).toHaveLength(1)
+        expect(yield* audits(id)).toStrictEqual(["destination_rule.added", "destination_rule.removed"])
       })
     )
 
@@ -377,10 +372,10 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
       Effect.gen(function* () {
         const { inbound } = yield* Recorded
         const taken = yield* operator("simulate-inbound", "--from", "+12025550100", "--to", "+12025550150")
-        assert.deepStrictEqual([taken.code, taken.stdout], [0, "admitted: true\ncall_id: svc_call_1"])
+        expect([taken.code, taken.stdout]).toStrictEqual([0, "admitted: true\ncall_id: svc_call_1"])
         const refused = yield* operator("simulate-inbound", "--from", "+12025550100", "--to", "+12025550199")
-        assert.deepStrictEqual([refused.code, refused.stdout], [1, "admitted: false\ncause: not_found"])
-        assert.lengthOf(inbound, 2)
+        expect([refused.code, refused.stdout]).toStrictEqual([1, "admitted: false\ncause: not_found"])
+        expect(inbound).toHaveLength(2)
       })
     )
 
@@ -394,7 +389,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         yield* call.tell({ type: "media", event: { type: "dtmf", digit: "7", at: 0 } })
         yield* call.tell({ type: "ended", cause: "hangup", sipStatus: null, by: "far" })
         const shown = yield* operator("call", "show", call.id)
-        assert.strictEqual(shown.code, 0, shown.stdout + shown.stderr)
+        expect(shown.code, shown.stdout + shown.stderr).toBe(0)
         for (const part of [
           "#1  place",
           "-> dial",
@@ -402,16 +397,16 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           "#5  carrier media dtmf digit=7",
           "$  charge 1 cents"
         ])
-          assert.include(shown.stdout, part)
-        assert.include(shown.stdout, "Replaying the journal gives the stored state and events.")
+          expect(shown.stdout).toContain(part)
+        expect(shown.stdout).toContain("Replaying the journal gives the stored state and events.")
         const listed = yield* operator("call", "list", "--tenant", "timeline", "--status", "ended")
-        assert.match(listed.stdout, new RegExp(`${call.id} +outbound .* ended +normal_clearing`))
+        expect(listed.stdout).toMatch(new RegExp(`${call.id} +outbound .* ended +normal_clearing`))
         yield* sql`UPDATE entity SET state = jsonb_set(state, '{costCents}', '77') WHERE id = ${call.id}`
         const forged = yield* operator("call", "show", call.id)
-        assert.strictEqual(forged.code, 1)
-        assert.include(forged.stdout, "!! costCents: replayed 1, stored 77")
+        expect(forged.code).toBe(1)
+        expect(forged.stdout).toContain("!! costCents: replayed 1, stored 77")
         const nobody = yield* operator("call", "show", `svc_call_${"0".repeat(32)}`)
-        assert.deepStrictEqual([nobody.code, nobody.stderr], [1, `no call svc_call_${"0".repeat(32)} (not_found)`])
+        expect([nobody.code, nobody.stderr]).toStrictEqual([1, `no call svc_call_${"0".repeat(32)} (not_found)`])
       })
     )
   }

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Redacted } from "effect"
@@ -16,12 +16,12 @@ describe("the operator's token", () => {
     Effect.gen(function* () {
       const path = yield* inDirectory
       const token = yield* acquire(path)
-      assert.match(token, /^[0-9a-f]{64}$/)
-      assert.strictEqual(yield* modeOf(path), 0o600)
+      expect(token).toMatch(/^[0-9a-f]{64}$/)
+      expect(yield* modeOf(path)).toBe(0o600)
       yield* Effect.promise(() => chmod(path, 0o644))
-      assert.strictEqual(yield* acquire(path), token)
-      assert.strictEqual(yield* modeOf(path), 0o600)
-      assert.deepStrictEqual(yield* Effect.promise(() => readdir(join(path, ".."))), ["operator.token"])
+      expect(yield* acquire(path)).toBe(token)
+      expect(yield* modeOf(path)).toBe(0o600)
+      expect(yield* Effect.promise(() => readdir(join(path, "..")))).toStrictEqual(["operator.token"])
     })
   )
 
@@ -30,22 +30,22 @@ describe("the operator's token", () => {
       const path = yield* inDirectory
       yield* Effect.promise(() => writeFile(path, "hunter2"))
       const token = yield* acquire(path)
-      assert.strictEqual(yield* Effect.promise(() => readFile(path, "utf8")), `${token}\n`)
-      assert.strictEqual(yield* modeOf(path), 0o600)
+      expect(yield* Effect.promise(() => readFile(path, "utf8"))).toBe(`${token}\n`)
+      expect(yield* modeOf(path)).toBe(0o600)
     })
   )
 
   it.effect("fails in one line where it cannot be written", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(acquire("/nowhere/operator.token"))
-      assert.match(error.message, /^the operator's token file \/nowhere\/operator.token cannot be used: ENOENT/)
+      expect(error.message).toMatch(/^the operator's token file \/nowhere\/operator.token cannot be used: ENOENT/)
     })
   )
 
   it("accepts its own header, and no other", () => {
     const accepts = TokenFile.accepts(Redacted.make("abc"))
-    assert.isTrue(accepts("Bearer abc"))
+    expect(accepts("Bearer abc")).toBe(true)
     for (const other of [undefined, "", "abc", "Bearer ", "Bearer abcd", "bearer abc", "Basic abc"])
-      assert.isFalse(accepts(other))
+      expect(accepts(other)).toBe(false)
   })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { commands } from "../../src/operator/Commands.ts"
@@ -7,8 +7,8 @@ import { run } from "../../src/operator/cli.ts"
 describe("the operator command's line", () => {
   it("lists every command in its help", async () => {
     const { code, stdout } = await run(["help"], {})
-    assert.strictEqual(code, 0)
-    for (const { words } of commands) assert.include(stdout, `\n  ${words} `.trimEnd())
+    expect(code).toBe(0)
+    for (const { words } of commands) expect(stdout).toContain(`\n  ${words} `.trimEnd())
   })
 
   for (const [title, args, message] of [
@@ -32,15 +32,15 @@ describe("the operator command's line", () => {
     ]
   ] as const)
     it(`refuses ${title} in one line, with exit code 2`, async () =>
-      assert.deepStrictEqual(await run(args, {}), { code: 2, stdout: "", stderr: message }))
+      expect(await run(args, {})).toStrictEqual({ code: 2, stdout: "", stderr: message }))
 
   it("refuses a file that it cannot read", async () => {
     const { code, stderr } = await run(["rates", "import", "/nowhere.csv"], {})
-    assert.deepStrictEqual([code, stderr.split(":")[0]], [2, "cannot read /nowhere.csv"])
+    expect([code, stderr.split(":")[0]]).toStrictEqual([2, "cannot read /nowhere.csv"])
   })
 
   it("says where it looked for the token, with exit code 3", async () =>
-    assert.deepStrictEqual(await run(["tenant", "list"], { DATA_DIR: "/nowhere" }), {
+    expect(await run(["tenant", "list"], { DATA_DIR: "/nowhere" })).toStrictEqual({
       code: 3,
       stdout: "",
       stderr:
@@ -49,10 +49,10 @@ describe("the operator command's line", () => {
 
   it("says where no service answers, with exit code 3", async () => {
     const { code, stderr } = await run(["tenant", "list"], { OPERATOR_URL: "http://127.0.0.1:1/", OPERATOR_TOKEN: "t" })
-    assert.deepStrictEqual(
-      [code, stderr.split(":").slice(0, 3).join(":")],
-      [3, "no service answers at http://127.0.0.1:1"]
-    )
+    expect([code, stderr.split(":").slice(0, 3).join(":")]).toStrictEqual([
+      3,
+      "no service answers at http://127.0.0.1:1"
+    ])
   })
 
   it("knows when what answers is something else", async () => {
@@ -61,6 +61,6 @@ describe("the operator command's line", () => {
     const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
     const { code, stderr } = await run(["tenant", "list"], { OPERATOR_URL: url, OPERATOR_TOKEN: "t" })
     other.close()
-    assert.deepStrictEqual([code, stderr], [3, `what answers at ${url} (404) is not this service's operator port`])
+    expect([code, stderr]).toStrictEqual([3, `what answers at ${url} (404) is not this service's operator port`])
   })
 })

@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
@@ -75,7 +75,7 @@ layer(JournalWriter.layer({ partitions: [0], onLost: () => {} }).pipe(Layer.prov
       yield* Deferred.succeed(release, undefined)
       yield* Effect.all([Fiber.join(third), Fiber.join(byTable), Fiber.join(byTenant)])
       const [sum] = yield* sql<{ readonly cents: number }>`SELECT sum(balance_cents)::int AS cents FROM balance`
-      assert.strictEqual(sum?.cents, 2 * tenants.length)
+      expect(sum?.cents).toBe(2 * tenants.length)
     })
   )
 })

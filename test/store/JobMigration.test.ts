@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { assert, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import * as Migrations from "../../src/store/Migrations.ts"
@@ -32,7 +32,7 @@ it.live("an order that the version before left pending is due after the migratio
     yield* Migrations.run
     const rows = yield* sql`
       SELECT kind, key, tenant_id::text AS tenant, attempt, due_at <= now() AS due, leased_by IS NULL AS free FROM job`
-    assert.deepStrictEqual(rows, [
+    expect(rows).toStrictEqual([
       {
         kind: "number_order.activation",
         key: "svc_order_pending",

@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
@@ -67,11 +67,8 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         const id = Id.derive("a", "call")
         yield* journal.commit(entity(yield* tenant, id, 1, { name: "first" }))
         yield* journal.commit({ ...entity(yield* tenant, id, 2, { name: "second" }) })
-        assert.deepStrictEqual((yield* journal.find(id))?.state, { name: "second" })
-        assert.deepStrictEqual(
-          (yield* journal.inputs(id)).map((input) => input.seq),
-          [1, 2]
-        )
+        expect((yield* journal.find(id))?.state).toStrictEqual({ name: "second" })
+        expect((yield* journal.inputs(id)).map((input) => input.seq)).toStrictEqual([1, 2])
       })
     )
 
@@ -85,7 +82,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         const [row] = yield* sql<{
           readonly n: number
         }>`SELECT count(*)::int AS n FROM entity WHERE tenant_id = ${tenantId}`
-        assert.strictEqual(row?.n, 300)
+        expect(row?.n).toBe(300)
       })
     )
 
@@ -104,14 +101,14 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
           const ledger = yield* sql<{ readonly amount: number; readonly after: number }>`
           SELECT amount_cents::int AS amount, balance_after_cents::int AS after FROM ledger WHERE tenant_id = ${tenantId} ORDER BY ordinal`
           let sum = 0
-          for (const { after, amount } of ledger) assert.strictEqual(after, (sum += amount))
+          for (const { after, amount } of ledger) expect(after).toBe((sum += amount))
           const [balance] = yield* sql<{
             readonly cents: number
           }>`SELECT balance_cents::int AS cents FROM balance WHERE tenant_id = ${tenantId}`
-          assert.strictEqual(balance?.cents, sum)
-          assert.strictEqual(ledger.length, 40)
+          expect(balance?.cents).toBe(sum)
+          expect(ledger.length).toBe(40)
         }
-        for (const answer of answers) assert.isNotNull(answer.balanceCents)
+        for (const answer of answers) expect(answer.balanceCents).not.toBeNull()
       })
     )
 
@@ -129,7 +126,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
           (commit) => Effect.exit(journal.commit(commit)),
           { concurrency: "unbounded" }
         )
-        assert.deepStrictEqual(exits.map(Exit.isSuccess), [false, ...Array.from({ length: 20 }, () => true)])
+        expect(exits.map(Exit.isSuccess)).toStrictEqual([false, ...Array.from({ length: 20 }, () => true)])
       })
     )
 
@@ -138,8 +135,8 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         const journal = yield* Journal
         const id = Id.derive("looks like an outage", "call")
         const exit = yield* Effect.exit(journal.commit(entity(Ids.tenant("53 connections closed"), id, 1)))
-        assert.isTrue(Exit.isFailure(exit))
-        assert.strictEqual(yield* journal.unavailableForMs, 0)
+        expect(Exit.isFailure(exit)).toBe(true)
+        expect(yield* journal.unavailableForMs).toBe(0)
       }).pipe(Effect.timeout("5 seconds"))
     )
 
@@ -157,9 +154,9 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         )
         yield* store("first", 0)
         yield* store("second", 1_000)
-        assert.deepStrictEqual(yield* bodies, ["first"])
+        expect(yield* bodies).toStrictEqual(["first"])
         yield* store("a day later", 24 * 3_600_000)
-        assert.deepStrictEqual(yield* bodies, ["a day later"])
+        expect(yield* bodies).toStrictEqual(["a day later"])
       })
     )
 
@@ -168,7 +165,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         const journal = yield* Journal
         const id = Id.derive("nul", "call")
         yield* journal.commit(entity(yield* tenant, id, 1, { reference: "a\u0000b\ud800c", plain: "\\u0000" }))
-        assert.deepStrictEqual((yield* journal.find(id))?.state, { reference: "a\ufffdb\ufffdc", plain: "\\u0000" })
+        expect((yield* journal.find(id))?.state).toStrictEqual({ reference: "a\ufffdb\ufffdc", plain: "\\u0000" })
       })
     )
 
@@ -191,11 +188,8 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         yield* journal.commit({ ...entity(tenantId, id, 1), events: [event(tenantId, id, 1)] })
         const rows = yield* sql<{ readonly destination: string; readonly status: string }>`
         SELECT destination, status FROM webhook_delivery WHERE tenant_id = ${tenantId} ORDER BY destination`
-        assert.deepStrictEqual(
-          rows.map((row) => row.destination),
-          [`sub-${tenantId}-1`, `sub-${tenantId}-2`]
-        )
-        assert.deepStrictEqual(woken.toSorted(), [`sub-${tenantId}-1`, `sub-${tenantId}-2`])
+        expect(rows.map((row) => row.destination)).toStrictEqual([`sub-${tenantId}-1`, `sub-${tenantId}-2`])
+        expect(woken.toSorted()).toStrictEqual([`sub-${tenantId}-1`, `sub-${tenantId}-2`])
       })
     )
 
@@ -209,7 +203,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         yield* journal.commit({ ...entity(tenantId, id, 1), events: [event(tenantId, id, 1)] })
         const rows = yield* sql<{ readonly destination: string; readonly sub: string | null }>`
         SELECT destination, subscription_id AS sub FROM webhook_delivery WHERE tenant_id = ${tenantId}`
-        assert.deepStrictEqual(rows, [{ destination: `failover:${tenantId}`, sub: null }])
+        expect(rows).toStrictEqual([{ destination: `failover:${tenantId}`, sub: null }])
       })
     )
 
@@ -223,10 +217,10 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         yield* journal.commit({ ...entity(tenantId, id, 1), events: [event(tenantId, id, 1), event(tenantId, id, 2)] })
         const rows = yield* sql<{ readonly id: string }>`
           SELECT id::text AS id FROM webhook_delivery WHERE tenant_id = ${tenantId}`
-        assert.strictEqual(new Set(rows.map((row) => row.id)).size, 2)
+        expect(new Set(rows.map((row) => row.id)).size).toBe(2)
         for (const row of rows) {
-          assert.match(row.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u)
-          assert.strictEqual(Number.parseInt(row.id.replaceAll("-", "").slice(0, 12), 16), 1_700_000_000_000)
+          expect(row.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/u)
+          expect(Number.parseInt(row.id.replaceAll("-", "").slice(0, 12), 16)).toBe(1_700_000_000_000)
         }
       })
     )
@@ -242,11 +236,11 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
             Effect.fail("changed its mind")
           )
         )
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(within)))
+        expect(Exit.isFailure(yield* Effect.exit(within))).toBe(true)
         const [row] = yield* sql<{
           readonly n: number
         }>`SELECT count(*)::int AS n FROM ledger WHERE tenant_id = ${tenantId}`
-        assert.strictEqual(row?.n, 0)
+        expect(row?.n).toBe(0)
       })
     )
   }
@@ -270,9 +264,9 @@ describe("One writer, one owner", () => {
               context
             )
           )
-        assert.isTrue(Exit.isFailure(yield* commit(first, 1)))
-        assert.strictEqual(lost.length, 1)
-        assert.isTrue(Exit.isSuccess(yield* commit(second, 1)))
+        expect(Exit.isFailure(yield* commit(first, 1))).toBe(true)
+        expect(lost.length).toBe(1)
+        expect(Exit.isSuccess(yield* commit(second, 1))).toBe(true)
       }).pipe(Effect.scoped)
     )
   })

@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { expect, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
@@ -80,11 +80,11 @@ layer(
         entities: [entity(first.id), entity(second.id)],
         lists: [...ParcelList.writes(null, first), ...ParcelList.writes(null, second)]
       })
-      assert.deepStrictEqual(yield* stored, [ParcelList.rowOf(first), ParcelList.rowOf(second)])
+      expect(yield* stored).toStrictEqual([ParcelList.rowOf(first), ParcelList.rowOf(second)])
       const paid = { ...first, priceCents: 9_007_199_254_740_991, note: null }
       yield* journal.commit({ ...empty, entities: [entity(first.id, 2)], lists: ParcelList.writes(first, paid) })
-      assert.deepStrictEqual(yield* stored, [ParcelList.rowOf(paid), ParcelList.rowOf(second)])
-      assert.strictEqual((yield* journal.find(second.id))?.seq, 1)
+      expect(yield* stored).toStrictEqual([ParcelList.rowOf(paid), ParcelList.rowOf(second)])
+      expect((yield* journal.find(second.id))?.seq).toBe(1)
     })
   )
 
@@ -98,17 +98,17 @@ layer(
         lists: ParcelList.writes(null, parcel(3))
       }
       const exit = yield* Effect.exit(journal.commit(commit))
-      assert.strictEqual(exit._tag, "Failure")
-      assert.isNull(yield* journal.find(Ids.call("fresh")))
-      assert.isFalse((yield* stored).some(({ id }) => id === parcel(3).id))
+      expect(exit._tag).toBe("Failure")
+      expect(yield* journal.find(Ids.call("fresh"))).toBeNull()
+      expect((yield* stored).some(({ id }) => id === parcel(3).id)).toBe(false)
     })
   )
 
   it.effect("a change that the list does not show writes no row", () =>
     Effect.sync(() => {
       const before = parcel(1)
-      assert.deepStrictEqual(ParcelList.writes(before, { ...before, seal: "broken" }), [])
-      assert.strictEqual(ParcelList.writes(before, { ...before, weight: 1 }).length, 1)
+      expect(ParcelList.writes(before, { ...before, seal: "broken" })).toStrictEqual([])
+      expect(ParcelList.writes(before, { ...before, weight: 1 }).length).toBe(1)
     })
   )
 })

@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -116,7 +116,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a page of a list", (it
           )
         )
         const { count, results } = yield* writing
-        assert.strictEqual(results.length, count)
+        expect(results.length).toBe(count)
       })
     )
   })
@@ -128,19 +128,15 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a page of a list", (it
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const tenant = yield* newTenant
-          assert.deepStrictEqual(yield* read(sql, tenant), { count: 0, results: [] })
+          expect(yield* read(sql, tenant)).toStrictEqual({ count: 0, results: [] })
           for (let n = 1; n <= 5; n++) yield* add(sql, tenant, tenants * 1_000 + n)
           const pages = yield* Effect.forEach([0, 2, 4], (offset) => read(sql, tenant, { limit: 2, offset }))
           const whole = yield* read(sql, tenant)
-          assert.deepStrictEqual(
-            pages.flatMap(({ results }) => results.map(({ id }) => id)),
+          expect(pages.flatMap(({ results }) => results.map(({ id }) => id))).toStrictEqual(
             whole.results.map(({ id }) => id)
           )
-          assert.deepStrictEqual(
-            [...pages, whole].map(({ count }) => count),
-            [5, 5, 5, 5]
-          )
-          assert.deepStrictEqual(yield* read(sql, tenant, { limit: 2, offset: 6 }), { count: 5, results: [] })
+          expect([...pages, whole].map(({ count }) => count)).toStrictEqual([5, 5, 5, 5])
+          expect(yield* read(sql, tenant, { limit: 2, offset: 6 })).toStrictEqual({ count: 5, results: [] })
         })
     )
   })
@@ -156,7 +152,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a page of a list", (it
             to_timestamp(${at / 1000}) + ${micros}::int * interval '1 microsecond', 0, 'rated')`
       }
       const { count } = yield* CallRepo.make(sql).list(tenant, { initiatedAfterMs: at }, all)
-      assert.strictEqual(count, 1)
+      expect(count).toBe(1)
     })
   )
 })

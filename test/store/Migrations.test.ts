@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { assert, layer } from "@effect/vitest"
+import { expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
@@ -57,22 +57,20 @@ layer(Layer.unwrap(Effect.map(TestDatabase.empty, (url) => Layer.orDie(PgClient.
         yield* Layer.build(JournalWriter.layer({ partitions: [0], onLost: () => {} })),
         Journal
       )
-      assert.strictEqual(journal.lastHeartbeatAt(0), diedAt)
-      assert.deepStrictEqual(
-        (yield* journal.unsettled("call", 0)).map(({ id, partition, seq }) => ({ id, partition, seq })),
-        [{ id: callId, partition: 0, seq: 2 }]
-      )
+      expect(journal.lastHeartbeatAt(0)).toBe(diedAt)
+      expect(
+        (yield* journal.unsettled("call", 0)).map(({ id, partition, seq }) => ({ id, partition, seq }))
+      ).toStrictEqual([{ id: callId, partition: 0, seq: 2 }])
 
       yield* sql.unsafe(DeliveryQueue.release, [0, null])
-      assert.deepStrictEqual(yield* sql.unsafe<DeliveryQueue.Due>(DeliveryQueue.due, [0, 10]), [
+      expect(yield* sql.unsafe<DeliveryQueue.Due>(DeliveryQueue.due, [0, 10])).toStrictEqual([
         { partition: 0, endpoint: "svc_sub_1" }
       ])
       const wanted = [{ partition: 0, endpoint: "svc_sub_1", room: 16, busyLanes: [], underWay: [] }]
       const claimed = yield* sql.unsafe<DeliveryQueue.ClaimedRow>(DeliveryQueue.claim, [JSON.stringify(wanted), 30_000])
-      assert.deepStrictEqual(
-        claimed.map(({ attemptNo, eventId }) => ({ attemptNo, eventId })),
-        [{ attemptNo: 1, eventId }]
-      )
+      expect(claimed.map(({ attemptNo, eventId }) => ({ attemptNo, eventId }))).toStrictEqual([
+        { attemptNo: 1, eventId }
+      ])
 
       const { balanceCents } = yield* journal.commit({
         ...empty,
@@ -102,12 +100,9 @@ layer(Layer.unwrap(Effect.map(TestDatabase.empty, (url) => Layer.orDie(PgClient.
           }
         ]
       })
-      assert.strictEqual(balanceCents, 493)
-      assert.deepStrictEqual(
-        (yield* journal.inputs(callId)).map(({ seq }) => seq),
-        [1, 2, 3]
-      )
-      assert.deepStrictEqual(yield* journal.unsettled("call", 0), [])
+      expect(balanceCents).toBe(493)
+      expect((yield* journal.inputs(callId)).map(({ seq }) => seq)).toStrictEqual([1, 2, 3])
+      expect(yield* journal.unsettled("call", 0)).toStrictEqual([])
     }).pipe(Effect.scoped)
   )
 })

@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { assert, layer } from "@effect/vitest"
+import { expect, layer } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
@@ -87,11 +87,11 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
         proxy.cut()
         const waiting = yield* Effect.forkChild(journal.commit(commit(2, 7)))
         yield* Effect.sleep("600 millis")
-        assert.isAbove(yield* journal.unavailableForMs, 0)
+        expect(yield* journal.unavailableForMs).toBeGreaterThan(0)
         proxy.restore()
-        assert.strictEqual((yield* Fiber.join(waiting)).balanceCents, 7)
-        assert.strictEqual(yield* journal.unavailableForMs, 0)
-        assert.deepStrictEqual(yield* look(seqs), [1, 2])
+        expect((yield* Fiber.join(waiting)).balanceCents).toBe(7)
+        expect(yield* journal.unavailableForMs).toBe(0)
+        expect(yield* look(seqs)).toStrictEqual([1, 2])
       }).pipe(Effect.scoped)
     )
 
@@ -103,18 +103,18 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
         proxy.swallowAnswers()
         const waiting = yield* Effect.forkChild(journal.commit(commit(2, 9)))
         yield* Effect.sleep("400 millis")
-        assert.deepStrictEqual(yield* look(seqs), [1, 2])
+        expect(yield* look(seqs)).toStrictEqual([1, 2])
         proxy.cut()
         proxy.restore()
-        assert.strictEqual((yield* Fiber.join(waiting)).balanceCents, 9)
-        assert.deepStrictEqual(yield* look(seqs), [1, 2])
+        expect((yield* Fiber.join(waiting)).balanceCents).toBe(9)
+        expect(yield* look(seqs)).toStrictEqual([1, 2])
         const [row] = yield* look(
           Effect.flatMap(
             SqlClient.SqlClient,
             (sql) => sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM ledger`
           )
         )
-        assert.strictEqual(row?.n, 1)
+        expect(row?.n).toBe(1)
       }).pipe(Effect.scoped)
     )
 
@@ -133,8 +133,8 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
         )
         proxy.restore()
         const exit = yield* Fiber.join(waiting)
-        assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof JournalLost)
-        assert.deepStrictEqual(yield* look(seqs), [1, 2])
+        expect(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof JournalLost).toBe(true)
+        expect(yield* look(seqs)).toStrictEqual([1, 2])
       }).pipe(Effect.scoped)
     )
 
@@ -152,10 +152,10 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
             (sql) => sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM ledger`
           )
         )
-        assert.strictEqual(ledger?.n, 1)
+        expect(ledger?.n).toBe(1)
         proxy.cut()
         proxy.restore()
-        assert.strictEqual((yield* Fiber.join(waiting)).balanceCents, 9)
+        expect((yield* Fiber.join(waiting)).balanceCents).toBe(9)
       }).pipe(Effect.scoped)
     )
 
@@ -166,11 +166,11 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
         proxy.swallowAnswers()
         const waiting = yield* Effect.forkChild(journal.commit(commit(1)))
         yield* Effect.sleep("2200 millis")
-        assert.isAbove(yield* journal.unavailableForMs, 0)
+        expect(yield* journal.unavailableForMs).toBeGreaterThan(0)
         proxy.cut()
         proxy.restore()
         yield* Fiber.join(waiting)
-        assert.strictEqual(yield* journal.unavailableForMs, 0)
+        expect(yield* journal.unavailableForMs).toBe(0)
       }).pipe(Effect.scoped)
     )
   }

@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Monotonic from "../../src/domain/Monotonic.ts"
@@ -39,7 +39,7 @@ describe("The owner of the journal, src/README.md#one-writer", () => {
         // A start that dies before it has recovered anything.
         yield* Effect.scoped(Effect.andThen(start, Effect.sleep("100 millis")))
         const journal = yield* Effect.provide(Journal, yield* start)
-        assert.strictEqual(journal.lastHeartbeatAt(0), diedAt)
+        expect(journal.lastHeartbeatAt(0)).toBe(diedAt)
         yield* sql`UPDATE entity SET updated_at = now() WHERE id = 'left'`
         while ((yield* heartbeat) === diedAt) yield* Effect.sleep("5 millis")
       }).pipe(Effect.scoped)
@@ -62,15 +62,15 @@ describe("The owner of the journal, src/README.md#one-writer", () => {
         const first = yield* life
         yield* Effect.sleep("200 millis")
         const second = yield* life
-        assert.isAtLeast(second.born, first.died + 150)
-        assert.isBelow(second.born, first.died + 10_000)
-        assert.isBelow(second.alive, first.died + 100)
-        assert.isAtLeast(second.alive, first.born)
+        expect(second.born).toBeGreaterThanOrEqual(first.died + 150)
+        expect(second.born).toBeLessThan(first.died + 10_000)
+        expect(second.alive).toBeLessThan(first.died + 100)
+        expect(second.alive).toBeGreaterThanOrEqual(first.born)
         // The database's clock was set back by an hour while nobody lived: the partition's does not run back.
         yield* sql`UPDATE journal_owner SET heartbeat_at = heartbeat_at + interval '1 hour'`
         const third = yield* life
-        assert.isAtLeast(third.born, third.alive)
-        assert.isBelow(third.born, second.died + 10_000)
+        expect(third.born).toBeGreaterThanOrEqual(third.alive)
+        expect(third.born).toBeLessThan(second.died + 10_000)
       })
     )
   })

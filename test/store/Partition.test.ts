@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Cause, Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
@@ -89,16 +89,10 @@ describe("Partitions of the journal", () => {
           SELECT partition FROM journal WHERE entity_id = ${id} UNION ALL
           SELECT partition FROM event WHERE entity_id = ${id} UNION ALL
           SELECT partition FROM webhook_delivery WHERE lane = ${id}`
-        assert.deepStrictEqual(
-          rows.map(({ at }) => at),
-          [7, 7, 7, 7]
-        )
-        assert.sameMembers(woken, [2, 7])
-        assert.strictEqual((yield* journal.find(id))?.partition, 7)
-        assert.deepStrictEqual(
-          (yield* journal.unsettled("call", 7)).map((entity) => entity.id),
-          [id]
-        )
+        expect(rows.map(({ at }) => at)).toStrictEqual([7, 7, 7, 7])
+        expect(woken).to.have.members([2, 7])
+        expect((yield* journal.find(id))?.partition).toBe(7)
+        expect((yield* journal.unsettled("call", 7)).map((entity) => entity.id)).toStrictEqual([id])
       }).pipe(Effect.scoped)
     )
 
@@ -117,14 +111,14 @@ describe("Partitions of the journal", () => {
             concurrency: "unbounded"
           }
         )
-        assert.deepStrictEqual(exits.map(lostPartition), [...commits.map((_, n) => (n % 2 === 0 ? null : 11)), null])
-        assert.strictEqual(yield* there(commits.filter((_, n) => n % 2 === 0)), 20)
-        assert.strictEqual(yield* there(commits.filter((_, n) => n % 2 === 1)), 0)
-        assert.deepStrictEqual(told, [{ partition: 11, left: [10] }])
-        assert.deepStrictEqual(dropped, [11])
-        assert.deepStrictEqual(journal.partitions(), [10])
+        expect(exits.map(lostPartition)).toStrictEqual([...commits.map((_, n) => (n % 2 === 0 ? null : 11)), null])
+        expect(yield* there(commits.filter((_, n) => n % 2 === 0))).toBe(20)
+        expect(yield* there(commits.filter((_, n) => n % 2 === 1))).toBe(0)
+        expect(told).toStrictEqual([{ partition: 11, left: [10] }])
+        expect(dropped).toStrictEqual([11])
+        expect(journal.partitions()).toStrictEqual([10])
         yield* other.journal.commit(commit(theirs))
-        assert.deepStrictEqual(other.told, [])
+        expect(other.told).toStrictEqual([])
       }).pipe(Effect.scoped)
     )
 
@@ -134,14 +128,11 @@ describe("Partitions of the journal", () => {
         yield* start([20])
         yield* journal.commit(ofNobody("one left"))
         yield* start([21])
-        assert.strictEqual(lostPartition(yield* Effect.exit(journal.commit(ofNobody("none left")))), 21)
-        assert.deepStrictEqual(
-          told.map(({ left }) => left),
-          [[21], []]
-        )
+        expect(lostPartition(yield* Effect.exit(journal.commit(ofNobody("none left"))))).toBe(21)
+        expect(told.map(({ left }) => left)).toStrictEqual([[21], []])
         const sql = yield* SqlClient.SqlClient
         const rows = yield* sql<{ readonly key: string }>`SELECT key FROM idempotency WHERE key LIKE '% left'`
-        assert.deepStrictEqual(rows, [{ key: "one left" }])
+        expect(rows).toStrictEqual([{ key: "one left" }])
       }).pipe(Effect.scoped)
     )
 
@@ -149,12 +140,12 @@ describe("Partitions of the journal", () => {
       Effect.gen(function* () {
         const { journal, told } = yield* start([30])
         const foreign = yield* tenant(31)
-        assert.strictEqual(lostPartition(yield* Effect.exit(journal.commit(commit(foreign)))), 31)
+        expect(lostPartition(yield* Effect.exit(journal.commit(commit(foreign))))).toBe(31)
         const sql = yield* SqlClient.SqlClient
         const within = Effect.exit(sql.withTransaction(journal.commitWithin(commit(foreign))))
-        assert.strictEqual(lostPartition(yield* within), 31)
+        expect(lostPartition(yield* within)).toBe(31)
         yield* journal.commit(commit(yield* tenant(30)))
-        assert.deepStrictEqual(told, [])
+        expect(told).toStrictEqual([])
       }).pipe(Effect.scoped)
     )
 
@@ -163,7 +154,7 @@ describe("Partitions of the journal", () => {
         const { journal } = yield* start([40])
         const made = commit(Id.deriveUuid("nobody", "tenant"))
         for (const part of [made, { ...made, events: [] }, { ...made, entities: [] }])
-          assert.strictEqual(lostPartition(yield* Effect.exit(journal.commit(part))), -1)
+          expect(lostPartition(yield* Effect.exit(journal.commit(part)))).toBe(-1)
       }).pipe(Effect.scoped)
     )
   })

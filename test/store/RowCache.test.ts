@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Cache, Deferred, Effect, Exit } from "effect"
 import * as RowCache from "../../src/store/RowCache.ts"
 
@@ -10,9 +10,9 @@ describe("rows kept in memory", () => {
         capacity: 10,
         lookup: (key: string) => Effect.suspend(() => (away ? Effect.die("the database is away") : Effect.succeed(key)))
       })
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(Cache.get(rows, "a"))))
+      expect(Exit.isFailure(yield* Effect.exit(Cache.get(rows, "a")))).toBe(true)
       away = false
-      assert.strictEqual(yield* Cache.get(rows, "a"), "a")
+      expect(yield* Cache.get(rows, "a")).toBe("a")
     })
   )
 
@@ -21,7 +21,7 @@ describe("rows kept in memory", () => {
       let reads = 0
       const rows = yield* RowCache.make({ capacity: 10, lookup: () => Effect.sync(() => ++reads) })
       yield* Cache.get(rows, "a")
-      assert.strictEqual(yield* Cache.get(rows, "a"), 1)
+      expect(yield* Cache.get(rows, "a")).toBe(1)
     })
   )
 
@@ -38,7 +38,7 @@ describe("rows kept in memory", () => {
       row = "new"
       yield* Cache.invalidate(rows, "a")
       yield* Deferred.succeed(gate, undefined)
-      assert.strictEqual(yield* Cache.get(rows, "a"), "new")
+      expect(yield* Cache.get(rows, "a")).toBe("new")
     })
   )
 })

@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { expect, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import * as Standby from "../../src/store/Standby.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
@@ -12,7 +12,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
         yield* Layer.buildWithScope(Standby.layer([0]), first)
         const second = yield* Effect.forkChild(Effect.scoped(Layer.build(Standby.layer([0]))))
         yield* Effect.sleep("1200 millis")
-        assert.isUndefined(second.pollUnsafe())
+        expect(second.pollUnsafe()).toBeUndefined()
         yield* Scope.close(first, Exit.void)
         yield* Fiber.join(second).pipe(Effect.timeout("5 seconds"))
       })
@@ -24,7 +24,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
         yield* Effect.timeout(Layer.build(Standby.layer([4])), "5 seconds")
         const third = yield* Effect.forkChild(Effect.scoped(Layer.build(Standby.layer([6, 5]))))
         yield* Effect.sleep("200 millis")
-        assert.isUndefined(third.pollUnsafe())
+        expect(third.pollUnsafe()).toBeUndefined()
       }).pipe(Effect.scoped)
     )
   }

@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
@@ -35,26 +35,25 @@ describe("signup (guide/tenants.md#signup)", () => {
     it.effect("makes a tenant with its owner, first key, default route, trial credit and open account", () =>
       Effect.gen(function* () {
         const { caller, email, id } = yield* Features.newTenant({ name: "Müller & Söhne" })
-        assert.deepStrictEqual(caller.scopes, ["*"])
-        assert.deepInclude(yield* (yield* Tenants).find(id), {
+        expect(caller.scopes).toStrictEqual(["*"])
+        expect(yield* (yield* Tenants).find(id)).toMatchObject({
           slug: "muller-sohne",
           status: "active",
           currency: "USD"
         })
-        assert.strictEqual((yield* (yield* Billing).balance(id)).balance_cents, 500)
+        expect((yield* (yield* Billing).balance(id)).balance_cents).toBe(500)
         const ledger = yield* (yield* Billing).ledger(id, {}, { limit: 20, offset: 0 })
-        assert.deepStrictEqual(
+        expect(
           ledger.results.map(({ amount_cents, balance_after_cents, type }) => ({
             amount_cents,
             balance_after_cents,
             type
-          })),
-          [{ amount_cents: 500, balance_after_cents: 500, type: "adjustment" }]
-        )
-        assert.strictEqual((yield* (yield* Connections).resolve(id, null)).adapter, "simulator")
+          }))
+        ).toStrictEqual([{ amount_cents: 500, balance_after_cents: 500, type: "adjustment" }])
+        expect((yield* (yield* Connections).resolve(id, null)).adapter).toBe("simulator")
         const { tally } = yield* (yield* Accounts).overview(id)
-        assert.strictEqual(tally.balanceCents, 500)
-        assert.isString(yield* tokenFor(email))
+        expect(tally.balanceCents).toBe(500)
+        expect(yield* tokenFor(email)).toBeTypeOf("string")
       })
     )
 
@@ -67,11 +66,10 @@ describe("signup (guide/tenants.md#signup)", () => {
           (email) => Effect.result(tenants.signup(Features.request({ email, tenantName: "Race" }), null, null)),
           { concurrency: "unbounded" }
         )
-        assert.strictEqual(attempts.filter((attempt) => attempt._tag === "Success").length, 1)
-        for (const attempt of attempts)
-          if (attempt._tag === "Failure") assert.strictEqual(attempt.failure.code, "conflict")
+        expect(attempts.filter((attempt) => attempt._tag === "Success").length).toBe(1)
+        for (const attempt of attempts) if (attempt._tag === "Failure") expect(attempt.failure.code).toBe("conflict")
         const [row] = yield* sql`SELECT count(*)::int AS n FROM tenant WHERE name = 'Race'`
-        assert.deepStrictEqual(row, { n: 1 })
+        expect(row).toStrictEqual({ n: 1 })
       })
     )
 
@@ -82,7 +80,7 @@ describe("signup (guide/tenants.md#signup)", () => {
         })
         const tenants = yield* Tenants
         const slugs = yield* Effect.forEach(made, ({ id }) => Effect.map(tenants.find(id), ({ slug }) => slug))
-        assert.deepStrictEqual([...slugs].sort(), ["same-name", "same-name-2", "same-name-3", "same-name-4"])
+        expect([...slugs].sort()).toStrictEqual(["same-name", "same-name-2", "same-name-3", "same-name-4"])
       })
     )
 
@@ -95,12 +93,12 @@ describe("signup (guide/tenants.md#signup)", () => {
         }
         const { body } = yield* (yield* Tenants).signup(request, null, null)
         const secret = JSON.parse(body ?? "").webhook_failover_secret_plaintext as string
-        assert.match(secret, /^whsec_[A-Za-z0-9_-]{43}$/)
+        expect(secret).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/)
         const [row] = yield* sql<{ readonly sealed: string; readonly password: string }>`
           SELECT webhook_failover_secret AS sealed, password_hash AS password FROM tenant t JOIN member m ON m.tenant_id = t.id
           WHERE m.email = 'vault@example.com'`
-        assert.match(row?.sealed ?? "", /^v1\./)
-        assert.match(row?.password ?? "", /^scrypt\$32768\$8\$3\$[\w-]+\$[\w-]{43}$/)
+        expect(row?.sealed ?? "").toMatch(/^v1\./)
+        expect(row?.password ?? "").toMatch(/^scrypt\$32768\$8\$3\$[\w-]+\$[\w-]{43}$/)
       })
     )
 
@@ -109,7 +107,7 @@ describe("signup (guide/tenants.md#signup)", () => {
         const tenants = yield* Tenants
         for (const url of ["http://example.com/", "https://127.0.0.1/", "https://u:p@example.com/", "nonsense"]) {
           const request = { ...Features.request({ email: "url@example.com" }), webhookFailoverUrl: url }
-          assert.strictEqual((yield* Effect.flip(tenants.signup(request, null, null))).code, "invalid_target_url")
+          expect((yield* Effect.flip(tenants.signup(request, null, null))).code).toBe("invalid_target_url")
         }
         yield* Features.newTenant({ email: "url@example.com" })
       })
@@ -129,8 +127,8 @@ describe("signup (guide/tenants.md#signup)", () => {
         const rendered = yield* (yield* Tenants).signup(Features.request({ email: "once@example.com" }), null, slot)
         const [row] = yield* sql<{ readonly status: number; readonly body: string; readonly sealed: boolean }>`
           SELECT status, body, sealed FROM idempotency WHERE owner = ${slot.owner} AND key = ${slot.key}`
-        assert.isFalse(row?.body.includes("svc_live_"))
-        assert.deepStrictEqual(row === undefined ? null : Slot.open(slot, row), rendered)
+        expect(row?.body.includes("svc_live_")).toBe(false)
+        expect(row === undefined ? null : Slot.open(slot, row)).toStrictEqual(rendered)
       })
     )
   })
@@ -146,12 +144,12 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
         const token = yield* tokenFor(email)
         yield* accounts.suspend(id, "email_unverified", by)
         const { body, status } = yield* tenants.verifyEmail(token, null)
-        assert.strictEqual(status, 200)
-        assert.deepStrictEqual(JSON.parse(body ?? ""), {
+        expect(status).toBe(200)
+        expect(JSON.parse(body ?? "")).toStrictEqual({
           email_verified: true,
           tenant: { id, name: "Acme", status: "active" }
         })
-        assert.strictEqual((yield* Effect.flip(tenants.verifyEmail(token, null))).code, "invalid_request")
+        expect((yield* Effect.flip(tenants.verifyEmail(token, null))).code).toBe("invalid_request")
       })
     )
 
@@ -160,7 +158,7 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
         const { email, id } = yield* Features.newTenant()
         yield* (yield* Accounts).suspend(id, "operator", by)
         const { body } = yield* (yield* Tenants).verifyEmail(yield* tokenFor(email), null)
-        assert.strictEqual(JSON.parse(body ?? "").tenant.status, "suspended")
+        expect(JSON.parse(body ?? "").tenant.status).toBe("suspended")
       })
     )
 
@@ -171,11 +169,11 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
         const first = yield* tokenFor(email)
         const known = yield* tenants.resendVerification(email.toUpperCase())
         const unknown = yield* tenants.resendVerification("nobody@example.com")
-        assert.deepStrictEqual(known, { status: 202, body: "{}" })
-        assert.deepStrictEqual(unknown, known)
+        expect(known).toStrictEqual({ status: 202, body: "{}" })
+        expect(unknown).toStrictEqual(known)
         yield* tenants.verifyEmail(yield* tokenFor(email, 1), null)
-        assert.strictEqual((yield* Effect.flip(tenants.verifyEmail(first, null))).code, "invalid_request")
-        assert.isFalse(Features.mails.some((mail) => mail.to === "nobody@example.com"))
+        expect((yield* Effect.flip(tenants.verifyEmail(first, null))).code).toBe("invalid_request")
+        expect(Features.mails.some((mail) => mail.to === "nobody@example.com")).toBe(false)
       })
     )
 
@@ -191,9 +189,9 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
         yield* tenants.sweep
         const standing = (id: TenantId) =>
           Effect.map(tenants.find(id), ({ status, suspension_reason }) => [status, suspension_reason])
-        assert.deepStrictEqual(yield* standing(late.id), ["suspended", "email_unverified"])
-        assert.deepStrictEqual(yield* standing(verified.id), ["active", null])
-        assert.deepStrictEqual(yield* standing(fresh.id), ["active", null])
+        expect(yield* standing(late.id)).toStrictEqual(["suspended", "email_unverified"])
+        expect(yield* standing(verified.id)).toStrictEqual(["active", null])
+        expect(yield* standing(fresh.id)).toStrictEqual(["active", null])
       })
     )
 
@@ -207,12 +205,12 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
           JSON.parse(body ?? "").webhook_failover_secret_plaintext as string | null
         const one = secretOf((yield* tenants.setFailoverUrl(caller, "https://example.com/a", null)).body)
         const two = secretOf((yield* tenants.setFailoverUrl(caller, "https://example.com/b", null)).body)
-        assert.match(one ?? "", /^whsec_/)
-        assert.notStrictEqual(one, two)
-        assert.strictEqual((yield* tenants.find(id)).webhook_failover_url, "https://example.com/b")
-        assert.isNull(secretOf((yield* tenants.setFailoverUrl(caller, null, null)).body))
-        assert.isNull((yield* tenants.find(id)).webhook_failover_url)
-        assert.deepStrictEqual(told, [id, id, id])
+        expect(one ?? "").toMatch(/^whsec_/)
+        expect(one).not.toBe(two)
+        expect((yield* tenants.find(id)).webhook_failover_url).toBe("https://example.com/b")
+        expect(secretOf((yield* tenants.setFailoverUrl(caller, null, null)).body)).toBeNull()
+        expect((yield* tenants.find(id)).webhook_failover_url).toBeNull()
+        expect(told).toStrictEqual([id, id, id])
       })
     )
   })

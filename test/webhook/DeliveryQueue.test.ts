@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as DeliveryQueue from "../../src/webhook/DeliveryQueue.ts"
@@ -17,7 +17,7 @@ const endpoints = Effect.gen(function* () {
   }
   const rows = yield* sql<DeliveryQueue.Due>`
     SELECT DISTINCT partition, destination AS endpoint FROM webhook_delivery WHERE due_at IS NOT NULL`
-  assert.strictEqual(rows.length, 6)
+  expect(rows.length).toBe(6)
   return (partition: number) => rows.filter((row) => row.partition === partition)
 })
 
@@ -37,9 +37,9 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const of = yield* endpoints
-      assert.sameDeepMembers([...(yield* due(0))], [...of(0)])
-      assert.sameDeepMembers([...(yield* due(1))], [...of(1)])
-      assert.deepStrictEqual(yield* due(2), [])
+      expect([...(yield* due(0))]).to.have.deep.members([...of(0)])
+      expect([...(yield* due(1))]).to.have.deep.members([...of(1)])
+      expect(yield* due(2)).toStrictEqual([])
       for (const partition of [0, 1]) {
         const [explained] = yield* sql.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
           `EXPLAIN (ANALYZE, FORMAT JSON) ${DeliveryQueue.due}`,
@@ -49,7 +49,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
           .flatMap(({ Plan }) => nodes(Plan))
           .find((node) => node["Node Type"] === "Recursive Union")
         // The last step finds no endpoint any more.
-        assert.strictEqual(steps?.["Actual Rows"], of(partition).length + 1)
+        expect(steps?.["Actual Rows"]).toBe(of(partition).length + 1)
       }
     })
   )
@@ -66,8 +66,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
         underWay: []
       }))
       const claimed = yield* sql.unsafe<DeliveryQueue.ClaimedRow>(DeliveryQueue.claim, [JSON.stringify(wanted), 30_000])
-      assert.sameDeepMembers(
-        claimed.map(({ endpoint, id }) => ({ endpoint, given: id !== null })),
+      expect(claimed.map(({ endpoint, id }) => ({ endpoint, given: id !== null }))).to.have.deep.members(
         wanted.map(({ endpoint }, index) => ({ endpoint: endpoint ?? "", given: index === 0 }))
       )
     })
@@ -79,8 +78,8 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
       const of = yield* endpoints
       yield* sql`UPDATE webhook_delivery SET status = 'sending', due_at = now() + interval '1 hour'`
       yield* sql.unsafe(DeliveryQueue.release, [1, null])
-      assert.deepStrictEqual(yield* due(0), [])
-      assert.sameDeepMembers([...(yield* due(1))], [...of(1)])
+      expect(yield* due(0)).toStrictEqual([])
+      expect([...(yield* due(1))]).to.have.deep.members([...of(1)])
     })
   )
 })

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http"
-import { assert, layer } from "@effect/vitest"
+import { expect, layer } from "@effect/vitest"
 import { Clock, Effect, Exit, Layer, References, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { CrashPoint } from "../../src/actor/CrashPoint.ts"
@@ -24,18 +24,18 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       yield* World.commit(event)
 
       const [request] = yield* receiver.arrived(1)
-      assert(request !== undefined)
-      assert.strictEqual(request.path, "/hook?a=b")
-      assert.strictEqual(request.body, event.body)
+      expect.assert(request !== undefined)
+      expect(request.path).toBe("/hook?a=b")
+      expect(request.body).toBe(event.body)
       const timestamp = Number(request.headers["x-webhook-timestamp"])
-      assert.isAtMost(Math.abs(timestamp - Date.now() / 1000), 5)
-      assert.strictEqual(request.headers["x-webhook-signature"], Signature.sign(secret, timestamp, event.body))
-      assert.strictEqual(request.headers["x-webhook-event-id"], event.id)
-      assert.strictEqual(request.headers["content-type"], "application/json")
-      assert.strictEqual(request.headers["user-agent"], "webhook-platform/0.0.0")
+      expect(Math.abs(timestamp - Date.now() / 1000)).toBeLessThanOrEqual(5)
+      expect(request.headers["x-webhook-signature"]).toBe(Signature.sign(secret, timestamp, event.body))
+      expect(request.headers["x-webhook-event-id"]).toBe(event.id)
+      expect(request.headers["content-type"]).toBe("application/json")
+      expect(request.headers["user-agent"]).toBe("webhook-platform/0.0.0")
 
       const [row] = yield* World.rowsWhen(tenantId, World.finished)
-      assert.deepInclude(row, {
+      expect(row).toMatchObject({
         subscription_id: id,
         status: "succeeded",
         attempt_no: 1,
@@ -58,7 +58,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       yield* World.commit(World.event(tenantId, World.call(), 1))
 
       const [waiting] = yield* World.rowsWhen(tenantId, ([row]) => row?.retries === true)
-      assert.deepInclude(waiting, {
+      expect(waiting).toMatchObject({
         status: "queued",
         attempt_no: 1,
         response_status_code: 503,
@@ -66,16 +66,15 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
         due: true
       })
       const requests = yield* receiver.arrived(3)
-      assert.strictEqual(new Set(requests.map(({ body }) => body)).size, 1)
+      expect(new Set(requests.map(({ body }) => body)).size).toBe(1)
       const signatures = requests.map(({ headers }) => headers["x-webhook-signature"])
-      assert.notStrictEqual(signatures[0], signatures[1])
+      expect(signatures[0]).not.toBe(signatures[1])
       for (const { body, headers } of requests)
-        assert.strictEqual(
-          headers["x-webhook-signature"],
+        expect(headers["x-webhook-signature"]).toBe(
           Signature.sign(secret, Number(headers["x-webhook-timestamp"]), body)
         )
       const [row] = yield* World.rowsWhen(tenantId, World.finished)
-      assert.deepInclude(row, { status: "succeeded", attempt_no: 3, response_status_code: 204, error_message: null })
+      expect(row).toMatchObject({ status: "succeeded", attempt_no: 3, response_status_code: 204, error_message: null })
     })
   )
 
@@ -87,14 +86,14 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       yield* World.dispatch({ delaysMs: [1, 1, 1, 1, 1, 1] })
       yield* World.commit(World.event(tenantId, World.call(), 1))
       const [row] = yield* World.rowsWhen(tenantId, World.finished)
-      assert.deepInclude(row, {
+      expect(row).toMatchObject({
         status: "failed",
         attempt_no: 7,
         response_status_code: 500,
         error_message: "the target answered 500",
         retries: false
       })
-      assert.strictEqual(receiver.received.length, 7)
+      expect(receiver.received.length).toBe(7)
     })
   )
 
@@ -110,8 +109,8 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       yield* World.dispatch()
       yield* World.commit(World.event(tenantId, World.call(), 1))
       const [row] = yield* World.rowsWhen(tenantId, World.finished)
-      assert.deepInclude(row, { status: "succeeded", attempt_no: 2 })
-      assert.strictEqual(elsewhere.received.length, 0)
+      expect(row).toMatchObject({ status: "succeeded", attempt_no: 2 })
+      expect(elsewhere.received.length).toBe(0)
     })
   )
 
@@ -127,19 +126,13 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
 
       const [request] = yield* failover.arrived(1)
       const timestamp = Number(request?.headers["x-webhook-timestamp"])
-      assert.strictEqual(
-        request?.headers["x-webhook-signature"],
-        Signature.sign("whsec_failover", timestamp, event.body)
-      )
+      expect(request?.headers["x-webhook-signature"]).toBe(Signature.sign("whsec_failover", timestamp, event.body))
       const seen = yield* World.rowsWhen(tenantId, (now) => now.length === 2 && World.finished(now))
-      assert.deepStrictEqual(
-        seen.map(({ status, subscription_id }) => [subscription_id, status]),
-        [
-          [id, "failed"],
-          [null, "succeeded"]
-        ]
-      )
-      assert.strictEqual(receiver.received.length, 1)
+      expect(seen.map(({ status, subscription_id }) => [subscription_id, status])).toStrictEqual([
+        [id, "failed"],
+        [null, "succeeded"]
+      ])
+      expect(receiver.received.length).toBe(1)
     })
   )
 
@@ -151,7 +144,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       yield* World.dispatch()
       yield* World.commit(World.event(tenantId, World.call(), 1, "call.started"))
       yield* failover.arrived(1, "/")
-      assert.deepInclude((yield* World.rowsWhen(tenantId, World.finished))[0], { subscription_id: null })
+      expect((yield* World.rowsWhen(tenantId, World.finished))[0]).toMatchObject({ subscription_id: null })
     })
   )
 
@@ -165,9 +158,9 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       const events = Array.from({ length: 10 }, () => World.event(tenantId, World.call(), 1))
       yield* World.commit(...events)
       const seen = yield* World.rowsWhen(tenantId, (now) => now.length === 50 && World.finished(now))
-      assert.strictEqual(seen.filter(({ subscription_id }) => subscription_id === null).length, 10)
-      assert.deepStrictEqual(new Set(eventIds(failover.received)), new Set(events.map(({ id }) => id)))
-      assert.strictEqual(failover.received.length, 10)
+      expect(seen.filter(({ subscription_id }) => subscription_id === null).length).toBe(10)
+      expect(new Set(eventIds(failover.received))).toStrictEqual(new Set(events.map(({ id }) => id)))
+      expect(failover.received.length).toBe(10)
     })
   )
 
@@ -181,7 +174,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       yield* World.dispatch()
       yield* World.commit(World.event(tenantId, World.call(), 1))
       const seen = yield* World.rowsWhen(tenantId, World.finished)
-      assert.deepStrictEqual(seen.map((row) => row.status).sort(), ["failed", "succeeded"])
+      expect(seen.map((row) => row.status).sort()).toStrictEqual(["failed", "succeeded"])
     })
   )
 
@@ -231,13 +224,12 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       const requests = yield* receiver.arrived(200)
       const bodies = requests.map(({ body }) => JSON.parse(body))
       for (const id of calls)
-        assert.deepStrictEqual(
-          bodies.flatMap((body) => (body.data.call_id === id ? [body.sequence] : [])),
-          [1, 2, 3, 4, 5]
-        )
-      assert.strictEqual(mostAtOnce.ofOneCall, 1)
-      assert.isAtMost(mostAtOnce.ofAll, 16)
-      assert.isAtLeast(mostAtOnce.ofAll, 4)
+        expect(bodies.flatMap((body) => (body.data.call_id === id ? [body.sequence] : []))).toStrictEqual([
+          1, 2, 3, 4, 5
+        ])
+      expect(mostAtOnce.ofOneCall).toBe(1)
+      expect(mostAtOnce.ofAll).toBeLessThanOrEqual(16)
+      expect(mostAtOnce.ofAll).toBeGreaterThanOrEqual(4)
       yield* World.rowsWhen(tenantId, World.finished)
     })
   )
@@ -257,10 +249,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       const callId = World.call()
       yield* World.commit(World.event(tenantId, callId, 1), World.event(tenantId, callId, 2))
       const requests = yield* receiver.arrived(3)
-      assert.deepStrictEqual(
-        requests.map(({ body }) => JSON.parse(body).sequence),
-        [1, 2, 1]
-      )
+      expect(requests.map(({ body }) => JSON.parse(body).sequence)).toStrictEqual([1, 2, 1])
       for (const release of held) release()
       yield* World.rowsWhen(tenantId, World.finished)
     })
@@ -280,7 +269,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
         { concurrency: 8 }
       )
       yield* prompt.arrived(60)
-      assert.strictEqual(silent.received.length, 16)
+      expect(silent.received.length).toBe(16)
     })
   )
 
@@ -301,23 +290,17 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       yield* World.commit(World.event(tenantId, callId, 1))
       yield* receiver.arrived(1)
       yield* Scope.close(dying, Exit.void)
-      assert.deepInclude((yield* World.rows(tenantId))[0], { status: "sending", attempt_no: 1, due: true })
+      expect((yield* World.rows(tenantId))[0]).toMatchObject({ status: "sending", attempt_no: 1, due: true })
       yield* World.commit(World.event(tenantId, callId, 2))
 
       yield* World.dispatch()
       const requests = yield* receiver.arrived(3)
-      assert.deepStrictEqual(
-        requests.map(({ body }) => JSON.parse(body).sequence),
-        [1, 1, 2]
-      )
+      expect(requests.map(({ body }) => JSON.parse(body).sequence)).toStrictEqual([1, 1, 2])
       const seen = yield* World.rowsWhen(tenantId, World.finished)
-      assert.deepStrictEqual(
-        seen.map(({ attempt_no, status }) => [status, attempt_no]),
-        [
-          ["succeeded", 1],
-          ["succeeded", 1]
-        ]
-      )
+      expect(seen.map(({ attempt_no, status }) => [status, attempt_no])).toStrictEqual([
+        ["succeeded", 1],
+        ["succeeded", 1]
+      ])
     })
   )
 
@@ -354,9 +337,9 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       yield* World.commit(World.event(tenantId, World.call(), 1))
       yield* World.rowsWhen(tenantId, ([row]) => row?.retries === true)
       yield* Effect.sleep("100 millis")
-      assert.strictEqual(receiver.received.length, 1)
+      expect(receiver.received.length).toBe(1)
       hours = 5n
-      assert.deepInclude((yield* World.rowsWhen(tenantId, World.finished))[0], { status: "succeeded", attempt_no: 2 })
+      expect((yield* World.rowsWhen(tenantId, World.finished))[0]).toMatchObject({ status: "succeeded", attempt_no: 2 })
     })
   )
 
@@ -381,8 +364,8 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       yield* sql`UPDATE webhook_subscription SET is_active = false WHERE id = ${id}`
       yield* World.dispatch()
       const [row] = yield* World.rowsWhen(tenantId, World.finished)
-      assert.deepInclude(row, { status: "failed", attempt_no: 0, sent: false, response_status_code: null })
-      assert.strictEqual(receiver.received.length, 0)
+      expect(row).toMatchObject({ status: "failed", attempt_no: 0, sent: false, response_status_code: null })
+      expect(receiver.received.length).toBe(0)
     })
   )
 
@@ -401,7 +384,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       yield* sql`DELETE FROM webhook_subscription WHERE id = ${id}`
       letGo()
       const [row] = yield* World.rowsWhen(tenantId, World.finished)
-      assert.deepInclude(row, { status: "failed", attempt_no: 1, error_message: "the target answered 500" })
+      expect(row).toMatchObject({ status: "failed", attempt_no: 1, error_message: "the target answered 500" })
     })
   )
 
@@ -415,8 +398,8 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       yield* World.dispatch()
       yield* World.commit(World.event(tenantId, World.call(), 1))
       const [row] = yield* World.rowsWhen(tenantId, World.finished)
-      assert.strictEqual(row?.status, "succeeded")
-      assert.match(row?.response_body_snippet ?? "", /^a\ufffd\ufffdé{510}$/)
+      expect(row?.status).toBe("succeeded")
+      expect(row?.response_body_snippet ?? "").toMatch(/^a\ufffd\ufffdé{510}$/)
     })
   )
 
@@ -434,18 +417,15 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
       yield* slow.arrived(1)
 
       const other = yield* Layer.build(JournalWriter.layer({ partitions: [1], onLost: () => {} }))
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(World.commit(World.event(goes, World.call(), 1)))))
+      expect(Exit.isFailure(yield* Effect.exit(World.commit(World.event(goes, World.call(), 1))))).toBe(true)
       yield* Effect.provide(World.commit(World.event(goes, World.call(), 1)), other)
       for (const answer of held) answer()
       yield* World.commit(World.event(stays, World.call(), 1))
       yield* World.rowsWhen(stays, World.finished)
       // Several looks at due rows.
       yield* Effect.sleep("200 millis")
-      assert.deepStrictEqual(
-        (yield* World.rows(goes)).map(({ status }) => status),
-        ["sending", "queued"]
-      )
-      assert.strictEqual(slow.received.length, 1)
+      expect((yield* World.rows(goes)).map(({ status }) => status)).toStrictEqual(["sending", "queued"])
+      expect(slow.received.length).toBe(1)
     }).pipe(Effect.scoped)
   )
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as RetryPolicy from "../../src/webhook/RetryPolicy.ts"
 
@@ -32,21 +32,18 @@ describe("what becomes of a delivery, guide/webhooks.md#deliveries", () => {
     ["nobody subscribed any more", { type: "withdrawn" }, failed]
   ]
   it.each(rows)("a first attempt answered by %s", (_name, reply, verdict) => {
-    assert.deepStrictEqual(RetryPolicy.judge(1, reply), verdict)
+    expect(RetryPolicy.judge(1, reply)).toStrictEqual(verdict)
   })
 
   it("waits 30 s, 2 min, 10 min, 1 h, 6 h and 24 h before attempts 2 to 7, and gives up after the seventh", () => {
     const secondsAfter = [1, 2, 3, 4, 5, 6].map((attemptNo) => RetryPolicy.judge(attemptNo, answered(503)))
-    assert.deepStrictEqual(
-      secondsAfter,
-      [30, 120, 600, 3_600, 21_600, 86_400].map((seconds) => retry(seconds * 1000))
-    )
-    assert.deepStrictEqual(RetryPolicy.judge(7, answered(503)), failed)
-    assert.deepStrictEqual(RetryPolicy.judge(7, transportError), failed)
+    expect(secondsAfter).toStrictEqual([30, 120, 600, 3_600, 21_600, 86_400].map((seconds) => retry(seconds * 1000)))
+    expect(RetryPolicy.judge(7, answered(503))).toStrictEqual(failed)
+    expect(RetryPolicy.judge(7, transportError)).toStrictEqual(failed)
   })
 
   it("succeeds at the seventh attempt too", () => {
-    assert.deepStrictEqual(RetryPolicy.judge(7, answered(200)), succeeded)
+    expect(RetryPolicy.judge(7, answered(200))).toStrictEqual(succeeded)
   })
 
   it.prop(
@@ -57,15 +54,15 @@ describe("what becomes of a delivery, guide/webhooks.md#deliveries", () => {
     },
     ({ attemptNo, statusCode }) => {
       const verdict = RetryPolicy.judge(attemptNo, answered(statusCode))
-      assert.isTrue(verdict.status !== "queued" || attemptNo < 7)
+      expect(verdict.status !== "queued" || attemptNo < 7).toBe(true)
     }
   )
 })
 
 describe("the error message of a delivery", () => {
   it("is null after a success, names the status, or says what broke", () => {
-    assert.isNull(RetryPolicy.explain(answered(201)))
-    assert.strictEqual(RetryPolicy.explain(answered(502)), "the target answered 502")
-    assert.strictEqual(RetryPolicy.explain(transportError), "timeout: no complete answer in time")
+    expect(RetryPolicy.explain(answered(201))).toBeNull()
+    expect(RetryPolicy.explain(answered(502))).toBe("the target answered 502")
+    expect(RetryPolicy.explain(transportError)).toBe("timeout: no complete answer in time")
   })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import { eventTypes } from "../../src/domain/event/EventCatalogue.ts"
 import * as SubscriptionRequest from "../../src/webhook/SubscriptionRequest.ts"
@@ -17,27 +17,27 @@ const typesOf = (names: ReadonlyArray<string>) => {
 
 describe("what a subscription may say, guide/webhooks.md#subscriptions", () => {
   it("refuses a target that the egress refuses", () => {
-    assert.strictEqual(code({ targetUrl: "http://hook.example" }), "invalid_target_url")
-    assert.isNull(code({ targetUrl: "https://hook.example" }))
+    expect(code({ targetUrl: "http://hook.example" })).toBe("invalid_target_url")
+    expect(code({ targetUrl: "https://hook.example" })).toBeNull()
   })
 
   it("asks for at least one event type", () => {
-    assert.strictEqual(code({ eventTypes: [] }), "event_types_required")
+    expect(code({ eventTypes: [] })).toBe("event_types_required")
   })
 
   it("knows every name of the catalogue and no other", () => {
-    assert.deepStrictEqual(typesOf(eventTypes), [...eventTypes])
+    expect(typesOf(eventTypes)).toStrictEqual([...eventTypes])
     for (const name of ["call.exploded", "CALL.STARTED", "call.*", "", "toString"])
-      assert.strictEqual(code({ eventTypes: ["call.started", name] }), "invalid_request")
+      expect(code({ eventTypes: ["call.started", name] })).toBe("invalid_request")
   })
 
   it("stores * beside others as *, and a name once", () => {
-    assert.deepStrictEqual(typesOf(["call.started", "*"]), ["*"])
-    assert.deepStrictEqual(typesOf(["call.ended", "call.started", "call.ended"]), ["call.ended", "call.started"])
+    expect(typesOf(["call.started", "*"])).toStrictEqual(["*"])
+    expect(typesOf(["call.ended", "call.started", "call.ended"])).toStrictEqual(["call.ended", "call.started"])
   })
 
   it("checks of a patch only what it gives", () => {
-    assert.isNull(code({}))
-    assert.isNull(code({ isActive: false, description: null }))
+    expect(code({})).toBeNull()
+    expect(code({ isActive: false, description: null })).toBeNull()
   })
 })

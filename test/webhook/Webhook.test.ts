@@ -1,4 +1,4 @@
-import { assert, layer } from "@effect/vitest"
+import { expect, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
@@ -58,23 +58,23 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
       const sql = yield* SqlClient.SqlClient
       const tenantId = yield* World.tenant()
       const rendered = yield* webhooks.create(callerOf(tenantId), { ...request, description: "mine" }, null)
-      assert.strictEqual(rendered.status, 201)
+      expect(rendered.status).toBe(201)
       const { created_at, id, signing_secret, ...rest } = JSON.parse(rendered.body ?? "")
-      assert.match(id, /^svc_sub_[0-9a-f]{32}$/)
-      assert.match(signing_secret, /^whsec_[A-Za-z0-9_-]{43}$/)
-      assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-      assert.deepStrictEqual(rest, {
+      expect(id).toMatch(/^svc_sub_[0-9a-f]{32}$/)
+      expect(signing_secret).toMatch(/^whsec_[A-Za-z0-9_-]{43}$/)
+      expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      expect(rest).toStrictEqual({
         target_url: "https://hook.example/a",
         event_types: ["call.started"],
         description: "mine",
         connection_id: null,
         is_active: true
       })
-      assert.deepStrictEqual(yield* webhooks.find(tenantId, id), { id, created_at, ...rest })
+      expect(yield* webhooks.find(tenantId, id)).toStrictEqual({ id, created_at, ...rest })
       const [row] = yield* sql<{ readonly signing_secret: string }>`
         SELECT signing_secret FROM webhook_subscription WHERE id = ${id}`
-      assert.notInclude(row?.signing_secret, signing_secret)
-      assert.strictEqual((yield* Vault).open(row?.signing_secret ?? ""), signing_secret)
+      expect(row?.signing_secret).not.toContain(signing_secret)
+      expect((yield* Vault).open(row?.signing_secret ?? "")).toBe(signing_secret)
     })
   )
 
@@ -87,9 +87,9 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
       const rendered = yield* webhooks.create(callerOf(tenantId), request, slot)
       const [stored] = yield* sql<{ readonly status: number; readonly body: string; readonly sealed: boolean }>`
         SELECT status, body, sealed FROM idempotency WHERE key = ${slot.key}`
-      assert(stored !== undefined)
-      assert.notInclude(stored.body, "whsec_")
-      assert.deepStrictEqual(Slot.open(slot, stored), rendered)
+      expect.assert(stored !== undefined)
+      expect(stored.body).not.toContain("whsec_")
+      expect(Slot.open(slot, stored)).toStrictEqual(rendered)
     })
   )
 
@@ -105,11 +105,11 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
         "https://localhost/",
         "x"
       ])
-        assert.strictEqual(yield* refusal({ targetUrl }), "invalid_target_url", targetUrl)
-      assert.strictEqual(yield* refusal({ eventTypes: [] }), "event_types_required")
-      assert.strictEqual(yield* refusal({ eventTypes: ["call.exploded"] }), "invalid_request")
-      assert.strictEqual(yield* refusal({ connectionId: Id.derive("other", "route") }), "not_found")
-      assert.strictEqual((yield* webhooks.list(tenantId, anyWindow)).count, 0)
+        expect(yield* refusal({ targetUrl }), targetUrl).toBe("invalid_target_url")
+      expect(yield* refusal({ eventTypes: [] })).toBe("event_types_required")
+      expect(yield* refusal({ eventTypes: ["call.exploded"] })).toBe("invalid_request")
+      expect(yield* refusal({ connectionId: Id.derive("other", "route") })).toBe("not_found")
+      expect((yield* webhooks.list(tenantId, anyWindow)).count).toBe(0)
       yield* created(tenantId, { connectionId: ownConnection })
     })
   )
@@ -119,8 +119,8 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
       const webhooks = yield* Webhooks
       const tenantId = yield* World.tenant()
       const { id } = yield* created(tenantId)
-      assert.strictEqual(yield* codeOf(webhooks.secretOf(tenantId, id)), "signing_secret_unavailable")
-      assert.strictEqual(yield* codeOf(webhooks.secretOf(tenantId, Id.derive("no", "sub"))), "subscription_not_found")
+      expect(yield* codeOf(webhooks.secretOf(tenantId, id))).toBe("signing_secret_unavailable")
+      expect(yield* codeOf(webhooks.secretOf(tenantId, Id.derive("no", "sub")))).toBe("subscription_not_found")
     })
   )
 
@@ -137,9 +137,9 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
         webhooks.update(caller, id, { isActive: false }, null),
         webhooks.remove(caller, id, null)
       ])
-        assert.strictEqual(yield* codeOf<unknown, never>(attempt), "subscription_not_found")
-      assert.strictEqual((yield* webhooks.list(other, anyWindow)).count, 0)
-      assert.isTrue((yield* webhooks.find(owner, id)).is_active)
+        expect(yield* codeOf<unknown, never>(attempt)).toBe("subscription_not_found")
+      expect((yield* webhooks.list(other, anyWindow)).count).toBe(0)
+      expect((yield* webhooks.find(owner, id)).is_active).toBe(true)
     })
   )
 
@@ -153,11 +153,8 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
         yield* Effect.sleep("2 millis")
       }
       const page = yield* webhooks.list(tenantId, { limit: 2, offset: 1 })
-      assert.strictEqual(page.count, 3)
-      assert.deepStrictEqual(
-        page.results.map(({ id }) => id),
-        ids.slice(1)
-      )
+      expect(page.count).toBe(3)
+      expect(page.results.map(({ id }) => id)).toStrictEqual(ids.slice(1))
     })
   )
 
@@ -169,17 +166,16 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
       const { id } = yield* created(tenantId)
       const before = yield* webhooks.find(tenantId, id)
       const rendered = yield* webhooks.update(callerOf(tenantId), id, { eventTypes: ["*", "call.ended"] }, null)
-      assert.strictEqual(rendered.status, 200)
-      assert.deepStrictEqual(JSON.parse(rendered.body ?? ""), { ...before, event_types: ["*"] })
-      assert.deepStrictEqual(yield* webhooks.find(tenantId, id), { ...before, event_types: ["*"] })
+      expect(rendered.status).toBe(200)
+      expect(JSON.parse(rendered.body ?? "")).toStrictEqual({ ...before, event_types: ["*"] })
+      expect(yield* webhooks.find(tenantId, id)).toStrictEqual({ ...before, event_types: ["*"] })
       yield* webhooks.update(callerOf(tenantId), id, {}, null)
-      assert.strictEqual(
-        yield* codeOf(webhooks.update(callerOf(tenantId), id, { targetUrl: "http://x.example" }, null)),
+      expect(yield* codeOf(webhooks.update(callerOf(tenantId), id, { targetUrl: "http://x.example" }, null))).toBe(
         "invalid_target_url"
       )
       const lines = yield* sql<{ readonly action: string; readonly changes: unknown }>`
         SELECT action, changes FROM audit WHERE resource_id = ${id} ORDER BY ordinal`
-      assert.deepStrictEqual(lines, [
+      expect(lines).toStrictEqual([
         { action: "webhook_subscription.created", changes: [] },
         {
           action: "webhook_subscription.updated",
@@ -198,20 +194,19 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
       const second = yield* created(tenantId)
       yield* World.commit(World.event(tenantId, World.call(), 1))
       const gone = yield* webhooks.remove(callerOf(tenantId), first.id, null)
-      assert.deepStrictEqual(gone, { status: 204, body: null })
-      assert.strictEqual(yield* codeOf(webhooks.find(tenantId, first.id)), "subscription_not_found")
-      assert.strictEqual((yield* World.rows(tenantId)).length, 2)
+      expect(gone).toStrictEqual({ status: 204, body: null })
+      expect(yield* codeOf(webhooks.find(tenantId, first.id))).toBe("subscription_not_found")
+      expect((yield* World.rows(tenantId)).length).toBe(2)
 
       yield* webhooks.update(callerOf(tenantId), second.id, { isActive: false }, null)
       const seen = yield* World.rows(tenantId)
-      assert.deepStrictEqual(
-        seen.map(({ due, error_message, status, subscription_id }) => [subscription_id, status, due, error_message]),
-        [
-          [first.id, "failed", false, "the subscription was deleted"],
-          [second.id, "failed", false, "the subscription was deactivated"],
-          [null, "queued", true, null]
-        ]
-      )
+      expect(
+        seen.map(({ due, error_message, status, subscription_id }) => [subscription_id, status, due, error_message])
+      ).toStrictEqual([
+        [first.id, "failed", false, "the subscription was deleted"],
+        [second.id, "failed", false, "the subscription was deactivated"],
+        [null, "queued", true, null]
+      ])
       yield* World.dispatch()
       yield* failover.arrived(1)
     })
@@ -234,10 +229,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
         seen
           .filter(({ subscription_id }) => subscription_id === id)
           .map(({ event_id }) => [1, 2, 3].find((n) => Id.deriveUuid(callId, "event", n) === event_id))
-      assert.deepStrictEqual(
-        [typed, routed, everything].map(({ id }) => sequencesOf(id)),
-        [[2], [1], [1, 2, 3]]
-      )
+      expect([typed, routed, everything].map(({ id }) => sequencesOf(id))).toStrictEqual([[2], [1], [1, 2, 3]])
     })
   )
 })
@@ -251,11 +243,11 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("the delivery 
       const event = World.event(tenantId, World.call(), 1)
       yield* World.commit(event)
       const { count, results } = yield* webhooks.deliveries(tenantId, {}, anyWindow)
-      assert.strictEqual(count, 1)
-      const { created_at, id: deliveryId, ...rest } = results[0] ?? assert.fail("no row")
-      assert.match(deliveryId, /^[0-9a-f]{8}-/)
-      assert.match(created_at, /Z$/)
-      assert.deepStrictEqual(rest, {
+      expect(count).toBe(1)
+      const { created_at, id: deliveryId, ...rest } = results[0] ?? expect.unreachable("no row")
+      expect(deliveryId).toMatch(/^[0-9a-f]{8}-/)
+      expect(created_at).toMatch(/Z$/)
+      expect(rest).toStrictEqual({
         subscription_id: id,
         event_id: event.id,
         event_type: "call.started",
@@ -288,14 +280,14 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("the delivery 
           results.map(({ subscription_id }) => subscription_id)
         )
       const newYear = Date.UTC(2026, 0, 1)
-      assert.deepStrictEqual(yield* found({}), [two.id, one.id])
-      assert.deepStrictEqual(yield* found({ subscriptionId: one.id }), [one.id])
-      assert.deepStrictEqual(yield* found({ status: "failed" }), [one.id])
-      assert.deepStrictEqual(yield* found({ eventType: "call.ended" }), [two.id])
-      assert.deepStrictEqual(yield* found({ createdAfterMs: newYear }), [two.id])
-      assert.deepStrictEqual(yield* found({ createdAfterMs: newYear - 1 }), [two.id, one.id])
-      assert.deepStrictEqual(yield* found({ subscriptionId: one.id, status: "queued" }), [])
-      assert.strictEqual((yield* webhooks.deliveries(other, { subscriptionId: one.id }, anyWindow)).count, 0)
+      expect(yield* found({})).toStrictEqual([two.id, one.id])
+      expect(yield* found({ subscriptionId: one.id })).toStrictEqual([one.id])
+      expect(yield* found({ status: "failed" })).toStrictEqual([one.id])
+      expect(yield* found({ eventType: "call.ended" })).toStrictEqual([two.id])
+      expect(yield* found({ createdAfterMs: newYear })).toStrictEqual([two.id])
+      expect(yield* found({ createdAfterMs: newYear - 1 })).toStrictEqual([two.id, one.id])
+      expect(yield* found({ subscriptionId: one.id, status: "queued" })).toStrictEqual([])
+      expect((yield* webhooks.deliveries(other, { subscriptionId: one.id }, anyWindow)).count).toBe(0)
     })
   )
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as WebhookEndpointMachine from "../../src/webhook/WebhookEndpointMachine.ts"
 
@@ -24,55 +24,49 @@ const last = (inputs: ReadonlyArray<Input>) => run(inputs).at(-1)
 
 describe("a webhook endpoint, src/README.md#fan-out", () => {
   it("claims for all its places when work waits", () => {
-    assert.deepStrictEqual(last([workWaits])?.claim, { room: 16, busyLanes: [], underWay: [] })
+    expect(last([workWaits])?.claim).toStrictEqual({ room: 16, busyLanes: [], underWay: [] })
   })
 
   it("asks for one claim at a time, and again when work came meanwhile", () => {
     const steps = run([workWaits, workWaits, claimed(false)])
-    assert.isNull(steps[1]?.claim)
-    assert.isNotNull(steps[2]?.claim)
+    expect(steps[1]?.claim).toBeNull()
+    expect(steps[2]?.claim).not.toBeNull()
   })
 
   it("attempts what it claimed and names the lanes of first tries as busy", () => {
     const steps = run([workWaits, claimed(false, { id: "1", lane: "call a" }, { id: "2", lane: null }), workWaits])
-    assert.deepStrictEqual(
-      steps[1]?.attempts.map(({ id }) => id),
-      ["1", "2"]
-    )
-    assert.deepStrictEqual(steps[2]?.claim, { room: 14, busyLanes: ["call a"], underWay: ["1", "2"] })
+    expect(steps[1]?.attempts.map(({ id }) => id)).toStrictEqual(["1", "2"])
+    expect(steps[2]?.claim).toStrictEqual({ room: 14, busyLanes: ["call a"], underWay: ["1", "2"] })
   })
 
   it("does not look again while what was left behind waits for a busy lane", () => {
-    assert.isNull(last([workWaits, claimed(true, { id: "1", lane: "a" })])?.claim)
+    expect(last([workWaits, claimed(true, { id: "1", lane: "a" })])?.claim).toBeNull()
   })
 
   it("may stop when what was left behind could not be claimed, for that may be gone", () => {
-    assert.isTrue(last([workWaits, claimed(true)])?.idle)
+    expect(last([workWaits, claimed(true)])?.idle).toBe(true)
   })
 
   it("looks again as soon as a place or a lane is free and something was left behind", () => {
     const after = last([workWaits, claimed(true, { id: "1", lane: "a" }), finished("1")])
-    assert.deepStrictEqual(after?.claim, { room: 16, busyLanes: [], underWay: [] })
+    expect(after?.claim).toStrictEqual({ room: 16, busyLanes: [], underWay: [] })
   })
 
   it("looks again when the lane became free while the claim was out", () => {
     const first = [workWaits, claimed(false, { id: "1", lane: "a" })]
-    assert.isNotNull(last([...first, workWaits, finished("1"), claimed(true)])?.claim)
+    expect(last([...first, workWaits, finished("1"), claimed(true)])?.claim).not.toBeNull()
   })
 
   it("claims nothing while every place is taken", () => {
     const full = Array.from({ length: 16 }, (_, index) => ({ id: `${index}`, lane: `${index}` }))
     const steps = run([workWaits, claimed(true, ...full), workWaits, finished("3")])
-    assert.isNull(steps[2]?.claim)
-    assert.strictEqual(steps[3]?.claim?.room, 1)
+    expect(steps[2]?.claim).toBeNull()
+    expect(steps[3]?.claim?.room).toBe(1)
   })
 
   it("is idle only when nothing is claimed, known to wait, or under way", () => {
     const steps = run([workWaits, claimed(false, { id: "1", lane: "a" }), finished("1")])
-    assert.deepStrictEqual(
-      steps.map(({ idle }) => idle),
-      [false, false, true]
-    )
+    expect(steps.map(({ idle }) => idle)).toStrictEqual([false, false, true])
   })
 
   /** Plays the claims against a table of rows the way the claim statement does. */
@@ -89,7 +83,7 @@ describe("a webhook endpoint, src/README.md#fan-out", () => {
       for (const { id } of step.attempts) {
         const row = rows[Number(id)]
         if (row === undefined) throw new Error("an attempt at what does not exist")
-        assert.isFalse(underWay.some((other) => rows[Number(other)]?.lane === row.lane))
+        expect(underWay.some((other) => rows[Number(other)]?.lane === row.lane)).toBe(false)
         underWay.push(id)
         order.push(row)
       }
@@ -119,16 +113,13 @@ describe("a webhook endpoint, src/README.md#fan-out", () => {
     { lanes: Schema.Array(small), choices: Schema.Array(small) },
     ({ choices, lanes }) => {
       const { idle, left, mostUnderWay, order } = deliverAll(lanes, choices.length === 0 ? [0] : choices)
-      assert.strictEqual(left, 0)
-      assert.strictEqual(order.length, lanes.length)
-      assert.isAtMost(mostUnderWay, 16)
-      assert.isTrue(idle)
+      expect(left).toBe(0)
+      expect(order.length).toBe(lanes.length)
+      expect(mostUnderWay).toBeLessThanOrEqual(16)
+      expect(idle).toBe(true)
       const byLane = Map.groupBy(order, ({ lane }) => lane)
       for (const rows of byLane.values())
-        assert.deepStrictEqual(
-          rows.map(({ id }) => Number(id)),
-          rows.map(({ id }) => Number(id)).sort((a, b) => a - b)
-        )
+        expect(rows.map(({ id }) => Number(id))).toStrictEqual(rows.map(({ id }) => Number(id)).sort((a, b) => a - b))
     },
     { arbitrary: { runs: 300 } }
   )

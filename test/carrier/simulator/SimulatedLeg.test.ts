@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { LegEnd } from "../../../src/carrier/Carrier.ts"
 import * as PhoneScript from "../../../src/carrier/simulator/PhoneScript.ts"
@@ -30,7 +30,7 @@ const after = (direction: Direction, names: ReadonlyArray<string>) => {
   const outcomes: Array<SimulatedLeg.Outcome> = []
   for (const name of names) {
     const next = inputs[name]
-    assert(next !== undefined)
+    expect.assert(next !== undefined)
     const stepped = SimulatedLeg.step(leg, next, 0)
     leg = stepped.leg
     outcomes.push(...stepped.outcomes)
@@ -61,7 +61,7 @@ describe("A simulated leg", () => {
   ]
   for (const [direction, names, ...expected] of rows)
     it(`${direction}: ${names} gives ${expected.join("; ") || "nothing"}`, () => {
-      assert.deepStrictEqual(words(after(direction, names.split(", ")).outcomes), expected)
+      expect(words(after(direction, names.split(", ")).outcomes)).toStrictEqual(expected)
     })
 
   it.prop(
@@ -70,13 +70,13 @@ describe("A simulated leg", () => {
     ({ direction, names }) => {
       const { leg, outcomes } = after(direction, names)
       const said = outcomes.map(({ type }) => type)
-      assert.isAtMost(said.filter((type) => type === "over").length, 1)
-      assert.strictEqual(said.includes("over"), leg.phase === "over")
-      if (leg.phase === "over") assert.strictEqual(said.at(-1), "over")
+      expect(said.filter((type) => type === "over").length).toBeLessThanOrEqual(1)
+      expect(said.includes("over")).toBe(leg.phase === "over")
+      if (leg.phase === "over") expect(said.at(-1)).toBe("over")
       const gone = names.some(
         (name) => name === "hangup" || name === "reject" || name === "fault" || name === "far ends"
       )
-      if (gone) assert.strictEqual(leg.phase, "over")
+      if (gone) expect(leg.phase).toBe("over")
     },
     { arbitrary: { runs: 500 } }
   )
@@ -100,9 +100,9 @@ describe("A simulated leg", () => {
         }
       }
       for (const [name, type] of steps) step(name, inputs[type] ?? { type: "fault" })
-      assert.strictEqual(legs.a.phase, legs.b.phase)
+      expect(legs.a.phase).toBe(legs.b.phase)
       const other = { near: "far", far: "near", network: "network" } as const
-      if (ends.a !== undefined) assert.deepStrictEqual(ends.b, { ...ends.a, by: other[ends.a.by] })
+      if (ends.a !== undefined) expect(ends.b).toStrictEqual({ ...ends.a, by: other[ends.a.by] })
     },
     { arbitrary: { runs: 500 } }
   )
@@ -115,19 +115,19 @@ describe("A simulated leg", () => {
       leg = stepped.leg
       return words(stepped.outcomes)
     }
-    assert.deepStrictEqual(due(1199), [])
-    assert.deepStrictEqual(due(1200), ["ringing"])
-    assert.deepStrictEqual(due(1999), [])
-    assert.deepStrictEqual(due(2300), ["talk"])
-    assert.deepStrictEqual(due(7299), [])
-    assert.deepStrictEqual(due(7300), ["over: hangup null far"])
+    expect(due(1199)).toStrictEqual([])
+    expect(due(1200)).toStrictEqual(["ringing"])
+    expect(due(1999)).toStrictEqual([])
+    expect(due(2300)).toStrictEqual(["talk"])
+    expect(due(7299)).toStrictEqual([])
+    expect(due(7300)).toStrictEqual(["over: hangup null far"])
   })
 
   it("of a caller that gave up before the answer never talks", () => {
     let { leg } = SimulatedLeg.step(SimulatedLeg.make("inbound", PhoneScript.caller, 0), { type: "due" }, 60_000)
-    assert.strictEqual(leg.phase, "over")
+    expect(leg.phase).toBe("over")
     leg = SimulatedLeg.step(leg, { type: "answer" }, 60_001).leg
-    assert.strictEqual(leg.phase, "over")
+    expect(leg.phase).toBe("over")
   })
 })
 
@@ -135,13 +135,10 @@ describe("Scripts of simulated phones", () => {
   it("there are nine, from …0100 to …0108, with their acts in order", () => {
     for (let last = 0; last < 50; last++) {
       const script = PhoneScript.ofNumber(`+120255501${String(last).padStart(2, "0")}`)
-      assert.strictEqual(script !== null, last <= 8)
+      expect(script !== null).toBe(last <= 8)
       for (const steps of [script?.alerting ?? [], script?.talking ?? []]) {
         const offsets = steps.map(({ afterMs }) => afterMs)
-        assert.deepStrictEqual(
-          offsets,
-          offsets.toSorted((a, b) => a - b)
-        )
+        expect(offsets).toStrictEqual(offsets.toSorted((a, b) => a - b))
       }
     }
   })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { Carrier } from "../../../src/carrier/Carrier.ts"
 import { InboundSimulator } from "../../../src/carrier/InboundSimulator.ts"
@@ -81,7 +81,7 @@ describe("Simulated phones", () => {
         const use = yield* bench
         yield* use.dial(number)
         yield* use.elapse(ms)
-        assert.deepStrictEqual(use.story(Ids.leg("leg")), story)
+        expect(use.story(Ids.leg("leg"))).toStrictEqual(story)
       }).pipe(Effect.provide(world()))
     )
 
@@ -90,12 +90,12 @@ describe("Simulated phones", () => {
       const use = yield* bench
       yield* use.dial("+12025550105")
       yield* use.elapse(2900)
-      assert.deepStrictEqual(use.story(Ids.leg("leg")), ["ringing @200", "answered @1000"])
+      expect(use.story(Ids.leg("leg"))).toStrictEqual(["ringing @200", "answered @1000"])
       yield* use.elapse(1200)
       const once = ["dtmf 1", "dtmf 2", "dtmf 3", "dtmf 4", "dtmf #"]
-      assert.deepStrictEqual(untimed(use.story(Ids.leg("leg"))).slice(2), once)
+      expect(untimed(use.story(Ids.leg("leg"))).slice(2)).toStrictEqual(once)
       yield* use.elapse(5000)
-      assert.deepStrictEqual(untimed(use.story(Ids.leg("leg"))).slice(2), [...once, ...once])
+      expect(untimed(use.story(Ids.leg("leg"))).slice(2)).toStrictEqual([...once, ...once])
     }).pipe(Effect.provide(world()))
   )
 
@@ -105,12 +105,12 @@ describe("Simulated phones", () => {
       yield* use.dial("+12025550100", Ids.leg("one"))
       yield* use.dial("+12025550100", Ids.leg("two"))
       yield* use.elapse(2000)
-      assert.deepStrictEqual(untimed(use.story(Ids.leg("two"))), ["ringing", "ended error null network"])
+      expect(untimed(use.story(Ids.leg("two")))).toStrictEqual(["ringing", "ended error null network"])
       yield* use.hangup(Ids.leg("one"))
       yield* use.elapse(100)
       yield* use.dial("+12025550100", Ids.leg("three"))
       yield* use.elapse(2000)
-      assert.deepStrictEqual(untimed(use.story(Ids.leg("three"))), ["ringing", "answered"])
+      expect(untimed(use.story(Ids.leg("three")))).toStrictEqual(["ringing", "answered"])
     }).pipe(Effect.provide(world(1)))
   )
 
@@ -126,7 +126,7 @@ describe("Simulated phones", () => {
       for (let i = 0; i <= SimulatorCarrier.mailboxRoom; i++) yield* use.send(Ids.leg("leg"), { type: "ring" })
       yield* Deferred.succeed(slow, undefined)
       yield* use.elapse(100)
-      assert.deepStrictEqual(untimed(use.story(Ids.leg("leg"))), ["ringing", "ended error null network"])
+      expect(untimed(use.story(Ids.leg("leg")))).toStrictEqual(["ringing", "ended error null network"])
     }).pipe(Effect.provide(world()))
   )
 })
@@ -137,32 +137,32 @@ describe("Calls between tenants", () => {
     yield* use.dial(owned)
     yield* use.elapse(100)
     const offer = use.sink.offers[0]
-    assert(offer !== undefined)
+    expect.assert(offer !== undefined)
     return { ...use, offer, callee: offer.legId }
   })
 
   it.effect("an owned number rings there, is answered there, and digits cross", () =>
     Effect.gen(function* () {
       const { callee, elapse, hangup, offer, send, sink, story } = yield* ring
-      assert.deepStrictEqual([offer.from, offer.to, offer.adapter], ["+12025550190", owned, "simulator"])
-      assert.deepStrictEqual(story(Ids.leg("leg")), [])
+      expect([offer.from, offer.to, offer.adapter]).toStrictEqual(["+12025550190", owned, "simulator"])
+      expect(story(Ids.leg("leg"))).toStrictEqual([])
       yield* send(callee, { type: "ring" })
       yield* elapse(3000)
-      assert.deepStrictEqual(untimed(story(Ids.leg("leg"))), ["ringing"])
+      expect(untimed(story(Ids.leg("leg")))).toStrictEqual(["ringing"])
       yield* send(callee, { type: "answer" })
       yield* elapse(100)
-      assert.deepStrictEqual(untimed(story(Ids.leg("leg"))), ["ringing", "answered"])
-      assert.deepStrictEqual(untimed(story(callee)), ["answered"])
+      expect(untimed(story(Ids.leg("leg")))).toStrictEqual(["ringing", "answered"])
+      expect(untimed(story(callee))).toStrictEqual(["answered"])
       yield* send(Ids.leg("leg"), { type: "media", media: Media.dtmf(Ids.work("digits"), "42") })
       yield* elapse(1000)
-      assert.deepStrictEqual(untimed(story(callee)), ["answered", "dtmf 4", "dtmf 2"])
+      expect(untimed(story(callee))).toStrictEqual(["answered", "dtmf 4", "dtmf 2"])
       yield* hangup(callee)
       yield* elapse(100)
-      assert.strictEqual(untimed(story(callee)).at(-1), "ended hangup null near")
-      assert.strictEqual(untimed(story(Ids.leg("leg"))).at(-1), "ended hangup null far")
-      assert.isTrue(
+      expect(untimed(story(callee)).at(-1)).toBe("ended hangup null near")
+      expect(untimed(story(Ids.leg("leg"))).at(-1)).toBe("ended hangup null far")
+      expect(
         sink.told.every(({ callId, event }) => callId === (event.legId === "leg" ? "call" : `call of ${callee}`))
-      )
+      ).toBe(true)
     }).pipe(Effect.provide(world()))
   )
 
@@ -171,9 +171,9 @@ describe("Calls between tenants", () => {
       const { callee, elapse, hangup, presence, story } = yield* ring
       yield* hangup(Ids.leg("leg"))
       yield* elapse(100)
-      assert.deepStrictEqual(untimed(story(Ids.leg("leg"))), ["ended cancelled 487 near"])
-      assert.deepStrictEqual(untimed(story(callee)), ["ended cancelled 487 far"])
-      assert.strictEqual(yield* presence(callee), "gone")
+      expect(untimed(story(Ids.leg("leg")))).toStrictEqual(["ended cancelled 487 near"])
+      expect(untimed(story(callee))).toStrictEqual(["ended cancelled 487 far"])
+      expect(yield* presence(callee)).toBe("gone")
     }).pipe(Effect.provide(world()))
   )
 
@@ -182,8 +182,8 @@ describe("Calls between tenants", () => {
       const { callee, elapse, send, story } = yield* ring
       yield* send(callee, { type: "reject", cause: "user_busy", resume: null })
       yield* elapse(100)
-      assert.deepStrictEqual(untimed(story(Ids.leg("leg"))), ["ended final_response 486 far"])
-      assert.deepStrictEqual(untimed(story(callee)), ["ended final_response 486 near"])
+      expect(untimed(story(Ids.leg("leg")))).toStrictEqual(["ended final_response 486 far"])
+      expect(untimed(story(callee))).toStrictEqual(["ended final_response 486 near"])
     }).pipe(Effect.provide(world()))
   )
 
@@ -198,8 +198,8 @@ describe("Calls between tenants", () => {
         use.sink.admit(() => Effect.succeed({ admitted: false, cause }))
         yield* use.dial("+4930123456")
         yield* use.elapse(100)
-        assert.deepStrictEqual(untimed(use.story(Ids.leg("leg"))), [end])
-        assert.strictEqual(use.sink.told.length, 1)
+        expect(untimed(use.story(Ids.leg("leg")))).toStrictEqual([end])
+        expect(use.sink.told.length).toBe(1)
       }).pipe(Effect.provide(world()))
     )
 
@@ -217,10 +217,10 @@ describe("Calls between tenants", () => {
       )
       yield* use.dial(owned)
       yield* use.elapse(1000)
-      assert.deepStrictEqual(use.sink.told, [])
+      expect(use.sink.told).toStrictEqual([])
       yield* Deferred.succeed(committed, undefined)
       yield* use.elapse(100)
-      assert.deepStrictEqual(untimed(use.story(Ids.leg("leg"))), ["ringing", "answered"])
+      expect(untimed(use.story(Ids.leg("leg")))).toStrictEqual(["ringing", "answered"])
     }).pipe(Effect.provide(world()))
   )
 
@@ -230,8 +230,8 @@ describe("Calls between tenants", () => {
       sink.commit(({ event }) => (event.legId === callee ? Effect.succeed("unknown") : Effect.succeed("committed")))
       yield* send(callee, { type: "answer" })
       yield* elapse(100)
-      assert.deepStrictEqual(untimed(story(Ids.leg("leg"))), ["answered", "ended hangup null far"])
-      assert.strictEqual(yield* presence(callee), "gone")
+      expect(untimed(story(Ids.leg("leg")))).toStrictEqual(["answered", "ended hangup null far"])
+      expect(yield* presence(callee)).toBe("gone")
     }).pipe(Effect.provide(world()))
   )
 })
@@ -242,19 +242,14 @@ describe("Simulated callers", () => {
       const use = yield* bench
       const admission = yield* use.simulateInbound({ from: "+12025550191", to: owned })
       const leg = use.sink.offers[0]?.legId ?? Ids.leg("")
-      assert.deepStrictEqual(admission, { admitted: true, callId: Ids.call(`call of ${leg}`) })
+      expect(admission).toStrictEqual({ admitted: true, callId: Ids.call(`call of ${leg}`) })
       yield* use.elapse(1000)
       yield* use.send(leg, { type: "answer" })
       yield* use.elapse(100)
       yield* use.send(leg, { type: "media", media: Media.dtmf(Ids.work("digits"), "9") })
       yield* use.elapse(61_000)
-      assert.deepStrictEqual(untimed(use.story(leg)), [
-        "answered",
-        "dtmf 9",
-        "digits completed",
-        "ended hangup null far"
-      ])
-      assert.strictEqual(use.sink.told.at(-1)?.event.at, 61_000)
+      expect(untimed(use.story(leg))).toStrictEqual(["answered", "dtmf 9", "digits completed", "ended hangup null far"])
+      expect(use.sink.told.at(-1)?.event.at).toBe(61_000)
     }).pipe(Effect.provide(world()))
   )
 
@@ -264,7 +259,7 @@ describe("Simulated callers", () => {
       yield* use.simulateInbound({ from: "+12025550191", to: owned })
       const leg = use.sink.offers[0]?.legId ?? Ids.leg("")
       yield* use.elapse(60_100)
-      assert.deepStrictEqual(use.story(leg), ["ended cancelled 487 far @60000"])
+      expect(use.story(leg)).toStrictEqual(["ended cancelled 487 far @60000"])
     }).pipe(Effect.provide(world()))
   )
 
@@ -273,10 +268,10 @@ describe("Simulated callers", () => {
       const use = yield* bench
       use.sink.admit(() => Effect.succeed({ admitted: false, cause: "not_found" }))
       const call = { from: "+12025550191", to: "+12025550170" }
-      assert.deepStrictEqual(yield* use.simulateInbound(call), { admitted: false, cause: "not_found" })
+      expect(yield* use.simulateInbound(call)).toStrictEqual({ admitted: false, cause: "not_found" })
       use.sink.admit(() => Effect.die("the database is gone"))
       const fiber = yield* Effect.forkChild(use.simulateInbound(call))
-      assert.deepStrictEqual(yield* Fiber.join(fiber), { admitted: false, cause: "unavailable" })
+      expect(yield* Fiber.join(fiber)).toStrictEqual({ admitted: false, cause: "unavailable" })
     }).pipe(Effect.provide(world()))
   )
 })

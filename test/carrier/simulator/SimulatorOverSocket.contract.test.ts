@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import {
@@ -138,8 +138,8 @@ describe("The bridge", () => {
       const found = yield* Effect.forkChild(half.directory.sipTrunk(Ids.route("r")))
       while (engine.counters.asked === 0 || !engine.isConnected()) yield* turn
       engine.cut()
-      assert.deepStrictEqual(yield* Fiber.join(found), trunk)
-      assert.deepStrictEqual(yield* half.directory.sipTrunksAt("192.0.2.2"), [trunk])
+      expect(yield* Fiber.join(found)).toStrictEqual(trunk)
+      expect(yield* half.directory.sipTrunksAt("192.0.2.2")).toStrictEqual([trunk])
     }).pipe(Effect.provide(Layer.merge(Carrier.layer, RecordingSink.layer)))
   )
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { globSync } from "node:fs"
 import * as Envelope from "../../../src/domain/event/Envelope.ts"
@@ -30,9 +30,9 @@ describe("The catalogue of events", () => {
       const { rows }: { readonly rows?: object } = await import(new URL(file, folder).href)
       if (rows === undefined) continue
       files.push(file)
-      for (const type of Object.keys(rows)) assert.isTrue(isEventType(type), `${file}: ${type}`)
+      for (const type of Object.keys(rows)) expect(isEventType(type), `${file}: ${type}`).toBe(true)
     }
-    assert.strictEqual(files.length, 5)
+    expect(files.length).toBe(5)
   })
 
   it("keeps every name that was ever published", () => {
@@ -42,38 +42,37 @@ describe("The catalogue of events", () => {
       "stream.failed conference.started conference.ended conference.member_joined conference.member_left " +
       "conference.member_muted conference.member_unmuted conference.member_speaking_started " +
       "conference.member_speaking_ended number_order.completed number_order.failed"
-    for (const type of published.split(" ")) assert.isTrue(isEventType(type), type)
+    for (const type of published.split(" ")) expect(isEventType(type), type).toBe(true)
   })
 
   it("does not take what every object has for an event", () => {
-    for (const name of ["toString", "__proto__", "constructor"]) assert.isFalse(isEventType(name))
+    for (const name of ["toString", "__proto__", "constructor"]) expect(isEventType(name)).toBe(false)
   })
 
   for (const type of eventTypes)
     describe(type, () => {
       const { data, when } = catalogue[type]
 
-      it("says when it is sent, in sentences", () => assert.match(when, /^[A-Z].*\.$/))
+      it("says when it is sent, in sentences", () => expect(when).toMatch(/^[A-Z].*\.$/))
 
       it("describes each field of its data, with an example", () => {
         for (const [name, field] of Object.entries(data.fields)) {
           const { description, examples } = Schema.resolveAnnotations(field) ?? {}
-          assert.match(String(description), /^.*\.$/, name)
-          assert.strictEqual(examples?.length, 1, name)
+          expect(String(description), name).toMatch(/^.*\.$/)
+          expect(examples?.length, name).toBe(1)
         }
       })
 
       it("has an example that is as its own schema says", () => {
         const decode = Schema.decodeUnknownSync(Envelope.schemaOf(type), { onExcessProperty: "error" })
-        assert.strictEqual(decode(Envelope.example(type)).event_type, type)
+        expect(decode(Envelope.example(type)).event_type).toBe(type)
       })
     })
 })
 
 describe("The envelope", () => {
   it("holds id, name, time, sequence and data, in this order", () => {
-    assert.strictEqual(
-      Envelope.render(ringing, head),
+    expect(Envelope.render(ringing, head)).toBe(
       `{"event_id":"${head.event_id}","event_type":"call.ringing","occurred_at":"${head.occurred_at}","sequence":3,` +
         `"data":${JSON.stringify(ringing.data)}}`
     )
@@ -91,18 +90,18 @@ describe("What may be emitted", () => {
     emit({ type: "call.exploded", data: ringing.data })
     // @ts-expect-error a field is missing
     emit({ type: "call.answered", data: ringing.data })
-    assert.throws(() => SeenEvent.check([{ type: "call.bridged", data: {} }]), /nothing emits call.bridged/)
+    expect(() => SeenEvent.check([{ type: "call.bridged", data: {} }])).toThrow(/nothing emits call.bridged/)
   })
 
   it("has the fields of its row, no more and no less, for the tests", () => {
     const { ringing_at: _, ...less } = ringing.data
     SeenEvent.check([ringing])
     SeenEvent.checkBody(Envelope.render(ringing, head))
-    assert.throws(() => SeenEvent.check([{ ...ringing, data: less }]), /ringing_at/)
-    assert.throws(() => SeenEvent.check([{ ...ringing, data: { ...ringing.data, secret: "s" } }]), /secret/)
-    assert.throws(() => SeenEvent.check([{ ...ringing, type: "call.exploded" }]), /no event/)
+    expect(() => SeenEvent.check([{ ...ringing, data: less }])).toThrow(/ringing_at/)
+    expect(() => SeenEvent.check([{ ...ringing, data: { ...ringing.data, secret: "s" } }])).toThrow(/secret/)
+    expect(() => SeenEvent.check([{ ...ringing, type: "call.exploded" }])).toThrow(/no event/)
     const more = JSON.stringify({ ...JSON.parse(Envelope.render(ringing, head)), tenant_id: "t" })
-    assert.throws(() => SeenEvent.checkBody(more), /tenant_id/)
-    assert.throws(() => SeenEvent.checkBody(Envelope.render(ringing, { ...head, sequence: 0 })), /sequence/)
+    expect(() => SeenEvent.checkBody(more)).toThrow(/tenant_id/)
+    expect(() => SeenEvent.checkBody(Envelope.render(ringing, { ...head, sequence: 0 }))).toThrow(/sequence/)
   })
 })

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { Egress, EgressError, type EgressRequest } from "../../../src/egress/Egress.ts"
 import * as NodeEgress from "../../../src/egress/node/NodeEgress.ts"
@@ -34,10 +34,10 @@ describe("egress over node:https", () => {
       })
       const egress = yield* egressOf()
       const answer = yield* egress.request({ ...get(server.at("/a?b")), method: "POST", body: "grüezi" })
-      assert.strictEqual(answer.status, 202)
-      assert.strictEqual(answer.headers["x-method"], "POST")
-      assert.strictEqual(answer.headers["x-host"], `hook.example:${server.port}`)
-      assert.strictEqual(bodyText(answer), "7 grüezi")
+      expect(answer.status).toBe(202)
+      expect(answer.headers["x-method"]).toBe("POST")
+      expect(answer.headers["x-host"]).toBe(`hook.example:${server.port}`)
+      expect(bodyText(answer)).toBe("7 grüezi")
     })
   )
 
@@ -50,10 +50,10 @@ describe("egress over node:https", () => {
         request.on("end", () => response.writeHead(request.method === "DELETE" ? 204 : 200).end())
       })
       const egress = yield* egressOf()
-      assert.strictEqual((yield* egress.request({ ...get(server.at()), method: "PUT", body: "whole" })).status, 200)
-      assert.strictEqual((yield* egress.request({ ...get(server.at()), method: "PUT" })).status, 200)
-      assert.strictEqual((yield* egress.request({ ...get(server.at()), method: "DELETE" })).status, 204)
-      assert.deepStrictEqual(seen, ["PUT 5", "whole", "PUT 0", "DELETE -"])
+      expect((yield* egress.request({ ...get(server.at()), method: "PUT", body: "whole" })).status).toBe(200)
+      expect((yield* egress.request({ ...get(server.at()), method: "PUT" })).status).toBe(200)
+      expect((yield* egress.request({ ...get(server.at()), method: "DELETE" })).status).toBe(204)
+      expect(seen).toStrictEqual(["PUT 5", "whole", "PUT 0", "DELETE -"])
     })
   )
 
@@ -61,8 +61,8 @@ describe("egress over node:https", () => {
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => response.writeHead(200, { "content-length": 1e9 }).end())
       const answer = yield* (yield* egressOf()).request({ ...get(server.at()), method: "HEAD" })
-      assert.deepInclude(answer, { status: 200, body: new Uint8Array(0) })
-      assert.strictEqual(answer.headers["content-length"], "1000000000")
+      expect(answer).toMatchObject({ status: 200, body: new Uint8Array(0) })
+      expect(answer.headers["content-length"]).toBe("1000000000")
     })
   )
 
@@ -71,11 +71,11 @@ describe("egress over node:https", () => {
       const server = yield* serve((_request, response) => setImmediate(() => response.end("ok")))
       const egress = yield* egressOf({ maxConnectionsPerDestination: 3 })
       for (let n = 0; n < 5; n++) yield* egress.request(get(server.at()))
-      assert.lengthOf(server.connections, 1)
+      expect(server.connections).toHaveLength(1)
       yield* Effect.forEach(Array.from({ length: 20 }), () => egress.request(get(server.at())), {
         concurrency: "unbounded"
       })
-      assert.lengthOf(server.connections, 3)
+      expect(server.connections).toHaveLength(3)
     })
   )
 
@@ -85,7 +85,7 @@ describe("egress over node:https", () => {
         request.socket.end("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nto the end")
       })
       const egress = yield* egressOf()
-      assert.strictEqual(bodyText(yield* egress.request(get(server.at()))), "to the end")
+      expect(bodyText(yield* egress.request(get(server.at())))).toBe("to the end")
     })
   )
 
@@ -97,7 +97,7 @@ describe("egress over node:https", () => {
   ])("fails on an answer that is none: %j", ([answer = ""]) =>
     Effect.gen(function* () {
       const server = yield* serve((request) => request.socket.end(answer))
-      assert.strictEqual((yield* failure(yield* egressOf(), get(server.at()))).reason, "reset")
+      expect((yield* failure(yield* egressOf(), get(server.at()))).reason).toBe("reset")
     })
   )
 
@@ -110,9 +110,9 @@ describe("egress over node:https", () => {
       })
       const egress = yield* egressOf()
       yield* egress.request(get(server.at()))
-      assert.strictEqual(bodyText(yield* egress.request(get(server.at()))), "ok")
-      assert.strictEqual(requests, 3)
-      assert.lengthOf(server.connections, 2)
+      expect(bodyText(yield* egress.request(get(server.at())))).toBe("ok")
+      expect(requests).toBe(3)
+      expect(server.connections).toHaveLength(2)
     })
   )
 
@@ -120,8 +120,8 @@ describe("egress over node:https", () => {
     Effect.gen(function* () {
       const server = yield* serve((request) => request.socket.destroy())
       const error = yield* failure(yield* egressOf(), get(server.at()))
-      assert.strictEqual(error.reason, "reset")
-      assert.lengthOf(server.connections, 1)
+      expect(error.reason).toBe("reset")
+      expect(server.connections).toHaveLength(1)
     })
   )
 })
@@ -142,9 +142,9 @@ describe("egress to where it must not go", () => {
           return ["127.0.0.1"]
         }
       })
-      assert.strictEqual((yield* failure(egress, get(url))).reason, reason)
-      assert.strictEqual(resolved, 0)
-      assert.isString(egress.refuse(url))
+      expect((yield* failure(egress, get(url))).reason).toBe(reason)
+      expect(resolved).toBe(0)
+      expect(egress.refuse(url)).toBeTypeOf("string")
     })
   )
 
@@ -153,8 +153,8 @@ describe("egress to where it must not go", () => {
     ([addresses = []]) =>
       Effect.gen(function* () {
         const error = yield* failure(yield* egressOf({ resolve: async () => addresses }), get("https://hook.example/"))
-        assert.strictEqual(error.reason, "blocked")
-        assert.strictEqual(error.detail, "the host resolves to a private or reserved address")
+        expect(error.reason).toBe("blocked")
+        expect(error.detail).toBe("the host resolves to a private or reserved address")
       })
   )
 
@@ -164,15 +164,15 @@ describe("egress to where it must not go", () => {
       let resolved = 0
       const egress = yield* egressOf({ resolve: async () => (resolved++ === 0 ? ["127.0.0.1"] : ["127.0.0.2"]) })
       const first = yield* egress.request(get(server.at()))
-      assert.strictEqual(first.status, 200)
-      assert.strictEqual(resolved, 1)
-      assert.strictEqual(server.connections[0]?.localAddress, "127.0.0.1")
+      expect(first.status).toBe(200)
+      expect(resolved).toBe(1)
+      expect(server.connections[0]?.localAddress).toBe("127.0.0.1")
       // A kept connection leads where it always led; a new one is checked anew.
-      assert.strictEqual((yield* egress.request(get(server.at()))).status, 200)
+      expect((yield* egress.request(get(server.at()))).status).toBe(200)
       server.connections[0]?.destroy()
       yield* server.closed(1)
-      assert.strictEqual((yield* failure(egress, get(server.at()))).reason, "blocked")
-      assert.lengthOf(server.connections, 1)
+      expect((yield* failure(egress, get(server.at()))).reason).toBe("blocked")
+      expect(server.connections).toHaveLength(1)
     })
   )
 
@@ -188,7 +188,7 @@ describe("egress to where it must not go", () => {
       const egress = yield* egressOf({
         resolve: async (host) => (host === "inside.example" ? ["10.0.0.1"] : ["127.0.0.1"])
       })
-      assert.strictEqual((yield* failure(egress, get(server.at(), { maxRedirects: 3 }))).reason, reason)
+      expect((yield* failure(egress, get(server.at(), { maxRedirects: 3 }))).reason).toBe(reason)
     })
   )
 
@@ -196,7 +196,7 @@ describe("egress to where it must not go", () => {
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => response.writeHead(307, { location: "/two" }).end())
       const answer = yield* (yield* egressOf()).request({ ...get(server.at()), method, maxRedirects: 3 })
-      assert.strictEqual(answer.status, 307)
+      expect(answer.status).toBe(307)
     })
   )
 
@@ -211,11 +211,11 @@ describe("egress to where it must not go", () => {
       })
       const egress = yield* egressOf()
       const request = get(server.at("/one"), { headers: { Authorization: "secret" } })
-      assert.strictEqual((yield* egress.request(request)).status, 307)
-      assert.strictEqual((yield* egress.request({ ...request, maxRedirects: 1 })).status, 302)
+      expect((yield* egress.request(request)).status).toBe(307)
+      expect((yield* egress.request({ ...request, maxRedirects: 1 })).status).toBe(302)
       seen.length = 0
-      assert.strictEqual(bodyText(yield* egress.request({ ...request, maxRedirects: 2 })), "end")
-      assert.deepStrictEqual(seen, ["/one secret", "/two secret", "/end -"])
+      expect(bodyText(yield* egress.request({ ...request, maxRedirects: 2 }))).toBe("end")
+      expect(seen).toStrictEqual(["/one secret", "/two secret", "/end -"])
     })
   )
 })
@@ -228,9 +228,9 @@ describe("egress to a server that misbehaves", () => {
         response.end("x".repeat(1_001))
       })
       const egress = yield* egressOf()
-      assert.strictEqual((yield* failure(egress, get(server.at("/announced")))).reason, "too_large")
+      expect((yield* failure(egress, get(server.at("/announced")))).reason).toBe("too_large")
       yield* server.closed(1)
-      assert.strictEqual((yield* failure(egress, get(server.at("/chunked")))).reason, "too_large")
+      expect((yield* failure(egress, get(server.at("/chunked")))).reason).toBe("too_large")
       yield* server.closed(2)
     })
   )
@@ -242,9 +242,9 @@ describe("egress to a server that misbehaves", () => {
       const egress = yield* egressOf({ maxConnectionsPerDestination: 1 })
       for (let n = 0; n < 3; n++) {
         const { body } = yield* egress.request(get(server.at(), { truncate: true }))
-        assert.lengthOf(body, 1_000)
+        expect(body).toHaveLength(1_000)
       }
-      assert.lengthOf(server.connections, 1)
+      expect(server.connections).toHaveLength(1)
     })
   )
 
@@ -258,7 +258,7 @@ describe("egress to a server that misbehaves", () => {
         pour()
       })
       const { body } = yield* (yield* egressOf()).request(get(server.at(), { truncate: true }))
-      assert.lengthOf(body, 1_000)
+      expect(body).toHaveLength(1_000)
       yield* server.closed(1)
     })
   )
@@ -276,10 +276,10 @@ describe("egress to a server that misbehaves", () => {
         })
         const egress = yield* egressOf()
         const answer = yield* egress.request(get(server.at(path), { truncate: true, timeoutMs: 500 }))
-        assert.strictEqual(answer.status, 200)
-        assert.strictEqual(bodyText(answer), path === "/headers-only" ? "" : "begun")
+        expect(answer.status).toBe(200)
+        expect(bodyText(answer)).toBe(path === "/headers-only" ? "" : "begun")
         yield* server.closed(1)
-        assert.instanceOf(yield* failure(egress, get(server.at(path), { timeoutMs: 500 })), EgressError)
+        expect(yield* failure(egress, get(server.at(path), { timeoutMs: 500 }))).toBeInstanceOf(EgressError)
       })
   )
 
@@ -290,7 +290,7 @@ describe("egress to a server that misbehaves", () => {
         response.once("close", () => clearInterval(drip))
       })
       const error = yield* failure(yield* egressOf(), get(server.at(), { timeoutMs: 150 }))
-      assert.strictEqual(error.reason, "timeout")
+      expect(error.reason).toBe("timeout")
       yield* server.closed(1)
     })
   )
@@ -298,10 +298,10 @@ describe("egress to a server that misbehaves", () => {
   it.live("counts resolution and the TLS handshake in the deadline", () =>
     Effect.gen(function* () {
       const slowNames = yield* egressOf({ resolve: () => new Promise(() => undefined) })
-      assert.strictEqual((yield* failure(slowNames, get("https://hook.example/", { timeoutMs: 50 }))).reason, "timeout")
+      expect((yield* failure(slowNames, get("https://hook.example/", { timeoutMs: 50 }))).reason).toBe("timeout")
       const silent = yield* listen()
       const error = yield* failure(yield* egressOf(), get(`https://hook.example:${silent.port}/`, { timeoutMs: 50 }))
-      assert.strictEqual(error.reason, "timeout")
+      expect(error.reason).toBe("timeout")
     })
   )
 
@@ -323,10 +323,10 @@ describe("egress to a server that misbehaves", () => {
       const uncaught: Array<Error> = []
       const listener = (error: Error) => void uncaught.push(error)
       process.prependOnceListener("uncaughtException", listener)
-      assert.isTrue(Exit.hasDies(yield* Effect.exit((yield* egressOf()).request(request))))
+      expect(Exit.hasDies(yield* Effect.exit((yield* egressOf()).request(request)))).toBe(true)
       yield* Effect.sleep("60 millis")
       process.off("uncaughtException", listener)
-      assert.deepStrictEqual(uncaught, [])
+      expect(uncaught).toStrictEqual([])
     })
   )
 
@@ -342,22 +342,22 @@ describe("egress to a server that misbehaves", () => {
     Effect.gen(function* () {
       const server = yield* serve()
       const nowhere = yield* egressOf({ resolve: () => Promise.reject(new Error("NXDOMAIN")) })
-      assert.strictEqual((yield* failure(nowhere, get("https://hook.example/"))).reason, "resolve")
+      expect((yield* failure(nowhere, get("https://hook.example/"))).reason).toBe("resolve")
 
       const egress = yield* egressOf()
       const closedPort = yield* Effect.scoped(Effect.map(serve(), ({ port }) => port))
       const refused = yield* failure(egress, get(`https://127.0.0.1:${closedPort}/`))
-      assert.deepInclude(refused, { reason: "connect", detail: "ECONNREFUSED" })
+      expect(refused).toMatchObject({ reason: "connect", detail: "ECONNREFUSED" })
 
       const wrongName = yield* failure(egress, get(server.at("/", "third.example")))
-      assert.deepInclude(wrongName, { reason: "tls", detail: "ERR_TLS_CERT_ALTNAME_INVALID" })
+      expect(wrongName).toMatchObject({ reason: "tls", detail: "ERR_TLS_CERT_ALTNAME_INVALID" })
 
       const past = { from: new Date(Date.now() - 2e9), to: new Date(Date.now() - 1e9) }
       const old = yield* serve(undefined, authority.issue(["hook.example"], past))
-      assert.deepInclude(yield* failure(egress, get(old.at())), { reason: "tls", detail: "CERT_HAS_EXPIRED" })
+      expect(yield* failure(egress, get(old.at()))).toMatchObject({ reason: "tls", detail: "CERT_HAS_EXPIRED" })
 
       const stranger = yield* serve(undefined, TestCertificate.makeAuthority("Stranger").issue(["hook.example"]))
-      assert.strictEqual((yield* failure(egress, get(stranger.at()))).reason, "tls")
+      expect((yield* failure(egress, get(stranger.at()))).reason).toBe("tls")
     })
   )
 
@@ -365,7 +365,7 @@ describe("egress to a server that misbehaves", () => {
     Effect.gen(function* () {
       const egress = yield* egressOf({ maxInFlight: 1, resolve: () => new Promise(() => undefined) })
       yield* Effect.forkChild(egress.request(get("https://hook.example/")), { startImmediately: true })
-      assert.strictEqual((yield* failure(egress, get("https://hook.example/"))).reason, "connect")
+      expect((yield* failure(egress, get("https://hook.example/"))).reason).toBe("connect")
     })
   )
 })
@@ -378,11 +378,11 @@ describe("the egress layer of a running service", () => {
       yield* Effect.promise(() => writeFile(caFile, `A comment\n${authority.cert}`))
       const ask = Effect.flatMap(Egress, (egress) => egress.request(get(server.at("/", "localhost"))))
       const answer = yield* Effect.provide(ask, NodeEgress.layer({ allowPrivate: true, caFile }))
-      assert.strictEqual(answer.status, 200)
+      expect(answer.status).toBe(200)
       const error = yield* Effect.flip(Effect.provide(ask, NodeEgress.layer({ allowPrivate: true })))
-      assert.deepInclude(error, { reason: "tls" })
+      expect(error).toMatchObject({ reason: "tls" })
       const closed = yield* Effect.flip(Effect.provide(ask, NodeEgress.layer({ allowPrivate: false, caFile })))
-      assert.deepInclude(closed, { reason: "blocked" })
+      expect(closed).toMatchObject({ reason: "blocked" })
     })
   )
 
@@ -395,7 +395,7 @@ describe("the egress layer of a running service", () => {
       const caFile = join(yield* DataDirectory.make, name ?? "")
       if (content !== undefined) yield* Effect.promise(() => writeFile(caFile, content))
       const error = yield* Effect.flip(Effect.provide(Egress, NodeEgress.layer({ allowPrivate: false, caFile })))
-      assert.include(error.message, `TARGET_CA_FILE ${caFile} cannot be used: `)
+      expect(error.message).toContain(`TARGET_CA_FILE ${caFile} cannot be used: `)
     })
   )
 })

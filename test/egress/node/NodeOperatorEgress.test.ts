@@ -1,6 +1,6 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
 import type { Whole } from "../../../src/egress/Egress.ts"
 import * as NodeOperatorEgress from "../../../src/egress/node/NodeOperatorEgress.ts"
@@ -55,10 +55,10 @@ const plainServer = Effect.acquireRelease(
 describe("a service of the operator's own", () => {
   it("is what configuration says it is", () => {
     for (const url of ["https://10.0.0.5:9000", "https://minio/bucket/", "wss://127.0.0.1/speech", "smtps://mail.lan"])
-      assert.isNull(refusal(url), url)
+      expect(refusal(url), url).toBeNull()
     for (const url of ["http://10.0.0.5:9000", "ws://speech.local/", "smtp://[fd00::1]:25"]) {
-      assert.match(refusal(url) ?? "", /^must begin with https:/, url)
-      assert.isNull(refusal(url, true), url)
+      expect(refusal(url) ?? "", url).toMatch(/^must begin with https:/)
+      expect(refusal(url, true), url).toBeNull()
     }
     for (const url of [
       "https://0.0.0.0/",
@@ -67,20 +67,20 @@ describe("a service of the operator's own", () => {
       "https://minio/?a=b",
       "ftp://minio/"
     ])
-      assert.isString(refusal(url, true), url)
+      expect(refusal(url, true), url).toBeTypeOf("string")
   })
 
   it("is asked for below its path only", () => {
     const minio = target("https://minio:9000/bucket/")
-    assert.deepInclude(Result.getOrThrow(minio.at("/a%2Fb/c?x=1")), {
+    expect(Result.getOrThrow(minio.at("/a%2Fb/c?x=1"))).toMatchObject({
       host: "minio",
       port: 9000,
       path: "/bucket/a%2Fb/c?x=1"
     })
-    assert.deepInclude(Result.getOrThrow(target("https://minio").at("/")), { path: "/" })
+    expect(Result.getOrThrow(target("https://minio").at("/"))).toMatchObject({ path: "/" })
     for (const path of ["a", "@other.example/", ".other.example/", "/../other", "/%2e%2e/other", "/a\\b", "/a b"])
-      assert.isTrue(Result.isFailure(minio.at(path)), path)
-    assert.deepInclude(Result.getOrThrow(minio.at("//other.example/x")), {
+      expect(Result.isFailure(minio.at(path)), path).toBe(true)
+    expect(Result.getOrThrow(minio.at("//other.example/x"))).toMatchObject({
       host: "minio",
       path: "/bucket//other.example/x"
     })
@@ -89,9 +89,9 @@ describe("a service of the operator's own", () => {
   it("is no URL, for the compiler", () => {
     const reach = (_service: OperatorTarget) => true
     // @ts-expect-error what a tenant gives is a string
-    assert.isTrue(reach("https://10.0.0.5/"))
+    expect(reach("https://10.0.0.5/")).toBe(true)
     // @ts-expect-error nor is anything that looks like one
-    assert.isTrue(reach({ authorities: null, at: () => target("https://minio").at("/") }))
+    expect(reach({ authorities: null, at: () => target("https://minio").at("/") })).toBe(true)
   })
 
   it.live("is reached at a private address, without TLS where it says so", () =>
@@ -99,7 +99,7 @@ describe("a service of the operator's own", () => {
       const server = yield* plainServer
       const client = yield* open(target(server.at, { plain: true }))
       const answer = yield* client.request({ ...get("/object"), method: "PUT", body: "bytes" })
-      assert.strictEqual(new TextDecoder().decode(answer.body), "PUT /bucket/object bytes")
+      expect(new TextDecoder().decode(answer.body)).toBe("PUT /bucket/object bytes")
       const stream = Stream.make(new TextEncoder().encode("flowing"))
       const flowing = yield* client.stream({
         ...get("/object"),
@@ -107,9 +107,9 @@ describe("a service of the operator's own", () => {
         idleMs: 1_000,
         body: { stream, length: 7 }
       })
-      assert.strictEqual(yield* Stream.mkString(Stream.decodeText(flowing.body)), "PUT /bucket/object flowing")
-      assert.strictEqual((yield* client.request(get("/moved"))).status, 302)
-      assert.strictEqual((yield* Effect.flip(client.request(get("/../other")))).reason, "invalid_url")
+      expect(yield* Stream.mkString(Stream.decodeText(flowing.body))).toBe("PUT /bucket/object flowing")
+      expect((yield* client.request(get("/moved"))).status).toBe(302)
+      expect((yield* Effect.flip(client.request(get("/../other")))).reason).toBe("invalid_url")
     })
   )
 
@@ -118,17 +118,17 @@ describe("a service of the operator's own", () => {
       const server = yield* serve(undefined, own.issue(["storage"]))
       const url = server.at("/", "storage")
       const client = yield* open(target(url, { plain: false, authorities: own.cert }))
-      assert.strictEqual((yield* client.request(get("/"))).status, 200)
-      assert.deepInclude(yield* client.pin("/", 1_000), { host: "storage", secure: true, authorities: own.cert })
+      expect((yield* client.request(get("/"))).status).toBe(200)
+      expect(yield* client.pin("/", 1_000)).toMatchObject({ host: "storage", secure: true, authorities: own.cert })
       const other = yield* open(target(url, { plain: false, authorities: authority.cert }))
-      assert.strictEqual((yield* Effect.flip(other.request(get("/")))).reason, "tls")
+      expect((yield* Effect.flip(other.request(get("/")))).reason).toBe("tls")
     })
   )
 
   it.live("is pinned for a socket of another kind, and not asked over HTTP then", () =>
     Effect.gen(function* () {
       const mail = yield* open(target("smtp://mail.lan", { plain: true }))
-      assert.deepStrictEqual(yield* mail.pin("/", 1_000), {
+      expect(yield* mail.pin("/", 1_000)).toStrictEqual({
         addresses: ["127.0.0.1"],
         port: 587,
         host: "mail.lan",
@@ -136,7 +136,7 @@ describe("a service of the operator's own", () => {
         secure: false,
         authorities: null
       })
-      assert.strictEqual((yield* Effect.flip(mail.request(get("/")))).reason, "invalid_url")
+      expect((yield* Effect.flip(mail.request(get("/")))).reason).toBe("invalid_url")
     })
   )
 })

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Cause, Deferred, Effect, Fiber, Queue, Scope, Stream } from "effect"
 import type { EgressError, EgressStreamRequest } from "../../../src/egress/Egress.ts"
 import { egressOf, listen, serve } from "./Egresses.ts"
@@ -63,7 +63,7 @@ describe("streamed uploads", () => {
       const { stream } = chunks(200)
       const body = length === undefined ? { stream } : { stream, length }
       const answer = yield* (yield* egressOf()).stream(asked(server.at(), { method: "PUT", body }))
-      assert.deepStrictEqual([answer.status, yield* textOf(answer.body)], [200, expected])
+      expect([answer.status, yield* textOf(answer.body)]).toStrictEqual([200, expected])
     })
   )
 
@@ -77,9 +77,9 @@ describe("streamed uploads", () => {
         })
         const { made, stream } = chunks(100_000)
         const error = yield* failure(asked(server.at(), { method: "PUT", body: { stream }, idleMs: 300 }))
-        assert.deepInclude(error, { reason: "timeout", detail: "the other side reads nothing" })
+        expect(error).toMatchObject({ reason: "timeout", detail: "the other side reads nothing" })
         // What the kernel and TLS hold of 1.6 GB.
-        assert.isBelow(made.count, 2_000)
+        expect(made.count).toBeLessThan(2_000)
         received?.resume()
         yield* server.closed(1)
       })
@@ -96,7 +96,7 @@ describe("streamed uploads", () => {
       const answer = yield* (yield* egressOf()).stream(
         asked(server.at(), { method: "PUT", body: { stream }, idleMs: 400 })
       )
-      assert.strictEqual(yield* textOf(answer.body), "PUT - chunked 9830400")
+      expect(yield* textOf(answer.body)).toBe("PUT - chunked 9830400")
     })
   )
 
@@ -111,12 +111,9 @@ describe("streamed uploads", () => {
         request.resume().on("end", () => (complete = true))
       })
       const stream = Stream.make(new Uint8Array(50), new Uint8Array(50))
-      assert.strictEqual(
-        (yield* failure(asked(server.at(), { method: "PUT", body: { length, stream } }))).reason,
-        reason
-      )
+      expect((yield* failure(asked(server.at(), { method: "PUT", body: { length, stream } }))).reason).toBe(reason)
       yield* server.closed(1)
-      assert.isFalse(complete)
+      expect(complete).toBe(false)
     })
   )
 
@@ -137,9 +134,9 @@ describe("streamed uploads", () => {
       const error = yield* Effect.flip(
         egress.stream<"the disk is gone">({ ...asked(server.at()), method: "PUT", body: { stream } })
       )
-      assert.strictEqual(error, "the disk is gone")
+      expect(error).toBe("the disk is gone")
       yield* server.closed(1)
-      assert.isFalse(complete)
+      expect(complete).toBe(false)
     })
   )
 
@@ -159,7 +156,7 @@ describe("streamed uploads", () => {
         heard.push(text)
         return heard.length === 1 ? Queue.offer(queue, "two") : Queue.end(queue)
       })
-      assert.deepStrictEqual(heard, ["one", "two"])
+      expect(heard).toStrictEqual(["one", "two"])
     })
   )
 })
@@ -177,7 +174,7 @@ describe("a server that answers early and hangs up", () => {
       const egress = yield* egressOf()
       const answer = yield* egress.stream(asked(server.at(), { method: "PUT", idleMs: 100, body: { stream: slowly } }))
       yield* Effect.sleep(300)
-      assert.deepStrictEqual([answer.status, yield* textOf(answer.body)], [413, "too large"])
+      expect([answer.status, yield* textOf(answer.body)]).toStrictEqual([413, "too large"])
     })
   )
 })
@@ -191,9 +188,9 @@ describe("streamed answers", () => {
       yield* Stream.runDrain(Stream.take(body, 1))
       yield* Effect.sleep(300)
       const written = server.connections[0]?.bytesWritten ?? 0
-      assert.isAbove(written, 0)
+      expect(written).toBeGreaterThan(0)
       // What the kernel and TLS hold of an endless answer.
-      assert.isBelow(written, 16_000_000)
+      expect(written).toBeLessThan(16_000_000)
     })
   )
 
@@ -206,7 +203,7 @@ describe("streamed answers", () => {
         length += chunk.length
         return length === chunk.length ? Effect.sleep(300) : Effect.void
       })
-      assert.strictEqual(length, 200_000)
+      expect(length).toBe(200_000)
     })
   )
 
@@ -214,7 +211,7 @@ describe("streamed answers", () => {
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => response.writeHead(302, { location: "/two" }).end())
       const answer = yield* (yield* egressOf()).stream(asked(server.at()))
-      assert.deepStrictEqual([answer.status, answer.headers["location"]], [302, "/two"])
+      expect([answer.status, answer.headers["location"]]).toStrictEqual([302, "/two"])
     })
   )
 
@@ -235,7 +232,7 @@ describe("streamed answers", () => {
   ])("fails when the other side %s, and closes", ([, handler, reason]) =>
     Effect.gen(function* () {
       const server = yield* serve(handler)
-      assert.strictEqual((yield* failure(asked(server.at(), { idleMs: 200, maxResponseBytes: 1_000 }))).reason, reason)
+      expect((yield* failure(asked(server.at(), { idleMs: 200, maxResponseBytes: 1_000 }))).reason).toBe(reason)
       yield* server.closed(1)
     })
   )
@@ -248,7 +245,7 @@ describe("streamed answers", () => {
       const error = yield* Effect.flip(
         Stream.runForEach(Stream.decodeText(body), (text) => Effect.sync(() => heard.push(text)))
       )
-      assert.deepStrictEqual([heard, error.reason], [["half"], "reset"])
+      expect([heard, error.reason]).toStrictEqual([["half"], "reset"])
     })
   )
 
@@ -256,7 +253,7 @@ describe("streamed answers", () => {
     Effect.gen(function* () {
       const server = yield* serve((request) => drip(request, "HTTP/1.1 200 OK\r\n\r\n"))
       const error = yield* failure(asked(server.at(), { timeoutMs: 300, idleMs: 200 }))
-      assert.deepInclude(error, { reason: "timeout", detail: "no complete answer in time" })
+      expect(error).toMatchObject({ reason: "timeout", detail: "no complete answer in time" })
       yield* server.closed(1)
     })
   )
@@ -264,7 +261,7 @@ describe("streamed answers", () => {
   it.live("counts a TLS handshake that never completes", () =>
     Effect.gen(function* () {
       const { port } = yield* listen()
-      assert.strictEqual((yield* failure(asked(`https://hook.example:${port}/`, { idleMs: 100 }))).reason, "timeout")
+      expect((yield* failure(asked(`https://hook.example:${port}/`, { idleMs: 100 }))).reason).toBe("timeout")
     })
   )
 })
@@ -278,10 +275,10 @@ const drip = (request: IncomingMessage, head: string): void => {
 describe("a streamed request", () => {
   it.live("goes nowhere that a whole one may not go", () =>
     Effect.gen(function* () {
-      assert.strictEqual((yield* failure(asked("https://127.0.0.2/"))).reason, "blocked")
-      assert.strictEqual((yield* failure(asked("http://hook.example/"))).reason, "invalid_url")
+      expect((yield* failure(asked("https://127.0.0.2/"))).reason).toBe("blocked")
+      expect((yield* failure(asked("http://hook.example/"))).reason).toBe("invalid_url")
       const inside = yield* egressOf({ resolve: async () => ["10.0.0.1"] })
-      assert.strictEqual((yield* Effect.flip(inside.stream(asked("https://hook.example/")))).reason, "blocked")
+      expect((yield* Effect.flip(inside.stream(asked("https://hook.example/")))).reason).toBe("blocked")
     })
   )
 
@@ -292,7 +289,7 @@ describe("a streamed request", () => {
       const scope = yield* Scope.make()
       yield* Scope.provide(egress.stream(asked(server.at())), scope)
       const [first] = server.connections
-      assert.isFalse(first?.destroyed)
+      expect(first?.destroyed).toBe(false)
       yield* Scope.close(scope, yield* Effect.exit(Effect.void))
       yield* server.closed(1)
       const silent = yield* serve(() => undefined)
@@ -312,7 +309,7 @@ describe("a streamed request", () => {
       yield* Effect.scoped(
         Effect.gen(function* () {
           yield* egress.stream(asked(server.at()))
-          assert.strictEqual((yield* Effect.flip(egress.stream(asked(server.at())))).reason, "connect")
+          expect((yield* Effect.flip(egress.stream(asked(server.at())))).reason).toBe("connect")
         })
       )
       yield* egress.stream(asked(server.at()))

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http"
 import { createServer } from "node:https"
 import type { AddressInfo, Socket } from "node:net"
 import { Worker } from "node:worker_threads"
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type WebSocket, WebSocketServer } from "ws"
 import * as WsClient from "../../../src/egress/node/WsClient.ts"
@@ -76,7 +76,7 @@ const connect = (pinned: Pinned, more: Partial<Options> = {}, opened: (link: Lin
       },
       onMessage: (message) => told.messages.push(message),
       onClose: (closed) => {
-        assert.strictEqual(++count, 1)
+        expect(++count).toBe(1)
         told.closed = closed
       }
     }
@@ -111,7 +111,7 @@ describe("a WebSocket's address", () => {
         return host === "inside.example" ? ["8.8.8.8", "10.0.0.1"] : ["127.0.0.1"]
       }
       const egress = yield* egressOf({ resolve })
-      assert.strictEqual((yield* Effect.flip(egress.pin(url, 50))).reason, reason)
+      expect((yield* Effect.flip(egress.pin(url, 50))).reason).toBe(reason)
     })
   )
 
@@ -121,13 +121,13 @@ describe("a WebSocket's address", () => {
       let resolved = 0
       const egress = yield* egressOf({ resolve: async () => (resolved++ === 0 ? ["127.0.0.1"] : ["127.0.0.2"]) })
       const pinned = yield* egress.pin(server.at("/a?b"), 1_000)
-      assert.deepInclude(pinned, { addresses: ["127.0.0.1"], host: "hook.example", path: "/a?b", secure: true })
+      expect(pinned).toMatchObject({ addresses: ["127.0.0.1"], host: "hook.example", path: "/a?b", secure: true })
       const told = connect(pinned)
       yield* eventually(
         () => told.messages.length === 1,
         () => undefined
       )
-      assert.strictEqual(resolved, 1)
+      expect(resolved).toBe(1)
       told.link.close()
       yield* end(told)
     })
@@ -150,7 +150,7 @@ describe("a WebSocket's address", () => {
         () => told.length === 2,
         () => undefined
       )
-      assert.deepStrictEqual(told, ["heard: hello from a thread", { reason: "closed", code: 1000, detail: "" }])
+      expect(told).toStrictEqual(["heard: hello from a thread", { reason: "closed", code: 1000, detail: "" }])
     })
   )
 })
@@ -167,8 +167,8 @@ describe("a WebSocket", () => {
         yield* pin(server.at("/media?x=1")),
         { headers: { Authorization: "Bearer t" }, protocols: ["v1"] },
         (link) => {
-          assert.isTrue(link.send("grüezi"))
-          assert.isTrue(link.send(Uint8Array.of(1, 2, 255)))
+          expect(link.send("grüezi")).toBe(true)
+          expect(link.send(Uint8Array.of(1, 2, 255))).toBe(true)
         }
       )
       yield* eventually(
@@ -176,21 +176,21 @@ describe("a WebSocket", () => {
         () => undefined
       )
       const [text, bytes] = told.messages
-      assert.strictEqual(text, "grüezi")
-      assert.deepStrictEqual([...(bytes as Uint8Array)], [1, 2, 255])
-      assert.deepInclude(asked?.headers, { authorization: "Bearer t", "sec-websocket-protocol": "v1" })
-      assert.strictEqual(asked?.url, "/media?x=1")
-      assert.isUndefined(asked?.headers["sec-websocket-extensions"])
+      expect(text).toBe("grüezi")
+      expect([...(bytes as Uint8Array)]).toStrictEqual([1, 2, 255])
+      expect(asked?.headers).toMatchObject({ authorization: "Bearer t", "sec-websocket-protocol": "v1" })
+      expect(asked?.url).toBe("/media?x=1")
+      expect(asked?.headers["sec-websocket-extensions"]).toBeUndefined()
       told.link.close(4000, "enough")
-      assert.deepStrictEqual(yield* end(told), { reason: "closed", code: 4000, detail: "enough" })
-      assert.isFalse(told.link.send("late"))
+      expect(yield* end(told)).toStrictEqual({ reason: "closed", code: 4000, detail: "enough" })
+      expect(told.link.send("late")).toBe(false)
     })
   )
 
   it.live("tells the other side's close frame", () =>
     Effect.gen(function* () {
       const server = yield* serve((socket) => socket.close(1001, "going away"))
-      assert.deepStrictEqual(yield* end(connect(yield* pin(server.at()))), {
+      expect(yield* end(connect(yield* pin(server.at())))).toStrictEqual({
         reason: "closed",
         code: 1001,
         detail: "going away"
@@ -209,9 +209,9 @@ describe("a WebSocket", () => {
       const message = new Uint8Array(50_000)
       let sent = 0
       while (sent < 10_000 && told.link.send(message)) sent++
-      assert.isAtMost(told.link.bufferedBytes(), options.maxBufferedBytes + 1_000)
-      assert.isBelow(sent, 10_000)
-      assert.strictEqual(told.closed, null)
+      expect(told.link.bufferedBytes()).toBeLessThanOrEqual(options.maxBufferedBytes + 1_000)
+      expect(sent).toBeLessThan(10_000)
+      expect(told.closed).toBeNull()
     })
   )
 
@@ -220,16 +220,16 @@ describe("a WebSocket", () => {
       const { port } = yield* listen()
       const told = connect(yield* pin(`wss://hook.example:${port}/`))
       told.link.close()
-      assert.strictEqual((yield* end(told))?.reason, "closed")
-      assert.isFalse(told.opened)
+      expect((yield* end(told))?.reason).toBe("closed")
+      expect(told.opened).toBe(false)
     })
   )
 
   it.live("tells of a header that cannot be sent, and throws nothing", () =>
     Effect.gen(function* () {
       const told = connect(yield* pin("wss://hook.example/"), { headers: { Authorization: "a\nb" } })
-      assert.strictEqual(told.closed, null)
-      assert.strictEqual((yield* end(told))?.reason, "protocol")
+      expect(told.closed).toBeNull()
+      expect((yield* end(told))?.reason).toBe("protocol")
     })
   )
 })
@@ -243,7 +243,7 @@ describe("a WebSocket to a server that misbehaves", () => {
     Effect.gen(function* () {
       const { port } = yield* listen()
       const inTls = connect(yield* pin(`wss://hook.example:${port}/`), { handshakeMs: 100 })
-      assert.deepInclude(yield* end(inTls), { reason: "timeout" })
+      expect(yield* end(inTls)).toMatchObject({ reason: "timeout" })
       const dripping = yield* serve(undefined, {
         upgrade: (socket) => {
           socket.write("HTTP/1.1 101 Switching Protocols\r\nX: ")
@@ -251,7 +251,7 @@ describe("a WebSocket to a server that misbehaves", () => {
           socket.once("close", () => clearInterval(timer))
         }
       })
-      assert.deepInclude(yield* end(connect(yield* pin(dripping.at()), { handshakeMs: 150 })), { reason: "timeout" })
+      expect(yield* end(connect(yield* pin(dripping.at()), { handshakeMs: 150 }))).toMatchObject({ reason: "timeout" })
     })
   )
 
@@ -264,8 +264,8 @@ describe("a WebSocket to a server that misbehaves", () => {
         socket.on("close", () => (cut = true))
       })
       const told = connect(yield* pin(server.at()))
-      assert.deepInclude(yield* end(told), { reason: "too_large" })
-      assert.lengthOf(told.messages, 0)
+      expect(yield* end(told)).toMatchObject({ reason: "too_large" })
+      expect(told.messages).toHaveLength(0)
       yield* eventually(
         () => cut,
         () => undefined
@@ -278,7 +278,7 @@ describe("a WebSocket to a server that misbehaves", () => {
       const server = yield* serve((socket) => {
         for (let n = 0; n < 100; n++) socket.send(Buffer.alloc(1_000), { fin: false })
       })
-      assert.deepInclude(yield* end(connect(yield* pin(server.at()))), { reason: "too_large" })
+      expect(yield* end(connect(yield* pin(server.at())))).toMatchObject({ reason: "too_large" })
     })
   )
 
@@ -288,10 +288,10 @@ describe("a WebSocket to a server that misbehaves", () => {
       const kept = connect(yield* pin(answering.at()), { pingMs: 30, silenceMs: 150 })
       const silent = yield* serve((socket) => socket.pause())
       const lost = connect(yield* pin(silent.at()), { pingMs: 30, silenceMs: 150 })
-      assert.deepInclude(yield* end(lost), { reason: "timeout", detail: "the other side is silent" })
+      expect(yield* end(lost)).toMatchObject({ reason: "timeout", detail: "the other side is silent" })
       yield* Effect.sleep(300)
-      assert.isTrue(kept.opened)
-      assert.strictEqual(kept.closed, null)
+      expect(kept.opened).toBe(true)
+      expect(kept.closed).toBeNull()
     })
   )
 
@@ -299,7 +299,7 @@ describe("a WebSocket to a server that misbehaves", () => {
     Effect.gen(function* () {
       const server = yield* serve((socket) => socket.pause())
       const told = connect(yield* pin(server.at()), {}, (link) => link.close())
-      assert.deepStrictEqual(yield* end(told), {
+      expect(yield* end(told)).toStrictEqual({
         reason: "closed",
         code: null,
         detail: "the other side did not answer the close frame"
@@ -320,29 +320,29 @@ describe("a WebSocket to a server that misbehaves", () => {
   ])("fails when the server %s", ([, answer, reason]) =>
     Effect.gen(function* () {
       const server = yield* serve(undefined, { upgrade: (socket) => socket.end(answer) })
-      assert.deepInclude(yield* end(connect(yield* pin(server.at()))), { reason, code: null })
+      expect(yield* end(connect(yield* pin(server.at())))).toMatchObject({ reason, code: null })
     })
   )
 
   it.live("fails on frames that are none, and on a connection that is cut", () =>
     Effect.gen(function* () {
       const wrong = yield* serve((_socket, { socket: raw }) => raw.write(Buffer.of(0xff, 0xff, 0xff)))
-      assert.deepInclude(yield* end(connect(yield* pin(wrong.at()))), { reason: "protocol" })
+      expect(yield* end(connect(yield* pin(wrong.at())))).toMatchObject({ reason: "protocol" })
       const cut = yield* serve((socket) => socket.terminate())
-      assert.deepInclude(yield* end(connect(yield* pin(cut.at()))), { reason: "reset" })
+      expect(yield* end(connect(yield* pin(cut.at())))).toMatchObject({ reason: "reset" })
     })
   )
 
   it.live("tells a certificate and a port that do not work", () =>
     Effect.gen(function* () {
       const server = yield* serve()
-      assert.deepInclude(yield* end(connect(yield* pin(server.at("/", "third.example")))), { reason: "tls" })
+      expect(yield* end(connect(yield* pin(server.at("/", "third.example"))))).toMatchObject({ reason: "tls" })
       const stranger = TestCertificate.makeAuthority("Stranger").issue(["hook.example"])
       const untrusted = yield* serve(undefined, { certificate: stranger })
-      assert.deepInclude(yield* end(connect(yield* pin(untrusted.at()))), { reason: "tls" })
+      expect(yield* end(connect(yield* pin(untrusted.at())))).toMatchObject({ reason: "tls" })
       const closedPort = yield* Effect.scoped(Effect.map(listen(), ({ port }) => port))
       const told = connect(yield* pin(`wss://hook.example:${closedPort}/`))
-      assert.deepInclude(yield* end(told), { reason: "connect", detail: "ECONNREFUSED" })
+      expect(yield* end(told)).toMatchObject({ reason: "connect", detail: "ECONNREFUSED" })
     })
   )
 })

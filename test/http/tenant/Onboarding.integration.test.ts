@@ -1,4 +1,4 @@
-import { assert, describe, layer } from "@effect/vitest"
+import { describe, expect, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/account/Account.ts"
@@ -49,7 +49,7 @@ const form = (fields: Json = {}) => ({
 const signUp = Effect.map(
   Effect.suspend(() => ask("POST", "/v1/signup", { body: form() })),
   (answer) => {
-    assert.strictEqual(answer.status, 201)
+    expect(answer.status).toBe(201)
     const body = answer.json as {
       readonly api_key_plaintext: string
       readonly api_key: { readonly id: string }
@@ -72,31 +72,25 @@ describe("a new tenant over HTTP", () => {
       Effect.gen(function* () {
         const { key, keyId, tenantId } = yield* signUp
         const account = (yield* ask("GET", "/v1/account", { key })).json as Readonly<Record<string, Json>>
-        assert.deepInclude(account["tenant"], { id: tenantId, name: "Wire", status: "active", currency: "USD" })
-        assert.deepInclude(account["balance"], {
+        expect(account["tenant"]).toMatchObject({ id: tenantId, name: "Wire", status: "active", currency: "USD" })
+        expect(account["balance"]).toMatchObject({
           balance_cents: 500,
           credit_limit_cents: 0,
           auto_recharge_threshold_cents: null
         })
-        assert.deepStrictEqual(account["quota"], {
+        expect(account["quota"]).toStrictEqual({
           daily_spend_cap_cents: 10_000,
           monthly_spend_cap_cents: 100_000,
           concurrent_call_limit: 10,
           allow_caller_id_forwarding: false
         })
         const quota = (yield* ask("GET", "/v1/quota/", { key })).json as Json
-        assert.deepInclude(quota, { daily_spend_cents: 0, concurrent_calls: 0 })
-        assert.match(String(quota["monthly_resets_at"]), /-01T00:00:00\.000Z$/)
+        expect(quota).toMatchObject({ daily_spend_cents: 0, concurrent_calls: 0 })
+        expect(String(quota["monthly_resets_at"])).toMatch(/-01T00:00:00\.000Z$/)
         const keys = (yield* ask("GET", "/v1/api-keys/", { key })).json as { readonly results: ReadonlyArray<Json> }
-        assert.deepStrictEqual(
-          keys.results.map(({ id, scopes }) => [id, scopes]),
-          [[keyId, ["*"]]]
-        )
+        expect(keys.results.map(({ id, scopes }) => [id, scopes])).toStrictEqual([[keyId, ["*"]]])
         const routes = (yield* ask("GET", "/v1/connections", { key })).json as { readonly results: ReadonlyArray<Json> }
-        assert.deepStrictEqual(
-          routes.results.map((route) => route["is_default"]),
-          [true]
-        )
+        expect(routes.results.map((route) => route["is_default"])).toStrictEqual([true])
       })
     )
 
@@ -106,13 +100,13 @@ describe("a new tenant over HTTP", () => {
         const headers = { "idempotency-key": "signup-1" }
         const first = yield* ask("POST", "/v1/signup", { body, headers })
         const again = yield* ask("POST", "/v1/signup/", { body, headers })
-        assert.strictEqual(again.headers["idempotent-replayed"], "true")
-        assert.deepStrictEqual([again.status, again.text], [201, first.text])
-        assert.deepStrictEqual(
-          yield* refusal("POST", "/v1/signup", { body: { ...body, first_name: "Eve" }, headers }),
-          [409, "idempotency_conflict"]
-        )
-        assert.deepStrictEqual(yield* refusal("POST", "/v1/signup", { body }), [409, "conflict"])
+        expect(again.headers["idempotent-replayed"]).toBe("true")
+        expect([again.status, again.text]).toStrictEqual([201, first.text])
+        expect(yield* refusal("POST", "/v1/signup", { body: { ...body, first_name: "Eve" }, headers })).toStrictEqual([
+          409,
+          "idempotency_conflict"
+        ])
+        expect(yield* refusal("POST", "/v1/signup", { body })).toStrictEqual([409, "conflict"])
       })
     )
 
@@ -127,7 +121,7 @@ describe("a new tenant over HTTP", () => {
       { fields: { webhook_failover_url: "http://example.com" }, code: "invalid_target_url" }
     ])("is refused with $code for $fields", ({ code, fields }) =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* refusal("POST", "/v1/signup", { body: form(fields) }), [400, code])
+        expect(yield* refusal("POST", "/v1/signup", { body: form(fields) })).toStrictEqual([400, code])
       })
     )
 
@@ -136,12 +130,12 @@ describe("a new tenant over HTTP", () => {
         const { key, tenantId } = yield* signUp
         yield* (yield* Accounts).suspend(tenantId, "operator", { type: "operator", name: "test" })
         const account = yield* ask("GET", "/v1/account", { key })
-        assert.strictEqual(account.status, 200)
-        assert.deepInclude((account.json as Readonly<Record<string, Json>>)["tenant"], {
+        expect(account.status).toBe(200)
+        expect((account.json as Readonly<Record<string, Json>>)["tenant"]).toMatchObject({
           status: "suspended",
           suspension_reason: "operator"
         })
-        assert.deepStrictEqual(yield* refusal("GET", "/v1/quota", { key }), [403, "tenant_suspended"])
+        expect(yield* refusal("GET", "/v1/quota", { key })).toStrictEqual([403, "tenant_suspended"])
       })
     )
   })
@@ -156,25 +150,24 @@ describe("keys, numbers and the account over HTTP", () => {
           key,
           body: { name: "reader", scopes: ["numbers:read", "api_keys:write"] }
         })
-        assert.strictEqual(made.status, 201)
+        expect(made.status).toBe(201)
         const narrow = made.json as { readonly id: string; readonly api_key_plaintext: string }
         const with_ = { key: narrow.api_key_plaintext }
-        assert.strictEqual((yield* ask("GET", "/v1/numbers", with_)).status, 200)
-        assert.deepStrictEqual(yield* refusal("GET", "/v1/account", with_), [403, "forbidden"])
-        assert.deepStrictEqual(yield* refusal("POST", "/v1/api-keys/", { ...with_, body: { name: "wider" } }), [
+        expect((yield* ask("GET", "/v1/numbers", with_)).status).toBe(200)
+        expect(yield* refusal("GET", "/v1/account", with_)).toStrictEqual([403, "forbidden"])
+        expect(yield* refusal("POST", "/v1/api-keys/", { ...with_, body: { name: "wider" } })).toStrictEqual([
           403,
           "forbidden"
         ])
-        assert.deepStrictEqual(yield* refusal("POST", "/v1/api-keys/", { key, body: { name: "none", scopes: [] } }), [
+        expect(yield* refusal("POST", "/v1/api-keys/", { key, body: { name: "none", scopes: [] } })).toStrictEqual([
           400,
           "invalid_request"
         ])
-        assert.deepStrictEqual(
-          yield* refusal("POST", "/v1/api-keys/", { key, body: { name: "old", expires_at: "2020-01-01T00:00:00Z" } }),
-          [400, "invalid_request"]
-        )
-        assert.strictEqual((yield* ask("DELETE", `/v1/api-keys/${narrow.id}`, { key })).status, 204)
-        assert.deepStrictEqual(yield* refusal("GET", "/v1/numbers", with_), [401, "invalid_credentials"])
+        expect(
+          yield* refusal("POST", "/v1/api-keys/", { key, body: { name: "old", expires_at: "2020-01-01T00:00:00Z" } })
+        ).toStrictEqual([400, "invalid_request"])
+        expect((yield* ask("DELETE", `/v1/api-keys/${narrow.id}`, { key })).status).toBe(204)
+        expect(yield* refusal("GET", "/v1/numbers", with_)).toStrictEqual([401, "invalid_credentials"])
       })
     )
 
@@ -184,10 +177,10 @@ describe("keys, numbers and the account over HTTP", () => {
         const asked = { key, body: { name: "sealed" }, headers: { "idempotency-key": "key-1" } }
         const first = yield* ask("POST", "/v1/api-keys/", asked)
         const again = yield* ask("POST", "/v1/api-keys/", asked)
-        assert.strictEqual(again.text, first.text)
+        expect(again.text).toBe(first.text)
         const [row] =
           yield* (yield* SqlClient.SqlClient)`SELECT count(*)::int AS n FROM idempotency WHERE body LIKE '%svc_live_%'`
-        assert.deepStrictEqual(row, { n: 0 })
+        expect(row).toStrictEqual({ n: 0 })
       })
     )
 
@@ -198,7 +191,7 @@ describe("keys, numbers and the account over HTTP", () => {
           .json as {
           readonly results: ReadonlyArray<{ readonly phone_number: string }>
         }
-        assert.strictEqual(found.results.length, 2)
+        expect(found.results.length).toBe(2)
         const phone = found.results[0]?.phone_number
         const asked = {
           key,
@@ -206,23 +199,22 @@ describe("keys, numbers and the account over HTTP", () => {
           headers: { "idempotency-key": "order-1" }
         }
         const order = yield* ask("POST", "/v1/numbers/order", asked)
-        assert.strictEqual(order.status, 201)
-        assert.strictEqual((yield* ask("POST", "/v1/numbers/order", asked)).text, order.text)
+        expect(order.status).toBe(201)
+        expect((yield* ask("POST", "/v1/numbers/order", asked)).text).toBe(order.text)
         const { id } = order.json as { readonly id: string }
         let status = "pending"
         while (status === "pending")
           status = ((yield* ask("GET", `/v1/numbers/orders/${id}`, { key })).json as { readonly status: string }).status
-        assert.strictEqual(status, "completed")
+        expect(status).toBe("completed")
         const owned = (yield* ask("GET", "/v1/numbers?status=active&country_code=US", { key })).json as {
           readonly count: number
           readonly results: ReadonlyArray<Json>
         }
-        assert.strictEqual(owned.count, 1)
-        assert.strictEqual(owned.results[0]?.["phone_number"], phone)
-        assert.deepStrictEqual(
-          yield* refusal("PATCH", `/v1/numbers/${String(owned.results[0]?.["id"])}`, { key, body: { name: "x" } }),
-          [422, "unprocessable"]
-        )
+        expect(owned.count).toBe(1)
+        expect(owned.results[0]?.["phone_number"]).toBe(phone)
+        expect(
+          yield* refusal("PATCH", `/v1/numbers/${String(owned.results[0]?.["id"])}`, { key, body: { name: "x" } })
+        ).toStrictEqual([422, "unprocessable"])
       })
     )
 
@@ -264,10 +256,7 @@ describe("keys, numbers and the account over HTTP", () => {
     ] as const)("%s %s with %o answers %i %s", ([method, path, body, status, code]) =>
       Effect.gen(function* () {
         const { key } = yield* sharedTenant
-        assert.deepStrictEqual(yield* refusal(method, path, body === undefined ? { key } : { key, body }), [
-          status,
-          code
-        ])
+        expect(yield* refusal(method, path, body === undefined ? { key } : { key, body })).toStrictEqual([status, code])
       })
     )
 
@@ -276,12 +265,12 @@ describe("keys, numbers and the account over HTTP", () => {
         const body = { email: "stranger@example.com" }
         for (let n = 0; n < 3; n++) {
           const answer = yield* ask("POST", "/v1/auth/verify-email/resend", { body })
-          assert.deepStrictEqual([answer.status, answer.text], [202, "{}"])
+          expect([answer.status, answer.text]).toStrictEqual([202, "{}"])
         }
         const limited = yield* ask("POST", "/v1/auth/verify-email/resend", { body })
-        assert.deepStrictEqual([limited.status, TestServer.codeOf(limited)], [429, "rate_limited"])
-        assert.isString(limited.headers["retry-after"])
-        assert.deepStrictEqual(yield* refusal("POST", "/v1/auth/verify-email", { body: { token: "x" } }), [
+        expect([limited.status, TestServer.codeOf(limited)]).toStrictEqual([429, "rate_limited"])
+        expect(limited.headers["retry-after"]).toBeTypeOf("string")
+        expect(yield* refusal("POST", "/v1/auth/verify-email", { body: { token: "x" } })).toStrictEqual([
           400,
           "invalid_request"
         ])

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
 import * as LogMail from "../../../src/mail/log/LogMail.ts"
 import { Mail } from "../../../src/mail/Mail.ts"
@@ -13,8 +13,8 @@ describe("mail without a transport", () => {
         yield* mail.send({ to: "a@example.com", subject: "Verify", text: "https://example.com/verify?token=t" })
         return mail.isReal
       }).pipe(Effect.provide([LogMail.layer, Logger.layer([log])]))
-      assert.isFalse(isReal)
-      assert.deepStrictEqual(lines, [["mail to a@example.com: Verify\nhttps://example.com/verify?token=t"]])
+      expect(isReal).toBe(false)
+      expect(lines).toStrictEqual([["mail to a@example.com: Verify\nhttps://example.com/verify?token=t"]])
     })
   )
 })

@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { createConnection } from "node:net"
 import { join } from "node:path"
 import * as PgClient from "@effect/sql-pg/PgClient"
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as EmbeddedPostgres from "../../../src/store/embedded/EmbeddedPostgres.ts"
@@ -50,18 +50,18 @@ describe("the embedded Postgres", () => {
       const first = yield* withPostgres(dataDir, ({ url }) =>
         query(url, (sql) =>
           Effect.gen(function* () {
-            assert.strictEqual(yield* setting(sql, "fsync"), "on")
-            assert.strictEqual(yield* setting(sql, "server_version_num").pipe(Effect.map((v) => v?.slice(0, 2))), "18")
-            assert.strictEqual(yield* setting(sql, "unix_socket_directories"), "")
-            assert.strictEqual(yield* setting(sql, "listen_addresses"), "127.0.0.1")
+            expect(yield* setting(sql, "fsync")).toBe("on")
+            expect(yield* setting(sql, "server_version_num").pipe(Effect.map((v) => v?.slice(0, 2)))).toBe("18")
+            expect(yield* setting(sql, "unix_socket_directories")).toBe("")
+            expect(yield* setting(sql, "listen_addresses")).toBe("127.0.0.1")
             yield* sql`CREATE TABLE kept AS SELECT 42 AS answer`
             return url
           })
         )
       )
-      assert.isTrue(yield* refused(first))
+      expect(yield* refused(first)).toBe(true)
       const kept = yield* withPostgres(dataDir, ({ url }) => query(url, (sql) => sql`SELECT answer FROM kept`))
-      assert.deepStrictEqual(kept, [{ answer: 42 }])
+      expect(kept).toStrictEqual([{ answer: 42 }])
     })
   )
 
@@ -73,8 +73,8 @@ describe("the embedded Postgres", () => {
           const wrong = new URL(Redacted.value(url))
           wrong.password = "wrong"
           const error = yield* Effect.flip(query(Redacted.make(wrong.href), (sql) => sql`SELECT 1`))
-          assert.strictEqual(error._tag, "SqlError")
-          assert.strictEqual((yield* Effect.promise(() => stat(join(dataDir, "postgres.json")))).mode & 0o777, 0o600)
+          expect(error._tag).toBe("SqlError")
+          expect((yield* Effect.promise(() => stat(join(dataDir, "postgres.json")))).mode & 0o777).toBe(0o600)
         })
       )
     })
@@ -85,8 +85,8 @@ describe("the embedded Postgres", () => {
       const dataDir = yield* DataDirectory.make
       const owner = yield* OtherProcess.start(fixture, [dataDir, "postgres"])
       const server = yield* postmasterPid(dataDir)
-      assert.strictEqual(yield* owner.kill("SIGTERM"), 0)
-      assert.isUndefined(yield* Effect.promise(() => ProcessIdentity.find(server)))
+      expect(yield* owner.kill("SIGTERM")).toBe(0)
+      expect(yield* Effect.promise(() => ProcessIdentity.find(server))).toBeUndefined()
     })
   )
 
@@ -99,18 +99,18 @@ describe("the embedded Postgres", () => {
       const orphan = yield* postmasterPid(dataDir)
 
       const error = yield* Effect.flip(withPostgres(dataDir, () => Effect.void))
-      assert.strictEqual(error._tag, "DataDirInUse")
-      assert.deepStrictEqual(yield* query(url, (sql) => sql`SELECT answer FROM kept`), [{ answer: 42 }])
+      expect(error._tag).toBe("DataDirInUse")
+      expect(yield* query(url, (sql) => sql`SELECT answer FROM kept`)).toStrictEqual([{ answer: 42 }])
 
       yield* owner.kill("SIGKILL")
-      assert.isFalse(yield* refused(url))
+      expect(yield* refused(url)).toBe(false)
       const killedAt = performance.now()
       yield* withPostgres(dataDir, ({ url }) =>
         Effect.gen(function* () {
-          assert.isBelow(performance.now() - killedAt, 5_000) // below 100 ms on an idle machine
-          assert.notStrictEqual(yield* postmasterPid(dataDir), orphan)
-          assert.isUndefined(yield* Effect.promise(() => ProcessIdentity.find(orphan)))
-          assert.deepStrictEqual(yield* query(url, (sql) => sql`SELECT answer FROM kept`), [{ answer: 42 }])
+          expect(performance.now() - killedAt).toBeLessThan(5_000) // below 100 ms on an idle machine
+          expect(yield* postmasterPid(dataDir)).not.toBe(orphan)
+          expect(yield* Effect.promise(() => ProcessIdentity.find(orphan))).toBeUndefined()
+          expect(yield* query(url, (sql) => sql`SELECT answer FROM kept`)).toStrictEqual([{ answer: 42 }])
         })
       )
     })
@@ -125,7 +125,7 @@ describe("the embedded Postgres", () => {
       const left = [stranger.pid, cluster, 1, 1, "", "127.0.0.1", "        1         1", "ready   ", ""]
       yield* Effect.promise(() => writeFile(join(cluster, "postmaster.pid"), left.join("\n")))
       yield* withPostgres(dataDir, ({ url }) => query(url, (sql) => sql`SELECT 1`))
-      assert.isDefined(yield* Effect.promise(() => ProcessIdentity.find(stranger.pid)))
+      expect(yield* Effect.promise(() => ProcessIdentity.find(stranger.pid))).toBeDefined()
     })
   )
 
@@ -135,7 +135,7 @@ describe("the embedded Postgres", () => {
       yield* withPostgres(dataDir, ({ died }) =>
         Effect.gen(function* () {
           process.kill(yield* postmasterPid(dataDir), "SIGINT")
-          assert.strictEqual(yield* died, "exit code 0")
+          expect(yield* died).toBe("exit code 0")
         })
       )
     })
@@ -147,8 +147,8 @@ describe("the embedded Postgres", () => {
       yield* withPostgres(dataDir, () => Effect.void)
       yield* Effect.promise(() => rm(join(dataDir, "postgres"), { recursive: true }))
       const error = yield* Effect.flip(withPostgres(dataDir, () => Effect.void))
-      assert.include(error.message, `its data directory ${join(dataDir, "postgres")} is gone`)
-      assert.include(error.message, "DATABASE_URL")
+      expect(error.message).toContain(`its data directory ${join(dataDir, "postgres")} is gone`)
+      expect(error.message).toContain("DATABASE_URL")
     })
   )
 
@@ -156,7 +156,7 @@ describe("the embedded Postgres", () => {
     Effect.gen(function* () {
       const dataDir = yield* DataDirectory.make
       const error = yield* Effect.flip(withPostgres(dataDir, () => Effect.void, { startTimeoutMs: 0 }))
-      assert.strictEqual(error._tag === "EmbeddedPostgresError" && error.reason, "start_timeout")
+      expect(error._tag === "EmbeddedPostgresError" && error.reason).toBe("start_timeout")
     })
   )
 
@@ -172,7 +172,7 @@ describe("the embedded Postgres", () => {
       const one = yield* withPostgres(dataDir, ({ url }) => query(url, (sql) => setting(sql, "data_directory")), {
         durableRoot
       })
-      assert.match(one ?? "", new RegExp(`^${durableRoot}/[0-9a-f]{16}/postgres$`))
+      expect(one ?? "").toMatch(new RegExp(`^${durableRoot}/[0-9a-f]{16}/postgres$`))
     })
   )
 })

@@ -1,6 +1,6 @@
 import { readdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as OwnerFile from "../../../src/store/embedded/OwnerFile.ts"
 import * as DataDirectory from "../../support/DataDirectory.ts"
@@ -17,9 +17,9 @@ describe("the owner file of DATA_DIR", () => {
       const dataDir = yield* DataDirectory.make
       yield* Effect.gen(function* () {
         yield* OwnerFile.acquire(dataDir)
-        assert.lengthOf(yield* owners(dataDir), 1)
+        expect(yield* owners(dataDir)).toHaveLength(1)
       }).pipe(Effect.scoped)
-      assert.lengthOf(yield* owners(dataDir), 0)
+      expect(yield* owners(dataDir)).toHaveLength(0)
     })
   )
 
@@ -28,7 +28,7 @@ describe("the owner file of DATA_DIR", () => {
       const dataDir = yield* DataDirectory.make
       yield* OwnerFile.acquire(dataDir)
       const error = yield* Effect.flip(OwnerFile.acquire(dataDir))
-      assert.strictEqual(error._tag, "DataDirInUse")
+      expect(error._tag).toBe("DataDirInUse")
     })
   )
 
@@ -36,16 +36,15 @@ describe("the owner file of DATA_DIR", () => {
     Effect.gen(function* () {
       const dataDir = yield* DataDirectory.make
       const other = yield* OtherProcess.start(fixture, [dataDir])
-      assert.strictEqual(other.firstLine, "owner")
+      expect(other.firstLine).toBe("owner")
       const error = yield* Effect.flip(OwnerFile.acquire(dataDir))
-      assert.strictEqual(
-        error.message,
+      expect(error.message).toBe(
         `DATA_DIR ${dataDir} is in use by the running process ${other.pid}: stop it, or set another DATA_DIR`
       )
-      assert.lengthOf(yield* owners(dataDir), 1)
+      expect(yield* owners(dataDir)).toHaveLength(1)
       yield* other.kill("SIGKILL")
       yield* OwnerFile.acquire(dataDir)
-      assert.lengthOf(yield* owners(dataDir), 1)
+      expect(yield* owners(dataDir)).toHaveLength(1)
     })
   )
 
@@ -56,8 +55,8 @@ describe("the owner file of DATA_DIR", () => {
       yield* Effect.promise(() => writeFile(join(dataDir, `owner-${process.ppid}-0123456789ab`), ""))
       yield* OwnerFile.acquire(dataDir)
       const left = yield* owners(dataDir)
-      assert.lengthOf(left, 1)
-      assert.match(left[0] ?? "", new RegExp(`^owner-${process.pid}-`))
+      expect(left).toHaveLength(1)
+      expect(left[0] ?? "").toMatch(new RegExp(`^owner-${process.pid}-`))
     })
   )
 
@@ -66,8 +65,8 @@ describe("the owner file of DATA_DIR", () => {
       const dataDir = join(yield* DataDirectory.make, "file")
       yield* Effect.promise(() => writeFile(dataDir, ""))
       const error = yield* Effect.flip(OwnerFile.acquire(dataDir))
-      assert.strictEqual(error._tag, "DataDirUnusable")
-      assert.include(error.message, `DATA_DIR ${dataDir} cannot be used`)
+      expect(error._tag).toBe("DataDirUnusable")
+      expect(error.message).toContain(`DATA_DIR ${dataDir} cannot be used`)
     })
   )
 })
