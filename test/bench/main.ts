@@ -3,6 +3,7 @@ import { Cause, Effect } from "effect"
 import { cpus } from "node:os"
 import * as JournalBench from "./JournalBench.ts"
 import * as LiveCallBench from "./LiveCallBench.ts"
+import * as MediaBench from "./media/MediaBench.ts"
 import * as PlaceCallBench from "./PlaceCallBench.ts"
 import * as Report from "./Report.ts"
 import * as WebhookBench from "./WebhookBench.ts"
@@ -12,6 +13,7 @@ const benches = {
   place: ["Durable POST /v1/calls against a bare server that writes the same rows", PlaceCallBench.run],
   journal: ["Journal: the batch writer against a transaction for each commit", JournalBench.run],
   live: ["Live calls without media", LiveCallBench.run],
+  media: ["Media plane over UDP loopback, 50 calls", MediaBench.run],
   webhook: ["Carrier event to the receiver's request, HTTPS", WebhookBench.run]
 } as const
 

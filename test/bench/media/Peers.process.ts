@@ -1,0 +1,159 @@
+import { createSocket, type Socket } from "node:dgram"
+import { hostile, random } from "../../rtp/RandomBytes.ts"
+import * as Child from "../Child.ts"
+import { type Departure, type Listening, payloadLength, type Question } from "./Peers.ts"
+import * as StampedSocket from "./StampedSocket.ts"
+
+/**
+ * The peers: they send a packet a call every 20 ms and note what comes back.
+ *
+ * The octets of a packet are all the same, and follow each other through a hundred loud levels, so that a packet of ours
+ * tells which one of theirs it carries. G.711 keeps them: decoded and encoded again they are the same octets.
+ */
+const levels = 100
+const loudest = 0x80
+const frameMs = 20
+const headerLength = 12
+
+const nowMs = () => Number(process.hrtime.bigint()) / 1e6
+const noise = random(7)
+const word = () => Math.floor(noise() * 2 ** 32)
+
+interface Call {
+  readonly port: number
+  readonly packet: Uint8Array
+  /** When the next packet is due. */
+  dueMs: number
+  number: number
+  /** By level: the last packet that had it. */
+  readonly sent: Array<{ readonly number: number; readonly sentMs: number }>
+}
+
+let calls: ReadonlyArray<Call> = []
+let callOfPort = new Map<number, number>()
+let departures: Array<Departure> = []
+let attack: { readonly port: number; readonly perSecond: number; beganMs: number; sent: number } | null = null
+
+const header = (payloadType: number, ssrc: number): Uint8Array => {
+  const packet = new Uint8Array(headerLength + payloadLength)
+  packet[0] = 0x80
+  packet[1] = payloadType
+  new DataView(packet.buffer).setUint32(8, ssrc)
+  return packet
+}
+
+/** A packet that goes on where the last one ended. */
+const advance = (packet: Uint8Array, number: number): void => {
+  const view = new DataView(packet.buffer)
+  view.setUint16(2, number & 0xffff)
+  view.setUint32(4, (number * payloadLength) >>> 0)
+  packet.fill(loudest + (number % levels), headerLength)
+}
+
+const sendDue = (socket: StampedSocket.StampedSocket, now: number): void => {
+  for (const call of calls) {
+    if (call.dueMs > now) continue
+    advance(call.packet, call.number)
+    call.sent[call.number % levels] = { number: call.number, sentMs: nowMs() }
+    socket.send(call.packet, call.port)
+    call.number++
+    call.dueMs += frameMs
+  }
+}
+
+/** Which packet of a call comes back in these octets. */
+const carried = (bytes: Uint8Array, call: Call | undefined): Departure["carries"] => {
+  const octet = bytes[headerLength]
+  if (octet === undefined || bytes.length !== headerLength + payloadLength) return null
+  for (let i = headerLength; i < bytes.length; i++) if (bytes[i] !== octet) return null
+  return call?.sent[octet - loudest] ?? null
+}
+
+const note = ({ atMs, bytes, fromPort }: StampedSocket.Datagram): void => {
+  const call = callOfPort.get(fromPort)
+  if (call === undefined || bytes.length < headerLength) return
+  const sequenceNumber = ((bytes[2] ?? 0) << 8) | (bytes[3] ?? 0)
+  departures.push({ call, sequenceNumber, atMs, carries: carried(bytes, calls[call]) })
+}
+
+/** A stranger's stream that tries to be learnt, control packets, and noise: in turn, to both ports. */
+const hostilePackets = () => {
+  const stream = header(0, word())
+  const report = Uint8Array.of(0x80, 201, 0, 1, 1, 2, 3, 4, 0x81, 203, 0, 1, 1, 2, 3, 4)
+  const broken = [...hostile(1000, 5, [stream, report])]
+  let turn = 0
+  return (): readonly [bytes: Uint8Array, isControl: boolean] => {
+    turn++
+    if (turn % 3 === 0) {
+      advance(stream, turn / 3)
+      return [stream, false]
+    }
+    return turn % 3 === 1 ? [report, true] : [broken[turn % broken.length] ?? report, turn % 2 === 0]
+  }
+}
+
+const sendHostile = (strangers: ReadonlyArray<Socket>, next: ReturnType<typeof hostilePackets>, now: number): void => {
+  if (attack === null) return
+  const due = ((now - attack.beganMs) * attack.perSecond) / 1000
+  for (; attack.sent < due; attack.sent++) {
+    const [bytes, isControl] = next()
+    strangers[attack.sent % strangers.length]?.send(bytes.slice(), attack.port + (isControl ? 1 : 0), "127.0.0.1")
+  }
+}
+
+const bound = (address: string): Promise<Socket | null> =>
+  new Promise((resolve) => {
+    const socket = createSocket("udp4")
+    socket.once("error", () => resolve(null))
+    socket.bind(0, address, () => resolve(socket.on("error", () => undefined)))
+  })
+
+const listen = async (): Promise<Listening> => {
+  const rtp = await StampedSocket.open()
+  const rtcp = await bound("127.0.0.1")
+  // Beside another port of the peer's own host, another host, where loopback has more than one address.
+  const strangers = [await bound("127.0.0.1"), await bound("127.0.0.2")].filter((socket) => socket !== null)
+  const next = hostilePackets()
+  const round = () => {
+    const now = nowMs()
+    sendDue(rtp, now)
+    sendHostile(strangers, next, now)
+    rtp.drain(note)
+    setTimeout(round, 1)
+  }
+  round()
+  return { port: rtp.port, rtcpPort: rtcp?.address().port ?? rtp.port, clock: rtp.clock }
+}
+
+const serve = async (question: Question): Promise<Listening | ReadonlyArray<Departure>> => {
+  switch (question.type) {
+    case "listen":
+      return listen()
+    case "stream": {
+      const now = nowMs()
+      calls = question.ports.map((port) => ({
+        port,
+        packet: header(question.payloadType, word()),
+        dueMs: now + noise() * frameMs,
+        number: 0,
+        sent: []
+      }))
+      callOfPort = new Map(question.ports.map((port, index) => [port, index]))
+      return []
+    }
+    case "attack":
+      attack = { ...question, beganMs: nowMs(), sent: 0 }
+      return []
+    case "take": {
+      const taken = departures
+      departures = []
+      return taken
+    }
+    case "stop":
+      calls = []
+      attack = null
+      return []
+  }
+}
+
+Child.answer((question) => serve(question as Question))

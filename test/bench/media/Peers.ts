@@ -1,0 +1,48 @@
+import { Effect } from "effect"
+import * as Child from "../Child.ts"
+
+/** A packet of ours, as it left: when, and which frame of the peer it carries. */
+export interface Departure {
+  /** Index of the call. */
+  readonly call: number
+  readonly sequenceNumber: number
+  /** Milliseconds of `process.hrtime`. */
+  readonly atMs: number
+  /** Number and sending time of the peer's packet whose sound is in it; null where it is none of them, whole. */
+  readonly carries: { readonly number: number; readonly sentMs: number } | null
+}
+
+export interface Listening {
+  /** Where to send RTP to, and RTCP; both on 127.0.0.1. */
+  readonly port: number
+  readonly rtcpPort: number
+  readonly clock: "kernel" | "receiver"
+}
+
+export type Question =
+  | { readonly type: "listen" }
+  /** Sends a packet every 20 ms to each port, at a random place in the 20 ms, until `stop`. */
+  | { readonly type: "stream"; readonly ports: ReadonlyArray<number>; readonly payloadType: number }
+  /** Sends hostile datagrams to a pair of ports, until `stop`. */
+  | { readonly type: "attack"; readonly port: number; readonly perSecond: number }
+  /** What came since the last time. */
+  | { readonly type: "take" }
+  | { readonly type: "stop" }
+
+/** Octets of sound in a packet of 20 ms at 64 kbit/s. */
+export const payloadLength = 160
+
+/** The far ends of all calls, in a process of their own. */
+export const start = Effect.gen(function* () {
+  const { ask } = yield* Child.start<Listening | ReadonlyArray<Departure>>("./media/Peers.process.ts")
+  const told = (question: Question) => Effect.asVoid(ask(question))
+  const listening = yield* ask({ type: "listen" } satisfies Question)
+  if (!("port" in listening)) return yield* Effect.die(new Error("the peers do not listen"))
+  return {
+    ...listening,
+    stream: (ports: ReadonlyArray<number>, payloadType: number) => told({ type: "stream", ports, payloadType }),
+    attack: (port: number, perSecond: number) => told({ type: "attack", port, perSecond }),
+    take: Effect.map(ask({ type: "take" } satisfies Question), (taken) => ("port" in taken ? [] : taken)),
+    stop: told({ type: "stop" })
+  }
+})
