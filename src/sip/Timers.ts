@@ -1,3 +1,5 @@
+import * as Flow from "./Flow.ts"
+
 /**
  * Transaction timers, RFC 3261 section 17 and table 4, RFC 6026 section 7. All values are milliseconds.
  *
@@ -76,3 +78,9 @@ export const make = ({ reliable = false, ...given }: Options = {}): Timers => {
 
 /** The values of RFC 3261 over UDP. */
 export const udp: Timers = make()
+
+/** Those over a transport that delivers by itself: nothing is repeated, and nothing that is repeated is awaited. */
+export const reliable: Timers = make({ reliable: true })
+
+/** Of a transaction whose messages go by this flow. */
+export const on = (flow: Flow.Flow): Timers => (Flow.isReliable(flow) ? reliable : udp)

@@ -91,7 +91,7 @@ interface Entry extends DeadlineHeap.Node {
 }
 
 export interface TransactionTable {
-  readonly timers: Timers.Timers
+  readonly timers: (flow: Flow) => Timers.Timers
   readonly limit: number
   readonly retryAfterSecs: number
   readonly entries: Map<TransactionId, Entry>
@@ -101,14 +101,15 @@ export interface TransactionTable {
 }
 
 export interface Options {
-  readonly timers?: Timers.Timers
+  /** Default: those of RFC 3261 for the transport of the flow. */
+  readonly timers?: (flow: Flow) => Timers.Timers
   /** Live transactions. Default 10,000. */
   readonly limit?: number
   /** Retry-After of a 503. Default 5. */
   readonly retryAfterSecs?: number
 }
 
-export const make = ({ timers = Timers.udp, limit = 10_000, retryAfterSecs = 5 }: Options = {}): TransactionTable => ({
+export const make = ({ timers = Timers.on, limit = 10_000, retryAfterSecs = 5 }: Options = {}): TransactionTable => ({
   timers,
   limit,
   retryAfterSecs,
@@ -188,10 +189,10 @@ const openClient = (table: TransactionTable, request: SipRequest, to: Flow, now:
   if (table.entries.has(id)) return [{ type: "failed", id, reason: "duplicate" }]
   if (!hasRoom(table, request.method)) return [{ type: "failed", id, reason: "full" }]
   if (request.method === "INVITE") {
-    const { state, outputs } = InviteClient.start(request, now, table.timers)
+    const { state, outputs } = InviteClient.start(request, now, table.timers(to))
     return open(table, id, to, { role: "inviteClient", state }, outputs)
   }
-  const { state, outputs } = NonInviteClient.start(request, now, table.timers)
+  const { state, outputs } = NonInviteClient.start(request, now, table.timers(to))
   return open(table, id, to, { role: "nonInviteClient", state }, outputs)
 }
 
@@ -204,10 +205,10 @@ const openServer = (
 ): Outputs => {
   const merged = MessageKey.merged(request)
   if (request.method === "INVITE") {
-    const { state, outputs } = InviteServer.start(request, now, table.timers)
+    const { state, outputs } = InviteServer.start(request, now, table.timers(flow))
     return open(table, id, flow, { role: "inviteServer", state }, outputs, merged)
   }
-  const { state, outputs } = NonInviteServer.start(request, now, table.timers)
+  const { state, outputs } = NonInviteServer.start(request, now, table.timers(flow))
   return open(table, id, flow, { role: "nonInviteServer", state }, outputs, merged)
 }
 
@@ -278,7 +279,7 @@ export const step = (table: TransactionTable, input: Input, now: number): Output
     case "resumeClient": {
       const id = clientId(input.request)
       if (!resumable(table, id, input.request)) return [{ type: "failed", id, reason: "duplicate" }]
-      const { state, outputs } = InviteClient.resume(input.request, now, table.timers)
+      const { state, outputs } = InviteClient.resume(input.request, now, table.timers(input.to))
       return open(table, id, input.to, { role: "inviteClient", state }, outputs)
     }
     case "resumeServer": {

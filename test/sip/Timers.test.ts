@@ -1,4 +1,5 @@
 import { expect, it } from "@effect/vitest"
+import * as SipSample from "../support/SipSample.ts"
 import * as Timers from "../../src/sip/Timers.ts"
 
 it("has the values of RFC 3261 table 4 over UDP", () => {
@@ -21,6 +22,32 @@ it("has the values of RFC 3261 table 4 over UDP", () => {
     m: 32_000,
     trying: 200
   })
+})
+
+it("runs no timer of RFC 3261 table 4 that repeats or absorbs over a reliable transport", () => {
+  const { t1, t2, t4, ...reliable } = Timers.reliable
+  expect([t1, t2, t4]).toEqual([500, 4_000, 5_000])
+  expect(reliable).toEqual({
+    a: Infinity,
+    b: 32_000,
+    c: 180_001,
+    d: 0,
+    e: Infinity,
+    f: 32_000,
+    g: Infinity,
+    h: 32_000,
+    i: 0,
+    j: 0,
+    k: 0,
+    l: 32_000,
+    m: 32_000,
+    trying: 200
+  })
+})
+
+it.each(["udp", "tcp", "tls", "ws", "wss"] as const)("takes the timers of %s from the flow", (transport) => {
+  const flow = { ...SipSample.flow({ address: "192.0.2.2", port: 5060 }), transport }
+  expect(Timers.on(flow)).toBe(transport === "udp" ? Timers.udp : Timers.reliable)
 })
 
 it("derives from T1 and T4, keeps Timer D at 32 s or more, and lets one timer be named", () => {

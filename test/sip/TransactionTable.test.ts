@@ -2,7 +2,6 @@ import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Requests from "../../src/sip/Requests.ts"
 import { header, type SipRequest } from "../../src/sip/SipMessage.ts"
-import * as Timers from "../../src/sip/Timers.ts"
 import * as TransactionTable from "../../src/sip/TransactionTable.ts"
 import * as SipSample from "../support/SipSample.ts"
 
@@ -28,8 +27,8 @@ const words = (outputs: ReadonlyArray<TransactionTable.Output>): ReadonlyArray<s
     }
   })
 
-const receive = (table: TransactionTable.TransactionTable, message: SipRequest, now = 0) =>
-  TransactionTable.step(table, { type: "received", message, from: alice }, now)
+const receive = (table: TransactionTable.TransactionTable, message: SipRequest, now = 0, from = alice) =>
+  TransactionTable.step(table, { type: "received", message, from }, now)
 
 const idOf = (outputs: ReadonlyArray<TransactionTable.Output>): string => {
   for (const output of outputs) if ("id" in output && output.id !== undefined) return output.id
@@ -146,6 +145,20 @@ describe("matching", () => {
     ])
   })
 
+  it("answers on the connection that the request came by, RFC 3261 section 18.2.2", () => {
+    const table = TransactionTable.make()
+    const options = SipSample.request("OPTIONS", { transport: "TCP", sentBy: "10.0.0.7:5070" })
+    const remote = { address: "198.51.100.4", port: 40_123 }
+    const from = { ...SipSample.flow(remote), transport: "tcp", connection: "c1" } as const
+    const [told] = TransactionTable.step(table, { type: "received", message: options, from }, 0)
+    if (told?.type !== "request") throw new Error("not told")
+    const response = SipSample.response(told.request, 200)
+    expect(TransactionTable.step(table, { type: "respond", id: told.id, response }, 0)).toMatchObject([
+      // Where the connection is gone, a new one leads to the port of sent-by.
+      { type: "send", to: { transport: "tcp", connection: "c1", remote: { address: "198.51.100.4", port: 5070 } } }
+    ])
+  })
+
   it("refuses a second client transaction of the same branch", () => {
     const table = TransactionTable.make()
     TransactionTable.step(table, { type: "request", request: invite, to: bob }, 0)
@@ -236,12 +249,17 @@ const event = Schema.Struct({
   afterMs: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5_000 }))
 })
 
-const play = (table: TransactionTable.TransactionTable, { what, index, status }: typeof event.Type, now: number) => {
+const play = (
+  table: TransactionTable.TransactionTable,
+  { what, index, status }: typeof event.Type,
+  now: number,
+  flow = bob
+) => {
   const request = numbered(index, index % 2 === 0 ? "INVITE" : "OPTIONS")
   const client = TransactionTable.clientId(request)
   switch (what) {
     case "start":
-      return TransactionTable.step(table, { type: "request", request, to: bob }, now)
+      return TransactionTable.step(table, { type: "request", request, to: flow }, now)
     case "respond": {
       const id = TransactionTable.serverId(request)
       return TransactionTable.step(table, { type: "respond", id, response: SipSample.response(request, status) }, now)
@@ -249,7 +267,7 @@ const play = (table: TransactionTable.TransactionTable, { what, index, status }:
     case "answer":
       return TransactionTable.step(
         table,
-        { type: "received", message: SipSample.response(request, status), from: bob },
+        { type: "received", message: SipSample.response(request, status), from: flow },
         now
       )
     case "refuse":
@@ -260,7 +278,7 @@ const play = (table: TransactionTable.TransactionTable, { what, index, status }:
     case "ACK":
     case "CANCEL":
     case "BYE":
-      return receive(table, numbered(index, what), now)
+      return receive(table, numbered(index, what), now, flow)
   }
 }
 
@@ -268,7 +286,7 @@ it.prop(
   "any history leaves every live transaction in place, its next deadline the true minimum, and nothing behind",
   { events: Schema.Array(event).check(Schema.isMaxLength(60)) },
   ({ events }) => {
-    const table = TransactionTable.make({ timers: Timers.udp, limit: 4 })
+    const table = TransactionTable.make({ limit: 4 })
     let now = 0
     for (const happening of events) {
       now += happening.afterMs
@@ -288,6 +306,23 @@ it.prop(
     }
     TransactionTable.advance(table, now + 100_000)
     expect([table.entries.size, table.merged.size, table.heap.items.length]).toEqual([0, 0, 0])
+  },
+  { arbitrary: { runs: 300 } }
+)
+
+it.prop(
+  "any history over a reliable transport repeats nothing by itself",
+  { events: Schema.Array(event).check(Schema.isMaxLength(60)) },
+  ({ events }) => {
+    const table = TransactionTable.make()
+    const connection = { ...bob, transport: "tcp", connection: "c1" } as const
+    let now = 0
+    for (const happening of events) {
+      now += happening.afterMs
+      const fired = words(TransactionTable.advance(table, now))
+      expect(fired.filter((word) => word.startsWith("send") && word !== "send 100")).toEqual([])
+      play(table, happening, now, connection)
+    }
   },
   { arbitrary: { runs: 300 } }
 )

@@ -12,14 +12,14 @@ export interface SuccessCare {
   readonly stop: () => void
 }
 
-/** Sends a 2xx to INVITE and repeats it until the ACK comes; `abandoned` when 64*T1 pass without. */
+/** Sends a 2xx to INVITE and repeats it, on every transport, until the ACK comes; `abandoned` when 64*T1 pass without. */
 export const send = (
   transactions: TransactionLayer,
   invite: TransactionId,
   response: SipResponse,
   abandoned: () => void
 ): SuccessCare => {
-  let { state } = SuccessRetransmission.start(response, transactions.now(), transactions.timers)
+  let { state } = SuccessRetransmission.start(response, transactions.now())
   let disarm = ignore
   const arm = (): void => {
     const next = Transaction.earliest(state.deadlines)

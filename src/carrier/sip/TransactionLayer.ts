@@ -63,7 +63,6 @@ export interface Counters {
 export interface TransactionLayer {
   readonly now: () => number
   readonly counters: Readonly<Counters>
-  readonly timers: TransactionTable.TransactionTable["timers"]
   /** Bytes from the wire. Never throws because of them. */
   readonly receive: (bytes: Uint8Array, from: Flow) => void
   /** Fires what is due. */
@@ -217,7 +216,6 @@ export const make = ({
   return {
     now: alarm.now,
     counters,
-    timers: table.timers,
     size: () => TransactionTable.size(table),
     receive: (bytes, from) => {
       counters.received++
