@@ -25,8 +25,11 @@ export type Admission = typeof Admission.Type
 /** A SIP peer that a route stands for. */
 export const SipTrunk = Schema.Struct({
   routeId: RouteId,
+  /** An IP literal without brackets, or a name. */
   host: Schema.String,
   port: Schema.Int,
+  /** As the `transport` parameter of a SIP URI has it, RFC 3261 section 19.1.1. */
+  transport: Schema.Literals(["udp", "tcp", "tls"]),
   username: Schema.NullOr(Schema.String),
   password: Schema.NullOr(Schema.String)
 })

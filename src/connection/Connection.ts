@@ -88,6 +88,7 @@ export class Connections extends Context.Service<
           routeId: row.id,
           host: row.host ?? "",
           port: row.port ?? 5060,
+          transport: "udp",
           username: row.username,
           password: row.password === null ? null : vault.open(row.password)
         })

@@ -19,7 +19,14 @@ describe("connections (guide/connections.md#routes)", () => {
         const { id } = yield* Features.newTenant()
         expect(yield* directory.sipTrunksAt("192.0.2.10")).toStrictEqual([])
         const added = yield* connections.addSipTrunk({ ...trunk, tenantId: id })
-        const expected = { routeId: added.id, host: "192.0.2.10", port: 5060, username: "u", password: "secret" }
+        const expected = {
+          routeId: added.id,
+          host: "192.0.2.10",
+          port: 5060,
+          transport: "udp",
+          username: "u",
+          password: "secret"
+        }
         expect(yield* directory.sipTrunk(added.id)).toStrictEqual(expected)
         expect(yield* directory.sipTrunksAt("192.0.2.10")).toStrictEqual([expected])
         expect(yield* connections.resolve(id, added.id)).toStrictEqual({ routeId: added.id, adapter: "sip" })

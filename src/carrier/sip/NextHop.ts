@@ -71,10 +71,10 @@ export const trunkOf = (
       ? Effect.succeed(null)
       : Effect.match(resolve(unbracketed(trunk.host)), {
           onFailure: () => null,
-          onSuccess: (address) => ({ trunk, flow: transports.open("udp", { address, port: trunk.port }) })
+          onSuccess: (address) => ({ trunk, flow: transports.open(trunk.transport, { address, port: trunk.port }) })
         })
   )
 
 /** Request-URI of a call to a number at a trunk. */
 export const uriAt = (trunk: SipTrunk, number: string): string =>
-  `sip:${SipUri.escapedUser(number)}@${SelfAddress.hostOf(unbracketed(trunk.host))}:${trunk.port}`
+  SelfAddress.uri(number, { ...trunk, address: unbracketed(trunk.host) })

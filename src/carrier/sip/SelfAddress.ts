@@ -16,6 +16,10 @@ export const hostOf = (address: string): string => (address.includes(":") ? `[${
 
 const hostPort = (self: SelfAddress): string => `${hostOf(self.address)}:${self.port}`
 
+/** URI of a number at an address; it names the transport where that is not UDP. */
+export const uri = (number: string, at: SelfAddress): string =>
+  `sip:${SipUri.escapedUser(number)}@${hostPort(at)}${at.transport === "udp" ? "" : `;transport=${at.transport}`}`
+
 /** What the Via of a request of ours says. */
 export const hop = (self: SelfAddress, branch: string): Requests.Hop => ({
   transport: Flow.viaToken(self.transport),
@@ -23,9 +27,8 @@ export const hop = (self: SelfAddress, branch: string): Requests.Hop => ({
   branch
 })
 
-/** Our Contact, with the number that is called or calls; it names the transport where that is not UDP. */
-export const contact = (self: SelfAddress, number: string): string =>
-  `<sip:${SipUri.escapedUser(number)}@${hostPort(self)}${self.transport === "udp" ? "" : `;transport=${self.transport}`}>`
+/** Our Contact, with the number that is called or calls. */
+export const contact = (self: SelfAddress, number: string): string => `<${uri(number, self)}>`
 
 /** Value of a From of ours, without tag. */
 export const identity = (self: SelfAddress, number: string): string =>

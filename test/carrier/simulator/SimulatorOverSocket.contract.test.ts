@@ -116,7 +116,14 @@ describeCarrier("The simulator over a socket that is cut again and again", subje
 describe("The bridge", () => {
   it.effect("asks for routes over the socket, again when it is cut", () =>
     Effect.gen(function* () {
-      const trunk = { routeId: Ids.route("r"), host: "192.0.2.2", port: 5060, username: null, password: null }
+      const trunk = {
+        routeId: Ids.route("r"),
+        host: "192.0.2.2",
+        port: 5060,
+        transport: "udp",
+        username: null,
+        password: null
+      } as const
       const half = yield* Bridge.carrierHalf
       half.serve({
         incarnation: "i",

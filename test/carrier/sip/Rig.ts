@@ -98,11 +98,16 @@ export const trunk: SipTrunk = {
   routeId: Ids.route("svc_route_1"),
   host: peer.address,
   port: peer.port,
+  transport: "udp",
   username: null,
   password: null
 }
 
-const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; readonly local: Endpoint }) {
+const makeRig = Effect.fnUntraced(function* (options: {
+  readonly label: string
+  readonly local: Endpoint
+  readonly others: ReadonlyArray<Transports.Transport>
+}) {
   const sent: Array<Sent> = []
   const told: Array<CarrierEvent> = []
   const held: Array<() => void> = []
@@ -181,7 +186,7 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
     SipCarrier.layerNoDeps({ userAgent: "trunkline/test" }).pipe(
       Layer.provideMerge(Carrier.layer),
       Layer.provide([
-        Layer.succeed(Transports.Transports, Transports.make([transport])),
+        Layer.succeed(Transports.Transports, Transports.make([transport, ...options.others])),
         sink,
         plane,
         directory,
@@ -220,8 +225,9 @@ const makeRig = Effect.fnUntraced(function* (options: { readonly label: string; 
   return rig
 })
 
-/** A carrier that lives as long as the test; `label` seeds what is random. */
-export const make = (label = "rig", local: Endpoint = self) => makeRig({ label, local })
+/** A carrier that lives as long as the test; `label` seeds what is random, `others` are its transports besides UDP. */
+export const make = (label = "rig", local: Endpoint = self, others: ReadonlyArray<Transports.Transport> = []) =>
+  makeRig({ label, local, others })
 
 /** What `stats` says when every call is forgotten. */
 export const nothing = { legs: 0, dialogs: 0, invites: 0, transactions: 0, faults: 0 }
