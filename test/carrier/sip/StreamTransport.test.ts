@@ -18,12 +18,12 @@ const pair = Effect.gen(function* () {
   return { network, caller, callee }
 })
 
-const answer = (callee: Rig.Rig) =>
+const command = (callee: Rig.Rig, type: "ring" | "answer") =>
   callee.command({
-    commandId: Ids.command("a"),
+    commandId: Ids.command(type),
     callId: Ids.call("svc_call_in"),
     legId: callee.offers[0]?.legId ?? Ids.leg(""),
-    type: "answer"
+    type
   })
 
 const messages = (written: ReadonlyArray<StreamNetwork.Written>): ReadonlyArray<SipMessage> =>
@@ -35,7 +35,7 @@ describe("a call over connections", () => {
       const { callee, caller, network } = yield* pair
       yield* caller.command(Rig.dial)
       yield* Rig.pass(30_000)
-      yield* answer(callee)
+      yield* command(callee, "answer")
       yield* Rig.pass(60_000)
       expect([Rig.words(caller.told()), Rig.words(callee.told())]).toEqual([["answered"], ["answered"]])
       yield* caller.command(Rig.hangup)
@@ -81,7 +81,7 @@ describe("a call over connections", () => {
       yield* caller.hold(true)
       yield* caller.command(Rig.dial)
       yield* Rig.pass(0)
-      yield* answer(callee)
+      yield* command(callee, "answer")
       yield* Rig.pass(4_000)
       expect(messages(network.written()).map(Rig.name)).toEqual(["INVITE", "100", "200", "200", "200", "200"])
       yield* caller.hold(false)
@@ -96,7 +96,7 @@ describe("a call over connections", () => {
       yield* caller.command(Rig.dial)
       yield* Rig.pass(0)
       network.cut()
-      yield* answer(callee)
+      yield* command(callee, "answer")
       yield* Rig.pass(0)
       expect(Rig.words(caller.told())).toEqual(["answered"])
       expect(network.opened()).toBe(2)
@@ -115,23 +115,28 @@ describe("a call over connections", () => {
     })
   )
 
-  it.effect("is taken down after a restart by the transport that it had", () =>
-    Effect.gen(function* () {
-      const { callee, caller, network } = yield* pair
-      yield* caller.command(Rig.dial)
-      yield* Rig.pass(0)
-      yield* answer(callee)
-      yield* Rig.pass(0)
-      const told = caller.told().at(-1)
-      const resume = told !== undefined && "resume" in told ? told.resume : null
-      network.cut()
-      const next = yield* Rig.make("next", Rig.self, [network.listen(Rig.self)])
-      yield* next.command({ ...Rig.of, commandId: Ids.command("h"), type: "hangup", origin: null, resume })
-      yield* Rig.pass(0)
-      expect(Rig.words(next.told())).toEqual(["ended lost - near"])
-      expect(Rig.words(callee.told())).toEqual(["answered", "ended hangup - far"])
-      expect(next.sent()).toEqual([])
-    })
+  it.effect.each(["ringing", "answered"] as const)(
+    "is taken down after a restart by the transport it had: %s",
+    (until) =>
+      Effect.gen(function* () {
+        const { callee, caller, network } = yield* pair
+        yield* caller.command(Rig.dial)
+        yield* Rig.pass(0)
+        yield* command(callee, "ring")
+        if (until === "answered") yield* command(callee, "answer")
+        yield* Rig.pass(0)
+        const told = caller.told().at(-1)
+        const resume = told !== undefined && "resume" in told ? told.resume : null
+        network.cut()
+        const next = yield* Rig.make("next", Rig.self, [network.listen(Rig.self)])
+        yield* next.command({ ...Rig.of, commandId: Ids.command("h"), type: "hangup", origin: null, resume })
+        yield* Rig.pass(0)
+        expect(Rig.words(next.told())).toEqual(["ended lost - near"])
+        expect(Rig.words(callee.told()).at(-1)).toBe(
+          until === "answered" ? "ended hangup - far" : "ended cancelled 487 far"
+        )
+        expect(next.sent()).toEqual([])
+      })
   )
 })
 
