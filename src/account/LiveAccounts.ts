@@ -50,7 +50,7 @@ export const make = Effect.fnUntraced(function* (rows: {
   /** True while nothing can be committed. */
   readonly outage: Effect.Effect<boolean>
 }) {
-  const readers = new Map<string, Reserving>()
+  const readers = new Map<StoredEntity["kind"], Reserving>()
   const inFlight = InFlight.make()
 
   /** What the rows say, and what was admitted before they were read and is in none of them. */

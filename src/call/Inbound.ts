@@ -87,7 +87,7 @@ export const make = (doors: {
   }, Effect.uninterruptible)
 
   /** Offers whose answer is awaited; a second one waits for the same. */
-  const asked = new Map<string, Deferred.Deferred<Admission>>()
+  const asked = new Map<Id.CallId, Deferred.Deferred<Admission>>()
 
   const once = (callId: Id.CallId, offer: InboundOffer): Effect.Effect<Admission> => {
     const answer = Deferred.makeUnsafe<Admission>()

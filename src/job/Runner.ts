@@ -1,5 +1,6 @@
 import { Cause, Deferred, Effect, Exit, FiberSet, Schedule, Semaphore } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { TenantId } from "../domain/Id.ts"
 import type { Journal } from "../store/Journal.ts"
 import * as Attempt from "./Attempt.ts"
 import type { Job } from "./Job.ts"
@@ -35,7 +36,7 @@ export const make = Effect.fnUntraced(function* (needs: {
   /** `kind key` to the attempt that is made here now. */
   const running = new Map<string, { readonly row: Claimed; readonly done: Deferred.Deferred<void> }>()
   /** Kind to the tenant that had the last turn. */
-  const lastTurn = new Map<string, string>()
+  const lastTurn = new Map<string, TenantId>()
   const attempts = yield* FiberSet.make()
   // Whoever has claimed a row has put it into `running` before another looks there.
   const claiming = yield* Semaphore.make(1)

@@ -23,7 +23,7 @@ export interface Delivery {
   /** This attempt, from 1; the same again when an attempt's outcome was lost. */
   readonly attemptNo: number
   /** The event's entity while this is the first try, else null. */
-  readonly lane: string | null
+  readonly lane: Id.EntityId | null
   /** The stored envelope, the same bytes on every attempt. */
   readonly body: string
   /** Null with `sealedSecret`: subscription gone or inactive, or no failover URL any more. */

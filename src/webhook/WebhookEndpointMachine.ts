@@ -1,3 +1,5 @@
+import type { DeliveryId, EntityId } from "../domain/Id.ts"
+
 /**
  * When one endpoint claims and what it has under way, as a pure machine (src/README.md#fan-out).
  *
@@ -8,9 +10,9 @@ export const places = 16
 
 /** What the machine has to know of a claimed delivery. */
 export interface Claimed {
-  readonly id: string
+  readonly id: DeliveryId
   /** Null: a retry. */
-  readonly lane: string | null
+  readonly lane: EntityId | null
 }
 
 export interface State {
@@ -20,7 +22,7 @@ export interface State {
   /** A place or a lane became free while the claim was out. */
   readonly freed: boolean
   /** Delivery id to lane; at most `places`. */
-  readonly underWay: ReadonlyMap<string, string | null>
+  readonly underWay: ReadonlyMap<DeliveryId, EntityId | null>
 }
 
 export type Input<D extends Claimed> =
@@ -29,12 +31,12 @@ export type Input<D extends Claimed> =
   /** The answer to the one claim; `more`: due rows were left behind. */
   | { readonly type: "claimed"; readonly deliveries: ReadonlyArray<D>; readonly more: boolean }
   /** The attempt is over and its outcome is durable. */
-  | { readonly type: "attempt_finished"; readonly id: string }
+  | { readonly type: "attempt_finished"; readonly id: DeliveryId }
 
 export interface ClaimWanted {
   readonly room: number
-  readonly busyLanes: ReadonlyArray<string>
-  readonly underWay: ReadonlyArray<string>
+  readonly busyLanes: ReadonlyArray<EntityId>
+  readonly underWay: ReadonlyArray<DeliveryId>
 }
 
 export interface Step<D extends Claimed> {

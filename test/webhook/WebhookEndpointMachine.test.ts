@@ -1,11 +1,16 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as WebhookEndpointMachine from "../../src/webhook/WebhookEndpointMachine.ts"
+import * as Ids from "../support/Ids.ts"
 
 type Input = WebhookEndpointMachine.Input<WebhookEndpointMachine.Claimed>
 
 const workWaits: Input = { type: "work_waits" }
-const finished = (id: string): Input => ({ type: "attempt_finished", id })
+const row = (id: string, lane: string | null): WebhookEndpointMachine.Claimed => ({
+  id: Ids.delivery(id),
+  lane: lane === null ? null : Ids.call(lane)
+})
+const finished = (id: string): Input => ({ type: "attempt_finished", id: Ids.delivery(id) })
 const claimed = (more: boolean, ...deliveries: ReadonlyArray<WebhookEndpointMachine.Claimed>): Input => ({
   type: "claimed",
   deliveries,
@@ -34,13 +39,17 @@ describe("a webhook endpoint, src/README.md#fan-out", () => {
   })
 
   it("attempts what it claimed and names the lanes of first tries as busy", () => {
-    const steps = run([workWaits, claimed(false, { id: "1", lane: "call a" }, { id: "2", lane: null }), workWaits])
+    const steps = run([workWaits, claimed(false, row("1", "call a"), row("2", null)), workWaits])
     expect(steps[1]?.attempts.map(({ id }) => id)).toStrictEqual(["1", "2"])
-    expect(steps[2]?.claim).toStrictEqual({ room: 14, busyLanes: ["call a"], underWay: ["1", "2"] })
+    expect(steps[2]?.claim).toStrictEqual({
+      room: 14,
+      busyLanes: [Ids.call("call a")],
+      underWay: ["1", "2"].map(Ids.delivery)
+    })
   })
 
   it("does not look again while what was left behind waits for a busy lane", () => {
-    expect(last([workWaits, claimed(true, { id: "1", lane: "a" })])?.claim).toBeNull()
+    expect(last([workWaits, claimed(true, row("1", "a"))])?.claim).toBeNull()
   })
 
   it("may stop when what was left behind could not be claimed, for that may be gone", () => {
@@ -48,32 +57,32 @@ describe("a webhook endpoint, src/README.md#fan-out", () => {
   })
 
   it("looks again as soon as a place or a lane is free and something was left behind", () => {
-    const after = last([workWaits, claimed(true, { id: "1", lane: "a" }), finished("1")])
+    const after = last([workWaits, claimed(true, row("1", "a")), finished("1")])
     expect(after?.claim).toStrictEqual({ room: 16, busyLanes: [], underWay: [] })
   })
 
   it("looks again when the lane became free while the claim was out", () => {
-    const first = [workWaits, claimed(false, { id: "1", lane: "a" })]
+    const first = [workWaits, claimed(false, row("1", "a"))]
     expect(last([...first, workWaits, finished("1"), claimed(true)])?.claim).not.toBeNull()
   })
 
   it("claims nothing while every place is taken", () => {
-    const full = Array.from({ length: 16 }, (_, index) => ({ id: `${index}`, lane: `${index}` }))
+    const full = Array.from({ length: 16 }, (_, index) => row(`${index}`, `${index}`))
     const steps = run([workWaits, claimed(true, ...full), workWaits, finished("3")])
     expect(steps[2]?.claim).toBeNull()
     expect(steps[3]?.claim?.room).toBe(1)
   })
 
   it("is idle only when nothing is claimed, known to wait, or under way", () => {
-    const steps = run([workWaits, claimed(false, { id: "1", lane: "a" }), finished("1")])
+    const steps = run([workWaits, claimed(false, row("1", "a")), finished("1")])
     expect(steps.map(({ idle }) => idle)).toStrictEqual([false, false, true])
   })
 
   /** Plays the claims against a table of rows the way the claim statement does. */
   const deliverAll = (lanes: ReadonlyArray<number>, choices: ReadonlyArray<number>) => {
-    const rows = lanes.map((lane, index) => ({ id: `${index}`, lane: `${lane}` }))
+    const rows = lanes.map((lane, index) => row(`${index}`, `${lane}`))
     const queue = [...rows]
-    const order: Array<{ id: string; lane: string }> = []
+    const order: Array<WebhookEndpointMachine.Claimed> = []
     const underWay: Array<string> = []
     let state = WebhookEndpointMachine.initial
     let mostUnderWay = 0
@@ -90,8 +99,8 @@ describe("a webhook endpoint, src/README.md#fan-out", () => {
       mostUnderWay = Math.max(mostUnderWay, underWay.length)
       if (step.claim === null) return
       const { busyLanes, room } = step.claim
-      const taken: Array<{ id: string; lane: string }> = []
-      const heads = new Set<string>(busyLanes)
+      const taken: Array<WebhookEndpointMachine.Claimed> = []
+      const heads = new Set<string | null>(busyLanes)
       for (const row of queue) {
         if (taken.length < room && !heads.has(row.lane)) taken.push(row)
         heads.add(row.lane)

@@ -5,6 +5,7 @@
  * Derived by SHA-256, so that a peer that sees one cannot tell the id behind it or the branch of the next attempt.
  */
 import { hash } from "node:crypto"
+import type { CommandId } from "../../domain/Id.ts"
 import * as Via from "../../sip/Via.ts"
 
 export interface DialIdentity {
@@ -16,9 +17,9 @@ export interface DialIdentity {
   readonly sessionId: string
 }
 
-const digest = (dialId: string, part: string): string => hash("sha256", `sip\u0000${part}\u0000${dialId}`, "hex")
+const digest = (dialId: CommandId, part: string): string => hash("sha256", `sip\u0000${part}\u0000${dialId}`, "hex")
 
-export const of = (dialId: string): DialIdentity => ({
+export const of = (dialId: CommandId): DialIdentity => ({
   callId: digest(dialId, "call-id").slice(0, 32),
   fromTag: digest(dialId, "from-tag").slice(0, 16),
   branch: (attempt) => `${Via.magicCookie}${digest(dialId, `branch ${attempt}`).slice(0, 32)}`,

@@ -13,7 +13,7 @@ export interface LegLifecycle {
   readonly legId: LegId
   readonly media: LegMedia.LegMedia
   /** `null` until the leg is admitted. */
-  readonly callId: () => string | null
+  readonly callId: () => CallId | null
   readonly admitted: (callId: CallId) => void
   readonly tell: (news: LegReport, done?: (told: Told) => void) => void
   readonly isOver: () => boolean
