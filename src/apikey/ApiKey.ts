@@ -149,7 +149,7 @@ export class ApiKeys extends Context.Service<
       })
 
       const find = Effect.fn("ApiKeys.find")(function* (tenantId: Id.TenantId, id: Id.ApiKeyId) {
-        const row = yield* repo.find(tenantId, id)
+        const row = Id.isUuid(id) ? yield* repo.find(tenantId, id) : null
         return row === null ? yield* notFound : view(row)
       })
 

@@ -29,7 +29,7 @@ export const make = (capacity: number) => {
     byFingerprint.delete(fingerprint)
   }
   return {
-    find: (credential: string): VerifiedKey | undefined => byFingerprint.get(Credential.fingerprint(credential)),
+    find: (credential: string): VerifiedKey | null => byFingerprint.get(Credential.fingerprint(credential)) ?? null,
     generation: () => generation,
     remember: (credential: string, key: VerifiedKey, since: number): void => {
       if (since !== generation) return

@@ -54,10 +54,10 @@ export class Idempotency extends Context.Service<
       Idempotency,
       make({
         find: (slot) =>
-          Effect.map(Clock.currentTimeMillis, (now) =>
-            Option.some(
+          Effect.map(
+            Clock.currentTimeMillis,
+            (now) =>
               receipts.findLast((row) => identityOf(row) === identityOf(slot) && row.at > now - Slot.windowMs) ?? null
-            )
           ),
         store: (receipt) => Effect.sync(() => void receipts.push(receipt)),
         settled: Effect.void
@@ -87,8 +87,8 @@ export class Idempotency extends Context.Service<
 }
 
 const make = (rows: {
-  /** None: the database is away. */
-  readonly find: (slot: Slot.Slot) => Effect.Effect<Option.Option<ReceiptLookup.Stored | null>>
+  /** Null: there is no receipt. */
+  readonly find: (slot: Slot.Slot) => Effect.Effect<ReceiptLookup.Stored | null, ApiError>
   readonly store: (receipt: Journal.Receipt) => Effect.Effect<void>
   /** Completes when every commit queued before it is written or refused. */
   readonly settled: Effect.Effect<void>
@@ -104,12 +104,7 @@ const make = (rows: {
     if (running !== undefined) return yield* running === slot.bodyHash ? stillRuns : otherBody
     if (inFlight.size >= inFlightLimit) return yield* full
     inFlight.set(identity, slot.bodyHash)
-    const found = yield* Effect.onError(rows.find(slot), () => Effect.sync(() => release(slot)))
-    if (Option.isNone(found)) {
-      release(slot)
-      return yield* away
-    }
-    const stored = found.value
+    const stored = yield* Effect.onError(rows.find(slot), () => Effect.sync(() => release(slot)))
     if (stored === null) return null
     inFlight.delete(identity)
     return stored.bodyHash === slot.bodyHash ? Slot.open(slot, stored) : yield* otherBody
@@ -119,7 +114,7 @@ const make = (rows: {
     const receipt = Slot.receipt(slot, rendered, yield* Clock.currentTimeMillis)
     if (receipt === null) return
     const written = yield* rows.store(receipt).pipe(Effect.interruptible, Effect.timeoutOption(timeoutMs))
-    if (Option.isNone(written)) return yield* away
+    if (Option.isNone(written)) return yield* ReceiptLookup.away
   })
 
   return {
@@ -144,4 +139,3 @@ const identityOf = (slot: Pick<Slot.Slot, "owner" | "key" | "method" | "path">) 
 const stillRuns = ApiError.of("conflict", "the first request with this Idempotency-Key is still running")
 const otherBody = ApiError.of("idempotency_conflict", "this Idempotency-Key was used with a different body")
 const full = ApiError.of("service_unavailable", "too many requests are in progress")
-const away = ApiError.of("service_unavailable", "the service cannot reach its database at the moment")

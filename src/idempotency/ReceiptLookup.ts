@@ -1,5 +1,6 @@
 import { Clock, Deferred, Effect, Exit, Fiber, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { ApiError } from "../domain/ApiError.ts"
 import * as Batches from "../store/Batches.ts"
 import * as CommitStatement from "../store/CommitStatement.ts"
 import type { Receipt } from "../store/Journal.ts"
@@ -10,8 +11,10 @@ export type Stored = Pick<Receipt, "bodyHash" | "status" | "body" | "sealed">
 
 interface Waiting {
   readonly slot: Slot.Slot
-  readonly done: Deferred.Deferred<Option.Option<Stored | null>>
+  readonly done: Deferred.Deferred<Stored | null, ApiError>
 }
+
+export const away = ApiError.of("service_unavailable", "the service cannot reach its database at the moment")
 
 /** Receipts that one statement looks for. */
 const batchLimit = 256
@@ -30,8 +33,8 @@ CROSS JOIN LATERAL (
  * Looks receipts up: those that are asked for while one statement runs share the next one, so that under load a request
  * costs a part of a round trip.
  *
- * `find` gives the receipt or null, and none when the database has not answered for `timeoutMs`: then everybody who
- * waits is told so. The queue is bounded by those who may ask (`Idempotency.inFlightLimit`).
+ * A lookup gives the receipt or null. When the database has not answered for `timeoutMs`, all lookups that wait fail
+ * with `service_unavailable`. The queue is bounded by those who may ask (`Idempotency.inFlightLimit`).
  */
 export const make = Effect.fnUntraced(function* (timeoutMs: number) {
   const sql = yield* SqlClient.SqlClient
@@ -52,7 +55,7 @@ export const make = Effect.fnUntraced(function* (timeoutMs: number) {
     return new Map(rows.map(({ ordinal, ...stored }) => [ordinal, stored]))
   })
 
-  const answer = (batch: ReadonlyArray<Waiting>, of: (ordinal: number) => Exit.Exit<Option.Option<Stored | null>>) =>
+  const answer = (batch: ReadonlyArray<Waiting>, of: (ordinal: number) => Exit.Exit<Stored | null, ApiError>) =>
     batch.forEach(({ done }, ordinal) => Deferred.doneUnsafe(done, of(ordinal)))
 
   const serve = Effect.fnUntraced(function* (
@@ -64,14 +67,13 @@ export const make = Effect.fnUntraced(function* (timeoutMs: number) {
     const exit = yield* Effect.timeoutOption(Fiber.await(looking), timeoutMs)
     if (Option.isSome(exit)) {
       const found = exit.value
-      return answer(batch, (ordinal) => Exit.map(found, (rows) => Option.some(rows.get(ordinal) ?? null)))
+      return answer(batch, (ordinal) => Exit.map(found, (rows) => rows.get(ordinal) ?? null))
     }
     looking.interruptUnsafe()
-    answer([...batch, ...(yield* rest)], () => Exit.succeed(Option.none()))
+    answer([...batch, ...(yield* rest)], () => Exit.fail(away))
   })
 
   const batches = yield* Batches.make({ limit: batchLimit, serve })
 
-  return (slot: Slot.Slot): Effect.Effect<Option.Option<Stored | null>> =>
-    Batches.ask(batches, (done) => ({ slot, done }))
+  return (slot: Slot.Slot): Effect.Effect<Stored | null, ApiError> => Batches.ask(batches, (done) => ({ slot, done }))
 })

@@ -34,12 +34,12 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
 })
 
 /** Offers an item and waits until `done`, which is part of it, has its answer. */
-export const ask = <Item, Answer>(
+export const ask = <Item, Answer, E = never>(
   batches: Batches<Item>,
-  of: (done: Deferred.Deferred<Answer>) => Item
-): Effect.Effect<Answer> =>
+  of: (done: Deferred.Deferred<Answer, E>) => Item
+): Effect.Effect<Answer, E> =>
   Effect.suspend(() => {
-    const done = Deferred.makeUnsafe<Answer>()
+    const done = Deferred.makeUnsafe<Answer, E>()
     batches.offer(of(done))
     return Deferred.await(done)
   })

@@ -162,6 +162,6 @@ describe("VerifiedKeys", () => {
     const since = keys.generation()
     keys.revoke(Ids.apiKey("k1"))
     keys.remember(credential(1), key(1), since)
-    expect(keys.find(credential(1))).toBeUndefined()
+    expect(keys.find(credential(1))).toBeNull()
   })
 })

@@ -86,7 +86,7 @@ const family = async (ancestor: number): Promise<ReadonlyArray<Started>> => {
   for (const pid of pids)
     for (const [child, parent] of table) if (child !== undefined && parent === pid) pids.push(child)
   const found = await Promise.all(pids.map(async (pid) => ({ pid, identity: await ProcessIdentity.find(pid) })))
-  return found.flatMap(({ pid, identity }) => (identity === undefined ? [] : [{ pid, ...identity }]))
+  return found.flatMap(({ pid, identity }) => (identity === null ? [] : [{ pid, ...identity }]))
 }
 
 /** Those of `processes` that still run when all have ended or `withinMs` is over. */

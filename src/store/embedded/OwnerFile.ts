@@ -39,12 +39,12 @@ const nameOf = (pid: number, identity: ProcessIdentity.ProcessIdentity) =>
 
 const isLive = async (pid: number, name: string) => {
   const identity = await ProcessIdentity.find(pid)
-  return identity !== undefined && nameOf(pid, identity) === name
+  return identity !== null && nameOf(pid, identity) === name
 }
 
 const claim = async (dataDir: string): Promise<string | DataDirInUse> => {
   const self = await ProcessIdentity.find(process.pid)
-  if (self === undefined) throw new Error("this process cannot find itself in the process table")
+  if (self === null) throw new Error("this process cannot find itself in the process table")
   const mine = nameOf(process.pid, self)
   // Owner-only, but for root: its Postgres runs as another user, who must be able to pass through.
   await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })

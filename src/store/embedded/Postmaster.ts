@@ -49,7 +49,7 @@ export const stopOrphan = async (cluster: Cluster): Promise<boolean> => {
   const pid = Number(pidLine)
   if (pidLine === undefined || !Number.isInteger(pid) || pid <= 1) return true
   const orphan = await ProcessIdentity.find(pid)
-  if (orphan === undefined) return true
+  if (orphan === null) return true
   if (!orphan.command.includes(directory)) {
     // The pid belongs to someone else by now. Postgres would take it for a running server, but never its own parent:
     // with our pid there it goes on to check that no old backend holds the memory, which removing the file would skip.

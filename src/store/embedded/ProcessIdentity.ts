@@ -16,7 +16,7 @@ export interface ProcessIdentity {
 const missing = (cause: unknown) =>
   cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ESRCH")
 
-const fromProc = async (pid: number): Promise<ProcessIdentity | undefined> => {
+const fromProc = async (pid: number): Promise<ProcessIdentity | null> => {
   try {
     const [stat, command, boot] = await Promise.all([
       readFile(`/proc/${pid}/stat`, "utf8"),
@@ -27,15 +27,15 @@ const fromProc = async (pid: number): Promise<ProcessIdentity | undefined> => {
     // the start time in clock ticks since boot the twentieth (proc_pid_stat(5), fields 3 and 22).
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
     // A zombie runs no more; where pid 1 reaps nobody it stays in the table for ever.
-    if (fields[0] === "Z" || fields[0] === "X") return undefined
+    if (fields[0] === "Z" || fields[0] === "X") return null
     return { start: `${boot.trim()}-${fields[19]}`, command: command.replaceAll("\0", " ").trim() }
   } catch (cause) {
-    if (missing(cause)) return undefined
+    if (missing(cause)) return null
     throw cause
   }
 }
 
-const fromPs = async (pid: number): Promise<ProcessIdentity | undefined> => {
+const fromPs = async (pid: number): Promise<ProcessIdentity | null> => {
   try {
     const { stdout } = await promisify(execFile)("ps", ["-o", "lstart=", "-o", "command=", "-p", String(pid)], {
       env: { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" }
@@ -43,11 +43,11 @@ const fromPs = async (pid: number): Promise<ProcessIdentity | undefined> => {
     // `lstart` is 24 characters wide: "Fri Nov 21 02:54:00 2025".
     return { start: stdout.slice(0, 24).trim(), command: stdout.slice(24).trim() }
   } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === 1) return undefined
+    if (cause instanceof Error && "code" in cause && cause.code === 1) return null
     throw cause
   }
 }
 
-/** The process that holds `pid` now, or `undefined` when none runs. Reads `/proc` on Linux and asks `ps` elsewhere. */
-export const find = (pid: number): Promise<ProcessIdentity | undefined> =>
+/** The process that holds `pid` now, or null when none runs. Reads `/proc` on Linux and asks `ps` elsewhere. */
+export const find = (pid: number): Promise<ProcessIdentity | null> =>
   process.platform === "linux" ? fromProc(pid) : fromPs(pid)

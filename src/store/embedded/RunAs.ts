@@ -6,25 +6,25 @@ import { dirname } from "node:path"
  * needs no user to be created; any other user runs it as itself.
  */
 export interface RunAs {
-  /** `undefined`: as ourselves. */
-  readonly id: number | undefined
+  /** Null: as ourselves. */
+  readonly id: number | null
 }
 
 const nobody = 65_534
 
-export const current = (): RunAs => ({ id: process.getuid?.() === 0 ? nobody : undefined })
+export const current = (): RunAs => ({ id: process.getuid?.() === 0 ? nobody : null })
 
 /** The part of spawn's options that changes the user. */
 export const spawnOptions = (runAs: RunAs): { readonly uid?: number; readonly gid?: number } =>
-  runAs.id === undefined ? {} : { uid: runAs.id, gid: runAs.id }
+  runAs.id === null ? {} : { uid: runAs.id, gid: runAs.id }
 
 export const give = async (runAs: RunAs, path: string): Promise<void> => {
-  if (runAs.id !== undefined) await chown(path, runAs.id, runAs.id)
+  if (runAs.id !== null) await chown(path, runAs.id, runAs.id)
 }
 
 /** Whether that user may pass through `directory` and everything above it (a home of mode 0700 stops `nobody`). */
 export const canTraverse = async (runAs: RunAs, directory: string): Promise<boolean> => {
-  if (runAs.id === undefined) return true
+  if (runAs.id === null) return true
   for (let path = directory; ; path = dirname(path)) {
     if (((await stat(path)).mode & 0o001) === 0) return false
     if (path === dirname(path)) return true

@@ -86,7 +86,7 @@ describe("the embedded Postgres", () => {
       const owner = yield* OtherProcess.start(fixture, [dataDir, "postgres"])
       const server = yield* postmasterPid(dataDir)
       expect(yield* owner.kill("SIGTERM")).toBe(0)
-      expect(yield* Effect.promise(() => ProcessIdentity.find(server))).toBeUndefined()
+      expect(yield* Effect.promise(() => ProcessIdentity.find(server))).toBeNull()
     })
   )
 
@@ -109,7 +109,7 @@ describe("the embedded Postgres", () => {
         Effect.gen(function* () {
           expect(performance.now() - killedAt).toBeLessThan(5_000) // below 100 ms on an idle machine
           expect(yield* postmasterPid(dataDir)).not.toBe(orphan)
-          expect(yield* Effect.promise(() => ProcessIdentity.find(orphan))).toBeUndefined()
+          expect(yield* Effect.promise(() => ProcessIdentity.find(orphan))).toBeNull()
           expect(yield* query(url, (sql) => sql`SELECT answer FROM kept`)).toStrictEqual([{ answer: 42 }])
         })
       )
@@ -125,7 +125,7 @@ describe("the embedded Postgres", () => {
       const left = [stranger.pid, cluster, 1, 1, "", "127.0.0.1", "        1         1", "ready   ", ""]
       yield* Effect.promise(() => writeFile(join(cluster, "postmaster.pid"), left.join("\n")))
       yield* withPostgres(dataDir, ({ url }) => query(url, (sql) => sql`SELECT 1`))
-      expect(yield* Effect.promise(() => ProcessIdentity.find(stranger.pid))).toBeDefined()
+      expect(yield* Effect.promise(() => ProcessIdentity.find(stranger.pid))).not.toBeNull()
     })
   )
 
