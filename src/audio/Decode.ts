@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import * as G711 from "./G711.ts"
+import * as G711 from "./codec/G711.ts"
 import * as Mp3 from "./Mp3.ts"
 import * as Resample from "./Resample.ts"
 import * as Wav from "./Wav.ts"

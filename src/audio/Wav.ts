@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import * as G711 from "./G711.ts"
+import * as G711 from "./codec/G711.ts"
 
 /** Sound of one channel. */
 export interface Sound {

@@ -1,3 +1,4 @@
+import type { CodecName } from "../audio/codec/Codecs.ts"
 import type { Sound } from "./Frame.ts"
 import type { LegId, WorkId } from "../domain/Id.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
@@ -24,7 +25,7 @@ export interface RtpRemote {
   readonly address: string
   readonly port: number
   readonly rtcpPort: number
-  readonly codec: "PCMU" | "PCMA"
+  readonly codec: CodecName
   readonly audio: PayloadTypes
   /** Of `telephone-event/8000`; `null`: digits are sent as tones, and none can be received. */
   readonly telephoneEvent: PayloadTypes | null

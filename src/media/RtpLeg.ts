@@ -1,3 +1,4 @@
+import * as Codecs from "../audio/codec/Codecs.ts"
 import * as RtpPacket from "../rtp/RtpPacket.ts"
 import type { FarEnd } from "./FarEnd.ts"
 import type { Address, Channel, Destination, PacketSocket } from "./PacketPort.ts"
@@ -29,7 +30,6 @@ export interface Counters {
 /** What exists once the peer is known. */
 interface Session {
   remote: RtpRemote
-  encoding: RtpSender.Encoding
   readonly latch: SourceLatch.SourceLatch
   /** Where the RTCP of a peer behind address translation came from. */
   control: Address | null
@@ -79,7 +79,7 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
     }
     if (!session.latch.accept(from, packet, now)) return
     alive(now)
-    receiver.receive(packet, session.encoding, now)
+    receiver.receive(packet, session.remote, now)
   }
 
   const controlAddress = ({ control, latch, remote }: Session): Address => {
@@ -119,7 +119,7 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
   }
 
   const far: FarEnd = {
-    rate: () => 8000,
+    rate: () => (session === null ? 8000 : Codecs.table[session.remote.codec].sampleRate),
     ready: () => session !== null && socket !== null,
     say: (out, now) => {
       if (session === null) {
@@ -132,12 +132,12 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
     hear: (frame) => {
       if (session === null || socket === null) return
       if (!sends(session)) return sender.skip(1)
-      const length = sender.next(frame, session.encoding)
+      const length = sender.next(frame, session.remote)
       destinationOf(session, socket).send(sender.bytes, length)
     },
     press: (digit, durationMs) => {
-      if (session === null || session.encoding.telephoneEvent === null) return false
-      sender.press(digit, durationMs)
+      if (session === null || session.remote.telephoneEvent === null) return false
+      sender.press(digit, durationMs, session.remote)
       return true
     },
     skip: sender.skip,
@@ -159,20 +159,14 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
     },
     /** Points the leg at its peer, for the first time or again. */
     connect: (remote: RtpRemote, now: number): void => {
-      const encoding: RtpSender.Encoding = {
-        law: remote.codec,
-        audio: remote.audio,
-        telephoneEvent: remote.telephoneEvent
-      }
       alive(now)
       if (session === null) {
-        session = { remote, encoding, latch: SourceLatch.make(remote), control: null, destination: null }
+        session = { remote, latch: SourceLatch.make(remote), control: null, destination: null }
         rtcp.start(now)
         return
       }
       session.latch.announce(remote)
       session.remote = remote
-      session.encoding = encoding
     },
     /** A datagram from anyone, lent for the call. */
     receive: (channel: Channel, bytes: Uint8Array, from: Address, now: number): void => {

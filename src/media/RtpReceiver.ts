@@ -1,4 +1,5 @@
-import * as G711 from "../audio/G711.ts"
+import type { Decoder } from "../audio/codec/Codec.ts"
+import * as Codecs from "../audio/codec/Codecs.ts"
 import * as JitterBuffer from "../rtp/JitterBuffer.ts"
 import * as ReceptionStats from "../rtp/ReceptionStats.ts"
 import * as RtpPacket from "../rtp/RtpPacket.ts"
@@ -26,6 +27,7 @@ export const make = (onDigit: (digit: string) => void) => {
   let ssrc = -1
   let before: ReceptionStats.Totals = { packetsReceived: 0, packetsLost: 0, jitterMs: 0 }
   let unknownPayloads = 0
+  const decoders = new Map<Codecs.CodecName, Decoder>()
 
   const totals = (): ReceptionStats.Totals => {
     const present = stats.totals()
@@ -37,13 +39,24 @@ export const make = (onDigit: (digit: string) => void) => {
   }
 
   /** Numbers that we gave come first, then static ones, then those of the peer, which some use in both directions. */
-  const formatOf = (payloadType: number, { audio, law, telephoneEvent }: Encoding): G711.Law | "event" | null => {
+  const formatOf = (
+    payloadType: number,
+    { audio, codec, telephoneEvent }: Encoding
+  ): Codecs.CodecName | "event" | null => {
     if (payloadType === telephoneEvent?.receive) return "event"
-    if (payloadType === audio.receive) return law
-    if (payloadType === 0) return "PCMU"
-    if (payloadType === 8) return "PCMA"
+    if (payloadType === audio.receive) return codec
+    const assigned = Codecs.ofPayloadType(payloadType)
+    if (assigned !== null) return assigned
     if (payloadType === telephoneEvent?.send) return "event"
-    return payloadType === audio.send ? law : null
+    return payloadType === audio.send ? codec : null
+  }
+
+  const decoderOf = (name: Codecs.CodecName): Decoder => {
+    const known = decoders.get(name)
+    if (known !== undefined) return known
+    const decoder = Codecs.table[name].decoder()
+    decoders.set(name, decoder)
+    return decoder
   }
 
   return {
@@ -62,7 +75,8 @@ export const make = (onDigit: (digit: string) => void) => {
         return
       }
       const { sequenceNumber, timestamp } = packet
-      const samples = G711.decode(format, RtpPacket.payloadOf(packet))
+      const samples = new Int16Array(packet.payloadEnd - packet.payloadStart)
+      decoderOf(format).decode(RtpPacket.payloadOf(packet), samples)
       const pushed = buffer.push({ ssrc: packet.ssrc, sequenceNumber, timestamp, samples }, now)
       if (packet.ssrc !== ssrc) {
         if (pushed === "doubtful") return

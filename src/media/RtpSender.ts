@@ -1,9 +1,10 @@
-import * as G711 from "../audio/G711.ts"
+import type { Encoder } from "../audio/codec/Codec.ts"
+import * as Codecs from "../audio/codec/Codecs.ts"
 import * as RtpPacket from "../rtp/RtpPacket.ts"
 import { next } from "../rtp/SequenceNumber.ts"
 import * as TelephoneEvent from "../rtp/TelephoneEvent.ts"
 import type * as Frame from "./Frame.ts"
-import type { PayloadTypes } from "./Protocol.ts"
+import type { RtpRemote } from "./Protocol.ts"
 
 /** Beginnings of the counters, random as RFC 3550 section 5.1 asks. */
 export interface Origin {
@@ -13,17 +14,9 @@ export interface Origin {
 }
 
 /** What goes out and comes in, and under which numbers. */
-export interface Encoding {
-  readonly law: G711.Law
-  readonly audio: PayloadTypes
-  readonly telephoneEvent: PayloadTypes | null
-}
+export type Encoding = Pick<RtpRemote, "codec" | "audio" | "telephoneEvent">
 
-/** RTP clock units in 20 ms. */
-const clockUnits = 160
-
-/** In octets: 20 ms of G.711. */
-const longestPayload = 160
+const framesPerSecond = 50
 
 export type RtpSender = ReturnType<typeof make>
 
@@ -38,25 +31,37 @@ export const make = (origin: Origin) => {
   let packets = 0
   let octets = 0
 
-  const bytes = new Uint8Array(RtpPacket.headerLength + longestPayload)
+  /** The codec in use; the first one is that of the first frame. */
+  let codec: Codecs.CodecName = "PCMU"
+  let encoder: Encoder | null = null
+
+  const bytes = new Uint8Array(RtpPacket.headerLength + Codecs.longestFrameOctets)
   const header = { payloadType: 0, marker: false, sequenceNumber: 0, timestamp: 0, ssrc }
 
-  /** Writes a packet over the last one; returns its length. */
-  const packet = (payloadType: number, at: number, isMarked: boolean, payload: Uint8Array): number => {
+  /** Writes the header of a packet whose payload lies in `bytes` already; returns the length of both. */
+  const packet = (payloadType: number, at: number, isMarked: boolean, payloadLength: number): number => {
     header.payloadType = payloadType
     header.marker = isMarked
     header.sequenceNumber = sequenceNumber
     header.timestamp = at
     RtpPacket.writeHeader(bytes, header)
-    bytes.set(payload, RtpPacket.headerLength)
     sequenceNumber = next(sequenceNumber)
     packets = (packets + 1) >>> 0
-    octets = (octets + payload.length) >>> 0
-    return RtpPacket.headerLength + payload.length
+    octets = (octets + payloadLength) >>> 0
+    return RtpPacket.headerLength + payloadLength
   }
 
+  /** A codec of another clock rate counts on from the same timestamp, RFC 7160 section 4.1. */
   const advance = (frames: number) => {
-    timestamp = (timestamp + frames * clockUnits) >>> 0
+    timestamp = (timestamp + (frames * Codecs.table[codec].clockRate) / framesPerSecond) >>> 0
+  }
+
+  const encoderOf = (name: Codecs.CodecName): Encoder => {
+    if (encoder !== null && name === codec) return encoder
+    encoder?.free()
+    codec = name
+    encoder = Codecs.table[name].encoder()
+    return encoder
   }
 
   return {
@@ -65,6 +70,7 @@ export const make = (origin: Origin) => {
     bytes,
     /** Writes the packet for the next 20 ms into `bytes`, over the last one; returns its length. */
     next: (frame: Frame.Frame, encoding: Encoding): number => {
+      const { encode } = encoderOf(encoding.codec)
       const at = timestamp
       advance(1)
       const [event, ...rest] = train
@@ -73,11 +79,12 @@ export const make = (origin: Origin) => {
         // Sound begins anew behind the event.
         marker = true
         const eventAt = (trainStart + event.timestampOffset) >>> 0
-        return packet(encoding.telephoneEvent.send, eventAt, event.marker, event.payload)
+        bytes.set(event.payload, RtpPacket.headerLength)
+        return packet(encoding.telephoneEvent.send, eventAt, event.marker, event.payload.length)
       }
       const isMarked = marker
       marker = false
-      return packet(encoding.audio.send, at, isMarked, G711.encode(encoding.law, frame.samples))
+      return packet(encoding.audio.send, at, isMarked, encode(frame.samples, bytes, RtpPacket.headerLength))
     },
     /** Time that passes without a packet: held, or the clock stood still. */
     skip: (frames: number): void => {
@@ -85,11 +92,15 @@ export const make = (origin: Origin) => {
       marker = true
     },
     /** Begins a digit with the next packet, in place of one that is still being sent. */
-    press: (digit: string, durationMs: number): void => {
-      train = TelephoneEvent.train(digit, durationMs)
+    press: (digit: string, durationMs: number, { codec }: Encoding): void => {
+      train = TelephoneEvent.train(digit, durationMs, Codecs.table[codec].clockRate)
       trainStart = timestamp
     },
     /** For sender reports: the timestamp of this moment and what was sent, RFC 3550 section 6.4.1. */
-    sent: () => ({ timestamp, packets, octets })
+    sent: () => ({ timestamp, packets, octets }),
+    close: (): void => {
+      encoder?.free()
+      encoder = null
+    }
   }
 }

@@ -109,24 +109,24 @@ export interface TrainPacket {
 }
 
 const packetMs = 20
-const unitsPerMs = 8
 const endPackets = 3
 const defaultVolume = 10
 
 /**
- * The packets of one digit at a clock rate of 8000 Hz, RFC 4733 section 2.5.1: one every 20 ms with growing duration, the
- * marker on the first, the end three times. Longer than 8.19 s goes out in segments.
+ * The packets of one digit at the clock rate of the stream, RFC 4733 section 2.5.1: one every 20 ms with growing
+ * duration, the marker on the first, the end three times. What is longer than 65535 units, 8.19 s at 8000 Hz, goes out in
+ * segments.
  *
  * `durationMs` is rounded up to whole packets. Empty for a code that is no digit.
  */
-export const train = (digit: string, durationMs: number): ReadonlyArray<TrainPacket> => {
+export const train = (digit: string, durationMs: number, clockRate: number): ReadonlyArray<TrainPacket> => {
   const event = eventOf(digit)
   if (event === null) return []
   const steps = Math.max(1, Math.ceil(durationMs / packetMs))
   const packets: Array<TrainPacket> = []
   let segment = 0
   const add = (step: number, index: number, end: boolean) => {
-    const reached = step * packetMs * unitsPerMs
+    const reached = (step * packetMs * clockRate) / 1000
     if (reached - segment > 0xffff) segment += 0xffff
     packets.push({
       offsetMs: index * packetMs,

@@ -19,16 +19,27 @@ export interface Local {
   readonly codecs: ReadonlyArray<Codec>
 }
 
-export type Codec = "PCMU" | "PCMA"
+/** What tells codecs apart, RFC 3264 section 6.1: name, whatever its case, clock rate and channels. */
+export interface Format {
+  readonly encoding: string
+  readonly clockRate: number
+  readonly channels: number
+}
 
-export const defaultCodecs: ReadonlyArray<Codec> = ["PCMU", "PCMA"]
+/** A codec that we may use. */
+export interface Codec extends Format {
+  /** Assigned in RFC 3551 section 6; `null`: it gets a dynamic one. */
+  readonly payloadType: number | null
+  /** Its parameters in our descriptions. */
+  readonly fmtp: string | null
+}
 
-/** Static assignments of RFC 3551 section 6. */
-const staticPayloadType: Readonly<Record<Codec, number>> = { PCMU: 0, PCMA: 8 }
-
-/** Our own payload type for RFC 4733 events 0 to 16, in every offer. */
+const telephoneEvent = "telephone-event"
+/** Our own payload type for RFC 4733 events 0 to 16 at the first clock rate, in every offer. */
 export const telephoneEventPayloadType = 101
 const events = "0-16"
+/** RFC 3551 section 6; the last is 127. */
+const firstDynamic = 96
 
 export const ptimeMs = 20
 
@@ -40,9 +51,10 @@ export interface PayloadTypes {
 
 /** What an offer and its answer amount to. */
 export interface Agreed {
-  readonly codec: Codec
+  /** As we name it. */
+  readonly codec: Format
   readonly audio: PayloadTypes
-  /** RFC 4733; `undefined`: the peer cannot receive them. */
+  /** RFC 4733, at the clock rate of the codec; `undefined`: the peer cannot receive them. */
   readonly telephoneEvent: PayloadTypes | undefined
   /** What we do: `sendonly` sends, `inactive` does neither. */
   readonly direction: Direction
@@ -65,17 +77,13 @@ const refuse = (reason: string): Result.Result<never, NotAcceptable> => Result.f
  * An offer of one audio stream, RFC 3264 section 5.
  *
  * `previous` is our last description in the same dialog: its streams keep their places, those that are not the audio
- * stream stay refused, and telephone events keep their payload type (section 8).
+ * stream stay refused, and payload types keep their meaning (section 8.3.2). A codec without a number of its own gets one
+ * by its place among `codecs`, so that it has the same in every offer to a peer that does not renumber it.
  */
 export const offer = (local: Local, previous?: Sdp): Sdp => {
   const at = previous?.media.findIndex((media) => media.type === "audio" && media.port !== 0) ?? -1
   const before = previous?.media[at]
-  const stream = audio(
-    local,
-    local.codecs.map((codec) => ({ codec, payloadType: staticPayloadType[codec] })),
-    (before === undefined ? undefined : telephoneEventOf(before)) ?? telephoneEventPayloadType,
-    local.direction
-  )
+  const stream = audio(local, offered(local.codecs, before === undefined ? [] : before.rtpmaps), local.direction)
   const others = previous?.media.map(refused) ?? []
   return { ...description(local), media: at === -1 ? [...others, stream] : others.with(at, stream) }
 }
@@ -91,12 +99,16 @@ export const answer = (
   local: Local
 ): Result.Result<{ readonly answer: Sdp; readonly agreed: Agreed }, NotAcceptable> => {
   for (const [index, media] of offered.media.entries()) {
-    const choice = usable(offered, media) ? firstCodec(media, local.codecs) : undefined
+    const choice = usable(offered, media) ? first(mapped(media, statics(local.codecs)), local.codecs) : undefined
     if (choice === undefined) continue
     const { codec, payloadType } = choice
-    const telephoneEvent = telephoneEventOf(media)
+    const event = telephoneEventOf(media, codec.clockRate)
     const direction = SdpDirection.facing(peerDirection(offered, media), local.direction)
-    const accepted = audio(local, [choice], telephoneEvent, direction)
+    const accepted = audio(
+      local,
+      [choice, ...(event === undefined ? [] : [{ codec: eventsAt(codec.clockRate), payloadType: event }])],
+      direction
+    )
     return Result.succeed({
       answer: {
         ...description(local),
@@ -104,9 +116,9 @@ export const answer = (
         media: offered.media.map((other, at) => (at === index ? accepted : refused(other)))
       },
       agreed: {
-        codec,
+        codec: formatOf(codec),
         audio: { send: payloadType, receive: payloadType },
-        telephoneEvent: telephoneEvent === undefined ? undefined : { send: telephoneEvent, receive: telephoneEvent },
+        telephoneEvent: event === undefined ? undefined : { send: event, receive: event },
         direction,
         ...peer(offered, media)
       }
@@ -122,18 +134,16 @@ export const accept = (offered: Sdp, answered: Sdp): Result.Result<Agreed, NotAc
   const ours = offered.media[index]
   const theirs = answered.media[index]
   if (ours === undefined || theirs === undefined || !usable(answered, theirs)) return refuse("audio refused")
-  const mine = encodings(ours)
-  const choice = firstCodec(
-    theirs,
-    mine.map(({ codec }) => codec)
-  )
+  const mine = ours.rtpmaps.flatMap((rtpmap) => (isTelephoneEvent(rtpmap) ? [] : [withChannels(rtpmap)]))
+  // A static number without `a=rtpmap` means what it meant in our offer.
+  const choice = first(mapped(theirs, ours.rtpmaps), mine)
   if (choice === undefined) return refuse("no common codec")
-  const receive = mine.find(({ codec }) => codec === choice.codec)?.payloadType ?? choice.payloadType
-  const eventsIn = telephoneEventOf(ours)
-  const eventsOut = telephoneEventOf(theirs)
+  const { codec, payloadType } = choice
+  const eventsIn = telephoneEventOf(ours, codec.clockRate)
+  const eventsOut = telephoneEventOf(theirs, codec.clockRate)
   return Result.succeed({
-    codec: choice.codec,
-    audio: { send: choice.payloadType, receive },
+    codec: formatOf(codec),
+    audio: { send: payloadType, receive: codec.payloadType },
     telephoneEvent:
       eventsIn === undefined || eventsOut === undefined ? undefined : { send: eventsOut, receive: eventsIn },
     direction: SdpDirection.facing(peerDirection(answered, theirs), ours.direction ?? offered.direction ?? "sendrecv"),
@@ -154,38 +164,70 @@ const description = (local: Local): Omit<Sdp, "media"> => ({
   direction: undefined
 })
 
-interface Encoding {
+/** One payload type of a stream of ours. */
+interface Described {
   readonly codec: Codec
   readonly payloadType: number
 }
 
-const audio = (
-  local: Local,
-  encodings: ReadonlyArray<Encoding>,
-  telephoneEvent: number | undefined,
-  direction: Direction
-): Media => {
-  const rtpmaps: Array<Rtpmap> = encodings.map(({ codec, payloadType }) => ({
-    payloadType,
-    encoding: codec,
-    clockRate: 8000,
-    channels: undefined
-  }))
-  if (telephoneEvent !== undefined)
-    rtpmaps.push({ payloadType: telephoneEvent, encoding: "telephone-event", clockRate: 8000, channels: undefined })
-  return {
-    type: "audio",
-    port: local.port,
-    protocol: "RTP/AVP",
-    formats: rtpmaps.map(({ payloadType }) => String(payloadType)),
-    connection: undefined,
-    direction,
-    rtpmaps,
-    fmtps: telephoneEvent === undefined ? [] : [{ payloadType: telephoneEvent, parameters: events }],
-    ptimeMs,
-    rtcp: undefined
+const eventsAt = (clockRate: number): Codec => ({
+  encoding: telephoneEvent,
+  clockRate,
+  channels: 1,
+  payloadType: null,
+  fmtp: events
+})
+
+const rtpmapOf = ({ codec, payloadType }: Described): Rtpmap => ({
+  payloadType,
+  encoding: codec.encoding,
+  clockRate: codec.clockRate,
+  channels: codec.channels === 1 ? undefined : codec.channels
+})
+
+/**
+ * Our codecs, and telephone events at each of their clock rates. What `before` gave a number keeps it; a number that it
+ * gave away is left to whoever has it.
+ */
+const offered = (codecs: ReadonlyArray<Codec>, before: ReadonlyArray<Rtpmap>): ReadonlyArray<Described> => {
+  const clockRates = [...new Set(codecs.map(({ clockRate }) => clockRate))]
+  const taken = new Set(before.map(({ payloadType }) => payloadType))
+  let next = firstDynamic
+  const dynamic = (): number => {
+    if (next === telephoneEventPayloadType) next++
+    return next++
   }
+  const wanted = [
+    ...codecs.map((codec) => ({ codec, payloadType: codec.payloadType ?? dynamic() })),
+    ...clockRates.map((clockRate, index) => ({
+      codec: eventsAt(clockRate),
+      payloadType: index === 0 ? telephoneEventPayloadType : dynamic()
+    }))
+  ]
+  return wanted.map(({ codec, payloadType }) => {
+    const known = before.find((rtpmap) => isSame(withChannels(rtpmap), codec))
+    if (known !== undefined) return { codec, payloadType: known.payloadType }
+    let free = payloadType
+    while (taken.has(free)) free = dynamic()
+    taken.add(free)
+    return { codec, payloadType: free }
+  })
 }
+
+const audio = (local: Local, formats: ReadonlyArray<Described>, direction: Direction): Media => ({
+  type: "audio",
+  port: local.port,
+  protocol: "RTP/AVP",
+  formats: formats.map(({ payloadType }) => String(payloadType)),
+  connection: undefined,
+  direction,
+  rtpmaps: formats.map(rtpmapOf),
+  fmtps: formats.flatMap(({ codec, payloadType }) =>
+    codec.fmtp === null ? [] : [{ payloadType, parameters: codec.fmtp }]
+  ),
+  ptimeMs,
+  rtcp: undefined
+})
 
 /** RFC 3264 section 6: port 0, the rest has no meaning but must parse. */
 const refused = (media: Media): Media => ({
@@ -204,33 +246,45 @@ const addressOf = (sdp: Sdp, media: Media): string | undefined => media.connecti
 const usable = (sdp: Sdp, media: Media): boolean =>
   media.type === "audio" && media.port !== 0 && media.protocol === "RTP/AVP" && addressOf(sdp, media) !== undefined
 
-/** Name and clock rate of a payload type; without `a=rtpmap` the static one, RFC 3551. */
-const encodingOf = (media: Media, format: string): Rtpmap | undefined => {
-  if (!/^[0-9]{1,3}$/.test(format) || Number(format) > 127) return undefined
-  const payloadType = Number(format)
-  const mapped = media.rtpmaps.find((rtpmap) => rtpmap.payloadType === payloadType)
-  if (mapped !== undefined) return mapped
-  const encoding = payloadType === 0 ? "PCMU" : payloadType === 8 ? "PCMA" : undefined
-  return encoding === undefined ? undefined : { payloadType, encoding, clockRate: 8000, channels: undefined }
-}
+const formatOf = ({ channels, clockRate, encoding }: Format): Format => ({ encoding, clockRate, channels })
 
-const named = (media: Media): ReadonlyArray<Rtpmap> =>
-  media.formats.flatMap((format) => encodingOf(media, format) ?? [])
+const withChannels = (rtpmap: Rtpmap) => ({ ...rtpmap, channels: rtpmap.channels ?? 1 })
 
-/** The payload types of codecs that we know, in the order of the stream. */
-const encodings = (media: Media): ReadonlyArray<Encoding> =>
-  named(media).flatMap(({ channels, clockRate, encoding, payloadType }) => {
-    const codec = encoding.toUpperCase()
-    const fits = clockRate === 8000 && (channels ?? 1) === 1
-    return fits && (codec === "PCMU" || codec === "PCMA") ? [{ codec, payloadType }] : []
+const isSame = (one: Format, other: Format): boolean =>
+  one.encoding.toUpperCase() === other.encoding.toUpperCase() &&
+  one.clockRate === other.clockRate &&
+  one.channels === other.channels
+
+const isTelephoneEvent = ({ encoding }: Rtpmap): boolean => encoding.toLowerCase() === telephoneEvent
+
+/** What a payload type means without `a=rtpmap`, RFC 3551 section 6. */
+const statics = (codecs: ReadonlyArray<Codec>): ReadonlyArray<Rtpmap> =>
+  codecs.flatMap((codec) => (codec.payloadType === null ? [] : [rtpmapOf({ codec, payloadType: codec.payloadType })]))
+
+/** What the payload types of a stream mean, in its order; `known` tells of those that it does not explain. */
+const mapped = (media: Media, known: ReadonlyArray<Rtpmap>): ReadonlyArray<Rtpmap> =>
+  media.formats.flatMap((format) => {
+    if (!/^[0-9]{1,3}$/.test(format) || Number(format) > 127) return []
+    const payloadType = Number(format)
+    const isIt = (rtpmap: Rtpmap) => rtpmap.payloadType === payloadType
+    const rtpmap = media.rtpmaps.find(isIt) ?? (payloadType < firstDynamic ? known.find(isIt) : undefined)
+    return rtpmap ?? []
   })
 
-const firstCodec = (media: Media, ours: ReadonlyArray<Codec>): Encoding | undefined =>
-  encodings(media).find(({ codec }) => ours.includes(codec))
+/** The first payload type of a stream that is a codec of ours. */
+const first = <C extends Format>(
+  theirs: ReadonlyArray<Rtpmap>,
+  ours: ReadonlyArray<C>
+): { readonly codec: C; readonly payloadType: number } | undefined => {
+  for (const rtpmap of theirs) {
+    const codec = ours.find((mine) => isSame(mine, withChannels(rtpmap)))
+    if (codec !== undefined) return { codec, payloadType: rtpmap.payloadType }
+  }
+  return undefined
+}
 
-const telephoneEventOf = (media: Media): number | undefined =>
-  named(media).find(({ clockRate, encoding }) => encoding.toLowerCase() === "telephone-event" && clockRate === 8000)
-    ?.payloadType
+const telephoneEventOf = (media: Media, clockRate: number): number | undefined =>
+  mapped(media, []).find((rtpmap) => isTelephoneEvent(rtpmap) && rtpmap.clockRate === clockRate)?.payloadType
 
 /** `c=0.0.0.0`, the hold of RFC 2543 (RFC 3264 section 8.4): the peer does not receive. */
 const isHeld = (sdp: Sdp, media: Media): boolean => {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import * as G711 from "../../src/audio/G711.ts"
+import * as G711 from "../../src/audio/codec/G711.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import * as Wav from "../../src/audio/Wav.ts"
 import { hostile } from "../rtp/RandomBytes.ts"

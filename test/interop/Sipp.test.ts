@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import * as G711 from "../../src/audio/G711.ts"
+import * as G711 from "../../src/audio/codec/G711.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import * as Wav from "../../src/audio/Wav.ts"
 import * as TestCertificate from "../support/TestCertificate.ts"

@@ -15,7 +15,7 @@ interface Sent {
 const dial = (digits: string, durationMs: number): Array<Sent> =>
   digits.split("").flatMap((digit, i) => {
     const start = i * (durationMs + 100)
-    return TelephoneEvent.train(digit, durationMs).map(({ marker, offsetMs, payload, timestampOffset }) => ({
+    return TelephoneEvent.train(digit, durationMs, 8000).map(({ marker, offsetMs, payload, timestampOffset }) => ({
       at: start + offsetMs,
       ssrc: 7,
       timestamp: (0xffff_f000 + start * 8 + timestampOffset) >>> 0,
@@ -38,7 +38,7 @@ describe("Telephone events, RFC 4733", () => {
   })
 
   it("sends growing durations, one marker and three ends", () => {
-    const train = TelephoneEvent.train("#", 100)
+    const train = TelephoneEvent.train("#", 100, 8000)
     const payloads = train.map(({ payload }) => Result.getOrThrow(TelephoneEvent.parse(payload)))
     assert.deepStrictEqual(
       payloads.map(({ duration }) => duration),
@@ -59,7 +59,7 @@ describe("Telephone events, RFC 4733", () => {
     assert.isTrue(payloads.every(({ event }) => event === 11))
   })
 
-  it("sends nothing for what is no digit", () => assert.deepStrictEqual(TelephoneEvent.train("x", 100), []))
+  it("sends nothing for what is no digit", () => assert.deepStrictEqual(TelephoneEvent.train("x", 100, 8000), []))
 
   it("hears all sixteen digits once each, repeated ones too", () => {
     assert.strictEqual(hear(dial("0123456789*#ABCD5555", 100)), "0123456789*#ABCD5555")

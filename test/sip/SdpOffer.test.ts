@@ -3,13 +3,31 @@ import { Result } from "effect"
 import * as Sdp from "../../src/sip/Sdp.ts"
 import * as SdpOffer from "../../src/sip/SdpOffer.ts"
 
+const fixed = (encoding: string, payloadType: number): SdpOffer.Codec => ({
+  encoding,
+  clockRate: 8000,
+  channels: 1,
+  payloadType,
+  fmtp: null
+})
+const [pcmu, pcma, g722] = [fixed("PCMU", 0), fixed("PCMA", 8), fixed("G722", 9)]
+/** Codecs without a payload type of their own; one at another clock rate, with two channels and parameters. */
+const l16: SdpOffer.Codec = { encoding: "L16", clockRate: 16_000, channels: 1, payloadType: null, fmtp: null }
+const opus: SdpOffer.Codec = {
+  encoding: "opus",
+  clockRate: 48_000,
+  channels: 2,
+  payloadType: null,
+  fmtp: "useinbandfec=1"
+}
+
 const local: SdpOffer.Local = {
   address: "192.0.2.10",
   port: 40_000,
   sessionId: "1234",
   sessionVersion: 1,
   direction: "sendrecv",
-  codecs: SdpOffer.defaultCodecs
+  codecs: [pcmu, pcma]
 }
 
 const sdp = (...lines: ReadonlyArray<string>): Sdp.Sdp =>
@@ -42,6 +60,22 @@ describe("RFC 3264 section 5: an offer", () => {
       "a=ptime:20",
       "a=sendonly"
     ]))
+
+  it("describes each codec as it is, telephone events at every clock rate, and dynamic payload types in order", () =>
+    assert.deepStrictEqual(text(SdpOffer.offer({ ...local, codecs: [opus, g722, l16, pcmu] })).slice(5, -2), [
+      "m=audio 40000 RTP/AVP 96 9 97 0 101 98 99",
+      "a=rtpmap:96 opus/48000/2",
+      "a=rtpmap:9 G722/8000",
+      "a=rtpmap:97 L16/16000",
+      "a=rtpmap:0 PCMU/8000",
+      "a=rtpmap:101 telephone-event/48000",
+      "a=rtpmap:98 telephone-event/8000",
+      "a=rtpmap:99 telephone-event/16000",
+      "a=fmtp:96 useinbandfec=1",
+      "a=fmtp:101 0-16",
+      "a=fmtp:98 0-16",
+      "a=fmtp:99 0-16"
+    ]))
 })
 
 describe("RFC 3264 section 8: another offer in the same dialog", () => {
@@ -68,6 +102,48 @@ describe("RFC 3264 section 8: another offer in the same dialog", () => {
   })
 })
 
+describe("RFC 3264 section 8.3.2: a payload type keeps its meaning", () => {
+  const wide = { ...local, codecs: [opus, l16, pcmu] }
+  const numbers = (description: Sdp.Sdp) =>
+    description.media[0]?.rtpmaps.map(
+      ({ clockRate, encoding, payloadType }) => `${payloadType} ${encoding}/${clockRate}`
+    )
+
+  it("in another offer of ours", () => {
+    const first = SdpOffer.offer(wide)
+    assert.deepStrictEqual(numbers(SdpOffer.offer({ ...wide, codecs: [opus, pcmu] }, first)), [
+      "96 opus/48000",
+      "0 PCMU/8000",
+      "101 telephone-event/48000",
+      "99 telephone-event/8000"
+    ])
+  })
+
+  it("when the peer gave the numbers, also those that we would have given to others", () => {
+    const { answer } = answered(
+      sdp(c, "m=audio 4000 RTP/AVP 97 96", "a=rtpmap:97 OPUS/48000/2", "a=rtpmap:96 telephone-event/48000"),
+      wide
+    )
+    assert.deepStrictEqual(numbers(SdpOffer.offer(wide, answer)), [
+      "97 opus/48000",
+      "100 L16/16000",
+      "0 PCMU/8000",
+      "96 telephone-event/48000",
+      "98 telephone-event/16000",
+      "99 telephone-event/8000"
+    ])
+  })
+
+  it("when the peer gave a static number to another codec", () => {
+    const { answer } = answered(sdp(c, "m=audio 4000 RTP/AVP 8", "a=rtpmap:8 PCMU/8000"))
+    assert.deepStrictEqual(numbers(SdpOffer.offer(local, answer)), [
+      "8 PCMU/8000",
+      "96 PCMA/8000",
+      "101 telephone-event/8000"
+    ])
+  })
+})
+
 describe("RFC 3264 section 6: an answer", () => {
   it("takes the offerer's first codec that we have, its payload types and its timing", () => {
     const { agreed, answer } = answered(
@@ -81,7 +157,7 @@ describe("RFC 3264 section 6: an answer", () => {
       )
     )
     assert.deepStrictEqual(agreed, {
-      codec: "PCMA",
+      codec: { encoding: "PCMA", clockRate: 8000, channels: 1 },
       audio: { send: 96, receive: 96 },
       telephoneEvent: { send: 97, receive: 97 },
       direction: "sendrecv",
@@ -98,6 +174,40 @@ describe("RFC 3264 section 6: an answer", () => {
       "a=ptime:20",
       "a=sendrecv"
     ])
+  })
+
+  it("tells codecs apart by name, clock rate and channels, and takes events at the clock rate of the codec", () => {
+    const { agreed, answer } = answered(
+      sdp(
+        c,
+        "m=audio 4000 RTP/AVP 96 97 98 99",
+        "a=rtpmap:96 opus/48000/1",
+        "a=rtpmap:97 OPUS/48000/2",
+        "a=rtpmap:98 telephone-event/8000",
+        "a=rtpmap:99 telephone-event/48000"
+      ),
+      { codecs: [pcmu, opus] }
+    )
+    assert.deepInclude(agreed, {
+      codec: { encoding: "opus", clockRate: 48_000, channels: 2 },
+      audio: { send: 97, receive: 97 },
+      telephoneEvent: { send: 99, receive: 99 }
+    })
+    assert.deepStrictEqual(text(answer).slice(5, 10), [
+      "m=audio 40000 RTP/AVP 97 99",
+      "a=rtpmap:97 opus/48000/2",
+      "a=rtpmap:99 telephone-event/48000",
+      "a=fmtp:97 useinbandfec=1",
+      "a=fmtp:99 0-16"
+    ])
+  })
+
+  it("knows G.722 by its static number and its clock rate of 8000", () => {
+    const { agreed } = answered(sdp(c, "m=audio 4000 RTP/AVP 9 0"), { codecs: [g722, pcmu] })
+    assert.deepInclude(agreed, {
+      codec: { encoding: "G722", clockRate: 8000, channels: 1 },
+      audio: { send: 9, receive: 9 }
+    })
   })
 
   it("offers no telephone events when the offer had none", () => {
@@ -191,7 +301,7 @@ describe("RFC 3264 section 7: the answer to our offer", () => {
         )
       ),
       {
-        codec: "PCMA",
+        codec: { encoding: "PCMA", clockRate: 8000, channels: 1 },
         audio: { send: 8, receive: 8 },
         telephoneEvent: { send: 96, receive: 101 },
         direction: "sendonly",
@@ -200,6 +310,21 @@ describe("RFC 3264 section 7: the answer to our offer", () => {
         ptimeMs: 20
       }
     ))
+
+  it("sends a codec under the number of the answer and receives it under that of the offer", () => {
+    const wide = SdpOffer.offer({ ...local, codecs: [opus, pcmu] })
+    const answer = sdp(
+      c,
+      "m=audio 4000 RTP/AVP 111 112",
+      "a=rtpmap:111 opus/48000/2",
+      "a=rtpmap:112 telephone-event/48000"
+    )
+    assert.deepInclude(Result.getOrThrow(SdpOffer.accept(wide, answer)), {
+      codec: { encoding: "opus", clockRate: 48_000, channels: 2 },
+      audio: { send: 111, receive: 96 },
+      telephoneEvent: { send: 112, receive: 101 }
+    })
+  })
 
   it("never widens the offer", () => {
     const held = SdpOffer.accept(SdpOffer.offer({ ...local, direction: "sendonly" }), sdp(c, "m=audio 4 RTP/AVP 0"))
@@ -219,14 +344,18 @@ describe("RFC 3264 section 7: the answer to our offer", () => {
       ...local,
       address: "192.0.2.20",
       port: 50_000,
-      codecs: ["PCMA"] as const,
+      codecs: [pcma],
       direction: "recvonly" as const
     }
     const theirs = answered(offer, other)
     const ours = Result.getOrThrow(SdpOffer.accept(offer, theirs.answer))
-    assert.deepInclude(ours, { codec: "PCMA", direction: "sendonly", remote: { address: "192.0.2.20", port: 50_000 } })
+    assert.deepInclude(ours, {
+      codec: { encoding: "PCMA", clockRate: 8000, channels: 1 },
+      direction: "sendonly",
+      remote: { address: "192.0.2.20", port: 50_000 }
+    })
     assert.deepInclude(theirs.agreed, {
-      codec: "PCMA",
+      codec: { encoding: "PCMA", clockRate: 8000, channels: 1 },
       direction: "recvonly",
       remote: { address: "192.0.2.10", port: 40_000 }
     })

@@ -6,6 +6,7 @@
  */
 import { Exit, Result } from "effect"
 import type { LegId } from "../../domain/Id.ts"
+import * as Codecs from "../../audio/codec/Codecs.ts"
 import type { Listener, MediaPlane, RtpRemote } from "../../media/MediaPlane.ts"
 import type { Body } from "../../sip/Requests.ts"
 import * as Sdp from "../../sip/Sdp.ts"
@@ -55,7 +56,7 @@ export const make = ({ heard, legId, plane, run, sessionId }: Options): LegMedia
     sessionId,
     sessionVersion: version,
     direction: "sendrecv",
-    codecs: SdpOffer.defaultCodecs
+    codecs: Codecs.defaultOrder.map((name) => Codecs.table[name])
   })
 
   /** One version for each description that differs from the last, RFC 3264 section 8. */
@@ -70,12 +71,13 @@ export const make = ({ heard, legId, plane, run, sessionId }: Options): LegMedia
   const connect = (agreed: SdpOffer.Agreed): void => {
     // A peer that holds by an empty address is still where it was.
     const to = agreed.remote ?? remote
-    if (to === undefined) return
+    const codec = Codecs.named(agreed.codec)
+    if (to === undefined || codec === null) return
     remote = {
       address: to.address,
       port: to.port,
       rtcpPort: agreed.remoteRtcp?.port ?? to.port + 1,
-      codec: agreed.codec,
+      codec,
       audio: agreed.audio,
       telephoneEvent: agreed.telephoneEvent ?? null,
       direction: agreed.direction

@@ -1,3 +1,6 @@
+import type { Codec } from "./Codec.ts"
+import * as FadingRepetition from "./FadingRepetition.ts"
+
 /**
  * G.711, both laws, by tables: 64 kbit/s at 8000 samples a second, one octet a sample.
  *
@@ -41,29 +44,58 @@ const octetOf = {
   }
 }
 
-const tables = (law: Law) => ({
+const tablesOf = (law: Law) => ({
   decode: Int16Array.from({ length: 256 }, (_, octet) => linearOf[law](octet)),
   /** Indexed by the sample as an unsigned 16-bit number. */
   encode: Uint8Array.from({ length: 65_536 }, (_, index) => octetOf[law]((index << 16) >> 16))
 })
 
-const codecs = { PCMU: tables("PCMU"), PCMA: tables("PCMA") }
+const tables = { PCMU: tablesOf("PCMU"), PCMA: tablesOf("PCMA") }
 
-/** The octet of digital silence. */
-export const silence = (law: Law): number => codecs[law].encode[0] ?? 0
+/** Linear samples of `octets`, as many, in `out`. */
+const expand = (law: Law, octets: Uint8Array, out: Int16Array): number => {
+  const table = tables[law].decode
+  for (let i = 0; i < octets.length; i++) out[i] = table[octets[i] ?? 0] ?? 0
+  return octets.length
+}
 
-/** Linear samples of `octets`, as many. */
+/** Octets of `samples`, as many, in `out` from `at` on. */
+const compress = (law: Law, samples: Int16Array, out: Uint8Array, at: number): number => {
+  const table = tables[law].encode
+  for (let i = 0; i < samples.length; i++) out[at + i] = table[(samples[i] ?? 0) & 0xffff] ?? 0
+  return samples.length
+}
+
+/** A whole sound of one law. */
 export const decode = (law: Law, octets: Uint8Array): Int16Array => {
-  const table = codecs[law].decode
   const samples = new Int16Array(octets.length)
-  for (let i = 0; i < octets.length; i++) samples[i] = table[octets[i] ?? 0] ?? 0
+  expand(law, octets, samples)
   return samples
 }
 
-/** Octets of `samples`, as many. */
+/** A whole sound in one law. */
 export const encode = (law: Law, samples: Int16Array): Uint8Array => {
-  const table = codecs[law].encode
   const octets = new Uint8Array(samples.length)
-  for (let i = 0; i < samples.length; i++) octets[i] = table[(samples[i] ?? 0) & 0xffff] ?? 0
+  compress(law, samples, octets, 0)
   return octets
 }
+
+const free = (): void => undefined
+
+/** One law as a codec: no sample depends on another. */
+export const codec = (law: Law): Codec => ({
+  encoding: law,
+  clockRate: 8000,
+  channels: 1,
+  payloadType: law === "PCMU" ? 0 : 8,
+  fmtp: null,
+  sampleRate: 8000,
+  frameOctets: 160,
+  encoder: () => ({ encode: (samples, out, at) => compress(law, samples, out, at), free }),
+  decoder: () => ({
+    duration: (_, start, end) => end - start,
+    decode: (payload, out) => expand(law, payload, out),
+    conceal: FadingRepetition.conceal,
+    free
+  })
+})

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as G711 from "../../src/audio/G711.ts"
+import * as G711 from "../../../src/audio/codec/G711.ts"
 
 /** The loops of ITU-T G.191 (`ulaw_compress`, `alaw_compress`, `ulaw_expand`, `alaw_expand`), kept as they stand there. */
 const ulawCompress = (sample: number): number => {
@@ -71,8 +71,12 @@ describe("G.711", () => {
       assert.deepStrictEqual(changed, law === "PCMU" ? [0x7f] : [])
     }
   )
-  it("knows the octets of silence", () => {
-    assert.strictEqual(G711.silence("PCMU"), 0xff)
-    assert.strictEqual(G711.silence("PCMA"), 0xd5)
+  it.each([
+    ["PCMU", 0xff],
+    ["PCMA", 0xd5]
+  ] as const)("says silence in %s as its octet of silence", (law, octet) => {
+    const out = new Uint8Array(170)
+    assert.strictEqual(G711.codec(law).encoder().encode(new Int16Array(160), out, 10), 160)
+    assert.deepStrictEqual(out, new Uint8Array(170).fill(octet, 10))
   })
 })

@@ -1,0 +1,60 @@
+import type { SampleRate } from "../SampleRate.ts"
+
+/**
+ * A way to carry sound in RTP packets. All that others know of a codec is in its row of the table (`Codecs`).
+ *
+ * Samples are linear, of 16 bits, one channel. A frame lasts 20 ms.
+ */
+export interface Codec {
+  /** As `a=rtpmap` names it; with the clock rate and the channels it tells codecs apart, whatever the case. */
+  readonly encoding: string
+  /** Of RTP timestamps, in Hz; not always the rate of the samples. */
+  readonly clockRate: number
+  readonly channels: number
+  /** Assigned in RFC 3551 section 6; `null`: each session gives it a dynamic one. */
+  readonly payloadType: number | null
+  /** For `a=fmtp` in our descriptions. */
+  readonly fmtp: string | null
+  readonly sampleRate: SampleRate
+  /** The longest payload of a frame, in octets. */
+  readonly frameOctets: number
+  readonly encoder: () => Encoder
+  readonly decoder: () => Decoder
+}
+
+/** Encodes one stream, in order: it may remember what came before. */
+export interface Encoder {
+  /** Encodes a frame into `out` from `at` on; returns the octets written. */
+  readonly encode: (samples: Int16Array, out: Uint8Array, at: number) => number
+  /** The stream is over. */
+  readonly free: () => void
+}
+
+/** Decodes one stream, in order: it may remember what came before, and hears what is missing. */
+export interface Decoder {
+  /** How long the sound lasts that lies in `bytes` from `start` to `end`, in clock units; 0: it is not of this codec. */
+  readonly duration: (bytes: Uint8Array, start: number, end: number) => number
+  /** Decodes a payload into `out`, which has room; returns the samples written. */
+  readonly decode: (payload: Uint8Array, out: Int16Array) => number
+  /** Makes sound up in place of a loss; returns the level at its end, from 0 to 1, where 1 is that of the sound before. */
+  readonly conceal: (out: Int16Array, loss: Loss) => number
+  /** The stream is over. */
+  readonly free: () => void
+}
+
+/** Sound that is missing when it should be heard. */
+export interface Loss {
+  /**
+   * `late`: it may still come, and the sound then goes on where it stopped. `lost`: what comes behind it is here, and the
+   * sound goes on there.
+   */
+  readonly type: "late" | "lost"
+  /** Where in `out` it begins; it lasts to the end. */
+  readonly from: number
+  /** Whole frames in a row before this one that were made up. */
+  readonly framesBefore: number
+  /** The frame that was heard last, at the rate of `out`. */
+  readonly last: Int16Array
+  /** The payload right behind what is lost, when it is here: it may carry a copy. */
+  readonly following: Uint8Array | null
+}
