@@ -1,7 +1,7 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Context, Data, Deferred, Effect, Exit, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { resolve as resolveDns } from "node:dns/promises"
+import { resolve4, resolve6 } from "node:dns/promises"
 import { join } from "node:path"
 import { Accounts, DialingPermissions } from "./account/Account.ts"
 import { ApiKeys } from "./apikey/ApiKey.ts"
@@ -59,10 +59,19 @@ class Stopped extends Data.TaggedError("Stopped")<{ readonly reason: string }> {
   }
 }
 
+/** IPv4 and IPv6 addresses of a name; none where it cannot be resolved. */
 const dnsLookup = (name: string) =>
-  Effect.orElseSucceed(
-    Effect.tryPromise(() => resolveDns(name)),
-    (): ReadonlyArray<string> => []
+  Effect.map(
+    Effect.all(
+      [resolve4, resolve6].map((ask) =>
+        Effect.orElseSucceed(
+          Effect.tryPromise(() => ask(name)),
+          (): ReadonlyArray<string> => []
+        )
+      ),
+      { concurrency: "unbounded" }
+    ),
+    (answers) => answers.flat()
   )
 
 /** Everything below the edges that listen: features over the journal, and what they reach the world with. */

@@ -29,12 +29,12 @@ export const make = (doors: {
     numberRouteId: Id.RouteId | null,
     offer: InboundOffer
   ) {
-    const candidates = [...(numberRouteId === null ? [] : [numberRouteId]), ...offer.routeIds]
-    for (const routeId of candidates) {
-      const route = yield* Effect.option(connections.resolve(tenantId, routeId))
+    if (numberRouteId !== null) {
+      const route = yield* Effect.option(connections.resolve(tenantId, numberRouteId))
       if (route._tag === "Some" && route.value.adapter === offer.adapter) return route.value.routeId
     }
-    return (yield* connections.resolve(tenantId, null)).routeId
+    const arrivedBy = offer.source === null ? null : yield* connections.routeAt(tenantId, offer.source)
+    return arrivedBy ?? (yield* connections.resolve(tenantId, null)).routeId
   })
 
   const admit = Effect.fnUntraced(function* (callId: Id.CallId, offer: InboundOffer) {
@@ -76,12 +76,12 @@ export const make = (doors: {
         to: offer.to,
         resume: offer.resume
       })
-      return actor.state() !== null
+      return actor.state() === null ? null : routeId
     })
-    const taken = yield* Effect.catchCause(take, (cause) =>
-      Effect.as(Effect.logError("an inbound call could not be taken in", cause), false)
+    const routeId = yield* Effect.catchCause(take, (cause) =>
+      Effect.as(Effect.logError("an inbound call could not be taken in", cause), null)
     )
-    if (taken) return { admitted: true, callId } satisfies Admission
+    if (routeId !== null) return { admitted: true, callId, routeId } satisfies Admission
     if (!spawned) yield* abandoned
     return refused("unavailable")
   }, Effect.uninterruptible)
@@ -106,7 +106,7 @@ export const make = (doors: {
     Effect.gen(function* () {
       const callId = Id.derive(`${offer.incarnation} ${offer.legId}`, "call")
       const known = yield* registry.known(callId, offer.at)
-      if (known !== null) return known ? { admitted: true, callId } : refused("unavailable")
+      if (known !== null) return known ? { admitted: true, callId, routeId: null } : refused("unavailable")
       if (!doors.accepting()) return refused("unavailable")
       const waiting = asked.get(callId)
       return yield* waiting === undefined ? once(callId, offer) : Deferred.await(waiting)

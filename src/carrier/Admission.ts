@@ -8,8 +8,8 @@ export const InboundOffer = Schema.Struct({
   at: Schema.Number,
   adapter: Schema.String,
   incarnation: Schema.String,
-  /** Routes whose peer this came from; empty: the adapter has only one. */
-  routeIds: Schema.Array(RouteId),
+  /** The known peer that it came from, by its address; null: the adapter has only one. */
+  source: Schema.NullOr(Schema.String),
   from: Schema.String,
   to: Schema.String,
   resume: Schema.Json
@@ -17,7 +17,8 @@ export const InboundOffer = Schema.Struct({
 export type InboundOffer = typeof InboundOffer.Type
 
 export const Admission = Schema.Union([
-  Schema.Struct({ admitted: Schema.tag(true), callId: CallId }),
+  /** `routeId`: whose trunk answers the challenges of the peer; null: the call is known, its route not any more. */
+  Schema.Struct({ admitted: Schema.tag(true), callId: CallId, routeId: Schema.NullOr(RouteId) }),
   Schema.Struct({ admitted: Schema.tag(false), cause: Schema.Literals([...RejectCause.literals, "unavailable"]) })
 ])
 export type Admission = typeof Admission.Type

@@ -3,11 +3,13 @@ import type { CallId, LegId, RouteId } from "../domain/Id.ts"
 import type { Admission, InboundOffer, SipTrunk } from "./Admission.ts"
 import type { Authority, Order } from "./CarrierCommand.ts"
 import type { CarrierEvent, Told } from "./CarrierEvent.ts"
+import type { PeerUpdate } from "./PeerTable.ts"
 import type { Snapshot } from "./Snapshot.ts"
 
 export type { Admission, InboundOffer, SipTrunk } from "./Admission.ts"
 export type { Authority, CarrierCommand, DialOrigin, Order, RejectCause } from "./CarrierCommand.ts"
 export type { CarrierEvent, LegEnd, LegReport, Told } from "./CarrierEvent.ts"
+export type { PeerUpdate } from "./PeerTable.ts"
 export type { LegFacts, Snapshot } from "./Snapshot.ts"
 
 /**
@@ -142,12 +144,18 @@ export class CarrierSink extends Context.Service<
   }
 >()("trunkline/carrier/CarrierSink") {}
 
+/** Takes an update and answers the version that it holds then, `PeerTable.take`. */
+export type PeerListener = (update: PeerUpdate) => Effect.Effect<number>
+
 /** Routes as an adapter may see them (the connection feature answers). */
 export class RouteDirectory extends Context.Service<
   RouteDirectory,
   {
     readonly sipTrunk: (routeId: RouteId) => Effect.Effect<SipTrunk | null>
-    /** Every trunk at this address (any port): who may send us calls. */
-    readonly sipTrunksAt: (address: string) => Effect.Effect<ReadonlyArray<SipTrunk>>
+    /**
+     * Pushes the table of known peers (who may send us calls, from any port of their address) and every change of it,
+     * one update after the other, until the scope closes.
+     */
+    readonly knownPeers: (listener: PeerListener) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("trunkline/carrier/RouteDirectory") {}

@@ -10,8 +10,8 @@ import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
 import { Vault } from "../store/Vault.ts"
 import { type ConnectionView, type RouteRow, view } from "./ConnectionView.ts"
+import * as KnownPeers from "./KnownPeers.ts"
 import * as RouteRepo from "./RouteRepo.ts"
-import * as TrunkNames from "./TrunkNames.ts"
 
 /** Which adapter a call goes through. */
 export interface Route {
@@ -33,7 +33,7 @@ export interface NewSipTrunk {
   readonly isDefault: boolean
 }
 
-/** Routes, trunks and trunk addresses that are kept in memory, each. */
+/** Routes, trunks and routes by address that are kept in memory, each. */
 const remembered = 10_000
 
 const notFound = ApiError.of("not_found", "no such connection")
@@ -43,8 +43,8 @@ const noRoute = ApiError.of("not_found", "route_id names no connection of this w
  * Connections, guide/connections.md#routes: a route (`svc_route_…`) stands for an adapter and its configuration; each
  * tenant has a default one, from signup on the simulator's.
  *
- * Also answers the carriers (`RouteDirectory`), who see trunks by route and by address. Both from memory; an operator's
- * change is seen at once.
+ * Also answers the carriers (`RouteDirectory`): trunks by route, from memory, and the table of known peers. What this
+ * process changes is seen at once, what another one changes within seconds.
  */
 export class Connections extends Context.Service<
   Connections,
@@ -61,6 +61,8 @@ export class Connections extends Context.Service<
       readonly seed: string
     }) => Effect.Effect<{ readonly routeId: Id.RouteId }>
     readonly addSipTrunk: (trunk: NewSipTrunk) => Effect.Effect<ConnectionView, ApiError>
+    /** The tenant's oldest active trunk at this address of a known peer; null: it has none there. */
+    readonly routeAt: (tenantId: Id.TenantId, address: string) => Effect.Effect<Id.RouteId | null>
     /** Null: the tenant's default. 400 when it is no route id, 404 when unknown or foreign, 422 when disabled. */
     readonly resolve: (tenantId: Id.TenantId, routeId: Id.RouteId | null) => Effect.Effect<Route, ApiError>
   }
@@ -97,16 +99,20 @@ export class Connections extends Context.Service<
           lookup: (routeId: Id.RouteId) =>
             Effect.map(repo.sipById(routeId), (row) => (row === null ? null : trunkOf(row)))
         })
-        const trunksAt = yield* RowCache.make({
+        const routesAt = yield* RowCache.make({
           capacity: remembered,
-          lookup: (address: string): Effect.Effect<ReadonlyArray<SipTrunk>> =>
-            Effect.map(repo.sipByHosts([address, ...names.at(address)]), (rows) => rows.map(trunkOf))
+          lookup: (key: string): Effect.Effect<RouteRow | null> => {
+            const [tenantId = "", address = ""] = key.split(" ")
+            return repo.sipAt(Id.TenantId.make(tenantId), peers.hostsAt(address))
+          }
         })
-        const names = yield* TrunkNames.make({
-          capacity: 1_000,
+        const peers = yield* KnownPeers.make({
+          life: repo.peerTableLife,
+          changedSince: repo.hostsSince,
           lookup: options.lookup,
-          names: repo.sipNames,
-          onChange: Cache.invalidateAll(trunksAt)
+          onChange: Effect.suspend(() =>
+            Effect.all([Cache.invalidateAll(routes), Cache.invalidateAll(trunks), Cache.invalidateAll(routesAt)])
+          ).pipe(Effect.asVoid)
         })
 
         const resolve = Effect.fnUntraced(function* (tenantId: Id.TenantId, routeId: Id.RouteId | null) {
@@ -181,12 +187,8 @@ export class Connections extends Context.Service<
           yield* Cache.invalidate(routes, `${row.tenantId} `)
           yield* Cache.invalidate(routes, `${row.tenantId} ${row.id}`)
           yield* Cache.invalidate(trunks, row.id)
-          if (isAddress(host)) yield* Cache.invalidate(trunksAt, host)
-          else {
-            yield* names.refresh(host)
-            // Known already, by another trunk of the same name: its addresses serve this one too.
-            yield* Cache.invalidateAll(trunksAt)
-          }
+          // A call from there may come as soon as this is answered.
+          yield* peers.refresh(host)
           return view(row)
         })
 
@@ -198,11 +200,13 @@ export class Connections extends Context.Service<
           }),
           createDefaultWithin,
           addSipTrunk,
-          resolve
+          resolve,
+          routeAt: (tenantId, address) =>
+            Effect.map(Cache.get(routesAt, `${tenantId} ${address}`), (row) => row?.id ?? null)
         })
         const directory = RouteDirectory.of({
           sipTrunk: (routeId) => Cache.get(trunks, routeId),
-          sipTrunksAt: (address) => Cache.get(trunksAt, address.toLowerCase())
+          knownPeers: peers.listen
         })
         return Context.make(Connections, connections).pipe(Context.add(RouteDirectory, directory))
       })
@@ -210,7 +214,6 @@ export class Connections extends Context.Service<
 }
 
 const ipv4 = /^(25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})(\.(25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})){3}$/
-const isAddress = (host: string): boolean => ipv4.test(host) || host.includes(":")
 
 /** RFC 1123 section 2.1 labels; an IPv6 address in its usual characters. */
 const dnsName = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/

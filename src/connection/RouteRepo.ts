@@ -3,6 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { RouteId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import { type RouteRow, view } from "./ConnectionView.ts"
+import type { TrunkHost } from "./KnownPeers.ts"
 
 /** Rows of `route`. Reads are by tenant; a carrier's own, by id or host, are not. Failed statements die. */
 export const make = (sql: SqlClient.SqlClient) => {
@@ -51,17 +52,26 @@ export const make = (sql: SqlClient.SqlClient) => {
         first
       ),
 
-    sipByHosts: (hosts: ReadonlyArray<string>) =>
-      Effect.orDie(sql<RouteRow>`
-        SELECT ${columns} FROM route WHERE adapter = 'sip' AND status = 'active' AND host = ANY(${hosts}::text[])
-        ORDER BY created_at, id`),
+    /** The tenant's oldest active trunk at one of these hosts. */
+    sipAt: (tenantId: TenantId, hosts: ReadonlyArray<string>) =>
+      Effect.map(
+        Effect.orDie(sql<RouteRow>`
+          SELECT ${columns} FROM route
+          WHERE tenant_id = ${tenantId} AND adapter = 'sip' AND status = 'active' AND host = ANY(${hosts}::text[])
+          ORDER BY created_at, id LIMIT 1`),
+        first
+      ),
 
-    /** Hosts that are names, not addresses. */
-    sipNames: Effect.map(
-      Effect.orDie(sql<{ readonly host: string }>`
-        SELECT DISTINCT host FROM route
-        WHERE adapter = 'sip' AND status = 'active' AND host !~ '^[0-9.]+$' AND host NOT LIKE '%:%'`),
-      (rows) => rows.map((row) => row.host)
+    /** Hosts of trunks behind this one, by the version of their last change. */
+    hostsSince: ({ host, version }: Pick<TrunkHost, "version" | "host">, limit: number) =>
+      Effect.orDie(sql<TrunkHost>`
+        SELECT host, version::float8 AS version, is_active AS "isActive" FROM trunk_host
+        WHERE (version, host) > (${version}, ${host}) ORDER BY version, host LIMIT ${limit}`),
+
+    /** A number that no process had before. */
+    peerTableLife: Effect.map(
+      Effect.orDie(sql<{ readonly life: number }>`SELECT nextval('peer_table')::float8 AS life`),
+      (rows) => rows[0]?.life ?? 0
     )
   }
 }

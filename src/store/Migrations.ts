@@ -3,8 +3,15 @@ import { init } from "./migration/0001_init.ts"
 import { partition } from "./migration/0002_partition.ts"
 import { job } from "./migration/0003_job.ts"
 import { time } from "./migration/0004_time.ts"
+import { trunkHost } from "./migration/0005_trunk_host.ts"
 
 /** Every migration in order; run at start, under a lock, so that two processes that start at once are safe. */
 export const run = Migrator.make({})({
-  loader: Migrator.fromRecord({ "0001_init": init, "0002_partition": partition, "0003_job": job, "0004_time": time })
+  loader: Migrator.fromRecord({
+    "0001_init": init,
+    "0002_partition": partition,
+    "0003_job": job,
+    "0004_time": time,
+    "0005_trunk_host": trunkHost
+  })
 })

@@ -45,7 +45,7 @@ describe("an inbound call", () => {
           ...numbers,
           legId: Ids.leg("l"),
           adapter: "sip",
-          routeIds: [],
+          source: null,
           resume: null,
           incarnation: "i",
           at: 0

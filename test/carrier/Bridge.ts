@@ -5,9 +5,11 @@ import {
   type CarrierEvent as Event,
   CarrierSink,
   type InboundOffer as Offer,
+  type PeerListener,
   RouteDirectory
 } from "../../src/carrier/Carrier.ts"
 import { Admission, InboundOffer, SipTrunk } from "../../src/carrier/Admission.ts"
+import { PeerUpdate } from "../../src/carrier/PeerTable.ts"
 import { Authority, Order } from "../../src/carrier/CarrierCommand.ts"
 import { CarrierEvent, Told } from "../../src/carrier/CarrierEvent.ts"
 import { Snapshot } from "../../src/carrier/Snapshot.ts"
@@ -23,18 +25,19 @@ import * as Wire from "./Wire.ts"
  */
 const Telling = Schema.Struct({ callId: CallId, event: CarrierEvent })
 const Asking = Schema.Struct({ authority: Authority, legIds: Schema.NullOr(Schema.Array(LegId)) })
-const Trunks = Schema.Array(SipTrunk)
 const read = Schema.decodeUnknownSync
 
 /** The half that holds the adapter: give `sink` and `directory` to it, then `serve` what it registered. */
 export const carrierHalf = Effect.gen(function* () {
   const run = Effect.runForkWith(yield* Effect.context())
   let wire: Wire.Wire | null = null
+  let peers: PeerListener = () => Effect.succeed(0)
   let arrival = Deferred.makeUnsafe<void>()
   let served: (Pick<CarrierAdapter, "interpret" | "snapshot" | "caughtUp"> & { readonly incarnation: string }) | null =
     null
 
   const answer: Wire.Answer = (method, body) => {
+    if (method === "known_peers") return peers(read(PeerUpdate)(body))
     if (served === null) return Effect.die(new Error("nothing is served yet"))
     switch (method) {
       case "incarnation":
@@ -81,7 +84,8 @@ export const carrierHalf = Effect.gen(function* () {
     }),
     directory: RouteDirectory.of({
       sipTrunk: (routeId) => Effect.map(ask("sip_trunk", routeId), read(Schema.NullOr(SipTrunk))),
-      sipTrunksAt: (address) => Effect.map(ask("sip_trunks_at", address), read(Trunks))
+      // Each engine that connects pushes its table.
+      knownPeers: (listener) => Effect.sync(() => void (peers = listener))
     })
   }
 })
@@ -110,8 +114,6 @@ export const engineHalf = Effect.fnUntraced(function* (options: {
       }
       case "sip_trunk":
         return directory.sipTrunk(read(RouteId)(body))
-      case "sip_trunks_at":
-        return directory.sipTrunksAt(read(Schema.String)(body))
       default:
         return Effect.die(new Error(`no method ${method}`))
     }
@@ -140,6 +142,9 @@ export const engineHalf = Effect.fnUntraced(function* (options: {
           Effect.andThen(Deferred.await(gone), carrier.caughtUp(adapter, legId))
         )
     })
+    yield* directory.knownPeers((update) =>
+      Effect.match(own.ask("known_peers", update), { onSuccess: read(Schema.Int), onFailure: () => -1 })
+    )
     yield* Deferred.await(gone)
   }).pipe(Effect.scoped)
 

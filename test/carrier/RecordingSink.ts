@@ -34,7 +34,7 @@ export class RecordingSink extends Context.Service<
       const told: Array<Told> = []
       const offers: Array<InboundOffer> = []
       let admit: (offer: InboundOffer) => Effect.Effect<Admission> = ({ legId }) =>
-        Effect.succeed({ admitted: true, callId: Ids.call(`call of ${legId}`) })
+        Effect.succeed({ admitted: true, callId: Ids.call(`call of ${legId}`), routeId: null })
       let commit: (told: Told) => Effect.Effect<Answer> = () => Effect.succeed("committed")
       const sink = CarrierSink.of({
         offer: (offer) =>

@@ -2,12 +2,28 @@ import { describe, expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { RouteDirectory } from "../../src/carrier/Carrier.ts"
+import * as PeerTable from "../../src/carrier/PeerTable.ts"
 import { Connections } from "../../src/connection/Connection.ts"
 import type { RouteId } from "../../src/domain/Id.ts"
 import * as Features from "../support/Features.ts"
 import * as Ids from "../support/Ids.ts"
 
 const trunk = { name: "Trunk", host: "192.0.2.10", port: 5060, username: "u", password: "secret", isDefault: false }
+
+/** A table of known peers as a carrier holds it. */
+const listening = Effect.gen(function* () {
+  const peers = PeerTable.make()
+  yield* (yield* RouteDirectory).knownPeers((update) => Effect.sync(() => peers.take(update)))
+  yield* until(() => peers.version() > 0)
+  return peers
+})
+
+/** Within five seconds. */
+const until = (holds: () => boolean) =>
+  Effect.gen(function* () {
+    for (let tries = 0; !holds() && tries < 500; tries++) yield* Effect.sleep(10)
+    expect(holds()).toBe(true)
+  })
 
 describe("connections (guide/connections.md#routes)", () => {
   layer(Features.layer, { excludeTestServices: true })((it) => {
@@ -17,18 +33,20 @@ describe("connections (guide/connections.md#routes)", () => {
         const directory = yield* RouteDirectory
         const sql = yield* SqlClient.SqlClient
         const { id } = yield* Features.newTenant()
-        expect(yield* directory.sipTrunksAt("192.0.2.10")).toStrictEqual([])
+        const peers = yield* listening
+        expect(peers.has("192.0.2.10")).toBe(false)
+        expect(yield* connections.routeAt(id, "192.0.2.10")).toBe(null)
         const added = yield* connections.addSipTrunk({ ...trunk, tenantId: id })
-        const expected = {
+        expect(yield* directory.sipTrunk(added.id)).toStrictEqual({
           routeId: added.id,
           host: "192.0.2.10",
           port: 5060,
           transport: "udp",
           username: "u",
           password: "secret"
-        }
-        expect(yield* directory.sipTrunk(added.id)).toStrictEqual(expected)
-        expect(yield* directory.sipTrunksAt("192.0.2.10")).toStrictEqual([expected])
+        })
+        expect(peers.has("192.0.2.10")).toBe(true)
+        expect(yield* connections.routeAt(id, "192.0.2.10")).toBe(added.id)
         expect(yield* connections.resolve(id, added.id)).toStrictEqual({ routeId: added.id, adapter: "sip" })
         const [row] = yield* sql<{ readonly password: string }>`SELECT password FROM route WHERE id = ${added.id}`
         expect(row?.password ?? "").toMatch(/^v1\./)
@@ -71,17 +89,58 @@ describe("connections (guide/connections.md#routes)", () => {
     it.effect("knows a trunk that is given by name at the addresses of the name", () =>
       Effect.gen(function* () {
         const connections = yield* Connections
-        const directory = yield* RouteDirectory
+        const peers = yield* listening
         const { id } = yield* Features.newTenant()
+        const other = yield* Features.newTenant()
         Features.addresses.set("sip.example.net", ["198.51.100.4", "2001:db8::4"])
         const first = yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "SIP.example.net" })
-        const second = yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "sip.example.net" })
-        for (const address of ["198.51.100.4", "2001:DB8::4"])
-          expect((yield* directory.sipTrunksAt(address)).map(({ routeId }) => routeId)).to.have.members([
-            first.id,
-            second.id
-          ])
-        expect(yield* directory.sipTrunksAt("198.51.100.5")).toStrictEqual([])
+        yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "sip.example.net" })
+        for (const address of ["198.51.100.4", "2001:db8::4"]) {
+          expect(peers.has(address)).toBe(true)
+          expect(yield* connections.routeAt(id, address)).toBe(first.id)
+          expect(yield* connections.routeAt(other.id, address)).toBe(null)
+        }
+        expect(peers.has("198.51.100.5")).toBe(false)
+      })
+    )
+
+    it.effect("learns within seconds what another process changed", () =>
+      Effect.gen(function* () {
+        const connections = yield* Connections
+        const directory = yield* RouteDirectory
+        const sql = yield* SqlClient.SqlClient
+        const peers = yield* listening
+        const { id } = yield* Features.newTenant()
+        const added = yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "192.0.2.20" })
+        const spare = yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "192.0.2.21" })
+        expect(yield* directory.sipTrunk(added.id)).toMatchObject({ host: "192.0.2.20" })
+
+        yield* sql`UPDATE route SET host = '192.0.2.22' WHERE id = ${added.id}`
+        yield* until(() => peers.has("192.0.2.22"))
+        expect(peers.has("192.0.2.20")).toBe(false)
+        expect(yield* directory.sipTrunk(added.id)).toMatchObject({ host: "192.0.2.22" })
+        expect(yield* connections.routeAt(id, "192.0.2.22")).toBe(added.id)
+
+        yield* sql`UPDATE route SET status = 'disabled' WHERE id = ${added.id}`
+        yield* until(() => !peers.has("192.0.2.22"))
+        yield* sql`DELETE FROM route WHERE id = ${spare.id}`
+        yield* until(() => !peers.has("192.0.2.21"))
+      })
+    )
+
+    it.effect("still knows an address when one of two trunks there goes", () =>
+      Effect.gen(function* () {
+        const connections = yield* Connections
+        const sql = yield* SqlClient.SqlClient
+        const peers = yield* listening
+        const { id } = yield* Features.newTenant()
+        const first = yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "192.0.2.30" })
+        yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "192.0.2.30" })
+        const before = peers.version()
+        yield* sql`DELETE FROM route WHERE id = ${first.id}`
+        yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "192.0.2.31" })
+        expect(peers.version()).toBe(before + 1)
+        expect(peers.has("192.0.2.30")).toBe(true)
       })
     )
 

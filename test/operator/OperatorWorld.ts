@@ -48,7 +48,7 @@ const phones = Layer.effect(
         Effect.sync(() => {
           inbound.push(call)
           return call.to === "+12025550150"
-            ? ({ admitted: true, callId: Ids.call("svc_call_1") } as const)
+            ? ({ admitted: true, callId: Ids.call("svc_call_1"), routeId: null } as const)
             : ({ admitted: false, cause: "not_found" } as const)
         })
     })

@@ -220,7 +220,7 @@ const make = Effect.gen(function* () {
           at,
           adapter: "simulator",
           incarnation,
-          routeIds: [],
+          source: null,
           from: call.from,
           to: call.to,
           resume: null

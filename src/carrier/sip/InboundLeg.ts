@@ -43,15 +43,16 @@ export interface Arrived {
   readonly from: Flow
   /** E.164. */
   readonly to: string
-  readonly trunks: ReadonlyArray<SipTrunk>
+  /** The known peer that sent it, by its address. */
+  readonly source: string
 }
 
 /** The flow of the responses to a stamped request. */
 const flowOf = (invite: SipRequest, from: Flow): Flow =>
   Result.match(Via.top(invite), { onFailure: () => from, onSuccess: (via) => Via.responseFlow(via, from) })
 
-export const take = (context: Context, { from, id, invite, to, trunks }: Arrived): void => {
-  const { dialogs, invites, random, run, sink, transactions, transports, userAgent } = context
+export const take = (context: Context, { from, id, invite, source, to }: Arrived): void => {
+  const { dialogs, directory, invites, random, run, sink, transactions, transports, userAgent } = context
   const legId = Id.derive(random(16), "leg")
   const localTag = random(8)
   const flow = flowOf(invite, from)
@@ -62,6 +63,8 @@ export const take = (context: Context, { from, id, invite, to, trunks }: Arrived
 
   let phase: Phase = "waiting"
   let session: Session.Session | undefined
+  /** Of the call's route: known soon after its admission. */
+  let trunk: SipTrunk | null = null
   /** The end that follows the refusal that is out. */
   let refusal: LegEnd | undefined
   /** Asked to go after our 2xx: BYE follows its ACK (section 15). */
@@ -114,7 +117,7 @@ export const take = (context: Context, { from, id, invite, to, trunks }: Arrived
     phase = "accepted"
     forget()
     invites.delete(id)
-    const made = Session.make(context, { lifecycle, dialog: Dialog.accepted(early), flow, trunk: trunks[0] ?? null })
+    const made = Session.make(context, { lifecycle, dialog: Dialog.accepted(early), flow, trunk })
     session = made
     const headers = [Capabilities.allow, ["User-Agent", userAgent] as const]
     made.accept(id, Responses.make(invite, 200, { toTag: localTag, contact, headers, body }), {
@@ -210,7 +213,7 @@ export const take = (context: Context, { from, id, invite, to, trunks }: Arrived
     at: transactions.now(),
     adapter: "sip",
     incarnation: context.incarnation,
-    routeIds: trunks.map(({ routeId }) => routeId),
+    source,
     from: DialledNumber.caller(invite),
     to,
     resume: LegLifecycle.json(DialogResume.ringing(invite, localTag, flow))
@@ -219,6 +222,10 @@ export const take = (context: Context, { from, id, invite, to, trunks }: Arrived
     const admission = Exit.isSuccess(exit) ? exit.value : ({ admitted: false, cause: "error" } as const)
     if (admission.admitted) {
       lifecycle.admitted(admission.callId)
+      if (admission.routeId !== null)
+        run(directory.sipTrunk(admission.routeId), (exit) => {
+          if (Exit.isSuccess(exit)) trunk = exit.value
+        })
       if (phase === "over" && refusal === undefined && !lifecycle.isOver()) writeOff()
       return
     }

@@ -5,6 +5,7 @@ import { Entropy } from "../../actor/Entropy.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import { MediaPlane } from "../../media/MediaPlane.ts"
 import { Carrier, CarrierSink, RouteDirectory } from "../Carrier.ts"
+import * as PeerTable from "../PeerTable.ts"
 import type { Run } from "./LegEvents.ts"
 import type { Counters } from "./TransactionLayer.ts"
 import * as Transports from "./Transports.ts"
@@ -59,6 +60,8 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     const fiber = fork(Effect.tapDefect(effect, logFault))
     fiber.addObserver(settled)
   }
+  const peers = PeerTable.make()
+  yield* directory.knownPeers((update) => Effect.sync(() => peers.take(update)))
   const incarnation = entropy.hex(8)
   const agent: UserAgent.UserAgent = UserAgent.make({
     transports,
@@ -70,6 +73,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     resolve,
     random: entropy.hex,
     incarnation,
+    peers,
     steadyMs: () => Monotonic.read(clock),
     maxLegs: config.maxLegs ?? 5_000,
     fault: (error) => void fork(logFault(error)),

@@ -2,7 +2,6 @@
  * The user agent: which leg a message or a command is for, and what is answered where there is none,
  * RFC 3261 sections 8.2, 9.2, 11.2 and 12.2.2.
  */
-import { Exit } from "effect"
 import type { Flow } from "../../sip/Flow.ts"
 import type { LegId } from "../../domain/Id.ts"
 import * as MessageKey from "../../sip/MessageKey.ts"
@@ -10,6 +9,7 @@ import * as Responses from "../../sip/Responses.ts"
 import type { Header, SipRequest } from "../../sip/SipMessage.ts"
 import type { Authority, CarrierCommand, LegFacts, LegReport, Order, Snapshot } from "../Carrier.ts"
 import * as LegMemory from "../LegMemory.ts"
+import * as PeerTable from "../PeerTable.ts"
 import * as Capabilities from "./Capabilities.ts"
 import type { Context } from "./Context.ts"
 import * as DialledNumber from "./DialledNumber.ts"
@@ -44,6 +44,8 @@ export interface Options extends Omit<Context, "transactions" | "memory" | "legs
   readonly alarm: TransactionLayer.Alarm
   /** An error of ours that a message or a timer brought to light. */
   readonly fault: (error: unknown) => void
+  /** Who may call us. */
+  readonly peers: PeerTable.PeerTable
   /** Live legs; beyond it an INVITE gets 503 and a dial fails. */
   readonly maxLegs: number
 }
@@ -68,14 +70,13 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
 
   const invited = (id: TransactionLayer.TransactionId, invite: SipRequest, from: Flow): void => {
     if (draining || context.legs.size >= maxLegs) return reply(id, invite, 503, [retryLater])
-    given.run(given.directory.sipTrunksAt(from.remote.address), (exit) => {
-      if (Exit.isFailure(exit)) return reply(id, invite, 500)
-      if (exit.value.length === 0) return reply(id, invite, 403)
-      transactions.respond(id, Responses.make(invite, 100))
-      const to = DialledNumber.called(invite)
-      if (to === null) return reply(id, invite, 404)
-      InboundLeg.take(context, { id, invite, from, to, trunks: exit.value })
-    })
+    const source = PeerTable.canonical(from.remote.address) ?? from.remote.address
+    if (given.peers.version() === 0) return reply(id, invite, 503, [retryLater])
+    if (!given.peers.has(source)) return reply(id, invite, 403)
+    transactions.respond(id, Responses.make(invite, 100))
+    const to = DialledNumber.called(invite)
+    if (to === null) return reply(id, invite, 404)
+    InboundLeg.take(context, { id, invite, from, to, source })
   }
 
   /** Outside any dialog. */

@@ -212,7 +212,7 @@ describe("Calls between tenants", () => {
           yield* use.send(legId, { type: "ring" })
           yield* use.send(legId, { type: "answer" })
           yield* Deferred.await(committed)
-          return { admitted: true, callId: Ids.call("theirs") }
+          return { admitted: true, callId: Ids.call("theirs"), routeId: null }
         })
       )
       yield* use.dial(owned)
@@ -242,7 +242,7 @@ describe("Simulated callers", () => {
       const use = yield* bench
       const admission = yield* use.simulateInbound({ from: "+12025550191", to: owned })
       const leg = use.sink.offers[0]?.legId ?? Ids.leg("")
-      expect(admission).toStrictEqual({ admitted: true, callId: Ids.call(`call of ${leg}`) })
+      expect(admission).toStrictEqual({ admitted: true, callId: Ids.call(`call of ${leg}`), routeId: null })
       yield* use.elapse(1000)
       yield* use.send(leg, { type: "answer" })
       yield* use.elapse(100)

@@ -9,6 +9,7 @@ import {
   RouteDirectory,
   type Told
 } from "../../../src/carrier/Carrier.ts"
+import * as PeerTable from "../../../src/carrier/PeerTable.ts"
 import type { CallId } from "../../../src/domain/Id.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as Bridge from "../Bridge.ts"
@@ -50,7 +51,7 @@ const insistent = (carrier: Carrier["Service"], adapter: string) =>
     })
   })
 
-const noRoutes = RouteDirectory.of({ sipTrunk: () => Effect.succeed(null), sipTrunksAt: () => Effect.succeed([]) })
+const noRoutes = RouteDirectory.of({ sipTrunk: () => Effect.succeed(null), knownPeers: () => Effect.void })
 
 /** The simulator behind a bridge; the connection is cut every so many frames of 20 ms. */
 const world = (cutEvery: number) =>
@@ -114,7 +115,7 @@ describeCarrier("The simulator over a socket", subject(Infinity))
 describeCarrier("The simulator over a socket that is cut again and again", subject(7))
 
 describe("The bridge", () => {
-  it.effect("asks for routes over the socket, again when it is cut", () =>
+  it.effect("asks for routes and hands known peers over the socket, again when it is cut", () =>
     Effect.gen(function* () {
       const trunk = {
         routeId: Ids.route("r"),
@@ -131,9 +132,14 @@ describe("The bridge", () => {
         snapshot: () => Effect.succeed(null),
         caughtUp: () => Effect.void
       })
+      const peers = PeerTable.make()
+      yield* half.directory.knownPeers((update) => Effect.sync(() => peers.take(update)))
+      let pushed = 0
       const directory = RouteDirectory.of({
         sipTrunk: () => Effect.suspend(() => (engine.counters.asked === 1 ? Effect.never : Effect.succeed(trunk))),
-        sipTrunksAt: () => Effect.succeed([trunk])
+        knownPeers: (listener) => {
+          return Effect.asVoid(Effect.forEach(PeerTable.snapshot(++pushed, ["192.0.2.2"]), listener))
+        }
       })
       const engine = yield* Bridge.engineHalf({
         port: half.port,
@@ -146,7 +152,11 @@ describe("The bridge", () => {
       while (engine.counters.asked === 0 || !engine.isConnected()) yield* turn
       engine.cut()
       expect(yield* Fiber.join(found)).toStrictEqual(trunk)
-      expect(yield* half.directory.sipTrunksAt("192.0.2.2")).toStrictEqual([trunk])
+      while (peers.version() === 0) yield* turn
+      expect(peers.has("192.0.2.2")).toBe(true)
+      const before = peers.version()
+      engine.cut()
+      while (peers.version() === before) yield* turn
     }).pipe(Effect.provide(Layer.merge(Carrier.layer, RecordingSink.layer)))
   )
 })

@@ -17,7 +17,7 @@ const network = Effect.fnUntraced(function* (seed: number, weather: Weather) {
   const run = yield* FiberSet.makeRuntime()
   const caller = yield* Rig.make(`caller ${seed}`, Rig.self)
   const callee = yield* Rig.make(`callee ${seed}`, Rig.peer)
-  callee.trunk = { ...Rig.trunk, host: Rig.self.address, port: Rig.self.port }
+  yield* callee.know([Rig.self.address])
   const join = (from: Endpoint, to: Rig.Rig) => (bytes: Uint8Array) => {
     const copies = (random() < weather.loss ? 0 : 1) + (random() < weather.duplicate ? 1 : 0)
     for (let copy = 0; copy < copies; copy++) {

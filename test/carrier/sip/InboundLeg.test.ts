@@ -60,7 +60,7 @@ describe("an inbound leg", () => {
       const { rig, sent } = yield* offered()
       expect(Rig.names(sent)).toEqual(["100"])
       expect(rig.offers).toMatchObject([
-        { adapter: "sip", from: "+4930123456", to: "+12025550150", routeIds: ["svc_route_1"] }
+        { adapter: "sip", from: "+4930123456", to: "+12025550150", source: "192.0.2.2" }
       ])
       yield* rig.deliver(invite())
       expect(rig.offers).toHaveLength(1)

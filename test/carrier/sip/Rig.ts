@@ -17,6 +17,7 @@ import {
   type SipTrunk
 } from "../../../src/carrier/Carrier.ts"
 import type { LegId } from "../../../src/domain/Id.ts"
+import * as PeerTable from "../../../src/carrier/PeerTable.ts"
 import * as Sample from "../../support/CarrierSample.ts"
 import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
 import * as Transports from "../../../src/carrier/sip/Transports.ts"
@@ -82,6 +83,8 @@ export interface Rig {
   /** What could not be committed. */
   faults: number
   trunk: SipTrunk | null
+  /** Pushes a new table of known peers; until then it is the trunk. */
+  know: (addresses: ReadonlyArray<string>) => Effect.Effect<void>
   mediaFull: boolean
   /** The next datagrams cannot be sent. */
   unreachable: boolean
@@ -118,11 +121,12 @@ const makeRig = Effect.fnUntraced(function* (options: {
 
   const state = {
     offers: [] as Array<InboundOffer>,
-    admission: { admitted: true, callId: "svc_call_in" } as Admission,
+    admission: { admitted: true, callId: "svc_call_in", routeId: trunk.routeId } as Admission,
     broken: false,
     disowned: false,
     faults: 0,
     trunk: trunk as SipTrunk | null,
+    know: (() => Effect.void) as Rig["know"],
     mediaFull: false,
     unreachable: false,
     wire: undefined as Rig["wire"],
@@ -178,9 +182,13 @@ const makeRig = Effect.fnUntraced(function* (options: {
     close: (leg) => Effect.sync(() => void state.media.push(["close", leg])),
     subscribe: (leg, listener) => Effect.sync(() => void listeners.set(leg, listener))
   })
+  let tables = 0
   const directory = Layer.succeed(RouteDirectory, {
     sipTrunk: () => Effect.sync(() => state.trunk),
-    sipTrunksAt: (address) => Effect.succeed(address === state.trunk?.host ? [trunk] : [])
+    knownPeers: (listener) =>
+      Effect.sync(() => {
+        state.know = (addresses) => Effect.forEach(PeerTable.snapshot(++tables, addresses), listener, { discard: true })
+      }).pipe(Effect.andThen(Effect.suspend(() => state.know([trunk.host]))))
   })
   const services = yield* Layer.build(
     SipCarrier.layerNoDeps({ userAgent: "trunkline/test" }).pipe(

@@ -1,0 +1,107 @@
+import { Schema } from "effect"
+import ipaddr from "ipaddr.js"
+
+/**
+ * The known peers: every address from which calls are taken in. A directory pushes the table to an adapter, which then
+ * needs to ask nobody. Plain data: the adapter may live in another process.
+ *
+ * A table has a version. A snapshot comes in parts, counted from 0, and holds from its last part on. Changes lead from
+ * the version `since` to `version`. Versions never go back, whichever process pushes: each begins above all before it.
+ */
+const Addresses = Schema.Array(Schema.String)
+
+export const PeerUpdate = Schema.Union([
+  Schema.Struct({
+    type: Schema.tag("snapshot"),
+    version: Schema.Int,
+    part: Schema.Int,
+    isLast: Schema.Boolean,
+    addresses: Addresses
+  }),
+  Schema.Struct({
+    type: Schema.tag("changes"),
+    since: Schema.Int,
+    version: Schema.Int,
+    added: Addresses,
+    removed: Addresses
+  })
+])
+export type PeerUpdate = typeof PeerUpdate.Type
+
+/** Addresses in one part of a snapshot. */
+export const partSize = 10_000
+
+/** Addresses in a table; the directory pushes no more. One takes about 100 bytes on each side of the port. */
+export const maxPeers = 1_000_000
+
+/** A whole table in parts; one part at least. */
+export function* snapshot(version: number, addresses: ReadonlyArray<string>): Generator<PeerUpdate> {
+  for (let part = 0; part === 0 || part * partSize < addresses.length; part++) {
+    const end = (part + 1) * partSize
+    yield {
+      type: "snapshot",
+      version,
+      part,
+      isLast: end >= addresses.length,
+      addresses: addresses.slice(part * partSize, end)
+    }
+  }
+}
+
+export interface PeerTable {
+  /** 0: no table has come yet. */
+  readonly version: () => number
+  /** Whether calls from this address, in its canonical form, are taken in. */
+  readonly has: (address: string) => boolean
+  readonly size: () => number
+  /**
+   * Takes an update and returns the version that is held then. It is not the update's when that is older, not the last
+   * part, or does not follow what is held: then the directory owes a snapshot.
+   */
+  readonly take: (update: PeerUpdate) => number
+}
+
+export const make = (): PeerTable => {
+  let version = 0
+  let addresses = new Set<string>()
+  /** A snapshot whose last part is awaited. */
+  let staged: { readonly version: number; readonly addresses: Set<string>; next: number } | null = null
+
+  const takePart = (update: Extract<PeerUpdate, { readonly type: "snapshot" }>): void => {
+    if (update.version < (staged?.version ?? 0)) return
+    if (update.part === 0) staged = { version: update.version, addresses: new Set(), next: 0 }
+    if (staged?.version !== update.version || staged.next !== update.part) return
+    staged.next++
+    for (const address of update.addresses) staged.addresses.add(address)
+    if (!update.isLast) return
+    ;({ version, addresses } = staged)
+    staged = null
+  }
+
+  return {
+    version: () => version,
+    has: (address) => addresses.has(address),
+    size: () => addresses.size,
+    take: (update) => {
+      if (update.version <= version) return version
+      if (update.type === "snapshot") takePart(update)
+      else if (update.since === version) {
+        for (const address of update.removed) addresses.delete(address)
+        for (const address of update.added) addresses.add(address)
+        version = update.version
+      }
+      return version
+    }
+  }
+}
+
+/**
+ * The one spelling of an IPv4 or IPv6 literal: of IPv6 that of RFC 5952, of an IPv4 address within IPv6 (RFC 4291
+ * section 2.5.5.2) the IPv4 one. Null: it is no address.
+ */
+export const canonical = (address: string): string | null => {
+  if (ipaddr.IPv4.isValidFourPartDecimal(address)) return address
+  if (!ipaddr.IPv6.isValid(address)) return null
+  const parsed = ipaddr.IPv6.parse(address)
+  return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : parsed.toRFC5952String()
+}

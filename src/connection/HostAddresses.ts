@@ -1,0 +1,60 @@
+/**
+ * The addresses of hosts, counted, because several hosts may have one address: which are known, and which came and went
+ * since they were last asked for. Mutable; not more than `capacity` addresses.
+ */
+export interface HostAddresses {
+  /** In place of what the host had; none: it is forgotten. `false`: there was no room for all of them. */
+  readonly set: (host: string, addresses: ReadonlyArray<string>) => boolean
+  readonly of: (host: string) => ReadonlyArray<string>
+  readonly all: () => ReadonlyArray<string>
+  /** What came and went since the last call. */
+  readonly changes: () => { readonly added: ReadonlyArray<string>; readonly removed: ReadonlyArray<string> }
+}
+
+const none: ReadonlyArray<string> = []
+
+export const make = (capacity: number): HostAddresses => {
+  const byHost = new Map<string, ReadonlyArray<string>>()
+  /** How many hosts have it. */
+  const counts = new Map<string, number>()
+  const added = new Set<string>()
+  const removed = new Set<string>()
+
+  const count = (address: string): void => {
+    const before = counts.get(address) ?? 0
+    counts.set(address, before + 1)
+    if (before === 0 && !removed.delete(address)) added.add(address)
+  }
+
+  const discount = (address: string): void => {
+    const before = counts.get(address) ?? 0
+    if (before > 1) return void counts.set(address, before - 1)
+    counts.delete(address)
+    if (!added.delete(address)) removed.add(address)
+  }
+
+  return {
+    set: (host, addresses) => {
+      const before = byHost.get(host) ?? none
+      const kept: Array<string> = []
+      for (const address of new Set(addresses)) {
+        if (!counts.has(address) && counts.size >= capacity) continue
+        count(address)
+        kept.push(address)
+      }
+      // Only now, so that what stays neither goes nor comes.
+      for (const address of before) discount(address)
+      if (kept.length === 0) byHost.delete(host)
+      else byHost.set(host, kept)
+      return kept.length >= new Set(addresses).size
+    },
+    of: (host) => byHost.get(host) ?? none,
+    all: () => [...counts.keys()],
+    changes: () => {
+      const found = { added: [...added], removed: [...removed] }
+      added.clear()
+      removed.clear()
+      return found
+    }
+  }
+}
