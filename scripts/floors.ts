@@ -95,7 +95,7 @@ const vendors: Readonly<Record<number, ReadonlyArray<RegExp>>> = {
   3: [/^effect(\/|$)/, /^libphonenumber-js/]
 }
 
-export const roomOf = (path: string) => {
+const roomOf = (path: string) => {
   let found: readonly [string, number] | undefined
   for (const room of rooms) if (path.startsWith(room[0]) && room[0].length > (found?.[0].length ?? -1)) found = room
   return found === undefined ? undefined : { room: found[0].replace(/\/$/, ""), floor: found[1] }

@@ -11,7 +11,7 @@ import type { Timeline } from "./Timeline.ts"
 /** A webhook that did not come. */
 export class Silence extends Error {}
 
-export interface Webhook {
+interface Webhook {
   readonly type: string
   /** The whole envelope, guide/webhooks.md#the-request. */
   readonly envelope: unknown

@@ -21,7 +21,7 @@ export { DialingPermissions, type Rule, type RuleKind } from "./DialingPermissio
  * nobody asked for a while; it reads its tally from the rows. Money that moves outside calls (orders, credits) is told
  * with `moneyMoved`, after its transaction.
  */
-export interface Admitted {
+interface Admitted {
   /** Where the tenant lives, and what is admitted with it. */
   readonly partition: number
   /** Balance plus credit limit at admission, for the affordable time. */

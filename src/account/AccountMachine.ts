@@ -105,7 +105,7 @@ export const rolled = (tally: Tally, now: number): Tally => {
 export const liveCalls = (tally: Tally): number => HashMap.size(tally.live)
 
 /** Money and caps, guide/calls.md#order-of-checks; null: nothing in the way. */
-export const refusal = ({ settings, tally }: AccountState): Code | null => {
+const refusal = ({ settings, tally }: AccountState): Code | null => {
   const { quota } = settings
   if (tally.balanceCents + tally.creditLimitCents <= 0) return "balance_insufficient"
   if (quota.dailySpendCapCents !== null && tally.daySpentCents >= quota.dailySpendCapCents)

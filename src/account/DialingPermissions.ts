@@ -81,7 +81,7 @@ const isValid = ({ kind, value }: Omit<Rule, "id">): boolean =>
   kind === "prefix_block" ? /^\+[0-9]{1,15}$/.test(value) : /^[A-Z]{2}$/.test(value)
 
 /** Pure: the first refusal in the order country block, country allow-list, prefix block; null when the call may go. */
-export const refusal = (rules: ReadonlyArray<Rule>, tenantId: Id.TenantId, to: string): ApiError | null => {
+const refusal = (rules: ReadonlyArray<Rule>, tenantId: Id.TenantId, to: string): ApiError | null => {
   const mine = rules.filter((rule) => rule.tenantId === null || rule.tenantId === tenantId)
   if (mine.length === 0) return null
   const of = (kind: RuleKind) => mine.filter((rule) => rule.kind === kind).map((rule) => rule.value)

@@ -14,7 +14,7 @@ export interface AskTimeout {
   readonly wait: <A>(done: Deferred.Deferred<A, ApiError>) => Effect.Effect<A, ApiError>
 }
 
-export const timeoutMs = 2_000
+const timeoutMs = 2_000
 
 /** What waits behind this answer is dropped; only a statement that the database already has may still be done. */
 export const unavailable = ApiError.of("service_unavailable", "the service cannot store anything right now; try again")

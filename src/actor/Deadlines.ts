@@ -11,8 +11,6 @@ import * as Monotonic from "../domain/Monotonic.ts"
 export interface Deadlines {
   /** Replaces the deadline of `key`; `null` removes it. `at` is on the monotonic clock. */
   readonly set: (key: Key, at: number | null, wake: () => void) => void
-  /** Live deadlines, for metrics. */
-  readonly size: () => number
 }
 
 /** Compared as a `Map` does. */
@@ -64,7 +62,7 @@ export const make = Effect.gen(function* () {
       : Effect.raceFirst(Effect.sleep(Math.min(next.at - now, longestSleepMs)), Latch.await(changed))
   }).pipe(Effect.forever, Effect.forkScoped)
 
-  return { set, size: () => live.size } satisfies Deadlines
+  return { set } satisfies Deadlines
 })
 
 /** Timers of the platform end at 2^31 ms; a far deadline is simply looked at again. */

@@ -12,7 +12,7 @@ import * as Surroundings from "./Surroundings.ts"
  * when it is settled, when it was idle for a while, or with its partition. Beyond `maxLive` new entities are refused
  * with 503; those of a recovery are not.
  */
-export interface Kind<Id extends string, State, Input extends {}, Effects, Asked, Answer> {
+interface Kind<Id extends string, State, Input extends {}, Effects, Asked, Answer> {
   readonly behavior: Actor.Behavior<Id, State, Input, Effects, Asked, Answer>
   /** The time of the newest input: an actor's clock never runs behind it. */
   readonly since: (state: State) => number
@@ -31,7 +31,7 @@ export interface Kind<Id extends string, State, Input extends {}, Effects, Asked
   readonly passivation: { readonly afterMs: number; readonly mayLeave: (state: State) => boolean } | null
 }
 
-export interface Loaded<State> {
+interface Loaded<State> {
   readonly partition: number
   readonly state: State
 }

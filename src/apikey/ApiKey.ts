@@ -16,7 +16,7 @@ import { type ApiKeyView, view } from "./ApiKeyView.ts"
 import * as Credential from "./Credential.ts"
 import * as VerifiedKeys from "./VerifiedKeys.ts"
 
-export interface CreateRequest {
+interface CreateRequest {
   /** 1 to 120 characters. */
   readonly name: string
   readonly scopes: ReadonlyArray<string>
@@ -24,7 +24,7 @@ export interface CreateRequest {
 }
 
 /** A key just made: the only moment at which its plaintext exists outside the client. */
-export interface FirstKey {
+interface FirstKey {
   readonly id: Id.ApiKeyId
   readonly prefix: string
   readonly scopes: ReadonlyArray<string>
@@ -32,7 +32,7 @@ export interface FirstKey {
   readonly audit: AuditRow
 }
 
-export type TenantStatus = "active" | "suspended" | "closed"
+type TenantStatus = "active" | "suspended" | "closed"
 
 const invalid = (message: string, param: string) => ApiError.of("invalid_request", message, param)
 const notFound = ApiError.of("not_found", "no such API key")

@@ -10,7 +10,7 @@ import * as Listing from "../store/Listing.ts"
 import { type BalanceView, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
 import * as RateDeck from "./RateDeck.ts"
 
-export interface LedgerFilters {
+interface LedgerFilters {
   readonly type?: MoneyRow["type"]
   readonly createdAfterMs?: number
   readonly createdBeforeMs?: number

@@ -13,7 +13,7 @@ export const Balance = Schema.Struct({
 export type BalanceView = typeof Balance.Type
 
 /** A ledger entry, guide/money.md#the-ledger: signed cents, and the balance that they left. */
-export const LedgerEntry = Schema.Struct({
+const LedgerEntry = Schema.Struct({
   id: Field.id("ledger", "The entry."),
   type: Field.text("What moved the balance.", "call_charge"),
   amount_cents: Field.signedCents("Negative: debited.", -2),
@@ -25,7 +25,7 @@ export const LedgerEntry = Schema.Struct({
 })
 export type LedgerEntryView = typeof LedgerEntry.Type
 
-export interface LedgerRow extends Omit<LedgerEntryView, "created_at"> {
+interface LedgerRow extends Omit<LedgerEntryView, "created_at"> {
   /** Epoch milliseconds. */
   readonly at: number
 }

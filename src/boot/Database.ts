@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { CommitClient } from "../store/CommitClient.ts"
 import * as Migrations from "../store/Migrations.ts"
 
-export class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ readonly detail: string }> {
+class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ readonly detail: string }> {
   override get message() {
     return `DATABASE_URL: the database cannot be reached or used: ${this.detail}`
   }

@@ -5,7 +5,7 @@ import { Entropy } from "../actor/Entropy.ts"
 import { keyBytes } from "./Config.ts"
 
 /** The installation's key exists but cannot be used: going on would make a second one and lose every secret. */
-export class VaultKeyUnusable extends Data.TaggedError("VaultKeyUnusable")<{
+class VaultKeyUnusable extends Data.TaggedError("VaultKeyUnusable")<{
   readonly file: string
   readonly detail: string
 }> {

@@ -1,8 +1,8 @@
 import { Effect, FiberSet, Latch, Result } from "effect"
 import { Accounts, type Live } from "../account/Account.ts"
-import type { Actor, Behavior, Handled, Step } from "../actor/Actor.ts"
-import * as EntityTime from "../actor/EntityTime.ts"
+import type { Behavior, Handled, Step } from "../actor/Actor.ts"
 import * as AskTimeout from "../actor/AskTimeout.ts"
+import * as EntityTime from "../actor/EntityTime.ts"
 import * as Registry from "../actor/Registry.ts"
 import type { Authority, CarrierEvent, Told } from "../carrier/Carrier.ts"
 import { inTime } from "../carrier/CarrierEvent.ts"
@@ -26,8 +26,6 @@ import * as Upgrade from "./Upgrade.ts"
  * Live calls: one actor each, found by id, gone when settled. The shell around `CallMachine`: commit, then commands,
  * then the answer. What a call tells its account it tells after the commit, and waits for nothing.
  */
-export type CallActor = Actor<CallId, CallState, CallInput, Asked, Rendered>
-
 export const make = Effect.gen(function* () {
   const journal = yield* Journal
   const legs = yield* Legs.make({

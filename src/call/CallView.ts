@@ -17,7 +17,7 @@ const status = CallStatus.annotate({
 const endReason = Field.textOrNull("Why it ended; null until then. Further values may come.", null)
 const endInitiator = Field.textOrNull("Who ended it; null until then.", null)
 
-export const CallLeg = Schema.Struct({
+const CallLeg = Schema.Struct({
   id: Field.legId("The leg."),
   call_id: Field.callId("The call that it belongs to."),
   role: Field.oneOf("`primary`: the leg that the call was created with.", ["primary", "transfer"]),

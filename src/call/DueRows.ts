@@ -12,13 +12,13 @@ import type { Work } from "./Work.ts"
  */
 
 /** An inbound call that nobody answers or rejects. */
-export const firstCommandMs = 30_000
+const firstCommandMs = 30_000
 
 /**
  * SIP gives up a BYE (RFC 3261 section 17.1.2.2) and an answer without ACK (section 13.3.1.4) after 64*T1; a carrier
  * that has not told their outcome by then never will.
  */
-export const outcomeMs = 40_000
+const outcomeMs = 40_000
 
 /** A leg whose carrier cannot be asked is waited for so long, then it counts as gone. */
 export const holdMs = 60_000

@@ -41,7 +41,7 @@ export interface CarrierAdapter {
 }
 
 /** Hears that an adapter came up or went down. */
-export type Watcher = (adapter: string, isUp: boolean) => void
+type Watcher = (adapter: string, isUp: boolean) => void
 
 /**
  * Commands of a call, to the adapter that its route names.

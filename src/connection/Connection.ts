@@ -14,13 +14,13 @@ import * as KnownPeers from "./KnownPeers.ts"
 import * as RouteRepo from "./RouteRepo.ts"
 
 /** Which adapter a call goes through. */
-export interface Route {
+interface Route {
   readonly routeId: Id.RouteId
   readonly adapter: string
 }
 
 /** A SIP trunk as the operator gives it. */
-export interface NewSipTrunk {
+interface NewSipTrunk {
   readonly tenantId: Id.TenantId
   /** 1 to 120 characters. */
   readonly name: string

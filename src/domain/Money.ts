@@ -1,7 +1,7 @@
 /**
  * Money, guide/money.md#what-a-call-costs: whole cents of USD outside, micro-USD inside a rating, rounded up once.
  */
-export const microPerCent = 10_000
+const microPerCent = 10_000
 
 /** Cents for an amount in micro-USD, rounded up: a started cent is owed. */
 export const centsFromMicro = (micro: number): number => Math.ceil(micro / microPerCent)

@@ -81,7 +81,7 @@ const unreachable: ReadonlySet<AddressKind> = new Set(["unspecified", "multicast
 export type Scheme = "https:" | "wss:"
 
 /** What the operator's own services are reached by besides (`OperatorEgress.ts`). */
-export type OperatorScheme = Scheme | "http:" | "ws:" | "smtp:" | "smtps:"
+type OperatorScheme = Scheme | "http:" | "ws:" | "smtp:" | "smtps:"
 
 const defaultPorts: Readonly<Record<OperatorScheme, number>> = {
   "https:": 443,

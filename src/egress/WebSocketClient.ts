@@ -26,7 +26,7 @@ export interface Closed {
   readonly detail: string
 }
 
-export interface Handlers {
+interface Handlers {
   /** Said at most once, before any message. */
   readonly onOpen: () => void
   readonly onMessage: (message: string | Uint8Array) => void

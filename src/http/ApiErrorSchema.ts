@@ -4,7 +4,7 @@ import { ApiError } from "../domain/ApiError.ts"
 import { type Code, catalogue } from "../domain/ErrorCatalogue.ts"
 
 /** The wire form of every 4xx and 5xx, guide/errors.md. */
-export const ErrorEnvelope = Schema.Struct({
+const ErrorEnvelope = Schema.Struct({
   error: Schema.Struct({
     code: Schema.Literals(Object.keys(catalogue) as [Code, ...Array<Code>]).annotate({
       description: "What to branch on."

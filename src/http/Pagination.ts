@@ -10,7 +10,7 @@ import * as JsonResponse from "./JsonResponse.ts"
 
 export const defaultPageSize = 20
 /** Larger ones are clamped. */
-export const maxPageSize = 200
+const maxPageSize = 200
 
 /** Spread into every list's `query`. */
 export const parameters = {

@@ -66,10 +66,3 @@ export const positive = (options: {
       )
     )
 }
-
-export const boolean = Schema.Literals(["true", "false"]).pipe(
-  Schema.decodeTo(
-    Schema.Boolean,
-    SchemaTransformation.transform({ decode: (text) => text === "true", encode: (value) => (value ? "true" : "false") })
-  )
-)

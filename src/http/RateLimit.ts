@@ -8,7 +8,7 @@ import { ApiError } from "../domain/ApiError.ts"
  *
  * A sliding window: at most `limit` valid requests of one subject in any `windowMs`. Refused requests do not count.
  */
-export interface Rule {
+interface Rule {
   readonly limit: number
   readonly windowMs: number
 }
@@ -34,7 +34,7 @@ export class RateLimited extends ApiError {
 }
 
 /** Subjects remembered for one rule; beyond it the one that asked longest ago is forgotten. */
-export const subjectLimit = 10_000
+const subjectLimit = 10_000
 
 /** The times of one rule's requests: pure bookkeeping, times in milliseconds of a clock that nobody sets. */
 export const makeWindow = (rule: Rule, subjects = subjectLimit) => {

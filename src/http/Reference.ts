@@ -31,7 +31,7 @@ const html = Effect.acquireUseRelease(
 )
 
 /** What the page may do: run its own scripts and no other, style itself, and ask this service. */
-export const policyOf = (page: string): ReadonlyArray<string> => {
+const policyOf = (page: string): ReadonlyArray<string> => {
   const scripts = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, text = ""]) =>
     StaticPage.sourceHash(text)
   )

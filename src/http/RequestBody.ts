@@ -11,7 +11,7 @@ import {
 import { ApiError } from "../domain/ApiError.ts"
 
 /** Largest request body; a longer one is refused with 400. */
-export const limitBytes = 1024 * 1024
+const limitBytes = 1024 * 1024
 
 /** Makes the server stop reading at the limit. */
 export const layerLimit = Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limitBytes))

@@ -29,7 +29,7 @@ const Handlers = Layer.mergeAll(
 )
 
 /** What the API declares, as method and path. */
-export const declared = (): ReadonlyArray<RouteTable.Route> => {
+const declared = (): ReadonlyArray<RouteTable.Route> => {
   const routes: Array<RouteTable.Route> = []
   HttpApi.reflect(Api, {
     onGroup: () => {},

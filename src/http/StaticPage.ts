@@ -56,7 +56,7 @@ export const make = Effect.fnUntraced(function* (page: Page) {
 })
 
 /** RFC 9110 section 12.5.3, as far as gzip goes: named, and not with a weight of zero. */
-export const takesGzip = (acceptEncoding: string | undefined): boolean =>
+const takesGzip = (acceptEncoding: string | undefined): boolean =>
   (acceptEncoding ?? "")
     .toLowerCase()
     .split(",")

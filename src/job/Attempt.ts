@@ -31,7 +31,7 @@ export const leaseMs = (job: Pick<Job, "timeoutMs">): number => job.timeoutMs + 
 /** Between two looks while something is near. */
 export const nearMs = 1_000
 /** Between two looks while nothing is: rows may come from where nobody wakes us. */
-export const farMs = 60_000
+const farMs = 60_000
 
 /** A transaction that puts a row has ended so long after, or never will. */
 export const expectedMs = 40_000

@@ -10,7 +10,7 @@ export type { Due, Job } from "./Job.ts"
 export type { FailedRow } from "./JobRows.ts"
 
 /** Rows of one kind; times in milliseconds. */
-export interface Standing extends JobRows.Standing {
+interface Standing extends JobRows.Standing {
   /** Attempts that are made now. */
   readonly running: number
 }

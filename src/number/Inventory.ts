@@ -41,7 +41,7 @@ export interface Search {
 }
 
 /** `+12025550100` to `…0149` are the simulated phones and belong to nobody. */
-export const isSimulated = (phoneNumber: string): boolean => /^\+120255501[0-4][0-9]$/.test(phoneNumber)
+const isSimulated = (phoneNumber: string): boolean => /^\+120255501[0-4][0-9]$/.test(phoneNumber)
 
 /** What an empty database offers. */
 export const starter: ReadonlyArray<InventoryEntry> = Array.from({ length: 50 }, (_, index) => ({

@@ -40,7 +40,7 @@ export const AvailableNumber = Schema.Struct({
 }).annotate({ identifier: "AvailableNumber" })
 export type AvailableNumberView = typeof AvailableNumber.Type
 
-export const OrderedNumber = Schema.Struct({
+const OrderedNumber = Schema.Struct({
   id: Field.idOrNull("did", "The number; null when there is none."),
   phone_number: phoneNumber,
   status: Field.oneOf("What became of it.", ["pending", "active", "failed"]),

@@ -12,7 +12,7 @@ import type { NumberRepo } from "./NumberRepo.ts"
 import type { NumberRow, OrderedNumberView, OrderRow } from "./NumberView.ts"
 
 /** What was decided about an order, and who has to hear of it. */
-export interface Activated {
+interface Activated {
   readonly tenantId: Id.TenantId
   readonly phoneNumbers: ReadonlyArray<string>
 }

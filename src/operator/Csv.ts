@@ -1,7 +1,7 @@
 import { Result } from "effect"
 
 /** A record, and the line that it begins on (the first line of a text is 1). */
-export interface Row {
+interface Row {
   readonly line: number
   readonly cells: ReadonlyArray<string>
 }

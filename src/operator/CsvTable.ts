@@ -2,7 +2,7 @@ import { Result } from "effect"
 import * as Csv from "./Csv.ts"
 
 /** More records than this are refused: an import is one transaction, held in memory. */
-export const recordLimit = 200_000
+const recordLimit = 200_000
 
 /**
  * Reads the values of a CSV text whose first record names its columns, in any order: all of them, or one sentence that

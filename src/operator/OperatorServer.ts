@@ -15,7 +15,7 @@ export interface Config {
   readonly ready: () => ReadonlyArray<string>
 }
 
-export class OperatorPortUnusable extends Schema.TaggedError<OperatorPortUnusable>()("OperatorPortUnusable", {
+class OperatorPortUnusable extends Schema.TaggedError<OperatorPortUnusable>()("OperatorPortUnusable", {
   port: Schema.Int,
   detail: Schema.String
 }) {

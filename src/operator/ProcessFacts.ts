@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks"
 import { Effect, type Scope } from "effect"
 
 /** One sample of the Prometheus text format; names and units as client libraries for Node.js have them. */
-export interface Sample {
+interface Sample {
   readonly name: string
   readonly type: "gauge" | "counter"
   readonly help: string

@@ -28,7 +28,7 @@ export interface Step {
 }
 
 /** A leaf of the state by its path (`legs.0.status`), before and after. */
-export interface Change {
+interface Change {
   readonly path: string
   readonly from: Json
   readonly to: Json

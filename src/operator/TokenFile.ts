@@ -4,7 +4,7 @@ import { hash, timingSafeEqual } from "node:crypto"
 import { Entropy } from "../actor/Entropy.ts"
 
 /** The operator's token can neither be read nor written; the service does not start with a door that nobody can open. */
-export class TokenFileUnusable extends Schema.TaggedError<TokenFileUnusable>()("TokenFileUnusable", {
+class TokenFileUnusable extends Schema.TaggedError<TokenFileUnusable>()("TokenFileUnusable", {
   path: Schema.String,
   detail: Schema.String
 }) {

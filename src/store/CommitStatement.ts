@@ -37,7 +37,7 @@ export interface Answer {
   readonly endpoints: ReadonlyArray<WebhookEndpointRef> | null
 }
 
-export interface Statement {
+interface Statement {
   readonly text: string
   readonly parameters: ReadonlyArray<string>
 }

@@ -27,7 +27,7 @@ export interface Target {
   readonly columns: ReadonlyArray<TargetColumn>
 }
 
-export interface TargetColumn {
+interface TargetColumn {
   /** In SQL. */
   readonly name: string
   /** In the row. */
@@ -37,7 +37,7 @@ export interface TargetColumn {
 
 type Value = string | number | null
 
-export interface Column<State, V extends Value> {
+interface Column<State, V extends Value> {
   readonly type: Type
   readonly of: (state: State) => V
 }

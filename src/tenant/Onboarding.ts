@@ -3,7 +3,7 @@ import type { ApiKeyId, TenantId } from "../domain/Id.ts"
 import type { AuditRow, EntityWrite, MoneyRow } from "../store/Journal.ts"
 
 /** A tenant being signed up: its row exists in the transaction, nothing else does yet. */
-export interface NewTenant {
+interface NewTenant {
   readonly id: TenantId
   readonly at: number
   /** Of the signup; ids of what is made for the tenant are derived from it. */
@@ -11,7 +11,7 @@ export interface NewTenant {
 }
 
 /** What signup's one commit holds besides the tenant itself. */
-export interface Opened {
+interface Opened {
   readonly account: EntityWrite
   readonly money: ReadonlyArray<MoneyRow>
   readonly audit: ReadonlyArray<AuditRow>

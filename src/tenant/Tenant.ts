@@ -49,8 +49,6 @@ export class Tenants extends Context.Service<
       url: string | null,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /** Told when a tenant's failover URL or secret changed (whoever keeps them in memory). Must not fail. */
-    readonly onFailoverChanged: (listener: (tenantId: TenantId) => void) => void
     /** One pass of the seven-day rule; it also runs by itself every hour. */
     readonly sweep: Effect.Effect<void>
   }
@@ -74,7 +72,6 @@ export class Tenants extends Context.Service<
           baseUrl: options.baseUrl
         })
         const signup = yield* Signup.make({ ...shared, verification })
-        const listeners: Array<(tenantId: TenantId) => void> = []
 
         const checkUrl = (url: string | null) => {
           const fault = url === null ? null : egress.refuse(url)
@@ -120,7 +117,6 @@ export class Tenants extends Context.Service<
               receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
             })
           ).pipe(sql.withTransaction, Effect.orDie)
-          for (const told of listeners) told(caller.tenantId)
           return rendered
         }, Effect.uninterruptible)
 
@@ -133,7 +129,6 @@ export class Tenants extends Context.Service<
           findByReference: (reference) => Effect.flatMap(repo.findByReference(reference), orNotFound),
           list: (window) => Effect.map(repo.list(window), (rows) => rows.map(TenantView.view)),
           setFailoverUrl,
-          onFailoverChanged: (listener) => void listeners.push(listener),
           sweep: verification.sweep
         })
       })

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { TenantId, UserId } from "../domain/Id.ts"
 import type { TenantRow } from "./TenantView.ts"
 
-export interface NewTenantRow {
+interface NewTenantRow {
   readonly id: TenantId
   readonly name: string
   readonly legalName: string | null
@@ -17,7 +17,7 @@ export interface NewTenantRow {
   readonly at: number
 }
 
-export interface OwnerRow {
+interface OwnerRow {
   readonly id: UserId
   readonly tenantId: TenantId
   readonly email: string

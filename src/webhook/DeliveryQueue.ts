@@ -12,7 +12,7 @@ export const leaseMs = 30_000
  * Due rows that one claim looks at per endpoint, oldest first. A deeper backlog waits its turn, so that a claim
  * costs the same however long a receiver was down.
  */
-export const depth = 256
+const depth = 256
 
 /** A claimed row with all that an attempt needs. */
 export interface Delivery {

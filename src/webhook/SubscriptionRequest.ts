@@ -52,7 +52,7 @@ const wireNames = {
   isActive: "is_active"
 } as const
 
-export interface Change {
+interface Change {
   readonly field: string
   readonly from: boolean | string | null | ReadonlyArray<string>
   readonly to: boolean | string | null | ReadonlyArray<string>

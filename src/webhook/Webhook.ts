@@ -17,7 +17,7 @@ import * as WebhookRepo from "./WebhookRepo.ts"
 import * as WebhookView from "./WebhookView.ts"
 
 /** Who asks: the API key and its tenant. */
-export interface Caller {
+interface Caller {
   readonly tenantId: Id.TenantId
   readonly keyId: Id.ApiKeyId
   /** The key's name, for the audit log. */

@@ -15,7 +15,7 @@ export interface Claimed {
   readonly lane: EntityId | null
 }
 
-export interface State {
+interface State {
   readonly claiming: boolean
   /** There may be due rows that no claim has brought yet. */
   readonly waiting: boolean
@@ -39,7 +39,7 @@ export interface ClaimWanted {
   readonly underWay: ReadonlyArray<DeliveryId>
 }
 
-export interface Step<D extends Claimed> {
+interface Step<D extends Claimed> {
   readonly state: State
   readonly attempts: ReadonlyArray<D>
   readonly claim: ClaimWanted | null

@@ -62,7 +62,7 @@ export interface SubscriptionRow {
   readonly createdAt: number
 }
 
-export interface DeliveryRow {
+interface DeliveryRow {
   readonly id: Id.DeliveryId
   readonly subscriptionId: Id.SubscriptionId | null
   readonly eventId: Id.EventId

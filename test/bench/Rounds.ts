@@ -20,7 +20,7 @@ export const slope = (points: ReadonlyArray<readonly [x: number, y: number]>): n
   return covariance / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0)
 }
 
-export interface Rate {
+interface Rate {
   readonly perSecond: number
   /** CPU time of this process, microseconds per operation. */
   readonly cpuMicros: number

@@ -26,7 +26,7 @@ export class Outside extends Context.Service<
   }
 >()("trunkline/test/carrier/Outside") {}
 
-export interface Subject {
+interface Subject {
   /** The name under which the adapter registers itself. */
   readonly adapter: string
   readonly routeId: RouteId

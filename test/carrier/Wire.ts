@@ -16,7 +16,7 @@ export interface Wire {
 export type Answer = (method: string, body: unknown) => Effect.Effect<unknown>
 
 /** Starts a fiber, on the clock of the test. */
-export type Run = (effect: Effect.Effect<void>) => unknown
+type Run = (effect: Effect.Effect<void>) => unknown
 
 interface Line {
   readonly id: number

@@ -6,7 +6,7 @@ import * as Document from "../../src/http/Document.ts"
 import * as RouteTable from "../../src/http/RouteTable.ts"
 import { normalize } from "../../src/http/RequestTarget.ts"
 
-export interface Answered {
+interface Answered {
   readonly status: number
   readonly text: string
   readonly headers: Readonly<Record<string, unknown>>
@@ -86,10 +86,4 @@ export const fault = (method: string, target: string, { headers, status, text }:
   return Result.isSuccess(decoded)
     ? null
     : `${answer}, which is not what the document shows: ${decoded.failure.message}`
-}
-
-/** Throws when the document lacks the answer. */
-export const check = (method: string, target: string, answered: Answered): void => {
-  const wrong = fault(method, target, answered)
-  if (wrong !== null) throw new Error(wrong)
 }

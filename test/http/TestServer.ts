@@ -26,7 +26,7 @@ import { Webhooks } from "../../src/webhook/Webhook.ts"
 import * as NoEgress from "../support/NoEgress.ts"
 
 export const tenantA = Id.deriveUuid("a", "tenant")
-export const tenantB = Id.deriveUuid("b", "tenant")
+const tenantB = Id.deriveUuid("b", "tenant")
 
 /** Credentials of the fake authenticator. */
 const keys: Readonly<Record<string, { readonly tenantId: Id.TenantId; readonly scopes: ReadonlyArray<string> }>> = {
@@ -205,7 +205,7 @@ const untouched = Layer.mergeAll(
   Layer.mock(ApiKeys)({}),
   Layer.mock(Billing)({}),
   Layer.mock(Numbers)({}),
-  Layer.mock(Tenants)({ onFailoverChanged: () => {} })
+  Layer.mock(Tenants)({})
 )
 
 const fakeAuthenticator = (world: World) =>

@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import type * as Transaction from "../../src/sip/Transaction.ts"
 import { words } from "./SipSample.ts"
 
-export interface MachineState {
+interface MachineState {
   readonly phase: string
   readonly deadlines: ReadonlyArray<Transaction.Deadline>
 }

@@ -25,7 +25,7 @@ export interface Started {
   readonly command: string
 }
 
-export interface Options {
+interface Options {
   /** The npm to run: a program and its first arguments. */
   readonly npm: readonly [string, ...ReadonlyArray<string>]
   readonly folder: string

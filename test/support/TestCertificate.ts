@@ -18,7 +18,7 @@ export interface TestAuthority {
   readonly issue: (names: ReadonlyArray<string>, validity?: Validity) => TestCertificate
 }
 
-export interface Validity {
+interface Validity {
   readonly from: Date
   readonly to: Date
 }

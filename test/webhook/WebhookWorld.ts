@@ -89,7 +89,7 @@ export const commit = (...events: ReadonlyArray<EventRow>) =>
 export const dispatch = (options: Partial<Dispatcher.Options> = {}) =>
   Layer.build(Dispatcher.layer({ version: "0.0.0", pollMs: 20, delaysMs: [30, 30, 30, 30, 30, 30], ...options }))
 
-export interface Row {
+interface Row {
   readonly id: string
   readonly event_id: string
   readonly subscription_id: string | null

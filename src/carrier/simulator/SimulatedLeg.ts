@@ -35,7 +35,7 @@ export type Outcome =
   /** The last one, once in the life of a leg. */
   | { readonly type: "over"; readonly end: LegEnd }
 
-export interface Stepped {
+interface Stepped {
   readonly leg: SimulatedLeg
   readonly outcomes: ReadonlyArray<Outcome>
 }

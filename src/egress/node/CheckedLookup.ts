@@ -22,7 +22,7 @@ export const dns = (): Resolve => {
 export const system: Resolve = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address)
 
 /** A lookup that found an address which may not be reached. */
-export class BlockedAddress extends Error {
+class BlockedAddress extends Error {
   readonly code = "EBLOCKED"
 }
 

@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 })
 
 /** `TARGET_CA_FILE` names no file of PEM certificates. */
-export class TargetCaFileUnusable extends Schema.TaggedError<TargetCaFileUnusable>()("TargetCaFileUnusable", {
+class TargetCaFileUnusable extends Schema.TaggedError<TargetCaFileUnusable>()("TargetCaFileUnusable", {
   path: Schema.String,
   detail: Schema.String
 }) {

@@ -13,7 +13,7 @@ import * as Text from "../Text.ts"
 
 const params = { id: PathId.apiKey.annotate({ description: "The key's record." }) }
 
-export const CreateApiKey = Schema.Struct({
+const CreateApiKey = Schema.Struct({
   name: Text.of(1, 120).annotate({ description: "To know it by.", examples: ["billing export"] }),
   scopes: Schema.Array(Text.of(0, 64))
     .check(Schema.isMaxLength(100))

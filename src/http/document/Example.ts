@@ -4,7 +4,7 @@ import { isJson, type Json } from "./Json.ts"
 export type Components = Readonly<Record<string, Json>>
 
 /** What `$ref` names, or the schema itself. */
-export const resolved = (schema: Json, components: Components): Json => {
+const resolved = (schema: Json, components: Components): Json => {
   const { $ref } = schema
   const target = typeof $ref === "string" ? components[$ref.split("/").at(-1) ?? ""] : undefined
   return target === undefined ? schema : resolved(target, components)

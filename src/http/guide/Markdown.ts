@@ -8,7 +8,7 @@ export interface Heading {
   readonly slug: string
 }
 
-export interface Rendered {
+interface Rendered {
   readonly title: string
   readonly headings: ReadonlyArray<Heading>
   readonly html: string

@@ -3,7 +3,7 @@ import * as StaticPage from "../StaticPage.ts"
 import type { Heading } from "./Markdown.ts"
 
 /** A page in its place among the others. */
-export interface Shown {
+interface Shown {
   readonly title: string
   readonly path: string
   readonly headings: ReadonlyArray<Heading>

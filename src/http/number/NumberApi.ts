@@ -79,7 +79,7 @@ const tollFree = HttpApiEndpoint.get("toll_free", "/v1/numbers/toll-free/availab
   })
 )
 
-export const OrderNumbers = Schema.Struct({
+const OrderNumbers = Schema.Struct({
   phone_numbers: Schema.Array(E164)
     .check(Schema.isMinLength(1), Schema.isMaxLength(50))
     .annotate({ description: "Each once, out of the available ones.", examples: [["+12025550150"]] }),

@@ -14,7 +14,7 @@ const email = Schema.String.check(
   })
 ).annotate({ format: "email", description: "Of the first member.", examples: ["ada@example.com"] })
 
-export const Signup = Schema.Struct({
+const Signup = Schema.Struct({
   email,
   password: Text.of(10, 128).annotate({ description: "Kept as a hash.", examples: ["correct horse battery"] }),
   tenant_name: Text.of(1, 120).annotate({ description: "Of the workspace.", examples: ["Acme"] }),

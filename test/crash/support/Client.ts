@@ -6,7 +6,7 @@ export interface Answer {
 }
 
 /** A request that must have exactly one effect, whatever crashes. */
-export interface Command {
+interface Command {
   readonly apiKey: string
   /** Its Idempotency-Key. */
   readonly key: string

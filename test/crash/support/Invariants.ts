@@ -43,7 +43,7 @@ export const eventually = async (withinMs: number, lines: () => Lines | Promise<
 }
 
 /** Every call is settled, and every order of numbers. */
-export const settled = async (database: Database): Promise<Lines> => {
+const settled = async (database: Database): Promise<Lines> => {
   const orders = await database.query<{ readonly id: string }>("SELECT id FROM number_order WHERE status = 'pending'")
   const rows = await database.query<{ readonly id: string; readonly state: CallState }>(
     "SELECT id, state FROM entity WHERE kind = 'call' AND NOT settled"
@@ -58,7 +58,7 @@ export const settled = async (database: Database): Promise<Lines> => {
 }
 
 /** No line at the peer is still up that was called before then. */
-export const legsDown = async (database: Database, peer: SipPeer, before: number): Promise<Lines> => {
+const legsDown = async (database: Database, peer: SipPeer, before: number): Promise<Lines> => {
   const up = [...peer.dialogs.values()].filter(({ closed, invitedAt }) => closed === null && invitedAt < before)
   if (up.length === 0) return []
   const calls = await database.query<{ readonly state: CallState }>("SELECT state FROM entity WHERE kind = 'call'")
@@ -76,7 +76,7 @@ const sipCallIdOf = (state: CallState): string | null => {
 }
 
 /** Every accepted command left its effect once, every refused one none, and nobody did what was not asked for. */
-export const effects = async (world: World): Promise<Lines> => {
+const effects = async (world: World): Promise<Lines> => {
   const database = world.database()
   const rows = await database.query<{ readonly mark: string; readonly times: number; readonly id: string }>(`
     SELECT mark, count(*)::int AS times, min(id) AS id FROM (
@@ -151,7 +151,7 @@ export const deliveries = async (world: World): Promise<Lines> => {
 }
 
 /** Numbered from 1 without gaps, started first, ended last, each once. */
-export const sequences = async (database: Database): Promise<Lines> => {
+const sequences = async (database: Database): Promise<Lines> => {
   const lines: Array<string> = []
   for (const [entityId, events] of Map.groupBy(await eventRows(database), ({ entityId }) => entityId)) {
     if (!entityId.startsWith("svc_call_")) continue
@@ -278,7 +278,7 @@ export const ledger = async (database: Database): Promise<Lines> => {
 }
 
 /** A BYE whose 200 the peer has was committed: no recovery may say that the call was lost. */
-export const byes = async (database: Database, peer: SipPeer): Promise<Lines> => {
+const byes = async (database: Database, peer: SipPeer): Promise<Lines> => {
   const rows = await database.query<{ readonly id: string; readonly state: CallState; readonly recoveredAt: number }>(`
     SELECT e.id, e.state, (extract(epoch FROM j.at) * 1000)::float8 AS "recoveredAt"
     FROM entity e JOIN journal j ON j.entity_id = e.id AND j.input ->> 'type' = 'recovered'

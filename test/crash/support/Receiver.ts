@@ -19,7 +19,7 @@ export interface Event {
 }
 
 /** One event at one subscription: the bytes of its first attempt, and how many attempts came. */
-export interface Delivered {
+interface Delivered {
   readonly body: string
   readonly event: Event
   attempts: number

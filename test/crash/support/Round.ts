@@ -20,7 +20,7 @@ export interface Round {
   readonly violations: ReadonlyArray<string>
 }
 
-export interface Options {
+interface Options {
   readonly load: Omit<Load.Options, "random" | "name">
   readonly name: string
   readonly random: () => number

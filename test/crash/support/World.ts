@@ -11,7 +11,7 @@ import * as Receiver from "./Receiver.ts"
 import * as FreePorts from "../../support/FreePorts.ts"
 import * as Service from "./Service.ts"
 
-export interface Subscription {
+interface Subscription {
   /** At the receiver. */
   readonly name: string
   readonly id: string

@@ -11,7 +11,7 @@ export const authority = TestCertificate.makeAuthority()
 export const certificate = authority.issue(["hook.example", "other.example", "127.0.0.1"])
 
 /** Every address but 127.0.0.1 keeps its kind, 127.0.0.2 included. */
-export const rules: Target.Rules = {
+const rules: Target.Rules = {
   permits: (address) => address === "127.0.0.1" || Target.publicOnly.permits(address),
   localNames: false
 }
