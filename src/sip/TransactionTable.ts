@@ -57,12 +57,16 @@ export type Output =
       readonly request: SipRequest
       readonly from: Flow
     }
-  /** The peer cancels `invite`: wants 200 for `id`, and 487 for `invite` unless that had its final response. */
+  /**
+   * The peer cancels `invite`: wants 200 for `id`, and 487 for `invite` unless that had its final response. All of them
+   * have one To tag (section 9.2); `toTag` is that of the responses until now, null: none had one.
+   */
   | {
       readonly type: "cancel"
       readonly id: TransactionId
       readonly request: SipRequest
       readonly invite: TransactionId
+      readonly toTag: string | null
     }
   /** ACK of a 2xx, for the dialog. */
   | { readonly type: "ack"; readonly request: SipRequest; readonly from: Flow }
@@ -88,6 +92,8 @@ interface Entry extends DeadlineHeap.Node {
   readonly flow: Flow
   readonly machine: AnyTransaction.AnyTransaction
   readonly merged: string | undefined
+  /** To tag of our last response; null: none had one. */
+  toTag: string | null
 }
 
 export interface TransactionTable {
@@ -137,11 +143,13 @@ const dropped = (reason: Extract<Output, { type: "dropped" }>["reason"]): Output
 const hasRoom = (table: TransactionTable, method: string): boolean =>
   table.entries.size < (method === "BYE" || method === "CANCEL" ? 2 * table.limit : table.limit)
 
-const delivered = (entry: Entry, message: SipMessage, from: Flow): Output => {
+const delivered = (table: TransactionTable, entry: Entry, message: SipMessage, from: Flow): Output => {
   if (message.type === "response") return { type: "response", id: entry.id, response: message, from }
   if (message.method === "ACK") return { type: "ack", request: message, from }
-  if (message.method === "CANCEL")
-    return { type: "cancel", id: entry.id, request: message, invite: MessageKey.server(message, "INVITE") ?? "" }
+  if (message.method === "CANCEL") {
+    const invite = MessageKey.server(message, "INVITE") ?? ""
+    return { type: "cancel", id: entry.id, request: message, invite, toTag: table.entries.get(invite)?.toTag ?? null }
+  }
   return { type: "request", id: entry.id, request: message, from }
 }
 
@@ -158,7 +166,7 @@ const settle = (
       case "send":
         return { type: "send", id: entry.id, to: entry.flow, message: output.message }
       case "deliver":
-        return delivered(entry, output.message, from)
+        return delivered(table, entry, output.message, from)
       case "failed":
         return { type: "failed", id: entry.id, reason: output.reason }
       case "terminated":
@@ -177,7 +185,7 @@ const open = (
   outputs: ReadonlyArray<Transaction.Output>,
   merged?: string
 ): Outputs => {
-  const entry: Entry = { id, flow, machine, merged, at: 0, place: -1 }
+  const entry: Entry = { id, flow, machine, merged, toTag: null, at: 0, place: -1 }
   table.entries.set(id, entry)
   if (merged !== undefined) table.merged.set(merged, id)
   return settle(table, entry, outputs, flow)
@@ -264,6 +272,7 @@ export const step = (table: TransactionTable, input: Input, now: number): Output
       const entry = table.entries.get(input.id)
       const outputs = entry === undefined ? undefined : AnyTransaction.stepServer(entry.machine, input, now)
       if (entry === undefined || outputs === undefined) return dropped("unknownTransaction")
+      entry.toTag = MessageKey.toTag(input.response) ?? null
       return settle(table, entry, outputs, entry.flow)
     }
     case "cancelled": {

@@ -26,6 +26,8 @@ export interface DialogListener {
 
 /** Whoever owes an answer to a peer's INVITE. */
 export interface InviteListener {
+  /** To tag of all our responses. */
+  readonly localTag: string
   /** CANCEL came; it is answered already. */
   readonly cancelled: () => void
   /** Our 3xx to 6xx was acknowledged, or nobody did in 64*T1. */

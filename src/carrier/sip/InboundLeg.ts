@@ -202,6 +202,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
 
   dialogs.set(dialogKey, listener)
   invites.set(id, {
+    localTag,
     cancelled: giveUp,
     refused: () => {
       invites.delete(id)

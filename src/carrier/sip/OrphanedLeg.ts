@@ -75,6 +75,7 @@ export const release = (context: Context, command: Release): void => {
       if (early !== undefined) Bye.send(context, { dialog: Dialog.accepted(early), flow, trunk: null }, over)
     })
     invites.set(id, {
+      localTag,
       cancelled: ignore,
       refused: () => {
         invites.delete(id)

@@ -41,7 +41,8 @@ export interface ClientListener {
 /** Who hears of requests of the peer. */
 export interface ServerListener {
   readonly request: (id: TransactionId, request: SipRequest, from: Flow) => void
-  readonly cancel: (id: TransactionId, request: SipRequest, invite: TransactionId) => void
+  /** `toTag`: that of our responses to the INVITE until now; null: none had one. */
+  readonly cancel: (id: TransactionId, request: SipRequest, invite: TransactionId, toTag: string | null) => void
   /** ACK of a 2xx. */
   readonly ack: (request: SipRequest, from: Flow) => void
   /** Our 3xx to 6xx to this INVITE arrived, or (`false`) nobody acknowledged it in 64*T1. */
@@ -138,7 +139,7 @@ export const make = ({
       case "request":
         return server.request(output.id, output.request, output.from)
       case "cancel":
-        return server.cancel(output.id, output.request, output.invite)
+        return server.cancel(output.id, output.request, output.invite, output.toTag)
       case "ack":
         return server.ack(output.request, output.from)
       case "response":

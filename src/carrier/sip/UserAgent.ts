@@ -108,9 +108,11 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
         const dialog = dialogOf(request)
         return dialog === undefined ? reply(id, request, 481) : dialog.request(id, request)
       },
-      cancel: (id, request, invite) => {
-        reply(id, request, 200)
-        context.invites.get(invite)?.cancelled()
+      cancel: (id, request, invite, toTag) => {
+        const listener = context.invites.get(invite)
+        const tag = toTag ?? listener?.localTag ?? given.random(8)
+        transactions.respond(id, Responses.make(request, 200, { toTag: tag }))
+        listener?.cancelled()
       },
       ack: (request) => dialogOf(request)?.ack(request),
       refused: (invite, acknowledged) => context.invites.get(invite)?.refused(acknowledged)
