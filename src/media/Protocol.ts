@@ -19,12 +19,14 @@ export interface PayloadTypes {
   readonly receive: number
 }
 
-/** How a leg reaches its RTP peer, from the session descriptions. */
+/** How a leg reaches its RTP peer, from the session descriptions. Address literals are written as sockets tell them. */
 export interface RtpRemote {
   /** An IP address literal. */
   readonly address: string
   readonly port: number
   readonly rtcpPort: number
+  /** IP address literal where the peer's signalling comes from, and so perhaps its RTP; `null`: not known. */
+  readonly signallingAddress: string | null
   readonly codec: CodecName
   readonly audio: PayloadTypes
   /** Of `telephone-event/8000`; `null`: digits are sent as tones, and none can be received. */
@@ -73,7 +75,7 @@ export interface Quality {
   readonly roundTripMs: number | null
 }
 
-/** No RTP or RTCP for the configured time (once for every silence), or the plane itself died and the leg with it. */
+/** No RTP or RTCP for the configured time (once for every silence, and not while the peer holds), or the plane itself died and the leg with it. */
 export type Loss = "no_packets" | "plane_stopped"
 
 /** What happens on a leg between its opening and its end. */

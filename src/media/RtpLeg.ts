@@ -113,7 +113,9 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
       sendControl(session, rtcp.report(said(), now))
       quality()
     }
-    if (mediaTimeoutMs === 0 || timedOut || !listens(session) || now - heardAt < mediaTimeoutMs) return
+    // A peer that holds may send nothing, RFC 3264 section 8.4; it is waited for again when it goes on.
+    const isHeld = session.remote.direction !== "sendrecv"
+    if (mediaTimeoutMs === 0 || timedOut || isHeld || now - heardAt < mediaTimeoutMs) return
     timedOut = true
     emit({ type: "lost", reason: "no_packets" })
   }

@@ -97,6 +97,7 @@ describe("The media plane on a test clock", () => {
         address: "192.0.2.1",
         port: 5000,
         rtcpPort: 5001,
+        signallingAddress: null,
         codec: "PCMU",
         audio: { send: 0, receive: 0 },
         telephoneEvent: { send: 101, receive: 101 },

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as G711 from "../../src/audio/codec/G711.ts"
 import * as Goertzel from "../../src/audio/Goertzel.ts"
@@ -6,6 +6,7 @@ import * as Tone from "../../src/audio/Tone.ts"
 import type { LegId, WorkId } from "../../src/domain/Id.ts"
 import type * as Protocol from "../../src/media/Protocol.ts"
 import type * as Rtcp from "../../src/rtp/Rtcp.ts"
+import * as RtcpWriter from "../../src/rtp/RtcpWriter.ts"
 import * as RtcpParser from "../../src/rtp/RtcpParser.ts"
 import { hostile, random } from "../rtp/RandomBytes.ts"
 import * as RtpSample from "../rtp/RtpSample.ts"
@@ -210,6 +211,47 @@ describe("The switch, towards RTP peers", () => {
     assert.deepStrictEqual(bench.lossesOf(Ids.leg("a")), ["no_packets", "no_packets"])
   })
 
+  it.each(["recvonly", "inactive", "sendonly"] as const)(
+    "waits for a peer that holds (%s as we see it) without end, and from the resumption on as at first",
+    (direction) => {
+      const bench = SwitchBench.make({ mediaTimeoutMs: 2000 })
+      const leg = Ids.leg("a")
+      bench.handle({ type: "open_rtp", leg })
+      bench.handle({ type: "connect_rtp", leg, remote: bench.remote(9000) })
+      bench.run(1000)
+      bench.handle({ type: "connect_rtp", leg, remote: bench.remote(9000, { direction }) })
+      bench.run(5000)
+      expect(bench.lossesOf(leg)).toEqual([])
+      bench.handle({ type: "connect_rtp", leg, remote: bench.remote(9000) })
+      bench.run(1900)
+      expect(bench.lossesOf(leg)).toEqual([])
+      bench.run(200)
+      expect(bench.lossesOf(leg)).toEqual(["no_packets"])
+    }
+  )
+
+  it("takes RTCP as a sign of life", () => {
+    const bench = SwitchBench.make({ mediaTimeoutMs: 2000 })
+    const leg = Ids.leg("a")
+    bench.handle({ type: "open_rtp", leg })
+    bench.handle({ type: "connect_rtp", leg, remote: bench.remote(9000) })
+    const report = RtcpWriter.write([{ type: "receiver_report", ssrc: 9, reports: [] }])
+    const tell = () =>
+      bench.network.receive({
+        channel: "rtcp",
+        bytes: report,
+        from: { address: "127.0.0.1", port: 9001 },
+        to: { address: "", port: bench.portOf(leg) + 1 }
+      })
+    for (let i = 0; i < 5; i++) {
+      bench.run(1500)
+      tell()
+    }
+    expect(bench.lossesOf(leg)).toEqual([])
+    bench.run(2100)
+    expect(bench.lossesOf(leg)).toEqual(["no_packets"])
+  })
+
   it("reports by RTCP what it sent and received, measures the round trip, and says BYE", () => {
     const bench = SwitchBench.pair({}, () => [25])
     bench.run(20_000)
@@ -241,7 +283,11 @@ describe("The switch, towards RTP peers", () => {
 
   it("learns where a peer behind address translation sends from, and sends there", () => {
     const bench = SwitchBench.pair()
-    bench.handle({ type: "connect_rtp", leg: Ids.leg("a"), remote: bench.remote(9998, { address: "10.0.0.1" }) })
+    bench.handle({
+      type: "connect_rtp",
+      leg: Ids.leg("a"),
+      remote: bench.remote(9998, { address: "10.0.0.1", signallingAddress: "127.0.0.1" })
+    })
     bench.run(200)
     const last = bench.network.sent.findLast(
       ({ channel, from }) => channel === "rtp" && from.port === bench.portOf(Ids.leg("a"))

@@ -61,6 +61,7 @@ export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetw
       address: "127.0.0.1",
       port,
       rtcpPort: port + 1,
+      signallingAddress: null,
       codec: "PCMU",
       audio: { send: 0, receive: 0 },
       telephoneEvent: { send: 101, receive: 101 },

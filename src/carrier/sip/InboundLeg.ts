@@ -98,7 +98,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
   const answer = (commandId: Id.CommandId): void => {
     if (phase !== "waiting") return
     phase = "answering"
-    lifecycle.media.open((opened) => {
+    lifecycle.media.open(from.remote.address, (opened) => {
       if (phase !== "answering") return
       const offered = invite.body.length === 0
       const body: Result.Result<Body, string> = !opened

@@ -4,6 +4,7 @@
  * The place is taken once, with the first offer or answer, and kept for the life of the leg: a re-INVITE points it
  * elsewhere.
  */
+import { isIPv6, SocketAddress } from "node:net"
 import { Exit, Result } from "effect"
 import type { LegId } from "../../domain/Id.ts"
 import * as Codecs from "../../audio/codec/Codecs.ts"
@@ -14,8 +15,11 @@ import * as SdpOffer from "../../sip/SdpOffer.ts"
 import type { Run } from "./LegEvents.ts"
 
 export interface LegMedia {
-  /** Takes a place in the plane; at once when it has one. `false`: there is none. */
-  readonly open: (then: (opened: boolean) => void) => void
+  /**
+   * Takes a place in the plane for a peer whose signalling comes from this IP literal; at once when it has one. `false`:
+   * there is none.
+   */
+  readonly open: (signallingAddress: string, then: (opened: boolean) => void) => void
   /** Our offer; only while open. */
   readonly offer: () => Body
   /** Answers an offer and connects; fails with the reason of a 488. Only while open. */
@@ -41,8 +45,13 @@ export interface Options {
 const contentType = "application/sdp"
 const ignore = (): void => undefined
 
+/** The one form in which sockets tell an IPv6 address, which a peer may write in many. */
+const asSocketsTell = (address: string): string =>
+  isIPv6(address) ? new SocketAddress({ address, family: "ipv6" }).address : address
+
 export const make = ({ heard, legId, plane, run, sessionId }: Options): LegMedia => {
   let place: { readonly address: string; readonly port: number } | undefined
+  let signallingAddress: string | null = null
   let closed = false
   let version = 0
   /** Our last description, and whether it is an offer without answer. */
@@ -74,8 +83,9 @@ export const make = ({ heard, legId, plane, run, sessionId }: Options): LegMedia
     const codec = Codecs.named(agreed.codec)
     if (to === undefined || codec === null) return
     remote = {
-      address: to.address,
+      address: asSocketsTell(to.address),
       port: to.port,
+      signallingAddress,
       rtcpPort: agreed.remoteRtcp?.port ?? to.port + 1,
       codec,
       audio: agreed.audio,
@@ -86,7 +96,8 @@ export const make = ({ heard, legId, plane, run, sessionId }: Options): LegMedia
   }
 
   return {
-    open: (then) => {
+    open: (from, then) => {
+      signallingAddress = asSocketsTell(from)
       if (place !== undefined || closed) return then(place !== undefined)
       run(plane.subscribe(legId, heard), ignore)
       run(plane.openRtp(legId), (exit) => {

@@ -192,7 +192,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
     const found = Exit.isSuccess(exit) ? exit.value : null
     if (found === null) return finish({ cause: "no_route", sipStatus: null, by: "network" })
     reached = found
-    lifecycle.media.open((opened) => {
+    lifecycle.media.open(found.flow.remote.address, (opened) => {
       if (phase !== "preparing") return
       if (!opened) return finish(failure)
       const caller = { self: transports.self(found.flow), userAgent }

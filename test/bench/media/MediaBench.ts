@@ -68,6 +68,7 @@ export const run = Effect.gen(function* () {
         address: "127.0.0.1",
         port: peers.port,
         rtcpPort: peers.rtcpPort,
+        signallingAddress: null,
         codec,
         audio: { send: payloadType, receive: payloadType },
         telephoneEvent: null,

@@ -123,7 +123,9 @@ describe("an inbound leg", () => {
       yield* rig.command({ ...of, type: "answer" })
       const response = Rig.responseOf(rig.sent(), 200)
       expect(new TextDecoder().decode(response.body)).toContain("m=audio 40002 RTP/AVP 0 101")
-      expect(rig.connections()).toMatchObject([{ address: "192.0.2.2", port: 30_000 }])
+      expect(rig.connections()).toMatchObject([
+        { address: "192.0.2.2", port: 30_000, signallingAddress: Rig.peer.address }
+      ])
       yield* Rig.pass(500)
       expect(Rig.names(rig.sent())).toEqual(["200"])
       expect(rig.told()).toEqual([])

@@ -33,7 +33,7 @@ const here = Effect.succeed({ address: "192.0.2.1", port: 40_000 })
 
 const opened = () => {
   const all = make(here)
-  all.media.open(() => undefined)
+  all.media.open("192.0.2.2", () => undefined)
   return all
 }
 
@@ -63,6 +63,14 @@ describe("the media of a leg", () => {
     ])
   })
 
+  it("tells the plane the hosts of the peer as sockets name them", () => {
+    const { media, remotes } = make(here)
+    media.open("2001:DB8::0:9", () => undefined)
+    const sdp = new TextDecoder().decode(Rig.sdp()).replaceAll("IN IP4 192.0.2.2", "IN IP6 2001:DB8:0:0::8")
+    media.answer(new TextEncoder().encode(sdp))
+    expect(remotes).toMatchObject([{ address: "2001:db8::8", signallingAddress: "2001:db8::9" }])
+  })
+
   it("has no agreement until its offer is answered", () => {
     const { media } = opened()
     expect(Result.isFailure(media.accept(Rig.sdp()))).toBe(true)
@@ -85,7 +93,7 @@ describe("the media of a leg", () => {
       const place = yield* Deferred.make<{ readonly address: string; readonly port: number }>()
       const { log, media } = make(Deferred.await(place))
       let told = false
-      media.open(() => {
+      media.open("192.0.2.2", () => {
         told = true
       })
       media.close()

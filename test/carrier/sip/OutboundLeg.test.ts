@@ -63,7 +63,9 @@ describe("an outbound leg", () => {
       expect(Rig.names(rig.sent())).toEqual(["ACK"])
       yield* rig.deliver(ok(invite))
       expect(Rig.names(rig.sent())).toEqual(["ACK"])
-      expect(rig.connections()).toMatchObject([{ address: "192.0.2.2", port: 30_000, codec: "PCMU" }])
+      expect(rig.connections()).toMatchObject([
+        { address: "192.0.2.2", port: 30_000, codec: "PCMU", signallingAddress: Rig.peer.address }
+      ])
     })
   )
 

@@ -38,6 +38,7 @@ const remote = (port: number, change: Partial<RtpRemote> = {}): RtpRemote => ({
   address: "127.0.0.1",
   port,
   rtcpPort: port + 1,
+  signallingAddress: null,
   codec: "PCMU",
   audio: { send: 0, receive: 0 },
   telephoneEvent: { send: 101, receive: 101 },
