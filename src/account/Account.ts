@@ -79,7 +79,7 @@ export class Accounts extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
-      const repo = AccountRepo.make(sql)
+      const repo = yield* AccountRepo.make
       const listeners: Array<(tenantId: TenantId, status: Machine.TenantStatus) => void> = []
 
       const write = Effect.fnUntraced(function* (step: LiveAccounts.AccountStep, by: Operator | null) {

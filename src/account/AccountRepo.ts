@@ -1,5 +1,5 @@
 import { Effect, Result, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { type EntityId, TenantId } from "../domain/Id.ts"
 import type { Settings } from "./AccountMachine.ts"
 import type { Rows, Unsettled } from "./LiveAccounts.ts"
@@ -22,7 +22,7 @@ const StoredSettings = Schema.Struct({
 
 const decode = Schema.decodeUnknownResult(StoredSettings)
 
-export const make = (sql: SqlClient.SqlClient) => {
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   /** Balance, the debits of the UTC day and month, and what is unsettled; null for an unknown tenant. */
   const read = Effect.fn("AccountRepo.read")(function* (tenantId: TenantId, day: string, ids: Iterable<EntityId>) {
     const rows = yield* sql<
@@ -65,4 +65,4 @@ export const make = (sql: SqlClient.SqlClient) => {
     WHERE id = ${settings.tenantId}`
 
   return { read, mirrorStatus }
-}
+})

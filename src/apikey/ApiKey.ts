@@ -81,7 +81,7 @@ export class ApiKeys extends Context.Service<
       const journal = yield* Journal
       const entropy = yield* Entropy
       const accounts = yield* Accounts
-      const repo = ApiKeyRepo.make(sql)
+      const repo = yield* ApiKeyRepo.make
       const verified = VerifiedKeys.make(remembered)
 
       const make = Effect.fnUntraced(function* (

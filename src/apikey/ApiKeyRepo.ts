@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { ApiKeyId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import { type ApiKeyRow, view } from "./ApiKeyView.ts"
@@ -10,7 +10,7 @@ export interface StoredKey extends ApiKeyRow, Stored {
 }
 
 /** Rows of `api_key`; every read is by tenant but the one by prefix. Failed statements die. */
-export const make = (sql: SqlClient.SqlClient) => {
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`id::text AS id, tenant_id::text AS "tenantId", name, prefix, salt, hash, scopes,
     (extract(epoch FROM last_used_at) * 1000)::float8 AS "lastUsedAt", last_used_ip AS "lastUsedIp",
     (extract(epoch FROM expires_at) * 1000)::float8 AS "expiresAt",
@@ -57,4 +57,4 @@ export const make = (sql: SqlClient.SqlClient) => {
     used: (id: ApiKeyId, at: number, ip: string | null) =>
       sql`UPDATE api_key SET last_used_at = to_timestamp(${at} / 1000.0), last_used_ip = ${ip} WHERE id = ${id}`
   }
-}
+})

@@ -1,14 +1,9 @@
 import { Context, Effect, Layer, Result } from "effect"
-import { SqlClient } from "effect/sql"
-import { Accounts, DialingPermissions } from "../account/Account.ts"
-import { Billing } from "../billing/Billing.ts"
-import { Carrier, CarrierSink } from "../carrier/Carrier.ts"
-import { Connections } from "../connection/Connection.ts"
+import { CarrierSink } from "../carrier/Carrier.ts"
 import type { CallId, TenantId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
-import { Numbers } from "../number/Number.ts"
 import { Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import type { CallInput } from "./CallInput.ts"
@@ -67,20 +62,9 @@ export class Calls extends Context.Service<
   static readonly layer = (options: { readonly maxCallSecs: number }) =>
     Layer.effectContext(
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
         const journal = yield* Journal
         const registry = yield* CallRegistry.make
-        const repo = CallRepo.make(sql)
-        const doors = {
-          registry,
-          accounts: yield* Accounts,
-          connections: yield* Connections,
-          numbers: yield* Numbers,
-          billing: yield* Billing,
-          carrier: yield* Carrier,
-          dialing: yield* DialingPermissions,
-          maxCallSecs: options.maxCallSecs
-        }
+        const repo = yield* CallRepo.make
         let accepting = true
         /** Calls between the first check and their first commit: a drain waits for these too. */
         let beginning = 0
@@ -92,7 +76,7 @@ export class Calls extends Context.Service<
               Effect.sync(() => beginning--)
             )
           })
-        const place = PlaceCall.make(doors)
+        const place = yield* PlaceCall.make({ ...options, registry })
         const stopping = ApiError.of("service_unavailable", "the service is stopping; no new calls")
 
         const stored = Effect.fnUntraced(function* (tenantId: TenantId, callId: CallId) {
@@ -167,7 +151,7 @@ export class Calls extends Context.Service<
             endLive((of) => of === tenantId, { reason: "tenant_suspended", rejectCause: "user_busy" })
         })
 
-        const offer = Inbound.make({ ...doors, accepting: () => accepting })
+        const offer = yield* Inbound.make({ ...options, registry, accepting: () => accepting })
         const sink = CarrierSink.of({
           offer: (offered) => begins(offer(offered)),
           tell: registry.tell

@@ -191,7 +191,7 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  return { live: registry.live, spawn: registry.spawn, recover, known, tell, entropy: registry.entropy } as const
+  return { live: registry.live, spawn: registry.spawn, recover, known, tell } as const
 })
 
 export type CallRegistry = Effect.Success<typeof make>

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import { CallList } from "./CallList.ts"
@@ -14,7 +14,7 @@ export interface CallFilters {
   readonly initiatedAfterMs?: number
 }
 
-export const make = (sql: SqlClient.SqlClient) => {
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const where = (tenantId: TenantId, filters: CallFilters) =>
     sql.and([
       sql`tenant_id = ${tenantId}`,
@@ -42,4 +42,4 @@ export const make = (sql: SqlClient.SqlClient) => {
         })
       )
   }
-}
+})

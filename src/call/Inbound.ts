@@ -1,10 +1,10 @@
 import { Deferred, Effect } from "effect"
-import { type Accounts, callLimit } from "../account/Account.ts"
-import type { Billing } from "../billing/Billing.ts"
+import { Accounts, callLimit } from "../account/Account.ts"
+import { Billing } from "../billing/Billing.ts"
 import type { Admission, InboundOffer } from "../carrier/Carrier.ts"
-import type { Connections } from "../connection/Connection.ts"
+import { Connections } from "../connection/Connection.ts"
 import * as Id from "../domain/Id.ts"
-import type { Numbers } from "../number/Number.ts"
+import { Numbers } from "../number/Number.ts"
 import { type CallRegistry, reserved } from "./CallRegistry.ts"
 
 /**
@@ -12,16 +12,17 @@ import { type CallRegistry, reserved } from "./CallRegistry.ts"
  * found, a suspended tenant is busy; an admitted call is committed before the carrier hears of it. A leg has one call,
  * however often it is offered because the answer was lost.
  */
-export const make = (doors: {
+export const make = Effect.fnUntraced(function* (options: {
   readonly registry: CallRegistry
-  readonly accounts: Accounts["Service"]
-  readonly connections: Connections["Service"]
-  readonly numbers: Numbers["Service"]
-  readonly billing: Billing["Service"]
   readonly maxCallSecs: number
+  /** False: no new calls. */
   readonly accepting: () => boolean
-}) => {
-  const { accounts, billing, connections, numbers, registry } = doors
+}) {
+  const { accepting, maxCallSecs, registry } = options
+  const accounts = yield* Accounts
+  const billing = yield* Billing
+  const connections = yield* Connections
+  const numbers = yield* Numbers
 
   /** The number's own route, else the tenant's route that it came in by, else the tenant's default. */
   const routeOf = Effect.fnUntraced(function* (
@@ -68,7 +69,7 @@ export const make = (doors: {
             timeLimitSecs: null,
             fundsCents,
             microUsdPerMinute,
-            maxCallSecs: doors.maxCallSecs
+            maxCallSecs
           })
         },
         legId: offer.legId,
@@ -107,11 +108,11 @@ export const make = (doors: {
       const callId = Id.derive(`${offer.incarnation} ${offer.legId}`, "call")
       const known = yield* registry.known(callId, offer.at)
       if (known !== null) return known ? { admitted: true, callId, routeId: null } : refused("unavailable")
-      if (!doors.accepting()) return refused("unavailable")
+      if (!accepting()) return refused("unavailable")
       const waiting = asked.get(callId)
       return yield* waiting === undefined ? once(callId, offer) : Deferred.await(waiting)
     })
-}
+})
 
 const refused = (cause: Extract<Admission, { readonly admitted: false }>["cause"]): Admission => ({
   admitted: false,

@@ -1,12 +1,13 @@
 import { Effect } from "effect"
-import { type Accounts, callLimit, type DialingPermissions } from "../account/Account.ts"
-import type { Billing } from "../billing/Billing.ts"
-import type { Carrier } from "../carrier/Carrier.ts"
-import type { Connections } from "../connection/Connection.ts"
+import { Accounts, callLimit, DialingPermissions } from "../account/Account.ts"
+import { Entropy } from "../actor/Entropy.ts"
+import { Billing } from "../billing/Billing.ts"
+import { Carrier } from "../carrier/Carrier.ts"
+import { Connections } from "../connection/Connection.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 import type { Slot } from "../idempotency/Slot.ts"
-import type { Numbers } from "../number/Number.ts"
+import { Numbers } from "../number/Number.ts"
 import { type CallRegistry, reserved } from "./CallRegistry.ts"
 
 /** An outbound call as the API asks for it (guide/calls.md#placing-a-call), defaults applied. */
@@ -29,17 +30,18 @@ export interface Caller {
  * Places a call, guide/calls.md#order-of-checks: route, caller id, dialing permission, money and caps; then the
  * call's first state, `call.started` and the receipt are one commit, and only then is the carrier asked.
  */
-export const make = (doors: {
+export const make = Effect.fnUntraced(function* (options: {
   readonly registry: CallRegistry
-  readonly accounts: Accounts["Service"]
-  readonly connections: Connections["Service"]
-  readonly numbers: Numbers["Service"]
-  readonly billing: Billing["Service"]
-  readonly carrier: Carrier["Service"]
-  readonly dialing: DialingPermissions["Service"]
   readonly maxCallSecs: number
-}) => {
-  const { accounts, billing, carrier, connections, dialing, numbers, registry } = doors
+}) {
+  const { maxCallSecs, registry } = options
+  const accounts = yield* Accounts
+  const billing = yield* Billing
+  const carrier = yield* Carrier
+  const connections = yield* Connections
+  const entropy = yield* Entropy
+  const dialing = yield* DialingPermissions
+  const numbers = yield* Numbers
 
   const checkCallerId = Effect.fnUntraced(function* ({ tenantId }: Caller, request: PlaceRequest) {
     if (request.callerIdForwarding) {
@@ -68,7 +70,7 @@ export const make = (doors: {
     const incarnation = carrier.incarnation(route.adapter)
     if (incarnation === null)
       return yield* ApiError.of("service_unavailable", "the carrier of this route cannot be reached; try again")
-    const callId = Id.derive(registry.entropy.hex(16), "call")
+    const callId = Id.derive(entropy.hex(16), "call")
     const admitted = yield* accounts.admit(
       caller.tenantId,
       callId,
@@ -92,7 +94,7 @@ export const make = (doors: {
             timeLimitSecs: request.timeLimitSecs,
             fundsCents,
             microUsdPerMinute,
-            maxCallSecs: doors.maxCallSecs
+            maxCallSecs
           })
         },
         from: request.from,
@@ -103,4 +105,4 @@ export const make = (doors: {
       { keyId: caller.keyId, slot, status: 201 }
     )
   }, Effect.uninterruptible)
-}
+})

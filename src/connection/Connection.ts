@@ -75,7 +75,7 @@ export class Connections extends Context.Service<
         const journal = yield* Journal
         const entropy = yield* Entropy
         const vault = yield* Vault
-        const repo = RouteRepo.make(sql)
+        const repo = yield* RouteRepo.make
 
         const routes = yield* RowCache.make({
           capacity: remembered,

@@ -1,12 +1,12 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { RouteId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import { type RouteRow, view } from "./ConnectionView.ts"
 import type { TrunkHost } from "./KnownPeers.ts"
 
 /** Rows of `route`. Reads are by tenant; a carrier's own, by id or host, are not. Failed statements die. */
-export const make = (sql: SqlClient.SqlClient) => {
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`id, tenant_id::text AS "tenantId", name, is_default AS "isDefault", status, adapter, host, port,
     username, password, (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
   const first = (rows: ReadonlyArray<RouteRow>) => rows[0] ?? null
@@ -74,4 +74,4 @@ export const make = (sql: SqlClient.SqlClient) => {
       (rows) => rows[0]?.life ?? 0
     )
   }
-}
+})

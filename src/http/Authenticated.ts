@@ -2,7 +2,6 @@ import { Context, Effect, Fiber, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import { ApiError } from "../domain/ApiError.ts"
-import { Idempotency } from "../idempotency/Idempotency.ts"
 import * as Slot from "../idempotency/Slot.ts"
 import * as Answer from "./Answer.ts"
 import { Authenticator, CurrentKey } from "./Authenticator.ts"
@@ -30,7 +29,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
     Effect.gen(function* () {
       const authenticator = yield* Authenticator
       const addresses = yield* ClientAddress
-      const idempotency = yield* Idempotency
+      const once = yield* IdempotencyMiddleware.once
 
       const identify = (request: HttpServerRequest.HttpServerRequest, credential: string | null) =>
         credential === null ? Effect.fail(noCredential) : authenticator.authenticate(credential, addresses.of(request))
@@ -76,8 +75,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
             path: IdempotencyMiddleware.pathOf(request),
             body
           })
-          return yield* IdempotencyMiddleware.once(
-            idempotency,
+          return yield* once(
             slot,
             early === null ? RequestBody.withoutEmpty(request, body, withCaller(key, slot)) : Effect.fail(early)
           )

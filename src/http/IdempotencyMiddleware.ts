@@ -1,7 +1,7 @@
 import { Effect, Exit } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { httpStatus, ApiError } from "../domain/ApiError.ts"
-import type { Idempotency } from "../idempotency/Idempotency.ts"
+import { Idempotency } from "../idempotency/Idempotency.ts"
 import type { Slot } from "../idempotency/Slot.ts"
 import * as JsonResponse from "./JsonResponse.ts"
 
@@ -35,26 +35,31 @@ export const pathOf = (request: HttpServerRequest.HttpServerRequest): string => 
  * them; refusals here, in a commit of their own, before they are answered. 401, 429 and 5xx are not stored. A client
  * that goes away interrupts nothing: what began is finished, so that its repetition finds it.
  */
-export const once = <R>(
-  idempotency: Idempotency["Service"],
-  slot: Slot,
-  effect: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>
-): Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R> =>
-  Effect.uninterruptible(
-    Effect.flatMap(idempotency.claim(slot), (stored) =>
-      stored !== null
-        ? Effect.succeed(HttpServerResponse.setHeader(JsonResponse.respond(stored), "idempotent-replayed", "true"))
-        : effect.pipe(
-            Effect.catch((error) => {
-              const status = httpStatus(error)
-              if (status === 401 || status === 429 || status >= 500) return Effect.fail(error)
-              const rendered = JsonResponse.renderError(error)
-              return Effect.as(idempotency.remember(slot, rendered), JsonResponse.respond(rendered))
-            }),
-            // A failure of ours may still be on its way into the journal: the caller's wait can end before an outage does.
-            Effect.onExit((exit) =>
-              Exit.isSuccess(exit) ? Effect.sync(() => idempotency.release(slot)) : idempotency.releaseWhenSettled(slot)
-            )
-          )
-    )
-  )
+export const once = Effect.map(
+  Idempotency,
+  (idempotency) =>
+    <R>(
+      slot: Slot,
+      effect: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>
+    ): Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R> =>
+      Effect.uninterruptible(
+        Effect.flatMap(idempotency.claim(slot), (stored) =>
+          stored !== null
+            ? Effect.succeed(HttpServerResponse.setHeader(JsonResponse.respond(stored), "idempotent-replayed", "true"))
+            : effect.pipe(
+                Effect.catch((error) => {
+                  const status = httpStatus(error)
+                  if (status === 401 || status === 429 || status >= 500) return Effect.fail(error)
+                  const rendered = JsonResponse.renderError(error)
+                  return Effect.as(idempotency.remember(slot, rendered), JsonResponse.respond(rendered))
+                }),
+                // A failure of ours may still be on its way into the journal: the caller's wait can end before an outage does.
+                Effect.onExit((exit) =>
+                  Exit.isSuccess(exit)
+                    ? Effect.sync(() => idempotency.release(slot))
+                    : idempotency.releaseWhenSettled(slot)
+                )
+              )
+        )
+      )
+)

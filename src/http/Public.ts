@@ -2,7 +2,6 @@ import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import type { ApiError } from "../domain/ApiError.ts"
-import { Idempotency } from "../idempotency/Idempotency.ts"
 import * as Slot from "../idempotency/Slot.ts"
 import * as Answer from "./Answer.ts"
 import { ClientAddress } from "./ClientAddress.ts"
@@ -48,7 +47,7 @@ export class Public extends HttpApiMiddleware.Service<Public, { provides: Visito
     Effect.gen(function* () {
       const addresses = yield* ClientAddress
       const limits = yield* RateLimit
-      const idempotency = yield* Idempotency
+      const once = yield* IdempotencyMiddleware.once
 
       return Public.of((httpEffect, { endpoint }) => {
         const rules = Context.getOrUndefined(endpoint.annotations, LimitedBy)
@@ -69,7 +68,7 @@ export class Public extends HttpApiMiddleware.Service<Public, { provides: Visito
                 const path = IdempotencyMiddleware.pathOf(request)
                 const { method } = request
                 const slot = Slot.make({ owner, credential: body, idempotencyKey, method, path, body })
-                return IdempotencyMiddleware.once(idempotency, slot, run(slot))
+                return once(slot, run(slot))
               })
           }
           const admit = Effect.gen(function* () {

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import type { TenantId } from "../domain/Id.ts"
 import type { Next } from "./Attempt.ts"
@@ -49,7 +49,12 @@ const countLimit = 100_000
 /**
  * Rows of `job` in one partition. The time is the database's (`now`), for every process the same; tests give another.
  */
-export const make = (sql: SqlClient.SqlClient, partition: number, now: () => Fragment = () => sql`now()`) => {
+export const make = Effect.fnUntraced(function* (options: {
+  readonly partition: number
+  readonly now?: () => Fragment
+}) {
+  const sql = yield* SqlClient.SqlClient
+  const { now = () => sql`now()`, partition } = options
   const after = (ms: number) => sql`${now()} + ${ms}::float8 * interval '1 millisecond'`
   const claimed = sql`kind, key, nullif(tenant_id, ${nobody}::uuid)::text AS "tenantId", attempt,
     leased_by::float8 AS epoch, last_error AS "lastError"`
@@ -198,6 +203,6 @@ export const make = (sql: SqlClient.SqlClient, partition: number, now: () => Fra
         (rows) => rows.length === 1
       )
   } as const
-}
+})
 
-export type JobRows = ReturnType<typeof make>
+export type JobRows = Effect.Success<ReturnType<typeof make>>

@@ -1,5 +1,4 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { Journal } from "../store/Journal.ts"
 import type { Job } from "./Job.ts"
@@ -49,11 +48,10 @@ export class Jobs extends Context.Service<
     Layer.effect(
       Jobs,
       Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
         const journal = yield* Journal
         const jobs = new Map<string, Job>()
         const lines = yield* Effect.forEach(journal.partitions(), (partition) =>
-          Line.make({ sql, journal, partition, jobs, ...(options.now === undefined ? {} : { now: options.now }) })
+          Line.make({ ...options, partition, jobs })
         )
         const [first] = lines
         if (first === undefined) return yield* Effect.die(new Error("jobs run in a partition, and none is held"))

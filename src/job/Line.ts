@@ -1,8 +1,7 @@
 import { Effect, Latch } from "effect"
-import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import * as Monotonic from "../domain/Monotonic.ts"
-import type { Journal } from "../store/Journal.ts"
+import { Journal } from "../store/Journal.ts"
 import * as Attempt from "./Attempt.ts"
 import type { Job } from "./Job.ts"
 import * as JobRows from "./JobRows.ts"
@@ -10,14 +9,13 @@ import * as Runner from "./Runner.ts"
 
 /** The jobs of one partition: its rows, their runner, and when it looks again. */
 export const make = Effect.fnUntraced(function* (needs: {
-  readonly sql: SqlClient.SqlClient
-  readonly journal: Journal["Service"]
   readonly partition: number
   readonly jobs: ReadonlyMap<string, Job>
   readonly now?: () => Fragment
 }) {
-  const { journal, partition, sql } = needs
-  const rows = JobRows.make(sql, partition, needs.now)
+  const { partition } = needs
+  const journal = yield* Journal
+  const rows = yield* JobRows.make(needs)
   let expectedUntil = 0
   const changed = Latch.makeUnsafe(false)
   const wake = () => void Latch.openUnsafe(changed)

@@ -1,7 +1,7 @@
 import { Cause, Deferred, Effect, Exit, FiberSet, Schedule, Semaphore } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { TenantId } from "../domain/Id.ts"
-import type { Journal } from "../store/Journal.ts"
+import { Journal } from "../store/Journal.ts"
 import * as Attempt from "./Attempt.ts"
 import type { Job } from "./Job.ts"
 import type { Claimed, JobRows } from "./JobRows.ts"
@@ -24,15 +24,15 @@ const lostAttempts = "its process ended, or its outcome could not be written"
  * process or the database went away, is made again when its lease is over.
  */
 export const make = Effect.fnUntraced(function* (needs: {
-  readonly sql: SqlClient.SqlClient
-  readonly journal: Journal["Service"]
   readonly rows: JobRows
   readonly partition: number
   readonly jobs: ReadonlyMap<string, Job>
   /** A place has become free. */
   readonly onFree: () => void
 }) {
-  const { jobs, journal, partition, rows, sql } = needs
+  const { jobs, partition, rows } = needs
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
   /** `kind key` to the attempt that is made here now. */
   const running = new Map<string, { readonly row: Claimed; readonly done: Deferred.Deferred<void> }>()
   /** Kind to the tenant that had the last turn. */

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { isE164 } from "../domain/E164.ts"
 import { type AvailableNumberView, type NumberType, numberTypes } from "./NumberView.ts"
 
@@ -83,7 +83,7 @@ export const fault = (entries: ReadonlyArray<InventoryEntry>): string | null => 
 }
 
 /** Rows of `inventory`. A number is available while it has no living owner. Failed statements die. */
-export const make = (sql: SqlClient.SqlClient) => {
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`i.phone_number, i.number_type, i.country_code, i.national_destination_code, i.region, i.locality,
     i.rate_center, i.features, i.upfront_cost_cents::float8, i.monthly_cost_cents::float8, true AS reservable,
     true AS immediate_activation`
@@ -155,6 +155,6 @@ export const make = (sql: SqlClient.SqlClient) => {
         (rows) => new Set(rows.map((row) => row.phone))
       )
   }
-}
+})
 
-export type Inventory = ReturnType<typeof make>
+export type Inventory = Effect.Success<typeof make>

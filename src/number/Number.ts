@@ -1,14 +1,10 @@
 import { Cache, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Account.ts"
-import { Entropy } from "../actor/Entropy.ts"
 import type { Caller } from "../audit/Audit.ts"
-import { Connections } from "../connection/Connection.ts"
 import type { NumberId, OrderId, TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
-import { Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
 import * as Inventory from "./Inventory.ts"
@@ -66,14 +62,10 @@ export class Numbers extends Context.Service<
   static readonly layer = Layer.effect(
     Numbers,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const journal = yield* Journal
       const jobs = yield* Jobs
-      const entropy = yield* Entropy
-      const connections = yield* Connections
       const accounts = yield* Accounts
-      const inventory = Inventory.make(sql)
-      const repo = NumberRepo.make(sql)
+      const inventory = yield* Inventory.make
+      const repo = yield* NumberRepo.make
 
       if (yield* inventory.isEmpty) yield* inventory.put(Inventory.starter)
 
@@ -82,18 +74,14 @@ export class Numbers extends Context.Service<
         Effect.forEach(phoneNumbers, (phone) => Cache.invalidate(owners, phone), { discard: true })
 
       jobs.declare(
-        OrderActivation.make({
-          sql,
-          journal,
-          inventory,
-          repo,
+        yield* OrderActivation.make({
           // Not only of a refund: the debit's own answer may have been lost, and nobody told the account of it.
           onActivated: ({ phoneNumbers, tenantId }) =>
             Effect.andThen(forget(phoneNumbers), accounts.moneyMoved(tenantId))
         })
       )
 
-      const place = NumberOrder.make({ sql, journal, jobs, entropy, connections, inventory, repo })
+      const place = yield* NumberOrder.make
       const order = Effect.fn("Numbers.order")(function* (
         caller: Caller,
         request: NumberOrder.OrderRequest,

@@ -1,15 +1,15 @@
 import { Clock, Effect } from "effect"
-import type { SqlClient } from "effect/sql"
-import type { Entropy } from "../actor/Entropy.ts"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
-import type { Connections } from "../connection/Connection.ts"
+import { Connections } from "../connection/Connection.ts"
 import * as Id from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
-import type { Jobs } from "../job/Jobs.ts"
-import { empty, type Journal, type MoneyRow } from "../store/Journal.ts"
-import type { Inventory } from "./Inventory.ts"
-import type { NumberRepo } from "./NumberRepo.ts"
+import { Jobs } from "../job/Jobs.ts"
+import { empty, Journal, type MoneyRow } from "../store/Journal.ts"
+import * as Inventory from "./Inventory.ts"
+import * as NumberRepo from "./NumberRepo.ts"
 import * as NumberView from "./NumberView.ts"
 import * as OrderActivation from "./OrderActivation.ts"
 
@@ -43,16 +43,14 @@ const notReservable = (phoneNumber: string) =>
  *
  * Two tenants that want the same number: its unique index lets one have it, and only that one pays.
  */
-export const make = (needs: {
-  readonly sql: SqlClient.SqlClient
-  readonly journal: Journal["Service"]
-  readonly jobs: Jobs["Service"]
-  readonly entropy: Entropy["Service"]
-  readonly connections: Connections["Service"]
-  readonly inventory: Inventory
-  readonly repo: NumberRepo
-}) => {
-  const { connections, entropy, inventory, jobs, journal, repo, sql } = needs
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const jobs = yield* Jobs
+  const entropy = yield* Entropy
+  const connections = yield* Connections
+  const inventory = yield* Inventory.make
+  const repo = yield* NumberRepo.make
 
   return Effect.fn("NumberOrder.place")(function* (caller: Audit.Caller, request: OrderRequest, slot: Slot | null) {
     const { countryCode, numberType, phoneNumbers } = request
@@ -135,4 +133,4 @@ export const make = (needs: {
       return { orderId: order.id, rendered }
     }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
   })
-}
+})

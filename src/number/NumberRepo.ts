@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { NumberId, OrderId, RouteId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import type {
@@ -30,7 +30,7 @@ export interface Owner {
 }
 
 /** Rows of `number_order` and `phone_number`. Failed statements die. */
-export const make = (sql: SqlClient.SqlClient) => {
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const orderColumns = sql`id, tenant_id::text AS "tenantId", status, country_code AS "countryCode",
     number_type AS "numberType", phone_numbers AS "phoneNumbers", upfront_cost_cents::float8 AS "upfrontCostCents",
     monthly_cost_cents::float8 AS "monthlyCostCents", refunded_cents::float8 AS "refundedCents", route_id AS "routeId",
@@ -175,6 +175,6 @@ export const make = (sql: SqlClient.SqlClient) => {
         (rows): Owner | null => rows[0] ?? null
       )
   }
-}
+})
 
-export type NumberRepo = ReturnType<typeof make>
+export type NumberRepo = Effect.Success<typeof make>

@@ -1,14 +1,14 @@
 import { Clock, Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import * as Audit from "../audit/Audit.ts"
 import type { NumberOrderEvent } from "../domain/event/NumberOrderEvent.ts"
 import * as Id from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import type { Job } from "../job/Jobs.ts"
 import * as EventRecord from "../store/EventRecord.ts"
-import { empty, type EventRow, type Journal, type MoneyRow } from "../store/Journal.ts"
-import type { Inventory } from "./Inventory.ts"
-import type { NumberRepo } from "./NumberRepo.ts"
+import { empty, type EventRow, Journal, type MoneyRow } from "../store/Journal.ts"
+import * as Inventory from "./Inventory.ts"
+import * as NumberRepo from "./NumberRepo.ts"
 import type { NumberRow, OrderedNumberView, OrderRow } from "./NumberView.ts"
 
 /** What was decided about an order, and who has to hear of it. */
@@ -24,15 +24,14 @@ export const kind = "number_order.activation"
  * Finishes pending orders, guide/numbers.md#ordering: what the operator still has becomes active, what is gone fails
  * and is refunded. Status, refund and events of an order are one transaction, so that it can be repeated after a crash.
  */
-export const make = (needs: {
-  readonly sql: SqlClient.SqlClient
-  readonly journal: Journal["Service"]
-  readonly inventory: Inventory
-  readonly repo: NumberRepo
+export const make = Effect.fnUntraced(function* (options: {
   /** After the transaction. */
   readonly onActivated: (activated: Activated) => Effect.Effect<void>
-}) => {
-  const { inventory, journal, repo, sql } = needs
+}) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const inventory = yield* Inventory.make
+  const repo = yield* NumberRepo.make
 
   const finish = Effect.fn("OrderActivation.finish")(function* (orderId: Id.OrderId) {
     const at = yield* Clock.currentTimeMillis
@@ -74,7 +73,7 @@ export const make = (needs: {
       return { endpoints, activated }
     }).pipe(sql.withTransaction, Effect.orDie)
     if (done === null) return
-    yield* needs.onActivated(done.activated)
+    yield* options.onActivated(done.activated)
     yield* journal.wake(done.endpoints)
   })
 
@@ -87,7 +86,7 @@ export const make = (needs: {
     // The key is the order.
     run: ({ key }) => finish(Id.OrderId.make(key))
   } satisfies Job
-}
+})
 
 const ids = (numbers: ReadonlyArray<NumberRow>) => numbers.map((number) => number.id)
 const total = (numbers: ReadonlyArray<NumberRow>) => numbers.reduce((sum, number) => sum + number.upfrontCostCents, 0)

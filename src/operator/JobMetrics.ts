@@ -1,5 +1,5 @@
 import { Effect, Metric } from "effect"
-import type { Jobs } from "../job/Jobs.ts"
+import { Jobs } from "../job/Jobs.ts"
 
 const gauge = (name: string, description: string) => Metric.gauge(name, { description })
 
@@ -9,19 +9,23 @@ const failed = gauge("jobs_failed", "Rows of this kind that have failed for good
 const oldest = gauge("jobs_oldest_due_seconds", "How long the oldest row of this kind has been due")
 
 /** Work that is due by a row, for each kind. Without an answer of the database within `timeout` the last figures stand. */
-export const update = (jobs: Jobs["Service"], timeout: "1 second") =>
-  jobs.standing.pipe(
-    Effect.timeout(timeout),
-    Effect.flatMap(
-      Effect.forEach((standing) => {
-        const of = { kind: standing.kind }
-        return Effect.all([
-          Metric.update(Metric.withAttributes(due, of), standing.due),
-          Metric.update(Metric.withAttributes(running, of), standing.running),
-          Metric.update(Metric.withAttributes(failed, of), standing.failed),
-          Metric.update(Metric.withAttributes(oldest, of), standing.oldestDueMs / 1000)
-        ])
-      })
-    ),
-    Effect.catchCause(() => Effect.void)
-  )
+export const update = Effect.map(
+  Jobs,
+  ({ standing }) =>
+    (timeout: "1 second") =>
+      standing.pipe(
+        Effect.timeout(timeout),
+        Effect.flatMap(
+          Effect.forEach((standing) => {
+            const of = { kind: standing.kind }
+            return Effect.all([
+              Metric.update(Metric.withAttributes(due, of), standing.due),
+              Metric.update(Metric.withAttributes(running, of), standing.running),
+              Metric.update(Metric.withAttributes(failed, of), standing.failed),
+              Metric.update(Metric.withAttributes(oldest, of), standing.oldestDueMs / 1000)
+            ])
+          })
+        ),
+        Effect.catchCause(() => Effect.void)
+      )
+)

@@ -3,7 +3,6 @@ import { HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { SqlClient } from "effect/sql"
 import { Calls } from "../call/Call.ts"
-import { Jobs } from "../job/Jobs.ts"
 import { Journal } from "../store/Journal.ts"
 import * as JobMetrics from "./JobMetrics.ts"
 import * as ProcessFacts from "./ProcessFacts.ts"
@@ -29,7 +28,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const calls = yield* Calls
-  const jobs = yield* Jobs
+  const updateJobs = yield* JobMetrics.update
   const facts = yield* ProcessFacts.make
 
   const answers = Effect.as(sql`SELECT 1`, true).pipe(
@@ -62,7 +61,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
       yield* Metric.update(liveCalls, yield* calls.liveCount)
       yield* Metric.update(unavailable, (yield* journal.unavailableForMs) / 1000)
       yield* Metric.update(deliveriesDue, yield* countDue)
-      yield* JobMetrics.update(jobs, probeTimeout)
+      yield* updateJobs(probeTimeout)
       const text = ProcessFacts.format(facts()) + (yield* PrometheusMetrics.format())
       return HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
     })

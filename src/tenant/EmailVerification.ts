@@ -1,16 +1,16 @@
 import { Clock, Effect, Queue } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
-import type { Entropy } from "../actor/Entropy.ts"
+import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import type { UserId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
-import type { Jobs } from "../job/Jobs.ts"
-import type { Mail } from "../mail/Mail.ts"
-import { empty, type Journal } from "../store/Journal.ts"
-import type { Onboarding } from "./Onboarding.ts"
-import type { TenantRepo } from "./TenantRepo.ts"
+import { Jobs } from "../job/Jobs.ts"
+import { Mail } from "../mail/Mail.ts"
+import { empty, Journal } from "../store/Journal.ts"
+import { Onboarding } from "./Onboarding.ts"
+import * as TenantRepo from "./TenantRepo.ts"
 import * as TenantView from "./TenantView.ts"
 
 export const lifetimeMs = 7 * 24 * 3_600_000
@@ -31,22 +31,19 @@ interface Letter {
  * A fiber of its own writes each mail after its commit. So no answer waits for a mail server, and the time that an
  * answer takes does not tell whether an address is known.
  */
-export const make = Effect.fnUntraced(function* (needs: {
-  readonly sql: SqlClient.SqlClient
-  readonly journal: Journal["Service"]
-  readonly repo: TenantRepo
-  readonly onboarding: Onboarding["Service"]
-  readonly mail: Mail["Service"]
-  readonly jobs: Jobs["Service"]
-  readonly entropy: Entropy["Service"]
-  readonly baseUrl: string
-}) {
-  const { entropy, journal, mail, onboarding, repo, sql } = needs
+export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl: string }) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const onboarding = yield* Onboarding
+  const mail = yield* Mail
+  const jobs = yield* Jobs
+  const entropy = yield* Entropy
+  const repo = yield* TenantRepo.make
 
   const letters = yield* Queue.dropping<Letter>(lettersWaiting)
   yield* Queue.take(letters).pipe(
     Effect.flatMap((letter) =>
-      Effect.ignore(mail.send({ to: letter.email, ...textOf(letter, needs.baseUrl) }), {
+      Effect.ignore(mail.send({ to: letter.email, ...textOf(letter, baseUrl) }), {
         log: "Warn",
         message: "a verification mail was not sent"
       })
@@ -111,7 +108,7 @@ export const make = Effect.fnUntraced(function* (needs: {
     yield* Effect.forEach(yield* repo.verifiedButSuspended, onboarding.verified, { discard: true })
     yield* repo.deleteExpiredTokens(now - lifetimeMs)
   })
-  needs.jobs.declare({
+  jobs.declare({
     kind: "email_verification.sweep",
     everyMs: 3_600_000,
     concurrency: 1,

@@ -1,18 +1,18 @@
 import { Clock, Effect, Semaphore } from "effect"
-import type { SqlClient } from "effect/sql"
-import type { Entropy } from "../actor/Entropy.ts"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
-import { empty, type Journal } from "../store/Journal.ts"
-import type { Vault } from "../store/Vault.ts"
+import { empty, Journal } from "../store/Journal.ts"
+import { Vault } from "../store/Vault.ts"
 import * as EmailVerification from "./EmailVerification.ts"
-import type { Onboarding } from "./Onboarding.ts"
+import { Onboarding } from "./Onboarding.ts"
 import * as Password from "./Password.ts"
 import * as Slug from "./Slug.ts"
-import type { TenantRepo } from "./TenantRepo.ts"
+import * as TenantRepo from "./TenantRepo.ts"
 import type { SignedUp } from "./TenantView.ts"
 
 /** The edge has checked lengths and forms. */
@@ -36,8 +36,7 @@ const hashers = 2
 const emailUsed = ApiError.of("conflict", "this e-mail address has an account already", "email")
 
 /** `whsec_` and 32 random bytes in base64url. */
-export const newSecret = (entropy: Entropy["Service"]): string =>
-  `whsec_${Buffer.from(entropy.bytes(32)).toString("base64url")}`
+export const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString("base64url")}`
 
 /**
  * Signs a tenant up, guide/tenants.md#signup: one transaction with the tenant, its owner, balance, first key, default
@@ -46,19 +45,16 @@ export const newSecret = (entropy: Entropy["Service"]): string =>
  * The unique index of the e-mail alone decides who has it: of many requests at once one is signed up, and the others
  * get 409.
  */
-export const make = Effect.fnUntraced(function* (needs: {
-  readonly sql: SqlClient.SqlClient
-  readonly journal: Journal["Service"]
-  readonly repo: TenantRepo
-  readonly onboarding: Onboarding["Service"]
-  readonly entropy: Entropy["Service"]
-  readonly vault: Vault["Service"]
-  readonly verification: {
-    readonly issue: (memberId: Id.UserId, at: number) => Effect.Effect<string>
-    readonly post: (letter: { readonly email: string; readonly firstName: string; readonly token: string }) => void
-  }
+export const make = Effect.fnUntraced(function* (verification: {
+  readonly issue: (memberId: Id.UserId, at: number) => Effect.Effect<string>
+  readonly post: (letter: { readonly email: string; readonly firstName: string; readonly token: string }) => void
 }) {
-  const { entropy, journal, onboarding, repo, sql, vault, verification } = needs
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const onboarding = yield* Onboarding
+  const entropy = yield* Entropy
+  const vault = yield* Vault
+  const repo = yield* TenantRepo.make
   const hashing = yield* Semaphore.make(hashers)
 
   // The e-mail is looked up again at this request's turn: no password is hashed for one that lost the race.
@@ -75,7 +71,7 @@ export const make = Effect.fnUntraced(function* (needs: {
     const seed = entropy.hex(16)
     const tenant = { id: Id.deriveUuid(seed, "tenant"), at, seed }
     const userId = Id.deriveUuid(seed, "member")
-    const secret = request.webhookFailoverUrl === null ? null : newSecret(entropy)
+    const secret = request.webhookFailoverUrl === null ? null : secretOf(entropy.bytes(32))
 
     const { rendered, token } = yield* Effect.gen(function* () {
       yield* repo.insert(

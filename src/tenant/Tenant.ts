@@ -6,12 +6,9 @@ import type { TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { Egress } from "../egress/Egress.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
-import { Jobs } from "../job/Jobs.ts"
-import { Mail } from "../mail/Mail.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import { Vault } from "../store/Vault.ts"
 import * as EmailVerification from "./EmailVerification.ts"
-import { Onboarding } from "./Onboarding.ts"
 import * as Signup from "./Signup.ts"
 import * as TenantRepo from "./TenantRepo.ts"
 import * as TenantView from "./TenantView.ts"
@@ -63,15 +60,9 @@ export class Tenants extends Context.Service<
         const entropy = yield* Entropy
         const vault = yield* Vault
         const egress = yield* Egress
-        const repo = TenantRepo.make(sql)
-        const shared = { sql, journal, entropy, vault, repo, onboarding: yield* Onboarding }
-        const verification = yield* EmailVerification.make({
-          ...shared,
-          jobs: yield* Jobs,
-          mail: yield* Mail,
-          baseUrl: options.baseUrl
-        })
-        const signup = yield* Signup.make({ ...shared, verification })
+        const repo = yield* TenantRepo.make
+        const verification = yield* EmailVerification.make(options)
+        const signup = yield* Signup.make(verification)
 
         const checkUrl = (url: string | null) => {
           const fault = url === null ? null : egress.refuse(url)
@@ -92,7 +83,7 @@ export class Tenants extends Context.Service<
           yield* checkUrl(url)
           const before = yield* Effect.flatMap(repo.find(caller.tenantId), orNotFound)
           const at = yield* Clock.currentTimeMillis
-          const secret = url === null ? null : Signup.newSecret(entropy)
+          const secret = url === null ? null : Signup.secretOf(entropy.bytes(32))
           const body: typeof TenantView.FailoverChanged.Type = {
             webhook_failover_url: url,
             webhook_failover_secret_plaintext: secret

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { TenantId, UserId } from "../domain/Id.ts"
 import type { TenantRow } from "./TenantView.ts"
 
@@ -28,7 +28,7 @@ interface OwnerRow {
 }
 
 /** Rows of `tenant`, `member` and `email_token`. Failed statements die. */
-export const make = (sql: SqlClient.SqlClient) => {
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`id::text AS id, name, slug, status, suspension_reason AS "suspensionReason",
     webhook_failover_url AS "failoverUrl", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt",
     (extract(epoch FROM updated_at) * 1000)::float8 AS "updatedAt"`
@@ -156,6 +156,6 @@ export const make = (sql: SqlClient.SqlClient) => {
     deleteExpiredTokens: (before: number) =>
       Effect.orDie(sql`DELETE FROM email_token WHERE expires_at < to_timestamp(${before} / 1000.0)`)
   }
-}
+})
 
-export type TenantRepo = ReturnType<typeof make>
+export type TenantRepo = Effect.Success<typeof make>

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import * as Monotonic from "../domain/Monotonic.ts"
 
 /** Less is drift, or the way of the answer. */
@@ -12,7 +12,7 @@ const promptMs = 1_000
  * Due times are the database's clock, and somebody may set it. Gives how many milliseconds it was set back since this was
  * last asked, by the clock that nobody sets; 0: it was not. A clock that is set forward makes no one wait.
  */
-export const make = (sql: SqlClient.SqlClient) => {
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   /** What the database's clock is ahead of the monotonic one. */
   let aheadMs: number | null = null
 
@@ -28,4 +28,4 @@ export const make = (sql: SqlClient.SqlClient) => {
     const backMs = before === null ? 0 : before - aheadMs
     return backMs > steppedMs ? backMs : 0
   })
-}
+})

@@ -115,7 +115,7 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
           }
       }
 
-      const setBack = ClockSteps.make(sql)
+      const setBack = yield* ClockSteps.make
       const look = Effect.gen(function* () {
         const backMs = yield* setBack
         if (backMs > 0) {

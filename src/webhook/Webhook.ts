@@ -77,7 +77,7 @@ export class Webhooks extends Context.Service<
         const entropy = yield* Entropy
         const vault = yield* Vault
         const egress = yield* Egress
-        const repo = WebhookRepo.make(sql)
+        const repo = yield* WebhookRepo.make
 
         const checked = Effect.fnUntraced(function* <R extends SubscriptionRequest.SubscriptionPatch>(
           tenantId: Id.TenantId,

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { SubscriptionId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import { delivery, type DeliveryStatus, subscription, type SubscriptionRow } from "./WebhookView.ts"
@@ -13,7 +13,7 @@ export interface DeliveryFilters {
 }
 
 /** Rows of `webhook_subscription`, and `webhook_delivery` as the log that tenants read; every read is by tenant. */
-export const make = (sql: SqlClient.SqlClient) => {
+export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`id, target_url AS "targetUrl", event_types AS "eventTypes", description,
     connection_id AS "connectionId", is_active AS "isActive", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
 
@@ -89,4 +89,4 @@ export const make = (sql: SqlClient.SqlClient) => {
       })
     }
   }
-}
+})

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Accounts } from "../../src/account/Account.ts"
-import { Entropy } from "../../src/actor/Entropy.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import type { CallRegistry } from "../../src/call/CallRegistry.ts"
 import * as Inbound from "../../src/call/Inbound.ts"
@@ -27,16 +26,11 @@ describe("an inbound call", () => {
         Layer.mock(Numbers)({
           byDialled: () =>
             Effect.succeed({ tenantId: Ids.tenant("t"), numberId: Ids.number("n"), routeId: null, status: "active" })
-        }),
-        Entropy.layerFixed("inbound")
+        })
       )
       yield* Effect.gen(function* () {
-        const admit = Inbound.make({
-          registry: { entropy: yield* Entropy, known: () => Effect.succeed(null) } as unknown as CallRegistry,
-          accounts: yield* Accounts,
-          billing: yield* Billing,
-          connections: yield* Connections,
-          numbers: yield* Numbers,
+        const admit = yield* Inbound.make({
+          registry: { known: () => Effect.succeed(null) } as unknown as CallRegistry,
           maxCallSecs: 60,
           accepting: () => true
         })

@@ -19,10 +19,9 @@ const at = Date.UTC(2026, 0, 31)
 interface List {
   readonly name: string
   readonly read: (
-    sql: Sql,
     tenant: Id.TenantId,
     window?: Listing.Window
-  ) => Effect.Effect<Listing.Page<{ readonly id: string }>, SqlError>
+  ) => Effect.Effect<Listing.Page<{ readonly id: string }>, SqlError, Sql>
   readonly add: (sql: Sql, tenant: Id.TenantId, n: number) => Effect.Effect<unknown, SqlError>
 }
 
@@ -30,21 +29,21 @@ interface List {
 const lists: ReadonlyArray<List> = [
   {
     name: "API keys",
-    read: (sql, tenant, window = all) => ApiKeyRepo.make(sql).list(tenant, window),
+    read: (tenant, window = all) => Effect.flatMap(ApiKeyRepo.make, (repo) => repo.list(tenant, window)),
     add: (sql, tenant, n) => sql`
       INSERT INTO api_key (id, tenant_id, name, prefix, salt, hash, scopes, created_at)
       VALUES (${Id.deriveUuid(`key ${n}`, "api_key")}, ${tenant}, 'k', 'p', 's', 'h', '{}', to_timestamp(${at / 1000}))`
   },
   {
     name: "connections",
-    read: (sql, tenant, window = all) => RouteRepo.make(sql).list(tenant, window),
+    read: (tenant, window = all) => Effect.flatMap(RouteRepo.make, (repo) => repo.list(tenant, window)),
     add: (sql, tenant, n) => sql`
       INSERT INTO route (id, tenant_id, name, is_default, status, adapter, created_at)
       VALUES (${Id.derive(`${n}`, "route")}, ${tenant}, 'r', false, 'active', 'sip', to_timestamp(${at / 1000}))`
   },
   {
     name: "calls",
-    read: (sql, tenant, window = all) => CallRepo.make(sql).list(tenant, {}, window),
+    read: (tenant, window = all) => Effect.flatMap(CallRepo.make, (repo) => repo.list(tenant, {}, window)),
     add: (sql, tenant, n) => sql`
       INSERT INTO call (id, tenant_id, direction, status, from_number, to_number, route_id, initiated_at, duration_seconds,
         rating_status)
@@ -53,7 +52,7 @@ const lists: ReadonlyArray<List> = [
   },
   {
     name: "number orders",
-    read: (sql, tenant, window = all) => NumberRepo.make(sql).listOrders(tenant, {}, window),
+    read: (tenant, window = all) => Effect.flatMap(NumberRepo.make, (repo) => repo.listOrders(tenant, {}, window)),
     add: (sql, tenant, n) => sql`
       INSERT INTO number_order (id, tenant_id, status, country_code, number_type, phone_numbers, upfront_cost_cents,
         monthly_cost_cents, created_at)
@@ -61,7 +60,7 @@ const lists: ReadonlyArray<List> = [
   },
   {
     name: "numbers",
-    read: (sql, tenant, window = all) => NumberRepo.make(sql).list(tenant, {}, window),
+    read: (tenant, window = all) => Effect.flatMap(NumberRepo.make, (repo) => repo.list(tenant, {}, window)),
     add: (sql, tenant, n) => sql`
       INSERT INTO phone_number (id, tenant_id, phone_number, country_code, number_type, status, features,
         upfront_cost_cents, monthly_cost_cents, created_at, updated_at)
@@ -70,14 +69,14 @@ const lists: ReadonlyArray<List> = [
   },
   {
     name: "subscriptions",
-    read: (sql, tenant, window = all) => WebhookRepo.make(sql).list(tenant, window),
+    read: (tenant, window = all) => Effect.flatMap(WebhookRepo.make, (repo) => repo.list(tenant, window)),
     add: (sql, tenant, n) => sql`
       INSERT INTO webhook_subscription (id, tenant_id, target_url, event_types, signing_secret, is_active, created_at)
       VALUES (${Id.derive(`${n}`, "sub")}, ${tenant}, 'https://a', '{*}', 's', true, to_timestamp(${at / 1000}))`
   },
   {
     name: "deliveries",
-    read: (sql, tenant, window = all) => WebhookRepo.make(sql).deliveries(tenant, {}, window),
+    read: (tenant, window = all) => Effect.flatMap(WebhookRepo.make, (repo) => repo.deliveries(tenant, {}, window)),
     add: (sql, tenant, n) => sql`
       INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, destination, lane, sequence, status, created_at)
       VALUES (${Id.deriveUuid(`delivery ${n}`, "event")}, ${tenant}, 0, ${Id.deriveUuid(`event ${n}`, "event")}, 'call.ended', 'd',
@@ -103,7 +102,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a page of a list", (it
         let written = tenants * 1_000
         yield* add(sql, tenant, ++written)
         // Each statement of the list finds one row more than the one before it.
-        const writing = Effect.provideService(read(sql, tenant), CurrentTransformer, (statement) =>
+        const writing = Effect.provideService(read(tenant), CurrentTransformer, (statement) =>
           Effect.as(
             Effect.orDie(
               Effect.provideService(
@@ -128,15 +127,15 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a page of a list", (it
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const tenant = yield* newTenant
-          expect(yield* read(sql, tenant)).toStrictEqual({ count: 0, results: [] })
+          expect(yield* read(tenant)).toStrictEqual({ count: 0, results: [] })
           for (let n = 1; n <= 5; n++) yield* add(sql, tenant, tenants * 1_000 + n)
-          const pages = yield* Effect.forEach([0, 2, 4], (offset) => read(sql, tenant, { limit: 2, offset }))
-          const whole = yield* read(sql, tenant)
+          const pages = yield* Effect.forEach([0, 2, 4], (offset) => read(tenant, { limit: 2, offset }))
+          const whole = yield* read(tenant)
           expect(pages.flatMap(({ results }) => results.map(({ id }) => id))).toStrictEqual(
             whole.results.map(({ id }) => id)
           )
           expect([...pages, whole].map(({ count }) => count)).toStrictEqual([5, 5, 5, 5])
-          expect(yield* read(sql, tenant, { limit: 2, offset: 6 })).toStrictEqual({ count: 5, results: [] })
+          expect(yield* read(tenant, { limit: 2, offset: 6 })).toStrictEqual({ count: 5, results: [] })
         })
     )
   })
@@ -151,7 +150,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a page of a list", (it
           VALUES (${Id.derive(`after ${n}`, "call")}, ${tenant}, 'outbound', 'ended', '+1', '+2', 'r',
             to_timestamp(${at / 1000}) + ${micros}::int * interval '1 microsecond', 0, 'rated')`
       }
-      const { count } = yield* CallRepo.make(sql).list(tenant, { initiatedAfterMs: at }, all)
+      const { count } = yield* Effect.flatMap(CallRepo.make, (repo) => repo.list(tenant, { initiatedAfterMs: at }, all))
       expect(count).toBe(1)
     })
   )
