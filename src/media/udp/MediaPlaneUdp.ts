@@ -66,7 +66,10 @@ export const layerOf = (config: Config, program: URL) =>
       let deaths: Array<number> = []
 
       const receive = (message: FromThread): void => {
-        if (message.type === "ready") return void Deferred.doneUnsafe(ready, Effect.void)
+        if (message.type === "ready") {
+          log(Effect.logDebug("media thread started, priority", message.priority))
+          return void Deferred.doneUnsafe(ready, Effect.void)
+        }
         if (message.type === "defect") return void log(Effect.logError("media leg died", message.error))
         onEvent(message)
       }

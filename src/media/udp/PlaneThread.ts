@@ -12,5 +12,11 @@ export interface ThreadConfig {
 /** To the thread. `shutdown`: end every leg, then the thread. */
 export type ToThread = Command | { readonly type: "shutdown" }
 
-/** From the thread. `ready` comes first; `defect` is a fault of ours that ended one leg. */
-export type FromThread = Event | { readonly type: "ready" } | { readonly type: "defect"; readonly error: string }
+/**
+ * From the thread. `ready` comes first, and tells in words what priority the thread has; `defect` is a fault of ours that
+ * ended one leg.
+ */
+export type FromThread =
+  | Event
+  | { readonly type: "ready"; readonly priority: string }
+  | { readonly type: "defect"; readonly error: string }

@@ -1,7 +1,9 @@
 import { randomFillSync } from "node:crypto"
+import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import * as Switch from "../Switch.ts"
 import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
+import * as ThreadPriority from "./ThreadPriority.ts"
 import * as UdpPorts from "./UdpPorts.ts"
 
 /** The thread of the media plane: the switch, its sockets and its clock. */
@@ -64,4 +66,4 @@ port.on("message", (message: ToThread) => {
   plane.handle(message, clock())
   arm()
 })
-emit({ type: "ready" })
+emit({ type: "ready", priority: ThreadPriority.raise({ platform: process.platform, setPriority }) })

@@ -1,8 +1,10 @@
+import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import * as Frame from "../../../src/media/Frame.ts"
 import type { LegId } from "../../../src/media/Protocol.ts"
 import * as RtpLeg from "../../../src/media/RtpLeg.ts"
 import type { FromThread, ThreadConfig, ToThread } from "../../../src/media/udp/PlaneThread.ts"
+import * as ThreadPriority from "../../../src/media/udp/ThreadPriority.ts"
 import * as UdpPorts from "../../../src/media/udp/UdpPorts.ts"
 
 /**
@@ -74,4 +76,4 @@ port.on("message", (message: ToThread) => {
       return
   }
 })
-emit({ type: "ready" })
+emit({ type: "ready", priority: ThreadPriority.raise({ platform: process.platform, setPriority }) })

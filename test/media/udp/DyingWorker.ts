@@ -11,4 +11,4 @@ port.on("message", (message: ToThread) => {
   if (message.type === "media" && message.media.type === "send_dtmf") process.exit(1)
   if (message.type === "shutdown") port.close()
 })
-say({ type: "ready" })
+say({ type: "ready", priority: "as the process" })
