@@ -8,38 +8,42 @@ import type { Surroundings } from "./Surroundings.ts"
 /**
  * The shell of one entity: a mailbox, a pure machine, a commit, and supervision (src/README.md#supervision).
  *
- * One message at a time: decide, commit, interpret the commands, answer. A defect answers the message that caused it
- * with a fault and drops it; the state is then read again and told `Recovered`. More than five defects in ten seconds
- * end the entity through `lastWill`. Asks are refused at 64 waiting (503), unless the entity has other room for them;
- * tells have their own room of 1,024, and overflow there ends the entity as a fault.
+ * The actor takes one message at a time: it decides, commits, interprets the commands and answers. After a defect it
+ * answers the message that caused it with a fault, drops that message, reads the state again and tells it `Recovered`.
+ * After more than five defects in ten seconds it ends the entity through `lastWill`. Beyond 64 waiting asks, or
+ * `askRoom`, an ask gets 503. Tells have room for 1,024; one more ends the entity as a fault.
  */
 export interface Behavior<Id extends string, State, Input extends {}, Effects, Asked, Answer> {
   readonly machine: Machine<State, Input, Effects>
   /**
-   * Writes everything of a step in one transaction; gives the answer for whoever asked. Fails only when nothing was
-   * written: the state stays, and whoever asked is refused. Waits for no other actor.
+   * Writes everything of a step in one transaction, and gives the answer for the caller. It fails only when nothing was
+   * written: then the state stays, and the caller gets the error. It waits for no other actor.
    *
-   * `wanted` turns false when whoever asked was refused meanwhile (`AskTimeout`): what waits then is not written any more.
+   * `wanted` turns false when the caller has received a 503 meanwhile (`AskTimeout`); a commit that still waits then is
+   * not written.
    */
   readonly commit: (
     step: Step<State, Input, Effects>,
     asked: Asked | null,
     wanted: () => boolean
   ) => Effect.Effect<Answer, ApiError>
-  /** After the commit: hands commands over. Never waits for the network. */
+  /** Hands the commands over, after the commit. It never waits for the network. */
   readonly interpret: (step: Step<State, Input, Effects>) => Effect.Effect<void>
   /** The answer when nothing changed. */
   readonly answer: (state: State, asked: Asked) => Answer
-  /** The state as the rows have it, after a defect or when it is to be read again; null: it was never committed. */
+  /** Reads the state from its rows, after a defect or to reread it; null: it was never committed. */
   readonly reload: (id: Id) => Effect.Effect<State | null>
-  /** After a defect: the input that tells of the recovery; null: reading the state again was all of it. */
+  /** Gives the input that tells the state of a recovery, after a defect; null: reading the state again was enough. */
   readonly recovered: ((state: State) => Effect.Effect<Input>) | null
   /**
-   * Completes when nothing that happened before this deadline can still come; what waits is handled meanwhile, and the
-   * deadline after it. Bounded by whoever answers. Null: a deadline is handled when its time has come.
+   * Completes when no event from before this deadline can still come. Other messages are handled meanwhile, and the
+   * deadline after them. Whoever answers bounds the wait. Null: a deadline is handled when its time has come.
    */
   readonly ready: ((state: State, due: Input) => Effect.Effect<void>) | null
-  /** The input that ends the entity cleanly when it cannot be kept alive; null: the actor just stops, its rows are whole. */
+  /**
+   * The input that ends the entity cleanly when it cannot be kept alive; null: the actor just stops, for its rows are
+   * whole.
+   */
   readonly lastWill: ((reason: string) => Input) | null
 }
 
@@ -71,17 +75,17 @@ export interface Actor<Id extends string, State, Input, Asked, Answer> {
   /** Reads the state again, in its turn among the messages; completes when that is done. */
   readonly reread: () => Effect.Effect<void>
   /**
-   * Stops the actor if it is idle: nothing waits, nothing is under way, and nothing came since this was last asked. True:
-   * it takes no message any more, and its id may be loaded again.
+   * Stops the actor if it is idle: nothing waits, nothing is under way, and no message came since the last call. True:
+   * it takes no more messages, and its id may be loaded again.
    */
   readonly retire: () => boolean
-  /** Runs until the entity is settled, retires or gives up; who waits then is answered. */
+  /** Runs until the entity is settled, retires or gives up. Whoever waits then gets an answer. */
   readonly run: Effect.Effect<void>
 }
 
 /**
- * What became of a tell. `done`: it and what it brought is durable, or it changed nothing; `ended`: the entity needs no
- * more messages; `fault`: nothing was written, and it may be told again.
+ * What became of a tell. `done`: the tell and what follows from it are durable, or it changed nothing; `ended`: the
+ * entity needs no more messages; `fault`: nothing was written, and the tell may be repeated.
  */
 export type Handled = "done" | "ended" | "fault"
 
@@ -95,10 +99,10 @@ const unchangedInputs = Metric.withAttributes(handled, { outcome: "unchanged" })
 const rejectedInputs = Metric.withAttributes(handled, { outcome: "rejected" })
 const faults = Metric.counter("actor_faults_total", { description: "Messages that died of a defect" })
 
-/** An ask that cannot be taken: nothing happened, the caller may try again. */
+/** The answer to an ask that finds no room: nothing happened, and the caller may try again. */
 const busy = ApiError.of("service_unavailable", "the service is busy; try again")
 const fault = ApiError.of("internal_error", "an internal error occurred")
-/** The entity lives, but not in this actor any more: who asked may load it again. */
+/** The entity lives, but no longer in this actor: the caller may load it again. */
 export const gone = ApiError.of("service_unavailable", "the service is busy; try again")
 
 export const make = Effect.fnUntraced(function* <
@@ -136,7 +140,7 @@ export const make = Effect.fnUntraced(function* <
   /** A message came since `retire` was last asked. */
   let touched = true
   let faultsAt: ReadonlyArray<number> = []
-  /** A deadline that has come waits for what may have happened before it. */
+  /** The deadline that has come, while it waits for events that may have happened before it. */
   let holding: Fiber.Fiber<void> | null = null
 
   const ask = (input: Input, asked: Asked): Effect.Effect<Answer, ApiError> =>
@@ -169,7 +173,7 @@ export const make = Effect.fnUntraced(function* <
 
   const watch = (): void => {
     const next = state === null || over() || holding !== null ? null : machine.nextDeadline(state)
-    // Under the mailbox, not the id: an actor that goes late must not take the deadline of the one that came after it.
+    // The key is the mailbox and not the id: an actor that stops late must not take the deadline of its successor.
     deadlines.set(
       mailbox,
       next === null ? null : EntityTime.toMonotonic(time, clock, next.at),
@@ -278,10 +282,10 @@ export const make = Effect.fnUntraced(function* <
     Mailbox.took(mailbox, mail)
     current = mail
     if (!Latch.isOpen(place.gate)) yield* place.gate.await
-    // Who asked was told meanwhile that it cannot be done now (`AskTimeout`): it must not be done later behind their back.
+    // The caller already received a 503; drop the message instead of applying it later.
     if (mail !== null && (mail.done === null || !Deferred.isDoneUnsafe(mail.done))) yield* handle(mail)
     current = null
-    // The first input did not make the entity: there is nothing to keep alive.
+    // The first input did not create the entity: there is nothing to keep alive.
     if (state === null) closed ??= options.ended
     if (overflowed) {
       overflowed = false
@@ -306,7 +310,7 @@ export const make = Effect.fnUntraced(function* <
   const close = Effect.gen(function* () {
     closed ??= settled() ? options.ended : gone
     deadlines.set(mailbox, null, nothing)
-    // Interrupted in the middle (the service stops): whether it was committed is for a repetition to find out.
+    // The service stops in the middle of this message: a repetition finds out whether it was committed.
     if (current?.done != null) Deferred.doneUnsafe(current.done, Exit.fail(busy))
     for (const { ask, done } of yield* Mailbox.clear(mailbox))
       if (done !== null) Deferred.doneUnsafe(done, ask !== null || settled() ? Exit.succeed(null) : Exit.fail(busy))

@@ -3,12 +3,11 @@ import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
 
 /**
- * Ends waits that an outage would make endless: while `outage` is true, who has waited 2 s for an answer gets 503.
+ * Ends waits that an outage would make endless: while `outage` is true, a caller that has waited 2 s gets 503.
  *
- * What waited in the mailbox or for its turn to be written is dropped there. Only what the database already had (one
- * statement) may still be done when the outage ends; a repetition with the same Idempotency-Key waits for that and
- * finds it.
- * One fiber looks at all waits, so that a wait costs a set entry and no timer.
+ * A message that then still waits in the mailbox, or for its turn to be written, is dropped. Only a statement that the
+ * database already has may take effect when the outage ends; a repetition with the same Idempotency-Key waits for that
+ * and finds it. One fiber looks at all waits, so that a wait costs a map entry and no timer.
  */
 export interface AskTimeout {
   readonly wait: <A>(done: Deferred.Deferred<A, ApiError>) => Effect.Effect<A, ApiError>
@@ -16,7 +15,9 @@ export interface AskTimeout {
 
 const timeoutMs = 2_000
 
-/** What waits behind this answer is dropped; only a statement that the database already has may still be done. */
+/**
+ * Whoever gets this answer has its message dropped; only a statement that the database already has may take effect.
+ */
 export const unavailable = ApiError.of("service_unavailable", "the service cannot store anything right now; try again")
 
 export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>) {
@@ -32,7 +33,7 @@ export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>)
   return {
     wait: <A>(done: Deferred.Deferred<A, ApiError>) =>
       Effect.flatMap(Monotonic.now, (now) => {
-        // A failure fits a deferred of any success.
+        // A failure fits a deferred of any success type.
         const entry = done as unknown as Deferred.Deferred<never, ApiError>
         waits.set(entry, now)
         return Effect.ensuring(

@@ -2,33 +2,34 @@ import type { Clock } from "effect"
 import * as Monotonic from "../domain/Monotonic.ts"
 
 /**
- * The time in which an entity lives, in epoch milliseconds: what the wall showed when it began, plus what has passed
- * since by the clock that nobody sets.
+ * The time in which an entity lives, in epoch milliseconds: what the wall clock showed when the entity began, plus what
+ * has passed since then on the monotonic clock.
  *
- * So its moments are named by the wall, and what lies between two of them has really passed, though the wall be set by
- * hours meanwhile. Across a restart it goes on with the time of its partition, which the journal keeps.
+ * So its moments are named by the wall clock, and the time between two of them has really passed, even when somebody
+ * sets the wall clock by hours meanwhile. Across a restart it goes on with the time of its partition, which the journal
+ * keeps.
  */
 export interface EntityTime {
-  /** What it is ahead of its partition's time, for good. */
+  /** How far it is ahead of its partition's time; this never changes. */
   readonly offsetMs: number
-  /** What it is ahead of the monotonic clock of this process; null: it is the wall's, wherever that is set. */
+  /** How far it is ahead of this process's monotonic clock; null: it is the wall clock. */
   readonly aheadMs: number | null
 }
 
-/** Of an entity that lived before. `originMs`: what its partition's time is ahead of the monotonic clock. */
+/** For an entity that lived before. `originMs`: how far its partition's time is ahead of the monotonic clock. */
 export const resume = (originMs: number, offsetMs: number): EntityTime => ({ offsetMs, aheadMs: originMs + offsetMs })
 
-/** Of an entity that begins now. */
+/** For an entity that begins now. */
 export const begin = (clock: Clock.Clock, originMs: number): EntityTime =>
   resume(originMs, Math.round(wallIsAhead(clock) - originMs))
 
-/** Of entities that measure nothing. */
+/** For entities that measure no durations. */
 export const wall: EntityTime = { offsetMs: 0, aheadMs: null }
 
 export const now = (time: EntityTime, clock: Clock.Clock): number =>
   time.aheadMs === null ? clock.currentTimeMillisUnsafe() : Math.round(Monotonic.read(clock) + time.aheadMs)
 
-/** A moment that was read off the monotonic clock, in the entity's time. */
+/** The moment `at` of the monotonic clock, in the entity's time. */
 export const ofMonotonic = (time: EntityTime, clock: Clock.Clock, at: number): number =>
   Math.round(at + (time.aheadMs ?? wallIsAhead(clock)))
 

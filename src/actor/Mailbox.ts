@@ -25,7 +25,7 @@ export const tellRoom = 1_024
 
 type Any = { readonly ask: unknown }
 
-/** A record and functions over it: there is one for each call. */
+/** A record with functions over it, because there is one for each call. */
 export const make = <M extends Any>(askRoom: number): Effect.Effect<Mailbox<M>> =>
   Effect.map(Queue.unbounded<M | null>(), (queue) => ({ queue, askRoom, asks: 0, tells: 0 }))
 
@@ -38,10 +38,10 @@ export const put = <M extends Any>(mailbox: Mailbox<M>, mail: M): boolean => {
   return true
 }
 
-/** Makes who takes look up, without a message. */
+/** Wakes whoever takes, without a message. */
 export const knock = <M extends Any>(mailbox: Mailbox<M>): void => void Queue.offerUnsafe(mailbox.queue, null)
 
-/** Null: somebody knocked. Whoever takes says `took` before anything else can run. */
+/** Null: somebody knocked. Whoever takes calls `took` before anything else can run. */
 export const take = <M extends Any>(mailbox: Mailbox<M>): Effect.Effect<M | null> => Queue.take(mailbox.queue)
 
 export const took = <M extends Any>(mailbox: Mailbox<M>, mail: M | null): void => {

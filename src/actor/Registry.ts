@@ -8,9 +8,9 @@ import * as Surroundings from "./Surroundings.ts"
 /**
  * The entities of one kind that are in memory, by id: one actor each, in the partitions that this process holds.
  *
- * An actor comes by `spawn` (a new entity, or one that recovery rebuilds) or by being loaded when it is asked; it goes
- * when it is settled, when it was idle for a while, or with its partition. Beyond `maxLive` new entities are refused
- * with 503; those of a recovery are not.
+ * An actor comes by `spawn` (a new entity), by recovery, or by being loaded when somebody asks for it. It goes when it
+ * is settled, when it was idle for a while, or with its partition. Beyond `maxLive` new entities get 503; those of a
+ * recovery do not.
  */
 interface Kind<Id extends string, State, Input extends {}, Effects, Asked, Answer> {
   readonly behavior: Actor.Behavior<Id, State, Input, Effects, Asked, Answer>
@@ -18,7 +18,9 @@ interface Kind<Id extends string, State, Input extends {}, Effects, Asked, Answe
   readonly since: (state: State) => number
   /** The `offsetMs` that an entity began with (`EntityTime`); null: this kind measures nothing and lives by the wall. */
   readonly offsetMs: ((state: State) => number) | null
-  /** Reads an entity that is not in memory; null: there is none. Absent: this kind is never loaded by being asked. */
+  /**
+   * Reads an entity that is not in memory, or gives null when there is none. Null here: asking never loads this kind.
+   */
   readonly load: ((id: Id) => Effect.Effect<Loaded<State> | null, ApiError>) | null
   /** What an ask gets when the entity has ended. */
   readonly ended: ApiError
@@ -38,7 +40,7 @@ interface Loaded<State> {
 
 /** A partition that this process holds. */
 interface Held extends Actor.Place {
-  /** What its time is ahead of the monotonic clock, milliseconds. */
+  /** How far its time is ahead of the monotonic clock, in milliseconds. */
   readonly originMs: number
   readonly scope: Scope.Closeable
   readonly fibers: FiberSet.FiberSet
@@ -53,7 +55,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
   outage: Effect.Effect<boolean>
 ) {
   type Entity = Actor.Actor<Id, State, Input, Asked, Answer>
-  /** A load under way: who waits for it, and what came meanwhile. */
+  /** A load under way: who waits for it, and what was posted meanwhile. */
   interface Loading {
     readonly done: Deferred.Deferred<Entity, ApiError>
     posts: Array<Input>
@@ -90,7 +92,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
       forget(actor)
       return actor.state() === null ? unborn : Effect.void
     })
-    // Before it runs: a deadline that is due already must not overtake it.
+    // The actor hears this before it runs: a deadline that is already due must not overtake it.
     const told = first === null ? null : yield* Effect.forkDetach(actor.tell(first), { startImmediately: true })
     yield* FiberSet.run(place.fibers, Effect.ensuring(actor.run, left))
     return { actor, told }
@@ -107,7 +109,10 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
     if (live.get(actor.id) === actor) live.delete(actor.id)
   }
 
-  /** A new entity. `unborn` runs when its actor ends without ever having had a state: its first input was not committed. */
+  /**
+   * A new entity. `unborn` runs when its actor ends without ever having had a state, as its first input was not
+   * committed.
+   */
   const spawn = (partition: number, id: Id, unborn: Effect.Effect<void>): Effect.Effect<Entity, ApiError> =>
     Effect.suspend(() => (live.size >= kind.maxLive ? Effect.fail(full) : begin(partition, id, null, unborn))).pipe(
       Effect.map(({ actor }) => actor),
@@ -128,7 +133,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
     return actor
   })
 
-  /** The actor of an entity, loaded if need be: once, however many ask for it meanwhile. */
+  /** The actor of an entity. If need be it is loaded: once, however many ask for it meanwhile. */
   const get = (id: Id): Effect.Effect<Entity, ApiError> =>
     Effect.suspend(() => {
       const known = live.get(id)
@@ -144,7 +149,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
           Deferred.doneUnsafe(waiting.done, exit)
         })
       )
-      // Others wait for it too: it does not end with the request that began it.
+      // Others wait for this load too, so it does not end with the request that began it.
       return Effect.andThen(Effect.forkIn(Effect.exit(reading), scope), Deferred.await(waiting.done))
     })
 
@@ -159,8 +164,8 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
     )
 
   /**
-   * Tells an entity what its rows say already, if it is in memory; waits for nothing. What comes while it is loaded may
-   * be in what was read or not: it is told afterwards, and the entity knows what it has heard.
+   * Tells an entity in memory what its rows already say, and waits for nothing. A load under way may have read it or
+   * not: so the entity is told after the load, and ignores what it has heard before.
    */
   const post = (id: Id, input: Input): void => {
     const waiting = loading.get(id)
@@ -197,7 +202,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
       { concurrency: 256, discard: true }
     )
 
-  /** This process holds the partition from here on. `originMs`: what its time is ahead of the monotonic clock. */
+  /** This process holds the partition from now on. `originMs`: how far its time is ahead of the monotonic clock. */
   const hold = (partition: number, originMs: number): Effect.Effect<void> =>
     Effect.suspend(() => (held.has(partition) ? Effect.void : claim(partition, originMs)))
 
@@ -207,14 +212,14 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
     held.set(partition, { partition, originMs, gate: Latch.makeUnsafe(true), scope: own, fibers })
   })
 
-  /** The partition is lost: its actors stop where they are, without a last will; who waits gets 503. */
+  /** The partition is lost: its actors stop where they are, without a last will; callers that wait get 503. */
   const drop = (partition: number): Effect.Effect<void> =>
     Effect.suspend(() => {
       const place = held.get(partition)
       if (place === undefined) return Effect.void
       held.delete(partition)
       for (const actor of live.values()) if (actor.place === place) forget(actor)
-      // What was read under this claim may be old by the time of the next one.
+      // A state that was read under this claim may be out of date under the next one.
       for (const waiting of loading.values()) waiting.again = true
       return Scope.close(place.scope, Exit.void)
     })
@@ -249,7 +254,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
     drop,
     /** The claim of a partition is in doubt: nothing is decided there, asks get 503, tells wait. */
     park: (partition: number): void => setGate(partition, Latch.closeUnsafe),
-    /** The claim stood all the while: what waits goes on. */
+    /** The claim stood all the while: what waited goes on. */
     resume: (partition: number): void => setGate(partition, Latch.openUnsafe)
   } as const
 })

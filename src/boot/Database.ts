@@ -13,10 +13,10 @@ class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ read
 
 const shared = {
   connectTimeout: "5 seconds",
-  // Finds out a peer that vanished without a word: nothing would ever answer whoever waits for it.
+  // Detects a peer that vanished without a word: it would never answer those who wait for it.
   keepAlive: "15 seconds",
   applicationName: "trunkline",
-  /** What every session asks of the server: it must not block others for ever, whatever becomes of this process. */
+  /** Settings of every session: it must not block others for ever, whatever becomes of this process. */
   startupParameters: {
     statement_timeout: "60000",
     idle_in_transaction_session_timeout: "15000",

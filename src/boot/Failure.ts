@@ -1,7 +1,7 @@
 import { Cause } from "effect"
 
 /**
- * Why the service did not start, as one line that names what to change; every typed failure of a start-up step says so
+ * Why the service did not start, as one line that names what to change: each typed failure of a start-up step says so
  * in its message. Anything else is a fault of ours and is shown whole.
  */
 export const oneLine = (cause: Cause.Cause<unknown>): string => {

@@ -4,7 +4,7 @@ import type { Config } from "./Config.ts"
 /** Keys and signing secrets never reach a log, whoever put them into a message. */
 const scrub = (line: string): string => line.replace(/\b(svc_live_|whsec_)[A-Za-z0-9_-]{8,}/g, "$1…")
 
-/** Writes lines to the standard error output, a quarter of a second of them at once: a write serves many lines. */
+/** Writes lines to the standard error output, those of a quarter of a second at once: one write serves many lines. */
 export const layer = (config: Pick<Config, "logLevel" | "logFormat">) =>
   Layer.mergeAll(
     Logger.layer([

@@ -16,7 +16,7 @@ export const layer = Layer.sync(Entropy, () => {
       used = 0
     }
     const drawn = Buffer.from(pool.subarray(used, used + length))
-    // What was handed out must not be found in memory again.
+    // Bytes that were handed out must not be found in memory again.
     pool.fill(0, used, used + length)
     used += length
     return drawn

@@ -21,7 +21,7 @@ export const layer = Layer.effect(
         const { audit, ...apiKey } = yield* apiKeys.createWithin(tenant)
         return { account: accounts.opening(tenant.id, tenant.at, tenant.seed), money, audit: [audit], apiKey }
       }),
-      // Refused only where nothing is left to do: the tenant is closed, or suspended for another reason.
+      // It fails only where nothing is left to do: the tenant is closed, or suspended for another reason.
       verified: (tenantId) => Effect.ignore(accounts.reactivate(tenantId, "email_unverified", by)),
       unverified: (tenantId) => Effect.ignore(accounts.suspend(tenantId, "email_unverified", by))
     })

@@ -1,6 +1,6 @@
 import { Deferred, Effect } from "effect"
 
-/** What asks this process to stop, and what it ends itself when it may not take its time. */
+/** Requests to stop this process, and what it ends itself when it may not take its time. */
 export interface StopRequests {
   /** Completes at the second request: nothing waits for live calls any more. */
   readonly hurried: Effect.Effect<void>
@@ -30,7 +30,7 @@ export const listen = (): StopRequests => {
   const leave = () => {
     if (leaving) return
     leaving = true
-    // The last that came is the first to go.
+    // What was registered last is ended first.
     const all = ends.reduceRight((before, end) => before.then(end, end), Promise.resolve())
     void all.finally(() => process.exit(130))
   }

@@ -14,7 +14,10 @@ class VaultKeyUnusable extends Data.TaggedError("VaultKeyUnusable")<{
   }
 }
 
-/** The key that seals secrets at rest: from the environment, else a file of the data directory, made once. */
+/**
+ * The key that seals secrets at rest. It comes from the environment, or from a file of the data directory that is made
+ * once.
+ */
 export const load = Effect.fnUntraced(function* (secretKey: Redacted.Redacted | null, dataDir: string) {
   const given = secretKey === null ? null : keyBytes(Redacted.value(secretKey))
   if (given !== null) return Redacted.make(given)
@@ -27,7 +30,7 @@ export const load = Effect.fnUntraced(function* (secretKey: Redacted.Redacted | 
       } catch (error) {
         if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error
         const fresh = entropy.hex(32)
-        // The file is whole or not there: a crash must not leave an empty key that every later start refuses.
+        // The file is complete or absent: a crash must not leave an empty key that every later start refuses.
         const draft = `${file}.${entropy.hex(4)}`
         writeFileSync(draft, `${fresh}\n`, { mode: 0o600, flag: "wx", flush: true })
         linkSync(draft, file)

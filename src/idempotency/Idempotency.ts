@@ -13,15 +13,16 @@ export const inFlightLimit = 10_000
 const timeoutMs = 2_000
 
 /**
- * First responses, guide/idempotency.md: what runs is in memory, what ran is a row of the commit that it made.
+ * First responses, guide/idempotency.md. A request that runs is in memory; a response is a row of the commit that its
+ * request made.
  *
- * No row and nothing in flight means that nothing happened: the request runs.
+ * No row and nothing in memory means that nothing happened: the request runs.
  */
 export class Idempotency extends Context.Service<
   Idempotency,
   {
     /**
-     * Takes the place, or gives the stored first response. Whoever got `null` holds the place until `release`.
+     * Takes the place, or gives the stored first response. A caller that gets null holds the place until `release`.
      *
      * Fails with `conflict` while the first request still runs, with `idempotency_conflict` when the body is another
      * one, with `service_unavailable` at `inFlightLimit` and when the database is away.
@@ -32,7 +33,7 @@ export class Idempotency extends Context.Service<
      * Releases once every commit that is queued now is decided; until then a repetition finds the first one running.
      */
     readonly releaseWhenSettled: (slot: Slot.Slot) => Effect.Effect<void>
-    /** Stores a refusal, durably, in a commit of its own; 503 when the database is away. */
+    /** Stores an error response durably, in a commit of its own; 503 when the database is away. */
     readonly remember: (slot: Slot.Slot, rendered: Slot.Rendered) => Effect.Effect<void, ApiError>
   }
 >()("trunkline/idempotency/Idempotency") {
@@ -93,7 +94,7 @@ const make = (rows: {
   /** Completes when every commit queued before it is written or refused. */
   readonly settled: Effect.Effect<void>
 }): Idempotency["Service"] => {
-  /** Identity to body hash. */
+  /** From identity to body hash. */
   const inFlight = new Map<string, string>()
 
   const release = (slot: Slot.Slot): void => void inFlight.delete(identityOf(slot))

@@ -19,7 +19,7 @@ export const away = ApiError.of("service_unavailable", "the service cannot reach
 /** Receipts that one statement looks for. */
 const batchLimit = 256
 
-/** `$1`: JSON array of places with their ordinals; `$2`: epoch seconds before which a receipt is forgotten. */
+/** `$1`: JSON array of places with their ordinals; `$2`: epoch seconds; an older receipt counts as forgotten. */
 const text = `
 SELECT w.ordinal, r.body_hash AS "bodyHash", r.status, r.body, r.sealed
 FROM jsonb_to_recordset($1::jsonb) AS w(ordinal int, owner text, key text, method text, path text)
@@ -30,11 +30,11 @@ CROSS JOIN LATERAL (
 ) r`
 
 /**
- * Looks receipts up: those that are asked for while one statement runs share the next one, so that under load a request
- * costs a part of a round trip.
+ * Looks receipts up. Requests that come while one statement runs share the next one, so that under load each costs a
+ * part of a round trip.
  *
  * A lookup gives the receipt or null. When the database has not answered for `timeoutMs`, all lookups that wait fail
- * with `service_unavailable`. The queue is bounded by those who may ask (`Idempotency.inFlightLimit`).
+ * with `service_unavailable`. `Idempotency.inFlightLimit` bounds how many wait.
  */
 export const make = Effect.fnUntraced(function* (timeoutMs: number) {
   const sql = yield* SqlClient.SqlClient
@@ -62,7 +62,7 @@ export const make = Effect.fnUntraced(function* (timeoutMs: number) {
     batch: ReadonlyArray<Waiting>,
     rest: Effect.Effect<ReadonlyArray<Waiting>>
   ) {
-    // Giving a statement up takes the client seconds when the database is silent: nobody waits for that.
+    // When the database is silent, it takes the client seconds to give a statement up: nobody waits for that.
     const looking = yield* Effect.forkDetach(Effect.orDie(look(batch)))
     const exit = yield* Effect.timeoutOption(Fiber.await(looking), timeoutMs)
     if (Option.isSome(exit)) {

@@ -54,7 +54,7 @@ export const receipt = (slot: Slot | null, rendered: Rendered, at: number): Rece
 
 /**
  * The receipt of a response whose body holds a secret (a new API key, a signing secret): AES-256-GCM under the slot's
- * own key, so that only who knows the credential and the Idempotency-Key reads it again. `nonce`: 12 random bytes.
+ * own key. So only a request with the same credential and Idempotency-Key reads it again. `nonce`: 12 random bytes.
  */
 export const sealedReceipt = (slot: Slot | null, rendered: Rendered, at: number, nonce: Uint8Array): Receipt | null =>
   slot === null

@@ -1,21 +1,21 @@
 import type { Job, Retry } from "./Job.ts"
 
 /**
- * What becomes of a row after an attempt, and when it is looked at next. Pure: all times are in milliseconds from now.
+ * What becomes of a row after an attempt, and when it is looked at next. Pure: all times are milliseconds from now.
  */
 export type Next =
-  /** The work is done, its row goes. */
+  /** The work is done, and the row is deleted. */
   | { readonly to: "gone" }
   /** It is due again: after a failed attempt (`error`), or because it recurs. */
   | { readonly to: "due"; readonly inMs: number; readonly error: string | null }
-  /** Nobody tries again by itself; the row is kept. */
+  /** There is no further attempt unless the operator asks for one; the row is kept. */
   | { readonly to: "failed"; readonly error: string }
 
 /** `error` null: the attempt succeeded. */
 export const after = (job: Pick<Job, "retry" | "everyMs">, attempt: number, error: string | null): Next => {
   const { everyMs, retry } = job
   if (error === null) return everyMs === undefined ? { to: "gone" } : { to: "due", inMs: everyMs, error: null }
-  // What recurs never stops for good, and a failure never makes it slower than it is.
+  // A recurring job never stops for good, and a failure never makes it rarer than its period.
   if (everyMs !== undefined) return { to: "due", inMs: Math.min(delayMs(retry, attempt), everyMs), error }
   if (attempt >= retry.attempts) return { to: "failed", error }
   return { to: "due", inMs: delayMs(retry, attempt), error }
@@ -25,15 +25,15 @@ export const after = (job: Pick<Job, "retry" | "everyMs">, attempt: number, erro
 export const delayMs = (retry: Retry, attempt: number): number =>
   Math.min(retry.maxMs, retry.firstMs * 2 ** Math.min(attempt - 1, 40))
 
-/** A claim stands this much longer than an attempt may take: its outcome has to be written too. */
+/** A claim stands longer than an attempt may take, because its outcome has to be written too. */
 export const leaseMs = (job: Pick<Job, "timeoutMs">): number => job.timeoutMs + 30_000
 
-/** Between two looks while something is near. */
+/** Between two looks while a row is due soon. */
 export const nearMs = 1_000
-/** Between two looks while nothing is: rows may come from where nobody wakes us. */
+/** Between two looks while none is: other processes put rows and do not wake this one. */
 const farMs = 60_000
 
-/** A transaction that puts a row has ended so long after, or never will. */
+/** After so long, a transaction that puts a row has ended, or never will. */
 export const expectedMs = 40_000
 
 /**

@@ -3,7 +3,7 @@ import type { TenantId } from "../domain/Id.ts"
 
 /** A row that is due: one attempt at the work that it stands for. */
 export interface Due {
-  /** What it is about, in the words of its kind: an order's id; for a recurring job its own name. */
+  /** What it is about, in the words of its kind, such as the id of an order; for a recurring job its own name. */
   readonly key: string
   /** Null: the service's own. */
   readonly tenantId: TenantId | null
@@ -21,18 +21,18 @@ export interface Retry {
 /**
  * A kind of work that is due by a row, and how it is done.
  *
- * The handler may run again after it succeeded (its process died before that was written), so its effect is one
- * transaction that says nothing the second time. What it fails or dies of is a failed attempt.
+ * The handler may run again after it succeeded, when its process died before that was written. So its effect is one
+ * transaction that changes nothing the second time. An attempt has failed when the handler fails or dies.
  */
 export interface Job {
   /** Stored with each row: `number_order.activation`. */
   readonly kind: string
   /** Rows of it that run at once in this process. */
   readonly concurrency: number
-  /** An attempt that takes longer is interrupted and has failed; its lease outlasts it. */
+  /** An attempt that takes longer is interrupted and has failed. Its lease lasts longer than that. */
   readonly timeoutMs: number
   readonly retry: Retry
-  /** One row for the whole service that comes back after so long, for ever. Absent: rows that their causes put there. */
+  /** One row for the whole service comes back after so long, for ever. Absent: the causes put the rows. */
   readonly everyMs?: number
   readonly run: (due: Due) => Effect.Effect<unknown, unknown>
 }

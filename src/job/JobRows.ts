@@ -4,7 +4,7 @@ import type { Fragment } from "effect/sql/Statement"
 import type { TenantId } from "../domain/Id.ts"
 import type { Next } from "./Attempt.ts"
 
-/** A row that was claimed. Attempt and epoch together say whose claim it is: a later one has another attempt. */
+/** A row that was claimed. Attempt and epoch together say whose claim it is: a later claim counts another attempt. */
 export interface Claimed {
   readonly kind: string
   readonly key: string
@@ -20,7 +20,7 @@ export interface NewRow {
   readonly tenantId: TenantId | null
 }
 
-/** What of a kind there is, for the operator. */
+/** How much there is of a kind, for the operator. */
 export interface Standing {
   readonly kind: string
   readonly due: number
@@ -37,18 +37,16 @@ export interface FailedRow {
   readonly failedAt: number
 }
 
-/** RFC 9562 section 5.9: nobody's, which is the service's own. */
+/** The nil UUID (RFC 9562 section 5.9), for rows of the service itself. */
 const nobody = "00000000-0000-0000-0000-000000000000"
 
-/** Due rows of a kind that are ranked without looking for the tenants behind them. */
+/** Up to so many due rows of a kind are ranked without looking for the tenants behind them. */
 const shortLine = 500
 
 /** More rows than this are not counted: the number says "many", and costs no more. */
 const countLimit = 100_000
 
-/**
- * Rows of `job` in one partition. The time is the database's (`now`), for every process the same; tests give another.
- */
+/** Rows of `job` in one partition. All processes go by the time of the database (`now`); tests give another one. */
 export const make = Effect.fnUntraced(function* (options: {
   readonly partition: number
   readonly now?: () => Fragment
@@ -61,8 +59,8 @@ export const make = Effect.fnUntraced(function* (options: {
 
   return {
     /**
-     * A row that is due now, in the transaction of its cause and the home partition of its tenant; one that is there
-     * already stays as it is.
+     * Puts a row that is due now, in the transaction of its cause and into the home partition of its tenant. A row that
+     * is there already stays as it is.
      */
     put: (row: NewRow) => sql`
       INSERT INTO job (kind, key, partition, tenant_id, due_at, created_at)
@@ -70,14 +68,14 @@ export const make = Effect.fnUntraced(function* (options: {
         ${row.tenantId ?? nobody}, ${now()}, ${now()})
       ON CONFLICT (kind, key) DO NOTHING`,
 
-    /** The row of a recurring job, due now when it is new, and never later than its period from now. */
+    /** Puts the row of a recurring job. It is due now when it is new, and never later than one period from now. */
     putRecurring: (kind: string, everyMs: number) => sql`
       INSERT INTO job (kind, key, partition, tenant_id, due_at, created_at)
       VALUES (${kind}, ${kind}, ${partition}, ${nobody}, ${now()}, ${now()})
       ON CONFLICT (kind, key) DO UPDATE SET due_at = least(job.due_at, ${after(everyMs)})
       WHERE job.leased_by IS NULL`,
 
-    /** What a process before this one had claimed is due again, each attempt counted. */
+    /** Makes due again what a process before this one had claimed; each of those attempts counts. */
     takeBack: (epoch: number) => sql`
       UPDATE job SET due_at = ${now()}, leased_by = NULL
       WHERE partition = ${partition} AND leased_by < ${epoch} AND due_at IS NOT NULL`,
@@ -90,11 +88,12 @@ export const make = Effect.fnUntraced(function* (options: {
         ORDER BY due_at LIMIT 1) nearest`,
 
     /**
-     * Claims up to `limit` due rows of a kind, by turns: tenants with fewer running rows first (`running`: tenant to
-     * how many), then those behind `last`, the tenant that had the turn before. Within a tenant the longest due first.
+     * Claims up to `limit` due rows of a kind, in turns. Tenants with fewer running rows come first (`running`: from
+     * tenant to their number), then those behind `last`, the tenant that had the turn before. Within a tenant the row
+     * that has been due longest comes first.
      *
-     * A short line (`early`) is ranked whole. In a longer one the tenants are found by jumping through the index from
-     * each to the next, so that a tenant with a hundred thousand due rows costs no more than one with a few.
+     * A short line (`early`) is ranked whole. In a longer one the statement finds the tenants by jumping through the
+     * index from each to the next, so that a tenant with a hundred thousand due rows costs no more than one with a few.
      */
     claim: (of: {
       readonly kind: string
@@ -151,7 +150,10 @@ export const make = Effect.fnUntraced(function* (options: {
           AND key = (SELECT key FROM job WHERE kind = ${of.kind} AND key = ${of.key} FOR UPDATE SKIP LOCKED)
         RETURNING ${claimed}`,
 
-    /** Writes what became of a claim; nothing when it is no longer ours: its lease ran out, or the partition is lost. */
+    /**
+     * Writes what became of a claim; nothing when it is no longer ours, because its lease ran out or the partition is
+     * lost.
+     */
     settle: (row: Claimed, next: Next) => {
       const ours = sql`kind = ${row.kind} AND key = ${row.key} AND attempt = ${row.attempt} AND leased_by = ${row.epoch}
         AND leased_by = (SELECT epoch FROM journal_owner WHERE partition = ${partition})`
@@ -170,12 +172,12 @@ export const make = Effect.fnUntraced(function* (options: {
       }
     },
 
-    /** Gives a claim back as if it had not been made: the process stops. */
+    /** Gives a claim back as if nobody had made it, because the process stops. */
     giveBack: (row: Claimed) => sql`
       UPDATE job SET due_at = ${now()}, leased_by = NULL, attempt = attempt - 1
       WHERE kind = ${row.kind} AND key = ${row.key} AND attempt = ${row.attempt} AND leased_by = ${row.epoch}`,
 
-    /** Due and not claimed, and failed; both counted up to `countLimit`. */
+    /** Counts the rows that are due and not claimed, and those that have failed, both up to `countLimit`. */
     standing: sql<Standing>`
       SELECT kind, count(*) FILTER (WHERE failed_at IS NULL)::float8 AS due,
         count(*) FILTER (WHERE failed_at IS NOT NULL)::float8 AS failed,
@@ -188,13 +190,13 @@ export const make = Effect.fnUntraced(function* (options: {
           WHERE partition = ${partition} AND failed_at IS NOT NULL LIMIT ${countLimit})
       ) counted GROUP BY kind`,
 
-    /** The last first. */
+    /** The newest failure first. */
     failed: (limit: number) => sql<FailedRow>`
       SELECT kind, key, nullif(tenant_id, ${nobody}::uuid)::text AS "tenantId", attempt AS attempts, last_error AS error,
         (extract(epoch FROM failed_at) * 1000)::float8 AS "failedAt"
       FROM job WHERE partition = ${partition} AND failed_at IS NOT NULL ORDER BY failed_at DESC, kind, key LIMIT ${limit}`,
 
-    /** Makes a failed row due again, with all its attempts. */
+    /** Makes a failed row due again, with all its attempts before it. */
     revive: (kind: string, key: string) =>
       Effect.map(
         sql`

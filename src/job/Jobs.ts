@@ -15,13 +15,13 @@ interface Standing extends JobRows.Standing {
 }
 
 /**
- * Work that is due by a row: sweeps, expiries, what has to happen after a commit however the process ends.
+ * Work that is due by a row: sweeps, expiries, and what has to happen after a commit however the process ends.
  *
- * A feature declares a kind of work, and puts a row into the transaction of the cause; the runner claims rows that are
- * due by turns of the tenants, makes attempts at them, repeats those that fail, and keeps the row of one that has failed
- * for good. At least one attempt is made at each row; two are never made at once.
+ * A feature declares a kind of work, and puts a row into the transaction of the cause. The runner claims due rows in
+ * turns of the tenants, makes attempts at them, repeats those that fail, and keeps the row of a job that has failed for
+ * good. Each row gets at least one attempt, and never two at once.
  *
- * Webhook deliveries are no jobs: their rows are a queue of their own, with an order within each call, places for each
+ * Webhook deliveries are no jobs. Their rows are a queue of their own, with an order within each call, places for each
  * endpoint, and many thousands a second (`webhook/Claimer.ts`).
  */
 export class Jobs extends Context.Service<
@@ -31,11 +31,16 @@ export class Jobs extends Context.Service<
     readonly declare: (job: Job) => void
     /** A row that is due now, inside the caller's transaction; nothing when it is there already. */
     readonly put: (row: JobRows.NewRow) => Effect.Effect<void>
-    /** Attempts this row at once when it is due, and waits for the attempt. Whatever comes of it, the row stands for it. */
+    /**
+     * Attempts this row at once when it is due, and waits for the attempt. It never fails: the row keeps what is still
+     * to do.
+     */
     readonly runNow: (kind: string, key: string) => Effect.Effect<void>
-    /** One look: attempts what is due and has a place, and waits until no attempt is under way. `run` looks by itself. */
+    /**
+     * Looks once: attempts what is due and has a place, and waits until no attempt is under way. `run` looks by itself.
+     */
     readonly look: Effect.Effect<void>
-    /** Looks when something is due, until the scope closes; what is under way then is given back. */
+    /** Looks when something is due, until the scope closes; then gives back what is under way. */
     readonly run: Effect.Effect<never>
     readonly standing: Effect.Effect<ReadonlyArray<Standing>>
     readonly failed: (limit: number) => Effect.Effect<ReadonlyArray<JobRows.FailedRow>>
@@ -64,7 +69,7 @@ export class Jobs extends Context.Service<
           },
           put: Effect.fnUntraced(function* (row) {
             yield* Effect.orDie(first.rows.put(row))
-            // Which of them is its tenant's home the row alone knows.
+            // Only the row knows which of them is its tenant's home.
             yield* each(({ expect }) => expect)
           }),
           runNow: Effect.fn("Jobs.runNow")(function* (kind, key) {

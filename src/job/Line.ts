@@ -22,14 +22,14 @@ export const make = Effect.fnUntraced(function* (needs: {
   const runner = yield* Runner.make({ ...needs, rows, onFree: wake })
   const isHeld = () => journal.partitions().includes(partition)
 
-  /** Until it can be; a partition that is lost meanwhile has nothing more to do here. */
+  /** Repeats the effect until it succeeds, or until the partition is lost and there is nothing more to do here. */
   const patiently = (what: string) => (effect: Effect.Effect<unknown, unknown>) => {
     let said = false
     return effect.pipe(
       Effect.tapCause((cause) => {
         if (said) return Effect.void
         said = true
-        return Effect.logWarning(`${what}; tried again until it can be`, cause)
+        return Effect.logWarning(`${what}; it is tried again until it succeeds`, cause)
       }),
       Effect.tap(() => Effect.sync(() => (said = false))),
       Effect.catchCause(() => Effect.as(Effect.sleep(Attempt.nearMs), "again" as const)),

@@ -6,10 +6,10 @@ import * as Attempt from "./Attempt.ts"
 import type { Job } from "./Job.ts"
 import type { Claimed, JobRows } from "./JobRows.ts"
 
-/** As much of an error as a row keeps. */
+/** Characters of an error that a row keeps. */
 const errorLimit = 500
 
-/** A statement about a row without an answer for so long is given up. */
+/** A statement about a row that has no answer after so long is given up. */
 const answerWithin = "5 seconds"
 
 type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
@@ -19,9 +19,9 @@ const lostAttempts = "its process ended, or its outcome could not be written"
 /**
  * Claims due rows and makes attempts at them, in one partition.
  *
- * A claim is a lease in a transaction that holds the partition's epoch: a process that lost the partition claims
- * nothing, and what it still writes about an old claim is nothing. An attempt whose outcome is not written, because the
- * process or the database went away, is made again when its lease is over.
+ * A claim is a lease, made in a transaction that holds the partition's epoch. So a process that lost the partition
+ * claims nothing, and what it still writes about an old claim has no effect. When the process or the database goes away
+ * before the outcome of an attempt is written, the attempt is made again after its lease.
  */
 export const make = Effect.fnUntraced(function* (needs: {
   readonly rows: JobRows
@@ -33,21 +33,21 @@ export const make = Effect.fnUntraced(function* (needs: {
   const { jobs, partition, rows } = needs
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
-  /** `kind key` to the attempt that is made here now. */
+  /** From `kind key` to the attempt that is under way here. */
   const running = new Map<string, { readonly row: Claimed; readonly done: Deferred.Deferred<void> }>()
-  /** Kind to the tenant that had the last turn. */
+  /** From kind to the tenant that had the last turn. */
   const lastTurn = new Map<string, TenantId>()
   const attempts = yield* FiberSet.make()
-  // Whoever has claimed a row has put it into `running` before another looks there.
+  // One claim at a time: a claimed row is in `running` before anybody else looks there.
   const claiming = yield* Semaphore.make(1)
 
   const holding = <A, E>(use: (epoch: number) => Effect.Effect<A, E>) =>
     sql.withTransaction(Effect.flatMap(journal.holdWithin(partition), use))
 
-  /** In the same breath as the claim: a row that is registered has its attempt. */
+  /** Runs without interruption after the claim, so that every registered row has its attempt. */
   const begin = (claimed: ReadonlyArray<Claimed>) =>
     Effect.forEach(
-      // An attempt that outlives its lease here (it cannot be interrupted just now) is not made twice.
+      // An attempt may outlive its lease here, while it cannot be interrupted; it is not made twice.
       claimed.filter((row) => !running.has(idOf(row))),
       (row) => {
         running.set(idOf(row), { row, done: Deferred.makeUnsafe() })
@@ -80,13 +80,13 @@ export const make = Effect.fnUntraced(function* (needs: {
     yield* begin(claimed)
   }, Effect.uninterruptible)
 
-  /** Tried until the lease is over. Where the database is away the process may stop meanwhile (`restore`). */
+  /** Tries until the lease is over. While the database is away, the process may stop in between (`restore`). */
   const write = (row: Claimed, next: Attempt.Next, leaseMs: number, restore: Restore) => {
     const once = Effect.timeout(Effect.asVoid(rows.settle(row, next)), answerWithin)
     const again = once.pipe(Effect.delay("1 second"), Effect.retry(Schedule.forever), Effect.timeoutOption(leaseMs))
     return once.pipe(
       Effect.catch(() => restore(again)),
-      Effect.catchCause((cause) => Effect.logError(`what became of ${idOf(row)} was not written`, cause))
+      Effect.catchCause((cause) => Effect.logError(`the outcome of job ${idOf(row)} was not written`, cause))
     )
   }
 
@@ -108,13 +108,13 @@ export const make = Effect.fnUntraced(function* (needs: {
 
   const giveBack = (row: Claimed) => Effect.ignore(Effect.timeout(rows.giveBack(row), answerWithin))
 
-  /** One attempt at a claimed row, and what becomes of it. Interrupted, it gives the row back. */
+  /** One attempt at a claimed row, and what becomes of it. When it is interrupted, it gives the row back. */
   const attempt = (row: Claimed): Effect.Effect<void> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
         const job = jobs.get(row.kind)
         if (job === undefined) return
-        // More attempts than there may be: those before were lost with their process.
+        // This would be one attempt too many: those before were lost with their processes.
         if (row.attempt > job.retry.attempts && job.everyMs === undefined)
           return yield* settle(job, row, Cause.die(lostAttempts), restore)
         const made = Effect.suspend(() => job.run(row)).pipe(Effect.timeout(job.timeoutMs))
@@ -135,7 +135,9 @@ export const make = Effect.fnUntraced(function* (needs: {
     )
 
   return {
-    /** Begins what is due and has a place; gives in how long the nearest row is due, null when there is none. */
+    /**
+     * Begins what is due and has a place. Gives the milliseconds until the nearest row is due; null when there is none.
+     */
     look: Effect.gen(function* () {
       let nextMs: number | null = null
       for (const { inMs, kind } of yield* rows.nearest([...jobs.keys()])) {
@@ -150,7 +152,7 @@ export const make = Effect.fnUntraced(function* (needs: {
     /** Interrupts every attempt, and waits until their rows are given back. */
     stop: FiberSet.clear(attempts),
     running: (kind: string): number => runningOf(kind).length,
-    /** At the start: what a process before left claimed is due, and what recurs has its row. */
+    /** At the start: makes due what an earlier process left claimed, and puts the rows of recurring jobs. */
     prepare: holding((epoch) =>
       Effect.andThen(
         rows.takeBack(epoch),

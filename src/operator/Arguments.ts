@@ -6,7 +6,7 @@ export class UsageError extends Error {}
 /** `value`: takes one; `flag`: stands alone. */
 export type Options = Readonly<Record<string, "value" | "flag">>
 
-/** What stands behind the words of a command. Each reader fails with a `UsageError` that names the option. */
+/** The arguments behind the words of a command. Each reader fails with a `UsageError` that names the option. */
 export interface Arguments {
   readonly positional: (name: string) => string
   readonly text: (option: string) => string | undefined
@@ -81,7 +81,7 @@ const parse = (args: ReadonlyArray<string>, options: Options) => {
     })
     return { positionals, values: values as Readonly<Record<string, ReadonlyArray<string | boolean> | undefined>> }
   } catch (cause) {
-    // Its messages go on with advice about `--` behind the first sentence.
+    // Behind the first sentence, its messages give advice about `--`.
     throw new UsageError(cause instanceof Error ? (cause.message.split(/\. |\n/)[0] ?? cause.message) : String(cause))
   }
 }

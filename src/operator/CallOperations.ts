@@ -9,7 +9,9 @@ import { Tenants } from "../tenant/Tenant.ts"
 import * as Operation from "./Operation.ts"
 import * as CallTimeline from "./CallTimeline.ts"
 
-/** More events, or deliveries, of one call are not read; events that are left out show as differences. */
+/**
+ * At most so many events, and so many deliveries, of one call are read. Events that are left out show as differences.
+ */
 const rowLimit = 10_000
 
 const Limit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }))

@@ -26,8 +26,8 @@ export interface StoredEvent {
 }
 
 /**
- * The timeline of one call: each input with the state after it, the commands and events that it caused, and what became of
- * the deliveries of each event.
+ * The timeline of one call: each input with the state after it, the commands and events that it caused, and what became
+ * of the deliveries of each event.
  */
 export interface CallTimeline {
   readonly callId: CallId

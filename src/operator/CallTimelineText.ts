@@ -21,8 +21,8 @@ const unsaid: ReadonlySet<string> = new Set([
 ])
 
 /**
- * A timeline as lines of text: time since the first input, the input, what it changed, the commands that it sent, its events
- * and their deliveries. `states`: the whole state after each input too.
+ * A timeline as lines of text: time since the first input, the input, what it changed, the commands that it sent, its
+ * events and their deliveries. `states`: the whole state after each input too.
  */
 export const render = (timeline: CallTimeline, options: { readonly states: boolean }): string => {
   const start = timeline.steps[0]?.at ?? 0
@@ -69,7 +69,7 @@ const verdict = ({ agrees, differences }: CallTimeline): ReadonlyArray<string> =
         )
       ]
 
-/** Its type, then what is within, or else its fields. */
+/** Its type, then the value that it holds, or else its fields. */
 const describe = (value: Json): string => {
   const fields = fieldsOf(value)
   const inner = fields["action"] ?? fields["event"] ?? fields["media"] ?? null
@@ -106,7 +106,7 @@ const when = (epochMs: Json): string =>
 const compact = (value: Json): string =>
   value === null ? "-" : typeof value === "string" && value !== "" ? value : JSON.stringify(value)
 
-/** An object by its type (a pending command), or as `{…}`: `--states` shows it whole. */
+/** An object shows as its type (a pending command), or as `{…}`; `--states` shows it whole. */
 const brief = (value: Json): string => {
   if (typeof value !== "object" || value === null) return compact(value)
   const type = fieldsOf(value)["type"]

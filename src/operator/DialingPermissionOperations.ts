@@ -26,7 +26,10 @@ export const make = Effect.gen(function* () {
   const tenantId = (ref: string | undefined) =>
     ref === undefined ? Effect.succeed(null) : Effect.map(tenants.findByReference(ref), ({ id }) => id)
 
-  /** The audit log of a tenant names its rules; a rule for everybody is in nobody's audit log, and goes to the log. */
+  /**
+   * A rule of a tenant goes into that tenant's audit log. A rule for everybody belongs to no audit log, and goes to the
+   * service's log.
+   */
   const record = Effect.fnUntraced(function* (rule: Rule, action: "added" | "removed") {
     if (rule.tenantId === null) return yield* Effect.logInfo(`destination rule ${action} by the operator`, view(rule))
     const change = { field: rule.kind, from: null, to: null }
@@ -89,7 +92,7 @@ export const make = Effect.gen(function* () {
       Effect.fnUntraced(function* ({ tenant }) {
         const only = yield* tenantId(tenant)
         const rules = yield* permissions.list
-        // With a tenant: what holds for it, the rules for everybody among them.
+        // With a tenant: the rules that hold for it, including those for everybody.
         return {
           results: rules.filter((rule) => only === null || rule.tenantId === null || rule.tenantId === only).map(view)
         }

@@ -8,7 +8,9 @@ const running = gauge("jobs_running", "Attempts that are made now")
 const failed = gauge("jobs_failed", "Rows of this kind that have failed for good and wait for an operator")
 const oldest = gauge("jobs_oldest_due_seconds", "How long the oldest row of this kind has been due")
 
-/** Work that is due by a row, for each kind. Without an answer of the database within `timeout` the last figures stand. */
+/**
+ * Work that is due by a row, for each kind. When the database does not answer within `timeout`, the last figures stand.
+ */
 export const update = Effect.map(
   Jobs,
   ({ standing }) =>

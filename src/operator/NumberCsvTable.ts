@@ -4,7 +4,7 @@ import { fault, type InventoryEntry } from "../number/Inventory.ts"
 import { numberTypes } from "../number/NumberView.ts"
 import * as CsvTable from "./CsvTable.ts"
 
-/** 10,000 dollars: above it is a mistyped unit. */
+/** 10,000 dollars. A higher price is a mistyped unit. */
 const maxCents = 1_000_000
 
 /** The inventory as CSV; `features` in one cell, separated by spaces, commas or semicolons (none: `voice`). */

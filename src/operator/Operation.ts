@@ -12,7 +12,7 @@ export interface Operation {
   readonly run: (body: unknown) => Effect.Effect<unknown, ApiError>
 }
 
-/** Fields are closed: an unknown one is refused, a misspelt flag never silently does nothing. */
+/** Fields are closed: an unknown one is an error, so that a misspelt flag never silently does nothing. */
 export const make = <S extends Schema.Constraint & { readonly DecodingServices: never }>(
   name: string,
   input: S,

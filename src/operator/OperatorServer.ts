@@ -11,7 +11,9 @@ export interface Config {
   /** 0: any free one. */
   readonly port: number
   readonly tokenFile: string
-  /** What stands in the way of traffic (not listening yet, draining); empty: nothing. The database is asked here. */
+  /**
+   * What keeps traffic away (not listening yet, draining); empty: nothing does. The server asks the database itself.
+   */
   readonly ready: () => ReadonlyArray<string>
 }
 
@@ -48,7 +50,7 @@ export class OperatorServer extends Context.Service<
           port: config.port,
           gracefulShutdownTimeout: "2 seconds"
         }).pipe(Effect.mapError(({ cause }) => portUnusable(config.port, cause)))
-        // Requests in flight had their grace: half-sent ones do not delay the stop.
+        // Requests in flight have had their grace. Half-sent ones do not delay the stop.
         yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
         const routes = HttpRouter.addAll([
           HttpRouter.route("GET", "/healthz", Effect.succeed(probes.healthz)),

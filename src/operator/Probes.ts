@@ -20,9 +20,10 @@ const deliveriesDue = Metric.gauge("webhook_deliveries_due", {
 })
 
 /**
- * What a supervisor asks of the process: `/healthz` (it lives), `/readyz` (it may get traffic), `/metrics` (Prometheus).
+ * What a supervisor asks of the process: `/healthz` (it lives), `/readyz` (it may get traffic), `/metrics`
+ * (Prometheus).
  *
- * `notReady`: what the rest of the process says stands in the way; empty: nothing.
+ * `notReady`: what keeps traffic away, as the rest of the process says; empty: nothing does.
  */
 export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<string>) {
   const sql = yield* SqlClient.SqlClient

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { Effect, type Scope } from "effect"
 
-/** One sample of the Prometheus text format; names and units as client libraries for Node.js have them. */
+/** One sample of the Prometheus text format. Names and units are those of the client libraries for Node.js. */
 interface Sample {
   readonly name: string
   readonly type: "gauge" | "counter"
@@ -12,7 +12,7 @@ interface Sample {
 const resolutionMs = 10
 
 /**
- * Memory, CPU time and event-loop delay of this process, read when asked; the delay is that since the last reading.
+ * Memory, CPU time and event-loop delay of this process, read when asked. The delay is the one since the last reading.
  */
 export const make: Effect.Effect<() => ReadonlyArray<Sample>, never, Scope.Scope> = Effect.map(
   Effect.acquireRelease(
@@ -26,7 +26,8 @@ export const make: Effect.Effect<() => ReadonlyArray<Sample>, never, Scope.Scope
   (delay) => () => {
     const memory = process.memoryUsage()
     const cpu = process.cpuUsage()
-    // What it records is the whole distance between two ticks of its timer. Nothing recorded yet gives no number.
+    // It records the whole distance between two ticks of its timer. Where it has recorded nothing yet, there is no
+    // number.
     const seconds = (nanoseconds: number) =>
       Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e6 - resolutionMs) / 1e3 : 0
     const lag = { mean: seconds(delay.mean), p99: seconds(delay.percentile(99)), max: seconds(delay.max) }

@@ -5,11 +5,11 @@ import * as Upgrade from "../call/Upgrade.ts"
 import type { Json, StoredInput } from "../store/Journal.ts"
 
 /**
- * A call's journal played again through the machine: replaying the inputs gives the stored state
+ * One step of a call's journal that is played again through the machine: replaying the inputs gives the stored state
  * (src/README.md#machine).
  *
- * Pure. Every journaled input was accepted once; one that is not accepted again, or throws, is a fault that the step
- * names, and the replay goes on from the state before it.
+ * Pure. Every journaled input was accepted once. One that is not accepted again, or throws, is a fault that the step
+ * names; the replay goes on from the state before it.
  */
 export interface Step {
   readonly seq: number
@@ -78,7 +78,7 @@ const play = (before: CallState | null, stored: StoredInput): Step => {
 
 /** A field that every input changes tells nothing. */
 const always: ReadonlySet<string> = new Set(["seq", "sequence", "at"])
-/** How far a leg was heard; every event of a carrier moves it. */
+/** How far the machine has heard a leg; every event of a carrier moves it. */
 const isHeard = (path: string): boolean => /^legs\.\d+\.heard$/.test(path)
 
 const changesOf = (before: CallState | null, after: CallState): ReadonlyArray<Change> =>
@@ -86,14 +86,14 @@ const changesOf = (before: CallState | null, after: CallState): ReadonlyArray<Ch
     ? [{ path: "status", from: null, to: after.status }]
     : leaves(before, after).filter(({ path }) => !always.has(path) && !isHeard(path))
 
-/** Where the replay differs from what is stored; none: both are the same JSON, whatever the order of keys. */
+/** Where the replay differs from what is stored. None: both are the same JSON, whatever the order of their keys. */
 export const differences = (replayed: unknown, stored: unknown): ReadonlyArray<Difference> =>
   leaves(replayed, stored).map(({ from, path, to }) => ({ path, replayed: from, stored: to }))
 
 /** More differing leaves than this are not listed. */
 const leafLimit = 50
 
-/** What only one of two arrays or objects has is compared with null. */
+/** A value that only one of two arrays or objects has is compared with null. */
 const leaves = (from: unknown, to: unknown): ReadonlyArray<Change> => {
   const out: Array<Change> = []
   const walk = (path: string, left: Json, right: Json): void => {

@@ -6,7 +6,7 @@ import * as Timestamp from "../domain/Timestamp.ts"
 import { Tenants } from "../tenant/Tenant.ts"
 import * as Operation from "./Operation.ts"
 
-/** A route with its configuration: what the tenant does not see, and without the password. */
+/** A route with its configuration, which the tenant does not see, and without the password. */
 interface Row {
   readonly id: RouteId
   readonly name: string

@@ -10,7 +10,7 @@ import * as Operation from "./Operation.ts"
 const operator: Operator = { type: "operator", name: "operator" }
 
 const Cap = Schema.NullOr(Operation.Cents.check(Schema.isGreaterThanOrEqualTo(0)))
-/** More are not listed at once; the newest come first. */
+/** At most so many are listed; the newest come first. */
 const listLimit = 1000
 
 const OneTenant = Schema.Struct({ tenant: Operation.TenantRef })
@@ -44,7 +44,9 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  /** The account ignores a change of status that does not apply (a closed tenant stays closed): say so. */
+  /**
+   * The account ignores a change of status that does not apply (a closed tenant stays closed). The operator is told so.
+   */
   const expect = (tenantId: TenantId, wanted: "active" | "suspended") =>
     Effect.flatMap(accounts.overview(tenantId), ({ status }) =>
       status === wanted ? Effect.void : Effect.fail(ApiError.of("conflict", `the tenant is ${status}`))
@@ -119,7 +121,8 @@ export const make = Effect.gen(function* () {
       OneTenant,
       change((id) => Effect.andThen(accounts.reactivate(id, null, operator), expect(id, "active")))
     ),
-    // Running calls of a suspended tenant finish; those of a closed one have nobody to end them.
+    // Running calls of a suspended tenant go on to their end. Those of a closed one are ended, because nobody else
+    // could.
     Operation.make(
       "tenant/close",
       OneTenant,

@@ -1,4 +1,4 @@
-/** Plain text for people: columns as wide as their widest cell, two spaces between, no trailing blanks. */
+/** Plain text for people: columns are as wide as their widest cell, with two spaces between and no trailing blanks. */
 export const table = (
   columns: ReadonlyArray<string>,
   rows: ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -16,7 +16,7 @@ export const table = (
     .join("\n")
 }
 
-/** One field a line; what is nested is indented under its name. */
+/** One field on each line; the fields of a nested object are indented under its name. */
 export const fields = (value: Readonly<Record<string, unknown>>, indent = ""): string =>
   Object.entries(value)
     .map(([name, inner]) =>

@@ -18,7 +18,7 @@ const form = /^[0-9a-f]{64}$/
 /**
  * The bearer token of the operator's door: 256 random bits in hex, in a file that only its owner reads (0600).
  *
- * A token that is there is kept, so that a restart locks nobody out; anything else in the file is replaced.
+ * A valid token that is there is kept, so that a restart locks nobody out; anything else in the file is replaced.
  */
 export const acquire = Effect.fn("TokenFile.acquire")(function* (path: string) {
   const entropy = yield* Entropy
@@ -33,7 +33,7 @@ export const acquire = Effect.fn("TokenFile.acquire")(function* (path: string) {
         return kept
       }
       const token = entropy.hex(32)
-      // Renamed into place: nobody ever reads half a token, or one whose mode is not set yet.
+      // The file is renamed into place: nobody ever reads half a token, or one whose mode is not set yet.
       const fresh = `${path}.${entropy.hex(4)}`
       await writeFile(fresh, `${token}\n`, { flag: "wx", mode: 0o600 })
       await rename(fresh, path)

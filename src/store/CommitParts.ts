@@ -2,13 +2,13 @@ import * as DeliveryId from "./DeliveryId.ts"
 import type { Target } from "./ListTable.ts"
 
 /**
- * The parts of which `CommitStatement` puts its statement together: one for each table, with what follows from its rows.
- * Each asks `owner` whether it may write.
+ * The parts from which `CommitStatement` builds its statement: one for each table, with what follows from its rows.
+ * Each part asks `owner` whether it may write.
  */
 
 /**
- * First of every statement. `home` is where the tenants of its rows live, by the database's own word; `owner` is there
- * when this process holds every partition that is asked for, so that a statement writes all or nothing.
+ * The first part of every statement. `home` says where the tenants of its rows live, as the database has it. `owner`
+ * has a row when this process holds every partition that is asked for, so that a statement writes all or nothing.
  */
 export const owner = `
 home AS MATERIALIZED (
@@ -133,7 +133,7 @@ audits AS (
 )`
 } satisfies Readonly<Record<string, Part>>
 
-/** A list's table, by its columns: a row is made once and shows its entity's newest state from then on. */
+/** The table of a list, by its columns: a row is inserted once, and shows its entity's newest state from then on. */
 export const list =
   ({ columns, name }: Target): Part =>
   (rows) =>

@@ -3,9 +3,9 @@ import type { Commit, EntityWrite, WebhookEndpointRef } from "./Journal.ts"
 import type { Target } from "./ListTable.ts"
 
 /**
- * The statement for a batch that writes these tables. What a batch does not write costs it nothing: at a few hundred
- * events a second a batch holds two or three, and starting a plan with every table takes longer than writing them.
- * There are as many statements as there are combinations in use, each prepared once for a connection.
+ * The statement for a batch that writes these tables. A table that a batch does not write costs it nothing: at a few
+ * hundred events a second a batch writes two or three, and starting a plan with every table takes longer than writing
+ * them. There are as many statements as there are combinations in use; each is prepared once for a connection.
  */
 const textFor = (written: ReadonlyArray<Written>): string => {
   const writes = (table: keyof typeof CommitParts.parts) => written.some(({ name }) => name === table)
@@ -31,7 +31,7 @@ export interface Answer {
   readonly missing: ReadonlyArray<number> | null
   /** Where the tenants live, when a partition is missing. */
   readonly homes: Readonly<Record<string, number>> | null
-  /** Cause to the balance after it. */
+  /** From a cause to the balance after it. */
   readonly balances: Readonly<Record<string, number>> | null
   /** What the dispatcher may wake. */
   readonly endpoints: ReadonlyArray<WebhookEndpointRef> | null
@@ -50,22 +50,22 @@ const replaceUnstorable = (_key: string, value: unknown): unknown =>
 
 const suspicious = /\\u(?:0000|d[89a-f])/i
 
-/** JSON text that no byte of a tenant's can make Postgres refuse: one bad string must not fail a batch of others. */
+/** JSON text that Postgres accepts, whatever a tenant sent: one bad string must not fail the rest of its batch. */
 export const encode = (rows: ReadonlyArray<unknown>): string => {
   const text = JSON.stringify(rows)
   return suspicious.test(text) ? JSON.stringify(rows, replaceUnstorable) : text
 }
 
 /**
- * The one statement that writes a batch of commits (src/README.md#one-writer, src/README.md#fan-out). No two commits
- * of a batch may write the same entity.
+ * The one statement that writes a batch of commits (src/README.md#one-writer, src/README.md#fan-out). No two commits of
+ * a batch may write the same entity.
  *
  * Parameters: what this process holds (partitions `$1`, their epochs `$2`), the tenants of the rows (`$3`), a partition
- * for what is no tenant's (`$4`), then one JSON array as text for each table that the batch writes. The
- * epochs of the tenants' partitions are locked `FOR SHARE`; where one of them is another's, nothing is written. Money is
- * summed in order within the batch, so that each ledger row knows its `balance_after_cents`, and balances are locked in
+ * for rows of no tenant (`$4`), then one JSON array as text for each table that the batch writes. The statement locks
+ * the epochs of the tenants' partitions `FOR SHARE`; where another process holds one of them, it writes nothing. It
+ * sums money in order within the batch, so that each ledger row knows its `balance_after_cents`, and locks balances in
  * the order of their tenants. Deliveries are a join with the active subscriptions of the event's tenant; an event that
- * matches none goes to the tenant's failover URL. A receipt never takes the place of one that is still good.
+ * matches none goes to the tenant's failover URL. A receipt never replaces one that is still valid.
  *
  * Answers one row (`Answer`).
  */

@@ -4,7 +4,9 @@ import * as Id from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import type { EventRow } from "./Journal.ts"
 
-/** A public event as its row: the id follows from time, entity and sequence, the body is its envelope, rendered once. */
+/**
+ * A public event as its row: its id follows from time, entity and sequence; its body is the envelope, rendered once.
+ */
 export const make = (
   of: {
     readonly tenantId: Id.TenantId

@@ -116,8 +116,8 @@ export interface AuditRow {
 }
 
 /**
- * What becomes durable together, or not at all. One commit may bring several entities to life, or change several; it
- * names each of them once.
+ * What becomes durable together, or not at all. One commit may create several entities, or change several; it names
+ * each of them once.
  */
 export interface Commit {
   readonly entities: ReadonlyArray<EntityWrite>
@@ -169,18 +169,19 @@ export class Journal extends Context.Service<
   Journal,
   {
     /**
-     * Through the batch writer; completes when it is durable. Waits while the database is away (`unavailableForMs`
-     * tells), dies when the row is refused (a fault of ours) or with `JournalLost` when this process does not hold the
-     * partition of a tenant concerned. Rows of no tenant are written under any partition that is held.
+     * Goes through the batch writer, and completes when it is durable. It waits while the database is away
+     * (`unavailableForMs` tells). It dies when the database refuses a row, which is a fault of ours, and with
+     * `JournalLost` when this process does not hold the partition of a tenant concerned. Rows of no tenant are written
+     * under any partition that is held.
      */
     readonly commit: (commit: Commit) => Effect.Effect<Committed>
     /**
-     * As `commit`, for somebody who may be told meanwhile that it cannot be done: `wanted` is asked when the commit's turn
-     * has come. Null: it was wanted no more; nothing was written, and nothing of it will be.
+     * Like `commit`, for a caller that may give up meanwhile: `wanted` is asked when the commit's turn has come. Null:
+     * nobody wanted it any more; nothing was written, and nothing will be.
      */
     readonly commitWhile: (commit: Commit, wanted: () => boolean) => Effect.Effect<Committed | null>
     /**
-     * The same statement inside the caller's `sql.withTransaction`, for writes that a tenant can trip over a
+     * The same statement inside the caller's `sql.withTransaction`, for writes with which a tenant can violate a
      * constraint (signup, orders, keys). The caller wakes the dispatcher with `wake` after its transaction.
      */
     readonly commitWithin: (
@@ -192,7 +193,7 @@ export class Journal extends Context.Service<
      */
     readonly holdWithin: (partition: number) => Effect.Effect<number>
     readonly wake: (endpoints: ReadonlyArray<WebhookEndpointRef>) => Effect.Effect<void>
-    /** The dispatcher's ear: called after each commit that made deliveries. One listener. */
+    /** Called after each commit that made deliveries. There is one listener: the dispatcher. */
     readonly onDeliveries: (listener: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void) => Effect.Effect<void>
     /** Milliseconds since the database was last reachable while somebody waited; 0 when all is well. */
     readonly unavailableForMs: Effect.Effect<number>
@@ -201,23 +202,28 @@ export class Journal extends Context.Service<
     readonly inputs: (entityId: EntityId) => Effect.Effect<ReadonlyArray<StoredInput>>
     /** The partitions that this process holds now. */
     readonly partitions: () => ReadonlyArray<number>
-    /** Told once of each partition that is lost to another process; what lives there must stop. Must not fail. */
+    /** Called once for each partition that is lost to another process; what lives there must stop. Must not fail. */
     readonly onPartitionLost: (listener: (partition: number) => void) => Effect.Effect<void>
-    /** Raised when this process took the partition: whoever holds an older one has lost it. Null: it is not held. */
+    /**
+     * The epoch that this process raised when it took the partition: whoever holds an older one has lost it. Null: not
+     * held.
+     */
     readonly epoch: (partition: number) => number | null
     /**
-     * What the process before this one left in the partition was told so. Until then, or a minute has passed, its last
-     * sign of life stands in place of ours: what nobody was told is billed to it, also when this process dies meanwhile.
+     * Says that the entities which the process before this one left in the partition have been told of its end. Until
+     * then, or until a minute has passed, its last sign of life stands in place of ours: calls that nobody told are
+     * billed to it, even when this process dies meanwhile.
      */
     readonly recovered: (partition: number) => Effect.Effect<void>
     /**
-     * What the time of a held partition is ahead of this process's monotonic clock, milliseconds. That time passes evenly,
-     * wherever the wall is set, and goes on from process to process; it began as the database's epoch milliseconds.
+     * How far the time of a held partition is ahead of this process's monotonic clock, in milliseconds. That time
+     * passes evenly, however the wall clock is set, and goes on from process to process; it began as the database's
+     * epoch milliseconds.
      */
     readonly originMs: (partition: number) => number
     /**
      * The last sign of life of the process that held the partition before this one, in the partition's time; null when
-     * none did.
+     * nobody held it before.
      */
     readonly lastHeartbeatAt: (partition: number) => number | null
   }

@@ -23,20 +23,20 @@ const batchLimit = 256
 /** A statement without an answer for so long counts as an outage already. */
 const slowMs = 2_000
 
-/** How long closing waits for an unreachable database; what waited then was never acknowledged. */
+/** How long closing waits for an unreachable database. Commits that still wait then were never acknowledged. */
 const closingTimeout = "10 seconds"
 
 /**
  * Takes partitions of the journal (raises their epochs), then writes batches over all of them until the layer closes.
  *
- * Closing waits for what is queued. `onLost` runs once for each partition that another process took over; commits there
- * die from then on, the others go on.
+ * Closing waits for what is queued. `onLost` runs once for each partition that another process took over: commits there
+ * die from then on, and the others go on.
  */
 export const layer = (options: {
   readonly partitions: ReadonlyArray<number>
   /** `left`: the partitions that are still held. */
   readonly onLost: (lost: Ownership.JournalLost, left: ReadonlyArray<number>) => void
-  /** Between two signs of life; each also looks whether the partitions are still ours. */
+  /** Between two signs of life. Each of them also checks that the partitions are still ours. */
   readonly heartbeatMs?: number
 }) =>
   Layer.effect(
@@ -67,7 +67,7 @@ export const layer = (options: {
           return Effect.map(client.unsafe<CommitStatement.Answer>(text, parameters), (rows) => rows[0] ?? noAnswer)
         })
 
-      /** What nobody wants any more leaves the queue here, before any statement had it. */
+      /** A commit that nobody wants any more leaves the queue here, before any statement has it. */
       const withoutUnwanted = (batch: ReadonlyArray<Waiting>): ReadonlyArray<Waiting> =>
         batch.filter(({ done, wanted }) => {
           if (wanted()) return true
@@ -86,8 +86,8 @@ export const layer = (options: {
       }
 
       /**
-       * Nothing was written, because partitions are another's: the commits of their tenants die. Gives back the others;
-       * what is of no tenant goes to a partition that is left.
+       * The statement wrote nothing, because another process holds some of the partitions: the commits of their tenants
+       * die. Gives back the others; rows of no tenant go to a partition that is left.
        */
       const withoutLost = (
         batch: ReadonlyArray<Waiting>,
@@ -105,12 +105,13 @@ export const layer = (options: {
       }
 
       /**
-       * After a lost connection: a commit whose input, or money, is there was written by the statement we never heard of.
-       * Another owner may have written an input of that number meanwhile; the seed tells whose it is.
+       * After a lost connection: a commit whose input, or whose money, is in the database was written by the statement
+       * that never answered. Another owner may have written an input with that number meanwhile; the seed tells whose
+       * it is.
        */
       const withoutWritten = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
         const entities = batch.flatMap(({ commit }) => commit.entities)
-        // Without a row to look for this only asks whether the database is there.
+        // Without a row to look for, this only asks whether the database is there.
         const rows =
           entities.length === 0
             ? yield* Effect.as(sql`SELECT 1`, [])
@@ -161,7 +162,7 @@ export const layer = (options: {
             const rest = withoutLost(batch, missing, exit.value)
             const stuck = rest.length === batch.length && ownership.held.size === holding
             return stuck
-              ? die(rest, new Error("a commit names a tenant in no form of its id"))
+              ? die(rest, new Error("a commit names a tenant by what is not its id"))
               : yield* write(rest, again)
           }
           const failure = Cause.findErrorOption(exit.cause)
@@ -170,7 +171,8 @@ export const layer = (options: {
             yield* Effect.logWarning("the database is away; commits wait", failure.value.message)
             return yield* write(yield* retryUntilReachable(batch), true)
           }
-          // Refused because the statement that was given up has come through meanwhile: that is success.
+          // The statement that was given up may have taken effect meanwhile, and made the database refuse this one:
+          // that is success.
           if (again) {
             const rest = yield* retryUntilReachable(batch)
             if (rest.length < batch.length) return yield* write(rest, true)
@@ -179,7 +181,7 @@ export const layer = (options: {
             yield* Effect.logError("a commit was refused by the database", exit.cause)
             return die(batch, Cause.squash(exit.cause))
           }
-          // One refused row fails its whole statement: write the others by themselves.
+          // One refused row fails its whole statement, so each commit now gets a statement of its own.
           for (const entry of batch) yield* write([entry], again)
         })
 
@@ -194,14 +196,14 @@ export const layer = (options: {
         serve: (batch) => write(withoutUnwanted(batch))
       })
 
-      // The statement may run whatever becomes of the one who waits.
+      // The statement runs whatever becomes of the caller.
       const commitWhile = (commit: Commit, wanted: () => boolean): Effect.Effect<Committed | null> =>
         Batches.ask(batches, (done) => ({ commit, wanted, done }))
 
       const commit = (rows: Commit): Effect.Effect<Committed> =>
         Effect.map(commitWhile(rows, always), (written) => written ?? nothingKnown)
 
-      // The queue is in order: when a commit of nothing is through, everything before it is.
+      // The queue is in order: once an empty commit is through, everything before it is.
       yield* Effect.addFinalizer(() =>
         ownership.held.size === 0 ? Effect.void : Effect.ignore(Effect.timeout(commit(empty), closingTimeout))
       )

@@ -5,7 +5,7 @@ import * as Monotonic from "../domain/Monotonic.ts"
 /** This process does not hold the partition (any more): nothing may be written there. */
 export class JournalLost extends Schema.TaggedError<JournalLost>()("JournalLost", {
   partition: Schema.Number,
-  /** Under which it was held; null: never. */
+  /** The epoch under which this process held it; null: it never did. */
   epoch: Schema.NullOr(Schema.Number)
 }) {
   override get message() {
@@ -15,12 +15,12 @@ export class JournalLost extends Schema.TaggedError<JournalLost>()("JournalLost"
   }
 }
 
-/** How long the heartbeat of a dead process stands at most while its calls wait for recovery. */
+/** How long the heartbeat of a dead process stands, at most, while its calls wait for recovery. */
 const recoveryMs = 60_000
 
 interface Taken {
   readonly epoch: number
-  /** The partition's time now, and at the last sign of life of the process before. */
+  /** The partition's time now, and at the last sign of life of the previous process. */
   readonly time: number
   readonly alive: number | null
   /** Now, by the database's clock. */
@@ -31,21 +31,21 @@ interface Taken {
 export interface Ownership {
   /** Partition to epoch. */
   readonly held: ReadonlyMap<number, number>
-  /** What its time is ahead of the monotonic clock, milliseconds. */
+  /** How far its time is ahead of the monotonic clock, in milliseconds. */
   readonly originMs: (partition: number) => number
-  /** The last sign of life of the one who held the partition before, in its time; null when nobody did. */
+  /** The last sign of life of the previous holder, in the time of the partition; null when nobody held it. */
   readonly lastHeartbeatAt: (partition: number) => number | null
-  /** What a dead process left there was told so: our own heartbeat counts. */
+  /** The entities of a dead process have been told: from now on our own heartbeat counts. */
   readonly recovered: (partition: number) => void
-  /** Gives a partition up, once; answers what its commits die of. */
+  /** Gives a partition up, once; returns the error of which its commits die. */
   readonly lose: (partition: number) => JournalLost
-  /** What commits die of when no partition is held any more; null: none was lost. */
+  /** The error of which commits die when no partition is held any more; null: none was lost. */
   readonly lastLoss: () => JournalLost | null
 }
 
 /**
- * Raises the epoch of each partition, which waits until no statement of an older epoch is under way, and gives signs of
- * life until the scope closes; each also looks whether the partitions are still held.
+ * Raises the epoch of each partition, which waits until no statement of an older epoch is under way. Then it gives
+ * signs of life until the scope closes; each of them also checks that the partitions are still held.
  */
 export const take = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -61,10 +61,10 @@ export const take = Effect.fnUntraced(function* (
   const recovered = new Set<number>()
   const taken = new Map<number, { readonly originMs: number; readonly aliveMs: number | null; readonly at: number }>()
 
-  // One after the other, in their order: two processes that take the same ones never wait for each other.
+  // One after the other, in order, so that two processes that take the same partitions never wait for each other.
   for (const partition of options.partitions.toSorted((one, other) => one - other)) {
     yield* sql`INSERT INTO journal_owner (partition, epoch) VALUES (${partition}, 0) ON CONFLICT DO NOTHING`
-    // What passed since the last heartbeat only the database's clock can tell; it may have been set back meanwhile.
+    // Only the database's clock can tell what passed since the last heartbeat; somebody may have set it back meanwhile.
     const [row] = yield* sql<Taken>`
       UPDATE journal_owner SET epoch = epoch + 1, heartbeat_at = clock_timestamp(),
         time_ms = coalesce(time_ms + greatest(0, extract(epoch FROM clock_timestamp() - heartbeat_at) * 1000),
@@ -78,7 +78,7 @@ export const take = Effect.fnUntraced(function* (
     taken.set(partition, { originMs: row.time - (yield* Monotonic.now), aliveMs: row.alive, at: row.at })
   }
 
-  /** Also of a partition that was lost: what lived there may still look at the time. */
+  /** Answers for a lost partition too: its actors may still look at the time. */
   const originMs = (partition: number): number => taken.get(partition)?.originMs ?? 0
 
   const lose = (partition: number): JournalLost => {
@@ -94,8 +94,9 @@ export const take = Effect.fnUntraced(function* (
   }
 
   /**
-   * Says that we live, and what time it is in each partition. What a dead process left is billed to its last sign of life,
-   * also when this process dies before it was told: that sign stands until its calls have been rebuilt.
+   * Says that this process lives, and what time it is in each partition. Calls that a dead process left are billed to
+   * its last sign of life, even when this process dies before it told them: that sign stands until they have been
+   * rebuilt.
    */
   const beat = Effect.gen(function* () {
     const now = yield* Monotonic.now
@@ -107,7 +108,7 @@ export const take = Effect.fnUntraced(function* (
       taken: (taken.get(partition)?.at ?? 0) / 1000,
       recovering: now - takenAt < recoveryMs && !recovered.has(partition)
     }))
-    // Locked in their order, as a batch does.
+    // Locked in order, as a batch does.
     const ours = yield* sql<{ readonly partition: number }>`
       WITH beat AS MATERIALIZED (
         SELECT o.partition, h."time", h.taken, h.recovering

@@ -1,10 +1,11 @@
 import { Cache, Duration, type Effect, Exit } from "effect"
 
 /**
- * Rows kept in memory until they are invalidated: at most `capacity`, beyond it the longest unused is forgotten.
+ * Rows kept in memory until they are invalidated: at most `capacity`; beyond that the least recently used one is
+ * forgotten.
  *
- * Only what was read is kept. A `Cache` keeps failures too, for as long: a lookup that met an unreachable database
- * would fail until the process ends.
+ * Only rows that were read are kept. A `Cache` also keeps failures, for just as long: a lookup that met an unreachable
+ * database would fail until the process ends.
  */
 export const make = <Key, Row, R>(options: {
   readonly capacity: number

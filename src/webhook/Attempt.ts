@@ -113,5 +113,7 @@ const targetOf = (
   }
 }
 
-/** The start of an answer as text; a character that the limit cut is left out, what is no UTF-8 becomes U+FFFD. */
+/**
+ * The start of an answer as text. A character that the limit cut is left out; bytes that are not UTF-8 become U+FFFD.
+ */
 const text = (body: Uint8Array): string => new TextDecoder().decode(body, { stream: true })

@@ -21,12 +21,12 @@ const batchLimit = 128
 const nothing: Claim = { deliveries: [], more: true }
 
 /**
- * One fiber that claims for every endpoint: requests that come while a statement runs share the next one.
+ * One fiber claims for every endpoint: requests that come while a statement runs share the next one.
  *
- * At most one request per endpoint waits, so the queue is as long as there are live endpoints. While the database
- * is away requests wait. `load` tells what share of all places is taken (0 to 1): from one half on an endpoint gets
- * one place, so that slow receivers cannot take them all from the others; at 1 nobody gets any, and the next look at
- * due rows asks again.
+ * At most one request for each endpoint waits, so the queue is as long as there are live endpoints. Requests wait while
+ * the database is away. `load` is the share of all places that is taken (0 to 1). From one half on an endpoint gets one
+ * place, so that slow receivers cannot take all places from the others. At 1 nobody gets any, and the next look at due
+ * rows asks again.
  */
 export const make = Effect.fnUntraced(function* (options: { readonly load: () => number }) {
   const sql = yield* SqlClient.SqlClient

@@ -2,18 +2,18 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Monotonic from "../domain/Monotonic.ts"
 
-/** Less is drift, or the way of the answer. */
+/** A smaller difference is drift, or the time that the answer took. */
 const steppedMs = 5_000
 
-/** An answer that was so long on its way says nothing of the clock. */
+/** An answer that took longer says nothing about the clock. */
 const promptMs = 1_000
 
 /**
- * Due times are the database's clock, and somebody may set it. Gives how many milliseconds it was set back since this was
- * last asked, by the clock that nobody sets; 0: it was not. A clock that is set forward makes no one wait.
+ * Due times follow the database's clock, which somebody may set. Gives by how many milliseconds it was set back since
+ * the last call, measured against the monotonic clock; 0: it was not. A clock that is set forward makes nobody wait.
  */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
-  /** What the database's clock is ahead of the monotonic one. */
+  /** How far the database's clock is ahead of the monotonic one. */
   let aheadMs: number | null = null
 
   return Effect.gen(function* () {

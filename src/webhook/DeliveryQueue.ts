@@ -5,11 +5,11 @@ import * as DeliveryId from "../store/DeliveryId.ts"
  * The statements on `webhook_delivery` as a queue: claim, outcome, what is due. All due times are the database's clock.
  */
 
-/** Longer than an attempt can take (10 s) with its outcome written; a row whose lease ran out is claimed again. */
+/** Longer than an attempt can take (10 s), with its outcome written. A row whose lease ran out is claimed again. */
 export const leaseMs = 30_000
 
 /**
- * Due rows that one claim looks at per endpoint, oldest first. A deeper backlog waits its turn, so that a claim
+ * Due rows that one claim looks at for each endpoint, oldest first. A deeper backlog waits its turn, so that a claim
  * costs the same however long a receiver was down.
  */
 const depth = 256
@@ -39,14 +39,14 @@ export interface ClaimedRow extends Omit<Delivery, "id"> {
 }
 
 /**
- * Claims for many endpoints at once. `$1`: JSON array of `{ partition, endpoint, room, busyLanes, underWay }`;
- * `$2`: lease in milliseconds.
+ * Claims for many endpoints at once. `$1`: JSON array of `{ partition, endpoint, room, busyLanes, underWay }`; `$2`:
+ * lease in milliseconds.
  *
- * It does not wait for the disk: when a crash of the database undoes a claim, the attempt is made again, like one whose
- * outcome was lost.
+ * The claim does not wait for the disk: when a crash of the database undoes it, the attempt is made again, like one
+ * whose outcome was lost.
  *
  * A first try is eligible when it is the earliest due of its lane and the lane is not busy; a retry always is. A row
- * that is found `sending` repeats its attempt: what happened to it is not known.
+ * that is found `sending` repeats its attempt, because nobody knows what became of it.
  *
  * The planner never knows how deep a queue is now, so the text leaves it little choice: a limit that it cannot see
  * makes it read the index in order and stop, and an array of keys makes it lock by key.
@@ -107,7 +107,7 @@ export interface Due {
   readonly endpoint: string
 }
 
-/** What an attempt came to, as the statements take it. */
+/** The outcome of an attempt, as the statements take it. */
 export interface Outcome {
   readonly id: Id.DeliveryId
   readonly eventId: Id.EventId
@@ -122,11 +122,11 @@ export interface Outcome {
 }
 
 /**
- * Writes many outcomes. `$1`: JSON array of `Outcome`. An outcome lands only on the attempt that it belongs to, and a
- * retry only where somebody still subscribes. Answers the events of deliveries that failed for good.
+ * Writes many outcomes. `$1`: JSON array of `Outcome`. An outcome is written only to the attempt that it belongs to,
+ * and a retry is made only where somebody still subscribes. Answers the events of deliveries that failed for good.
  *
- * Postgres keeps a plan that it made while the table was small, and a join would go on reading the whole table. So rows
- * are asked for one by one, and by an array of ids.
+ * Postgres keeps a plan that it made while the table was small; with a join, that plan would go on reading the whole
+ * table. So the statement asks for rows one by one, and by an array of ids.
  */
 export const conclude = `
 WITH outcome AS MATERIALIZED (
@@ -161,14 +161,14 @@ SELECT DISTINCT event_id AS "eventId" FROM concluded WHERE status = 'failed'
 `
 
 /**
- * After a change that made deliveries fail, in the same transaction: locks their events, so that of two transactions
- * that fail the last two deliveries of one event the second sees both. `$1`: event ids.
+ * Locks the events of deliveries that have just failed, in the same transaction: when two transactions fail the last
+ * two deliveries of one event, the second sees both. `$1`: event ids.
  */
 export const lockEvents = `SELECT id FROM event WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE`
 
 /**
- * The failover delivery of each event of which every delivery has failed, once. `$1`: event ids, locked.
- * Answers the endpoints to wake.
+ * Makes the failover delivery, once, of each event whose deliveries have all failed. `$1`: event ids, locked. Answers
+ * the endpoints to wake.
  */
 export const failOver = `
 WITH made AS (
@@ -187,7 +187,7 @@ SELECT DISTINCT endpoint, tenant_id AS "tenantId", partition FROM made
 `
 
 /**
- * Fails what waits for a subscription that is deactivated or deleted; what is under way ends by its
+ * Fails what waits for a subscription that is deactivated or deleted; an attempt that is under way ends with its
  * outcome. `$1`: subscription id; `$2`: why; `$3`: its tenant. Answers the events concerned.
  */
 export const withdraw = `
@@ -198,7 +198,7 @@ RETURNING event_id AS "eventId"
 `
 
 /**
- * Makes interrupted attempts due at once, ahead of what was committed after them: nobody is at work on them. `$1`: a
+ * Makes interrupted attempts due at once, ahead of what was committed after them, because nobody works on them. `$1`: a
  * partition; `$2`: an endpoint there, or null for all.
  */
 export const release = `
@@ -207,8 +207,9 @@ WHERE partition = $1::int AND due_at > created_at AND status = 'sending' AND ($2
 `
 
 /**
- * After the database's clock was set back: what is due in a partition (`$1`) comes `$2` milliseconds sooner, so that no
- * more has to pass than had to before. What was put there since comes too soon, which is better than hours late.
+ * After the database's clock was set back: makes deliveries of a partition (`$1`) due `$2` milliseconds sooner, so that
+ * none waits longer than it had to. A delivery that was put there since comes too soon, which is better than hours
+ * late.
  */
 export const advance = `
 UPDATE webhook_delivery SET due_at = due_at - $2::float8 * interval '1 millisecond',

@@ -16,15 +16,15 @@ export interface Options {
   readonly version: string
   /** Delays before attempts 2, 3, …; the schedule of guide/webhooks.md#deliveries unless a test shortens it. */
   readonly delaysMs?: ReadonlyArray<number>
-  /** How often due rows are looked for: retries, leases that ran out, wake-ups that got lost. */
+  /** How often it looks for due rows: retries, leases that ran out, hints that got lost. */
   readonly pollMs?: number
   /** An endpoint without work stops after this. */
   readonly idleMs?: number
-  /** Endpoints alive at once; those beyond are found again by the next look at due rows. */
+  /** Endpoints alive at once; the next look at due rows finds the others again. */
   readonly maxLive?: number
   /** Attempts under way at once, over all endpoints (see `Claimer`). */
   readonly maxUnderWay?: number
-  /** Closing lets attempts finish for this long; what is cut off is attempted again after the next start. */
+  /** Closing lets attempts finish for this long; those that are cut off are made again after the next start. */
   readonly drainMs?: number
 }
 
@@ -32,12 +32,12 @@ const live = Metric.gauge("webhook_destinations_live", { description: "Endpoints
 const underWayGauge = Metric.gauge("webhook_attempts_under_way", { description: "Webhook attempts under way" })
 
 /**
- * Delivers what commits queue (src/README.md#fan-out): a supervised fiber for each endpoint with work, one claimer
- * and one writer of outcomes for all of them, and one look at due rows a second.
+ * Delivers what commits queue (src/README.md#fan-out): a supervised fiber for each endpoint with work, one claimer and
+ * one writer of outcomes for all of them, and one look at due rows a second.
  *
- * The rows are the truth. A hint of the journal only starts the work sooner; a retry is due by its row, so nothing
+ * The rows are the truth. A hint of the journal only starts the work sooner. A retry is due by its row, so nothing
  * sleeps for 24 hours and a restart loses nothing. A process that dies between a request and its outcome leaves a
- * `sending` row, which is attempted again: at least once, never lost. Reads URL and secret with each claim, so a changed
+ * `sending` row, which is attempted again: at least once, never lost. Each claim reads URL and secret, so a changed
  * subscription counts from the next attempt on.
  */
 export const layer = (options: Options): Layer.Layer<never, never, SqlClient.SqlClient | Journal | Egress | Vault> =>
@@ -84,7 +84,7 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
         return endpoint
       })
 
-      // An endpoint that died is started again by the next look at due rows, which finds what it had claimed.
+      // The next look at due rows starts an endpoint that died again, and finds what it had claimed.
       const supervise = (id: string, endpoint: WebhookEndpoint.WebhookEndpoint) =>
         Effect.catchCause(endpoint.run, (cause) =>
           Effect.logError("a webhook endpoint died", cause).pipe(
@@ -106,7 +106,7 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
         for (const { endpoint, partition } of ids) wake(endpoint, partition)
       }
 
-      /** Another process delivers there now; what it finds under way it attempts again. */
+      /** Another process delivers there now; it attempts again what it finds under way. */
       const leave = (partition: number): void => {
         for (const [id, endpoint] of endpoints)
           if (endpoint.partition === partition) {

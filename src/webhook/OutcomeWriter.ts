@@ -15,19 +15,19 @@ interface Waiting {
 /** Outcomes of one statement. */
 const batchLimit = 256
 
-/** Only the next event of its call waits for an outcome. */
+/** A short pause costs little: only the next event of the same call waits for an outcome. */
 const pauseMs = 5
 
-/** After this many refusals in a row, with the database there, a batch is written row by row. */
+/** After this many refusals in a row by a database that answers, a batch is written row by row. */
 const refusalLimit = 3
 
 /**
- * One fiber that writes outcomes, many per statement; `write` completes when the outcome is durable.
+ * One fiber writes outcomes, many per statement; `write` completes when the outcome is durable.
  *
- * A batch of successes, the common case, is one statement. A batch with anything else is a transaction, which makes the
- * failover deliveries of events that have no delivery left; `wake` hears of those after its commit.
- * While the database is away outcomes wait: the queue is bounded by what may be under way. An outcome that the database
- * refuses by itself is a fault: it is logged and dropped, and its row returns with the end of its lease.
+ * A batch of successes, the common case, is one statement. A batch with anything else is a transaction, which also
+ * makes the failover deliveries of events that have no delivery left; `wake` hears of those after its commit. Outcomes
+ * wait while the database is away; there are never more than attempts may be under way. An outcome that the database
+ * refuses by itself is a fault: it is logged and dropped, and its row returns when its lease ends.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly wake: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void
@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const write = (batch: ReadonlyArray<Waiting>, refusals = 0): Effect.Effect<void> =>
     attempt(batch.map(({ outcome }) => outcome)).pipe(
-      // Writing an outcome twice changes nothing: it names its attempt.
+      // An outcome that is written twice changes nothing, because it names its attempt.
       Effect.timeout(Batches.silence),
       Effect.matchEffect({
         onSuccess: () => Effect.sync(() => finish(batch)),
@@ -80,7 +80,7 @@ const finish = (batch: ReadonlyArray<Waiting>): void => {
   for (const { done } of batch) Deferred.doneUnsafe(done, Exit.void)
 }
 
-/** Inside the transaction that made the last deliveries of these events fail; answers the endpoints to wake. */
+/** Runs inside the transaction in which the last deliveries of these events failed. Answers the endpoints to wake. */
 export const failOver = (
   sql: SqlClient.SqlClient,
   eventIds: ReadonlyArray<EventId>

@@ -25,7 +25,7 @@ export type Verdict =
   | { readonly status: "failed" }
   | { readonly status: "queued"; readonly retryAfterMs: number }
 
-/** `attemptNo` counts from 1; after the last of `delaysMs` is used up, a failing attempt is final. */
+/** `attemptNo` counts from 1. When all of `delaysMs` are used up, a failing attempt is final. */
 export const judge = (attemptNo: number, reply: Reply, delaysMs: ReadonlyArray<number> = schedule): Verdict => {
   switch (reply.type) {
     case "withdrawn":
@@ -34,7 +34,7 @@ export const judge = (attemptNo: number, reply: Reply, delaysMs: ReadonlyArray<n
       return again(attemptNo, delaysMs)
     case "answered":
       if (reply.statusCode >= 200 && reply.statusCode < 300) return { status: "succeeded" }
-      // 408 and 429 are no exception; a redirect is not followed and counts like a 5xx.
+      // 408 and 429 are no exception. A redirect is not followed and counts like a 5xx.
       if (reply.statusCode >= 400 && reply.statusCode < 500) return { status: "failed" }
       return again(attemptNo, delaysMs)
   }

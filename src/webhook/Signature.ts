@@ -10,7 +10,7 @@ import type { EventId } from "../domain/Id.ts"
 export const sign = (secret: string, timestamp: number, body: string): string =>
   `sha256=${createHmac("sha256", secret).update(`${timestamp}.`).update(body).digest("hex")}`
 
-/** The headers of one attempt: timestamp and signature are made anew for each, the body is not. */
+/** The headers of one attempt. Timestamp and signature are made for each attempt, the body only once. */
 export const headers = (delivery: {
   readonly secret: string
   readonly eventId: EventId

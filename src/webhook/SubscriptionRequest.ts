@@ -4,7 +4,7 @@ import type { RouteId } from "../domain/Id.ts"
 import { isEventType } from "../domain/event/EventCatalogue.ts"
 import type { SubscriptionRow } from "./WebhookView.ts"
 
-/** What a tenant says of a subscription; types and lengths are checked, meaning is not. */
+/** What a tenant asks of a subscription. Types and lengths have been checked, the meaning has not. */
 export interface SubscriptionRequest {
   readonly targetUrl: string
   readonly eventTypes: ReadonlyArray<string>
@@ -20,7 +20,7 @@ export type SubscriptionPatch = Partial<SubscriptionRequest>
 
 /**
  * The rules on the fields that are given, guide/webhooks.md#subscriptions: an empty list is `event_types_required`, an
- * unknown name `invalid_request`, `*` beside others is `*`; a URL is asked of `refuse`.
+ * unknown name is `invalid_request`, and `*` beside other names is `*`. `refuse` judges the URL.
  */
 export const check = <R extends SubscriptionPatch>(
   request: R,

@@ -47,16 +47,16 @@ export class Webhooks extends Context.Service<
       tenantId: Id.TenantId,
       id: Id.SubscriptionId
     ) => Effect.Effect<WebhookView.SubscriptionView, ApiError>
-    /** Always a refusal: 404 `signing_secret_unavailable`, or `subscription_not_found`. */
+    /** Always fails: 404 `signing_secret_unavailable`, or `subscription_not_found`. */
     readonly secretOf: (tenantId: Id.TenantId, id: Id.SubscriptionId) => Effect.Effect<never, ApiError>
-    /** 200; what waits for a subscription that becomes inactive fails. */
+    /** 200. What waits for a subscription that becomes inactive fails. */
     readonly update: (
       caller: Caller,
       id: Id.SubscriptionId,
       patch: SubscriptionRequest.SubscriptionPatch,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /** 204; what waits for it fails, its deliveries stay in the log. */
+    /** 204. What waits for the subscription fails; its deliveries stay in the log. */
     readonly remove: (caller: Caller, id: Id.SubscriptionId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
     readonly deliveries: (
       tenantId: Id.TenantId,
@@ -65,7 +65,7 @@ export class Webhooks extends Context.Service<
     ) => Effect.Effect<Listing.Page<WebhookView.DeliveryView>>
   }
 >()("trunkline/webhook/Webhooks") {
-  /** `ownsConnection`: whether the tenant has the connection; this feature opens no other's door. */
+  /** `ownsConnection`: whether the tenant has the connection. This feature opens no other feature's door. */
   static readonly layer = (options: {
     readonly ownsConnection: (tenantId: Id.TenantId, routeId: Id.RouteId) => Effect.Effect<boolean>
   }) =>
@@ -109,7 +109,7 @@ export class Webhooks extends Context.Service<
           ip: caller.ip
         })
 
-        /** In the transaction that takes the subscription away. */
+        /** Runs in the transaction that takes the subscription away. */
         const withdraw = Effect.fnUntraced(function* (tenantId: Id.TenantId, id: Id.SubscriptionId, because: string) {
           const failed = yield* sql.unsafe<{ readonly eventId: Id.EventId }>(DeliveryQueue.withdraw, [
             id,
@@ -154,7 +154,7 @@ export class Webhooks extends Context.Service<
             row === null ? Effect.fail(notFound) : Effect.succeed(WebhookView.subscription(row))
           )
 
-        /** Changes a subscription under its lock, and wakes who got work from it. */
+        /** Changes a subscription under its lock, and wakes the endpoints that got work from it. */
         const changing = Effect.fnUntraced(function* (
           caller: Caller,
           id: Id.SubscriptionId,

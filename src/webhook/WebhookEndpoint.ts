@@ -8,17 +8,17 @@ type Input = WebhookEndpointMachine.Input<Delivery>
 /** The mailbox of one endpoint and the fiber behind it. */
 export interface WebhookEndpoint {
   readonly partition: number
-  /** A hint that rows are due; hints that wait are one. */
+  /** A hint that rows are due. Several hints that wait count as one. */
   readonly workWaits: () => void
-  /** Until idle for `idleMs`. */
+  /** Runs until it was idle for `idleMs`. */
   readonly run: Effect.Effect<void>
 }
 
 /**
  * The shell of an endpoint: one fiber, a mailbox, `WebhookEndpointMachine`, and a fiber for each attempt under way.
  *
- * The mailbox holds at most one hint, one claim, and one message per place. An attempt that dies of a defect frees its
- * place; its row returns with the end of its lease. Whoever interrupts `run` interrupts the attempts.
+ * The mailbox holds at most one hint, one claim, and one message for each place. An attempt that dies of a defect frees
+ * its place; its row returns when its lease ends. Whoever interrupts `run` interrupts the attempts.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly id: string
@@ -27,7 +27,9 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly claim: (request: Claimer.Request) => void
   /** One attempt; completes when its outcome is durable. */
   readonly deliver: (delivery: Delivery) => Effect.Effect<void>
-  /** Called in one go with the last look at the mailbox, so that no hint falls between. */
+  /**
+   * Called right after the last look at the mailbox, in the same synchronous step, so that no hint is lost in between.
+   */
   readonly stopped: () => void
 }) {
   const mailbox = yield* Queue.unbounded<Input>()

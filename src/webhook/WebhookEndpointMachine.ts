@@ -1,10 +1,11 @@
 import type { DeliveryId, EntityId } from "../domain/Id.ts"
 
 /**
- * When one endpoint claims and what it has under way, as a pure machine (src/README.md#fan-out).
+ * When one endpoint claims, and what it has under way, as a pure machine (src/README.md#fan-out).
  *
- * At most `places` deliveries are under way. First tries go one at a time per lane (a lane is an entity, its events go
- * in their order); a retry has left its lane and only takes a place. One claim is asked for at a time.
+ * At most `places` deliveries are under way. A lane is an entity, whose events go in their order: of each lane one
+ * first try is under way at a time. A retry has left its lane and only takes a place. The machine asks for one claim at
+ * a time.
  */
 export const places = 16
 
@@ -55,7 +56,7 @@ export const step = <D extends Claimed>(state: State, input: Input<D>): Step<D> 
       const underWay = new Map(state.underWay)
       for (const { id, lane } of input.deliveries) underWay.set(id, lane)
       const next: State = { claiming: false, waiting: state.waiting || input.more, freed: false, underWay }
-      // What was left behind waits for a lane or a place: looking again is of use only when one became free.
+      // What was left behind waits for a lane or a place, so another look helps only when one became free.
       const step: Step<D> = state.waiting || (input.more && state.freed) ? look(next) : rest(next)
       return { ...step, attempts: input.deliveries }
     }
@@ -84,7 +85,7 @@ const look = <D extends Claimed>(state: State): Step<D> => {
 }
 
 /**
- * Nothing runs: the fiber may stop. What was left behind may be gone with its subscription; if it is still due, it
- * wakes a new one.
+ * Nothing runs, so the fiber may stop. Deliveries that were left behind may have gone with their subscription; if they
+ * are still due, they wake a new fiber.
  */
 export const isIdle = (state: State): boolean => !state.claiming && state.underWay.size === 0

@@ -4,7 +4,7 @@ import type { SubscriptionId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import { delivery, type DeliveryStatus, subscription, type SubscriptionRow } from "./WebhookView.ts"
 
-/** What `GET /v1/webhook-deliveries` can ask for; all that are given hold together. */
+/** The filters of `GET /v1/webhook-deliveries`; all that are given must hold. */
 export interface DeliveryFilters {
   readonly subscriptionId?: SubscriptionId
   readonly status?: DeliveryStatus
@@ -74,7 +74,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         ...(subscriptionId === undefined ? [] : [sql`subscription_id = ${subscriptionId}`]),
         ...(status === undefined ? [] : [sql`status = ${status}`]),
         ...(eventType === undefined ? [] : [sql`event_type = ${eventType}`]),
-        // The moment itself is left out, and with it whatever is shown as that millisecond.
+        // The given moment itself is left out, and with it every row that is shown as that millisecond.
         ...(createdAfterMs === undefined
           ? []
           : [sql`created_at >= to_timestamp((${createdAfterMs}::float8 + 1) / 1000.0)`])

@@ -16,7 +16,7 @@ const exists = (path: string) =>
     () => false
   )
 
-/** The package leaves its library links to an install script; scripts may be off, so they are made here. */
+/** The package leaves its library links to an install script. Scripts may be off, so the links are made here. */
 const link = async (native: string): Promise<void> => {
   const links: ReadonlyArray<{ readonly source: string; readonly target: string }> = JSON.parse(
     await readFile(join(native, "pg-symlinks.json"), "utf8")
@@ -40,7 +40,10 @@ const openToAll = async (directory: string): Promise<void> => {
   }
 }
 
-/** Complete or absent: copied beside its place and renamed, so that a crash or a second copier leaves no half. */
+/**
+ * Leaves a complete copy or none: it copies beside the place and renames, so that neither a crash nor a second copier
+ * leaves half of one.
+ */
 const copy = async (native: string, version: string, place: string): Promise<string> => {
   const target = join(place, `postgres-binaries-${version}`)
   if (await exists(target)) return join(target, "native")
@@ -61,8 +64,8 @@ const copy = async (native: string, version: string, place: string): Promise<str
 /**
  * Finds the Postgres of this platform among the installed packages and makes it runnable for `runAs`.
  *
- * It runs where it was installed when it can; when that place cannot be passed through by `runAs` or its links are
- * missing and cannot be made, it is copied once (60 MB) to `place`.
+ * It runs where it was installed if it can. If `runAs` cannot pass through that place, or its links are missing and
+ * cannot be made, it is copied once (60 MB) to `place`.
  */
 export const prepare = (runAs: RunAs.RunAs, place: string): Effect.Effect<Binaries, EmbeddedPostgresError> =>
   Effect.gen(function* () {

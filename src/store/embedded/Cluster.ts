@@ -47,7 +47,7 @@ const choosePlace = async (owned: OwnedDirectory, runAs: RunAs.RunAs, durableRoo
   return join(durableRoot, hash.slice(0, 16), "postgres")
 }
 
-/** Initialised beside its place and renamed: a crash in the middle leaves nothing that looks like a cluster. */
+/** Initialises beside the place and renames: a crash in the middle leaves nothing that looks like a cluster. */
 const initdb = async (binaries: Binaries, runAs: RunAs.RunAs, directory: string, password: string): Promise<void> => {
   const unfinished = `${directory}.new`
   const passwordFile = `${directory}.password`
@@ -62,7 +62,7 @@ const initdb = async (binaries: Binaries, runAs: RunAs.RunAs, directory: string,
     await new Promise<void>((done, fail) => {
       execFile(
         binaries.initdb,
-        // The whole argument list, so that no PGDATA or locale of the environment decides anything.
+        // Every argument is given, so that no PGDATA or locale of the environment decides anything.
         [
           ["-D", unfinished, "-U", user, `--pwfile=${passwordFile}`, "--auth=scram-sha-256"],
           ["--locale=C", "--encoding=UTF8", "--no-instructions"]
@@ -83,9 +83,9 @@ const unusable = (detail: string) => new EmbeddedPostgresError({ reason: "cluste
 /**
  * The cluster of `DATA_DIR`, initialised on first use.
  *
- * It stands in `DATA_DIR/postgres`. Run as root under a directory that other users cannot pass through, it stands in
- * `<durableRoot>/<hash of DATA_DIR>/postgres`. A recorded cluster that is missing, or one without its record, is an
- * error and never replaced by an empty one.
+ * It stands in `DATA_DIR/postgres`. When we run as root under a directory that other users cannot pass through, it
+ * stands in `<durableRoot>/<hash of DATA_DIR>/postgres`. A recorded cluster that is missing, or one without its record,
+ * is an error; an empty one never replaces it.
  */
 export const open = Effect.fnUntraced(function* (
   owned: OwnedDirectory,
@@ -117,7 +117,7 @@ export const open = Effect.fnUntraced(function* (
 
   const directory = resolve(owned.path, record.cluster)
   if (!record.initialised) {
-    // A crash between the rename and the record below leaves a finished cluster: its password is the recorded one.
+    // A crash between the rename and the record below leaves a finished cluster; its password is the recorded one.
     if (!(yield* attempt(() => exists(directory))))
       yield* Effect.tryPromise({
         try: () => initdb(binaries, runAs, directory, record.password),

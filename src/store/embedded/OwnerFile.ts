@@ -46,7 +46,7 @@ const claim = async (dataDir: string): Promise<string | DataDirInUse> => {
   const self = await ProcessIdentity.find(process.pid)
   if (self === null) throw new Error("this process cannot find itself in the process table")
   const mine = nameOf(process.pid, self)
-  // Owner-only, but for root: its Postgres runs as another user, who must be able to pass through.
+  // Only the owner may enter, unless we are root: its Postgres runs as another user, who must be able to pass through.
   await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
   try {
     await writeFile(join(dataDir, mine), "", { flag: "wx", mode: 0o600 })
@@ -55,8 +55,9 @@ const claim = async (dataDir: string): Promise<string | DataDirInUse> => {
       return new DataDirInUse({ dataDir, pid: process.pid })
     throw cause
   }
-  // First claim, then look: of two that start at once the later sees the earlier's file, so never do both go on
-  // (both may refuse). A dead claim's name can belong to no one else, so whoever finds it may remove it.
+  // Claim first, then look: of two processes that start at once the later one sees the earlier one's file, so they
+  // never both go on (both may refuse). The name of a dead claim can belong to nobody else, so whoever finds it may
+  // remove it.
   for (const entry of await readdir(dataDir)) {
     const pid = Number(ownerName.exec(entry)?.[1])
     if (entry === mine || !Number.isInteger(pid)) continue
@@ -74,9 +75,10 @@ const release = (path: string, claimed: string) => rm(join(path, claimed), { for
 /**
  * Makes this process the owner of `DATA_DIR` (created when absent), whether its database is embedded or not.
  *
- * A live owner fails with `DataDirInUse` and is left alone; what a dead one left is taken over. The claim is a file
- * in the directory, removed when the scope closes; after kill -9 it stays, and its pid and start time show it dead.
- * Processes are told apart through the process table: containers that share a volume do not see one another.
+ * Fails with `DataDirInUse` when a live process owns it, and takes over what a dead one left. The claim is a file in
+ * the directory that is removed when the scope closes; after kill -9 it stays, and its pid and start time show that its
+ * owner is dead. Processes are told apart through the process table, so containers that share a volume do not see one
+ * another.
  */
 export const acquire = (
   directory: string

@@ -40,9 +40,9 @@ const until = async (done: () => boolean | Promise<boolean>, withinMs: number): 
 /**
  * Stops the server that a dead owner left running on this cluster; `false` when it would not stop.
  *
- * For the owner of `DATA_DIR` only: it takes any server found there for an orphan. Fast shutdown first (clients are
- * cut off, a checkpoint is written), then immediate (recovery at the next start); never SIGKILL, which would leave
- * backends that write on.
+ * For the owner of `DATA_DIR` only: it takes any server found there for an orphan. It tries a fast shutdown first
+ * (clients are cut off, a checkpoint is written), then an immediate one (the next start recovers); never SIGKILL, after
+ * which backends would go on writing.
  */
 export const stopOrphan = async (cluster: Cluster): Promise<boolean> => {
   const [pidLine, directory = cluster.directory, ...rest] = await lockFile(cluster)
@@ -51,8 +51,9 @@ export const stopOrphan = async (cluster: Cluster): Promise<boolean> => {
   const orphan = await ProcessIdentity.find(pid)
   if (orphan === null) return true
   if (!orphan.command.includes(directory)) {
-    // The pid belongs to someone else by now. Postgres would take it for a running server, but never its own parent:
-    // with our pid there it goes on to check that no old backend holds the memory, which removing the file would skip.
+    // The pid belongs to another process by now. Postgres would take that one for a running server, but never its own
+    // parent: with our pid in the file it goes on to check that no old backend holds the shared memory. Removing the
+    // file would skip that check.
     await writeFile(join(cluster.directory, "postmaster.pid"), [process.pid, directory, ...rest].join("\n"))
     return true
   }
@@ -100,7 +101,7 @@ export const launch = async (
   logFile: string
 ): Promise<Postmaster> => {
   const port = await freePort()
-  // The log of one start; that of the start before is kept, because it tells how it ended.
+  // The log of this start. That of the start before is kept, because it tells how it ended.
   await rename(logFile, `${logFile}.previous`).catch(() => undefined)
   const log = await open(logFile, "a", 0o600)
   try {
@@ -125,7 +126,7 @@ export const launch = async (
   }
 }
 
-/** Waits until the server accepts connections, which it says itself in the last line of its lock file. */
+/** Waits until the server accepts connections. The server itself says so in the last line of its lock file. */
 export const ready = async (
   postmaster: Postmaster,
   cluster: Cluster,
@@ -155,7 +156,7 @@ const end = async ({ child, exited }: Postmaster, name: NodeJS.Signals, withinMs
 /** Immediate shutdown: clients are cut off and nothing is written; the next start recovers. */
 export const quit = (postmaster: Postmaster): Promise<void> => end(postmaster, "SIGQUIT", immediateStopMs)
 
-/** Orderly: fast shutdown and wait; immediate shutdown when that hangs. */
+/** Stops in order: a fast shutdown, and an immediate one when that hangs. */
 export const stop = async (postmaster: Postmaster): Promise<void> => {
   await end(postmaster, "SIGINT", fastStopMs)
   await quit(postmaster)
