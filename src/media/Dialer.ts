@@ -3,9 +3,11 @@ import * as Tone from "../audio/Tone.ts"
 import type { WorkId } from "../domain/Id.ts"
 import * as Frame from "./Frame.ts"
 import type { MediaEvent } from "./message/MediaMessage.ts"
+import type { Source } from "./Source.ts"
 
 interface Dialing {
-  readonly id: WorkId
+  /** `null`: nobody asked for it by a command, so nobody hears of its end. */
+  readonly id: WorkId | null
   readonly digits: string
   readonly durationMs: number
   next: number
@@ -25,7 +27,14 @@ const valid = /^[0-9A-D*#wW]{1,256}$/
 
 const framesOf = (ms: number) => Math.ceil(ms / Frame.frameMs)
 
-export type Dialer = ReturnType<typeof make>
+/** Of a digit that another leg pressed; how long it was is known only at its end. */
+const relayedMs = 100
+
+export interface Dialer extends Source {
+  readonly send: (id: WorkId, digits: string, durationMs: number) => void
+  /** A digit of another leg, sent on like our own; dropped when too many wait. */
+  readonly relay: (digit: string) => void
+}
 
 /**
  * Sends digits on one leg, request by request: outside the sound where the far end takes them (`press`), else as tones.
@@ -33,8 +42,12 @@ export type Dialer = ReturnType<typeof make>
  *
  * Durations are kept to 40 to 6000 ms. Every request ends with exactly one `ended`.
  */
-export const make = (press: (digit: string, durationMs: number) => boolean, emit: (event: MediaEvent) => void) => {
+export const make = (
+  press: (digit: string, durationMs: number) => boolean,
+  emit: (event: MediaEvent) => void
+): Dialer => {
   let queue: Array<Dialing> = []
+  let out = Frame.make(8000)
   const failed = (id: WorkId, reason: "invalid_digits" | "too_many" | "closed") =>
     emit({ type: "ended", id, status: "failed", reason })
   let toneLeft = 0
@@ -67,31 +80,37 @@ export const make = (press: (digit: string, durationMs: number) => boolean, emit
       if (queue.length >= maxRequests) return failed(id, "too_many")
       queue.push({ id, digits, durationMs: Math.min(longestMs, Math.max(shortestMs, durationMs)), next: 0 })
     },
-    /** Writes what belongs into the next frame while digits are sent; false when there are none. */
-    render: (out: Frame.Frame): boolean => {
+    relay: (digit: string): void => {
+      if (queue.length < maxRequests) queue.push({ id: null, digits: digit, durationMs: relayedMs, next: 0 })
+    },
+    /** Silence where the far end takes digits beside the sound. */
+    next: (rate) => {
       const dialing = queue[0]
-      if (dialing === undefined) return false
+      if (dialing === undefined) return null
       if (toneLeft === 0 && pauseLeft === 0) {
         if (dialing.next === dialing.digits.length) {
           queue = queue.slice(1)
-          emit({ type: "ended", id: dialing.id, status: "completed", reason: null })
+          if (dialing.id !== null) emit({ type: "ended", id: dialing.id, status: "completed", reason: null })
           const following = queue[0]
-          if (following === undefined) return false
-          begin(following, out.rate)
-        } else begin(dialing, out.rate)
+          if (following === undefined) return null
+          begin(following, rate)
+        } else begin(dialing, rate)
       }
+      out = Frame.at(rate, out)
       out.samples.fill(0)
       if (toneLeft > 0) {
         toneLeft--
-        if (tone !== null && tone.rate !== out.rate) tone = toneAt(tone.digit, out.rate)
+        if (tone !== null && tone.rate !== rate) tone = toneAt(tone.digit, rate)
         tone?.oscillator.render(out.samples)
       } else pauseLeft--
-      return true
+      return out
     },
+    pass: () => undefined,
+    ready: () => queue.length > 0,
     close: (): void => {
       const waiting = queue
       queue = []
-      for (const { id } of waiting) failed(id, "closed")
+      for (const { id } of waiting) if (id !== null) failed(id, "closed")
     }
   }
 }

@@ -1,18 +1,28 @@
 import type { SampleRate } from "../audio/SampleRate.ts"
 import type { Frame } from "./Frame.ts"
 
+/** How the packets of a far end carry sound and digits, apart from the numbers that a header can be given anew. */
+export interface PacketFormat {
+  readonly codec: string
+  /** Whether digits come and go as telephone events. */
+  readonly hasTelephoneEvents: boolean
+}
+
 /**
- * The other party of a leg, as the switch sees it: an RTP peer or a simulated phone; later a bridged leg or a room.
+ * The other party of a leg, as the switch sees it: an RTP peer, a simulated phone, another call of this process.
  *
- * All calls come from the clock of the leg, one round every 20 ms: `say`, then `hear`.
+ * `say` and `hear` are each called once in every round of 20 ms; `say` by whoever reads the leg, which may be another leg.
  */
 export interface FarEnd {
   /** Of the frames that it says and hears; may be another one in the next round, when another codec was agreed. */
   readonly rate: () => SampleRate
   /** Whether it can be played to yet; playback waits until then. */
   readonly ready: () => boolean
-  /** Writes the next 20 ms that the far end says into `out`, a frame of its rate; silence when it says nothing. */
-  readonly say: (out: Frame, now: number) => void
+  /**
+   * Writes the next 20 ms that the far end says into `out`, a frame of its rate. False when it says nothing: then `out` is
+   * silence.
+   */
+  readonly say: (out: Frame, now: number) => boolean
   /** Gives it 20 ms to hear, at its rate. */
   readonly hear: (frame: Frame, now: number) => void
   /**
@@ -20,6 +30,8 @@ export interface FarEnd {
    * False when it takes no such digits: then they have to be tones.
    */
   readonly press: (digit: string, durationMs: number) => boolean
+  /** `null` when no packets go both ways now, or there never are any. */
+  readonly packetFormat: () => PacketFormat | null
   /** The clock stood still for so many frames, which will not be made up for. */
   readonly skip: (frames: number) => void
   readonly close: (now: number) => void

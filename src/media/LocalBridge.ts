@@ -20,6 +20,7 @@ export interface LocalBridge extends FarEnd {
 export const make = (rate: SampleRate, onDigit: (digit: string) => void): LocalBridge => {
   const waiting = Frame.make(rate)
   const converter = RateConverter.make()
+  let isWaiting = false
   let other: LocalBridge | null = null
 
   const bridge: LocalBridge = {
@@ -31,21 +32,29 @@ export const make = (rate: SampleRate, onDigit: (digit: string) => void): LocalB
     leave: () => {
       other = null
       waiting.samples.fill(0)
+      isWaiting = false
       converter.free()
     },
-    receive: (frame) => converter.convert(frame, waiting),
+    receive: (frame) => {
+      converter.convert(frame, waiting)
+      isWaiting = true
+    },
     receiveDigit: onDigit,
     rate: () => rate,
     ready: () => other !== null,
     say: (out) => {
       out.samples.set(waiting.samples)
       waiting.samples.fill(0)
+      const had = isWaiting
+      isWaiting = false
+      return had
     },
     hear: (frame) => other?.receive(frame),
     press: (digit) => {
       other?.receiveDigit(digit)
       return true
     },
+    packetFormat: () => null,
     skip: () => undefined,
     close: () => {
       other?.leave()

@@ -1,28 +1,73 @@
 import * as Dialer from "./Dialer.ts"
 import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
+import type { Junction } from "./Junction.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
+import * as Mix from "./Mix.ts"
 import * as Player from "./Player.ts"
+import type { Source } from "./Source.ts"
+import * as Taps from "./Tap.ts"
 
-export type LocalLeg = ReturnType<typeof make>
+export interface Options extends Taps.Options {
+  readonly emit: (event: MediaEvent) => void
+  /** The far end failed while somebody read it; the leg is to be closed. Nothing is read of it any more. */
+  readonly onFault: (error: unknown) => void
+}
+
+export interface LocalLeg {
+  readonly far: FarEnd
+  readonly mix: Mix.Mix
+  readonly taps: Taps.Taps
+  readonly player: Player.Player
+  readonly dialer: Dialer.Dialer
+  /** What the call asks. */
+  readonly command: (media: MediaCommand) => void
+  /** The far end pressed a digit; `at` in milliseconds of the plane's clock. */
+  readonly digit: (digit: string, at: number) => void
+  /**
+   * What the far end says in these 20 ms, lent until the next call; `null` when it says nothing. Called once a round: by
+   * the junction of the leg, or by its own tick when it has none. Never throws.
+   */
+  readonly read: (now: number) => Frame.Frame | null
+  /** One round of 20 ms: reads, unless a junction does, then sends. */
+  readonly tick: (now: number) => void
+  /** Makes the leg a member, which hears the junction as `source`; false when it is a member already. */
+  readonly join: (junction: Junction, source: Source) => boolean
+  /** Ends the membership; `isRead`: the junction has read the frame of the coming round already. */
+  readonly leave: (source: Source, isRead: boolean) => void
+  readonly isJoined: () => boolean
+  /** The clock stood still for so many frames, which will not be made up for. */
+  readonly skip: (frames: number) => void
+  /** Ends the membership, what waits, the taps, then the far end. */
+  readonly close: (now: number) => void
+}
 
 /**
- * Our side of a leg, whatever its far end is: plays to it and sends it digits.
+ * Our side of a leg, whatever its far end is: what it hears is a mix of sources, what it says is read by a junction, and
+ * both can be tapped.
  *
- * The leg runs at the rate of its far end. What that says is in `heard` after each tick; recorders, detectors, bridges
- * and rooms will read it there. A playback does not advance while digits are sent, nor before the far end can hear.
+ * The leg runs at the rate of its far end. A source waits while the far end cannot hear yet.
  */
-export const make = (far: FarEnd, emit: (event: MediaEvent) => void) => {
+export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): LocalLeg => {
+  const mix = Mix.make()
+  const taps = Taps.make({ clock, onDefect })
   const player = Player.make(emit)
   const dialer = Dialer.make(far.press, emit)
-  let heard = Frame.make(far.rate())
-  let out = Frame.make(far.rate())
+  mix.add(dialer, "digits", "silenced")
+  mix.add(player, "playback")
+  let junction: Junction | null = null
+  let isAhead = false
+  let isBroken = false
+  let said = Frame.make(far.rate())
+  let silence = Frame.make(far.rate())
 
-  return {
+  const leg: LocalLeg = {
+    far,
+    mix,
+    taps,
     player,
-    heard: (): Frame.Frame => heard,
-    /** What the call asks. */
-    command: (media: MediaCommand): void => {
+    dialer,
+    command: (media) => {
       switch (media.type) {
         case "play":
           return player.play(media.id, media.loop)
@@ -34,21 +79,56 @@ export const make = (far: FarEnd, emit: (event: MediaEvent) => void) => {
           return media satisfies never
       }
     },
-    /** One round of 20 ms. */
-    tick: (now: number): void => {
-      const rate = far.rate()
-      heard = Frame.at(rate, heard)
-      out = Frame.at(rate, out)
-      far.say(heard, now)
-      if (!far.ready()) return
-      if (!dialer.render(out)) player.render(out)
-      far.hear(out, now)
+    digit: (digit, at) => {
+      emit({ type: "dtmf", digit, at })
+      junction?.digit(leg, digit)
     },
-    /** Ends what waits, then the far end. */
-    close: (now: number): void => {
-      player.close()
-      dialer.close()
+    read: (now) => {
+      if (isBroken) return null
+      try {
+        said = Frame.at(far.rate(), said)
+        const hasSound = far.say(said, now)
+        taps.give("inbound", said, now)
+        return hasSound ? said : null
+      } catch (error) {
+        // Whoever reads it may be another leg, which is not to end for it.
+        isBroken = true
+        onFault(error)
+        return null
+      }
+    },
+    tick: (now) => {
+      if (junction === null && !isAhead) leg.read(now)
+      isAhead = false
+      const rate = far.rate()
+      if (!far.ready()) {
+        mix.pass(now)
+        silence = Frame.at(rate, silence)
+        return taps.give("outbound", silence, now)
+      }
+      const told = mix.next(rate, now)
+      far.hear(told, now)
+      taps.give("outbound", told, now)
+    },
+    join: (to, source) => {
+      if (junction !== null) return false
+      junction = to
+      mix.add(source, "junction")
+      return true
+    },
+    leave: (source, isRead) => {
+      junction = null
+      isAhead = isRead
+      mix.remove(source)
+    },
+    isJoined: () => junction !== null,
+    skip: far.skip,
+    close: (now) => {
+      junction?.leave(leg, now)
+      mix.close()
+      taps.close()
       far.close(now)
     }
   }
+  return leg
 }

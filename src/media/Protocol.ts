@@ -37,6 +37,9 @@ export interface RtpRemote {
 
 export type RefusalReason = "no_ports" | "too_many_legs" | "leg_exists" | "plane_stopped"
 
+/** Why two legs cannot be bridged. */
+export type BridgeRefusal = "unknown_leg" | "same_leg" | "already_joined"
+
 /** Why a playback failed. `http_404` and its like tell the status of the server. */
 export type PlaybackFailure =
   | "fetch_failed"
@@ -58,6 +61,10 @@ export type Command =
   /** `sound` may be backed by shared memory. */
   | { readonly type: "supply"; readonly leg: LegId; readonly id: WorkId; readonly sound: Sound }
   | { readonly type: "supply_failed"; readonly leg: LegId; readonly id: WorkId; readonly reason: PlaybackFailure }
+  /** Joins two open legs of the switch; answered by `bridged` or `bridge_refused`. */
+  | { readonly type: "bridge"; readonly leg: LegId; readonly peer: LegId }
+  /** Ends the bridge of a leg, if it has one. */
+  | { readonly type: "unbridge"; readonly leg: LegId }
   | { readonly type: "close"; readonly leg: LegId }
 
 /** A command that is answered by `opened` or `refused`. */
@@ -90,5 +97,7 @@ export type Event =
   | { readonly type: "opened"; readonly leg: LegId; readonly port: number }
   | { readonly type: "refused"; readonly leg: LegId; readonly reason: RefusalReason }
   | ({ readonly leg: LegId } & LegEvent)
+  | { readonly type: "bridged"; readonly leg: LegId }
+  | { readonly type: "bridge_refused"; readonly leg: LegId; readonly reason: BridgeRefusal }
   /** The last word on a leg. */
   | { readonly type: "closed"; readonly leg: LegId }

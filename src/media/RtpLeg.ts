@@ -11,13 +11,13 @@ import * as SourceLatch from "./SourceLatch.ts"
 export interface Options {
   /** Uniform unsigned 32 bits. */
   readonly random: () => number
-  /** The monotonic clock, milliseconds: when a digit came. */
-  readonly clock: () => number
   /** Epoch milliseconds, for sender reports. */
   readonly wallClock: () => number
   /** 0: never. */
   readonly mediaTimeoutMs: number
   readonly emit: (event: LegEvent) => void
+  /** The peer pressed a digit. */
+  readonly onDigit: (digit: string) => void
 }
 
 export interface Counters {
@@ -40,8 +40,8 @@ interface Session {
 export type RtpLeg = ReturnType<typeof make>
 
 /** The far end of a leg that is an RTP peer: packets in and out, with their control. */
-export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options) => {
-  const receiver = RtpReceiver.make((digit) => emit({ type: "media", event: { type: "dtmf", digit, at: clock() } }))
+export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Options) => {
+  const receiver = RtpReceiver.make(onDigit)
   const sender = RtpSender.make({ ssrc: random(), sequenceNumber: random(), timestamp: random() })
   const cname = [random(), random(), random()].map((word) => word.toString(16).padStart(8, "0")).join("")
   const rtcp = RtcpSession.make({ ssrc: sender.ssrc, cname, random, wallClock })
@@ -126,10 +126,11 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
     say: (out, now) => {
       if (session === null) {
         out.samples.fill(0)
-        return
+        return false
       }
-      receiver.pull(out, now)
+      const pulled = receiver.pull(out, now)
       watch(session, now)
+      return pulled !== "idle"
     },
     hear: (frame) => {
       if (session === null || socket === null) return
@@ -141,6 +142,10 @@ export const make = ({ clock, emit, mediaTimeoutMs, random, wallClock }: Options
       if (session === null || session.remote.telephoneEvent === null) return false
       sender.press(digit, durationMs, session.remote)
       return true
+    },
+    packetFormat: () => {
+      if (session?.remote.direction !== "sendrecv") return null
+      return { codec: session.remote.codec, hasTelephoneEvents: session.remote.telephoneEvent !== null }
     },
     skip: sender.skip,
     close: (now) => {

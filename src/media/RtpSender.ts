@@ -27,6 +27,7 @@ export const make = (origin: Origin) => {
   let timestamp = origin.timestamp >>> 0
   let marker = true
   let train: ReadonlyArray<TelephoneEvent.TrainPacket> = []
+  let sentOfTrain = 0
   let trainStart = 0
   let packets = 0
   let octets = 0
@@ -73,9 +74,9 @@ export const make = (origin: Origin) => {
       const { encode } = encoderOf(encoding.codec)
       const at = timestamp
       advance(1)
-      const [event, ...rest] = train
+      const event = train[sentOfTrain]
       if (event !== undefined && encoding.telephoneEvent !== null) {
-        train = rest
+        sentOfTrain++
         // Sound begins anew behind the event.
         marker = true
         const eventAt = (trainStart + event.timestampOffset) >>> 0
@@ -94,6 +95,7 @@ export const make = (origin: Origin) => {
     /** Begins a digit with the next packet, in place of one that is still being sent. */
     press: (digit: string, durationMs: number, { codec }: Encoding): void => {
       train = TelephoneEvent.train(digit, durationMs, Codecs.table[codec].clockRate)
+      sentOfTrain = 0
       trainStart = timestamp
     },
     /** For sender reports: the timestamp of this moment and what was sent, RFC 3550 section 6.4.1. */

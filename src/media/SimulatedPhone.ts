@@ -68,36 +68,43 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
     if (digit !== undefined) onDigit(digit)
   }
 
-  const say = (out: Frame.Frame) => {
+  /** Writes what the phone says; false when it says nothing. */
+  const speak = (out: Int16Array): boolean => {
     switch (script.type) {
       case "echo":
-        out.samples.set(heard.samples)
-        break
+        out.set(heard.samples)
+        return true
       case "voicemail": {
-        const start = frames * out.samples.length
-        out.samples.fill(0)
-        out.samples.set(voicemail().subarray(start, start + out.samples.length))
-        break
+        const sound = voicemail()
+        const start = frames * out.length
+        out.fill(0)
+        out.set(sound.subarray(start, start + out.length))
+        return start < sound.length
       }
       case "press":
         press(script)
-        out.samples.fill(0)
-        break
+        out.fill(0)
+        return false
       case "silence":
-        out.samples.fill(0)
+        out.fill(0)
+        return false
     }
-    frames++
   }
 
   return {
     rate: () => sampleRate,
     ready: () => true,
-    say,
+    say: ({ samples }) => {
+      const speaks = speak(samples)
+      frames++
+      return speaks
+    },
     hear: (frame) => heard.samples.set(frame.samples),
     press: (digit) => {
       if (script.type === "echo") onDigit(digit)
       return true
     },
+    packetFormat: () => null,
     skip: (missed) => {
       frames += missed
     },

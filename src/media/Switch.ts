@@ -1,12 +1,22 @@
+import type { SampleRate } from "../audio/SampleRate.ts"
+import * as Bridge from "./Bridge.ts"
 import type { FarEnd } from "./FarEnd.ts"
-import * as Frame from "./Frame.ts"
 import * as LocalBridge from "./LocalBridge.ts"
 import * as LocalLeg from "./LocalLeg.ts"
 import { failureOf } from "./message/MediaMessage.ts"
 import type { PacketPort } from "./PacketPort.ts"
-import { type Command, type Event, isOpening, type LegEvent, type LegId, type Opening } from "./Protocol.ts"
+import {
+  type BridgeRefusal,
+  type Command,
+  type Event,
+  isOpening,
+  type LegEvent,
+  type LegId,
+  type Opening
+} from "./Protocol.ts"
 import * as RtpLeg from "./RtpLeg.ts"
 import * as SimulatedPhone from "./SimulatedPhone.ts"
+import * as Slots from "./Slots.ts"
 
 export interface Options {
   readonly ports: PacketPort
@@ -28,103 +38,87 @@ export interface Options {
 interface Leg {
   readonly id: LegId
   readonly local: LocalLeg.LocalLeg
-  readonly far: FarEnd
   readonly rtp: RtpLeg.RtpLeg | null
-  readonly slot: number
+  readonly turn: Slots.Ticked
+  bridge: Bridge.Bridge | null
   closed: boolean
 }
 
-/** Behind by more than this, frames are skipped instead of being sent in a burst. */
-const catchUpMs = 100
-
 /** Of two joined legs, which have no codec. */
-const joinedRate = 8000
+const joinedRate: SampleRate = 8000
 
 export type Switch = ReturnType<typeof make>
 
-/**
- * The switch of 20 ms frames: all legs of one thread, driven by its owner's clock.
- *
- * Each leg has one of twenty slots of a millisecond, the emptiest when it came, so that legs are spread over the 20 ms.
- * `tick(now)` runs every slot that is due; the owner calls it again at `nextDue`. A leg is served once every 20 ms, up to
- * 100 ms late; what is later is skipped, and the timestamps go on as if it had been silent.
- */
+/** All legs of one thread, and what connects them: opened, told and closed by commands, driven by its owner's clock. */
 export const make = (options: Options) => {
-  const { clock, emit, ports } = options
+  const { clock, emit, onDefect, ports } = options
   const legs = new Map<LegId, Leg>()
-  const bridges = new Map<LegId, { readonly bridge: LocalBridge.LocalBridge; readonly peer: LegId }>()
-  const slots: ReadonlyArray<Set<Leg>> = Array.from({ length: Frame.frameMs }, () => new Set<Leg>())
-  /** The last millisecond whose slot was run. */
-  let cursor = 0
-  let skippedFrames = 0
-
-  const slotOf = (ms: number): Set<Leg> => slots[ms % Frame.frameMs] ?? new Set()
-
-  const emptiestSlot = (): number => {
-    let best = 0
-    slots.forEach((slot, i) => {
-      if (slot.size < (slots[best]?.size ?? 0)) best = i
-    })
-    return best
-  }
+  const joints = new Map<LegId, { readonly end: LocalBridge.LocalBridge; readonly peer: LegId }>()
+  const slots = Slots.make()
 
   const refuse = (leg: LegId, reason: "no_ports" | "too_many_legs" | "leg_exists") =>
     emit({ type: "refused", leg, reason })
-
-  const add = (
-    id: LegId,
-    now: number,
-    far: FarEnd,
-    rtp: RtpLeg.RtpLeg | null,
-    tell: (event: LegEvent) => void
-  ): Leg => {
-    if (legs.size === 0) cursor = Math.floor(now)
-    const leg: Leg = {
-      id,
-      local: LocalLeg.make(far, (event) => tell({ type: "media", event })),
-      far,
-      rtp,
-      slot: emptiestSlot(),
-      closed: false
-    }
-    legs.set(id, leg)
-    slots[leg.slot]?.add(leg)
-    return leg
-  }
 
   const remove = (leg: Leg, now: number) => {
     if (leg.closed) return
     leg.closed = true
     legs.delete(leg.id)
-    bridges.delete(leg.id)
-    slots[leg.slot]?.delete(leg)
+    joints.delete(leg.id)
+    slots.remove(leg.turn)
     leg.local.close(now)
   }
 
   /** A fault of ours ends the leg it happened on and touches no other. */
+  const fault = (leg: Leg, error: unknown): void => {
+    onDefect(error)
+    if (leg.closed) return
+    emit({ leg: leg.id, type: "lost", reason: "plane_stopped" })
+    try {
+      remove(leg, clock())
+    } catch (second) {
+      onDefect(second)
+    }
+  }
+
   const guard = (leg: Leg, work: () => void): void => {
     try {
       work()
     } catch (error) {
-      options.onDefect(error)
-      tellerOf(leg.id)({ type: "lost", reason: "plane_stopped" })
-      try {
-        remove(leg, clock())
-      } catch (second) {
-        options.onDefect(second)
-      }
+      fault(leg, error)
     }
   }
 
-  const tellerOf = (leg: LegId) => (event: LegEvent) => emit({ leg, ...event })
-  const digitsOf = (tell: (event: LegEvent) => void) => (digit: string) =>
-    tell({ type: "media", event: { type: "dtmf", digit, at: clock() } })
+  const add = (id: LegId, now: number, far: FarEnd, rtp: RtpLeg.RtpLeg | null): Leg => {
+    const local = LocalLeg.make(far, {
+      clock,
+      onDefect,
+      onFault: (error) => fault(leg, error),
+      emit: (event) => emit({ leg: id, type: "media", event })
+    })
+    const turn: Slots.Ticked = {
+      tick: (at) => {
+        try {
+          local.tick(at)
+        } catch (error) {
+          fault(leg, error)
+        }
+      },
+      skip: local.skip
+    }
+    const leg: Leg = { id, local, rtp, turn, bridge: null, closed: false }
+    legs.set(id, leg)
+    slots.add(turn, now)
+    return leg
+  }
+
+  /** For a far end that is made before its leg. */
+  const digitsOf = (id: LegId) => (digit: string) => legs.get(id)?.local.digit(digit, clock())
 
   const openRtp = (id: LegId, now: number) => {
-    const tell = tellerOf(id)
     const { mediaTimeoutMs, random, wallClock } = options
-    const rtp = RtpLeg.make({ random, clock, wallClock, mediaTimeoutMs, emit: tell })
-    const leg = add(id, now, rtp.far, rtp, tell)
+    const tell = (event: LegEvent) => emit({ leg: id, ...event })
+    const rtp = RtpLeg.make({ random, wallClock, mediaTimeoutMs, emit: tell, onDigit: digitsOf(id) })
+    const leg = add(id, now, rtp.far, rtp)
     ports.open(
       (channel, bytes, from) => {
         if (!leg.closed) guard(leg, () => rtp.receive(channel, bytes, from, clock()))
@@ -142,26 +136,42 @@ export const make = (options: Options) => {
   }
 
   const openPhone = (id: LegId, script: SimulatedPhone.PhoneScript, now: number) => {
-    const tell = tellerOf(id)
-    const phone = SimulatedPhone.make(script, digitsOf(tell))
-    add(id, now, phone, null, tell)
+    add(id, now, SimulatedPhone.make(script, digitsOf(id)), null)
     emit({ type: "opened", leg: id, port: 0 })
   }
 
   const openJoined = (id: LegId, peer: LegId, now: number) => {
-    const tell = tellerOf(id)
-    const bridge = LocalBridge.make(joinedRate, digitsOf(tell))
-    add(id, now, bridge, null, tell)
-    bridges.set(id, { bridge, peer })
-    const other = bridges.get(peer)
-    if (other?.peer === id && peer !== id) bridge.join(other.bridge)
+    const end = LocalBridge.make(joinedRate, digitsOf(id))
+    add(id, now, end, null)
+    joints.set(id, { end, peer })
+    const other = joints.get(peer)
+    if (other?.peer === id && peer !== id) end.join(other.end)
     emit({ type: "opened", leg: id, port: 0 })
+  }
+
+  const bridge = (leg: Leg, peer: LegId): void => {
+    const other = legs.get(peer)
+    const reason: BridgeRefusal | null =
+      other === undefined
+        ? "unknown_leg"
+        : other === leg
+          ? "same_leg"
+          : leg.local.isJoined() || other.local.isJoined()
+            ? "already_joined"
+            : null
+    if (other === undefined || reason !== null)
+      return emit({ type: "bridge_refused", leg: leg.id, reason: reason ?? "unknown_leg" })
+    const made = Bridge.make(leg.local, other.local)
+    leg.bridge = made
+    other.bridge = made
+    emit({ type: "bridged", leg: leg.id })
   }
 
   /** What a command gets whose leg is not here. */
   const answerUnknown = (command: Command) => {
     const failure = command.type === "media" ? failureOf(command.media, "unknown_leg") : null
     if (failure !== null) emit({ type: "media", leg: command.leg, event: failure })
+    if (command.type === "bridge") emit({ type: "bridge_refused", leg: command.leg, reason: "unknown_leg" })
     if (command.type === "close") emit({ type: "closed", leg: command.leg })
   }
 
@@ -192,36 +202,22 @@ export const make = (options: Options) => {
         return local.player.supply(command.id, command.sound)
       case "supply_failed":
         return local.player.fail(command.id, command.reason)
+      case "bridge":
+        return bridge(leg, command.peer)
+      case "unbridge":
+        return leg.bridge?.end(now)
       case "close":
         remove(leg, now)
         emit({ type: "closed", leg: command.leg })
     }
   }
 
-  const skip = (now: number) => {
-    const frames = Math.floor((now - cursor) / Frame.frameMs)
-    cursor += frames * Frame.frameMs
-    skippedFrames += frames
-    for (const leg of legs.values()) leg.far.skip(frames)
-  }
-
   return {
     handle,
-    /** Runs what is due at `now`. */
-    tick: (now: number): void => {
-      if (legs.size === 0) return
-      if (now - cursor > catchUpMs) skip(now)
-      while (cursor + 1 <= now) {
-        cursor++
-        for (const leg of slotOf(cursor)) guard(leg, () => leg.local.tick(cursor))
-      }
-    },
-    /** When `tick` has something to do again; `null` without legs. */
-    nextDue: (): number | null => {
-      if (legs.size === 0) return null
-      for (let ms = cursor + 1; ms <= cursor + Frame.frameMs; ms++) if (slotOf(ms).size > 0) return ms
-      return null
-    },
+    /** Runs what is due at `now`; the owner calls it again at `nextDue`. */
+    tick: slots.tick,
+    /** `null` without legs. */
+    nextDue: slots.nextDue,
     /** Ends every leg. */
     close: (now: number): void => {
       for (const leg of legs.values()) {
@@ -230,7 +226,9 @@ export const make = (options: Options) => {
       }
     },
     size: (): number => legs.size,
-    skippedFrames: (): number => skippedFrames,
+    skippedFrames: slots.skippedFrames,
+    /** Whether the leg is bridged so that packets could pass without being decoded. */
+    couldForward: (leg: LegId): boolean => legs.get(leg)?.bridge?.couldForward() ?? false,
     /** What was dropped on a leg, by reason; `null` for one that is not here or no RTP leg. */
     countersOf: (leg: LegId) => legs.get(leg)?.rtp?.counters() ?? null
   }

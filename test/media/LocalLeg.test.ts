@@ -2,38 +2,21 @@ import { describe, expect, it } from "@effect/vitest"
 import * as Goertzel from "../../src/audio/Goertzel.ts"
 import type { SampleRate } from "../../src/audio/SampleRate.ts"
 import * as Tone from "../../src/audio/Tone.ts"
-import type { FarEnd } from "../../src/media/FarEnd.ts"
-import * as LocalLeg from "../../src/media/LocalLeg.ts"
 import * as Ids from "../support/Ids.ts"
+import * as FakeLeg from "./FakeLeg.ts"
 import * as Media from "./MediaSample.ts"
 
-/** A far end that says a constant, keeps what it hears, and changes its rate when it is told to. */
 const setup = (takesDigits = true) => {
-  let rate: SampleRate = 8000
-  let heard: Array<number> = []
-  const far: FarEnd = {
-    rate: () => rate,
-    ready: () => true,
-    say: (out) => void out.samples.fill(7),
-    hear: (frame) => {
-      expect(frame.rate).toBe(rate)
-      expect(frame.samples.length).toBe(rate / 50)
-      heard.push(...frame.samples)
-    },
-    press: () => takesDigits,
-    skip: () => undefined,
-    close: () => undefined
-  }
-  const leg = LocalLeg.make(far, () => undefined)
+  const fake = FakeLeg.make({ takesDigits, say: (out) => void out.samples.fill(7) })
   let now = 0
   return {
-    leg,
+    leg: fake.leg,
     /** What the far end hears in so many milliseconds at this rate. */
     hear: (at: SampleRate, ms: number): Int16Array => {
-      rate = at
-      heard = []
-      for (const end = now + ms; now < end; now += 20) leg.tick(now)
-      return Int16Array.from(heard)
+      fake.present.rate = at
+      fake.take()
+      for (const end = now + ms; now < end; now += 20) fake.leg.tick(now)
+      return fake.take()
     }
   }
 }
@@ -49,7 +32,7 @@ describe("A leg", () => {
     for (const rate of [8000, 16_000, 48_000, 24_000, 8000] as const) {
       const heard = hear(rate, 220)
       expect(levelOf(heard, 500, rate)).toBeCloseTo(-12, 1)
-      expect(leg.heard()).toStrictEqual({ rate, samples: new Int16Array(rate / 50).fill(7) })
+      expect(leg.read(0)).toStrictEqual({ rate, samples: new Int16Array(rate / 50).fill(7) })
     }
   })
 

@@ -48,10 +48,10 @@ port.on("message", (message: ToThread) => {
     case "open_rtp": {
       const rtp = RtpLeg.make({
         random,
-        clock,
         wallClock: Date.now,
         mediaTimeoutMs: 0,
-        emit: (event) => emit({ leg: message.leg, ...event })
+        emit: (event) => emit({ leg: message.leg, ...event }),
+        onDigit: () => undefined
       })
       legs.set(message.leg, { rtp, slot: opened++ % Frame.frameMs })
       return ports.open(

@@ -1,0 +1,58 @@
+import type { SampleRate } from "./SampleRate.ts"
+
+/** -1 dBFS. */
+const ceiling = 29_204
+/** In which the gain falls. */
+const attackMs = 2
+/** Frames for which the gain stays where it fell to. */
+const holdFrames = 10
+/** By which it then rises, each frame. */
+const rise = 1.01
+
+export type Limiter = ReturnType<typeof make>
+
+/**
+ * Brings sums of several sounds back into 16 bits, frame by frame, without the crackle of clipping: where a frame would
+ * pass -1 dBFS the gain falls within 2 ms, stays for ten frames, and rises by 1 % a frame.
+ */
+export const make = () => {
+  // In a typed array, because a changing fraction in a variable is allocated anew at each change.
+  const gain = Float64Array.of(1)
+  let hold = 0
+
+  const peakOf = (sum: Int32Array, length: number): number => {
+    let peak = 0
+    for (let i = 0; i < length; i++) peak = Math.max(peak, Math.abs(sum[i] ?? 0))
+    return peak
+  }
+
+  /** The gain at the end of a frame with this peak, and over how many samples it gets there. */
+  const step = (from: number, peak: number): number => {
+    const allowed = peak > ceiling ? ceiling / peak : 1
+    if (allowed < from) {
+      hold = holdFrames
+      return allowed
+    }
+    if (hold > 0) {
+      hold--
+      return from
+    }
+    return Math.min(1, allowed, from * rise)
+  }
+
+  return {
+    /** Whether it changes nothing at present. */
+    isResting: (): boolean => gain[0] === 1,
+    /** Writes `sum`, as far as `out` is long, into `out`. */
+    process: (sum: Int32Array, out: Int16Array, rate: SampleRate): void => {
+      const from = gain[0] ?? 1
+      const to = step(from, peakOf(sum, out.length))
+      gain[0] = to
+      const length = to < from ? (rate * attackMs) / 1000 : out.length
+      for (let i = 0; i < out.length; i++) {
+        const present = i < length ? from + ((to - from) * (i + 1)) / length : to
+        out[i] = Math.max(-32_768, Math.min(32_767, Math.round((sum[i] ?? 0) * present)))
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import * as Frame from "./Frame.ts"
+
+/** What has a slot of the 20 ms: a leg, a room. Neither call may throw. */
+export interface Ticked {
+  readonly tick: (now: number) => void
+  /** The clock stood still for so many frames, which will not be made up for. */
+  readonly skip: (frames: number) => void
+}
+
+/** Behind by more than this, frames are skipped instead of being sent in a burst. */
+const catchUpMs = 100
+
+export type Slots = ReturnType<typeof make>
+
+/**
+ * The twenty slots of a millisecond in which all that is ticked has its turn, each once every 20 ms: the emptiest when it
+ * came, so that the work is spread over the 20 ms.
+ *
+ * `tick(now)` runs every slot that is due; the owner calls it again at `nextDue`. A turn comes up to 100 ms late; what is
+ * later is skipped.
+ */
+export const make = () => {
+  const slots: ReadonlyArray<Set<Ticked>> = Array.from({ length: Frame.frameMs }, () => new Set<Ticked>())
+  const slotOf = new Map<Ticked, Set<Ticked>>()
+  /** The last millisecond whose slot was run. */
+  let cursor = 0
+  let skippedFrames = 0
+
+  const at = (ms: number): Set<Ticked> => slots[ms % Frame.frameMs] ?? new Set()
+
+  const skip = (now: number) => {
+    const frames = Math.floor((now - cursor) / Frame.frameMs)
+    cursor += frames * Frame.frameMs
+    skippedFrames += frames
+    for (const ticked of slotOf.keys()) ticked.skip(frames)
+  }
+
+  return {
+    add: (ticked: Ticked, now: number): void => {
+      if (slotOf.size === 0) cursor = Math.floor(now)
+      const slot = slots.reduce((best, other) => (other.size < best.size ? other : best))
+      slot.add(ticked)
+      slotOf.set(ticked, slot)
+    },
+    remove: (ticked: Ticked): void => {
+      slotOf.get(ticked)?.delete(ticked)
+      slotOf.delete(ticked)
+    },
+    /** Runs what is due at `now`. */
+    tick: (now: number): void => {
+      if (slotOf.size === 0) return
+      if (now - cursor > catchUpMs) skip(now)
+      while (cursor + 1 <= now) {
+        cursor++
+        for (const ticked of at(cursor)) ticked.tick(cursor)
+      }
+    },
+    /** When `tick` has something to do again; `null` when nothing has a slot. */
+    nextDue: (): number | null => {
+      if (slotOf.size === 0) return null
+      for (let ms = cursor + 1; ms <= cursor + Frame.frameMs; ms++) if (at(ms).size > 0) return ms
+      return null
+    },
+    skippedFrames: (): number => skippedFrames
+  }
+}

@@ -1,0 +1,87 @@
+import type { Frame } from "./Frame.ts"
+
+/** `inbound`: what the far end says. `outbound`: what it is given to hear. */
+export type Track = "inbound" | "outbound"
+
+/** Why a tap hears nothing more: its leg is closed, it threw, or it took too long again and again. */
+export type TapEnd = "closed" | "failed" | "slow"
+
+/**
+ * Whoever listens on a leg: a recorder, a stream, a recognizer, a detector.
+ *
+ * It hears a frame of each track that it wants in every round of 20 ms, in order, silence included; a hole in the times
+ * is time in which the plane stood still. It cannot change what it hears, and neither a fault nor slowness of it does the
+ * leg any harm: it is taken off, and told so.
+ */
+export interface Tap {
+  readonly wants: (track: Track) => boolean
+  /** `frame` is lent for the call: what is kept is copied. `at` is its time on the clock of the plane, in milliseconds. */
+  readonly hear: (track: Track, frame: Frame, at: number) => void
+  /** Called once, when it was taken off without having asked for it. */
+  readonly ended: (reason: TapEnd) => void
+}
+
+/** A tap may take so long for a frame, and longer only so many times in a row. */
+export const limitMs = 2
+export const maxLate = 3
+
+interface Listening {
+  readonly tap: Tap
+  late: number
+}
+
+export interface Options {
+  /** Milliseconds of a clock that goes on while a tap is called. */
+  readonly clock: () => number
+  /** Hears what a tap threw. */
+  readonly onDefect: (error: unknown) => void
+}
+
+export type Taps = ReturnType<typeof make>
+
+/** The taps of one leg. */
+export const make = ({ clock, onDefect }: Options) => {
+  let taps: ReadonlyArray<Listening> = []
+
+  const remove = (tap: Tap): void => {
+    taps = taps.filter((listening) => listening.tap !== tap)
+  }
+
+  const end = (tap: Tap, reason: TapEnd): void => {
+    remove(tap)
+    try {
+      tap.ended(reason)
+    } catch (error) {
+      onDefect(error)
+    }
+  }
+
+  const hear = (listening: Listening, track: Track, frame: Frame, at: number): void => {
+    const began = clock()
+    try {
+      if (!listening.tap.wants(track)) return
+      listening.tap.hear(track, frame, at)
+    } catch (error) {
+      onDefect(error)
+      return end(listening.tap, "failed")
+    }
+    listening.late = clock() - began > limitMs ? listening.late + 1 : 0
+    if (listening.late >= maxLate) end(listening.tap, "slow")
+  }
+
+  return {
+    add: (tap: Tap): void => {
+      taps = [...taps, { tap, late: 0 }]
+    },
+    /** The tap asked for it, and is told nothing. */
+    remove,
+    give: (track: Track, frame: Frame, at: number): void => {
+      // One that is taken off or comes meanwhile changes the list of the next frame, not of this one.
+      for (const listening of taps) hear(listening, track, frame, at)
+    },
+    isEmpty: (): boolean => taps.length === 0,
+    close: (): void => {
+      for (const { tap } of taps) end(tap, "closed")
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import type { SampleRate } from "../../src/audio/SampleRate.ts"
+import type { FarEnd, PacketFormat } from "../../src/media/FarEnd.ts"
+import type { Frame } from "../../src/media/Frame.ts"
+import * as LocalLeg from "../../src/media/LocalLeg.ts"
+import type { MediaEvent } from "../../src/media/message/MediaMessage.ts"
+
+export interface Options {
+  readonly rate?: SampleRate
+  /** Writes what the far end says; without it, it says nothing. */
+  readonly say?: (out: Frame) => void
+  /** Digits go beside the sound, and take its place for their time as in RTP; else they are tones. */
+  readonly takesDigits?: boolean
+  readonly format?: PacketFormat | null
+  readonly clock?: () => number
+}
+
+/** A leg whose far end keeps all that it hears. */
+export const make = ({ clock = () => 0, format = null, rate = 8000, say, takesDigits = true }: Options = {}) => {
+  const heard: Array<number> = []
+  const said: Array<number> = []
+  const events: Array<MediaEvent> = []
+  const defects: Array<unknown> = []
+  const faults: Array<unknown> = []
+  const digits: Array<string> = []
+  const present = { rate, isReady: true, isClosed: false }
+  let eventFrames = 0
+  const far: FarEnd = {
+    rate: () => present.rate,
+    ready: () => present.isReady,
+    say: (out, now) => {
+      said.push(now)
+      if (say === undefined) out.samples.fill(0)
+      else say(out)
+      return say !== undefined
+    },
+    hear: ({ rate: of, samples }) => {
+      if (of !== present.rate || samples.length !== of / 50) throw new Error(`a frame of ${of}`)
+      for (const sample of samples) heard.push(eventFrames > 0 ? 0 : sample)
+      eventFrames = Math.max(0, eventFrames - 1)
+    },
+    press: (digit, durationMs) => {
+      if (!takesDigits) return false
+      digits.push(digit)
+      eventFrames = Math.ceil(durationMs / 20) + 2
+      return true
+    },
+    packetFormat: () => format,
+    skip: () => undefined,
+    close: () => {
+      present.isClosed = true
+    }
+  }
+  const leg = LocalLeg.make(far, {
+    clock,
+    emit: (event) => void events.push(event),
+    onDefect: (error) => void defects.push(error),
+    onFault: (error) => void faults.push(error)
+  })
+  return {
+    leg,
+    heard,
+    /** When it was read. */
+    said,
+    events,
+    defects,
+    faults,
+    /** That were pressed to the far end. */
+    digits,
+    present,
+    /** What the far end has heard since the last call. */
+    take: (): Int16Array => Int16Array.from(heard.splice(0))
+  }
+}
+
+export type FakeLeg = ReturnType<typeof make>

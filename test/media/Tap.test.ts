@@ -1,0 +1,106 @@
+import { describe, expect, it } from "@effect/vitest"
+import type { Tap, TapEnd, Track } from "../../src/media/Tap.ts"
+import * as Taps from "../../src/media/Tap.ts"
+import * as Ids from "../support/Ids.ts"
+import * as FakeLeg from "./FakeLeg.ts"
+import * as Media from "./MediaSample.ts"
+
+/** A tap that writes down what it hears: track, time, rate, first sample. */
+const listener = (tracks: ReadonlyArray<Track> = ["inbound", "outbound"], disturb: () => void = () => undefined) => {
+  const heard: Array<string> = []
+  const ends: Array<TapEnd> = []
+  const tap: Tap = {
+    wants: (track) => tracks.includes(track),
+    hear: (track, { rate, samples }, at) => {
+      heard.push(`${track} ${at} ${rate} ${samples[0]}`)
+      disturb()
+    },
+    ended: (reason) => void ends.push(reason)
+  }
+  return { tap, heard, ends }
+}
+const setup = (clock: () => number = () => 0) => {
+  let value = 0
+  const fake = FakeLeg.make({ clock, say: ({ samples }) => void samples.fill(++value) })
+  let now = 0
+  return {
+    ...fake,
+    run: (ms: number) => {
+      for (const end = now + ms; now < end;) fake.leg.tick((now += 20))
+    }
+  }
+}
+
+describe("A tap", () => {
+  it("hears both directions of a leg, with time and rate, in order and without holes", () => {
+    const { leg, present, run } = setup()
+    const both = listener()
+    const one = listener(["outbound"])
+    for (const { tap } of [both, one]) leg.taps.add(tap)
+    present.isReady = false
+    run(20)
+    present.isReady = true
+    leg.command(Media.play(Ids.work("p"), "https://a/"))
+    leg.player.supply(Ids.work("p"), { rate: 8000, samples: new Int16Array(480).fill(900) })
+    run(20)
+    present.rate = 16_000
+    run(20)
+    expect(both.heard.map((line) => line.replace(/(outbound 60 16000) .*/, "$1"))).toEqual([
+      "inbound 20 8000 1",
+      "outbound 20 8000 0",
+      "inbound 40 8000 2",
+      "outbound 40 8000 0",
+      "inbound 60 16000 3",
+      "outbound 60 16000"
+    ])
+    expect(one.heard.length).toBe(3)
+  })
+
+  it("that is slow three frames in a row is taken off and told so; one that is slow now and then stays", () => {
+    let time = 0
+    const { leg, run } = setup(() => time)
+    let calls = 0
+    const slow = listener(["inbound"], () => (time += Taps.limitMs + 1))
+    const seldom = listener(["inbound"], () => (time += ++calls % 3 === 0 ? 1 : Taps.limitMs + 1))
+    for (const { tap } of [slow, seldom]) leg.taps.add(tap)
+    run(400)
+    expect(slow.heard.length).toBe(Taps.maxLate)
+    expect(slow.ends).toEqual(["slow"])
+    expect(seldom.heard.length).toBe(20)
+    expect(seldom.ends).toEqual([])
+  })
+
+  it("that throws is taken off and told so, and all others and the leg go on", () => {
+    const { defects, faults, heard, leg, run } = setup()
+    const bad = listener(["inbound"], () => {
+      throw new Error("tap")
+    })
+    const worse: Tap = {
+      ...bad.tap,
+      ended: () => {
+        throw new Error("end")
+      }
+    }
+    const good = listener(["inbound"])
+    for (const tap of [bad.tap, worse, good.tap]) leg.taps.add(tap)
+    run(100)
+    expect(bad.heard.length).toBe(2)
+    expect(bad.ends).toEqual(["failed"])
+    expect(good.heard.length).toBe(5)
+    expect(defects.length).toBe(3)
+    expect(faults).toEqual([])
+    expect(heard.length).toBe(5 * 160)
+  })
+
+  it("that leaves hears nothing more and is told nothing; those that stay are told when the leg closes", () => {
+    const { leg, run } = setup()
+    const [left, stays] = [listener(["inbound"]), listener(["inbound"])]
+    for (const { tap } of [left, stays]) leg.taps.add(tap)
+    run(20)
+    leg.taps.remove(left.tap)
+    run(20)
+    leg.close(40)
+    expect([left.heard.length, stays.heard.length]).toEqual([1, 2])
+    expect([left.ends, stays.ends]).toEqual([[], ["closed"]])
+  })
+})
