@@ -35,6 +35,7 @@ const known = [
   "Call-Info",
   "Content-Disposition",
   "Content-Language",
+  "Content-Transfer-Encoding",
   "CSeq",
   "Date",
   "Diversion",

@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import type { Direction, Media, Rtpmap, Sdp } from "./Sdp.ts"
+import * as SdpAddress from "./SdpAddress.ts"
 import * as SdpDirection from "./SdpDirection.ts"
 import type { Endpoint } from "./SipMessage.ts"
 
@@ -91,7 +92,7 @@ export const offer = (local: Local, previous?: Sdp): Sdp => {
 /**
  * The answer to an offer, RFC 3264 section 6, or why there is none.
  *
- * The first usable audio stream (RTP/AVP, a port, a codec of ours) is accepted with the offerer's first codec that we
+ * The first usable audio stream (RTP/AVP, a port, the address of one host, a codec of ours) is accepted with the offerer's first codec that we
  * have and its payload types; every other stream is refused with port 0.
  */
 export const answer = (
@@ -244,7 +245,10 @@ const refused = (media: Media): Media => ({
 const addressOf = (sdp: Sdp, media: Media): string | undefined => media.connection ?? sdp.connection
 
 const usable = (sdp: Sdp, media: Media): boolean =>
-  media.type === "audio" && media.port !== 0 && media.protocol === "RTP/AVP" && addressOf(sdp, media) !== undefined
+  media.type === "audio" &&
+  media.port !== 0 &&
+  media.protocol === "RTP/AVP" &&
+  SdpAddress.kindOf(addressOf(sdp, media) ?? "") !== "refused"
 
 const formatOf = ({ channels, clockRate, encoding }: Format): Format => ({ encoding, clockRate, channels })
 
@@ -287,10 +291,7 @@ const telephoneEventOf = (media: Media, clockRate: number): number | undefined =
   mapped(media, []).find((rtpmap) => isTelephoneEvent(rtpmap) && rtpmap.clockRate === clockRate)?.payloadType
 
 /** `c=0.0.0.0`, the hold of RFC 2543 (RFC 3264 section 8.4): the peer does not receive. */
-const isHeld = (sdp: Sdp, media: Media): boolean => {
-  const address = addressOf(sdp, media)
-  return address === "0.0.0.0" || address === "::"
-}
+const isHeld = (sdp: Sdp, media: Media): boolean => SdpAddress.kindOf(addressOf(sdp, media) ?? "") === "held"
 
 const peerDirection = (sdp: Sdp, media: Media): Direction => {
   const said = media.direction ?? sdp.direction ?? "sendrecv"
@@ -300,13 +301,17 @@ const peerDirection = (sdp: Sdp, media: Media): Direction => {
 const peer = (sdp: Sdp, media: Media): Pick<Agreed, "remote" | "remoteRtcp" | "ptimeMs"> => {
   const address = addressOf(sdp, media)
   const reachable = address !== undefined && !isHeld(sdp, media)
+  const ofRtcp = media.rtcp?.address
   return {
     remote: reachable ? { address, port: media.port } : undefined,
     // One above the last port there is nothing.
     remoteRtcp:
       !reachable || (media.rtcp === undefined && media.port === 65_535)
         ? undefined
-        : { address: media.rtcp?.address ?? address, port: media.rtcp?.port ?? media.port + 1 },
+        : {
+            address: ofRtcp !== undefined && SdpAddress.kindOf(ofRtcp) === "unicast" ? ofRtcp : address,
+            port: media.rtcp?.port ?? media.port + 1
+          },
     ptimeMs: media.ptimeMs === undefined || media.ptimeMs === 0 ? ptimeMs : media.ptimeMs
   }
 }

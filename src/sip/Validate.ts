@@ -2,6 +2,7 @@ import { Result } from "effect"
 import * as CSeq from "./CSeq.ts"
 import * as Grammar from "./Grammar.ts"
 import * as NameAddr from "./NameAddr.ts"
+import * as SessionBody from "./SessionBody.ts"
 import { type Header, header, headers, type SipRequest, type SipResponse } from "./SipMessage.ts"
 import * as SipUri from "./SipUri.ts"
 import * as Via from "./Via.ts"
@@ -10,17 +11,10 @@ import * as Via from "./Via.ts"
 export interface Policy {
   /** Option tags that a `Require` may name, in lower case. */
   readonly supported: ReadonlyArray<string>
-  /** Media types (lower case) that a body of this method may have; `undefined`: any. */
-  readonly contentTypes: (method: string) => ReadonlyArray<string> | undefined
 }
 
-/** No extensions; SDP in the requests that carry offers and answers, anything in others. */
-export const defaultPolicy: Policy = {
-  supported: [],
-  contentTypes: (method) => (sdpMethods.has(method) ? ["application/sdp"] : undefined)
-}
-
-const sdpMethods = new Set(["INVITE", "ACK", "PRACK", "UPDATE"])
+/** No extensions. */
+export const defaultPolicy: Policy = { supported: [] }
 
 export type Verdict =
   | { readonly type: "accept" }
@@ -143,15 +137,17 @@ const understood: Check = (message, policy) => {
   return missing.length === 0 ? undefined : reject(420, "Bad Extension", [["Unsupported", missing.join(", ")]])
 }
 
-/** Section 8.2.3, and 20.11 for `handling=optional`. */
-const readable: Check = (message, policy) => {
-  if (message.body.length === 0) return undefined
+/** Section 8.2.3, and 20.11 for `handling=optional`. An ACK cannot be refused: what it cannot say it does not say. */
+const readable: Check = (message) => {
+  if (message.body.length === 0 || message.method === "ACK") return undefined
+  if (SessionBody.mayDescribe(message)) {
+    const body = SessionBody.of(message)
+    return body.type === "refused" ? reject(body.status, body.reason, body.headers) : undefined
+  }
   if (/;[ \t]*handling[ \t]*=[ \t]*optional\b/i.test(header(message, "Content-Disposition") ?? "")) return undefined
-  if (Grammar.tokens(headers(message, "Content-Encoding")).some((coding) => coding.toLowerCase() !== "identity"))
-    return reject(415, "Unsupported Media Type", [["Accept-Encoding", "identity"]])
-  const types = policy.contentTypes(message.method)
-  if (types === undefined || types.includes(mediaType(header(message, "Content-Type") ?? ""))) return undefined
-  return reject(415, "Unsupported Media Type", [["Accept", types.join(", ")]])
+  return Grammar.tokens(headers(message, "Content-Encoding")).some((coding) => coding.toLowerCase() !== "identity")
+    ? reject(415, "Unsupported Media Type", [["Accept-Encoding", "identity"]])
+    : undefined
 }
 
 /** Section 20.1: whoever invites must be able to read our SDP. */

@@ -81,7 +81,7 @@ describe("RFC 3261 section 8.2: requests", () => {
     const body = new Uint8Array(1)
     assert.deepInclude(Validate.request(make({ body }, ["Content-Type", "text/plain"])), {
       status: 415,
-      headers: [["Accept", "application/sdp"]]
+      headers: [["Accept", "application/sdp, multipart/mixed, multipart/alternative"]]
     })
     assert.deepInclude(
       Validate.request(make({ body }, ["Content-Type", "application/sdp"], ["Content-Encoding", "gzip"])),

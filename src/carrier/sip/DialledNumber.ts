@@ -1,6 +1,7 @@
 import { Result } from "effect"
 import * as E164 from "../../domain/E164.ts"
 import * as NameAddr from "../../sip/NameAddr.ts"
+import * as Privacy from "../../sip/Privacy.ts"
 import { header, headers, type SipRequest } from "../../sip/SipMessage.ts"
 import * as SipUri from "../../sip/SipUri.ts"
 
@@ -25,9 +26,11 @@ export const called = (invite: SipRequest): string | null => number(invite.uri) 
 
 /**
  * Who calls, as E.164 where From or else P-Asserted-Identity (RFC 3325; the sender is a trunk) tell a number; otherwise
- * the user of From as it stands, or `anonymous`. At most 128 characters.
+ * the user of From as it stands, or `anonymous`. A number that is withheld is `anonymous`, whatever the trunk asserts.
+ * At most 128 characters.
  */
 export const caller = (invite: SipRequest): string => {
+  if (Privacy.withholdsNumber(invite)) return "anonymous"
   const from = uriOf(header(invite, "From"))
   const asserted = Result.getOrUndefined(NameAddr.parseAll(headers(invite, "P-Asserted-Identity"))) ?? []
   for (const uri of [from, ...asserted.map(({ uri }) => uri)]) {

@@ -10,6 +10,7 @@ import * as DeadlineHeap from "../../domain/DeadlineHeap.ts"
 import type { Flow } from "../../sip/Flow.ts"
 import * as Responses from "../../sip/Responses.ts"
 import type { SipMessage, SipRequest, SipResponse } from "../../sip/SipMessage.ts"
+import * as SessionBody from "../../sip/SessionBody.ts"
 import * as SipParser from "../../sip/SipParser.ts"
 import * as SipWriter from "../../sip/SipWriter.ts"
 import * as TransactionTable from "../../sip/TransactionTable.ts"
@@ -207,7 +208,7 @@ export const make = ({
         refuse(message, from, verdict.status, { reason: verdict.reason, headers: verdict.headers })
       return
     }
-    step({ type: "received", message, from })
+    step({ type: "received", message: SessionBody.alone(message), from })
     if (message.type !== "request" || message.method !== "ACK") return
     // The table absorbs the ACK to a 3xx to 6xx; that the peer has our answer shows in the state of its INVITE.
     const id = TransactionTable.serverId(message)

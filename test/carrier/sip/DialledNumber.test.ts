@@ -32,9 +32,14 @@ describe("who calls", () => {
   it("is the number of From", () => {
     expect(caller('"Bob" <sip:4930123456@trunk>;tag=1')).toBe("+4930123456")
   })
-  it("is the asserted identity where From hides it", () => {
-    const asserted: Header = ["P-Asserted-Identity", "<sip:x@h>, <tel:+4930123456>"]
-    expect(caller('"Anonymous" <sip:anonymous@anonymous.invalid>;tag=1', [asserted])).toBe("+4930123456")
+  const asserted: Header = ["P-Asserted-Identity", "<sip:x@h>, <tel:+4930123456>"]
+  it("is the asserted identity where From names an account", () => {
+    expect(caller('"Bob" <sip:account7@trunk>;tag=1', [asserted])).toBe("+4930123456")
+  })
+  it("is anonymous where the number is withheld, whatever the trunk asserts", () => {
+    expect(caller('"Anonymous" <sip:anonymous@anonymous.invalid>;tag=1', [asserted])).toBe("anonymous")
+    expect(caller("<sip:+4930123456@trunk>;tag=1", [asserted, ["Privacy", "id"]])).toBe("anonymous")
+    expect(caller("<sip:+4930123456@trunk>;tag=1", [asserted, ["Privacy", "none"]])).toBe("+4930123456")
   })
   it("is the name in From where there is no number, at most 128 characters of it", () => {
     expect(caller("<sip:bob@h>;tag=1")).toBe("bob")

@@ -1,0 +1,86 @@
+import { Result } from "effect"
+import * as Grammar from "./Grammar.ts"
+import * as HeaderName from "./HeaderName.ts"
+import type { Header } from "./SipMessage.ts"
+
+/** A part of a multipart body, RFC 2046 section 5.1; its body shares memory with the whole. */
+export interface Part {
+  readonly headers: ReadonlyArray<Header>
+  readonly body: Uint8Array
+}
+
+export const maxParts = 16
+/** Bytes of the headers of one part. */
+export const maxHeadBytes = 4_096
+
+/** One character for each byte, so that places in the text are places in the bytes. */
+const latin1 = new TextDecoder("latin1")
+const utf8 = new TextDecoder()
+
+/**
+ * The parts of a body between the delimiters of `boundary`; what stands before the first and behind the last is left out.
+ * Fails with what is wrong. Never throws.
+ *
+ * A lone LF ends a line too. Wrong are: a boundary that is none, no part, more than 16, no final delimiter, and a part
+ * whose headers are too long or cannot be read.
+ */
+export const parse = (bytes: Uint8Array, boundary: string): Result.Result<ReadonlyArray<Part>, string> => {
+  if (!/^[\x20-\x7e]{0,69}[\x21-\x7e]$/.test(boundary)) return Result.fail("malformed boundary")
+  const text = latin1.decode(bytes)
+  const parts: Array<Part> = []
+  let open = delimiter(text, boundary, 0)
+  while (open !== undefined && !open.isLast) {
+    const close = delimiter(text, boundary, open.end)
+    if (close === undefined) return Result.fail("multipart body without end")
+    if (parts.length === maxParts) return Result.fail("too many body parts")
+    const part = readPart(bytes.subarray(open.end, Math.max(open.end, close.start)))
+    if (part === undefined) return Result.fail("malformed body part")
+    parts.push(part)
+    open = close
+  }
+  return parts.length === 0 ? Result.fail("multipart body without parts") : Result.succeed(parts)
+}
+
+/** The next delimiter line at or behind `from`: where the line break before it begins, and where its own ends. */
+const delimiter = (
+  text: string,
+  boundary: string,
+  from: number
+): { readonly start: number; readonly end: number; readonly isLast: boolean } | undefined => {
+  const dashed = `--${boundary}`
+  for (let at = text.indexOf(dashed, from); at !== -1; at = text.indexOf(dashed, at + 1)) {
+    // The line break before it belongs to it, and may be the one that ended the line of the delimiter before.
+    if (at !== 0 && text[at - 1] !== "\n") continue
+    const start = at === 0 ? 0 : text[at - 2] === "\r" ? at - 2 : at - 1
+    let end = at + dashed.length
+    const isLast = text.startsWith("--", end)
+    if (isLast) return { start, end: end + 2, isLast }
+    end = Grammar.skipSpace(text, end)
+    if (text[end] === "\r") end++
+    if (text[end] === "\n") return { start, end: end + 1, isLast }
+  }
+  return undefined
+}
+
+const readPart = (bytes: Uint8Array): Part | undefined => {
+  const headers: Array<Header> = []
+  let at = 0
+  while (at < bytes.length) {
+    const lf = bytes.indexOf(0x0a, at)
+    if (lf === -1 || lf > maxHeadBytes) return undefined
+    const line = utf8.decode(bytes.subarray(at, lf > at && bytes[lf - 1] === 0x0d ? lf - 1 : lf))
+    at = lf + 1
+    if (line === "") return { headers, body: bytes.subarray(at) }
+    const before = headers.at(-1)
+    if (Grammar.isSpaceCode(line.charCodeAt(0)) && before !== undefined) {
+      headers[headers.length - 1] = [before[0], `${before[1]} ${Grammar.trimmed(line)}`]
+      continue
+    }
+    const colon = line.indexOf(":")
+    const name = colon === -1 ? undefined : HeaderName.canonical(Grammar.trimmed(line, 0, colon))
+    if (name === undefined) return undefined
+    headers.push([name, Grammar.trimmed(line, colon + 1)])
+  }
+  // Headers that nothing follows, or nothing at all.
+  return { headers, body: bytes.subarray(bytes.length) }
+}
