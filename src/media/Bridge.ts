@@ -1,10 +1,9 @@
 import * as Frame from "./Frame.ts"
-import type { Junction } from "./Junction.ts"
 import type { LocalLeg } from "./LocalLeg.ts"
 import * as RateConverter from "./RateConverter.ts"
 import type { Source } from "./Source.ts"
 
-export interface Bridge extends Junction {
+export interface Bridge {
   /** Ends it; each leg fades the other out and is by itself again. */
   readonly end: (now: number) => void
   /**
@@ -68,12 +67,13 @@ export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
     if (isOver) return
     isOver = true
     for (const side of [fromA, fromB]) side.end(now)
-    a.leave(fromB.source, true)
-    b.leave(fromA.source, true)
+    a.leave(true)
+    b.leave(true)
   }
-  const bridge: Bridge = {
-    digit: (from, digit) => (from === a ? b : a).dialer.relay(digit),
-    leave: (_, now) => end(now),
+  a.join({ source: fromB.source, digit: b.dialer.relay, leave: end })
+  b.join({ source: fromA.source, digit: a.dialer.relay, leave: end })
+
+  return {
     end,
     couldForward: () => {
       if (isOver) return false
@@ -88,7 +88,4 @@ export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
       )
     }
   }
-  a.join(bridge, fromB.source)
-  b.join(bridge, fromA.source)
-  return bridge
 }

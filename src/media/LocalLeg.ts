@@ -1,11 +1,10 @@
 import * as Dialer from "./Dialer.ts"
 import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
-import type { Junction } from "./Junction.ts"
+import type { Membership } from "./Junction.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import * as Mix from "./Mix.ts"
 import * as Player from "./Player.ts"
-import type { Source } from "./Source.ts"
 import * as Taps from "./Tap.ts"
 
 export interface Options extends Taps.Options {
@@ -31,10 +30,10 @@ export interface LocalLeg {
   readonly read: (now: number) => Frame.Frame | null
   /** One round of 20 ms: reads, unless a junction does, then sends. */
   readonly tick: (now: number) => void
-  /** Makes the leg a member, which hears the junction as `source`; false when it is a member already. */
-  readonly join: (junction: Junction, source: Source) => boolean
+  /** Makes the leg a member of a junction; false when it is one already. */
+  readonly join: (junction: Membership) => boolean
   /** Ends the membership; `isRead`: the junction has read the frame of the coming round already. */
-  readonly leave: (source: Source, isRead: boolean) => void
+  readonly leave: (isRead: boolean) => void
   readonly isJoined: () => boolean
   /** The clock stood still for so many frames, which will not be made up for. */
   readonly skip: (frames: number) => void
@@ -55,7 +54,7 @@ export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): 
   const dialer = Dialer.make(far.press, emit)
   mix.add(dialer, "digits", "silenced")
   mix.add(player, "playback")
-  let junction: Junction | null = null
+  let junction: Membership | null = null
   let isAhead = false
   let isBroken = false
   let said = Frame.make(far.rate())
@@ -81,7 +80,7 @@ export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): 
     },
     digit: (digit, at) => {
       emit({ type: "dtmf", digit, at })
-      junction?.digit(leg, digit)
+      junction?.digit(digit)
     },
     read: (now) => {
       if (isBroken) return null
@@ -110,21 +109,22 @@ export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): 
       far.hear(told, now)
       taps.give("outbound", told, now)
     },
-    join: (to, source) => {
+    join: (to) => {
       if (junction !== null) return false
       junction = to
-      mix.add(source, "junction")
+      mix.add(to.source, "junction")
       return true
     },
-    leave: (source, isRead) => {
+    leave: (isRead) => {
+      if (junction === null) return
+      mix.remove(junction.source)
       junction = null
       isAhead = isRead
-      mix.remove(source)
     },
     isJoined: () => junction !== null,
     skip: far.skip,
     close: (now) => {
-      junction?.leave(leg, now)
+      junction?.leave(now)
       mix.close()
       taps.close()
       far.close(now)

@@ -1,13 +1,11 @@
 import type { SampleRate } from "../../src/audio/SampleRate.ts"
 import * as Frame from "../../src/media/Frame.ts"
-import type { Junction } from "../../src/media/Junction.ts"
 import type { LocalLeg } from "../../src/media/LocalLeg.ts"
 import type { Ticked } from "../../src/media/Slots.ts"
 import type { Source } from "../../src/media/Source.ts"
 
 interface Member {
   readonly leg: LocalLeg
-  readonly source: Source
   readonly said: Int16Array
   readonly hears: Frame.Frame
 }
@@ -22,13 +20,10 @@ export const make = (rate: SampleRate) => {
   const sum = new Int32Array(length)
 
   const leave = (leg: LocalLeg): void => {
-    const member = members.get(leg)
-    if (member === undefined) return
-    members.delete(leg)
-    leg.leave(member.source, false)
+    if (members.delete(leg)) leg.leave(false)
   }
 
-  const room: Junction & Ticked & { readonly join: (leg: LocalLeg) => boolean } = {
+  const room: Ticked & { readonly join: (leg: LocalLeg) => boolean } = {
     join: (leg) => {
       const hears = Frame.make(rate)
       const source: Source = {
@@ -37,8 +32,8 @@ export const make = (rate: SampleRate) => {
         ready: () => true,
         close: () => undefined
       }
-      if (!leg.join(room, source)) return false
-      members.set(leg, { leg, source, said: new Int16Array(length), hears })
+      if (!leg.join({ source, digit: () => undefined, leave: () => leave(leg) })) return false
+      members.set(leg, { leg, said: new Int16Array(length), hears })
       return true
     },
     tick: (now) => {
@@ -53,9 +48,7 @@ export const make = (rate: SampleRate) => {
         for (let i = 0; i < length; i++)
           hears.samples[i] = Math.max(-32_768, Math.min(32_767, (sum[i] ?? 0) - (said[i] ?? 0)))
     },
-    skip: () => undefined,
-    digit: () => undefined,
-    leave
+    skip: () => undefined
   }
   return room
 }
