@@ -197,7 +197,7 @@ export const make = Effect.fnUntraced(function* <
       const context: StepContext = { now, seed: entropy.hex(16) }
       const before = state
       const outcome = machine.step(before, input, context)
-      switch (outcome._tag) {
+      switch (outcome.type) {
         case "rejected":
           yield* Metric.update(rejectedInputs, 1)
           if (done !== null) Deferred.doneUnsafe(done, Exit.fail(outcome.error))

@@ -13,9 +13,9 @@ export interface StepContext {
  * counted, `rejected` answers an API command. `Effects` is whatever the feature commits and sends with the new state.
  */
 export type Outcome<State, Effects> =
-  | { readonly _tag: "accepted"; readonly state: State; readonly effects: Effects }
-  | { readonly _tag: "unchanged" }
-  | { readonly _tag: "rejected"; readonly error: ApiError }
+  | { readonly type: "accepted"; readonly state: State; readonly effects: Effects }
+  | { readonly type: "unchanged" }
+  | { readonly type: "rejected"; readonly error: ApiError }
 
 /** The next moment at which the state wants to be looked at again, and the input it then gets. */
 export interface Deadline<Input> {
@@ -32,9 +32,9 @@ export interface Machine<State, Input, Effects> {
 }
 
 export const accepted = <State, Effects>(state: State, effects: Effects): Outcome<State, Effects> => ({
-  _tag: "accepted",
+  type: "accepted",
   state,
   effects
 })
-export const unchanged: Outcome<never, never> = { _tag: "unchanged" }
-export const rejected = (error: ApiError): Outcome<never, never> => ({ _tag: "rejected", error })
+export const unchanged: Outcome<never, never> = { type: "unchanged" }
+export const rejected = (error: ApiError): Outcome<never, never> => ({ type: "rejected", error })

@@ -74,7 +74,7 @@ const heard = (state: CallState, event: CarrierEvent, context: StepContext): Res
   const before = at === null ? null : DueRows.before(state, at, context)
   if (before === null) return CarrierRows.step(state, event, context)
   const result = CarrierRows.step(before.state, event, context)
-  return "_tag" in result ? before : Draft.after(before, result)
+  return "type" in result ? before : Draft.after(before, result)
 }
 
 const started = (
@@ -184,7 +184,7 @@ export const over = (verbs: Rows): Machine<CallState, CallInput, Draft.Effects> 
   return {
     step: (state, input, moment) => {
       const result = decide(state, input, { ...moment, work })
-      if ("_tag" in result) return result
+      if ("type" in result) return result
       const { chargeCents, commands, events, tells } = result
       return accepted(
         {

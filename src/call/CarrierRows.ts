@@ -18,7 +18,7 @@ export const step = (state: CallState, event: CarrierEvent, context: StepContext
   const leg = state.legs.find((candidate) => candidate.id === event.legId)
   if (leg === undefined || isLate(leg, event)) return unchanged
   const result = told(state, leg, event, context)
-  return "_tag" in result || event.n === unnumbered
+  return "type" in result || event.n === unnumbered
     ? result
     : Draft.setLeg(result, leg.id, { incarnation: event.incarnation, heard: event.n, lost: null })
 }

@@ -74,7 +74,7 @@ const replayed = (inputs: ReadonlyArray<StoredInput>): CallState | null =>
     try {
       const moment = { now: Math.round(stored.at), seed: stored.seed }
       const outcome = CallMachine.step(state, Upgrade.input(stored), moment)
-      return outcome._tag === "accepted" ? outcome.state : state
+      return outcome.type === "accepted" ? outcome.state : state
     } catch {
       return state
     }

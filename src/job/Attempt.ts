@@ -5,20 +5,20 @@ import type { Job, Retry } from "./Job.ts"
  */
 export type Next =
   /** The work is done, and the row is deleted. */
-  | { readonly to: "gone" }
+  | { readonly type: "gone" }
   /** It is due again: after a failed attempt (`error`), or because it recurs. */
-  | { readonly to: "due"; readonly inMs: number; readonly error: string | null }
+  | { readonly type: "due"; readonly inMs: number; readonly error: string | null }
   /** There is no further attempt unless the operator asks for one; the row is kept. */
-  | { readonly to: "failed"; readonly error: string }
+  | { readonly type: "failed"; readonly error: string }
 
 /** `error` null: the attempt succeeded. */
 export const after = (job: Pick<Job, "retry" | "everyMs">, attempt: number, error: string | null): Next => {
   const { everyMs, retry } = job
-  if (error === null) return everyMs === undefined ? { to: "gone" } : { to: "due", inMs: everyMs, error: null }
+  if (error === null) return everyMs === undefined ? { type: "gone" } : { type: "due", inMs: everyMs, error: null }
   // A recurring job never stops for good, and a failure never makes it rarer than its period.
-  if (everyMs !== undefined) return { to: "due", inMs: Math.min(delayMs(retry, attempt), everyMs), error }
-  if (attempt >= retry.attempts) return { to: "failed", error }
-  return { to: "due", inMs: delayMs(retry, attempt), error }
+  if (everyMs !== undefined) return { type: "due", inMs: Math.min(delayMs(retry, attempt), everyMs), error }
+  if (attempt >= retry.attempts) return { type: "failed", error }
+  return { type: "due", inMs: delayMs(retry, attempt), error }
 }
 
 /** How long to wait after the failed attempt `attempt`, 1 for the first. */

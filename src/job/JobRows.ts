@@ -157,7 +157,7 @@ export const make = Effect.fnUntraced(function* (options: {
     settle: (row: Claimed, next: Next) => {
       const ours = sql`kind = ${row.kind} AND key = ${row.key} AND attempt = ${row.attempt} AND leased_by = ${row.epoch}
         AND leased_by = (SELECT epoch FROM journal_owner WHERE partition = ${partition})`
-      switch (next.to) {
+      switch (next.type) {
         case "gone":
           return sql`DELETE FROM job WHERE ${ours}`
         case "due":

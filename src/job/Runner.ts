@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function* (needs: {
   ) {
     const error = cause === null ? null : textOf(cause)
     const next = Attempt.after(job, row.attempt, error)
-    if (cause !== null && next.to === "failed")
+    if (cause !== null && next.type === "failed")
       yield* Effect.logError(`job ${idOf(row)} has failed for good after ${row.attempt} attempts`, cause)
     // The same cause again says nothing new.
     else if (cause !== null && error !== row.lastError)

@@ -68,7 +68,7 @@ const play = (before: CallState | null, stored: StoredInput): Step => {
   }
   try {
     const outcome = CallMachine.step(before, Upgrade.input(stored), { now: at, seed })
-    if (outcome._tag !== "accepted") return { ...nothing, fault: `the machine answers ${outcome._tag} this time` }
+    if (outcome.type !== "accepted") return { ...nothing, fault: `the machine answers ${outcome.type} this time` }
     const { effects, state } = outcome
     return { ...nothing, ...effects, state, changes: changesOf(before, state), fault: null }
   } catch (cause) {

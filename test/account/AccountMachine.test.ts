@@ -27,7 +27,7 @@ const calls = (count: number) =>
 const inbound = { type: "admit", id: Ids.call("inbound"), live: { ...live, direction: "inbound" } } as const
 const admit = (state: Account.AccountState, now = noon) => {
   const outcome = Account.step(state, { type: "admit", id: Ids.call("new"), live }, { ...context, now })
-  return outcome._tag === "rejected" ? outcome.error.code : outcome._tag
+  return outcome.type === "rejected" ? outcome.error.code : outcome.type
 }
 const quota = (fields: Partial<Account.Quota>) => ({ quota: { ...Account.defaultQuota, ...fields } })
 
@@ -68,25 +68,25 @@ describe("Admission, guide/money.md#admission", () => {
   it("a suspended tenant is refused in both directions", () => {
     const suspended = account({}, { status: "suspended" })
     expect(admit(suspended)).toBe("tenant_suspended")
-    expect(Account.step(suspended, inbound, context)._tag).toBe("rejected")
+    expect(Account.step(suspended, inbound, context).type).toBe("rejected")
   })
   it("inbound calls are taken in without money or room", () =>
-    expect(Account.step(account({ balanceCents: -5, live: calls(99) }), inbound, context)._tag).toBe("accepted"))
+    expect(Account.step(account({ balanceCents: -5, live: calls(99) }), inbound, context).type).toBe("accepted"))
 })
 
 describe("Settings", () => {
   it("only the suspension that it names is lifted by a verification", () => {
     const fraud = account({}, { status: "suspended", suspensionReason: "fraud_review" })
-    expect(Account.step(fraud, { type: "reactivated", ifReason: "email_unverified" }, context)._tag).toBe("unchanged")
+    expect(Account.step(fraud, { type: "reactivated", ifReason: "email_unverified" }, context).type).toBe("unchanged")
     const unverified = account({}, { status: "suspended", suspensionReason: "email_unverified" })
     const lifted = Account.step(unverified, { type: "reactivated", ifReason: "email_unverified" }, context)
-    expect(lifted._tag === "accepted" && lifted.state.settings.status === "active" && lifted.effects.durable).toBe(true)
+    expect(lifted.type === "accepted" && lifted.state.settings.status === "active" && lifted.effects.durable).toBe(true)
   })
   it("admissions are not written, settings are", () => {
     const admitted = Account.step(account(), { type: "admit", id: Ids.call("new"), live }, context)
-    expect(admitted._tag === "accepted" && !admitted.effects.durable && admitted.state.settings.seq === 1).toBe(true)
+    expect(admitted.type === "accepted" && !admitted.effects.durable && admitted.state.settings.seq === 1).toBe(true)
     const changed = Account.step(account(), { type: "quota_set", quota: { concurrentCallLimit: 3 } }, context)
-    expect(changed._tag === "accepted" && changed.effects.durable && changed.state.settings.seq === 2).toBe(true)
+    expect(changed.type === "accepted" && changed.effects.durable && changed.state.settings.seq === 2).toBe(true)
   })
 })
 
@@ -118,7 +118,7 @@ describe("What is told of a call", () => {
   it("its end gives its place back and takes its charge, once", () => {
     const one = account({ live: calls(2) })
     const first = ended(one, Ids.call("call 1"))
-    expect.assert(first._tag === "accepted")
+    expect.assert(first.type === "accepted")
     const { tally } = first.state
     expect([
       tally.balanceCents,
@@ -126,7 +126,7 @@ describe("What is told of a call", () => {
       tally.monthSpentCents,
       [...HashMap.keys(tally.live)]
     ]).toStrictEqual([493, 7, 7, ["call 0"]])
-    expect(ended(first.state, Ids.call("call 1"))._tag).toBe("unchanged")
+    expect(ended(first.state, Ids.call("call 1")).type).toBe("unchanged")
   })
   it("a number that was heard changes nothing, and one that comes too early dies, for what is missing is in the rows", () => {
     const told = (heard: number, n: number) => () =>
@@ -134,20 +134,20 @@ describe("What is told of a call", () => {
         account({ live: HashMap.make([Ids.call("call"), { ...live, heard }]) }),
         { type: "told", from: Ids.call("call"), n, body: { type: "ended", chargedCents: 7 } },
         context
-      )._tag
+      ).type
     expect(told(2, 2)()).toBe("unchanged")
     expect(told(2, 3)()).toBe("accepted")
     expect(told(2, 4)).toThrow()
   })
   it("an admission that is abandoned gives its place back, and costs nothing", () => {
     const outcome = Account.step(account({ live: calls(1) }), { type: "abandoned", id: Ids.call("call 0") }, context)
-    expect(outcome._tag === "accepted" && Account.liveCalls(outcome.state.tally) === 0).toBe(true)
+    expect(outcome.type === "accepted" && Account.liveCalls(outcome.state.tally) === 0).toBe(true)
   })
   it("the ends of two calls come to the same in any order", () => {
     const [first, second] = [Ids.call("call 0"), Ids.call("call 1")]
     const end = (state: Account.AccountState, id: CallId) => {
       const outcome = ended(state, id, id === first ? 3 : 5)
-      return outcome._tag === "accepted" ? outcome.state : state
+      return outcome.type === "accepted" ? outcome.state : state
     }
     const two = account({ live: calls(2) })
     expect(end(end(two, first), second).tally).toStrictEqual(end(end(two, second), first).tally)

@@ -46,7 +46,7 @@ export const life = (tenant: Tenant, seed: string): ReadonlyArray<Commit> => {
   const take = (input: CallInput, by: Asked | null) => {
     const context = { now: at + commits.length * 1000, seed: Id.deriveOpaque(seed, "input", commits.length) }
     const outcome = CallMachine.step(state, input, context)
-    if (outcome._tag !== "accepted") throw new Error(`the machine did not take ${input.type}`)
+    if (outcome.type !== "accepted") throw new Error(`the machine did not take ${input.type}`)
     const rendered = by === null ? null : { status: by.status, body: CallView.encode(outcome.state) }
     commits.push(
       commitOf({ input, before: state, state: outcome.state, effects: outcome.effects, context }, by, rendered)

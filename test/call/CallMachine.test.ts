@@ -346,8 +346,8 @@ describe("Properties over random inputs (src/README.md#what-holds-and-is-tested)
       let replayed: CallState | null = null
       for (const { context, input } of scene.log) {
         const outcome = CallMachine.step(replayed, input, context)
-        expect(outcome._tag).toBe("accepted")
-        if (outcome._tag === "accepted") replayed = outcome.state
+        expect(outcome.type).toBe("accepted")
+        if (outcome.type === "accepted") replayed = outcome.state
       }
       expect(replayed).toStrictEqual(scene.state)
     },

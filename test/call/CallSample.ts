@@ -69,7 +69,7 @@ const contextOf = (count: number, now: number): StepContext => ({ now, seed: `se
 export const start = (input: CallInput, now = 1_000_000): Scene => {
   const context = contextOf(0, now)
   const outcome = CallMachine.step(null, input, context)
-  if (outcome._tag !== "accepted") throw new Error("a call begins with an accepted input")
+  if (outcome.type !== "accepted") throw new Error("a call begins with an accepted input")
   SeenEvent.check(outcome.effects.events)
   return { state: outcome.state, log: [{ input, context }], effects: [outcome.effects], outcomes: ["accepted"] }
 }
@@ -77,15 +77,15 @@ export const start = (input: CallInput, now = 1_000_000): Scene => {
 export const send = (scene: Scene, input: CallInput, now: number): Scene => {
   const context = contextOf(scene.log.length + scene.outcomes.length, Math.max(now, scene.state.at))
   const outcome = CallMachine.step(scene.state, input, context)
-  if (outcome._tag === "accepted") SeenEvent.check(outcome.effects.events)
-  return outcome._tag === "accepted"
+  if (outcome.type === "accepted") SeenEvent.check(outcome.effects.events)
+  return outcome.type === "accepted"
     ? {
         state: outcome.state,
         log: [...scene.log, { input, context }],
         effects: [...scene.effects, outcome.effects],
         outcomes: [...scene.outcomes, "accepted"]
       }
-    : { ...scene, outcomes: [...scene.outcomes, outcome._tag === "rejected" ? outcome.error.code : "unchanged"] }
+    : { ...scene, outcomes: [...scene.outcomes, outcome.type === "rejected" ? outcome.error.code : "unchanged"] }
 }
 
 /** The next event of the call's own leg, which happened at `at`. */

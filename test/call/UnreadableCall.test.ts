@@ -32,7 +32,7 @@ describe("A call whose stored state cannot be read any more", () => {
       expect(Result.isFailure(Upgrade.state(row(state)))).toBe(true)
       const rebuilt = UnreadableCall.rebuild(row(state), [])
       const outcome = CallMachine.step(rebuilt, recovered, { now: 2_000_000, seed: "s" })
-      expect.assert(outcome._tag === "accepted")
+      expect.assert(outcome.type === "accepted")
       SeenEvent.check(outcome.effects.events)
       expect(outcome.effects.events.map((event) => event.type)).toStrictEqual(["call.ended"])
       expect(outcome.effects.commands.map((command) => command.type)).toStrictEqual(["hangup"])
@@ -105,7 +105,7 @@ describe("A stored state that is damaged in any one place", () => {
       lostAt: t0 + 100_000
     } as const
     const outcome = CallMachine.step(state, recovered, { now: t0 + 200_000, seed: "s" })
-    expect.assert(outcome._tag === "accepted")
+    expect.assert(outcome.type === "accepted")
     return { adapter: state.adapter, ...outcome }
   }
   const unreadable = (state: Json) =>
@@ -150,7 +150,7 @@ describe("A stored state that is damaged in any one place", () => {
         const next = CallMachine.nextDeadline(ended)
         expect.assert(next !== null)
         const last = CallMachine.step(ended, next.input, { now: next.at, seed: "t" })
-        expect.assert(last._tag === "accepted" && CallMachine.isSettled(last.state), what)
+        expect.assert(last.type === "accepted" && CallMachine.isSettled(last.state), what)
       }
     })
   }

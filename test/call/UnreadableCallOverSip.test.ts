@@ -42,7 +42,7 @@ const recover = (state: CallState) => {
     { type: "recovered", snapshot: { incarnation: "next life", legs: {} }, lostAt: t0 + 100_000 },
     { now: t0 + 200_000, seed: "s" }
   )
-  expect.assert(outcome._tag === "accepted")
+  expect.assert(outcome.type === "accepted")
   return outcome
 }
 

@@ -50,12 +50,12 @@ describe("What version 1 wrote", () => {
         { now: 1_003_000, seed: "s" }
       )
     const played = ended(playback?.id ?? Ids.work(""))
-    expect.assert(played._tag === "accepted")
+    expect.assert(played.type === "accepted")
     SeenEvent.check(played.effects.events)
     const [event] = played.effects.events
     expect.assert(event?.type === "call.playback_ended")
     expect(event.data.playback_id).toBe(live.pending.find(({ type }) => type === "play")?.playbackId)
-    expect(ended(digits?.id ?? Ids.work(""))._tag).toBe("accepted")
+    expect(ended(digits?.id ?? Ids.work("")).type).toBe("accepted")
     expect(gather?.type).toBe("gather")
     // The first digit came 100 ms after its begin, and the next one may take 5 s.
     expect(CallMachine.nextDeadline(liveState())?.at).toBe(1_002_200 + 5_000)
@@ -70,7 +70,7 @@ describe("What version 1 wrote", () => {
           now: at,
           seed
         })
-        expect.assert(outcome._tag === "accepted", `${JSON.stringify(input)} is ${outcome._tag} now`)
+        expect.assert(outcome.type === "accepted", `${JSON.stringify(input)} is ${outcome.type} now`)
         replayed = outcome.state
         told.push(...outcome.effects.events)
       }

@@ -63,7 +63,7 @@ const send = (scene: Scene | null, input: CallInput, now: number): Scene => {
   const count = (scene?.count ?? 0) + 1
   const at = Math.max(now, scene?.state.at ?? 0)
   const outcome = machine.step(scene?.state ?? null, input, { now: at, seed: `seed${count}` })
-  if (outcome._tag !== "accepted") {
+  if (outcome.type !== "accepted") {
     expect.assert(scene !== null)
     return { ...scene, count }
   }

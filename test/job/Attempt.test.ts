@@ -10,9 +10,9 @@ describe("What becomes of a row after an attempt", () => {
     "it goes when it is done, and comes back after its period when it recurs",
     { retry: Retry, attempt: count(1, 300), everyMs: count(1, 86_400_000) },
     ({ retry, attempt, everyMs }) => {
-      expect(Attempt.after({ retry }, attempt, null)).toStrictEqual({ to: "gone" })
+      expect(Attempt.after({ retry }, attempt, null)).toStrictEqual({ type: "gone" })
       expect(Attempt.after({ retry, everyMs }, attempt, null)).toStrictEqual({
-        to: "due",
+        type: "due",
         inMs: everyMs,
         error: null
       })
@@ -22,10 +22,10 @@ describe("What becomes of a row after an attempt", () => {
   it.prop("it is tried as often as it may be, and is then kept as failed", { retry: Retry }, ({ retry }) => {
     for (let attempt = 1; attempt < retry.attempts; attempt++) {
       const next = Attempt.after({ retry }, attempt, "no")
-      expect(next.to).toBe("due")
+      expect(next.type).toBe("due")
     }
-    expect(Attempt.after({ retry }, retry.attempts, "no")).toStrictEqual({ to: "failed", error: "no" })
-    expect(Attempt.after({ retry }, retry.attempts + 5, "no")).toStrictEqual({ to: "failed", error: "no" })
+    expect(Attempt.after({ retry }, retry.attempts, "no")).toStrictEqual({ type: "failed", error: "no" })
+    expect(Attempt.after({ retry }, retry.attempts + 5, "no")).toStrictEqual({ type: "failed", error: "no" })
   })
 
   it.prop(
@@ -44,8 +44,8 @@ describe("What becomes of a row after an attempt", () => {
     { retry: Retry, attempt: count(1, 300), everyMs: count(1, 86_400_000) },
     ({ retry, attempt, everyMs }) => {
       const next = Attempt.after({ retry, everyMs }, attempt, "no")
-      expect(next.to).toBe("due")
-      if (next.to === "due") expect(next.inMs).toBeLessThanOrEqual(everyMs)
+      expect(next.type).toBe("due")
+      if (next.type === "due") expect(next.inMs).toBeLessThanOrEqual(everyMs)
     }
   )
 

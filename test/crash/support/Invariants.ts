@@ -229,11 +229,11 @@ const replay = (inputs: ReadonlyArray<StoredInput>) => {
     const input = stored.input as unknown as CallInput
     const context = { now: Math.round(stored.at), seed: stored.seed }
     const outcome = CallMachine.step(before, input, context)
-    if (outcome._tag !== "accepted")
+    if (outcome.type !== "accepted")
       return {
         state: before,
         events,
-        fault: `input ${stored.seq} (${input.type}) is ${outcome._tag} when it is replayed`
+        fault: `input ${stored.seq} (${input.type}) is ${outcome.type} when it is replayed`
       }
     const { effects, state }: { readonly effects: CallMachine.Effects; readonly state: CallState } = outcome
     for (const { body, id } of commitOf({ input, before, state, effects, context }, null, null).events)
