@@ -2,10 +2,10 @@
  * A dialog, RFC 3261 section 12: the state that two user agents share between INVITE and BYE, as a value.
  *
  * A forked INVITE makes one dialog for each To tag that answers: the shell keeps them by `id`. Tags, branches and the
- * first CSeq are arguments. Two rules need more than a dialog and are the shell's: 491 to an INVITE while ours is open,
- * and 500 with Retry-After to a second INVITE before the first is answered (section 14.2).
+ * first CSeq are arguments.
  */
 import { Result } from "effect"
+import * as DialogMethod from "./DialogMethod.ts"
 import * as MessageKey from "./MessageKey.ts"
 import * as NameAddr from "./NameAddr.ts"
 import * as Requests from "./Requests.ts"
@@ -128,9 +128,6 @@ export const succeeded = (dialog: Dialog, response: SipResponse): Dialog => ({
   remoteTarget: contactOf(response) ?? dialog.remoteTarget
 })
 
-/** Methods whose Contact refreshes the target of an INVITE dialog, RFC 3261 section 12.2 and RFC 3311. */
-const refreshes = new Set(["INVITE", "UPDATE"])
-
 /**
  * Takes in a request of the peer, section 12.2.2. `outOfOrder` (its CSeq is lower than one seen) wants a 500 and leaves
  * the dialog as it was. ACK and CANCEL carry the CSeq of their INVITE and are always in order.
@@ -141,14 +138,16 @@ export const receive = (
 ): { readonly verdict: "inOrder" | "outOfOrder"; readonly dialog: Dialog } => {
   if (request.method === "ACK" || request.method === "CANCEL") return { verdict: "inOrder", dialog }
   const sequence = MessageKey.cseq(request)?.sequence
-  if (sequence === undefined || (dialog.remoteCSeq !== undefined && sequence < dialog.remoteCSeq))
-    return { verdict: "outOfOrder", dialog }
-  const target = refreshes.has(request.method) ? contactOf(request) : undefined
-  return {
-    verdict: "inOrder",
-    dialog: { ...dialog, remoteCSeq: sequence, remoteTarget: target ?? dialog.remoteTarget }
-  }
+  return sequence === undefined || (dialog.remoteCSeq !== undefined && sequence < dialog.remoteCSeq)
+    ? { verdict: "outOfOrder", dialog }
+    : { verdict: "inOrder", dialog: { ...dialog, remoteCSeq: sequence } }
 }
+
+/** A request of the peer that refreshes the target is accepted with a 2xx, section 12.2.2. */
+export const refreshed = (dialog: Dialog, request: SipRequest): Dialog => ({
+  ...dialog,
+  remoteTarget: contactOf(request) ?? dialog.remoteTarget
+})
 
 /** Section 12.2.1.1: the target is the Request-URI, unless a strict router takes that place and the target goes last. */
 const routed = (dialog: Dialog): { readonly uri: string; readonly routes: ReadonlyArray<string> } => {
@@ -165,9 +164,11 @@ const routed = (dialog: Dialog): { readonly uri: string; readonly routes: Readon
 export const nextHop = ({ remoteTarget, routeSet: [first] }: Dialog): string =>
   first === undefined ? remoteTarget : Route.requestUri(first)
 
-const build = (dialog: Dialog, method: string, cseq: number, hop: Requests.Hop, extras: Requests.Extras): SipRequest =>
-  Requests.make({
-    ...hop,
+/** `null`: without Via (`Requests.by`). */
+type Hop = Requests.Hop | null
+
+const build = (dialog: Dialog, method: string, cseq: number, hop: Hop, extras: Requests.Extras): SipRequest => {
+  const request = Requests.unsent({
     ...extras,
     ...routed(dialog),
     method,
@@ -175,22 +176,19 @@ const build = (dialog: Dialog, method: string, cseq: number, hop: Requests.Hop, 
     to: dialog.remoteTag === "" ? dialog.remote : `${dialog.remote};tag=${dialog.remoteTag}`,
     callId: dialog.callId,
     cseq,
-    ...(refreshes.has(method) && dialog.contact !== "" ? { contact: dialog.contact } : {})
+    ...(DialogMethod.of(method).refreshesTarget && dialog.contact !== "" ? { contact: dialog.contact } : {})
   })
+  return hop === null ? request : Requests.by(request, hop)
+}
 
 /** BYE, re-INVITE, INFO, OPTIONS and the like within the dialog, section 12.2.1.1. */
-export const request = (dialog: Dialog, method: string, hop: Requests.Hop, extras: Requests.Extras = {}): Built => {
+export const request = (dialog: Dialog, method: string, hop: Hop, extras: Requests.Extras = {}): Built => {
   const localCSeq = dialog.localCSeq + 1
   return { dialog: { ...dialog, localCSeq }, request: build(dialog, method, localCSeq, hop, extras) }
 }
 
 /** ACK to a 2xx to `invite`, section 13.2.2.4: a branch of its own, the CSeq number and credentials of the INVITE. */
-export const acknowledge = (
-  dialog: Dialog,
-  invite: SipRequest,
-  hop: Requests.Hop,
-  extras: Requests.Extras = {}
-): Built => {
+export const acknowledge = (dialog: Dialog, invite: SipRequest, hop: Hop, extras: Requests.Extras = {}): Built => {
   const sequence = MessageKey.cseq(invite)?.sequence ?? dialog.localCSeq
   const ack = build(dialog, "ACK", sequence, hop, {
     ...extras,

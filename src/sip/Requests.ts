@@ -49,12 +49,12 @@ const via = ({ transport = "UDP", sentBy, branch }: Hop): Header => [
   `SIP/2.0/${transport} ${sentBy};branch=${branch};rport`
 ]
 
-export const make = (fields: Fields): SipRequest => ({
+/** Without Via: whoever knows the way of the request puts it on top with `by`. */
+export const unsent = (fields: Omit<Fields, keyof Hop>): SipRequest => ({
   type: "request",
   method: fields.method,
   uri: fields.uri,
   headers: [
-    via(fields),
     ...(fields.routes ?? []).map((route): Header => ["Route", route]),
     ["Max-Forwards", "70"],
     ["From", fields.from],
@@ -67,6 +67,13 @@ export const make = (fields: Fields): SipRequest => ({
   ],
   body: fields.body?.bytes ?? emptyBody
 })
+
+export const by = (request: SipRequest, hop: Hop): SipRequest => ({
+  ...request,
+  headers: [via(hop), ...request.headers]
+})
+
+export const make = (fields: Fields): SipRequest => by(unsent(fields), fields)
 
 /** The first INVITE of a call. */
 export const invite = (fields: Omit<Fields, "method"> & { readonly contact: string }): SipRequest =>
@@ -110,18 +117,15 @@ export const ackFailure = (invite: SipRequest, response: SipResponse): SipReques
   sibling(invite, "ACK", header(response, "To") ?? header(invite, "To") ?? "", credentials(invite))
 
 /**
- * The same request as a new transaction with the next CSeq, section 22.2: after a 401 or 407, with the header that
- * answers it. An earlier header of the same name is replaced.
+ * The same request as a new transaction with another CSeq number, section 22.2: after a 401 or 407, with the header that
+ * answers it. An earlier header of the same name is replaced. Without Via.
  */
-export const again = (request: SipRequest, hop: Hop, answer: Header): SipRequest => ({
+export const again = (request: SipRequest, cseq: number, answer: Header): SipRequest => ({
   ...request,
   headers: [
-    via(hop),
     ...request.headers.flatMap((entry): ReadonlyArray<Header> => {
       if (entry[0] === "Via" || entry[0] === answer[0]) return []
-      return entry[0] === "CSeq"
-        ? [["CSeq", `${(MessageKey.cseq(request)?.sequence ?? 0) + 1} ${request.method}`]]
-        : [entry]
+      return entry[0] === "CSeq" ? [["CSeq", `${cseq} ${request.method}`]] : [entry]
     }),
     answer
   ]

@@ -104,14 +104,12 @@ describe("called party", () => {
     expect(Dialog.receive(after.dialog, within(900)).dialog.remoteCSeq).toBe(900)
   })
 
-  it("moves its target with a re-INVITE and with nothing else", () => {
+  it("moves its target when a request that refreshes it is accepted, and not when it comes", () => {
     const moved = { cseq: 9, contact: "<sip:alice@198.51.100.1>", to: "<sip:bob@192.0.2.2>;tag=bob" }
-    expect(Dialog.receive(called(), SipSample.request("INFO", moved)).dialog.remoteTarget).toBe(
-      "sip:alice@192.0.2.1:5060"
-    )
-    expect(Dialog.receive(called(), SipSample.request("INVITE", moved)).dialog.remoteTarget).toBe(
-      "sip:alice@198.51.100.1"
-    )
+    const invite = SipSample.request("INVITE", moved)
+    const received = Dialog.receive(called(), invite).dialog
+    expect(received.remoteTarget).toBe("sip:alice@192.0.2.1:5060")
+    expect(Dialog.refreshed(received, invite).remoteTarget).toBe("sip:alice@198.51.100.1")
   })
 })
 

@@ -31,7 +31,8 @@ export const send = (
         if (response.status < 200) return
         const answer = Credentials.answer(credentials, trunk, request, response, random(8))
         if (answer === undefined) return done()
-        attempt(Requests.again(request, NextHop.by(context, to.flow).hop, answer.header), answer.credentials)
+        const again = Requests.again(request, built.dialog.localCSeq + answer.credentials.attempts, answer.header)
+        attempt(Requests.by(again, NextHop.by(context, to.flow).hop), answer.credentials)
       },
       failed: done
     })

@@ -5,12 +5,15 @@ import type { SipRequest } from "../../sip/SipMessage.ts"
 import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"
 import type { LegMemory } from "../LegMemory.ts"
 import type { Run } from "./LegEvents.ts"
+import type { Action, Outcome } from "./SessionState.ts"
 import type { TransactionLayer, TransactionId } from "./TransactionLayer.ts"
 import type { Transports } from "./Transports.ts"
 
 /** A leg as the port sees it. Never throws, never waits. */
 export interface Leg {
   readonly command: (command: CarrierCommand) => void
+  /** Within its dialog; `heard` is called with each outcome, the last of which says so. */
+  readonly perform: (action: Action, heard: (outcome: Outcome) => void) => void
   /** Null: nobody has admitted it. */
   readonly facts: () => LegFacts | null
   /** Calls `then` when all that it has told until now is through. */

@@ -1,7 +1,7 @@
+import * as DialogMethod from "../../sip/DialogMethod.ts"
 import * as Requests from "../../sip/Requests.ts"
 import type { SipRequest } from "../../sip/SipMessage.ts"
 import type { SipTrunk } from "../Carrier.ts"
-import * as Capabilities from "./Capabilities.ts"
 import * as DialIdentity from "./DialIdentity.ts"
 import * as NextHop from "./NextHop.ts"
 import * as SelfAddress from "./SelfAddress.ts"
@@ -31,7 +31,7 @@ export const make = (
     callId: identity.callId,
     cseq: 1 + again,
     contact: SelfAddress.contact(self, from),
-    headers: [["P-Asserted-Identity", party], Capabilities.allow, ["User-Agent", userAgent]],
+    headers: [["P-Asserted-Identity", party], DialogMethod.allow, ["User-Agent", userAgent]],
     ...(body === undefined ? {} : { body })
   })
 }

@@ -4,7 +4,7 @@
 import type { CallId, LegId } from "../../domain/Id.ts"
 import type { Listener } from "../../media/MediaPlane.ts"
 import type { MediaCommand } from "../../media/message/MediaMessage.ts"
-import type { Json, LegEnd, LegFacts, LegReport, Told } from "../Carrier.ts"
+import type { LegEnd, LegFacts, LegReport, Told } from "../Carrier.ts"
 import { type Context, ignore, type Leg, releaseLimitMs } from "./Context.ts"
 import * as LegMedia from "./LegMedia.ts"
 import * as LegEvents from "./LegEvents.ts"
@@ -12,13 +12,12 @@ import * as LegEvents from "./LegEvents.ts"
 export interface LegLifecycle {
   readonly legId: LegId
   readonly media: LegMedia.LegMedia
-  /** `null` until the leg is admitted. */
-  readonly callId: () => CallId | null
+  /** A call owns the leg: what it had to tell is told. */
   readonly admitted: (callId: CallId) => void
+  /** No call ever will: the leg is forgotten, and what it has to tell is `unknown`. */
+  readonly refused: () => void
+  /** Waits for the admission, too: at most `maxWaiting` events, besides the end. */
   readonly tell: (news: LegReport, done?: (told: Told) => void) => void
-  readonly isOver: () => boolean
-  /** Nothing is told of it any more; without it the leg is forgotten when its end is through. */
-  readonly forget: () => void
   /**
    * The end of the leg: its media stops, and it is forgotten when the event is through. Only the first counts; `done`
    * is called in any case, when that one is.
@@ -32,9 +31,8 @@ export interface LegLifecycle {
 export interface Options {
   readonly legId: LegId
   readonly callId: CallId | null
-  /** Decimal `sess-id` of our SDP. */
-  readonly sessionId: string
   readonly command: Leg["command"]
+  readonly perform: Leg["perform"]
   /** The media plane lost the peer. */
   readonly mediaLost: () => void
   /** No call owns the leg: it has to go. */
@@ -46,20 +44,36 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   const { legs, plane, run, transactions, steadyMs } = context
   const legEvents = LegEvents.make(context, legId)
   const since = steadyMs()
-  let callId = options.callId
+  /** `null` until the leg is admitted. */
+  let { callId } = options
+  let isRefused = false
+  /** What waits for the admission. */
+  let untold: Array<() => void> = []
   let answeredAt: number | null = null
   let over = false
   /** Who waits for the end to be through; then what became of it. */
   let ending: Array<(told: Told) => void> | Told = []
 
-  const tell: LegLifecycle["tell"] = (news, done = ignore) => {
-    // An event without a call is one of a leg that nobody has admitted.
+  const tellAt = (at: number, news: LegReport, done: (told: Told) => void): void => {
     if (callId === null) return done("unknown")
-    if (news.type === "answered") answeredAt ??= steadyMs()
-    legEvents.tell(callId, transactions.now(), news, (told) => {
+    legEvents.tell(callId, at, news, (told) => {
       done(told)
       if (told === "unknown" && !over) options.disowned()
     })
+  }
+
+  const tell: LegLifecycle["tell"] = (news, done = ignore) => {
+    if (news.type === "answered") answeredAt ??= steadyMs()
+    const at = transactions.now()
+    if (callId !== null || isRefused) return tellAt(at, news, done)
+    if (news.type !== "ended" && untold.length >= LegEvents.maxWaiting) return done("fault")
+    untold.push(() => tellAt(at, news, done))
+  }
+
+  const tellUntold = (): void => {
+    const waiting = untold
+    untold = []
+    for (const each of waiting) each()
   }
 
   const heard: Listener = {
@@ -71,7 +85,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     }
   }
 
-  const media = LegMedia.make({ legId, sessionId: options.sessionId, plane, run, heard })
+  const media = LegMedia.make({ legId, plane, run, heard })
 
   const end: LegLifecycle["end"] = (reason, done = ignore) => {
     if (typeof ending === "string") return done(ending)
@@ -102,19 +116,22 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     }
   }
 
-  const leg: Leg = { command: options.command, facts, caughtUp: legEvents.caughtUp }
+  const leg: Leg = { command: options.command, perform: options.perform, facts, caughtUp: legEvents.caughtUp }
   legs.set(legId, leg)
 
   return {
     legId,
     media,
-    callId: () => callId,
     admitted: (id) => {
-      callId = id
+      callId ??= id
+      tellUntold()
+    },
+    refused: () => {
+      isRefused = true
+      forget()
+      tellUntold()
     },
     tell,
-    isOver: () => over,
-    forget,
     end,
     endSoon: (reason) => {
       if (!over) transactions.after(releaseLimitMs, () => end(reason))
@@ -122,6 +139,3 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     command: (media) => run(plane.command(legId, media), ignore)
   }
 }
-
-/** A resume value as the port carries it. */
-export const json = (value: object): Json => value as unknown as Json

@@ -35,8 +35,8 @@ export const release = (context: Context, command: Release): void => {
   const lifecycle = LegLifecycle.make(context, {
     legId: command.legId,
     callId: command.callId,
-    sessionId: "0",
     command: ignore,
+    perform: ({ commandId }, heard) => heard({ commandId, status: null, isLast: true }),
     mediaLost: ignore,
     disowned: ignore
   })

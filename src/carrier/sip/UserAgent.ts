@@ -4,6 +4,7 @@
  */
 import type { Flow } from "../../sip/Flow.ts"
 import type { LegId } from "../../domain/Id.ts"
+import * as DialogMethod from "../../sip/DialogMethod.ts"
 import * as MessageKey from "../../sip/MessageKey.ts"
 import * as Responses from "../../sip/Responses.ts"
 import type { Header, SipRequest } from "../../sip/SipMessage.ts"
@@ -81,18 +82,12 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
 
   /** Outside any dialog. */
   const arrived = (id: TransactionLayer.TransactionId, request: SipRequest, from: Flow): void => {
-    switch (request.method) {
-      case "INVITE":
-        return invited(id, request, from)
-      // What an INVITE would get now, section 11.2.
-      case "OPTIONS":
-        return reply(id, request, draining ? 503 : 200, Capabilities.options)
-      case "BYE":
-      case "INFO":
-        return reply(id, request, 481)
-      default:
-        return reply(id, request, Capabilities.refusalOf(request.method), [Capabilities.allow])
-    }
+    const { at, service } = DialogMethod.of(request.method)
+    if (at.outside === 481) return reply(id, request, 481)
+    if (at.outside !== "serve") return reply(id, request, at.outside, [DialogMethod.allow])
+    if (service === "session") return invited(id, request, from)
+    // OPTIONS: what an INVITE would get now, section 11.2.
+    return reply(id, request, draining ? 503 : 200, Capabilities.options)
   }
 
   const dialogOf = (request: SipRequest) => context.dialogs.get(MessageKey.dialogOfRequest(request))

@@ -160,17 +160,24 @@ describe("an inbound leg", () => {
     })
   )
 
-  it.effect("without a common codec is refused with 488", () =>
-    Effect.gen(function* () {
-      const request = invite({ body: Rig.sdpBody(30_000, "a=rtpmap:18 G729/8000", "18") })
-      const { of, rig } = yield* offered(request)
-      yield* rig.command({ ...of, type: "answer" })
-      const refusal = Rig.responseOf(rig.sent(), 488)
-      expect(Rig.words(rig.told())).toEqual(["command_failed c not_acceptable"])
-      yield* rig.deliver(ack(request, refusal))
-      expect(Rig.words(rig.told())).toEqual(["ended final_response 488 near"])
-    })
-  )
+  const unacceptable = [
+    ["without a common codec", Rig.sdpBody(30_000, "a=rtpmap:18 G729/8000", "18"), 488],
+    ["that cannot be read", { type: "application/sdp", bytes: new TextEncoder().encode("v=0\r\n") }, 400]
+  ] as const
+  for (const [what, body, status] of unacceptable)
+    it.effect(`with an offer ${what} is refused with ${status} before anybody is asked`, () =>
+      Effect.gen(function* () {
+        const request = invite({ body })
+        const { rig, sent } = yield* offered(request)
+        expect(Rig.names(sent)).toEqual(["100", String(status)])
+        expect(header(Rig.responseOf(sent, status), "Warning")).toMatch(/^399 192\.0\.2\.1 ".+"$/)
+        expect(rig.offers).toEqual([])
+        yield* rig.deliver(ack(request, Rig.responseOf(sent, status)))
+        yield* Rig.pass(60_000)
+        expect(rig.told()).toEqual([])
+        expect(yield* rig.stats).toMatchObject(Rig.nothing)
+      })
+    )
 
   it.effect("hangs up when its 200 is never acknowledged", () =>
     Effect.gen(function* () {
@@ -296,6 +303,91 @@ describe("CANCEL", () => {
       const rig = yield* Rig.make()
       yield* rig.deliver(Requests.cancel(invite()))
       expect(Rig.names(rig.sent())).toEqual(["481"])
+    })
+  )
+})
+
+describe("within an early dialog of a caller", () => {
+  const relay = { type: "application/dtmf-relay", bytes: new TextEncoder().encode("Signal=5\r\nDuration=160\r\n") }
+
+  /** A request of the caller once it has heard 180. */
+  const early = Effect.fnUntraced(function* () {
+    const all = yield* offered()
+    yield* all.rig.command({ ...all.of, commandId: Ids.command("ring"), type: "ring" })
+    const ringing = Rig.responseOf(all.rig.sent(), 180)
+    const asked = (method: string, cseq: number, body?: Requests.Body) => {
+      const dialog = Dialog.fromResponse(all.request, ringing)
+      if (dialog === undefined) return expect.fail("no dialog")
+      const hop = { sentBy: "192.0.2.2:5062", branch: `z9hG4bK${method}${cseq}` }
+      return Dialog.request({ ...dialog, localCSeq: cseq - 1 }, method, hop, body === undefined ? {} : { body }).request
+    }
+    return { ...all, asked }
+  })
+
+  it.effect("INFO brings a digit, and is answered when that is committed", () =>
+    Effect.gen(function* () {
+      const { asked, rig } = yield* early()
+      yield* rig.hold(true)
+      yield* rig.deliver(asked("INFO", 2, relay))
+      expect(Rig.words(rig.told())).toEqual(["dtmf 5"])
+      expect(rig.sent()).toEqual([])
+      yield* rig.hold(false)
+      expect(Rig.names(rig.sent())).toEqual(["200"])
+    })
+  )
+
+  it.effect("INFOs before the admission wait for it, and keep their order", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make("in")
+      yield* rig.hold(true)
+      yield* rig.deliver(invite())
+      yield* Rig.pass(200)
+      const tag = /"localTag":"([0-9a-f]+)"/.exec(JSON.stringify(rig.offers[0]?.resume))?.[1]
+      const digit = (cseq: number, signal: string) =>
+        Requests.make({
+          method: "INFO",
+          uri: "sip:+12025550150@192.0.2.1",
+          sentBy: "192.0.2.2:5062",
+          branch: `z9hG4bKinfo${cseq}`,
+          from: '"Bob" <sip:+4930123456@192.0.2.2>;tag=bob',
+          to: `<sip:+12025550150@192.0.2.1>;tag=${tag}`,
+          callId: "in-1",
+          cseq,
+          body: { type: "application/dtmf", bytes: new TextEncoder().encode(signal) }
+        })
+      rig.sent()
+      yield* rig.deliver(digit(2, "1"))
+      yield* rig.deliver(digit(3, "2"))
+      expect(rig.told()).toEqual([])
+      expect(rig.sent()).toEqual([])
+      yield* rig.hold(false)
+      expect(Rig.words(rig.told())).toEqual(["dtmf 1", "dtmf 2"])
+      expect(rig.sent().map(({ message }) => header(message, "CSeq"))).toEqual(["2 INFO", "3 INFO"])
+    })
+  )
+
+  it.effect("BYE ends the call, and is answered with the INVITE when that is committed (section 15)", () =>
+    Effect.gen(function* () {
+      const { asked, rig } = yield* early()
+      yield* rig.hold(true)
+      yield* rig.deliver(asked("BYE", 2))
+      expect(Rig.words(rig.told())).toEqual(["ended cancelled 487 far"])
+      expect(rig.sent()).toEqual([])
+      yield* rig.hold(false)
+      expect(Rig.names(rig.sent())).toEqual(["200", "487"])
+    })
+  )
+
+  it.effect("a second INVITE gets 500 with Retry-After, what is out of order 500, the rest by the table", () =>
+    Effect.gen(function* () {
+      const { asked, rig } = yield* early()
+      yield* rig.deliver(asked("INVITE", 4))
+      const retry = Rig.responseOf(rig.sent(), 500)
+      expect(Number(header(retry, "Retry-After"))).toBeLessThanOrEqual(10)
+      yield* rig.deliver(asked("OPTIONS", 3))
+      for (const [at, method] of ["OPTIONS", "UPDATE", "NOTIFY", "JUMP"].entries())
+        yield* rig.deliver(asked(method, 5 + at))
+      expect(Rig.names(rig.sent())).toEqual(["500", "200", "405", "481", "501"])
     })
   )
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Effect, Result } from "effect"
+import { Deferred, Effect } from "effect"
 import * as LegMedia from "../../../src/carrier/sip/LegMedia.ts"
 import type { MediaPlane, RtpRemote } from "../../../src/media/MediaPlane.ts"
+import type * as SdpOffer from "../../../src/sip/SdpOffer.ts"
 import * as Ids from "../../support/Ids.ts"
-import * as Rig from "./Rig.ts"
 
 /** The media of a leg over a plane that records; `place` opens when the test says so. */
 const make = (place: Effect.Effect<{ readonly address: string; readonly port: number }>) => {
@@ -21,7 +21,6 @@ const make = (place: Effect.Effect<{ readonly address: string; readonly port: nu
   }
   const media = LegMedia.make({
     legId: Ids.leg("l"),
-    sessionId: "7",
     plane,
     run: (effect, settled) => void Effect.runFork(effect).addObserver(settled),
     heard: { told: () => undefined, lost: () => undefined }
@@ -31,61 +30,43 @@ const make = (place: Effect.Effect<{ readonly address: string; readonly port: nu
 
 const here = Effect.succeed({ address: "192.0.2.1", port: 40_000 })
 
-const opened = () => {
-  const all = make(here)
-  all.media.open("192.0.2.2", () => undefined)
-  return all
+/** What an answer to an offer of PCMU and telephone events amounts to. */
+const terms: SdpOffer.Agreed = {
+  codec: { encoding: "PCMU", clockRate: 8_000, channels: 1 },
+  audio: { send: 0, receive: 0 },
+  telephoneEvent: { send: 96, receive: 101 },
+  direction: "recvonly",
+  remote: { address: "2001:DB8:0:0::8", port: 30_000 },
+  remoteRtcp: undefined,
+  ptimeMs: 20
 }
 
-const originOf = (body: Result.Result<{ readonly bytes: Uint8Array }, string>): string =>
-  new TextDecoder().decode(Result.getOrThrow(body).bytes).split("\r\n")[1] ?? ""
-
 describe("the media of a leg", () => {
-  it("counts its descriptions up only where they differ (RFC 3264 section 8)", () => {
-    const { media } = opened()
-    const origins = [
-      media.answer(Rig.sdp()),
-      media.answer(Rig.sdp(30_002)),
-      media.answer(Rig.sdp(30_002, "a=sendonly")),
-      media.answer(Rig.sdp())
-    ].map(originOf)
-    expect(origins).toEqual([1, 1, 2, 3].map((version) => `o=- 7 ${version} IN IP4 192.0.2.1`))
-  })
-
-  it("keeps pointing at a peer that holds by an empty address", () => {
-    const { media, remotes } = opened()
-    media.answer(Rig.sdp())
-    const held = new TextDecoder().decode(Rig.sdp()).replace("c=IN IP4 192.0.2.2", "c=IN IP4 0.0.0.0")
-    media.answer(new TextEncoder().encode(held))
-    expect(remotes).toMatchObject([
-      { address: "192.0.2.2", port: 30_000, direction: "sendrecv" },
-      { address: "192.0.2.2", port: 30_000, direction: "recvonly" }
+  it("points its place at the peer: hosts as sockets name them, payload types of each direction", () => {
+    const { media, remotes } = make(here)
+    media.open("2001:DB8::0:9", () => undefined)
+    media.connect(terms)
+    media.connect({ ...terms, remoteRtcp: { address: "2001:DB8::8", port: 30_009 }, telephoneEvent: undefined })
+    expect(remotes).toEqual([
+      {
+        address: "2001:db8::8",
+        port: 30_000,
+        signallingAddress: "2001:db8::9",
+        rtcpPort: 30_001,
+        codec: "PCMU",
+        audio: { send: 0, receive: 0 },
+        telephoneEvent: { send: 96, receive: 101 },
+        direction: "recvonly"
+      },
+      expect.objectContaining({ rtcpPort: 30_009, telephoneEvent: null })
     ])
   })
 
-  it("tells the plane the hosts of the peer as sockets name them", () => {
+  it("points nowhere while it is not known where the peer is", () => {
     const { media, remotes } = make(here)
-    media.open("2001:DB8::0:9", () => undefined)
-    const sdp = new TextDecoder().decode(Rig.sdp()).replaceAll("IN IP4 192.0.2.2", "IN IP6 2001:DB8:0:0::8")
-    media.answer(new TextEncoder().encode(sdp))
-    expect(remotes).toMatchObject([{ address: "2001:db8::8", signallingAddress: "2001:db8::9" }])
-  })
-
-  it("has no agreement until its offer is answered", () => {
-    const { media } = opened()
-    expect(Result.isFailure(media.accept(Rig.sdp()))).toBe(true)
-    media.offer()
-    expect(media.agreed()).toBe(false)
-    expect(Result.isSuccess(media.accept(Rig.sdp()))).toBe(true)
-    expect(media.agreed()).toBe(true)
-    expect(media.hasTelephoneEvents()).toBe(true)
-  })
-
-  it("sends with the payload types of the answer, and receives with those of its own offer", () => {
-    const { media, remotes } = opened()
-    media.offer()
-    media.accept(Rig.sdp(30_000, "a=rtpmap:96 telephone-event/8000", "0 96"))
-    expect(remotes).toMatchObject([{ audio: { send: 0, receive: 0 }, telephoneEvent: { send: 96, receive: 101 } }])
+    media.open("192.0.2.2", () => undefined)
+    media.connect({ ...terms, remote: undefined })
+    expect(remotes).toEqual([])
   })
 
   it.effect("gives back a place that it gets after it was closed", () =>

@@ -265,6 +265,78 @@ describe("a leg that no call owns", () => {
   )
 })
 
+describe("a branch that rings", () => {
+  const ringing = Effect.fnUntraced(function* () {
+    const all = yield* dialled()
+    yield* all.rig.deliver(Rig.reply(all.invite, 183, { body: Rig.sdpBody(30_000, "a=sendrecv", "0") }))
+    all.rig.told()
+    return all
+  })
+
+  it.effect("has a dialog, in which the called party is heard", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* ringing()
+      for (const [at, method] of ["OPTIONS", "UPDATE", "INVITE", "BYE", "NOTIFY", "JUMP"].entries())
+        yield* rig.deliver(within(invite, method, 7 + at))
+      expect(Rig.names(rig.sent())).toEqual(["200", "405", "491", "481", "481", "501"])
+      yield* rig.deliver(within(invite, "OPTIONS", 3))
+      expect(Rig.names(rig.sent())).toEqual(["500"])
+      yield* rig.deliver(ok(invite))
+      expect(Rig.words(rig.told())).toEqual(["answered"])
+    })
+  )
+
+  it.effect("brings a digit by INFO, which is answered when that is committed", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* ringing()
+      yield* rig.hold(true)
+      const digit = { type: "application/dtmf", body: new TextEncoder().encode("7") }
+      yield* rig.deliver(within(invite, "INFO", 7, digit))
+      expect(Rig.words(rig.told())).toEqual(["dtmf 7"])
+      expect(rig.sent()).toEqual([])
+      yield* rig.hold(false)
+      expect(Rig.names(rig.sent())).toEqual(["200"])
+    })
+  )
+
+  it.effect("is forgotten with the leg, and when another branch answers", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* ringing()
+      yield* rig.deliver(ok(invite, "carol"))
+      rig.sent()
+      yield* rig.deliver(within(invite, "OPTIONS", 7))
+      expect(Rig.names(rig.sent())).toEqual(["481"])
+    })
+  )
+
+  it.effect("is heard when it described last, and when it answers", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* ringing()
+      yield* rig.deliver(Rig.reply(invite, 183, { toTag: "carol", body: Rig.sdpBody(30_002) }))
+      expect(rig.connections().map(({ port }) => port)).toEqual([30_000, 30_002])
+      yield* rig.deliver(Rig.reply(invite, 200))
+      expect(rig.connections().map(({ port }) => port)).toEqual([30_000, 30_002, 30_000])
+      expect(Rig.words(rig.told())).toEqual(["answered"])
+    })
+  )
+
+  it.effect("answers for itself: what another branch said is not its answer", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* ringing()
+      yield* rig.deliver(Rig.reply(invite, 200, { toTag: "carol" }))
+      expect(Rig.names(rig.sent())).toEqual(["ACK", "BYE"])
+    })
+  )
+
+  it.effect("counts up to a bound", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* ringing()
+      for (let count = 0; count < 100; count++) yield* rig.deliver(Rig.reply(invite, 183, { toTag: `branch${count}` }))
+      expect((yield* rig.stats).dialogs).toBe(16)
+    })
+  )
+})
+
 describe("hanging up before the answer", () => {
   it.effect("ends at once while nothing was sent", () =>
     Effect.gen(function* () {
@@ -491,6 +563,36 @@ describe("within a dialog", () => {
     })
   )
 
+  it.effect("INFO brings the digit where telephone events are agreed but the peer sends no RTP", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      yield* rig.deliver(within(invite, "INVITE", 7, { body: Rig.sdp(30_000, "a=recvonly") }))
+      yield* rig.deliver(within(invite, "ACK", 7))
+      rig.sent()
+      yield* rig.deliver(within(invite, "INFO", 8, { type: "application/dtmf-relay", body: relay }))
+      expect(Rig.words(rig.told())).toEqual(["dtmf 5"])
+      expect(Rig.names(rig.sent())).toEqual(["200"])
+    })
+  )
+
+  it.effect("two INFOs in flight are answered in their order, each when its digit is committed", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      yield* rig.deliver(Rig.reply(invite, 200, { body: Rig.sdpBody(30_000, "a=sendrecv", "0") }))
+      rig.sent()
+      rig.told()
+      yield* rig.hold(true)
+      const digit = (text: string) => ({ type: "application/dtmf", body: new TextEncoder().encode(text) })
+      yield* rig.deliver(within(invite, "INFO", 7, digit("1")))
+      yield* rig.deliver(within(invite, "INFO", 8, digit("2")))
+      expect(Rig.words(rig.told())).toEqual(["dtmf 1"])
+      expect(rig.sent()).toEqual([])
+      yield* rig.hold(false)
+      expect(Rig.words(rig.told())).toEqual(["dtmf 2"])
+      expect(rig.sent().map(({ message }) => header(message, "CSeq"))).toEqual(["7 INFO", "8 INFO"])
+    })
+  )
+
   it.effect("INFO brings no digit twice where RTP has telephone events", () =>
     Effect.gen(function* () {
       const { invite, rig } = yield* answered()
@@ -511,6 +613,49 @@ describe("within a dialog", () => {
         )
       })
       expect(rig.told()).toMatchObject([{ type: "answered", resume: { remoteTarget: "sip:bob@192.0.2.2:5099" } }])
+    })
+  )
+
+  const movedTo = (request: SipRequest, uri: string): SipRequest => ({
+    ...request,
+    headers: request.headers.map(([name, value]) => (name === "Contact" ? [name, `<${uri}>`] : [name, value]))
+  })
+
+  it.effect("a re-INVITE that is refused does not move the target, and its number counts (section 12.2.2)", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      const refused = within(invite, "INVITE", 7, { body: Rig.sdp(30_002, "a=rtpmap:18 G729/8000", "18") })
+      yield* rig.deliver(movedTo(refused, "sip:bob@192.0.2.2:5099"))
+      yield* rig.deliver(within(invite, "OPTIONS", 6))
+      expect(Rig.names(rig.sent())).toEqual(["488", "500"])
+      expect(rig.told()).toEqual([])
+      yield* rig.command(Rig.hangup)
+      expect(Rig.requestOf(rig.sent(), "BYE").uri).toBe("sip:bob@192.0.2.2:5062")
+    })
+  )
+
+  it.effect("a re-INVITE that gets 491 does not move the target either", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialled()
+      yield* rig.hold(true)
+      yield* rig.deliver(ok(invite))
+      yield* rig.deliver(movedTo(within(invite, "INVITE", 7, { body: Rig.sdp() }), "sip:bob@192.0.2.2:5099"))
+      expect(Rig.names(rig.sent())).toEqual(["491"])
+      yield* rig.hold(false)
+      expect(Rig.requestOf(rig.sent(), "ACK").uri).toBe("sip:bob@192.0.2.2:5062")
+    })
+  )
+
+  it.effect("NOTIFY without a subscription gets 481 (RFC 6665 section 4.1.3)", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* answered()
+      const notify = within(invite, "NOTIFY", 7)
+      const event = [
+        ["Event", "refer"],
+        ["Subscription-State", "active;expires=60"]
+      ] as const
+      yield* rig.deliver({ ...notify, headers: [...notify.headers, ...event] })
+      expect(Rig.names(rig.sent())).toEqual(["481"])
     })
   )
 

@@ -1,0 +1,161 @@
+/** Requests of the peer within a dialog, RFC 3261 section 12.2.2: the table of `DialogMethod` carried out. */
+import * as Dialog from "../../sip/Dialog.ts"
+import * as DialogMethod from "../../sip/DialogMethod.ts"
+import * as OfferAnswer from "../../sip/OfferAnswer.ts"
+import * as ReferNotify from "../../sip/ReferNotify.ts"
+import type { Body } from "../../sip/Requests.ts"
+import * as Responses from "../../sip/Responses.ts"
+import type { SipRequest } from "../../sip/SipMessage.ts"
+import type { LegReport } from "../Carrier.ts"
+import * as Capabilities from "./Capabilities.ts"
+import * as DtmfRelay from "./DtmfRelay.ts"
+import * as LegResume from "./LegResume.ts"
+import * as SessionMedia from "./SessionMedia.ts"
+import * as Referral from "./SessionReferral.ts"
+import { chance, type Env, type Output, type Owed, type State, stay, type Step, andThen } from "./SessionState.ts"
+import type { TransactionId } from "./TransactionLayer.ts"
+
+/** A request of the peer with its row. */
+interface Asked {
+  readonly id: TransactionId
+  readonly request: SipRequest
+  readonly row: DialogMethod.Row
+}
+
+const placeOf = ({ isCaller, phase }: State): DialogMethod.Place => {
+  switch (phase) {
+    case "early":
+      return isCaller ? "calling" : "ringing"
+    case "accepted":
+    case "established":
+      return "confirmed"
+    case "hungUp":
+    case "left":
+      return "leaving"
+  }
+}
+
+const refuse = (state: State, { id, request }: Asked, status: number, headers: Responses.Options["headers"] = []) =>
+  stay(state, { type: "respond", id, response: Responses.make(request, status, { headers }) })
+
+const owed = ({ id, request }: Asked): Owed => ({
+  id,
+  durable: Responses.make(request, 200),
+  lost: Responses.make(request, 500)
+})
+
+/** What a restart needs to know of where the dialog goes now. */
+export const moved = ({ dialog, flow }: State): Output => ({
+  type: "tell",
+  report: { type: "answered", resume: LegResume.dialog(dialog, flow) },
+  then: null
+})
+
+/** Only a request that is accepted makes its Contact the target (section 12.2.2). */
+const refreshed = (state: State, { request, row }: Asked): Step => {
+  if (!row.refreshesTarget) return stay(state)
+  const next = { ...state, dialog: Dialog.refreshed(state.dialog, request) }
+  return state.phase === "established" && next.dialog.remoteTarget !== state.dialog.remoteTarget
+    ? stay(next, moved(next))
+    : stay(next)
+}
+
+/** Section 14.2: answered in the same leg, with glare of offers by section 14.1 and RFC 6337 section 2. */
+const session = (state: State, asked: Asked): Step => {
+  const { id, request } = asked
+  if (state.phase === "accepted" || state.own.some(({ purpose }) => purpose.type === "renegotiate"))
+    return refuse(state, asked, 491)
+  const read = SessionMedia.step(state, { type: "described", by: "request", body: request.body })
+  if (read.isGlare) return refuse(state, asked, 491)
+  const made = read.failure === null ? SessionMedia.step(read.state, { type: "accept" }) : read
+  if (made.failure !== null) {
+    const warning = ["Warning", warningOf(state.agent.host, made.failure.reason)] as const
+    return refuse(state, asked, made.failure.status, [warning])
+  }
+  const response = accepted(request, made.state, made.body)
+  const next = { ...made.state, isAwaitingAck: true }
+  const succeed: Output = { type: "succeed", id, response, dialog: Dialog.id(next.dialog) }
+  return andThen(stay(next, ...made.connect, succeed), (after) => refreshed(after, asked))
+}
+
+/** Section 20.43. */
+export const warningOf = (host: string, reason: string): string => `399 ${host} "${reason.replace(/["\\]/g, "'")}"`
+
+/** A 2xx to an INVITE. */
+export const accepted = (invite: SipRequest, { agent, dialog }: State, body: Body | null) =>
+  Responses.make(invite, 200, {
+    toTag: dialog.localTag,
+    contact: dialog.contact,
+    headers: [DialogMethod.allow, ["User-Agent", agent.userAgent]],
+    ...(body === null ? {} : { body })
+  })
+
+/** A digit, unless RTP brings it too: a peer that sends both would have each counted twice. */
+const digits = (state: State, asked: Asked, env: Env): Step => {
+  const digit = DtmfRelay.digitOf(asked.request)
+  if (digit === null && asked.request.body.length > 0) return refuse(state, asked, 415, [Capabilities.accept])
+  return digit === null || OfferAnswer.hasTelephoneEvents(state.media)
+    ? refuse(state, asked, 200)
+    : tell(state, asked, { type: "media", event: { type: "dtmf", digit, at: env.now } })
+}
+
+/** The peer sends its request again until what it brings is stored. */
+const tell = (state: State, asked: Asked, report: LegReport): Step =>
+  stay(state, { type: "tell", report, then: { type: "respond", ...owed(asked) } })
+
+const bye = (state: State, asked: Asked): Step => {
+  const repeating: ReadonlyArray<Output> = state.isAwaitingAck ? [{ type: "stopRepeating" }] : []
+  // It crossed ours.
+  if (state.phase === "hungUp") return refuse(state, asked, 200)
+  return stay({ ...state, phase: "left", isAwaitingAck: false }, ...repeating, { type: "left", owed: owed(asked) })
+}
+
+const subscription = (state: State, asked: Asked, env: Env): Step => {
+  const read = ReferNotify.read(asked.request)
+  if (read.type === "refused") return refuse(state, asked, read.status)
+  const notified = Referral.notified(state, read, env)
+  if (notified === null) return refuse(state, asked, 481)
+  return andThen(
+    andThen(notified, (next) => refuse(next, asked, 200)),
+    (next) => refreshed(next, asked)
+  )
+}
+
+const serve = (state: State, asked: Asked, env: Env): Step => {
+  switch (asked.row.service) {
+    case "session":
+      return session(state, asked)
+    case "bye":
+      return bye(state, asked)
+    case "capabilities":
+      return refuse(state, asked, 200, Capabilities.options)
+    case "digits":
+      return digits(state, asked, env)
+    case "subscription":
+      return subscription(state, asked, env)
+    case null:
+      return refuse(state, asked, 501)
+  }
+}
+
+/** One that is out of order gets 500 and changes nothing; one that is refused counts, and moves nothing. */
+export const request = (state: State, id: TransactionId, request: SipRequest, env: Env): Step => {
+  const asked: Asked = { id, request, row: DialogMethod.of(request.method) }
+  const received = Dialog.receive(state.dialog, request)
+  if (received.verdict === "outOfOrder") return refuse(state, asked, 500)
+  const next = { ...state, dialog: received.dialog }
+  const verdict = asked.row.at[placeOf(state)]
+  switch (verdict) {
+    case "serve":
+      return serve(next, asked, env)
+    // Section 14.2: a random wait of 0 to 10 seconds.
+    case 500:
+      return refuse(next, asked, 500, [["Retry-After", String(chance(env, 11))]])
+    case 405:
+    case 501:
+      return refuse(next, asked, verdict, [DialogMethod.allow])
+    case 481:
+    case 491:
+      return refuse(next, asked, verdict)
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * The subscription that a REFER of ours makes, RFC 3515 section 2.4 with RFC 6665 section 4.1.2: the peer notifies us
+ * of what became of the request that we asked it to send.
+ *
+ * It ends when the peer says so, or when its time is over: it is never refreshed. `finished` is told exactly once.
+ */
+export interface State {
+  readonly phase:
+    /** The REFER has no final response; a NOTIFY may come before it. */
+    | "sent"
+    /** Accepted, or notified so, and the request is not sent yet. */
+    | "pending"
+    | "active"
+    | "terminated"
+  /** CSeq number of the REFER: the `id` of its event (RFC 3515 section 2.4.6). */
+  readonly id: number
+  /** Whether the outcome was told; later NOTIFYs are taken without effect. */
+  readonly finished: boolean
+  /** When it ends by itself; `null`: it waits for the response to the REFER. */
+  readonly deadline: number | null
+}
+
+export interface Notified {
+  readonly subscription: "pending" | "active" | "terminated"
+  /** `null`: it does not say. */
+  readonly expiresSecs: number | null
+  /** Of the first line of its `message/sipfrag`; `null`: it has none. */
+  readonly status: number | null
+}
+
+export type Input =
+  | { readonly type: "accepted" }
+  | { readonly type: "refused"; readonly status: number | null }
+  | { readonly type: "notified"; readonly notified: Notified }
+  | { readonly type: "due" }
+  /** The dialog is over. */
+  | { readonly type: "dropped" }
+
+export type Output =
+  | { readonly type: "progress"; readonly status: number }
+  /** `null`: nobody knows what became of the request. */
+  | { readonly type: "finished"; readonly status: number | null }
+
+export interface Step {
+  readonly state: State
+  readonly outputs: ReadonlyArray<Output>
+}
+
+/** Timer N, RFC 6665 section 4.1.2.4: the first NOTIFY comes within this time. */
+export const firstNotifyMs = 32_000
+/** Of a subscription whose NOTIFY says nothing of its time, and the longest that is waited for. */
+export const defaultSecs = 180
+export const longestSecs = 3_600
+
+export const start = (id: number): State => ({ phase: "sent", id, finished: false, deadline: null })
+
+const finish = (state: State, status: number | null): Step =>
+  state.finished
+    ? { state, outputs: [] }
+    : { state: { ...state, finished: true }, outputs: [{ type: "finished", status }] }
+
+const end = (state: State, status: number | null): Step =>
+  finish({ ...state, phase: "terminated", deadline: null }, status)
+
+export const step = (state: State, input: Input, now: number): Step => {
+  const same: Step = { state, outputs: [] }
+  if (state.phase === "terminated") return same
+  switch (input.type) {
+    case "accepted":
+      return state.phase === "sent"
+        ? { state: { ...state, phase: "pending", deadline: state.deadline ?? now + firstNotifyMs }, outputs: [] }
+        : same
+    case "refused":
+      return end(state, input.status)
+    case "dropped":
+      return end(state, null)
+    case "due":
+      return state.deadline !== null && state.deadline <= now ? end(state, null) : same
+    case "notified": {
+      const { expiresSecs, status, subscription } = input.notified
+      if (subscription === "terminated") return end(state, status)
+      const secs = Math.min(expiresSecs ?? defaultSecs, longestSecs)
+      const next: State = { ...state, phase: subscription, deadline: now + secs * 1_000 }
+      if (status === null || next.finished) return { state: next, outputs: [] }
+      return status < 200 ? { state: next, outputs: [{ type: "progress", status }] } : finish(next, status)
+    }
+  }
+}
