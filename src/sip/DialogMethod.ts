@@ -13,13 +13,13 @@ export type Place =
   | "leaving"
 
 /** Who serves a method within a dialog. */
-export type Service = "session" | "bye" | "capabilities" | "digits" | "subscription"
+export type ServedBy = "session" | "bye" | "capabilities" | "digits" | "subscription"
 
 type Verdict = "serve" | 405 | 481 | 491 | 500 | 501
 
 export interface Row {
   /** `null`: nobody. */
-  readonly service: Service | null
+  readonly servedBy: ServedBy | null
   readonly at: Readonly<Record<Place, Verdict>>
   /** Whether its 2xx makes its Contact the target of what follows: RFC 3261 section 12.2, RFC 3311, RFC 6665. */
   readonly refreshesTarget: boolean
@@ -37,44 +37,44 @@ const everywhere = (verdict: Verdict): Row["at"] => ({
 
 /** A method with a meaning that is not served here. */
 const known = (refreshesTarget = false): Row => ({
-  service: null,
+  servedBy: null,
   at: everywhere(405),
   refreshesTarget,
   answered: "at_once"
 })
 
-const unknown: Row = { service: null, at: everywhere(501), refreshesTarget: false, answered: "at_once" }
+const unknown: Row = { servedBy: null, at: everywhere(501), refreshesTarget: false, answered: "at_once" }
 
 const table: Readonly<Record<string, Row>> = {
   // A second INVITE before the first is answered gets 500 (section 14.2); before ours is, 491.
   INVITE: {
-    service: "session",
+    servedBy: "session",
     at: { outside: "serve", ringing: 500, calling: 491, confirmed: "serve", leaving: 481 },
     refreshesTarget: true,
     answered: "at_once"
   },
   // The caller may end an early dialog so, the called party must not (section 15).
   BYE: {
-    service: "bye",
+    servedBy: "bye",
     at: { outside: 481, ringing: "serve", calling: 481, confirmed: "serve", leaving: "serve" },
     refreshesTarget: false,
     answered: "after_commit"
   },
   OPTIONS: {
-    service: "capabilities",
+    servedBy: "capabilities",
     at: everywhere("serve"),
     refreshesTarget: false,
     answered: "at_once"
   },
   INFO: {
-    service: "digits",
+    servedBy: "digits",
     at: { outside: 481, ringing: "serve", calling: "serve", confirmed: "serve", leaving: 481 },
     refreshesTarget: false,
     answered: "after_commit"
   },
-  // Only within a subscription that a REFER of ours made (RFC 6665 section 4.1.3): the service knows them.
+  // Only within a subscription that a REFER of ours made (RFC 6665 section 4.1.3): whoever serves it knows them.
   NOTIFY: {
-    service: "subscription",
+    servedBy: "subscription",
     at: { outside: 481, ringing: 481, calling: 481, confirmed: "serve", leaving: "serve" },
     refreshesTarget: true,
     answered: "at_once"
@@ -92,7 +92,7 @@ const table: Readonly<Record<string, Row>> = {
 export const of = (method: string): Row => (Object.hasOwn(table, method) ? (table[method] ?? unknown) : unknown)
 
 /** ACK and CANCEL go past the table: they belong to a transaction. */
-const served = Object.keys(table).filter((method) => table[method]?.service !== null)
+const served = Object.keys(table).filter((method) => table[method]?.servedBy !== null)
 
 /** What this user agent serves, section 20.5. */
 export const allow: Header = ["Allow", [...served, "ACK", "CANCEL"].join(", ")]

@@ -109,8 +109,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
   }
   run(sink.offer(offer), (exit) => {
     const admission = Exit.isSuccess(exit) ? exit.value : ({ admitted: false, cause: "error" } as const)
-    if (!admission.admitted)
-      return shell.feed({ type: "notAdmitted", status: SipStatus.of(admission.cause) })
+    if (!admission.admitted) return shell.feed({ type: "notAdmitted", status: SipStatus.of(admission.cause) })
     lifecycle.admitted(admission.callId)
     if (admission.routeId === null) return
     run(directory.sipTrunk(admission.routeId), (exit) => {

@@ -141,16 +141,10 @@ const giveUp = (state: State): Step => {
 
 const takePlace = ({ signallingAddress }: State): LegMachine.Output => ({ type: "takePlace", signallingAddress })
 
-const unanswered = (
-  state: State,
-  commandId: CommandId,
-  reason: string,
-  status: number,
-  env: Session.Env
-): Step => {
+const unanswered = (state: State, commandId: CommandId, reason: string, status: number, env: Session.Env): Step => {
   const report = { type: "command_failed", commandId, reason } as const
   const refused = refuse(state, status, { cause: "final_response", sipStatus: status, by: "near" }, env)
-  return andThen(stay(state, { type: "tell", report, then: null }), () => refused)
+  return andThen(stay(state, { type: "tell", report, after: null }), () => refused)
 }
 
 const placed = (state: State, place: LegMachine.Place | null, env: Session.Env): Step => {
@@ -182,7 +176,7 @@ const sessionStep = (state: State, input: Session.Input, env: Session.Env): Step
   const after = LegMachine.after(next, outputs, left(state), env.now)
   if (state.session.phase !== "accepted" || session.phase !== "established") return after
   const report = { type: "answered", resume: LegResume.dialog(session.dialog, session.flow) } as const
-  return andThen(after, (last) => stay(last, { type: "tell", report, then: null }))
+  return andThen(after, (last) => stay(last, { type: "tell", report, after: null }))
 }
 
 const release = (state: State, status: number, env: Session.Env): Step => {
@@ -236,7 +230,7 @@ export const step = (state: State, input: Input, env: Session.Env): Step => {
     case "action":
       return sessionStep(state, { type: "action", action: input.action }, env)
     case "told":
-      return input.then.type === "respond" ? stay(state, LegEnding.answer(input.then, input.told)) : stay(state)
+      return input.after.type === "respond" ? stay(state, LegEnding.answer(input.after, input.told)) : stay(state)
     case "endTold":
       return andThen(LegMachine.endTold(state, input.told), (next) => sessionStep(next, { type: "over" }, env))
     case "mediaLost":

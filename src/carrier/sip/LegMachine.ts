@@ -16,7 +16,7 @@ export type Input =
   | { readonly type: "within"; readonly dialog: string; readonly input: Session.Input }
   | { readonly type: "action"; readonly action: Session.Action }
   /** An event is through that something waits for. */
-  | { readonly type: "told"; readonly then: Session.Then; readonly told: Told }
+  | { readonly type: "told"; readonly after: Session.After; readonly told: Told }
   /** The end is through. */
   | { readonly type: "endTold"; readonly told: Told }
   /** A place in the media plane; `null`: there is none. */

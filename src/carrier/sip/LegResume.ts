@@ -5,7 +5,7 @@ import type { Flow } from "../../sip/Flow.ts"
 import type { SipRequest } from "../../sip/SipMessage.ts"
 import type { Json } from "../Carrier.ts"
 
-const json = (value: DialogResume.DialogResume): Json => value as unknown as Json
+const json = (value: DialogResume.DialogResume): Json => value
 
 export const dialog = (dialog: Dialog, flow: Flow): Json => json(DialogResume.fromDialog(dialog, flow))
 

@@ -145,8 +145,8 @@ export const make = <State, Own>(
       case "connect":
         return lifecycle().media.connect(output.terms)
       case "tell": {
-        const { report, then } = output
-        return lifecycle().tell(report, then === null ? ignore : (told) => feed({ type: "told", then, told }))
+        const { after, report } = output
+        return lifecycle().tell(report, after === null ? ignore : (told) => feed({ type: "told", after, told }))
       }
       case "outcome": {
         const { commandId, isLast, status } = output

@@ -139,7 +139,7 @@ const placed = (state: State, place: LegMachine.Place | null): Step => {
 const tell = (report: Extract<LegMachine.Output, { readonly type: "tell" }>["report"]): LegMachine.Output => ({
   type: "tell",
   report,
-  then: null
+  after: null
 })
 
 /** The dialog of a branch that rings; the same as before where its tag is known. */
@@ -229,7 +229,7 @@ const accepted = (state: State, way: Way, invite: SipRequest, response: SipRespo
   if (end !== null) return andThen(answered, (next) => confirm(next, invite, end, env))
   const resume = LegResume.dialog(heard.state.dialog, way.flow)
   const report = { type: "answered", resume } as const
-  return andThen(answered, (next) => stay(next, { type: "tell", report, then: { type: "acknowledge", invite } }))
+  return andThen(answered, (next) => stay(next, { type: "tell", report, after: { type: "acknowledge", invite } }))
 }
 
 /** Acknowledges, and hangs up where the call cannot or must not go on (sections 13.2.2.4 and 15). */
@@ -300,7 +300,7 @@ const within = (state: State, dialog: string, input: Session.Input, env: Session
   return LegMachine.after({ ...state, early }, stepped.outputs, left, env.now)
 }
 
-const told = (state: State, after: Session.Then, outcome: Told, env: Session.Env): Step => {
+const told = (state: State, after: Session.After, outcome: Told, env: Session.Env): Step => {
   switch (after.type) {
     case "respond":
       return stay(state, LegEnding.answer(after, outcome))
@@ -328,7 +328,7 @@ export const step = (state: State, input: Input, env: Session.Env): Step => {
     case "within":
       return within(state, input.dialog, input.input, env)
     case "told":
-      return told(state, input.then, input.told, env)
+      return told(state, input.after, input.told, env)
     case "endTold":
       return andThen(LegMachine.endTold(state, input.told), (next) => sessionStep(next, { type: "over" }, env))
     case "action":

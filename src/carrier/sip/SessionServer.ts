@@ -48,7 +48,7 @@ const owed = ({ id, request }: Asked): Owed => ({
 export const moved = ({ dialog, flow }: State): Output => ({
   type: "tell",
   report: { type: "answered", resume: LegResume.dialog(dialog, flow) },
-  then: null
+  after: null
 })
 
 /** Only a request that is accepted makes its Contact the target (section 12.2.2). */
@@ -101,7 +101,7 @@ const digits = (state: State, asked: Asked, env: Env): Step => {
 
 /** The peer sends its request again until what it brings is stored. */
 const tell = (state: State, asked: Asked, report: LegReport): Step =>
-  stay(state, { type: "tell", report, then: { type: "respond", ...owed(asked) } })
+  stay(state, { type: "tell", report, after: { type: "respond", ...owed(asked) } })
 
 const bye = (state: State, asked: Asked): Step => {
   const repeating: ReadonlyArray<Output> = state.isAwaitingAck ? [{ type: "stopRepeating" }] : []
@@ -122,7 +122,7 @@ const subscription = (state: State, asked: Asked, env: Env): Step => {
 }
 
 const serve = (state: State, asked: Asked, env: Env): Step => {
-  switch (asked.row.service) {
+  switch (asked.row.servedBy) {
     case "session":
       return session(state, asked)
     case "bye":

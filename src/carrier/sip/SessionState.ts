@@ -94,7 +94,9 @@ export interface Owed {
 }
 
 /** What follows when an event is through. */
-export type Then = ({ readonly type: "respond" } & Owed) | { readonly type: "acknowledge"; readonly invite: SipRequest }
+export type After =
+  | ({ readonly type: "respond" } & Owed)
+  | { readonly type: "acknowledge"; readonly invite: SipRequest }
 
 export type Input =
   /** A request of the peer within the dialog, but ACK and CANCEL. */
@@ -131,7 +133,7 @@ export type Output =
   /** An ACK to a 2xx, likewise. */
   | ({ readonly type: "ack" } & Sent)
   | { readonly type: "connect"; readonly terms: SdpOffer.Agreed }
-  | { readonly type: "tell"; readonly report: LegReport; readonly then: Then | null }
+  | { readonly type: "tell"; readonly report: LegReport; readonly after: After | null }
   | ({ readonly type: "outcome" } & Outcome)
   /** The peer left; its BYE is answered when the end is through. */
   | { readonly type: "left"; readonly owed: Owed }

@@ -82,10 +82,10 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
 
   /** Outside any dialog. */
   const arrived = (id: TransactionLayer.TransactionId, request: SipRequest, from: Flow): void => {
-    const { at, service } = DialogMethod.of(request.method)
+    const { at, servedBy } = DialogMethod.of(request.method)
     if (at.outside === 481) return reply(id, request, 481)
     if (at.outside !== "serve") return reply(id, request, at.outside, [DialogMethod.allow])
-    if (service === "session") return invited(id, request, from)
+    if (servedBy === "session") return invited(id, request, from)
     // OPTIONS: what an INVITE would get now, section 11.2.
     return reply(id, request, draining ? 503 : 200, Capabilities.options)
   }
