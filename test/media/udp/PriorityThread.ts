@@ -4,4 +4,4 @@ import * as ThreadPriority from "../../../src/media/udp/ThreadPriority.ts"
 
 /** A thread that raises its priority and tells what it has then; 0 is the priority of whoever asks. */
 const told = ThreadPriority.raise({ platform: process.platform, setPriority })
-parentPort?.postMessage({ told, niceness: getPriority(0) })
+parentPort?.postMessage({ told, niceness: getPriority(0) }, [])
