@@ -47,7 +47,7 @@ import { Webhooks } from "./webhook/Webhook.ts"
 /** The only file that names implementations: what is real here is an argument everywhere else. */
 
 const version = "0.1.0"
-/** Of the journal: all that this process serves. */
+/** The partitions of the journal that this process serves: all of them. */
 const partitions: ReadonlyArray<number> = [0]
 /** A peer that sends no RTP for so long has gone. */
 const mediaTimeoutMs = 60_000
@@ -213,7 +213,7 @@ const serve = Effect.gen(function* () {
     )
     const edge = yield* Layer.build(edges).pipe(Effect.provide(context))
     standsInTheWay = []
-    // Runs first when the service stops: nothing is closed while a call lives.
+    // This runs first when the service stops: nothing is closed while a call lives.
     yield* Effect.addFinalizer(() => {
       standsInTheWay = ["draining"]
       return Deferred.isDoneUnsafe(fatal) ? Effect.void : drain(calls, config.drainSecs * 1000)
@@ -232,8 +232,8 @@ const embedded = Effect.fnUntraced(function* (owned: OwnerFile.OwnedDirectory, s
 })
 
 /**
- * Live calls go on for `drainMs`, or until a second request to stop; then they get their BYE. It runs in a fiber that is
- * interrupted already: only what it forks can be.
+ * Live calls go on for `drainMs`, or until a second request to stop; then they get their BYE. The drain runs in a fiber
+ * that has been interrupted already, so only the fibers that it forks can be interrupted.
  */
 const drain = (calls: Calls["Service"], drainMs: number) =>
   Effect.raceFirst(

@@ -17,9 +17,9 @@ export { DialingPermissions, type Rule, type RuleKind } from "./DialingPermissio
 /**
  * Accounts: admission of calls, status and quota of a tenant, guide/money.md.
  *
- * Each account is one actor, loaded when it is first needed, and gone from memory when nothing of its tenant lives and
- * nobody asked for a while; it reads its tally from the rows. Money that moves outside calls (orders, credits) is told
- * with `moneyMoved`, after its transaction.
+ * Each account is one actor. It is loaded when it is first needed, and reads its tally from the rows. It leaves memory
+ * when nothing of its tenant lives and nobody asked for a while. Whoever moves money outside calls (orders, credits)
+ * calls `moneyMoved` after its transaction.
  */
 interface Admitted {
   /** Where the tenant lives, and what is admitted with it. */
@@ -36,17 +36,20 @@ export class Accounts extends Context.Service<
   Accounts,
   {
     /**
-     * Fails with the refusals of guide/calls.md#order-of-checks. What was admitted is in flight from here on, until
-     * `began` or `abandoned` is told of it; then, until it tells that it has ended.
+     * Fails with the errors of guide/calls.md#order-of-checks. What was admitted is in flight from here on, until
+     * `began` or `abandoned` is told of it; after `began` it lives until it tells that it has ended.
      */
     readonly admit: (tenantId: TenantId, id: EntityId, live: Machine.Live) => Effect.Effect<Admitted, ApiError>
-    /** Its first commit is written: from here on its row speaks for it. */
+    /** Its first commit is written: from now on its row speaks for it. */
     readonly began: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
-    /** What was admitted never came to be: it gives its place back. */
+    /** What was admitted never came to life: it gives its place back. */
     readonly abandoned: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
-    /** After the commit that says so; waits for nothing. What is told again changes nothing. */
+    /** Called after the commit that says so; it waits for nothing. What is told again changes nothing. */
     readonly told: (tenantId: TenantId, told: Machine.Told) => Effect.Effect<void>
-    /** How the states of a kind of entity are read for what they reserve; a kind that nobody speaks for reserves nothing. */
+    /**
+     * Registers how to read what entities of a kind reserve out of their states. A kind that is not registered reserves
+     * nothing.
+     */
     readonly reserving: (kind: EntityWrite["kind"], reader: LiveAccounts.Reserving) => Effect.Effect<void>
     /** Reads balance and spend again. */
     readonly moneyMoved: (tenantId: TenantId) => Effect.Effect<void>
@@ -70,7 +73,7 @@ export class Accounts extends Context.Service<
     readonly close: (tenantId: TenantId, by: Operator) => Effect.Effect<void, ApiError>
     /** The account entity's first commit, for the transaction of a signup. */
     readonly opening: (tenantId: TenantId, at: number, seed: string) => EntityWrite
-    /** Told after each change of status. One listener each; they must not fail. */
+    /** Called after each change of status. Listeners must not fail. */
     readonly onStatus: (listener: (tenantId: TenantId, status: Machine.TenantStatus) => void) => void
   }
 >()("trunkline/account/Accounts") {
@@ -91,7 +94,7 @@ export class Accounts extends Context.Service<
           entities: [entityOf(settings, context.now, context.seed, input)],
           audit: auditOf(before, settings, step, by)
         }
-        // The tenant's row mirrors the status for those who read it by itself; both change together.
+        // The tenant's row mirrors the status for readers of that row alone; both change together.
         yield* sql
           .withTransaction(Effect.andThen(repo.mirrorStatus(settings, context.now), journal.commitWithin(commit)))
           .pipe(Effect.catchCause(unavailableOrDie))
@@ -132,7 +135,7 @@ export class Accounts extends Context.Service<
   )
 }
 
-/** While the database is away nothing was written, and the account goes on with what it has. */
+/** While the database is away, nothing was written and the account goes on with what it has. */
 const unavailableOrDie = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   return error instanceof SqlError && Outage.is(error)

@@ -8,10 +8,10 @@ import * as Money from "../domain/Money.ts"
 
 /**
  * The account of a tenant: status and quota (journaled), and the tally of what is going on (read from the rows, kept in
- * memory). Admission is one request at a time, in the order of checks of `refusal`.
+ * memory). It admits one request at a time, in the order of checks of `refusal`.
  *
- * An admitted call is its own reservation: it stands in `tally.live` under its id until it has ended. What is told of a
- * call that is not there is late: the tally was read from rows that had it already, or it was told twice.
+ * An admitted call is its own reservation: it stands in `tally.live` under its id until it has ended. A tell about a
+ * call that is not there is late: the tally was read from rows that had it already, or the call told it twice.
  */
 export const machineVersion = 1
 export const stateVersion = 1
@@ -49,16 +49,16 @@ export interface Settings {
 export interface Live {
   readonly direction: "inbound" | "outbound"
   readonly reservedCents: number
-  /** The number of the last that was heard of it. */
+  /** The number of the last tell that was heard of it. */
   readonly heard: number
 }
 
-/** What something that lives tells its account, after the commit that says so. */
+/** What a live entity tells its account, after the commit that says so. */
 export interface Told extends Tell.Tell<{ readonly type: "ended"; readonly chargedCents: number }> {
   readonly from: EntityId
 }
 
-/** What the rows say, kept up to date by what happens. Days and months are UTC. */
+/** What the rows say, and what has happened since. Days and months are UTC. */
 export interface Tally {
   readonly balanceCents: number
   readonly creditLimitCents: number
@@ -76,7 +76,7 @@ export interface AccountState {
 
 export type AccountInput =
   | { readonly type: "admit"; readonly id: EntityId; readonly live: Live }
-  /** What was admitted never came to be. */
+  /** What was admitted never came to life. */
   | { readonly type: "abandoned"; readonly id: EntityId }
   | ({ readonly type: "told" } & Told)
   | { readonly type: "quota_set"; readonly quota: Partial<Quota> }
@@ -84,7 +84,7 @@ export type AccountInput =
   | { readonly type: "reactivated"; readonly ifReason: SuspensionReason | null }
   | { readonly type: "closed" }
 
-/** Only what changes the settings is written. */
+/** Only a change of the settings is written. */
 export interface Effects {
   readonly durable: boolean
 }
@@ -94,7 +94,7 @@ const written: Effects = { durable: true }
 
 export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
 
-/** A new UTC day starts at nothing spent, a new month too. */
+/** Each UTC day starts with nothing spent, and so does each month. */
 export const rolled = (tally: Tally, now: number): Tally => {
   const day = dayOf(now)
   if (day === tally.day) return tally
@@ -104,7 +104,7 @@ export const rolled = (tally: Tally, now: number): Tally => {
 
 export const liveCalls = (tally: Tally): number => HashMap.size(tally.live)
 
-/** Money and caps, guide/calls.md#order-of-checks; null: nothing in the way. */
+/** Money and caps, guide/calls.md#order-of-checks; null: the call may go. */
 const refusal = ({ settings, tally }: AccountState): Code | null => {
   const { quota } = settings
   if (tally.balanceCents + tally.creditLimitCents <= 0) return "balance_insufficient"
@@ -140,7 +140,7 @@ export const step = (
   switch (input.type) {
     case "admit": {
       if (settings.status !== "active") return refuse("tenant_suspended")
-      // Only the creation of outbound calls is capped.
+      // Only outbound calls are capped, when they are created.
       const code = input.live.direction === "outbound" ? refusal({ settings, tally }) : null
       return code === null ? withTally({ live: HashMap.set(tally.live, input.id, input.live) }) : refuse(code)
     }
@@ -150,7 +150,8 @@ export const step = (
       const { body, from, n } = input
       const sender = Option.getOrNull(HashMap.get(tally.live, from))
       if (sender === null || Tell.hear(sender.heard, n) === "repeated") return unchanged
-      // One before it was lost with a message that died. The rows know what it said: the actor reads them again.
+      // A tell before this one was lost with a message that died. The rows know what it said: the actor reads them
+      // again.
       if (Tell.hear(sender.heard, n) === "early") throw new Error(`the account missed what ${from} told before ${n}`)
       return withTally({
         live: HashMap.remove(tally.live, from),
@@ -175,7 +176,7 @@ export const step = (
   }
 }
 
-/** An account lives as long as its registry keeps it; it has no deadlines and no terminal state to settle in. */
+/** An account lives as long as its registry keeps it. It has no deadlines, and no terminal state to settle in. */
 export const machine: Machine<AccountState, AccountInput, Effects> = {
   step,
   nextDeadline: () => null,

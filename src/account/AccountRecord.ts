@@ -15,7 +15,7 @@ export const entityOf = (settings: Machine.Settings, at: number, seed: string, b
   kind: "account",
   tenantId: settings.tenantId,
   seq: settings.seq,
-  // An account is loaded when it is needed, never rebuilt at start.
+  // An account is loaded when somebody needs it, and never rebuilt at the start.
   settled: true,
   stateVersion: Machine.stateVersion,
   state: settings,

@@ -41,7 +41,7 @@ export class DialingPermissions extends Context.Service<
         sql<Rule>`SELECT id, tenant_id AS "tenantId", kind, value FROM destination_rule ORDER BY created_at, id`
       )
       let rules = yield* read
-      // One change at a time: what is read last must be what was written last.
+      // One change at a time: the lists that are read last must be those that were written last.
       const changes = yield* Semaphore.make(1)
       const reread = Effect.map(read, (fresh) => {
         rules = fresh

@@ -11,7 +11,10 @@ import * as InFlight from "./InFlight.ts"
 /** An entity of the tenant that recovery would rebuild. */
 export type Unsettled = Pick<StoredEntity, "id" | "kind" | "state" | "stateVersion">
 
-/** What the rows say of an account, in one snapshot: a charge is in the money if and only if who owes it has ended. */
+/**
+ * What the rows say of an account, in one snapshot: a charge is in the money if and only if the entity that owes it has
+ * ended.
+ */
 export interface Rows {
   /** Of the account, where everything of its tenant lives. */
   readonly partition: number
@@ -35,17 +38,17 @@ const maxLive = 100_000
 export const idleMs = 300_000
 
 /**
- * Accounts in memory: each is loaded when it is first needed, and leaves when nothing of its tenant lives and nobody
- * asked for a while. Settings are written; the tally is not: it is rebuilt from what the rows say and from what is in
- * flight, so that an account may die at any moment and forget nothing.
+ * Accounts in memory. Each is loaded when it is first needed, and leaves when nothing of its tenant lives and nobody
+ * asked for a while. Settings are written; the tally is not. It is rebuilt from the rows and from what is in flight, so
+ * that an account may die at any moment and forget nothing.
  */
 export const make = Effect.fnUntraced(function* (rows: {
-  /** The snapshot is taken after this is called; `ids`: may have a row or not. */
+  /** The snapshot is taken after this is called. `ids` may have a row or not. */
   readonly read: (tenantId: TenantId, day: string, ids: Iterable<EntityId>) => Effect.Effect<Rows | null, ApiError>
   readonly write: (step: AccountStep, by: Operator | null) => Effect.Effect<void, ApiError>
   /** Those that this process holds. */
   readonly partitions: ReadonlyArray<number>
-  /** What a partition's time is ahead of the monotonic clock. */
+  /** How far a partition's time is ahead of the monotonic clock. */
   readonly originMs: (partition: number) => number
   /** True while nothing can be committed. */
   readonly outage: Effect.Effect<boolean>
@@ -53,7 +56,7 @@ export const make = Effect.fnUntraced(function* (rows: {
   const readers = new Map<StoredEntity["kind"], Reserving>()
   const inFlight = InFlight.make()
 
-  /** What the rows say, and what was admitted before they were read and is in none of them. */
+  /** What the rows say, and what was admitted before they were read and has no row yet. */
   const load = Effect.fnUntraced(function* (tenantId: TenantId) {
     const admitted = inFlight.of(tenantId)
     const day = Machine.dayOf(yield* Clock.currentTimeMillis)
@@ -91,12 +94,12 @@ export const make = Effect.fnUntraced(function* (rows: {
         answer: (state) => state,
         reload: (tenantId) => Effect.orDie(Effect.map(load(tenantId), (loaded) => loaded?.state ?? null)),
         recovered: null,
-        // The next one who needs the account reads it again.
+        // Whoever needs the account next reads it again.
         ready: null,
         lastWill: null
       },
       since: () => 0,
-      // Days and months are the calendar's; nothing here is measured.
+      // Days and months are those of the calendar; the account measures no durations.
       offsetMs: null,
       load,
       ended: ApiError.of("service_unavailable", "the service is stopping"),
@@ -124,7 +127,7 @@ export const make = Effect.fnUntraced(function* (rows: {
             fundsCents: tally.balanceCents + tally.creditLimitCents
           }))
         ),
-        // Who was told 503 while the account decided was admitted all the same.
+        // A caller that got 503 while the account decided was admitted all the same.
         Effect.tapError((refused) => (refused.code === "service_unavailable" ? abandoned(tenantId, id) : Effect.void))
       ),
     began: (tenantId: TenantId, id: EntityId) => Effect.sync(() => inFlight.remove(tenantId, id)),

@@ -44,9 +44,9 @@ const usedEveryMs = 60_000
 const remembered = 10_000
 
 /**
- * API keys, guide/authentication.md#keys: made, listed, revoked, and recognised.
+ * API keys, guide/authentication.md#keys: they are made, listed, revoked and recognised here.
  *
- * `authenticate` answers from memory after the first time; a revocation in this process is seen by the next request.
+ * `authenticate` answers from memory after the first time. The next request sees a revocation that this process made.
  */
 export class ApiKeys extends Context.Service<
   ApiKeys,
@@ -173,7 +173,7 @@ export class ApiKeys extends Context.Service<
         }).pipe(
           sql.withTransaction,
           Effect.orDie,
-          // Also when the answer of the commit was lost: forgetting too much only costs another look.
+          // Runs even when the answer of the commit was lost: a key that is forgotten in vain only costs another look.
           Effect.ensuring(Effect.sync(() => verified.revoke(id)))
         )
         return rendered
@@ -217,7 +217,7 @@ export class ApiKeys extends Context.Service<
         capacity: remembered,
         lookup: (tenantId: Id.TenantId) =>
           Effect.orDie(sql<{ readonly status: TenantStatus }>`SELECT status FROM tenant WHERE id = ${tenantId}`).pipe(
-            // A key whose tenant is gone cannot exist (foreign key); if it did, it would open nothing.
+            // A key without a tenant cannot exist (foreign key); if it did, it would open nothing.
             Effect.map((rows) => rows[0]?.status ?? "closed")
           )
       })
@@ -236,7 +236,7 @@ export class ApiKeys extends Context.Service<
   )
 }
 
-/** Known scopes only, at least one, none that the caller lacks. `*` beside others is `*`. */
+/** Only known scopes, at least one, and none that the caller lacks. `*` beside others is `*`. */
 const grantable = (caller: Audit.Caller, wanted: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     if (wanted.length === 0) return yield* invalid("scopes must not be empty", "scopes")

@@ -9,7 +9,7 @@ export interface StoredKey extends ApiKeyRow, Stored {
   readonly tenantId: TenantId
 }
 
-/** Rows of `api_key`; every read is by tenant but the one by prefix. Failed statements die. */
+/** Rows of `api_key`. Every read is by tenant, except the one by prefix. Failed statements die. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`id::text AS id, tenant_id::text AS "tenantId", name, prefix, salt, hash, scopes,
     (extract(epoch FROM last_used_at) * 1000)::float8 AS "lastUsedAt", last_used_ip AS "lastUsedIp",
@@ -45,7 +45,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         })
       ),
 
-    /** Whether this very statement revoked it; a second time changes nothing. */
+    /** True: this statement revoked it. A second revocation changes nothing. */
     revoke: (tenantId: TenantId, id: ApiKeyId, at: number) =>
       Effect.map(
         Effect.orDie(sql`

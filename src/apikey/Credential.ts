@@ -3,8 +3,8 @@ import { hash, timingSafeEqual } from "node:crypto"
 /**
  * The key string that a client holds: `svc_live_` and 32 random bytes in base64url.
  *
- * At rest it is its prefix (the first 16 characters, by which it is found and shown) and
- * SHA-256(salt, key). A fast hash is right here: there are 256 bits to guess, not a password.
+ * At rest a key is its prefix (the first 16 characters, by which it is found and shown) and SHA-256(salt, key). A fast
+ * hash is enough here: there are 256 bits to guess, unlike in a password.
  */
 export interface Stored {
   readonly prefix: string

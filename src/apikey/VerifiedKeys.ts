@@ -13,10 +13,10 @@ export interface VerifiedKey {
 }
 
 /**
- * Verified credentials, in memory: at most `capacity`, beyond it the oldest is forgotten (and verified again).
+ * Verified credentials, in memory: at most `capacity`; beyond that the oldest is forgotten, and verified again.
  *
- * A row that was read before a revocation is not remembered after it: `remember` takes the `generation` of before the
- * read and does nothing when a key was revoked since.
+ * A row that was read before a revocation is not remembered after it: `remember` takes the `generation` from before the
+ * read, and does nothing when a key was revoked since.
  */
 export const make = (capacity: number) => {
   const byFingerprint = new Map<string, VerifiedKey>()

@@ -1,7 +1,7 @@
 /**
  * Every error code with its status, guide/errors.md#codes.
  *
- * A status belongs to the raising site: where an endpoint's row says another one, the site says so.
+ * Where an endpoint answers a code with another status, the place that raises it says so.
  */
 export const catalogue = {
   authentication_required: 401,
@@ -43,7 +43,7 @@ export const catalogue = {
   csr_mismatch: 422,
   documents_required: 422,
   porting_in_progress: 409,
-  /** In the catalogue, raised nowhere: an unknown room answers `not_found`. */
+  /** Nothing raises it: an unknown room answers `not_found`. */
   conference_not_found: 404,
   conference_full: 409,
   conference_already_ended: 409,

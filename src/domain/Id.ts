@@ -128,10 +128,12 @@ export const deriveTimeUuid = <K extends keyof Uuids>(at: number, seed: string, 
 
 const variantOf = (hex: string): string => ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
 
-/** Is meant as an id of `type`, however it goes on: `is` says whether it can be one. */
+/** Whether the text is meant as an id of `type`, however it goes on. `is` says whether it can be one. */
 export const hasPrefix = (type: Prefix, id: string): boolean => id.startsWith(`svc_${type}_`)
 
-/** Is an id of `type`, spelled as this service spells it. Nothing else is looked up, kept or used as a key. */
+/**
+ * Whether it is an id of `type`, spelled as this service spells it. Nothing else is looked up, kept or used as a key.
+ */
 export const is = <P extends Prefix>(type: P, id: string): id is Of<P> => pattern(type).test(id)
 
 export const isUuid = (id: string): boolean => uuidPattern.test(id)

@@ -3,16 +3,15 @@ import { disagreement } from "./CodedCheck.ts"
 import { ApiError } from "./ApiError.ts"
 
 /**
- * Parts of the API that are declared, and so stand in the published document, and that are refused with 422
- * `unprocessable`, which names them. Whoever builds one deletes its `NotBuiltYet`. A keyword in the document's schema
- * lists what works.
+ * Parts of the API that are declared, and so stand in the published document, but answer 422 `unprocessable` with their
+ * name. Whoever builds one deletes its `NotBuiltYet`. A keyword in the document's schema lists what works.
  */
 const check = <A>(built: ReadonlyArray<string>, fault: (value: A) => string | undefined) =>
   disagreement<A>(fault).annotate({ toJsonSchema: () => [{ "x-built-so-far": built }, true] })
 
 type Plain = Schema.Codec<unknown, unknown>
 
-/** An optional field: absent is fine, a valid value is refused, a wrong one is a 400 as ever. */
+/** An optional field: absent is fine, a valid value is 422, and a wrong one is 400 as ever. */
 export const field = <S extends Plain>(schema: S) =>
   Schema.optionalKey(schema.check(check<S["Type"]>([], () => "is not built yet")))
 

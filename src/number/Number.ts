@@ -55,7 +55,7 @@ export class Numbers extends Context.Service<
     /** An active number of this tenant. */
     readonly owned: (tenantId: TenantId, phoneNumber: string) => Effect.Effect<boolean>
     readonly byDialled: (phoneNumber: string) => Effect.Effect<NumberRepo.Owner | null>
-    /** Adds to the inventory or changes what is there: all entries or, with 400 naming the number, none. */
+    /** Adds to the inventory, or changes what is there: all entries, or none and a 400 that names the number. */
     readonly importInventory: (entries: ReadonlyArray<Inventory.InventoryEntry>) => Effect.Effect<void, ApiError>
   }
 >()("trunkline/number/Numbers") {
@@ -75,7 +75,8 @@ export class Numbers extends Context.Service<
 
       jobs.declare(
         yield* OrderActivation.make({
-          // Not only of a refund: the debit's own answer may have been lost, and nobody told the account of it.
+          // Told even without a refund: the debit's own answer may have been lost, and then nobody told the account of
+          // it.
           onActivated: ({ phoneNumbers, tenantId }) =>
             Effect.andThen(forget(phoneNumbers), accounts.moneyMoved(tenantId))
         })

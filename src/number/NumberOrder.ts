@@ -38,10 +38,10 @@ const notReservable = (phoneNumber: string) =>
   )
 
 /**
- * Orders numbers, guide/numbers.md#ordering: numbers and money are claimed in one transaction, under the lock of the
- * tenant's balance; what was claimed is activated after it (`OrderActivation`).
+ * Orders numbers, guide/numbers.md#ordering: one transaction claims numbers and money, under the lock of the tenant's
+ * balance. What was claimed is activated after it (`OrderActivation`).
  *
- * Two tenants that want the same number: its unique index lets one have it, and only that one pays.
+ * When two tenants want the same number, its unique index lets one have it, and only that one pays.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -55,8 +55,9 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
           ${order.routeId}, ${order.customerReference}, to_timestamp(${order.createdAt} / 1000.0))`),
 
     /**
-     * Claims numbers for an order, as `pending`; gives those that were claimed. One that has a living owner by now is
-     * not. In the order of their digits, so that two orders of the same numbers never wait for each other.
+     * Claims numbers for an order, as `pending`, and gives those that it claimed. A number that has a living owner by
+     * now is not claimed. Numbers are claimed in the order of their digits, so that two orders of the same ones never
+     * wait for each other.
      */
     claim: (order: OrderRow, entries: ReadonlyArray<AvailableNumberView & { readonly id: NumberId }>) =>
       Effect.map(

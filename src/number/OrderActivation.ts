@@ -11,7 +11,7 @@ import * as Inventory from "./Inventory.ts"
 import * as NumberRepo from "./NumberRepo.ts"
 import type { NumberRow, OrderedNumberView, OrderRow } from "./NumberView.ts"
 
-/** What was decided about an order, and who has to hear of it. */
+/** The outcome of an order, and who has to hear of it. */
 interface Activated {
   readonly tenantId: Id.TenantId
   readonly phoneNumbers: ReadonlyArray<string>

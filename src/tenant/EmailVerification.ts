@@ -25,8 +25,8 @@ interface Letter {
 }
 
 /**
- * Verification of e-mail addresses, guide/tenants.md#e-mail-verification: a token is 32 random bytes, is kept hashed,
- * and is good once and for seven days.
+ * Verification of e-mail addresses, guide/tenants.md#e-mail-verification. A token is 32 random bytes, is kept as a
+ * hash, and is good once and for seven days.
  *
  * A fiber of its own writes each mail after its commit. So no answer waits for a mail server, and the time that an
  * answer takes does not tell whether an address is known.
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     Effect.forkScoped
   )
 
-  /** A new token of a member; gives it in clear, for `post`. */
+  /** Makes a token for a member, and gives it in clear, for `post`. */
   const issue = Effect.fnUntraced(function* (memberId: UserId, at: number) {
     const token = Buffer.from(entropy.bytes(32)).toString("base64url")
     yield* repo.insertToken({ hash: hashOf(token), memberId, at, expiresAt: at + lifetimeMs })
@@ -100,7 +100,10 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     return { status: 200, body: JSON.stringify(body) } satisfies Rendered
   })
 
-  /** Suspends who has let seven days pass (only where mail reaches people), and frees who has verified since. */
+  /**
+   * Suspends tenants that let seven days pass (only where mail reaches people), and frees those that have verified
+   * since.
+   */
   const sweep = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (mail.isReal)

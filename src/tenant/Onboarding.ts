@@ -6,7 +6,7 @@ import type { AuditRow, EntityWrite, MoneyRow } from "../store/Journal.ts"
 interface NewTenant {
   readonly id: TenantId
   readonly at: number
-  /** Of the signup; ids of what is made for the tenant are derived from it. */
+  /** The seed of the signup; the ids of what is made for the tenant are derived from it. */
   readonly seed: string
 }
 
@@ -23,9 +23,7 @@ interface Opened {
   }
 }
 
-/**
- * What signup and e-mail verification need of features above this one: their doors, put together in `boot/`.
- */
+/** What signup and e-mail verification need of the features above this one: their doors, put together in `boot/`. */
 export class Onboarding extends Context.Service<
   Onboarding,
   {

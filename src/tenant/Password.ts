@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { scrypt } from "node:crypto"
 
 /**
- * scrypt (RFC 7914): 32 MiB and about 0.1 s for each try. When it is raised, stored hashes stay readable: each names
- * its own cost.
+ * scrypt (RFC 7914): 32 MiB and about 0.1 s for each try. Stored hashes stay readable when the cost is raised, because
+ * each names its own.
  */
 const cost = { N: 32_768, r: 8, p: 3 } as const
 const memory = 64 * 1024 * 1024

@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* (verification: {
   const repo = yield* TenantRepo.make
   const hashing = yield* Semaphore.make(hashers)
 
-  // The e-mail is looked up again at this request's turn: no password is hashed for one that lost the race.
+  // The e-mail is looked up again when this request's turn comes: no password is hashed for one that lost the race.
   const hashFor = (email: string, password: string) =>
     Effect.gen(function* () {
       if (yield* repo.emailUsed(email)) return yield* emailUsed

@@ -45,7 +45,9 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     )
 
   return {
-    /** Under the first free slug of `slug`, `slug-2`, `slug-3` …; waits for a signup that takes the same one. */
+    /**
+     * Inserts under the first free slug of `slug`, `slug-2`, `slug-3` …; waits for a signup that takes the same one.
+     */
     insert: Effect.fn("TenantRepo.insert")(function* (row: NewTenantRow, slug: string) {
       let candidate = slug
       while (!(yield* Effect.orDie(tryInsert(row, candidate)))) {
@@ -145,7 +147,9 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         (rows) => rows.map((row) => row.id)
       ),
 
-    /** Tenants that are suspended although their owner has verified: a process died between the two commits. */
+    /**
+     * Tenants that are suspended although their owner has verified, because a process died between the two commits.
+     */
     verifiedButSuspended: Effect.map(
       Effect.orDie(sql<{ readonly id: TenantId }>`
         SELECT DISTINCT t.id::text AS id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
