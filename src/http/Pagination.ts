@@ -2,6 +2,7 @@ import { Context, Effect, Schema } from "effect"
 import { HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Field from "../domain/Field.ts"
+import * as Wire from "../domain/Wire.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as Query from "./Query.ts"
 import * as JsonResponse from "./JsonResponse.ts"
@@ -12,16 +13,19 @@ export const defaultPageSize = 20
 /** Larger ones are clamped. */
 const maxPageSize = 200
 
-/** Spread into every list's `query`. */
+/** Spread into the `query` of every list that has filters. */
 export const parameters = {
   page: Schema.optionalKey(Query.positive({ description: "Which page, from 1. Beyond the last: 404.", default: 1 })),
-  page_size: Schema.optionalKey(
+  pageSize: Schema.optionalKey(
     Query.positive({
       description: `Rows of a page; more than ${maxPageSize} is read as ${maxPageSize}.`,
       default: defaultPageSize
     })
   )
 }
+
+/** The `query` of a list without filters. */
+export const query = Wire.struct(parameters)
 
 /** Wire schema of a list of `item`. */
 export const envelope = <S extends Schema.Top>(item: S) =>
@@ -37,17 +41,17 @@ export class BaseUrl extends Context.Service<BaseUrl, string>()("trunkline/http/
 
 interface Asked {
   readonly page?: number
-  readonly page_size?: number
+  readonly pageSize?: number
 }
 
 /**
- * Answers a list. `path` is the documented form of the endpoint's path; `next` and `previous` keep the request's
- * filters. A page beyond the last is 404 `not_found`, the first page of nothing is an empty 200.
+ * Answers a list. `path` is the documented form of the endpoint's path; what the query holds besides the page are the
+ * filters of `list`, and `next` and `previous` keep them. A page beyond the last is 404 `not_found`, the first page of nothing is an empty 200.
  */
-export const answer = <A, E, R>(
+export const answer = <Query extends Asked, A, E, R>(
   path: string,
-  query: Asked,
-  list: (window: Listing.Window) => Effect.Effect<Listing.Page<A>, E, R>
+  query: Query,
+  list: (window: Listing.Window, filters: Omit<Query, keyof Asked>) => Effect.Effect<Listing.Page<A>, E, R>
 ): Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   E | ApiError,
@@ -56,9 +60,9 @@ export const answer = <A, E, R>(
   Effect.gen(function* () {
     const base = yield* BaseUrl
     const search = yield* HttpServerRequest.ParsedSearchParams
-    const page = query.page ?? 1
-    const limit = Math.min(query.page_size ?? defaultPageSize, maxPageSize)
-    const { count, results } = yield* list({ limit, offset: (page - 1) * limit })
+    const { page = 1, pageSize = defaultPageSize, ...filters } = query
+    const limit = Math.min(pageSize, maxPageSize)
+    const { count, results } = yield* list({ limit, offset: (page - 1) * limit }, filters)
     const last = Math.max(1, Math.ceil(count / limit))
     if (page > last) return yield* ApiError.of("not_found", `there are ${last} pages, not ${page}`, "page")
     const link = (to: number) => `${base}${path}?${queryOf(search, to)}`

@@ -1,4 +1,5 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
+import * as Wire from "../domain/Wire.ts"
 import * as Target from "../egress/Target.ts"
 
 /**
@@ -12,12 +13,19 @@ export const of = (minimum: number, maximum: number) =>
 
 /** Absent, null or text. */
 export const optional = (maximum: number, description: string, example: string) =>
-  Schema.optionalKey(Schema.NullOr(of(0, maximum)).annotate({ description, examples: [example] }))
+  Wire.absentIs(null, Schema.NullOr(of(0, maximum)).annotate({ description, examples: [example] }))
 
-/** ISO 3166-1 alpha-2, in either case. */
+/** ISO 3166-1 alpha-2, in either case there and in upper case here. */
 export const country = Schema.String.check(
   Schema.isPattern(/^[A-Za-z]{2}$/u, { message: "must be a country code of two letters" })
-).annotate({ description: "ISO 3166-1 alpha-2, in either case.", examples: ["US"] })
+)
+  .annotate({ description: "ISO 3166-1 alpha-2, in either case.", examples: ["US"] })
+  .pipe(
+    Schema.decodeTo(
+      Schema.String,
+      SchemaTransformation.transform({ decode: (code) => code.toUpperCase(), encode: (code) => code })
+    )
+  )
 
 /** Checked further by the egress port: scheme, host and address. */
 export const httpsUrl = (description: string, example: string) =>

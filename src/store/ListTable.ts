@@ -1,3 +1,5 @@
+import * as Wire from "../domain/Wire.ts"
+
 /**
  * The table behind a list: columns that the list filters and shows of an entity, written in the commit that changes them.
  *
@@ -94,7 +96,7 @@ export const of =
     const fields: ReadonlyArray<readonly [string, Column<State, Value>]> = Object.entries(columns)
     const table: Target = {
       name,
-      columns: fields.map(([field, { type }]) => ({ name: snake(field), field, type }))
+      columns: fields.map(([field, { type }]) => ({ name: Wire.snake(field), field, type }))
     }
     const rowOf = (state: State) => Object.fromEntries(fields.map(([field, column]) => [field, column.of(state)]))
     return {
@@ -106,5 +108,3 @@ export const of =
       columns: table.columns.map(({ field, name, type }) => `${type.read(name)} AS "${field}"`).join(", ")
     }
   }
-
-const snake = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { FailoverChanged } from "../../tenant/TenantView.ts"
+import * as Wire from "../../domain/Wire.ts"
 import { Authenticated } from "../Authenticated.ts"
 import { about } from "../Endpoint.ts"
 import * as Text from "../Text.ts"
@@ -18,13 +19,13 @@ const retrieve = HttpApiEndpoint.get("retrieve", "/v1/account", { success: Accou
 )
 
 const update = HttpApiEndpoint.patch("update", "/v1/account", {
-  payload: Schema.Struct({
-    webhook_failover_url: Schema.NullOr(Text.httpsUrl("", "https://example.com/failover")).annotate({
+  payload: Wire.struct({
+    webhookFailoverUrl: Schema.NullOr(Text.httpsUrl("", "https://example.com/failover")).annotate({
       description:
         "Gets the events that no subscription takes; null: none. HTTPS only; no user name, no private address.",
       examples: ["https://example.com/failover"]
     })
-  }).annotate({ identifier: "UpdateAccount" }),
+  }).pipe(Schema.annotateEncoded({ identifier: "UpdateAccount" })),
   success: FailoverChanged
 }).annotateMerge(
   about({

@@ -29,9 +29,7 @@ export const layer = HttpApiBuilder.group(
       }),
       update: Effect.fnUntraced(function* ({ payload }) {
         const { slot } = yield* CurrentSlot
-        return yield* JsonResponse.rendered(
-          tenants.setFailoverUrl(yield* CurrentKey, payload.webhook_failover_url, slot)
-        )
+        return yield* JsonResponse.rendered(tenants.setFailoverUrl(yield* CurrentKey, payload.webhookFailoverUrl, slot))
       }),
       quota: Effect.fnUntraced(function* () {
         const { tenantId } = yield* CurrentKey

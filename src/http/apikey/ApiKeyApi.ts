@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ApiKey, CreatedApiKey } from "../../apikey/ApiKeyView.ts"
 import { scopes } from "../../domain/Scope.ts"
+import * as Wire from "../../domain/Wire.ts"
 import { Authenticated } from "../Authenticated.ts"
 import { about } from "../Endpoint.ts"
 import * as Pagination from "../Pagination.ts"
@@ -13,22 +14,26 @@ import * as Text from "../Text.ts"
 
 const params = { id: PathId.apiKey.annotate({ description: "The key's record." }) }
 
-const CreateApiKey = Schema.Struct({
-  name: Text.of(1, 120).annotate({ description: "To know it by.", examples: ["billing export"] }),
-  scopes: Schema.Array(Text.of(0, 64))
-    .check(Schema.isMaxLength(100))
-    .annotate({
-      description: `What the key may do, at most what the calling key may. Of: ${scopes.map((name) => `\`${name}\``).join(", ")}.`,
-      examples: [["calls:read", "calls:write"]]
-    })
-    .pipe(Schema.withDecodingDefaultKey(Effect.succeed(["*"]))),
-  expires_at: Schema.optionalKey(
-    Schema.NullOr(Query.timestamp("From then on the key is refused; null: never.")).annotate({
-      description: "From then on the key is refused; null: never. RFC 3339, with `Z` or an offset.",
-      examples: [null]
-    })
-  )
-}).annotate({ identifier: "CreateApiKey" })
+const CreateApiKey = Wire.struct(
+  {
+    name: Text.of(1, 120).annotate({ description: "To know it by.", examples: ["billing export"] }),
+    scopes: Schema.Array(Text.of(0, 64))
+      .check(Schema.isMaxLength(100))
+      .annotate({
+        description: `What the key may do, at most what the calling key may. Of: ${scopes.map((name) => `\`${name}\``).join(", ")}.`,
+        examples: [["calls:read", "calls:write"]]
+      })
+      .pipe(Schema.withDecodingDefaultKey(Effect.succeed(["*"]))),
+    expiresAtMs: Wire.absentIs(
+      null,
+      Schema.NullOr(Query.timestamp("From then on the key is refused; null: never.")).annotate({
+        description: "From then on the key is refused; null: never. RFC 3339, with `Z` or an offset.",
+        examples: [null]
+      })
+    )
+  },
+  { expiresAtMs: "expires_at" }
+).pipe(Schema.annotateEncoded({ identifier: "CreateApiKey" }))
 
 const create = HttpApiEndpoint.post("create", "/v1/api-keys/", {
   payload: CreateApiKey,
@@ -42,7 +47,7 @@ const create = HttpApiEndpoint.post("create", "/v1/api-keys/", {
 )
 
 const list = HttpApiEndpoint.get("list", "/v1/api-keys/", {
-  query: { ...Pagination.parameters },
+  query: Pagination.query,
   success: Pagination.envelope(ApiKey)
 }).annotateMerge(
   about({

@@ -16,8 +16,7 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       create: Effect.fnUntraced(function* ({ payload }) {
         const { slot } = yield* CurrentSlot
-        const request = { name: payload.name, scopes: payload.scopes, expiresAtMs: payload.expires_at ?? null }
-        return yield* JsonResponse.rendered(keys.create(yield* CurrentKey, request, slot))
+        return yield* JsonResponse.rendered(keys.create(yield* CurrentKey, payload, slot))
       }),
       list: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey

@@ -7,6 +7,7 @@ import type { Body } from "../../call/verb/Verb.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
 import { E164 } from "../../domain/E164.ts"
+import * as Wire from "../../domain/Wire.ts"
 import { Authenticated } from "../Authenticated.ts"
 import { about } from "../Endpoint.ts"
 import * as Pagination from "../Pagination.ts"
@@ -78,16 +79,19 @@ const place = HttpApiEndpoint.post("place", "/v1/calls", {
 )
 
 const list = HttpApiEndpoint.get("list", "/v1/calls", {
-  query: {
-    status: Schema.optionalKey(CallStatus.annotate({ description: "Only with this status." })),
-    direction: Schema.optionalKey(
-      Schema.Literals(["inbound", "outbound"]).annotate({ description: "Only in this direction." })
-    ),
-    from_number: Schema.optionalKey(E164.annotate({ description: "Only from this number, E.164." })),
-    to_number: Schema.optionalKey(E164.annotate({ description: "Only to this number, E.164." })),
-    initiated_after: Schema.optionalKey(Query.timestamp("Only calls initiated after this moment.")),
-    ...Pagination.parameters
-  },
+  query: Wire.struct(
+    {
+      status: Schema.optionalKey(CallStatus.annotate({ description: "Only with this status." })),
+      direction: Schema.optionalKey(
+        Schema.Literals(["inbound", "outbound"]).annotate({ description: "Only in this direction." })
+      ),
+      fromNumber: Schema.optionalKey(E164.annotate({ description: "Only from this number, E.164." })),
+      toNumber: Schema.optionalKey(E164.annotate({ description: "Only to this number, E.164." })),
+      initiatedAfterMs: Schema.optionalKey(Query.timestamp("Only calls initiated after this moment.")),
+      ...Pagination.parameters
+    },
+    { initiatedAfterMs: "initiated_after" }
+  ),
   success: Pagination.envelope(Call)
 }).annotateMerge(
   about({

@@ -2,18 +2,19 @@ import { Schema } from "effect"
 import * as Field from "../../call/verb/Field.ts"
 import { E164 } from "../../domain/E164.ts"
 import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
+import * as Wire from "../../domain/Wire.ts"
 import * as PathId from "../PathId.ts"
 import * as Text from "../Text.ts"
 
 const optional = <S extends Schema.Top>(schema: S, description: string, example: S["Type"] | null) =>
-  Schema.optionalKey(Schema.NullOr(schema).annotate({ description, examples: [example] }))
+  Wire.absentIs(null, Schema.NullOr(schema).annotate({ description, examples: [example] }))
 const { channels, format, httpsUrl, int, of, or } = Field
 
 /** The request body of a new call; those of its verbs stand with the verbs. */
-export const PlaceCall = Schema.Struct({
+export const PlaceCall = Wire.struct({
   from: of(E164, "The calling number, E.164: an active number of the workspace.", "+12025550150"),
   to: of(E164, "The called number, E.164.", "+12025550100"),
-  route_id: optional(PathId.prefixed("route"), "The connection that it goes over; null: the default one.", null),
+  routeId: optional(PathId.prefixed("route"), "The connection that it goes over; null: the default one.", null),
   record: or(
     NotBuiltYet.value(
       of(Schema.Literals(["off", "on_answer", "on_ringing", "on_demand"]), "When recording begins.", "off"),
@@ -21,20 +22,20 @@ export const PlaceCall = Schema.Struct({
     ),
     "off"
   ),
-  record_channels: or(channels, "single"),
-  record_format: or(format, "mp3"),
-  customer_reference: optional(Text.of(0, 128), "Shown on the call and told with each of its events.", "order 7"),
-  answering_machine_detection: or(
+  recordChannels: or(channels, "single"),
+  recordFormat: or(format, "mp3"),
+  customerReference: optional(Text.of(0, 128), "Shown on the call and told with each of its events.", "order 7"),
+  answeringMachineDetection: or(
     NotBuiltYet.value(of(Schema.Literals(["off", "premium"]), "Whether it is told if a machine answered.", "off"), [
       "off"
     ]),
     "off"
   ),
-  audio_url: NotBuiltYet.field(httpsUrl("Played to the far end before it answers.")),
-  timeout_secs: or(of(int(1, 600), "How long it may ring, in seconds.", 30), 60),
-  time_limit_secs: optional(int(1, 86_400), "The longest answered time, in seconds; null: no limit of its own.", 3_600),
-  caller_id_forwarding: or(
+  audioUrl: NotBuiltYet.field(httpsUrl("Played to the far end before it answers.")),
+  timeoutSecs: or(of(int(1, 600), "How long it may ring, in seconds.", 30), 60),
+  timeLimitSecs: optional(int(1, 86_400), "The longest answered time, in seconds; null: no limit of its own.", 3_600),
+  callerIdForwarding: or(
     of(Schema.Boolean, "`from` may be any number; only where the workspace's quota allows it.", false),
     false
   )
-}).annotate({ identifier: "PlaceCall" })
+}).pipe(Schema.annotateEncoded({ identifier: "PlaceCall" }))

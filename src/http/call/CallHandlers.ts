@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { type CallFilters, Calls } from "../../call/Call.ts"
+import { Calls } from "../../call/Call.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
 import type { CallId } from "../../domain/Id.ts"
 import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
@@ -58,31 +58,11 @@ export const layer = HttpApiBuilder.group(
       place: Effect.fnUntraced(function* ({ payload }) {
         const key = yield* CurrentKey
         const { slot } = yield* CurrentSlot
-        const placed = yield* calls.place(
-          key,
-          {
-            from: payload.from,
-            to: payload.to,
-            routeId: payload.route_id ?? null,
-            customerReference: payload.customer_reference ?? null,
-            timeoutSecs: payload.timeout_secs,
-            timeLimitSecs: payload.time_limit_secs ?? null,
-            callerIdForwarding: payload.caller_id_forwarding
-          },
-          slot
-        )
-        return JsonResponse.respond(placed)
+        return JsonResponse.respond(yield* calls.place(key, payload, slot))
       }),
       list: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
-        const filters: CallFilters = {
-          ...(query.status === undefined ? {} : { status: query.status }),
-          ...(query.direction === undefined ? {} : { direction: query.direction }),
-          ...(query.from_number === undefined ? {} : { fromNumber: query.from_number }),
-          ...(query.to_number === undefined ? {} : { toNumber: query.to_number }),
-          ...(query.initiated_after === undefined ? {} : { initiatedAfterMs: query.initiated_after })
-        }
-        return yield* Pagination.answer("/v1/calls", query, (window) => calls.list(tenantId, filters, window))
+        return yield* Pagination.answer("/v1/calls", query, (window, filters) => calls.list(tenantId, filters, window))
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey

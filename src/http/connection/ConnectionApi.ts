@@ -8,7 +8,7 @@ import * as PathId from "../PathId.ts"
 /** Connections, guide/connections.md#routes: what `route_id` and `connection_id` can name. */
 
 const list = HttpApiEndpoint.get("list", "/v1/connections", {
-  query: { ...Pagination.parameters },
+  query: Pagination.query,
   success: Pagination.envelope(Connection)
 }).annotateMerge(about({ summary: "List connections", scope: "connection:read" }))
 

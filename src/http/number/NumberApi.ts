@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Effect, Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { E164 } from "../../domain/E164.ts"
 import {
@@ -9,6 +9,7 @@ import {
   OrderStatus,
   PhoneNumber
 } from "../../number/NumberView.ts"
+import * as Wire from "../../domain/Wire.ts"
 import { Authenticated } from "../Authenticated.ts"
 import { about } from "../Endpoint.ts"
 import * as Pagination from "../Pagination.ts"
@@ -31,33 +32,44 @@ const digits = Schema.String.check(
 )
 
 const searchable = {
-  country_code: Text.country,
-  national_destination_code: Schema.optionalKey(
+  countryCode: Text.country,
+  nationalDestinationCode: Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[0-9]{1,8}$/u, { message: "must be 1 to 8 digits" })).annotate({
       description: "The area code.",
       examples: ["202"]
     })
   ),
   contains: part("Digits somewhere in the number.", "555"),
-  starts_with: part("Compared from the national destination code on; with `+`, from the beginning.", "202"),
-  ends_with: part("Digits at the end.", "77"),
+  startsWith: part("Compared from the national destination code on; with `+`, from the beginning.", "202"),
+  endsWith: part("Digits at the end.", "77"),
   locality: word("Town, in any case.", "Washington"),
   region: word("State or province, in any case.", "DC"),
   features: Schema.optionalKey(
     Schema.String.check(
       Schema.isPattern(/^[a-z0-9_]{1,32}(,[a-z0-9_]{1,32}){0,15}$/u, { message: "must be words separated by commas" })
-    ).annotate({ description: "What it must be usable for, separated by commas.", examples: ["voice"] })
+    )
+      .annotate({ description: "What it must be usable for, separated by commas.", examples: ["voice"] })
+      .pipe(
+        Schema.decodeTo(
+          Schema.Array(Schema.String),
+          SchemaTransformation.transform<ReadonlyArray<string>, string>({
+            decode: (text) => text.split(","),
+            encode: (words) => words.join(",")
+          })
+        )
+      )
   ),
-  limit: Schema.optionalKey(
+  limit: Wire.absentIs(
+    String(Pagination.defaultPageSize),
     Query.positive({ description: "How many are shown at most.", default: Pagination.defaultPageSize, maximum: 100 })
   )
 }
 
 const available = HttpApiEndpoint.get("available", "/v1/numbers/available", {
-  query: {
+  query: Wire.struct({
     ...searchable,
-    number_type: Schema.optionalKey(NumberType.annotate({ description: "What kind of number; without it `local`." }))
-  },
+    numberType: Wire.absentIs("local", NumberType.annotate({ description: "What kind of number; without it `local`." }))
+  }),
   success: Pagination.envelope(AvailableNumber)
 }).annotateMerge(
   about({
@@ -68,7 +80,7 @@ const available = HttpApiEndpoint.get("available", "/v1/numbers/available", {
 )
 
 const tollFree = HttpApiEndpoint.get("toll_free", "/v1/numbers/toll-free/available", {
-  query: { ...searchable },
+  query: Wire.struct(searchable),
   success: Pagination.envelope(AvailableNumber)
 }).annotateMerge(
   about({
@@ -79,20 +91,21 @@ const tollFree = HttpApiEndpoint.get("toll_free", "/v1/numbers/toll-free/availab
   })
 )
 
-const OrderNumbers = Schema.Struct({
-  phone_numbers: Schema.Array(E164)
+const OrderNumbers = Wire.struct({
+  phoneNumbers: Schema.Array(E164)
     .check(Schema.isMinLength(1), Schema.isMaxLength(50))
     .annotate({ description: "Each once, out of the available ones.", examples: [["+12025550150"]] }),
-  country_code: Text.country,
-  number_type: NumberType.annotate({ description: "What kind of numbers.", examples: ["local"] }),
-  route_id: Schema.optionalKey(
+  countryCode: Text.country,
+  numberType: NumberType.annotate({ description: "What kind of numbers.", examples: ["local"] }),
+  routeId: Wire.absentIs(
+    null,
     Schema.NullOr(PathId.prefixed("route")).annotate({
       description: "The connection of their calls; null: the default one.",
       examples: [null]
     })
   ),
-  customer_reference: Text.optional(128, "Shown on the order and its numbers.", "order 7")
-}).annotate({ identifier: "OrderNumbers" })
+  customerReference: Text.optional(128, "Shown on the order and its numbers.", "order 7")
+}).pipe(Schema.annotateEncoded({ identifier: "OrderNumbers" }))
 
 const order = HttpApiEndpoint.post("order", "/v1/numbers/order", {
   payload: OrderNumbers,
@@ -107,10 +120,10 @@ const order = HttpApiEndpoint.post("order", "/v1/numbers/order", {
 )
 
 const orders = HttpApiEndpoint.get("orders", "/v1/numbers/orders", {
-  query: {
+  query: Wire.struct({
     status: Schema.optionalKey(OrderStatus.annotate({ description: "Only with this status." })),
     ...Pagination.parameters
-  },
+  }),
   success: Pagination.envelope(NumberOrder)
 }).annotateMerge(about({ summary: "List number orders", scope: "numbers:read" }))
 
@@ -120,14 +133,14 @@ const retrieveOrder = HttpApiEndpoint.get("retrieve_order", "/v1/numbers/orders/
 }).annotateMerge(about({ summary: "Retrieve a number order", scope: "numbers:read" }))
 
 const list = HttpApiEndpoint.get("list", "/v1/numbers", {
-  query: {
+  query: Wire.struct({
     status: Schema.optionalKey(NumberStatus.annotate({ description: "Only with this status." })),
-    country_code: Schema.optionalKey(Text.country),
-    number_type: Schema.optionalKey(NumberType.annotate({ description: "Only of this kind." })),
-    phone_number: Schema.optionalKey(E164.annotate({ description: "Only this number, E.164." })),
-    route_id: Schema.optionalKey(PathId.filter("route").annotate({ description: "Only of this connection." })),
+    countryCode: Schema.optionalKey(Text.country),
+    numberType: Schema.optionalKey(NumberType.annotate({ description: "Only of this kind." })),
+    phoneNumber: Schema.optionalKey(E164.annotate({ description: "Only this number, E.164." })),
+    routeId: Schema.optionalKey(PathId.filter("route").annotate({ description: "Only of this connection." })),
     ...Pagination.parameters
-  },
+  }),
   success: Pagination.envelope(PhoneNumber)
 }).annotateMerge(about({ summary: "List the tenant's numbers", scope: "numbers:read" }))
 

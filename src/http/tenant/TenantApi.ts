@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { SignedUp, Verified } from "../../tenant/TenantView.ts"
+import * as Wire from "../../domain/Wire.ts"
 import { about } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"
 import * as Text from "../Text.ts"
@@ -14,26 +15,28 @@ const email = Schema.String.check(
   })
 ).annotate({ format: "email", description: "Of the first member.", examples: ["ada@example.com"] })
 
-const Signup = Schema.Struct({
+const Signup = Wire.struct({
   email,
   password: Text.of(10, 128).annotate({ description: "Kept as a hash.", examples: ["correct horse battery"] }),
-  tenant_name: Text.of(1, 120).annotate({ description: "Of the workspace.", examples: ["Acme"] }),
-  first_name: Text.of(1, 120).annotate({ description: "Of the first member.", examples: ["Ada"] }),
-  last_name: Text.of(1, 120).annotate({ description: "Of the first member.", examples: ["Lovelace"] }),
-  legal_name: Text.optional(200, "Of the company.", "Acme Inc."),
-  country: Schema.optionalKey(
+  tenantName: Text.of(1, 120).annotate({ description: "Of the workspace.", examples: ["Acme"] }),
+  firstName: Text.of(1, 120).annotate({ description: "Of the first member.", examples: ["Ada"] }),
+  lastName: Text.of(1, 120).annotate({ description: "Of the first member.", examples: ["Lovelace"] }),
+  legalName: Text.optional(200, "Of the company.", "Acme Inc."),
+  country: Wire.absentIs(
+    null,
     Schema.NullOr(Text.country).annotate({ description: "ISO 3166-1 alpha-2, in either case.", examples: ["US"] })
   ),
-  company_size: Text.optional(120, "In words.", "11-50"),
+  companySize: Text.optional(120, "In words.", "11-50"),
   industry: Text.optional(120, "In words.", "retail"),
-  use_case: Text.optional(1_000, "What the calls are for.", "delivery notices"),
-  webhook_failover_url: Schema.optionalKey(
+  useCase: Text.optional(1_000, "What the calls are for.", "delivery notices"),
+  webhookFailoverUrl: Wire.absentIs(
+    null,
     Schema.NullOr(Text.httpsUrl("", "https://example.com/failover")).annotate({
       description: "Gets the events that no subscription takes. HTTPS only; no user name, no private address.",
       examples: ["https://example.com/failover"]
     })
   )
-}).annotate({ identifier: "Signup" })
+}).pipe(Schema.annotateEncoded({ identifier: "Signup" }))
 
 const signup = HttpApiEndpoint.post("signup", "/v1/signup", {
   payload: Signup,

@@ -16,21 +16,8 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       signup: Effect.fnUntraced(function* ({ payload }) {
         const visitor = yield* (yield* Visitor).admit
-        const request = {
-          email: payload.email,
-          password: payload.password,
-          tenantName: payload.tenant_name,
-          firstName: payload.first_name,
-          lastName: payload.last_name,
-          legalName: payload.legal_name ?? null,
-          country: payload.country?.toUpperCase() ?? null,
-          companySize: payload.company_size ?? null,
-          industry: payload.industry ?? null,
-          useCase: payload.use_case ?? null,
-          webhookFailoverUrl: payload.webhook_failover_url ?? null
-        }
         return yield* visitor.once(`email:${payload.email.toLowerCase()}`, (slot) =>
-          JsonResponse.rendered(tenants.signup(request, visitor.ip, slot))
+          JsonResponse.rendered(tenants.signup(payload, visitor.ip, slot))
         )
       }),
       verify: Effect.fnUntraced(function* ({ payload }) {

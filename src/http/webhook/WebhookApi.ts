@@ -4,6 +4,7 @@ import type { Code } from "../../domain/ErrorCatalogue.ts"
 import { eventTypes } from "../../domain/event/EventCatalogue.ts"
 import { CreatedSubscription, Delivery, deliveryStatuses, Subscription } from "../../webhook/WebhookView.ts"
 import { requiredAs } from "../../domain/CodedCheck.ts"
+import * as Wire from "../../domain/Wire.ts"
 import { Authenticated } from "../Authenticated.ts"
 import { about } from "../Endpoint.ts"
 import * as Pagination from "../Pagination.ts"
@@ -16,13 +17,13 @@ import * as Text from "../Text.ts"
 const params = { id: PathId.prefixed("sub", "subscription_not_found").annotate({ description: "The subscription." }) }
 
 const fields = {
-  target_url: Text.httpsUrl("Where the events go.", "https://example.com/hooks"),
-  event_types: Schema.Array(Schema.String).annotate({
+  targetUrl: Text.httpsUrl("Where the events go.", "https://example.com/hooks"),
+  eventTypes: Schema.Array(Schema.String).annotate({
     description: `At least one; \`*\` is all. Names: ${eventTypes.map((name) => `\`${name}\``).join(", ")}.`,
     examples: [["call.answered", "call.ended"]]
   }),
   description: Schema.NullOr(Text.of(0, 200)).annotate({ description: "To know it by.", examples: ["call log"] }),
-  connection_id: Schema.NullOr(PathId.prefixed("route")).annotate({
+  connectionId: Schema.NullOr(PathId.prefixed("route")).annotate({
     description: "A route id: only events of its calls. Null: all of the workspace.",
     examples: [null]
   })
@@ -32,12 +33,12 @@ const errors: ReadonlyArray<Code> = ["invalid_target_url", "event_types_required
 const unknown: ReadonlyArray<Code> = ["subscription_not_found"]
 
 const create = HttpApiEndpoint.post("create", "/v1/webhook-subscriptions", {
-  payload: Schema.Struct({
-    target_url: fields.target_url,
-    event_types: requiredAs("event_types_required", fields.event_types),
-    description: Schema.optionalKey(fields.description),
-    connection_id: Schema.optionalKey(fields.connection_id)
-  }).annotate({ identifier: "CreateWebhookSubscription" }),
+  payload: Wire.struct({
+    targetUrl: fields.targetUrl,
+    eventTypes: requiredAs("event_types_required", fields.eventTypes),
+    description: Wire.absentIs(null, fields.description),
+    connectionId: Wire.absentIs(null, fields.connectionId)
+  }).pipe(Schema.annotateEncoded({ identifier: "CreateWebhookSubscription" })),
   success: CreatedSubscription.pipe(HttpApiSchema.status(201))
 }).annotateMerge(
   about({
@@ -49,7 +50,7 @@ const create = HttpApiEndpoint.post("create", "/v1/webhook-subscriptions", {
 )
 
 const list = HttpApiEndpoint.get("list", "/v1/webhook-subscriptions", {
-  query: { ...Pagination.parameters },
+  query: Pagination.query,
   success: Pagination.envelope(Subscription)
 }).annotateMerge(about({ summary: "List subscriptions", scope: "webhooks:read" }))
 
@@ -60,15 +61,15 @@ const retrieve = HttpApiEndpoint.get("retrieve", "/v1/webhook-subscriptions/:id"
 
 const update = HttpApiEndpoint.patch("update", "/v1/webhook-subscriptions/:id", {
   params,
-  payload: Schema.Struct({
-    target_url: Schema.optionalKey(fields.target_url),
-    event_types: Schema.optionalKey(fields.event_types),
+  payload: Wire.struct({
+    targetUrl: Schema.optionalKey(fields.targetUrl),
+    eventTypes: Schema.optionalKey(fields.eventTypes),
     description: Schema.optionalKey(fields.description),
-    connection_id: Schema.optionalKey(fields.connection_id),
-    is_active: Schema.optionalKey(
+    connectionId: Schema.optionalKey(fields.connectionId),
+    isActive: Schema.optionalKey(
       Schema.Boolean.annotate({ description: "False: it gets nothing, and what waits for it fails.", examples: [true] })
     )
-  }).annotate({ identifier: "UpdateWebhookSubscription" }),
+  }).pipe(Schema.annotateEncoded({ identifier: "UpdateWebhookSubscription" })),
   success: Subscription
 }).annotateMerge(
   about({
@@ -105,13 +106,16 @@ const secret = HttpApiEndpoint.get("secret", "/v1/webhook-subscriptions/:id/sign
 )
 
 const deliveries = HttpApiEndpoint.get("deliveries", "/v1/webhook-deliveries", {
-  query: {
-    subscription_id: Schema.optionalKey(PathId.filter("sub").annotate({ description: "Only of this subscription." })),
-    status: Schema.optionalKey(Schema.Literals(deliveryStatuses).annotate({ description: "Only with this status." })),
-    event_type: Schema.optionalKey(Schema.Literals(eventTypes).annotate({ description: "Only of this event." })),
-    created_after: Schema.optionalKey(Query.timestamp("Only those created after this moment.")),
-    ...Pagination.parameters
-  },
+  query: Wire.struct(
+    {
+      subscriptionId: Schema.optionalKey(PathId.filter("sub").annotate({ description: "Only of this subscription." })),
+      status: Schema.optionalKey(Schema.Literals(deliveryStatuses).annotate({ description: "Only with this status." })),
+      eventType: Schema.optionalKey(Schema.Literals(eventTypes).annotate({ description: "Only of this event." })),
+      createdAfterMs: Schema.optionalKey(Query.timestamp("Only those created after this moment.")),
+      ...Pagination.parameters
+    },
+    { createdAfterMs: "created_after" }
+  ),
   success: Pagination.envelope(Delivery)
 }).annotateMerge(
   about({

@@ -17,13 +17,7 @@ export const layer = HttpApiBuilder.group(
       create: Effect.fnUntraced(function* ({ payload }) {
         const caller = yield* CurrentKey
         const { slot } = yield* CurrentSlot
-        const request = {
-          targetUrl: payload.target_url,
-          eventTypes: payload.event_types,
-          description: payload.description ?? null,
-          connectionId: payload.connection_id ?? null
-        }
-        return yield* JsonResponse.rendered(webhooks.create(caller, request, slot))
+        return yield* JsonResponse.rendered(webhooks.create(caller, payload, slot))
       }),
       list: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
@@ -36,15 +30,7 @@ export const layer = HttpApiBuilder.group(
       update: Effect.fnUntraced(function* ({ params, payload }) {
         const caller = yield* CurrentKey
         const { slot } = yield* CurrentSlot
-        const { connection_id, description, event_types, is_active, target_url } = payload
-        const patch = {
-          ...(target_url === undefined ? {} : { targetUrl: target_url }),
-          ...(event_types === undefined ? {} : { eventTypes: event_types }),
-          ...(description === undefined ? {} : { description }),
-          ...(connection_id === undefined ? {} : { connectionId: connection_id }),
-          ...(is_active === undefined ? {} : { isActive: is_active })
-        }
-        return yield* JsonResponse.rendered(webhooks.update(caller, params.id, patch, slot))
+        return yield* JsonResponse.rendered(webhooks.update(caller, params.id, payload, slot))
       }),
       remove: Effect.fnUntraced(function* ({ params }) {
         const caller = yield* CurrentKey
@@ -57,14 +43,7 @@ export const layer = HttpApiBuilder.group(
       }),
       deliveries: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
-        const { created_after, event_type, status, subscription_id } = query
-        const filters = {
-          ...(subscription_id === undefined ? {} : { subscriptionId: subscription_id }),
-          ...(status === undefined ? {} : { status }),
-          ...(event_type === undefined ? {} : { eventType: event_type }),
-          ...(created_after === undefined ? {} : { createdAfterMs: created_after })
-        }
-        return yield* Pagination.answer("/v1/webhook-deliveries", query, (window) =>
+        return yield* Pagination.answer("/v1/webhook-deliveries", query, (window, filters) =>
           webhooks.deliveries(tenantId, filters, window)
         )
       })

@@ -55,7 +55,7 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
             caller_id_forwarding: true
           }
         })
-        expect(reached()?.args[1]).toEqual({
+        expect(reached()?.args[1]).toMatchObject({
           from: good.from,
           to: good.to,
           routeId: TestServer.routeOfA,
