@@ -4,6 +4,7 @@
  */
 import { Exit, Result } from "effect"
 import * as Id from "../../domain/Id.ts"
+import * as Expires from "../../sip/Expires.ts"
 import type { Flow } from "../../sip/Flow.ts"
 import type { SipRequest } from "../../sip/SipMessage.ts"
 import * as Via from "../../sip/Via.ts"
@@ -40,12 +41,14 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
   const localTag = random(8)
   const flow = flowOf(invite, from)
   const self = transports.self(flow)
+  const expiresMs = Expires.waitMs(invite)
   const started = InboundLegMachine.start({
     id,
     invite,
     localTag,
     contact: SelfAddress.contact(self, to),
     flow,
+    expiresAt: expiresMs === null ? null : transactions.now() + expiresMs,
     signallingAddress: from.remote.address,
     agent: { userAgent, host: SelfAddress.hostOf(self.address) },
     local: {

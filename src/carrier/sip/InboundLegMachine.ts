@@ -40,6 +40,8 @@ export interface State {
   readonly session: Session.State
   /** IP literal that its signalling comes from. */
   readonly signallingAddress: string
+  /** When its caller waits no longer, section 13.3.1; null: it does not say. */
+  readonly expiresAt: number | null
   /** The command that asked for the answer. */
   readonly answering: CommandId | null
   /** The end that follows the refusal that is out. */
@@ -72,6 +74,7 @@ export type Given = Omit<Parameters<typeof SessionMachine.start>[0], "dialog" | 
   readonly localTag: string
   readonly contact: string
   readonly signallingAddress: string
+  readonly expiresAt: number | null
 }
 
 export type Started =
@@ -80,7 +83,7 @@ export type Started =
   | { readonly type: "refused"; readonly response: SipResponse }
 
 /** The offer is read here: what cannot be answered is refused before anybody is asked, section 13.3.1. */
-export const start = ({ contact, id, invite, localTag, signallingAddress, ...given }: Given): Started => {
+export const start = ({ contact, expiresAt, id, invite, localTag, signallingAddress, ...given }: Given): Started => {
   const refused = (status: number, more: Responses.Options = {}): Started => ({
     type: "refused",
     response: Responses.make(invite, status, { toTag: localTag, ...more })
@@ -99,6 +102,7 @@ export const start = ({ contact, id, invite, localTag, signallingAddress, ...giv
       invite,
       session,
       signallingAddress,
+      expiresAt,
       answering: null,
       refusal: null,
       ending: LegEnding.live
@@ -127,7 +131,7 @@ const lost: LegEnd = { cause: "error", sipStatus: null, by: "network" }
 
 const isWaiting = ({ phase }: State): boolean => phase === "waiting" || phase === "answering"
 
-/** The caller gave up; it learns of that when it is written down. */
+/** The caller gave up, or waits no longer; it learns of that when it is written down. */
 const left = (state: State): LegMachine.Left =>
   isWaiting(state)
     ? { end: cancelled, owed: [LegMachine.owe(state.id, response(state, 487))] }
@@ -137,6 +141,11 @@ const giveUp = (state: State): Step => {
   if (!isWaiting(state)) return stay(state)
   const { end, owed } = left(state)
   return LegMachine.end({ ...state, phase: "over" }, end, owed)
+}
+
+const expired = (step: Step, { now }: Session.Env): Step => {
+  const { expiresAt } = step.state
+  return expiresAt !== null && expiresAt <= now ? andThen(step, giveUp) : step
 }
 
 const takePlace = ({ signallingAddress }: State): LegMachine.Output => ({ type: "takePlace", signallingAddress })
@@ -236,11 +245,16 @@ export const step = (state: State, input: Input, env: Session.Env): Step => {
     case "mediaLost":
       return state.phase === "answered" ? sessionStep(state, { type: "hangUp", end: lost }, env) : stay(state)
     case "due":
-      return andThen(LegMachine.due(state, env.now), (next) => sessionStep(next, { type: "due" }, env))
+      return andThen(expired(LegMachine.due(state, env.now), env), (next) => sessionStep(next, { type: "due" }, env))
   }
 }
 
-export const deadline = ({ ending, session }: State): number | null => LegMachine.deadline(ending, session)
+export const deadline = (state: State): number | null => {
+  const { ending, expiresAt, session } = state
+  const others = LegMachine.deadline(ending, session)
+  if (!isWaiting(state) || expiresAt === null) return others
+  return others === null ? expiresAt : Math.min(others, expiresAt)
+}
 
 /** The dialogs whose requests the leg hears. */
 export const dialogs = ({ ending, phase, session }: State): ReadonlyArray<string> =>

@@ -12,7 +12,7 @@ import type { Authority, CarrierCommand, LegFacts, LegReport, Order, Snapshot } 
 import * as LegMemory from "../LegMemory.ts"
 import * as PeerTable from "../PeerTable.ts"
 import * as Capabilities from "./Capabilities.ts"
-import type { Context } from "./Context.ts"
+import type { Context, Leg } from "./Context.ts"
 import * as DialledNumber from "./DialledNumber.ts"
 import * as InboundLeg from "./InboundLeg.ts"
 import * as OrphanedLeg from "./OrphanedLeg.ts"
@@ -24,6 +24,8 @@ export interface UserAgent {
   readonly transactions: TransactionLayer.TransactionLayer
   /** Never waits, never throws. */
   readonly command: (order: Order) => void
+  /** Within the dialog of a leg: what the verbs of a call ask of its peer. */
+  readonly perform: (legId: LegId, ...asked: Parameters<Leg["perform"]>) => void
   readonly snapshot: (authority: Authority, legIds: ReadonlyArray<LegId> | null) => Snapshot
   /** Calls `then` when what the leg has told until now is through. */
   readonly caughtUp: (legId: LegId, then: () => void) => void
@@ -152,6 +154,11 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     },
     drain: () => {
       draining = true
+    },
+    perform: (legId, action, heard) => {
+      const leg = context.legs.get(legId)
+      if (leg === undefined) return heard({ commandId: action.commandId, status: null, isLast: true })
+      leg.perform(action, heard)
     },
     command: (order) => {
       if (!memory.admits(order)) return

@@ -244,6 +244,38 @@ describe("an inbound leg", () => {
   )
 })
 
+describe("an INVITE that expires (RFC 3261 section 13.3.1)", () => {
+  const expiring = () => offered(invite({ headers: [["Expires", "20"]] }))
+
+  it.effect("gets 487 when that is committed", () =>
+    Effect.gen(function* () {
+      const { rig } = yield* expiring()
+      yield* Rig.pass(19_999)
+      expect(rig.told()).toEqual([])
+      yield* rig.hold(true)
+      yield* Rig.pass(1)
+      expect(Rig.words(rig.told())).toEqual(["ended cancelled 487 far"])
+      expect(rig.sent()).toEqual([])
+      yield* rig.hold(false)
+      expect(Rig.names(rig.sent())).toEqual(["487"])
+    })
+  )
+
+  it.effect("does not once it is answered or refused", () =>
+    Effect.gen(function* () {
+      const { of, request, rig } = yield* expiring()
+      yield* rig.command({ ...of, type: "answer" })
+      yield* rig.deliver(within(request, Rig.responseOf(rig.sent(), 200), "ACK"))
+      yield* Rig.pass(30_000)
+      expect(Rig.words(rig.told())).toEqual(["answered"])
+      const other = yield* offered(invite({ headers: [["Expires", "5"]] }))
+      yield* other.rig.command({ ...other.of, type: "reject", cause: "user_busy", resume: null })
+      yield* Rig.pass(7_000)
+      expect(Rig.names(other.rig.sent())).not.toContain("487")
+    })
+  )
+})
+
 describe("CANCEL", () => {
   it.effect("is answered at once, the INVITE with 487 when that is committed", () =>
     Effect.gen(function* () {
