@@ -26,7 +26,7 @@ export type { Caller, PlaceRequest } from "./PlaceCall.ts"
 export class Calls extends Context.Service<
   Calls,
   {
-    /** 201 with the Call; fails with the refusals of guide/calls.md#order-of-checks, in that order. */
+    /** 201 with the Call. Fails with the errors of guide/calls.md#order-of-checks, in that order. */
     readonly place: (
       caller: PlaceCall.Caller,
       request: PlaceCall.PlaceRequest,
@@ -47,12 +47,12 @@ export class Calls extends Context.Service<
       filters: CallRepo.CallFilters,
       window: Listing.Window
     ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<CallView.Call> }>
-    /** Rebuilds what a dead process left; before anything is served. Gives how many. */
+    /** Rebuilds the calls that a dead process left, before anything is served. Gives their number. */
     readonly recover: Effect.Effect<number>
     readonly liveCount: Effect.Effect<number>
     /**
-     * No new calls from here on; completes when every call has ended, at the latest after `drainMs`, when what is left
-     * gets its BYE.
+     * Takes no new calls from now on. Completes when every call has ended; after `drainMs` those that are left get
+     * their BYE.
      */
     readonly drain: (drainMs: number) => Effect.Effect<void>
     /** Ends the live calls of a tenant that is closed, as `tenant_suspended`. */
@@ -144,7 +144,7 @@ export class Calls extends Context.Service<
               Effect.andThen(endLive(() => true, { reason: "carrier_error", rejectCause: "error" })),
               Effect.andThen(until(none, hangupGraceMs))
             )
-            // Without a database nothing ends; the next start finds it.
+            // Without a database nothing ends; the next start finds these calls.
             yield* Effect.timeoutOption(ending, hangupGraceMs)
           }),
           endAll: (tenantId) =>

@@ -6,11 +6,11 @@ import { CallId, LegId, RouteId, TenantId } from "../domain/Id.ts"
 import { Limit } from "./CallState.ts"
 import { CallAction } from "./verb/Verbs.ts"
 
-/** What admission found out about a new call. */
+/** What the admission of a new call found out. */
 const Terms = Schema.Struct({
-  /** Derived by the door from a seed of its own: the actor is known by it before the first step. */
+  /** The door derives it from a seed of its own: the actor is known by it before the first step. */
   callId: CallId,
-  /** `offsetMs` of its time (src/actor/EntityTime.ts), by which it is resumed after a restart. */
+  /** `offsetMs` of its time (src/actor/EntityTime.ts), with which a restart resumes it. */
   timeOffsetMs: Schema.Number,
   tenantId: TenantId,
   routeId: RouteId,
@@ -28,8 +28,8 @@ export type Deadline = typeof Deadline.Type
 /**
  * Everything that can happen to a call: API commands, carrier events, due deadlines, `recovered`.
  *
- * What the outside knew at that moment (rates, limits, the route) is a value inside the input, so that replaying the
- * journal again needs nobody to ask. A change of shape raises `machineVersion` and adds an upgrade in `Upgrade`.
+ * What the outside knew at that moment (rates, limits, the route) is a value inside the input, so that nobody has to be
+ * asked when the journal is replayed. A change of shape raises `machineVersion` and adds an upgrade in `Upgrade`.
  */
 export const CallInput = Schema.Union([
   Schema.Struct({
@@ -52,8 +52,9 @@ export const CallInput = Schema.Union([
   Schema.Struct({ type: Schema.tag("carrier"), event: CarrierEvent }),
   Schema.Struct({ type: Schema.tag("deadline"), deadline: Deadline }),
   /**
-   * The call was rebuilt, or its carrier is back. `snapshot` is what the carrier says of the legs of the call, null when
-   * it cannot be asked; `lostAt` is the last sign of life of what told of them: where they are gone, that was their end.
+   * The call was rebuilt, or its carrier is back. `snapshot` is what the carrier says of the legs of the call, null
+   * when it cannot be asked. `lostAt` is the last sign of life of what told of the legs: where they are gone, they
+   * ended then.
    */
   Schema.Struct({
     type: Schema.tag("recovered"),

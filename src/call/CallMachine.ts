@@ -16,11 +16,11 @@ import { built, type Rows } from "./verb/Verbs.ts"
 import * as Work from "./Work.ts"
 
 /**
- * The life of a call: a pure table from state and input to the next state, its public events, the commands
- * to the carrier and the charge.
+ * The life of a call: a pure table from state and input to the next state, its public events, the commands to the
+ * carrier and the charge.
  *
- * Terminal states absorb: a late input only settles what was pending, or outlived the call. The rows of the API, the carrier and recovery
- * stand in their own files.
+ * Terminal states absorb: a late input only settles what was pending, or what outlived the call. The rows of the API,
+ * the carrier and recovery stand in files of their own.
  */
 export type { Effects } from "./Draft.ts"
 
@@ -68,7 +68,10 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
   }
 }
 
-/** An event finds the call as it was when it happened: what was due before goes first, in the same commit. */
+/**
+ * An event finds the call as it was when the event happened: what was due before takes effect first, in the same
+ * commit.
+ */
 const heard = (state: CallState, event: CarrierEvent, context: StepContext): Result => {
   const at = CarrierRows.timeOf(state, event, context)
   const before = at === null ? null : DueRows.before(state, at, context)

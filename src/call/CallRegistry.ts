@@ -23,8 +23,8 @@ import * as UnreadableCall from "./UnreadableCall.ts"
 import * as Upgrade from "./Upgrade.ts"
 
 /**
- * Live calls: one actor each, found by id, gone when settled. The shell around `CallMachine`: commit, then commands,
- * then the answer. What a call tells its account it tells after the commit, and waits for nothing.
+ * Live calls: one actor each, found by id, gone when settled. This is the shell around `CallMachine`: it commits, then
+ * sends the commands, then answers. It tells the account after the commit, and waits for nothing.
  */
 export const make = Effect.gen(function* () {
   const journal = yield* Journal
@@ -41,7 +41,7 @@ export const make = Effect.gen(function* () {
   })
   const accounts = yield* Accounts
   const startedAt = yield* Monotonic.now
-  /** Whether all calls that an earlier process left are here. */
+  /** Open once all calls that an earlier process left are here. */
   const recoveredAll = Latch.makeUnsafe(false)
 
   const authority = (partition: number): Authority | null => {
@@ -129,21 +129,21 @@ export const make = Effect.gen(function* () {
       return Effect.succeed(
         Legs.recovered(
           state,
-          // Nobody goes on with a guess: its legs are taken down as if they were lost.
+          // No call goes on with a guess: its legs are taken down as if they were lost.
           snapshot !== null && rebuilt.has(state.id) ? { ...snapshot, legs: {} } : snapshot,
-          // In the call's time; what it committed after the heartbeat is a sign of life too.
+          // In the call's time. What the call committed after the heartbeat is a sign of life too.
           Math.max(state.at, heartbeatAt === null ? 0 : Math.round(heartbeatAt + state.timeOffsetMs))
         )
       )
     }
-    // Refused when the partition was lost meanwhile: its calls are another process's.
+    // This fails when the partition was lost meanwhile: its calls are another process's.
     yield* Effect.ignore(registry.recover(partition, found, recovered))
     return rows.length
   })
 
   /**
-   * Rebuilds every unsettled call and tells it so (src/README.md#recovery); completes when each has committed what
-   * follows. A row that cannot be read is rebuilt field by field (`UnreadableCall`): its call ends cleanly.
+   * Rebuilds every unsettled call and tells it so (src/README.md#recovery). Completes when each has committed what
+   * follows. A row that cannot be read is rebuilt field by field (`UnreadableCall`), and its call ends cleanly.
    */
   const recover = Effect.suspend(() =>
     Effect.forEach(journal.partitions(), (partition) =>
@@ -174,7 +174,7 @@ export const make = Effect.gen(function* () {
     return registry.live.has(callId)
   })
 
-  /** A call that has not ended is not here before it is recovered, and when its actor gave up. */
+  /** A call that has not ended is absent before it is recovered, and after its actor gave up. */
   const tellAbsent = Effect.fnUntraced(function* (callId: CallId, event: CarrierEvent): Effect.fn.Return<Told> {
     const row = yield* journal.find(callId)
     if (row === null || row.settled) return "unknown"

@@ -39,20 +39,20 @@ export const Leg = Schema.Struct({
   endedAt: OrNull(Millis),
   endReason: OrNull(Schema.String),
   endInitiator: OrNull(Schema.String),
-  /** How long it may ring, seconds; null: as long as it likes (an inbound leg waits for its first command). */
+  /** How many seconds it may ring; null: as long as it likes (an inbound leg waits for its first command). */
   ringSecs: OrNull(Schema.Number),
   limit: Limit,
-  /** The adapter's opaque word for finding this leg again (src/README.md#recovery). */
+  /** The adapter's opaque value, by which it finds this leg again (src/README.md#recovery). */
   resume: Schema.Json,
   /** The command that dialled it; null for an inbound leg. */
   dialId: OrNull(CommandId),
   /** The carrier has reported its end: nothing is left there. */
   gone: Schema.Boolean,
-  /** Of the life of the carrier that it was given to, or heard of last; null: of one that had no name. */
+  /** The life of the carrier that the leg was given to, or was last heard of in; null: that life had no name. */
   incarnation: OrNull(Schema.String),
   /** The number of the last event that was heard of it in this incarnation. */
   heard: Schema.Int,
-  /** Its carrier cannot be asked, `since` then; the last sign of its life was `at`. */
+  /** Its carrier cannot be asked since `since`; the last sign of its life was `at`. */
   lost: OrNull(Schema.Struct({ at: Millis, since: Millis }))
 })
 export type Leg = typeof Leg.Type
@@ -69,7 +69,7 @@ export const Pending = Schema.Union([
     commandId: CommandId,
     legId: LegId,
     since: Millis,
-    /** How an unanswered inbound leg is refused; null: a plain hang-up. */
+    /** The reason for which an unanswered inbound leg is refused; null: a plain hang-up. */
     rejectCause: OrNull(RejectCause)
   })
 ])
@@ -83,7 +83,7 @@ export const Outliving = Schema.Struct({ item: WorkItem, until: Millis })
 
 export const CallState = Schema.Struct({
   id: CallId,
-  /** What its time is ahead of its partition's. */
+  /** How far its time is ahead of its partition's. */
   timeOffsetMs: Schema.Number,
   tenantId: TenantId,
   direction: Schema.Literals(["inbound", "outbound"]),
@@ -98,18 +98,18 @@ export const CallState = Schema.Struct({
   endedAt: OrNull(Millis),
   endReason: OrNull(Schema.String),
   endInitiator: OrNull(Schema.String),
-  /** What it is charged by. */
+  /** What the call is charged by. */
   meters: Schema.Array(Meter),
   ratingStatus: Schema.Literals(["pending", "rated", "failed"]),
   costCents: OrNull(Schema.Number),
   legs: Schema.Array(Leg).check(Schema.isMinLength(1)),
   pending: Schema.Array(Pending),
-  /** What goes on on the legs. */
+  /** The work that goes on on the legs. */
   work: Schema.Array(WorkItem),
   outliving: Schema.Array(Outliving),
   /** The last event's number. */
   sequence: Schema.Number,
-  /** The number of the last thing that it told its account. */
+  /** The number of the last tell to its account. */
   told: Schema.Number,
   /** Inputs committed so far. */
   seq: Schema.Number,

@@ -11,8 +11,8 @@ import type { StepContext } from "./StepContext.ts"
 type Result = Draft.Draft | Outcome<never, never>
 
 /**
- * The carrier's rows: steps forward only; what comes late changes nothing, except
- * that the end of a leg settles the command that waits for it.
+ * The carrier's rows. They only lead forward: what comes late changes nothing, except that the end of a leg settles the
+ * command that waits for it.
  */
 export const step = (state: CallState, event: CarrierEvent, context: StepContext): Result => {
   const leg = state.legs.find((candidate) => candidate.id === event.legId)
@@ -23,10 +23,10 @@ export const step = (state: CallState, event: CarrierEvent, context: StepContext
     : Draft.setLeg(result, leg.id, { incarnation: event.incarnation, heard: event.n, lost: null })
 }
 
-/** Of a version that did not count. */
+/** The number of events from a version that did not count them. */
 const unnumbered = 0
 
-/** Heard before, by its number. Another life of the carrier counts from one again. */
+/** Whether the event was heard before, by its number. Another life of the carrier counts from one again. */
 const isLate = (leg: Leg, event: CarrierEvent): boolean =>
   event.n !== unnumbered && event.incarnation === leg.incarnation && event.n <= leg.heard
 
@@ -75,7 +75,7 @@ const media = (
   }
 }
 
-/** A carrier's clock may run ahead or behind: an event happened neither in the future nor before its call. */
+/** A carrier's clock may run ahead or behind. An event happened neither in the future nor before its call. */
 const happened = (leg: Leg, at: number, context: StepContext): number =>
   Math.min(context.now, Math.max(at, leg.answeredAt ?? leg.initiatedAt))
 
@@ -84,7 +84,7 @@ const remember = (draft: Draft.Draft, leg: Leg, resume: Json): Draft.Draft =>
 
 const ringing = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Result => {
   if (leg.status !== "initiated") {
-    // A later provisional answer may come from another branch of the far end: the newest is what a CANCEL will meet.
+    // A later provisional answer may come from another branch of the far end; a CANCEL will meet the newest.
     return leg.status === "ringing" && resume !== null ? remember(draft, leg, resume) : unchanged
   }
   const next = remember(Draft.setLeg(draft, leg.id, { status: "ringing" }), leg, resume)

@@ -38,7 +38,9 @@ export const emit = (draft: Draft, ...events: ReadonlyArray<CallEvent>): Draft =
 export const setLeg = (draft: Draft, legId: Id.LegId, fields: Partial<Leg>): Draft =>
   set(draft, { legs: draft.state.legs.map((leg) => (leg.id === legId ? { ...leg, ...fields } : leg)) })
 
-/** Tells the account, under the next number. The row of the call says the same to an account that is rebuilt from it. */
+/**
+ * Tells the account, under the next number. An account that is rebuilt from the row of the call reads the same there.
+ */
 export const tell = (draft: Draft, body: Told["body"]): Draft => {
   const n = draft.state.told + 1
   return { ...set(draft, { told: n }), tells: [...draft.tells, { from: draft.state.id, n, body }] }

@@ -7,20 +7,20 @@ import type { StepContext } from "./StepContext.ts"
 import type { Work } from "./Work.ts"
 
 /**
- * What time does to a call. A deadline takes effect at its own moment, however late its timer comes: nobody is charged
- * for the time in between, and what a client reads does not depend on how busy we were.
+ * What time does to a call. A deadline takes effect at its own moment, however late its timer comes. So nobody is
+ * charged for the time in between, and what a client reads does not depend on how busy we were.
  */
 
 /** An inbound call that nobody answers or rejects. */
 const firstCommandMs = 30_000
 
 /**
- * SIP gives up a BYE (RFC 3261 section 17.1.2.2) and an answer without ACK (section 13.3.1.4) after 64*T1; a carrier
+ * After 64*T1, SIP gives up a BYE (RFC 3261 section 17.1.2.2) and an answer without ACK (section 13.3.1.4). A carrier
  * that has not told their outcome by then never will.
  */
 const outcomeMs = 40_000
 
-/** A leg whose carrier cannot be asked is waited for so long, then it counts as gone. */
+/** For so long a call waits for a leg whose carrier cannot be asked; then the leg counts as gone. */
 export const holdMs = 60_000
 
 interface Due {
@@ -42,7 +42,7 @@ const all = (state: CallState, work: Work): ReadonlyArray<Due> => {
     )
   ]
   if (isTerminal(state)) return always
-  // Nobody knows whether the call goes on: no bill ends meanwhile.
+  // Nobody knows whether the call goes on, so no bill ends meanwhile.
   if (lost !== null) return [{ at: lost, deadline: "lost" as const }]
   if (state.answeredAt !== null)
     return [{ at: state.answeredAt + leg.limit.afterSecs * 1000, deadline: "limit" as const }, ...always]
@@ -57,13 +57,13 @@ const all = (state: CallState, work: Work): ReadonlyArray<Due> => {
 const nearest = (state: CallState, work: Work): Due | null =>
   all(state, work).reduce<Due | null>((best, each) => (best === null || each.at < best.at ? each : best), null)
 
-/** The actor waits for it. */
+/** The next deadline, for which the actor waits. */
 export const next = (state: CallState, work: Work): Deadline<CallInput.CallInput> | null => {
   const due = nearest(state, work)
   return due === null ? null : { at: due.at, input: { type: "deadline", deadline: due.deadline } }
 }
 
-/** A deadline counts only if the state still has it: one that was overtaken changes nothing. */
+/** A deadline counts only if the state still has it; one that was overtaken changes nothing. */
 export const step = (
   state: CallState,
   input: Extract<CallInput.CallInput, { readonly type: "deadline" }>,
@@ -74,11 +74,11 @@ export const step = (
 }
 
 /**
- * What was due before `at`, in the order of its times: a carrier's event that comes late finds the call as it would have
- * found it in time. Null: nothing was.
+ * What was due before `at`, in the order of its times: a carrier's event that comes late finds the call as it would
+ * have found it in time. Null: nothing was due.
  */
 export const before = (state: CallState, at: number, context: StepContext): Draft.Draft | null => {
-  // That it is heard of says that the leg is there.
+  // An event says that the leg is there.
   let draft = Draft.setLeg(Draft.from(state), primary(state).id, { lost: null })
   let fired = false
   for (

@@ -8,11 +8,11 @@ import * as Meter from "./Meter.ts"
 import type { StepContext } from "./StepContext.ts"
 
 /**
- * Ends the call: terminal, rated and charged in the commit that says so; what is still there
- * at the carrier is hung up, and that command stays pending until the leg's own end is reported.
+ * Ends the call: it is terminal, rated and charged in the commit that says so. What is still there at the carrier is
+ * hung up; that command stays pending until the leg's own end is reported.
  *
- * Work that is bound to a leg is closed first, each with its event, so that `call.ended` is the last one but for work
- * that outlives its leg.
+ * Work that is bound to a leg is closed first, each item with its event. So `call.ended` is the last event, except for
+ * work that outlives its leg.
  */
 export const end = (
   draft: Draft.Draft,
@@ -64,14 +64,14 @@ export const end = (
   )
 }
 
-/** How a call ends that cannot go on through no fault of its parties. */
+/** The ending of a call that cannot go on through no fault of its parties. */
 export const failing = (state: CallState, reason: "carrier_error" | "tenant_suspended"): Ending => ({
   status: state.answeredAt === null ? "failed" : "ended",
   reason,
   initiator: "system"
 })
 
-/** Takes a leg down at the carrier: refuses it when it is an inbound one that nobody answered, else hangs it up. */
+/** Takes a leg down at the carrier: refuses an inbound one that nobody answered, and hangs up any other. */
 export const release = (
   draft: Draft.Draft,
   leg: Leg,

@@ -9,16 +9,16 @@ import type { Effects } from "./Draft.ts"
 import { holdMs } from "./DueRows.ts"
 
 /**
- * The legs of calls at their carriers: commands down, and what became of the legs when somebody was away, the engine or
- * the carrier.
+ * The legs of calls at their carriers: commands go down, and the calls hear what became of their legs when the engine
+ * or the carrier was away.
  *
- * A carrier that went away is waited for `reconnectMs`, as if nothing had happened; then its calls are told. When it is
- * back, or another in its place, every call of it hears what its snapshot says.
+ * For `reconnectMs` a carrier that went away is waited for as if nothing had happened; then its calls are told. When it
+ * is back, or another in its place, each of its calls hears what the snapshot says.
  */
 type Recovered = Extract<CallInput, { readonly type: "recovered" }>
 
 const reconnectMs = 5_000
-/** A carrier that is there and does not answer is asked again. */
+/** How soon a carrier that is there and does not answer is asked again. */
 const retryMs = 1_000
 
 export const make = Effect.fnUntraced(function* (authority: {
@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* (authority: {
         })
   }
 
-  /** Of all legs of these calls, in one question to each carrier. */
+  /** What is known of all legs of these calls, in one question to each carrier. */
   const snapshots = (owner: Authority, states: ReadonlyArray<CallState>) =>
     Effect.map(
       Effect.forEach([...new Set(states.map(({ adapter }) => adapter))], (adapter) =>
@@ -46,25 +46,27 @@ export const make = Effect.fnUntraced(function* (authority: {
       (answers): ReadonlyMap<string, Snapshot | null> => new Map(answers)
     )
 
-  /** Of the legs of one call; null: its carrier cannot be asked now. */
+  /** What is known of the legs of one call; null: its carrier cannot be asked now. */
   const ask = Effect.fnUntraced(function* (state: CallState) {
     const legIds = state.legs.map(({ id }) => id)
     const owner = authority.ofCall(state.id)
     return owner === null ? null : yield* carrier.snapshot(state.adapter, owner, legIds)
   })
 
-  /** What happened before a deadline is heard before it; without a carrier, for as long as one is waited for. */
+  /**
+   * Waits until what happened before a deadline has been heard; without a carrier, for as long as one is waited for.
+   */
   const ready = (state: CallState, due: CallInput): Effect.Effect<void> =>
     isTerminal(state) || (due.type === "deadline" && due.deadline === "lost")
       ? Effect.void
       : Effect.asVoid(Effect.timeoutOption(carrier.caughtUp(state.adapter, primary(state).id), holdMs))
 
-  /** Tells the calls of a carrier that it is away or back; for as long as the scope is open. */
+  /** Tells the calls of a carrier that it is away or back, for as long as the scope is open. */
   const follow = Effect.fnUntraced(function* (
     tellAll: (adapter: string, of: (state: CallState, inTime: (at: number) => number) => Recovered) => void
   ) {
     const changes = yield* Queue.unbounded<readonly [adapter: string, isUp: boolean]>()
-    /** Since when carriers that went away are away, by the monotonic clock. */
+    /** Since when each carrier has been away, on the monotonic clock. */
     const away = new Map<string, number>()
     yield* carrier.watch((adapter, isUp) => void Queue.offerUnsafe(changes, [adapter, isUp]))
 

@@ -3,8 +3,8 @@ import { LegId } from "../domain/Id.ts"
 import * as Money from "../domain/Money.ts"
 
 /**
- * What a call is charged by: one meter for each thing that costs by the minute, with the rate that the call was admitted
- * with. It runs from its start to its end; each started minute counts.
+ * What a call is charged by: one meter for each thing that costs by the minute, with the rate that the call was
+ * admitted with. A meter runs from its start to its end, and each started minute counts.
  */
 export const Meter = Schema.Struct({
   /** `leg`: the minutes of an answered leg. */
@@ -36,14 +36,14 @@ export const ofLeg = (
 export const answered = (meters: Meters, legId: LegId, at: number): Meters =>
   meters.map((meter) => (meter.legId === legId && meter.startedAt === null ? { ...meter, startedAt: at } : meter))
 
-/** Everything ends here; a meter that ended before keeps its end, one that never started has none. */
+/** Ends every meter that runs. A meter that ended before keeps its end; one that never started has none. */
 export const ended = (meters: Meters, at: number): Meters =>
   meters.map((meter) => (meter.startedAt === null || meter.endedAt !== null ? meter : { ...meter, endedAt: at }))
 
 const micro = ({ endedAt, microUsdPerMinute, startedAt }: Meter): number =>
   startedAt === null || endedAt === null ? 0 : Money.legCostMicro(endedAt - startedAt, microUsdPerMinute)
 
-/** What the ended meters come to: rounded up once, for all of them. */
+/** What the ended meters cost together, rounded up once for all of them. */
 export const chargeCents = (meters: Meters): number =>
   Money.centsFromMicro(meters.reduce((sum, meter) => sum + micro(meter), 0))
 

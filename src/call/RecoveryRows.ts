@@ -7,12 +7,12 @@ import * as Presence from "./Presence.ts"
 import type { StepContext } from "./StepContext.ts"
 
 /**
- * What a rebuilt call does, or one whose carrier is back: what the carrier says of its leg decides.
+ * What a call does that was rebuilt, or whose carrier is back. What the carrier says of its leg decides.
  *
- * A leg that lives goes on, and what pends is sent again; a carrier that knows nothing of our commands gets only those
+ * A leg that lives goes on, and what pends is sent again. A carrier that knows nothing of our commands gets only those
  * that do no harm twice, and each family of verbs says what becomes of its work. A leg that is gone ends the call,
- * billed to the last sign of life; a dial among it is found by the identity of its command and taken down. A leg of
- * which nobody can say anything is waited for. What outlives its leg goes on waiting for its outcome.
+ * billed to the last sign of life; a dial among such legs is found by the identity of its command and taken down. A leg
+ * of which nobody can say anything is waited for. What outlives its leg goes on waiting for its outcome.
  */
 type Recovered = Extract<CallInput, { readonly type: "recovered" }>
 type Result = Draft.Draft | Outcome<never, never>
@@ -27,7 +27,7 @@ export const step = (state: CallState, input: Recovered, context: StepContext): 
     return leg.lost === null
       ? Draft.setLeg(Draft.from(state), leg.id, { lost: { at: lostAt, since: context.now } })
       : unchanged
-  // What an earlier version journaled names no life.
+  // An input of an earlier version names no life of a carrier.
   const incarnation = input.snapshot.incarnation === "" ? null : input.snapshot.incarnation
   const draft = Draft.setLeg(Draft.from(state), leg.id, {
     lost: null,
@@ -56,11 +56,11 @@ const again = (draft: Draft.Draft, context: StepContext): Draft.Draft =>
     Draft.set(draft, { pending: [] })
   )
 
-/** Whether anything that was asked of the leg may not have reached it. */
+/** Whether something that was asked of the leg may not have reached it. */
 const isOpen = (state: CallState, leg: Leg): boolean =>
   state.pending.length > 0 || state.work.some(({ media }) => media !== null) || isToRing(state, leg)
 
-/** Alerting has no outcome, so that nobody knows whether the caller hears it. */
+/** Alerting has no outcome, so nobody knows whether the caller hears it. */
 const isToRing = (state: CallState, leg: Leg): boolean =>
   leg.direction === "inbound" && leg.answeredAt === null && !state.pending.some(({ type }) => type === "answer")
 
@@ -75,7 +75,7 @@ const ring = (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft =
       })
     : draft
 
-/** The carrier drops what it took before: all that has no outcome yet goes down once more, under its own identity. */
+/** Sends down again all that has no outcome yet, under its own identity; the carrier drops what it took before. */
 const resend = (draft: Draft.Draft, context: StepContext): Draft.Draft => {
   const leg = primary(draft.state)
   const asked = draft.state.pending.reduce((open, pending) => ask(open, leg, pending), ring(draft, leg, context))
@@ -102,11 +102,11 @@ const ask = (draft: Draft.Draft, leg: Leg, { commandId, type }: Pending): Draft.
   }
 }
 
-/** What was asked of the leg and may not have reached it is dropped, the call goes on. */
+/** Drops what was asked of the leg and may not have reached it; the call goes on. */
 const carryOn = (draft: Draft.Draft, context: StepContext): Draft.Draft => {
   const leg = primary(draft.state)
   const quiet = leg.answeredAt === null ? draft : context.work.restarted(draft, leg, context)
-  // An adapter answers a leg once, however often it is asked to; a dial has reached it.
+  // An adapter answers a leg once, however often it is asked to. A dial has reached it.
   return draft.state.pending
     .filter(({ type }) => type === "answer")
     .reduce((open, pending) => ask(open, leg, pending), ring(quiet, leg, context))

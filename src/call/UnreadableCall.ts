@@ -7,10 +7,10 @@ import * as Meter from "./Meter.ts"
 import * as Upgrade from "./Upgrade.ts"
 
 /**
- * A call whose stored state cannot be read any more, as far as it can be told: field by field, each leg and each piece
- * of work for itself. What is whole is kept (how to end a leg, the rate, when it was answered, whether it has ended
- * already); the rest is what its journaled inputs give when they are played again, so that every leg gets its BYE or
- * CANCEL and the call its bill. What the journal does not tell either is guessed.
+ * Rebuilds a call whose stored state cannot be read any more, field by field, with each leg and each piece of work for
+ * itself. What is whole is kept: how to end a leg, the rate, when it was answered, whether it has ended already. The
+ * rest is what its journaled inputs give when they are replayed, so that every leg gets its BYE or CANCEL and the call
+ * its bill. What the journal does not tell either is guessed.
  */
 export const rebuild = (row: StoredOf<"call">, inputs: ReadonlyArray<StoredInput>): CallState => {
   const raw = fieldsOf(Upgrade.shape(row))
@@ -60,7 +60,7 @@ export const rebuild = (row: StoredOf<"call">, inputs: ReadonlyArray<StoredInput
     pending: isOver(state.status)
       ? hangupsOf({ ...state, legs }, wholeOf(Pending, raw["pending"], known?.pending ?? []))
       : [],
-    // What is bound to no leg would never end.
+    // An item that is bound to no leg would never end.
     work: wholeOf(WorkItem, raw["work"], known?.work ?? []).map((item) =>
       legs.some(({ id }) => id === item.legId) ? item : { ...item, legId: first.id }
     ),
@@ -68,7 +68,7 @@ export const rebuild = (row: StoredOf<"call">, inputs: ReadonlyArray<StoredInput
   }
 }
 
-/** What the journal gives; an input that cannot be read, or is not accepted this time, is left out. */
+/** What the journal gives. An input that cannot be read, or is not accepted this time, is left out. */
 const replayed = (inputs: ReadonlyArray<StoredInput>): CallState | null =>
   inputs.reduce<CallState | null>((state, stored) => {
     try {
@@ -115,13 +115,13 @@ const legsOf = (raw: Fields, callId: Id.CallId, known: ReadonlyArray<Leg>): read
     ...others.flatMap((leg, index) => {
       const otherwise =
         known[index + 1] ?? (typeof leg["id"] === "string" ? unknown(Id.LegId.make(leg["id"]), "transfer") : null)
-      // One whose id is lost is nobody's to end.
+      // A leg whose id is lost cannot be ended by anybody.
       return otherwise === null ? [] : [readable(Leg, leg, otherwise)]
     })
   ]
 }
 
-/** One for each leg; a rate that nobody knows is free. */
+/** One meter for each leg; a rate that nobody knows is free. */
 const metersOf = (
   raw: Fields,
   legs: ReadonlyArray<Leg>,
@@ -136,7 +136,10 @@ const metersOf = (
   })
 }
 
-/** The call has ended; each leg that may still be there is hung up again, as it was asked to be where that is known. */
+/**
+ * The call has ended, so each leg that may still be there is hung up again: in the way that was asked for, where that
+ * is known.
+ */
 const hangupsOf = (state: CallState, pending: ReadonlyArray<Pending>): ReadonlyArray<Pending> => {
   const asked = pending.filter(({ type }) => type === "hangup")
   return state.legs.flatMap((leg): ReadonlyArray<Pending> => {
@@ -150,7 +153,7 @@ const hangupsOf = (state: CallState, pending: ReadonlyArray<Pending>): ReadonlyA
 
 const isOver = (status: CallState["status"]): boolean => status === "ended" || status === "failed"
 
-/** Each field as it is where it can be read, else as `otherwise` has it. */
+/** Takes each field that can be read, and the field of `otherwise` in place of every other. */
 const readable = <S extends Schema.Struct<Readonly<Record<string, Schema.Codec<unknown, unknown>>>>>(
   { fields }: S,
   raw: Fields,
@@ -163,7 +166,7 @@ const readable = <S extends Schema.Struct<Readonly<Record<string, Schema.Codec<u
     ])
   )
 
-/** What is whole among them; what is not is the `known` one that stands in its place. */
+/** The values that are whole. In place of one that is not stands the `known` one with its index. */
 const wholeOf = <A>(schema: Schema.Codec<A, unknown>, values: unknown, known: ReadonlyArray<A>): ReadonlyArray<A> =>
   Array.isArray(values)
     ? values.flatMap((value, index) => {

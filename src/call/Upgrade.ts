@@ -6,8 +6,8 @@ import { CallState } from "./CallState.ts"
 import * as Verbs from "./verb/Verbs.ts"
 
 /**
- * What earlier versions wrote, as this one reads it: states that recovery and a read meet, and inputs that the operator
- * plays again. Each version has its upgrade to the next; a row that fits none fails, or throws, where it is read.
+ * Reads what earlier versions wrote as this one: states that recovery and a read meet, and inputs that the operator
+ * replays. Each version has its upgrade to the next. A row that fits none fails, or throws, where it is read.
  */
 type Stored = Pick<StoredEntity, "state" | "stateVersion">
 type Row = Readonly<Record<string, Json>>
@@ -26,13 +26,16 @@ export const input = (stored: Pick<StoredInput, "at" | "input" | "machineVersion
 const rowOf = (value: Json | undefined): Row | null =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : null
 
-/** Its times were the wall's, as those of its partition were then. */
+/** Its times were those of the wall clock, as the times of its partition were then. */
 const stateOf1 = (stored: Json): Json => {
   const old = rowOf(stored)
   return old === null ? stored : { ...workOf1(metersOf1(old)), timeOffsetMs: 0 }
 }
 
-/** Version 1 had one rate, one ring time and one limit, its only leg's, and told its account its end, by no number. */
+/**
+ * Version 1 had one rate, one ring time and one limit: those of its only leg. It told its account its end without a
+ * number.
+ */
 const metersOf1 = ({ limit = null, microUsdPerMinute = null, timeoutSecs = null, ...old }: Row): Row => {
   const legs: ReadonlyArray<Json> = Array.isArray(old["legs"]) ? old["legs"] : []
   const { direction = null, endedAt = null, status = null } = old
@@ -107,7 +110,7 @@ const inputOf1 = (stored: Json, at: number): unknown => {
   return type === "deadline" && deadline === "gather" ? { ...old, deadline: "work" } : stored
 }
 
-/** A leg was there only when its own process lived on: then it was not `lostAt` any time. Both had no name. */
+/** A leg was there only when its own process lived on; then it was `lostAt` at no time. Both had no name. */
 const recoveredOf1 = ({ legs = null, lostAt = null }: Row, at: number) => {
   const alive = lostAt === null ? Object.entries(rowOf(legs) ?? {}).filter(([, presence]) => presence === "alive") : []
   const facts = { state: "alerting", n: 0, ageMs: 0, answeredMs: null }
@@ -117,7 +120,7 @@ const recoveredOf1 = ({ legs = null, lostAt = null }: Row, at: number) => {
   }
 }
 
-/** Its fields, under the names that the API gave them: the body of today fills in the rest. */
+/** Its fields, under the names that the API gave them. The body of today fills in the rest. */
 const actionOf1 = (old: Row | null): unknown => {
   const { type, ...fields } = old ?? {}
   const verb = Verbs.names.find((name) => name === type)

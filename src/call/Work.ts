@@ -9,10 +9,11 @@ import type { Ending, Family, Item } from "./verb/Family.ts"
 import { familiesOf, type Row, type Rows } from "./verb/Verbs.ts"
 
 /**
- * Work of the tenant on a call: items of the families, each begun once and ended once, whatever happens first.
+ * Work of the tenant on a call: items of the families. Each begins once and ends once, whatever happens first.
  *
- * An item is bound to its leg, in `work`, and ends with it; or it outlives its leg (a recording that is still being
- * stored), and then stands in `outliving` until its outcome comes or its time is up. The call is not settled before.
+ * An item is bound to its leg, in `work`, and ends with it. Or it outlives its leg, as a recording that is still being
+ * stored does; then it stands in `outliving` until its outcome comes or its time is up, and the call is not settled
+ * before.
  */
 type Result = Draft.Draft | Outcome<never, never>
 
@@ -78,7 +79,7 @@ export const make = (verbs: Rows) => {
     }
   }
 
-  /** Of an item whose family sends nothing down nobody can tell the end. */
+  /** Nobody can tell the end of an item whose family sends nothing down. */
   const ended = (
     draft: Draft.Draft,
     item: Item | undefined,
@@ -93,7 +94,7 @@ export const make = (verbs: Rows) => {
 
   const everything = ({ outliving, work }: CallState) => [...work, ...outliving.map(({ item }) => item)]
 
-  /** Who hears digits is closed before what sounds. */
+  /** Items that hear digits are closed before those that sound. */
   const bound = (state: CallState, legId: Id.LegId) =>
     state.work
       .filter((item) => item.legId === legId)
@@ -117,7 +118,7 @@ export const make = (verbs: Rows) => {
     verbs,
     act,
     isRunning: (state: CallState, { family }: Row): boolean => running(state, family).length > 0,
-    /** The media told the end of an item, of one that outlived its leg too. */
+    /** The media told the end of an item, perhaps of one that outlived its leg. */
     told: (draft: Draft.Draft, end: MediaEnded, at: number): Result =>
       ended(
         draft,
@@ -140,7 +141,7 @@ export const make = (verbs: Rows) => {
         if (heard === undefined) return open
         return "item" in heard ? replace(open, item, heard.item) : finish(open, item, heard.ending, at)
       }, draft),
-    /** What is bound to the leg ends with it, and what outlives it is set apart. */
+    /** Items that are bound to the leg end with it, and those that outlive it are set apart. */
     legEnded: (draft: Draft.Draft, legId: Id.LegId, at: number): Draft.Draft =>
       bound(draft.state, legId).reduce((open, item) => {
         const { legEnded } = familyOf(item)
@@ -150,7 +151,7 @@ export const make = (verbs: Rows) => {
           outliving: [...open.state.outliving, { item, until: at + legEnded.outlivesMs }]
         })
       }, draft),
-    /** What was asked of the leg may not have reached it: it is asked again, under the same identities. */
+    /** Asks the leg again, under the same identities, for what may not have reached it. */
     resend: (draft: Draft.Draft, leg: Leg): Draft.Draft =>
       draft.state.work
         .filter(({ legId }) => legId === leg.id)
@@ -159,7 +160,7 @@ export const make = (verbs: Rows) => {
           ...(stop === null ? [] : [stop])
         ])
         .reduce((open, { commandId, media }) => tell(open, leg, commandId, media), draft),
-    /** What was asked of the leg may not have reached it, and cannot be asked again. */
+    /** Handles what may not have reached the leg and cannot be asked again. */
     restarted: (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft => {
       const dropped = bound(draft.state, leg.id).reduce((open, item) => {
         const { restarted } = familyOf(item)

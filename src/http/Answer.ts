@@ -5,7 +5,7 @@ import { ApiError } from "../domain/ApiError.ts"
 import { toApiError } from "./SchemaFault.ts"
 
 /**
- * An endpoint's effect with everything that can refuse it as an `ApiError`: what its handler says, faults that the
+ * Turns everything that can refuse an endpoint's effect into an `ApiError`: what its handler says, faults that the
  * schemas found, a content type that nobody reads (400). What remains is a defect.
  */
 export const of = <R>(
@@ -31,7 +31,7 @@ const noQuery = ApiError.of("invalid_request", "this endpoint takes no query par
 const noText = ApiError.of("invalid_request", "the URL holds NUL")
 
 /**
- * What no schema sees in a URL: a query where none is declared, a fault like an unknown field, and NUL,
+ * Faults of a URL that no schema sees: a query where none is declared, which is a fault like an unknown field, and NUL,
  * which no database takes.
  */
 export const urlFault = (endpoint: HttpApiEndpoint.Top, url: string): ApiError | null => {

@@ -17,8 +17,8 @@ export class CurrentKey extends Context.Service<
 >()("trunkline/http/CurrentKey") {}
 
 /**
- * What the edge asks about a credential; the `apikey` feature answers. Both are asked on every request and are cheap by
- * contract: answered from memory, and a revocation is seen at once.
+ * What the edge asks about a credential; the `apikey` feature answers. It is asked on every request and is cheap by
+ * contract: it answers from memory, and sees a revocation at once.
  */
 export class Authenticator extends Context.Service<
   Authenticator,

@@ -23,8 +23,8 @@ export class ClientAddress extends Context.Service<
 }
 
 /**
- * The right-most hop that no trusted proxy vouches for: every trusted proxy appended the peer it saw, and what stands
- * further left anybody can have written. An entry that is no address ends the walk at the hop before it.
+ * The right-most hop that no trusted proxy vouches for. Every trusted proxy appended the peer that it saw; anybody can
+ * have written what stands further left. An entry that is no address ends the walk at the hop before it.
  */
 export const resolve = (
   peer: string | null,

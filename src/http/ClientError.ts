@@ -4,8 +4,8 @@ import { ApiError } from "../domain/ApiError.ts"
 import { envelope } from "../domain/ApiError.ts"
 
 /**
- * What node refuses before there is a request: the envelope all the same, as 400 like every malformed request, then the
- * connection closes.
+ * Answers what Node refuses before there is a request: with the same envelope, as 400 like every malformed request.
+ * Then the connection closes.
  */
 const messages: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "the request line and headers are too long",

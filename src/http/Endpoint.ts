@@ -30,7 +30,7 @@ export interface About {
   readonly notBuiltYet?: boolean
   /** There is no success to show. */
   readonly alwaysRefuses?: boolean
-  /** In place of the ones that the fields' examples make up. */
+  /** Shown in place of the examples that the fields make up. */
   readonly example?: { readonly request?: unknown; readonly response?: unknown }
 }
 

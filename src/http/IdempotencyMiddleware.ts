@@ -31,9 +31,9 @@ export const pathOf = (request: HttpServerRequest.HttpServerRequest): string => 
 /**
  * Runs `effect` at most once for its slot, guide/idempotency.md#what-a-repetition-gets.
  *
- * A repetition gets the stored bytes with `Idempotent-Replayed: true`. Successes are stored by the commit that made
- * them; refusals here, in a commit of their own, before they are answered. 401, 429 and 5xx are not stored. A client
- * that goes away interrupts nothing: what began is finished, so that its repetition finds it.
+ * A repetition gets the stored bytes with `Idempotent-Replayed: true`. The commit that made a success stores it; an
+ * error is stored here, in a commit of its own, before it is answered. 401, 429 and 5xx are not stored. A client that
+ * goes away interrupts nothing: what began is finished, so that its repetition finds it.
  */
 export const once = Effect.map(
   Idempotency,

@@ -13,8 +13,8 @@ const namesNothing = "names nothing here"
 const matches = (type: Id.Prefix) => Schema.isPattern(Id.pattern(type), { message: `must be a svc_${type}_ id` })
 
 /**
- * An id in a path or a body: another prefix than `svc_<type>_` is a 400. What has the prefix and is no id names nothing:
- * `unknown`, a 404 like for an id that is unknown or another tenant's.
+ * An id in a path or a body. Another prefix than `svc_<type>_` is a 400. A text with the prefix that is no id names
+ * nothing: `unknown`, a 404 like that for an id that is unknown or another tenant's.
  */
 export const prefixed = <P extends Id.Prefix>(type: P, unknown: Code = "not_found") =>
   Id.schema(type)
@@ -35,7 +35,7 @@ export const filter = <P extends Id.Prefix>(type: P) =>
     .check(matches(type))
     .annotate({ examples: [Field.opaque(type)] })
 
-/** A record's UUID in a path; what is no UUID names nothing: 404. */
+/** A record's UUID in a path. A text that is no UUID names nothing: 404. */
 export const apiKey = Id.ApiKeyId.check(
   Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: namesNothing })
 ).annotate({ format: "uuid", examples: [Id.ApiKeyId.make(Field.exampleUuid)] })

@@ -33,14 +33,17 @@ export class RateLimited extends ApiError {
   }
 }
 
-/** Subjects remembered for one rule; beyond it the one that asked longest ago is forgotten. */
+/** Subjects remembered for one rule; beyond that, the one that asked longest ago is forgotten. */
 const subjectLimit = 10_000
 
 /** The times of one rule's requests: pure bookkeeping, times in milliseconds of a clock that nobody sets. */
 export const makeWindow = (rule: Rule, subjects = subjectLimit) => {
   const taken = new Map<string, Array<number>>()
   return {
-    /** Takes one; milliseconds until there is room again when there is none now, else 0. */
+    /**
+     * Counts one request and gives 0; when there is no room, it gives the milliseconds until there is, and counts
+     * nothing.
+     */
     take: (subject: string, now: number): number => {
       const times = taken.get(subject) ?? []
       while (times[0] !== undefined && times[0] <= now - rule.windowMs) times.shift()

@@ -45,7 +45,7 @@ const policyOf = (page: string): ReadonlyArray<string> => {
   ]
 }
 
-/** Prepared once, for the first who asks: at the start, calls that a crash left behind come first. */
+/** Prepared once, when it is first asked for: at the start, calls that a crash left behind come first. */
 const prepared = (page: Effect.Effect<StaticPage.Page>) =>
   Effect.map(Effect.cached(Effect.uninterruptible(Effect.flatMap(page, StaticPage.make))), Effect.flatten)
 

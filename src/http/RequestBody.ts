@@ -23,11 +23,11 @@ const notUtf8 = ApiError.of("invalid_request", "the body is not UTF-8 text")
 const notText = ApiError.of("invalid_request", "the body has text with NUL or half a surrogate pair")
 
 /**
- * The raw bytes, read once: the request keeps them, and the decoder that comes after reads them from there.
+ * Reads the raw bytes once; the request keeps them, and the decoder that comes after reads them from there.
  *
- * Fails with `invalid_request` when it is longer than the limit, was cut off, is not UTF-8 (RFC 8259 section 8.1), is
- * `null`, or has text that no database takes: NUL, or half a surrogate pair, which JSON's escapes can spell. The rest of
- * a body that is too long is not waited for: the answer ends the connection.
+ * Fails with `invalid_request` when the body is longer than the limit, was cut off, is not UTF-8 (RFC 8259 section
+ * 8.1), is `null`, or has text that no database takes: NUL, or half a surrogate pair, which escapes of JSON can spell.
+ * Nobody waits for the rest of a body that is too long: the answer ends the connection.
  */
 export const read = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, ApiError> => {
   if (Number(request.headers["content-length"]) > limitBytes) return refuseTooLarge(request)
@@ -42,7 +42,10 @@ export const read = (request: HttpServerRequest.HttpServerRequest): Effect.Effec
   })
 }
 
-/** An empty body is no body, whatever its content type says: the decoder behind `effect`, which asks for JSON, is not told. */
+/**
+ * An empty body is no body, whatever its content type says. The decoder behind `effect` would ask for JSON, so it is
+ * not told.
+ */
 export const withoutEmpty = <A, E, R>(
   request: HttpServerRequest.HttpServerRequest,
   body: Uint8Array,

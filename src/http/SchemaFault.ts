@@ -5,8 +5,9 @@ import { type Code, statusOf } from "../domain/ErrorCatalogue.ts"
 import { ApiError } from "../domain/ApiError.ts"
 
 /**
- * From schema faults to the errors of the API: `invalid_request`, unless the check that failed names another code. The message
- * names every fault in order, at most ten; `param` is the field or parameter of the fault that decides the code.
+ * Turns schema faults into errors of the API: `invalid_request`, unless the check that failed names another code. The
+ * message names every fault in order, at most ten. `param` is the field or parameter of the fault that decides the
+ * code.
  */
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => {
@@ -58,7 +59,7 @@ const nameOf = (path: ReadonlyArray<PropertyKey>): string =>
     .join("")
     .replace(/^\./, "")
 
-/** More are not named. */
+/** At most so many faults are named. */
 const named = 10
 
 export const toApiError = (error: HttpApiError.HttpApiSchemaError): ApiError => {

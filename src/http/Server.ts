@@ -49,8 +49,8 @@ const idleCheckMs = 50
 /**
  * Serves the API on `host` and `port` (0: any free one).
  *
- * Closing stops accepting, lets requests in flight finish for at most `graceMs`, then cuts what is left; a kept-alive
- * connection holds nothing up. Fails with `ListenError`.
+ * When it closes, it stops accepting, lets requests in flight finish for at most `graceMs`, and then cuts what is left;
+ * a kept-alive connection holds nothing up. Fails with `ListenError`.
  */
 export const layer = (options: {
   readonly host: string

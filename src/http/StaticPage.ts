@@ -5,10 +5,10 @@ import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 
 /**
- * A page that is the same for everybody until the next start: compressed once, cached by its tag, and closed to what is
- * not its own.
+ * A page that is the same for everybody until the next start. It is compressed once, cached by its tag, and may load
+ * nothing but its own.
  *
- * The policy names what the page may load beyond nothing; framing, plugins, `<base>` and forms are denied to every page.
+ * The policy names what the page may load besides. Framing, plugins, `<base>` and forms are denied to every page.
  */
 export interface Page {
   readonly text: string

@@ -4,8 +4,8 @@ import * as Family from "./Family.ts"
 import * as Field from "./Field.ts"
 
 /**
- * Digits that are sent to the far end, one string after the other, guide/calls.md#send_dtmf. Nobody is told when they are
- * out.
+ * Digits that are sent to the far end, one string after the other, guide/calls.md#send_dtmf. No event tells when they
+ * are out.
  */
 const digits = Family.make(
   "digits",

@@ -6,7 +6,7 @@ import type { Body, When } from "./Verb.ts"
 
 /**
  * A family of verbs: work that goes on for a while on a leg, kept as an item in the call's state, and the verbs that
- * begin and end it. One file holds everything about it; the machine knows families only by what stands here.
+ * begin and end it. One file holds everything about it; the machine knows of a family only what stands here.
  *
  * Every item that begins ends exactly once, in one of the ways below, and each way names the event that tells it.
  */
@@ -17,7 +17,7 @@ const item = {
   legId: LegId,
   /** That command; `null`: the family needs nothing of the carrier, or an earlier version did not keep it. */
   media: Schema.NullOr(MediaCommand),
-  /** What was sent since to stop it; it ends when that has come to pass. */
+  /** The command that was sent since to stop it. The item ends when the media have carried it out. */
   stop: Schema.NullOr(Schema.Struct({ commandId: CommandId, media: MediaCommand }))
 }
 
@@ -63,13 +63,18 @@ interface Rules<I extends Item> {
   readonly full: string
   /** The media, or the carrier that could not reach them, told the end. Absent where no command goes down. */
   told?(item: I, end: Pick<MediaEnded, "status" | "reason">): Ending
-  /** It hears digits: what becomes of it. `call.dtmf` is told of every digit all the same. */
+  /** What becomes of an item that hears digits. Every digit is told with `call.dtmf` all the same. */
   digit?(item: I, digit: string, at: number): { readonly item: I } | { readonly ending: Ending }
-  /** It ends by itself `at` a moment if nothing else ends it. */
+  /** The item ends by itself at the moment `at`, if nothing else ends it. */
   readonly deadline?: { at(item: I): number; ending(item: I): Ending }
-  /** Its leg ended, or the call: it ends with it, or outlives it for at most so long and waits for its outcome. */
+  /**
+   * When its leg or the call ends, the item ends with it; or it outlives it for at most so long, and waits for its
+   * outcome.
+   */
   readonly legEnded: { ending(item: I): Ending } | { readonly outlivesMs: number; expired(item: I): Ending }
-  /** What was asked of the leg may not have reached it: the item is kept as it is, or ends and the leg is told `quiet`. */
+  /**
+   * When the leg may not have got what was asked: the item is kept as it is, or it ends and the leg is told `quiet`.
+   */
   readonly restarted: "kept" | { ending(item: I): Ending; readonly quiet: MediaCommand | null }
 }
 

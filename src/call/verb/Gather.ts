@@ -7,9 +7,9 @@ import * as Field from "./Field.ts"
 /**
  * Digit collection without a prompt, guide/calls.md#gather.
  *
- * It is complete at the terminating digit, at `maximumDigits`, when the first digit or the next one does not come in
- * time, or when the whole takes too long. Enough digits are `valid` however it ended; too few are `invalid` after the
- * terminating digit and `timeout` after time ran out.
+ * A gather is complete at the terminating digit, at `maximumDigits`, when the first digit or the next one does not come
+ * in time, and when the whole takes too long. Enough digits are `valid` however it ended. Too few are `invalid` after
+ * the terminating digit, and `timeout` after time ran out.
  */
 const Options = Schema.Struct({
   minimumDigits: Field.or(Field.of(Field.int(1, 128), "Fewer are `invalid`, or `timeout`.", 4), 1),

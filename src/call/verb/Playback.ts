@@ -19,7 +19,8 @@ const playback = Family.make(
   "playback",
   {},
   {
-    // As many as the media plane keeps in line for a leg: the next one is refused where its caller hears of it.
+    // As many as the media plane keeps in line for a leg, so that the caller of the next one is told that it is
+    // refused.
     limit: 32,
     full: "32 playbacks are already queued on this call",
     told: (item, { reason, status }) => ended(item, status, reason),

@@ -27,8 +27,8 @@ class BlockedAddress extends Error {
 }
 
 /**
- * Every address of a host, each checked. One forbidden address among many refuses the name: an honest public name has
- * none. What it resolved to is not told: a tenant could map a private network with it.
+ * Every address of a host, each checked. One forbidden address among many refuses the name, because an honest public
+ * name has none. The caller is not told what the name resolved to: a tenant could map a private network with it.
  */
 export const checked =
   (resolve: Resolve, permits: (address: string) => boolean): Resolve =>

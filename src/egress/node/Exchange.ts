@@ -103,7 +103,7 @@ export const exchange = (
       request.end(body)
     }
 
-    // First: what cannot be begun throws here, and leaves no timer.
+    // This comes first: what cannot be begun throws here, and leaves no timer.
     send()
     const deadline = setTimeout(() => {
       if (cut === null) failWith("timeout", "no complete answer in time")

@@ -27,7 +27,7 @@ export const make = <E>(
     const head = yield* Deferred.make<IncomingMessage>()
     let answer: IncomingMessage | undefined
     const broken = yield* Deferred.make<never, EgressError | E>()
-    /** Ends it before its end. An answer that is there whole stands: a server may answer early, and hang up. */
+    /** Ends the exchange early. An answer that is there whole stands: a server may answer early and hang up. */
     const because = (cause: Cause.Cause<EgressError | E>) => {
       if (answer?.complete === true) return
       Deferred.doneUnsafe(broken, Effect.failCause(cause))
@@ -127,7 +127,7 @@ const download = <E>(
     return received > maxResponseBytes ? giveUp(tooLarge(maxResponseBytes)) : Effect.succeed([chunk])
   }
 
-  // Asks only while somebody waits: a chunk that is read and not handed over would be lost.
+  // It asks only while somebody waits: a chunk that is read and not handed over would be lost.
   let wake: (() => void) | null = null
   for (const name of ["readable", "end", "close"]) response.on(name, () => wake?.())
   const next = Effect.callback<readonly [Uint8Array], EgressError | E | Cause.Done>((resume) => {

@@ -1,6 +1,6 @@
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls"
 
-/** Of what configuration names: few. */
+/** One for each set of authorities that the configuration names: there are few. */
 const contexts = new Map<string, SecureContext>()
 
 /**
