@@ -1,6 +1,7 @@
 import { Context, Deferred, Effect, FiberSet, Schema, type Scope } from "effect"
 import type * as AudioSource from "./AudioSource.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
+import * as Placement from "./Placement.ts"
 import type * as Protocol from "./Protocol.ts"
 import type { PhoneScript } from "./SimulatedPhone.ts"
 
@@ -13,6 +14,22 @@ export class MediaUnavailable extends Schema.TaggedError<MediaUnavailable>()("Me
 }) {
   override get message() {
     return `no media: ${this.reason}`
+  }
+}
+
+/** Two legs cannot be bridged: one is not open, is bridged already, or they are in places that cannot meet. */
+export class BridgeRefused extends Schema.TaggedError<BridgeRefused>()("BridgeRefused", {
+  reason: Schema.Literals([
+    "unknown_leg",
+    "same_leg",
+    "already_joined",
+    "other_gateway",
+    "other_thread",
+    "plane_stopped"
+  ])
+}) {
+  override get message() {
+    return `not bridged: ${this.reason}`
   }
 }
 
@@ -34,23 +51,42 @@ export interface Listener {
 export class MediaPlane extends Context.Service<
   MediaPlane,
   {
-    /** Reserves a pair of ports for a leg and tells the address to announce; nothing is sent until `connectRtp`. */
+    /**
+     * Reserves a pair of ports for a leg and tells the address to announce; nothing is sent until `connectRtp`.
+     *
+     * `near` is a leg that this one is going to be bridged with: they are placed where they can meet.
+     */
     readonly openRtp: (
-      leg: Protocol.LegId
-    ) => Effect.Effect<{ readonly address: string; readonly port: number }, MediaUnavailable>
+      leg: Protocol.LegId,
+      near?: Protocol.LegId
+    ) => Effect.Effect<
+      { readonly address: string; readonly port: number; readonly placement: Placement.Placement },
+      MediaUnavailable
+    >
     /**
      * Points the leg at its peer, again after a re-INVITE. Symmetric RTP: what the peer really sends from is learned
      * from its packets (`SourceLatch` has the rule).
      */
     readonly connectRtp: (leg: Protocol.LegId, remote: Protocol.RtpRemote) => Effect.Effect<void>
     /** Joins a leg to a simulated phone, which begins its script at once. */
-    readonly openPhone: (leg: Protocol.LegId, script: PhoneScript) => Effect.Effect<void, MediaUnavailable>
+    readonly openPhone: (
+      leg: Protocol.LegId,
+      script: PhoneScript,
+      near?: Protocol.LegId
+    ) => Effect.Effect<void, MediaUnavailable>
     /**
      * Joins two legs of this process: what is said to one is heard on the other, digits included. Each is opened with
      * the other as its `peer`, in any order; until both are open, and once one is closed, there is silence, and playback
      * waits.
      */
     readonly openJoined: (leg: Protocol.LegId, peer: Protocol.LegId) => Effect.Effect<void, MediaUnavailable>
+    /**
+     * Lets each of two open legs hear what the other says, digits included, until `unbridge` or the end of one of them.
+     * Both have to be in one place (`openRtp` with `near`).
+     */
+    readonly bridge: (leg: Protocol.LegId, peer: Protocol.LegId) => Effect.Effect<void, BridgeRefused>
+    /** Ends the bridge of a leg, if it has one. */
+    readonly unbridge: (leg: Protocol.LegId) => Effect.Effect<void>
     /** What the call asks of the leg. */
     readonly command: (leg: Protocol.LegId, media: MediaCommand) => Effect.Effect<void>
     /** Ends the leg and frees its ports. What still waits on it ends as `stopped` or `closed` first. */
@@ -73,12 +109,15 @@ export interface SwitchLink {
 interface Leg {
   listener: Listener | null
   opening: Deferred.Deferred<number, MediaUnavailable> | null
+  bridging: Deferred.Deferred<void, BridgeRefused> | null
+  /** `null` until it is being opened. */
+  placement: Placement.Placement | null
   open: boolean
 }
 
-/** The face of the plane over a switch. `announce` is the address that peers are told. */
+/** The face of the plane over its switches, one for each thread. `announce` is the address that peers are told. */
 export const make = Effect.fnUntraced(function* (
-  link: SwitchLink,
+  links: readonly [SwitchLink, ...ReadonlyArray<SwitchLink>],
   sources: AudioSource.AudioSource["Service"],
   announce: string
 ): Effect.fn.Return<MediaPlane["Service"], never, Scope.Scope> {
@@ -88,7 +127,7 @@ export const make = Effect.fnUntraced(function* (
   const legOf = (id: Protocol.LegId): Leg => {
     const known = legs.get(id)
     if (known !== undefined) return known
-    const leg: Leg = { listener: null, opening: null, open: false }
+    const leg: Leg = { listener: null, opening: null, bridging: null, placement: null, open: false }
     legs.set(id, leg)
     return leg
   }
@@ -96,6 +135,29 @@ export const make = Effect.fnUntraced(function* (
   const settle = (leg: Leg, outcome: Effect.Effect<number, MediaUnavailable>) => {
     if (leg.opening !== null) Deferred.doneUnsafe(leg.opening, outcome)
     leg.opening = null
+  }
+
+  const settleBridge = (leg: Leg, outcome: Effect.Effect<void, BridgeRefused>) => {
+    if (leg.bridging !== null) Deferred.doneUnsafe(leg.bridging, outcome)
+    leg.bridging = null
+  }
+  const refused = (reason: BridgeRefused["reason"]) => Effect.fail(new BridgeRefused({ reason }))
+
+  /** Of the switch that has the leg; what is in no place is told that it is unknown. */
+  const post = (command: Protocol.Command): void => {
+    const { thread } = legs.get(command.leg)?.placement ?? { thread: 0 }
+    const link = links[thread] ?? links[0]
+    link.post(command)
+  }
+
+  /** Beside `near` where that is here, else where the fewest are. */
+  const place = (near: Protocol.LegId | undefined): Placement.Placement => {
+    const beside = near === undefined ? undefined : legs.get(near)?.placement
+    if (beside !== undefined && beside !== null) return beside
+    const counts = links.map(() => 0)
+    for (const { placement } of legs.values())
+      if (placement !== null) counts[placement.thread] = (counts[placement.thread] ?? 0) + 1
+    return { gateway: Placement.localGateway, thread: counts.indexOf(Math.min(...counts)) }
   }
 
   const onEvent = (event: Protocol.Event): void => {
@@ -106,6 +168,7 @@ export const make = Effect.fnUntraced(function* (
         leg.open = true
         return settle(leg, Effect.succeed(event.port))
       case "refused":
+        leg.placement = null
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: event.reason })))
       case "media":
         return leg.listener?.told(event.event)
@@ -113,32 +176,55 @@ export const make = Effect.fnUntraced(function* (
         return leg.listener?.lost(event.reason)
       case "quality":
         return leg.listener?.measured?.(event.quality)
+      case "bridged":
+        return settleBridge(leg, Effect.void)
+      case "bridge_refused":
+        return settleBridge(leg, refused(event.reason))
       case "closed":
         legs.delete(event.leg)
+        settleBridge(leg, refused("unknown_leg"))
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
     }
   }
 
-  const onDown = (): void => {
-    const lost = [...legs.values()]
-    legs.clear()
-    for (const leg of lost) {
+  /** The legs of one thread are gone. */
+  const onDown = (thread: number): void => {
+    const lost = [...legs].filter(([, { placement }]) => placement?.thread === thread)
+    for (const [id] of lost) legs.delete(id)
+    for (const [, leg] of lost) {
+      settleBridge(leg, refused("plane_stopped"))
       settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
       if (leg.open) leg.listener?.lost("plane_stopped")
     }
   }
-  link.listen(onEvent, onDown)
+  links.forEach((link, thread) => link.listen(onEvent, () => onDown(thread)))
 
-  const open = Effect.fnUntraced(function* (id: Protocol.LegId, command: Protocol.Command) {
-    const leg = legOf(id)
+  const open = Effect.fnUntraced(function* (command: Protocol.Opening, near: Protocol.LegId | undefined) {
+    const leg = legOf(command.leg)
     if (leg.open || leg.opening !== null) return yield* new MediaUnavailable({ reason: "leg_exists" })
     const opening = yield* Deferred.make<number, MediaUnavailable>()
+    const placement = place(near)
     leg.opening = opening
-    link.post(command)
+    leg.placement = placement
+    post(command)
     // A caller that no longer waits will not close what it never got.
-    return yield* Effect.onInterrupt(Deferred.await(opening), () =>
-      Effect.sync(() => link.post({ type: "close", leg: id }))
+    const port = yield* Effect.onInterrupt(Deferred.await(opening), () =>
+      Effect.sync(() => post({ type: "close", leg: command.leg }))
     )
+    return { port, placement }
+  })
+
+  const bridge = Effect.fnUntraced(function* (id: Protocol.LegId, peer: Protocol.LegId) {
+    const [leg, other] = [legs.get(id), legs.get(peer)]
+    if (leg?.open !== true || other?.open !== true || leg.placement === null || other.placement === null)
+      return yield* refused("unknown_leg")
+    const apart = Placement.apart(leg.placement, other.placement)
+    if (apart !== null) return yield* refused(apart)
+    if (leg.bridging !== null) return yield* refused("already_joined")
+    const bridging = yield* Deferred.make<void, BridgeRefused>()
+    leg.bridging = bridging
+    post({ type: "bridge", leg: id, peer })
+    return yield* Deferred.await(bridging)
   })
 
   /** A sound comes after its command, which has taken its place in the queue. */
@@ -148,8 +234,8 @@ export const make = Effect.fnUntraced(function* (
     const { id, load } = sound
     run(
       Effect.match(load, {
-        onSuccess: (samples) => link.post({ type: "supply", leg, id, sound: { rate: 8000, samples } }),
-        onFailure: ({ reason }) => link.post({ type: "supply_failed", leg, id, reason })
+        onSuccess: (samples) => post({ type: "supply", leg, id, sound: { rate: 8000, samples } }),
+        onFailure: ({ reason }) => post({ type: "supply_failed", leg, id, reason })
       })
     )
   }
@@ -164,19 +250,22 @@ export const make = Effect.fnUntraced(function* (
     }
   }
 
-  const post = (command: Protocol.Command) => Effect.sync(() => link.post(command))
+  const handOver = (command: Protocol.Command) => Effect.sync(() => post(command))
 
   return {
-    openRtp: (leg) => Effect.map(open(leg, { type: "open_rtp", leg }), (port) => ({ address: announce, port })),
-    connectRtp: (leg, remote) => post({ type: "connect_rtp", leg, remote }),
-    openPhone: (leg, script) => Effect.asVoid(open(leg, { type: "open_phone", leg, script })),
-    openJoined: (leg, peer) => Effect.asVoid(open(leg, { type: "open_joined", leg, peer })),
+    openRtp: (leg, near) =>
+      Effect.map(open({ type: "open_rtp", leg }, near), (opened) => ({ address: announce, ...opened })),
+    connectRtp: (leg, remote) => handOver({ type: "connect_rtp", leg, remote }),
+    openPhone: (leg, script, near) => Effect.asVoid(open({ type: "open_phone", leg, script }, near)),
+    openJoined: (leg, peer) => Effect.asVoid(open({ type: "open_joined", leg, peer }, peer)),
+    bridge,
+    unbridge: (leg) => handOver({ type: "unbridge", leg }),
     command: (leg, media) =>
       Effect.sync(() => {
-        link.post({ type: "media", leg, media })
+        post({ type: "media", leg, media })
         if (legs.get(leg)?.open === true) supply(leg, media)
       }),
-    close: (leg) => post({ type: "close", leg }),
+    close: (leg) => handOver({ type: "close", leg }),
     subscribe: (leg, listener) =>
       Effect.sync(() => {
         legOf(leg).listener = listener

@@ -53,15 +53,17 @@ export const layer = (options: Options) =>
       yield* Effect.forkScoped(Effect.forever(round))
 
       return yield* make(
-        {
-          post: (command) => {
-            plane.handle(command, clock())
-            busy.openUnsafe()
-          },
-          listen: (listener) => {
-            onEvent = listener
+        [
+          {
+            post: (command) => {
+              plane.handle(command, clock())
+              busy.openUnsafe()
+            },
+            listen: (listener) => {
+              onEvent = listener
+            }
           }
-        },
+        ],
         sources,
         options.announce
       )

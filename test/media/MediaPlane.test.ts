@@ -79,7 +79,11 @@ describe("The media plane on a test clock", () => {
   it.effect("announces the address and an even port, and refuses a leg twice", () =>
     Effect.gen(function* () {
       const plane = yield* MediaPlane
-      assert.deepStrictEqual(yield* plane.openRtp(Ids.leg("leg")), { address: "192.0.2.7", port: 40_000 })
+      assert.deepStrictEqual(yield* plane.openRtp(Ids.leg("leg")), {
+        address: "192.0.2.7",
+        port: 40_000,
+        placement: { gateway: "local", thread: 0 }
+      })
       assert.strictEqual((yield* Effect.flip(plane.openRtp(Ids.leg("leg")))).reason, "leg_exists")
       for (const leg of ["b", "c", "d"].map(Ids.leg)) yield* plane.openRtp(leg)
       assert.strictEqual((yield* Effect.flip(plane.openPhone(Ids.leg("e"), { type: "echo" }))).reason, "too_many_legs")

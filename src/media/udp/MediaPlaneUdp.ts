@@ -132,6 +132,6 @@ export const layerOf = (config: Config, program: URL) =>
           orElse: () => Effect.fail(new MediaPlaneFailed({ detail: "did not start in time" }))
         })
       )
-      return yield* make(link, sources, config.publicAddress)
+      return yield* make([link], sources, config.publicAddress)
     })
   )

@@ -11,10 +11,12 @@ const make = (place: Effect.Effect<{ readonly address: string; readonly port: nu
   const remotes: Array<RtpRemote> = []
   const unused = () => Effect.die("unused")
   const plane: MediaPlane["Service"] = {
-    openRtp: () => place,
+    openRtp: () => Effect.map(place, (local) => ({ ...local, placement: { gateway: "local", thread: 0 } })),
     connectRtp: (_, remote) => Effect.sync(() => void remotes.push(remote)),
     openPhone: unused,
     openJoined: unused,
+    bridge: unused,
+    unbridge: unused,
     command: unused,
     close: () => Effect.sync(() => void log.push("close")),
     subscribe: () => Effect.void

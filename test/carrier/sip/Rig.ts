@@ -173,11 +173,17 @@ const makeRig = Effect.fnUntraced(function* (options: {
         state.media.push(["open", leg])
         return state.mediaFull
           ? Effect.fail(new MediaUnavailable({ reason: "no_ports" }))
-          : Effect.succeed({ address: options.local.address, port: (nextPort += 2) })
+          : Effect.succeed({
+              address: options.local.address,
+              port: (nextPort += 2),
+              placement: { gateway: "local", thread: 0 }
+            })
       }),
     connectRtp: (leg, remote) => Effect.sync(() => void state.media.push(["connect", leg, remote])),
     openPhone: () => Effect.void,
     openJoined: () => Effect.die(new Error("not for SIP")),
+    bridge: () => Effect.die(new Error("no verb bridges yet")),
+    unbridge: () => Effect.void,
     command: (leg, media) => Effect.sync(() => void state.media.push(["command", leg, media])),
     close: (leg) => Effect.sync(() => void state.media.push(["close", leg])),
     subscribe: (leg, listener) => Effect.sync(() => void listeners.set(leg, listener))

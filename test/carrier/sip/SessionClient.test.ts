@@ -42,10 +42,12 @@ const make = (password: string | null = null) => {
     userAgent: "trunkline/test",
     run: (effect, settled) => settled(Effect.runSyncExit(effect)),
     plane: {
-      openRtp: () => Effect.succeed({ address: "192.0.2.1", port: 40_000 }),
+      openRtp: () => Effect.succeed({ address: "192.0.2.1", port: 40_000, placement: { gateway: "local", thread: 0 } }),
       connectRtp: (_, remote) => Effect.sync(() => void connected.push(remote)),
       openPhone: () => Effect.void,
       openJoined: () => Effect.void,
+      bridge: () => Effect.void,
+      unbridge: () => Effect.void,
       command: () => Effect.void,
       close: () => Effect.void,
       subscribe: () => Effect.void

@@ -1,0 +1,139 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Codecs from "../../src/audio/codec/Codecs.ts"
+import * as Goertzel from "../../src/audio/Goertzel.ts"
+import * as Tone from "../../src/audio/Tone.ts"
+import type { RtpRemote } from "../../src/media/Protocol.ts"
+import * as Ids from "../support/Ids.ts"
+import * as RtpSample from "../rtp/RtpSample.ts"
+import * as Media from "./MediaSample.ts"
+import * as SwitchBench from "./SwitchBench.ts"
+
+const caller = Ids.leg("caller")
+const inLeg = Ids.leg("in")
+const outLeg = Ids.leg("out")
+const callee = Ids.leg("callee")
+const pcma: Partial<RtpRemote> = { codec: "PCMA", audio: { send: 8, receive: 8 } }
+
+/** A caller and a callee, each the RTP peer of one of our two legs. */
+const setup = (calleeSide: Partial<RtpRemote> = {}) => {
+  const bench = SwitchBench.make()
+  for (const leg of [caller, inLeg, outLeg, callee]) bench.handle({ type: "open_rtp", leg })
+  const connect = (leg: typeof caller, peer: typeof caller, change: Partial<RtpRemote> = {}) =>
+    bench.handle({ type: "connect_rtp", leg, remote: bench.remote(bench.portOf(peer), change) })
+  connect(caller, inLeg)
+  connect(inLeg, caller)
+  connect(outLeg, callee, calleeSide)
+  connect(callee, outLeg, calleeSide)
+  return {
+    ...bench,
+    speak: (leg: typeof caller, frequency: number) => {
+      const id = Ids.work(`tone-${frequency}`)
+      bench.handle({ type: "media", leg, media: Media.play(id, "https://a/", 100) })
+      bench.handle({ type: "supply", leg, id, sound: { rate: 8000, samples: Tone.sine(frequency, -12, 1000, 8000) } })
+    },
+    /** The last 200 ms that a leg sent to its peer. */
+    sentBy: (leg: typeof caller, codec: "PCMU" | "PCMA" = "PCMU"): Int16Array =>
+      Int16Array.from(
+        bench.network.sent
+          .filter(({ channel, from }) => channel === "rtp" && from.port === bench.portOf(leg))
+          .slice(-10)
+          .flatMap(({ bytes }) => {
+            const { payload } = RtpSample.parse(bytes)
+            const out = new Int16Array(payload.length)
+            Codecs.table[codec].decoder().decode(payload, out)
+            return [...out]
+          })
+      )
+  }
+}
+
+describe("The switch, between bridged legs", () => {
+  it("carries what each side says to the other, also from codec to codec, until the bridge ends", () => {
+    const bench = setup(pcma)
+    bench.speak(caller, 500)
+    bench.speak(callee, 1000)
+    bench.run(200)
+    bench.handle({ type: "bridge", leg: inLeg, peer: outLeg })
+    bench.run(1000)
+    expect(Goertzel.level(bench.sentBy(outLeg, "PCMA"), 500, 8000)).toBeCloseTo(-12, 0)
+    expect(Goertzel.level(bench.sentBy(outLeg, "PCMA"), 1000, 8000)).toBeLessThan(-50)
+    expect(Goertzel.level(bench.sentBy(inLeg), 1000, 8000)).toBeCloseTo(-12, 0)
+    bench.handle({ type: "unbridge", leg: outLeg })
+    bench.run(400)
+    const silent = (sound: Int16Array) => expect(Goertzel.totalLevel(sound)).toBeLessThan(-65)
+    silent(bench.sentBy(inLeg))
+    silent(bench.sentBy(outLeg, "PCMA"))
+    expect(bench.events.filter(({ type }) => type === "bridged")).toEqual([{ type: "bridged", leg: inLeg }])
+  })
+
+  it("sends the digits of one side on to the other, and tells them to the call", () => {
+    const bench = setup()
+    bench.handle({ type: "bridge", leg: inLeg, peer: outLeg })
+    bench.run(200)
+    bench.handle({ type: "media", leg: caller, media: Media.dtmf(Ids.work("d"), "15#") })
+    bench.run(2000)
+    expect(bench.digitsOf(inLeg)).toBe("15#")
+    expect(bench.digitsOf(callee)).toBe("15#")
+    expect(bench.digitsOf(outLeg)).toBe("")
+  })
+
+  it("knows where packets could pass without being decoded", () => {
+    const [same, other] = [setup(), setup(pcma)]
+    for (const bench of [same, other]) {
+      expect(bench.plane.couldForward(inLeg)).toBe(false)
+      bench.handle({ type: "bridge", leg: inLeg, peer: outLeg })
+      bench.run(200)
+    }
+    expect(other.plane.couldForward(inLeg)).toBe(false)
+    expect(same.plane.couldForward(inLeg) && same.plane.couldForward(outLeg)).toBe(true)
+    same.speak(inLeg, 500)
+    expect(same.plane.couldForward(outLeg)).toBe(false)
+    same.handle({ type: "media", leg: inLeg, media: Media.stopPlayback })
+    same.run(100)
+    expect(same.plane.couldForward(outLeg)).toBe(true)
+    const remote = same.remote(same.portOf(callee), { direction: "sendonly" })
+    same.handle({ type: "connect_rtp", leg: outLeg, remote })
+    expect(same.plane.couldForward(inLeg)).toBe(false)
+  })
+
+  it("refuses a bridge of a leg with itself, with one that is not there, and of one that is bridged", () => {
+    const bench = setup()
+    bench.handle({ type: "bridge", leg: inLeg, peer: inLeg })
+    bench.handle({ type: "bridge", leg: inLeg, peer: Ids.leg("nobody") })
+    bench.handle({ type: "bridge", leg: Ids.leg("nobody"), peer: inLeg })
+    bench.handle({ type: "bridge", leg: inLeg, peer: outLeg })
+    bench.handle({ type: "bridge", leg: caller, peer: outLeg })
+    bench.handle({ type: "unbridge", leg: caller })
+    bench.handle({ type: "close", leg: outLeg })
+    bench.handle({ type: "bridge", leg: caller, peer: inLeg })
+    const answers = bench.events.flatMap((event) =>
+      event.type === "bridge_refused" ? [event.reason] : event.type === "bridged" ? ["bridged"] : []
+    )
+    expect(answers).toEqual(["same_leg", "unknown_leg", "unknown_leg", "bridged", "already_joined", "bridged"])
+  })
+
+  it("a leg that dies of a fault of ours leaves the other alone", () => {
+    let broken = false
+    const defects: Array<unknown> = []
+    const bench = SwitchBench.make({
+      random: () => 5,
+      clock: () => 0,
+      onDefect: (error) => void defects.push(error),
+      wallClock: () => {
+        if (broken) throw new Error("clock")
+        return 0
+      }
+    })
+    bench.handle({ type: "open_rtp", leg: inLeg })
+    bench.handle({ type: "open_phone", leg: outLeg, script: { type: "silence" } })
+    bench.handle({ type: "connect_rtp", leg: inLeg, remote: bench.remote(9000) })
+    bench.handle({ type: "bridge", leg: inLeg, peer: outLeg })
+    bench.run(100)
+    broken = true
+    bench.run(10_000)
+    expect(bench.lossesOf(inLeg)).toEqual(["plane_stopped"])
+    expect(bench.lossesOf(outLeg)).toEqual([])
+    expect(bench.plane.size()).toBe(1)
+    expect(defects.length).toBeGreaterThan(0)
+  })
+})
