@@ -11,13 +11,13 @@ export interface Resampler {
   readonly free: () => void
 }
 
-/** A stream of one channel in frames of 20 ms. */
-export interface FrameResampler {
+/** A stream of one channel in pieces, each of which makes as much sound as it is long. */
+export interface StreamResampler {
   /**
-   * Fills `out` with the next frame; both are 20 ms long. What is heard lags by half the filter: 5 ms where the lower of
-   * the two rates is 8 kHz, 2.5 ms where it is 16 kHz.
+   * Fills `out` with the next piece; returns how many samples that is. What is heard lags by half the filter: 5 ms where
+   * the lower of the two rates is 8 kHz, 2.5 ms where it is 16 kHz.
    */
-  readonly convert: (samples: Int16Array, out: Int16Array) => void
+  readonly convert: (samples: Int16Array, out: Int16Array) => number
   /** Gives the memory back; once, and no call after it. */
   readonly free: () => void
 }
@@ -26,7 +26,6 @@ export interface FrameResampler {
 const quality = 5
 /** Samples handed over in one call. */
 const blockSamples = 4096
-const framesPerSecond = 50
 
 const speex = await load()
 
@@ -100,15 +99,19 @@ export const make = (inRate: number, outRate: number): Resampler => {
   }
 }
 
-/** A resampler for a stream of frames. */
-export const frames = (inRate: SampleRate, outRate: SampleRate): FrameResampler => {
-  const outLength = outRate / framesPerSecond
-  const filter = allocate(inRate, outRate, inRate / framesPerSecond, outLength)
+/**
+ * A resampler for a stream in pieces of up to `longest` samples. Pieces of whole milliseconds make exactly their duration
+ * at the other rate.
+ */
+export const stream = (inRate: SampleRate, outRate: SampleRate, longest: number): StreamResampler => {
+  const outLength = Math.ceil((longest * outRate) / inRate)
+  const filter = allocate(inRate, outRate, longest, outLength)
   return {
     convert: (samples, out) => {
-      // 20 ms are whole periods of the filter at all of our rates, so that each frame makes exactly one.
       filter.run(samples, outLength)
-      out.set(filter.made())
+      const made = filter.madeLength()
+      out.set(made === outLength ? filter.made() : filter.made().subarray(0, made))
+      return made
     },
     free: filter.free
   }

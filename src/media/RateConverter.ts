@@ -1,6 +1,6 @@
 import * as Resample from "../audio/Resample.ts"
 import type { SampleRate } from "../audio/SampleRate.ts"
-import type { Frame } from "./Frame.ts"
+import { type Frame, lengthAt } from "./Frame.ts"
 
 /**
  * Brings a stream of frames to the rate of those who hear it: the only place where the rate of sound on a leg changes.
@@ -18,7 +18,7 @@ export interface RateConverter {
 interface Filter {
   readonly from: SampleRate
   readonly to: SampleRate
-  readonly resampler: Resample.FrameResampler
+  readonly resampler: Resample.StreamResampler
 }
 
 export const make = (): RateConverter => {
@@ -29,10 +29,10 @@ export const make = (): RateConverter => {
     filter = null
   }
 
-  const between = (from: SampleRate, to: SampleRate): Resample.FrameResampler => {
+  const between = (from: SampleRate, to: SampleRate): Resample.StreamResampler => {
     if (filter?.from === from && filter.to === to) return filter.resampler
     free()
-    const resampler = Resample.frames(from, to)
+    const resampler = Resample.stream(from, to, lengthAt(from))
     filter = { from, to, resampler }
     return resampler
   }
@@ -40,7 +40,7 @@ export const make = (): RateConverter => {
   return {
     convert: (frame, out) => {
       if (frame.rate === out.rate) return out.samples.set(frame.samples)
-      between(frame.rate, out.rate).convert(frame.samples, out.samples)
+      void between(frame.rate, out.rate).convert(frame.samples, out.samples)
     },
     free
   }

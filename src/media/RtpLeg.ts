@@ -154,6 +154,8 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
         quality()
       }
       socket?.close()
+      sender.close()
+      receiver.close()
       socket = null
       session = null
     }

@@ -1,33 +1,36 @@
-import type { Decoder } from "../audio/codec/Codec.ts"
+import type { Codec } from "../audio/codec/Codec.ts"
 import * as Codecs from "../audio/codec/Codecs.ts"
+import type { SampleRate } from "../audio/SampleRate.ts"
 import * as JitterBuffer from "../rtp/JitterBuffer.ts"
 import * as ReceptionStats from "../rtp/ReceptionStats.ts"
 import * as RtpPacket from "../rtp/RtpPacket.ts"
 import * as TelephoneEvent from "../rtp/TelephoneEvent.ts"
 import type * as Frame from "./Frame.ts"
+import * as LegDecoder from "./LegDecoder.ts"
 import type { Encoding } from "./RtpSender.ts"
-
-/** Of both laws, samples and RTP clock. */
-const sampleRate = 8000
-/** Longest sound in one packet, in octets: 200 ms. */
-const longestPayload = 1600
 
 export type RtpReceiver = ReturnType<typeof make>
 
 /**
  * One incoming stream: sound through the jitter buffer, digits to `onDigit`, statistics for reports.
  *
- * Both laws are understood under their static payload types (RFC 3551) whatever was agreed, since peers change over
- * without notice; any other payload type is counted and dropped.
+ * Codecs with a static payload type (RFC 3551) are understood under it whatever was agreed, since peers change over
+ * without notice; any other payload type is counted and dropped. A codec of another RTP clock rate begins a new timeline.
  */
-export const make = (onDigit: (digit: string) => void) => {
-  const buffer = JitterBuffer.make()
+export const make = (
+  onDigit: (digit: string) => void,
+  codecs: Readonly<Record<Codecs.CodecName, Codec>> = Codecs.table
+) => {
   const events = TelephoneEvent.receiver()
-  let stats = ReceptionStats.make(sampleRate)
+  const decoders = new Map<Codecs.CodecName, LegDecoder.LegDecoder>()
+  let clockRate = JitterBuffer.defaults.clockRate
+  let buffer = JitterBuffer.make()
+  let stats = ReceptionStats.make(clockRate)
+  /** Of the leg. */
+  let rate: SampleRate = 8000
   let ssrc = -1
   let before: ReceptionStats.Totals = { packetsReceived: 0, packetsLost: 0, jitterMs: 0 }
   let unknownPayloads = 0
-  const decoders = new Map<Codecs.CodecName, Decoder>()
 
   const totals = (): ReceptionStats.Totals => {
     const present = stats.totals()
@@ -51,10 +54,10 @@ export const make = (onDigit: (digit: string) => void) => {
     return payloadType === audio.send ? codec : null
   }
 
-  const decoderOf = (name: Codecs.CodecName): Decoder => {
+  const decoderOf = (name: Codecs.CodecName): LegDecoder.LegDecoder => {
     const known = decoders.get(name)
     if (known !== undefined) return known
-    const decoder = Codecs.table[name].decoder()
+    const decoder = LegDecoder.make(codecs[name], () => rate)
     decoders.set(name, decoder)
     return decoder
   }
@@ -70,28 +73,37 @@ export const make = (onDigit: (digit: string) => void) => {
         if (digit !== null) onDigit(digit)
         return
       }
-      if (format === null || packet.payloadEnd - packet.payloadStart > longestPayload) {
+      if (format === null) {
         unknownPayloads++
         return
       }
-      const { sequenceNumber, timestamp } = packet
-      const samples = new Int16Array(packet.payloadEnd - packet.payloadStart)
-      decoderOf(format).decode(RtpPacket.payloadOf(packet), samples)
-      const pushed = buffer.push({ ssrc: packet.ssrc, sequenceNumber, timestamp, samples }, now)
+      if (codecs[format].clockRate !== clockRate) {
+        clockRate = codecs[format].clockRate
+        buffer = JitterBuffer.make({ ...JitterBuffer.defaults, clockRate })
+        ssrc = -1
+      }
+      const pushed = buffer.push(packet, decoderOf(format), now)
       if (packet.ssrc !== ssrc) {
         if (pushed === "doubtful") return
         before = totals()
-        stats = ReceptionStats.make(sampleRate)
+        stats = ReceptionStats.make(clockRate)
         ssrc = packet.ssrc
       }
       stats.receive(packet, now)
     },
-    /** The next 20 ms. */
-    pull: (out: Frame.Frame, now: number): JitterBuffer.Pulled => buffer.pull(out.samples, now),
+    /** The next 20 ms, at the rate of `out`. */
+    pull: (out: Frame.Frame, now: number): JitterBuffer.Pulled => {
+      rate = out.rate
+      return buffer.pull(out.samples, now)
+    },
     /** The block of a report on this stream; `null` before any packet. */
     report: (): (ReceptionStats.Report & { readonly ssrc: number }) | null =>
       ssrc === -1 ? null : { ssrc, ...stats.report() },
     totals,
-    counters: () => ({ ...buffer.counters, unknownPayloads })
+    counters: () => ({ ...buffer.counters, unknownPayloads }),
+    close: (): void => {
+      for (const decoder of decoders.values()) decoder.free()
+      decoders.clear()
+    }
   }
 }

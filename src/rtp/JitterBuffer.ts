@@ -1,36 +1,45 @@
-import { next, timestampDistance } from "./SequenceNumber.ts"
+import type { PayloadDecoder } from "./PayloadDecoder.ts"
+import * as PayloadQueue from "./PayloadQueue.ts"
+import { endOf } from "./PayloadQueue.ts"
+import type { RtpPacket } from "./RtpPacket.ts"
+import { timestampDistance } from "./SequenceNumber.ts"
+import * as StreamDecoder from "./StreamDecoder.ts"
+import * as StreamSelection from "./StreamSelection.ts"
 
 /**
  * Adaptive playout of one received stream, in frames of 20 ms.
  *
- * Packets go in as they arrive, in any order and of any length; `pull` takes 20 ms out at a time. The delay adapts by
+ * Packets go in as they arrive, in any order and of any length; `pull` takes 20 ms out at a time. Payloads are kept as
+ * they came and are decoded when their turn has come, so that a codec decodes in order and hears what was lost. The delay adapts by
  * slack, without statistics of the network: when nothing is left, the loss is concealed and the playout point stands
  * still, so that the delay grows by what came late; when over a whole window more than a frame was always left over,
  * one frame is taken out, in a quiet moment if there is one. A sender whose clock runs fast or slow is followed in the
  * same way.
  *
  * Bounds: at most `maxPackets` wait (the farthest in the future is refused), and never more than `maxDelayMs` of sound
- * (a burst behind a stall is cut to the wanted delay).
+ * (a burst behind a stall is cut to the wanted delay). A packet of more than `maxOctets` or `maxPacketMs` is refused.
  *
- * Shapes: samples are linear PCM at `clockRate`; times in milliseconds of any steady clock; timestamps as in RTP.
+ * Shapes: the timeline is that of RTP, in clock units; samples are linear, at whatever rate `pull` asks for, which need not
+ * be the clock rate (G.722); times are milliseconds of any steady clock.
  */
 export interface Options {
-  /** RTP clock rate, equal to the sample rate; 8000 for G.711. */
+  /** Of RTP timestamps. */
   readonly clockRate: number
   /** Delay wanted at the start and after a pause. */
   readonly initialDelayMs: number
   readonly maxDelayMs: number
   readonly maxPackets: number
+  readonly maxOctets: number
+  readonly maxPacketMs: number
 }
 
-export const defaults: Options = { clockRate: 8000, initialDelayMs: 40, maxDelayMs: 240, maxPackets: 64 }
-
-export interface Packet {
-  readonly ssrc: number
-  readonly sequenceNumber: number
-  readonly timestamp: number
-  /** Decoded; kept, not copied. */
-  readonly samples: Int16Array
+export const defaults: Options = {
+  clockRate: 8000,
+  initialDelayMs: 40,
+  maxDelayMs: 240,
+  maxPackets: 64,
+  maxOctets: 1920,
+  maxPacketMs: 200
 }
 
 /** What became of a packet. */
@@ -55,25 +64,18 @@ export interface Counters {
 }
 
 const frameMs = 20
-/** Concealment fades from full level to silence over so many frames, and is then idle after `pauseFrames`. */
-const fadeFrames = 3
+/** The stream counts as paused after so many made-up frames in a row. */
 const pauseFrames = 10
 /** A window of slack, in frames: 4 s. */
 const windowFrames = 200
-/** A duplicate is known as one for so many packets; a power of two. */
-const recentPackets = 128
-/** Another source is followed when the present one has been silent for so long. */
-const sourceSilenceMs = 60
 /** Below this mean amplitude a frame is a quiet moment: about -46 dBFS. */
 const quiet = 160
 
 export type JitterBuffer = ReturnType<typeof make>
 
 export const make = (options: Options = defaults) => {
-  const frameSamples = (options.clockRate * frameMs) / 1000
-  const samplesOf = (ms: number) => (options.clockRate * ms) / 1000
-  /** A distance of more than a second is no jitter but a new timeline. */
-  const jump = options.clockRate
+  const unitsOf = (ms: number) => (options.clockRate * ms) / 1000
+  const frameUnits = unitsOf(frameMs)
 
   const counters: Counters = {
     queued: 0,
@@ -85,28 +87,25 @@ export const make = (options: Options = defaults) => {
     removed: 0,
     starts: 0
   }
-  /** By timestamp, oldest first. */
-  let queue: Array<Packet> = []
-  let ssrc = -1
-  let heardAt = Number.NEGATIVE_INFINITY
-  let candidate: Packet | null = null
-  /** Timestamp of the next sample to play; meaningless while not `playing`. */
+  const payloads = PayloadQueue.make(options)
+  const queue = payloads.waiting
+  const decoder = StreamDecoder.make(frameUnits, unitsOf(options.maxPacketMs))
+  // A distance of more than a second is no jitter but a new timeline.
+  const selection = StreamSelection.make(options.clockRate)
+  /** Timestamp of what is to be played next; meaningless while not `playing`. */
   let playout = 0
   let playing = false
   let bufferingSince = 0
-  /** Samples made up while the playout point stood still: a gap in the timeline is first paid from these. */
+  /** Sound made up while the playout point stood still, in clock units: a gap in the timeline is first paid from this. */
   let owed = 0
   /** A packet came too late although others waited: the delay is too short for this reordering. */
   let stretch = false
   let concealedInRow = 0
   let slack = Number.POSITIVE_INFINITY
   let windowLeft = windowFrames
-  /** Sequence numbers seen lately, each in the slot of its low bits: tells a duplicate from a late packet. */
-  const seen = new Int32Array(recentPackets).fill(-1)
-  /** The last frame of real sound, which concealment repeats. */
-  const last = new Int16Array(frameSamples)
+  /** Samples in a frame: `pull` says. */
+  let frameSamples = 0
 
-  const endOf = (packet: Packet) => packet.timestamp + packet.samples.length
   const depth = () => {
     const newest = queue.at(-1)
     return newest === undefined ? 0 : timestampDistance(playout, endOf(newest))
@@ -124,90 +123,59 @@ export const make = (options: Options = defaults) => {
     openWindow()
   }
 
-  const follow = (packet: Packet, now: number) => {
-    queue = []
-    ssrc = packet.ssrc
-    candidate = null
-    bufferingSince = now
-    seen.fill(-1)
-    rest()
-  }
-
-  /** Whether the packet belongs to the present stream; the second of two in a row makes its stream the present one. */
-  const accepted = (packet: Packet, now: number): boolean => {
-    if (ssrc === -1) {
-      follow(packet, now)
-      return true
-    }
-    const newest = queue.at(-1)
-    // With nothing queued and nothing playing there is no timeline to be far from: a pause may be of any length.
-    const reference = newest?.timestamp ?? (playing ? playout : packet.timestamp)
-    const near = Math.abs(timestampDistance(reference, packet.timestamp)) <= jump
-    if (packet.ssrc === ssrc && near) {
-      candidate = null
-      return true
-    }
-    const confirmed =
-      candidate !== null &&
-      candidate.ssrc === packet.ssrc &&
-      next(candidate.sequenceNumber) === packet.sequenceNumber &&
-      Math.abs(timestampDistance(candidate.timestamp, packet.timestamp)) <= jump
-    if (confirmed && (packet.ssrc === ssrc || now - heardAt >= sourceSilenceMs)) {
-      follow(packet, now)
-      return true
-    }
-    candidate = packet
-    return false
-  }
-
   const drop = (why: Exclude<Pushed, "queued">): Pushed => {
     counters[why]++
     return why
   }
 
-  const push = (packet: Packet, now: number): Pushed => {
-    if (packet.samples.length === 0) return drop("late")
-    if (!accepted(packet, now)) return drop("doubtful")
-    heardAt = now
-    const slot = packet.sequenceNumber % recentPackets
-    if (seen[slot] === packet.sequenceNumber) return drop("duplicate")
-    seen[slot] = packet.sequenceNumber
-    if (playing && timestampDistance(playout, endOf(packet)) <= 0) {
+  const reference = (): number | null => queue.at(-1)?.timestamp ?? (playing ? playout : null)
+
+  /** The packet is lent for the call. */
+  const push = (packet: RtpPacket, codec: PayloadDecoder, now: number): Pushed => {
+    const duration = codec.duration(packet.bytes, packet.payloadStart, packet.payloadEnd)
+    if (duration <= 0) return drop("late")
+    if (duration > unitsOf(options.maxPacketMs)) return drop("overflow")
+    const verdict = selection.accept(packet, reference(), now)
+    if (verdict === "doubtful" || verdict === "duplicate") return drop(verdict)
+    if (verdict === "new") {
+      payloads.clear()
+      decoder.restart()
+      bufferingSince = now
+      rest()
+    }
+    if (playing && timestampDistance(playout, packet.timestamp + duration) <= 0) {
       stretch = queue.length > 0
       return drop("late")
     }
     if (!playing && queue.length === 0) bufferingSince = now
-    let at = queue.length
-    for (; at > 0; at--) {
-      const before = queue[at - 1]
-      if (before === undefined) break
-      const ahead = timestampDistance(before.timestamp, packet.timestamp)
-      if (ahead === 0) return drop("duplicate")
-      if (ahead > 0) break
-    }
-    if (queue.length >= options.maxPackets) {
-      if (at === queue.length) return drop("overflow")
-      queue.pop()
+    const inserted = payloads.insert(packet, codec, duration)
+    if (inserted === "duplicate" || inserted === "overflow") return drop(inserted)
+    if (inserted === "queued_for_another") {
       counters.overflow++
+      decoder.forget()
     }
-    queue.splice(at, 0, packet)
     counters.queued++
     return "queued"
   }
 
-  /** Fills `out` from `from` on with the last sound, fading. */
-  const conceal = (out: Int16Array, from: number) => {
-    for (let i = from; i < frameSamples; i++) {
-      const gain = Math.max(0, 1 - (concealedInRow + i / frameSamples) / fadeFrames)
-      out[i] = (last[i] ?? 0) * gain
-    }
+  /** Makes up `out` from `from` on; `gap` is what is missing up to the oldest packet, in clock units. */
+  const conceal = (out: Int16Array, from: number, gap = 0) => {
+    const head = queue[0]
+    const isLast = gap > 0 && gap <= decoder.unitsIn(frameSamples - from)
+    decoder.conceal(out, from, concealedInRow, isLast && head !== undefined ? head : null)
+    counters.concealed++
   }
 
-  const concealFrame = (out: Int16Array): Pulled => {
-    conceal(out, 0)
+  const concealFrame = (out: Int16Array, gap = 0): Pulled => {
+    conceal(out, 0, gap)
     concealedInRow++
-    counters.concealed++
     return "concealed"
+  }
+
+  /** The oldest packet has been played, or never will be. */
+  const shift = () => {
+    decoder.forget()
+    payloads.shift()
   }
 
   /** Copies samples at the playout point into `out` from `at`; returns how many. */
@@ -215,14 +183,13 @@ export const make = (options: Options = defaults) => {
     const head = queue[0]
     if (head === undefined) return 0
     const offset = timestampDistance(head.timestamp, playout)
-    const count = Math.min(frameSamples - at, head.samples.length - offset)
-    if (count > 0) out.set(head.samples.subarray(offset, offset + count), at)
-    if (offset + count >= head.samples.length) queue.shift()
-    playout = (playout + Math.max(0, count)) >>> 0
-    return Math.max(0, count)
+    const count = decoder.read(head, offset, out, at, frameSamples - at)
+    playout = (playout + decoder.unitsIn(count)) >>> 0
+    if (count === 0 || timestampDistance(playout, endOf(head)) <= 0) shift()
+    return count
   }
 
-  /** Samples missing before the next queued packet, after those that were already made up are paid. */
+  /** Clock units missing before the next queued packet, after those that were already made up are paid. */
   const gapAhead = (): number => {
     const head = queue[0]
     if (head === undefined) return 0
@@ -240,7 +207,7 @@ export const make = (options: Options = defaults) => {
     const newest = queue.at(-1)
     if (head === undefined || newest === undefined) return false
     const wanted = options.initialDelayMs
-    if (timestampDistance(head.timestamp, endOf(newest)) < samplesOf(wanted) && now - bufferingSince < wanted)
+    if (timestampDistance(head.timestamp, endOf(newest)) < unitsOf(wanted) && now - bufferingSince < wanted)
       return false
     playing = true
     playout = head.timestamp
@@ -255,7 +222,7 @@ export const make = (options: Options = defaults) => {
     for (const packet of queue) {
       if (timestampDistance(end, packet.timestamp) > 0) return false
       end = endOf(packet)
-      if (timestampDistance(playout, end) >= frameSamples) return true
+      if (timestampDistance(playout, end) >= frameUnits) return true
     }
     return false
   }
@@ -263,16 +230,16 @@ export const make = (options: Options = defaults) => {
   /** Takes out what is too much behind the frame `out`, which is faded over into what follows. */
   const shorten = (out: Int16Array): void => {
     const left = depth()
-    if (left > samplesOf(options.maxDelayMs)) {
-      const cut = left - samplesOf(options.initialDelayMs)
+    if (left > unitsOf(options.maxDelayMs)) {
+      const cut = left - unitsOf(options.initialDelayMs)
       playout = (playout + cut) >>> 0
-      counters.removed += Math.round(cut / frameSamples)
-      while (queue[0] !== undefined && timestampDistance(playout, endOf(queue[0])) <= 0) queue.shift()
+      counters.removed += Math.round(cut / frameUnits)
+      while (queue[0] !== undefined && timestampDistance(playout, endOf(queue[0])) <= 0) shift()
       return openWindow()
     }
     slack = Math.min(slack, left)
     windowLeft--
-    if (windowLeft > 0 || slack < frameSamples * 1.5) {
+    if (windowLeft > 0 || slack < frameUnits * 1.5) {
       if (windowLeft <= 0) openWindow()
       return
     }
@@ -296,11 +263,20 @@ export const make = (options: Options = defaults) => {
     return at
   }
 
+  /** From now on frames are of another length; what is left of the packet being played is lost. */
+  const resize = (samples: number) => {
+    const head = queue[0]
+    if (head !== undefined && decoder.isDecoded(head)) shift()
+    frameSamples = samples
+    decoder.resize(samples)
+  }
+
   /**
-   * Writes the next 20 ms into `out` (`clockRate` / 50 samples). To be called every 20 ms; a tick that was missed is not
-   * made up for: the stream is then behind, and is shortened by itself.
+   * Writes the next 20 ms into `out`, whose length is that of 20 ms at the rate in which the codecs now decode. To be called
+   * every 20 ms; a tick that was missed is not made up for: the stream is then behind, and is shortened by itself.
    */
   const pull = (out: Int16Array, now: number): Pulled => {
+    if (out.length !== frameSamples) resize(out.length)
     if (!playing && !start(now)) {
       out.fill(0)
       return "idle"
@@ -308,11 +284,11 @@ export const make = (options: Options = defaults) => {
     if (stretch) {
       stretch = false
       openWindow()
-      if (depth() < samplesOf(options.maxDelayMs) - frameSamples) return concealFrame(out)
+      if (depth() < unitsOf(options.maxDelayMs) - frameUnits) return concealFrame(out)
     }
     if (queue.length === 0) {
       openWindow()
-      owed += frameSamples
+      owed += frameUnits
       if (concealedInRow >= pauseFrames) {
         rest()
         out.fill(0)
@@ -323,25 +299,26 @@ export const make = (options: Options = defaults) => {
     const filled = fill(out)
     if (filled === 0) {
       // Lost: what comes next is already here. The playout point moves on through the gap.
-      const step = Math.min(frameSamples, gapAhead())
-      playout = (playout + step) >>> 0
-      return concealFrame(out)
+      const gap = gapAhead()
+      playout = (playout + Math.min(frameUnits, gap)) >>> 0
+      return concealFrame(out, gap)
     }
     if (filled < frameSamples) {
-      if (queue.length === 0) owed += frameSamples - filled
-      else playout = (playout + Math.min(frameSamples - filled, gapAhead())) >>> 0
+      const missing = decoder.unitsIn(frameSamples - filled)
+      const gap = gapAhead()
+      if (queue.length === 0) owed += missing
+      else playout = (playout + Math.min(missing, gap)) >>> 0
       concealedInRow = 0
-      conceal(out, filled)
-      counters.concealed++
+      conceal(out, filled, gap)
       concealedInRow = 1
       return "concealed"
     }
     if (concealedInRow > 0) {
-      fadeIn(out, Math.max(0, 1 - concealedInRow / fadeFrames))
+      decoder.fadeIn(out)
       concealedInRow = 0
     }
     owed = 0
-    last.set(out)
+    decoder.heard(out)
     shorten(out)
     return "audio"
   }
@@ -359,10 +336,4 @@ const meanAmplitude = (frame: Int16Array) => {
   let sum = 0
   for (const sample of frame) sum += Math.abs(sample)
   return sum / frame.length
-}
-
-/** Raises the first quarter of a frame from `gain` to full level, so that sound behind a concealment does not click. */
-const fadeIn = (frame: Int16Array, gain: number) => {
-  const length = frame.length >> 2
-  for (let i = 0; i < length; i++) frame[i] = (frame[i] ?? 0) * (gain + (1 - gain) * (i / length))
 }

@@ -1,19 +1,50 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as FadingRepetition from "../../src/audio/codec/FadingRepetition.ts"
 import * as JitterBuffer from "../../src/rtp/JitterBuffer.ts"
+import type { PayloadDecoder } from "../../src/rtp/PayloadDecoder.ts"
+import type { RtpPacket } from "../../src/rtp/RtpPacket.ts"
 import { random } from "./RandomBytes.ts"
 
+/** Samples as they are, 16 bits each, at 8 kHz. */
+const linear: PayloadDecoder = {
+  duration: (_, start, end) => (end - start) >> 1,
+  decode: (payload, out) => {
+    const { length } = payload
+    for (let i = 0; i < length; i += 2) out[i >> 1] = ((payload[i] ?? 0) << 8) | (payload[i + 1] ?? 0)
+    return length >> 1
+  },
+  conceal: FadingRepetition.conceal,
+  skip: () => undefined
+}
+
+/** Samples as big-endian octets, with others before and behind. */
+const octets = (samples: Int16Array): Uint8Array => {
+  const bytes = new Uint8Array(samples.length * 2 + 4).fill(0x55)
+  const view = new DataView(bytes.buffer)
+  for (const [i, sample] of samples.entries()) view.setInt16(3 + 2 * i, sample)
+  return bytes
+}
+
+interface Change extends Partial<Pick<RtpPacket, "ssrc" | "sequenceNumber" | "timestamp">> {
+  readonly samples?: Int16Array
+}
+
 /** A packet whose samples say where on the timeline they stand: sample value = index of the packet, from 1. */
-const packet = (n: number, change: Partial<JitterBuffer.Packet> = {}): JitterBuffer.Packet => ({
+const packet = (n: number, { samples = new Int16Array(160).fill(1000 + n), ...change }: Change = {}): RtpPacket => ({
+  payloadType: 96,
+  marker: false,
   ssrc: 1,
   sequenceNumber: n & 0xffff,
   timestamp: (n * 160) >>> 0,
-  samples: new Int16Array(160).fill(1000 + n),
+  bytes: octets(samples),
+  payloadStart: 3,
+  payloadEnd: 3 + 2 * samples.length,
   ...change
 })
 
 interface Arrival {
   readonly at: number
-  readonly packet: JitterBuffer.Packet
+  readonly packet: RtpPacket
 }
 
 /** Plays arrivals against a clock of 20 ms; tells what each frame was: its packet's number, `c`oncealed or `-` idle. */
@@ -25,7 +56,7 @@ const play = (buffer: JitterBuffer.JitterBuffer, arrivals: ReadonlyArray<Arrival
     const now = from + frame * 20 + 10
     while (waiting[0] !== undefined && waiting[0].at <= now) {
       const next = waiting.shift()
-      if (next !== undefined) buffer.push(next.packet, next.at)
+      if (next !== undefined) buffer.push(next.packet, linear, next.at)
     }
     const pulled = buffer.pull(out, now)
     heard.push(pulled === "audio" ? (out[159] ?? 0) - 1000 : pulled === "concealed" ? "c" : "-")
@@ -59,8 +90,8 @@ describe("Jitter buffer", () => {
 
   it("fades a concealment out within 60 ms and is idle after 200 ms", () => {
     const buffer = JitterBuffer.make()
-    buffer.push(packet(0), 0)
-    buffer.push(packet(1), 0)
+    buffer.push(packet(0), linear, 0)
+    buffer.push(packet(1), linear, 0)
     const out = new Int16Array(160)
     const levels: Array<number> = []
     const kinds: Array<string> = []
@@ -138,22 +169,22 @@ describe("Jitter buffer", () => {
     const buffer = JitterBuffer.make()
     play(buffer, steady(0, 10), 11)
     const other = (n: number) => packet(n, { ssrc: 2, sequenceNumber: 500 + n, timestamp: 90_000 + n * 160 })
-    assert.strictEqual(buffer.push(other(1), 200), "doubtful")
-    assert.strictEqual(buffer.push(packet(10), 201), "queued")
-    assert.strictEqual(buffer.push(other(2), 220), "doubtful")
-    assert.strictEqual(buffer.push(other(3), 240), "doubtful")
-    assert.strictEqual(buffer.push(other(4), 270), "queued")
-    assert.strictEqual(buffer.push(packet(11), 280), "doubtful")
+    assert.strictEqual(buffer.push(other(1), linear, 200), "doubtful")
+    assert.strictEqual(buffer.push(packet(10), linear, 201), "queued")
+    assert.strictEqual(buffer.push(other(2), linear, 220), "doubtful")
+    assert.strictEqual(buffer.push(other(3), linear, 240), "doubtful")
+    assert.strictEqual(buffer.push(other(4), linear, 270), "queued")
+    assert.strictEqual(buffer.push(packet(11), linear, 280), "doubtful")
   })
 
   it("does not follow one packet far from the timeline, but two", () => {
     const buffer = JitterBuffer.make()
     play(buffer, steady(0, 10), 10)
     const far = (n: number) => packet(n, { timestamp: (0x8000_0000 + n * 160) >>> 0 })
-    assert.strictEqual(buffer.push(far(40), 200), "doubtful")
-    assert.strictEqual(buffer.push(packet(10), 201), "queued")
-    assert.strictEqual(buffer.push(far(41), 220), "doubtful")
-    assert.strictEqual(buffer.push(far(42), 240), "queued")
+    assert.strictEqual(buffer.push(far(40), linear, 200), "doubtful")
+    assert.strictEqual(buffer.push(packet(10), linear, 201), "queued")
+    assert.strictEqual(buffer.push(far(41), linear, 220), "doubtful")
+    assert.strictEqual(buffer.push(far(42), linear, 240), "queued")
     assert.deepStrictEqual(play(buffer, [{ at: 260, packet: far(43) }], 3, 250), [42, 43, "c"])
   })
 
@@ -182,7 +213,7 @@ describe("Jitter buffer", () => {
     for (let now = 0, next = 0; now < (count * length) / 8 - 60; now += 20) {
       while (next < count && (arrivals[next]?.at ?? 0) <= now) {
         const arrival = arrivals[next++]
-        if (arrival !== undefined) buffer.push(arrival.packet, now)
+        if (arrival !== undefined) buffer.push(arrival.packet, linear, now)
       }
       const pulled = buffer.pull(out, now)
       if (pulled === "idle") continue
@@ -203,12 +234,13 @@ describe("Jitter buffer", () => {
     for (let i = 0; i < 20_000; i++) {
       const wild = next() < 0.1
       buffer.push(
-        {
+        packet(0, {
           ssrc: wild ? Math.floor(next() * 4) : 1,
           sequenceNumber: Math.floor(next() * 65_536),
           timestamp: Math.floor(next() * (wild ? 2 ** 32 : 8000)),
           samples: new Int16Array(Math.floor(next() * 1500))
-        },
+        }),
+        linear,
         i
       )
       if (i % 20 === 0) buffer.pull(out, i)

@@ -36,25 +36,22 @@ export interface Decoder {
   readonly duration: (bytes: Uint8Array, start: number, end: number) => number
   /** Decodes a payload into `out`, which has room; returns the samples written. */
   readonly decode: (payload: Uint8Array, out: Int16Array) => number
-  /** Makes sound up in place of a loss; returns the level at its end, from 0 to 1, where 1 is that of the sound before. */
+  /** Makes sound up in place of what is missing; returns the level at its end, of which 1 is that of the sound before. */
   readonly conceal: (out: Int16Array, loss: Loss) => number
+  /** Sound of so many clock units in front of the next payload was lost. */
+  readonly skip: (units: number) => void
   /** The stream is over. */
   readonly free: () => void
 }
 
-/** Sound that is missing when it should be heard. */
+/** Sound that is missing when it is to be heard: it is late, or lost. */
 export interface Loss {
-  /**
-   * `late`: it may still come, and the sound then goes on where it stopped. `lost`: what comes behind it is here, and the
-   * sound goes on there.
-   */
-  readonly type: "late" | "lost"
   /** Where in `out` it begins; it lasts to the end. */
   readonly from: number
   /** Whole frames in a row before this one that were made up. */
   readonly framesBefore: number
-  /** The frame that was heard last, at the rate of `out`. */
+  /** The frame that was heard last, as long as `out`. */
   readonly last: Int16Array
-  /** The payload right behind what is lost, when it is here: it may carry a copy. */
+  /** The payload right behind what is missing, when it is here: it may carry a copy of it. */
   readonly following: Uint8Array | null
 }

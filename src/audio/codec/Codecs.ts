@@ -1,10 +1,12 @@
 import type { Codec } from "./Codec.ts"
 import * as G711 from "./G711.ts"
+import * as G722 from "./G722.ts"
 
 /** The codecs that this program speaks. */
 export const table = {
   PCMU: G711.codec("PCMU"),
-  PCMA: G711.codec("PCMA")
+  PCMA: G711.codec("PCMA"),
+  G722: G722.codec
 } satisfies Readonly<Record<string, Codec>>
 
 export type CodecName = keyof typeof table

@@ -80,7 +80,7 @@ export const encode = (law: Law, samples: Int16Array): Uint8Array => {
   return octets
 }
 
-const free = (): void => undefined
+const ignore = (): void => undefined
 
 /** One law as a codec: no sample depends on another. */
 export const codec = (law: Law): Codec => ({
@@ -91,11 +91,12 @@ export const codec = (law: Law): Codec => ({
   fmtp: null,
   sampleRate: 8000,
   frameOctets: 160,
-  encoder: () => ({ encode: (samples, out, at) => compress(law, samples, out, at), free }),
+  encoder: () => ({ encode: (samples, out, at) => compress(law, samples, out, at), free: ignore }),
   decoder: () => ({
     duration: (_, start, end) => end - start,
     decode: (payload, out) => expand(law, payload, out),
     conceal: FadingRepetition.conceal,
-    free
+    skip: ignore,
+    free: ignore
   })
 })

@@ -1,0 +1,85 @@
+import type { Loss, PayloadDecoder } from "./PayloadDecoder.ts"
+import { endOf, type Queued } from "./PayloadQueue.ts"
+import { timestampDistance } from "./SequenceNumber.ts"
+
+export type StreamDecoder = ReturnType<typeof make>
+
+/**
+ * Decodes the packets of one stream in the order of their playing, each once, and tells their codec what was lost between
+ * them. A frame lasts `frameUnits` of the RTP clock; no packet lasts longer than `longestUnits`.
+ */
+export const make = (frameUnits: number, longestUnits: number) => {
+  let samplesPerUnit = 1
+  /** The sound of the packet that was decoded last, and where it ends on the timeline. */
+  let sound = new Int16Array(0)
+  let decoded: Queued | null = null
+  let decodedEnd = 0
+  let decoder: PayloadDecoder | null = null
+  /** The last frame of real sound, which concealment may repeat. */
+  let last = new Int16Array(0)
+  /** The level at the end of the last concealment. */
+  let level = 0
+  const loss: { -readonly [K in keyof Loss]: Loss[K] } = { from: 0, framesBefore: 0, last, following: null }
+
+  const lengthOf = (packet: Queued): number => Math.floor(packet.duration * samplesPerUnit)
+
+  const decode = (packet: Queued): void => {
+    if (packet.decoder === decoder) {
+      const gap = timestampDistance(decodedEnd, packet.timestamp)
+      if (gap > 0) decoder.skip(gap)
+    }
+    decoder = packet.decoder
+    decoded = packet
+    decodedEnd = endOf(packet) >>> 0
+    sound.fill(0, decoder.decode(packet.payload, sound), lengthOf(packet))
+  }
+
+  return {
+    /** From now on frames have so many samples; what was decoded before is lost. */
+    resize: (samples: number): void => {
+      samplesPerUnit = samples / frameUnits
+      sound = new Int16Array(Math.ceil(longestUnits * samplesPerUnit))
+      last = new Int16Array(samples)
+      loss.last = last
+      decoded = null
+    },
+    unitsIn: (samples: number): number => Math.round(samples / samplesPerUnit),
+    isDecoded: (packet: Queued): boolean => packet === decoded,
+    /** Copies up to `count` samples of a packet, from the clock unit `offset` on, into `out`; returns how many. */
+    read: (packet: Queued, offset: number, out: Int16Array, at: number, count: number): number => {
+      if (packet !== decoded) decode(packet)
+      const start = Math.max(0, Math.floor(offset * samplesPerUnit))
+      const copied = Math.max(0, Math.min(count, lengthOf(packet) - start))
+      for (let i = 0; i < copied; i++) out[at + i] = sound[start + i] ?? 0
+      return copied
+    },
+    /** The place of the packet may be another's now. */
+    forget: (): void => {
+      decoded = null
+    },
+    /** Another stream begins. */
+    restart: (): void => {
+      decoded = null
+      decoder = null
+    },
+    /** What was heard, a whole frame of real sound. */
+    heard: (frame: Int16Array): void => last.set(frame),
+    /** Fills `out` from `from` on; `following` is the packet right behind what is missing, when it is here. */
+    conceal: (out: Int16Array, from: number, framesBefore: number, following: Queued | null): void => {
+      if (decoder === null) {
+        out.fill(0, from)
+        level = 0
+        return
+      }
+      loss.from = from
+      loss.framesBefore = framesBefore
+      loss.following = following?.decoder === decoder ? following.payload : null
+      level = decoder.conceal(out, loss)
+    },
+    /** Raises the first quarter of the frame behind a concealment from the level of its end, so that it does not click. */
+    fadeIn: (frame: Int16Array): void => {
+      const length = frame.length >> 2
+      for (let i = 0; i < length; i++) frame[i] = (frame[i] ?? 0) * (level + (1 - level) * (i / length))
+    }
+  }
+}
