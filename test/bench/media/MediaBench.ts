@@ -1,12 +1,11 @@
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { LegId } from "../../../src/domain/Id.ts"
-import { AudioSource } from "../../../src/media/AudioSource.ts"
-import { MediaPlane } from "../../../src/media/MediaPlane.ts"
-import * as MediaPlaneUdp from "../../../src/media/udp/MediaPlaneUdp.ts"
+import type { ThreadConfig } from "../../../src/media/udp/PlaneThread.ts"
 import * as Report from "../Report.ts"
 import * as Rounds from "../Rounds.ts"
 import * as BarePlane from "./BarePlane.ts"
 import * as Departures from "./Departures.ts"
+import * as MediaThread from "./MediaThread.ts"
 import * as Peers from "./Peers.ts"
 
 const calls = 50
@@ -19,23 +18,25 @@ const codecs = [
   { codec: "PCMA", payloadType: 8 }
 ] as const
 
-const config: MediaPlaneUdp.Config = {
+const pairAt = <A>(of: ReadonlyArray<A>, at: number): readonly [A, A] => {
+  const [one, other] = of.slice(at)
+  if (one === undefined || other === undefined) throw new Error("calls are bridged in pairs")
+  return [one, other]
+}
+
+const config: ThreadConfig = {
   bindAddress: "127.0.0.1",
-  publicAddress: "127.0.0.1",
   portMin: 20_000,
   portMax: 21_999,
-  mediaTimeoutMs: 0
+  mediaTimeoutMs: 0,
+  maxLegs: 2 * calls
 }
-const silent = Layer.succeed(AudioSource, { load: () => Effect.never })
-const built = (plane: ReturnType<typeof MediaPlaneUdp.layer>) =>
-  Effect.map(Layer.build(Layer.provide(plane, silent)), (context) => Effect.provide(context))
 
 /** 50 calls over UDP on loopback, in the thread that the service has for them. */
 export const run = Effect.gen(function* () {
   const peers = yield* Peers.start
   const bare = yield* BarePlane.start
-  const inPlane = yield* built(MediaPlaneUdp.layer(config))
-  const inEcho = yield* built(MediaPlaneUdp.layerOf(config, new URL("./EchoPlane.thread.ts", import.meta.url)))
+  const thread = yield* MediaThread.start(config)
 
   /** The packets that left while the calls went on, and CPU time of this process a packet, microseconds. */
   const observed = Effect.gen(function* () {
@@ -58,13 +59,15 @@ export const run = Effect.gen(function* () {
   })
 
   let opened = 0
-  const planeRound = Effect.fnUntraced(function* ({ codec, payloadType }: (typeof codecs)[number], attacked = false) {
-    const plane = yield* MediaPlane
+  const round = Effect.fnUntraced(function* (
+    { codec, payloadType }: (typeof codecs)[number],
+    { attacked, bridged }: { readonly bridged: boolean; readonly attacked: boolean }
+  ) {
     const legs = Array.from({ length: calls }, () => LegId.make(`bench ${opened++}`))
     const ports: Array<number> = []
     for (const leg of legs) {
-      ports.push((yield* plane.openRtp(leg)).port)
-      yield* plane.connectRtp(leg, {
+      ports.push(yield* thread.open(leg))
+      yield* thread.connect(leg, {
         address: "127.0.0.1",
         port: peers.port,
         rtcpPort: peers.rtcpPort,
@@ -75,20 +78,21 @@ export const run = Effect.gen(function* () {
         direction: "sendrecv"
       })
     }
-    yield* peers.stream(ports, payloadType)
+    if (bridged) for (let at = 0; at < calls; at += 2) yield* thread.bridge(...pairAt(legs, at))
+    yield* peers.stream(ports, payloadType, bridged)
     if (attacked) yield* peers.attack(ports[0] ?? 0, hostilePerSecond)
     const result = yield* observed
     yield* peers.stop
-    for (const leg of legs) yield* plane.close(leg)
+    for (const leg of legs) yield* thread.close(leg)
     return result
   })
 
   const results = yield* Rounds.interleaved(rounds, {
     bare: bareRound,
-    PCMU: inPlane(planeRound(codecs[0])),
-    PCMA: inPlane(planeRound(codecs[1])),
-    echo: inEcho(planeRound(codecs[0])),
-    attacked: inEcho(planeRound(codecs[0], true))
+    PCMU: round(codecs[0], { bridged: false, attacked: false }),
+    PCMA: round(codecs[1], { bridged: false, attacked: false }),
+    bridged: round(codecs[0], { bridged: true, attacked: false }),
+    attacked: round(codecs[0], { bridged: true, attacked: true })
   })
 
   return figuresOf(results, peers.clock)
@@ -100,7 +104,7 @@ interface Round {
 }
 
 const figuresOf = (
-  results: Readonly<Record<"bare" | "PCMU" | "PCMA" | "echo" | "attacked", ReadonlyArray<Round>>>,
+  results: Readonly<Record<"bare" | "PCMU" | "PCMA" | "bridged" | "attacked", ReadonlyArray<Round>>>,
   clock: string
 ): ReadonlyArray<Report.Figure> => {
   const median = (of: ReadonlyArray<Round>, value: (round: Round) => number) => Rounds.median(of.map(value))
@@ -113,7 +117,7 @@ const figuresOf = (
       )
     )
   const delay = (p: number) =>
-    median(results.echo, ({ calls }) =>
+    median(results.bridged, ({ calls }) =>
       Rounds.percentile(
         Departures.sorted(calls, (call) => call.delays),
         p
@@ -136,8 +140,8 @@ const figuresOf = (
       sum(of, (call) => call.late, from, to),
       sum(of, (call) => call.altered, from, to)
     ].join(" / ") + ` of ${Report.number(sum(of, (call) => call.packets, from, to))}`
-  const brokenOf = (index: number) => sum(results.attacked, Departures.broken, index, index + 1)
-  const worstOther = Math.max(...Array.from({ length: calls - 1 }, (_, index) => brokenOf(index + 1)))
+  const brokenAt = (index: number) => sum(results.attacked, Departures.broken, index, index + 2)
+  const worstOther = Math.max(...Array.from({ length: calls / 2 - 1 }, (_, index) => brokenAt(2 * index + 2)))
   return [
     Report.against(
       "departure behind the 20 ms raster, p99 ms",
@@ -160,16 +164,16 @@ const figuresOf = (
         Report.figure("  / bare loop", ratio.toFixed(2))
       ]
     }),
-    Report.against("through jitter buffer and codec, p50 ms", ms(delay(0.5)), "< 40", delay(0.5) < 40),
+    Report.against("through the jitter buffer and a bridge, p50 ms", ms(delay(0.5)), "< 40", delay(0.5) < 40),
     Report.figure("  p99 ms", ms(delay(0.99))),
     Report.against(
       `frames broken by ${Report.number(hostilePerSecond)} hostile datagrams/s`,
-      String(brokenOf(0)),
-      `≤ ${worstOther}, the worst call beside it`,
-      brokenOf(0) <= worstOther
+      String(brokenAt(0)),
+      `≤ ${worstOther}, the worst bridge beside it`,
+      brokenAt(0) <= worstOther
     ),
-    Report.figure("  missing / late / altered of the attacked call", breaks(results.attacked, 0, 1)),
-    Report.figure("  of the calls beside it", breaks(results.attacked, 1)),
-    Report.figure("  of all calls, without an attack", breaks(results.echo))
+    Report.figure("  missing / late / altered of the attacked bridge", breaks(results.attacked, 0, 2)),
+    Report.figure("  of the bridges beside it", breaks(results.attacked, 2)),
+    Report.figure("  of all calls, without an attack", breaks(results.bridged))
   ]
 }

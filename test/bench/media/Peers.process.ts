@@ -30,6 +30,8 @@ interface Call {
 }
 
 let calls: ReadonlyArray<Call> = []
+/** Whether each two calls are bridged, and hear each other's packets. */
+let bridged = false
 let callOfPort = new Map<number, number>()
 let departures: Array<Departure> = []
 let attack: { readonly port: number; readonly perSecond: number; beganMs: number; sent: number } | null = null
@@ -73,7 +75,7 @@ const note = ({ atMs, bytes, fromPort }: StampedSocket.Datagram): void => {
   const call = callOfPort.get(fromPort)
   if (call === undefined || bytes.length < headerLength) return
   const sequenceNumber = ((bytes[2] ?? 0) << 8) | (bytes[3] ?? 0)
-  departures.push({ call, sequenceNumber, atMs, carries: carried(bytes, calls[call]) })
+  departures.push({ call, sequenceNumber, atMs, carries: carried(bytes, calls[bridged ? call ^ 1 : call]) })
 }
 
 /** A stranger's stream that tries to be learnt, control packets, and noise: in turn, to both ports. */
@@ -138,6 +140,7 @@ const serve = async (question: Question): Promise<Listening | ReadonlyArray<Depa
         number: 0,
         sent: []
       }))
+      bridged = question.bridged
       callOfPort = new Map(question.ports.map((port, index) => [port, index]))
       return []
     }

@@ -22,7 +22,13 @@ export interface Listening {
 export type Question =
   | { readonly type: "listen" }
   /** Sends a packet every 20 ms to each port, at a random place in the 20 ms, until `stop`. */
-  | { readonly type: "stream"; readonly ports: ReadonlyArray<number>; readonly payloadType: number }
+  | {
+      readonly type: "stream"
+      readonly ports: ReadonlyArray<number>
+      readonly payloadType: number
+      /** Whether the calls 0 and 1, 2 and 3 and so on hear each other; else what comes back is not the peers' own. */
+      readonly bridged: boolean
+    }
   /** Sends hostile datagrams to a pair of ports, until `stop`. */
   | { readonly type: "attack"; readonly port: number; readonly perSecond: number }
   /** What came since the last time. */
@@ -40,7 +46,8 @@ export const start = Effect.gen(function* () {
   if (!("port" in listening)) return yield* Effect.die(new Error("the peers do not listen"))
   return {
     ...listening,
-    stream: (ports: ReadonlyArray<number>, payloadType: number) => told({ type: "stream", ports, payloadType }),
+    stream: (ports: ReadonlyArray<number>, payloadType: number, bridged = false) =>
+      told({ type: "stream", ports, payloadType, bridged }),
     attack: (port: number, perSecond: number) => told({ type: "attack", port, perSecond }),
     take: Effect.map(ask({ type: "take" } satisfies Question), (taken) => ("port" in taken ? [] : taken)),
     stop: told({ type: "stop" })

@@ -1,0 +1,50 @@
+import { Worker } from "node:worker_threads"
+import { Effect } from "effect"
+import type { LegId } from "../../../src/domain/Id.ts"
+import type { RtpRemote } from "../../../src/media/MediaPlane.ts"
+import type { FromThread, ThreadConfig, ToThread } from "../../../src/media/udp/PlaneThread.ts"
+
+const program = new URL("../../../src/media/udp/PlaneWorker.ts", import.meta.url)
+
+/** The thread that the service has for its calls, spoken to in its own messages; ends with its scope. */
+export const start = Effect.fnUntraced(function* (config: ThreadConfig) {
+  const worker = yield* Effect.acquireRelease(
+    Effect.sync(() => new Worker(program, { workerData: config })),
+    (worker) => Effect.promise(() => worker.terminate())
+  )
+  const post = (message: ToThread) => worker.postMessage(message, [])
+
+  /** The first message that `read` takes. */
+  const next = <Answer>(read: (message: FromThread) => Answer | null, ask: () => void = () => undefined) =>
+    Effect.promise(
+      () =>
+        new Promise<Answer>((resolve, reject) => {
+          const heard = (message: FromThread) => {
+            if (message.type === "defect") return reject(new Error(message.error))
+            const answer = read(message)
+            if (answer === null) return
+            worker.off("message", heard)
+            resolve(answer)
+          }
+          worker.on("message", heard)
+          ask()
+        })
+    )
+
+  yield* next((message) => (message.type === "ready" ? message : null))
+  return {
+    /** The port of a new leg. */
+    open: (leg: LegId) =>
+      next(
+        (message) => (message.type === "opened" && message.leg === leg ? message.port : null),
+        () => post({ type: "open_rtp", leg })
+      ),
+    connect: (leg: LegId, remote: RtpRemote) => Effect.sync(() => post({ type: "connect_rtp", leg, remote })),
+    bridge: (leg: LegId, peer: LegId) => Effect.sync(() => post({ type: "bridge", leg, peer })),
+    close: (leg: LegId) =>
+      next(
+        (message) => (message.type === "closed" && message.leg === leg ? message : null),
+        () => post({ type: "close", leg })
+      )
+  }
+})
