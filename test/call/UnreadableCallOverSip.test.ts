@@ -67,7 +67,7 @@ describe("A damaged state of a call over SIP", () => {
         const bye = Rig.requestOf(rig.sent(), "BYE")
         expect(Rig.cseqOf(bye)).toBeGreaterThan(100)
         yield* rig.deliver(Rig.reply(bye, 200))
-        expect(Rig.words(rig.told())).toStrictEqual(["ended lost - near"])
+        expect(Rig.words(rig.told())).toStrictEqual(["ended lost - network"])
       })
     )
 

@@ -131,7 +131,7 @@ describe("Work that outlives its leg", () => {
     const again = send(lost, Sample.recovered(lost, "gone", t0 + 5500), t0 + 8000)
     expect(again.state.outliving.length).toBe(1)
     expect(JSON.parse(JSON.stringify(again.state))).toStrictEqual(again.state)
-    const gone = carrier(again, { type: "ended", cause: "lost", sipStatus: null, by: "near" }, t0 + 8100)
+    const gone = carrier(again, { type: "ended", cause: "lost", sipStatus: null, by: "network" }, t0 + 8100)
     expect(machine.isSettled(gone.state)).toBe(false)
     const done = told(gone, Media.failed(id, "disk_full"), t0 + 9000)
     expect(lastEvent(done)).toBe("failed disk_full")

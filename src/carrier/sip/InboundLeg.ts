@@ -72,7 +72,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
       case "hangup":
         return shell.feed({ type: "release", status: SipStatus.of("released") })
       case "media":
-        return lifecycle.command(command.media)
+        return lifecycle.command(command)
       case "dial":
         return
     }

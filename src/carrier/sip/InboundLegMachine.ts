@@ -119,7 +119,8 @@ const respond = (state: State, status: number, more: Responses.Options = {}): Le
   response: response(state, status, more)
 })
 
-const refuse = (state: State, status: number, end: LegEnd, env: Session.Env): Step => {
+const refuse = (state: State, status: number, env: Session.Env): Step => {
+  const end: LegEnd = { cause: "final_response", sipStatus: status, by: "near" }
   const more: Responses.Options = status === 503 ? { headers: [["Retry-After", "5"]] } : {}
   const refused: State = { ...state, phase: "over", refusal: end }
   return stay(LegMachine.leave(refused, end, env.now), respond(state, status, more))
@@ -152,7 +153,7 @@ const takePlace = ({ signallingAddress }: State): LegMachine.Output => ({ type: 
 
 const unanswered = (state: State, commandId: CommandId, reason: string, status: number, env: Session.Env): Step => {
   const report = { type: "command_failed", commandId, reason } as const
-  const refused = refuse(state, status, { cause: "final_response", sipStatus: status, by: "near" }, env)
+  const refused = refuse(state, status, env)
   return andThen(stay(state, { type: "tell", report, after: null }), () => refused)
 }
 
@@ -192,7 +193,7 @@ const release = (state: State, status: number, env: Session.Env): Step => {
   switch (state.phase) {
     case "waiting":
     case "answering":
-      return refuse(state, status, { ...hungUp, sipStatus: status }, env)
+      return refuse(state, status, env)
     case "answered":
       return sessionStep(state, { type: "hangUp", end: hungUp }, env)
     case "over":

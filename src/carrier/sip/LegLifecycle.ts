@@ -3,8 +3,7 @@
  */
 import type { CallId, LegId } from "../../domain/Id.ts"
 import type { Listener } from "../../media/MediaPlane.ts"
-import type { MediaCommand } from "../../media/message/MediaMessage.ts"
-import type { LegEnd, LegFacts, LegReport, Told } from "../Carrier.ts"
+import type { CarrierCommand, LegEnd, LegFacts, LegReport, Told } from "../Carrier.ts"
 import { type Context, ignore, type Leg, releaseLimitMs } from "./Context.ts"
 import * as LegMedia from "./LegMedia.ts"
 import * as LegEvents from "./LegEvents.ts"
@@ -25,7 +24,8 @@ export interface LegLifecycle {
   readonly end: (end: LegEnd, done?: (told: Told) => void) => void
   /** Ends the leg as `end` unless that happens within `releaseLimitMs` by itself. */
   readonly endSoon: (end: LegEnd) => void
-  readonly command: (media: MediaCommand) => void
+  /** What is said to its media; nothing can be before the leg is answered. */
+  readonly command: (command: Extract<CarrierCommand, { readonly type: "media" }>) => void
 }
 
 export interface Options {
@@ -136,6 +136,9 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     endSoon: (reason) => {
       if (!over) transactions.after(releaseLimitMs, () => end(reason))
     },
-    command: (media) => run(plane.command(legId, media), ignore)
+    command: ({ commandId, media }) =>
+      answeredAt === null
+        ? tell({ type: "command_failed", commandId, reason: "not_answered" })
+        : run(plane.command(legId, media), ignore)
   }
 }

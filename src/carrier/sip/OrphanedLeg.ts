@@ -23,7 +23,7 @@ import * as LegLifecycle from "./LegLifecycle.ts"
 import * as NextHop from "./NextHop.ts"
 import * as StrayAnswer from "./StrayAnswer.ts"
 
-const lost: LegEnd = { cause: "lost", sipStatus: null, by: "near" }
+const lost: LegEnd = { cause: "lost", sipStatus: null, by: "network" }
 
 /** A peer that has our refusal acknowledges it at once; one that does not had our 2xx before, and gets a BYE. */
 const refusalAckMs = 1_000

@@ -19,7 +19,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
       case "reject":
         return shell.feed({ type: "release" })
       case "media":
-        return lifecycle.command(command.media)
+        return lifecycle.command(command)
       // Of inbound legs; and a dial is placed once.
       case "dial":
       case "answer":

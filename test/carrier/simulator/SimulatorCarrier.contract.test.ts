@@ -1,5 +1,6 @@
 import * as Ids from "../../support/Ids.ts"
 import { describeCarrier } from "../CarrierContract.ts"
+import * as VirtualMedia from "../VirtualMedia.ts"
 import * as SimulatedWorld from "./SimulatedWorld.ts"
 
 describeCarrier("The simulator", {
@@ -7,6 +8,6 @@ describeCarrier("The simulator", {
   routeId: Ids.route("svc_route_simulator"),
   phones: { answers: "+12025550100", busy: "+12025550101", silent: "+12025550102", rejects: "+12025550103" },
   hangsUp: { number: "+12025550106", withinMs: 7000 },
-  sounds: SimulatedWorld.sounds,
+  sounds: VirtualMedia.sounds,
   layer: SimulatedWorld.layer()
 })

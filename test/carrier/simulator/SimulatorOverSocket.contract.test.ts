@@ -15,6 +15,7 @@ import * as Ids from "../../support/Ids.ts"
 import * as Bridge from "../Bridge.ts"
 import { describeCarrier, Outside } from "../CarrierContract.ts"
 import { RecordingSink } from "../RecordingSink.ts"
+import * as VirtualMedia from "../VirtualMedia.ts"
 import * as SimulatedWorld from "./SimulatedWorld.ts"
 
 const turn = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
@@ -107,7 +108,7 @@ const subject = (cutEvery: number) => ({
   routeId: Ids.route("svc_route_simulator"),
   phones: { answers: "+12025550100", busy: "+12025550101", silent: "+12025550102", rejects: "+12025550103" },
   hangsUp: { number: "+12025550106", withinMs: 7000 },
-  sounds: SimulatedWorld.sounds,
+  sounds: VirtualMedia.sounds,
   layer: world(cutEvery)
 })
 

@@ -215,7 +215,7 @@ describe("an inbound leg", () => {
         expect(Rig.names(sent)).toEqual([String(status)])
         expect(rig.told()).toEqual([])
         yield* rig.deliver(ack(request, Rig.responseOf(sent, status)))
-        expect(Rig.words(rig.told())).toEqual([`ended hangup ${status} near`])
+        expect(Rig.words(rig.told())).toEqual([`ended final_response ${status} near`])
       })
     )
 

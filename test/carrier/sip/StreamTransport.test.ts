@@ -133,7 +133,7 @@ describe("a call over connections", () => {
         const next = yield* Rig.make("next", Rig.self, [network.listen(Rig.self)])
         yield* next.command({ ...Rig.of, commandId: Ids.command("h"), type: "hangup", origin: null, resume })
         yield* Rig.pass(0)
-        expect(Rig.words(next.told())).toEqual(["ended lost - near"])
+        expect(Rig.words(next.told())).toEqual(["ended lost - network"])
         expect(Rig.words(callee.told()).at(-1)).toBe(
           until === "answered" ? "ended hangup - far" : "ended cancelled 487 far"
         )

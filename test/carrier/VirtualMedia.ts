@@ -1,0 +1,29 @@
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as Tone from "../../src/audio/Tone.ts"
+import * as Wav from "../../src/audio/Wav.ts"
+import { AudioDecoder } from "../../src/media/AudioDecoder.ts"
+import { AudioSource } from "../../src/media/AudioSource.ts"
+import * as MediaPlaneInline from "../../src/media/MediaPlaneInline.ts"
+import type { PacketPort } from "../../src/media/PacketPort.ts"
+import * as FakeEgress from "../media/FakeEgress.ts"
+
+export const sounds = { good: "https://sounds.test/tone.wav", missing: "https://sounds.test/none.wav" }
+
+const tone = Wav.write({ sampleRate: 8000, samples: Tone.sine(440, -12, 600, 8000) })
+
+/** A media plane with real sound, on the test clock. */
+export const plane = (options: { readonly maxLegs: number; readonly ports: PacketPort }) =>
+  MediaPlaneInline.layer({ ...options, random: () => 0, announce: "192.0.2.7", mediaTimeoutMs: 0 }).pipe(
+    Layer.provide(AudioSource.layer),
+    Layer.provide([FakeEgress.make({ [sounds.good]: { body: tone } }).layer, AudioDecoder.layerInline])
+  )
+
+/** A frame at a time; decoding is a promise, which takes no time of the clock but a turn of the event loop. */
+export const elapse = (ms: number) =>
+  Effect.gen(function* () {
+    for (let left = ms; left > 0; left -= 20) {
+      yield* TestClock.adjust(Math.min(20, left))
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    }
+  })

@@ -1,0 +1,140 @@
+/**
+ * Phones behind one SIP peer, over a network that loses nothing: what each does with a call is said by its number.
+ *
+ * RFC 3261 as far as that needs it: they repeat nothing, and take every message once.
+ */
+import { Result } from "effect"
+import * as Dialog from "../../../src/sip/Dialog.ts"
+import * as MessageKey from "../../../src/sip/MessageKey.ts"
+import * as Requests from "../../../src/sip/Requests.ts"
+import * as Responses from "../../../src/sip/Responses.ts"
+import {
+  header,
+  type Endpoint,
+  type SipMessage,
+  type SipRequest,
+  type SipResponse
+} from "../../../src/sip/SipMessage.ts"
+import * as SipParser from "../../../src/sip/SipParser.ts"
+import * as SipWriter from "../../../src/sip/SipWriter.ts"
+import * as Rig from "./Rig.ts"
+
+export const numbers = {
+  answers: "+12025550100",
+  busy: "+12025550101",
+  silent: "+12025550102",
+  rejects: "+12025550103",
+  hangsUp: "+12025550106"
+}
+
+const ringsAfterMs = 200
+const finalAfterMs = 1000
+const talksMs = 1000
+
+interface Options {
+  /** Where they stand. */
+  readonly at: Endpoint
+  readonly send: (bytes: Uint8Array) => void
+  readonly after: (ms: number, then: () => void) => void
+}
+
+/** A call that a phone was offered. */
+interface Taken {
+  readonly invite: SipRequest
+  isFinal: boolean
+  acknowledged: boolean
+}
+
+export const make = ({ after, at, send }: Options) => {
+  const sentBy = `${at.address}:${at.port}`
+  const contact = `<sip:phone@${sentBy}>`
+  const localTag = "phone"
+  const taken = new Map<string, Taken>()
+  const placed = new Map<string, SipRequest>()
+  let branches = 0
+
+  const hop = (): Requests.Hop => ({ sentBy, branch: `z9hG4bKphone${++branches}` })
+  const say = (message: SipMessage) => send(SipWriter.write(message))
+  const callIdOf = (message: SipMessage) => header(message, "Call-ID") ?? ""
+
+  const reply = (call: Taken, status: number, more: Responses.Options = {}): void => {
+    if (call.isFinal) return
+    call.isFinal = status >= 200
+    say(Responses.make(call.invite, status, { toTag: localTag, contact, ...more }))
+  }
+
+  const answer = (call: Taken) => reply(call, 200, { body: Rig.sdpBody(30_000, "a=sendrecv", "0 101") })
+
+  const hangUp = ({ invite }: Taken): void => {
+    const dialog = Dialog.fromRequest(invite, { localTag, contact, cseq: 1 })
+    if (dialog !== undefined) say(Dialog.request(Dialog.accepted(dialog), "BYE", hop()).request)
+  }
+
+  const ring = (invite: SipRequest): void => {
+    const number = /^sip:([^@]*)@/.exec(invite.uri)?.[1]
+    const call: Taken = { invite, isFinal: false, acknowledged: false }
+    taken.set(callIdOf(invite), call)
+    if (number !== numbers.busy) after(ringsAfterMs, () => reply(call, 180))
+    switch (number) {
+      case numbers.answers:
+      case numbers.hangsUp:
+        return after(finalAfterMs, () => answer(call))
+      case numbers.busy:
+        return after(ringsAfterMs, () => reply(call, 486))
+      case numbers.rejects:
+        return after(finalAfterMs, () => reply(call, 603))
+    }
+  }
+
+  const requested = (request: SipRequest): void => {
+    const call = taken.get(callIdOf(request))
+    switch (request.method) {
+      case "INVITE":
+        return call === undefined ? ring(request) : undefined
+      case "ACK": {
+        const number = /^sip:([^@]*)@/.exec(call?.invite.uri ?? "")?.[1]
+        if (call === undefined || call.acknowledged || number !== numbers.hangsUp) return
+        call.acknowledged = true
+        return after(talksMs, () => hangUp(call))
+      }
+      case "CANCEL":
+        say(Responses.make(request, 200, { toTag: localTag }))
+        return call === undefined ? undefined : reply(call, 487)
+      default:
+        return say(Responses.make(request, 200, { toTag: localTag }))
+    }
+  }
+
+  const responded = (response: SipResponse): void => {
+    const invite = placed.get(callIdOf(response))
+    if (invite === undefined || response.status < 200 || MessageKey.cseq(response)?.method !== "INVITE") return
+    if (response.status >= 300) return say(Requests.ackFailure(invite, response))
+    const dialog = Dialog.fromResponse(invite, response)
+    if (dialog !== undefined) say(Dialog.acknowledge(dialog, invite, hop()).request)
+  }
+
+  return {
+    /** A message for the phones. */
+    receive: (bytes: Uint8Array): void => {
+      const message = Result.getOrThrow(SipParser.parse(bytes))
+      if (message.type === "request") requested(message)
+      else responded(message)
+    },
+    /** A phone calls `to`, at this host. */
+    call: ({ from, host, to }: { readonly from: string; readonly to: string; readonly host: string }): void => {
+      const callId = `call-${++branches}`
+      const invite = Requests.invite({
+        ...hop(),
+        uri: `sip:${to}@${host}`,
+        from: `<sip:${from}@${sentBy}>;tag=caller`,
+        to: `<sip:${to}@${host}>`,
+        callId,
+        cseq: 1,
+        contact,
+        body: Rig.sdpBody()
+      })
+      placed.set(callId, invite)
+      say(invite)
+    }
+  }
+}
