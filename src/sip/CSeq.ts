@@ -18,5 +18,3 @@ export const parse = (value: string): Result.Result<CSeq, string> => {
     ? Result.fail("malformed CSeq")
     : Result.succeed({ sequence, method })
 }
-
-export const format = (cseq: CSeq): string => `${cseq.sequence} ${cseq.method}`

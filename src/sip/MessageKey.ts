@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import * as CSeq from "./CSeq.ts"
 import * as NameAddr from "./NameAddr.ts"
-import { header, type SipMessage, type SipRequest, type SipResponse } from "./SipMessage.ts"
+import { header, type SipMessage, type SipRequest } from "./SipMessage.ts"
 import * as Via from "./Via.ts"
 
 /**
@@ -61,7 +61,3 @@ export const dialog = (callId: string, localTag: string, remoteTag: string): str
 /** The dialog that a request of the peer belongs to. */
 export const dialogOfRequest = (request: SipRequest): string =>
   dialog(header(request, "Call-ID") ?? "", toTag(request) ?? "", fromTag(request) ?? "")
-
-/** The dialog that a response to a request of ours belongs to. */
-export const dialogOfResponse = (response: SipResponse): string =>
-  dialog(header(response, "Call-ID") ?? "", fromTag(response) ?? "", toTag(response) ?? "")

@@ -78,8 +78,3 @@ export const format = (value: NameAddr): string =>
 
 /** The tag of a From or To value, or `undefined`. */
 export const tag = (value: NameAddr): string | undefined => Params.get(value.params, "tag")
-
-export const withTag = (value: NameAddr, tag: string): NameAddr => ({
-  ...value,
-  params: Params.set(value.params, "tag", tag)
-})

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as Goertzel from "../../src/audio/Goertzel.ts"
+import * as Goertzel from "../support/Goertzel.ts"
 import * as Ramp from "../../src/audio/Ramp.ts"
 
 const flat = (length: number) => new Int16Array(length).fill(10_000)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Goertzel from "../../src/audio/Goertzel.ts"
+import * as Goertzel from "../support/Goertzel.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 
 describe("Tones and their measurement", () => {

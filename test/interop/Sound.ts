@@ -1,4 +1,4 @@
-import * as Goertzel from "../../src/audio/Goertzel.ts"
+import * as Goertzel from "../support/Goertzel.ts"
 import type * as Wav from "../../src/audio/Wav.ts"
 
 export interface Loudest {

@@ -1,5 +1,5 @@
 import { assert, describe, expect, it } from "@effect/vitest"
-import * as Goertzel from "../../src/audio/Goertzel.ts"
+import * as Goertzel from "../support/Goertzel.ts"
 import * as Ramp from "../../src/audio/Ramp.ts"
 import type { SampleRate } from "../../src/audio/SampleRate.ts"
 import * as Tone from "../../src/audio/Tone.ts"

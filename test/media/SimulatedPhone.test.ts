@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Goertzel from "../../src/audio/Goertzel.ts"
+import * as Goertzel from "../support/Goertzel.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import * as Frame from "../../src/media/Frame.ts"
 import * as SimulatedPhone from "../../src/media/SimulatedPhone.ts"

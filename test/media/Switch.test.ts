@@ -1,7 +1,7 @@
 import { assert, describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as G711 from "../../src/audio/codec/G711.ts"
-import * as Goertzel from "../../src/audio/Goertzel.ts"
+import * as Goertzel from "../support/Goertzel.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import type { LegId, WorkId } from "../../src/domain/Id.ts"
 import type * as Protocol from "../../src/media/Protocol.ts"

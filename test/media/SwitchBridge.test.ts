@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Codecs from "../../src/audio/codec/Codecs.ts"
-import * as Goertzel from "../../src/audio/Goertzel.ts"
+import * as Goertzel from "../support/Goertzel.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import type { RtpRemote } from "../../src/media/Protocol.ts"
 import * as Ids from "../support/Ids.ts"

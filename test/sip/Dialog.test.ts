@@ -30,7 +30,7 @@ describe("caller", () => {
     const second = present(calling(183, { toTag: "fork-2" }))
     expect([first.phase, second.phase]).toEqual(["early", "early"])
     expect(Dialog.id(first)).not.toBe(Dialog.id(second))
-    expect(Dialog.id(first)).toBe(MessageKey.dialogOfResponse(SipSample.response(invite, 200, { toTag: "fork-1" })))
+    expect(Dialog.id(first)).toBe(Dialog.id(present(calling(200, { toTag: "fork-1" }))))
   })
 
   it("has no dialog of a 100, of a provisional without tag, or of a failure", () => {

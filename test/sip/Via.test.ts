@@ -99,10 +99,9 @@ describe("RFC 3261 section 18.2 and RFC 3581: the way back", () => {
 })
 
 describe("RFC 3261 section 20.16: CSeq", () => {
-  it("reads and writes", () => {
+  it("reads number and method", () => {
     const cseq = Result.getOrThrow(CSeq.parse("0009  INVITE "))
     assert.deepStrictEqual(cseq, { sequence: 9, method: "INVITE" })
-    assert.strictEqual(CSeq.format(cseq), "9 INVITE")
     assert.isTrue(Result.isSuccess(CSeq.parse("2147483647 BYE")))
   })
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as G722 from "../../../src/audio/codec/G722.ts"
-import * as Goertzel from "../../../src/audio/Goertzel.ts"
+import * as Goertzel from "../../support/Goertzel.ts"
 import * as Tone from "../../../src/audio/Tone.ts"
 import * as G722Sample from "./G722Sample.ts"
 
