@@ -74,7 +74,7 @@ const pairs: ReadonlyArray<readonly [from: string, to: string]> = [
 
 /** Rooms of protocol and sample code: they import nothing of ours outside themselves but plain data structures. */
 const pure = ["sip", "rtp", "audio"]
-const structures = ["domain/DeadlineHeap.ts"]
+const structures = ["domain/DeadlineHeap.ts", "domain/IpAddress.ts"]
 
 /** Hashing and ciphers over given bytes are computation, not the outside world; `randomBytes` and its kin are not in this list. */
 const hashing = new Set([
@@ -89,7 +89,7 @@ const hashing = new Set([
 ])
 
 const vendors: Readonly<Record<number, ReadonlyArray<RegExp>>> = {
-  0: [/^effect(\/|$)/],
+  0: [/^effect(\/|$)/, /^ipaddr\.js$/],
   1: [/^effect(\/|$)/, /^sdp-transform$/, /^ipaddr\.js$/, /^@echogarden\/speex-resampler-wasm/, /^mpg123-decoder$/],
   2: [/^effect(\/|$)/, /^mpg123-decoder$/],
   3: [/^effect(\/|$)/, /^libphonenumber-js/]

@@ -43,6 +43,7 @@ import { Vault } from "./store/Vault.ts"
 import { Tenants } from "./tenant/Tenant.ts"
 import * as Dispatcher from "./webhook/Dispatcher.ts"
 import { Webhooks } from "./webhook/Webhook.ts"
+import * as IpAddress from "./domain/IpAddress.ts"
 
 /** The only file that names implementations: what is real here is an argument everywhere else. */
 
@@ -135,14 +136,14 @@ const carriers = (config: Config.Config) =>
     SipCarrier.layer({
       host: config.sipHost,
       port: config.sipPort,
-      publicAddress: config.publicAddress,
+      publicAddresses: config.publicAddresses,
       userAgent: `trunkline/${version}`
     })
   ).pipe(
     Layer.provide(
       MediaPlaneUdp.layer({
         bindAddress: config.sipHost,
-        publicAddress: config.publicAddress,
+        publicAddresses: config.publicAddresses,
         portMin: config.rtpPortMin,
         portMax: config.rtpPortMax,
         mediaTimeoutMs
@@ -167,7 +168,7 @@ Trunkline ${version} is up.
 
   API        ${config.baseUrl}/v1/
   Docs       ${config.baseUrl}/api/docs/
-  SIP        udp ${config.sipHost}:${config.sipPort}
+  SIP        udp ${IpAddress.host(config.sipHost)}:${config.sipPort}
   Operator   http://127.0.0.1:${config.operatorPort}  (npm run operator -- help)
 
 A first call, to a simulated phone that answers and echoes:

@@ -1,5 +1,6 @@
 import { Data, Redacted } from "effect"
 import { isIP } from "node:net"
+import * as IpAddress from "../domain/IpAddress.ts"
 
 /**
  * Configuration from the environment, each value with a default that works. A wrong value is one line that names it.
@@ -14,8 +15,8 @@ export interface Config {
   readonly dataDir: string
   readonly sipHost: string
   readonly sipPort: number
-  /** What SIP and SDP name as our address. */
-  readonly publicAddress: string
+  /** What SIP and SDP name as our address, for each family that `sipHost` listens on. */
+  readonly publicAddresses: IpAddress.Addresses
   readonly rtpPortMin: number
   readonly rtpPortMax: number
   readonly signupCreditCents: number
@@ -76,9 +77,24 @@ const read = (environment: Environment) => {
       fail(variable, `must be one of ${values.join(", ")}, not "${value}"`)
     )
   }
-  const address = (variable: string, otherwise: string): string => {
-    const value = text(variable, otherwise)
-    return isIP(value) === 0 ? fail(variable, `must be an IP address, not "${value}"`) : value
+  /** In its one spelling; no zone, which is of this machine only. */
+  const address = (variable: string, value: string): string =>
+    value.includes("%") ? notAddress(variable, value) : (IpAddress.canonical(value) ?? notAddress(variable, value))
+  const notAddress = (variable: string, value: string) => fail(variable, `must be an IP address, not "${value}"`)
+  /** One for each family that a socket on `host` reaches, with a comma between two. */
+  const publicAddresses = (variable: string, host: string): IpAddress.Addresses => {
+    const anywhere = { ipv4: "127.0.0.1", ipv6: "::1" }
+    const reached = (["ipv4", "ipv6"] as const).filter((family) => IpAddress.reaches(host, family))
+    const byDefault = reached.map((family) => (IpAddress.isUnspecified(host) ? anywhere[family] : host))
+    const value = text(variable, byDefault.join())
+    const found = value.split(",").map((each) => address(variable, each.trim()))
+    const families = found.map(IpAddress.family).toSorted()
+    if (families.join() !== reached.join() || found.some(IpAddress.isUnspecified)) {
+      const wanted = reached.map((family) => (family === "ipv4" ? "an IPv4 address" : "an IPv6 address")).join(" and ")
+      return fail(variable, `must be ${wanted} that peers can reach, as SIP_HOST is ${host}, not "${value}"`)
+    }
+    const of = (wanted: IpAddress.Family) => found.find((each) => IpAddress.family(each) === wanted) ?? null
+    return { ipv4: of("ipv4"), ipv6: of("ipv6") }
   }
   const url = (variable: string, otherwise: string, protocols: ReadonlyArray<string>): string => {
     const value = text(variable, otherwise)
@@ -100,7 +116,7 @@ const read = (environment: Environment) => {
       ? networks
       : fail(variable, `must be true, false, or addresses and networks, not "${wrong}"`)
   }
-  return { text, optional, integer, flag, oneOf, address, url, proxies }
+  return { text, optional, integer, flag, oneOf, address, publicAddresses, url, proxies }
 }
 
 /** Throws `ConfigInvalid` at the first wrong value. */
@@ -108,12 +124,10 @@ export const parse = (environment: Environment): Config => {
   const env = read(environment)
   const httpHost = env.text("HTTP_HOST", "127.0.0.1")
   const httpPort = env.integer("HTTP_PORT", 8080, 0, 65_535)
-  const sipHost = env.address("SIP_HOST", "127.0.0.1")
+  const sipHost = env.address("SIP_HOST", env.text("SIP_HOST", "127.0.0.1"))
   const rtpPortMin = env.integer("RTP_PORT_MIN", 16_384, 1024, 65_534)
   const rtpPortMax = env.integer("RTP_PORT_MAX", 32_767, 1025, 65_535)
   if (rtpPortMax <= rtpPortMin) fail("RTP_PORT_MAX", `must be above RTP_PORT_MIN (${rtpPortMin}), not ${rtpPortMax}`)
-  const anywhere = sipHost === "0.0.0.0" || sipHost === "::"
-  const publicAddress = env.address("PUBLIC_ADDRESS", anywhere ? "127.0.0.1" : sipHost)
   const reachable =
     httpHost === "0.0.0.0" || httpHost === "::" ? "localhost" : httpHost.includes(":") ? `[${httpHost}]` : httpHost
   if (!URL.canParse(`http://${reachable}`)) fail("HTTP_HOST", `must be an address or a host name, not "${httpHost}"`)
@@ -130,7 +144,7 @@ export const parse = (environment: Environment): Config => {
     dataDir: env.text("DATA_DIR", "data"),
     sipHost,
     sipPort: env.integer("SIP_PORT", 5060, 0, 65_535),
-    publicAddress,
+    publicAddresses: env.publicAddresses("PUBLIC_ADDRESS", sipHost),
     rtpPortMin,
     rtpPortMax,
     signupCreditCents: env.integer("SIGNUP_CREDIT_CENTS", 500, 0, 1_000_000),

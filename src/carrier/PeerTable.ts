@@ -1,5 +1,4 @@
 import { Schema } from "effect"
-import ipaddr from "ipaddr.js"
 
 /**
  * The known peers: every address from which calls are taken in. A directory pushes the table to an adapter, which then
@@ -93,15 +92,4 @@ export const make = (): PeerTable => {
       return version
     }
   }
-}
-
-/**
- * The one spelling of an IPv4 or IPv6 literal: of IPv6 that of RFC 5952, of an IPv4 address within IPv6 (RFC 4291
- * section 2.5.5.2) the IPv4 one. Null: it is no address.
- */
-export const canonical = (address: string): string | null => {
-  if (ipaddr.IPv4.isValidFourPartDecimal(address)) return address
-  if (!ipaddr.IPv6.isValid(address)) return null
-  const parsed = ipaddr.IPv6.parse(address)
-  return parsed.isIPv4MappedAddress() ? parsed.toIPv4Address().toString() : parsed.toRFC5952String()
 }

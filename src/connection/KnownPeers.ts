@@ -1,6 +1,7 @@
 import { Cause, Effect, Fiber, Option, Schedule, Semaphore } from "effect"
 import * as PeerTable from "../carrier/PeerTable.ts"
 import type { PeerListener } from "../carrier/Carrier.ts"
+import * as IpAddress from "../domain/IpAddress.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import * as HostAddresses from "./HostAddresses.ts"
 
@@ -65,7 +66,7 @@ export const make = Effect.fnUntraced(function* (options: {
         })
 
   const take = ({ host, isActive }: TrunkHost): "taken" | "new name" | "no room" => {
-    const address = PeerTable.canonical(host)
+    const address = IpAddress.canonical(host)
     if (address !== null) return hosts.set(host, isActive ? [address] : []) ? "taken" : "no room"
     if (!isActive) {
       names.delete(host)
@@ -108,7 +109,7 @@ export const make = Effect.fnUntraced(function* (options: {
     // Its last trunk went meanwhile.
     if (known === undefined) return
     const before = hosts.of(name)
-    const found = answer.flatMap((address) => PeerTable.canonical(address) ?? []).slice(0, maxAddresses)
+    const found = answer.flatMap((address) => IpAddress.canonical(address) ?? []).slice(0, maxAddresses)
     if (found.length > 0) names.set(name, now)
     else if (known !== null && now - known < staleMs) return
     if (!hosts.set(name, found)) yield* noRoom([name])

@@ -1,4 +1,5 @@
 import { Context, Deferred, Effect, FiberSet, Schema, type Scope } from "effect"
+import type * as IpAddress from "../domain/IpAddress.ts"
 import type * as AudioSource from "./AudioSource.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import * as Placement from "./Placement.ts"
@@ -33,6 +34,13 @@ export class BridgeRefused extends Schema.TaggedError<BridgeRefused>()("BridgeRe
   }
 }
 
+/** Where a leg receives: an even port for RTP, the next for RTCP, at the address of each family that we speak. */
+export interface RtpPlace {
+  readonly addresses: IpAddress.Addresses
+  readonly port: number
+  readonly placement: Placement.Placement
+}
+
 /** Who hears of a leg. None may throw; they are called from the event loop, outside any fiber. */
 export interface Listener {
   /** What the call is to hear. */
@@ -51,18 +59,14 @@ export interface Listener {
 export class MediaPlane extends Context.Service<
   MediaPlane,
   {
+    /** What peers are told of where legs receive. */
+    readonly addresses: IpAddress.Addresses
     /**
-     * Reserves a pair of ports for a leg and tells the address to announce; nothing is sent until `connectRtp`.
+     * Reserves a pair of ports for a leg and tells the addresses to announce; nothing is sent until `connectRtp`.
      *
      * `near` is a leg that this one is going to be bridged with: they are placed where they can meet.
      */
-    readonly openRtp: (
-      leg: Protocol.LegId,
-      near?: Protocol.LegId
-    ) => Effect.Effect<
-      { readonly address: string; readonly port: number; readonly placement: Placement.Placement },
-      MediaUnavailable
-    >
+    readonly openRtp: (leg: Protocol.LegId, near?: Protocol.LegId) => Effect.Effect<RtpPlace, MediaUnavailable>
     /**
      * Points the leg at its peer, again after a re-INVITE. Symmetric RTP: what the peer really sends from is learned
      * from its packets (`SourceLatch` has the rule).
@@ -115,11 +119,11 @@ interface Leg {
   open: boolean
 }
 
-/** The face of the plane over its switches, one for each thread. `announce` is the address that peers are told. */
+/** The face of the plane over its switches, one for each thread. `addresses` are those that peers are told. */
 export const make = Effect.fnUntraced(function* (
   links: readonly [SwitchLink, ...ReadonlyArray<SwitchLink>],
   sources: AudioSource.AudioSource["Service"],
-  announce: string
+  addresses: IpAddress.Addresses
 ): Effect.fn.Return<MediaPlane["Service"], never, Scope.Scope> {
   const legs = new Map<Protocol.LegId, Leg>()
   const run = yield* FiberSet.makeRuntime()
@@ -253,8 +257,8 @@ export const make = Effect.fnUntraced(function* (
   const handOver = (command: Protocol.Command) => Effect.sync(() => post(command))
 
   return {
-    openRtp: (leg, near) =>
-      Effect.map(open({ type: "open_rtp", leg }, near), (opened) => ({ address: announce, ...opened })),
+    addresses,
+    openRtp: (leg, near) => Effect.map(open({ type: "open_rtp", leg }, near), (opened) => ({ addresses, ...opened })),
     connectRtp: (leg, remote) => handOver({ type: "connect_rtp", leg, remote }),
     openPhone: (leg, script, near) => Effect.asVoid(open({ type: "open_phone", leg, script }, near)),
     openJoined: (leg, peer) => Effect.asVoid(open({ type: "open_joined", leg, peer }, peer)),

@@ -1,4 +1,5 @@
 import { Clock, Effect, Latch, Layer } from "effect"
+import type * as IpAddress from "../domain/IpAddress.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { AudioSource } from "./AudioSource.ts"
 import { MediaPlane, make } from "./MediaPlane.ts"
@@ -10,8 +11,8 @@ export interface Options {
   readonly ports: PacketPort
   /** Uniform unsigned 32 bits. */
   readonly random: () => number
-  /** The address that peers are told. */
-  readonly announce: string
+  /** What peers are told. */
+  readonly publicAddresses: IpAddress.Addresses
   readonly mediaTimeoutMs: number
   readonly maxLegs: number
 }
@@ -65,7 +66,7 @@ export const layer = (options: Options) =>
           }
         ],
         sources,
-        options.announce
+        options.publicAddresses
       )
     })
   )

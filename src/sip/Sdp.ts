@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import * as SdpTransform from "sdp-transform"
+import * as IpAddress from "../domain/IpAddress.ts"
 
 /** A session description, RFC 8866, as far as a telephone call uses it. What stands here is what is written. */
 export interface Sdp {
@@ -130,7 +131,7 @@ const readMedia = (media: Partial<SdpTransform.MediaDescription>): Media | undef
     rtcp:
       rtcpPort === undefined || rtcpPort === 0 || rtcpPort > 65_535
         ? undefined
-        : { port: rtcpPort, address: rtcpAddress === undefined ? undefined : text(rtcpAddress) }
+        : { port: rtcpPort, address: rtcpAddress === undefined ? undefined : spelled(text(rtcpAddress)) }
   }
 }
 
@@ -141,9 +142,11 @@ const text = (value: unknown): string => (typeof value === "string" ? value : St
 const whole = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 
-/** Without the TTL of a multicast address. */
+/** Without the TTL of a multicast address; an IP literal in its one spelling. */
 const address = (connection: { readonly ip: string } | undefined): string | undefined =>
-  connection === undefined ? undefined : text(connection.ip).split("/", 1)[0]
+  connection === undefined ? undefined : spelled(text(connection.ip).split("/", 1)[0] ?? "")
+
+const spelled = (host: string): string => IpAddress.canonical(host) ?? host
 
 /** Writes a description with CRLF line ends. No value can start a new line: line breaks in values become spaces. */
 export const write = (sdp: Sdp): Uint8Array => {
@@ -175,4 +178,4 @@ const mediaLines = (media: Media): ReadonlyArray<string> => {
   return lines
 }
 
-const inAddress = (address: string): string => `IN IP${address.includes(":") ? 6 : 4} ${address}`
+const inAddress = (address: string): string => `IN IP${IpAddress.family(address) === "ipv6" ? 6 : 4} ${address}`

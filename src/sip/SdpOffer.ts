@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import * as IpAddress from "../domain/IpAddress.ts"
 import type { Direction, Media, Rtpmap, Sdp } from "./Sdp.ts"
 import * as SdpAddress from "./SdpAddress.ts"
 import * as SdpDirection from "./SdpDirection.ts"
@@ -6,8 +7,10 @@ import type { Endpoint } from "./SipMessage.ts"
 
 /** What we say about our side of the session. */
 export interface Local {
-  /** IP literal where we receive. */
-  readonly address: string
+  /** IP literals where we receive. */
+  readonly addresses: IpAddress.Addresses
+  /** Of our offers; an answer has the family of its offer. */
+  readonly family: IpAddress.Family
   /** RTP port; RTCP is one above. */
   readonly port: number
   /** The same for the whole dialog, decimal. */
@@ -86,21 +89,24 @@ export const offer = (local: Local, previous?: Sdp): Sdp => {
   const before = previous?.media[at]
   const stream = audio(local, offered(local.codecs, before === undefined ? [] : before.rtpmaps), local.direction)
   const others = previous?.media.map(refused) ?? []
-  return { ...description(local), media: at === -1 ? [...others, stream] : others.with(at, stream) }
+  const family = previous?.connection === undefined ? local.family : IpAddress.family(previous.connection)
+  return { ...description(local, family), media: at === -1 ? [...others, stream] : others.with(at, stream) }
 }
 
 /**
  * The answer to an offer, RFC 3264 section 6, or why there is none.
  *
- * The first usable audio stream (RTP/AVP, a port, the address of one host, a codec of ours) is accepted with the offerer's first codec that we
- * have and its payload types; every other stream is refused with port 0.
+ * The first usable audio stream (RTP/AVP, a port, the address of one host of a family of ours, a codec of ours) is
+ * accepted with the offerer's first codec that we have and its payload types; every other stream is refused with port 0.
  */
 export const answer = (
   offered: Sdp,
   local: Local
 ): Result.Result<{ readonly answer: Sdp; readonly agreed: Agreed }, NotAcceptable> => {
   for (const [index, media] of offered.media.entries()) {
-    const choice = usable(offered, media) ? first(mapped(media, statics(local.codecs)), local.codecs) : undefined
+    const family = familyOf(offered, media, local)
+    const isOurs = usable(offered, media) && local.addresses[family] !== null
+    const choice = isOurs ? first(mapped(media, statics(local.codecs)), local.codecs) : undefined
     if (choice === undefined) continue
     const { codec, payloadType } = choice
     const event = telephoneEventOf(media, codec.clockRate)
@@ -112,7 +118,7 @@ export const answer = (
     )
     return Result.succeed({
       answer: {
-        ...description(local),
+        ...description(local, family),
         timing: offered.timing,
         media: offered.media.map((other, at) => (at === index ? accepted : refused(other)))
       },
@@ -152,18 +158,27 @@ export const accept = (offered: Sdp, answered: Sdp): Result.Result<Agreed, NotAc
   })
 }
 
-const description = (local: Local): Omit<Sdp, "media"> => ({
-  origin: {
-    username: "-",
-    sessionId: local.sessionId,
-    sessionVersion: String(local.sessionVersion),
-    address: local.address
-  },
-  name: "-",
-  timing: { start: 0, stop: 0 },
-  connection: local.address,
-  direction: undefined
-})
+const description = (local: Local, family: IpAddress.Family): Omit<Sdp, "media"> => {
+  const address = local.addresses[family] ?? local.addresses.ipv4 ?? local.addresses.ipv6 ?? "0.0.0.0"
+  return {
+    origin: {
+      username: "-",
+      sessionId: local.sessionId,
+      sessionVersion: String(local.sessionVersion),
+      address
+    },
+    name: "-",
+    timing: { start: 0, stop: 0 },
+    connection: address,
+    direction: undefined
+  }
+}
+
+/** Of the address where the peer receives; one that holds by an empty address, or gives a name, may have any. */
+const familyOf = (sdp: Sdp, media: Media, local: Local): IpAddress.Family => {
+  const address = addressOf(sdp, media) ?? ""
+  return isHeld(sdp, media) || IpAddress.canonical(address) === null ? local.family : IpAddress.family(address)
+}
 
 /** One payload type of a stream of ours. */
 interface Described {

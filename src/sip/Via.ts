@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import * as IpAddress from "../domain/IpAddress.ts"
 import * as Flow from "./Flow.ts"
 import * as Grammar from "./Grammar.ts"
 import * as Params from "./Params.ts"
@@ -65,7 +66,7 @@ export const stamped = <Message extends SipMessage>(request: Message, source: En
   if (Result.isFailure(parsed)) return request
   const via = parsed.success
   const asked = Params.has(via.params, "rport")
-  const differs = unbracketed(via.host).toLowerCase() !== source.address.toLowerCase()
+  const differs = literal(via.host) !== source.address
   if (!asked && !differs && !Params.has(via.params, "received")) return request
   let params: Params.Params = via.params.filter(([name]) => name !== "received")
   if (asked) params = Params.set(params, "rport", String(source.port))
@@ -100,7 +101,11 @@ export const responseFlow = (via: Via, from: Flow.Flow): Flow.Flow => ({
 export const responseTarget = (via: Via): Endpoint => {
   const rport = Grammar.decimal(Params.get(via.params, "rport") ?? "", 5)
   const port = rport !== undefined && rport > 0 && rport <= 65_535 ? rport : (via.port ?? defaultPort)
-  return { address: unbracketed(Params.get(via.params, "received") ?? via.host), port }
+  return { address: literal(Params.get(via.params, "received") ?? via.host), port }
 }
 
-const unbracketed = (host: string): string => (host.startsWith("[") ? host.slice(1, -1) : host)
+/** An IP literal in its one spelling, with brackets or without (RFC 5118 section 4.5); a name as it is. */
+const literal = (host: string): string => {
+  const bare = host.startsWith("[") ? host.slice(1, -1) : host
+  return IpAddress.canonical(bare) ?? bare
+}

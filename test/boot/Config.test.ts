@@ -6,7 +6,11 @@ describe("Configuration", () => {
     const config = Config.parse({})
     expect(config.baseUrl).toBe("http://127.0.0.1:8080")
     expect(config.databaseUrl).toBeNull()
-    expect([config.sipHost, config.sipPort, config.publicAddress]).toStrictEqual(["127.0.0.1", 5060, "127.0.0.1"])
+    expect([config.sipHost, config.sipPort, config.publicAddresses]).toStrictEqual([
+      "127.0.0.1",
+      5060,
+      { ipv4: "127.0.0.1", ipv6: null }
+    ])
     expect([config.signupCreditCents, config.signupLimitPerHour, config.maxCallSecs]).toStrictEqual([500, 5, 14_400])
     expect(config.allowPrivateTargets).toBe(false)
   })

@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Tone from "../../src/audio/Tone.ts"
 import * as Wav from "../../src/audio/Wav.ts"
+import * as IpAddress from "../../src/domain/IpAddress.ts"
 import { AudioDecoder } from "../../src/media/AudioDecoder.ts"
 import { AudioSource } from "../../src/media/AudioSource.ts"
 import * as MediaPlaneInline from "../../src/media/MediaPlaneInline.ts"
@@ -14,7 +15,12 @@ const tone = Wav.write({ sampleRate: 8000, samples: Tone.sine(440, -12, 600, 800
 
 /** A media plane with real sound, on the test clock. */
 export const plane = (options: { readonly maxLegs: number; readonly ports: PacketPort }) =>
-  MediaPlaneInline.layer({ ...options, random: () => 0, announce: "192.0.2.7", mediaTimeoutMs: 0 }).pipe(
+  MediaPlaneInline.layer({
+    ...options,
+    random: () => 0,
+    publicAddresses: IpAddress.only("192.0.2.7"),
+    mediaTimeoutMs: 0
+  }).pipe(
     Layer.provide(AudioSource.layer),
     Layer.provide([FakeEgress.make({ [sounds.good]: { body: tone } }).layer, AudioDecoder.layerInline])
   )

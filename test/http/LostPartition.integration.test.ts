@@ -15,6 +15,7 @@ import { AudioDecoder } from "../../src/media/AudioDecoder.ts"
 import { AudioSource } from "../../src/media/AudioSource.ts"
 import * as MediaPlaneInline from "../../src/media/MediaPlaneInline.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
+import * as IpAddress from "../../src/domain/IpAddress.ts"
 import * as Features from "../support/Features.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import * as TestServer from "./TestServer.ts"
@@ -22,7 +23,7 @@ import * as TestServer from "./TestServer.ts"
 const media = MediaPlaneInline.layer({
   ports: MediaPlaneInline.noPorts,
   random: () => 1,
-  announce: "127.0.0.1",
+  publicAddresses: IpAddress.only("127.0.0.1"),
   mediaTimeoutMs: 60_000,
   maxLegs: 100
 }).pipe(Layer.provide(AudioSource.layer), Layer.provide(AudioDecoder.layerInline))

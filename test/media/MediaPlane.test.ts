@@ -9,6 +9,7 @@ import { AudioSource } from "../../src/media/AudioSource.ts"
 import type { MediaEvent } from "../../src/media/message/MediaMessage.ts"
 import { type Loss, MediaPlane, type Quality } from "../../src/media/MediaPlane.ts"
 import * as MediaPlaneInline from "../../src/media/MediaPlaneInline.ts"
+import * as IpAddress from "../../src/domain/IpAddress.ts"
 import { random } from "../rtp/RandomBytes.ts"
 import * as Ids from "../support/Ids.ts"
 import * as FakeEgress from "./FakeEgress.ts"
@@ -22,7 +23,7 @@ const planeOver = (network: ReturnType<typeof MemoryNetwork.make>) => {
   const plane = MediaPlaneInline.layer({
     ports: network.port,
     random: () => Math.floor(noise() * 2 ** 32),
-    announce: "192.0.2.7",
+    publicAddresses: IpAddress.only("192.0.2.7"),
     mediaTimeoutMs: 3000,
     maxLegs: 4
   })
@@ -80,7 +81,7 @@ describe("The media plane on a test clock", () => {
     Effect.gen(function* () {
       const plane = yield* MediaPlane
       assert.deepStrictEqual(yield* plane.openRtp(Ids.leg("leg")), {
-        address: "192.0.2.7",
+        addresses: IpAddress.only("192.0.2.7"),
         port: 40_000,
         placement: { gateway: "local", thread: 0 }
       })

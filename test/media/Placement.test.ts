@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { LegId } from "../../src/domain/Id.ts"
 import { AudioUnavailable } from "../../src/media/AudioSource.ts"
+import * as IpAddress from "../../src/domain/IpAddress.ts"
 import * as MediaPlane from "../../src/media/MediaPlane.ts"
 import type { Command, Event } from "../../src/media/Protocol.ts"
 import * as Placement from "../../src/media/Placement.ts"
@@ -32,7 +33,11 @@ const setup = Effect.fnUntraced(function* (threads: number) {
   const [first, ...others] = parts
   if (first === undefined) return yield* Effect.die("no threads")
   const load = () => Effect.fail(new AudioUnavailable({ reason: "fetch_failed" }))
-  const plane = yield* MediaPlane.make([first.link, ...others.map(({ link }) => link)], { load }, "192.0.2.7")
+  const plane = yield* MediaPlane.make(
+    [first.link, ...others.map(({ link }) => link)],
+    { load },
+    IpAddress.only("192.0.2.7")
+  )
   return { plane, parts }
 })
 const threadOf = (plane: MediaPlane.MediaPlane["Service"], leg: LegId, near?: LegId) =>
@@ -124,7 +129,7 @@ describe("Places of legs", () => {
       }
       let onEvent: (event: Event) => void = () => undefined
       const load = () => Effect.fail(new AudioUnavailable({ reason: "fetch_failed" }))
-      const plane = yield* MediaPlane.make([silent], { load }, "192.0.2.7")
+      const plane = yield* MediaPlane.make([silent], { load }, IpAddress.only("192.0.2.7"))
       for (const leg of [a, b]) yield* plane.openRtp(leg)
       const waiting = yield* Effect.forkChild(reasonOf(plane.bridge(a, b)), { startImmediately: true })
       down()

@@ -13,7 +13,8 @@ const codec = (encoding: string, payloadType: number): SdpOffer.Codec => ({
 })
 
 const local: OfferAnswer.Local = {
-  address: "192.0.2.1",
+  addresses: { ipv4: "192.0.2.1", ipv6: null },
+  family: "ipv4",
   port: 40_000,
   sessionId: "7",
   codecs: [codec("PCMU", 0), codec("PCMA", 8)]

@@ -41,7 +41,8 @@ const description = (session: string, media: string | null = null): Sdp.Sdp =>
   )
 
 const local: SdpOffer.Local = {
-  address: "192.0.2.1",
+  addresses: { ipv4: "192.0.2.1", ipv6: "2001:db8::1" },
+  family: "ipv4",
   port: 40_000,
   sessionId: "1",
   sessionVersion: 1,

@@ -22,7 +22,8 @@ const opus: SdpOffer.Codec = {
 }
 
 const local: SdpOffer.Local = {
-  address: "192.0.2.10",
+  addresses: { ipv4: "192.0.2.10", ipv6: null },
+  family: "ipv4",
   port: 40_000,
   sessionId: "1234",
   sessionVersion: 1,
@@ -342,7 +343,7 @@ describe("RFC 3264 section 7: the answer to our offer", () => {
   it("agrees with the answerer, seen from both sides", () => {
     const other = {
       ...local,
-      address: "192.0.2.20",
+      addresses: { ipv4: "192.0.2.20", ipv6: null },
       port: 50_000,
       codecs: [pcma],
       direction: "recvonly" as const

@@ -65,6 +65,7 @@ export const make = (type: "tcp" | "tls" = "tcp"): StreamNetwork => {
     return {
       type,
       localTo: () => local,
+      announcedTo: () => local,
       open: (remote) => ({ transport: type, local, remote, connection: standing(remote)?.id ?? null }),
       send: (bytes, { connection: id, remote }, refused) => {
         const known = connections.get(id ?? "")

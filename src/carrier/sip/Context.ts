@@ -52,8 +52,8 @@ export interface Context {
   /** Monotonic milliseconds. */
   readonly steadyMs: () => number
   readonly directory: RouteDirectory["Service"]
-  /** An IP literal for a host. */
-  readonly resolve: (host: string) => Effect.Effect<string, unknown>
+  /** The addresses of a host in their one spelling, the preferred first; of a literal itself. */
+  readonly resolve: (host: string) => Effect.Effect<ReadonlyArray<string>, unknown>
   /** That many unpredictable bytes in hex. */
   readonly random: (bytes: number) => string
   readonly legs: Map<LegId, Leg>

@@ -4,6 +4,7 @@
  */
 import { Exit, Result } from "effect"
 import * as Id from "../../domain/Id.ts"
+import * as IpAddress from "../../domain/IpAddress.ts"
 import * as Expires from "../../sip/Expires.ts"
 import type { Flow } from "../../sip/Flow.ts"
 import type { SipRequest } from "../../sip/SipMessage.ts"
@@ -36,7 +37,7 @@ const flowOf = (invite: SipRequest, from: Flow): Flow =>
   Result.match(Via.top(invite), { onFailure: () => from, onSuccess: (via) => Via.responseFlow(via, from) })
 
 export const take = (context: Context, { from, id, invite, source, to }: Arrived): void => {
-  const { directory, invites, random, run, sink, transactions, transports, userAgent } = context
+  const { directory, invites, plane, random, run, sink, transactions, transports, userAgent } = context
   const legId = Id.derive(random(16), "leg")
   const localTag = random(8)
   const flow = flowOf(invite, from)
@@ -50,9 +51,10 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
     flow,
     expiresAt: expiresMs === null ? null : transactions.now() + expiresMs,
     signallingAddress: from.remote.address,
-    agent: { userAgent, host: SelfAddress.hostOf(self.address) },
+    agent: { userAgent, host: IpAddress.host(self.address) },
     local: {
-      address: "0.0.0.0",
+      addresses: plane.addresses,
+      family: IpAddress.family(flow.remote.address),
       port: 0,
       sessionId: String(Number.parseInt(random(6), 16)),
       codecs: LegMedia.codecs

@@ -5,6 +5,7 @@
  * A final answer that ends the call is sent after the end is committed where the peer ended it, and at once where a
  * committed command did.
  */
+import type { RtpPlace } from "../../media/MediaPlane.ts"
 import * as Dialog from "../../sip/Dialog.ts"
 import * as OfferAnswer from "../../sip/OfferAnswer.ts"
 import * as Responses from "../../sip/Responses.ts"
@@ -157,11 +158,11 @@ const unanswered = (state: State, commandId: CommandId, reason: string, status: 
   return andThen(stay(state, { type: "tell", report, after: null }), () => refused)
 }
 
-const placed = (state: State, place: LegMachine.Place | null, env: Session.Env): Step => {
+const placed = (state: State, place: RtpPlace | null, env: Session.Env): Step => {
   const { answering } = state
   if (state.phase !== "answering" || answering === null) return stay(state)
   if (place === null) return unanswered(state, answering, "no_media", 503, env)
-  const local = { ...state.session.local, address: place.address, port: place.port }
+  const local = { ...state.session.local, addresses: place.addresses, port: place.port }
   const made = SessionMedia.step({ ...state.session, local }, { type: "accept" })
   if (made.failure !== null) return unanswered(state, answering, "not_acceptable", made.failure.status, env)
   const session: Session.State = {

@@ -2,6 +2,7 @@
  * What the machines of both kinds of legs share: inputs and outputs of their shell (`LegShell`), and how what a session
  * says becomes what the leg says.
  */
+import type { RtpPlace } from "../../media/MediaPlane.ts"
 import type { Dialog } from "../../sip/Dialog.ts"
 import type { Flow } from "../../sip/Flow.ts"
 import type { SipRequest, SipResponse } from "../../sip/SipMessage.ts"
@@ -20,16 +21,11 @@ export type Input =
   /** The end is through. */
   | { readonly type: "endTold"; readonly told: Told }
   /** A place in the media plane; `null`: there is none. */
-  | { readonly type: "placed"; readonly place: Place | null }
+  | { readonly type: "placed"; readonly place: RtpPlace | null }
   | { readonly type: "mediaLost" }
   /** No call owns the leg. */
   | { readonly type: "disowned" }
   | { readonly type: "due" }
-
-export interface Place {
-  readonly address: string
-  readonly port: number
-}
 
 export type Output =
   | Exclude<Session.Output, { readonly type: "left" | "leaving" | "ended" }>

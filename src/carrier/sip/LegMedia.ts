@@ -2,25 +2,19 @@
  * The place of one leg in the media plane: taken once, with the first offer or answer, and kept for the life of the leg.
  * What the descriptions of both sides agree on (`OfferAnswer`) points it at the peer, again after a re-INVITE.
  */
-import { isIPv6, SocketAddress } from "node:net"
 import { Exit } from "effect"
 import * as Codecs from "../../audio/codec/Codecs.ts"
 import type { LegId } from "../../domain/Id.ts"
-import type { Listener, MediaPlane } from "../../media/MediaPlane.ts"
+import type { Listener, MediaPlane, RtpPlace } from "../../media/MediaPlane.ts"
 import type * as SdpOffer from "../../sip/SdpOffer.ts"
 import type { Run } from "./LegEvents.ts"
-
-export interface Place {
-  readonly address: string
-  readonly port: number
-}
 
 export interface LegMedia {
   /**
    * Takes a place in the plane for a peer whose signalling comes from this IP literal; `null`: there is none. Not called
    * back once it is closed.
    */
-  readonly open: (signallingAddress: string, then: (place: Place | null) => void) => void
+  readonly open: (signallingAddress: string, then: (place: RtpPlace | null) => void) => void
   /** Points it at the peer; at nobody while no address of the peer is known. */
   readonly connect: (terms: SdpOffer.Agreed) => void
   readonly close: () => void
@@ -38,19 +32,15 @@ const ignore = (): void => undefined
 /** What we offer and answer with. */
 export const codecs: ReadonlyArray<SdpOffer.Codec> = Codecs.defaultOrder.map((name) => Codecs.table[name])
 
-/** The one form in which sockets tell an IPv6 address, which a peer may write in many. */
-const asSocketsTell = (address: string): string =>
-  isIPv6(address) ? new SocketAddress({ address, family: "ipv6" }).address : address
-
 export const make = ({ heard, legId, plane, run }: Options): LegMedia => {
-  let place: Place | null = null
+  let place: RtpPlace | null = null
   let signallingAddress: string | null = null
   let closed = false
 
   return {
     open: (from, then) => {
       if (closed) return
-      signallingAddress = asSocketsTell(from)
+      signallingAddress = from
       run(plane.subscribe(legId, heard), ignore)
       run(plane.openRtp(legId), (exit) => {
         if (Exit.isFailure(exit)) return closed ? undefined : then(null)
@@ -63,7 +53,7 @@ export const make = ({ heard, legId, plane, run }: Options): LegMedia => {
       const named = Codecs.named(codec)
       if (remote === undefined || named === null) return
       const peer = {
-        address: asSocketsTell(remote.address),
+        address: remote.address,
         port: remote.port,
         signallingAddress,
         rtcpPort: remoteRtcp?.port ?? remote.port + 1,

@@ -1,6 +1,6 @@
-import { isIP } from "node:net"
 import { Effect, Result } from "effect"
 import type { RouteId } from "../../domain/Id.ts"
+import * as IpAddress from "../../domain/IpAddress.ts"
 import * as Dialog from "../../sip/Dialog.ts"
 import * as Flow from "../../sip/Flow.ts"
 import type * as Requests from "../../sip/Requests.ts"
@@ -22,8 +22,8 @@ const transportOf = (uri: SipUri.SipUri): string =>
  */
 const to = ({ transports }: Pick<Context, "transports">, uri: string, flow: Flow.Flow): Flow.Flow => {
   const target = Result.getOrUndefined(SipUri.parseSipUri(uri))
-  const address = target === undefined ? "" : unbracketed(target.host)
-  if (target === undefined || isIP(address) === 0) return flow
+  const address = target === undefined ? null : IpAddress.canonical(unbracketed(target.host))
+  if (target === undefined || address === null) return flow
   const transport = transportOf(target)
   const port = target.port ?? Flow.defaultPort(transport)
   return transport === flow.transport && address === flow.remote.address && port === flow.remote.port
@@ -53,7 +53,10 @@ export interface Reached {
   readonly flow: Flow.Flow
 }
 
-/** The trunk of a route; `null`: there is none, or its name cannot be resolved. */
+/**
+ * The trunk of a route; `null`: there is none, or its name cannot be resolved. Of several addresses it is the first that
+ * the trunk's transport reaches; where it reaches none, what is sent is refused.
+ */
 export const trunkOf = (
   {
     directory,
@@ -71,7 +74,11 @@ export const trunkOf = (
       ? Effect.succeed(null)
       : Effect.match(resolve(unbracketed(trunk.host)), {
           onFailure: () => null,
-          onSuccess: (address) => ({ trunk, flow: transports.open(trunk.transport, { address, port: trunk.port }) })
+          onSuccess: (addresses) => {
+            const address = addresses.find((each) => transports.reaches(trunk.transport, each)) ?? addresses[0]
+            if (address === undefined) return null
+            return { trunk, flow: transports.open(trunk.transport, { address, port: trunk.port }) }
+          }
         })
   )
 

@@ -5,6 +5,8 @@
  *
  * The ACK is sent after the answer is committed; until then the peer repeats its 200, which is absorbed.
  */
+import * as IpAddress from "../../domain/IpAddress.ts"
+import type { RtpPlace } from "../../media/MediaPlane.ts"
 import * as Dialog from "../../sip/Dialog.ts"
 import * as MessageKey from "../../sip/MessageKey.ts"
 import * as OfferAnswer from "../../sip/OfferAnswer.ts"
@@ -105,7 +107,7 @@ export const start = (
   way: null,
   invite: null,
   credentials: Credentials.none,
-  local: { address: "0.0.0.0", port: 0, sessionId: identity.sessionId, codecs },
+  local: { addresses: { ipv4: null, ipv6: null }, family: "ipv4", port: 0, sessionId: identity.sessionId, codecs },
   media: OfferAnswer.initial,
   early: [],
   hearing: null,
@@ -125,11 +127,16 @@ const call = (state: State, way: Way, invite: SipRequest): Step =>
 const routed = (state: State, way: Way): Step =>
   stay({ ...state, way }, { type: "takePlace", signallingAddress: way.flow.remote.address })
 
-const placed = (state: State, place: LegMachine.Place | null): Step => {
+const placed = (state: State, place: RtpPlace | null): Step => {
   const { dial, identity, userAgent, way } = state
   if (state.phase !== "preparing" || way === null) return stay(state)
   if (place === null) return finish(state, failure)
-  const local = { ...state.local, address: place.address, port: place.port }
+  const local = {
+    ...state.local,
+    addresses: place.addresses,
+    port: place.port,
+    family: IpAddress.family(way.flow.remote.address)
+  }
   const offered = OfferAnswer.step(state.media, { type: "offer", direction: null }, local)
   const body = offered.outputs.find((output) => output.type === "send")?.body
   const invite = DialInvite.make({ self: way.self, userAgent }, identity, way.trunk, dial, body)
@@ -154,7 +161,7 @@ const branchOf = (state: State, way: Way, invite: SipRequest, response: SipRespo
     isCaller: true,
     flow: way.flow,
     trunk: way.trunk,
-    agent: { userAgent: state.userAgent, host: SelfAddress.hostOf(way.self.address) },
+    agent: { userAgent: state.userAgent, host: IpAddress.host(way.self.address) },
     local: state.local,
     media: state.media
   })

@@ -1,3 +1,4 @@
+import * as IpAddress from "../../domain/IpAddress.ts"
 import * as Flow from "../../sip/Flow.ts"
 import * as NameAddr from "../../sip/NameAddr.ts"
 import type * as Requests from "../../sip/Requests.ts"
@@ -11,10 +12,7 @@ export interface SelfAddress {
   readonly port: number
 }
 
-/** An address as a host of a URI or a Via: IPv6 in brackets, RFC 3261 section 25.1. */
-export const hostOf = (address: string): string => (address.includes(":") ? `[${address}]` : address)
-
-const hostPort = (self: SelfAddress): string => `${hostOf(self.address)}:${self.port}`
+const hostPort = (self: SelfAddress): string => `${IpAddress.host(self.address)}:${self.port}`
 
 /** URI of a number at an address; it names the transport where that is not UDP. */
 export const uri = (number: string, at: SelfAddress): string =>
@@ -32,4 +30,8 @@ export const contact = (self: SelfAddress, number: string): string => `<${uri(nu
 
 /** Value of a From of ours, without tag. */
 export const identity = (self: SelfAddress, number: string): string =>
-  NameAddr.format({ displayName: "", uri: `sip:${SipUri.escapedUser(number)}@${hostOf(self.address)}`, params: [] })
+  NameAddr.format({
+    displayName: "",
+    uri: `sip:${SipUri.escapedUser(number)}@${IpAddress.host(self.address)}`,
+    params: []
+  })

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises"
-import { isIP } from "node:net"
 import { Clock, Context, Effect, FiberHandle, FiberSet, Layer } from "effect"
 import { Entropy } from "../../actor/Entropy.ts"
+import * as IpAddress from "../../domain/IpAddress.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import { MediaPlane } from "../../media/MediaPlane.ts"
 import { Carrier, CarrierSink, RouteDirectory } from "../Carrier.ts"
@@ -37,13 +37,15 @@ export class SipCarrier extends Context.Service<
 
 const logFault = (error: unknown) => Effect.logError("a fault met by the SIP carrier", error)
 
-const resolveName = (host: string): Effect.Effect<string, unknown> =>
-  isIP(host) === 0
+const resolveName = (host: string): Effect.Effect<ReadonlyArray<string>, unknown> => {
+  const literal = IpAddress.canonical(host)
+  return literal === null
     ? Effect.map(
-        Effect.tryPromise(() => lookup(host, { family: 4 })),
-        ({ address }) => address
+        Effect.tryPromise(() => lookup(host, { all: true })),
+        (found) => found.flatMap(({ address }) => IpAddress.canonical(address) ?? [])
       )
-    : Effect.succeed(host)
+    : Effect.succeed([literal])
+}
 
 const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Options["resolve"]) {
   const carrier = yield* Carrier

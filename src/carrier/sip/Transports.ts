@@ -9,13 +9,16 @@ export type Receiver = (bytes: Uint8Array, from: Flow) => void
 /**
  * One way to carry SIP messages, RFC 3261 section 18: a socket for datagrams, or a listener with its connections.
  *
- * It reports what goes wrong by `refused` and never throws. How many connections it keeps, and which it closes first,
+ * Addresses are IP literals in their one spelling (`IpAddress.canonical`), those of peers too. A transport reports what
+ * goes wrong by `refused` and never throws. How many connections it keeps, and which it closes first,
  * is its own affair.
  */
 export interface Transport {
   readonly type: TransportType
-  /** Where peers at this IP address reach us; null: it cannot reach them. */
+  /** Our end of a flow to this IP address; null: the transport cannot reach it. */
   readonly localTo: (address: string) => Endpoint | null
+  /** Where a peer at this IP address reaches us, which a translator of addresses may have made another. */
+  readonly announcedTo: (address: string) => Endpoint | null
   /** A flow to a peer that `localTo` knows: over a connection that stands, or one that the first message opens. */
   readonly open: (remote: Endpoint) => Flow
   /** `refused` is called, later, when the message could not be sent. */
@@ -33,7 +36,9 @@ export interface Transport {
 export class Transports extends Context.Service<
   Transports,
   {
-    /** A flow to an IP address; `transport` as a URI names it. */
+    /** Whether a transport of this name, as a URI has it, reaches the IP address. */
+    readonly reaches: (transport: string, address: string) => boolean
+    /** A flow to an IP address. */
     readonly open: (transport: string, remote: Endpoint) => Flow
     /** A flow of an earlier process, by a transport of this one. */
     readonly resume: (flow: Flow) => Flow
@@ -62,6 +67,7 @@ export const make = (transports: ReadonlyArray<Transport>): Transports["Service"
   }
 
   return {
+    reaches: (type, address) => reaching(type, address).length > 0,
     open: (type, remote) =>
       reaching(type, remote.address)[0]?.open(remote) ?? {
         transport: "udp",
@@ -70,7 +76,7 @@ export const make = (transports: ReadonlyArray<Transport>): Transports["Service"
         connection: null
       },
     resume: (flow) => carrying(flow)?.open(flow.remote) ?? flow,
-    self: (flow) => ({ transport: flow.transport, ...(carrying(flow)?.localTo(flow.remote.address) ?? noAddress) }),
+    self: (flow) => ({ transport: flow.transport, ...(carrying(flow)?.announcedTo(flow.remote.address) ?? noAddress) }),
     send: (bytes, flow, refused) => {
       const transport = carrying(flow)
       if (transport === undefined || flow.remote.port === 0) return queueMicrotask(refused)

@@ -10,7 +10,7 @@ import * as Responses from "../../sip/Responses.ts"
 import type { Header, SipRequest } from "../../sip/SipMessage.ts"
 import type { Authority, CarrierCommand, LegFacts, LegReport, Order, Snapshot } from "../Carrier.ts"
 import * as LegMemory from "../LegMemory.ts"
-import * as PeerTable from "../PeerTable.ts"
+import type * as PeerTable from "../PeerTable.ts"
 import * as Capabilities from "./Capabilities.ts"
 import type { Context, Leg } from "./Context.ts"
 import * as DialledNumber from "./DialledNumber.ts"
@@ -73,7 +73,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
 
   const invited = (id: TransactionLayer.TransactionId, invite: SipRequest, from: Flow): void => {
     if (draining || context.legs.size >= maxLegs) return reply(id, invite, 503, [retryLater])
-    const source = PeerTable.canonical(from.remote.address) ?? from.remote.address
+    const source = from.remote.address
     if (given.peers.version() === 0) return reply(id, invite, 503, [retryLater])
     if (!given.peers.has(source)) return reply(id, invite, 403)
     transactions.respond(id, Responses.make(invite, 100))

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads"
 import { Clock, Deferred, Duration, Effect, Layer, Schema } from "effect"
+import type * as IpAddress from "../../domain/IpAddress.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import { AudioSource } from "../AudioSource.ts"
 import { MediaPlane, make, type SwitchLink } from "../MediaPlane.ts"
@@ -9,8 +10,8 @@ import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
 export interface Config {
   /** IP address literal to bind. */
   readonly bindAddress: string
-  /** What peers are told; an IP address literal. */
-  readonly publicAddress: string
+  /** What peers are told: an address of each family that the sockets reach. */
+  readonly publicAddresses: IpAddress.Addresses
   /** UDP ports for RTP and RTCP, both ends included: two for each leg. */
   readonly portMin: number
   readonly portMax: number
@@ -132,6 +133,6 @@ export const layerOf = (config: Config, program: URL) =>
           orElse: () => Effect.fail(new MediaPlaneFailed({ detail: "did not start in time" }))
         })
       )
-      return yield* make([link], sources, config.publicAddress)
+      return yield* make([link], sources, config.publicAddresses)
     })
   )

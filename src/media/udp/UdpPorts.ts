@@ -1,10 +1,11 @@
 import { createSocket, type Socket } from "node:dgram"
 import { isIP, isIPv6 } from "node:net"
+import * as IpAddress from "../../domain/IpAddress.ts"
 import type { Channel, Destination, PacketPort, PacketSocket } from "../PacketPort.ts"
 import * as Outbox from "./Outbox.ts"
 
 export interface Options {
-  /** IP address literal to bind; `0.0.0.0` for all. */
+  /** IP address literal to bind; `0.0.0.0` for all of IPv4, `::` for all of both families. */
   readonly bindAddress: string
   /** Range of ports, both ends included. RTP takes even ones, RTCP the next. */
   readonly portMin: number
@@ -15,6 +16,8 @@ export interface Options {
 
 /** Ports that others hold are passed over; past so many the range counts as exhausted. */
 const maxAttempts = 64
+
+const mapped = "::ffff:"
 
 type Lookup = (
   hostname: string,
@@ -35,14 +38,13 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
   const first = portMin + (portMin & 1)
   const pairs = Math.max(0, Math.floor((portMax - first + 1) / 2))
   const taken = new Set<number>()
-  const family = isIP(bindAddress)
   let errors = 0
   const failed = () => {
     errors++
   }
 
   const bind = (port: number, bound: (socket: Socket | null) => void) => {
-    const socket = createSocket({ type: isIPv6(bindAddress) ? "udp6" : "udp4", lookup })
+    const socket = createSocket({ type: isIPv6(bindAddress) ? "udp6" : "udp4", ipv6Only: false, lookup })
     const refused = () => {
       socket.close()
       bound(null)
@@ -71,12 +73,13 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
       port,
       prepare: (channel, to): Destination => {
         // A port or an address out of range comes from a session description, not from us.
-        const makesSense = isIP(to.address) === family && to.port > 0 && to.port <= 65_535
-        if (!makesSense) return { address: to, send: failed }
+        const isReachable = isIP(to.address) !== 0 && IpAddress.reaches(bindAddress, IpAddress.family(to.address))
+        if (!isReachable || to.port <= 0 || to.port > 65_535) return { address: to, send: failed }
         const outbox = outboxes[channel]
+        const address = IpAddress.named(bindAddress, to.address)
         return {
           address: to,
-          send: (bytes, length = bytes.length) => outbox.send(bytes, length, to.port, to.address)
+          send: (bytes, length = bytes.length) => outbox.send(bytes, length, to.port, address)
         }
       },
       close: () => {
@@ -108,7 +111,11 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
           return attempt((port - first) / 2 + 1)
         }
         const listen = (channel: Channel, socket: Socket) =>
-          socket.on("message", (bytes, from) => onPacket(channel, bytes, from))
+          socket.on("message", (bytes, from) => {
+            // IPv4 within IPv6, as a socket on `::` has it; what is told of the sender is ours to change.
+            if (from.address.startsWith(mapped)) from.address = from.address.slice(mapped.length)
+            onPacket(channel, bytes, from)
+          })
         listen("rtp", rtp)
         listen("rtcp", rtcp)
         opened(socketOf(port, rtp, rtcp))

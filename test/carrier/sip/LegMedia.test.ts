@@ -1,17 +1,19 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import * as LegMedia from "../../../src/carrier/sip/LegMedia.ts"
-import type { MediaPlane, RtpRemote } from "../../../src/media/MediaPlane.ts"
+import * as IpAddress from "../../../src/domain/IpAddress.ts"
+import type { MediaPlane, RtpPlace, RtpRemote } from "../../../src/media/MediaPlane.ts"
 import type * as SdpOffer from "../../../src/sip/SdpOffer.ts"
 import * as Ids from "../../support/Ids.ts"
 
 /** The media of a leg over a plane that records; `place` opens when the test says so. */
-const make = (place: Effect.Effect<{ readonly address: string; readonly port: number }>) => {
+const make = (place: Effect.Effect<RtpPlace>) => {
   const log: Array<string> = []
   const remotes: Array<RtpRemote> = []
   const unused = () => Effect.die("unused")
   const plane: MediaPlane["Service"] = {
-    openRtp: () => Effect.map(place, (local) => ({ ...local, placement: { gateway: "local", thread: 0 } })),
+    addresses: IpAddress.only("192.0.2.1"),
+    openRtp: () => place,
     connectRtp: (_, remote) => Effect.sync(() => void remotes.push(remote)),
     openPhone: unused,
     openJoined: unused,
@@ -30,7 +32,12 @@ const make = (place: Effect.Effect<{ readonly address: string; readonly port: nu
   return { media, remotes, log }
 }
 
-const here = Effect.succeed({ address: "192.0.2.1", port: 40_000 })
+const at: RtpPlace = {
+  addresses: IpAddress.only("192.0.2.1"),
+  port: 40_000,
+  placement: { gateway: "local", thread: 0 }
+}
+const here = Effect.succeed(at)
 
 /** What an answer to an offer of PCMU and telephone events amounts to. */
 const terms: SdpOffer.Agreed = {
@@ -38,17 +45,17 @@ const terms: SdpOffer.Agreed = {
   audio: { send: 0, receive: 0 },
   telephoneEvent: { send: 96, receive: 101 },
   direction: "recvonly",
-  remote: { address: "2001:DB8:0:0::8", port: 30_000 },
+  remote: { address: "2001:db8::8", port: 30_000 },
   remoteRtcp: undefined,
   ptimeMs: 20
 }
 
 describe("the media of a leg", () => {
-  it("points its place at the peer: hosts as sockets name them, payload types of each direction", () => {
+  it("points its place at the peer: its hosts, payload types of each direction", () => {
     const { media, remotes } = make(here)
-    media.open("2001:DB8::0:9", () => undefined)
+    media.open("2001:db8::9", () => undefined)
     media.connect(terms)
-    media.connect({ ...terms, remoteRtcp: { address: "2001:DB8::8", port: 30_009 }, telephoneEvent: undefined })
+    media.connect({ ...terms, remoteRtcp: { address: "2001:db8::8", port: 30_009 }, telephoneEvent: undefined })
     expect(remotes).toEqual([
       {
         address: "2001:db8::8",
@@ -73,7 +80,7 @@ describe("the media of a leg", () => {
 
   it.effect("gives back a place that it gets after it was closed", () =>
     Effect.gen(function* () {
-      const place = yield* Deferred.make<{ readonly address: string; readonly port: number }>()
+      const place = yield* Deferred.make<RtpPlace>()
       const { log, media } = make(Deferred.await(place))
       let told = false
       media.open("192.0.2.2", () => {
@@ -81,7 +88,7 @@ describe("the media of a leg", () => {
       })
       media.close()
       expect(log).toEqual([])
-      yield* Deferred.succeed(place, { address: "192.0.2.1", port: 40_000 })
+      yield* Deferred.succeed(place, at)
       yield* Effect.yieldNow
       expect(log).toEqual(["close"])
       expect(told).toBe(false)

@@ -23,6 +23,7 @@ import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
 import * as Transports from "../../../src/carrier/sip/Transports.ts"
 import { type Listener, MediaPlane, MediaUnavailable, type RtpRemote } from "../../../src/media/MediaPlane.ts"
 import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
+import * as IpAddress from "../../../src/domain/IpAddress.ts"
 import type { Flow } from "../../../src/sip/Flow.ts"
 import * as MessageKey from "../../../src/sip/MessageKey.ts"
 import * as Responses from "../../../src/sip/Responses.ts"
@@ -137,6 +138,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
   const transport: Transports.Transport = {
     type: "udp",
     localTo: () => options.local,
+    announcedTo: () => options.local,
     open: flow,
     send: (bytes, { remote }, refused) => {
       if (state.unreachable) return queueMicrotask(refused)
@@ -168,13 +170,14 @@ const makeRig = Effect.fnUntraced(function* (options: {
       })
   })
   const plane = Layer.succeed(MediaPlane, {
+    addresses: IpAddress.only(options.local.address),
     openRtp: (leg) =>
       Effect.suspend(() => {
         state.media.push(["open", leg])
         return state.mediaFull
           ? Effect.fail(new MediaUnavailable({ reason: "no_ports" }))
           : Effect.succeed({
-              address: options.local.address,
+              addresses: IpAddress.only(options.local.address),
               port: (nextPort += 2),
               placement: { gateway: "local", thread: 0 }
             })

@@ -6,6 +6,7 @@ import * as PeerTable from "../../../src/carrier/PeerTable.ts"
 import type { Action, Outcome } from "../../../src/carrier/sip/SessionState.ts"
 import * as Transports from "../../../src/carrier/sip/Transports.ts"
 import * as UserAgent from "../../../src/carrier/sip/UserAgent.ts"
+import * as IpAddress from "../../../src/domain/IpAddress.ts"
 import type { RtpRemote } from "../../../src/media/MediaPlane.ts"
 import * as Dialog from "../../../src/sip/Dialog.ts"
 import * as Requests from "../../../src/sip/Requests.ts"
@@ -29,6 +30,7 @@ const make = (password: string | null = null) => {
     {
       type: "udp",
       localTo: () => Rig.self,
+      announcedTo: () => Rig.self,
       open: (remote) => ({ ...flow, remote }),
       send: (bytes) => void sent.push(Result.getOrThrow(SipParser.parse(bytes))),
       receive: () => undefined
@@ -42,7 +44,13 @@ const make = (password: string | null = null) => {
     userAgent: "trunkline/test",
     run: (effect, settled) => settled(Effect.runSyncExit(effect)),
     plane: {
-      openRtp: () => Effect.succeed({ address: "192.0.2.1", port: 40_000, placement: { gateway: "local", thread: 0 } }),
+      addresses: IpAddress.only("192.0.2.1"),
+      openRtp: () =>
+        Effect.succeed({
+          addresses: IpAddress.only("192.0.2.1"),
+          port: 40_000,
+          placement: { gateway: "local", thread: 0 }
+        }),
       connectRtp: (_, remote) => Effect.sync(() => void connected.push(remote)),
       openPhone: () => Effect.void,
       openJoined: () => Effect.void,
@@ -57,7 +65,7 @@ const make = (password: string | null = null) => {
       tell: (_, event) => Effect.sync(() => (told.push(event), "committed"))
     },
     directory: { sipTrunk: () => Effect.succeed({ ...Rig.trunk, username, password }), knownPeers: () => Effect.void },
-    resolve: Effect.succeed,
+    resolve: (host) => Effect.succeed([host]),
     random: (bytes) =>
       (++counter * 7_919)
         .toString(16)

@@ -55,6 +55,7 @@ const network = Effect.gen(function* () {
   const transport: Transports.Transport = {
     type: "udp",
     localTo: () => Rig.self,
+    announcedTo: () => Rig.self,
     open: () => flow,
     send: (bytes) => queueMicrotask(() => phones.receive(bytes)),
     receive: (next) => {

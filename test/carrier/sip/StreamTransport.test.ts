@@ -14,7 +14,6 @@ const pair = Effect.gen(function* () {
   const caller = yield* Rig.make("caller", Rig.self, [network.listen(Rig.self)])
   const callee = yield* Rig.make("callee", Rig.peer, [network.listen(Rig.peer)])
   caller.trunk = trunkAt(Rig.peer.address, Rig.peer.port)
-  callee.trunk = trunkAt(Rig.self.address, Rig.self.port)
   yield* callee.know([Rig.self.address])
   yield* caller.know([Rig.peer.address])
   return { network, caller, callee }

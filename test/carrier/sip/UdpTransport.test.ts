@@ -2,8 +2,9 @@ import { createSocket } from "node:dgram"
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import * as UdpTransport from "../../../src/carrier/sip/UdpTransport.ts"
+import * as IpAddress from "../../../src/domain/IpAddress.ts"
 
-const open = (port = 0) => UdpTransport.make({ host: "127.0.0.1", port, publicAddress: "127.0.0.1" })
+const open = (port = 0) => UdpTransport.make({ host: "127.0.0.1", port, publicAddresses: IpAddress.only("127.0.0.1") })
 
 describe("UdpTransport", () => {
   it.live("carries datagrams both ways", () =>

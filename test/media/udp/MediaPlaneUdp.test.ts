@@ -13,6 +13,7 @@ import { type Loss, MediaPlane, type Quality, type RtpRemote } from "../../../sr
 import * as AudioDecoderThread from "../../../src/media/udp/AudioDecoderThread.ts"
 import * as MediaPlaneUdp from "../../../src/media/udp/MediaPlaneUdp.ts"
 import * as RtcpParser from "../../../src/rtp/RtcpParser.ts"
+import * as IpAddress from "../../../src/domain/IpAddress.ts"
 import { hostile } from "../../rtp/RandomBytes.ts"
 import * as RtpSample from "../../rtp/RtpSample.ts"
 import * as Ids from "../../support/Ids.ts"
@@ -24,7 +25,7 @@ const wav = Wav.write({ sampleRate: 8000, samples: Tone.sine(1000, -15, 600, 800
 
 const plane = MediaPlaneUdp.layer({
   bindAddress: "127.0.0.1",
-  publicAddress: "127.0.0.1",
+  publicAddresses: IpAddress.only("127.0.0.1"),
   portMin: 42_001,
   portMax: 42_020,
   mediaTimeoutMs: 300
@@ -198,7 +199,13 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
 
 withLayer(
   MediaPlaneUdp.layerOf(
-    { bindAddress: "127.0.0.1", publicAddress: "127.0.0.1", portMin: 1, portMax: 2, mediaTimeoutMs: 0 },
+    {
+      bindAddress: "127.0.0.1",
+      publicAddresses: IpAddress.only("127.0.0.1"),
+      portMin: 1,
+      portMax: 2,
+      mediaTimeoutMs: 0
+    },
     new URL("./DyingWorker.ts", import.meta.url)
   ).pipe(Layer.provide(Layer.succeed(AudioSource, { load: () => Effect.never }))),
   { excludeTestServices: true }
