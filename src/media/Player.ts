@@ -107,9 +107,6 @@ export const make = (emit: (event: MediaEvent) => void): Player => {
     const frame = render(gone, gone.sound, rate, wanted)
     Ramp.fadeOut(frame.samples, rate, wanted, 0, wanted)
     frame.samples.fill(0, wanted)
-    // What the filter still holds belongs to the sound that is over.
-    converter.free()
-    isFiltered = false
     return frame
   }
 

@@ -80,14 +80,6 @@ export const make = (options: Options) => {
     }
   }
 
-  const guard = (leg: Leg, work: () => void): void => {
-    try {
-      work()
-    } catch (error) {
-      fault(leg, error)
-    }
-  }
-
   const add = (id: LegId, now: number, far: FarEnd, rtp: RtpLeg.RtpLeg | null): Leg => {
     const local = LocalLeg.make(far, {
       clock,
@@ -121,7 +113,12 @@ export const make = (options: Options) => {
     const leg = add(id, now, rtp.far, rtp)
     ports.open(
       (channel, bytes, from) => {
-        if (!leg.closed) guard(leg, () => rtp.receive(channel, bytes, from, clock()))
+        if (leg.closed) return
+        try {
+          rtp.receive(channel, bytes, from, clock())
+        } catch (error) {
+          fault(leg, error)
+        }
       },
       (socket) => {
         if (leg.closed) return socket?.close()

@@ -32,6 +32,8 @@ export type Inserted = "queued" | "duplicate" | "overflow" | "queued_for_another
 /** The end of a payload's sound, in clock units; may wrap. */
 export const endOf = ({ duration, timestamp }: Queued): number => timestamp + duration
 
+const nothing = new Uint8Array(0)
+
 export type PayloadQueue = ReturnType<typeof make>
 
 /**
@@ -46,7 +48,6 @@ export const make = ({ maxOctets, maxPackets }: Limits) => {
   const store = (packet: RtpPacket, decoder: PayloadDecoder, duration: number): Slot => {
     const { bytes, payloadEnd, payloadStart, timestamp } = packet
     const length = payloadEnd - payloadStart
-    const nothing = new Uint8Array(0)
     const slot = spare.pop() ?? { timestamp, duration, decoder, payload: nothing, storage: nothing }
     if (slot.storage.length < length) slot.storage = new Uint8Array(length)
     if (slot.payload.length !== length || slot.payload.buffer !== slot.storage.buffer)
@@ -81,7 +82,10 @@ export const make = ({ maxOctets, maxPackets }: Limits) => {
       if (isFull && at === queue.length) return "overflow"
       const farthest = isFull ? queue.pop() : undefined
       if (farthest !== undefined) spare.push(farthest)
-      queue.splice(at, 0, store(packet, decoder, duration))
+      const slot = store(packet, decoder, duration)
+      // `splice` makes an array of what it took out.
+      if (at === queue.length) queue.push(slot)
+      else queue.splice(at, 0, slot)
       return isFull ? "queued_for_another" : "queued"
     },
     shift,

@@ -116,6 +116,20 @@ describe("What a leg hears", () => {
     expect(edges()).toEqual([100, 100, 100])
   })
 
+  it("does not begin with what is silenced as it begins", () => {
+    const { edges, mix } = setup()
+    const [digits, playback] = [constant(100), constant(1000)]
+    for (const { state } of [digits, playback]) state.on = false
+    mix.add(playback.source, "playback")
+    mix.add(digits.source, "digits", "silenced")
+    edges()
+    const { asked } = playback.state
+    for (const { state } of [digits, playback]) state.on = true
+    edges()
+    expect(edges()).toEqual([100, 100, 100])
+    expect(playback.state.asked).toBe(asked)
+  })
+
   it("ducks what stands behind by 12 dB while another sounds", () => {
     const { edges, mix } = setup()
     const [announcement, other] = [constant(100), constant(1000)]
