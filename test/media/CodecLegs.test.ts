@@ -1,0 +1,115 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Codecs from "../../src/audio/codec/Codecs.ts"
+import * as Goertzel from "../support/Goertzel.ts"
+import * as Tone from "../../src/audio/Tone.ts"
+import type { Sound } from "../../src/media/Frame.ts"
+import * as RtpSample from "../rtp/RtpSample.ts"
+import * as Ids from "../support/Ids.ts"
+import * as Media from "./MediaSample.ts"
+import * as SwitchBench from "./SwitchBench.ts"
+
+const [a, b] = [Ids.leg("a"), Ids.leg("b")]
+const wideband = { codec: "G722", audio: { send: 9, receive: 9 } } as const
+
+const tone = (rate: Sound["rate"], frequency: number, ms: number): Sound => ({
+  rate,
+  samples: Tone.sine(frequency, -12, ms, rate)
+})
+
+/** Two legs of one codec that are each other's peer; the first plays a sound. */
+const playing = (sound: Sound, change: Parameters<typeof SwitchBench.pair>[2]) => {
+  const bench = SwitchBench.pair({}, undefined, change)
+  bench.handle({ type: "media", leg: a, media: Media.play(Ids.work("p"), "https://a/") })
+  bench.handle({ type: "supply", leg: a, id: Ids.work("p"), sound })
+  const packets = () =>
+    bench.network.sent
+      .filter(({ channel, from }) => channel === "rtp" && from.port === bench.portOf(a))
+      .map(({ bytes }) => RtpSample.parse(bytes))
+  return { bench, packets }
+}
+
+const heardIn = (packets: ReadonlyArray<RtpSample.Parsed>, name: Codecs.CodecName): Int16Array => {
+  const decoder = Codecs.table[name].decoder()
+  const out = new Int16Array(Codecs.table[name].sampleRate / 50)
+  return Int16Array.from(
+    packets.flatMap(({ payload }) => {
+      decoder.decode(payload, out)
+      return [...out]
+    })
+  )
+}
+
+describe("Legs of a codec", () => {
+  it("send a packet of 160 octets every 20 ms in G.722, whose RTP clock runs at half the rate of its samples", () => {
+    const { bench, packets } = playing(tone(16_000, 1000, 1000), wideband)
+    bench.run(500)
+    const sent = packets()
+    expect(sent.length).toBe(25)
+    sent.forEach((packet, i) => {
+      expect(packet.payloadType).toBe(9)
+      expect(packet.payload.length).toBe(160)
+      expect((packet.timestamp - (sent[0]?.timestamp ?? 0)) >>> 0).toBe(i * 160)
+    })
+  })
+
+  it.each([
+    ["PCMU", 0, 8000, 1000],
+    ["PCMA", 8, 8000, 1000],
+    ["G722", 9, 8000, 1000],
+    ["G722", 9, 16_000, 1000],
+    ["G722", 9, 16_000, 5500],
+    ["PCMU", 0, 16_000, 1000],
+    ["G722", 9, 48_000, 5500]
+  ] as const)(
+    "play a sound in %s (payload type %i) that was kept at %i Hz, as its tone of %i Hz",
+    (codec, payloadType, rate, frequency) => {
+      const { bench, packets } = playing(tone(rate, frequency, 1000), {
+        codec,
+        audio: { send: payloadType, receive: payloadType }
+      })
+      bench.run(500)
+      const { sampleRate } = Codecs.table[codec]
+      const heard = heardIn(packets(), codec).subarray(sampleRate / 10)
+      expect(Goertzel.level(heard, frequency, sampleRate)).toBeCloseTo(-12, 0)
+    }
+  )
+
+  it("let nothing through a narrow leg that it cannot carry", () => {
+    const { bench, packets } = playing(tone(16_000, 5500, 1000), {})
+    bench.run(500)
+    expect(Goertzel.totalLevel(heardIn(packets(), "PCMU").subarray(800))).toBeLessThan(-60)
+  })
+
+  it("hear each other's digits and sound in G.722 through loss and jitter", () => {
+    let n = 0
+    const bench = SwitchBench.pair(
+      {},
+      ({ channel }) => (channel === "rtp" && n++ % 40 === 7 ? [] : [20 + (n % 3) * 15]),
+      wideband
+    )
+    bench.run(500)
+    bench.handle({ type: "media", leg: a, media: Media.dtmf(Ids.work("d"), "1590#") })
+    bench.run(2000)
+    expect(bench.digitsOf(b)).toBe("1590#")
+    expect(bench.plane.countersOf(b)?.concealed).toBeGreaterThan(0)
+    expect(bench.plane.countersOf(b)?.late).toBe(0)
+  })
+
+  it("change over to another codec in the middle of a sound, on the same timeline", () => {
+    const { bench, packets } = playing(tone(8000, 1000, 4000), {})
+    bench.run(500)
+    for (const [leg, peer] of [
+      [a, b],
+      [b, a]
+    ] as const)
+      bench.handle({ type: "connect_rtp", leg, remote: bench.remote(bench.portOf(peer), wideband) })
+    bench.run(500)
+    const sent = packets()
+    expect(new Set(sent.slice(25).map(({ payloadType }) => payloadType))).toEqual(new Set([9]))
+    sent.forEach((packet, i) => {
+      expect((packet.timestamp - (sent[0]?.timestamp ?? 0)) >>> 0).toBe(i * 160)
+    })
+    expect(Goertzel.level(heardIn(sent.slice(25), "G722").subarray(1600), 1000, 16_000)).toBeCloseTo(-12, 0)
+    expect(bench.plane.countersOf(b)?.concealed).toBe(0)
+  })
+})
