@@ -126,6 +126,7 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
     do {
       waiting.again = false
       loaded = yield* load(id)
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- `reread` and `post` set it meanwhile
     } while (waiting.again)
     if (loaded === null) return yield* kind.unknown
     const { actor } = yield* begin(loaded.partition, id, loaded.state, Effect.void)

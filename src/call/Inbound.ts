@@ -83,6 +83,7 @@ export const make = Effect.fnUntraced(function* (options: {
       Effect.as(Effect.logError("an inbound call could not be taken in", cause), null)
     )
     if (routeId !== null) return { admitted: true, callId, routeId } satisfies Admission
+    // oxlint-disable-next-line typescript/no-unnecessary-condition -- `take` sets it
     if (!spawned) yield* abandoned
     return refused("unavailable")
   }, Effect.uninterruptible)

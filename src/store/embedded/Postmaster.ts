@@ -133,16 +133,15 @@ export const ready = async (
   withinMs: number,
   interrupted: AbortSignal
 ): Promise<"ready" | "exited" | "timeout"> => {
-  let exited = false
-  void postmaster.exited.then(() => (exited = true))
-  let up = false
+  const seen = { exited: false, up: false }
+  void postmaster.exited.then(() => (seen.exited = true))
   await until(async () => {
     const lines = await lockFile(cluster)
-    up = lines[0] === String(postmaster.child.pid) && lines[7]?.trim() === "ready"
-    return up || exited || interrupted.aborted
+    seen.up = lines[0] === String(postmaster.child.pid) && lines[7]?.trim() === "ready"
+    return seen.up || seen.exited || interrupted.aborted
   }, withinMs)
-  if (exited) return "exited"
-  return up ? "ready" : "timeout"
+  if (seen.exited) return "exited"
+  return seen.up ? "ready" : "timeout"
 }
 
 const end = async ({ child, exited }: Postmaster, name: NodeJS.Signals, withinMs: number): Promise<void> => {
