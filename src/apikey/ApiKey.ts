@@ -12,7 +12,7 @@ import { type AuditRow, empty, Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
 import * as ApiKeyRepo from "./ApiKeyRepo.ts"
-import { type ApiKeyView, view } from "./ApiKeyView.ts"
+import { type ApiKeyView, created, view } from "./ApiKeyView.ts"
 import * as Credential from "./Credential.ts"
 import * as VerifiedKeys from "./VerifiedKeys.ts"
 
@@ -127,7 +127,7 @@ export class ApiKeys extends Context.Service<
         return yield* Effect.gen(function* () {
           const by = { actor: Audit.keyOf(caller), ip: caller.ip, at, seed }
           const made = yield* make(caller.tenantId, { ...request, scopes }, by)
-          const body = { ...view(made.key), api_key_plaintext: made.plaintext }
+          const body = created({ ...made.key, apiKeyPlaintext: made.plaintext })
           const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
           const stored = sealedReceipt(slot, rendered, at, entropy.bytes(12))
           yield* journal.commitWithin({ ...empty, audit: [made.audit], receipt: stored })

@@ -4,10 +4,9 @@ import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
 import { empty, Journal, type MoneyRow } from "../store/Journal.ts"
 import * as Listing from "../store/Listing.ts"
-import { type BalanceView, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
+import { type BalanceView, ledgerEntry, type LedgerEntryView, type Balance, view } from "./BillingView.ts"
 import * as RateDeck from "./RateDeck.ts"
 
 interface LedgerFilters {
@@ -89,12 +88,14 @@ export class Billing extends Context.Service<
         })
 
         const balance = Effect.fn("Billing.balance")(function* (tenantId: Id.TenantId) {
-          const [row] = yield* Effect.orDie(sql<Omit<BalanceView, "updated_at"> & { readonly updated_at: number }>`
-            SELECT balance_cents::float8, credit_limit_cents::float8, auto_recharge_threshold_cents::float8,
-              auto_recharge_amount_cents::float8, (extract(epoch FROM updated_at) * 1000)::float8 AS updated_at
+          const [row] = yield* Effect.orDie(sql<typeof Balance.Type>`
+            SELECT balance_cents::float8 AS "balanceCents", credit_limit_cents::float8 AS "creditLimitCents",
+              auto_recharge_threshold_cents::float8 AS "autoRechargeThresholdCents",
+              auto_recharge_amount_cents::float8 AS "autoRechargeAmountCents",
+              (extract(epoch FROM updated_at) * 1000)::float8 AS "updatedAt"
             FROM balance WHERE tenant_id = ${tenantId}`)
           if (row === undefined) return yield* ApiError.of("not_found", "no such tenant")
-          return { ...row, updated_at: Timestamp.format(row.updated_at) }
+          return view(row)
         })
 
         const ledger = Effect.fn("Billing.ledger")(function* (
@@ -115,8 +116,9 @@ export class Billing extends Context.Service<
           ])
           return yield* Effect.orDie(
             Listing.read(sql, {
-              columns: sql`id, type, amount_cents::float8, balance_after_cents::float8, description, reference_type,
-                reference_id, (extract(epoch FROM created_at) * 1000)::float8 AS at`,
+              columns: sql`id, type, amount_cents::float8 AS "amountCents", balance_after_cents::float8 AS "balanceAfterCents",
+                description, reference_type AS "referenceType", reference_id AS "referenceId",
+                (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`,
               from: sql`ledger`,
               where,
               order: sql`ordinal DESC`,

@@ -49,7 +49,7 @@ export const make = Effect.gen(function* () {
     return epoch === null ? null : { partition, epoch }
   }
 
-  const render = (state: CallState, asked: Asked): Rendered => ({ status: asked.status, body: CallView.encode(state) })
+  const render = (state: CallState, asked: Asked): Rendered => ({ status: asked.status, body: CallView.render(state) })
 
   const commit = Effect.fnUntraced(function* (
     step: Step<CallState, CallInput, Effects>,

@@ -1,5 +1,7 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import * as Id from "./Id.ts"
+import * as Timestamp from "./Timestamp.ts"
+import * as Wire from "./Wire.ts"
 
 /** Fields of events and of answers, each with its description and an example for the published document. */
 
@@ -39,6 +41,27 @@ const Moment = Schema.String.annotate({ format: "date-time" }).check(
 export const moment = (description: string, example = "2026-01-01T00:00:00.000Z") =>
   Moment.annotate({ description: `${description} UTC, milliseconds.`, examples: [example] })
 
+/** As `moment`, of epoch milliseconds. */
+export const time = (description: string, example?: string) =>
+  moment(description, example).pipe(
+    Schema.decodeTo(
+      Wire.by(Schema.Number, Timestamp.format),
+      SchemaTransformation.transform({ decode: (text) => Timestamp.parse(text) ?? 0, encode: Timestamp.format })
+    )
+  )
+
+/** As `momentOrNull`, of epoch milliseconds. */
+export const timeOrNull = (description: string, example?: string | null) =>
+  momentOrNull(description, example).pipe(
+    Schema.decodeTo(
+      Wire.by(Schema.NullOr(Schema.Number), Timestamp.formatOrNull),
+      SchemaTransformation.transform<number | null, string | null>({
+        decode: (text) => (text === null ? null : Timestamp.parse(text)),
+        encode: Timestamp.formatOrNull
+      })
+    )
+  )
+
 export const seconds = (description: string) =>
   Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)).annotate({ description, examples: [61] })
 
@@ -63,9 +86,7 @@ export const customerReference = textOrNull("What the call was placed with; null
 
 /** A UUID of one kind. */
 export const uuid = <Uuid extends string>(schema: Schema.Codec<Uuid, string>, description: string) =>
-  schema
-    .check(Schema.isPattern(Id.uuidPattern))
-    .annotate({ format: "uuid", description, examples: [schema.make(exampleUuid)] })
+  Id.spelledUuid(schema).annotate({ format: "uuid", description, examples: [schema.make(exampleUuid)] })
 export const exampleUuid = "0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d"
 
 export const momentOrNull = (description: string, example: string | null = null) =>

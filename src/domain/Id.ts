@@ -92,13 +92,17 @@ export type EntityId = CallId | ConferenceId | OrderId | TenantId
 export const pattern = (type: Prefix): RegExp => new RegExp(`^svc_${type}_[0-9a-f]{32}$`, "u")
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u
 
-/** Ids of this type, unchecked. */
-export const schema = <P extends Prefix>(_type: P): Schema.Codec<Of<P>, string> =>
-  Schema.String as unknown as Schema.Codec<Of<P>, string>
+/** Ids of this type, unchecked. On the wire an id is the same text. */
+export const schema = <P extends Prefix>(_type: P): Schema.Codec<Of<P>, Of<P>> =>
+  Schema.String as unknown as Schema.Codec<Of<P>, Of<P>>
 
 /** Ids of this type as they come from outside: in their one spelling. */
-export const spelled = <P extends Prefix>(type: P): Schema.Codec<Of<P>, string> =>
+export const spelled = <P extends Prefix>(type: P): Schema.Codec<Of<P>, Of<P>> =>
   schema(type).check(Schema.isPattern(pattern(type)))
+
+/** UUIDs of one kind as they come from outside. */
+export const spelledUuid = <Uuid extends string>(kind: Schema.Codec<Uuid, string>): Schema.Codec<Uuid, Uuid> =>
+  kind.check(Schema.isPattern(uuidPattern)) as unknown as Schema.Codec<Uuid, Uuid>
 
 const digest = (seed: string, kind: string, index: number) =>
   hash("sha256", `${seed}\u0000${kind}\u0000${index}`, "hex")

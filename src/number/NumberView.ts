@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as Field from "../domain/Field.ts"
+import * as Wire from "../domain/Wire.ts"
 import type { NumberId, OrderId, RouteId, TenantId } from "../domain/Id.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
 
 export const numberTypes = ["local", "toll_free", "mobile", "national"] as const
 export const NumberType = Schema.Literals(numberTypes)
@@ -40,6 +40,7 @@ export const AvailableNumber = Schema.Struct({
 }).annotate({ identifier: "AvailableNumber" })
 export type AvailableNumberView = typeof AvailableNumber.Type
 
+/** The order's row keeps it as the wire has it. */
 const OrderedNumber = Schema.Struct({
   id: Field.idOrNull("did", "The number; null when there is none."),
   phone_number: phoneNumber,
@@ -48,60 +49,60 @@ const OrderedNumber = Schema.Struct({
 })
 export type OrderedNumberView = typeof OrderedNumber.Type
 
-export const NumberOrder = Schema.Struct({
+export const NumberOrder = Wire.struct({
   id: Field.id("order", "The order."),
   status: OrderStatus.annotate({ description: "`partial`: some numbers failed.", examples: ["pending"] }),
-  country_code: countryCode,
-  number_type: numberType,
-  phone_numbers: Schema.Array(OrderedNumber).annotate({ description: "Each number of the order." }),
-  upfront_cost_cents: Field.cents("Debited with the order."),
-  monthly_cost_cents: Field.cents("Each month, for all of its numbers."),
-  refunded_cents: Field.signedCents("Given back for numbers that failed.", 0),
-  route_id: routeId,
-  customer_reference: customerReference,
-  created_at: Field.moment("When it was placed."),
-  completed_at: Field.momentOrNull("When the last of its numbers was settled; null while `pending`.")
-}).annotate({ identifier: "NumberOrder" })
-export type NumberOrderView = typeof NumberOrder.Type
+  countryCode: countryCode,
+  numberType: numberType,
+  phoneNumbers: Schema.Array(OrderedNumber).annotate({ description: "Each number of the order." }),
+  upfrontCostCents: Field.cents("Debited with the order."),
+  monthlyCostCents: Field.cents("Each month, for all of its numbers."),
+  refundedCents: Field.signedCents("Given back for numbers that failed.", 0),
+  routeId: routeId,
+  customerReference: customerReference,
+  createdAt: Field.time("When it was placed."),
+  completedAt: Field.timeOrNull("When the last of its numbers was settled; null while `pending`.")
+}).pipe(Schema.annotateEncoded({ identifier: "NumberOrder" }))
+export type NumberOrderView = typeof NumberOrder.Encoded
 
-const inboundRecording = Schema.Struct({
+const inboundRecording = Wire.struct({
   enabled: Field.flag("Whether inbound calls are recorded.", false),
   format: Field.oneOf("Of the recordings.", ["mp3", "wav"]),
   channels: Field.oneOf("Of the recordings.", ["single", "dual"])
-}).annotate({ description: "How inbound calls are recorded. Not built yet: always off." })
+}).pipe(Schema.annotateEncoded({ description: "How inbound calls are recorded. Not built yet: always off." }))
 
 /** A tenant's number, guide/numbers.md#owned-numbers. What has no feature behind it yet shows its neutral value. */
-export const PhoneNumber = Schema.Struct({
+export const PhoneNumber = Wire.struct({
   id: Field.id("did", "The number."),
-  phone_number: phoneNumber,
-  country_code: countryCode,
-  number_type: numberType,
+  phoneNumber: phoneNumber,
+  countryCode: countryCode,
+  numberType: numberType,
   status: NumberStatus.annotate({
     description: "Only an `active` number places and takes calls.",
     examples: ["active"]
   }),
   name: Field.textOrNull("Not built yet: always null.", null),
-  route_id: routeId,
+  routeId: routeId,
   features,
-  messaging_enabled: Field.flag("There is no messaging here: always false.", false),
-  caller_id_name: Field.textOrNull("Not built yet: always null.", null),
-  inbound_recording: inboundRecording,
-  emergency_enabled: Field.flag("Not built yet: always false.", false),
-  emergency_address_id: Field.textOrNull("Not built yet: always null.", null),
-  customer_reference: customerReference,
+  messagingEnabled: Field.flag("There is no messaging here: always false.", false),
+  callerIdName: Field.textOrNull("Not built yet: always null.", null),
+  inboundRecording: inboundRecording,
+  emergencyEnabled: Field.flag("Not built yet: always false.", false),
+  emergencyAddressId: Field.textOrNull("Not built yet: always null.", null),
+  customerReference: customerReference,
   tags: Field.texts("Not built yet: always empty.", []),
   source: Field.oneOf("Where it came from.", ["order", "port"]),
-  order_id: Field.idOrNull("order", "The order that it came with."),
-  porting_order_id: Field.textOrNull("Not built yet: always null.", null),
-  upfront_cost_cents: upfront,
-  monthly_cost_cents: monthly,
-  next_renewal_at: Field.momentOrNull("When the next month is due.", "2026-02-01T00:00:00.000Z"),
-  activated_at: Field.momentOrNull("Null while `pending`.", "2026-01-01T00:00:00.000Z"),
-  released_at: Field.momentOrNull("Null while the workspace has it."),
-  created_at: Field.moment("When it was ordered."),
-  updated_at: Field.moment("When one of these fields changed last.")
-}).annotate({ identifier: "PhoneNumber" })
-export type PhoneNumberView = typeof PhoneNumber.Type
+  orderId: Field.idOrNull("order", "The order that it came with."),
+  portingOrderId: Field.textOrNull("Not built yet: always null.", null),
+  upfrontCostCents: upfront,
+  monthlyCostCents: monthly,
+  nextRenewalAt: Field.timeOrNull("When the next month is due.", "2026-02-01T00:00:00.000Z"),
+  activatedAt: Field.timeOrNull("Null while `pending`.", "2026-01-01T00:00:00.000Z"),
+  releasedAt: Field.timeOrNull("Null while the workspace has it."),
+  createdAt: Field.time("When it was ordered."),
+  updatedAt: Field.time("When one of these fields changed last.")
+}).pipe(Schema.annotateEncoded({ identifier: "PhoneNumber" }))
+export type PhoneNumberView = typeof PhoneNumber.Encoded
 
 /** Times in epoch milliseconds. */
 export interface OrderRow {
@@ -141,50 +142,19 @@ export interface NumberRow {
   readonly updatedAt: number
 }
 
-export const order = (row: OrderRow): NumberOrderView => ({
-  id: row.id,
-  status: row.status,
-  country_code: row.countryCode,
-  number_type: row.numberType,
-  phone_numbers: row.phoneNumbers.map(({ failure_reason, id, phone_number, status }) => ({
-    id,
-    phone_number,
-    status,
-    failure_reason
-  })),
-  upfront_cost_cents: row.upfrontCostCents,
-  monthly_cost_cents: row.monthlyCostCents,
-  refunded_cents: row.refundedCents,
-  route_id: row.routeId,
-  customer_reference: row.customerReference,
-  created_at: Timestamp.format(row.createdAt),
-  completed_at: Timestamp.formatOrNull(row.completedAt)
-})
+export const order = Wire.encoder(NumberOrder)
 
-export const number = (row: NumberRow): PhoneNumberView => ({
-  id: row.id,
-  phone_number: row.phoneNumber,
-  country_code: row.countryCode,
-  number_type: row.numberType,
-  status: row.status,
-  name: row.name,
-  route_id: row.routeId,
-  features: row.features,
-  messaging_enabled: false,
-  caller_id_name: null,
-  inbound_recording: { enabled: false, format: "mp3", channels: "single" },
-  emergency_enabled: false,
-  emergency_address_id: null,
-  customer_reference: row.customerReference,
-  tags: row.tags,
-  source: "order",
-  order_id: row.orderId,
-  porting_order_id: null,
-  upfront_cost_cents: row.upfrontCostCents,
-  monthly_cost_cents: row.monthlyCostCents,
-  next_renewal_at: Timestamp.formatOrNull(row.nextRenewalAt),
-  activated_at: Timestamp.formatOrNull(row.activatedAt),
-  released_at: Timestamp.formatOrNull(row.releasedAt),
-  created_at: Timestamp.format(row.createdAt),
-  updated_at: Timestamp.format(row.updatedAt)
-})
+const encode = Wire.encoder(PhoneNumber)
+
+/** What has no column yet shows its neutral value. */
+export const number = (row: NumberRow): PhoneNumberView =>
+  encode({
+    ...row,
+    messagingEnabled: false,
+    callerIdName: null,
+    inboundRecording: { enabled: false, format: "mp3", channels: "single" },
+    emergencyEnabled: false,
+    emergencyAddressId: null,
+    source: "order",
+    portingOrderId: null
+  })

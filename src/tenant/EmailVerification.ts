@@ -96,7 +96,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     yield* onboarding.verified(member.tenantId)
     const tenant = yield* repo.find(member.tenantId)
     if (tenant === null) return yield* Effect.die(new Error(`member ${member.memberId} has no tenant`))
-    const body = { email_verified: true, tenant: TenantView.reference(tenant) }
+    const body = TenantView.verified({ emailVerified: true, tenant })
     return { status: 200, body: JSON.stringify(body) } satisfies Rendered
   })
 

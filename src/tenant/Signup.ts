@@ -4,7 +4,6 @@ import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import { Vault } from "../store/Vault.ts"
@@ -13,7 +12,7 @@ import { Onboarding } from "./Onboarding.ts"
 import * as Password from "./Password.ts"
 import * as Slug from "./Slug.ts"
 import * as TenantRepo from "./TenantRepo.ts"
-import type { SignedUp } from "./TenantView.ts"
+import { signedUp } from "./TenantView.ts"
 
 /** The edge has checked lengths and forms. */
 export interface SignupRequest {
@@ -94,22 +93,22 @@ export const make = Effect.fnUntraced(function* (verification: {
         return yield* emailUsed
       const token = yield* verification.issue(userId, at)
       const { account, apiKey, audit, money } = yield* onboarding.open(tenant)
-      const body: typeof SignedUp.Type = {
+      const body = signedUp({
         tenant: { id: tenant.id, name: request.tenantName, status: "active" },
         user: {
           id: userId,
           email,
-          first_name: request.firstName,
-          last_name: request.lastName,
+          firstName: request.firstName,
+          lastName: request.lastName,
           role: "owner",
-          email_verified: false
+          emailVerified: false
         },
-        api_key: { id: apiKey.id, prefix: apiKey.prefix, scopes: apiKey.scopes },
-        api_key_plaintext: apiKey.plaintext,
-        verification_email_sent: true,
-        verification_expires_at: Timestamp.format(at + EmailVerification.lifetimeMs),
-        ...(secret === null ? {} : { webhook_failover_secret_plaintext: secret })
-      }
+        apiKey,
+        apiKeyPlaintext: apiKey.plaintext,
+        verificationEmailSent: true,
+        verificationExpiresAt: at + EmailVerification.lifetimeMs,
+        ...(secret === null ? {} : { webhookFailoverSecretPlaintext: secret })
+      })
       const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
       const created = Audit.line({
         ...tenant,

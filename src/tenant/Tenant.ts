@@ -84,10 +84,7 @@ export class Tenants extends Context.Service<
           const before = yield* Effect.flatMap(repo.find(caller.tenantId), orNotFound)
           const at = yield* Clock.currentTimeMillis
           const secret = url === null ? null : Signup.secretOf(entropy.bytes(32))
-          const body: typeof TenantView.FailoverChanged.Type = {
-            webhook_failover_url: url,
-            webhook_failover_secret_plaintext: secret
-          }
+          const body = TenantView.failoverChanged({ webhookFailoverUrl: url, webhookFailoverSecretPlaintext: secret })
           const rendered: Rendered = { status: 200, body: JSON.stringify(body) }
           const line = Audit.line({
             tenantId: caller.tenantId,

@@ -30,7 +30,7 @@ interface OwnerRow {
 /** Rows of `tenant`, `member` and `email_token`. Failed statements die. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`id::text AS id, name, slug, status, suspension_reason AS "suspensionReason",
-    webhook_failover_url AS "failoverUrl", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt",
+    webhook_failover_url AS "webhookFailoverUrl", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt",
     (extract(epoch FROM updated_at) * 1000)::float8 AS "updatedAt"`
 
   const tryInsert = (row: NewTenantRow, slug: string) =>

@@ -136,7 +136,7 @@ export class Webhooks extends Context.Service<
             createdAt: at
           }
           const secret = Signature.secretOf(entropy.bytes(32))
-          const body = { ...WebhookView.subscription(row), signing_secret: secret }
+          const body = WebhookView.created({ ...row, signingSecret: secret })
           const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
           yield* Effect.gen(function* () {
             yield* repo.insert(caller.tenantId, row, vault.seal(secret))

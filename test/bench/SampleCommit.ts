@@ -47,7 +47,7 @@ export const life = (tenant: Tenant, seed: string): ReadonlyArray<Commit> => {
     const context = { now: at + commits.length * 1000, seed: Id.deriveOpaque(seed, "input", commits.length) }
     const outcome = CallMachine.step(state, input, context)
     if (outcome.type !== "accepted") throw new Error(`the machine did not take ${input.type}`)
-    const rendered = by === null ? null : { status: by.status, body: CallView.encode(outcome.state) }
+    const rendered = by === null ? null : { status: by.status, body: CallView.render(outcome.state) }
     commits.push(
       commitOf({ input, before: state, state: outcome.state, effects: outcome.effects, context }, by, rendered)
     )

@@ -37,7 +37,7 @@ const keys: Readonly<Record<string, { readonly tenantId: Id.TenantId; readonly s
 
 export const callOfA = Id.derive("call of a", "call")
 
-export const call = (id: string): Call => ({
+export const call = (id: Id.CallId): Call => ({
   id,
   direction: "outbound",
   status: "initiated",
@@ -73,7 +73,7 @@ export class World {
   }
 }
 
-const owned = (tenantId: Id.TenantId, id: string) =>
+const owned = (tenantId: Id.TenantId, id: Id.CallId) =>
   tenantId === tenantA && id === callOfA
     ? Effect.succeed(call(id))
     : Effect.fail(ApiError.of("not_found", "no such call"))

@@ -20,7 +20,7 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       retrieve: Effect.fnUntraced(function* () {
         const { tenantId } = yield* CurrentKey
-        const account: typeof Account.Type = {
+        const account: typeof Account.Encoded = {
           tenant: yield* tenants.find(tenantId),
           balance: yield* billing.balance(tenantId),
           quota: limitsOf(yield* accounts.overview(tenantId))
