@@ -26,7 +26,7 @@ declare module "effect/Schema" {
 
 /** A schema of values that `encode` brings to the wire. */
 export const by = <S extends Schema.Top>(schema: S, encode: (value: S["Type"]) => unknown): S["Rebuild"] =>
-  schema.annotate({ [encodeKey]: encode as Encode })
+  schema.annotate({ [encodeKey]: encode })
 
 /** A struct whose fields are in camelCase here and in snake_case on the wire; `others` names those that differ more. */
 export const struct = <
