@@ -1,9 +1,17 @@
+import type { CodecName } from "../audio/codec/Codecs.ts"
 import type { SampleRate } from "../audio/SampleRate.ts"
+import type { RtpPacket } from "../rtp/RtpPacket.ts"
 import type { Frame } from "./Frame.ts"
+
+/**
+ * Hears of a packet of the peer before its sound waits to be played: as the network brings them, out of order and twice
+ * too. The packet is lent for the call. `at` in milliseconds of the plane's clock.
+ */
+export type Arrived = (packet: RtpPacket, codec: CodecName, at: number) => void
 
 /** How the packets of a far end carry sound and digits, apart from the numbers that a header can be given anew. */
 export interface PacketFormat {
-  readonly codec: string
+  readonly codec: CodecName
   /** Whether digits come and go as telephone events. */
   readonly hasTelephoneEvents: boolean
 }
@@ -30,6 +38,11 @@ export interface FarEnd {
    * False when it takes no such digits: then they have to be tones.
    */
   readonly press: (digit: string, durationMs: number) => boolean
+  /**
+   * From now on `arrived` hears of each packet of sound as it comes; `null`: nobody does. A far end without packets never
+   * calls it.
+   */
+  readonly overhear: (arrived: Arrived | null) => void
   /** `null` when no packets go both ways now, or there never are any. */
   readonly packetFormat: () => PacketFormat | null
   /** The clock stood still for so many frames, which will not be made up for. */

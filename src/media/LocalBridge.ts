@@ -54,6 +54,7 @@ export const make = (rate: SampleRate, onDigit: (digit: string) => void): LocalB
       other?.receiveDigit(digit)
       return true
     },
+    overhear: () => undefined,
     packetFormat: () => null,
     skip: () => undefined,
     close: () => {

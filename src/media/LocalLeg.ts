@@ -49,7 +49,7 @@ export interface LocalLeg {
  */
 export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): LocalLeg => {
   const mix = Mix.make()
-  const taps = Taps.make({ clock, onDefect })
+  const taps = Taps.make({ clock, onDefect }, far.overhear)
   const player = Player.make(emit)
   const dialer = Dialer.make(far.press, emit)
   mix.add(dialer, "digits", "silenced")

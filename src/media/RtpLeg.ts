@@ -1,6 +1,6 @@
 import * as Codecs from "../audio/codec/Codecs.ts"
 import * as RtpPacket from "../rtp/RtpPacket.ts"
-import type { FarEnd } from "./FarEnd.ts"
+import type { Arrived, FarEnd } from "./FarEnd.ts"
 import type { Address, Channel, Destination, PacketSocket } from "./PacketPort.ts"
 import type { LegEvent, RtpRemote } from "./Protocol.ts"
 import * as RtcpSession from "./RtcpSession.ts"
@@ -49,6 +49,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
   const counters: Counters = { malformed: 0, unwanted: 0 }
   let socket: PacketSocket | null = null
   let session: Session | null = null
+  let overheard: Arrived | null = null
   let heardAt = 0
   let timedOut = false
   let reportedPackets = 0
@@ -79,7 +80,8 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     }
     if (!session.latch.accept(from, packet, now)) return
     alive(now)
-    receiver.receive(packet, session.remote, now)
+    const codec = receiver.receive(packet, session.remote, now)
+    if (codec !== null) overheard?.(packet, codec, now)
   }
 
   const controlAddress = ({ control, latch, remote }: Session): Address => {
@@ -142,6 +144,9 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       if (session === null || session.remote.telephoneEvent === null) return false
       sender.press(digit, durationMs, session.remote)
       return true
+    },
+    overhear: (arrived) => {
+      overheard = arrived
     },
     packetFormat: () => {
       if (session?.remote.direction !== "sendrecv") return null

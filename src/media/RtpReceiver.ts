@@ -63,19 +63,19 @@ export const make = (
   }
 
   return {
-    /** The packet is lent for the call. */
-    receive: (packet: RtpPacket.RtpPacket, encoding: Encoding, now: number): void => {
+    /** The packet is lent for the call. Returns the codec of its sound; `null`: it is none, or of no codec we know. */
+    receive: (packet: RtpPacket.RtpPacket, encoding: Encoding, now: number): Codecs.CodecName | null => {
       const format = formatOf(packet.payloadType, encoding)
       if (format === "event") {
         if (ssrc === -1) ssrc = packet.ssrc
         if (packet.ssrc === ssrc) stats.receiveEvent(packet.sequenceNumber)
         const digit = events.receive({ ...packet, payload: RtpPacket.payloadOf(packet) }, now)
         if (digit !== null) onDigit(digit)
-        return
+        return null
       }
       if (format === null) {
         unknownPayloads++
-        return
+        return null
       }
       if (codecs[format].clockRate !== clockRate) {
         clockRate = codecs[format].clockRate
@@ -84,12 +84,13 @@ export const make = (
       }
       const pushed = buffer.push(packet, decoderOf(format), now)
       if (packet.ssrc !== ssrc) {
-        if (pushed === "doubtful") return
+        if (pushed === "doubtful") return format
         before = totals()
         stats = ReceptionStats.make(clockRate)
         ssrc = packet.ssrc
       }
       stats.receive(packet, now)
+      return format
     },
     /** The next 20 ms, at the rate of `out`. */
     pull: (out: Frame.Frame, now: number): JitterBuffer.Pulled => {

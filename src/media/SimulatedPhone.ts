@@ -104,6 +104,7 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
       if (script.type === "echo") onDigit(digit)
       return true
     },
+    overhear: () => undefined,
     packetFormat: () => null,
     skip: (missed) => {
       frames += missed

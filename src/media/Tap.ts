@@ -1,3 +1,6 @@
+import type { CodecName } from "../audio/codec/Codecs.ts"
+import type { RtpPacket } from "../rtp/RtpPacket.ts"
+import type { Arrived } from "./FarEnd.ts"
 import type { Frame } from "./Frame.ts"
 
 /** `inbound`: what the far end says. `outbound`: what it is given to hear. */
@@ -17,6 +20,11 @@ export interface Tap {
   readonly wants: (track: Track) => boolean
   /** `frame` is lent for the call: what is kept is copied. `at` is its time on the clock of the plane, in milliseconds. */
   readonly hear: (track: Track, frame: Frame, at: number) => void
+  /**
+   * For who cannot wait until sound is played: each packet of the far end as it arrives (`Arrived`), 40 ms and more before
+   * its sound is in a frame.
+   */
+  readonly arrived?: Arrived
   /** Called once, when it was taken off without having asked for it. */
   readonly ended: (reason: TapEnd) => void
 }
@@ -37,15 +45,20 @@ export interface Options {
   readonly onDefect: (error: unknown) => void
 }
 
+/** Where the packets of the leg come from. */
+type Overhear = (arrived: Arrived | null) => void
+
 export type Taps = ReturnType<typeof make>
 
 /** The taps of one leg. */
-export const make = ({ clock, onDefect }: Options) => {
+export const make = ({ clock, onDefect }: Options, overhear: Overhear) => {
   let taps: ReadonlyArray<Listening> = []
 
-  const remove = (tap: Tap): void => {
-    taps = taps.filter((listening) => listening.tap !== tap)
+  const change = (next: ReadonlyArray<Listening>): void => {
+    taps = next
+    overhear(taps.some(({ tap }) => tap.arrived !== undefined) ? arrived : null)
   }
+  const remove = (tap: Tap): void => change(taps.filter((listening) => listening.tap !== tap))
 
   const end = (tap: Tap, reason: TapEnd): void => {
     remove(tap)
@@ -56,28 +69,47 @@ export const make = ({ clock, onDefect }: Options) => {
     }
   }
 
-  const hear = (listening: Listening, track: Track, frame: Frame, at: number): void => {
-    const began = clock()
-    try {
-      if (!listening.tap.wants(track)) return
-      listening.tap.hear(track, frame, at)
-    } catch (error) {
-      onDefect(error)
-      return end(listening.tap, "failed")
-    }
-    listening.late = clock() - began > limitMs ? listening.late + 1 : 0
+  const failed = (listening: Listening, error: unknown): void => {
+    onDefect(error)
+    end(listening.tap, "failed")
+  }
+
+  const took = (listening: Listening, ms: number): void => {
+    listening.late = ms > limitMs ? listening.late + 1 : 0
     if (listening.late >= maxLate) end(listening.tap, "slow")
   }
 
+  const arrived = (packet: RtpPacket, codec: CodecName, at: number): void => {
+    for (const listening of taps) {
+      if (listening.tap.arrived === undefined) continue
+      const began = clock()
+      try {
+        listening.tap.arrived(packet, codec, at)
+      } catch (error) {
+        failed(listening, error)
+        continue
+      }
+      took(listening, clock() - began)
+    }
+  }
+
   return {
-    add: (tap: Tap): void => {
-      taps = [...taps, { tap, late: 0 }]
-    },
+    add: (tap: Tap): void => change([...taps, { tap, late: 0 }]),
     /** The tap asked for it, and is told nothing. */
     remove,
     give: (track: Track, frame: Frame, at: number): void => {
       // One that is taken off or comes meanwhile changes the list of the next frame, not of this one.
-      for (const listening of taps) hear(listening, track, frame, at)
+      for (const listening of taps) {
+        const began = clock()
+        try {
+          if (!listening.tap.wants(track)) continue
+          listening.tap.hear(track, frame, at)
+        } catch (error) {
+          failed(listening, error)
+          continue
+        }
+        took(listening, clock() - began)
+      }
     },
     isEmpty: (): boolean => taps.length === 0,
     close: (): void => {

@@ -44,6 +44,7 @@ export const make = ({ clock = () => 0, format = null, rate = 8000, say, takesDi
       eventFrames = Math.ceil(durationMs / 20) + 2
       return true
     },
+    overhear: () => undefined,
     packetFormat: () => format,
     skip: () => undefined,
     close: () => {

@@ -1,9 +1,14 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Tap, TapEnd, Track } from "../../src/media/Tap.ts"
 import * as Taps from "../../src/media/Tap.ts"
+import * as LocalLeg from "../../src/media/LocalLeg.ts"
+import * as RtpLeg from "../../src/media/RtpLeg.ts"
+import * as RtpSample from "../rtp/RtpSample.ts"
 import * as Ids from "../support/Ids.ts"
 import * as FakeLeg from "./FakeLeg.ts"
 import * as Media from "./MediaSample.ts"
+import * as MemoryNetwork from "./MemoryNetwork.ts"
+import * as SwitchBench from "./SwitchBench.ts"
 
 /** A tap that writes down what it hears: track, time, rate, first sample. */
 const listener = (tracks: ReadonlyArray<Track> = ["inbound", "outbound"], disturb: () => void = () => undefined) => {
@@ -90,6 +95,79 @@ describe("A tap", () => {
     expect(defects.length).toBe(3)
     expect(faults).toEqual([])
     expect(heard.length).toBe(5 * 160)
+  })
+
+  it("hears of each packet of its leg as it arrives, before its sound is played, and nobody does without such a tap", () => {
+    const network = MemoryNetwork.make()
+    const rtp = RtpLeg.make({
+      random: () => 5,
+      wallClock: () => 0,
+      mediaTimeoutMs: 0,
+      emit: () => undefined,
+      onDigit: () => undefined
+    })
+    let port = 0
+    network.port.open(
+      (channel, bytes, from) => rtp.receive(channel, bytes, from, now),
+      (socket) => {
+        if (socket === null) return
+        port = socket.port
+        rtp.attach(socket)
+      }
+    )
+    rtp.connect(SwitchBench.make().remote(9000), 0)
+    const defects: Array<unknown> = []
+    const leg = LocalLeg.make(rtp.far, {
+      clock: () => 0,
+      emit: () => undefined,
+      onDefect: (error) => void defects.push(error),
+      onFault: (error) => void defects.push(error)
+    })
+    const frames = listener(["inbound"])
+    const packets: Array<string> = []
+    const early: Tap = {
+      ...frames.tap,
+      wants: () => false,
+      arrived: (packet, codec, at) =>
+        void packets.push(`${packet.sequenceNumber} ${codec} ${packet.bytes[packet.payloadStart]} ${at}`)
+    }
+    const bad: Tap = {
+      ...early,
+      arrived: () => {
+        throw new Error("tap")
+      }
+    }
+    let now = 0
+    const arrive = (sequenceNumber: number, payloadType = 0) =>
+      network.receive({
+        channel: "rtp",
+        bytes: RtpSample.write({
+          payloadType,
+          marker: false,
+          sequenceNumber,
+          timestamp: sequenceNumber * 160,
+          ssrc: 7,
+          payload: new Uint8Array(160).fill(sequenceNumber)
+        }),
+        from: { address: "127.0.0.1", port: 9000 },
+        to: { address: "127.0.0.1", port }
+      })
+    const step = (sequenceNumber: number, payloadType = 0) => {
+      now += 20
+      arrive(sequenceNumber, payloadType)
+      leg.tick(now + 10)
+    }
+    step(1)
+    for (const tap of [bad, early, frames.tap]) leg.taps.add(tap)
+    step(3)
+    step(2, 8)
+    step(4, 101)
+    step(5, 77)
+    leg.taps.remove(early)
+    step(6)
+    expect(packets).toEqual(["3 PCMU 3 40", "2 PCMA 2 60"])
+    expect(frames.heard.length).toBe(5)
+    expect(defects.length).toBe(1)
   })
 
   it("that leaves hears nothing more and is told nothing; those that stay are told when the leg closes", () => {
