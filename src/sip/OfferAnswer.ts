@@ -85,9 +85,6 @@ const unacceptable = (reason: string, status: 400 | 488 = 488): Output => ({ typ
 const current = ({ agreement, exchange }: State): Agreement | null =>
   exchange.type === "offered" && exchange.preview !== null ? exchange.preview : agreement
 
-/** Whether anything is agreed, or previewed. */
-export const isDescribed = (state: State): boolean => current(state) !== null
-
 /** Whether digits of the peer come as telephone events in RTP: agreed, and the peer sends. */
 export const hasTelephoneEvents = (state: State): boolean => {
   const terms = current(state)?.terms

@@ -68,7 +68,7 @@ export const step = (state: State, input: Input, now: number): Step => {
   switch (input.type) {
     case "accepted":
       return state.phase === "sent"
-        ? { state: { ...state, phase: "pending", deadline: state.deadline ?? now + firstNotifyMs }, outputs: [] }
+        ? { state: { ...state, phase: "pending", deadline: now + firstNotifyMs }, outputs: [] }
         : same
     case "refused":
       return end(state, input.status)

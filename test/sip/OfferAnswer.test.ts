@@ -79,7 +79,7 @@ describe("an offer of ours", () => {
     const early = run([offer, provisional(sdp(30_000)), provisional(nothing)])
     expect(early.said.slice(1)).toEqual(["connect 30000 sendrecv", ""])
     expect(early.state.agreement).toBeNull()
-    expect(OfferAnswer.isDescribed(early.state)).toBe(true)
+    expect(OfferAnswer.hasTelephoneEvents(early.state)).toBe(true)
     expect(run([success(nothing)], early.state)).toMatchObject({
       said: [""],
       state: { exchange: { type: "none" }, agreement: { terms: { remote: { port: 30_000 } } } }

@@ -24,7 +24,7 @@ import {
 } from "./SessionState.ts"
 
 /** Requests and subscriptions of one dialog; what is asked beyond it is not sent. */
-export const maxOpen = 16
+const maxOpen = 16
 
 /** How often a re-INVITE is sent again after 491. */
 export const maxAttempts = 10
@@ -57,8 +57,7 @@ export const bye = (state: State, end: LegEnd): Step => {
 }
 
 /** Whether a re-INVITE may go: one offer at a time, one INVITE at a time (section 14.1). */
-const isFree = ({ isAwaitingAck, media, own }: State): boolean =>
-  !isAwaitingAck && media.exchange.type === "none" && !own.some(({ purpose }) => purpose.type === "renegotiate")
+const isFree = ({ isAwaitingAck, media }: State): boolean => !isAwaitingAck && media.exchange.type === "none"
 
 /** Sends the re-INVITE that is wanted, if it may go now. */
 export const renegotiate = (state: State): Step => {

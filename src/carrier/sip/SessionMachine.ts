@@ -100,8 +100,6 @@ export const deadline = ({ subscriptions, wanted }: State): number | null => {
 export const isQuiet = ({ own, phase }: State): boolean =>
   phase === "left" || (phase === "hungUp" && !own.some(({ purpose }) => purpose.type === "bye"))
 
-export const isSubscribed = (state: State): boolean => state.subscriptions.length > 0
-
 /** A dialog as it begins. */
 export const start = (
   given: Pick<State, "dialog" | "isCaller" | "flow" | "trunk" | "agent" | "local" | "media">

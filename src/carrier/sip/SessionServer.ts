@@ -35,7 +35,7 @@ const placeOf = ({ isCaller, phase }: State): DialogMethod.Place => {
   }
 }
 
-const refuse = (state: State, { id, request }: Asked, status: number, headers: Responses.Options["headers"] = []) =>
+const reply = (state: State, { id, request }: Asked, status: number, headers: Responses.Options["headers"] = []) =>
   stay(state, { type: "respond", id, response: Responses.make(request, status, { headers }) })
 
 const owed = ({ id, request }: Asked): Owed => ({
@@ -52,30 +52,34 @@ export const moved = ({ dialog, flow }: State): Output => ({
 })
 
 /** Only a request that is accepted makes its Contact the target (section 12.2.2). */
-const refreshed = (state: State, { request, row }: Asked): Step => {
-  if (!row.refreshesTarget) return stay(state)
-  const next = { ...state, dialog: Dialog.refreshed(state.dialog, request) }
-  return state.phase === "established" && next.dialog.remoteTarget !== state.dialog.remoteTarget
-    ? stay(next, moved(next))
-    : stay(next)
+const refreshed = (served: Step, { id, request, row }: Asked): Step => {
+  const isAccepted = served.outputs.some(
+    (output) =>
+      (output.type === "respond" || output.type === "succeed") && output.id === id && output.response.status < 300
+  )
+  if (!row.refreshesTarget || !isAccepted) return served
+  return andThen(served, (state) => {
+    const next = { ...state, dialog: Dialog.refreshed(state.dialog, request) }
+    const hasMoved = next.dialog.remoteTarget !== state.dialog.remoteTarget
+    return hasMoved && state.phase === "established" ? stay(next, moved(next)) : stay(next)
+  })
 }
 
 /** Section 14.2: answered in the same leg, with glare of offers by section 14.1 and RFC 6337 section 2. */
 const session = (state: State, asked: Asked): Step => {
   const { id, request } = asked
-  if (state.phase === "accepted" || state.own.some(({ purpose }) => purpose.type === "renegotiate"))
-    return refuse(state, asked, 491)
+  if (state.phase === "accepted") return reply(state, asked, 491)
   const read = SessionMedia.step(state, { type: "described", by: "request", body: request.body })
-  if (read.isGlare) return refuse(state, asked, 491)
+  if (read.isGlare) return reply(state, asked, 491)
   const made = read.failure === null ? SessionMedia.step(read.state, { type: "accept" }) : read
   if (made.failure !== null) {
     const warning = ["Warning", warningOf(state.agent.host, made.failure.reason)] as const
-    return refuse(state, asked, made.failure.status, [warning])
+    return reply(state, asked, made.failure.status, [warning])
   }
   const response = accepted(request, made.state, made.body)
   const next = { ...made.state, isAwaitingAck: true }
   const succeed: Output = { type: "succeed", id, response, dialog: Dialog.id(next.dialog) }
-  return andThen(stay(next, ...made.connect, succeed), (after) => refreshed(after, asked))
+  return stay(next, ...made.connect, succeed)
 }
 
 /** Section 20.43. */
@@ -93,9 +97,9 @@ export const accepted = (invite: SipRequest, { agent, dialog }: State, body: Bod
 /** A digit, unless RTP brings it too: a peer that sends both would have each counted twice. */
 const digits = (state: State, asked: Asked, env: Env): Step => {
   const digit = DtmfRelay.digitOf(asked.request)
-  if (digit === null && asked.request.body.length > 0) return refuse(state, asked, 415, [Capabilities.accept])
+  if (digit === null && asked.request.body.length > 0) return reply(state, asked, 415, [Capabilities.accept])
   return digit === null || OfferAnswer.hasTelephoneEvents(state.media)
-    ? refuse(state, asked, 200)
+    ? reply(state, asked, 200)
     : tell(state, asked, { type: "media", event: { type: "dtmf", digit, at: env.now } })
 }
 
@@ -106,19 +110,16 @@ const tell = (state: State, asked: Asked, report: LegReport): Step =>
 const bye = (state: State, asked: Asked): Step => {
   const repeating: ReadonlyArray<Output> = state.isAwaitingAck ? [{ type: "stopRepeating" }] : []
   // It crossed ours.
-  if (state.phase === "hungUp") return refuse(state, asked, 200)
+  if (state.phase === "hungUp") return reply(state, asked, 200)
   return stay({ ...state, phase: "left", isAwaitingAck: false }, ...repeating, { type: "left", owed: owed(asked) })
 }
 
 const subscription = (state: State, asked: Asked, env: Env): Step => {
   const read = ReferNotify.read(asked.request)
-  if (read.type === "refused") return refuse(state, asked, read.status)
+  if (read.type === "refused") return reply(state, asked, read.status)
   const notified = Referral.notified(state, read, env)
-  if (notified === null) return refuse(state, asked, 481)
-  return andThen(
-    andThen(notified, (next) => refuse(next, asked, 200)),
-    (next) => refreshed(next, asked)
-  )
+  if (notified === null) return reply(state, asked, 481)
+  return andThen(notified, (next) => reply(next, asked, 200))
 }
 
 const serve = (state: State, asked: Asked, env: Env): Step => {
@@ -128,13 +129,13 @@ const serve = (state: State, asked: Asked, env: Env): Step => {
     case "bye":
       return bye(state, asked)
     case "capabilities":
-      return refuse(state, asked, 200, Capabilities.options)
+      return reply(state, asked, 200, Capabilities.options)
     case "digits":
       return digits(state, asked, env)
     case "subscription":
       return subscription(state, asked, env)
     case null:
-      return refuse(state, asked, 501)
+      return reply(state, asked, 501)
   }
 }
 
@@ -142,20 +143,20 @@ const serve = (state: State, asked: Asked, env: Env): Step => {
 export const request = (state: State, id: TransactionId, request: SipRequest, env: Env): Step => {
   const asked: Asked = { id, request, row: DialogMethod.of(request.method) }
   const received = Dialog.receive(state.dialog, request)
-  if (received.verdict === "outOfOrder") return refuse(state, asked, 500)
+  if (received.verdict === "outOfOrder") return reply(state, asked, 500)
   const next = { ...state, dialog: received.dialog }
   const verdict = asked.row.at[placeOf(state)]
   switch (verdict) {
     case "serve":
-      return serve(next, asked, env)
+      return refreshed(serve(next, asked, env), asked)
     // Section 14.2: a random wait of 0 to 10 seconds.
     case 500:
-      return refuse(next, asked, 500, [["Retry-After", String(chance(env, 11))]])
+      return reply(next, asked, 500, [["Retry-After", String(chance(env, 11))]])
     case 405:
     case 501:
-      return refuse(next, asked, verdict, [DialogMethod.allow])
+      return reply(next, asked, verdict, [DialogMethod.allow])
     case 481:
     case 491:
-      return refuse(next, asked, verdict)
+      return reply(next, asked, verdict)
   }
 }

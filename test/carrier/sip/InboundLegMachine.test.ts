@@ -99,8 +99,7 @@ describe("the machine of an inbound leg, whatever comes in whatever order", () =
     const ends = words.filter((word) => word === "end").length
     expect(ends).toBeLessThanOrEqual(1)
     if (!words.includes("forget")) expect(ends).toBe(1)
-    if (ends === 1)
-      expect(words.slice(words.indexOf("end")).filter((word) => word.startsWith("tell"))).toEqual([])
+    if (ends === 1) expect(words.slice(words.indexOf("end")).filter((word) => word.startsWith("tell"))).toEqual([])
   })
 
   it.prop("gives its INVITE exactly one final answer, and nothing provisional after it", given, (happens) => {
@@ -151,7 +150,6 @@ describe("the machine of an inbound leg, whatever comes in whatever order", () =
     expect(InboundLegMachine.deadline(leg.state())).toBeNull()
     const before = leg.log.length
     for (const name of play.names) play.act(leg, name)
-    for (const word of new Set(leg.log.slice(before).map(LegModel.word)))
-      expect(["forget", "outcome"]).toContain(word)
+    for (const word of new Set(leg.log.slice(before).map(LegModel.word))) expect(["forget", "outcome"]).toContain(word)
   })
 })

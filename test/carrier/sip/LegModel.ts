@@ -3,7 +3,7 @@
  * likes, and reads the log.
  */
 import { expect } from "@effect/vitest"
-import type { LegEnd, Told } from "../../../src/carrier/Carrier.ts"
+import type { Told } from "../../../src/carrier/Carrier.ts"
 import type * as LegMachine from "../../../src/carrier/sip/LegMachine.ts"
 import type * as LegShell from "../../../src/carrier/sip/LegShell.ts"
 import type { Action, After, Input as SessionInput } from "../../../src/carrier/sip/SessionState.ts"
@@ -18,7 +18,7 @@ import * as Rig from "./Rig.ts"
 export type Output = LegMachine.Output
 
 /** What waits for the sink, oldest first. */
-type Telling = { readonly type: "end" } | { readonly type: "tell"; readonly after: After | null; readonly word: string }
+type Telling = { readonly type: "end" } | { readonly type: "tell"; readonly after: After | null }
 
 interface Sent {
   readonly cseq: number
@@ -33,7 +33,6 @@ export interface Model<State, Own> {
   readonly feed: (input: LegMachine.Input | Own) => ReadonlyArray<Output>
   /** The sink is through with the oldest event. */
   readonly tell: (told: Told) => void
-  readonly isTelling: (word: string) => boolean
   readonly pass: (ms: number) => void
   /** The peer asks within the nth dialog that the leg hears. */
   readonly ask: (method: string, which?: number, body?: Requests.Body) => void
@@ -68,7 +67,7 @@ export const make = <State, Own>(machine: LegShell.Machine<State, Own>, start: S
         if (asked.has(output.id)) asked.set(output.id, (asked.get(output.id) ?? 0) + 1)
         return
       case "tell":
-        return void telling.push({ type: "tell", after: output.after, word: output.report.type })
+        return void telling.push({ type: "tell", after: output.after })
       case "end":
         return void telling.push({ type: "end" })
       case "request":
@@ -107,7 +106,6 @@ export const make = <State, Own>(machine: LegShell.Machine<State, Own>, start: S
       if (oldest?.type === "end") feed({ type: "endTold", told })
       else if (oldest !== undefined && oldest.after !== null) feed({ type: "told", after: oldest.after, told })
     },
-    isTelling: (word) => telling.some((each) => each.type === "tell" && each.word === word),
     pass: (ms) => {
       now += ms
       const at = machine.deadline(state)
@@ -257,7 +255,3 @@ export const word = (output: Output): string => {
       return output.type
   }
 }
-
-export const endOf = (log: ReadonlyArray<Output>): ReadonlyArray<LegEnd> =>
-  log.flatMap((output) => (output.type === "end" ? [output.end] : []))
-
