@@ -2,14 +2,14 @@ import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as InboundLegMachine from "../../../src/carrier/sip/InboundLegMachine.ts"
 import * as LegMedia from "../../../src/carrier/sip/LegMedia.ts"
-import type { TransactionId } from "../../../src/carrier/sip/TransactionLayer.ts"
+import * as IpAddress from "../../../src/domain/IpAddress.ts"
 import * as Requests from "../../../src/sip/Requests.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as LegModel from "./LegModel.ts"
 import * as Rig from "./Rig.ts"
 
 const flow = { transport: "udp", local: Rig.self, remote: Rig.peer, connection: null } as const
-const id = "invite" as TransactionId
+const id = "invite"
 
 const make = (offers: boolean) => {
   const started = InboundLegMachine.start({
@@ -30,7 +30,7 @@ const make = (offers: boolean) => {
     expiresAt: 120_000,
     flow,
     agent: { userAgent: "t", host: "192.0.2.1" },
-    local: { address: "0.0.0.0", port: 0, sessionId: "7", codecs: LegMedia.codecs }
+    local: { addresses: IpAddress.only("192.0.2.1"), family: "ipv4", port: 0, sessionId: "7", codecs: LegMedia.codecs }
   })
   if (started.type !== "started") return expect.fail("refused")
   return LegModel.make<InboundLegMachine.State, InboundLegMachine.Own>(InboundLegMachine, started.state)

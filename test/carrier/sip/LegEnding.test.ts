@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { LegEnd } from "../../../src/carrier/Carrier.ts"
 import * as LegEnding from "../../../src/carrier/sip/LegEnding.ts"
-import type { TransactionId } from "../../../src/carrier/sip/TransactionLayer.ts"
 import * as Responses from "../../../src/sip/Responses.ts"
 import * as SipSample from "../../support/SipSample.ts"
 
@@ -9,7 +8,7 @@ const hangup: LegEnd = { cause: "hangup", sipStatus: null, by: "near" }
 const lost: LegEnd = { cause: "error", sipStatus: null, by: "network" }
 const bye = SipSample.request("BYE")
 const owed = (id: string) => ({
-  id: id as TransactionId,
+  id,
   durable: Responses.make(bye, 200),
   lost: Responses.make(bye, 500)
 })

@@ -7,11 +7,12 @@ import type { Told } from "../../../src/carrier/Carrier.ts"
 import type * as LegMachine from "../../../src/carrier/sip/LegMachine.ts"
 import type * as LegShell from "../../../src/carrier/sip/LegShell.ts"
 import type { Action, After, Input as SessionInput } from "../../../src/carrier/sip/SessionState.ts"
+import * as IpAddress from "../../../src/domain/IpAddress.ts"
 import * as Dialog from "../../../src/sip/Dialog.ts"
 import * as Requests from "../../../src/sip/Requests.ts"
 import * as Responses from "../../../src/sip/Responses.ts"
 import type { SipRequest } from "../../../src/sip/SipMessage.ts"
-import type { TransactionId } from "../../../src/carrier/sip/TransactionLayer.ts"
+import type { RtpPlace } from "../../../src/media/MediaPlane.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as Rig from "./Rig.ts"
 
@@ -117,7 +118,7 @@ export const make = <State, Own>(machine: LegShell.Machine<State, Own>, start: S
       const dialogs = machine.dialogs(state)
       const dialog = dialogs[which % Math.max(1, dialogs.length)]
       if (dialog === undefined) return
-      const id = `asked-${++counter}` as TransactionId
+      const id = `asked-${++counter}`
       const request = Requests.make({
         method,
         ...hop,
@@ -175,6 +176,12 @@ export const unusable = Rig.sdpBody(30_000, "a=rtpmap:18 G729/8000", "18")
 
 const ack = (body: Uint8Array): SipRequest => ({ type: "request", method: "ACK", uri: "sip:us", headers: [], body })
 
+const place: RtpPlace = {
+  addresses: IpAddress.only("192.0.2.1"),
+  port: 40_000,
+  placement: { gateway: "local", thread: 0 }
+}
+
 type Shared = Pick<Model<unknown, never>, "act" | "answer" | "ask" | "feed" | "pass" | "tell" | "within">
 type Acts<Leg> = Readonly<Record<string, (leg: Leg) => void>>
 
@@ -182,7 +189,7 @@ type Acts<Leg> = Readonly<Record<string, (leg: Leg) => void>>
 const shared: Acts<Shared> = {
   disowned: ({ feed }) => feed({ type: "disowned" }),
   "media lost": ({ feed }) => feed({ type: "mediaLost" }),
-  placed: ({ feed }) => feed({ type: "placed", place: { address: "192.0.2.1", port: 40_000 } }),
+  placed: ({ feed }) => feed({ type: "placed", place }),
   "no place": ({ feed }) => feed({ type: "placed", place: null }),
   committed: ({ tell }) => tell("committed"),
   fault: ({ tell }) => tell("fault"),

@@ -44,8 +44,6 @@ const sdp = Rig.sdpBody()
 const acts: Readonly<Record<string, (leg: Model) => void>> = {
   routed: ({ feed }) => feed({ type: "routed", way }),
   "no route": ({ feed }) => feed({ type: "routed", way: null }),
-  placed: ({ feed }) => feed({ type: "placed", place: { address: "192.0.2.1", port: 40_000 } }),
-  "no place": ({ feed }) => feed({ type: "placed", place: null }),
   "100": ({ reply }) => reply(100, ""),
   "180": ({ reply }) => reply(180, "bob"),
   "183 of another": ({ reply }) => reply(183, "carol", sdp),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import * as LegMedia from "../../../src/carrier/sip/LegMedia.ts"
 import * as SessionMachine from "../../../src/carrier/sip/SessionMachine.ts"
 import type { Phase, State } from "../../../src/carrier/sip/SessionState.ts"
-import type { TransactionId } from "../../../src/carrier/sip/TransactionLayer.ts"
+import * as IpAddress from "../../../src/domain/IpAddress.ts"
 import * as Dialog from "../../../src/sip/Dialog.ts"
 import * as DialogMethod from "../../../src/sip/DialogMethod.ts"
 import * as OfferAnswer from "../../../src/sip/OfferAnswer.ts"
@@ -29,7 +29,13 @@ const session = (phase: Phase, isCaller: boolean): State => {
     flow: { transport: "udp", local: Rig.self, remote: Rig.peer, connection: null },
     trunk: null,
     agent: { userAgent: "t", host: "192.0.2.1" },
-    local: { address: "192.0.2.1", port: 40_000, sessionId: "7", codecs: LegMedia.codecs },
+    local: {
+      addresses: IpAddress.only("192.0.2.1"),
+      family: "ipv4",
+      port: 40_000,
+      sessionId: "7",
+      codecs: LegMedia.codecs
+    },
     media: OfferAnswer.initial
   })
   return { ...start, phase }
@@ -58,7 +64,7 @@ const request = (method: string) =>
   })
 
 const env = { now: 0, token: "00".repeat(16) }
-const id = "asked" as TransactionId
+const id = "asked"
 const methods = ["INVITE", "BYE", "OPTIONS", "INFO", "NOTIFY", "UPDATE", "REFER", "PRACK", "JUMP"]
 
 const asked = (state: State, method: string) => {
