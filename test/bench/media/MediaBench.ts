@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import * as Codecs from "../../../src/audio/codec/Codecs.ts"
 import { LegId } from "../../../src/domain/Id.ts"
 import type { ThreadConfig } from "../../../src/media/udp/PlaneThread.ts"
 import * as Report from "../Report.ts"
@@ -13,10 +14,9 @@ const rounds = 5
 const settle = "1 second"
 const secondsPerRound = 3
 const hostilePerSecond = 1_500
-const codecs = [
-  { codec: "PCMU", payloadType: 0 },
-  { codec: "PCMA", payloadType: 8 }
-] as const
+const codecs = Object.keys(Codecs.table).filter(Codecs.isName)
+/** For a codec without a static one. */
+const dynamicPayloadType = 96
 
 const pairAt = <A>(of: ReadonlyArray<A>, at: number): readonly [A, A] => {
   const [one, other] = of.slice(at)
@@ -59,10 +59,8 @@ export const run = Effect.gen(function* () {
   })
 
   let opened = 0
-  const round = Effect.fnUntraced(function* (
-    { codec, payloadType }: (typeof codecs)[number],
-    { attacked, bridged }: { readonly bridged: boolean; readonly attacked: boolean }
-  ) {
+  const round = Effect.fnUntraced(function* (codec: Codecs.CodecName, bridged = false, attacked = false) {
+    const payloadType = Codecs.table[codec].payloadType ?? dynamicPayloadType
     const legs = Array.from({ length: calls }, () => LegId.make(`bench ${opened++}`))
     const ports: Array<number> = []
     for (const leg of legs) {
@@ -87,15 +85,14 @@ export const run = Effect.gen(function* () {
     return result
   })
 
-  const results = yield* Rounds.interleaved(rounds, {
+  const results = yield* Rounds.interleaved<string, Round, never, never>(rounds, {
     bare: bareRound,
-    PCMU: round(codecs[0], { bridged: false, attacked: false }),
-    PCMA: round(codecs[1], { bridged: false, attacked: false }),
-    bridged: round(codecs[0], { bridged: true, attacked: false }),
-    attacked: round(codecs[0], { bridged: true, attacked: true })
+    ...Object.fromEntries(codecs.map((codec) => [codec, round(codec)])),
+    bridged: round("PCMU", true),
+    attacked: round("PCMU", true, true)
   })
 
-  return figuresOf(results, peers.clock)
+  return figuresOf((name) => results[name] ?? [], peers.clock)
 }).pipe(Effect.orDie)
 
 interface Round {
@@ -104,63 +101,58 @@ interface Round {
 }
 
 const figuresOf = (
-  results: Readonly<Record<"bare" | "PCMU" | "PCMA" | "bridged" | "attacked", ReadonlyArray<Round>>>,
+  of: (name: Codecs.CodecName | "bare" | "bridged" | "attacked") => ReadonlyArray<Round>,
   clock: string
 ): ReadonlyArray<Report.Figure> => {
-  const median = (of: ReadonlyArray<Round>, value: (round: Round) => number) => Rounds.median(of.map(value))
+  const median = (rounds: ReadonlyArray<Round>, value: (round: Round) => number) => Rounds.median(rounds.map(value))
   const ms = (value: number) => value.toFixed(2)
-  const lateness = (of: ReadonlyArray<Round>, p: number) =>
-    median(of, ({ calls }) =>
+  const lateness = (rounds: ReadonlyArray<Round>, p: number) =>
+    median(rounds, ({ calls }) =>
       Rounds.percentile(
         Departures.sorted(calls, (call) => call.lateness),
         p
       )
     )
   const delay = (p: number) =>
-    median(results.bridged, ({ calls }) =>
+    median(of("bridged"), ({ calls }) =>
       Rounds.percentile(
         Departures.sorted(calls, (call) => call.delays),
         p
       )
     )
-  const departures = (of: ReadonlyArray<Round>) =>
+  const departures = (rounds: ReadonlyArray<Round>) =>
     [
-      lateness(of, 0.5),
-      lateness(of, 0.99),
-      Math.max(...of.flatMap(({ calls }) => calls.flatMap((call) => call.lateness)))
+      lateness(rounds, 0.5),
+      lateness(rounds, 0.99),
+      Math.max(...rounds.flatMap(({ calls }) => calls.flatMap((call) => call.lateness)))
     ]
       .map(ms)
       .join(" / ")
   /** Sum over all rounds, of the calls with these indices. */
-  const sum = (of: ReadonlyArray<Round>, value: (call: Departures.Figures) => number, from = 0, to = calls) =>
-    of.reduce((all, { calls }) => all + calls.slice(from, to).reduce((some, call) => some + value(call), 0), 0)
-  const breaks = (of: ReadonlyArray<Round>, from?: number, to?: number) =>
+  const sum = (rounds: ReadonlyArray<Round>, value: (call: Departures.Figures) => number, from = 0, to = calls) =>
+    rounds.reduce((all, { calls }) => all + calls.slice(from, to).reduce((some, call) => some + value(call), 0), 0)
+  const breaks = (rounds: ReadonlyArray<Round>, from?: number, to?: number) =>
     [
-      sum(of, (call) => call.missing, from, to),
-      sum(of, (call) => call.late, from, to),
-      sum(of, (call) => call.altered, from, to)
-    ].join(" / ") + ` of ${Report.number(sum(of, (call) => call.packets, from, to))}`
-  const brokenAt = (index: number) => sum(results.attacked, Departures.broken, index, index + 2)
+      sum(rounds, (call) => call.missing, from, to),
+      sum(rounds, (call) => call.late, from, to),
+      sum(rounds, (call) => call.altered, from, to)
+    ].join(" / ") + ` of ${Report.number(sum(rounds, (call) => call.packets, from, to))}`
+  const brokenAt = (index: number) => sum(of("attacked"), Departures.broken, index, index + 2)
   const worstOther = Math.max(...Array.from({ length: calls / 2 - 1 }, (_, index) => brokenAt(2 * index + 2)))
   return [
     Report.against(
       "departure behind the 20 ms raster, p99 ms",
-      ms(lateness(results.PCMU, 0.99)),
+      ms(lateness(of("PCMU"), 0.99)),
       "≤ 1.3",
-      lateness(results.PCMU, 0.99) <= 1.3
+      lateness(of("PCMU"), 0.99) <= 1.3
     ),
-    Report.figure(`  p50 / p99 / max, by the ${clock}'s clock`, departures(results.PCMU)),
-    Report.figure("  the same of a bare loop", departures(results.bare)),
-    Report.figure("bare loop, CPU µs a leg and 20 ms", Report.number(median(results.bare, ({ micros }) => micros))),
-    ...codecs.flatMap(({ codec }) => {
-      const ratio = Rounds.median(
-        results[codec].map(({ micros }, index) => micros / (results.bare[index]?.micros ?? NaN))
-      )
+    Report.figure(`  p50 / p99 / max, by the ${clock}'s clock`, departures(of("PCMU"))),
+    Report.figure("  the same of a bare loop", departures(of("bare"))),
+    Report.figure("bare loop, CPU µs a leg and 20 ms", Report.number(median(of("bare"), ({ micros }) => micros))),
+    ...codecs.flatMap((codec) => {
+      const ratio = Rounds.median(of(codec).map(({ micros }, index) => micros / (of("bare")[index]?.micros ?? NaN)))
       return [
-        Report.figure(
-          `${codec}, CPU µs a leg and 20 ms`,
-          Report.number(median(results[codec], ({ micros }) => micros))
-        ),
+        Report.figure(`${codec}, CPU µs a leg and 20 ms`, Report.number(median(of(codec), ({ micros }) => micros))),
         Report.figure("  / bare loop", ratio.toFixed(2))
       ]
     }),
@@ -172,8 +164,8 @@ const figuresOf = (
       `≤ ${worstOther}, the worst bridge beside it`,
       brokenAt(0) <= worstOther
     ),
-    Report.figure("  missing / late / altered of the attacked bridge", breaks(results.attacked, 0, 2)),
-    Report.figure("  of the bridges beside it", breaks(results.attacked, 2)),
-    Report.figure("  of all calls, without an attack", breaks(results.bridged))
+    Report.figure("  missing / late / altered of the attacked bridge", breaks(of("attacked"), 0, 2)),
+    Report.figure("  of the bridges beside it", breaks(of("attacked"), 2)),
+    Report.figure("  of all calls, without an attack", breaks(of("bridged")))
   ]
 }
