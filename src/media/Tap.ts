@@ -1,7 +1,7 @@
 import type { CodecName } from "../audio/codec/Codecs.ts"
 import type { RtpPacket } from "../rtp/RtpPacket.ts"
 import type { Arrived } from "./FarEnd.ts"
-import type { Frame } from "./Frame.ts"
+import * as Frame from "./Frame.ts"
 
 /** `inbound`: what the far end says. `outbound`: what it is given to hear. */
 export type Track = "inbound" | "outbound"
@@ -18,11 +18,11 @@ export type TapEnd = "closed" | "failed" | "slow"
  */
 export interface Tap {
   readonly wants: (track: Track) => boolean
-  /** `frame` is lent for the call: what is kept is copied. `at` is its time on the clock of the plane, in milliseconds. */
-  readonly hear: (track: Track, frame: Frame, at: number) => void
+  /** `frame` is a copy that is lent for the call: what is kept is copied. `at` is its time on the clock of the plane, in milliseconds. */
+  readonly hear: (track: Track, frame: Frame.Frame, at: number) => void
   /**
    * For who cannot wait until sound is played: each packet of the far end as it arrives (`Arrived`), 40 ms and more before
-   * its sound is in a frame.
+   * its sound is in a frame. It may not be written into.
    */
   readonly arrived?: Arrived
   /** Called once, when it was taken off without having asked for it. */
@@ -53,6 +53,8 @@ export type Taps = ReturnType<typeof make>
 /** The taps of one leg. */
 export const make = ({ clock, onDefect }: Options, overhear: Overhear) => {
   let taps: ReadonlyArray<Listening> = []
+  /** Of the frame that is given: whatever a tap does with it reaches neither the leg nor another tap. */
+  let copy = Frame.make(8000)
 
   const change = (next: ReadonlyArray<Listening>): void => {
     taps = next
@@ -97,13 +99,15 @@ export const make = ({ clock, onDefect }: Options, overhear: Overhear) => {
     add: (tap: Tap): void => change([...taps, { tap, late: 0 }]),
     /** The tap asked for it, and is told nothing. */
     remove,
-    give: (track: Track, frame: Frame, at: number): void => {
+    give: (track: Track, frame: Frame.Frame, at: number): void => {
       // One that is taken off or comes meanwhile changes the list of the next frame, not of this one.
       for (const listening of taps) {
         const began = clock()
         try {
           if (!listening.tap.wants(track)) continue
-          listening.tap.hear(track, frame, at)
+          copy = Frame.at(frame.rate, copy)
+          copy.samples.set(frame.samples)
+          listening.tap.hear(track, copy, at)
         } catch (error) {
           failed(listening, error)
           continue

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as Bridge from "../../src/media/Bridge.ts"
 import type { Tap, TapEnd, Track } from "../../src/media/Tap.ts"
 import * as Taps from "../../src/media/Tap.ts"
 import * as LocalLeg from "../../src/media/LocalLeg.ts"
@@ -169,6 +171,51 @@ describe("A tap", () => {
     expect(frames.heard.length).toBe(5)
     expect(defects.length).toBe(1)
   })
+
+  const manners = Schema.Literals(["quiet", "throws", "slow", "writes", "leaves", "throws at its end"])
+  it.prop(
+    "never changes what its leg, the bridged leg or another tap hears, whatever it does",
+    {
+      taps: Schema.Array(
+        Schema.Struct({ manner: manners, after: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 12 })) })
+      ).check(Schema.isMaxLength(6))
+    },
+    ({ taps }) => {
+      const play = (others: typeof taps) => {
+        let time = 0
+        let value = 0
+        const one = FakeLeg.make({ clock: () => time, say: ({ samples }) => void samples.fill(++value) })
+        const two = FakeLeg.make({ clock: () => time, say: ({ samples }) => void samples.fill(-value) })
+        Bridge.make(one.leg, two.leg)
+        const last = listener()
+        for (const { after, manner } of others) {
+          let frames = 0
+          const tap: Tap = {
+            wants: () => true,
+            hear: (_, { samples }) => {
+              if (manner === "writes") samples.fill(31_000)
+              if (manner === "slow") time += 50
+              if (++frames < after) return
+              if (manner === "leaves") one.leg.taps.remove(tap)
+              if (manner.startsWith("throws")) throw new Error(manner)
+            },
+            ended: (reason) => {
+              if (manner === "throws at its end") throw new Error(reason)
+            }
+          }
+          one.leg.taps.add(tap)
+        }
+        one.leg.taps.add(last.tap)
+        for (let now = 0; now < 300; now += 20) {
+          one.leg.tick(now)
+          two.leg.tick(now + 5)
+        }
+        return { heard: [one.heard, two.heard], tapped: last.heard, faults: [...one.faults, ...two.faults] }
+      }
+      expect(play(taps)).toEqual(play([]))
+    },
+    { arbitrary: { runs: 60 } }
+  )
 
   it("that leaves hears nothing more and is told nothing; those that stay are told when the leg closes", () => {
     const { leg, run } = setup()
