@@ -26,6 +26,38 @@ describe("Configuration", () => {
       "127.0.0.1"
     ]))
 
+  const hosts: ReadonlyArray<readonly [host: string, announced: string, ipv4: string | null, ipv6: string | null]> = [
+    ["0.0.0.0", "", "127.0.0.1", null],
+    ["0.0.0.0", "203.0.113.5", "203.0.113.5", null],
+    ["::1", "", null, "::1"],
+    ["2001:DB8:0:0::5", "", null, "2001:db8::5"],
+    ["2001:db8::5", "2001:db8::9", null, "2001:db8::9"],
+    ["::", "", "127.0.0.1", "::1"],
+    ["::", "2001:db8::9, 203.0.113.5", "203.0.113.5", "2001:db8::9"],
+    ["::ffff:192.0.2.1", "", "192.0.2.1", null]
+  ]
+  for (const [host, announced, ipv4, ipv6] of hosts)
+    it(`announces ${ipv4 ?? "no IPv4"} and ${ipv6 ?? "no IPv6"} on ${host} with PUBLIC_ADDRESS "${announced}"`, () => {
+      const config = Config.parse({ SIP_HOST: host, PUBLIC_ADDRESS: announced })
+      expect(config.publicAddresses).toStrictEqual({ ipv4, ipv6 })
+    })
+
+  const unannounced: ReadonlyArray<readonly [host: string, announced: string]> = [
+    ["0.0.0.0", "2001:db8::9"],
+    ["::1", "127.0.0.1"],
+    ["::", "203.0.113.5"],
+    ["::", "2001:db8::9"],
+    ["::", "203.0.113.5,203.0.113.6"],
+    ["127.0.0.1", "203.0.113.5,2001:db8::9"],
+    ["0.0.0.0", "0.0.0.0"],
+    ["::", "::,0.0.0.0"]
+  ]
+  for (const [host, announced] of unannounced)
+    it(`refuses PUBLIC_ADDRESS=${announced} where SIP_HOST is ${host}, in one line`, () =>
+      expect(() => Config.parse({ SIP_HOST: host, PUBLIC_ADDRESS: announced })).toThrow(
+        /^PUBLIC_ADDRESS must be an IPv[46] address( and an IPv6 address)? that peers can reach, as SIP_HOST is [^\n]+$/
+      ))
+
   const wrong: ReadonlyArray<readonly [string, string]> = [
     ["HTTP_HOST", "999.1.1.1"],
     ["HTTP_HOST", "http://localhost"],
@@ -36,6 +68,8 @@ describe("Configuration", () => {
     ["BASE_URL", "ftp://example.com"],
     ["DATABASE_URL", "mysql://x"],
     ["SIP_HOST", "localhost"],
+    ["SIP_HOST", "fe80::1%eth0"],
+    ["SIP_HOST", "[::1]"],
     ["PUBLIC_ADDRESS", "sip.example.com"],
     ["RTP_PORT_MIN", "80"],
     ["RTP_PORT_MAX", "16384"],

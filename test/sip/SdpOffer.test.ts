@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as Sdp from "../../src/sip/Sdp.ts"
 import * as SdpOffer from "../../src/sip/SdpOffer.ts"
@@ -283,6 +283,38 @@ describe("RFC 3264 section 6: an answer", () => {
   ])("refuses with 488: %s", (_what, lines) => {
     const result = SdpOffer.answer(sdp(...lines), local)
     assert.isTrue(Result.isFailure(result) && result.failure.status === 488)
+  })
+})
+
+describe("addresses of both families", () => {
+  const both = { ...local, addresses: { ipv4: "192.0.2.10", ipv6: "2001:db8::10" } }
+  const connectionOf = (description: Sdp.Sdp) => text(description).filter((line) => /^[co]=/.test(line))
+  const from = (connection: string) => sdp(`c=${connection}`, "t=0 0", "m=audio 5004 RTP/AVP 0")
+
+  it("offers that of its peer, and goes on with what the session has", () => {
+    const offer = SdpOffer.offer({ ...both, family: "ipv6" })
+    expect(connectionOf(offer)).toEqual(["o=- 1234 1 IN IP6 2001:db8::10", "c=IN IP6 2001:db8::10"])
+    expect(connectionOf(SdpOffer.offer(both, offer))).toEqual(connectionOf(offer))
+  })
+
+  it("answers with that of the offer, whatever way it came", () => {
+    for (const family of ["ipv4", "ipv6"] as const) {
+      const answer = (connection: string) => connectionOf(answered(from(connection), { ...both, family }).answer)[1]
+      expect(answer("IN IP6 2001:db8::1")).toBe("c=IN IP6 2001:db8::10")
+      expect(answer("IN IP4 192.0.2.1")).toBe("c=IN IP4 192.0.2.10")
+      expect(answer("IN IP6 ::ffff:192.0.2.1")).toBe("c=IN IP4 192.0.2.10")
+    }
+  })
+
+  it("takes an address in IPv6 form for the IPv4 one that it is", () => {
+    expect(answered(from("IN IP6 ::ffff:192.0.2.1")).agreed.remote).toEqual({ address: "192.0.2.1", port: 5004 })
+    expect(answered(from("IN IP6 2001:DB8:0::1"), both).agreed.remote).toEqual({ address: "2001:db8::1", port: 5004 })
+  })
+
+  it("refuses an offer of a family that we do not speak", () => {
+    expect(Result.isFailure(SdpOffer.answer(from("IN IP6 2001:db8::1"), local))).toBe(true)
+    const held = answered(from("IN IP6 ::")).answer
+    expect(connectionOf(held)[1]).toBe("c=IN IP4 192.0.2.10")
   })
 })
 

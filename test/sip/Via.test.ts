@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as CSeq from "../../src/sip/CSeq.ts"
 import { emptyBody, header, type SipRequest } from "../../src/sip/SipMessage.ts"
@@ -58,6 +58,17 @@ describe("RFC 3261 section 18.2 and RFC 3581: the way back", () => {
       stampedTop("SIP/2.0/UDP [2001:DB8::1];branch=b", "2001:db8::1"),
       "SIP/2.0/UDP [2001:DB8::1];branch=b"
     )
+  })
+
+  it("knows an IPv6 address however it is spelled, RFC 5118 section 4.5", () => {
+    const kept = "SIP/2.0/UDP [2001:DB8:0:0::1];branch=b"
+    expect(stampedTop(kept, "2001:db8::1")).toBe(kept)
+    expect(stampedTop("SIP/2.0/UDP [::ffff:192.0.2.1];branch=b", "192.0.2.1")).not.toContain("received")
+    for (const received of ["2001:DB8::2", "[2001:db8:0::2]"])
+      expect(Via.responseTarget(Result.getOrThrow(Via.parse(`SIP/2.0/UDP a;received=${received}`)))).toEqual({
+        address: "2001:db8::2",
+        port: 5060
+      })
   })
 
   it("fills a requested rport and always adds received with it", () => {

@@ -45,6 +45,31 @@ describe("UDP port pairs", () => {
     held.close()
   })
 
+  for (const [host, address] of [
+    ["::", "127.0.0.1"],
+    ["::", "::1"],
+    ["::1", "::1"]
+  ] as const)
+    it(`on ${host} reach ${address} and are told of it so`, async () => {
+      const [a, b] = await Promise.all(
+        [host, address].map(async (bindAddress) => {
+          const got: Array<string> = []
+          const ports = UdpPorts.make({ bindAddress, portMin: 43_060, portMax: 43_079, random: () => got.length })
+          const socket = await new Promise<PacketSocket | null>((resolve) =>
+            ports.open((_, bytes, from) => void got.push(`${bytes.length} from ${from.address}`), resolve)
+          )
+          return { got, socket }
+        })
+      )
+      if (a?.socket == null || b?.socket == null) return expect.fail("no ports")
+      a.socket.prepare("rtp", { address, port: b.socket.port }).send(new Uint8Array(3))
+      b.socket.prepare("rtp", { address, port: a.socket.port }).send(new Uint8Array(4))
+      while (a.got.length + b.got.length < 2) await new Promise((resolve) => setImmediate(resolve))
+      expect([a.got, b.got]).toEqual([[`4 from ${address}`], [`3 from ${address}`]])
+      a.socket.close()
+      b.socket.close()
+    })
+
   it("carry both channels, and survive addresses that make no sense", async () => {
     const ports = portsFrom(43_040, 43_043)
     const got: Array<string> = []
