@@ -11,14 +11,18 @@ export interface HostAddresses {
   readonly changes: () => { readonly added: ReadonlyArray<string>; readonly removed: ReadonlyArray<string> }
 }
 
-const none: ReadonlyArray<string> = []
-
 export const make = (capacity: number): HostAddresses => {
-  const byHost = new Map<string, ReadonlyArray<string>>()
+  /** A single address stands there by itself: most hosts are literals, and there may be a million. */
+  const byHost = new Map<string, string | ReadonlyArray<string>>()
   /** How many hosts have it. */
   const counts = new Map<string, number>()
   const added = new Set<string>()
   const removed = new Set<string>()
+
+  const of = (host: string): ReadonlyArray<string> => {
+    const found = byHost.get(host) ?? []
+    return typeof found === "string" ? [found] : found
+  }
 
   const count = (address: string): void => {
     const before = counts.get(address) ?? 0
@@ -35,20 +39,20 @@ export const make = (capacity: number): HostAddresses => {
 
   return {
     set: (host, addresses) => {
-      const before = byHost.get(host) ?? none
-      const kept: Array<string> = []
-      for (const address of new Set(addresses)) {
-        if (!counts.has(address) && counts.size >= capacity) continue
+      const before = of(host)
+      const wanted = addresses.length < 2 ? addresses : [...new Set(addresses)]
+      const kept = wanted.filter((address) => {
+        if (!counts.has(address) && counts.size >= capacity) return false
         count(address)
-        kept.push(address)
-      }
+        return true
+      })
       // Only now, so that what stays neither goes nor comes.
       for (const address of before) discount(address)
       if (kept.length === 0) byHost.delete(host)
-      else byHost.set(host, kept)
-      return kept.length >= new Set(addresses).size
+      else byHost.set(host, kept.length === 1 ? (kept[0] ?? kept) : kept)
+      return kept.length === wanted.length
     },
-    of: (host) => byHost.get(host) ?? none,
+    of,
     all: () => [...counts.keys()],
     changes: () => {
       const found = { added: [...added], removed: [...removed] }

@@ -33,7 +33,7 @@ export const parse = (bytes: Uint8Array, boundary: string): Result.Result<Readon
     const close = delimiter(text, boundary, open.end)
     if (close === undefined) return Result.fail("multipart body without end")
     if (parts.length === maxParts) return Result.fail("too many body parts")
-    const part = readPart(bytes.subarray(open.end, Math.max(open.end, close.start)))
+    const part = readPart(bytes.subarray(open.end, close.start))
     if (part === undefined) return Result.fail("malformed body part")
     parts.push(part)
     open = close

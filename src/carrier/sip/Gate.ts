@@ -1,0 +1,84 @@
+/**
+ * Who may speak, guide/sip.md#who-may-speak: a look at what is in memory, before a message costs anything more.
+ *
+ * A known peer may. So may whoever names what only we and our peer know: the tags of a dialog of ours, or the branch of a
+ * request that we are answering; a trunk that was deleted ends its calls so, and a carrier may go on from another of its
+ * addresses. Any other request gets one answer without state, within the bucket of its address, or silence. Responses
+ * pass: they find a request of ours by its branch, which nobody can guess, or are dropped.
+ */
+import type { Flow } from "../../sip/Flow.ts"
+import * as MessageKey from "../../sip/MessageKey.ts"
+import type { Header, SipRequest } from "../../sip/SipMessage.ts"
+import * as PeerTable from "../PeerTable.ts"
+import type * as AddressBuckets from "./AddressBuckets.ts"
+
+export type Verdict =
+  | { readonly type: "admit" }
+  /** Answered without state, where `mayAnswer` lets it. */
+  | { readonly type: "refuse"; readonly status: 403 | 481 | 503; readonly headers: ReadonlyArray<Header> }
+  | { readonly type: "drop" }
+
+/** What is known of a request, from what is in memory. */
+export interface Facts {
+  /** A table of known peers has come. */
+  readonly isReady: boolean
+  readonly isKnownPeer: boolean
+  /** It is of a dialog of ours, or of a request that is being answered. */
+  readonly isOurs: boolean
+  readonly method: string
+  /** It claims to be of a dialog, or to end a request. */
+  readonly isWithin: boolean
+}
+
+const admit: Verdict = { type: "admit" }
+const drop: Verdict = { type: "drop" }
+const refuse = (status: 403 | 481 | 503, headers: ReadonlyArray<Header> = []): Verdict => ({
+  type: "refuse",
+  status,
+  headers
+})
+
+/** The rule. An ACK is never answered (RFC 3261 section 17); whoever cannot be known yet is asked to come again. */
+export const judge = ({ isKnownPeer, isOurs, isReady, isWithin, method }: Facts): Verdict => {
+  if (isKnownPeer || isOurs) return admit
+  if (method === "ACK") return drop
+  if (isWithin) return refuse(481)
+  return isReady ? refuse(403) : refuse(503, [["Retry-After", "5"]])
+}
+
+/** What a stranger sends is not read beyond this many bytes: no request that could be ours is so long. */
+export const maxStrangerBytes = 8_192
+
+export interface Gate {
+  /** Whether a datagram of this length is read at all. */
+  readonly reads: (from: Flow, length: number) => boolean
+  readonly request: (request: SipRequest, from: Flow, isOurs: (request: SipRequest) => boolean) => Verdict
+  /** Whether what is wrong with a message is told to its sender. */
+  readonly isKnownPeer: (from: Flow) => boolean
+  /**
+   * Takes the right to answer a stranger once. Never with more bytes than came: an address can be forged, and we are not
+   * to multiply what is sent in somebody else's name.
+   */
+  readonly mayAnswer: (from: Flow, received: number, answer: number, now: number) => boolean
+}
+
+const addressOf = ({ remote }: Flow): string => PeerTable.canonical(remote.address) ?? remote.address
+
+export const make = (peers: PeerTable.PeerTable, buckets: AddressBuckets.AddressBuckets): Gate => {
+  const isKnownPeer = (from: Flow): boolean => peers.has(addressOf(from))
+  return {
+    isKnownPeer,
+    reads: (from, length) => length <= maxStrangerBytes || isKnownPeer(from),
+    request: (request, from, isOurs) => {
+      if (isKnownPeer(from)) return admit
+      return judge({
+        isReady: peers.version() > 0,
+        isKnownPeer: false,
+        isOurs: isOurs(request),
+        method: request.method,
+        isWithin: request.method === "CANCEL" || MessageKey.toTag(request) !== undefined
+      })
+    },
+    mayAnswer: (from, received, answer, now) => answer <= received && buckets.take(addressOf(from), now)
+  }
+}
