@@ -16,7 +16,8 @@ export type Timer = "trying" | "G" | "H" | "I" | "L"
 
 export interface State {
   readonly phase: Phase
-  readonly request: SipRequest
+  /** What its responses are made of, `Responses.basis`. */
+  readonly basis: SipRequest
   readonly timers: Timers.Timers
   readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
   /** What a repeated INVITE gets. */
@@ -78,7 +79,7 @@ const complete = (state: State, now: number, response: SipResponse): Step => ({
   outputs: [Transaction.send(response)]
 })
 
-const trying = (state: State, now: number): Step => ring(state, now, Responses.make(state.request, 100))
+const trying = (state: State, now: number): Step => ring(state, now, Responses.make(state.basis, 100))
 
 const retransmit = (state: State, now: number): Step => {
   const intervalMs = Math.min(state.intervalMs * 2, state.timers.t2)
@@ -143,18 +144,21 @@ const table: { readonly [P in Phase]: Row } = {
 const take = <Event extends keyof Events>(state: State, now: number, event: Event, carried: Events[Event]): Step =>
   table[state.phase][event](state, now, carried)
 
-/** Passes the INVITE to the TU. */
-export const start = (request: SipRequest, now: number, timers: Timers.Timers = Timers.udp): Step => ({
-  state: {
-    phase: "proceeding",
-    request,
-    timers,
-    deadlines: Transaction.arm(now, { trying: timers.trying }),
-    last: undefined,
-    intervalMs: timers.g
-  },
-  outputs: [Transaction.deliver(request)]
-})
+/** Passes the INVITE to the TU, and keeps nothing of it but what responses need. */
+export const start = (request: SipRequest, now: number, timers: Timers.Timers = Timers.udp): Step => {
+  const basis = Responses.basis(request)
+  return {
+    state: {
+      phase: "proceeding",
+      basis,
+      timers,
+      deadlines: Transaction.arm(now, { trying: timers.trying }),
+      last: undefined,
+      intervalMs: timers.g
+    },
+    outputs: [Transaction.deliver(Responses.onBasis(request, basis))]
+  }
+}
 
 export const step = (state: State, input: Input, now: number): Step => {
   switch (input.type) {

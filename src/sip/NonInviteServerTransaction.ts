@@ -4,6 +4,7 @@
  * Repeats the last response to a repeated request and forgets it Timer J after the final one. A refused send leaves the
  * state as it is (RFC 6026 section 8.7, which takes the place of the transport error arrows of figure 8).
  */
+import * as Responses from "./Responses.ts"
 import type { SipRequest, SipResponse } from "./SipMessage.ts"
 import * as Timers from "./Timers.ts"
 import * as Transaction from "./Transaction.ts"
@@ -13,7 +14,6 @@ export type Timer = "J"
 
 export interface State {
   readonly phase: Phase
-  readonly request: SipRequest
   readonly timers: Timers.Timers
   readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
   /** What a repeated request gets. */
@@ -82,10 +82,10 @@ const table: { readonly [P in Phase]: Row } = {
 const take = <Event extends keyof Events>(state: State, now: number, event: Event, carried: Events[Event]): Step =>
   table[state.phase][event](state, now, carried)
 
-/** Passes the request to the TU. */
+/** Passes the request to the TU, and keeps nothing of it. */
 export const start = (request: SipRequest, _now: number, timers: Timers.Timers = Timers.udp): Step => ({
-  state: { phase: "trying", request, timers, deadlines: [], last: undefined },
-  outputs: [Transaction.deliver(request)]
+  state: { phase: "trying", timers, deadlines: [], last: undefined },
+  outputs: [Transaction.deliver(Responses.onBasis(request, Responses.basis(request)))]
 })
 
 export const step = (state: State, input: Input, now: number): Step => {

@@ -31,6 +31,32 @@ const phrases: Readonly<Record<number, string>> = {
 
 export const phrase = (status: number): string => phrases[status] ?? "Unknown"
 
+/** What a response may copy. */
+const copies = new Set(["Via", "From", "To", "Call-ID", "CSeq", "Timestamp", "Record-Route"])
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+
+/**
+ * All that responses to a request are made of, in memory of its own: a header value of a parsed message is a piece of the
+ * text of the datagram, and keeps all of it.
+ */
+export const basis = (request: SipRequest): SipRequest => {
+  const kept = request.headers.filter(([name]) => copies.has(name))
+  const texts = [request.method, request.uri, ...kept.map(([, value]) => value)].join("\n")
+  const [method = "", uri = "", ...values] = decoder.decode(encoder.encode(texts)).split("\n")
+  return { type: "request", method, uri, headers: kept.map(([name], at) => [name, values[at] ?? ""]), body: emptyBody }
+}
+
+/** The request with the values of its basis, so that responses made of it keep no more than that. */
+export const onBasis = (request: SipRequest, { headers }: SipRequest): SipRequest => {
+  let next = 0
+  return {
+    ...request,
+    headers: request.headers.map((entry) => (copies.has(entry[0]) ? (headers[next++] ?? entry) : entry))
+  }
+}
+
 /**
  * Copies Via, From, To, Call-ID and CSeq, the Timestamp into a 100, and Record-Route where a dialog comes of it (101 to
  * 299 to INVITE).

@@ -12,11 +12,16 @@ import type { Header, SipRequest } from "../../sip/SipMessage.ts"
 import * as PeerTable from "../PeerTable.ts"
 import type * as AddressBuckets from "./AddressBuckets.ts"
 
-export type Verdict =
-  | { readonly type: "admit" }
-  /** Answered without state, where `mayAnswer` lets it. */
-  | { readonly type: "refuse"; readonly status: 403 | 481 | 503; readonly headers: ReadonlyArray<Header> }
-  | { readonly type: "drop" }
+export type Verdict = { readonly type: "admit" } | Refusal | { readonly type: "drop" }
+
+/** Answered once, without state, where `mayAnswer` lets it. */
+export interface Refusal {
+  readonly type: "refuse"
+  readonly status: 403 | 481 | 503
+  /** Short, because an answer may not be longer than its request. */
+  readonly reason: string
+  readonly headers: ReadonlyArray<Header>
+}
 
 /** What is known of a request, from what is in memory. */
 export interface Facts {
@@ -32,18 +37,16 @@ export interface Facts {
 
 const admit: Verdict = { type: "admit" }
 const drop: Verdict = { type: "drop" }
-const refuse = (status: 403 | 481 | 503, headers: ReadonlyArray<Header> = []): Verdict => ({
-  type: "refuse",
-  status,
-  headers
-})
+const forbidden: Verdict = { type: "refuse", status: 403, reason: "Forbidden", headers: [] }
+const noSuchCall: Verdict = { type: "refuse", status: 481, reason: "No Such Call", headers: [] }
+const comeAgain: Verdict = { type: "refuse", status: 503, reason: "Starting", headers: [["Retry-After", "5"]] }
 
 /** The rule. An ACK is never answered (RFC 3261 section 17); whoever cannot be known yet is asked to come again. */
 export const judge = ({ isKnownPeer, isOurs, isReady, isWithin, method }: Facts): Verdict => {
   if (isKnownPeer || isOurs) return admit
   if (method === "ACK") return drop
-  if (isWithin) return refuse(481)
-  return isReady ? refuse(403) : refuse(503, [["Retry-After", "5"]])
+  if (isWithin) return noSuchCall
+  return isReady ? forbidden : comeAgain
 }
 
 /** What a stranger sends is not read beyond this many bytes: no request that could be ours is so long. */
@@ -53,13 +56,9 @@ export interface Gate {
   /** Whether a datagram of this length is read at all. */
   readonly reads: (from: Flow, length: number) => boolean
   readonly request: (request: SipRequest, from: Flow, isOurs: (request: SipRequest) => boolean) => Verdict
-  /** Whether what is wrong with a message is told to its sender. */
   readonly isKnownPeer: (from: Flow) => boolean
-  /**
-   * Takes the right to answer a stranger once. Never with more bytes than came: an address can be forged, and we are not
-   * to multiply what is sent in somebody else's name.
-   */
-  readonly mayAnswer: (from: Flow, received: number, answer: number, now: number) => boolean
+  /** Takes the right to answer a stranger once. */
+  readonly mayAnswer: (from: Flow, now: number) => boolean
 }
 
 const addressOf = ({ remote }: Flow): string => PeerTable.canonical(remote.address) ?? remote.address
@@ -79,6 +78,6 @@ export const make = (peers: PeerTable.PeerTable, buckets: AddressBuckets.Address
         isWithin: request.method === "CANCEL" || MessageKey.toTag(request) !== undefined
       })
     },
-    mayAnswer: (from, received, answer, now) => answer <= received && buckets.take(addressOf(from), now)
+    mayAnswer: (from, now) => buckets.take(addressOf(from), now)
   }
 }

@@ -2,12 +2,13 @@
  * The transactions of one user agent with their clock: bytes in and out, timers, and who is told what.
  *
  * Everything runs in plain callbacks, one message at a time: what a listener asks for while it is called is done after
- * it returns. Messages that RFC 3261 section 8.2 refuses are answered here without state; those that cannot be answered
- * are dropped and counted.
+ * it returns. The gate is asked first: what it refuses, and what RFC 3261 section 8.2 refuses, is answered here without
+ * state; what cannot be answered is dropped and counted.
  */
 import { Result } from "effect"
 import * as DeadlineHeap from "../../domain/DeadlineHeap.ts"
 import type { Flow } from "../../sip/Flow.ts"
+import * as MessageKey from "../../sip/MessageKey.ts"
 import * as Responses from "../../sip/Responses.ts"
 import type { SipMessage, SipRequest, SipResponse } from "../../sip/SipMessage.ts"
 import * as SessionBody from "../../sip/SessionBody.ts"
@@ -16,6 +17,7 @@ import * as SipWriter from "../../sip/SipWriter.ts"
 import * as TransactionTable from "../../sip/TransactionTable.ts"
 import * as Validate from "../../sip/Validate.ts"
 import * as Via from "../../sip/Via.ts"
+import type * as Gate from "./Gate.ts"
 import type { Transports } from "./Transports.ts"
 
 export type TransactionId = TransactionTable.TransactionId
@@ -46,6 +48,8 @@ export interface ServerListener {
   readonly cancel: (id: TransactionId, request: SipRequest, invite: TransactionId, toTag: string | null) => void
   /** ACK of a 2xx. */
   readonly ack: (request: SipRequest, from: Flow) => void
+  /** Whether the request is of a dialog of ours. */
+  readonly hasDialog: (request: SipRequest) => boolean
   /** Our 3xx to 6xx to this INVITE arrived, or (`false`) nobody acknowledged it in 64*T1. */
   readonly refused: (invite: TransactionId, acknowledged: boolean) => void
 }
@@ -57,6 +61,10 @@ export interface Counters {
   dropped: number
   /** Requests answered without state because they were faulty. */
   rejected: number
+  /** Requests of strangers answered once, without state. */
+  strangersRefused: number
+  /** What strangers sent that got no answer. */
+  strangersDropped: number
   sendErrors: number
   /** Errors of ours that a message or a timer brought to light. */
   faults: number
@@ -96,6 +104,7 @@ export interface Options extends TransactionTable.Options {
   /** Called on every request; set once, before the first message. */
   readonly server: ServerListener
   readonly policy?: Validate.Policy
+  readonly gate: Gate.Gate
   /** An error of ours, counted and survived: it costs the step that it was met in. */
   readonly fault: (error: unknown) => void
 }
@@ -103,6 +112,7 @@ export interface Options extends TransactionTable.Options {
 export const make = ({
   alarm,
   fault,
+  gate,
   policy = Validate.defaultPolicy,
   server,
   wire,
@@ -111,7 +121,16 @@ export const make = ({
   const table = TransactionTable.make(options)
   const clients = new Map<TransactionId, ClientListener>()
   const agenda = DeadlineHeap.make<Appointment>()
-  const counters: Counters = { received: 0, sent: 0, dropped: 0, rejected: 0, sendErrors: 0, faults: 0 }
+  const counters: Counters = {
+    received: 0,
+    sent: 0,
+    dropped: 0,
+    rejected: 0,
+    strangersRefused: 0,
+    strangersDropped: 0,
+    sendErrors: 0,
+    faults: 0
+  }
   const work: Array<TransactionTable.Output> = []
   let working = false
   let armed: number | undefined
@@ -125,13 +144,16 @@ export const make = ({
     }
   }
 
-  const put = (message: SipMessage, to: Flow, id: TransactionId | undefined): void => {
+  const putBytes = (bytes: Uint8Array, to: Flow, id: TransactionId | undefined): void => {
     counters.sent++
-    wire.send(SipWriter.write(message), to, () => {
+    wire.send(bytes, to, () => {
       counters.sendErrors++
       if (id !== undefined) step({ type: "transportError", id })
     })
   }
+
+  const put = (message: SipMessage, to: Flow, id: TransactionId | undefined): void =>
+    putBytes(SipWriter.write(message), to, id)
 
   const carryOut = (output: TransactionTable.Output): void => {
     switch (output.type) {
@@ -197,6 +219,34 @@ export const make = ({
     put(Responses.stateless(stamped, status, more), Via.responseFlow(via.success, from), undefined)
   }
 
+  /** By what only we and our peer know: the tags of a dialog, or the branch of a request that is being answered. */
+  const isOurs = (request: SipRequest): boolean => {
+    if (server.hasDialog(request) || table.entries.has(TransactionTable.serverId(request))) return true
+    const cancelled = request.method === "CANCEL" ? MessageKey.server(request, "INVITE") : undefined
+    return cancelled !== undefined && table.entries.has(cancelled)
+  }
+
+  /** An address can be forged: what we send in answer to it is never more than came. */
+  const refuseStranger = (request: SipRequest, from: Flow, verdict: Gate.Refusal, received: number): boolean => {
+    const stamped = Via.stamped(request, from.remote)
+    const via = Via.top(stamped)
+    if (Result.isFailure(via) || !gate.mayAnswer(from, alarm.now())) return false
+    const bytes = SipWriter.write(Responses.stateless(stamped, verdict.status, verdict))
+    if (bytes.length > received) return false
+    putBytes(bytes, Via.responseFlow(via.success, from), undefined)
+    return true
+  }
+
+  /** Requests only: a response finds our request by its branch, or is dropped. */
+  const mayEnter = (message: SipMessage, from: Flow, received: number): boolean => {
+    if (message.type === "response") return true
+    const verdict = gate.request(message, from, isOurs)
+    if (verdict.type === "admit") return true
+    if (verdict.type === "refuse" && refuseStranger(message, from, verdict, received)) counters.strangersRefused++
+    else counters.strangersDropped++
+    return false
+  }
+
   const receiveMessage = (message: SipMessage, from: Flow): void => {
     const verdict = message.type === "request" ? Validate.request(message, policy) : Validate.response(message)
     if (verdict.type === "drop") {
@@ -222,8 +272,11 @@ export const make = ({
     receive: (bytes, from) => {
       counters.received++
       guarded(() => {
+        if (!gate.reads(from, bytes.length)) return void counters.strangersDropped++
         const parsed = SipParser.parse(bytes)
-        if (Result.isSuccess(parsed)) receiveMessage(parsed.success, from)
+        if (Result.isSuccess(parsed)) {
+          if (mayEnter(parsed.success, from, bytes.length)) receiveMessage(parsed.success, from)
+        } else if (parsed.failure.type === "reject" && !gate.isKnownPeer(from)) counters.strangersDropped++
         else if (parsed.failure.type === "reject")
           refuse(parsed.failure.request, from, parsed.failure.status, { reason: parsed.failure.reason })
         else if (parsed.failure.type === "drop") counters.dropped++

@@ -11,9 +11,11 @@ import type { Header, SipRequest } from "../../sip/SipMessage.ts"
 import type { Authority, CarrierCommand, LegFacts, LegReport, Order, Snapshot } from "../Carrier.ts"
 import * as LegMemory from "../LegMemory.ts"
 import type * as PeerTable from "../PeerTable.ts"
+import * as AddressBuckets from "./AddressBuckets.ts"
 import * as Capabilities from "./Capabilities.ts"
 import type { Context, Leg } from "./Context.ts"
 import * as DialledNumber from "./DialledNumber.ts"
+import * as Gate from "./Gate.ts"
 import * as InboundLeg from "./InboundLeg.ts"
 import * as OrphanedLeg from "./OrphanedLeg.ts"
 import * as OutboundLeg from "./OutboundLeg.ts"
@@ -74,8 +76,6 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
   const invited = (id: TransactionLayer.TransactionId, invite: SipRequest, from: Flow): void => {
     if (draining || context.legs.size >= maxLegs) return reply(id, invite, 503, [retryLater])
     const source = from.remote.address
-    if (given.peers.version() === 0) return reply(id, invite, 503, [retryLater])
-    if (!given.peers.has(source)) return reply(id, invite, 403)
     transactions.respond(id, Responses.make(invite, 100))
     const to = DialledNumber.called(invite)
     if (to === null) return reply(id, invite, 404)
@@ -98,6 +98,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     wire: given.transports,
     alarm,
     fault,
+    gate: Gate.make(given.peers, AddressBuckets.make()),
     limit: maxLegs * transactionsPerLeg,
     server: {
       request: (id, request, from) => {
@@ -112,6 +113,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
         listener?.cancelled()
       },
       ack: (request) => dialogOf(request)?.ack(request),
+      hasDialog: (request) => dialogOf(request) !== undefined,
       refused: (invite, acknowledged) => context.invites.get(invite)?.refused(acknowledged)
     }
   })

@@ -1,4 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
+import * as PeerTable from "../../../src/carrier/PeerTable.ts"
+import * as AddressBuckets from "../../../src/carrier/sip/AddressBuckets.ts"
+import * as Gate from "../../../src/carrier/sip/Gate.ts"
 import * as TransactionLayer from "../../../src/carrier/sip/TransactionLayer.ts"
 import * as SipWriter from "../../../src/sip/SipWriter.ts"
 import * as SipSample from "../../support/SipSample.ts"
@@ -12,6 +15,8 @@ const make = (server: Partial<TransactionLayer.ServerListener> = {}) => {
   const sent: Array<string> = []
   const faults: Array<unknown> = []
   const refusals: Array<() => void> = []
+  const peers = PeerTable.make()
+  for (const part of PeerTable.snapshot(1, [peer.remote.address])) peers.take(part)
   const transactions = TransactionLayer.make({
     wire: {
       send: (bytes, _to, refused) => {
@@ -26,7 +31,15 @@ const make = (server: Partial<TransactionLayer.ServerListener> = {}) => {
       }
     },
     fault: (error) => faults.push(error),
-    server: { request: () => {}, cancel: () => {}, ack: () => {}, refused: () => {}, ...server }
+    server: {
+      request: () => {},
+      cancel: () => {},
+      ack: () => {},
+      hasDialog: () => false,
+      refused: () => {},
+      ...server
+    },
+    gate: Gate.make(peers, AddressBuckets.make())
   })
   return {
     transactions,
