@@ -217,7 +217,11 @@ const serve = Effect.gen(function* () {
     // This runs first when the service stops: nothing is closed while a call lives.
     yield* Effect.addFinalizer(() => {
       standsInTheWay = ["draining"]
-      return Deferred.isDoneUnsafe(fatal) ? Effect.void : drain(calls, config.drainSecs * 1000)
+      const refuseCalls = Context.get(context, SipCarrier.SipCarrier).drain
+      return Effect.andThen(
+        refuseCalls,
+        Deferred.isDoneUnsafe(fatal) ? Effect.void : drain(calls, config.drainSecs * 1000)
+      )
     })
     yield* Effect.sync(() => console.log(banner(config, Context.get(edge, HttpServer.Listening).port)))
     return yield* Deferred.await(fatal)

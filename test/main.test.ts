@@ -4,6 +4,10 @@ import { once } from "node:events"
 import { createServer, type Server } from "node:net"
 import { createSocket } from "node:dgram"
 import { Effect, Layer, Redacted } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { SqlClient } from "effect/sql"
+import * as Requests from "../src/sip/Requests.ts"
+import * as SipWriter from "../src/sip/SipWriter.ts"
 import * as DataDirectory from "./support/DataDirectory.ts"
 import * as TestDatabase from "./support/TestDatabase.ts"
 
@@ -110,6 +114,42 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("With a
     }).pipe(Effect.scoped)
   )
 
+  it.effect("SIGTERM refuses the calls of SIP peers at once, and tells them so when they ask", () =>
+    Effect.gen(function* () {
+      const database = yield* settings
+      const sip = yield* freeUdpPort
+      const free = yield* freePort
+      const { child, ended, output } = yield* start({
+        ...database,
+        HTTP_PORT: free,
+        SIP_PORT: String(sip),
+        DRAIN_SECS: "2"
+      })
+      yield* Effect.promise(() => until(() => output().includes("is up")))
+      const api = apiOf(`http://127.0.0.1:${free}`)
+      const { key, place } = yield* Effect.promise(() => api.tenant())
+      const ask = yield* sipPeer
+      expect(yield* Effect.promise(() => ask("OPTIONS", sip))).toBe(403)
+      yield* Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`
+          INSERT INTO route (id, tenant_id, name, is_default, status, adapter, host, port, created_at)
+          SELECT 'svc_route_00000000000000000000000000000001', id, 'Peer', false, 'active', 'sip', '127.0.0.1', 5060, now()
+          FROM tenant`
+      ).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(database.DATABASE_URL) })))
+      yield* Effect.promise(() => until(async () => (await ask("OPTIONS", sip)) === 200))
+      // While a call lives the service does too.
+      const { id } = (yield* Effect.promise(async () => (await place()).json())) as { readonly id: string }
+      yield* Effect.promise(() => until(async () => (await api.call(key, id)).status === "answered"))
+      child.kill("SIGTERM")
+      yield* Effect.sleep("300 millis")
+      expect(yield* Effect.promise(() => ask("OPTIONS", sip))).toBe(503)
+      expect(yield* Effect.promise(() => ask("INVITE", sip))).toBe(503)
+      const { code } = yield* Effect.promise(() => ended)
+      expect(code).toBe(0)
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("SIGTERM refuses new calls, lets a live one go on for DRAIN_SECS, ends it, and exits 0", () =>
     Effect.gen(function* () {
       const free = yield* freePort
@@ -129,6 +169,45 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("With a
       expect(code).toBe(0)
     }).pipe(Effect.scoped)
   )
+})
+
+/** A SIP peer on loopback that asks and hears the status of the answer; 0: none within half a second. */
+const sipPeer = Effect.gen(function* () {
+  const socket = yield* Effect.acquireRelease(
+    Effect.promise(async () => {
+      const socket = createSocket("udp4").bind(0, "127.0.0.1")
+      await once(socket, "listening")
+      return socket
+    }),
+    (socket) => Effect.sync(() => socket.close())
+  )
+  let asked = 0
+  return async (method: "OPTIONS" | "INVITE", port: number): Promise<number> => {
+    const request = Requests.make({
+      method,
+      uri: `sip:+12025550150@127.0.0.1:${port}`,
+      sentBy: `127.0.0.1:${socket.address().port}`,
+      branch: `z9hG4bKask${++asked}`,
+      from: "<sip:+4930123456@127.0.0.1>;tag=peer",
+      to: `<sip:+12025550150@127.0.0.1>`,
+      callId: `ask-${asked}`,
+      cseq: 1,
+      contact: `<sip:peer@127.0.0.1:${socket.address().port}>`
+    })
+    const answer = once(socket, "message").then(([bytes]: ReadonlyArray<Uint8Array>) =>
+      Number(new TextDecoder().decode(bytes).slice(8, 11))
+    )
+    socket.send(SipWriter.write(request), port, "127.0.0.1")
+    return await Promise.race([answer, new Promise<number>((resolve) => setTimeout(() => resolve(0), 500))])
+  }
+})
+
+const freeUdpPort = Effect.promise(async () => {
+  const socket = createSocket("udp4").bind(0, "127.0.0.1")
+  await once(socket, "listening")
+  const { port } = socket.address()
+  await new Promise<void>((resolve) => socket.close(() => resolve()))
+  return port
 })
 
 const freePort = Effect.scoped(Effect.map(listening, portOf))

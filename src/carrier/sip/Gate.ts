@@ -9,7 +9,7 @@
 import type { Flow } from "../../sip/Flow.ts"
 import * as MessageKey from "../../sip/MessageKey.ts"
 import type { Header, SipRequest } from "../../sip/SipMessage.ts"
-import * as PeerTable from "../PeerTable.ts"
+import type * as PeerTable from "../PeerTable.ts"
 import type * as AddressBuckets from "./AddressBuckets.ts"
 
 export type Verdict = { readonly type: "admit" } | Refusal | { readonly type: "drop" }
@@ -61,10 +61,8 @@ export interface Gate {
   readonly mayAnswer: (from: Flow, now: number) => boolean
 }
 
-const addressOf = ({ remote }: Flow): string => PeerTable.canonical(remote.address) ?? remote.address
-
 export const make = (peers: PeerTable.PeerTable, buckets: AddressBuckets.AddressBuckets): Gate => {
-  const isKnownPeer = (from: Flow): boolean => peers.has(addressOf(from))
+  const isKnownPeer = (from: Flow): boolean => peers.has(from.remote.address)
   return {
     isKnownPeer,
     reads: (from, length) => length <= maxStrangerBytes || isKnownPeer(from),
@@ -78,6 +76,6 @@ export const make = (peers: PeerTable.PeerTable, buckets: AddressBuckets.Address
         isWithin: request.method === "CANCEL" || MessageKey.toTag(request) !== undefined
       })
     },
-    mayAnswer: (from, now) => buckets.take(addressOf(from), now)
+    mayAnswer: (from, now) => buckets.take(from.remote.address, now)
   }
 }

@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises"
-import { Clock, Context, Effect, FiberHandle, FiberSet, Layer } from "effect"
+import { Clock, Context, Effect, FiberHandle, FiberSet, Layer, Schedule } from "effect"
 import { Entropy } from "../../actor/Entropy.ts"
 import * as IpAddress from "../../domain/IpAddress.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
@@ -8,6 +8,7 @@ import { Carrier, CarrierSink, RouteDirectory } from "../Carrier.ts"
 import * as PeerTable from "../PeerTable.ts"
 import type { Run } from "./LegEvents.ts"
 import type { Counters } from "./TransactionLayer.ts"
+import * as SipMetrics from "./SipMetrics.ts"
 import * as Transports from "./Transports.ts"
 import * as UdpTransport from "./UdpTransport.ts"
 import * as UserAgent from "./UserAgent.ts"
@@ -94,6 +95,10 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     }
   })
   transports.receive(agent.transactions.receive)
+  yield* SipMetrics.publisher(() => ({ ...agent.transactions.counters, knownPeers: peers.size() })).pipe(
+    Effect.repeat(Schedule.spaced("1 second")),
+    Effect.forkScoped
+  )
   // What comes while the layer goes down is not looked at any more.
   yield* Effect.addFinalizer(() => Effect.sync(() => transports.receive(() => undefined)))
   yield* carrier.register("sip", {

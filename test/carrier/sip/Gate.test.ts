@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
+import { PrometheusMetrics } from "effect/observability"
 import * as PeerTable from "../../../src/carrier/PeerTable.ts"
 import * as AddressBuckets from "../../../src/carrier/sip/AddressBuckets.ts"
 import * as Gate from "../../../src/carrier/sip/Gate.ts"
@@ -159,6 +160,18 @@ describe("a stranger", () => {
     expect(message === null ? null : header(message, "Retry-After")).toBe("5")
   })
 
+  it.effect("is counted for the operator", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make("counted")
+      const before = yield* metrics
+      for (let times = 0; times < 12; times++)
+        yield* rig.deliver(invite({ branch: `z9hG4bK${times}`, callId: `c${times}` }), stranger)
+      yield* Rig.pass(2_000)
+      const after = yield* metrics
+      expect(after.map((value, at) => value - (before[at] ?? 0))).toEqual([10, 2])
+    })
+  )
+
   it.prop(
     "never opens a transaction and never gets more than it sent; a known peer and a dialog of ours always come through",
     { seed: Schema.Int },
@@ -198,6 +211,13 @@ describe("a stranger", () => {
     { arbitrary: { runs: 60 } }
   )
 })
+
+/** Strangers refused and dropped, as Prometheus reads them. */
+const metrics = Effect.map(PrometheusMetrics.format(), (text) =>
+  ["sip_strangers_refused_total", "sip_strangers_dropped_total"].map((name) =>
+    Number(new RegExp(`^${name} ([0-9.]+)`, "m").exec(text)?.[1] ?? 0)
+  )
+)
 
 /** An answered call of the trunk. */
 const answered = Effect.gen(function* () {
