@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises"
-import { Clock, Context, Effect, FiberHandle, FiberSet, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, FiberHandle, FiberSet, Layer, Metric } from "effect"
 import { Entropy } from "../../actor/Entropy.ts"
 import * as IpAddress from "../../domain/IpAddress.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
@@ -64,7 +64,12 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     fiber.addObserver(settled)
   }
   const peers = PeerTable.make()
-  yield* directory.knownPeers((update) => Effect.sync(() => peers.take(update)))
+  yield* directory.knownPeers((update) =>
+    Effect.suspend(() => {
+      const version = peers.take(update)
+      return Effect.as(Metric.update(SipMetrics.knownPeers, peers.size()), version)
+    })
+  )
   const incarnation = entropy.hex(8)
   const agent: UserAgent.UserAgent = UserAgent.make({
     transports,
@@ -77,6 +82,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     random: entropy.hex,
     incarnation,
     peers,
+    stranger: yield* SipMetrics.strangers,
     steadyMs: () => Monotonic.read(clock),
     maxLegs: config.maxLegs ?? 5_000,
     fault: (error) => void fork(logFault(error)),
@@ -95,10 +101,6 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     }
   })
   transports.receive(agent.transactions.receive)
-  yield* SipMetrics.publisher(() => ({ ...agent.transactions.counters, knownPeers: peers.size() })).pipe(
-    Effect.repeat(Schedule.spaced("1 second")),
-    Effect.forkScoped
-  )
   // What comes while the layer goes down is not looked at any more.
   yield* Effect.addFinalizer(() => Effect.sync(() => transports.receive(() => undefined)))
   yield* carrier.register("sip", {

@@ -105,6 +105,8 @@ export interface Options extends TransactionTable.Options {
   readonly server: ServerListener
   readonly policy?: Validate.Policy
   readonly gate: Gate.Gate
+  /** Called for whatever a stranger sends, when it was answered once or dropped. */
+  readonly stranger: (isAnswered: boolean) => void
   /** An error of ours, counted and survived: it costs the step that it was met in. */
   readonly fault: (error: unknown) => void
 }
@@ -115,6 +117,7 @@ export const make = ({
   gate,
   policy = Validate.defaultPolicy,
   server,
+  stranger,
   wire,
   ...options
 }: Options): TransactionLayer => {
@@ -226,6 +229,12 @@ export const make = ({
     return cancelled !== undefined && table.entries.has(cancelled)
   }
 
+  const countStranger = (isAnswered: boolean): void => {
+    if (isAnswered) counters.strangersRefused++
+    else counters.strangersDropped++
+    stranger(isAnswered)
+  }
+
   /** An address can be forged: what we send in answer to it is never more than came. */
   const refuseStranger = (request: SipRequest, from: Flow, verdict: Gate.Refusal, received: number): boolean => {
     const stamped = Via.stamped(request, from.remote)
@@ -242,8 +251,7 @@ export const make = ({
     if (message.type === "response") return true
     const verdict = gate.request(message, from, isOurs)
     if (verdict.type === "admit") return true
-    if (verdict.type === "refuse" && refuseStranger(message, from, verdict, received)) counters.strangersRefused++
-    else counters.strangersDropped++
+    countStranger(verdict.type === "refuse" && refuseStranger(message, from, verdict, received))
     return false
   }
 
@@ -272,11 +280,11 @@ export const make = ({
     receive: (bytes, from) => {
       counters.received++
       guarded(() => {
-        if (!gate.reads(from, bytes.length)) return void counters.strangersDropped++
+        if (!gate.reads(from, bytes.length)) return countStranger(false)
         const parsed = SipParser.parse(bytes)
         if (Result.isSuccess(parsed)) {
           if (mayEnter(parsed.success, from, bytes.length)) receiveMessage(parsed.success, from)
-        } else if (parsed.failure.type === "reject" && !gate.isKnownPeer(from)) counters.strangersDropped++
+        } else if (parsed.failure.type === "reject" && !gate.isKnownPeer(from)) countStranger(false)
         else if (parsed.failure.type === "reject")
           refuse(parsed.failure.request, from, parsed.failure.status, { reason: parsed.failure.reason })
         else if (parsed.failure.type === "drop") counters.dropped++

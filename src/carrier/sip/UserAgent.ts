@@ -51,6 +51,7 @@ export interface Options extends Omit<Context, "transactions" | "memory" | "legs
   readonly fault: (error: unknown) => void
   /** Who may call us. */
   readonly peers: PeerTable.PeerTable
+  readonly stranger: TransactionLayer.Options["stranger"]
   /** Live legs; beyond it an INVITE gets 503 and a dial fails. */
   readonly maxLegs: number
 }
@@ -98,6 +99,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     wire: given.transports,
     alarm,
     fault,
+    stranger: given.stranger,
     gate: Gate.make(given.peers, AddressBuckets.make()),
     limit: maxLegs * transactionsPerLeg,
     server: {

@@ -73,6 +73,7 @@ const make = (known: ReadonlyArray<string> | null) => {
     fault: (error) => {
       throw error
     },
+    stranger: () => {},
     gate: Gate.make(peers, AddressBuckets.make()),
     server: {
       request: (id, request, from) => {

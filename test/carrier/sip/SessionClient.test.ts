@@ -73,6 +73,7 @@ const make = (password: string | null = null) => {
         .slice(-2 * bytes),
     incarnation: "i",
     peers,
+    stranger: () => {},
     steadyMs: () => now,
     maxLegs: 10,
     fault: (error) => {

@@ -39,6 +39,7 @@ const make = (server: Partial<TransactionLayer.ServerListener> = {}) => {
       refused: () => {},
       ...server
     },
+    stranger: () => {},
     gate: Gate.make(peers, AddressBuckets.make())
   })
   return {
