@@ -8,6 +8,7 @@ import * as LegMedia from "./LegMedia.ts"
 import * as LegShell from "./LegShell.ts"
 import * as NextHop from "./NextHop.ts"
 import * as OutboundLegMachine from "./OutboundLegMachine.ts"
+import * as OutboundLegState from "./OutboundLegState.ts"
 
 export const place = (context: Context, dial: Extract<CarrierCommand, { readonly type: "dial" }>): void => {
   const { run, transports, userAgent } = context
@@ -27,9 +28,9 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
         return
     }
   }
-  const shell: LegShell.LegShell<OutboundLegMachine.Own> = LegShell.make(context, {
+  const shell: LegShell.LegShell<OutboundLegState.Own> = LegShell.make(context, {
     machine: OutboundLegMachine,
-    state: OutboundLegMachine.start(dial, identity, userAgent, LegMedia.codecs),
+    state: OutboundLegState.start(dial, identity, userAgent, LegMedia.codecs),
     lifecycle: () => lifecycle,
     invited: {
       response: (invite, response) => ({ type: "response", invite, response }),

@@ -11,78 +11,20 @@ import * as Dialog from "../../sip/Dialog.ts"
 import * as MessageKey from "../../sip/MessageKey.ts"
 import * as OfferAnswer from "../../sip/OfferAnswer.ts"
 import * as Requests from "../../sip/Requests.ts"
-import type { Codec } from "../../sip/SdpOffer.ts"
 import type { SipRequest, SipResponse } from "../../sip/SipMessage.ts"
-import type { CarrierCommand, LegEnd, Told } from "../Carrier.ts"
+import type { LegEnd, Told } from "../Carrier.ts"
 import * as Credentials from "./Credentials.ts"
-import type { DialIdentity } from "./DialIdentity.ts"
 import * as DialInvite from "./DialInvite.ts"
 import * as LegEnding from "./LegEnding.ts"
 import * as LegMachine from "./LegMachine.ts"
 import * as LegResume from "./LegResume.ts"
-import type * as NextHop from "./NextHop.ts"
+import type { Input, State, Way } from "./OutboundLegState.ts"
 import * as SelfAddress from "./SelfAddress.ts"
 import * as SessionMachine from "./SessionMachine.ts"
 import * as SessionMedia from "./SessionMedia.ts"
 import type * as Session from "./SessionState.ts"
 
 const { andThen, stay } = LegMachine
-
-export type Phase =
-  /** Finding the trunk, taking a place in the media plane. */
-  | "preparing"
-  /** INVITE sent, nothing heard. */
-  | "calling"
-  /** A provisional response came. */
-  | "proceeding"
-  /** A 2xx made the session. */
-  | "answered"
-  /** Nothing more to do but to take down what answers late. */
-  | "over"
-
-/** A trunk, the way to it, and who we are on that way. */
-export interface Way extends NextHop.Reached {
-  readonly self: SelfAddress.SelfAddress
-}
-
-export interface State {
-  readonly phase: Phase
-  readonly dial: Extract<CarrierCommand, { readonly type: "dial" }>
-  readonly identity: DialIdentity
-  readonly userAgent: string
-  readonly way: Way | null
-  /** As it was sent last. */
-  readonly invite: SipRequest | null
-  readonly credentials: Credentials.Credentials
-  readonly local: OfferAnswer.Local
-  /** Our offer, as it is before any branch says something. */
-  readonly media: OfferAnswer.State
-  /** A dialog for each branch that rings, at most `maxBranches`. */
-  readonly early: ReadonlyArray<Session.State>
-  /** Tag of the branch that is heard. */
-  readonly hearing: string | null
-  readonly session: Session.State | null
-  /** How the leg ends once it can; set when it was asked to go before it was answered. */
-  readonly leaving: LegEnd | null
-  readonly isCancelled: boolean
-  readonly hasRung: boolean
-  readonly hasEarlyMedia: boolean
-  readonly ending: LegEnding.LegEnding
-}
-
-/** Beyond what every leg hears. */
-export type Own =
-  /** `null`: no trunk, or none that can be found. */
-  | { readonly type: "routed"; readonly way: Way | null }
-  | { readonly type: "response"; readonly invite: SipRequest; readonly response: SipResponse }
-  | {
-      readonly type: "failed"
-      readonly invite: SipRequest
-      readonly reason: "timeout" | "transport" | "full" | "duplicate"
-    }
-  | { readonly type: "release" }
-
-export type Input = LegMachine.Input | Own
 
 export type Step = LegMachine.Step<State>
 
@@ -93,31 +35,6 @@ const failure: LegEnd = { cause: "error", sipStatus: null, by: "network" }
 const timer: LegEnd = { cause: "timer", sipStatus: null, by: "network" }
 const noRoute: LegEnd = { cause: "no_route", sipStatus: null, by: "network" }
 const left: LegMachine.Left = { end: { cause: "hangup", sipStatus: null, by: "far" }, owed: [] }
-
-export const start = (
-  dial: State["dial"],
-  identity: DialIdentity,
-  userAgent: string,
-  codecs: ReadonlyArray<Codec>
-): State => ({
-  phase: "preparing",
-  dial,
-  identity,
-  userAgent,
-  way: null,
-  invite: null,
-  credentials: Credentials.none,
-  local: { addresses: { ipv4: null, ipv6: null }, family: "ipv4", port: 0, sessionId: identity.sessionId, codecs },
-  media: OfferAnswer.initial,
-  early: [],
-  hearing: null,
-  session: null,
-  leaving: null,
-  isCancelled: false,
-  hasRung: false,
-  hasEarlyMedia: false,
-  ending: LegEnding.live
-})
 
 const finish = (state: State, end: LegEnd): Step => LegMachine.end({ ...state, phase: "over", early: [] }, end)
 
@@ -260,7 +177,7 @@ const refused = (state: State, way: Way, invite: SipRequest, response: SipRespon
   const { attempts } = answer.credentials
   const hop = SelfAddress.hop(way.self, identity.branch(attempts))
   const again = Requests.by(Requests.again(invite, 1 + attempts, answer.header), hop)
-  return call({ ...state, credentials: answer.credentials, early: [] }, way, again)
+  return call({ ...state, credentials: answer.credentials, early: [], hearing: null }, way, again)
 }
 
 const heard = (state: State, invite: SipRequest, response: SipResponse, env: Session.Env): Step => {

@@ -3,13 +3,14 @@ import { Schema } from "effect"
 import * as DialIdentity from "../../../src/carrier/sip/DialIdentity.ts"
 import * as LegMedia from "../../../src/carrier/sip/LegMedia.ts"
 import * as OutboundLegMachine from "../../../src/carrier/sip/OutboundLegMachine.ts"
+import * as OutboundLegState from "../../../src/carrier/sip/OutboundLegState.ts"
 import * as Responses from "../../../src/sip/Responses.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as LegModel from "./LegModel.ts"
 import * as Rig from "./Rig.ts"
 
 const flow = { transport: "udp", local: Rig.self, remote: Rig.peer, connection: null } as const
-const way: OutboundLegMachine.Way = {
+const way: OutboundLegState.Way = {
   trunk: { ...Rig.trunk, username: "alice", password: "secret" },
   flow,
   self: { transport: "udp", ...Rig.self }
@@ -17,8 +18,8 @@ const way: OutboundLegMachine.Way = {
 
 const make = () => {
   if (Rig.dial.type !== "dial") return expect.fail("no dial")
-  const start = OutboundLegMachine.start(Rig.dial, DialIdentity.of(Ids.command("d")), "t", LegMedia.codecs)
-  const model = LegModel.make<OutboundLegMachine.State, OutboundLegMachine.Own>(OutboundLegMachine, start)
+  const start = OutboundLegState.start(Rig.dial, DialIdentity.of(Ids.command("d")), "t", LegMedia.codecs)
+  const model = LegModel.make<OutboundLegState.State, OutboundLegState.Own>(OutboundLegMachine, start)
   let hasProceeded = false
   /** What the peer says to our INVITE as it was sent last. */
   const reply = (status: number, tag: string, body?: { readonly type: string; readonly bytes: Uint8Array }) => {
