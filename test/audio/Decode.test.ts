@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as Decode from "../../src/audio/Decode.ts"
 import * as G711 from "../../src/audio/codec/G711.ts"
@@ -35,8 +35,8 @@ describe("Resampling", () => {
     parts.push(resampler.flush())
     resampler.free()
     const output = Resample.concat(parts)
-    assert.closeTo(output.length, to, to / 1000)
-    assert.closeTo(Goertzel.level(output.subarray(to / 10, to / 2), 1000, to), -10, 0.1)
+    expect(output.length).closeTo(to, to / 1000)
+    expect(Goertzel.level(output.subarray(to / 10, to / 2), 1000, to)).closeTo(-10, 0.1)
   })
 
   it("begins with the first sample of the input", async () => {
@@ -44,15 +44,15 @@ describe("Resampling", () => {
     const input = new Int16Array(3200)
     input.fill(10_000, 1600)
     const output = resampler.process(input)
-    assert.isBelow(Math.abs(output[760] ?? 0), 200)
-    assert.isAbove(output[840] ?? 0, 9000)
+    expect(Math.abs(output[760] ?? 0)).toBeLessThan(200)
+    expect(output[840] ?? 0).toBeGreaterThan(9000)
     resampler.free()
   })
 
   it("keeps what 8 kHz cannot carry out of it", async () => {
     const resampler = Resample.make(48_000, 8000)
     const output = resampler.process(Tone.sine(5000, -6, 500, 48_000))
-    assert.isBelow(Goertzel.totalLevel(middle(output)), -80)
+    expect(Goertzel.totalLevel(middle(output))).toBeLessThan(-80)
     resampler.free()
   })
 })
@@ -68,22 +68,22 @@ describe("Decoding files", () => {
     async (_, bytes, frequency, dbfs, seconds) => {
       const samples = await decoded(bytes)
       // An MP3 carries the delay and the padding of its encoder.
-      assert.closeTo(samples.length / 8000, seconds, 0.11)
-      assert.closeTo(Goertzel.level(middle(samples), frequency, 8000), dbfs, 0.5)
-      assert.closeTo(Goertzel.totalLevel(middle(samples)), dbfs, 0.5)
+      expect(samples.length / 8000).closeTo(seconds, 0.11)
+      expect(Goertzel.level(middle(samples), frequency, 8000)).closeTo(dbfs, 0.5)
+      expect(Goertzel.totalLevel(middle(samples))).closeTo(dbfs, 0.5)
     }
   )
 
   it("finds an MP3 behind an ID3 tag and behind a few stray bytes", async () => {
     const tag = Uint8Array.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 1, 0, ...Array.from({ length: 128 }, () => 0xff)])
-    assert.strictEqual(Mp3.firstFrame(Uint8Array.from([...tag, ...mono])), tag.length)
-    assert.isAbove((await decoded(Uint8Array.from([...tag, 1, 2, 3, ...mono]))).length, 6000)
+    expect(Mp3.firstFrame(Uint8Array.from([...tag, ...mono]))).toBe(tag.length)
+    expect((await decoded(Uint8Array.from([...tag, 1, 2, 3, ...mono]))).length).toBeGreaterThan(6000)
   })
 
   it("takes headerless mu-law only by the name the server gives it", async () => {
     const octets = G711.encode("PCMU", Tone.sine(500, -10, 100, 8000))
-    assert.strictEqual((await decoded(octets, "Audio/Basic; charset=x")).length, 800)
-    assert.deepStrictEqual(await Decode.decode(octets, "audio/mpeg", limits), Result.fail("unsupported_format"))
+    expect((await decoded(octets, "Audio/Basic; charset=x")).length).toBe(800)
+    expect(await Decode.decode(octets, "audio/mpeg", limits)).toStrictEqual(Result.fail("unsupported_format"))
   })
 
   it.each([
@@ -93,16 +93,16 @@ describe("Decoding files", () => {
     ["unsupported_format", mono.subarray(10, 60)],
     ["too_large", Wav.write({ sampleRate: 8000, samples: new Int16Array(8000 * 11) })]
   ] as const)("refuses as %s", async (reason, bytes) => {
-    assert.deepStrictEqual(await Decode.decode(bytes, null, limits), Result.fail(reason))
+    expect(await Decode.decode(bytes, null, limits)).toStrictEqual(Result.fail(reason))
   })
 
   it("stops an MP3 at the limit", async () => {
-    assert.deepStrictEqual(await Decode.decode(mono, null, { maxSeconds: 0.5 }), Result.fail("too_large"))
+    expect(await Decode.decode(mono, null, { maxSeconds: 0.5 })).toStrictEqual(Result.fail("too_large"))
   })
 
   it("takes an MP3 that breaks off, and one with broken frames, as far as it goes", async () => {
-    assert.isAbove((await decoded(mono.subarray(0, 2000))).length, 2000)
+    expect((await decoded(mono.subarray(0, 2000))).length).toBeGreaterThan(2000)
     const broken = Uint8Array.from(mono, (octet, i) => (i > 1000 && i < 1400 ? (octet * 7 + i) & 255 : octet))
-    assert.isAbove((await decoded(broken)).length, 3000)
+    expect((await decoded(broken)).length).toBeGreaterThan(3000)
   })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as G711 from "../../src/audio/codec/G711.ts"
 import * as Tone from "../../src/audio/Tone.ts"
@@ -37,7 +37,7 @@ const samplesOf = (bytes: Uint8Array) => [...Result.getOrThrow(Wav.read(bytes)).
 describe("WAVE files", () => {
   it("reads back what it writes", () => {
     const sound = { sampleRate: 16_000, samples: Tone.sine(440, -6, 30, 16_000) }
-    assert.deepStrictEqual(Result.getOrThrow(Wav.read(Wav.write(sound))), sound)
+    expect(Result.getOrThrow(Wav.read(Wav.write(sound)))).toStrictEqual(sound)
   })
 
   it.each([
@@ -55,16 +55,16 @@ describe("WAVE files", () => {
       [5]
     ]
   ] as const)("reads %s", (_, header, data, samples) => {
-    assert.deepStrictEqual(samplesOf(file(header, chunk("data", data))), [...samples])
+    expect(samplesOf(file(header, chunk("data", data)))).toStrictEqual([...samples])
   })
 
   it("skips other chunks, those of odd length too", () => {
     const bytes = file(chunk("LIST", [1, 2, 3]), format(1, 1, 8000, 16), chunk("fact", le(1, 4)), chunk("data", [5, 0]))
-    assert.deepStrictEqual(samplesOf(bytes), [5])
+    expect(samplesOf(bytes)).toStrictEqual([5])
   })
 
   it.each([[0], [0x7fff_f000], [0xffff_ffff]])("reads to the end when the data length says %i", (stated) => {
-    assert.deepStrictEqual(samplesOf(file(format(1, 1, 8000, 16), chunk("data", [5, 0, 6, 0], stated))), [5, 6])
+    expect(samplesOf(file(format(1, 1, 8000, 16), chunk("data", [5, 0, 6, 0], stated)))).toStrictEqual([5, 6])
   })
 
   it.each([
@@ -76,13 +76,13 @@ describe("WAVE files", () => {
     ["unsupported_format", file(chunk("data", [0, 0]))],
     ["empty", file(format(1, 1, 8000, 16))],
     ["empty", file(format(1, 2, 8000, 16), chunk("data", [0, 0]))]
-  ] as const)("refuses as %s", (reason, bytes) => assert.deepStrictEqual(Wav.read(bytes), Result.fail(reason)))
+  ] as const)("refuses as %s", (reason, bytes) => expect(Wav.read(bytes)).toStrictEqual(Result.fail(reason)))
 
   it("writes a header that a stream may leave at length 0", () => {
     const header = Wav.header({ sampleRate: 8000, channels: 2 }, 0)
-    assert.strictEqual(header.length, Wav.headerLength)
+    expect(header.length).toBe(Wav.headerLength)
     const streamed = Uint8Array.from([...header, ...Wav.data(Int16Array.of(10, 20, -10, -20))])
-    assert.deepStrictEqual(samplesOf(streamed), [15, -15])
+    expect(samplesOf(streamed)).toStrictEqual([15, -15])
   })
 
   it("never throws on hostile bytes", () => {

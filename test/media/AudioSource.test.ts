@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Tone from "../../src/audio/Tone.ts"
@@ -55,8 +55,8 @@ describe("Audio sources", () => {
     })
     return withSource(egress, (load) =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* together([load(url)]), [outcome])
-        assert.deepInclude(egress.requests[0], {
+        expect(yield* together([load(url)])).toStrictEqual([outcome])
+        expect(egress.requests[0]).toMatchObject({
           method: "GET",
           maxRedirects: 3,
           timeoutMs: 10_000,
@@ -71,15 +71,14 @@ describe("Audio sources", () => {
     return withSource(egress, (load) =>
       Effect.gen(function* () {
         const url = "https://a/ok.wav"
-        assert.deepStrictEqual(
-          yield* together(Array.from({ length: 50 }, () => load(url))),
+        expect(yield* together(Array.from({ length: 50 }, () => load(url)))).toStrictEqual(
           Array.from({ length: 50 }, () => "800 samples")
         )
         yield* together([load(url)])
-        assert.strictEqual(egress.requests.length, 1)
+        expect(egress.requests.length).toBe(1)
         yield* TestClock.adjust("60 seconds")
         yield* together([load(url)])
-        assert.strictEqual(egress.requests.length, 2)
+        expect(egress.requests.length).toBe(2)
       })
     )
   })
@@ -94,8 +93,8 @@ describe("Audio sources", () => {
         yield* TestClock.adjust("10 millis")
         yield* Fiber.interrupt(first)
         yield* TestClock.adjust("1 second")
-        assert.strictEqual(yield* Fiber.join(second), "800 samples")
-        assert.strictEqual(egress.requests.length, 1)
+        expect(yield* Fiber.join(second)).toBe("800 samples")
+        expect(egress.requests.length).toBe(1)
       })
     )
   })
@@ -106,7 +105,7 @@ describe("Audio sources", () => {
       Effect.gen(function* () {
         yield* together([load("https://a/x")])
         yield* together([load("https://a/x")])
-        assert.strictEqual(egress.requests.length, 2)
+        expect(egress.requests.length).toBe(2)
       })
     )
   })
@@ -122,11 +121,11 @@ describe("Audio sources", () => {
           yield* TestClock.adjust("10 millis")
           yield* Fiber.join(fiber)
         }
-        assert.strictEqual(egress.requests.length, 5)
+        expect(egress.requests.length).toBe(5)
         const again = yield* Effect.forkChild(load("https://a/b"))
         yield* TestClock.adjust("10 millis")
         yield* Fiber.join(again)
-        assert.strictEqual(egress.requests.length, 6)
+        expect(egress.requests.length).toBe(6)
       })
     )
   })
@@ -142,10 +141,10 @@ describe("Audio sources", () => {
           )
         )
         yield* TestClock.adjust("50 millis")
-        assert.strictEqual(egress.requests.length, limits.concurrency)
+        expect(egress.requests.length).toBe(limits.concurrency)
         yield* TestClock.adjust("1 second")
         yield* Fiber.join(fiber)
-        assert.strictEqual(egress.requests.length, 40)
+        expect(egress.requests.length).toBe(40)
       })
     )
   })

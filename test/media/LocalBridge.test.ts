@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as Goertzel from "../support/Goertzel.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import * as Frame from "../../src/media/Frame.ts"
@@ -14,14 +14,14 @@ describe("A bridge of two legs", () => {
   it("one end says what the other was given to hear, once", () => {
     const [a, b] = [LocalBridge.make(8000, () => undefined), LocalBridge.make(8000, () => undefined)]
     a.join(b)
-    assert.isTrue(a.ready() && b.ready())
+    expect(a.ready() && b.ready()).toBe(true)
     const frame = filled(7)
     const heard = Frame.make(8000)
     a.hear(frame, 0)
     b.say(heard, 10)
-    assert.deepStrictEqual(heard, frame)
+    expect(heard).toStrictEqual(frame)
     b.say(heard, 30)
-    assert.deepStrictEqual(heard, Frame.make(8000))
+    expect(heard).toStrictEqual(Frame.make(8000))
   })
 
   it("closing one end leaves the other alone and silent", () => {
@@ -31,8 +31,8 @@ describe("A bridge of two legs", () => {
     a.close(10)
     const heard = filled(1)
     b.say(heard, 20)
-    assert.deepStrictEqual(heard, Frame.make(8000))
-    assert.isFalse(b.ready())
+    expect(heard).toStrictEqual(Frame.make(8000))
+    expect(b.ready()).toBe(false)
   })
 
   it("brings what one end hears to the rate of the other", () => {
@@ -49,6 +49,6 @@ describe("A bridge of two legs", () => {
       narrow.say(out, 0)
       heard.push(...out.samples)
     }
-    assert.closeTo(Goertzel.level(Int16Array.from(heard.slice(160)), 1000, 8000), -10, 0.1)
+    expect(Goertzel.level(Int16Array.from(heard.slice(160)), 1000, 8000)).closeTo(-10, 0.1)
   })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Tone from "../../src/audio/Tone.ts"
@@ -53,14 +53,14 @@ describe("The media plane on a test clock", () => {
       yield* plane.command(Ids.leg("leg"), Media.play(Ids.work("one"), "https://a/ok.wav", 2))
       yield* plane.command(Ids.leg("leg"), Media.play(Ids.work("two"), "https://a/none.wav"))
       yield* TestClock.adjust("90 millis")
-      assert.deepStrictEqual(events, [])
+      expect(events).toStrictEqual([])
       yield* TestClock.adjust("40 millis")
       // Decoding is a promise: it takes no time of the test clock but a turn of the event loop.
       yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       yield* TestClock.adjust("340 millis")
-      assert.deepStrictEqual(events, [Media.failed(Ids.work("two"), "http_404")])
+      expect(events).toStrictEqual([Media.failed(Ids.work("two"), "http_404")])
       yield* TestClock.adjust("100 millis")
-      assert.deepStrictEqual(events, [Media.failed(Ids.work("two"), "http_404"), Media.completed(Ids.work("one"))])
+      expect(events).toStrictEqual([Media.failed(Ids.work("two"), "http_404"), Media.completed(Ids.work("one"))])
     }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
   )
 
@@ -70,24 +70,24 @@ describe("The media plane on a test clock", () => {
       const { events } = yield* listen(Ids.leg("leg"))
       yield* plane.openPhone(Ids.leg("leg"), { type: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 })
       yield* TestClock.adjust("3 seconds")
-      assert.strictEqual(events.map((event) => (event.type === "dtmf" ? event.digit : "?")).join(""), "1234#")
+      expect(events.map((event) => (event.type === "dtmf" ? event.digit : "?")).join("")).toBe("1234#")
       yield* plane.close(Ids.leg("leg"))
       yield* TestClock.adjust("30 seconds")
-      assert.strictEqual(events.length, 5)
+      expect(events.length).toBe(5)
     }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
   )
 
   it.effect("announces the address and an even port, and refuses a leg twice", () =>
     Effect.gen(function* () {
       const plane = yield* MediaPlane
-      assert.deepStrictEqual(yield* plane.openRtp(Ids.leg("leg")), {
+      expect(yield* plane.openRtp(Ids.leg("leg"))).toStrictEqual({
         addresses: IpAddress.only("192.0.2.7"),
         port: 40_000,
         placement: { gateway: "local", thread: 0 }
       })
-      assert.strictEqual((yield* Effect.flip(plane.openRtp(Ids.leg("leg")))).reason, "leg_exists")
+      expect((yield* Effect.flip(plane.openRtp(Ids.leg("leg")))).reason).toBe("leg_exists")
       for (const leg of ["b", "c", "d"].map(Ids.leg)) yield* plane.openRtp(leg)
-      assert.strictEqual((yield* Effect.flip(plane.openPhone(Ids.leg("e"), { type: "echo" }))).reason, "too_many_legs")
+      expect((yield* Effect.flip(plane.openPhone(Ids.leg("e"), { type: "echo" }))).reason).toBe("too_many_legs")
       yield* plane.close(Ids.leg("leg"))
       yield* plane.openPhone(Ids.leg("e"), { type: "echo" })
     }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
@@ -110,8 +110,8 @@ describe("The media plane on a test clock", () => {
       })
       yield* TestClock.adjust("4 seconds")
       yield* plane.close(Ids.leg("leg"))
-      assert.deepStrictEqual(losses, ["no_packets"])
-      assert.isAtLeast(measured.length, 1)
+      expect(losses).toStrictEqual(["no_packets"])
+      expect(measured.length).toBeGreaterThanOrEqual(1)
     }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
   )
 
@@ -135,7 +135,7 @@ describe("The media plane on a test clock", () => {
       const fiber = yield* Effect.forkChild(plane.openRtp(Ids.leg("leg")), { startImmediately: true })
       yield* Fiber.interrupt(fiber)
       finish()
-      assert.isTrue(closed)
+      expect(closed).toBe(true)
       yield* plane.openPhone(Ids.leg("leg"), { type: "echo" })
     }).pipe(Effect.provide(planeOver(slow)))
   })
@@ -147,7 +147,7 @@ describe("The media plane on a test clock", () => {
       yield* plane.command(Ids.leg("leg"), Media.play(Ids.work("p"), "https://a/ok.wav"))
       yield* plane.command(Ids.leg("leg"), Media.dtmf(Ids.work("d"), "1"))
       yield* plane.command(Ids.leg("leg"), Media.stopPlayback)
-      assert.deepStrictEqual(events, [
+      expect(events).toStrictEqual([
         Media.failed(Ids.work("p"), "unknown_leg"),
         Media.failed(Ids.work("d"), "unknown_leg")
       ])

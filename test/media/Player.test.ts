@@ -1,4 +1,4 @@
-import { assert, describe, expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as Goertzel from "../support/Goertzel.ts"
 import * as Ramp from "../../src/audio/Ramp.ts"
 import type { SampleRate } from "../../src/audio/SampleRate.ts"
@@ -38,8 +38,8 @@ describe("Player", () => {
     const heard = render(3)
     expect(heard.slice(0, 200)).toEqual(faded(samples(200)))
     expect(heard.slice(40, 160)).toEqual([...samples(200)].slice(40, 160))
-    assert.isTrue(heard.slice(200).every((sample) => sample === 0))
-    assert.deepStrictEqual(events, ["p completed"])
+    expect(heard.slice(200).every((sample) => sample === 0)).toBe(true)
+    expect(events).toStrictEqual(["p completed"])
   })
 
   it("repeats a sound without a gap, one shorter than a frame too", () => {
@@ -49,8 +49,8 @@ describe("Player", () => {
     const heard = render(3)
     const four = Int16Array.from([1, 2, 3, 4].flatMap(() => [...samples(50)]))
     expect(heard.slice(0, 200)).toEqual(faded(four))
-    assert.isTrue(heard.slice(200).every((sample) => sample === 0))
-    assert.deepStrictEqual(events, ["p completed"])
+    expect(heard.slice(200).every((sample) => sample === 0)).toBe(true)
+    expect(events).toStrictEqual(["p completed"])
   })
 
   it("keeps the order of asking whatever sound comes first", () => {
@@ -58,10 +58,10 @@ describe("Player", () => {
     player.play(Ids.work("first"), 1)
     player.play(Ids.work("second"), 1)
     player.supply(Ids.work("second"), sound(160, 500))
-    assert.isTrue(render(2).every((sample) => sample === 0))
+    expect(render(2).every((sample) => sample === 0)).toBe(true)
     player.supply(Ids.work("first"), sound(160))
     expect(render(3).slice(0, 320)).toEqual([...faded(samples(160)), ...faded(samples(160, 500))])
-    assert.deepStrictEqual(events, ["first completed", "second completed"])
+    expect(events).toStrictEqual(["first completed", "second completed"])
   })
 
   it("goes on with the next when one fails", () => {
@@ -73,7 +73,7 @@ describe("Player", () => {
     player.fail(Ids.work("bad"), "http_404")
     player.supply(Ids.work("void"), sound(0))
     render(2)
-    assert.deepStrictEqual(events, ["bad failed http_404", "void failed empty", "good completed"])
+    expect(events).toStrictEqual(["bad failed http_404", "void failed empty", "good completed"])
   })
 
   it("stops the present one, or all", () => {
@@ -85,7 +85,7 @@ describe("Player", () => {
     player.supply(Ids.work("a"), sound(160))
     player.stop("all")
     player.stop("all")
-    assert.deepStrictEqual(events, ["a stopped", "b stopped", "c stopped"])
+    expect(events).toStrictEqual(["a stopped", "b stopped", "c stopped"])
     const last = Int16Array.from(samples(40))
     Ramp.fadeOut(last, 8000, 40, 0, 40)
     expect(render(2)).toEqual([...last, ...new Int16Array(280)])
@@ -103,7 +103,7 @@ describe("Player", () => {
   it("refuses what exceeds its queue", () => {
     const { events, player } = setup()
     for (let i = 0; i <= Player.maxPlaybacks; i++) player.play(Ids.work(`p${i}`), 1)
-    assert.deepStrictEqual(events, [`p${Player.maxPlaybacks} failed too_many_playbacks`])
+    expect(events).toStrictEqual([`p${Player.maxPlaybacks} failed too_many_playbacks`])
   })
 
   it("brings a sound of another rate to that of the leg, its last milliseconds included", () => {
@@ -111,10 +111,10 @@ describe("Player", () => {
     player.play(Ids.work("p"), 1)
     player.supply(Ids.work("p"), { rate: 8000, samples: Tone.sine(1000, -10, 200, 8000) })
     const heard = Int16Array.from(render(13, 16_000))
-    assert.closeTo(Goertzel.level(heard.subarray(160, 3200), 1000, 16_000), -10, 0.1)
+    expect(Goertzel.level(heard.subarray(160, 3200), 1000, 16_000)).closeTo(-10, 0.1)
     // The filter lags by 5 ms, so that the end of the sound is in the frame behind it.
-    assert.isAbove(Goertzel.totalLevel(heard.subarray(3200, 3264)), -15)
-    assert.isBelow(Goertzel.totalLevel(heard.subarray(3400)), -80)
-    assert.deepStrictEqual(events, ["p completed"])
+    expect(Goertzel.totalLevel(heard.subarray(3200, 3264))).toBeGreaterThan(-15)
+    expect(Goertzel.totalLevel(heard.subarray(3400))).toBeLessThan(-80)
+    expect(events).toStrictEqual(["p completed"])
   })
 })

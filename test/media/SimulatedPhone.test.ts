@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as Goertzel from "../support/Goertzel.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import * as Frame from "../../src/media/Frame.ts"
@@ -22,21 +22,21 @@ const at = (samples: Int16Array, fromMs: number, toMs: number) => samples.subarr
 describe("Simulated phones", () => {
   it("an echo says what it heard, one frame later", () => {
     const tone = Tone.sine(440, -12, 200, 8000)
-    assert.deepStrictEqual(listen({ type: "echo" }, 220, tone).subarray(160), tone)
+    expect(listen({ type: "echo" }, 220, tone).subarray(160)).toStrictEqual(tone)
   })
 
   it("a voicemail greets in syllables, beeps at 1 kHz for half a second and is silent", () => {
     const sound = listen({ type: "voicemail" }, 5000)
     const { beepMs, greetingMs } = SimulatedPhone
-    assert.isAbove(Goertzel.totalLevel(at(sound, 0, greetingMs)), -30)
-    assert.isBelow(Goertzel.level(at(sound, 0, greetingMs), 1000, 8000), -40)
+    expect(Goertzel.totalLevel(at(sound, 0, greetingMs))).toBeGreaterThan(-30)
+    expect(Goertzel.level(at(sound, 0, greetingMs), 1000, 8000)).toBeLessThan(-40)
     const pauses = Array.from({ length: 12 }, (_, i) => Goertzel.totalLevel(at(sound, i * 250 + 200, i * 250 + 240)))
-    assert.isTrue(pauses.every((level) => level < -60))
-    assert.closeTo(Goertzel.level(at(sound, greetingMs, greetingMs + beepMs), 1000, 8000), -10, 0.2)
-    assert.strictEqual(Goertzel.totalLevel(at(sound, greetingMs + beepMs, 5000)), Number.NEGATIVE_INFINITY)
+    expect(pauses.every((level) => level < -60)).toBe(true)
+    expect(Goertzel.level(at(sound, greetingMs, greetingMs + beepMs), 1000, 8000)).closeTo(-10, 0.2)
+    expect(Goertzel.totalLevel(at(sound, greetingMs + beepMs, 5000))).toBe(Number.NEGATIVE_INFINITY)
   })
 
   it("the silent one is silent", () => {
-    assert.isTrue(listen({ type: "silence" }, 100, Tone.sine(440, -12, 100, 8000)).every((sample) => sample === 0))
+    expect(listen({ type: "silence" }, 100, Tone.sine(440, -12, 100, 8000)).every((sample) => sample === 0)).toBe(true)
   })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as G711 from "../../src/audio/codec/G711.ts"
 import * as Goertzel from "../support/Goertzel.ts"
@@ -37,19 +37,19 @@ describe("The switch, towards RTP peers", () => {
     const bench = SwitchBench.make()
     bench.handle({ type: "open_rtp", leg: Ids.leg("a") })
     bench.run(200)
-    assert.deepStrictEqual(packetsOf(bench, Ids.leg("a")), [])
+    expect(packetsOf(bench, Ids.leg("a"))).toStrictEqual([])
     bench.handle({ type: "connect_rtp", leg: Ids.leg("a"), remote: bench.remote(9000) })
     bench.run(1000)
     const packets = packetsOf(bench, Ids.leg("a"))
-    assert.strictEqual(packets.length, 50)
+    expect(packets.length).toBe(50)
     const [first] = packets
-    assert.isTrue(first?.marker)
+    expect(first?.marker).toBe(true)
     packets.forEach((packet, i) => {
-      assert.strictEqual(packet.sequenceNumber, ((first?.sequenceNumber ?? 0) + i) & 0xffff)
-      assert.strictEqual(packet.timestamp, ((first?.timestamp ?? 0) + i * 160) >>> 0)
-      assert.strictEqual(packet.payload.length, 160)
+      expect(packet.sequenceNumber).toBe(((first?.sequenceNumber ?? 0) + i) & 0xffff)
+      expect(packet.timestamp).toBe(((first?.timestamp ?? 0) + i * 160) >>> 0)
+      expect(packet.payload.length).toBe(160)
     })
-    assert.isTrue(packets.slice(1).every(({ marker }) => !marker))
+    expect(packets.slice(1).every(({ marker }) => !marker)).toBe(true)
   })
 
   it.each([
@@ -63,8 +63,8 @@ describe("The switch, towards RTP peers", () => {
     play(bench, Ids.leg("a"), Ids.work("p"), Tone.sine(440, -12, 1000, 8000))
     bench.run(500)
     const sound = soundOf(packetsOf(bench, Ids.leg("a")).slice(5, 20), codec)
-    assert.closeTo(Goertzel.level(sound, 440, 8000), -12, 0.2)
-    assert.closeTo(Goertzel.totalLevel(sound), -12, 0.2)
+    expect(Goertzel.level(sound, 440, 8000)).closeTo(-12, 0.2)
+    expect(Goertzel.totalLevel(sound)).closeTo(-12, 0.2)
   })
 
   it("spreads legs over the 20 ms, one to each slot", () => {
@@ -79,7 +79,7 @@ describe("The switch, towards RTP peers", () => {
       counts.push(bench.network.sent.length - before)
       before = bench.network.sent.length
     })
-    assert.isTrue(counts.every((count) => count === 1))
+    expect(counts.every((count) => count === 1)).toBe(true)
   })
 
   it("sends digits as events in place of the sound, each heard once, and plays on behind them", () => {
@@ -88,22 +88,19 @@ describe("The switch, towards RTP peers", () => {
     bench.run(100)
     bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.dtmf(Ids.work("d"), "159#") })
     bench.run(2000)
-    assert.strictEqual(bench.digitsOf(Ids.leg("b")), "159#")
-    assert.deepStrictEqual(bench.mediaOf(Ids.leg("a")), [
-      Media.completed(Ids.work("d")),
-      Media.completed(Ids.work("p"))
-    ])
+    expect(bench.digitsOf(Ids.leg("b"))).toBe("159#")
+    expect(bench.mediaOf(Ids.leg("a"))).toStrictEqual([Media.completed(Ids.work("d")), Media.completed(Ids.work("p"))])
     const events = packetsOf(bench, Ids.leg("a")).filter(({ payloadType }) => payloadType === 101)
-    assert.strictEqual(events.length, 4 * 7)
-    assert.strictEqual(new Set(events.map(({ timestamp }) => timestamp)).size, 4)
+    expect(events.length).toBe(4 * 7)
+    expect(new Set(events.map(({ timestamp }) => timestamp)).size).toBe(4)
     const packets = packetsOf(bench, Ids.leg("a"))
     const behind = packets.filter(({ payloadType }, i) => payloadType === 0 && packets[i - 1]?.payloadType === 101)
-    assert.isTrue(behind.length === 4 && behind.every(({ marker }) => marker))
+    expect(behind.length === 4 && behind.every(({ marker }) => marker)).toBe(true)
     // Nothing of the sound was lost to the digits: 5 ms are faded out before them, the other 395 ms follow.
     const sound = packetsOf(bench, Ids.leg("a")).filter(
       ({ payload, payloadType }) => payloadType === 0 && payload.some((octet) => octet !== 0xff)
     )
-    assert.strictEqual(sound.length, 1 + 20)
+    expect(sound.length).toBe(1 + 20)
   })
 
   it("sends events under the number that the peer gave them, and understands them under its own", () => {
@@ -119,11 +116,11 @@ describe("The switch, towards RTP peers", () => {
     bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.dtmf(Ids.work("d"), "12") })
     bench.handle({ type: "media", leg: Ids.leg("b"), media: Media.dtmf(Ids.work("d"), "34") })
     bench.run(1000)
-    assert.strictEqual(bench.digitsOf(Ids.leg("b")), "12")
-    assert.strictEqual(bench.digitsOf(Ids.leg("a")), "34")
+    expect(bench.digitsOf(Ids.leg("b"))).toBe("12")
+    expect(bench.digitsOf(Ids.leg("a"))).toBe("34")
     const sent = (leg: string) => new Set(packetsOf(bench, Ids.leg(leg)).map(({ payloadType }) => payloadType))
-    assert.deepStrictEqual(sent("a"), new Set([0, 96]))
-    assert.deepStrictEqual(sent("b"), new Set([0, 101]))
+    expect(sent("a")).toStrictEqual(new Set([0, 96]))
+    expect(sent("b")).toStrictEqual(new Set([0, 101]))
   })
 
   it("understands a peer that uses the numbers of its own description in both directions", () => {
@@ -134,7 +131,7 @@ describe("The switch, towards RTP peers", () => {
     bench.handle({ type: "connect_rtp", leg: Ids.leg("b"), remote: same })
     bench.handle({ type: "media", leg: Ids.leg("b"), media: Media.dtmf(Ids.work("d"), "5") })
     bench.run(500)
-    assert.strictEqual(bench.digitsOf(Ids.leg("a")), "5")
+    expect(bench.digitsOf(Ids.leg("a"))).toBe("5")
   })
 
   it("pauses for half a second at each w, and for a second at each W", () => {
@@ -145,11 +142,11 @@ describe("The switch, towards RTP peers", () => {
     bench.run(4000, (now) => {
       if (bench.digitsOf(Ids.leg("b")).length > heardAt.length) heardAt.push(now)
     })
-    assert.strictEqual(bench.digitsOf(Ids.leg("b")), "1234")
+    expect(bench.digitsOf(Ids.leg("b"))).toBe("1234")
     const apart = heardAt.slice(1).map((at, index) => at - (heardAt[index] ?? 0))
     const digit = apart[0] ?? 0
-    assert.deepStrictEqual(apart, [digit, digit + 500, digit + 1500])
-    assert.deepStrictEqual(bench.mediaOf(Ids.leg("a")), [Media.completed(Ids.work("d"))])
+    expect(apart).toStrictEqual([digit, digit + 500, digit + 1500])
+    expect(bench.mediaOf(Ids.leg("a"))).toStrictEqual([Media.completed(Ids.work("d"))])
   })
 
   it("sends digits as tones when the peer takes no events", () => {
@@ -158,8 +155,8 @@ describe("The switch, towards RTP peers", () => {
     bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.dtmf(Ids.work("d"), "5") })
     bench.run(400)
     const sound = soundOf(packetsOf(bench, Ids.leg("a")).slice(5, 10))
-    assert.closeTo(Goertzel.level(sound, 770, 8000), -11, 1)
-    assert.closeTo(Goertzel.level(sound, 1336, 8000), -9, 1)
+    expect(Goertzel.level(sound, 770, 8000)).closeTo(-11, 1)
+    expect(Goertzel.level(sound, 1336, 8000)).closeTo(-9, 1)
   })
 
   it("neither sends nor listens more than the direction says, and keeps the timeline over a hold", () => {
@@ -173,26 +170,26 @@ describe("The switch, towards RTP peers", () => {
     })
     const count = packetsOf(bench, Ids.leg("a")).length
     bench.run(1000)
-    assert.strictEqual(packetsOf(bench, Ids.leg("a")).length, count)
-    assert.deepStrictEqual(bench.lossesOf(Ids.leg("a")), [])
+    expect(packetsOf(bench, Ids.leg("a")).length).toBe(count)
+    expect(bench.lossesOf(Ids.leg("a"))).toStrictEqual([])
     bench.handle({ type: "connect_rtp", leg: Ids.leg("a"), remote: bench.remote(bench.portOf(Ids.leg("b"))) })
     bench.run(20)
     const after = packetsOf(bench, Ids.leg("a")).at(-1)
-    assert.strictEqual(((after?.sequenceNumber ?? 0) - (before?.sequenceNumber ?? 0)) & 0xffff, 1)
-    assert.strictEqual(((after?.timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0, 51 * 160)
-    assert.isTrue(after?.marker)
+    expect(((after?.sequenceNumber ?? 0) - (before?.sequenceNumber ?? 0)) & 0xffff).toBe(1)
+    expect(((after?.timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0).toBe(51 * 160)
+    expect(after?.marker).toBe(true)
   })
 
   it("tells a silent peer once, and again only after it was heard", () => {
     const bench = SwitchBench.make({ mediaTimeoutMs: 2000 })
     bench.handle({ type: "open_rtp", leg: Ids.leg("a") })
     bench.run(3000)
-    assert.deepStrictEqual(bench.lossesOf(Ids.leg("a")), [])
+    expect(bench.lossesOf(Ids.leg("a"))).toStrictEqual([])
     bench.handle({ type: "connect_rtp", leg: Ids.leg("a"), remote: bench.remote(9000) })
     bench.run(1990)
-    assert.deepStrictEqual(bench.lossesOf(Ids.leg("a")), [])
+    expect(bench.lossesOf(Ids.leg("a"))).toStrictEqual([])
     bench.run(5000)
-    assert.deepStrictEqual(bench.lossesOf(Ids.leg("a")), ["no_packets"])
+    expect(bench.lossesOf(Ids.leg("a"))).toStrictEqual(["no_packets"])
     const packet = RtpSample.write({
       payloadType: 0,
       marker: false,
@@ -208,7 +205,7 @@ describe("The switch, towards RTP peers", () => {
       to: { address: "", port: bench.portOf(Ids.leg("a")) }
     })
     bench.run(2500)
-    assert.deepStrictEqual(bench.lossesOf(Ids.leg("a")), ["no_packets", "no_packets"])
+    expect(bench.lossesOf(Ids.leg("a"))).toStrictEqual(["no_packets", "no_packets"])
   })
 
   it.each(["recvonly", "inactive", "sendonly"] as const)(
@@ -258,27 +255,24 @@ describe("The switch, towards RTP peers", () => {
     bench.handle({ type: "close", leg: Ids.leg("a") })
     bench.run(100)
     const reports = reportsOf(bench, Ids.leg("a"))
-    assert.isAtLeast(reports.length, 3)
-    assert.isAtMost(reports.length, 8)
+    expect(reports.length).toBeGreaterThanOrEqual(3)
+    expect(reports.length).toBeLessThanOrEqual(8)
     const [sender, description] = reports.at(-2) ?? []
-    assert(sender?.type === "sender_report" && description?.type === "source_description")
-    assert.strictEqual(sender.octetCount, sender.packetCount * 160)
+    expect.assert(sender?.type === "sender_report" && description?.type === "source_description")
+    expect(sender.octetCount).toBe(sender.packetCount * 160)
     const packets = packetsOf(bench, Ids.leg("a"))
-    assert.strictEqual(sender.ssrc, packets[0]?.ssrc)
-    assert.strictEqual(sender.reports[0]?.ssrc, packetsOf(bench, Ids.leg("b"))[0]?.ssrc)
-    assert.strictEqual(sender.reports[0]?.fractionLost, 0)
-    assert.isAbove(sender.reports[0]?.lastSenderReport ?? 0, 0)
-    assert.match(description.chunks[0]?.items[0]?.text ?? "", /^[0-9a-f]{24}$/)
-    assert.deepStrictEqual(
-      reports.at(-1)?.map(({ type }) => type),
-      ["sender_report", "source_description", "bye"]
-    )
+    expect(sender.ssrc).toBe(packets[0]?.ssrc)
+    expect(sender.reports[0]?.ssrc).toBe(packetsOf(bench, Ids.leg("b"))[0]?.ssrc)
+    expect(sender.reports[0]?.fractionLost).toBe(0)
+    expect(sender.reports[0]?.lastSenderReport ?? 0).toBeGreaterThan(0)
+    expect(description.chunks[0]?.items[0]?.text ?? "").toMatch(/^[0-9a-f]{24}$/)
+    expect(reports.at(-1)?.map(({ type }) => type)).toStrictEqual(["sender_report", "source_description", "bye"])
     const quality = bench.lastQualityOf(Ids.leg("a"))
-    assert(quality !== undefined)
-    assert.closeTo(quality.roundTripMs ?? 0, 50, 2)
-    assert.closeTo(quality.packetsReceived, 998, 3)
-    assert.strictEqual(quality.packetsLost, 0)
-    assert.deepStrictEqual(bench.events.at(-1), { type: "closed", leg: Ids.leg("a") })
+    expect.assert(quality !== undefined)
+    expect(quality.roundTripMs ?? 0).closeTo(50, 2)
+    expect(quality.packetsReceived).closeTo(998, 3)
+    expect(quality.packetsLost).toBe(0)
+    expect(bench.events.at(-1)).toStrictEqual({ type: "closed", leg: Ids.leg("a") })
   })
 
   it("learns where a peer behind address translation sends from, and sends there", () => {
@@ -292,17 +286,17 @@ describe("The switch, towards RTP peers", () => {
     const last = bench.network.sent.findLast(
       ({ channel, from }) => channel === "rtp" && from.port === bench.portOf(Ids.leg("a"))
     )
-    assert.deepStrictEqual(last?.to, { address: "127.0.0.1", port: bench.portOf(Ids.leg("b")) })
+    expect(last?.to).toStrictEqual({ address: "127.0.0.1", port: bench.portOf(Ids.leg("b")) })
   })
 
   it("frees the ports of a closed leg, and takes its name again", () => {
     const bench = SwitchBench.pair()
     bench.handle({ type: "close", leg: Ids.leg("a") })
-    assert.strictEqual(bench.network.bound(), 1)
+    expect(bench.network.bound()).toBe(1)
     bench.handle({ type: "open_rtp", leg: Ids.leg("a") })
     bench.handle({ type: "open_rtp", leg: Ids.leg("a") })
-    assert.strictEqual(bench.network.bound(), 2)
-    assert.deepStrictEqual(bench.events.at(-1), { type: "refused", leg: Ids.leg("a"), reason: "leg_exists" })
+    expect(bench.network.bound()).toBe(2)
+    expect(bench.events.at(-1)).toStrictEqual({ type: "refused", leg: Ids.leg("a"), reason: "leg_exists" })
   })
 
   it("refuses the leg that is one too many, and the one without ports", () => {
@@ -310,7 +304,7 @@ describe("The switch, towards RTP peers", () => {
     bench.handle({ type: "open_rtp", leg: Ids.leg("a") })
     bench.handle({ type: "open_phone", leg: Ids.leg("b"), script: { type: "silence" } })
     bench.handle({ type: "open_phone", leg: Ids.leg("c"), script: { type: "silence" } })
-    assert.deepStrictEqual(bench.events, [
+    expect(bench.events).toStrictEqual([
       { type: "refused", leg: Ids.leg("a"), reason: "no_ports" },
       { type: "opened", leg: Ids.leg("b"), port: 0 },
       { type: "refused", leg: Ids.leg("c"), reason: "too_many_legs" }
@@ -331,8 +325,8 @@ describe("The switch, towards RTP peers", () => {
     bench.handle({ type: "open_rtp", leg: Ids.leg("a") })
     bench.handle({ type: "close", leg: Ids.leg("a") })
     finish()
-    assert.strictEqual(closed, 1)
-    assert.deepStrictEqual(bench.events, [{ type: "closed", leg: Ids.leg("a") }])
+    expect(closed).toBe(1)
+    expect(bench.events).toStrictEqual([{ type: "closed", leg: Ids.leg("a") }])
   })
 
   it("answers commands for an unknown leg with failures", () => {
@@ -342,11 +336,11 @@ describe("The switch, towards RTP peers", () => {
     bench.handle({ type: "media", leg: Ids.leg("x"), media: Media.stopPlayback })
     bench.handle({ type: "connect_rtp", leg: Ids.leg("x"), remote: bench.remote(1) })
     bench.handle({ type: "close", leg: Ids.leg("x") })
-    assert.deepStrictEqual(bench.mediaOf(Ids.leg("x")), [
+    expect(bench.mediaOf(Ids.leg("x"))).toStrictEqual([
       Media.failed(Ids.work("p"), "unknown_leg"),
       Media.failed(Ids.work("d"), "unknown_leg")
     ])
-    assert.deepStrictEqual(bench.events.at(-1), { type: "closed", leg: Ids.leg("x") })
+    expect(bench.events.at(-1)).toStrictEqual({ type: "closed", leg: Ids.leg("x") })
   })
 
   it("refuses digits that are none, and ends what waits when the leg closes", () => {
@@ -357,7 +351,7 @@ describe("The switch, towards RTP peers", () => {
     bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.play(Ids.work("p"), "https://a/") })
     bench.run(100)
     bench.handle({ type: "close", leg: Ids.leg("a") })
-    assert.deepStrictEqual(bench.mediaOf(Ids.leg("a")), [
+    expect(bench.mediaOf(Ids.leg("a"))).toStrictEqual([
       Media.failed(Ids.work("bad"), "invalid_digits"),
       Media.failed(Ids.work("none"), "invalid_digits"),
       Media.stopped(Ids.work("p")),
@@ -371,14 +365,14 @@ describe("The switch, towards RTP peers", () => {
     bench.stall(60)
     bench.run(20)
     const count = packetsOf(bench, Ids.leg("a")).length
-    assert.strictEqual(count, 9)
+    expect(count).toBe(9)
     const before = packetsOf(bench, Ids.leg("a")).at(-1)
     bench.stall(1000)
     bench.run(20)
-    assert.isAtMost(packetsOf(bench, Ids.leg("a")).length, count + 2)
+    expect(packetsOf(bench, Ids.leg("a")).length).toBeLessThanOrEqual(count + 2)
     const after = packetsOf(bench, Ids.leg("a")).at(-1)
-    assert.closeTo(((after?.timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0, 51 * 160, 160)
-    assert.isAbove(bench.plane.skippedFrames(), 45)
+    expect(((after?.timestamp ?? 0) - (before?.timestamp ?? 0)) >>> 0).closeTo(51 * 160, 160)
+    expect(bench.plane.skippedFrames()).toBeGreaterThan(45)
   })
 
   it("survives 10,000 hostile datagrams on both ports, and the peer is heard as before", () => {
@@ -400,13 +394,13 @@ describe("The switch, towards RTP peers", () => {
       if (i++ % 100 === 0) bench.run(20)
     }
     const counters = bench.plane.countersOf(Ids.leg("a"))
-    assert.isAbove(counters?.strangers ?? 0, 1000)
-    assert.isAbove(counters?.malformed ?? 0, 1000)
+    expect(counters?.strangers ?? 0).toBeGreaterThan(1000)
+    expect(counters?.malformed ?? 0).toBeGreaterThan(1000)
     bench.run(1000)
     bench.handle({ type: "media", leg: Ids.leg("b"), media: Media.dtmf(Ids.work("d"), "42") })
     const heard = bench.digitsOf(Ids.leg("a")).length
     bench.run(1000)
-    assert.strictEqual(bench.digitsOf(Ids.leg("a")).slice(heard), "42")
+    expect(bench.digitsOf(Ids.leg("a")).slice(heard)).toBe("42")
   })
 
   it("hears every digit once and the tone at its level through loss, jitter, duplication and reordering", () => {
@@ -419,16 +413,16 @@ describe("The switch, towards RTP peers", () => {
     bench.run(500)
     bench.handle({ type: "media", leg: Ids.leg("a"), media: Media.dtmf(Ids.work("d"), "1122334455") })
     bench.run(4000)
-    assert.strictEqual(bench.digitsOf(Ids.leg("b")), "1122334455")
+    expect(bench.digitsOf(Ids.leg("b"))).toBe("1122334455")
     play(bench, Ids.leg("a"), Ids.work("p"), Tone.sine(500, -10, 10_000, 8000))
     bench.run(9000)
     const counters = bench.plane.countersOf(Ids.leg("b"))
-    assert.isBelow(counters?.late ?? 0, 30)
+    expect(counters?.late ?? 0).toBeLessThan(30)
     bench.handle({ type: "close", leg: Ids.leg("b") })
     const quality = bench.lastQualityOf(Ids.leg("b"))
-    assert(quality !== undefined)
-    assert.closeTo(quality.packetsLost / (quality.packetsLost + quality.packetsReceived), 0.03, 0.02)
-    assert.closeTo(quality.jitterMs, 12, 6)
+    expect.assert(quality !== undefined)
+    expect(quality.packetsLost / (quality.packetsLost + quality.packetsReceived)).closeTo(0.03, 0.02)
+    expect(quality.jitterMs).closeTo(12, 6)
   })
 })
 
@@ -443,16 +437,16 @@ describe("The switch, towards simulated phones", () => {
     const script = { type: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 } as const
     const bench = phone({ type: "open_phone", leg: Ids.leg("p"), script })
     bench.run(1980)
-    assert.strictEqual(bench.digitsOf(Ids.leg("p")), "")
+    expect(bench.digitsOf(Ids.leg("p"))).toBe("")
     bench.run(1100)
-    assert.strictEqual(bench.digitsOf(Ids.leg("p")), "1234#")
+    expect(bench.digitsOf(Ids.leg("p"))).toBe("1234#")
     bench.run(3900)
-    assert.strictEqual(bench.digitsOf(Ids.leg("p")), "1234#")
+    expect(bench.digitsOf(Ids.leg("p"))).toBe("1234#")
     bench.run(5000)
-    assert.strictEqual(bench.digitsOf(Ids.leg("p")), "1234#1234#")
+    expect(bench.digitsOf(Ids.leg("p"))).toBe("1234#1234#")
     const first = bench.mediaOf(Ids.leg("p"))[0]
-    assert(first?.type === "dtmf")
-    assert.closeTo(first.at, 3000, 40)
+    expect.assert(first?.type === "dtmf")
+    expect(first.at).closeTo(3000, 40)
   })
 
   it("plays to it and sends it digits, which an echo presses back", () => {
@@ -460,9 +454,9 @@ describe("The switch, towards simulated phones", () => {
     play(bench, Ids.leg("p"), Ids.work("s"), Tone.sine(440, -12, 100, 8000), 2)
     bench.handle({ type: "media", leg: Ids.leg("p"), media: Media.dtmf(Ids.work("d"), "12") })
     bench.run(1000)
-    assert.strictEqual(bench.digitsOf(Ids.leg("p")), "12")
+    expect(bench.digitsOf(Ids.leg("p"))).toBe("12")
     const others = bench.mediaOf(Ids.leg("p")).filter(({ type }) => type !== "dtmf")
-    assert.deepStrictEqual(others, [Media.completed(Ids.work("d")), Media.completed(Ids.work("s"))])
+    expect(others).toStrictEqual([Media.completed(Ids.work("d")), Media.completed(Ids.work("s"))])
   })
 })
 
@@ -477,14 +471,14 @@ describe("The switch, between joined legs", () => {
     const bench = joined()
     play(bench, Ids.leg("a"), Ids.work("s"), Tone.sine(440, -12, 100, 8000))
     bench.run(500)
-    assert.deepStrictEqual(bench.mediaOf(Ids.leg("a")), [])
+    expect(bench.mediaOf(Ids.leg("a"))).toStrictEqual([])
     bench.handle({ type: "open_joined", leg: Ids.leg("b"), peer: Ids.leg("a") })
     bench.handle({ type: "media", leg: Ids.leg("b"), media: Media.dtmf(Ids.work("d"), "7#") })
     bench.run(1000)
     const played = bench.mediaOf(Ids.leg("a")).filter(({ type }) => type !== "dtmf")
-    assert.deepStrictEqual(played, [Media.completed(Ids.work("s"))])
-    assert.strictEqual(bench.digitsOf(Ids.leg("a")), "7#")
-    assert.deepStrictEqual(bench.mediaOf(Ids.leg("b")), [Media.completed(Ids.work("d"))])
+    expect(played).toStrictEqual([Media.completed(Ids.work("s"))])
+    expect(bench.digitsOf(Ids.leg("a"))).toBe("7#")
+    expect(bench.mediaOf(Ids.leg("b"))).toStrictEqual([Media.completed(Ids.work("d"))])
   })
 
   it("a leg whose other end is gone, or wants another, is left in silence", () => {
@@ -497,7 +491,7 @@ describe("The switch, between joined legs", () => {
     bench.handle({ type: "close", leg: Ids.leg("b") })
     play(bench, Ids.leg("a"), Ids.work("s"), Tone.sine(440, -12, 100, 8000))
     bench.run(500)
-    assert.deepStrictEqual(bench.mediaOf(Ids.leg("a")), [])
-    assert.strictEqual(bench.plane.size(), 1)
+    expect(bench.mediaOf(Ids.leg("a"))).toStrictEqual([])
+    expect(bench.plane.size()).toBe(1)
   })
 })

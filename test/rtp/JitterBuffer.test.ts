@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as FadingRepetition from "../../src/audio/codec/FadingRepetition.ts"
 import * as JitterBuffer from "../../src/rtp/JitterBuffer.ts"
 import type { PayloadDecoder } from "../../src/rtp/PayloadDecoder.ts"
@@ -69,23 +69,23 @@ const steady = (from: number, to: number, start = 0): Array<Arrival> =>
 describe("Jitter buffer", () => {
   it("plays a steady stream whole and in order, 40 ms behind", () => {
     const buffer = JitterBuffer.make()
-    assert.deepStrictEqual(play(buffer, steady(0, 6), 7), ["-", 0, 1, 2, 3, 4, 5])
-    assert.strictEqual(buffer.counters.concealed, 0)
+    expect(play(buffer, steady(0, 6), 7)).toStrictEqual(["-", 0, 1, 2, 3, 4, 5])
+    expect(buffer.counters.concealed).toBe(0)
   })
 
   it("puts reordered packets right and plays duplicates once", () => {
     const arrivals = steady(0, 8).map((arrival, i) => ({ ...arrival, at: i === 3 ? 85 : arrival.at }))
     const buffer = JitterBuffer.make()
     const heard = play(buffer, [...arrivals, ...arrivals.map((a) => ({ ...a, at: a.at + 25 }))], 9)
-    assert.deepStrictEqual(heard, ["-", 0, 1, 2, 3, 4, 5, 6, 7])
-    assert.strictEqual(buffer.counters.duplicate, 8)
-    assert.strictEqual(buffer.counters.late, 0)
+    expect(heard).toStrictEqual(["-", 0, 1, 2, 3, 4, 5, 6, 7])
+    expect(buffer.counters.duplicate).toBe(8)
+    expect(buffer.counters.late).toBe(0)
   })
 
   it("conceals a lost packet in its place", () => {
     const buffer = JitterBuffer.make()
     const arrivals = steady(0, 8).filter(({ packet }) => packet.sequenceNumber !== 3)
-    assert.deepStrictEqual(play(buffer, arrivals, 9), ["-", 0, 1, 2, "c", 4, 5, 6, 7])
+    expect(play(buffer, arrivals, 9)).toStrictEqual(["-", 0, 1, 2, "c", 4, 5, 6, 7])
   })
 
   it("fades a concealment out within 60 ms and is idle after 200 ms", () => {
@@ -99,10 +99,10 @@ describe("Jitter buffer", () => {
       kinds.push(buffer.pull(out, i * 20))
       levels.push(Math.max(...out))
     }
-    assert.deepStrictEqual(kinds.slice(0, 3), ["audio", "audio", "concealed"])
-    assert.isAbove(levels[2] ?? 0, levels[3] ?? 0)
-    assert.strictEqual(levels[5], 0)
-    assert.deepStrictEqual(kinds.slice(11), ["concealed", "idle", "idle"])
+    expect(kinds.slice(0, 3)).toStrictEqual(["audio", "audio", "concealed"])
+    expect(levels[2] ?? 0).toBeGreaterThan(levels[3] ?? 0)
+    expect(levels[5]).toBe(0)
+    expect(kinds.slice(11)).toStrictEqual(["concealed", "idle", "idle"])
   })
 
   it("grows by what came late, and loses nothing of it", () => {
@@ -110,11 +110,8 @@ describe("Jitter buffer", () => {
     // From packet 5 on everything comes 60 ms later.
     const arrivals = steady(0, 20).map(({ at, packet }, i) => ({ at: i < 5 ? at : at + 60, packet }))
     const heard = play(buffer, arrivals, 24)
-    assert.deepStrictEqual(
-      heard.filter((frame) => typeof frame === "number"),
-      Array.from({ length: 20 }, (_, i) => i)
-    )
-    assert.strictEqual(buffer.counters.late, 0)
+    expect(heard.filter((frame) => typeof frame === "number")).toStrictEqual(Array.from({ length: 20 }, (_, i) => i))
+    expect(buffer.counters.late).toBe(0)
   })
 
   it("pays a gap from what was already concealed", () => {
@@ -122,7 +119,7 @@ describe("Jitter buffer", () => {
     // 2 to 4 are lost while nothing else is there; 5 comes at its time.
     const arrivals = steady(0, 12).filter(({ packet }) => packet.sequenceNumber < 2 || packet.sequenceNumber > 4)
     const heard = play(buffer, arrivals, 13)
-    assert.deepStrictEqual(heard, ["-", 0, 1, "c", "c", "c", 5, 6, 7, 8, 9, 10, 11])
+    expect(heard).toStrictEqual(["-", 0, 1, "c", "c", "c", 5, 6, 7, 8, 9, 10, 11])
   })
 
   it("grows for packets that come behind their turn while others wait", () => {
@@ -130,8 +127,8 @@ describe("Jitter buffer", () => {
     // Every fourth packet takes 70 ms more than the others.
     const arrivals = steady(0, 400).map(({ at, packet }, i) => ({ at: i % 4 === 3 ? at + 70 : at, packet }))
     const heard = play(buffer, arrivals, 400)
-    assert.isBelow(buffer.counters.late, 6)
-    assert.notInclude(heard.slice(60, 300), "c")
+    expect(buffer.counters.late).toBeLessThan(6)
+    expect(heard.slice(60, 300)).not.toContain("c")
   })
 
   it("shrinks again, a frame for every window, when the network is calm", () => {
@@ -143,16 +140,16 @@ describe("Jitter buffer", () => {
     play(buffer, arrivals.slice(0, 100), 60)
     const high = buffer.depthMs()
     play(buffer, arrivals.slice(100), 1300, 60 * 20 + 20 * 40)
-    assert.isAtLeast(high, 100)
-    assert.isAtMost(buffer.depthMs(), 60)
-    assert.isAbove(buffer.counters.removed, 0)
+    expect(high).toBeGreaterThanOrEqual(100)
+    expect(buffer.depthMs()).toBeLessThanOrEqual(60)
+    expect(buffer.counters.removed).toBeGreaterThan(0)
   })
 
   it("cuts a burst behind a stall to the wanted delay", () => {
     const buffer = JitterBuffer.make()
     const arrivals = steady(0, 60).map(({ at, packet }, i) => ({ at: i < 5 ? at : 59 * 20, packet }))
     play(buffer, arrivals, 63)
-    assert.isAtMost(buffer.depthMs(), 40)
+    expect(buffer.depthMs()).toBeLessThanOrEqual(40)
   })
 
   it.each([[0.1], [-0.1]])("follows a sender whose clock is %f percent off", (percent) => {
@@ -160,32 +157,32 @@ describe("Jitter buffer", () => {
     const arrivals = steady(0, 6000).map(({ packet }, i) => ({ at: i * 20 * (1 + percent / 100), packet }))
     const heard = play(buffer, arrivals, 5900)
     // 0.1 % of two minutes are six frames.
-    assert.isAtMost(buffer.counters.concealed + buffer.counters.removed, 12)
-    assert.isAtMost(buffer.depthMs(), 80)
-    assert.isAbove(heard.filter((frame) => typeof frame === "number").length, 5880)
+    expect(buffer.counters.concealed + buffer.counters.removed).toBeLessThanOrEqual(12)
+    expect(buffer.depthMs()).toBeLessThanOrEqual(80)
+    expect(heard.filter((frame) => typeof frame === "number").length).toBeGreaterThan(5880)
   })
 
   it("follows another source after two packets in a row, once the first is silent", () => {
     const buffer = JitterBuffer.make()
     play(buffer, steady(0, 10), 11)
     const other = (n: number) => packet(n, { ssrc: 2, sequenceNumber: 500 + n, timestamp: 90_000 + n * 160 })
-    assert.strictEqual(buffer.push(other(1), linear, 200), "doubtful")
-    assert.strictEqual(buffer.push(packet(10), linear, 201), "queued")
-    assert.strictEqual(buffer.push(other(2), linear, 220), "doubtful")
-    assert.strictEqual(buffer.push(other(3), linear, 240), "doubtful")
-    assert.strictEqual(buffer.push(other(4), linear, 270), "queued")
-    assert.strictEqual(buffer.push(packet(11), linear, 280), "doubtful")
+    expect(buffer.push(other(1), linear, 200)).toBe("doubtful")
+    expect(buffer.push(packet(10), linear, 201)).toBe("queued")
+    expect(buffer.push(other(2), linear, 220)).toBe("doubtful")
+    expect(buffer.push(other(3), linear, 240)).toBe("doubtful")
+    expect(buffer.push(other(4), linear, 270)).toBe("queued")
+    expect(buffer.push(packet(11), linear, 280)).toBe("doubtful")
   })
 
   it("does not follow one packet far from the timeline, but two", () => {
     const buffer = JitterBuffer.make()
     play(buffer, steady(0, 10), 10)
     const far = (n: number) => packet(n, { timestamp: (0x8000_0000 + n * 160) >>> 0 })
-    assert.strictEqual(buffer.push(far(40), linear, 200), "doubtful")
-    assert.strictEqual(buffer.push(packet(10), linear, 201), "queued")
-    assert.strictEqual(buffer.push(far(41), linear, 220), "doubtful")
-    assert.strictEqual(buffer.push(far(42), linear, 240), "queued")
-    assert.deepStrictEqual(play(buffer, [{ at: 260, packet: far(43) }], 3, 250), [42, 43, "c"])
+    expect(buffer.push(far(40), linear, 200)).toBe("doubtful")
+    expect(buffer.push(packet(10), linear, 201)).toBe("queued")
+    expect(buffer.push(far(41), linear, 220)).toBe("doubtful")
+    expect(buffer.push(far(42), linear, 240)).toBe("queued")
+    expect(play(buffer, [{ at: 260, packet: far(43) }], 3, 250)).toStrictEqual([42, 43, "c"])
   })
 
   it("wraps sequence numbers and timestamps without a seam", () => {
@@ -194,7 +191,7 @@ describe("Jitter buffer", () => {
       at: i * 20,
       packet: packet(i, { sequenceNumber: (65_530 + i) & 0xffff, timestamp: (0xffff_fb00 + i * 160) >>> 0 })
     }))
-    assert.deepStrictEqual(play(buffer, arrivals, 21), ["-", ...Array.from({ length: 20 }, (_, i) => i)])
+    expect(play(buffer, arrivals, 21)).toStrictEqual(["-", ...Array.from({ length: 20 }, (_, i) => i)])
   })
 
   it.each([80, 240, 320, 400])("plays packets of %i samples without a gap", (length) => {
@@ -218,13 +215,13 @@ describe("Jitter buffer", () => {
       const pulled = buffer.pull(out, now)
       if (pulled === "idle") continue
       // Only at an underrun a frame may be shorter, none ever skips.
-      if (pulled === "audio" && !short) assert.strictEqual(out[159], expected + 159)
-      else if (pulled === "audio") assert.isAtMost(out[159] ?? 0, expected + 159)
+      if (pulled === "audio" && !short) expect(out[159]).toBe(expected + 159)
+      else if (pulled === "audio") expect(out[159] ?? 0).toBeLessThanOrEqual(expected + 159)
       short = pulled === "concealed"
       expected = pulled === "audio" ? (out[159] ?? 0) + 1 : expected + 160
     }
-    assert.isAbove(expected, 1)
-    assert.isAtMost(buffer.counters.concealed, 2)
+    expect(expected).toBeGreaterThan(1)
+    expect(buffer.counters.concealed).toBeLessThanOrEqual(2)
   })
 
   it("is bounded: noise of packets neither throws nor grows", () => {
@@ -244,7 +241,7 @@ describe("Jitter buffer", () => {
         i
       )
       if (i % 20 === 0) buffer.pull(out, i)
-      assert.isAtMost(buffer.depthMs(), 2000)
+      expect(buffer.depthMs()).toBeLessThanOrEqual(2000)
     }
   })
 
@@ -256,12 +253,9 @@ describe("Jitter buffer", () => {
       .filter(() => next() > 0.02)
     const heard = play(buffer, arrivals, 3000)
     const concealed = heard.filter((frame) => frame === "c").length
-    assert.isBelow(concealed, 90)
-    assert.isBelow(buffer.counters.late, 10)
+    expect(concealed).toBeLessThan(90)
+    expect(buffer.counters.late).toBeLessThan(10)
     const numbers = heard.filter((frame) => typeof frame === "number")
-    assert.deepStrictEqual(
-      numbers,
-      [...numbers].sort((a, b) => a - b)
-    )
+    expect(numbers).toStrictEqual([...numbers].sort((a, b) => a - b))
   })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as ReceptionStats from "../../src/rtp/ReceptionStats.ts"
 import * as SequenceNumber from "../../src/rtp/SequenceNumber.ts"
 
@@ -15,20 +15,20 @@ describe("Sequence numbers, RFC 3550 section 5.1", () => {
     [0, 65_535, -1],
     [100, 50, -50],
     [0, 32_768, -32_768]
-  ])("from %i to %i are %i steps", (from, to, steps) => assert.strictEqual(SequenceNumber.distance(from, to), steps))
+  ])("from %i to %i are %i steps", (from, to, steps) => expect(SequenceNumber.distance(from, to)).toBe(steps))
   it("are extended over the wrap, forward and back", () => {
-    assert.strictEqual(SequenceNumber.extend(65_530, 3), 65_539)
-    assert.strictEqual(SequenceNumber.extend(65_539, 65_530), 65_530)
-    assert.strictEqual(SequenceNumber.next(65_535), 0)
+    expect(SequenceNumber.extend(65_530, 3)).toBe(65_539)
+    expect(SequenceNumber.extend(65_539, 65_530)).toBe(65_530)
+    expect(SequenceNumber.next(65_535)).toBe(0)
   })
-  it("timestamps wrap at 2^32", () => assert.strictEqual(SequenceNumber.timestampDistance(0xffff_ff60, 0), 160))
+  it("timestamps wrap at 2^32", () => expect(SequenceNumber.timestampDistance(0xffff_ff60, 0)).toBe(160))
 })
 
 describe("Reception statistics, RFC 3550 appendix A", () => {
   it("loses nothing over a wrap and out of order", () => {
     const stats = ReceptionStats.make(8000)
     feed(stats, [65_533, 65_535, 65_534, 65_536, 65_538, 65_537])
-    assert.deepStrictEqual(stats.report(), {
+    expect(stats.report()).toStrictEqual({
       fractionLost: 0,
       cumulativeLost: 0,
       extendedHighestSequence: 65_538,
@@ -39,20 +39,20 @@ describe("Reception statistics, RFC 3550 appendix A", () => {
   it("counts a quarter lost in the interval and everything lost in all", () => {
     const stats = ReceptionStats.make(8000)
     feed(stats, range(0, 100))
-    assert.strictEqual(stats.report().fractionLost, 0)
+    expect(stats.report().fractionLost).toBe(0)
     feed(
       stats,
       range(100, 200).filter((n) => n % 4 !== 1)
     )
     const report = stats.report()
-    assert.strictEqual(report.fractionLost, 64)
-    assert.strictEqual(report.cumulativeLost, 25)
-    assert.strictEqual(stats.totals().packetsLost, 25)
+    expect(report.fractionLost).toBe(64)
+    expect(report.cumulativeLost).toBe(25)
+    expect(stats.totals().packetsLost).toBe(25)
   })
 
   it("reports nothing lost when nothing was expected", () => {
     const stats = ReceptionStats.make(8000)
-    assert.deepStrictEqual(stats.report(), {
+    expect(stats.report()).toStrictEqual({
       fractionLost: 0,
       cumulativeLost: 0,
       extendedHighestSequence: 0,
@@ -60,23 +60,23 @@ describe("Reception statistics, RFC 3550 appendix A", () => {
     })
     feed(stats, [7])
     stats.report()
-    assert.strictEqual(stats.report().fractionLost, 0)
+    expect(stats.report().fractionLost).toBe(0)
   })
 
   it("lets duplicates make the cumulative figure negative, not the total", () => {
     const stats = ReceptionStats.make(8000)
     feed(stats, [1, 1, 1, 2])
-    assert.strictEqual(stats.report().cumulativeLost, -2)
-    assert.strictEqual(stats.totals().packetsLost, 0)
+    expect(stats.report().cumulativeLost).toBe(-2)
+    expect(stats.totals().packetsLost).toBe(0)
   })
 
   it("follows a sender that starts over only at the second packet in a row", () => {
     const stats = ReceptionStats.make(8000)
     feed(stats, range(0, 10))
-    assert.isFalse(stats.receive({ sequenceNumber: 30_000, timestamp: 0 }, 0))
-    assert.isTrue(stats.receive({ sequenceNumber: 30_001, timestamp: 160 }, 20))
-    assert.deepInclude(stats.totals(), { packetsReceived: 11, packetsLost: 0 })
-    assert.strictEqual(stats.report().extendedHighestSequence, 30_001)
+    expect(stats.receive({ sequenceNumber: 30_000, timestamp: 0 }, 0)).toBe(false)
+    expect(stats.receive({ sequenceNumber: 30_001, timestamp: 160 }, 20)).toBe(true)
+    expect(stats.totals()).toMatchObject({ packetsReceived: 11, packetsLost: 0 })
+    expect(stats.report().extendedHighestSequence).toBe(30_001)
   })
 
   it("measures the jitter of appendix A.8: alternating 10 ms early and late tends to 20 ms", () => {
@@ -84,7 +84,7 @@ describe("Reception statistics, RFC 3550 appendix A", () => {
     // Timestamps pass 2^32 on the way.
     for (let n = 0; n < 400; n++)
       stats.receive({ sequenceNumber: n, timestamp: (0xffff_f000 + n * 160) >>> 0 }, n * 20 + (n % 2 === 0 ? 10 : -10))
-    assert.closeTo(stats.totals().jitterMs, 20, 0.1)
+    expect(stats.totals().jitterMs).closeTo(20, 0.1)
   })
 
   it("takes no jitter from a jump of the timestamp, nor from packets of an event", () => {
@@ -92,7 +92,7 @@ describe("Reception statistics, RFC 3550 appendix A", () => {
     feed(stats, range(0, 50))
     stats.receive({ sequenceNumber: 50, timestamp: 50 * 160 + 1_000_000 }, 1000)
     for (let n = 51; n < 60; n++) stats.receiveEvent(n)
-    assert.strictEqual(stats.totals().jitterMs, 0)
-    assert.strictEqual(stats.totals().packetsReceived, 60)
+    expect(stats.totals().jitterMs).toBe(0)
+    expect(stats.totals().packetsReceived).toBe(60)
   })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import { packets } from "rtp.js"
 import * as Rtcp from "../../src/rtp/Rtcp.ts"
@@ -48,33 +48,32 @@ const compound: ReadonlyArray<Rtcp.RtcpPacket> = [
 
 describe("RTCP, RFC 3550 section 6", () => {
   it("reads back a compound of every kind of packet", () => {
-    assert.deepStrictEqual(Result.getOrThrow(RtcpParser.parse(RtcpWriter.write(compound))), compound)
+    expect(Result.getOrThrow(RtcpParser.parse(RtcpWriter.write(compound)))).toStrictEqual(compound)
   })
 
   it("is read the same by an independent decoder", () => {
     const bytes = RtcpWriter.write(compound.slice(1, 4))
     const other = new packets.CompoundPacket(new DataView(bytes.buffer)).getPackets()
     const [receiver, description, bye] = other
-    assert(receiver instanceof packets.ReceiverReportPacket)
+    expect.assert(receiver instanceof packets.ReceiverReportPacket)
     const [report, second] = receiver.getReports()
-    assert.strictEqual(report?.getFractionLost(), 255)
-    assert.strictEqual(report?.getHighestSeqNumber(), block.extendedHighestSequence)
-    assert.strictEqual(second?.getJitter(), block.jitter)
+    expect(report?.getFractionLost()).toBe(255)
+    expect(report?.getHighestSeqNumber()).toBe(block.extendedHighestSequence)
+    expect(second?.getJitter()).toBe(block.jitter)
     const sent = new packets.CompoundPacket(new DataView(RtcpWriter.write(compound.slice(0, 1)).buffer)).getPackets()[0]
-    assert(sent instanceof packets.SenderReportPacket)
-    assert.strictEqual(sent.getSsrc(), 0xdead_beef)
-    assert.strictEqual(sent.getPacketCount(), 0xffff_ffff)
-    assert.strictEqual(sent.getOctetCount(), 17)
-    assert(description instanceof packets.SdesPacket)
-    assert.deepStrictEqual(
+    expect.assert(sent instanceof packets.SenderReportPacket)
+    expect(sent.getSsrc()).toBe(0xdead_beef)
+    expect(sent.getPacketCount()).toBe(0xffff_ffff)
+    expect(sent.getOctetCount()).toBe(17)
+    expect.assert(description instanceof packets.SdesPacket)
+    expect(
       description
         .getChunks()[0]
         ?.getItems()
-        .map(({ text }) => text),
-      ["ab", "Zoë"]
-    )
-    assert(bye instanceof packets.ByePacket)
-    assert.strictEqual(bye.getReason(), "done")
+        .map(({ text }) => text)
+    ).toStrictEqual(["ab", "Zoë"])
+    expect.assert(bye instanceof packets.ByePacket)
+    expect(bye.getReason()).toBe("done")
   })
 
   it.each([
@@ -87,23 +86,23 @@ describe("RTCP, RFC 3550 section 6", () => {
     ["bad_padding", [0xa0, 205, 0, 1, 0, 0, 0, 0]],
     ["bad_padding", [0xa0, 205, 0, 1, 0, 0, 0, 4, 0x80, 205, 0, 0]]
   ] as const)("refuses a datagram with %s", (reason, bytes) => {
-    assert.deepStrictEqual(RtcpParser.parse(Uint8Array.from(bytes)), Result.fail(reason))
+    expect(RtcpParser.parse(Uint8Array.from(bytes))).toStrictEqual(Result.fail(reason))
   })
 
   it("reads or refuses 10,000 hostile byte strings without throwing", () => {
     const samples = [RtcpWriter.write(compound), ...compound.map((packet) => RtcpWriter.write([packet]))]
     let read = 0
     for (const bytes of hostile(10_000, 2, samples)) if (Result.isSuccess(RtcpParser.parse(bytes))) read++
-    assert.isAbove(read, 100)
+    expect(read).toBeGreaterThan(100)
   })
 
   it("writes the share lost in front of 24 signed bits of packets lost", () => {
     const bytes = RtcpWriter.write([{ type: "receiver_report", ssrc: 1, reports: [block] }])
-    assert.deepStrictEqual([...bytes.subarray(12, 16)], [255, 0xff, 0xff, 0xfe])
+    expect([...bytes.subarray(12, 16)]).toStrictEqual([255, 0xff, 0xff, 0xfe])
   })
 
   it("keeps the middle of an NTP time, and half a second as half of its fraction", () => {
-    assert.deepStrictEqual(Rtcp.ntpTime(500), { seconds: 2_208_988_800, fraction: 0x8000_0000 })
-    assert.strictEqual(Rtcp.compactNtp(0x1234_5678, 0x9abc_def0), 0x5678_9abc)
+    expect(Rtcp.ntpTime(500)).toStrictEqual({ seconds: 2_208_988_800, fraction: 0x8000_0000 })
+    expect(Rtcp.compactNtp(0x1234_5678, 0x9abc_def0)).toBe(0x5678_9abc)
   })
 })

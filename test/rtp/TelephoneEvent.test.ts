@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as TelephoneEvent from "../../src/rtp/TelephoneEvent.ts"
 import { random } from "./RandomBytes.ts"
@@ -32,60 +32,48 @@ const hear = (packets: ReadonlyArray<Sent>) => {
 describe("Telephone events, RFC 4733", () => {
   it("writes four octets and reads them", () => {
     const event = { event: 11, end: true, volume: 63, duration: 65_535 }
-    assert.deepStrictEqual(TelephoneEvent.write(event), Uint8Array.of(11, 0xbf, 0xff, 0xff))
-    assert.deepStrictEqual(TelephoneEvent.parse(TelephoneEvent.write(event)), Result.succeed(event))
-    assert.isTrue(Result.isFailure(TelephoneEvent.parse(Uint8Array.of(1, 2, 3))))
+    expect(TelephoneEvent.write(event)).toStrictEqual(Uint8Array.of(11, 0xbf, 0xff, 0xff))
+    expect(TelephoneEvent.parse(TelephoneEvent.write(event))).toStrictEqual(Result.succeed(event))
+    expect(Result.isFailure(TelephoneEvent.parse(Uint8Array.of(1, 2, 3)))).toBe(true)
   })
 
   it("sends growing durations, one marker and three ends", () => {
     const train = TelephoneEvent.train("#", 100, 8000)
     const payloads = train.map(({ payload }) => Result.getOrThrow(TelephoneEvent.parse(payload)))
-    assert.deepStrictEqual(
-      payloads.map(({ duration }) => duration),
-      [160, 320, 480, 640, 800, 800, 800]
-    )
-    assert.deepStrictEqual(
-      payloads.map(({ end }) => end),
-      [false, false, false, false, true, true, true]
-    )
-    assert.deepStrictEqual(
-      train.map(({ marker }) => marker),
-      [true, false, false, false, false, false, false]
-    )
-    assert.deepStrictEqual(
-      train.map(({ offsetMs }) => offsetMs),
-      [0, 20, 40, 60, 80, 100, 120]
-    )
-    assert.isTrue(payloads.every(({ event }) => event === 11))
+    expect(payloads.map(({ duration }) => duration)).toStrictEqual([160, 320, 480, 640, 800, 800, 800])
+    expect(payloads.map(({ end }) => end)).toStrictEqual([false, false, false, false, true, true, true])
+    expect(train.map(({ marker }) => marker)).toStrictEqual([true, false, false, false, false, false, false])
+    expect(train.map(({ offsetMs }) => offsetMs)).toStrictEqual([0, 20, 40, 60, 80, 100, 120])
+    expect(payloads.every(({ event }) => event === 11)).toBe(true)
   })
 
-  it("sends nothing for what is no digit", () => assert.deepStrictEqual(TelephoneEvent.train("x", 100, 8000), []))
+  it("sends nothing for what is no digit", () => expect(TelephoneEvent.train("x", 100, 8000)).toStrictEqual([]))
 
   it("hears all sixteen digits once each, repeated ones too", () => {
-    assert.strictEqual(hear(dial("0123456789*#ABCD5555", 100)), "0123456789*#ABCD5555")
+    expect(hear(dial("0123456789*#ABCD5555", 100))).toBe("0123456789*#ABCD5555")
   })
 
   it("hears a digit once when its start or its ends are lost", () => {
     const packets = dial("1123", 60)
-    assert.strictEqual(hear(packets.filter(({ marker }) => !marker)), "1123")
-    assert.strictEqual(hear(packets.filter(({ payload }) => ((payload[1] ?? 0) & 0x80) === 0)), "1123")
-    assert.strictEqual(hear(packets.filter((_, i) => i % 5 === 4)), "1123")
+    expect(hear(packets.filter(({ marker }) => !marker))).toBe("1123")
+    expect(hear(packets.filter(({ payload }) => ((payload[1] ?? 0) & 0x80) === 0))).toBe("1123")
+    expect(hear(packets.filter((_, i) => i % 5 === 4))).toBe("1123")
   })
 
   it("hears a digit once when packets are doubled or swapped", () => {
     const packets = dial("77*", 80)
-    assert.strictEqual(hear(packets.flatMap((packet) => [packet, packet])), "77*")
+    expect(hear(packets.flatMap((packet) => [packet, packet]))).toBe("77*")
     const swapped = packets.map((packet, i) => packets[i % 2 === 0 ? i + 1 : i - 1] ?? packet)
-    assert.strictEqual(hear(swapped), "77*")
+    expect(hear(swapped)).toBe("77*")
     // The end of the first digit comes behind the start of the second.
     const late = packets.filter((_, i) => i !== 5)
-    assert.strictEqual(hear([...late.slice(0, 8), ...packets.slice(5, 6), ...late.slice(8)]), "77*")
+    expect(hear([...late.slice(0, 8), ...packets.slice(5, 6), ...late.slice(8)])).toBe("77*")
   })
 
   it("hears a digit of twenty seconds once, over its segments", () => {
     const packets = dial("5", 20_000)
-    assert.strictEqual(new Set(packets.map(({ timestamp }) => timestamp)).size, 3)
-    assert.strictEqual(hear(packets), "5")
+    expect(new Set(packets.map(({ timestamp }) => timestamp)).size).toBe(3)
+    expect(hear(packets)).toBe("5")
   })
 
   it("hears a digit once from a sender that lets the timestamp run", () => {
@@ -93,17 +81,17 @@ describe("Telephone events, RFC 4733", () => {
       const { duration } = Result.getOrThrow(TelephoneEvent.parse(packet.payload))
       return { ...packet, timestamp: (packet.timestamp + duration) >>> 0 }
     })
-    assert.strictEqual(hear(packets), "88")
+    expect(hear(packets)).toBe("88")
   })
 
   it("hears the digits of another source anew", () => {
     const packets = dial("4", 100)
-    assert.strictEqual(hear([...packets, ...packets.map((packet) => ({ ...packet, ssrc: 8 }))]), "44")
+    expect(hear([...packets, ...packets.map((packet) => ({ ...packet, ssrc: 8 }))])).toBe("44")
   })
 
   it("ignores tones that are no digit", () => {
     const payload = TelephoneEvent.write({ event: 36, end: false, volume: 10, duration: 160 })
-    assert.strictEqual(hear([{ at: 0, ssrc: 1, timestamp: 0, marker: true, payload }]), "")
+    expect(hear([{ at: 0, ssrc: 1, timestamp: 0, marker: true, payload }])).toBe("")
   })
 
   it("never throws on random payloads", () => {

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import * as Digest from "../../src/sip/Digest.ts"
 
@@ -23,8 +23,8 @@ describe("RFC 7616 section 3.9.1: its example", () => {
       cnonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ",
       count: 1
     })
-    assert.include(value, `response="${response}"`)
-    assert.include(value, "qop=auth, nc=00000001")
+    expect(value).toContain(`response="${response}"`)
+    expect(value).toContain("qop=auth, nc=00000001")
   })
 })
 
@@ -40,7 +40,7 @@ it("RFC 2617 section 3.5: answers its example", () => {
     cnonce: "0a4f113b",
     count: 1
   })
-  assert.include(value, 'response="6629fae49393a05397450978507c4ef1"')
+  expect(value).toContain('response="6629fae49393a05397450978507c4ef1"')
 })
 
 it("RFC 2069: answers a challenge without qop without cnonce and count", () => {
@@ -53,8 +53,8 @@ it("RFC 2069: answers a challenge without qop without cnonce and count", () => {
     cnonce: "c",
     count: 1
   })
-  assert.notInclude(value, "cnonce")
-  assert.isTrue(Digest.verify(credentials(value), Digest.ha1("MD5", "u", "r", "p"), "INVITE"))
+  expect(value).not.toContain("cnonce")
+  expect(Digest.verify(credentials(value), Digest.ha1("MD5", "u", "r", "p"), "INVITE")).toBe(true)
 })
 
 describe("choice of a challenge, RFC 8760", () => {
@@ -67,8 +67,8 @@ describe("choice of a challenge, RFC 8760", () => {
       [sha, md5],
       ["Basic realm=x", sha, md5]
     ])
-      assert.deepInclude(Digest.choose(values, undefined), { type: "answer", challenge: challenge(sha) })
-    assert.deepInclude(Digest.choose([md5, 'Digest realm="q", nonce="2"'], undefined), { challenge: challenge(md5) })
+      expect(Digest.choose(values, undefined)).toMatchObject({ type: "answer", challenge: challenge(sha) })
+    expect(Digest.choose([md5, 'Digest realm="q", nonce="2"'], undefined)).toMatchObject({ challenge: challenge(md5) })
   })
 
   it("says so when none is supported", () => {
@@ -78,14 +78,14 @@ describe("choice of a challenge, RFC 8760", () => {
       'Digest realm="r", nonce="n", qop="auth-int"',
       'Digest realm="r"'
     ]
-    assert.deepStrictEqual(Digest.choose(unsupported, undefined), { type: "unsupported" })
+    expect(Digest.choose(unsupported, undefined)).toStrictEqual({ type: "unsupported" })
   })
 
   it("gives up when the same realm asks again, but not for a stale nonce or another realm", () => {
     const attempted = challenge(md5)
-    assert.strictEqual(Digest.choose([md5], attempted).type, "refused")
-    assert.strictEqual(Digest.choose(['Digest realm="r", nonce="n2", stale=TRUE'], attempted).type, "answer")
-    assert.strictEqual(Digest.choose(['Digest realm="other", nonce="n2"'], attempted).type, "answer")
+    expect(Digest.choose([md5], attempted).type).toBe("refused")
+    expect(Digest.choose(['Digest realm="r", nonce="n2", stale=TRUE'], attempted).type).toBe("answer")
+    expect(Digest.choose(['Digest realm="other", nonce="n2"'], attempted).type).toBe("answer")
   })
 })
 
@@ -114,12 +114,12 @@ describe("verification", () => {
       })
       const given = credentials(value)
       const secret = Digest.ha1(algorithm, username, realm, password)
-      assert.deepInclude(given, { username, realm, nonce, opaque: "o" })
-      assert.isTrue(Digest.verify(given, secret, "INVITE"))
-      assert.isFalse(Digest.verify(given, secret, "BYE"))
-      assert.isFalse(Digest.verify({ ...given, nonce: `${nonce}x` }, secret, "INVITE"))
-      assert.isFalse(Digest.verify(given, Digest.ha1(algorithm, username, realm, `${password}x`), "INVITE"))
-      assert.isFalse(Digest.verify({ ...given, response: "short" }, secret, "INVITE"))
+      expect(given).toMatchObject({ username, realm, nonce, opaque: "o" })
+      expect(Digest.verify(given, secret, "INVITE")).toBe(true)
+      expect(Digest.verify(given, secret, "BYE")).toBe(false)
+      expect(Digest.verify({ ...given, nonce: `${nonce}x` }, secret, "INVITE")).toBe(false)
+      expect(Digest.verify(given, Digest.ha1(algorithm, username, realm, `${password}x`), "INVITE")).toBe(false)
+      expect(Digest.verify({ ...given, response: "short" }, secret, "INVITE")).toBe(false)
     },
     { arbitrary: { runs: 300 } }
   )
@@ -132,7 +132,7 @@ describe("verification", () => {
     "Basic abc",
     'Digest username="u",realm="r",nonce="n",uri="x",response="y",qop=auth,nc=1,cnonce="c"',
     'Digest username="u",username="v",realm="r",nonce="n",uri="x",response="y"'
-  ])("refuses %j", (value) => assert.isTrue(Result.isFailure(Digest.parseCredentials(value))))
+  ])("refuses %j", (value) => expect(Result.isFailure(Digest.parseCredentials(value))).toBe(true))
 
   it.prop(
     "no text makes it throw",

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import * as NameAddr from "../../src/sip/NameAddr.ts"
 
@@ -32,7 +32,7 @@ describe("RFC 3261 section 20.10: name-addr and addr-spec", () => {
     ],
     ["sip:a@b;tag=1", { displayName: "", uri: "sip:a@b", params: [["tag", "1"]] }],
     ['tel:+1202;x="<y>"', { displayName: "", uri: "tel:+1202", params: [["x", "<y>"]] }]
-  ] as const)("reads %s", (value, expected) => assert.deepEqual(read(value), expected))
+  ] as const)("reads %s", (value, expected) => expect(read(value)).toStrictEqual(expected))
 
   it.each([
     "",
@@ -51,20 +51,17 @@ describe("RFC 3261 section 20.10: name-addr and addr-spec", () => {
     "<a>",
     "<sip:>",
     '<sip:a@b>;x="y'
-  ])("refuses %j", (value) => assert.isTrue(Result.isFailure(NameAddr.parse(value))))
+  ])("refuses %j", (value) => expect(Result.isFailure(NameAddr.parse(value))).toBe(true))
 
   it("splits several values at commas outside quotes and brackets", () => {
     const all = Result.getOrThrow(NameAddr.parseAll(['"a, b" <sip:x,y@h>;q=1, <sip:2>', "<sip:3>"]))
-    assert.deepStrictEqual(
-      all.map(({ uri }) => uri),
-      ["sip:x,y@h", "sip:2", "sip:3"]
-    )
-    assert.isTrue(Result.isFailure(NameAddr.parseAll(["<sip:1>, ,<sip:2>"])))
+    expect(all.map(({ uri }) => uri)).toStrictEqual(["sip:x,y@h", "sip:2", "sip:3"])
+    expect(Result.isFailure(NameAddr.parseAll(["<sip:1>, ,<sip:2>"]))).toBe(true)
   })
 
   it("reads a tag", () => {
-    assert.strictEqual(NameAddr.tag(read("<sip:a@b>;x;tag=1")), "1")
-    assert.strictEqual(NameAddr.tag(read("<sip:a@b>")), undefined)
+    expect(NameAddr.tag(read("<sip:a@b>;x;tag=1"))).toBe("1")
+    expect(NameAddr.tag(read("<sip:a@b>"))).toBeUndefined()
   })
 
   const param = Schema.Tuple([
@@ -79,7 +76,7 @@ describe("RFC 3261 section 20.10: name-addr and addr-spec", () => {
     },
     ({ displayName, params }) => {
       const value: NameAddr.NameAddr = { displayName, uri: "sip:a,b;c@h;lr?x=y", params }
-      assert.deepStrictEqual(read(NameAddr.format(value)), value)
+      expect(read(NameAddr.format(value))).toStrictEqual(value)
     },
     { arbitrary: { runs: 500 } }
   )

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import * as Sdp from "../../src/sip/Sdp.ts"
 
@@ -26,7 +26,7 @@ describe("RFC 8866: session descriptions", () => {
       "a=candidate:0 1 UDP 2113667327 203.0.113.1 54400 typ host",
       "m=video 0 RTP/AVP 31"
     )
-    assert.deepStrictEqual(sdp, {
+    expect(sdp).toStrictEqual({
       origin: { username: "-", sessionId: "18446744073709551615", sessionVersion: "2", address: "192.0.2.1" },
       name: "-",
       timing: { start: 0, stop: 0 },
@@ -67,8 +67,8 @@ describe("RFC 8866: session descriptions", () => {
 
   it("takes the first of several ports, and an address without its TTL", () => {
     const sdp = read(...base, "c=IN IP4 224.2.1.1/127", "t=0 0", "m=audio 49170/2 RTP/AVP 0")
-    assert.strictEqual(sdp.connection, "224.2.1.1")
-    assert.deepInclude(sdp.media[0], { port: 49_170, formats: ["0"] })
+    expect(sdp.connection).toBe("224.2.1.1")
+    expect(sdp.media[0]).toMatchObject({ port: 49_170, formats: ["0"] })
   })
 
   it.each([
@@ -78,11 +78,11 @@ describe("RFC 8866: session descriptions", () => {
     ["a port that is none", [...base, "m=audio 65536 RTP/AVP 0"]],
     ["too many m= lines", [...base, ...Array.from({ length: 33 }, () => "m=audio 1 RTP/AVP 0")]],
     ["too many bytes", [...base, `i=${"x".repeat(Sdp.maxBytes)}`]]
-  ])("refuses %s", (_what, lines) => assert.isTrue(Result.isFailure(Sdp.parse(bytes(...lines)))))
+  ])("refuses %s", (_what, lines) => expect(Result.isFailure(Sdp.parse(bytes(...lines)))).toBe(true))
 
   it("lets no value start a line of its own", () => {
     const sdp = { ...read(...base, "t=0 0"), name: "a\r\nm=audio 1 RTP/AVP 0" }
-    assert.strictEqual(Result.getOrThrow(Sdp.parse(Sdp.write(sdp))).media.length, 0)
+    expect(Result.getOrThrow(Sdp.parse(Sdp.write(sdp))).media.length).toBe(0)
   })
 })
 
@@ -129,7 +129,7 @@ describe("properties", () => {
   it.prop(
     "parse after write gives the same description",
     { sdp },
-    ({ sdp }) => assert.deepStrictEqual(Result.getOrThrow(Sdp.parse(Sdp.write(sdp))), sdp),
+    ({ sdp }) => expect(Result.getOrThrow(Sdp.parse(Sdp.write(sdp)))).toEqual(sdp),
     { arbitrary: { runs: 500 } }
   )
 

@@ -1,4 +1,4 @@
-import { assert, describe, expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as Sdp from "../../src/sip/Sdp.ts"
 import * as SdpOffer from "../../src/sip/SdpOffer.ts"
@@ -47,7 +47,7 @@ const answered = (offer: Sdp.Sdp, mine: Partial<SdpOffer.Local> = {}) =>
 
 describe("RFC 3264 section 5: an offer", () => {
   it("offers our codecs and telephone events", () =>
-    assert.deepStrictEqual(text(SdpOffer.offer({ ...local, direction: "sendonly" })), [
+    expect(text(SdpOffer.offer({ ...local, direction: "sendonly" }))).toStrictEqual([
       "v=0",
       "o=- 1234 1 IN IP4 192.0.2.10",
       "s=-",
@@ -63,7 +63,7 @@ describe("RFC 3264 section 5: an offer", () => {
     ]))
 
   it("describes each codec as it is, telephone events at every clock rate, and dynamic payload types in order", () =>
-    assert.deepStrictEqual(text(SdpOffer.offer({ ...local, codecs: [opus, g722, l16, pcmu] })).slice(5, -2), [
+    expect(text(SdpOffer.offer({ ...local, codecs: [opus, g722, l16, pcmu] })).slice(5, -2)).toStrictEqual([
       "m=audio 40000 RTP/AVP 96 9 97 0 101 98 99",
       "a=rtpmap:96 opus/48000/2",
       "a=rtpmap:9 G722/8000",
@@ -91,15 +91,12 @@ describe("RFC 3264 section 8: another offer in the same dialog", () => {
       )
     )
     const next = SdpOffer.offer({ ...local, sessionVersion: 2 }, first.answer)
-    assert.strictEqual(next.origin.sessionVersion, "2")
-    assert.deepStrictEqual(
-      next.media.map(({ formats, type, port }) => [type, port, formats.join(" ")]),
-      [
-        ["video", 0, "31"],
-        ["audio", 40_000, "0 8 96"],
-        ["text", 0, "9"]
-      ]
-    )
+    expect(next.origin.sessionVersion).toBe("2")
+    expect(next.media.map(({ formats, type, port }) => [type, port, formats.join(" ")])).toStrictEqual([
+      ["video", 0, "31"],
+      ["audio", 40_000, "0 8 96"],
+      ["text", 0, "9"]
+    ])
   })
 })
 
@@ -112,7 +109,7 @@ describe("RFC 3264 section 8.3.2: a payload type keeps its meaning", () => {
 
   it("in another offer of ours", () => {
     const first = SdpOffer.offer(wide)
-    assert.deepStrictEqual(numbers(SdpOffer.offer({ ...wide, codecs: [opus, pcmu] }, first)), [
+    expect(numbers(SdpOffer.offer({ ...wide, codecs: [opus, pcmu] }, first))).toStrictEqual([
       "96 opus/48000",
       "0 PCMU/8000",
       "101 telephone-event/48000",
@@ -125,7 +122,7 @@ describe("RFC 3264 section 8.3.2: a payload type keeps its meaning", () => {
       sdp(c, "m=audio 4000 RTP/AVP 97 96", "a=rtpmap:97 OPUS/48000/2", "a=rtpmap:96 telephone-event/48000"),
       wide
     )
-    assert.deepStrictEqual(numbers(SdpOffer.offer(wide, answer)), [
+    expect(numbers(SdpOffer.offer(wide, answer))).toStrictEqual([
       "97 opus/48000",
       "100 L16/16000",
       "0 PCMU/8000",
@@ -137,7 +134,7 @@ describe("RFC 3264 section 8.3.2: a payload type keeps its meaning", () => {
 
   it("when the peer gave a static number to another codec", () => {
     const { answer } = answered(sdp(c, "m=audio 4000 RTP/AVP 8", "a=rtpmap:8 PCMU/8000"))
-    assert.deepStrictEqual(numbers(SdpOffer.offer(local, answer)), [
+    expect(numbers(SdpOffer.offer(local, answer))).toStrictEqual([
       "8 PCMU/8000",
       "96 PCMA/8000",
       "101 telephone-event/8000"
@@ -157,7 +154,7 @@ describe("RFC 3264 section 6: an answer", () => {
         "a=ptime:30"
       )
     )
-    assert.deepStrictEqual(agreed, {
+    expect(agreed).toStrictEqual({
       codec: { encoding: "PCMA", clockRate: 8000, channels: 1 },
       audio: { send: 96, receive: 96 },
       telephoneEvent: { send: 97, receive: 97 },
@@ -166,7 +163,7 @@ describe("RFC 3264 section 6: an answer", () => {
       remoteRtcp: { address: "192.0.2.1", port: 4001 },
       ptimeMs: 30
     })
-    assert.deepStrictEqual(text(answer).slice(4), [
+    expect(text(answer).slice(4)).toStrictEqual([
       "t=5 9",
       "m=audio 40000 RTP/AVP 96 97",
       "a=rtpmap:96 PCMA/8000",
@@ -189,12 +186,12 @@ describe("RFC 3264 section 6: an answer", () => {
       ),
       { codecs: [pcmu, opus] }
     )
-    assert.deepInclude(agreed, {
+    expect(agreed).toMatchObject({
       codec: { encoding: "opus", clockRate: 48_000, channels: 2 },
       audio: { send: 97, receive: 97 },
       telephoneEvent: { send: 99, receive: 99 }
     })
-    assert.deepStrictEqual(text(answer).slice(5, 10), [
+    expect(text(answer).slice(5, 10)).toStrictEqual([
       "m=audio 40000 RTP/AVP 97 99",
       "a=rtpmap:97 opus/48000/2",
       "a=rtpmap:99 telephone-event/48000",
@@ -205,7 +202,7 @@ describe("RFC 3264 section 6: an answer", () => {
 
   it("knows G.722 by its static number and its clock rate of 8000", () => {
     const { agreed } = answered(sdp(c, "m=audio 4000 RTP/AVP 9 0"), { codecs: [g722, pcmu] })
-    assert.deepInclude(agreed, {
+    expect(agreed).toMatchObject({
       codec: { encoding: "G722", clockRate: 8000, channels: 1 },
       audio: { send: 9, receive: 9 }
     })
@@ -213,8 +210,8 @@ describe("RFC 3264 section 6: an answer", () => {
 
   it("offers no telephone events when the offer had none", () => {
     const { agreed, answer } = answered(sdp(c, "m=audio 4000 RTP/AVP 8 0"))
-    assert.strictEqual(agreed.telephoneEvent, undefined)
-    assert.deepStrictEqual(answer.media[0]?.formats, ["8"])
+    expect(agreed.telephoneEvent).toBeUndefined()
+    expect(answer.media[0]?.formats).toStrictEqual(["8"])
   })
 
   it("accepts the first usable audio stream and refuses the others in their places", () => {
@@ -231,19 +228,18 @@ describe("RFC 3264 section 6: an answer", () => {
         "m=audio 8002 RTP/AVP 0"
       )
     )
-    assert.deepStrictEqual(agreed.remote, { address: "192.0.2.8", port: 8000 })
-    assert.deepStrictEqual(agreed.remoteRtcp, { address: "192.0.2.8", port: 9000 })
-    assert.deepStrictEqual(
-      answer.media.map(({ formats, type, port, protocol }) => [type, port, protocol, formats.join(" ")]),
-      [
-        ["video", 0, "RTP/AVP", "31"],
-        ["audio", 0, "RTP/AVP", "0"],
-        ["audio", 0, "RTP/SAVP", "0"],
-        ["audio", 0, "RTP/AVP", "9"],
-        ["audio", 40_000, "RTP/AVP", "0"],
-        ["audio", 0, "RTP/AVP", "0"]
-      ]
-    )
+    expect(agreed.remote).toStrictEqual({ address: "192.0.2.8", port: 8000 })
+    expect(agreed.remoteRtcp).toStrictEqual({ address: "192.0.2.8", port: 9000 })
+    expect(
+      answer.media.map(({ formats, type, port, protocol }) => [type, port, protocol, formats.join(" ")])
+    ).toStrictEqual([
+      ["video", 0, "RTP/AVP", "31"],
+      ["audio", 0, "RTP/AVP", "0"],
+      ["audio", 0, "RTP/SAVP", "0"],
+      ["audio", 0, "RTP/AVP", "9"],
+      ["audio", 40_000, "RTP/AVP", "0"],
+      ["audio", 0, "RTP/AVP", "0"]
+    ])
   })
 
   it.each([
@@ -259,14 +255,14 @@ describe("RFC 3264 section 6: an answer", () => {
       sdp(c, `a=${offered}`, "m=audio 4 RTP/AVP 0")
     ]) {
       const { agreed, answer } = answered(offer, { direction: wanted })
-      assert.strictEqual(agreed.direction, expected)
-      assert.strictEqual(answer.media[0]?.direction, expected)
+      expect(agreed.direction).toBe(expected)
+      expect(answer.media[0]?.direction).toBe(expected)
     }
   })
 
   it("takes c=0.0.0.0 as hold: it sends nothing there", () => {
     const { agreed } = answered(sdp("c=IN IP4 0.0.0.0", "m=audio 4000 RTP/AVP 0"))
-    assert.deepInclude(agreed, { direction: "recvonly", remote: undefined, remoteRtcp: undefined })
+    expect(agreed).toMatchObject({ direction: "recvonly", remote: undefined, remoteRtcp: undefined })
   })
 
   it.each([
@@ -282,7 +278,7 @@ describe("RFC 3264 section 6: an answer", () => {
     ["nothing", [c]]
   ])("refuses with 488: %s", (_what, lines) => {
     const result = SdpOffer.answer(sdp(...lines), local)
-    assert.isTrue(Result.isFailure(result) && result.failure.status === 488)
+    expect(Result.isFailure(result) && result.failure.status === 488).toBe(true)
   })
 })
 
@@ -323,7 +319,7 @@ describe("RFC 3264 section 7: the answer to our offer", () => {
   const accept = (...lines: ReadonlyArray<string>) => SdpOffer.accept(offer, sdp(...lines))
 
   it("sends with the answerer's payload types and receives with ours", () =>
-    assert.deepStrictEqual(
+    expect(
       Result.getOrThrow(
         accept(
           "c=IN IP6 2001:db8::1",
@@ -332,17 +328,16 @@ describe("RFC 3264 section 7: the answer to our offer", () => {
           "a=rtcp:5 IN IP4 192.0.2.3",
           "a=recvonly"
         )
-      ),
-      {
-        codec: { encoding: "PCMA", clockRate: 8000, channels: 1 },
-        audio: { send: 8, receive: 8 },
-        telephoneEvent: { send: 96, receive: 101 },
-        direction: "sendonly",
-        remote: { address: "2001:db8::1", port: 4000 },
-        remoteRtcp: { address: "192.0.2.3", port: 5 },
-        ptimeMs: 20
-      }
-    ))
+      )
+    ).toStrictEqual({
+      codec: { encoding: "PCMA", clockRate: 8000, channels: 1 },
+      audio: { send: 8, receive: 8 },
+      telephoneEvent: { send: 96, receive: 101 },
+      direction: "sendonly",
+      remote: { address: "2001:db8::1", port: 4000 },
+      remoteRtcp: { address: "192.0.2.3", port: 5 },
+      ptimeMs: 20
+    }))
 
   it("sends a codec under the number of the answer and receives it under that of the offer", () => {
     const wide = SdpOffer.offer({ ...local, codecs: [opus, pcmu] })
@@ -352,7 +347,7 @@ describe("RFC 3264 section 7: the answer to our offer", () => {
       "a=rtpmap:111 opus/48000/2",
       "a=rtpmap:112 telephone-event/48000"
     )
-    assert.deepInclude(Result.getOrThrow(SdpOffer.accept(wide, answer)), {
+    expect(Result.getOrThrow(SdpOffer.accept(wide, answer))).toMatchObject({
       codec: { encoding: "opus", clockRate: 48_000, channels: 2 },
       audio: { send: 111, receive: 96 },
       telephoneEvent: { send: 112, receive: 101 }
@@ -361,7 +356,7 @@ describe("RFC 3264 section 7: the answer to our offer", () => {
 
   it("never widens the offer", () => {
     const held = SdpOffer.accept(SdpOffer.offer({ ...local, direction: "sendonly" }), sdp(c, "m=audio 4 RTP/AVP 0"))
-    assert.strictEqual(Result.getOrThrow(held).direction, "sendonly")
+    expect(Result.getOrThrow(held).direction).toBe("sendonly")
   })
 
   it.each([
@@ -370,7 +365,7 @@ describe("RFC 3264 section 7: the answer to our offer", () => {
     ["another profile", [c, "m=audio 4 RTP/SAVP 0"]],
     ["more streams", [c, "m=audio 4 RTP/AVP 0", "m=video 0 RTP/AVP 31"]],
     ["fewer streams", [c]]
-  ])("refuses %s", (_what, lines) => assert.isTrue(Result.isFailure(accept(...lines))))
+  ])("refuses %s", (_what, lines) => expect(Result.isFailure(accept(...lines))).toBe(true))
 
   it("agrees with the answerer, seen from both sides", () => {
     const other = {
@@ -382,12 +377,12 @@ describe("RFC 3264 section 7: the answer to our offer", () => {
     }
     const theirs = answered(offer, other)
     const ours = Result.getOrThrow(SdpOffer.accept(offer, theirs.answer))
-    assert.deepInclude(ours, {
+    expect(ours).toMatchObject({
       codec: { encoding: "PCMA", clockRate: 8000, channels: 1 },
       direction: "sendonly",
       remote: { address: "192.0.2.20", port: 50_000 }
     })
-    assert.deepInclude(theirs.agreed, {
+    expect(theirs.agreed).toMatchObject({
       codec: { encoding: "PCMA", clockRate: 8000, channels: 1 },
       direction: "recvonly",
       remote: { address: "192.0.2.10", port: 40_000 }

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import type { SipMessage } from "../../src/sip/SipMessage.ts"
 import * as SipParser from "../../src/sip/SipParser.ts"
@@ -10,13 +10,13 @@ const lines = (...all: ReadonlyArray<string>) => bytes(all.join("\r\n"))
 
 const ok = (data: Uint8Array): SipMessage => {
   const parsed = SipParser.parse(data)
-  assert.isTrue(Result.isSuccess(parsed), JSON.stringify(parsed))
+  expect(Result.isSuccess(parsed), JSON.stringify(parsed)).toBe(true)
   return Result.getOrThrow(parsed)
 }
 
 const failure = (data: Uint8Array): SipParser.SipParseError => {
   const parsed = SipParser.parse(data)
-  if (Result.isSuccess(parsed)) return assert.fail("was accepted")
+  if (Result.isSuccess(parsed)) return expect.unreachable("was accepted")
   return parsed.failure
 }
 
@@ -46,19 +46,19 @@ const invite = lines(
 describe("RFC 3261 section 7: messages", () => {
   it("reads a request", () => {
     const message = ok(invite)
-    assert.deepInclude(message, { type: "request", method: "INVITE", uri: "sip:bob@192.0.2.4:5060;transport=udp" })
-    assert.strictEqual(message.headers.length, 12)
-    assert.strictEqual(text(message.body), "v=0\n")
+    expect(message).toMatchObject({ type: "request", method: "INVITE", uri: "sip:bob@192.0.2.4:5060;transport=udp" })
+    expect(message.headers.length).toBe(12)
+    expect(text(message.body)).toBe("v=0\n")
   })
 
   it("reads a response with an empty reason", () => {
     const message = ok(lines("SIP/2.0 180 ", "Via: x", "", ""))
-    assert.deepInclude(message, { type: "response", status: 180, reason: "" })
+    expect(message).toMatchObject({ type: "response", status: 180, reason: "" })
   })
 
   it("expands compact names and gives known names their usual case", () => {
     const message = ok(lines("OPTIONS sip:a SIP/2.0", "v: 1", "CALL-id: 2", "L: 0", "x-Own: 3", "k:", "", ""))
-    assert.deepStrictEqual(message.headers, [
+    expect(message.headers).toStrictEqual([
       ["Via", "1"],
       ["Call-ID", "2"],
       ["Content-Length", "0"],
@@ -69,18 +69,18 @@ describe("RFC 3261 section 7: messages", () => {
 
   it("joins folded lines with one space, also where a line holds only blanks", () => {
     const message = ok(lines("OPTIONS sip:a SIP/2.0", "Subject: one", "\t two ", "   ", " three", "Via : x", "", ""))
-    assert.deepStrictEqual(message.headers, [
+    expect(message.headers).toStrictEqual([
       ["Subject", "one two three"],
       ["Via", "x"]
     ])
   })
 
   it("takes a lone LF as the end of a line", () => {
-    assert.strictEqual(ok(bytes("OPTIONS sip:a SIP/2.0\nVia: x\n\nbody")).headers.length, 1)
+    expect(ok(bytes("OPTIONS sip:a SIP/2.0\nVia: x\n\nbody")).headers.length).toBe(1)
   })
 
   it("skips line breaks before the start line", () => {
-    assert.strictEqual(ok(bytes("\r\n\r\nOPTIONS sip:a SIP/2.0\r\nVia: x\r\n\r\n")).type, "request")
+    expect(ok(bytes("\r\n\r\nOPTIONS sip:a SIP/2.0\r\nVia: x\r\n\r\n")).type).toBe("request")
   })
 })
 
@@ -88,40 +88,39 @@ describe("RFC 3261 section 18.3: framing over UDP", () => {
   const options = (contentLength: string, body: string) =>
     bytes(`OPTIONS sip:a SIP/2.0\r\nVia: x\r\n${contentLength}\r\n${body}`)
 
-  it("takes the rest as the body without Content-Length", () =>
-    assert.strictEqual(text(ok(options("", "abc")).body), "abc"))
+  it("takes the rest as the body without Content-Length", () => expect(text(ok(options("", "abc")).body)).toBe("abc"))
 
-  it("drops bytes beyond Content-Length", () => assert.strictEqual(text(ok(options("l: 2\r\n", "abc")).body), "ab"))
+  it("drops bytes beyond Content-Length", () => expect(text(ok(options("l: 2\r\n", "abc")).body)).toBe("ab"))
 
   it("rejects a body shorter than Content-Length", () =>
-    assert.deepStrictEqual(rejection(options("l: 4\r\n", "abc")), [400, "Body Shorter Than Content-Length"]))
+    expect(rejection(options("l: 4\r\n", "abc"))).toStrictEqual([400, "Body Shorter Than Content-Length"]))
 
   it("rejects a Content-Length that is no number, and two of them", () => {
-    assert.deepStrictEqual(rejection(options("l: -1\r\n", "")), [400, "Malformed Content-Length"])
-    assert.deepStrictEqual(rejection(options("l: 0\r\nContent-Length: 0\r\n", "")), [400, "Repeated Content-Length"])
+    expect(rejection(options("l: -1\r\n", ""))).toStrictEqual([400, "Malformed Content-Length"])
+    expect(rejection(options("l: 0\r\nContent-Length: 0\r\n", ""))).toStrictEqual([400, "Repeated Content-Length"])
   })
 
   it("knows keep-alive datagrams", () => {
     for (const ping of ["", "\r\n", "\r\n\r\n", "\0\0\0\0"])
-      assert.deepStrictEqual(failure(bytes(ping)), { type: "keepalive" })
+      expect(failure(bytes(ping))).toStrictEqual({ type: "keepalive" })
   })
 })
 
 describe("faults", () => {
   it("keeps what was read of a request, so that it can be answered", () => {
     const error = failure(lines("OPTIONS sip:a SIP/2.0", "Via: x", "no colon", "From: y", "", "body"))
-    if (error.type !== "reject") assert.fail(error.type)
-    assert.deepStrictEqual(error.request.headers, [
+    if (error.type !== "reject") expect.unreachable(error.type)
+    expect(error.request.headers).toStrictEqual([
       ["Via", "x"],
       ["From", "y"]
     ])
-    assert.strictEqual(error.request.body.length, 0)
+    expect(error.request.body.length).toBe(0)
   })
 
   it("never answers a response, an ACK or a request without Via", () => {
-    assert.strictEqual(rejection(lines("SIP/2.0 200 OK", "Via: x", "l: 9", "", "")), "drop")
-    assert.strictEqual(rejection(lines("ACK sip:a SIP/2.0", "Via: x", "l: 9", "", "")), "drop")
-    assert.strictEqual(rejection(lines("INVITE sip:a SIP/2.0", "l: 9", "", "")), "drop")
+    expect(rejection(lines("SIP/2.0 200 OK", "Via: x", "l: 9", "", ""))).toBe("drop")
+    expect(rejection(lines("ACK sip:a SIP/2.0", "Via: x", "l: 9", "", ""))).toBe("drop")
+    expect(rejection(lines("INVITE sip:a SIP/2.0", "l: 9", "", ""))).toBe("drop")
   })
 
   it("drops what is not SIP", () => {
@@ -132,14 +131,14 @@ describe("faults", () => {
       "SIP/2.0 99 x\r\n\r\n",
       "SIP/2.0 2000 x\r\n\r\n"
     ])
-      assert.strictEqual(failure(bytes(other)).type, "drop")
+      expect(failure(bytes(other)).type).toBe("drop")
   })
 
   it("answers another version with 505", () =>
-    assert.deepStrictEqual(rejection(lines("OPTIONS sip:a SIP/3.0", "Via: x", "", "")), [505, "Version Not Supported"]))
+    expect(rejection(lines("OPTIONS sip:a SIP/3.0", "Via: x", "", ""))).toStrictEqual([505, "Version Not Supported"]))
 
   it("takes no lone CR into a value", () =>
-    assert.deepStrictEqual(rejection(bytes("OPTIONS sip:a SIP/2.0\r\nVia: x\r\nSubject: a\rRoute: b\r\n\r\n")), [
+    expect(rejection(bytes("OPTIONS sip:a SIP/2.0\r\nVia: x\r\nSubject: a\rRoute: b\r\n\r\n"))).toStrictEqual([
       400,
       "Line Break in Header"
     ]))
@@ -147,15 +146,15 @@ describe("faults", () => {
   it("holds its limits", () => {
     const via = "Via: x\r\n"
     const head = `OPTIONS sip:a SIP/2.0\r\n${via}`
-    assert.strictEqual(failure(new Uint8Array(SipParser.maxMessageBytes + 1).fill(65)).type, "drop")
-    assert.deepStrictEqual(rejection(bytes(`OPTIONS sip:${"a".repeat(9000)} SIP/2.0\r\n${via}\r\n`)), [
+    expect(failure(new Uint8Array(SipParser.maxMessageBytes + 1).fill(65)).type).toBe("drop")
+    expect(rejection(bytes(`OPTIONS sip:${"a".repeat(9000)} SIP/2.0\r\n${via}\r\n`))).toStrictEqual([
       414,
       "Request-URI Too Long"
     ])
-    assert.deepStrictEqual(rejection(bytes(`${head}${"x:y\r\n".repeat(256)}\r\n`)), [400, "Too Many Headers"])
-    assert.deepStrictEqual(rejection(bytes(`${head}x: ${"y".repeat(9000)}\r\n\r\n`)), [400, "Header Too Long"])
-    assert.deepStrictEqual(rejection(bytes(`${head}x: ${"y\r\n ".repeat(9000)}\r\n\r\n`)), [400, "Header Too Long"])
-    assert.deepStrictEqual(rejection(bytes(head)), [400, "Headers Not Ended"])
+    expect(rejection(bytes(`${head}${"x:y\r\n".repeat(256)}\r\n`))).toStrictEqual([400, "Too Many Headers"])
+    expect(rejection(bytes(`${head}x: ${"y".repeat(9000)}\r\n\r\n`))).toStrictEqual([400, "Header Too Long"])
+    expect(rejection(bytes(`${head}x: ${"y\r\n ".repeat(9000)}\r\n\r\n`))).toStrictEqual([400, "Header Too Long"])
+    expect(rejection(bytes(head))).toStrictEqual([400, "Headers Not Ended"])
   })
 })
 
@@ -198,7 +197,7 @@ describe("properties", () => {
         headers: [...headers, ["Content-Length", String(body.length)]],
         body: Uint8Array.from(body)
       }
-      assert.deepStrictEqual(ok(SipWriter.write(message)), message)
+      expect(ok(SipWriter.write(message))).toStrictEqual(message)
     },
     { arbitrary: { runs: 500 } }
   )
@@ -239,7 +238,7 @@ describe("SipWriter", () => {
   })
 
   it("corrects Content-Length in its place, or adds it last", () => {
-    assert.strictEqual(
+    expect(
       text(
         SipWriter.write(
           request([
@@ -248,11 +247,9 @@ describe("SipWriter", () => {
             ["Content-Length", "1"]
           ])
         )
-      ),
-      "INFO sip:a SIP/2.0\r\nContent-Length: 3\r\nVia: x\r\n\r\nabc"
-    )
-    assert.strictEqual(
-      text(SipWriter.write(request([["Via", "x"]]))),
+      )
+    ).toBe("INFO sip:a SIP/2.0\r\nContent-Length: 3\r\nVia: x\r\n\r\nabc")
+    expect(text(SipWriter.write(request([["Via", "x"]])))).toBe(
       "INFO sip:a SIP/2.0\r\nVia: x\r\nContent-Length: 3\r\n\r\nabc"
     )
   })
@@ -267,8 +264,7 @@ describe("SipWriter", () => {
         "sip:a SIP/2.0\r\nRoute: x"
       )
     )
-    assert.strictEqual(
-      text(written),
+    expect(text(written)).toBe(
       "INFO sip:aSIP/2.0Route:x SIP/2.0\r\nSubject: a Route: <sip:evil> body\r\nContent-Length: 3\r\n\r\nabc"
     )
   })

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as Grammar from "../../src/sip/Grammar.ts"
 import * as NameAddr from "../../src/sip/NameAddr.ts"
@@ -82,11 +82,11 @@ const verdict = (data: Uint8Array): Row[2] => {
 describe.skipIf(!present)("RFC 4475: torture messages", () => {
   it("covers every message that is there", () => {
     const files = present ? readdirSync(folder).filter((file) => file.endsWith(".dat")) : []
-    assert.deepStrictEqual(files.map((file) => file.slice(0, -4)).sort(), table.map(([, name]) => name).sort())
+    expect(files.map((file) => file.slice(0, -4)).sort()).toStrictEqual(table.map(([, name]) => name).sort())
   })
 
   it.each(table)("%s %s: %s, %s", (_section, name, expected) => {
-    assert.strictEqual(verdict(load(name)), expected)
+    expect(verdict(load(name))).toBe(expected)
   })
 
   const read = (name: string): SipMessage => Result.getOrThrow(SipParser.parse(load(name)))
@@ -94,52 +94,48 @@ describe.skipIf(!present)("RFC 4475: torture messages", () => {
   it("reads the tortuous INVITE as the RFC means it", () => {
     const message = read("wsinv")
     const vias = Result.getOrThrow(Via.parseAll(headers(message, "Via")))
-    assert.deepStrictEqual(
-      vias.map((via) => [via.transport, via.host, Via.branch(via)]),
-      [
-        ["UDP", "192.0.2.2", "390skdjuw"],
-        ["TCP", "spindle.example.com", "z9hG4bK9ikj8"],
-        ["UDP", "192.168.255.111", "z9hG4bK30239"]
-      ]
-    )
+    expect(vias.map((via) => [via.transport, via.host, Via.branch(via)])).toStrictEqual([
+      ["UDP", "192.0.2.2", "390skdjuw"],
+      ["TCP", "spindle.example.com", "z9hG4bK9ikj8"],
+      ["UDP", "192.168.255.111", "z9hG4bK30239"]
+    ])
     const to = Result.getOrThrow(NameAddr.parse(header(message, "To") ?? ""))
-    assert.deepInclude(to, { uri: "sip:vivekg@chair-dnrc.example.com", params: [["tag", "1918181833n"]] })
+    expect(to).toMatchObject({ uri: "sip:vivekg@chair-dnrc.example.com", params: [["tag", "1918181833n"]] })
     const from = Result.getOrThrow(NameAddr.parse(header(message, "From") ?? ""))
-    assert.deepInclude(from, { displayName: 'J Rosenberg \\"', params: [["tag", "98asjd8"]] })
+    expect(from).toMatchObject({ displayName: 'J Rosenberg \\"', params: [["tag", "98asjd8"]] })
     const contact = Result.getOrThrow(NameAddr.parse(header(message, "Contact") ?? ""))
-    assert.deepStrictEqual(contact.params, [
+    expect(contact.params).toStrictEqual([
       ["newparam", "newvalue"],
       ["secondparam", undefined],
       ["q", "0.33"]
     ])
-    assert.strictEqual(header(message, "Max-Forwards"), "0068")
-    assert.strictEqual(header(message, "Subject"), "")
-    assert.strictEqual(header(message, "NewFangledHeader"), "newfangled value continued newfangled value")
-    assert.strictEqual(message.body.length, 150)
+    expect(header(message, "Max-Forwards")).toBe("0068")
+    expect(header(message, "Subject")).toBe("")
+    expect(header(message, "NewFangledHeader")).toBe("newfangled value continued newfangled value")
+    expect(message.body.length).toBe(150)
   })
 
   it("decodes escapes, but keeps what they protect", () => {
     const message = read("esc01")
     const uri = Result.getOrThrow(SipUri.parseSipUri(message.type === "request" ? message.uri : ""))
-    assert.strictEqual(uri.user, "sips%3Auser%40example.com")
-    assert.strictEqual(SipUri.decoded(uri.user ?? ""), "sips:user@example.com")
-    assert.strictEqual(uri.host, "example.net")
+    expect(uri.user).toBe("sips%3Auser%40example.com")
+    expect(SipUri.decoded(uri.user ?? "")).toBe("sips:user@example.com")
+    expect(uri.host).toBe("example.net")
     const nulls = Result.getOrThrow(NameAddr.parseAll(headers(read("escnull"), "Contact")))
-    assert.deepStrictEqual(
-      nulls.map((contact) => SipUri.decoded(Result.getOrThrow(SipUri.parseSipUri(contact.uri)).user ?? "")),
-      ["\0", "\0\0"]
-    )
+    expect(
+      nulls.map((contact) => SipUri.decoded(Result.getOrThrow(SipUri.parseSipUri(contact.uri)).user ?? ""))
+    ).toStrictEqual(["\0", "\0\0"])
   })
 
   it("names what a Require asks for in vain", () => {
     const message = read("bext01")
     const judged = message.type === "request" ? Validate.request(message) : undefined
-    assert.deepInclude(judged, { headers: [["Unsupported", "nothingSupportsThis, nothingSupportsThisEither"]] })
+    expect(judged).toMatchObject({ headers: [["Unsupported", "nothingSupportsThis, nothingSupportsThisEither"]] })
   })
 
   it("leaves a header alone whose name only looks escaped", () => {
     const message = read("esc02")
-    assert.strictEqual(header(message, "C%6Fntact"), "<sip:alias2@host2.example.com>")
-    assert.strictEqual(Grammar.tokens(headers(message, "Contact")).length, 2)
+    expect(header(message, "C%6Fntact")).toBe("<sip:alias2@host2.example.com>")
+    expect(Grammar.tokens(headers(message, "Contact")).length).toBe(2)
   })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { emptyBody, type Header, type SipRequest } from "../../src/sip/SipMessage.ts"
 import * as Validate from "../../src/sip/Validate.ts"
 
@@ -33,10 +33,10 @@ const status = (message: SipRequest, policy?: Validate.Policy) => {
 }
 
 describe("RFC 3261 section 8.2: requests", () => {
-  it("accepts a complete one", () => assert.strictEqual(status(make()), "accept"))
+  it("accepts a complete one", () => expect(status(make())).toBe("accept"))
 
   it.each(["From", "To", "Call-ID", "CSeq"])("answers 400 without %s", (name) =>
-    assert.strictEqual(status(without(name)), 400)
+    expect(status(without(name))).toBe(400)
   )
 
   it.each([
@@ -49,29 +49,29 @@ describe("RFC 3261 section 8.2: requests", () => {
     ["CSeq", "1 BYE"],
     ["Max-Forwards", "x"],
     ["Max-Forwards", ""]
-  ])("answers 400 to %s: %s", (name, value) => assert.strictEqual(status(without(name, value)), 400))
+  ])("answers 400 to %s: %s", (name, value) => expect(status(without(name, value))).toBe(400))
 
-  it("drops a request without Via", () => assert.strictEqual(status(without("Via")), "drop"))
+  it("drops a request without Via", () => expect(status(without("Via"))).toBe("drop"))
 
   it("accepts one without Max-Forwards, or with any number", () => {
-    for (const value of [undefined, "0", "300"]) assert.strictEqual(status(without("Max-Forwards", value)), "accept")
+    for (const value of [undefined, "0", "300"]) expect(status(without("Max-Forwards", value))).toBe("accept")
   })
 
   it("answers 400 to a second single-value header and to malformed Contact and routes", () => {
-    assert.strictEqual(status(make({}, ["To", "<sip:c@d>"])), 400)
-    for (const name of ["Contact", "Route", "Record-Route"]) assert.strictEqual(status(make({}, [name, "<x"])), 400)
-    assert.strictEqual(status(make({}, ["Contact", "*"])), 400)
+    expect(status(make({}, ["To", "<sip:c@d>"]))).toBe(400)
+    for (const name of ["Contact", "Route", "Record-Route"]) expect(status(make({}, [name, "<x"]))).toBe(400)
+    expect(status(make({}, ["Contact", "*"]))).toBe(400)
   })
 
   it("answers 400 to a malformed Request-URI, 416 to a foreign scheme", () => {
-    assert.strictEqual(status(make({ uri: "sip:a b" })), 400)
-    assert.strictEqual(status(make({ uri: "http://x" })), 416)
-    assert.strictEqual(status(make({ uri: "tel:+12025550100" })), "accept")
+    expect(status(make({ uri: "sip:a b" }))).toBe(400)
+    expect(status(make({ uri: "http://x" }))).toBe(416)
+    expect(status(make({ uri: "tel:+12025550100" }))).toBe("accept")
   })
 
   it("answers 420 with the unsupported tags only", () => {
     const message = make({}, ["Require", "100rel, Timer"], ["Require", "x"])
-    assert.deepInclude(Validate.request(message, { ...Validate.defaultPolicy, supported: ["timer"] }), {
+    expect(Validate.request(message, { ...Validate.defaultPolicy, supported: ["timer"] })).toMatchObject({
       status: 420,
       headers: [["Unsupported", "100rel, x"]]
     })
@@ -79,36 +79,34 @@ describe("RFC 3261 section 8.2: requests", () => {
 
   it("answers 415 with what it reads, unless the body may be ignored", () => {
     const body = new Uint8Array(1)
-    assert.deepInclude(Validate.request(make({ body }, ["Content-Type", "text/plain"])), {
+    expect(Validate.request(make({ body }, ["Content-Type", "text/plain"]))).toMatchObject({
       status: 415,
       headers: [["Accept", "application/sdp, multipart/mixed, multipart/alternative"]]
     })
-    assert.deepInclude(
-      Validate.request(make({ body }, ["Content-Type", "application/sdp"], ["Content-Encoding", "gzip"])),
-      {
-        headers: [["Accept-Encoding", "identity"]]
-      }
-    )
-    assert.strictEqual(status(make({ body }, ["Content-Type", "Application/SDP ; charset=x"])), "accept")
-    assert.strictEqual(
-      status(make({ body }, ["Content-Type", "x/y"], ["Content-Disposition", "icon;handling=optional"])),
+    expect(
+      Validate.request(make({ body }, ["Content-Type", "application/sdp"], ["Content-Encoding", "gzip"]))
+    ).toMatchObject({
+      headers: [["Accept-Encoding", "identity"]]
+    })
+    expect(status(make({ body }, ["Content-Type", "Application/SDP ; charset=x"]))).toBe("accept")
+    expect(status(make({ body }, ["Content-Type", "x/y"], ["Content-Disposition", "icon;handling=optional"]))).toBe(
       "accept"
     )
   })
 
   it("answers 406 to an INVITE that cannot read SDP", () => {
-    assert.strictEqual(status(make({}, ["Accept", "text/plain"])), 406)
-    assert.strictEqual(status(make({}, ["Accept", "text/plain, application/*;q=0.1"])), "accept")
+    expect(status(make({}, ["Accept", "text/plain"]))).toBe(406)
+    expect(status(make({}, ["Accept", "text/plain, application/*;q=0.1"]))).toBe("accept")
   })
 
   it("never answers an ACK, and asks no extensions of a CANCEL", () => {
     const ack = make({ method: "ACK", headers: [...basic.filter(([name]) => name !== "CSeq"), ["CSeq", "1 INVITE"]] })
-    assert.strictEqual(status(ack), "drop")
+    expect(status(ack)).toBe("drop")
     const cancel = make({
       method: "CANCEL",
       headers: [...basic.filter(([name]) => name !== "CSeq"), ["CSeq", "1 CANCEL"], ["Require", "x"]]
     })
-    assert.strictEqual(status(cancel), "accept")
+    expect(status(cancel)).toBe("accept")
   })
 })
 
@@ -117,15 +115,14 @@ describe("RFC 3261 section 8.1.3.3: responses", () => {
     Validate.response({ type: "response", status: 200, reason: "OK", headers, body: emptyBody }).type
 
   it("accepts a complete one with exactly one Via", () => {
-    assert.strictEqual(response(basic), "accept")
-    assert.strictEqual(response([...basic, ["Via", "SIP/2.0/UDP b"]]), "drop")
-    assert.strictEqual(
-      response(basic.map(([name, value]) => [name, name === "Via" ? `${value}, SIP/2.0/UDP b` : value])),
+    expect(response(basic)).toBe("accept")
+    expect(response([...basic, ["Via", "SIP/2.0/UDP b"]])).toBe("drop")
+    expect(response(basic.map(([name, value]) => [name, name === "Via" ? `${value}, SIP/2.0/UDP b` : value]))).toBe(
       "drop"
     )
   })
 
   it.each(["Via", "From", "To", "Call-ID", "CSeq"])("drops one without %s", (name) =>
-    assert.strictEqual(response(basic.filter((entry) => entry[0] !== name)), "drop")
+    expect(response(basic.filter((entry) => entry[0] !== name))).toBe("drop")
   )
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import * as G711 from "../../../src/audio/codec/G711.ts"
 
 /** The loops of ITU-T G.191 (`ulaw_compress`, `alaw_compress`, `ulaw_expand`, `alaw_expand`), kept as they stand there. */
@@ -55,20 +55,20 @@ describe("G.711", () => {
     ["PCMU", ulawCompress],
     ["PCMA", alawCompress]
   ] as const)("encodes every sample to %s as G.191 does", (law, oracle) => {
-    assert.deepStrictEqual(G711.encode(law, everySample), Uint8Array.from(everySample, oracle))
+    expect(G711.encode(law, everySample)).toStrictEqual(Uint8Array.from(everySample, oracle))
   })
   it.each([
     ["PCMU", ulawExpand],
     ["PCMA", alawExpand]
   ] as const)("decodes every octet of %s as G.191 does", (law, oracle) => {
-    assert.deepStrictEqual(G711.decode(law, everyOctet), Int16Array.from(everyOctet, oracle))
+    expect(G711.decode(law, everyOctet)).toStrictEqual(Int16Array.from(everyOctet, oracle))
   })
   it.each(["PCMU", "PCMA"] as const)(
     "keeps every octet of %s over decoding and encoding, but one of two zeros",
     (law) => {
       const again = G711.encode(law, G711.decode(law, everyOctet))
       const changed = [...everyOctet].filter((octet) => again[octet] !== octet)
-      assert.deepStrictEqual(changed, law === "PCMU" ? [0x7f] : [])
+      expect(changed).toStrictEqual(law === "PCMU" ? [0x7f] : [])
     }
   )
   it.each([
@@ -76,7 +76,7 @@ describe("G.711", () => {
     ["PCMA", 0xd5]
   ] as const)("says silence in %s as its octet of silence", (law, octet) => {
     const out = new Uint8Array(170)
-    assert.strictEqual(G711.codec(law).encoder().encode(new Int16Array(160), out, 10), 160)
-    assert.deepStrictEqual(out, new Uint8Array(170).fill(octet, 10))
+    expect(G711.codec(law).encoder().encode(new Int16Array(160), out, 10)).toBe(160)
+    expect(out).toStrictEqual(new Uint8Array(170).fill(octet, 10))
   })
 })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { failureOf, MediaCommand, MediaEvent } from "../../../src/media/message/MediaMessage.ts"
 import * as Ids from "../../support/Ids.ts"
@@ -14,17 +14,16 @@ describe("What crosses the carrier port unopened", () => {
         [MediaEvent, event]
       ] as const) {
         const text = JSON.stringify(value)
-        assert.strictEqual(JSON.stringify(Schema.decodeUnknownSync(schema)(JSON.parse(text))), text)
+        expect(JSON.stringify(Schema.decodeUnknownSync(schema)(JSON.parse(text)))).toBe(text)
       }
     }
   )
 
   it("fails where it has an outcome, and only there", () => {
-    assert.deepStrictEqual(
-      failureOf(Media.play(Ids.work("p"), "https://a/"), "gone"),
+    expect(failureOf(Media.play(Ids.work("p"), "https://a/"), "gone")).toStrictEqual(
       Media.failed(Ids.work("p"), "gone")
     )
-    assert.deepStrictEqual(failureOf(Media.dtmf(Ids.work("d"), "1"), "gone"), Media.failed(Ids.work("d"), "gone"))
-    assert.isNull(failureOf(Media.stopPlayback, "gone"))
+    expect(failureOf(Media.dtmf(Ids.work("d"), "1"), "gone")).toStrictEqual(Media.failed(Ids.work("d"), "gone"))
+    expect(failureOf(Media.stopPlayback, "gone")).toBeNull()
   })
 })

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { assert, layer as withLayer } from "@effect/vitest"
+import { expect, layer as withLayer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Tone from "../../../src/audio/Tone.ts"
 import * as Wav from "../../../src/audio/Wav.ts"
@@ -15,23 +15,17 @@ withLayer(AudioDecoderThread.layer, { excludeTestServices: true })("The decoding
       const { decode } = yield* AudioDecoder
       const lengths = [10, 250, 20, 130]
       const sounds = yield* Effect.forEach(lengths, (ms) => decode(wavOf(ms), null), { concurrency: "unbounded" })
-      assert.deepStrictEqual(
-        sounds.map(({ length }) => length / 8),
-        lengths
-      )
-      assert.isTrue(sounds.every(({ buffer }) => buffer instanceof SharedArrayBuffer))
+      expect(sounds.map(({ length }) => length / 8)).toStrictEqual(lengths)
+      expect(sounds.every(({ buffer }) => buffer instanceof SharedArrayBuffer)).toBe(true)
     })
   )
 
   it.effect("refuses what it does not know, and goes on", () =>
     Effect.gen(function* () {
       const { decode } = yield* AudioDecoder
-      assert.strictEqual(
-        (yield* Effect.flip(decode(Uint8Array.of(1, 2, 3), "audio/mpeg"))).reason,
-        "unsupported_format"
-      )
-      assert.strictEqual((yield* Effect.flip(decode(new Uint8Array(0), null))).reason, "empty")
-      assert.isAbove((yield* decode(mp3, null)).length, 6000)
+      expect((yield* Effect.flip(decode(Uint8Array.of(1, 2, 3), "audio/mpeg"))).reason).toBe("unsupported_format")
+      expect((yield* Effect.flip(decode(new Uint8Array(0), null))).reason).toBe("empty")
+      expect((yield* decode(mp3, null)).length).toBeGreaterThan(6000)
     })
   )
 
@@ -40,7 +34,7 @@ withLayer(AudioDecoderThread.layer, { excludeTestServices: true })("The decoding
       const { decode } = yield* AudioDecoder
       const fiber = yield* Effect.forkChild(decode(wavOf(60_000), null), { startImmediately: true })
       yield* Fiber.interrupt(fiber)
-      assert.strictEqual((yield* decode(wavOf(30), null)).length, 240)
+      expect((yield* decode(wavOf(30), null)).length).toBe(240)
     })
   )
 })

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from "node:dgram"
 import { readFileSync } from "node:fs"
-import { assert, layer as withLayer } from "@effect/vitest"
+import { expect, layer as withLayer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Result } from "effect"
 import * as G711 from "../../../src/audio/codec/G711.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
@@ -66,7 +66,7 @@ const until = (what: string, holds: () => boolean) =>
       if (holds()) return
       yield* Effect.sleep(10)
     }
-    assert.fail(`in vain: ${what}`)
+    expect.unreachable(`in vain: ${what}`)
   })
 
 /** A bare socket that keeps what it gets. */
@@ -111,16 +111,16 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
         const leg = Ids.leg(`tone-${codec}`)
         const { events } = yield* listen(leg)
         const local = yield* plane.openRtp(leg)
-        assert.strictEqual(local.port % 2, 0)
-        assert.isTrue(local.port >= 42_001 && local.port < 42_020)
+        expect(local.port % 2).toBe(0)
+        expect(local.port >= 42_001 && local.port < 42_020).toBe(true)
         yield* plane.connectRtp(leg, remote(peer.port, { codec, audio: { send: payloadType, receive: payloadType } }))
         yield* plane.command(leg, Media.play(Ids.work("p"), url))
         yield* until("the end of the playback", () => events.length > 0)
         yield* plane.close(leg)
         const sound = soundOf(peer.got, codec)
-        assert.closeTo(loudestWindow(sound, frequency), dbfs, 0.5)
-        assert.isBelow(loudestWindow(sound, frequency + 200), dbfs - 30)
-        assert.deepStrictEqual(events, [Media.completed(Ids.work("p"))])
+        expect(loudestWindow(sound, frequency)).closeTo(dbfs, 0.5)
+        expect(loudestWindow(sound, frequency + 200)).toBeLessThan(dbfs - 30)
+        expect(events).toStrictEqual([Media.completed(Ids.work("p"))])
       })
   )
 
@@ -136,15 +136,15 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       const digits = ({ events }: { readonly events: ReadonlyArray<MediaEvent> }) =>
         events.map((event) => (event.type === "dtmf" ? event.digit : "")).join("")
       yield* until("both sent", () => [a, b].every(({ events }) => events.some(({ type }) => type === "ended")))
-      assert.strictEqual(digits(b), "15#")
-      assert.strictEqual(digits(a), "99")
+      expect(digits(b)).toBe("15#")
+      expect(digits(a)).toBe("99")
       yield* plane.close(Ids.leg("a"))
       yield* plane.close(Ids.leg("b"))
       yield* until("quality", () => [a, b].every(({ measured }) => measured.length > 0))
       const quality = b.measured.at(-1)
-      assert(quality !== undefined)
-      assert.isAbove(quality.packetsReceived, 25)
-      assert.strictEqual(quality.packetsLost, 0)
+      expect.assert(quality !== undefined)
+      expect(quality.packetsReceived).toBeGreaterThan(25)
+      expect(quality.packetsLost).toBe(0)
     })
   )
 
@@ -186,10 +186,10 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
           legs++
         }
       }
-      assert.strictEqual(refusal, "no_ports")
-      assert.strictEqual(ports.size, legs)
-      assert.isAtMost(legs, 9)
-      assert.isAtLeast(legs, 8)
+      expect(refusal).toBe("no_ports")
+      expect(ports.size).toBe(legs)
+      expect(legs).toBeLessThanOrEqual(9)
+      expect(legs).toBeGreaterThanOrEqual(8)
       for (let i = 0; i < legs; i++) yield* plane.close(Ids.leg(`p${i}`))
       for (let i = 0; i < legs; i++) yield* plane.openRtp(Ids.leg(`q${i}`))
       for (let i = 0; i < legs; i++) yield* plane.close(Ids.leg(`q${i}`))
@@ -219,9 +219,9 @@ withLayer(
         startImmediately: true
       })
       yield* plane.command(Ids.leg("a"), Media.dtmf(Ids.work("die"), "1"))
-      assert.strictEqual((yield* Fiber.join(waiting)).reason, "plane_stopped")
-      assert.deepStrictEqual(losses, ["plane_stopped"])
-      assert.strictEqual((yield* plane.openRtp(Ids.leg("a"))).port, 2)
+      expect((yield* Fiber.join(waiting)).reason).toBe("plane_stopped")
+      expect(losses).toStrictEqual(["plane_stopped"])
+      expect((yield* plane.openRtp(Ids.leg("a"))).port).toBe(2)
     })
   )
 })

@@ -1,5 +1,5 @@
 import { createSocket } from "node:dgram"
-import { assert, describe, expect, it } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import type { PacketSocket } from "../../../src/media/PacketPort.ts"
 import * as UdpPorts from "../../../src/media/udp/UdpPorts.ts"
 
@@ -15,14 +15,11 @@ describe("UDP port pairs", () => {
   it("are even and odd, inside the range, and none twice", async () => {
     const ports = portsFrom(43_001, 43_006, 1)
     const opened = await Promise.all([open(ports), open(ports), open(ports)])
-    assert.deepStrictEqual(
-      opened.map((socket) => socket?.port ?? null),
-      [43_004, 43_002, null]
-    )
+    expect(opened.map((socket) => socket?.port ?? null)).toStrictEqual([43_004, 43_002, null])
     for (const socket of opened) socket?.close()
-    assert.strictEqual(ports.taken(), 0)
+    expect(ports.taken()).toBe(0)
     const again = await open(ports)
-    assert.strictEqual(again?.port, 43_004)
+    expect(again?.port).toBe(43_004)
     again?.close()
   })
 
@@ -31,7 +28,7 @@ describe("UDP port pairs", () => {
     [43_011, 43_012],
     [43_020, 43_010]
   ])("there are none between %i and %i", async (min, max) => {
-    assert.isNull(await open(portsFrom(min, max)))
+    expect(await open(portsFrom(min, max))).toBeNull()
   })
 
   it("pass over ports that another program holds", async () => {
@@ -39,8 +36,8 @@ describe("UDP port pairs", () => {
     await new Promise<void>((resolve) => held.bind(43_031, "127.0.0.1", resolve))
     const ports = portsFrom(43_030, 43_033)
     const socket = await open(ports)
-    assert.strictEqual(socket?.port, 43_032)
-    assert.isNull(await open(ports))
+    expect(socket?.port).toBe(43_032)
+    expect(await open(ports)).toBeNull()
     socket?.close()
     held.close()
   })
