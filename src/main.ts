@@ -137,7 +137,8 @@ const carriers = (config: Config.Config) =>
       host: config.sipHost,
       port: config.sipPort,
       publicAddresses: config.publicAddresses,
-      userAgent: `trunkline/${version}`
+      userAgent: `trunkline/${version}`,
+      codecs: config.sipCodecs
     })
   ).pipe(
     Layer.provide(

@@ -1,5 +1,6 @@
 import { Data, Redacted } from "effect"
 import { isIP } from "node:net"
+import * as Codecs from "../audio/codec/Codecs.ts"
 import * as IpAddress from "../domain/IpAddress.ts"
 
 /**
@@ -19,6 +20,8 @@ export interface Config {
   readonly publicAddresses: IpAddress.Addresses
   readonly rtpPortMin: number
   readonly rtpPortMax: number
+  /** What calls over SIP may be in, most wanted first. */
+  readonly sipCodecs: ReadonlyArray<Codecs.CodecName>
   readonly signupCreditCents: number
   readonly signupLimitPerHour: number
   /** Whose X-Forwarded-For counts: nobody's, that of private addresses, or that of these networks. */
@@ -116,7 +119,15 @@ const read = (environment: Environment) => {
       ? networks
       : fail(variable, `must be true, false, or addresses and networks, not "${wrong}"`)
   }
-  return { text, optional, integer, flag, oneOf, address, publicAddresses, url, proxies }
+  const codecs = (variable: string): ReadonlyArray<Codecs.CodecName> => {
+    const value = text(variable, Codecs.defaultOrder.join())
+    const named = value.split(",").map((name) => name.trim().toUpperCase())
+    const known = named.filter(Codecs.isName)
+    return known.length === named.length && new Set(known).size === known.length
+      ? known
+      : fail(variable, `must be some of ${Codecs.names.join(", ")} with commas, each once, not "${value}"`)
+  }
+  return { codecs, text, optional, integer, flag, oneOf, address, publicAddresses, url, proxies }
 }
 
 /** Throws `ConfigInvalid` at the first wrong value. */
@@ -147,6 +158,7 @@ export const parse = (environment: Environment): Config => {
     publicAddresses: env.publicAddresses("PUBLIC_ADDRESS", sipHost),
     rtpPortMin,
     rtpPortMax,
+    sipCodecs: env.codecs("SIP_CODECS"),
     signupCreditCents: env.integer("SIGNUP_CREDIT_CENTS", 500, 0, 1_000_000),
     signupLimitPerHour: env.integer("SIGNUP_LIMIT_PER_HOUR", 5, 1, 1_000_000),
     trustProxy: env.proxies("TRUST_PROXY"),

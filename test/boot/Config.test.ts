@@ -57,6 +57,10 @@ describe("Configuration", () => {
       expect(() => Config.parse({ SIP_HOST: host, PUBLIC_ADDRESS: announced })).toThrow(
         /^PUBLIC_ADDRESS must be an IPv[46] address( and an IPv6 address)? that peers can reach, as SIP_HOST is [^\n]+$/
       ))
+  it("takes codecs in the order of wanting them, whatever their case; by default those that every trunk has", () => {
+    expect(Config.parse({}).sipCodecs).toEqual(["PCMU", "PCMA"])
+    expect(Config.parse({ SIP_CODECS: "g722, PCMA" }).sipCodecs).toEqual(["G722", "PCMA"])
+  })
 
   const wrong: ReadonlyArray<readonly [string, string]> = [
     ["HTTP_HOST", "999.1.1.1"],
@@ -73,6 +77,9 @@ describe("Configuration", () => {
     ["PUBLIC_ADDRESS", "sip.example.com"],
     ["RTP_PORT_MIN", "80"],
     ["RTP_PORT_MAX", "16384"],
+    ["SIP_CODECS", "PCMU,SPEEX"],
+    ["SIP_CODECS", "PCMU,pcmu"],
+    ["SIP_CODECS", "PCMU,"],
     ["SIGNUP_CREDIT_CENTS", "1.5"],
     ["TRUST_PROXY", "yes"],
     ["ALLOW_PRIVATE_TARGETS", "1"],

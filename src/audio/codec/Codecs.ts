@@ -13,7 +13,8 @@ export type CodecName = keyof typeof table
 
 export const isName = (name: string): name is CodecName => Object.hasOwn(table, name)
 
-const names = Object.keys(table).filter(isName)
+/** In the order of the table. */
+export const names = Object.keys(table).filter(isName)
 
 /** The longest payload of a frame, in octets. */
 export const longestFrameOctets = Math.max(...names.map((name) => table[name].frameOctets))

@@ -1,6 +1,7 @@
 import type { Effect } from "effect"
 import type { LegId } from "../../domain/Id.ts"
 import type { MediaPlane } from "../../media/MediaPlane.ts"
+import type { Codec } from "../../sip/SdpOffer.ts"
 import type { SipRequest } from "../../sip/SipMessage.ts"
 import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"
 import type { LegMemory } from "../LegMemory.ts"
@@ -42,6 +43,8 @@ export interface Context {
   readonly transports: Transports["Service"]
   /** Our name, in User-Agent. */
   readonly userAgent: string
+  /** What we offer and answer with, most wanted first. */
+  readonly codecs: ReadonlyArray<Codec>
   readonly transactions: TransactionLayer
   readonly run: Run
   readonly plane: MediaPlane["Service"]

@@ -14,7 +14,6 @@ import type { Context, Leg } from "./Context.ts"
 import * as DialledNumber from "./DialledNumber.ts"
 import * as InboundLegMachine from "./InboundLegMachine.ts"
 import * as LegLifecycle from "./LegLifecycle.ts"
-import * as LegMedia from "./LegMedia.ts"
 import * as LegResume from "./LegResume.ts"
 import * as LegShell from "./LegShell.ts"
 import * as SelfAddress from "./SelfAddress.ts"
@@ -37,7 +36,7 @@ const flowOf = (invite: SipRequest, from: Flow): Flow =>
   Result.match(Via.top(invite), { onFailure: () => from, onSuccess: (via) => Via.responseFlow(via, from) })
 
 export const take = (context: Context, { from, id, invite, source, to }: Arrived): void => {
-  const { directory, invites, plane, random, run, sink, transactions, transports, userAgent } = context
+  const { codecs, directory, invites, plane, random, run, sink, transactions, transports, userAgent } = context
   const legId = Id.derive(random(16), "leg")
   const localTag = random(8)
   const flow = flowOf(invite, from)
@@ -57,7 +56,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
       family: IpAddress.family(flow.remote.address),
       port: 0,
       sessionId: String(Number.parseInt(random(6), 16)),
-      codecs: LegMedia.codecs
+      codecs
     }
   })
   if (started.type === "refused") return transactions.respond(id, started.response)

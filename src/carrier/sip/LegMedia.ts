@@ -29,9 +29,6 @@ export interface Options {
 
 const ignore = (): void => undefined
 
-/** What we offer and answer with. */
-export const codecs: ReadonlyArray<SdpOffer.Codec> = Codecs.defaultOrder.map((name) => Codecs.table[name])
-
 export const make = ({ heard, legId, plane, run }: Options): LegMedia => {
   let place: RtpPlace | null = null
   let signallingAddress: string | null = null

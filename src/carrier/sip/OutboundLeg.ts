@@ -4,14 +4,13 @@ import type { CarrierCommand } from "../Carrier.ts"
 import type { Context, Leg } from "./Context.ts"
 import * as DialInvite from "./DialInvite.ts"
 import * as LegLifecycle from "./LegLifecycle.ts"
-import * as LegMedia from "./LegMedia.ts"
 import * as LegShell from "./LegShell.ts"
 import * as NextHop from "./NextHop.ts"
 import * as OutboundLegMachine from "./OutboundLegMachine.ts"
 import * as OutboundLegState from "./OutboundLegState.ts"
 
 export const place = (context: Context, dial: Extract<CarrierCommand, { readonly type: "dial" }>): void => {
-  const { run, transports, userAgent } = context
+  const { codecs, run, transports, userAgent } = context
   const identity = DialInvite.identityOf(dial.commandId)
 
   const command: Leg["command"] = (command) => {
@@ -30,7 +29,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
   }
   const shell: LegShell.LegShell<OutboundLegState.Own> = LegShell.make(context, {
     machine: OutboundLegMachine,
-    state: OutboundLegState.start(dial, identity, userAgent, LegMedia.codecs),
+    state: OutboundLegState.start(dial, identity, userAgent, codecs),
     lifecycle: () => lifecycle,
     invited: {
       response: (invite, response) => ({ type: "response", invite, response }),

@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises"
 import { Clock, Context, Effect, FiberHandle, FiberSet, Layer, Metric } from "effect"
+import * as Codecs from "../../audio/codec/Codecs.ts"
 import { Entropy } from "../../actor/Entropy.ts"
 import * as IpAddress from "../../domain/IpAddress.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
@@ -16,6 +17,8 @@ import * as UserAgent from "./UserAgent.ts"
 export interface Config {
   /** Our name, in User-Agent. */
   readonly userAgent: string
+  /** What is offered and answered with, most wanted first; without it `Codecs.defaultOrder`. */
+  readonly codecs?: ReadonlyArray<Codecs.CodecName>
   /** Live legs, default 5,000; beyond it new ones are refused. */
   readonly maxLegs?: number
 }
@@ -74,6 +77,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
   const agent: UserAgent.UserAgent = UserAgent.make({
     transports,
     userAgent: config.userAgent,
+    codecs: (config.codecs ?? Codecs.defaultOrder).map((name) => Codecs.table[name]),
     run,
     plane,
     sink,

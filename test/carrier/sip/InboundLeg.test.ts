@@ -67,6 +67,26 @@ describe("an inbound leg", () => {
     })
   )
 
+  it.effect("is answered in the first codec of its offer that the operator allows, and refused without one", () =>
+    Effect.gen(function* () {
+      const wide = yield* Rig.make("wide", undefined, undefined, ["PCMU", "G722"])
+      const narrow = yield* Rig.make("narrow")
+      const request = (formats: string) => invite({ body: Rig.sdpBody(30_000, "a=sendrecv", formats) })
+      yield* wide.deliver(request("8 9 0 101"))
+      const of = {
+        commandId: Ids.command("c"),
+        callId: Ids.call("svc_call_in"),
+        legId: wide.offers[0]?.legId ?? Ids.leg("")
+      }
+      yield* wide.command({ ...of, type: "answer" })
+      const answer = new TextDecoder().decode(Rig.responseOf(wide.sent(), 200).body)
+      expect(answer).toContain("RTP/AVP 9 101\r\na=rtpmap:9 G722/8000\r\n")
+      expect(wide.connections()).toMatchObject([{ codec: "G722", audio: { send: 9, receive: 9 } }])
+      yield* narrow.deliver(request("9 101"))
+      expect(Rig.names(narrow.sent())).toEqual(["100", "488"])
+    })
+  )
+
   it.effect("is refused with 403 from a stranger, without an offer", () =>
     Effect.gen(function* () {
       const rig = yield* Rig.make()

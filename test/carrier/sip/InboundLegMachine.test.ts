@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as InboundLegMachine from "../../../src/carrier/sip/InboundLegMachine.ts"
-import * as LegMedia from "../../../src/carrier/sip/LegMedia.ts"
+import * as Codecs from "../../../src/audio/codec/Codecs.ts"
 import * as IpAddress from "../../../src/domain/IpAddress.ts"
 import * as Requests from "../../../src/sip/Requests.ts"
 import * as Ids from "../../support/Ids.ts"
@@ -30,7 +30,13 @@ const make = (offers: boolean) => {
     expiresAt: 120_000,
     flow,
     agent: { userAgent: "t", host: "192.0.2.1" },
-    local: { addresses: IpAddress.only("192.0.2.1"), family: "ipv4", port: 0, sessionId: "7", codecs: LegMedia.codecs }
+    local: {
+      addresses: IpAddress.only("192.0.2.1"),
+      family: "ipv4",
+      port: 0,
+      sessionId: "7",
+      codecs: [Codecs.table.PCMU, Codecs.table.PCMA]
+    }
   })
   if (started.type !== "started") return expect.fail("refused")
   return LegModel.make<InboundLegMachine.State, InboundLegMachine.Own>(InboundLegMachine, started.state)

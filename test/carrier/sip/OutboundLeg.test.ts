@@ -47,6 +47,19 @@ describe("an outbound leg", () => {
     })
   )
 
+  it.effect("offers the codecs of the operator in their order, and sends in the one that the answer takes", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make("codecs", undefined, undefined, ["G722", "PCMA"])
+      yield* rig.command(Rig.dial)
+      const invite = Rig.requestOf(rig.sent(), "INVITE")
+      expect(new TextDecoder().decode(invite.body)).toContain(
+        "m=audio 40002 RTP/AVP 9 8 101\r\na=rtpmap:9 G722/8000\r\na=rtpmap:8 PCMA/8000\r\n"
+      )
+      yield* rig.deliver(Rig.reply(invite, 200, { toTag: "bob", body: Rig.sdpBody(30_000, "a=sendrecv", "9 101") }))
+      expect(rig.connections()).toMatchObject([{ codec: "G722", audio: { send: 9, receive: 9 } }])
+    })
+  )
+
   it.effect("tells of ringing, then of the answer, and acknowledges only when that is committed", () =>
     Effect.gen(function* () {
       const { invite, rig } = yield* dialled()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as DialIdentity from "../../../src/carrier/sip/DialIdentity.ts"
-import * as LegMedia from "../../../src/carrier/sip/LegMedia.ts"
+import * as Codecs from "../../../src/audio/codec/Codecs.ts"
 import * as OutboundLegMachine from "../../../src/carrier/sip/OutboundLegMachine.ts"
 import * as OutboundLegState from "../../../src/carrier/sip/OutboundLegState.ts"
 import * as Responses from "../../../src/sip/Responses.ts"
@@ -18,7 +18,10 @@ const way: OutboundLegState.Way = {
 
 const make = () => {
   if (Rig.dial.type !== "dial") return expect.fail("no dial")
-  const start = OutboundLegState.start(Rig.dial, DialIdentity.of(Ids.command("d")), "t", LegMedia.codecs)
+  const start = OutboundLegState.start(Rig.dial, DialIdentity.of(Ids.command("d")), "t", [
+    Codecs.table.PCMU,
+    Codecs.table.PCMA
+  ])
   const model = LegModel.make<OutboundLegState.State, OutboundLegState.Own>(OutboundLegMachine, start)
   let hasProceeded = false
   /** What the peer says to our INVITE as it was sent last. */

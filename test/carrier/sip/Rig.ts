@@ -17,6 +17,7 @@ import {
   type SipTrunk
 } from "../../../src/carrier/Carrier.ts"
 import type { LegId } from "../../../src/domain/Id.ts"
+import { type CodecName, defaultOrder } from "../../../src/audio/codec/Codecs.ts"
 import * as PeerTable from "../../../src/carrier/PeerTable.ts"
 import * as Sample from "../../support/CarrierSample.ts"
 import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
@@ -109,6 +110,7 @@ export const trunk: SipTrunk = {
 
 const makeRig = Effect.fnUntraced(function* (options: {
   readonly label: string
+  readonly codecs: ReadonlyArray<CodecName>
   readonly local: Endpoint
   readonly others: ReadonlyArray<Transports.Transport>
 }) {
@@ -200,7 +202,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
       }).pipe(Effect.andThen(Effect.suspend(() => state.know([trunk.host]))))
   })
   const services = yield* Layer.build(
-    SipCarrier.layerNoDeps({ userAgent: "trunkline/test" }).pipe(
+    SipCarrier.layerNoDeps({ userAgent: "trunkline/test", codecs: options.codecs }).pipe(
       Layer.provideMerge(Carrier.layer),
       Layer.provide([
         Layer.succeed(Transports.Transports, Transports.make([transport, ...options.others])),
@@ -243,8 +245,12 @@ const makeRig = Effect.fnUntraced(function* (options: {
 })
 
 /** A carrier that lives as long as the test; `label` seeds what is random, `others` are its transports besides UDP. */
-export const make = (label = "rig", local: Endpoint = self, others: ReadonlyArray<Transports.Transport> = []) =>
-  makeRig({ label, local, others })
+export const make = (
+  label = "rig",
+  local: Endpoint = self,
+  others: ReadonlyArray<Transports.Transport> = [],
+  codecs = defaultOrder
+) => makeRig({ label, local, others, codecs })
 
 /** What `stats` says when every call is forgotten. */
 export const nothing = { legs: 0, dialogs: 0, invites: 0, transactions: 0, faults: 0 }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import type { CarrierEvent } from "../../../src/carrier/Carrier.ts"
+import * as Codecs from "../../../src/audio/codec/Codecs.ts"
 import * as PeerTable from "../../../src/carrier/PeerTable.ts"
 import type { Action, Outcome } from "../../../src/carrier/sip/SessionState.ts"
 import * as Transports from "../../../src/carrier/sip/Transports.ts"
@@ -42,6 +43,7 @@ const make = (password: string | null = null) => {
   const agent = UserAgent.make({
     transports,
     userAgent: "trunkline/test",
+    codecs: [Codecs.table.PCMU, Codecs.table.PCMA],
     run: (effect, settled) => settled(Effect.runSyncExit(effect)),
     plane: {
       addresses: IpAddress.only("192.0.2.1"),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import * as LegMedia from "../../../src/carrier/sip/LegMedia.ts"
+import * as Codecs from "../../../src/audio/codec/Codecs.ts"
 import * as SessionMachine from "../../../src/carrier/sip/SessionMachine.ts"
 import type { Phase, State } from "../../../src/carrier/sip/SessionState.ts"
 import * as IpAddress from "../../../src/domain/IpAddress.ts"
@@ -34,7 +34,7 @@ const session = (phase: Phase, isCaller: boolean): State => {
       family: "ipv4",
       port: 40_000,
       sessionId: "7",
-      codecs: LegMedia.codecs
+      codecs: [Codecs.table.PCMU, Codecs.table.PCMA]
     },
     media: OfferAnswer.initial
   })
