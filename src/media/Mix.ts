@@ -74,7 +74,10 @@ export const make = () => {
   }
 
   return {
-    /** Of one rank, the one that came first stands first. */
+    /**
+     * Of one rank, the one that came first stands first. Whoever adds bounds how many there are: a leg has a player, a
+     * dialer, one junction, and the work that its call may have under way.
+     */
     add: (source: Source, rank: Rank, behind: Behind = "heard"): void => {
       const place = { source, rank: ranks.indexOf(rank), behind, gain: 0, sounds: false, isLeaving: false }
       places = [...places, place].sort((a, b) => a.rank - b.rank)

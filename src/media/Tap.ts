@@ -33,6 +33,9 @@ export interface Tap {
 export const limitMs = 2
 export const maxLate = 3
 
+/** On one leg. */
+export const maxTaps = 16
+
 interface Listening {
   readonly tap: Tap
   late: number
@@ -96,7 +99,12 @@ export const make = ({ clock, onDefect }: Options, overhear: Overhear) => {
   }
 
   return {
-    add: (tap: Tap): void => change([...taps, { tap, late: 0 }]),
+    /** False when there are `maxTaps` already. */
+    add: (tap: Tap): boolean => {
+      if (taps.length >= maxTaps) return false
+      change([...taps, { tap, late: 0 }])
+      return true
+    },
     /** The tap asked for it, and is told nothing. */
     remove,
     give: (track: Track, frame: Frame.Frame, at: number): void => {

@@ -217,6 +217,12 @@ describe("A tap", () => {
     { arbitrary: { runs: 60 } }
   )
 
+  it("is refused past the bound", () => {
+    const { leg } = setup()
+    const added = Array.from({ length: Taps.maxTaps + 1 }, () => leg.taps.add(listener().tap))
+    expect(added).toEqual([...Array.from({ length: Taps.maxTaps }, () => true), false])
+  })
+
   it("that leaves hears nothing more and is told nothing; those that stay are told when the leg closes", () => {
     const { leg, run } = setup()
     const [left, stays] = [listener(["inbound"]), listener(["inbound"])]
