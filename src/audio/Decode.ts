@@ -5,7 +5,7 @@ import * as Resample from "./Resample.ts"
 import * as Wav from "./Wav.ts"
 
 /** `too_large`: longer than the limit; `empty`: no bytes or no sound in them. */
-export type Refusal = "unsupported_format" | "empty" | "too_large"
+export type Fault = "unsupported_format" | "empty" | "too_large"
 
 /** Rate of every leg so far. */
 export const sampleRate = 8000
@@ -24,7 +24,7 @@ export const decode = async (
   bytes: Uint8Array,
   contentType: string | null,
   limits: Limits
-): Promise<Result.Result<Int16Array, Refusal>> => {
+): Promise<Result.Result<Int16Array, Fault>> => {
   if (bytes.length === 0) return Result.fail("empty")
   if (Wav.isWav(bytes)) {
     const sound = Wav.read(bytes)
@@ -43,7 +43,7 @@ const mediaType = (contentType: string | null) => contentType?.split(";")[0]?.tr
 const collect = async (
   pieces: Iterable<Wav.Sound> | AsyncIterable<Wav.Sound>,
   limits: Limits
-): Promise<Result.Result<Int16Array, Refusal>> => {
+): Promise<Result.Result<Int16Array, Fault>> => {
   const parts: Array<Int16Array> = []
   let total = 0
   let resampler: Resample.Resampler | null = null

@@ -8,7 +8,7 @@ export interface Sound {
 }
 
 /** `unsupported_format`: no RIFF WAVE, a coding or a number out of range; `empty`: no sample in it. */
-export type Refusal = "unsupported_format" | "empty"
+export type Fault = "unsupported_format" | "empty"
 
 const formats = { pcm: 1, aLaw: 6, muLaw: 7, extensible: 0xfffe } as const
 
@@ -66,7 +66,7 @@ const sampleReader = ({ bits, tag }: Format): Sample | null => {
  *
  * A data length that says more than there is (streamed files write 0, 0x7ffff000 or 0xffffffff) is cut to what is there.
  */
-export const read = (bytes: Uint8Array): Result.Result<Sound, Refusal> => {
+export const read = (bytes: Uint8Array): Result.Result<Sound, Fault> => {
   if (!isWav(bytes)) return Result.fail("unsupported_format")
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let format: Format | null = null
@@ -88,7 +88,7 @@ export const read = (bytes: Uint8Array): Result.Result<Sound, Refusal> => {
   return Result.fail(format === null ? "unsupported_format" : "empty")
 }
 
-const readData = (view: DataView, start: number, length: number, format: Format): Result.Result<Sound, Refusal> => {
+const readData = (view: DataView, start: number, length: number, format: Format): Result.Result<Sound, Fault> => {
   const sample = sampleReader(format)
   if (sample === null) return Result.fail("unsupported_format")
   const { channels, sampleRate } = format

@@ -1,7 +1,7 @@
 import { Context, Data, Effect, Layer, Result } from "effect"
 import * as Decode from "../audio/Decode.ts"
 
-export class AudioRefused extends Data.TaggedError("AudioRefused")<{ readonly reason: Decode.Refusal }> {}
+export class AudioUnreadable extends Data.TaggedError("AudioUnreadable")<{ readonly reason: Decode.Fault }> {}
 
 /** Longest sound that is played: half an hour, 29 MB decoded. */
 export const limits: Decode.Limits = { maxSeconds: 1800 }
@@ -11,7 +11,7 @@ export class AudioDecoder extends Context.Service<
   AudioDecoder,
   {
     /** `bytes` are the callee's from now on. */
-    readonly decode: (bytes: Uint8Array, contentType: string | null) => Effect.Effect<Int16Array, AudioRefused>
+    readonly decode: (bytes: Uint8Array, contentType: string | null) => Effect.Effect<Int16Array, AudioUnreadable>
   }
 >()("trunkline/media/AudioDecoder") {
   /** In this thread, which a long file holds up for seconds: for tests. */
@@ -21,7 +21,7 @@ export class AudioDecoder extends Context.Service<
         Effect.promise(() => Decode.decode(bytes, contentType, limits)),
         Result.match({
           onSuccess: (samples) => Effect.succeed(samples),
-          onFailure: (reason) => Effect.fail(new AudioRefused({ reason }))
+          onFailure: (reason) => Effect.fail(new AudioUnreadable({ reason }))
         })
       )
   })

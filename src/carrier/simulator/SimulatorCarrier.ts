@@ -1,3 +1,4 @@
+import * as CommandFailure from "./CommandFailure.ts"
 import { Cause, Clock, Deferred, Effect, FiberSet, Layer, Queue } from "effect"
 import * as Deadlines from "../../actor/Deadlines.ts"
 import { Entropy } from "../../actor/Entropy.ts"
@@ -16,7 +17,6 @@ import {
 import { InboundSimulator } from "../InboundSimulator.ts"
 import * as LegMemory from "../LegMemory.ts"
 import * as Telling from "../Telling.ts"
-import * as Refusals from "./Refusals.ts"
 import * as PhoneScript from "./PhoneScript.ts"
 import * as SimulatedLeg from "./SimulatedLeg.ts"
 
@@ -141,7 +141,7 @@ const make = Effect.gen(function* () {
       case "dial":
         break
     }
-    const failure = Refusals.ofFailure(command, "not_answered")
+    const failure = CommandFailure.of(command, "not_answered")
     return failure === null ? Effect.void : tell(line.callId, line.id, failure)
   }
 
@@ -261,7 +261,7 @@ const make = Effect.gen(function* () {
 
   /** A leg that this process never had, or has no more. */
   const answerUnknown = (command: CarrierCommand) =>
-    Effect.forEach(Refusals.ofUnknownLeg(command), (report) => tell(command.callId, command.legId, report), {
+    Effect.forEach(CommandFailure.ofUnknownLeg(command), (report) => tell(command.callId, command.legId, report), {
       discard: true
     })
 

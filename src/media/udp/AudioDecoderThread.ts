@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads"
 import { Duration, Effect, Layer, Semaphore } from "effect"
 import type * as Decode from "../../audio/Decode.ts"
-import { AudioDecoder, AudioRefused } from "../AudioDecoder.ts"
+import { AudioDecoder, AudioUnreadable } from "../AudioDecoder.ts"
 
 /** To the decoding thread. */
 export interface ToDecode {
@@ -10,7 +10,7 @@ export interface ToDecode {
 }
 
 /** From it: samples in shared memory, or why not. */
-export type Decoded = { readonly samples: Int16Array } | { readonly reason: Decode.Refusal }
+export type Decoded = { readonly samples: Int16Array } | { readonly reason: Decode.Fault }
 
 /** The longest file that is allowed takes a few seconds. */
 const decodeTimeout = Duration.seconds(20)
@@ -48,20 +48,20 @@ export const layer = Layer.effect(
     }
 
     thread()
-    const refused = new AudioRefused({ reason: "unsupported_format" })
+    const unreadable = new AudioUnreadable({ reason: "unsupported_format" })
 
     const decodeOne = (bytes: Uint8Array, contentType: string | null) =>
-      Effect.callback<Int16Array, AudioRefused>((resume) => {
+      Effect.callback<Int16Array, AudioUnreadable>((resume) => {
         const decoder = thread()
-        const settle = (outcome: Effect.Effect<Int16Array, AudioRefused>) => {
+        const settle = (outcome: Effect.Effect<Int16Array, AudioUnreadable>) => {
           decoder.off("message", onMessage)
           decoder.off("error", onDeath)
           decoder.off("exit", onDeath)
           resume(outcome)
         }
         const onMessage = (decoded: Decoded) =>
-          settle("samples" in decoded ? Effect.succeed(decoded.samples) : Effect.fail(new AudioRefused(decoded)))
-        const onDeath = () => settle(Effect.fail(refused))
+          settle("samples" in decoded ? Effect.succeed(decoded.samples) : Effect.fail(new AudioUnreadable(decoded)))
+        const onDeath = () => settle(Effect.fail(unreadable))
         decoder.on("message", onMessage)
         decoder.on("error", onDeath)
         decoder.on("exit", onDeath)
@@ -76,7 +76,7 @@ export const layer = Layer.effect(
         decodeOne(bytes, contentType).pipe(
           // Interrupted or late: the answer would be taken for that of the next file.
           Effect.onInterrupt(() => end),
-          Effect.timeoutOrElse({ duration: decodeTimeout, orElse: () => Effect.fail(refused) }),
+          Effect.timeoutOrElse({ duration: decodeTimeout, orElse: () => Effect.fail(unreadable) }),
           one.withPermits(1)
         )
     }

@@ -1,7 +1,7 @@
 import type { CarrierCommand, LegReport } from "../Carrier.ts"
 
 /** The outcome of a command that cannot be carried out for `reason`; `null`: it has none of its own. */
-export const ofFailure = (command: CarrierCommand, reason: "unknown_leg" | "not_answered"): LegReport | null => {
+export const of = (command: CarrierCommand, reason: "unknown_leg" | "not_answered"): LegReport | null => {
   switch (command.type) {
     case "answer":
     case "media":
@@ -16,7 +16,7 @@ export const ofFailure = (command: CarrierCommand, reason: "unknown_leg" | "not_
 
 /** Everything that is told of a leg which this process never had, or has no more. */
 export const ofUnknownLeg = (command: CarrierCommand): ReadonlyArray<LegReport> => {
-  const failure = ofFailure(command, "unknown_leg")
+  const failure = of(command, "unknown_leg")
   const mustBeGone = command.type === "answer" || command.type === "reject" || command.type === "hangup"
   return [
     ...(failure === null ? [] : [failure]),
