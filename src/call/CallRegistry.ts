@@ -6,7 +6,7 @@ import * as EntityTime from "../actor/EntityTime.ts"
 import * as Registry from "../actor/Registry.ts"
 import type { Authority, CarrierEvent, Told } from "../carrier/Carrier.ts"
 import { inTime } from "../carrier/CarrierEvent.ts"
-import type { CallId } from "../domain/Id.ts"
+import type { CallId, LegId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
@@ -183,13 +183,18 @@ export const make = Effect.gen(function* () {
     return yield* tell(callId, event)
   })
 
+  const owned = Effect.map(
+    Latch.await(recoveredAll),
+    (): ReadonlySet<LegId> =>
+      new Set([...registry.live.values()].flatMap((actor) => actor.state()?.legs.map(({ id }) => id) ?? []))
+  )
   yield* legs.follow((adapter, of) => {
     for (const actor of registry.live.values()) {
       const state = actor.state()
       if (state !== null && state.adapter === adapter)
         actor.post(of(state, (at) => EntityTime.ofMonotonic(actor.time, registry.clock, at)))
     }
-  })
+  }, owned)
 
   return { live: registry.live, spawn: registry.spawn, recover, known, tell } as const
 })

@@ -1,7 +1,8 @@
 import { Effect, Queue } from "effect"
 import type { Step } from "../actor/Actor.ts"
 import { type Authority, Carrier, type Snapshot } from "../carrier/Carrier.ts"
-import type { CallId } from "../domain/Id.ts"
+import * as Id from "../domain/Id.ts"
+import { type CallId, CommandId, LegId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import type { CallInput } from "./CallInput.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
@@ -13,7 +14,8 @@ import { holdMs } from "./DueRows.ts"
  * or the carrier was away.
  *
  * For `reconnectMs` a carrier that went away is waited for as if nothing had happened; then its calls are told. When it
- * is back, or another in its place, each of its calls hears what the snapshot says.
+ * is back, or another in its place, each of its calls hears what the snapshot says. A leg in the snapshot that no call
+ * owns is taken down: its call was given up while the carrier was away.
  */
 type Recovered = Extract<CallInput, { readonly type: "recovered" }>
 
@@ -61,9 +63,28 @@ export const make = Effect.fnUntraced(function* (authority: {
       ? Effect.void
       : Effect.asVoid(Effect.timeoutOption(carrier.caughtUp(state.adapter, primary(state).id), holdMs))
 
-  /** Tells the calls of a carrier that it is away or back, for as long as the scope is open. */
+  const release = (adapter: string, owner: Authority, legId: LegId): Effect.Effect<void> =>
+    carrier.interpret(adapter, {
+      authority: owner,
+      command: {
+        type: "hangup",
+        // The same each time: a carrier does it once.
+        commandId: CommandId.make(`release of ${legId}`),
+        // Nobody's: what is told of a leg that is gone meanwhile finds no call.
+        callId: Id.derive(legId, "call"),
+        legId,
+        origin: null,
+        resume: null
+      }
+    })
+
+  /**
+   * Tells the calls of a carrier that it is away or back, for as long as the scope is open. `owned` are the legs of all
+   * calls that are not settled; it completes when those that an earlier process left are here.
+   */
   const follow = Effect.fnUntraced(function* (
-    tellAll: (adapter: string, of: (state: CallState, inTime: (at: number) => number) => Recovered) => void
+    tellAll: (adapter: string, of: (state: CallState, inTime: (at: number) => number) => Recovered) => void,
+    owned: Effect.Effect<ReadonlySet<LegId>>
   ) {
     const changes = yield* Queue.unbounded<readonly [adapter: string, isUp: boolean]>()
     /** Since when each carrier has been away, on the monotonic clock. */
@@ -78,6 +99,11 @@ export const make = Effect.fnUntraced(function* (authority: {
       const lostAt = away.get(adapter) ?? (yield* Monotonic.now)
       away.delete(adapter)
       tellAll(adapter, (state, inTime) => recovered(state, snapshot, inTime(lostAt)))
+      const known = yield* owned
+      for (const [name, { state }] of Object.entries(snapshot.legs)) {
+        const legId = LegId.make(name)
+        if (state !== "over" && !known.has(legId)) yield* release(adapter, owner, legId)
+      }
     })
     const gone = (adapter: string, since: number): Effect.Effect<void> =>
       Effect.map(Effect.sleep(reconnectMs), () => {

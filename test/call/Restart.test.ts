@@ -219,6 +219,35 @@ describe("A call whose carrier outlives the engine", () => {
       }).pipe(Effect.scoped)
     )
 
+    it.effect("is taken down when its call was given up while the carrier was away, and no other is", () =>
+      Effect.gen(function* () {
+        const { model, start } = yield* world
+        const only = yield* start()
+        const { callId, caller, legId } = yield* place(only)
+        yield* model.happens(legId, answered)
+        yield* until(only, caller.tenantId, callId, ({ status }) => status === "answered")
+        yield* only.disconnect
+        const left = Ids.leg("svc_leg_left")
+        const dial = {
+          commandId: Ids.command("d"),
+          callId: Ids.call("svc_call_gone"),
+          legId: left,
+          type: "dial"
+        } as const
+        const of = { tenantId: caller.tenantId, routeId: Ids.route("r"), from: "+12025550150", to: "+12025550100" }
+        // Of an owner that is not there any more.
+        yield* model.adapter.interpret({ authority: { partition: 9, epoch: 1 }, command: { ...dial, ...of } })
+        yield* only.connect
+        const released = () =>
+          model.applied.flatMap((command) =>
+            command.type === "hangup" && [left, legId].includes(command.legId) ? [command.legId] : []
+          )
+        for (let waited = 0; released().length === 0 && waited < 500; waited++) yield* Effect.sleep("10 millis")
+        expect(released()).toStrictEqual([left])
+        yield* only.kill
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("hears of what happened while the line to the carrier was cut, the engine being there all the time", () =>
       Effect.gen(function* () {
         const { model, start } = yield* world
