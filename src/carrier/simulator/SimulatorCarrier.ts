@@ -1,4 +1,3 @@
-import * as CommandFailure from "./CommandFailure.ts"
 import { Cause, Clock, Deferred, Effect, FiberSet, Layer, Queue } from "effect"
 import * as Deadlines from "../../actor/Deadlines.ts"
 import { Entropy } from "../../actor/Entropy.ts"
@@ -17,6 +16,7 @@ import {
 import { InboundSimulator } from "../InboundSimulator.ts"
 import * as LegMemory from "../LegMemory.ts"
 import * as Telling from "../Telling.ts"
+import * as CommandFailure from "./CommandFailure.ts"
 import * as PhoneScript from "./PhoneScript.ts"
 import * as SimulatedLeg from "./SimulatedLeg.ts"
 
