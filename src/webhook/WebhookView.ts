@@ -57,8 +57,6 @@ export const Delivery = Wire.struct({
   nextRetryAt: Field.timeOrNull("When it is tried again; null: not any more.", "2026-01-01T00:00:30.000Z"),
   createdAt: Field.time("When the event was committed.")
 }).pipe(Schema.annotateEncoded({ identifier: "WebhookDelivery" }))
-/** Times in epoch milliseconds. */
-export type DeliveryRow = typeof Delivery.Type
 export type DeliveryView = typeof Delivery.Encoded
 
 export const delivery = Wire.encoder(Delivery)
