@@ -139,7 +139,7 @@ const started = (
   }
   return Draft.emit(Draft.from(state), {
     type: "call.started",
-    data: { ...Draft.ids(state, legId), from: input.from, to: input.to, direction, route_id: terms.routeId }
+    data: { ...Draft.ids(state, legId), from: input.from, to: input.to, direction, routeId: terms.routeId }
   })
 }
 

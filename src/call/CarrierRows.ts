@@ -1,6 +1,5 @@
 import { type Outcome, unchanged } from "../actor/Machine.ts"
 import type { CarrierEvent, Json } from "../carrier/Carrier.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
 import { type CallState, isTerminal, type Leg, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import { end } from "./Ending.ts"
@@ -91,7 +90,7 @@ const ringing = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Result
   if (leg.role !== "primary" || draft.state.status !== "initiated") return next
   return Draft.emit(Draft.set(next, { status: "ringing" }), {
     type: "call.ringing",
-    data: { ...Draft.ids(draft.state, leg.id), ringing_at: Timestamp.format(at) }
+    data: { ...Draft.ids(draft.state, leg.id), ringingAt: at }
   })
 }
 
@@ -110,7 +109,7 @@ const answered = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Resul
   if (leg.role !== "primary") return next
   return Draft.emit(Draft.set(next, { status: "answered", answeredAt: at }), {
     type: "call.answered",
-    data: { ...Draft.ids(draft.state, leg.id), answered_at: Timestamp.format(at) }
+    data: { ...Draft.ids(draft.state, leg.id), answeredAt: at }
   })
 }
 
@@ -119,7 +118,7 @@ const dtmf = (draft: Draft.Draft, leg: Leg, digit: string, at: number, context: 
   if (state.answeredAt === null) return unchanged
   const heard = Draft.emit(draft, {
     type: "call.dtmf",
-    data: { ...Draft.ids(state, leg.id), digit, received_at: Timestamp.format(at) }
+    data: { ...Draft.ids(state, leg.id), digit, receivedAt: at }
   })
   return context.work.digit(heard, leg, digit, at)
 }

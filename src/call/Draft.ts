@@ -74,7 +74,7 @@ export const commandId = (context: StepContext, index = 0): Id.CommandId =>
 
 /** The ids that every event of the call's own leg repeats. */
 export const ids = (state: CallState, legId: Id.LegId) => ({
-  call_id: state.id,
-  leg_id: legId,
-  customer_reference: state.customerReference
+  callId: state.id,
+  legId,
+  customerReference: state.customerReference
 })

@@ -1,6 +1,5 @@
 import type { RejectCause } from "../carrier/Carrier.ts"
 import type { CommandId } from "../domain/Id.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
 import { type CallState, durationSeconds, primary, type Leg } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import type { Ending } from "./EndReason.ts"
@@ -48,10 +47,10 @@ export const end = (
     data: {
       ...Draft.ids(state, leg.id),
       status: ending.status,
-      ended_at: Timestamp.format(endedAt),
-      duration_seconds: durationSeconds(state.answeredAt, endedAt),
-      end_reason: ending.reason,
-      end_initiator: ending.initiator
+      endedAt,
+      durationSeconds: durationSeconds(state.answeredAt, endedAt),
+      endReason: ending.reason,
+      endInitiator: ending.initiator
     }
   })
   const charged = Draft.tell({ ...announced, chargeCents: costCents }, { type: "ended", chargedCents: costCents })

@@ -1,7 +1,6 @@
 import { type Outcome, rejected, type StepContext, unchanged } from "../actor/Machine.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
 import type { MediaCommand, MediaEnded } from "../media/message/MediaMessage.ts"
 import * as Draft from "./Draft.ts"
 import type { CallState, Leg } from "./CallState.ts"
@@ -35,7 +34,7 @@ export const make = (verbs: Rows) => {
       work: state.work.filter((other) => other !== item),
       outliving: state.outliving.filter((other) => other.item !== item)
     })
-    return ending === null ? others : Draft.emit(others, ending(Draft.ids(state, item.legId), Timestamp.format(at)))
+    return ending === null ? others : Draft.emit(others, ending(Draft.ids(state, item.legId), at))
   }
 
   const replace = (draft: Draft.Draft, item: Item, by: Item): Draft.Draft =>

@@ -3,7 +3,6 @@ import { SqlClient } from "effect/sql"
 import * as Audit from "../audit/Audit.ts"
 import type { NumberOrderEvent } from "../domain/event/NumberOrderEvent.ts"
 import * as Id from "../domain/Id.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
 import type { Job } from "../job/Jobs.ts"
 import * as EventRecord from "../store/EventRecord.ts"
 import { empty, type EventRow, Journal, type MoneyRow } from "../store/Journal.ts"
@@ -112,27 +111,27 @@ const eventsOf = (
   at: number
 ): ReadonlyArray<NumberOrderEvent> => {
   const about = (numbers: ReadonlyArray<NumberRow>, numberStatus: "active" | "failed") => ({
-    order_id: order.id,
+    orderId: order.id,
     status,
-    country_code: order.countryCode,
-    number_type: order.numberType,
-    phone_numbers: numbers.map(({ id, phoneNumber }) => ({ id, phone_number: phoneNumber, status: numberStatus })),
-    total_cents: total(numbers)
+    countryCode: order.countryCode,
+    numberType: order.numberType,
+    phoneNumbers: numbers.map(({ id, phoneNumber }) => ({ id, phoneNumber, status: numberStatus })),
+    totalCents: total(numbers)
   })
   const events: Array<NumberOrderEvent> = []
   if (active.length > 0)
     events.push({
       type: "number_order.completed",
-      data: { ...about(active, "active"), completed_at: Timestamp.format(at) }
+      data: { ...about(active, "active"), completedAt: at }
     })
   if (failed.length > 0)
     events.push({
       type: "number_order.failed",
       data: {
         ...about(failed, "failed"),
-        failure_reason: "not_available",
-        refunded_cents: total(failed),
-        failed_at: Timestamp.format(at)
+        failureReason: "not_available",
+        refundedCents: total(failed),
+        failedAt: at
       }
     })
   return events

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util"
 import * as CallMachine from "../call/CallMachine.ts"
 import type { CallState } from "../call/CallState.ts"
+import * as Envelope from "../domain/event/Envelope.ts"
 import * as Upgrade from "../call/Upgrade.ts"
 import type { Json, StoredInput } from "../store/Journal.ts"
 
@@ -21,7 +22,8 @@ export interface Step {
   readonly state: CallState | null
   /** What this input changed in the state, without what every input changes. */
   readonly changes: ReadonlyArray<Change>
-  readonly events: ReadonlyArray<CallMachine.Effects["events"][number]>
+  /** As the wire has them. */
+  readonly events: ReadonlyArray<{ readonly type: string; readonly data: unknown }>
   readonly commands: CallMachine.Effects["commands"]
   readonly chargeCents: number
   readonly fault: string | null
@@ -70,7 +72,8 @@ const play = (before: CallState | null, stored: StoredInput): Step => {
     const outcome = CallMachine.step(before, Upgrade.input(stored), { now: at, seed })
     if (outcome.type !== "accepted") return { ...nothing, fault: `the machine answers ${outcome.type} this time` }
     const { effects, state } = outcome
-    return { ...nothing, ...effects, state, changes: changesOf(before, state), fault: null }
+    const events = effects.events.map((event) => ({ type: event.type, data: Envelope.dataOf(event) }))
+    return { ...nothing, ...effects, events, state, changes: changesOf(before, state), fault: null }
   } catch (cause) {
     return { ...nothing, fault: `the machine throws: ${cause instanceof Error ? cause.message : String(cause)}` }
   }

@@ -1,7 +1,6 @@
 import * as Envelope from "../domain/event/Envelope.ts"
 import type { PublicEvent } from "../domain/event/EventCatalogue.ts"
 import * as Id from "../domain/Id.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
 import type { EventRow } from "./Journal.ts"
 
 /**
@@ -24,6 +23,6 @@ export const make = (
     id,
     sequence,
     type: event.type,
-    body: Envelope.render(event, { event_id: id, occurred_at: Timestamp.format(of.occurredAt), sequence })
+    body: Envelope.render(event, { eventId: id, occurredAt: of.occurredAt, sequence })
   }
 }

@@ -83,7 +83,7 @@ describe("Ends, guide/calls.md#why-a-call-ended", () => {
     expect(scene.state.costCents).toBe(2)
     expect(scene.effects.at(-1)?.chargeCents).toBe(2)
     const event = Sample.events(scene).at(-1)
-    expect(event?.type === "call.ended" && event.data.duration_seconds === 61).toBe(true)
+    expect(event?.type === "call.ended" && event.data.durationSeconds === 61).toBe(true)
   })
 
   it("hangup by the API is terminal at once, stays pending until the leg has ended, and is settled then", () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import type { CallState } from "../../src/call/CallState.ts"
+import * as Envelope from "../../src/domain/event/Envelope.ts"
 import * as Upgrade from "../../src/call/Upgrade.ts"
 import type { WorkId } from "../../src/domain/Id.ts"
 import * as Media from "../media/MediaSample.ts"
@@ -54,7 +55,7 @@ describe("What version 1 wrote", () => {
     SeenEvent.check(played.effects.events)
     const [event] = played.effects.events
     expect.assert(event?.type === "call.playback_ended")
-    expect(event.data.playback_id).toBe(live.pending.find(({ type }) => type === "play")?.playbackId)
+    expect(event.data.playbackId).toBe(live.pending.find(({ type }) => type === "play")?.playbackId)
     expect(ended(digits?.id ?? Ids.work("")).type).toBe("accepted")
     expect(gather?.type).toBe("gather")
     // The first digit came 100 ms after its begin, and the next one may take 5 s.
@@ -72,7 +73,7 @@ describe("What version 1 wrote", () => {
         })
         expect.assert(outcome.type === "accepted", `${JSON.stringify(input)} is ${outcome.type} now`)
         replayed = outcome.state
-        told.push(...outcome.effects.events)
+        told.push(...outcome.effects.events.map((event) => ({ type: event.type, data: Envelope.dataOf(event) })))
       }
       expect(told).toStrictEqual(events)
       const stored = Upgrade.state({ stateVersion: 1, state: state })

@@ -37,7 +37,7 @@ const storing = Family.make(
 )
 const ended =
   (item: Family.Item, status: "completed" | "stopped" | "failed", reason: string | null): Family.Ending =>
-  (of, at) => ({ type: "call.playback_ended", data: { ...of, playback_id: item.id, status, reason, ended_at: at } })
+  (of, at) => ({ type: "call.playback_ended", data: { ...of, playbackId: item.id, status, reason, endedAt: at } })
 
 const store = storing.verb({
   summary: "Store",
@@ -225,14 +225,14 @@ describe("Properties of work over random inputs", () => {
       const idsOf = (...types: ReadonlyArray<string>) =>
         [...scene.begun].flatMap(([id, type]) => (types.includes(type) ? [id] : []))
       const ends = scene.events.flatMap((event) =>
-        event.type === "call.playback_ended" ? [event.data.playback_id] : []
+        event.type === "call.playback_ended" ? [event.data.playbackId] : []
       )
       expect(ends.toSorted()).toStrictEqual(idsOf("playback", "storing").toSorted())
       const gathered = scene.events.filter(({ type }) => type === "call.gather_complete")
       expect(gathered.length).toBe(idsOf("gather").length)
       const after = scene.events.slice(scene.events.findIndex(({ type }) => type === "call.ended") + 1)
       const outlived = new Set<string>(idsOf("storing"))
-      expect(after.every((event) => event.type === "call.playback_ended" && outlived.has(event.data.playback_id))).toBe(
+      expect(after.every((event) => event.type === "call.playback_ended" && outlived.has(event.data.playbackId))).toBe(
         true
       )
     },

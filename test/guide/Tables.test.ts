@@ -70,17 +70,19 @@ describe("the guide's tables", () => {
     for (const { data, type } of eventsBelow("## Events")) {
       if (!events[type].emitted) continue
       const ofFamily = type.startsWith("call.") ? common.call : common.number_order
-      const missing = Object.keys(events[type].data.fields).filter((field) => ![...ofFamily, ...data].includes(field))
+      const missing = Object.keys(events[type].data.from.fields).filter(
+        (field) => ![...ofFamily, ...data].includes(field)
+      )
       expect([type, missing]).toEqual([type, []])
     }
   })
 
   it("name every end reason and everybody who can have ended a call", () => {
     const rows = rowsOf("calls", "## Why a call ended")
-    const { end_initiator, end_reason } = CallEvent.rows["call.ended"].data.fields
+    const { endInitiator, endReason } = CallEvent.rows["call.ended"].data.to.fields
     const column = (index: number) => new Set(rows.flatMap((row) => named(row[index])))
-    expect(column(2)).toEqual(new Set(end_reason.literals))
-    expect(column(3)).toEqual(new Set(end_initiator.literals))
+    expect(column(2)).toEqual(new Set(endReason.literals))
+    expect(column(3)).toEqual(new Set(endInitiator.literals))
   })
 
   it("say what each final answer of SIP makes of a call", () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { isSettled, machineVersion } from "../../src/call/CallMachine.ts"
 import { stateVersion } from "../../src/call/CallState.ts"
 import * as Id from "../../src/domain/Id.ts"
+import * as Envelope from "../../src/domain/event/Envelope.ts"
 import * as CallTimeline from "../../src/operator/CallTimeline.ts"
 import * as CallTimelineText from "../../src/operator/CallTimelineText.ts"
 import type { Json, StoredEntity, StoredInput } from "../../src/store/Journal.ts"
@@ -42,7 +43,7 @@ const stored = (call: CallSample.Scene) => {
     sequence: index + 1,
     type: event.type,
     occurredAt: 1_000_000,
-    body: JSON.stringify({ event_type: event.type, data: event.data })
+    body: JSON.stringify({ event_type: event.type, data: Envelope.dataOf(event) })
   }))
   return { entity, inputs, events }
 }

@@ -12,6 +12,7 @@ const rows = new Map(
   eventTypes.map((type) => [
     type as string,
     {
+      made: Schema.decodeUnknownResult(Schema.toType(catalogue[type].data)),
       data: Schema.decodeUnknownResult(catalogue[type].data),
       envelope: Schema.decodeUnknownResult(Envelope.schemaOf(type))
     }
@@ -19,7 +20,7 @@ const rows = new Map(
 )
 
 /** What is wrong with it; null: nothing. */
-const faultOf = (type: string, part: "data" | "envelope", value: unknown): string | null => {
+const faultOf = (type: string, part: "made" | "data" | "envelope", value: unknown): string | null => {
   const row = rows.get(type)
   if (row === undefined || !isEventType(type)) return `there is no event "${type}"`
   if (!catalogue[type].emitted) return `nothing emits ${type}`
@@ -38,9 +39,12 @@ const demand = (fault: string | null): void => {
   if (fault !== null) throw new Error(fault)
 }
 
-/** Throws unless each event, as a machine makes it, is as its row says. */
+/** Throws unless each event, as a machine makes it and as the wire has it, is as its row says. */
 export const check = (events: ReadonlyArray<{ readonly type: string; readonly data: unknown }>): void => {
-  for (const { data, type } of events) demand(faultOf(type, "data", data))
+  for (const { data, type } of events) {
+    demand(faultOf(type, "made", data))
+    if (isEventType(type)) demand(faultOf(type, "data", Envelope.dataOf({ type, data })))
+  }
 }
 
 /** Throws unless the body is as its row says. */

@@ -33,13 +33,13 @@ export interface Item {
 
 /** The ids that every event of a leg repeats. */
 interface OfLeg {
-  readonly call_id: CallId
-  readonly leg_id: LegId
-  readonly customer_reference: string | null
+  readonly callId: CallId
+  readonly legId: LegId
+  readonly customerReference: string | null
 }
 
 /** The event that tells an end; `at` is the wire's timestamp. `null`: nobody is told. */
-export type Ending = ((of: OfLeg, at: string) => CallEvent) | null
+export type Ending = ((of: OfLeg, at: number) => CallEvent) | null
 
 /** What a verb may use of the step that it is part of. */
 export interface Moment {

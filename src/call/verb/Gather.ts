@@ -54,7 +54,7 @@ interface Collected {
 
 const ended =
   (digits: string, status: GatherStatus): Family.Ending =>
-  (of, at) => ({ type: "call.gather_complete", data: { ...of, digits, status, completed_at: at } })
+  (of, at) => ({ type: "call.gather_complete", data: { ...of, digits, status, completedAt: at } })
 
 const isEnough = ({ digits, options }: Collected): boolean => digits.length >= options.minimumDigits
 

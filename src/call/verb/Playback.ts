@@ -12,7 +12,7 @@ const ended =
   (item: Family.Item, status: PlaybackStatus, reason: string | null): Family.Ending =>
   (of, at) => ({
     type: "call.playback_ended",
-    data: { ...of, playback_id: item.id, status, reason, ended_at: at }
+    data: { ...of, playbackId: item.id, status, reason, endedAt: at }
   })
 
 const playback = Family.make(

@@ -1,9 +1,10 @@
 import { Schema } from "effect"
 import * as Field from "../Field.ts"
+import * as Wire from "../Wire.ts"
 import type { EmittedOf, Family } from "./PublicEvent.ts"
 
 /** Stands on every event of a call. */
-const ofCall = { call_id: Field.callId(), leg_id: Field.legId(), customer_reference: Field.customerReference }
+const ofCall = { callId: Field.callId(), legId: Field.legId(), customerReference: Field.customerReference }
 
 const gatherStatus = Field.oneOf(
   "Enough digits are `valid`, however the gather ended. Too few are `invalid` after the terminating digit, `timeout` " +
@@ -36,10 +37,10 @@ export type EndReason = typeof endReason.Type
 const endInitiator = Field.oneOf("Who ended it.", ["caller", "callee", "api", "system", "carrier", "unknown"])
 export type EndInitiator = typeof endInitiator.Type
 
-const Word = Schema.Struct({
+const Word = Wire.struct({
   word: Field.text("The word.", "hello"),
-  start_ms: Schema.Int.annotate({ description: "Milliseconds from the session's start.", examples: [120] }),
-  end_ms: Schema.Int.annotate({ description: "Milliseconds from the session's start.", examples: [480] }),
+  startMs: Schema.Int.annotate({ description: "Milliseconds from the session's start.", examples: [120] }),
+  endMs: Schema.Int.annotate({ description: "Milliseconds from the session's start.", examples: [480] }),
   confidence: Schema.NullOr(Schema.Finite).annotate({ description: "0 to 1; null when not known.", examples: [0.97] })
 })
 
@@ -47,108 +48,110 @@ export const rows = {
   "call.started": {
     when: "A call was created, outbound or inbound.",
     emitted: true,
-    data: Schema.Struct({
+    data: Wire.struct({
       ...ofCall,
       from: Field.text("The calling number, E.164.", "+12025550150"),
       to: Field.text("The called number, E.164.", "+12025550100"),
       direction: Field.oneOf("As this service sees it.", ["outbound", "inbound"]),
-      route_id: Field.routeId
+      routeId: Field.routeId
     })
   },
   "call.ringing": {
     when: "The far end is being alerted.",
     emitted: true,
-    data: Schema.Struct({ ...ofCall, ringing_at: Field.moment("When alerting began.") })
+    data: Wire.struct({ ...ofCall, ringingAt: Field.time("When alerting began.") })
   },
   "call.answered": {
     when: "The call was answered.",
     emitted: true,
-    data: Schema.Struct({ ...ofCall, answered_at: Field.moment("When it was answered.") })
+    data: Wire.struct({ ...ofCall, answeredAt: Field.time("When it was answered.") })
   },
   "call.bridged": {
     when: "The call was bridged to another leg.",
     emitted: false,
-    data: Schema.Struct({
+    data: Wire.struct({
       ...ofCall,
-      bridged_call_id: Field.callIdOrNull("The other call; null for a leg of this call."),
-      bridged_leg_id: Field.legIdOrNull("The other leg; null when not known."),
-      bridged_at: Field.moment("When they were bridged.")
+      bridgedCallId: Field.callIdOrNull("The other call; null for a leg of this call."),
+      bridgedLegId: Field.legIdOrNull("The other leg; null when not known."),
+      bridgedAt: Field.time("When they were bridged.")
     })
   },
   "call.ended": {
     when: "The call ended, answered or not. It is the last event of a call's own work.",
     emitted: true,
-    data: Schema.Struct({
+    data: Wire.struct({
       ...ofCall,
       status: Field.oneOf("`failed`: it ended by what went wrong before an answer or by a refusal.", [
         "ended",
         "failed"
       ]),
-      ended_at: Field.moment("When it ended.", "2026-01-01T00:01:01.000Z"),
-      duration_seconds: Field.seconds("From answer to end, each started second; 0 without an answer."),
-      end_reason: endReason,
-      end_initiator: endInitiator
+      endedAt: Field.time("When it ended.", "2026-01-01T00:01:01.000Z"),
+      durationSeconds: Field.seconds("From answer to end, each started second; 0 without an answer."),
+      endReason: endReason,
+      endInitiator: endInitiator
     })
   },
   "call.dtmf": {
     when: "The far end pressed a digit.",
     emitted: true,
-    data: Schema.Struct({
+    data: Wire.struct({
       ...ofCall,
       digit: Schema.String.check(Schema.isPattern(/^[0-9A-D*#]$/u)).annotate({
         description: "One of `0-9 A-D * #`.",
         examples: ["5"]
       }),
-      received_at: Field.moment("When it was received.")
+      receivedAt: Field.time("When it was received.")
     })
   },
   "call.gather_complete": {
     when: "A gather ended, with or without digits.",
     emitted: true,
-    data: Schema.Struct({
+    data: Wire.struct({
       ...ofCall,
       digits: Field.text("What was collected, without the terminating digit; may be empty.", "1234"),
       status: gatherStatus,
-      completed_at: Field.moment("When it ended.")
+      completedAt: Field.time("When it ended.")
     })
   },
   "call.playback_ended": {
     when: "A playback ended: it was played to its end, was stopped, or could not be played.",
     emitted: true,
-    data: Schema.Struct({
+    data: Wire.struct({
       ...ofCall,
-      playback_id: Field.text("What `play` answered.", "0123456789abcdef0123456789abcdef"),
+      playbackId: Field.text("What `play` answered.", "0123456789abcdef0123456789abcdef"),
       status: playbackStatus,
       reason: Field.textOrNull("Why it did not play to its end; null when it did.", null),
-      ended_at: Field.moment("When it ended.")
+      endedAt: Field.time("When it ended.")
     })
   },
   "call.amd_complete": {
     when: "Machine detection has a result. It is sent again when a beep is heard later.",
     emitted: false,
-    data: Schema.Struct({
+    data: Wire.struct({
       ...ofCall,
       result: Field.oneOf("Who answered.", ["human", "machine", "unknown"]),
-      beep_detected: Schema.Boolean.annotate({ description: "A voicemail's beep was heard.", examples: [false] })
+      beepDetected: Schema.Boolean.annotate({ description: "A voicemail's beep was heard.", examples: [false] })
     })
   },
   "call.transcript_chunk": {
     when: "A phrase was recognized and will not change any more.",
     emitted: false,
-    data: Schema.Struct({
+    data: Wire.struct({
       ...ofCall,
       transcript: Field.text("The phrase.", "hello"),
       confidence: Schema.NullOr(Schema.Finite).annotate({
         description: "0 to 1; null when not known.",
         examples: [0.97]
       }),
-      is_final: Schema.Boolean.annotate({ description: "Always true.", examples: [true] }),
-      started_at: Field.moment("When the phrase began."),
-      ended_at: Field.moment("When it ended.", "2026-01-01T00:00:01.000Z"),
-      words: Schema.Array(Word).annotate({
-        description: "Each word with its time; empty when the recognizer gives none.",
-        examples: [[{ word: "hello", start_ms: 120, end_ms: 480, confidence: 0.97 }]]
-      })
+      isFinal: Schema.Boolean.annotate({ description: "Always true.", examples: [true] }),
+      startedAt: Field.time("When the phrase began."),
+      endedAt: Field.time("When it ended.", "2026-01-01T00:00:01.000Z"),
+      words: Schema.Array(Word).pipe(
+        Schema.annotateEncoded({
+          description: "Each word with its time; empty when the recognizer gives none.",
+          examples: [[{ word: "hello", start_ms: 120, end_ms: 480, confidence: 0.97 }]]
+        })
+      )
     })
   }
 } as const satisfies Family<"call">

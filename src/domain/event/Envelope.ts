@@ -2,16 +2,18 @@ import { Schema } from "effect"
 import * as Id from "../Id.ts"
 import { catalogue, type EventType, type PublicEvent } from "./EventCatalogue.ts"
 import * as Field from "../Field.ts"
+import * as Timestamp from "../Timestamp.ts"
+import * as Wire from "../Wire.ts"
 import { exampleOf } from "./PublicEvent.ts"
 
 const exampleId = Id.EventId.make(Field.exampleUuid)
 
 const head = {
-  event_id: Id.EventId.check(Schema.isPattern(Id.uuidPattern)).annotate({
+  eventId: Id.EventId.check(Schema.isPattern(Id.uuidPattern)).annotate({
     description: "Unique; the same event comes with the same id again when its delivery is repeated.",
     examples: [exampleId]
   }),
-  occurred_at: Field.moment("When it happened."),
+  occurredAt: Field.time("When it happened."),
   sequence: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)).annotate({
     description: "1, 2, 3 … for each call, conference or number order: the order in which its events happened.",
     examples: [1]
@@ -21,17 +23,27 @@ type Head = { readonly [Name in keyof typeof head]: (typeof head)[Name]["Type"] 
 
 /** What a webhook's body is: the event in its envelope. */
 export const schemaOf = (type: EventType) =>
-  Schema.Struct({
-    event_id: head.event_id,
-    event_type: Schema.Literal(type).annotate({ description: "The name of the event." }),
-    occurred_at: head.occurred_at,
+  Wire.struct({
+    eventId: head.eventId,
+    eventType: Schema.Literal(type).annotate({ description: "The name of the event." }),
+    occurredAt: head.occurredAt,
     sequence: head.sequence,
-    data: catalogue[type].data.annotate({ description: "What happened." })
+    data: catalogue[type].data.pipe(Schema.annotateEncoded({ description: "What happened." }))
   })
 
+/** What a machine made, as the wire has it. */
+export const dataOf = ({ data, type }: { readonly type: EventType; readonly data: unknown }): unknown =>
+  Wire.encoder(catalogue[type].data)(data)
+
 /** The bytes of a webhook's body, as JSON text. */
-export const render = (event: PublicEvent, { event_id, occurred_at, sequence }: Head): string =>
-  JSON.stringify({ event_id, event_type: event.type, occurred_at, sequence, data: event.data })
+export const render = (event: PublicEvent, { eventId, occurredAt, sequence }: Head): string =>
+  JSON.stringify({
+    event_id: eventId,
+    event_type: event.type,
+    occurred_at: Timestamp.format(occurredAt),
+    sequence,
+    data: dataOf(event)
+  })
 
 /** A body as it may come, put together of the examples of its fields. */
 export const example = (type: EventType) => ({

@@ -11,8 +11,10 @@ export interface Row {
   readonly when: string
   /** False while nothing emits it: it can be subscribed to, is marked in the document, and no machine can emit it. */
   readonly emitted: boolean
-  /** `data` of the envelope, in wire names. Each field has a description and an example (`Field.ts`). */
-  readonly data: Schema.Struct<Readonly<Record<string, Schema.Codec<unknown, unknown>>>>
+  /** `data` of the envelope, and how the wire has it. Each field has a description and an example (`Field.ts`). */
+  readonly data: Schema.Codec<unknown, unknown> & {
+    readonly from: { readonly fields: Readonly<Record<string, Schema.Constraint>> }
+  }
 }
 
 /** The rows of one family, by the event's name on the wire: `<family>.<what happened>`. */
@@ -25,8 +27,8 @@ export type EmittedOf<Rows> = {
     : never
 }[keyof Rows]
 
-/** The `data` that the examples of a row's fields make up. */
+/** The `data` that the examples of a row's fields make up, on the wire. */
 export const exampleOf = ({ data }: Row): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
-    Object.entries(data.fields).map(([name, field]) => [name, Schema.resolveAnnotations(field)?.examples?.[0]])
+    Object.entries(data.from.fields).map(([name, field]) => [name, Schema.resolveAnnotations(field)?.examples?.[0]])
   )
