@@ -13,7 +13,7 @@ type Snake<Name extends string> = Name extends `${infer First}${infer Rest}`
 type Names<Fields> = { readonly [Name in keyof Fields]: Name extends string ? Snake<Name> : Name }
 
 const encodeKey = "trunkline/encode"
-type Encode = (value: never) => unknown
+type Encode = (value: unknown) => unknown
 
 declare module "effect/Schema" {
   namespace Annotations {
@@ -26,7 +26,7 @@ declare module "effect/Schema" {
 
 /** A schema of values that `encode` brings to the wire. */
 export const by = <S extends Schema.Top>(schema: S, encode: (value: S["Type"]) => unknown): S["Rebuild"] =>
-  schema.annotate({ [encodeKey]: encode })
+  schema.annotate({ [encodeKey]: encode as Encode })
 
 /** A struct whose fields are in camelCase here and in snake_case on the wire; `others` names those that differ more. */
 export const struct = <
@@ -61,10 +61,11 @@ const encodeFields = (fields: Schema.Struct.Fields, names: Readonly<Record<strin
     to: names[name] ?? name,
     encode: encodeOf(schema)
   }))
-  return (value: Readonly<Record<string, never>>) => {
+  return (value) => {
+    const from = value as Readonly<Record<string, unknown>>
     const wire: Record<string, unknown> = {}
     for (const { encode, name, to } of plan) {
-      const field = value[name]
+      const field = from[name]
       if (field !== undefined) wire[to] = encode(field)
     }
     return wire
@@ -86,7 +87,7 @@ const encodeOf = (schema: Schema.Constraint): Encode => {
   }
   if (schema.ast._tag === "Arrays" && "value" in schema) {
     const encode = encodeOf(schema.value as Schema.Top)
-    return (values: ReadonlyArray<never>) => values.map(encode)
+    return (values) => (values as ReadonlyArray<unknown>).map(encode)
   }
   return Schema.encodeUnknownSync(schema as Schema.Codec<unknown>)
 }
