@@ -10,8 +10,7 @@ export type Receiver = (bytes: Uint8Array, from: Flow) => void
  * One way to carry SIP messages, RFC 3261 section 18: a socket for datagrams, or a listener with its connections.
  *
  * Addresses are IP literals in their one spelling (`IpAddress.canonical`), those of peers too. A transport reports what
- * goes wrong by `refused` and never throws. How many connections it keeps, and which it closes first,
- * is its own affair.
+ * goes wrong by `refused` and never throws. How many connections it keeps, and which it closes first, is its own affair.
  */
 export interface Transport {
   readonly type: TransportType

@@ -165,3 +165,43 @@ describe("a lost inbound leg", () => {
     })
   )
 })
+
+describe("a leg that a process of version 1 left", () => {
+  const headers = [
+    ["Via", "SIP/2.0/UDP 192.0.2.1:5060;branch=z9hG4bKold;rport"],
+    ["From", "<sip:+12025550150@192.0.2.1>;tag=us"],
+    ["To", "<sip:+4930123456@192.0.2.2>"],
+    ["Call-ID", "old-1"],
+    ["CSeq", "1 INVITE"]
+  ] as const
+  const peer = { address: "192.0.2.2", port: 5062 }
+  const dialog = {
+    version: 1,
+    kind: "dialog",
+    callId: "old-1",
+    localTag: "us",
+    remoteTag: "them",
+    local: "<sip:+12025550150@192.0.2.1>",
+    remote: "<sip:+4930123456@192.0.2.2>",
+    remoteTarget: "sip:bob@phone.example.net",
+    routeSet: [],
+    contact: "<sip:+12025550150@192.0.2.1:5060>",
+    localCSeq: 1,
+    peer
+  }
+  const unanswered = { version: 1, uri: "sip:+4930123456@192.0.2.2", headers, localTag: "us", peer }
+  for (const [what, stored, sent] of [
+    ["answered gets its BYE", dialog, "BYE"],
+    ["rang is cancelled", { ...unanswered, kind: "calling" }, "CANCEL"],
+    ["was offered is refused", { ...unanswered, kind: "ringing" }, "480"]
+  ] as const)
+    it.effect(`and ${what}, where its packets went`, () =>
+      Effect.gen(function* () {
+        const rig = yield* Rig.make()
+        yield* rig.command(hangup(JSON.parse(JSON.stringify(stored)), null))
+        const all = rig.sent()
+        expect(Rig.names(all)).toEqual([sent])
+        expect(all.map(({ to }) => to)).toEqual([peer])
+      })
+    )
+})
