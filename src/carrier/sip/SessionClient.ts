@@ -154,9 +154,11 @@ export const response = (state: State, cseq: number, response: SipResponse, env:
   }
   const { status } = response
   if (status < 200) return stay(state)
-  const answer = Credentials.answer(own.credentials, state.trunk, own.request, response, env.token.slice(0, 16))
-  if (answer !== undefined) return again(state, own, answer)
   const { purpose } = own
+  // Behind a BYE nothing is asked but that again.
+  const trunk = purpose.type === "bye" || state.phase === "established" ? state.trunk : null
+  const answer = Credentials.answer(own.credentials, trunk, own.request, response, env.token.slice(0, 16))
+  if (answer !== undefined) return again(state, own, answer)
   return status < 300 && purpose.type === "renegotiate"
     ? renegotiated(without(state, own), own.request, purpose.commandId, response)
     : ended(state, own, status, false, env)
@@ -168,8 +170,11 @@ const again = (state: State, own: Own, answer: NonNullable<ReturnType<typeof Cre
   const dialog = { ...state.dialog, localCSeq: cseq }
   const request = Requests.again(own.request, cseq, answer.header)
   const next: Own = { ...own, cseq, request, credentials: answer.credentials }
-  const { own: all } = without(state, own)
-  return stay({ ...state, dialog, own: [...all, next] }, { type: "request", cseq, ...sent(state, request, dialog) })
+  const { own: others } = without(state, own)
+  const challenged: State = { ...state, dialog, own: [...others, next] }
+  const { purpose } = own
+  const renumbered = purpose.type === "refer" ? Referral.renumber(challenged, purpose.commandId, cseq) : challenged
+  return stay(renumbered, { type: "request", cseq, ...sent(state, request, dialog) })
 }
 
 export const failed = (state: State, cseq: number, isTimeout: boolean, env: Env): Step => {

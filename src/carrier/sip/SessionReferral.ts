@@ -36,6 +36,14 @@ export const start = (state: State, commandId: CommandId, cseq: number): State =
   subscriptions: [...state.subscriptions, { commandId, state: ReferSubscription.start(cseq) }]
 })
 
+/** The REFER was challenged and goes again: its subscription is known by the number of the one that is accepted. */
+export const renumber = (state: State, commandId: CommandId, cseq: number): State => ({
+  ...state,
+  subscriptions: state.subscriptions.map((subscription) =>
+    subscription.commandId === commandId ? { commandId, state: { ...subscription.state, id: cseq } } : subscription
+  )
+})
+
 /** The REFER has its final response, or none will come (`null`). */
 export const answered = (state: State, commandId: CommandId, status: number | null, { now }: Env): Step => {
   const input: ReferSubscription.Input =

@@ -149,6 +149,14 @@ describe("the machine of an inbound leg, whatever comes in whatever order", () =
     expect([...leg.acted.values()].filter((count) => count !== 1)).toEqual([])
   })
 
+  it.prop("asks nothing of its peer behind a BYE, but by a BYE again", given, (happens) => {
+    const leg = run(happens)
+    settle(leg)
+    const asked = leg.log.map(LegModel.word).filter((word) => ["BYE", "INVITE", "INFO", "REFER"].includes(word))
+    const first = asked.indexOf("BYE")
+    if (first >= 0) expect(new Set(asked.slice(first))).toEqual(new Set(["BYE"]))
+  })
+
   it.prop("is over for good once it has ended", given, (happens) => {
     const leg = run(happens)
     settle(leg)

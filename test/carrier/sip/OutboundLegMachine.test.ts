@@ -135,6 +135,14 @@ describe("the machine of an outbound leg, whatever comes in whatever order", () 
     }
   )
 
+  it.prop("asks nothing of its peer behind a BYE, but by a BYE again", given, ({ beginning, names }) => {
+    const leg = run(beginning, names, () => undefined)
+    settle(leg)
+    const asked = leg.log.map(LegModel.word).filter((word) => ["BYE", "INVITE", "INFO", "REFER"].includes(word))
+    const first = asked.indexOf("BYE")
+    if (first >= 0) expect(new Set(asked.slice(first))).toEqual(new Set(["BYE"]))
+  })
+
   it.prop(
     "is over for good once it has ended: it takes down what answers late, and nothing else",
     given,

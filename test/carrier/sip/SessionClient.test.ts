@@ -377,6 +377,17 @@ describe("a REFER of ours", () => {
     expect(call.outcomes()).toEqual(["refer 100"])
   })
 
+  it("that was challenged is notified of under its new number", () => {
+    const call = established("us", "secret")
+    call.act(refer)
+    const challenge = ["WWW-Authenticate", 'Digest realm="trunk", nonce="n"'] as const
+    call.deliver(Rig.reply(requestOf(call.sent(), "REFER"), 401, { headers: [challenge] }))
+    call.deliver(Rig.reply(requestOf(call.sent(), "REFER"), 202))
+    call.ask("NOTIFY", 7, notify("terminated", "SIP/2.0 200 OK", ";id=3"))
+    expect(names(call.sent())).toEqual(["200"])
+    expect(call.outcomes()).toEqual(["refer 200."])
+  })
+
   it("that is refused has its status, and one that nothing is heard of has none", () => {
     const call = established("us")
     call.act(refer)
@@ -413,6 +424,18 @@ describe("the end of a leg", () => {
     const heard: Array<Outcome> = []
     agent.perform(Ids.leg("nobody"), info, (outcome) => heard.push(outcome))
     expect(heard).toEqual([{ commandId: "info", status: null, isLast: true }])
+  })
+
+  it("takes up no challenge any more", () => {
+    const call = established("us", "secret")
+    call.act(info)
+    const request = requestOf(call.sent(), "INFO")
+    call.hangUp()
+    call.sent()
+    const challenge = ["WWW-Authenticate", 'Digest realm="trunk", nonce="n"'] as const
+    call.deliver(Rig.reply(request, 401, { headers: [challenge] }))
+    expect(call.sent()).toEqual([])
+    expect(call.outcomes()).toEqual(["info 401."])
   })
 
   it("during a re-INVITE still acknowledges its 2xx", () => {
