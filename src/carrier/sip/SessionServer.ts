@@ -22,7 +22,9 @@ interface Asked {
   readonly row: DialogMethod.Row
 }
 
-const placeOf = ({ isCaller, phase }: State): DialogMethod.Place => {
+/** Whoever only waits for an ACK before its BYE is on its way out already. */
+const placeOf = ({ isCaller, leaving, phase }: State): DialogMethod.Place => {
+  if (leaving !== null) return "leaving"
   switch (phase) {
     case "early":
       return isCaller ? "calling" : "ringing"

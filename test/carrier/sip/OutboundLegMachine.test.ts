@@ -90,16 +90,24 @@ const run = (
 /** Everything that waits comes, and the call is hung up. */
 const settle = (leg: Model): void => LegModel.settle(leg, () => leg.feed({ type: "release" }))
 
+/** What goes wrong lies at the end of long histories. */
+const many = { arbitrary: { runs: 500, size: 100 } }
+
 describe("the machine of an outbound leg, whatever comes in whatever order", () => {
   const given = { beginning: Beginning, names: Acts }
 
-  it.prop("ends exactly once, and tells nothing after its end", given, ({ beginning, names }) => {
-    const leg = run(beginning, names, () => undefined)
-    settle(leg)
-    const words = leg.log.map(LegModel.word)
-    expect(words.filter((word) => word === "end")).toHaveLength(1)
-    expect(words.slice(words.indexOf("end")).filter((word) => word.startsWith("tell"))).toEqual([])
-  })
+  it.prop(
+    "ends exactly once, and tells nothing after its end",
+    given,
+    ({ beginning, names }) => {
+      const leg = run(beginning, names, () => undefined)
+      settle(leg)
+      const words = leg.log.map(LegModel.word)
+      expect(words.filter((word) => word === "end")).toHaveLength(1)
+      expect(words.slice(words.indexOf("end")).filter((word) => word.startsWith("tell"))).toEqual([])
+    },
+    many
+  )
 
   it.prop(
     "acknowledges no answer before it is committed, unless it hangs up, and hangs up only behind its ACK",
@@ -114,15 +122,21 @@ describe("the machine of an outbound leg, whatever comes in whatever order", () 
         if (words.includes("BYE")) expect(isAcknowledged).toBe(true)
         if (leg.state().session?.phase === "accepted") expect(isAcknowledged).toBe(false)
       })
-    }
+    },
+    many
   )
 
-  it.prop("cancels once, and only after a provisional response (section 9.1)", given, ({ beginning, names }) => {
-    const leg = run(beginning, names, (each, outputs) => {
-      if (outputs.some(({ type }) => type === "cancel")) expect(each.hasProceeded()).toBe(true)
-    })
-    expect(leg.log.filter(({ type }) => type === "cancel").length).toBeLessThanOrEqual(1)
-  })
+  it.prop(
+    "cancels once, and only after a provisional response (section 9.1)",
+    given,
+    ({ beginning, names }) => {
+      const leg = run(beginning, names, (each, outputs) => {
+        if (outputs.some(({ type }) => type === "cancel")) expect(each.hasProceeded()).toBe(true)
+      })
+      expect(leg.log.filter(({ type }) => type === "cancel").length).toBeLessThanOrEqual(1)
+    },
+    many
+  )
 
   it.prop(
     "answers every request of the peer exactly once, each action has one last outcome",
@@ -132,16 +146,22 @@ describe("the machine of an outbound leg, whatever comes in whatever order", () 
       settle(leg)
       expect([...leg.asked.values()].every((count) => count === 1)).toBe(true)
       expect([...leg.acted.values()].every((count) => count === 1)).toBe(true)
-    }
+    },
+    many
   )
 
-  it.prop("asks nothing of its peer behind a BYE, but by a BYE again", given, ({ beginning, names }) => {
-    const leg = run(beginning, names, () => undefined)
-    settle(leg)
-    const asked = leg.log.map(LegModel.word).filter((word) => ["BYE", "INVITE", "INFO", "REFER"].includes(word))
-    const first = asked.indexOf("BYE")
-    if (first >= 0) expect(new Set(asked.slice(first))).toEqual(new Set(["BYE"]))
-  })
+  it.prop(
+    "asks nothing of its peer behind a BYE, but by a BYE again",
+    given,
+    ({ beginning, names }) => {
+      const leg = run(beginning, names, () => undefined)
+      settle(leg)
+      const asked = leg.log.map(LegModel.word).filter((word) => ["BYE", "INVITE", "INFO", "REFER"].includes(word))
+      const first = asked.indexOf("BYE")
+      if (first >= 0) expect(new Set(asked.slice(first))).toEqual(new Set(["BYE"]))
+    },
+    many
+  )
 
   it.prop(
     "is over for good once it has ended: it takes down what answers late, and nothing else",
@@ -155,6 +175,7 @@ describe("the machine of an outbound leg, whatever comes in whatever order", () 
       for (const name of play.names) play.act(leg, name)
       const late = new Set(leg.log.slice(before).map(LegModel.word))
       for (const word of late) expect(["ack", "stray", "cancel", "outcome"]).toContain(word)
-    }
+    },
+    many
   )
 })
