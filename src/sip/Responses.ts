@@ -31,29 +31,28 @@ const phrases: Readonly<Record<number, string>> = {
 
 export const phrase = (status: number): string => phrases[status] ?? "Unknown"
 
-/** What a response may copy. */
-const copies = new Set(["Via", "From", "To", "Call-ID", "CSeq", "Timestamp", "Record-Route"])
-
-const encoder = new TextEncoder()
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+/** What a response may copy, and the Contact, of which a dialog keeps the URI. */
+const lasting = new Set(["Via", "From", "To", "Call-ID", "CSeq", "Timestamp", "Record-Route", "Contact"])
 
 /**
- * All that responses to a request are made of, in memory of its own: a header value of a parsed message is a piece of the
- * text of the datagram, and keeps all of it.
+ * All that responses to a request and a dialog are made of, in memory of its own: a header value of a parsed message is a
+ * piece of the text of the datagram, and keeps all of it.
  */
 export const basis = (request: SipRequest): SipRequest => {
-  const kept = request.headers.filter(([name]) => copies.has(name))
-  const texts = [request.method, request.uri, ...kept.map(([, value]) => value)].join("\n")
-  const [method = "", uri = "", ...values] = decoder.decode(encoder.encode(texts)).split("\n")
+  const kept = request.headers.filter(([name]) => lasting.has(name))
+  // Joined, they are one text of their own, and each is a piece of that.
+  const [method = "", uri = "", ...values] = [request.method, request.uri, ...kept.map(([, value]) => value)]
+    .join("\n")
+    .split("\n")
   return { type: "request", method, uri, headers: kept.map(([name], at) => [name, values[at] ?? ""]), body: emptyBody }
 }
 
-/** The request with the values of its basis, so that responses made of it keep no more than that. */
+/** The request with the values of its basis, so that what is made of it keeps no more than that. */
 export const onBasis = (request: SipRequest, { headers }: SipRequest): SipRequest => {
   let next = 0
   return {
     ...request,
-    headers: request.headers.map((entry) => (copies.has(entry[0]) ? (headers[next++] ?? entry) : entry))
+    headers: request.headers.map((entry) => (lasting.has(entry[0]) ? (headers[next++] ?? entry) : entry))
   }
 }
 

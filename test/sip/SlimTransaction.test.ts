@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
+import * as Dialog from "../../src/sip/Dialog.ts"
 import * as Responses from "../../src/sip/Responses.ts"
 import { header } from "../../src/sip/SipMessage.ts"
 import * as SipParser from "../../src/sip/SipParser.ts"
@@ -20,6 +21,7 @@ const long = (method: string, at: number) =>
         SipSample.request(method, {
           branch: `z9hG4bKlong${at}`,
           callId: `long-${at}@192.0.2.2`,
+          contact: "<sip:alice.of.the.long.name@192.0.2.2:5062>",
           headers: [
             ["Record-Route", "<sip:proxy.example.net;lr>"],
             ["Timestamp", "54"],
@@ -74,13 +76,17 @@ describe("a server transaction", () => {
     ["INVITE", 486],
     ["OPTIONS", 200]
   ] as const)
-    it(`keeps less than 8 KB of a ${method} of 64 KB that was answered ${status}`, () => {
+    it(`keeps less than 8 KB of a ${method} of 64 KB that was answered ${status}, with the dialog that it made`, () => {
       const table = TransactionTable.make()
       const count = 100
       for (let warm = 0; warm < 20; warm++) open(TransactionTable.make(), method, warm, status)
+      const dialogs: Array<Dialog.Dialog | undefined> = []
       const before = used()
-      for (let at = 0; at < count; at++) open(table, method, at, status)
+      for (let at = 0; at < count; at++) {
+        const request = open(table, method, at, status)
+        dialogs.push(Dialog.fromRequest(request, { localTag: "ours", contact: "<sip:us@192.0.2.1>", cseq: 1 }))
+      }
       expect((used() - before) / count).toBeLessThan(8_192)
-      expect(TransactionTable.size(table)).toBe(count)
+      expect([TransactionTable.size(table), dialogs.length]).toEqual([count, count])
     })
 })

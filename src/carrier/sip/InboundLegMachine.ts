@@ -36,6 +36,7 @@ export type Phase =
 export interface State {
   readonly phase: Phase
   readonly id: TransactionId
+  /** What responses to it are made of, `Responses.basis`. */
   readonly invite: SipRequest
   /** Its dialog, early until our 2xx. */
   readonly session: Session.State
@@ -100,7 +101,7 @@ export const start = ({ contact, expiresAt, id, invite, localTag, signallingAddr
     state: {
       phase: "waiting",
       id,
-      invite,
+      invite: Responses.basis(invite),
       session,
       signallingAddress,
       expiresAt,
