@@ -7,9 +7,76 @@ import * as Inbound from "../../src/call/Inbound.ts"
 import { Connections } from "../../src/connection/Connection.ts"
 import { ApiError } from "../../src/domain/ApiError.ts"
 import { Numbers } from "../../src/number/Number.ts"
+import type { RouteId } from "../../src/domain/Id.ts"
 import * as Ids from "../support/Ids.ts"
 
+/** The route of a call whose number has this one, that came from `source` to a tenant with one trunk there. */
+const routeOf = Effect.fnUntraced(function* (numberRouteId: RouteId | null, source: string | null) {
+  const told: Array<unknown> = []
+  const routes = { number: Ids.route("number"), trunk: Ids.route("trunk"), default: Ids.route("default") }
+  const doors = Layer.mergeAll(
+    Layer.mock(Accounts)({
+      admit: () => Effect.succeed({ fundsCents: 500, partition: 0 }),
+      abandoned: () => Effect.void,
+      opening: () => {
+        throw new Error("no account opens here")
+      },
+      onStatus: () => {}
+    }),
+    Layer.mock(Billing)({ rate: () => Effect.succeed(10_000) }),
+    Layer.mock(Connections)({
+      resolve: (_, routeId) =>
+        Effect.succeed({ routeId: routeId ?? routes.default, adapter: routeId === null ? "simulator" : "sip" }),
+      routeAt: (_, address) => Effect.succeed(address === "192.0.2.2" ? routes.trunk : null)
+    }),
+    Layer.mock(Numbers)({
+      byDialled: () =>
+        Effect.succeed({
+          tenantId: Ids.tenant("t"),
+          numberId: Ids.number("n"),
+          routeId: numberRouteId,
+          status: "active"
+        })
+    })
+  )
+  const actor = {
+    time: { offsetMs: 0 },
+    tell: (input: unknown) => Effect.sync(() => told.push(input)),
+    state: () => ({})
+  }
+  const admit = yield* Inbound.make({
+    registry: {
+      known: () => Effect.succeed(null),
+      spawn: () => Effect.succeed(actor)
+    } as unknown as CallRegistry,
+    maxCallSecs: 60,
+    accepting: () => true
+  }).pipe(Effect.provide(doors))
+  const admission = yield* admit({
+    from: "+442079460123",
+    to: "+12025550150",
+    legId: Ids.leg("l"),
+    adapter: "sip",
+    source,
+    resume: null,
+    incarnation: "i",
+    at: 0
+  })
+  const routeId = admission.admitted ? admission.routeId : null
+  expect(told).toMatchObject([{ type: "offered", terms: { routeId } }])
+  return Object.entries(routes).find(([, id]) => id === routeId)?.[0] ?? null
+})
+
 describe("an inbound call", () => {
+  it.effect("has its number's route, else the tenant's at the address that it came from, else the default", () =>
+    Effect.gen(function* () {
+      expect(yield* routeOf(Ids.route("number"), "192.0.2.2")).toBe("number")
+      expect(yield* routeOf(null, "192.0.2.2")).toBe("trunk")
+      expect(yield* routeOf(null, "192.0.2.3")).toBe("default")
+      expect(yield* routeOf(null, null)).toBe("default")
+    })
+  )
+
   it.effect("is rated by the called number, which is the tenant's own", () =>
     Effect.gen(function* () {
       const asked: Array<readonly [direction: string, number: string]> = []

@@ -27,6 +27,11 @@ const before = Effect.gen(function* () {
     `INSERT INTO balance (tenant_id, balance_cents, updated_at) VALUES ('${tenantId}', 500, now())`,
     `INSERT INTO ledger (id, tenant_id, cause, type, amount_cents, balance_after_cents, description, created_at)
       VALUES ('svc_ledger_1', '${tenantId}', 'trial', 'topup', 500, 500, 'Trial credit', now())`,
+    `INSERT INTO route (id, tenant_id, name, is_default, status, adapter, host, port, created_at) VALUES
+      ('svc_route_1', '${tenantId}', 'Simulated phones', true, 'active', 'simulator', null, null, now()),
+      ('svc_route_2', '${tenantId}', 'Trunk', false, 'active', 'sip', '192.0.2.10', 5060, now()),
+      ('svc_route_3', '${tenantId}', 'Same host', false, 'active', 'sip', '192.0.2.10', 5062, now()),
+      ('svc_route_4', '${tenantId}', 'Disabled', false, 'disabled', 'sip', '192.0.2.11', 5060, now())`,
     `INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at) VALUES
       ('${callId}', 'call', '${tenantId}', 2, false, 1, '{"seq": 2}', to_timestamp(${diedAt / 1000})),
       ('${tenantId}', 'account', '${tenantId}', 1, true, 1, '{"seq": 1}', to_timestamp(${diedAt / 1000}))`,
@@ -103,6 +108,10 @@ layer(Layer.unwrap(Effect.map(TestDatabase.empty, (url) => Layer.orDie(PgClient.
       expect(balanceCents).toBe(493)
       expect((yield* journal.inputs(callId)).map(({ seq }) => seq)).toStrictEqual([1, 2, 3])
       expect(yield* journal.unsettled("call", 0)).toStrictEqual([])
+      // Who may call in is known without a change of any route.
+      expect(yield* sql`SELECT host, version::int AS version, is_active AS active FROM trunk_host`).toStrictEqual([
+        { host: "192.0.2.10", version: 1, active: true }
+      ])
     }).pipe(Effect.scoped)
   )
 })
