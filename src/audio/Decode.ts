@@ -2,20 +2,18 @@ import { Result } from "effect"
 import * as G711 from "./codec/G711.ts"
 import * as Mp3 from "./Mp3.ts"
 import * as Resample from "./Resample.ts"
+import type { SampleRate } from "./SampleRate.ts"
 import * as Wav from "./Wav.ts"
 
 /** `too_large`: longer than the limit; `empty`: no bytes or no sound in them. */
 export type Fault = "unsupported_format" | "empty" | "too_large"
-
-/** Rate of every leg so far. */
-export const sampleRate = 8000
 
 export interface Limits {
   readonly maxSeconds: number
 }
 
 /**
- * Decodes a WAV or MP3 file to linear samples of 8 kHz, one channel.
+ * Decodes a WAV or MP3 file to linear samples at `rate`, one channel.
  *
  * The bytes decide what it is; `contentType` is what the server says and only matters for what cannot be seen in the
  * bytes: `audio/basic` is headerless mu-law of 8 kHz (RFC 2046 section 4.3). Never rejects.
@@ -23,17 +21,18 @@ export interface Limits {
 export const decode = async (
   bytes: Uint8Array,
   contentType: string | null,
+  rate: SampleRate,
   limits: Limits
 ): Promise<Result.Result<Int16Array, Fault>> => {
   if (bytes.length === 0) return Result.fail("empty")
   if (Wav.isWav(bytes)) {
     const sound = Wav.read(bytes)
     if (Result.isFailure(sound)) return Result.fail(sound.failure)
-    return collect([sound.success], limits)
+    return collect([sound.success], rate, limits)
   }
-  if (Mp3.firstFrame(bytes) >= 0) return collect(Mp3.decode(bytes), limits)
+  if (Mp3.firstFrame(bytes) >= 0) return collect(Mp3.decode(bytes), rate, limits)
   if (mediaType(contentType) === "audio/basic")
-    return collect([{ sampleRate, samples: G711.decode("PCMU", bytes) }], limits)
+    return collect([{ sampleRate: 8000, samples: G711.decode("PCMU", bytes) }], rate, limits)
   return Result.fail("unsupported_format")
 }
 
@@ -42,26 +41,26 @@ const mediaType = (contentType: string | null) => contentType?.split(";")[0]?.tr
 /** Resamples pieces as they come, until the limit; a change of rate on the way begins a new stream. */
 const collect = async (
   pieces: Iterable<Wav.Sound> | AsyncIterable<Wav.Sound>,
+  rate: SampleRate,
   limits: Limits
 ): Promise<Result.Result<Int16Array, Fault>> => {
   const parts: Array<Int16Array> = []
   let total = 0
   let resampler: Resample.Resampler | null = null
-  let rate = 0
+  let pieceRate = 0
   const add = (part: Int16Array) => {
     parts.push(part)
     total += part.length
   }
   try {
     for await (const piece of pieces) {
-      if (resampler === null || piece.sampleRate !== rate) {
+      if (resampler === null || piece.sampleRate !== pieceRate) {
         if (resampler !== null) add(resampler.flush())
         resampler?.free()
-        rate = piece.sampleRate
-        resampler = Resample.make(rate, sampleRate)
+        pieceRate = piece.sampleRate
+        resampler = Resample.make(pieceRate, rate)
       }
-      if (total + (piece.samples.length * sampleRate) / rate > limits.maxSeconds * sampleRate)
-        return Result.fail("too_large")
+      if (total + (piece.samples.length * rate) / pieceRate > limits.maxSeconds * rate) return Result.fail("too_large")
       add(resampler.process(piece.samples))
     }
     if (resampler !== null) add(resampler.flush())

@@ -1,7 +1,9 @@
 import { Context, Data, Deferred, Effect, Exit, FiberSet, Layer, Semaphore } from "effect"
+import type { SampleRate } from "../audio/SampleRate.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { Egress, type EgressError } from "../egress/Egress.ts"
 import { AudioDecoder } from "./AudioDecoder.ts"
+import type { Sound } from "./Frame.ts"
 import type { PlaybackFailure } from "./Protocol.ts"
 
 export class AudioUnavailable extends Data.TaggedError("AudioUnavailable")<{ readonly reason: PlaybackFailure }> {}
@@ -21,21 +23,27 @@ export const limits = {
 }
 
 interface Entry {
-  readonly samples: Int16Array
+  readonly sound: Sound
   readonly expiresAt: number
 }
 
 /**
- * The sounds behind `https` URLs, decoded to 8 kHz, one channel.
+ * The rate at which a leg of this rate is given its sounds. A narrow leg plays them as they are, without a filter on its
+ * way; above 16 kHz they would take much memory for what nobody hears in a prompt, and the leg raises them itself.
+ */
+const kept = (rate: SampleRate): SampleRate => (rate < 16_000 ? 8000 : 16_000)
+
+/**
+ * The sounds behind `https` URLs, decoded for the legs that play them, one channel.
  *
- * A URL that is asked for while it is being fetched is fetched once; afterwards it is kept for a minute. Failures are not
- * kept.
+ * A URL that is asked for while it is being fetched is fetched once; afterwards it is kept for a minute, in each rate that
+ * was asked for. Failures are not kept.
  */
 export class AudioSource extends Context.Service<
   AudioSource,
   {
     /** Not empty; shared by all who ask, and only read. */
-    readonly load: (url: string) => Effect.Effect<Int16Array, AudioUnavailable>
+    readonly load: (url: string, rate: SampleRate) => Effect.Effect<Sound, AudioUnavailable>
   }
 >()("trunkline/media/AudioSource") {
   static readonly layer = Layer.effect(
@@ -45,33 +53,33 @@ export class AudioSource extends Context.Service<
       const decoder = yield* AudioDecoder
       const permits = yield* Semaphore.make(limits.concurrency)
       const run = yield* FiberSet.makeRuntime()
-      const flights = new Map<string, Deferred.Deferred<Int16Array, AudioUnavailable>>()
-      /** Oldest use first. */
+      const flights = new Map<string, Deferred.Deferred<Sound, AudioUnavailable>>()
+      /** By rate and URL, as the flights; oldest use first. */
       const cache = new Map<string, Entry>()
       let cachedBytes = 0
 
-      const forget = (url: string) => {
-        cachedBytes -= cache.get(url)?.samples.byteLength ?? 0
-        cache.delete(url)
+      const forget = (key: string) => {
+        cachedBytes -= cache.get(key)?.sound.samples.byteLength ?? 0
+        cache.delete(key)
       }
 
-      const keep = (url: string, samples: Int16Array, now: number) => {
-        forget(url)
-        cache.set(url, { samples, expiresAt: now + limits.cacheMs })
-        cachedBytes += samples.byteLength
+      const keep = (key: string, sound: Sound, now: number) => {
+        forget(key)
+        cache.set(key, { sound, expiresAt: now + limits.cacheMs })
+        cachedBytes += sound.samples.byteLength
         for (const [other, { expiresAt }] of cache)
           if (expiresAt <= now || cachedBytes > limits.cacheBytes) forget(other)
       }
 
-      const cached = (url: string, now: number): Int16Array | null => {
-        const entry = cache.get(url)
+      const cached = (key: string, now: number): Sound | null => {
+        const entry = cache.get(key)
         if (entry === undefined || entry.expiresAt <= now) return null
-        cache.delete(url)
-        cache.set(url, entry)
-        return entry.samples
+        cache.delete(key)
+        cache.set(key, entry)
+        return entry.sound
       }
 
-      const fetch = Effect.fnUntraced(function* (url: string) {
+      const fetch = Effect.fnUntraced(function* (key: string, url: string, rate: SampleRate) {
         const { maxBytes, maxRedirects, timeoutMs } = limits
         const response = yield* Effect.mapError(
           egress.request({
@@ -87,21 +95,22 @@ export class AudioSource extends Context.Service<
         if (response.status < 200 || response.status > 299)
           return yield* new AudioUnavailable({ reason: `http_${response.status}` })
         const samples = yield* Effect.mapError(
-          decoder.decode(response.body, response.headers["content-type"] ?? null),
+          decoder.decode(response.body, response.headers["content-type"] ?? null, rate),
           ({ reason }) => new AudioUnavailable({ reason })
         )
-        keep(url, samples, yield* Monotonic.now)
-        return samples
+        const sound: Sound = { rate, samples }
+        keep(key, sound, yield* Monotonic.now)
+        return sound
       })
 
       /** Fetches apart from who asked first, so that its interruption takes nothing from the others. */
-      const start = (url: string) =>
+      const start = (key: string, url: string, rate: SampleRate) =>
         Effect.sync(() => {
-          const flight = Deferred.makeUnsafe<Int16Array, AudioUnavailable>()
-          flights.set(url, flight)
-          const landed = Effect.onExit(permits.withPermits(1)(fetch(url)), (exit) =>
+          const flight = Deferred.makeUnsafe<Sound, AudioUnavailable>()
+          flights.set(key, flight)
+          const landed = Effect.onExit(permits.withPermits(1)(fetch(key, url, rate)), (exit) =>
             Effect.sync(() => {
-              flights.delete(url)
+              flights.delete(key)
               // A defect must not leave anybody waiting, nor tell a tenant what it was.
               const outcome = Exit.isFailure(exit) && !Exit.hasFails(exit) ? failed : exit
               Deferred.doneUnsafe(flight, outcome)
@@ -111,13 +120,15 @@ export class AudioSource extends Context.Service<
           return flight
         })
 
-      const load = Effect.fn("AudioSource.load")(function* (url: string) {
-        const known = cached(url, yield* Monotonic.now)
+      const load = Effect.fn("AudioSource.load")(function* (url: string, legRate: SampleRate) {
+        const rate = kept(legRate)
+        const key = `${rate} ${url}`
+        const known = cached(key, yield* Monotonic.now)
         if (known !== null) return known
-        const flight = flights.get(url)
+        const flight = flights.get(key)
         if (flight !== undefined) return yield* Deferred.await(flight)
         if (flights.size >= limits.maxFlights) return yield* failed
-        return yield* Deferred.await(yield* start(url))
+        return yield* Deferred.await(yield* start(key, url, rate))
       })
 
       return { load }

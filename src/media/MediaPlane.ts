@@ -1,5 +1,7 @@
 import { Context, Deferred, Effect, FiberSet, Schema, type Scope } from "effect"
 import type * as IpAddress from "../domain/IpAddress.ts"
+import * as Codecs from "../audio/codec/Codecs.ts"
+import type { SampleRate } from "../audio/SampleRate.ts"
 import type * as AudioSource from "./AudioSource.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import * as Placement from "./Placement.ts"
@@ -114,6 +116,8 @@ interface Leg {
   listener: Listener | null
   opening: Deferred.Deferred<number, MediaUnavailable> | null
   bridging: Deferred.Deferred<void, BridgeRefused> | null
+  /** Of the codec that was agreed last; 8 kHz before, and for legs without one. */
+  rate: SampleRate
   /** `null` until it is being opened. */
   placement: Placement.Placement | null
   open: boolean
@@ -131,7 +135,7 @@ export const make = Effect.fnUntraced(function* (
   const legOf = (id: Protocol.LegId): Leg => {
     const known = legs.get(id)
     if (known !== undefined) return known
-    const leg: Leg = { listener: null, opening: null, bridging: null, placement: null, open: false }
+    const leg: Leg = { listener: null, opening: null, bridging: null, rate: 8000, placement: null, open: false }
     legs.set(id, leg)
     return leg
   }
@@ -232,22 +236,22 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /** A sound comes after its command, which has taken its place in the queue. */
-  const supply = (leg: Protocol.LegId, media: MediaCommand) => {
-    const sound = soundOf(media)
+  const supply = (leg: Protocol.LegId, rate: SampleRate, media: MediaCommand) => {
+    const sound = soundOf(rate, media)
     if (sound === null) return
     const { id, load } = sound
     run(
       Effect.match(load, {
-        onSuccess: (samples) => post({ type: "supply", leg, id, sound: { rate: 8000, samples } }),
+        onSuccess: (sound) => post({ type: "supply", leg, id, sound }),
         onFailure: ({ reason }) => post({ type: "supply_failed", leg, id, reason })
       })
     )
   }
 
-  const soundOf = (media: MediaCommand) => {
+  const soundOf = (rate: SampleRate, media: MediaCommand) => {
     switch (media.type) {
       case "play":
-        return { id: media.id, load: sources.load(media.url) }
+        return { id: media.id, load: sources.load(media.url, rate) }
       case "stop_playback":
       case "send_dtmf":
         return null
@@ -259,7 +263,12 @@ export const make = Effect.fnUntraced(function* (
   return {
     addresses,
     openRtp: (leg, near) => Effect.map(open({ type: "open_rtp", leg }, near), (opened) => ({ addresses, ...opened })),
-    connectRtp: (leg, remote) => handOver({ type: "connect_rtp", leg, remote }),
+    connectRtp: (leg, remote) =>
+      Effect.sync(() => {
+        const known = legs.get(leg)
+        if (known !== undefined) known.rate = Codecs.table[remote.codec].sampleRate
+        post({ type: "connect_rtp", leg, remote })
+      }),
     openPhone: (leg, script, near) => Effect.asVoid(open({ type: "open_phone", leg, script }, near)),
     openJoined: (leg, peer) => Effect.asVoid(open({ type: "open_joined", leg, peer }, peer)),
     bridge,
@@ -267,7 +276,8 @@ export const make = Effect.fnUntraced(function* (
     command: (leg, media) =>
       Effect.sync(() => {
         post({ type: "media", leg, media })
-        if (legs.get(leg)?.open === true) supply(leg, media)
+        const known = legs.get(leg)
+        if (known?.open === true) supply(leg, known.rate, media)
       }),
     close: (leg) => handOver({ type: "close", leg }),
     subscribe: (leg, listener) =>

@@ -6,6 +6,7 @@ import * as G711 from "../../src/audio/codec/G711.ts"
 import * as Goertzel from "../support/Goertzel.ts"
 import * as Mp3 from "../../src/audio/Mp3.ts"
 import * as Resample from "../../src/audio/Resample.ts"
+import type { SampleRate } from "../../src/audio/SampleRate.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import * as Wav from "../../src/audio/Wav.ts"
 
@@ -14,8 +15,8 @@ const mono = new Uint8Array(readFileSync(new URL("./tone-440hz-16khz-mono.mp3", 
 const stereo = new Uint8Array(readFileSync(new URL("./tone-1000hz-44khz-stereo.mp3", import.meta.url)))
 const limits = { maxSeconds: 10 }
 
-const decoded = async (bytes: Uint8Array, contentType: string | null = null) =>
-  Result.getOrThrow(await Decode.decode(bytes, contentType, limits))
+const decoded = async (bytes: Uint8Array, contentType: string | null = null, rate: SampleRate = 8000) =>
+  Result.getOrThrow(await Decode.decode(bytes, contentType, rate, limits))
 /** The middle half: codec and filter have settled there. */
 const middle = (samples: Int16Array) => samples.subarray(samples.length >> 2, (samples.length * 3) >> 2)
 
@@ -74,6 +75,14 @@ describe("Decoding files", () => {
     }
   )
 
+  it("gives the rate that is asked for, with all that it can carry", async () => {
+    const file = Wav.write({ sampleRate: 44_100, samples: Tone.sine(5000, -10, 300, 44_100) })
+    const wide = await decoded(file, null, 16_000)
+    expect(wide.length).closeTo(4800, 16)
+    expect(Goertzel.level(middle(wide), 5000, 16_000)).closeTo(-10, 0.5)
+    expect(Goertzel.totalLevel(middle(await decoded(file)))).toBeLessThan(-60)
+  })
+
   it("finds an MP3 behind an ID3 tag and behind a few stray bytes", async () => {
     const tag = Uint8Array.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 1, 0, ...Array.from({ length: 128 }, () => 0xff)])
     expect(Mp3.firstFrame(Uint8Array.from([...tag, ...mono]))).toBe(tag.length)
@@ -83,7 +92,7 @@ describe("Decoding files", () => {
   it("takes headerless mu-law only by the name the server gives it", async () => {
     const octets = G711.encode("PCMU", Tone.sine(500, -10, 100, 8000))
     expect((await decoded(octets, "Audio/Basic; charset=x")).length).toBe(800)
-    expect(await Decode.decode(octets, "audio/mpeg", limits)).toStrictEqual(Result.fail("unsupported_format"))
+    expect(await Decode.decode(octets, "audio/mpeg", 8000, limits)).toStrictEqual(Result.fail("unsupported_format"))
   })
 
   it.each([
@@ -93,11 +102,11 @@ describe("Decoding files", () => {
     ["unsupported_format", mono.subarray(10, 60)],
     ["too_large", Wav.write({ sampleRate: 8000, samples: new Int16Array(8000 * 11) })]
   ] as const)("refuses as %s", async (reason, bytes) => {
-    expect(await Decode.decode(bytes, null, limits)).toStrictEqual(Result.fail(reason))
+    expect(await Decode.decode(bytes, null, 8000, limits)).toStrictEqual(Result.fail(reason))
   })
 
   it("stops an MP3 at the limit", async () => {
-    expect(await Decode.decode(mono, null, { maxSeconds: 0.5 })).toStrictEqual(Result.fail("too_large"))
+    expect(await Decode.decode(mono, null, 8000, { maxSeconds: 0.5 })).toStrictEqual(Result.fail("too_large"))
   })
 
   it("takes an MP3 that breaks off, and one with broken frames, as far as it goes", async () => {

@@ -16,8 +16,8 @@ const withSource = <A, E>(
 ) =>
   Effect.flatMap(AudioSource, ({ load }) =>
     use((url) =>
-      Effect.match(load(url), {
-        onSuccess: (samples) => `${samples.length} samples`,
+      Effect.match(load(url, 8000), {
+        onSuccess: ({ samples }) => `${samples.length} samples`,
         onFailure: ({ reason }) => reason
       })
     )
@@ -81,6 +81,23 @@ describe("Audio sources", () => {
         expect(egress.requests.length).toBe(2)
       })
     )
+  })
+
+  it.effect("is kept for each rate that was asked for: 8 kHz for narrow legs, 16 kHz for all others", () => {
+    const egress = FakeEgress.make({ "https://a/ok.wav": ok })
+    return Effect.gen(function* () {
+      const { load } = yield* AudioSource
+      const loads = ([8000, 16_000, 48_000, 8000, 24_000] as const).map((rate) => load("https://a/ok.wav", rate))
+      const sounds = yield* together(loads.map(Effect.orDie))
+      expect(sounds.map(({ rate, samples }) => [rate, samples.length])).toEqual([
+        [8000, 800],
+        [16_000, 1600],
+        [16_000, 1600],
+        [8000, 800],
+        [16_000, 1600]
+      ])
+      expect(egress.requests.length).toBe(2)
+    }).pipe(Effect.provide(AudioSource.layer.pipe(Layer.provide([egress.layer, AudioDecoder.layerInline]))))
   })
 
   it.effect("is fetched to the end for the others when the first who asked is interrupted", () => {

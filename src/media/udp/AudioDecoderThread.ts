@@ -1,12 +1,14 @@
 import { Worker } from "node:worker_threads"
 import { Duration, Effect, Layer, Semaphore } from "effect"
 import type * as Decode from "../../audio/Decode.ts"
+import type { SampleRate } from "../../audio/SampleRate.ts"
 import { AudioDecoder, AudioUnreadable } from "../AudioDecoder.ts"
 
 /** To the decoding thread. */
 export interface ToDecode {
   readonly bytes: Uint8Array
   readonly contentType: string | null
+  readonly rate: SampleRate
 }
 
 /** From it: samples in shared memory, or why not. */
@@ -50,7 +52,7 @@ export const layer = Layer.effect(
     thread()
     const unreadable = new AudioUnreadable({ reason: "unsupported_format" })
 
-    const decodeOne = (bytes: Uint8Array, contentType: string | null) =>
+    const decodeOne = (bytes: Uint8Array, contentType: string | null, rate: SampleRate) =>
       Effect.callback<Int16Array, AudioUnreadable>((resume) => {
         const decoder = thread()
         const settle = (outcome: Effect.Effect<Int16Array, AudioUnreadable>) => {
@@ -67,13 +69,13 @@ export const layer = Layer.effect(
         decoder.on("exit", onDeath)
         // A view would bring its whole buffer along.
         const own = bytes.slice()
-        const request: ToDecode = { bytes: own, contentType }
+        const request: ToDecode = { bytes: own, contentType, rate }
         decoder.postMessage(request, [own.buffer])
       })
 
     return {
-      decode: (bytes, contentType) =>
-        decodeOne(bytes, contentType).pipe(
+      decode: (bytes, contentType, rate) =>
+        decodeOne(bytes, contentType, rate).pipe(
           // Interrupted or late: the answer would be taken for that of the next file.
           Effect.onInterrupt(() => end),
           Effect.timeoutOrElse({ duration: decodeTimeout, orElse: () => Effect.fail(unreadable) }),

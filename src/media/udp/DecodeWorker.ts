@@ -15,8 +15,8 @@ const shared = (samples: Int16Array): Int16Array => {
   return copy
 }
 
-port.on("message", ({ bytes, contentType }: ToDecode) => {
-  void Decode.decode(bytes, contentType, limits).then((result) => {
+port.on("message", ({ bytes, contentType, rate }: ToDecode) => {
+  void Decode.decode(bytes, contentType, rate, limits).then((result) => {
     const decoded: Decoded = Result.isSuccess(result) ? { samples: shared(result.success) } : { reason: result.failure }
     port.postMessage(decoded)
   })

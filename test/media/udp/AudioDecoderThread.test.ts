@@ -14,7 +14,7 @@ withLayer(AudioDecoderThread.layer, { excludeTestServices: true })("The decoding
     Effect.gen(function* () {
       const { decode } = yield* AudioDecoder
       const lengths = [10, 250, 20, 130]
-      const sounds = yield* Effect.forEach(lengths, (ms) => decode(wavOf(ms), null), { concurrency: "unbounded" })
+      const sounds = yield* Effect.forEach(lengths, (ms) => decode(wavOf(ms), null, 8000), { concurrency: "unbounded" })
       expect(sounds.map(({ length }) => length / 8)).toStrictEqual(lengths)
       expect(sounds.every(({ buffer }) => buffer instanceof SharedArrayBuffer)).toBe(true)
     })
@@ -23,18 +23,18 @@ withLayer(AudioDecoderThread.layer, { excludeTestServices: true })("The decoding
   it.effect("refuses what it does not know, and goes on", () =>
     Effect.gen(function* () {
       const { decode } = yield* AudioDecoder
-      expect((yield* Effect.flip(decode(Uint8Array.of(1, 2, 3), "audio/mpeg"))).reason).toBe("unsupported_format")
-      expect((yield* Effect.flip(decode(new Uint8Array(0), null))).reason).toBe("empty")
-      expect((yield* decode(mp3, null)).length).toBeGreaterThan(6000)
+      expect((yield* Effect.flip(decode(Uint8Array.of(1, 2, 3), "audio/mpeg", 8000))).reason).toBe("unsupported_format")
+      expect((yield* Effect.flip(decode(new Uint8Array(0), null, 8000))).reason).toBe("empty")
+      expect((yield* decode(mp3, null, 8000)).length).toBeGreaterThan(6000)
     })
   )
 
   it.effect("does not give the answer for an interrupted file to the next", () =>
     Effect.gen(function* () {
       const { decode } = yield* AudioDecoder
-      const fiber = yield* Effect.forkChild(decode(wavOf(60_000), null), { startImmediately: true })
+      const fiber = yield* Effect.forkChild(decode(wavOf(60_000), null, 8000), { startImmediately: true })
       yield* Fiber.interrupt(fiber)
-      expect((yield* decode(wavOf(30), null)).length).toBe(240)
+      expect((yield* decode(wavOf(30), null, 8000)).length).toBe(240)
     })
   )
 })
