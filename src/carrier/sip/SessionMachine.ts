@@ -38,7 +38,9 @@ const acknowledge = (state: State, invite: SipRequest): Step => {
   const ack: Output = { type: "ack", ...sent(state, built.request, built.dialog) }
   const confirming = stay({ ...confirmed(state), dialog: built.dialog }, ack)
   const { leaving } = state
-  return leaving === null ? confirming : andThen(confirming, (next) => Client.bye(next, leaving))
+  return leaving === null || confirming.state.phase !== "established"
+    ? confirming
+    : andThen(confirming, (next) => Client.bye(next, leaving))
 }
 
 const hangUp = (state: State, end: LegEnd): Step => {

@@ -126,6 +126,13 @@ describe("the machine of an outbound leg, whatever comes in whatever order", () 
     many
   )
 
+  it("sends no BYE to a peer that left while the answer was being committed", () => {
+    const leg = run("routed placed 183 200", ["release", "BYE", "committed", "committed"], () => undefined)
+    const words = leg.log.map(LegModel.word)
+    expect(words).toContain("ack")
+    expect(words).not.toContain("BYE")
+  })
+
   it.prop(
     "cancels once, and only after a provisional response (section 9.1)",
     given,
