@@ -89,9 +89,10 @@ for (const [name, subject] of Object.entries(subjects))
     it.effect("refuses with 503 when too many requests with a key run", () =>
       Effect.gen(function* () {
         const idempotency = yield* Idempotency
-        let taken = 0
-        const fill = Effect.suspend(() => idempotency.claim(slot(`many ${taken++}`)))
-        const refused = yield* Effect.flip(Effect.repeat(fill, { times: inFlightLimit }))
+        const many = Array.from({ length: inFlightLimit }, (_, index) => slot(`many ${index}`))
+        const claim = (one: Slot.Slot) => Effect.exit(idempotency.claim(one))
+        yield* Effect.forEach(many, claim, { concurrency: "unbounded", discard: true })
+        const refused = yield* Effect.flip(idempotency.claim(slot("one too many")))
         expect(refused.code).toBe("service_unavailable")
         idempotency.release(slot("many 0"))
         expect(yield* idempotency.claim(slot("one more"))).toBeNull()
