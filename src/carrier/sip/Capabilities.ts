@@ -1,8 +1,9 @@
 import * as DialogMethod from "../../sip/DialogMethod.ts"
+import * as SessionBody from "../../sip/SessionBody.ts"
 import type { Header } from "../../sip/SipMessage.ts"
 
 /** What bodies this user agent reads, RFC 3261 section 20.1. */
-export const accept: Header = ["Accept", "application/sdp, application/dtmf-relay, message/sipfrag"]
+export const accept: Header = ["Accept", `${SessionBody.accept[1]}, application/dtmf-relay, message/sipfrag`]
 
 /** Answer to OPTIONS, section 11.2. No extension is supported, which an empty Supported says (section 20.37). */
 export const options: ReadonlyArray<Header> = [

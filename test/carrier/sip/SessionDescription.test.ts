@@ -93,6 +93,34 @@ describe("the body of a peer's INVITE", () => {
     )
 })
 
+describe("what bodies are read", () => {
+  it.effect("is told to a peer that asks", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make("asked")
+      yield* rig.deliver(
+        Requests.make({
+          method: "OPTIONS",
+          uri: "sip:192.0.2.1",
+          sentBy: "192.0.2.2:5062",
+          branch: "z9hG4bKasked",
+          from: "<sip:192.0.2.2>;tag=bob",
+          to: "<sip:192.0.2.1>",
+          callId: "asked",
+          cseq: 1
+        })
+      )
+      const accepted = header(Rig.responseOf(rig.sent(), 200), "Accept")?.split(", ")
+      expect(accepted).toEqual([
+        "application/sdp",
+        "multipart/mixed",
+        "multipart/alternative",
+        "application/dtmf-relay",
+        "message/sipfrag"
+      ])
+    })
+  )
+})
+
 describe("the body of an answer to our INVITE", () => {
   it.effect("may hold the description among other parts", () =>
     Effect.gen(function* () {
