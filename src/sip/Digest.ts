@@ -11,7 +11,7 @@ export type Algorithm = keyof typeof algorithms
 export interface Challenge {
   readonly realm: string
   readonly nonce: string
-  readonly opaque: string | undefined
+  readonly opaque: string | null
   readonly algorithm: Algorithm
   /** `none` is the form of RFC 2069: no qop, no cnonce, no count. */
   readonly qop: "auth" | "none"
@@ -28,9 +28,9 @@ export interface Credentials {
   /** Hexadecimal, lower case. */
   readonly response: string
   readonly algorithm: Algorithm
-  readonly opaque: string | undefined
-  /** With `qop=auth`: the client's nonce and how many requests it has made with this nonce. */
-  readonly protection: { readonly cnonce: string; readonly count: number } | undefined
+  readonly opaque: string | null
+  /** With `qop=auth`: the client's nonce and how many requests it has made with this nonce. Null without `qop`. */
+  readonly protection: { readonly cnonce: string; readonly count: number } | null
 }
 
 type Fields = ReadonlyMap<string, string>
@@ -74,7 +74,7 @@ export const parseChallenge = (value: string): Result.Result<Challenge, string> 
   if (offered !== undefined && !Grammar.splitList(offered).some((option) => option.toLowerCase() === "auth"))
     return Result.fail("qop not supported")
   const stale = found.get("stale")?.toLowerCase() === "true"
-  return Result.succeed({ realm, nonce, opaque: found.get("opaque"), algorithm, qop, stale })
+  return Result.succeed({ realm, nonce, opaque: found.get("opaque") ?? null, algorithm, qop, stale })
 }
 
 /**
@@ -120,14 +120,14 @@ export interface Answer {
 /** The value of the header that answers `challenge`, RFC 7616 section 3.4. */
 export const authorization = (answer: Answer): string => {
   const { challenge, username, uri } = answer
-  const protection = challenge.qop === "auth" ? { cnonce: answer.cnonce, count: answer.count } : undefined
+  const protection = challenge.qop === "auth" ? { cnonce: answer.cnonce, count: answer.count } : null
   const secret = ha1(challenge.algorithm, username, challenge.realm, answer.password)
   const response = digest({ ...challenge, uri, protection }, secret, answer.method)
   const q = Grammar.quote
   let text = `Digest username=${q(username)}, realm=${q(challenge.realm)}, nonce=${q(challenge.nonce)}, uri=${q(uri)}`
   text += `, response="${response}", algorithm=${challenge.algorithm}`
-  if (protection !== undefined) text += `, cnonce=${q(protection.cnonce)}, qop=auth, nc=${countText(protection.count)}`
-  return challenge.opaque === undefined ? text : `${text}, opaque=${q(challenge.opaque)}`
+  if (protection !== null) text += `, cnonce=${q(protection.cnonce)}, qop=auth, nc=${countText(protection.count)}`
+  return challenge.opaque === null ? text : `${text}, opaque=${q(challenge.opaque)}`
 }
 
 /** Server side: the challenge as a header value. */
@@ -135,7 +135,7 @@ export const formatChallenge = (challenge: Challenge): string => {
   const q = Grammar.quote
   let text = `Digest realm=${q(challenge.realm)}, nonce=${q(challenge.nonce)}, algorithm=${challenge.algorithm}`
   if (challenge.qop === "auth") text += `, qop="auth"`
-  if (challenge.opaque !== undefined) text += `, opaque=${q(challenge.opaque)}`
+  if (challenge.opaque !== null) text += `, opaque=${q(challenge.opaque)}`
   return challenge.stale ? `${text}, stale=true` : text
 }
 
@@ -153,9 +153,9 @@ export const parseCredentials = (value: string): Result.Result<Credentials, stri
   const algorithm = algorithmOf(found)
   if (algorithm === undefined) return Result.fail("algorithm not supported")
   const qop = found.get("qop")?.toLowerCase()
-  const opaque = found.get("opaque")
+  const opaque = found.get("opaque") ?? null
   const known = { username, realm, nonce, uri, response, algorithm, opaque }
-  if (qop === undefined) return Result.succeed({ ...known, protection: undefined })
+  if (qop === undefined) return Result.succeed({ ...known, protection: null })
   const cnonce = found.get("cnonce")
   const nc = found.get("nc") ?? ""
   if (qop !== "auth" || cnonce === undefined || !/^[0-9a-f]{8}$/i.test(nc)) return Result.fail("qop not supported")
@@ -186,7 +186,7 @@ const digest = (
   const name = algorithms[input.algorithm]
   const ha2 = hash(name, `${method}:${input.uri}`)
   const { protection } = input
-  return protection === undefined
+  return protection === null
     ? hash(name, `${secret}:${input.nonce}:${ha2}`)
     : hash(name, `${secret}:${input.nonce}:${countText(protection.count)}:${protection.cnonce}:auth:${ha2}`)
 }

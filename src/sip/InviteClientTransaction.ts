@@ -21,7 +21,7 @@ export interface State {
   /** Interval of Timer A that runs now. */
   readonly intervalMs: number
   /** Answer to every 3xx to 6xx, from Completed on. */
-  readonly ack: SipRequest | undefined
+  readonly ack: SipRequest | null
 }
 
 export type Input =
@@ -75,7 +75,7 @@ const complete = (state: State, now: number, response: SipResponse): Step => {
 
 const acknowledge = (state: State): Step => ({
   state,
-  outputs: state.ack === undefined ? [] : [Transaction.send(state.ack)]
+  outputs: state.ack === null ? [] : [Transaction.send(state.ack)]
 })
 
 const retransmit = (state: State, now: number): Step => {
@@ -139,7 +139,7 @@ export const start = (request: SipRequest, now: number, timers: Timers.Timers = 
     timers,
     deadlines: Transaction.arm(now, { A: timers.a, B: timers.b }),
     intervalMs: timers.a,
-    ack: undefined
+    ack: null
   },
   outputs: [Transaction.send(request)]
 })
@@ -155,7 +155,7 @@ export const resume = (request: SipRequest, now: number, timers: Timers.Timers =
     timers,
     deadlines: Transaction.arm(now, { B: timers.b }),
     intervalMs: timers.a,
-    ack: undefined
+    ack: null
   },
   outputs: []
 })

@@ -21,7 +21,7 @@ export interface State {
   readonly timers: Timers.Timers
   readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
   /** What a repeated INVITE gets. */
-  readonly last: SipResponse | undefined
+  readonly last: SipResponse | null
   /** Interval of Timer G that runs now. */
   readonly intervalMs: number
 }
@@ -55,7 +55,7 @@ const ignore = (state: State): Step => ({ state, outputs: [] })
 
 const repeat = (state: State): Step => ({
   state,
-  outputs: state.last === undefined ? [] : [Transaction.send(state.last)]
+  outputs: state.last === null ? [] : [Transaction.send(state.last)]
 })
 
 const ring = (state: State, _now: number, response: SipResponse): Step => ({
@@ -85,7 +85,7 @@ const retransmit = (state: State, now: number): Step => {
   const intervalMs = Math.min(state.intervalMs * 2, state.timers.t2)
   return {
     state: { ...state, intervalMs, deadlines: Transaction.rearm(state.deadlines, "G", now + intervalMs) },
-    outputs: state.last === undefined ? [] : [Transaction.send(state.last)]
+    outputs: state.last === null ? [] : [Transaction.send(state.last)]
   }
 }
 
@@ -153,7 +153,7 @@ export const start = (request: SipRequest, now: number, timers: Timers.Timers = 
       basis,
       timers,
       deadlines: Transaction.arm(now, { trying: timers.trying }),
-      last: undefined,
+      last: null,
       intervalMs: timers.g
     },
     outputs: [Transaction.deliver(Responses.onBasis(request, basis))]

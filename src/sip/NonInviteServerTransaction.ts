@@ -17,7 +17,7 @@ export interface State {
   readonly timers: Timers.Timers
   readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
   /** What a repeated request gets. */
-  readonly last: SipResponse | undefined
+  readonly last: SipResponse | null
 }
 
 export type Input =
@@ -42,7 +42,7 @@ const ignore = (state: State): Step => ({ state, outputs: [] })
 
 const repeat = (state: State): Step => ({
   state,
-  outputs: state.last === undefined ? [] : [Transaction.send(state.last)]
+  outputs: state.last === null ? [] : [Transaction.send(state.last)]
 })
 
 const proceed = (state: State, _now: number, response: SipResponse): Step => ({
@@ -84,7 +84,7 @@ const take = <Event extends keyof Events>(state: State, now: number, event: Even
 
 /** Passes the request to the TU, and keeps nothing of it. */
 export const start = (request: SipRequest, _now: number, timers: Timers.Timers = Timers.udp): Step => ({
-  state: { phase: "trying", timers, deadlines: [], last: undefined },
+  state: { phase: "trying", timers, deadlines: [], last: null },
   outputs: [Transaction.deliver(Responses.onBasis(request, Responses.basis(request)))]
 })
 

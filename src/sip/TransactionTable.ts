@@ -91,7 +91,7 @@ interface Entry extends DeadlineHeap.Node {
   readonly id: TransactionId
   readonly flow: Flow
   readonly machine: AnyTransaction.AnyTransaction
-  readonly merged: string | undefined
+  readonly merged: string | null
   /** To tag of our last response; null: none had one. */
   toTag: string | null
 }
@@ -171,7 +171,7 @@ const settle = (
         return { type: "failed", id: entry.id, reason: output.reason }
       case "terminated":
         table.entries.delete(entry.id)
-        if (entry.merged !== undefined && table.merged.get(entry.merged) === entry.id) table.merged.delete(entry.merged)
+        if (entry.merged !== null && table.merged.get(entry.merged) === entry.id) table.merged.delete(entry.merged)
         return { type: "ended", id: entry.id }
     }
   })
@@ -183,11 +183,11 @@ const open = (
   flow: Flow,
   machine: AnyTransaction.AnyTransaction,
   outputs: ReadonlyArray<Transaction.Output>,
-  merged?: string
+  merged: string | null = null
 ): Outputs => {
   const entry: Entry = { id, flow, machine, merged, toTag: null, at: 0, place: -1 }
   table.entries.set(id, entry)
-  if (merged !== undefined) table.merged.set(merged, id)
+  if (merged !== null) table.merged.set(merged, id)
   return settle(table, entry, outputs, flow)
 }
 
@@ -214,10 +214,10 @@ const openServer = (
   const merged = MessageKey.merged(request)
   if (request.method === "INVITE") {
     const { state, outputs } = InviteServer.start(request, now, table.timers(flow))
-    return open(table, id, flow, { role: "inviteServer", state }, outputs, merged)
+    return open(table, id, flow, { role: "inviteServer", state }, outputs, merged ?? null)
   }
   const { state, outputs } = NonInviteServer.start(request, now, table.timers(flow))
-  return open(table, id, flow, { role: "nonInviteServer", state }, outputs, merged)
+  return open(table, id, flow, { role: "nonInviteServer", state }, outputs, merged ?? null)
 }
 
 const receiveRequest = (table: TransactionTable, request: SipRequest, from: Flow, now: number): Outputs => {
