@@ -15,8 +15,8 @@ export interface Limits {
 /**
  * Decodes a WAV or MP3 file to linear samples at `rate`, one channel.
  *
- * The bytes decide what it is; `contentType` is what the server says and only matters for what cannot be seen in the
- * bytes: `audio/basic` is headerless mu-law of 8 kHz (RFC 2046 section 4.3). Never rejects.
+ * The bytes decide what the file is. `contentType`, which the server says, matters only for `audio/basic`: mu-law of 8 kHz
+ * without a header (RFC 2046 section 4.3). The promise never rejects.
  */
 export const decode = async (
   bytes: Uint8Array,
@@ -38,7 +38,7 @@ export const decode = async (
 
 const mediaType = (contentType: string | null) => contentType?.split(";")[0]?.trim().toLowerCase()
 
-/** Resamples pieces as they come, until the limit; a change of rate on the way begins a new stream. */
+/** Resamples pieces as they come, up to the limit. A change of rate among them begins a new stream. */
 const collect = async (
   pieces: Iterable<Wav.Sound> | AsyncIterable<Wav.Sound>,
   rate: SampleRate,

@@ -11,7 +11,7 @@ export interface Resampler {
   readonly free: () => void
 }
 
-/** A stream of one channel in pieces, each of which makes as much sound as it is long. */
+/** A stream of one channel in pieces. Each makes as much sound as it is long. */
 export interface StreamResampler {
   /**
    * Fills `out` with the next piece; returns how many samples that is. What is heard lags by half the filter: 5 ms where
@@ -29,7 +29,7 @@ const blockSamples = 4096
 
 const speex = await load()
 
-/** The filter and its buffers in the memory of the codec, which a call may move: the views are then made anew. */
+/** A filter and its buffers, in the memory of the WebAssembly module. A call may move that memory; the views follow it. */
 const allocate = (inRate: number, outRate: number, inCapacity: number, outCapacity: number) => {
   const lengths = speex._malloc(8)
   const input = speex._malloc(inCapacity * 2)
@@ -85,7 +85,7 @@ export const make = (inRate: number, outRate: number): Resampler => {
       filter.run(samples.subarray(at, at + blockSamples), outCapacity)
       const made = filter.made().slice(0, filter.madeLength())
       parts.push(made)
-      // Nothing used and nothing made would repeat for ever.
+      // A filter that takes nothing and makes nothing would keep us here for ever.
       if (filter.used() === 0 && made.length === 0) break
       at += filter.used()
     }

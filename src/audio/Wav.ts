@@ -64,7 +64,7 @@ const sampleReader = ({ bits, tag }: Format): Sample | null => {
 /**
  * Reads a WAVE file of PCM (8, 16 or 24 bits), mu-law or A-law into one channel, the mean of all.
  *
- * A data length that says more than there is (streamed files write 0, 0x7ffff000 or 0xffffffff) is cut to what is there.
+ * A data length beyond the end of the file is cut to what is there: streamed files write 0, 0x7ffff000 or 0xffffffff.
  */
 export const read = (bytes: Uint8Array): Result.Result<Sound, Fault> => {
   if (!isWav(bytes)) return Result.fail("unsupported_format")

@@ -9,18 +9,20 @@ import * as StreamSelection from "./StreamSelection.ts"
 /**
  * Adaptive playout of one received stream, in frames of 20 ms.
  *
- * Packets go in as they arrive, in any order and of any length; `pull` takes 20 ms out at a time. Payloads are kept as
- * they came and are decoded when their turn has come, so that a codec decodes in order and hears what was lost. The delay adapts by
- * slack, without statistics of the network: when nothing is left, the loss is concealed and the playout point stands
- * still, so that the delay grows by what came late; when over a whole window more than a frame was always left over,
- * one frame is taken out, in a quiet moment if there is one. A sender whose clock runs fast or slow is followed in the
- * same way.
+ * Packets go in as they arrive, in any order and of any length; `pull` takes 20 ms out at a time. The buffer keeps
+ * payloads as they came and decodes each when its turn has come, so that a codec decodes in order and hears of losses.
  *
- * Bounds: at most `maxPackets` wait (the farthest in the future is refused), and never more than `maxDelayMs` of sound
- * (a burst behind a stall is cut to the wanted delay). A packet of more than `maxOctets` or `maxPacketMs` is refused.
+ * The delay adapts by slack, without statistics of the network. When nothing is left to play, the buffer conceals the
+ * gap and its playout point stands still: the delay grows by as much as the next packet is late. When more than a frame
+ * was left over for a whole window, the buffer takes one frame out, in a quiet moment if there is one. It follows a sender
+ * whose clock runs fast or slow in the same way.
  *
- * Shapes: the timeline is that of RTP, in clock units; samples are linear, at whatever rate `pull` asks for, which need not
- * be the clock rate (G.722); times are milliseconds of any steady clock.
+ * Bounds: at most `maxPackets` wait; one more takes the place of the farthest in the future, or is refused. Never more
+ * than `maxDelayMs` of sound waits: the burst behind a stall is cut to the wanted delay. A packet of more than
+ * `maxOctets` or `maxPacketMs` is refused.
+ *
+ * Shapes: the timeline is that of RTP, in clock units. Samples are linear, at the rate that `pull` asks for, which need
+ * not be the clock rate (G.722). Times are milliseconds of any steady clock.
  */
 export interface Options {
   /** Of RTP timestamps. */
@@ -96,14 +98,14 @@ export const make = (options: Options = defaults) => {
   let playout = 0
   let playing = false
   let bufferingSince = 0
-  /** Sound made up while the playout point stood still, in clock units: a gap in the timeline is first paid from this. */
+  /** Sound made up while the playout point stood still, in clock units. A gap behind it is shorter by as much. */
   let owed = 0
-  /** A packet came too late although others waited: the delay is too short for this reordering. */
+  /** A packet came too late although others waited: the delay is too short for how the network reorders. */
   let stretch = false
   let concealedInRow = 0
   let slack = Number.POSITIVE_INFINITY
   let windowLeft = windowFrames
-  /** Samples in a frame: `pull` says. */
+  /** Samples in a frame, as many as the last `pull` asked for. */
   let frameSamples = 0
 
   const depth = () => {
@@ -189,7 +191,7 @@ export const make = (options: Options = defaults) => {
     return count
   }
 
-  /** Clock units missing before the next queued packet, after those that were already made up are paid. */
+  /** Clock units missing before the next queued packet, without those that were made up already. */
   const gapAhead = (): number => {
     const head = queue[0]
     if (head === undefined) return 0
@@ -227,7 +229,7 @@ export const make = (options: Options = defaults) => {
     return false
   }
 
-  /** Takes out what is too much behind the frame `out`, which is faded over into what follows. */
+  /** Takes out what is too much behind the frame `out`, and fades it over into what then follows. */
   const shorten = (out: Int16Array): void => {
     const left = depth()
     if (left > unitsOf(options.maxDelayMs)) {
@@ -263,7 +265,7 @@ export const make = (options: Options = defaults) => {
     return at
   }
 
-  /** From now on frames are of another length; what is left of the packet being played is lost. */
+  /** From now on frames have another length. What is left of the packet that is being played is lost. */
   const resize = (samples: number) => {
     const head = queue[0]
     if (head !== undefined && decoder.isDecoded(head)) shift()
@@ -272,8 +274,8 @@ export const make = (options: Options = defaults) => {
   }
 
   /**
-   * Writes the next 20 ms into `out`, whose length is that of 20 ms at the rate in which the codecs now decode. To be called
-   * every 20 ms; a tick that was missed is not made up for: the stream is then behind, and is shortened by itself.
+   * Writes the next 20 ms into `out`, whose length tells the rate; the codecs decode at that rate now. Call it every 20 ms.
+   * A call that was missed is not made up for: more sound waits then, and the buffer shortens it by itself.
    */
   const pull = (out: Int16Array, now: number): Pulled => {
     if (out.length !== frameSamples) resize(out.length)
@@ -298,7 +300,7 @@ export const make = (options: Options = defaults) => {
     }
     const filled = fill(out)
     if (filled === 0) {
-      // Lost: what comes next is already here. The playout point moves on through the gap.
+      // The packet behind the gap is here, so what is missing is lost: the playout point moves on through the gap.
       const gap = gapAhead()
       playout = (playout + Math.min(frameUnits, gap)) >>> 0
       return concealFrame(out, gap)

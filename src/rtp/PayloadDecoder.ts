@@ -1,4 +1,4 @@
-/** What the playout of a stream asks of its codec, which remembers what came before. */
+/** What playout asks of the codec of a stream. A codec may remember what came before. */
 export interface PayloadDecoder {
   /** How long the sound lasts that lies in `bytes` from `start` to `end`, in clock units; 0: it is not of this codec. */
   readonly duration: (bytes: Uint8Array, start: number, end: number) => number

@@ -37,8 +37,8 @@ const nothing = new Uint8Array(0)
 export type PayloadQueue = ReturnType<typeof make>
 
 /**
- * Payloads in the order of their timestamps, in memory of their own that is used again: once as much waited as ever will,
- * nothing is allocated for a packet.
+ * Payloads in the order of their timestamps. They are copied into memory that is used again: a packet allocates nothing
+ * once as many have waited at a time as ever will.
  */
 export const make = ({ maxOctets, maxPackets }: Limits) => {
   /** Oldest first. */

@@ -1,6 +1,6 @@
 import { extend, next } from "./SequenceNumber.ts"
 
-/** A forward jump this long, or a step back further than `maxMisorder`, may be a restarted sender: appendix A.1. */
+/** A jump forward by this many packets, or back by more than `maxMisorder`, may be a restarted sender: appendix A.1. */
 const maxDropout = 3000
 const maxMisorder = 100
 
@@ -14,7 +14,7 @@ export interface Report {
   readonly jitter: number
 }
 
-/** What was received so far. Lost is never negative here: duplicates do not give back what others lost. */
+/** What was received so far. `packetsLost` is never negative: a duplicate does not make up for a lost packet. */
 export interface Totals {
   readonly packetsReceived: number
   readonly packetsLost: number
@@ -24,7 +24,7 @@ export interface Totals {
 /**
  * Reception statistics of one synchronization source, RFC 3550 appendices A.1, A.3 and A.8.
  *
- * Without the probation of A.1: who sends here is known by signalling.
+ * The probation of A.1 is left out, because signalling tells who sends here.
  */
 export type ReceptionStats = ReturnType<typeof make>
 

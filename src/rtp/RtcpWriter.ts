@@ -103,8 +103,8 @@ const writeOne = (packet: RtcpPacket): Uint8Array => {
 /**
  * Writes packets into one datagram, in order.
  *
- * The caller keeps to section 6.1 (a report first, then a CNAME). At most 31 blocks, chunks or sources a packet, the
- * rest is left out; the body of an unknown packet is filled up to a whole word.
+ * The caller keeps to section 6.1 (a report first, then a CNAME). A packet holds at most 31 blocks, chunks or sources; the
+ * rest is left out. The body of an unknown packet is filled up to a whole word.
  */
 export const write = (packets: ReadonlyArray<RtcpPacket>): Uint8Array => {
   const parts = packets.map(writeOne)

@@ -53,7 +53,7 @@ export const make = (frameUnits: number, longestUnits: number) => {
       for (let i = 0; i < copied; i++) out[at + i] = sound[start + i] ?? 0
       return copied
     },
-    /** The place of the packet may be another's now. */
+    /** The packet that was decoded last is gone, and its place in the queue may be another's. */
     forget: (): void => {
       decoded = null
     },

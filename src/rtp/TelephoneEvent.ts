@@ -25,7 +25,7 @@ export const eventOf = (digit: string): number | null => {
   return event < 0 ? null : event
 }
 
-/** Reads the payload of a packet; of several stacked events (section 2.5.1.5 forbids them for tones) the first. */
+/** Reads the payload of a packet. Of several events in it, which section 2.5.1.5 forbids for tones, it reads the first. */
 export const parse = (payload: Uint8Array): Result.Result<TelephoneEvent, "too_short"> => {
   const [event, flags, high, low] = payload
   if (event === undefined || flags === undefined || high === undefined || low === undefined)
@@ -39,9 +39,9 @@ export const write = ({ duration, end, event, volume }: TelephoneEvent): Uint8Ar
   return Uint8Array.of(event & 0xff, (end ? 0x80 : 0) | (volume & 0x3f), cut >> 8, cut & 0xff)
 }
 
-/** A later packet of a lost-ended event is still the same one within so many milliseconds; see `Receiver`. */
+/** A packet continues an event whose end was lost for so many milliseconds; see `receiver`. */
 const brokenSenderGapMs = 60
-/** A step back further than this is a sender that began a new timeline. */
+/** A step back by more clock units than this (10 s at 8000 Hz) is a sender that began a new timeline. */
 const restartUnits = 10 * 8000
 
 /**

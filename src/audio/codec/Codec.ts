@@ -30,7 +30,7 @@ export interface Encoder {
   readonly free: () => void
 }
 
-/** Decodes one stream, in order: it may remember what came before, and hears what is missing. */
+/** Decodes one stream, in order: it may remember what came before, and is told what was lost. */
 export interface Decoder {
   /** How long the sound lasts that lies in `bytes` from `start` to `end`, in clock units; 0: it is not of this codec. */
   readonly duration: (bytes: Uint8Array, start: number, end: number) => number
