@@ -89,7 +89,7 @@ export const uuid = <Uuid extends string>(schema: Schema.Codec<Uuid, string>, de
   Id.spelledUuid(schema).annotate({ format: "uuid", description, examples: [schema.make(exampleUuid)] })
 export const exampleUuid = "0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d"
 
-export const momentOrNull = (description: string, example: string | null = null) =>
+const momentOrNull = (description: string, example: string | null = null) =>
   Schema.NullOr(Moment).annotate({ description: `${description} UTC, milliseconds.`, examples: [example] })
 
 export const centsOrNull = (description: string, example: number | null = null) =>
