@@ -24,3 +24,21 @@ describe("UUIDs that begin with their time (RFC 9562 section 5.7)", () => {
     expect(first < second).toBe(one < other)
   })
 })
+
+describe("Ids", () => {
+  it("are told apart by the compiler, and are plain text", () => {
+    const close = (call: Id.CallId) => call
+    const [call, leg] = [Id.derive("seed", "call"), Id.derive("seed", "leg")]
+    expect(close(call)).toMatch(Id.pattern("call"))
+    // @ts-expect-error a leg is no call
+    close(leg)
+    // @ts-expect-error any text is no call
+    close("svc_call_1")
+  })
+
+  it("of what was stored are read unchecked, those of a request in their one spelling only", () => {
+    expect(Schema.decodeUnknownSync(Id.CallId)("call 1 of long ago")).toBe("call 1 of long ago")
+    expect(Schema.is(Id.spelled("call"))("call 1 of long ago")).toBe(false)
+    expect(Schema.is(Id.spelled("call"))(Id.derive("seed", "call"))).toBe(true)
+  })
+})
