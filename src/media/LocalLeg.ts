@@ -37,7 +37,7 @@ export interface LocalLeg {
   readonly isJoined: () => boolean
   /** The clock stood still for so many frames, which will not be made up for. */
   readonly skip: (frames: number) => void
-  /** Ends the membership, what waits, the taps, then the far end. */
+  /** Ends the membership, what waits, the taps, then the far end, each whatever becomes of the others. Never throws. */
   readonly close: (now: number) => void
 }
 
@@ -56,7 +56,8 @@ export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): 
   mix.add(player, "playback")
   let junction: Membership | null = null
   let isAhead = false
-  let isBroken = false
+  /** It is closed, or its far end failed. */
+  let isOver = false
   let said = Frame.make(far.rate())
   let silence = Frame.make(far.rate())
 
@@ -83,7 +84,7 @@ export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): 
       junction?.digit(digit)
     },
     read: (now) => {
-      if (isBroken) return null
+      if (isOver) return null
       try {
         said = Frame.at(far.rate(), said)
         const hasSound = far.say(said, now)
@@ -91,7 +92,7 @@ export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): 
         return hasSound ? said : null
       } catch (error) {
         // Whoever reads it may be another leg, which is not to end for it.
-        isBroken = true
+        isOver = true
         onFault(error)
         return null
       }
@@ -99,6 +100,8 @@ export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): 
     tick: (now) => {
       if (junction === null && !isAhead) leg.read(now)
       isAhead = false
+      // A tap may have closed the leg.
+      if (isOver) return
       const rate = far.rate()
       if (!far.ready()) {
         mix.pass(now)
@@ -124,10 +127,15 @@ export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): 
     isJoined: () => junction !== null,
     skip: far.skip,
     close: (now) => {
-      junction?.leave(now)
-      mix.close()
-      taps.close()
-      far.close(now)
+      const steps = [() => junction?.leave(now), mix.close, taps.close, () => far.close(now)]
+      for (const step of steps) {
+        try {
+          step()
+        } catch (error) {
+          onDefect(error)
+        }
+        isOver = true
+      }
     }
   }
   return leg

@@ -98,7 +98,8 @@ export class MediaPlane extends Context.Service<
     /** Ends the leg and frees its ports. What still waits on it ends as `stopped` or `closed` first. */
     readonly close: (leg: Protocol.LegId) => Effect.Effect<void>
     /**
-     * Everything that is told of a leg, in order, until it is closed; one listener a leg, a second replaces the first.
+     * Everything that is told of a leg, in order, until it is closed or its opening is refused; one listener a leg, a
+     * second replaces the first.
      * May be called before the leg is opened.
      */
     readonly subscribe: (leg: Protocol.LegId, listener: Listener) => Effect.Effect<void>
@@ -176,7 +177,8 @@ export const make = Effect.fnUntraced(function* (
         leg.open = true
         return settle(leg, Effect.succeed(event.port))
       case "refused":
-        leg.placement = null
+        // Nobody closes what was not opened.
+        legs.delete(event.leg)
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: event.reason })))
       case "media":
         return leg.listener?.told(event.event)

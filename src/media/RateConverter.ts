@@ -11,7 +11,7 @@ import { type Frame, lengthAt } from "./Frame.ts"
 export interface RateConverter {
   /** Writes `frame` into `out` at the rate of `out`. */
   readonly convert: (frame: Frame, out: Frame) => void
-  /** Gives the filter back; the next frame begins a new stream. */
+  /** Gives the filter back for good: every frame from now on is silence. */
   readonly free: () => void
 }
 
@@ -23,6 +23,7 @@ interface Filter {
 
 export const make = (): RateConverter => {
   let filter: Filter | null = null
+  let isOver = false
 
   const free = (): void => {
     filter?.resampler.free()
@@ -39,9 +40,13 @@ export const make = (): RateConverter => {
 
   return {
     convert: (frame, out) => {
+      if (isOver) return void out.samples.fill(0)
       if (frame.rate === out.rate) return out.samples.set(frame.samples)
       void between(frame.rate, out.rate).convert(frame.samples, out.samples)
     },
-    free
+    free: () => {
+      isOver = true
+      free()
+    }
   }
 }

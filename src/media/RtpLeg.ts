@@ -136,13 +136,13 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     },
     hear: (frame) => {
       if (session === null || socket === null) return
-      if (!sends(session)) return sender.skip(1)
+      if (!sends(session)) return sender.hold()
       const length = sender.next(frame, session.remote)
       destinationOf(session, socket).send(sender.bytes, length)
     },
     press: (digit, durationMs) => {
       if (session === null || session.remote.telephoneEvent === null) return false
-      sender.press(digit, durationMs, session.remote)
+      if (sends(session)) sender.press(digit, durationMs, session.remote)
       return true
     },
     overhear: (arrived) => {
@@ -154,15 +154,19 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     },
     skip: sender.skip,
     close: (now) => {
-      if (session !== null) {
-        sendControl(session, rtcp.bye(said(), now))
-        quality()
+      const [present, bound] = [session, socket]
+      try {
+        if (present !== null) {
+          sendControl(present, rtcp.bye(said(), now))
+          quality()
+        }
+      } finally {
+        socket = null
+        session = null
+        sender.close()
+        receiver.close()
+        bound?.close()
       }
-      socket?.close()
-      sender.close()
-      receiver.close()
-      socket = null
-      session = null
     }
   }
 

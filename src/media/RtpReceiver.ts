@@ -84,7 +84,8 @@ export const make = (
       }
       const pushed = buffer.push(packet, decoderOf(format), now)
       if (packet.ssrc !== ssrc) {
-        if (pushed === "doubtful") return format
+        // Another source is reported on once its sound is queued.
+        if (pushed !== "queued") return format
         before = totals()
         stats = ReceptionStats.make(clockRate)
         ssrc = packet.ssrc

@@ -57,6 +57,11 @@ export const make = (origin: Origin) => {
     timestamp = (timestamp + (frames * Codecs.table[codec].clockRate) / framesPerSecond) >>> 0
   }
 
+  const skip = (frames: number): void => {
+    advance(frames)
+    marker = true
+  }
+
   const encoderOf = (name: Codecs.CodecName): Encoder => {
     if (encoder !== null && name === codec) return encoder
     encoder?.free()
@@ -87,10 +92,12 @@ export const make = (origin: Origin) => {
       marker = false
       return packet(encoding.audio.send, at, isMarked, encode(frame.samples, bytes, RtpPacket.headerLength))
     },
-    /** Time that passes without a packet: held, or the clock stood still. */
-    skip: (frames: number): void => {
-      advance(frames)
-      marker = true
+    /** The clock stood still: time has passed without a packet. */
+    skip,
+    /** A frame that is not sent because the leg is held. A digit that was being sent is over: nobody wants it later. */
+    hold: (): void => {
+      skip(1)
+      train = []
     },
     /** Begins a digit with the next packet, in place of one that is still being sent. */
     press: (digit: string, durationMs: number, { codec }: Encoding): void => {

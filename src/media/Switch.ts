@@ -185,10 +185,7 @@ export const make = (options: Options) => {
     }
   }
 
-  const handle = (command: Command, now: number): void => {
-    if (isOpening(command)) return open(command, now)
-    const leg = legs.get(command.leg)
-    if (leg === undefined) return answerUnknown(command)
+  const carryOut = (command: Exclude<Command, Opening>, leg: Leg, now: number): void => {
     const { local } = leg
     switch (command.type) {
       case "connect_rtp":
@@ -210,7 +207,16 @@ export const make = (options: Options) => {
   }
 
   return {
-    handle,
+    handle: (command: Command, now: number): void => {
+      if (isOpening(command)) return open(command, now)
+      const leg = legs.get(command.leg)
+      if (leg === undefined) return answerUnknown(command)
+      try {
+        carryOut(command, leg, now)
+      } catch (error) {
+        fault(leg, error)
+      }
+    },
     /** Runs what is due at `now`; the owner calls it again at `nextDue`. */
     tick: slots.tick,
     /** `null` without legs. */

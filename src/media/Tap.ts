@@ -29,7 +29,7 @@ export interface Tap {
   readonly ended: (reason: TapEnd) => void
 }
 
-/** A tap may take so long for a frame, and longer only so many times in a row. */
+/** A tap may take so long for a frame or a packet; it is taken off when it took longer so many times in a row. */
 export const limitMs = 2
 export const maxLate = 3
 
@@ -38,7 +38,10 @@ export const maxTaps = 16
 
 interface Listening {
   readonly tap: Tap
-  late: number
+  /** How often in a row it took too long, for each way in which it is called. */
+  readonly late: Record<Track | "arrived", number>
+  /** Whether it is still to be called. */
+  isOn: boolean
 }
 
 export interface Options {
@@ -56,6 +59,7 @@ export type Taps = ReturnType<typeof make>
 /** The taps of one leg. */
 export const make = ({ clock, onDefect }: Options, overhear: Overhear) => {
   let taps: ReadonlyArray<Listening> = []
+  let isClosed = false
   /** Of the frame that is given: whatever a tap does with it reaches neither the leg nor another tap. */
   let copy = Frame.make(8000)
 
@@ -63,12 +67,17 @@ export const make = ({ clock, onDefect }: Options, overhear: Overhear) => {
     taps = next
     overhear(taps.some(({ tap }) => tap.arrived !== undefined) ? arrived : null)
   }
-  const remove = (tap: Tap): void => change(taps.filter((listening) => listening.tap !== tap))
+  const drop = (isGone: (listening: Listening) => boolean): void => {
+    for (const listening of taps) if (isGone(listening)) listening.isOn = false
+    change(taps.filter(({ isOn }) => isOn))
+  }
 
-  const end = (tap: Tap, reason: TapEnd): void => {
-    remove(tap)
+  /** A tap that left, or whose leg was closed, while it was called has had its end. */
+  const end = (ended: Listening, reason: TapEnd): void => {
+    if (!ended.isOn) return
+    drop((listening) => listening === ended)
     try {
-      tap.ended(reason)
+      ended.tap.ended(reason)
     } catch (error) {
       onDefect(error)
     }
@@ -76,17 +85,17 @@ export const make = ({ clock, onDefect }: Options, overhear: Overhear) => {
 
   const failed = (listening: Listening, error: unknown): void => {
     onDefect(error)
-    end(listening.tap, "failed")
+    end(listening, "failed")
   }
 
-  const took = (listening: Listening, ms: number): void => {
-    listening.late = ms > limitMs ? listening.late + 1 : 0
-    if (listening.late >= maxLate) end(listening.tap, "slow")
+  const took = (listening: Listening, what: Track | "arrived", ms: number): void => {
+    listening.late[what] = ms > limitMs ? listening.late[what] + 1 : 0
+    if (listening.late[what] >= maxLate) end(listening, "slow")
   }
 
   const arrived = (packet: RtpPacket, codec: CodecName, at: number): void => {
     for (const listening of taps) {
-      if (listening.tap.arrived === undefined) continue
+      if (!listening.isOn || listening.tap.arrived === undefined) continue
       const began = clock()
       try {
         listening.tap.arrived(packet, codec, at)
@@ -94,25 +103,25 @@ export const make = ({ clock, onDefect }: Options, overhear: Overhear) => {
         failed(listening, error)
         continue
       }
-      took(listening, clock() - began)
+      took(listening, "arrived", clock() - began)
     }
   }
 
   return {
-    /** False when there are `maxTaps` already. */
+    /** False when there are `maxTaps` already, or the leg is closed. */
     add: (tap: Tap): boolean => {
-      if (taps.length >= maxTaps) return false
-      change([...taps, { tap, late: 0 }])
+      if (isClosed || taps.length >= maxTaps) return false
+      change([...taps, { tap, late: { inbound: 0, outbound: 0, arrived: 0 }, isOn: true }])
       return true
     },
     /** The tap asked for it, and is told nothing. */
-    remove,
+    remove: (tap: Tap): void => drop((listening) => listening.tap === tap),
     give: (track: Track, frame: Frame.Frame, at: number): void => {
-      // One that is taken off or comes meanwhile changes the list of the next frame, not of this one.
+      // A tap that comes while another one hears begins with the next frame.
       for (const listening of taps) {
         const began = clock()
         try {
-          if (!listening.tap.wants(track)) continue
+          if (!listening.isOn || !listening.tap.wants(track)) continue
           copy = Frame.at(frame.rate, copy)
           copy.samples.set(frame.samples)
           listening.tap.hear(track, copy, at)
@@ -120,12 +129,13 @@ export const make = ({ clock, onDefect }: Options, overhear: Overhear) => {
           failed(listening, error)
           continue
         }
-        took(listening, clock() - began)
+        took(listening, track, clock() - began)
       }
     },
     isEmpty: (): boolean => taps.length === 0,
     close: (): void => {
-      for (const { tap } of taps) end(tap, "closed")
+      isClosed = true
+      for (const listening of taps) end(listening, "closed")
     }
   }
 }

@@ -46,6 +46,28 @@ const reasonOf = <A>(effect: Effect.Effect<A, MediaPlane.BridgeRefused>) =>
   Effect.map(Effect.flip(effect), ({ reason }) => reason)
 const [a, b, c, d] = [Ids.leg("a"), Ids.leg("b"), Ids.leg("c"), Ids.leg("d")]
 
+describe("A leg that was refused", () => {
+  it.effect("is forgotten with whoever wanted to hear of it, and may be opened again", () =>
+    Effect.gen(function* () {
+      const { parts, plane } = yield* setup(1)
+      const told: Array<string> = []
+      const listen = (name: string) =>
+        plane.subscribe(a, { told: ({ type }) => void told.push(`${name} ${type}`), lost: () => undefined })
+      parts[0]?.bench.handle({ type: "open_phone", leg: a, script: { type: "silence" } })
+      yield* listen("first")
+      expect((yield* Effect.flip(plane.openRtp(a))).reason).toBe("leg_exists")
+      const press = plane.command(a, { type: "send_dtmf", id: Ids.work("d"), digits: "x", durationMs: 100 })
+      yield* press
+      expect(told).toEqual([])
+      yield* listen("second")
+      yield* press
+      parts[0]?.bench.handle({ type: "close", leg: a })
+      yield* plane.openRtp(a)
+      expect(told).toEqual(["second ended"])
+    })
+  )
+})
+
 describe("Places of legs", () => {
   it("can meet on one thread of one gateway only", () => {
     const here = { gateway: "local", thread: 0 }

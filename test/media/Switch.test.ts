@@ -180,6 +180,68 @@ describe("The switch, towards RTP peers", () => {
     expect(after?.marker).toBe(true)
   })
 
+  it("sends no digit later that was pressed while it may not send, nor the rest of one that a hold cut off", () => {
+    const bench = SwitchBench.pair()
+    const [a, b] = [Ids.leg("a"), Ids.leg("b")]
+    const direct = (direction: "sendrecv" | "inactive") =>
+      bench.handle({ type: "connect_rtp", leg: a, remote: bench.remote(bench.portOf(b), { direction }) })
+    bench.run(200)
+    bench.handle({ type: "media", leg: a, media: Media.dtmf(Ids.work("cut"), "1", 1000) })
+    bench.run(200)
+    direct("inactive")
+    bench.run(3000)
+    bench.handle({ type: "media", leg: a, media: Media.dtmf(Ids.work("held"), "23") })
+    bench.run(3000)
+    const count = packetsOf(bench, a).length
+    direct("sendrecv")
+    bench.run(1000)
+    expect(
+      packetsOf(bench, a)
+        .slice(count)
+        .every(({ payloadType }) => payloadType === 0)
+    ).toBe(true)
+    expect(bench.digitsOf(b)).toBe("1")
+    expect(bench.mediaOf(a)).toStrictEqual([Media.completed(Ids.work("cut")), Media.completed(Ids.work("held"))])
+  })
+
+  it("a fault while a command is carried out ends its leg and no other", () => {
+    const defects: Array<unknown> = []
+    const network = MemoryNetwork.make()
+    let opened = 0
+    const bench = SwitchBench.make({
+      onDefect: (error) => void defects.push(error),
+      ports: {
+        open: (onPacket, then) =>
+          network.port.open(onPacket, (socket) => {
+            const isBad = ++opened === 1
+            then(
+              socket === null || !isBad
+                ? socket
+                : {
+                    ...socket,
+                    close: () => {
+                      throw new Error("close")
+                    }
+                  }
+            )
+          })
+      },
+      emit: (event) => {
+        bench.events.push(event)
+        if (event.type === "media" && event.event.type === "ended") throw new Error("emit")
+      }
+    })
+    const [a, b, c] = [Ids.leg("a"), Ids.leg("b"), Ids.leg("c")]
+    for (const leg of [a, b, c]) bench.handle({ type: "open_rtp", leg })
+    bench.handle({ type: "close", leg: a })
+    bench.handle({ type: "media", leg: b, media: Media.dtmf(Ids.work("d"), "nonsense") })
+    bench.run(100)
+    expect(bench.events.filter(({ type }) => type === "closed")).toStrictEqual([{ type: "closed", leg: a }])
+    expect(bench.lossesOf(b)).toStrictEqual(["plane_stopped"])
+    expect(bench.plane.size()).toBe(1)
+    expect(defects.length).toBe(2)
+  })
+
   it("tells a silent peer once, and again only after it was heard", () => {
     const bench = SwitchBench.make({ mediaTimeoutMs: 2000 })
     bench.handle({ type: "open_rtp", leg: Ids.leg("a") })

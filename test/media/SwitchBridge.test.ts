@@ -134,6 +134,7 @@ describe("The switch, between bridged legs", () => {
     expect(bench.lossesOf(inLeg)).toEqual(["plane_stopped"])
     expect(bench.lossesOf(outLeg)).toEqual([])
     expect(bench.plane.size()).toBe(1)
+    expect(bench.network.bound()).toBe(0)
     expect(defects.length).toBeGreaterThan(0)
   })
 })

@@ -217,10 +217,76 @@ describe("A tap", () => {
     { arbitrary: { runs: 60 } }
   )
 
-  it("is refused past the bound", () => {
+  it.each(["inbound", "outbound"] as const)("that is slow on one track only (%s) is taken off too", (slowTrack) => {
+    let time = 0
+    const { leg, run } = setup(() => time)
+    const ends: Array<TapEnd> = []
+    leg.taps.add({
+      wants: () => true,
+      hear: (track) => {
+        if (track === slowTrack) time += Taps.limitMs + 1
+      },
+      ended: (reason) => void ends.push(reason)
+    })
+    run(400)
+    expect(ends).toEqual(["slow"])
+  })
+
+  it("that closes its leg while it hears is told the end once, and no tap hears anything behind its end", () => {
+    let time = 0
+    const one = FakeLeg.make({ clock: () => time, say: ({ samples }) => void samples.fill(100) })
+    const two = FakeLeg.make({ clock: () => time, say: ({ samples }) => void samples.fill(200) })
+    Bridge.make(one.leg, two.leg)
+    const log: Array<string> = []
+    const closing: Tap = {
+      wants: () => true,
+      hear: (track, _, at) => {
+        log.push(`closing ${track} ${at}`)
+        if (at < 40) return
+        time += 100
+        one.leg.close(at)
+        throw new Error("closed")
+      },
+      ended: (reason) => void log.push(`closing ${reason}`)
+    }
+    const other: Tap = {
+      wants: () => true,
+      hear: (track, _, at) => void log.push(`other ${track} ${at}`),
+      ended: (reason) => void log.push(`other ${reason}`)
+    }
+    for (const tap of [closing, other]) one.leg.taps.add(tap)
+    for (const now of [20, 40, 60]) {
+      two.leg.tick(now)
+      if (!one.present.isClosed) one.leg.tick(now + 5)
+    }
+    for (const who of ["closing", "other"]) {
+      const own = log.filter((line) => line.startsWith(who))
+      expect(own.filter((line) => line.endsWith("closed"))).toEqual([`${who} closed`])
+      expect(own.at(-1)).toBe(`${who} closed`)
+    }
+    expect(two.faults).toEqual([])
+    expect(two.leg.isJoined()).toBe(false)
+  })
+
+  it("that is late for the last time while it leaves is told nothing", () => {
+    let time = 0
+    const { leg, run } = setup(() => time)
+    let frames = 0
+    const leaving = listener(["inbound"], () => {
+      time += Taps.limitMs + 1
+      if (++frames === Taps.maxLate) leg.taps.remove(leaving.tap)
+    })
+    leg.taps.add(leaving.tap)
+    run(200)
+    expect(leaving.ends).toEqual([])
+  })
+
+  it("is refused past the bound, and by a leg that is closed", () => {
     const { leg } = setup()
     const added = Array.from({ length: Taps.maxTaps + 1 }, () => leg.taps.add(listener().tap))
     expect(added).toEqual([...Array.from({ length: Taps.maxTaps }, () => true), false])
+    leg.close(20)
+    expect(leg.taps.add(listener().tap)).toBe(false)
   })
 
   it("that leaves hears nothing more and is told nothing; those that stay are told when the leg closes", () => {
