@@ -7,6 +7,11 @@ import * as RtcpWriter from "../rtp/RtcpWriter.ts"
 /** The fixed minimum interval, RFC 3550 section 6.2; half of it before the first report. */
 const intervalMs = 5000
 const longestRoundTripMs = 10_000
+/**
+ * What reaches us in one piece. A longer datagram of many small parts takes 5 ms to read, in which no leg of the thread
+ * is sent to.
+ */
+const longestOctets = 1500
 
 export interface Options {
   readonly ssrc: number
@@ -99,8 +104,9 @@ export const make = ({ cname, random, ssrc, wallClock }: Options) => {
       return compound(said, now, false)
     },
     bye: (said: Said, now: number): Uint8Array => compound(said, now, true),
-    /** Takes a datagram of the peer; false when it was malformed. */
+    /** Takes a datagram of the peer; false when it was malformed or too long. */
     receive: (bytes: Uint8Array, now: number): boolean => {
+      if (bytes.length > longestOctets) return false
       const parsed = RtcpParser.parse(bytes)
       if (Result.isFailure(parsed)) return false
       for (const packet of parsed.success) listen(packet, now)

@@ -337,6 +337,25 @@ describe("The switch, towards RTP peers", () => {
     expect(bench.events.at(-1)).toStrictEqual({ type: "closed", leg: Ids.leg("a") })
   })
 
+  it("reads no RTCP longer than a datagram of the usual network, however well it is formed", () => {
+    const bench = SwitchBench.make({ mediaTimeoutMs: 1000 })
+    const leg = Ids.leg("a")
+    bench.handle({ type: "open_rtp", leg })
+    bench.handle({ type: "connect_rtp", leg, remote: bench.remote(9000) })
+    const bye: Rtcp.RtcpPacket = { type: "bye", sources: [], reason: null }
+    const arrive = (packets: number) =>
+      bench.network.receive({
+        channel: "rtcp",
+        bytes: RtcpWriter.write(Array.from({ length: packets }, () => bye)),
+        from: { address: "127.0.0.1", port: 9001 },
+        to: { address: "127.0.0.1", port: bench.portOf(leg) + 1 }
+      })
+    arrive(375)
+    expect(bench.plane.countersOf(leg)?.malformed).toBe(0)
+    arrive(376)
+    expect(bench.plane.countersOf(leg)?.malformed).toBe(1)
+  })
+
   it("learns where a peer behind address translation sends from, and sends there", () => {
     const bench = SwitchBench.pair()
     bench.handle({
