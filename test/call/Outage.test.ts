@@ -16,7 +16,8 @@ const world = Calls.layer({ maxCallSecs: 3600 }).pipe(
   Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))
 )
 
-const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%journal_owner%'`
+/** A batch of commits waits; heartbeats and jobs may wait for that row too. */
+const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%SELECT o.partition FROM journal_owner%'`
 
 /** Nothing is written until the gate opens: a statement that began waits, and what comes after it waits for its turn. */
 const stop = Effect.fnUntraced(function* (gate: Deferred.Deferred<void>) {
