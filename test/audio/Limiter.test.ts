@@ -49,15 +49,34 @@ describe("The limiter of a sum", () => {
     limiter.process(loud, out, 8000)
     expect(out[159]).toBe(29_204)
     const ends: Array<number> = []
+    const middles: Array<number> = []
     for (let i = 0; i < 90; i++) {
       limiter.process(quiet, out, 8000)
       ends.push(out[159] ?? 0)
+      middles.push(out[79] ?? 0)
     }
     expect(ends.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 5000))
     expect(ends[10]).toBe(5050)
+    // A rise takes the whole frame.
+    expect(middles[10]).toBe(5025)
     expect(ends[11]).toBe(5101)
     expect(ends.at(-1)).toBe(10_000)
     expect(limiter.isResting()).toBe(true)
+  })
+
+  it.each([8000, 16_000] as const)("falls to its gain in 2 ms, not earlier and not later, at %i Hz", (rate) => {
+    const length = rate / 500
+    const sum = new Int32Array(rate / 50).fill(58_408)
+    for (const sign of [1, -1]) {
+      const { out } = frames(
+        sum.map((sample) => sign * sample),
+        rate
+      )
+      const fall = Array.from(out.subarray(0, length), (sample) => sign * sample)
+      expect(fall.every((sample, i) => i === 0 || sample <= (fall[i - 1] ?? 0))).toBe(true)
+      expect(fall.filter((sample) => sample <= 29_204)).toEqual([29_204])
+      expect(out.subarray(length).every((sample) => sign * sample === 29_204)).toBe(true)
+    }
   })
 
   it("moves its gain without a step", () => {
