@@ -4,6 +4,7 @@ import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import { RouteDirectory, type SipTrunk } from "../carrier/Carrier.ts"
 import * as Id from "../domain/Id.ts"
+import * as IpAddress from "../domain/IpAddress.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
@@ -149,7 +150,7 @@ export class Connections extends Context.Service<
         })
 
         const addSipTrunk = Effect.fn("Connections.addSipTrunk")(function* (trunk: NewSipTrunk) {
-          const host = trunk.host.toLowerCase()
+          const host = IpAddress.canonical(trunk.host) ?? trunk.host.toLowerCase()
           const fault = faultOf({ ...trunk, host })
           if (fault !== null) return yield* ApiError.of("invalid_request", fault)
           if ((yield* repo.findDefault(trunk.tenantId)) === null)
@@ -213,18 +214,13 @@ export class Connections extends Context.Service<
     )
 }
 
-const ipv4 = /^(25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})(\.(25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})){3}$/
-
-/** RFC 1123 section 2.1 labels; an IPv6 address in its usual characters. */
+/** RFC 1123 section 2.1 labels. */
 const dnsName = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/
-const ipv6 = /^[0-9a-f:]{2,39}(\.[0-9.]+)?$/
 
 const faultOf = (trunk: NewSipTrunk): string | null => {
   if (trunk.name.length < 1 || trunk.name.length > 120) return "name must be 1 to 120 characters"
-  const numeric = /^[0-9.]+$/.test(trunk.host)
-  if (
-    !(numeric ? ipv4.test(trunk.host) : dnsName.test(trunk.host) || (trunk.host.includes(":") && ipv6.test(trunk.host)))
-  )
+  const isName = dnsName.test(trunk.host) && !/^[0-9.]+$/.test(trunk.host)
+  if (IpAddress.canonical(trunk.host) === null && !isName)
     return `host must be an IP address or a DNS name, not "${trunk.host}"`
   if (!Number.isInteger(trunk.port) || trunk.port < 1 || trunk.port > 65_535) return "port must be 1 to 65535"
   if (trunk.password !== null && trunk.username === null) return "a password needs a user name"

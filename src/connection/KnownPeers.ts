@@ -51,6 +51,8 @@ export const make = Effect.fnUntraced(function* (options: {
   const hosts = HostAddresses.make(PeerTable.maxPeers)
   /** When each was last resolved; null: never. */
   const names = new Map<string, number | null>()
+  /** Addresses that are not in their one spelling: routes of an earlier version, or of somebody's SQL. */
+  const spellings = new Set<string>()
   const listeners = new Map<PeerListener, { held: number }>()
   const reading = yield* Semaphore.make(1)
   const pushing = yield* Semaphore.make(1)
@@ -67,7 +69,11 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const take = ({ host, isActive }: TrunkHost): "taken" | "new name" | "no room" => {
     const address = IpAddress.canonical(host)
-    if (address !== null) return hosts.set(host, isActive ? [address] : []) ? "taken" : "no room"
+    if (address !== null) {
+      if (address !== host && isActive) spellings.add(host)
+      else spellings.delete(host)
+      return hosts.set(host, isActive ? [address] : []) ? "taken" : "no room"
+    }
     if (!isActive) {
       names.delete(host)
       hosts.set(host, [])
@@ -212,7 +218,7 @@ export const make = Effect.fnUntraced(function* (options: {
     /** What trunks at this address may call themselves. */
     hostsAt: (address: string): ReadonlyArray<string> => [
       address,
-      ...[...names.keys()].filter((name) => hosts.of(name).includes(address))
+      ...[...names.keys(), ...spellings].filter((name) => hosts.of(name).includes(address))
     ],
     /** Pushes the table to this listener, now and from now on, until the scope closes. */
     listen: (listener: PeerListener) =>

@@ -104,6 +104,19 @@ describe("connections (guide/connections.md#routes)", () => {
       })
     )
 
+    it.effect("knows a trunk by its address, whatever its spelling, and takes no address that is none", () =>
+      Effect.gen(function* () {
+        const connections = yield* Connections
+        const { id } = yield* Features.newTenant()
+        const added = yield* connections.addSipTrunk({ ...trunk, tenantId: id, host: "2001:DB8:0:0::44" })
+        expect(yield* connections.routeAt(id, "2001:db8::44")).toBe(added.id)
+        for (const host of [":::::", "2001:db8", "1.2.3", "300.1.1.1", "[2001:db8::1]", "a b", ""])
+          expect(yield* Effect.flip(connections.addSipTrunk({ ...trunk, tenantId: id, host }))).toMatchObject({
+            code: "invalid_request"
+          })
+      })
+    )
+
     it.effect("learns within seconds what another process changed", () =>
       Effect.gen(function* () {
         const connections = yield* Connections

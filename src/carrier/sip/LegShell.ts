@@ -177,6 +177,7 @@ export const make = <State, Own>(
   }
 
   listen()
+  arm()
   return {
     feed,
     perform: (action, hear) => {

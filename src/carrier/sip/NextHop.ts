@@ -17,8 +17,9 @@ const transportOf = (uri: SipUri.SipUri): string =>
   uri.scheme === "sips" ? "tls" : (SipUri.param(uri, "transport")?.toLowerCase() ?? "udp")
 
 /**
- * The flow to a URI, RFC 3261 section 8.1.2: its address by the transport that it names. A host name is not looked up:
- * whoever names itself so in a Contact is reached where the packets of the call come from.
+ * The flow to a URI, RFC 3261 section 8.1.2: its address by the transport that it names. A host name is not looked up,
+ * and an address may be one that no transport of ours reaches: whoever names itself so is reached where the packets of
+ * the call come from. Otherwise such a peer would never hear a BYE, and its call would go on.
  */
 const to = ({ transports }: Pick<Context, "transports">, uri: string, flow: Flow.Flow): Flow.Flow => {
   const target = Result.getOrUndefined(SipUri.parseSipUri(uri))
@@ -26,9 +27,8 @@ const to = ({ transports }: Pick<Context, "transports">, uri: string, flow: Flow
   if (target === undefined || address === null) return flow
   const transport = transportOf(target)
   const port = target.port ?? Flow.defaultPort(transport)
-  return transport === flow.transport && address === flow.remote.address && port === flow.remote.port
-    ? flow
-    : transports.open(transport, { address, port })
+  const isThere = transport === flow.transport && address === flow.remote.address && port === flow.remote.port
+  return isThere || !transports.reaches(transport, address) ? flow : transports.open(transport, { address, port })
 }
 
 /** Where a request goes, and what its Via says. */

@@ -74,8 +74,11 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     headers: ReadonlyArray<Header> = []
   ) => transactions.respond(id, Responses.make(request, status, { toTag: given.random(8), headers }))
 
+  /** A call that came now would get 503. */
+  const isClosed = (): boolean => draining || context.legs.size >= maxLegs
+
   const invited = (id: TransactionLayer.TransactionId, invite: SipRequest, from: Flow): void => {
-    if (draining || context.legs.size >= maxLegs) return reply(id, invite, 503, [retryLater])
+    if (isClosed()) return reply(id, invite, 503, [retryLater])
     const source = from.remote.address
     transactions.respond(id, Responses.make(invite, 100))
     const to = DialledNumber.called(invite)
@@ -90,7 +93,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     if (at.outside !== "serve") return reply(id, request, at.outside, [DialogMethod.allow])
     if (servedBy === "session") return invited(id, request, from)
     // OPTIONS: what an INVITE would get now, section 11.2.
-    return reply(id, request, draining ? 503 : 200, Capabilities.options)
+    return reply(id, request, isClosed() ? 503 : 200, Capabilities.options)
   }
 
   const dialogOf = (request: SipRequest) => context.dialogs.get(MessageKey.dialogOfRequest(request))

@@ -281,6 +281,23 @@ describe("an INVITE that expires (RFC 3261 section 13.3.1)", () => {
     })
   )
 
+  it.effect("gets it too where nothing else happens to the call, and where it has not been admitted yet", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make()
+      rig.admission = { admitted: true, callId: "svc_call_in", routeId: null } as typeof rig.admission
+      yield* rig.deliver(invite({ headers: [["Expires", "0"]] }))
+      yield* Rig.pass(1)
+      expect(Rig.words(rig.told())).toEqual(["ended cancelled 487 far"])
+      expect(Rig.names(rig.sent())).toEqual(["100", "487"])
+      yield* rig.hold(true)
+      yield* rig.deliver(invite({ branch: "z9hG4bKin2", callId: "in-2", headers: [["Expires", "5"]] }))
+      yield* Rig.pass(5_000)
+      yield* rig.hold(false)
+      expect(Rig.words(rig.told())).toEqual(["ended cancelled 487 far"])
+      expect(Rig.names(rig.sent())).toContain("487")
+    })
+  )
+
   it.effect("does not once it is answered or refused", () =>
     Effect.gen(function* () {
       const { of, request, rig } = yield* expiring()
@@ -475,6 +492,17 @@ describe("outside a dialog", () => {
       const rig = yield* Rig.make()
       yield* rig.deliver(Requests.make({ ...base, method: "INVITE", to: "<sip:192.0.2.1>;tag=gone" }))
       expect(Rig.names(rig.sent())).toEqual(["481"])
+    })
+  )
+
+  it.effect("OPTIONS gets what an INVITE would get where there is no room for another leg", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make("full", undefined, undefined, undefined, 1)
+      yield* rig.deliver(bare("OPTIONS"))
+      yield* rig.deliver(invite())
+      yield* rig.deliver(invite({ branch: "z9hG4bKin2", callId: "in-2" }))
+      yield* rig.deliver(Requests.make({ ...base, method: "OPTIONS", branch: "z9hG4bKagain", callId: "again" }))
+      expect(Rig.names(rig.sent())).toEqual(["200", "100", "503", "503"])
     })
   )
 

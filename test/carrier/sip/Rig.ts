@@ -113,6 +113,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
   readonly codecs: ReadonlyArray<CodecName>
   readonly local: Endpoint
   readonly others: ReadonlyArray<Transports.Transport>
+  readonly maxLegs: number
 }) {
   const sent: Array<Sent> = []
   const told: Array<CarrierEvent> = []
@@ -202,7 +203,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
       }).pipe(Effect.andThen(Effect.suspend(() => state.know([trunk.host]))))
   })
   const services = yield* Layer.build(
-    SipCarrier.layerNoDeps({ userAgent: "trunkline/test", codecs: options.codecs }).pipe(
+    SipCarrier.layerNoDeps({ userAgent: "trunkline/test", codecs: options.codecs, maxLegs: options.maxLegs }).pipe(
       Layer.provideMerge(Carrier.layer),
       Layer.provide([
         Layer.succeed(Transports.Transports, Transports.make([transport, ...options.others])),
@@ -249,8 +250,9 @@ export const make = (
   label = "rig",
   local: Endpoint = self,
   others: ReadonlyArray<Transports.Transport> = [],
-  codecs = defaultOrder
-) => makeRig({ label, local, others, codecs })
+  codecs = defaultOrder,
+  maxLegs = 5_000
+) => makeRig({ label, local, others, codecs, maxLegs })
 
 /** What `stats` says when every call is forgotten. */
 export const nothing = { legs: 0, dialogs: 0, invites: 0, transactions: 0, faults: 0 }

@@ -155,7 +155,7 @@ describe("a transport that nobody has", () => {
     })
   )
 
-  it.effect("asked for by a Contact, costs the requests to it and nothing else", () =>
+  it.effect("asked for by a Contact, leaves its call on the flow that it has: ACK and BYE arrive", () =>
     Effect.gen(function* () {
       const rig = yield* Rig.make()
       yield* rig.command(Rig.dial)
@@ -166,8 +166,13 @@ describe("a transport that nobody has", () => {
       }
       yield* rig.command(Rig.hangup)
       yield* Rig.pass(0)
+      const sent = rig.sent()
+      expect(Rig.names(sent).toSorted()).toEqual(["ACK", "ACK", "BYE", "BYE"])
+      for (const { message, to } of sent) {
+        expect(to).toEqual(Rig.peer)
+        if (message.type === "request" && message.method === "BYE") yield* rig.deliver(Rig.reply(message, 200))
+      }
       expect(Rig.words(rig.told())).toEqual(["answered", "ended hangup - near"])
-      expect(rig.sent()).toEqual([])
       yield* Rig.pass(60_000)
       expect(yield* rig.stats).toMatchObject(Rig.nothing)
     })
