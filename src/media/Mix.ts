@@ -37,6 +37,7 @@ export type Mix = ReturnType<typeof make>
  */
 export const make = () => {
   let places: ReadonlyArray<Place> = []
+  let isClosed = false
   const limiter = Limiter.make()
   let sum = new Int32Array(Frame.lengthAt(8000))
   let out = Frame.make(8000)
@@ -57,8 +58,8 @@ export const make = () => {
     else sum = new Int32Array(length)
   }
 
-  const isHeardBehind = (index: number): boolean => {
-    for (let i = index + 1; i < places.length; i++) if (places[i]?.sounds === true) return true
+  const isHeardBehind = (round: ReadonlyArray<Place>, index: number): boolean => {
+    for (let i = index + 1; i < round.length; i++) if (round[i]?.sounds === true) return true
     return false
   }
 
@@ -95,9 +96,11 @@ export const make = () => {
       let alone: Frame.Frame | null = null
       let count = 0
       let isLeft = false
-      for (let i = 0; i < places.length; i++) {
-        const place = places[i]
-        if (place === undefined) break
+      // A source may add others, which begin with the next round, or close the leg.
+      const round = places
+      for (let i = 0; i < round.length; i++) {
+        const place = round[i]
+        if (place === undefined || isClosed) break
         const { behind, source } = place
         const to = place.isLeaving ? 0 : level
         isLeft ||= place.isLeaving
@@ -105,7 +108,7 @@ export const make = () => {
           rest(place, 0, now)
           continue
         }
-        if (behind === "silenced" && !place.sounds && source.ready() && isHeardBehind(i)) {
+        if (behind === "silenced" && !place.sounds && source.ready() && isHeardBehind(round, i)) {
           rest(place, to, now)
           level = silencedGain
           continue
@@ -141,6 +144,7 @@ export const make = () => {
     pass: (now: number): void => {
       let isLeft = false
       for (const place of places) {
+        if (isClosed) return
         rest(place, 1, now)
         isLeft ||= place.isLeaving
       }
@@ -153,8 +157,10 @@ export const make = () => {
         other === source ? gain === 1 && !isLeaving : !sounds && !isLeaving && !other.ready()
       ),
     close: (): void => {
-      for (const { source } of places.toReversed()) source.close()
+      isClosed = true
+      const ended = places.toReversed()
       places = []
+      for (const { source } of ended) source.close()
     }
   }
 }

@@ -28,12 +28,14 @@ export const make = ({ clock = () => 0, format = null, rate = 8000, say, takesDi
     rate: () => present.rate,
     ready: () => present.isReady,
     say: (out, now) => {
+      if (present.isClosed) throw new Error("closed")
       said.push(now)
       if (say === undefined) out.samples.fill(0)
       else say(out)
       return say !== undefined
     },
     hear: ({ rate: of, samples }) => {
+      if (present.isClosed) throw new Error("closed")
       if (of !== present.rate || samples.length !== of / 50) throw new Error(`a frame of ${of}`)
       for (const sample of samples) heard.push(eventFrames > 0 ? 0 : sample)
       eventFrames = Math.max(0, eventFrames - 1)

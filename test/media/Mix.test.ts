@@ -182,6 +182,37 @@ describe("What a leg hears", () => {
     expect(mix.isOnly(one.source)).toBe(false)
   })
 
+  it.each(["adds another before it", "removes itself", "removes the other", "closes the mix"] as const)(
+    "calls each source once in a round in which one of them %s, and none that is closed",
+    (what) => {
+      const mix = Mix.make()
+      const [early, late, added] = [constant(1), constant(2), constant(3)]
+      let calls = 0
+      const busy: Source = {
+        ...early.source,
+        next: () => {
+          calls++
+          if (calls !== 2) return null
+          if (what === "adds another before it") mix.add(added.source, "digits")
+          if (what === "removes itself") mix.remove(busy)
+          if (what === "removes the other") mix.remove(late.source)
+          if (what === "closes the mix") mix.close()
+          return null
+        }
+      }
+      mix.add(busy, "playback")
+      mix.add(late.source, "junction")
+      for (const now of [20, 40]) mix.next(8000, now)
+      expect(calls).toBe(2)
+      expect(late.state.asked + late.state.passed).toBe(what === "closes the mix" ? 1 : 2)
+      expect(added.state.asked + added.state.passed).toBe(0)
+      mix.next(8000, 60)
+      expect(calls).toBe(what.startsWith("adds") || what === "removes the other" ? 3 : 2)
+      expect(added.state.asked).toBe(what.startsWith("adds") ? 1 : 0)
+      expect(late.state.closed).toBe(what === "removes the other" || what === "closes the mix")
+    }
+  )
+
   const act = Schema.Struct({
     who: Schema.Literals([0, 1, 2]),
     what: Schema.Literals(["toggle", "leave", "pass", "none"])
