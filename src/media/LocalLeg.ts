@@ -1,11 +1,11 @@
-import * as Dialer from "./Dialer.ts"
+import * as Dialer from "./mix/Dialer.ts"
 import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
-import type { Membership } from "./Junction.ts"
+import type { Membership } from "./mix/Junction.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
-import * as Mix from "./Mix.ts"
-import * as Player from "./Player.ts"
-import * as Taps from "./Tap.ts"
+import * as Mix from "./mix/Mix.ts"
+import * as Player from "./mix/Player.ts"
+import * as Taps from "./mix/Tap.ts"
 
 export interface Options extends Taps.Options {
   readonly emit: (event: MediaEvent) => void

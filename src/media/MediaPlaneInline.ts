@@ -3,7 +3,7 @@ import type * as IpAddress from "../domain/IpAddress.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { AudioSource } from "./AudioSource.ts"
 import { MediaPlane, make } from "./MediaPlane.ts"
-import type { PacketPort } from "./PacketPort.ts"
+import type { PacketPort } from "./rtp/PacketPort.ts"
 import type * as Protocol from "./Protocol.ts"
 import * as Switch from "./Switch.ts"
 

@@ -1,10 +1,10 @@
 import type { SampleRate } from "../audio/SampleRate.ts"
-import * as Bridge from "./Bridge.ts"
+import * as Bridge from "./mix/Bridge.ts"
 import type { FarEnd } from "./FarEnd.ts"
-import * as LocalBridge from "./LocalBridge.ts"
+import * as LocalBridge from "./mix/LocalBridge.ts"
 import * as LocalLeg from "./LocalLeg.ts"
 import { failureOf } from "./message/MediaMessage.ts"
-import type { PacketPort } from "./PacketPort.ts"
+import type { PacketPort } from "./rtp/PacketPort.ts"
 import {
   type BridgeRefusal,
   type Command,
@@ -14,7 +14,7 @@ import {
   type LegId,
   type Opening
 } from "./Protocol.ts"
-import * as RtpLeg from "./RtpLeg.ts"
+import * as RtpLeg from "./rtp/RtpLeg.ts"
 import * as SimulatedPhone from "./SimulatedPhone.ts"
 import * as Slots from "./Slots.ts"
 

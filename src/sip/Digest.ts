@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto"
 import { Result } from "effect"
-import * as Grammar from "./Grammar.ts"
+import * as Grammar from "./message/Grammar.ts"
 
 /** Supported hash algorithms, RFC 7616 and RFC 8760, strongest first. The `-sess` forms are not supported. */
 const algorithms = { "SHA-256": "sha256", MD5: "md5" } as const

@@ -4,7 +4,7 @@
  * Over UDP it is a pair of addresses with their ports, over any other transport one connection. Requests, responses and
  * what is stored of a call name a flow, so that whoever sends knows the transport, its timers and our own address.
  */
-import type { Endpoint } from "./SipMessage.ts"
+import type { Endpoint } from "./message/SipMessage.ts"
 
 /** A transport as the `transport` parameter of a URI names it, RFC 3261 section 19.1.1 and RFC 7118. */
 export type TransportType = "udp" | "tcp" | "tls" | "ws" | "wss"

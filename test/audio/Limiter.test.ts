@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Limiter from "../../src/audio/Limiter.ts"
 import * as Tone from "../../src/audio/Tone.ts"
-import * as Click from "../media/Click.ts"
+import * as Click from "../media/mix/Click.ts"
 
 const frames = (samples: Int32Array, rate: 8000 | 16_000 = 8000) => {
   const limiter = Limiter.make()

@@ -6,7 +6,7 @@ import * as IpAddress from "../../src/domain/IpAddress.ts"
 import { AudioDecoder } from "../../src/media/AudioDecoder.ts"
 import { AudioSource } from "../../src/media/AudioSource.ts"
 import * as MediaPlaneInline from "../../src/media/MediaPlaneInline.ts"
-import type { PacketPort } from "../../src/media/PacketPort.ts"
+import type { PacketPort } from "../../src/media/rtp/PacketPort.ts"
 import * as FakeEgress from "../media/FakeEgress.ts"
 
 export const sounds = { good: "https://sounds.test/tone.wav", missing: "https://sounds.test/none.wav" }

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { describe, expect, it } from "@effect/vitest"
-import type { OnPacket, PacketPort } from "../../src/media/PacketPort.ts"
+import type { OnPacket, PacketPort } from "../../src/media/rtp/PacketPort.ts"
 import * as Switch from "../../src/media/Switch.ts"
 import * as RtpPacket from "../../src/rtp/RtpPacket.ts"
 import * as Ids from "../support/Ids.ts"

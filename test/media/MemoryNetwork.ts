@@ -1,4 +1,4 @@
-import type { Address, Channel, OnPacket, PacketPort, PacketSocket } from "../../src/media/PacketPort.ts"
+import type { Address, Channel, OnPacket, PacketPort, PacketSocket } from "../../src/media/rtp/PacketPort.ts"
 
 export interface Datagram {
   readonly channel: Channel

@@ -1,14 +1,14 @@
 import type { Effect } from "effect"
 import type { LegId } from "../../domain/Id.ts"
 import type { MediaPlane } from "../../media/MediaPlane.ts"
-import type { Codec } from "../../sip/SdpOffer.ts"
-import type { SipRequest } from "../../sip/SipMessage.ts"
+import type { Codec } from "../../sip/sdp/SdpOffer.ts"
+import type { SipRequest } from "../../sip/message/SipMessage.ts"
 import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"
 import type { LegMemory } from "../LegMemory.ts"
-import type { Run } from "./LegEvents.ts"
-import type { Action, Outcome } from "./SessionState.ts"
+import type { Run } from "./leg/LegEvents.ts"
+import type { Action, Outcome } from "./session/SessionState.ts"
 import type { TransactionLayer, TransactionId } from "./TransactionLayer.ts"
-import type { Transports } from "./Transports.ts"
+import type { Transports } from "./transport/Transports.ts"
 
 /** A leg as the port sees it. Never throws, never waits. */
 export interface Leg {

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from "node:dgram"
 import { isIP, isIPv6 } from "node:net"
 import * as IpAddress from "../../domain/IpAddress.ts"
-import type { Channel, Destination, PacketPort, PacketSocket } from "../PacketPort.ts"
+import type { Channel, Destination, PacketPort, PacketSocket } from "../rtp/PacketPort.ts"
 import * as Outbox from "./Outbox.ts"
 
 export interface Options {

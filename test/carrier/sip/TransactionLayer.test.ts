@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as PeerTable from "../../../src/carrier/PeerTable.ts"
-import * as AddressBuckets from "../../../src/carrier/sip/AddressBuckets.ts"
-import * as Gate from "../../../src/carrier/sip/Gate.ts"
+import * as AddressBuckets from "../../../src/carrier/sip/gate/AddressBuckets.ts"
+import * as Gate from "../../../src/carrier/sip/gate/Gate.ts"
 import * as TransactionLayer from "../../../src/carrier/sip/TransactionLayer.ts"
-import * as SipWriter from "../../../src/sip/SipWriter.ts"
+import * as SipWriter from "../../../src/sip/message/SipWriter.ts"
 import * as SipSample from "../../support/SipSample.ts"
 
 const peer = SipSample.flow({ address: "192.0.2.2", port: 5062 })

@@ -1,7 +1,7 @@
 /** The wall clock is set while messages are repeated: timers of SIP measure what passes (src/README.md#time). */
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import * as Requests from "../../../src/sip/Requests.ts"
+import * as Requests from "../../../src/sip/message/Requests.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as SteppedClock from "../../support/SteppedClock.ts"
 import * as Rig from "./Rig.ts"

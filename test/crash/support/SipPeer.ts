@@ -1,11 +1,11 @@
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { Result } from "effect"
-import * as Requests from "../../../src/sip/Requests.ts"
-import * as Responses from "../../../src/sip/Responses.ts"
-import { header, type SipMessage, type SipRequest, type SipResponse } from "../../../src/sip/SipMessage.ts"
-import * as SipParser from "../../../src/sip/SipParser.ts"
-import * as SipWriter from "../../../src/sip/SipWriter.ts"
+import * as Requests from "../../../src/sip/message/Requests.ts"
+import * as Responses from "../../../src/sip/message/Responses.ts"
+import { header, type SipMessage, type SipRequest, type SipResponse } from "../../../src/sip/message/SipMessage.ts"
+import * as SipParser from "../../../src/sip/message/SipParser.ts"
+import * as SipWriter from "../../../src/sip/message/SipWriter.ts"
 
 /** A call at the peer, by its Call-ID. */
 export interface Dialog {

@@ -1,6 +1,6 @@
 import { createSocket } from "node:dgram"
 import { describe, expect, it } from "@effect/vitest"
-import type { PacketSocket } from "../../../src/media/PacketPort.ts"
+import type { PacketSocket } from "../../../src/media/rtp/PacketPort.ts"
 import * as UdpPorts from "../../../src/media/udp/UdpPorts.ts"
 
 const portsFrom = (portMin: number, portMax: number, first = 0) =>

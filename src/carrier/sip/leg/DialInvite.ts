@@ -1,0 +1,37 @@
+import * as DialogMethod from "../../../sip/dialog/DialogMethod.ts"
+import * as Requests from "../../../sip/message/Requests.ts"
+import type { SipRequest } from "../../../sip/message/SipMessage.ts"
+import type { SipTrunk } from "../../Carrier.ts"
+import * as DialIdentity from "./DialIdentity.ts"
+import * as NextHop from "../transport/NextHop.ts"
+import * as SelfAddress from "../transport/SelfAddress.ts"
+
+export const identityOf = DialIdentity.of
+
+/**
+ * The INVITE of a dial. The same arguments give the same transaction, whichever process makes it; `again` gives it as
+ * it was repeated after that many challenges, without the credentials, for a CANCEL.
+ */
+export const make = (
+  caller: { readonly self: SelfAddress.SelfAddress; readonly userAgent: string },
+  identity: DialIdentity.DialIdentity,
+  trunk: SipTrunk,
+  { from, to }: { readonly from: string; readonly to: string },
+  body?: Requests.Body,
+  again = 0
+): SipRequest => {
+  const uri = NextHop.uriAt(trunk, to)
+  const { self, userAgent } = caller
+  const party = SelfAddress.identity(self, from)
+  return Requests.invite({
+    ...SelfAddress.hop(self, identity.branch(again)),
+    uri,
+    from: `${party};tag=${identity.fromTag}`,
+    to: `<${uri}>`,
+    callId: identity.callId,
+    cseq: 1 + again,
+    contact: SelfAddress.contact(self, from),
+    headers: [["P-Asserted-Identity", party], DialogMethod.allow, ["User-Agent", userAgent]],
+    ...(body === undefined ? {} : { body })
+  })
+}

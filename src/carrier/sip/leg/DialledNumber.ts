@@ -1,0 +1,42 @@
+import { Result } from "effect"
+import * as E164 from "../../../domain/E164.ts"
+import * as NameAddr from "../../../sip/message/NameAddr.ts"
+import * as Privacy from "../../../sip/message/Privacy.ts"
+import { header, headers, type SipRequest } from "../../../sip/message/SipMessage.ts"
+import * as SipUri from "../../../sip/message/SipUri.ts"
+
+/** What stands for a telephone number in a URI: the user of a `sip:`, the number of a `tel:`; parameters cut off. */
+const subscriber = (uri: string): string | null => {
+  const parsed = Result.getOrUndefined(SipUri.parse(uri))
+  if (parsed?.type === "tel") return parsed.number
+  if (parsed?.type !== "sip" || parsed.user === undefined) return null
+  return SipUri.decoded(parsed.user).split(";", 1)[0] ?? null
+}
+
+const number = (uri: string | undefined): string | null => {
+  const user = uri === undefined ? null : subscriber(uri)
+  return user === null ? null : E164.fromDialled(user)
+}
+
+const uriOf = (value: string | undefined): string | undefined =>
+  value === undefined ? undefined : Result.getOrUndefined(NameAddr.parse(value))?.uri
+
+/** The number that an INVITE calls, as E.164: of its Request-URI, else of its To (a trunk that calls our Contact). */
+export const called = (invite: SipRequest): string | null => number(invite.uri) ?? number(uriOf(header(invite, "To")))
+
+/**
+ * Who calls, as E.164 where From or else P-Asserted-Identity (RFC 3325; the sender is a trunk) tell a number; otherwise
+ * the user of From as it stands, or `anonymous`. A number that is withheld is `anonymous`, whatever the trunk asserts.
+ * At most 128 characters.
+ */
+export const caller = (invite: SipRequest): string => {
+  if (Privacy.withholdsNumber(invite)) return "anonymous"
+  const from = uriOf(header(invite, "From"))
+  const asserted = Result.getOrUndefined(NameAddr.parseAll(headers(invite, "P-Asserted-Identity"))) ?? []
+  for (const uri of [from, ...asserted.map(({ uri }) => uri)]) {
+    const found = number(uri)
+    if (found !== null) return found
+  }
+  const user = from === undefined ? null : subscriber(from)
+  return user === null || user === "" ? "anonymous" : user.slice(0, 128)
+}

@@ -1,0 +1,124 @@
+/**
+ * The shell of a leg that a trunk places: `InboundLegMachine` with its admission, its commands and its transactions. It
+ * is offered to the sink; commands may come before that has returned.
+ */
+import { Exit, Result } from "effect"
+import * as Id from "../../../domain/Id.ts"
+import * as IpAddress from "../../../domain/IpAddress.ts"
+import * as Expires from "../../../sip/message/Expires.ts"
+import type { Flow } from "../../../sip/Flow.ts"
+import type { SipRequest } from "../../../sip/message/SipMessage.ts"
+import * as Via from "../../../sip/message/Via.ts"
+import * as SipStatus from "../../SipStatus.ts"
+import type { Context, Leg } from "../Context.ts"
+import * as DialledNumber from "./DialledNumber.ts"
+import * as InboundLegMachine from "./InboundLegMachine.ts"
+import * as LegLifecycle from "./LegLifecycle.ts"
+import * as LegResume from "./LegResume.ts"
+import * as LegShell from "./LegShell.ts"
+import * as SelfAddress from "../transport/SelfAddress.ts"
+import type { TransactionId } from "../TransactionLayer.ts"
+
+export interface Arrived {
+  readonly id: TransactionId
+  /** Stamped. */
+  readonly invite: SipRequest
+  /** By which it came. */
+  readonly from: Flow
+  /** E.164. */
+  readonly to: string
+  /** The known peer that sent it, by its address. */
+  readonly source: string
+}
+
+/** The flow of the responses to a stamped request. */
+const flowOf = (invite: SipRequest, from: Flow): Flow =>
+  Result.match(Via.top(invite), { onFailure: () => from, onSuccess: (via) => Via.responseFlow(via, from) })
+
+export const take = (context: Context, { from, id, invite, source, to }: Arrived): void => {
+  const { codecs, directory, invites, plane, random, run, sink, transactions, transports, userAgent } = context
+  const legId = Id.derive(random(16), "leg")
+  const localTag = random(8)
+  const flow = flowOf(invite, from)
+  const self = transports.self(flow)
+  const expiresMs = Expires.waitMs(invite)
+  const started = InboundLegMachine.start({
+    id,
+    invite,
+    localTag,
+    contact: SelfAddress.contact(self, to),
+    flow,
+    expiresAt: expiresMs === null ? null : transactions.now() + expiresMs,
+    signallingAddress: from.remote.address,
+    agent: { userAgent, host: IpAddress.host(self.address) },
+    local: {
+      addresses: plane.addresses,
+      family: IpAddress.family(flow.remote.address),
+      port: 0,
+      sessionId: String(Number.parseInt(random(6), 16)),
+      codecs
+    }
+  })
+  if (started.type === "refused") return transactions.respond(id, started.response)
+
+  const command: Leg["command"] = (command) => {
+    lifecycle.admitted(command.callId)
+    switch (command.type) {
+      case "ring":
+        return shell.feed({ type: "ring" })
+      case "answer":
+        return shell.feed({ type: "answer", commandId: command.commandId })
+      case "reject":
+        return shell.feed({ type: "release", status: SipStatus.of(command.cause) })
+      case "hangup":
+        return shell.feed({ type: "release", status: SipStatus.of("released") })
+      case "media":
+        return lifecycle.command(command)
+      case "dial":
+        return
+    }
+  }
+  const shell: LegShell.LegShell<InboundLegMachine.Own> = LegShell.make(context, {
+    machine: InboundLegMachine,
+    state: started.state,
+    lifecycle: () => lifecycle,
+    invited: null
+  })
+  const lifecycle = LegLifecycle.make(context, {
+    legId,
+    callId: null,
+    command,
+    perform: shell.perform,
+    mediaLost: () => shell.feed({ type: "mediaLost" }),
+    disowned: () => shell.feed({ type: "disowned" })
+  })
+
+  invites.set(id, {
+    localTag,
+    cancelled: () => shell.feed({ type: "cancelled" }),
+    refused: () => {
+      invites.delete(id)
+      shell.feed({ type: "refused" })
+    }
+  })
+  const offer = {
+    legId,
+    at: transactions.now(),
+    adapter: "sip",
+    incarnation: context.incarnation,
+    source,
+    from: DialledNumber.caller(invite),
+    to,
+    resume: LegResume.ringing(invite, localTag, flow)
+  }
+  run(sink.offer(offer), (exit) => {
+    const admission = Exit.isSuccess(exit) ? exit.value : ({ admitted: false, cause: "error" } as const)
+    if (!admission.admitted) return shell.feed({ type: "notAdmitted", status: SipStatus.of(admission.cause) })
+    lifecycle.admitted(admission.callId)
+    if (admission.routeId === null) return
+    run(directory.sipTrunk(admission.routeId), (exit) => {
+      const trunk = Exit.isSuccess(exit) ? exit.value : null
+      if (trunk !== null) shell.feed({ type: "routed", trunk })
+    })
+  })
+}

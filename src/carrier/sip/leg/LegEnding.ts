@@ -1,0 +1,59 @@
+/**
+ * The end of a leg as a value: it is told once, and what waits for it is answered when that is through.
+ */
+import type { LegEnd, Told } from "../../Carrier.ts"
+import { releaseLimitMs } from "../Context.ts"
+import type { Output, Owed } from "../session/SessionState.ts"
+
+export type LegEnding =
+  | { readonly type: "live" }
+  /** Asked to go: it ends so at `at`, unless it does before. */
+  | { readonly type: "leaving"; readonly end: LegEnd; readonly at: number }
+  /** Told, and not through. */
+  | { readonly type: "telling"; readonly owed: ReadonlyArray<Owed> }
+  | { readonly type: "ended"; readonly told: Told }
+
+export interface Step {
+  readonly ending: LegEnding
+  /** With `end`, at most once. */
+  readonly outputs: ReadonlyArray<Extract<Output, { readonly type: "respond" }> | End>
+}
+
+export interface End {
+  readonly type: "end"
+  readonly end: LegEnd
+}
+
+export const live: LegEnding = { type: "live" }
+
+export const isOver = (ending: LegEnding): boolean => ending.type === "telling" || ending.type === "ended"
+
+export const answer = ({ durable, id, lost }: Owed, told: Told): Extract<Output, { readonly type: "respond" }> => ({
+  type: "respond",
+  id,
+  response: told === "fault" ? lost : durable
+})
+
+/** Only the first end counts; what is owed is answered in any case. */
+export const end = (ending: LegEnding, reason: LegEnd, owed: ReadonlyArray<Owed> = []): Step => {
+  switch (ending.type) {
+    case "live":
+    case "leaving":
+      return { ending: { type: "telling", owed }, outputs: [{ type: "end", end: reason }] }
+    case "telling":
+      return { ending: { ...ending, owed: [...ending.owed, ...owed] }, outputs: [] }
+    case "ended":
+      return { ending, outputs: owed.map((each) => answer(each, ending.told)) }
+  }
+}
+
+export const leave = (ending: LegEnding, reason: LegEnd, now: number): LegEnding =>
+  ending.type === "live" ? { type: "leaving", end: reason, at: now + releaseLimitMs } : ending
+
+export const due = (ending: LegEnding, now: number): Step =>
+  ending.type === "leaving" && ending.at <= now ? end(ending, ending.end) : { ending, outputs: [] }
+
+export const told = (ending: LegEnding, outcome: Told): Step =>
+  ending.type === "telling"
+    ? { ending: { type: "ended", told: outcome }, outputs: ending.owed.map((each) => answer(each, outcome)) }
+    : { ending, outputs: [] }

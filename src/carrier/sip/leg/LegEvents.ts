@@ -1,0 +1,68 @@
+import { type Effect, Exit } from "effect"
+import type { CallId, LegId } from "../../../domain/Id.ts"
+import { mayBeDropped } from "../../../media/message/MediaMessage.ts"
+import type { CarrierSink, LegReport, Told } from "../../Carrier.ts"
+import type { LegMemory } from "../../LegMemory.ts"
+import * as Telling from "../../Telling.ts"
+
+/** Runs an effect in a fiber of the carrier and tells how it ended; `settled` is called outside any fiber's effects. */
+export type Run = <A, E>(effect: Effect.Effect<A, E>, settled: (exit: Exit.Exit<A, E>) => void) => void
+
+/** Events of one leg that wait for their commit; beyond it digits are dropped, which a peer could otherwise pile up. */
+export const maxWaiting = 256
+
+/** The events of one leg, numbered, and told one after the other. */
+export interface LegEvents {
+  /** `done` is called when the event is durable, or nobody wants it, or (`fault`) it was given up. */
+  readonly tell: (callId: CallId, at: number, report: LegReport, done?: (told: Told) => void) => void
+  /** Calls `then` when all that was told until now is through. */
+  readonly caughtUp: (then: () => void) => void
+}
+
+export interface Options {
+  readonly run: Run
+  readonly sink: CarrierSink["Service"]
+  readonly incarnation: string
+  readonly memory: Pick<LegMemory, "next">
+}
+
+type Waiting = { readonly effect: Effect.Effect<Told>; readonly done: (told: Told) => void } | (() => void)
+
+const ignore = (): void => undefined
+
+export const make = ({ incarnation, memory, run, sink }: Options, legId: LegId): LegEvents => {
+  const waiting: Array<Waiting> = []
+  let telling = false
+  const next = (): void => {
+    while (!telling) {
+      const head = waiting[0]
+      if (head === undefined) return
+      if (typeof head === "function") {
+        waiting.shift()
+        head()
+        continue
+      }
+      telling = true
+      run(head.effect, (exit) => {
+        waiting.shift()
+        telling = false
+        head.done(Exit.isSuccess(exit) ? exit.value : "fault")
+        next()
+      })
+      return
+    }
+  }
+  return {
+    tell: (callId, at, report, done = ignore) => {
+      const droppable = report.type === "media" && mayBeDropped(report.event)
+      if (droppable && waiting.length >= maxWaiting) return done("fault")
+      const event = { legId, at, incarnation, n: memory.next(legId, report.type === "ended"), ...report }
+      waiting.push({ effect: Telling.untilDurable(sink.tell(callId, event), report.type === "ended"), done })
+      next()
+    },
+    caughtUp: (then) => {
+      waiting.push(then)
+      next()
+    }
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * What the machines of both kinds of legs share: inputs and outputs of their shell (`LegShell`), and how what a session
+ * says becomes what the leg says.
+ */
+import type { RtpPlace } from "../../../media/MediaPlane.ts"
+import type { Dialog } from "../../../sip/dialog/Dialog.ts"
+import type { Flow } from "../../../sip/Flow.ts"
+import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
+import type { LegEnd, SipTrunk, Told } from "../../Carrier.ts"
+import * as LegEnding from "./LegEnding.ts"
+import * as SessionMachine from "../session/SessionMachine.ts"
+import type * as Session from "../session/SessionState.ts"
+
+/** What every leg hears from its shell. */
+export type Input =
+  /** Of the dialog with this id. */
+  | { readonly type: "within"; readonly dialog: string; readonly input: Session.Input }
+  | { readonly type: "action"; readonly action: Session.Action }
+  /** An event is through that something waits for. */
+  | { readonly type: "told"; readonly after: Session.After; readonly told: Told }
+  /** The end is through. */
+  | { readonly type: "endTold"; readonly told: Told }
+  /** A place in the media plane; `null`: there is none. */
+  | { readonly type: "placed"; readonly place: RtpPlace | null }
+  | { readonly type: "mediaLost" }
+  /** No call owns the leg. */
+  | { readonly type: "disowned" }
+  | { readonly type: "due" }
+
+export type Output =
+  | Exclude<Session.Output, { readonly type: "left" | "leaving" | "ended" }>
+  | LegEnding.End
+  /** A place in the media plane, for a peer whose signalling comes from this IP literal. */
+  | { readonly type: "takePlace"; readonly signallingAddress: string }
+  /** Nobody admits the leg: it is forgotten, and what it had to tell is dropped. */
+  | { readonly type: "forget" }
+  /** Our first INVITE, again for each challenge that it answers. */
+  | { readonly type: "invite"; readonly invite: SipRequest; readonly flow: Flow }
+  | { readonly type: "cancel"; readonly invite: SipRequest; readonly flow: Flow }
+  /** A 2xx that nobody wants: ACK and BYE. */
+  | {
+      readonly type: "stray"
+      readonly invite: SipRequest
+      readonly dialog: Dialog
+      readonly flow: Flow
+      readonly trunk: SipTrunk | null
+    }
+
+export interface Step<State> {
+  readonly state: State
+  readonly outputs: ReadonlyArray<Output>
+}
+
+export const stay = <State>(state: State, ...outputs: ReadonlyArray<Output>): Step<State> => ({ state, outputs })
+
+/** The outputs of `before`, then `next` over its state. */
+export const andThen = <State>(before: Step<State>, next: (state: State) => Step<State>): Step<State> => {
+  const after = next(before.state)
+  return { state: after.state, outputs: [...before.outputs, ...after.outputs] }
+}
+
+interface Ending {
+  readonly ending: LegEnding.LegEnding
+}
+
+const ended = <State extends Ending>(state: State, { ending, outputs }: LegEnding.Step): Step<State> =>
+  stay({ ...state, ending }, ...outputs)
+
+export const end = <State extends Ending>(state: State, reason: LegEnd, owed?: ReadonlyArray<Session.Owed>) =>
+  ended(state, LegEnding.end(state.ending, reason, owed))
+
+export const leave = <State extends Ending>(state: State, reason: LegEnd, now: number): State => ({
+  ...state,
+  ending: LegEnding.leave(state.ending, reason, now)
+})
+
+export const due = <State extends Ending>(state: State, now: number) => ended(state, LegEnding.due(state.ending, now))
+
+export const endTold = <State extends Ending>(state: State, told: Told) =>
+  ended(state, LegEnding.told(state.ending, told))
+
+/** How the leg ends when its peer leaves, and what is owed besides the answer to the BYE. */
+export interface Left {
+  readonly end: LegEnd
+  readonly owed: ReadonlyArray<Session.Owed>
+}
+
+/** The leg after its session made a step. */
+export const after = <State extends Ending>(
+  state: State,
+  outputs: ReadonlyArray<Session.Output>,
+  left: Left,
+  now: number
+): Step<State> => {
+  let step: Step<State> = stay(state)
+  for (const output of outputs)
+    switch (output.type) {
+      case "left":
+        step = andThen(step, (next) => end(next, left.end, [output.owed, ...left.owed]))
+        break
+      case "leaving":
+        step = stay(leave(step.state, output.end, now), ...step.outputs)
+        break
+      case "ended":
+        step = andThen(step, (next) => end(next, output.end))
+        break
+      case "respond":
+      case "succeed":
+      case "stopRepeating":
+      case "request":
+      case "ack":
+      case "connect":
+      case "tell":
+      case "outcome":
+        step = stay(step.state, ...step.outputs, output)
+    }
+  return step
+}
+
+/** When `due` is wanted. */
+export const deadline = (ending: LegEnding.LegEnding, session: Session.State | null): number | null => {
+  const leaving = ending.type === "leaving" ? ending.at : null
+  const within = session === null ? null : SessionMachine.deadline(session)
+  return leaving === null ? within : within === null ? leaving : Math.min(leaving, within)
+}
+
+/** Answered when the event before it is through, whatever became of that. */
+export const owe = (id: Session.Owed["id"], response: SipResponse): Session.Owed => ({
+  id,
+  durable: response,
+  lost: response
+})

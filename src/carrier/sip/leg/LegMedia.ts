@@ -1,0 +1,70 @@
+/**
+ * The place of one leg in the media plane: taken once, with the first offer or answer, and kept for the life of the leg.
+ * What the descriptions of both sides agree on (`OfferAnswer`) points it at the peer, again after a re-INVITE.
+ */
+import { Exit } from "effect"
+import * as Codecs from "../../../audio/codec/Codecs.ts"
+import type { LegId } from "../../../domain/Id.ts"
+import type { Listener, MediaPlane, RtpPlace } from "../../../media/MediaPlane.ts"
+import type * as SdpOffer from "../../../sip/sdp/SdpOffer.ts"
+import type { Run } from "./LegEvents.ts"
+
+export interface LegMedia {
+  /**
+   * Takes a place in the plane for a peer whose signalling comes from this IP literal; `null`: there is none. Not called
+   * back once it is closed.
+   */
+  readonly open: (signallingAddress: string, then: (place: RtpPlace | null) => void) => void
+  /** Points it at the peer; at nobody while no address of the peer is known. */
+  readonly connect: (terms: SdpOffer.Agreed) => void
+  readonly close: () => void
+}
+
+export interface Options {
+  readonly legId: LegId
+  readonly plane: MediaPlane["Service"]
+  readonly run: Run
+  readonly heard: Listener
+}
+
+const ignore = (): void => undefined
+
+export const make = ({ heard, legId, plane, run }: Options): LegMedia => {
+  let place: RtpPlace | null = null
+  let signallingAddress: string | null = null
+  let closed = false
+
+  return {
+    open: (from, then) => {
+      if (closed) return
+      signallingAddress = from
+      run(plane.subscribe(legId, heard), ignore)
+      run(plane.openRtp(legId), (exit) => {
+        if (Exit.isFailure(exit)) return closed ? undefined : then(null)
+        if (closed) return run(plane.close(legId), ignore)
+        place = exit.value
+        then(place)
+      })
+    },
+    connect: ({ audio, codec, direction, remote, remoteRtcp, telephoneEvent }) => {
+      const named = Codecs.named(codec)
+      if (remote === undefined || named === null) return
+      const peer = {
+        address: remote.address,
+        port: remote.port,
+        signallingAddress,
+        rtcpPort: remoteRtcp?.port ?? remote.port + 1,
+        codec: named,
+        audio,
+        telephoneEvent: telephoneEvent ?? null,
+        direction
+      }
+      run(plane.connectRtp(legId, peer), ignore)
+    },
+    close: () => {
+      if (closed) return
+      closed = true
+      if (place !== null) run(plane.close(legId), ignore)
+    }
+  }
+}

@@ -1,0 +1,15 @@
+/** Resume values as the carrier port takes them: opaque to everybody else. */
+import type { Dialog } from "../../../sip/dialog/Dialog.ts"
+import * as DialogResume from "../../../sip/dialog/DialogResume.ts"
+import type { Flow } from "../../../sip/Flow.ts"
+import type { SipRequest } from "../../../sip/message/SipMessage.ts"
+import type { Json } from "../../Carrier.ts"
+
+const json = (value: DialogResume.DialogResume): Json => value
+
+export const dialog = (dialog: Dialog, flow: Flow): Json => json(DialogResume.fromDialog(dialog, flow))
+
+export const calling = (invite: SipRequest, flow: Flow): Json => json(DialogResume.calling(invite, flow))
+
+export const ringing = (invite: SipRequest, localTag: string, flow: Flow): Json =>
+  json(DialogResume.ringing(invite, localTag, flow))

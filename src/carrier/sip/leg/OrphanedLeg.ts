@@ -1,0 +1,120 @@
+/**
+ * A leg of a process that is no more: taken down by what is left of it, and reported as `lost`.
+ *
+ * From `resume`: a dialog gets its BYE, an INVITE of ours its CANCEL, one of theirs its final answer. Without, from
+ * `origin`: the INVITE is derived again and cancelled. Whatever the peer says, the leg ends within `releaseLimitMs`.
+ */
+import { Exit, Result } from "effect"
+import type { RouteId } from "../../../domain/Id.ts"
+import * as Dialog from "../../../sip/dialog/Dialog.ts"
+import * as DialogResume from "../../../sip/dialog/DialogResume.ts"
+import type { Flow } from "../../../sip/Flow.ts"
+import * as Requests from "../../../sip/message/Requests.ts"
+import * as Responses from "../../../sip/message/Responses.ts"
+import type { SipRequest } from "../../../sip/message/SipMessage.ts"
+import * as TransactionTable from "../../../sip/transaction/TransactionTable.ts"
+import type { CarrierCommand, DialOrigin, LegEnd, SipTrunk } from "../../Carrier.ts"
+import * as SipStatus from "../../SipStatus.ts"
+import * as Bye from "../session/Bye.ts"
+import { type Context, ignore } from "../Context.ts"
+import * as Credentials from "../Credentials.ts"
+import * as DialInvite from "./DialInvite.ts"
+import * as LegLifecycle from "./LegLifecycle.ts"
+import * as NextHop from "../transport/NextHop.ts"
+import * as StrayAnswer from "./StrayAnswer.ts"
+
+const lost: LegEnd = { cause: "lost", sipStatus: null, by: "network" }
+
+/** A peer that has our refusal acknowledges it at once; one that does not had our 2xx before, and gets a BYE. */
+const refusalAckMs = 1_000
+
+type Release = Extract<CarrierCommand, { readonly type: "hangup" | "reject" }>
+
+export const release = (context: Context, command: Release): void => {
+  const { invites, run, transactions, transports, userAgent } = context
+  const lifecycle = LegLifecycle.make(context, {
+    legId: command.legId,
+    callId: command.callId,
+    command: ignore,
+    perform: ({ commandId }, heard) => heard({ commandId, status: null, isLast: true }),
+    mediaLost: ignore,
+    disowned: ignore
+  })
+  const over = () => lifecycle.end(lost)
+
+  const withTrunk = (routeId: RouteId | null, then: (reached: NextHop.Reached | null) => void): void =>
+    routeId === null
+      ? then(null)
+      : run(NextHop.trunkOf(context, routeId), (exit) => then(Exit.isSuccess(exit) ? exit.value : null))
+
+  /** An answer that comes all the same gets ACK and BYE. */
+  const cancel = (invite: SipRequest, flow: Flow, trunk: SipTrunk | null): void => {
+    const stray = StrayAnswer.make(context)
+    transactions.resumeInvite(invite, flow, {
+      response: (response) => {
+        if (response.status < 200) return
+        if (response.status >= 300) return over()
+        const dialog = Dialog.fromResponse(invite, response)
+        if (dialog !== undefined) stray({ invite, dialog, flow, trunk }, over)
+      },
+      failed: ignore
+    })
+    // A 481 to it does not say that there is nothing: the peer may be repeating a 2xx that had no ACK.
+    transactions.request(Requests.cancel(invite), flow, { response: ignore, failed: ignore })
+  }
+
+  const refuse = (resume: DialogResume.Unanswered, status: number): void => {
+    const invite = DialogResume.toInvite(resume)
+    const { localTag } = resume
+    const flow = transports.resume(DialogResume.flowOf(resume))
+    const id = TransactionTable.serverId(invite)
+    if (!transactions.resumeServer(invite, flow)) return over()
+    transactions.respond(id, Responses.make(invite, status, { toTag: localTag }))
+    const disarm = transactions.after(refusalAckMs, () => {
+      const early = Dialog.fromRequest(invite, { localTag, contact: "", cseq: DialogResume.cseqGap })
+      if (early !== undefined) Bye.send(context, { dialog: Dialog.accepted(early), flow, trunk: null }, over)
+    })
+    invites.set(id, {
+      localTag,
+      cancelled: ignore,
+      refused: () => {
+        invites.delete(id)
+        disarm()
+        over()
+      }
+    })
+  }
+
+  /** With a password the trunk may have challenged the first INVITE: then the next one is the one that rings. */
+  const withdraw = (origin: DialOrigin): void =>
+    withTrunk(origin.routeId, (reached) => {
+      if (reached === null) return over()
+      const { flow, trunk } = reached
+      const caller = { self: transports.self(flow), userAgent }
+      const identity = DialInvite.identityOf(origin.dialId)
+      const attempts = trunk.username === null ? 1 : Credentials.maxAttempts
+      for (let again = 0; again < attempts; again++)
+        cancel(DialInvite.make(caller, identity, trunk, origin, undefined, again), flow, trunk)
+    })
+
+  const origin = command.type === "hangup" ? command.origin : null
+  const resume = Result.getOrNull(DialogResume.decode(command.resume))
+  lifecycle.endSoon(lost)
+  switch (resume?.kind) {
+    case "dialog":
+      return withTrunk(origin?.routeId ?? null, (reached) => {
+        const dialog = DialogResume.toDialog(resume)
+        Bye.send(
+          context,
+          { dialog, flow: transports.resume(DialogResume.flowOf(resume)), trunk: reached?.trunk ?? null },
+          over
+        )
+      })
+    case "calling":
+      return cancel(DialogResume.toInvite(resume), transports.resume(DialogResume.flowOf(resume)), null)
+    case "ringing":
+      return refuse(resume, SipStatus.of(command.type === "reject" ? command.cause : "released"))
+    case undefined:
+      return origin === null ? over() : withdraw(origin)
+  }
+}

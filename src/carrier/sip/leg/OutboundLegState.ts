@@ -1,0 +1,93 @@
+/** A leg that we place as a value: what `OutboundLegMachine` steps over, and what goes in. */
+import type { Codec } from "../../../sip/sdp/SdpOffer.ts"
+import * as OfferAnswer from "../../../sip/sdp/OfferAnswer.ts"
+import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
+import type { CarrierCommand, LegEnd } from "../../Carrier.ts"
+import * as Credentials from "../Credentials.ts"
+import type { DialIdentity } from "./DialIdentity.ts"
+import * as LegEnding from "./LegEnding.ts"
+import type * as LegMachine from "./LegMachine.ts"
+import type * as NextHop from "../transport/NextHop.ts"
+import type { SelfAddress } from "../transport/SelfAddress.ts"
+import type * as Session from "../session/SessionState.ts"
+
+export type Phase =
+  /** Finding the trunk, taking a place in the media plane. */
+  | "preparing"
+  /** INVITE sent, nothing heard. */
+  | "calling"
+  /** A provisional response came. */
+  | "proceeding"
+  /** A 2xx made the session. */
+  | "answered"
+  /** Nothing more to do but to take down what answers late. */
+  | "over"
+
+/** A trunk, the way to it, and who we are on that way. */
+export interface Way extends NextHop.Reached {
+  readonly self: SelfAddress
+}
+
+export interface State {
+  readonly phase: Phase
+  readonly dial: Extract<CarrierCommand, { readonly type: "dial" }>
+  readonly identity: DialIdentity
+  readonly userAgent: string
+  readonly way: Way | null
+  /** As it was sent last. */
+  readonly invite: SipRequest | null
+  readonly credentials: Credentials.Credentials
+  readonly local: OfferAnswer.Local
+  /** Our offer, as it is before any branch says something. */
+  readonly media: OfferAnswer.State
+  /** A dialog for each branch that rings, at most `maxBranches`. */
+  readonly early: ReadonlyArray<Session.State>
+  /** Tag of the branch that is heard. */
+  readonly hearing: string | null
+  readonly session: Session.State | null
+  /** How the leg ends once it can; set when it was asked to go before it was answered. */
+  readonly leaving: LegEnd | null
+  readonly isCancelled: boolean
+  readonly hasRung: boolean
+  readonly hasEarlyMedia: boolean
+  readonly ending: LegEnding.LegEnding
+}
+
+/** Beyond what every leg hears. */
+export type Own =
+  /** `null`: no trunk, or none that can be found. */
+  | { readonly type: "routed"; readonly way: Way | null }
+  | { readonly type: "response"; readonly invite: SipRequest; readonly response: SipResponse }
+  | {
+      readonly type: "failed"
+      readonly invite: SipRequest
+      readonly reason: "timeout" | "transport" | "full" | "duplicate"
+    }
+  | { readonly type: "release" }
+
+export type Input = LegMachine.Input | Own
+
+export const start = (
+  dial: State["dial"],
+  identity: DialIdentity,
+  userAgent: string,
+  codecs: ReadonlyArray<Codec>
+): State => ({
+  phase: "preparing",
+  dial,
+  identity,
+  userAgent,
+  way: null,
+  invite: null,
+  credentials: Credentials.none,
+  local: { addresses: { ipv4: null, ipv6: null }, family: "ipv4", port: 0, sessionId: identity.sessionId, codecs },
+  media: OfferAnswer.initial,
+  early: [],
+  hearing: null,
+  session: null,
+  leaving: null,
+  isCancelled: false,
+  hasRung: false,
+  hasEarlyMedia: false,
+  ending: LegEnding.live
+})

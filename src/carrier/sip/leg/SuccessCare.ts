@@ -1,0 +1,52 @@
+import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
+import * as SuccessRetransmission from "../../../sip/transaction/SuccessRetransmission.ts"
+import * as Transaction from "../../../sip/transaction/Transaction.ts"
+import { ignore } from "../Context.ts"
+import type { TransactionLayer, TransactionId } from "../TransactionLayer.ts"
+
+/** A 2xx of ours to an INVITE that waits for its ACK. */
+export interface SuccessCare {
+  /** `true`: this is the ACK, the first one. */
+  readonly ack: (request: SipRequest) => boolean
+  /** The dialog ended otherwise. */
+  readonly stop: () => void
+}
+
+/** Sends a 2xx to INVITE and repeats it, on every transport, until the ACK comes; `abandoned` when 64*T1 pass without. */
+export const send = (
+  transactions: TransactionLayer,
+  invite: TransactionId,
+  response: SipResponse,
+  abandoned: () => void
+): SuccessCare => {
+  let { state } = SuccessRetransmission.start(response, transactions.now())
+  let disarm = ignore
+  const arm = (): void => {
+    const next = Transaction.earliest(state.deadlines)
+    if (next === undefined) return
+    disarm = transactions.after(next.at - transactions.now(), () => {
+      const step = SuccessRetransmission.step(state, { type: "due" }, transactions.now())
+      state = step.state
+      for (const output of step.outputs) {
+        if (output.type === "send") transactions.respond(invite, response)
+        else if (output.type === "failed") abandoned()
+      }
+      arm()
+    })
+  }
+  transactions.respond(invite, response)
+  arm()
+  return {
+    ack: (request) => {
+      if (state.phase === "terminated") return false
+      state = SuccessRetransmission.step(state, { type: "ack", request }, transactions.now()).state
+      if (state.phase !== "terminated") return false
+      disarm()
+      return true
+    },
+    stop: () => {
+      disarm()
+      state = { ...state, phase: "terminated", deadlines: [] }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import * as Dialog from "../../../sip/dialog/Dialog.ts"
+import * as Requests from "../../../sip/message/Requests.ts"
+import type { Flow } from "../../../sip/Flow.ts"
+import type { SipRequest } from "../../../sip/message/SipMessage.ts"
+import type { SipTrunk } from "../../Carrier.ts"
+import type { Context } from "../Context.ts"
+import * as Credentials from "../Credentials.ts"
+import * as NextHop from "../transport/NextHop.ts"
+
+export interface Options {
+  readonly dialog: Dialog.Dialog
+  /** By which the packets of the call came. */
+  readonly flow: Flow
+  readonly trunk: SipTrunk | null
+}
+
+/**
+ * Ends a dialog with BYE, RFC 3261 section 15.1.1, answering challenges; `done` when it has its final response, whatever
+ * that is, or none will come. Returns the dialog as it is then.
+ */
+export const send = (
+  context: Pick<Context, "random" | "transports" | "transactions" | "userAgent">,
+  { dialog, flow, trunk }: Options,
+  done: () => void
+): Dialog.Dialog => {
+  const { random, transactions, userAgent } = context
+  const to = NextHop.within(context, dialog, flow)
+  const attempt = (request: SipRequest, credentials: Credentials.Credentials): void =>
+    transactions.request(request, to.flow, {
+      response: (response) => {
+        if (response.status < 200) return
+        const answer = Credentials.answer(credentials, trunk, request, response, random(8))
+        if (answer === undefined) return done()
+        const again = Requests.again(request, built.dialog.localCSeq + answer.credentials.attempts, answer.header)
+        attempt(Requests.by(again, NextHop.by(context, to.flow).hop), answer.credentials)
+      },
+      failed: done
+    })
+  const built = Dialog.request(dialog, "BYE", to.hop, { headers: [["User-Agent", userAgent]] })
+  attempt(built.request, Credentials.none)
+  return built.dialog
+}

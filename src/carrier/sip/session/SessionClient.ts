@@ -1,0 +1,198 @@
+/** Our own requests within a dialog, RFC 3261 sections 12.2.1, 14.1, 15.1.1 and 22: BYE, re-INVITE, INFO, REFER. */
+import type { CommandId } from "../../../domain/Id.ts"
+import * as Dialog from "../../../sip/dialog/Dialog.ts"
+import * as NameAddr from "../../../sip/message/NameAddr.ts"
+import * as Requests from "../../../sip/message/Requests.ts"
+import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
+import type { LegEnd } from "../../Carrier.ts"
+import * as Credentials from "../Credentials.ts"
+import * as SessionMedia from "./SessionMedia.ts"
+import * as Referral from "./SessionReferral.ts"
+import { moved } from "./SessionServer.ts"
+import {
+  type Action,
+  chance,
+  type Env,
+  type Output,
+  type Own,
+  sent,
+  type State,
+  stay,
+  type Step,
+  andThen,
+  type Wanted
+} from "./SessionState.ts"
+
+/** Requests and subscriptions of one dialog; what is asked beyond it is not sent. */
+const maxOpen = 16
+
+/** How often a re-INVITE is sent again after 491. */
+export const maxAttempts = 10
+
+const outcome = (commandId: CommandId, status: number | null): Output => ({
+  type: "outcome",
+  commandId,
+  status,
+  isLast: true
+})
+
+const send = (state: State, method: string, purpose: Own["purpose"], extras: Requests.Extras = {}): Step => {
+  const headers = [["User-Agent", state.agent.userAgent] as const, ...(extras.headers ?? [])]
+  const { dialog, request } = Dialog.request(state.dialog, method, null, { ...extras, headers })
+  const own: Own = { cseq: dialog.localCSeq, request, credentials: Credentials.none, purpose }
+  return stay(
+    { ...state, dialog, own: [...state.own, own] },
+    { type: "request", cseq: own.cseq, ...sent(state, request, dialog) }
+  )
+}
+
+/** The session ends with it (section 15.1.1), whatever else is under way. */
+export const bye = (state: State, end: LegEnd): Step => {
+  const before: ReadonlyArray<Output> = [
+    ...(state.isAwaitingAck ? [{ type: "stopRepeating" } as const] : []),
+    { type: "leaving", end }
+  ]
+  const next: State = { ...state, phase: "hungUp", isAwaitingAck: false }
+  return andThen(stay(next, ...before), (after) => send(after, "BYE", { type: "bye", end }))
+}
+
+/** Whether a re-INVITE may go: one offer at a time, one INVITE at a time (section 14.1). */
+const isFree = ({ isAwaitingAck, media }: State): boolean => !isAwaitingAck && media.exchange.type === "none"
+
+/** Sends the re-INVITE that is wanted, if it may go now. */
+export const renegotiate = (state: State): Step => {
+  const { wanted } = state
+  if (wanted === null) return stay(state)
+  const { action, attempt, notBefore } = wanted
+  if (state.phase !== "established") return stay({ ...state, wanted: null }, outcome(action.commandId, null))
+  if (notBefore !== null || !isFree(state)) return stay(state)
+  const offered = SessionMedia.step({ ...state, wanted: null }, { type: "offer", direction: action.direction })
+  return send(offered.state, "INVITE", { ...action, attempt }, offered.body === null ? {} : { body: offered.body })
+}
+
+export const act = (state: State, action: Action): Step => {
+  const { commandId } = action
+  const isFull = state.own.length + state.subscriptions.length >= maxOpen
+  if (state.phase !== "established" || isFull) return stay(state, outcome(commandId, null))
+  switch (action.type) {
+    case "info":
+      return send(state, "INFO", { ...action, attempt: 0 }, { body: action.body })
+    case "refer": {
+      const to = NameAddr.format({ displayName: "", uri: action.uri, params: [] })
+      const referred = send(state, "REFER", { ...action, attempt: 0 }, { headers: [["Refer-To", to]] })
+      return andThen(referred, (next) => stay(Referral.start(next, commandId, next.dialog.localCSeq)))
+    }
+    case "renegotiate":
+      return state.wanted !== null || state.own.some(({ purpose }) => purpose.type === "renegotiate")
+        ? stay(state, outcome(commandId, null))
+        : stay({ ...state, wanted: { action, attempt: 0, notBefore: null } })
+  }
+}
+
+/** Section 14.1: who owns the Call-ID waits 2.1 to 4 s, the other 0 to 2 s, in steps of 10 ms. */
+const pendingMs = ({ isCaller }: State, env: Env): number =>
+  isCaller ? 2_100 + 10 * chance(env, 191) : 10 * chance(env, 201)
+
+/** Section 12.2.1.2: a dialog that the peer does not know, or does not answer in, is over. */
+const endOf = (status: number | null, isSilent: boolean): LegEnd | null => {
+  if (status === 481) return { cause: "error", sipStatus: status, by: "far" }
+  return isSilent || status === 408 ? { cause: "timer", sipStatus: status, by: "network" } : null
+}
+
+/** The answer to our offer, acknowledged at once: nothing of it is stored. */
+const renegotiated = (state: State, request: SipRequest, commandId: CommandId, response: SipResponse): Step => {
+  const dialog = Dialog.succeeded(state.dialog, response)
+  const built = Dialog.acknowledge(dialog, request, null)
+  const ack: Output = { type: "ack", ...sent(state, built.request, built.dialog) }
+  const { connect, failure, ...described } = SessionMedia.step(
+    { ...state, dialog: built.dialog },
+    { type: "described", by: "success", body: response.body }
+  )
+  const next = described.state
+  const hasMoved = next.phase === "established" && dialog.remoteTarget !== state.dialog.remoteTarget
+  const heard = stay(next, ack, ...connect, ...(hasMoved ? [moved(next)] : []), outcome(commandId, response.status))
+  return failure === null || next.phase !== "established"
+    ? heard
+    : andThen(heard, (after) => bye(after, { cause: "error", sipStatus: null, by: "near" }))
+}
+
+/** What the final response, or that there is none, makes of the request. */
+const settle = (state: State, own: Own, status: number | null, env: Env): Step => {
+  const { purpose } = own
+  switch (purpose.type) {
+    case "bye":
+      return stay(state, { type: "ended", end: purpose.end })
+    case "info":
+      return stay(state, outcome(purpose.commandId, status))
+    case "refer":
+      return Referral.answered(state, purpose.commandId, status, env)
+    case "renegotiate": {
+      const rolledBack = SessionMedia.step(state, { type: "withdrawn" }).state
+      const { attempt, ...action } = purpose
+      if (status !== 491 || attempt >= maxAttempts) return stay(rolledBack, outcome(purpose.commandId, status))
+      const wanted: Wanted = { action, attempt: attempt + 1, notBefore: env.now + pendingMs(state, env) }
+      return stay({ ...rolledBack, wanted })
+    }
+  }
+}
+
+const without = (state: State, own: Own): State => ({ ...state, own: state.own.filter((other) => other !== own) })
+
+const ended = (state: State, own: Own, status: number | null, isSilent: boolean, env: Env): Step =>
+  andThen(settle(without(state, own), own, status, env), (next) => {
+    const end = endOf(status, isSilent)
+    return end === null || next.phase !== "established" ? stay(next) : bye(next, end)
+  })
+
+export const response = (state: State, cseq: number, response: SipResponse, env: Env): Step => {
+  const own = state.own.find((each) => each.cseq === cseq)
+  if (own === undefined) {
+    const ack = Dialog.acknowledged(state.dialog, response)
+    return response.status >= 300 || ack === undefined
+      ? stay(state)
+      : stay(state, { type: "ack", ...sent(state, ack, state.dialog) })
+  }
+  const { status } = response
+  if (status < 200) return stay(state)
+  const { purpose } = own
+  // Behind a BYE nothing is asked but that again.
+  const trunk = purpose.type === "bye" || state.phase === "established" ? state.trunk : null
+  const answer = Credentials.answer(own.credentials, trunk, own.request, response, env.token.slice(0, 16))
+  if (answer !== undefined) return again(state, own, answer)
+  return status < 300 && purpose.type === "renegotiate"
+    ? renegotiated(without(state, own), own.request, purpose.commandId, response)
+    : ended(state, own, status, false, env)
+}
+
+/** Section 22.2: a transaction of its own, with the next number of the dialog. */
+const again = (state: State, own: Own, answer: NonNullable<ReturnType<typeof Credentials.answer>>): Step => {
+  const cseq = state.dialog.localCSeq + 1
+  const dialog = { ...state.dialog, localCSeq: cseq }
+  const request = Requests.again(own.request, cseq, answer.header)
+  const next: Own = { ...own, cseq, request, credentials: answer.credentials }
+  const { own: others } = without(state, own)
+  const challenged: State = { ...state, dialog, own: [...others, next] }
+  const { purpose } = own
+  const renumbered = purpose.type === "refer" ? Referral.renumber(challenged, purpose.commandId, cseq) : challenged
+  return stay(renumbered, { type: "request", cseq, ...sent(state, request, dialog) })
+}
+
+export const failed = (state: State, cseq: number, isTimeout: boolean, env: Env): Step => {
+  const own = state.own.find((each) => each.cseq === cseq)
+  return own === undefined ? stay(state) : ended(state, own, null, isTimeout, env)
+}
+
+export const due = (state: State, env: Env): Step => {
+  const { wanted } = state
+  const isDue = wanted !== null && wanted.notBefore !== null && wanted.notBefore <= env.now
+  return Referral.due(isDue ? { ...state, wanted: { ...wanted, notBefore: null } } : state, env)
+}
+
+/** What is still open has no outcome that anybody could know; the BYE goes on. */
+export const over = (state: State, env: Env): Step => {
+  const outputs = state.own.flatMap(({ purpose }): ReadonlyArray<Output> =>
+    purpose.type === "info" || purpose.type === "renegotiate" ? [outcome(purpose.commandId, null)] : []
+  )
+  const own = state.own.filter(({ purpose }) => purpose.type === "bye")
+  return andThen(stay({ ...state, own }, ...outputs), (next) => Referral.drop(next, env))
+}

@@ -1,0 +1,116 @@
+/**
+ * A dialog of a leg, early or confirmed, RFC 3261 sections 12 to 15: requests of the peer (`SessionServer`), our own
+ * (`SessionClient`), and its end.
+ *
+ * No BYE of ours goes before the ACK of the INVITE that made the dialog, and nothing but answers after it.
+ */
+import * as Dialog from "../../../sip/dialog/Dialog.ts"
+import type { SipRequest } from "../../../sip/message/SipMessage.ts"
+import type { LegEnd } from "../../Carrier.ts"
+import * as Client from "./SessionClient.ts"
+import * as SessionMedia from "./SessionMedia.ts"
+import * as Server from "./SessionServer.ts"
+import { type Env, type Input, type Output, sent, type State, stay, type Step, andThen } from "./SessionState.ts"
+
+const noAck: LegEnd = { cause: "timer", sipStatus: null, by: "network" }
+const noAnswer: LegEnd = { cause: "error", sipStatus: null, by: "near" }
+
+const confirmed = (state: State): State => ({
+  ...state,
+  phase: state.phase === "accepted" ? "established" : state.phase
+})
+
+/** The ACK brings the answer where the offer was ours. */
+const acknowledged = (state: State, ack: SipRequest): Step => {
+  if (!state.isAwaitingAck) return stay(state)
+  const { connect, failure, ...described } = SessionMedia.step(
+    { ...confirmed(state), isAwaitingAck: false },
+    { type: "described", by: "ack", body: ack.body }
+  )
+  const heard = stay(described.state, ...connect)
+  const end = state.leaving ?? (failure === null ? null : noAnswer)
+  return end === null ? heard : andThen(heard, (next) => Client.bye(next, end))
+}
+
+/** Where the peer has left before, the ACK goes all the same: its 2xx asks for it. */
+const acknowledge = (state: State, invite: SipRequest): Step => {
+  const built = Dialog.acknowledge(state.dialog, invite, null)
+  const ack: Output = { type: "ack", ...sent(state, built.request, built.dialog) }
+  const confirming = stay({ ...confirmed(state), dialog: built.dialog }, ack)
+  const { leaving } = state
+  return leaving === null || confirming.state.phase !== "established"
+    ? confirming
+    : andThen(confirming, (next) => Client.bye(next, leaving))
+}
+
+const hangUp = (state: State, end: LegEnd): Step => {
+  switch (state.phase) {
+    case "early":
+    case "accepted":
+      return state.leaving === null ? stay({ ...state, leaving: end }, { type: "leaving", end }) : stay(state)
+    case "established":
+      return Client.bye(state, end)
+    case "hungUp":
+    case "left":
+      return stay(state)
+  }
+}
+
+/** Section 13.3.1.4: the dialog stands, the session does not. */
+const abandoned = (state: State): Step => {
+  if (!state.isAwaitingAck) return stay(state)
+  return hangUp({ ...confirmed(state), isAwaitingAck: false }, state.leaving ?? noAck)
+}
+
+const take = (state: State, input: Input, env: Env): Step => {
+  switch (input.type) {
+    case "request":
+      return Server.request(state, input.id, input.request, env)
+    case "acknowledged":
+      return acknowledged(state, input.ack)
+    case "abandoned":
+      return abandoned(state)
+    case "response":
+      return Client.response(state, input.cseq, input.response, env)
+    case "failed":
+      return Client.failed(state, input.cseq, input.reason === "timeout", env)
+    case "acknowledge":
+      return acknowledge(state, input.invite)
+    case "action":
+      return Client.act(state, input.action)
+    case "hangUp":
+      return hangUp(state, input.end)
+    case "due":
+      return Client.due(state, env)
+    case "over":
+      return Client.over(state, env)
+  }
+}
+
+/** A re-INVITE that waited goes as soon as it may. */
+export const step = (state: State, input: Input, env: Env): Step =>
+  andThen(take(state, input, env), (next) => Client.renegotiate(next))
+
+/** When `due` is wanted; `null`: not at all. */
+export const deadline = ({ subscriptions, wanted }: State): number | null => {
+  const times = [wanted?.notBefore ?? null, ...subscriptions.map(({ state }) => state.deadline)]
+  const earliest = Math.min(...times.map((at) => at ?? Infinity))
+  return earliest === Infinity ? null : earliest
+}
+
+/** Whether nothing is said in the dialog any more once its leg has ended. */
+export const isQuiet = ({ own, phase }: State): boolean =>
+  phase === "left" || (phase === "hungUp" && !own.some(({ purpose }) => purpose.type === "bye"))
+
+/** A dialog as it begins. */
+export const start = (
+  given: Pick<State, "dialog" | "isCaller" | "flow" | "trunk" | "agent" | "local" | "media">
+): State => ({
+  ...given,
+  phase: "early",
+  isAwaitingAck: false,
+  leaving: null,
+  own: [],
+  wanted: null,
+  subscriptions: []
+})

@@ -1,0 +1,68 @@
+/** The subscriptions that our REFERs made, within the dialog that they share. */
+import type { CommandId } from "../../../domain/Id.ts"
+import type * as ReferNotify from "../../../sip/dialog/ReferNotify.ts"
+import * as ReferSubscription from "../../../sip/dialog/ReferSubscription.ts"
+import { type Env, type Output, type State, stay, type Step } from "./SessionState.ts"
+
+type Subscription = State["subscriptions"][number]
+
+const outcome = (commandId: CommandId, output: ReferSubscription.Output): Output => ({
+  type: "outcome",
+  commandId,
+  status: output.status,
+  isLast: output.type === "finished"
+})
+
+/** The subscriptions that `which` picks take the input; those that are over are forgotten. */
+const step = (
+  state: State,
+  which: (subscription: Subscription) => boolean,
+  input: ReferSubscription.Input,
+  now: number
+): Step => {
+  const outputs: Array<Output> = []
+  const subscriptions = state.subscriptions.flatMap((subscription): ReadonlyArray<Subscription> => {
+    if (!which(subscription)) return [subscription]
+    const { commandId } = subscription
+    const next = ReferSubscription.step(subscription.state, input, now)
+    for (const output of next.outputs) outputs.push(outcome(commandId, output))
+    return next.state.phase === "terminated" ? [] : [{ commandId, state: next.state }]
+  })
+  return stay({ ...state, subscriptions }, ...outputs)
+}
+
+export const start = (state: State, commandId: CommandId, cseq: number): State => ({
+  ...state,
+  subscriptions: [...state.subscriptions, { commandId, state: ReferSubscription.start(cseq) }]
+})
+
+/** The REFER was challenged and goes again: its subscription is known by the number of the one that is accepted. */
+export const renumber = (state: State, commandId: CommandId, cseq: number): State => ({
+  ...state,
+  subscriptions: state.subscriptions.map((subscription) =>
+    subscription.commandId === commandId ? { commandId, state: { ...subscription.state, id: cseq } } : subscription
+  )
+})
+
+/** The REFER has its final response, or none will come (`null`). */
+export const answered = (state: State, commandId: CommandId, status: number | null, { now }: Env): Step => {
+  const input: ReferSubscription.Input =
+    status !== null && status < 300 ? { type: "accepted" } : { type: "refused", status }
+  return step(state, (subscription) => subscription.commandId === commandId, input, now)
+}
+
+/** `null`: there is no such subscription. A NOTIFY without id is of the first REFER (RFC 3515 section 2.4.6). */
+export const notified = (
+  state: State,
+  { id, notified }: Extract<ReferNotify.ReferNotify, { readonly type: "notified" }>,
+  { now }: Env
+): Step | null => {
+  const of =
+    id === null ? state.subscriptions[0] : state.subscriptions.find((subscription) => subscription.state.id === id)
+  if (of === undefined) return null
+  return step(state, (subscription) => subscription === of, { type: "notified", notified }, now)
+}
+
+export const due = (state: State, { now }: Env): Step => step(state, () => true, { type: "due" }, now)
+
+export const drop = (state: State, { now }: Env): Step => step(state, () => true, { type: "dropped" }, now)

@@ -1,0 +1,164 @@
+/** Requests of the peer within a dialog, RFC 3261 section 12.2.2: the table of `DialogMethod` carried out. */
+import * as Dialog from "../../../sip/dialog/Dialog.ts"
+import * as DialogMethod from "../../../sip/dialog/DialogMethod.ts"
+import * as OfferAnswer from "../../../sip/sdp/OfferAnswer.ts"
+import * as ReferNotify from "../../../sip/dialog/ReferNotify.ts"
+import type { Body } from "../../../sip/message/Requests.ts"
+import * as Responses from "../../../sip/message/Responses.ts"
+import type { SipRequest } from "../../../sip/message/SipMessage.ts"
+import type { LegReport } from "../../Carrier.ts"
+import * as Capabilities from "../Capabilities.ts"
+import * as DtmfRelay from "./DtmfRelay.ts"
+import * as LegResume from "../leg/LegResume.ts"
+import * as SessionMedia from "./SessionMedia.ts"
+import * as Referral from "./SessionReferral.ts"
+import { chance, type Env, type Output, type Owed, type State, stay, type Step, andThen } from "./SessionState.ts"
+import type { TransactionId } from "../TransactionLayer.ts"
+
+/** A request of the peer with its row. */
+interface Asked {
+  readonly id: TransactionId
+  readonly request: SipRequest
+  readonly row: DialogMethod.Row
+}
+
+/** Whoever only waits for an ACK before its BYE is on its way out already. */
+const placeOf = ({ isCaller, leaving, phase }: State): DialogMethod.Place => {
+  if (leaving !== null) return "leaving"
+  switch (phase) {
+    case "early":
+      return isCaller ? "calling" : "ringing"
+    case "accepted":
+    case "established":
+      return "confirmed"
+    case "hungUp":
+    case "left":
+      return "leaving"
+  }
+}
+
+const reply = (state: State, { id, request }: Asked, status: number, headers: Responses.Options["headers"] = []) =>
+  stay(state, { type: "respond", id, response: Responses.make(request, status, { headers }) })
+
+const owed = ({ id, request }: Asked): Owed => ({
+  id,
+  durable: Responses.make(request, 200),
+  lost: Responses.make(request, 500)
+})
+
+/** What a restart needs to know of where the dialog goes now. */
+export const moved = ({ dialog, flow }: State): Output => ({
+  type: "tell",
+  report: { type: "answered", resume: LegResume.dialog(dialog, flow) },
+  after: null
+})
+
+/** Only a request that is accepted makes its Contact the target (section 12.2.2). */
+const refreshed = (served: Step, { id, request, row }: Asked): Step => {
+  const isAccepted = served.outputs.some(
+    (output) =>
+      (output.type === "respond" || output.type === "succeed") && output.id === id && output.response.status < 300
+  )
+  if (!row.refreshesTarget || !isAccepted) return served
+  return andThen(served, (state) => {
+    const next = { ...state, dialog: Dialog.refreshed(state.dialog, request) }
+    const hasMoved = next.dialog.remoteTarget !== state.dialog.remoteTarget
+    return hasMoved && state.phase === "established" ? stay(next, moved(next)) : stay(next)
+  })
+}
+
+/** Section 14.2: answered in the same leg, with glare of offers by section 14.1 and RFC 6337 section 2. */
+const session = (state: State, asked: Asked): Step => {
+  const { id, request } = asked
+  if (state.phase === "accepted") return reply(state, asked, 491)
+  const read = SessionMedia.step(state, { type: "described", by: "request", body: request.body })
+  if (read.isGlare) return reply(state, asked, 491)
+  const made = read.failure === null ? SessionMedia.step(read.state, { type: "accept" }) : read
+  if (made.failure !== null) {
+    const warning = ["Warning", warningOf(state.agent.host, made.failure.reason)] as const
+    return reply(state, asked, made.failure.status, [warning])
+  }
+  const response = accepted(request, made.state, made.body)
+  const next = { ...made.state, isAwaitingAck: true }
+  const succeed: Output = { type: "succeed", id, response, dialog: Dialog.id(next.dialog) }
+  return stay(next, ...made.connect, succeed)
+}
+
+/** Section 20.43. */
+export const warningOf = (host: string, reason: string): string => `399 ${host} "${reason.replace(/["\\]/g, "'")}"`
+
+/** A 2xx to an INVITE. */
+export const accepted = (invite: SipRequest, { agent, dialog }: State, body: Body | null) =>
+  Responses.make(invite, 200, {
+    toTag: dialog.localTag,
+    contact: dialog.contact,
+    headers: [DialogMethod.allow, ["User-Agent", agent.userAgent]],
+    ...(body === null ? {} : { body })
+  })
+
+/** A digit, unless RTP brings it too: a peer that sends both would have each counted twice. */
+const digits = (state: State, asked: Asked, env: Env): Step => {
+  const digit = DtmfRelay.digitOf(asked.request)
+  if (digit === null && asked.request.body.length > 0) return reply(state, asked, 415, [Capabilities.accept])
+  return digit === null || OfferAnswer.hasTelephoneEvents(state.media)
+    ? reply(state, asked, 200)
+    : tell(state, asked, { type: "media", event: { type: "dtmf", digit, at: env.now } })
+}
+
+/** The peer sends its request again until what it brings is stored. */
+const tell = (state: State, asked: Asked, report: LegReport): Step =>
+  stay(state, { type: "tell", report, after: { type: "respond", ...owed(asked) } })
+
+const bye = (state: State, asked: Asked): Step => {
+  const repeating: ReadonlyArray<Output> = state.isAwaitingAck ? [{ type: "stopRepeating" }] : []
+  // It crossed ours.
+  if (state.phase === "hungUp") return reply(state, asked, 200)
+  return stay({ ...state, phase: "left", isAwaitingAck: false }, ...repeating, { type: "left", owed: owed(asked) })
+}
+
+const subscription = (state: State, asked: Asked, env: Env): Step => {
+  const read = ReferNotify.read(asked.request)
+  if (read.type === "refused") return reply(state, asked, read.status)
+  const notified = Referral.notified(state, read, env)
+  if (notified === null) return reply(state, asked, 481)
+  return andThen(notified, (next) => reply(next, asked, 200))
+}
+
+const serve = (state: State, asked: Asked, env: Env): Step => {
+  switch (asked.row.servedBy) {
+    case "session":
+      return session(state, asked)
+    case "bye":
+      return bye(state, asked)
+    case "capabilities":
+      return reply(state, asked, 200, Capabilities.options)
+    case "digits":
+      return digits(state, asked, env)
+    case "subscription":
+      return subscription(state, asked, env)
+    case null:
+      return reply(state, asked, 501)
+  }
+}
+
+/** One that is out of order gets 500 and changes nothing; one that is refused counts, and moves nothing. */
+export const request = (state: State, id: TransactionId, request: SipRequest, env: Env): Step => {
+  const asked: Asked = { id, request, row: DialogMethod.of(request.method) }
+  const received = Dialog.receive(state.dialog, request)
+  if (received.verdict === "outOfOrder") return reply(state, asked, 500)
+  const next = { ...state, dialog: received.dialog }
+  const verdict = asked.row.at[placeOf(state)]
+  switch (verdict) {
+    case "serve":
+      return refreshed(serve(next, asked, env), asked)
+    // Section 14.2: a random wait of 0 to 10 seconds.
+    case 500:
+      return reply(next, asked, 500, [["Retry-After", String(chance(env, 11))]])
+    case 405:
+    case 501:
+      return reply(next, asked, verdict, [DialogMethod.allow])
+    case 481:
+    case 491:
+      return reply(next, asked, verdict)
+  }
+}

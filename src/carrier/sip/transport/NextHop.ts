@@ -1,0 +1,87 @@
+import { Effect, Result } from "effect"
+import type { RouteId } from "../../../domain/Id.ts"
+import * as IpAddress from "../../../domain/IpAddress.ts"
+import * as Dialog from "../../../sip/dialog/Dialog.ts"
+import * as Flow from "../../../sip/Flow.ts"
+import type * as Requests from "../../../sip/message/Requests.ts"
+import * as SipUri from "../../../sip/message/SipUri.ts"
+import * as Via from "../../../sip/message/Via.ts"
+import type { RouteDirectory, SipTrunk } from "../../Carrier.ts"
+import type { Context } from "../Context.ts"
+import * as SelfAddress from "./SelfAddress.ts"
+
+const unbracketed = (host: string): string => (host.startsWith("[") ? host.slice(1, -1) : host)
+
+/** The transport that a URI asks for, RFC 3263 section 4.1: a number without `transport` is reached over UDP. */
+const transportOf = (uri: SipUri.SipUri): string =>
+  uri.scheme === "sips" ? "tls" : (SipUri.param(uri, "transport")?.toLowerCase() ?? "udp")
+
+/**
+ * The flow to a URI, RFC 3261 section 8.1.2: its address by the transport that it names. A host name is not looked up,
+ * and an address may be one that no transport of ours reaches: whoever names itself so is reached where the packets of
+ * the call come from. Otherwise such a peer would never hear a BYE, and its call would go on.
+ */
+const to = ({ transports }: Pick<Context, "transports">, uri: string, flow: Flow.Flow): Flow.Flow => {
+  const target = Result.getOrUndefined(SipUri.parseSipUri(uri))
+  const address = target === undefined ? null : IpAddress.canonical(unbracketed(target.host))
+  if (target === undefined || address === null) return flow
+  const transport = transportOf(target)
+  const port = target.port ?? Flow.defaultPort(transport)
+  const isThere = transport === flow.transport && address === flow.remote.address && port === flow.remote.port
+  return isThere || !transports.reaches(transport, address) ? flow : transports.open(transport, { address, port })
+}
+
+/** Where a request goes, and what its Via says. */
+export interface Hop {
+  readonly flow: Flow.Flow
+  readonly hop: Requests.Hop
+}
+
+/** By this flow, in a transaction of its own. */
+export const by = (context: Pick<Context, "transports" | "random">, flow: Flow.Flow): Hop => ({
+  flow,
+  hop: SelfAddress.hop(context.transports.self(flow), `${Via.magicCookie}${context.random(16)}`)
+})
+
+/** Of our next request within a dialog whose packets came by `flow`. */
+export const within = (context: Pick<Context, "transports" | "random">, dialog: Dialog.Dialog, flow: Flow.Flow): Hop =>
+  by(context, to(context, Dialog.nextHop(dialog), flow))
+
+/** A trunk and the way to it. */
+export interface Reached {
+  readonly trunk: SipTrunk
+  readonly flow: Flow.Flow
+}
+
+/**
+ * The trunk of a route; `null`: there is none, or its name cannot be resolved. Of several addresses it is the first that
+ * the trunk's transport reaches; where it reaches none, what is sent is refused.
+ */
+export const trunkOf = (
+  {
+    directory,
+    resolve,
+    transports
+  }: {
+    readonly directory: RouteDirectory["Service"]
+    readonly resolve: Context["resolve"]
+    readonly transports: Context["transports"]
+  },
+  routeId: RouteId
+): Effect.Effect<Reached | null> =>
+  Effect.flatMap(directory.sipTrunk(routeId), (trunk) =>
+    trunk === null
+      ? Effect.succeed(null)
+      : Effect.match(resolve(unbracketed(trunk.host)), {
+          onFailure: () => null,
+          onSuccess: (addresses) => {
+            const address = addresses.find((each) => transports.reaches(trunk.transport, each)) ?? addresses[0]
+            if (address === undefined) return null
+            return { trunk, flow: transports.open(trunk.transport, { address, port: trunk.port }) }
+          }
+        })
+  )
+
+/** Request-URI of a call to a number at a trunk. */
+export const uriAt = (trunk: SipTrunk, number: string): string =>
+  SelfAddress.uri(number, { ...trunk, address: unbracketed(trunk.host) })

@@ -1,0 +1,116 @@
+import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as Tone from "../../audio/Tone.ts"
+import type { WorkId } from "../../domain/Id.ts"
+import * as Frame from "../Frame.ts"
+import type { MediaEvent } from "../message/MediaMessage.ts"
+import type { Source } from "./Source.ts"
+
+interface Dialing {
+  /** `null`: nobody asked for it by a command, so nobody hears of its end. */
+  readonly id: WorkId | null
+  readonly digits: string
+  readonly durationMs: number
+  next: number
+}
+
+/** Requests that may wait on one leg, the present one included. */
+export const maxRequests = 32
+/** Silence behind each digit; ITU-T Q.24 asks receivers for 40 to 70 ms, and an RFC 4733 end takes 60 ms. */
+export const pauseMs = 100
+const shortestMs = 40
+const longestMs = 6000
+
+/** What is no digit but a pause, and how long it lasts. */
+const pauses: Readonly<Record<string, number>> = { w: 500, W: 1000 }
+
+const valid = /^[0-9A-D*#wW]{1,256}$/
+
+const framesOf = (ms: number) => Math.ceil(ms / Frame.frameMs)
+
+/** Of a digit that another leg pressed; how long it was is known only at its end. */
+const relayedMs = 100
+
+export interface Dialer extends Source {
+  readonly send: (id: WorkId, digits: string, durationMs: number) => void
+  /** A digit of another leg, sent on like our own; dropped when too many wait. */
+  readonly relay: (digit: string) => void
+}
+
+/**
+ * Sends digits on one leg, request by request: outside the sound where the far end takes them (`press`), else as tones.
+ * `w` and `W` among them are silence.
+ *
+ * Durations are kept to 40 to 6000 ms. Every request ends with exactly one `ended`.
+ */
+export const make = (
+  press: (digit: string, durationMs: number) => boolean,
+  emit: (event: MediaEvent) => void
+): Dialer => {
+  let queue: Array<Dialing> = []
+  let out = Frame.make(8000)
+  const failed = (id: WorkId, reason: "invalid_digits" | "too_many" | "closed") =>
+    emit({ type: "ended", id, status: "failed", reason })
+  let toneLeft = 0
+  let pauseLeft = 0
+  /** The digit that sounds as a tone, and the rate that its oscillator was made for. */
+  let tone: { readonly digit: string; readonly rate: SampleRate; readonly oscillator: Tone.Oscillator } | null = null
+
+  const toneAt = (digit: string, rate: SampleRate) => ({
+    digit,
+    rate,
+    oscillator: Tone.oscillator(Tone.dtmf(digit) ?? [], rate)
+  })
+
+  const begin = (dialing: Dialing, rate: SampleRate) => {
+    const digit = dialing.digits[dialing.next++] ?? ""
+    const ms = pauses[digit]
+    if (ms !== undefined) {
+      toneLeft = 0
+      pauseLeft = framesOf(ms)
+      return
+    }
+    toneLeft = framesOf(dialing.durationMs)
+    pauseLeft = framesOf(pauseMs)
+    tone = press(digit, dialing.durationMs) ? null : toneAt(digit, rate)
+  }
+
+  return {
+    send: (id: WorkId, digits: string, durationMs: number): void => {
+      if (!valid.test(digits)) return failed(id, "invalid_digits")
+      if (queue.length >= maxRequests) return failed(id, "too_many")
+      queue.push({ id, digits, durationMs: Math.min(longestMs, Math.max(shortestMs, durationMs)), next: 0 })
+    },
+    relay: (digit: string): void => {
+      if (queue.length < maxRequests) queue.push({ id: null, digits: digit, durationMs: relayedMs, next: 0 })
+    },
+    /** Silence where the far end takes digits beside the sound. */
+    next: (rate) => {
+      const dialing = queue[0]
+      if (dialing === undefined) return null
+      if (toneLeft === 0 && pauseLeft === 0) {
+        if (dialing.next === dialing.digits.length) {
+          queue = queue.slice(1)
+          if (dialing.id !== null) emit({ type: "ended", id: dialing.id, status: "completed", reason: null })
+          const following = queue[0]
+          if (following === undefined) return null
+          begin(following, rate)
+        } else begin(dialing, rate)
+      }
+      out = Frame.at(rate, out)
+      out.samples.fill(0)
+      if (toneLeft > 0) {
+        toneLeft--
+        if (tone !== null && tone.rate !== rate) tone = toneAt(tone.digit, rate)
+        tone?.oscillator.render(out.samples)
+      } else pauseLeft--
+      return out
+    },
+    pass: () => undefined,
+    ready: () => queue.length > 0,
+    close: (): void => {
+      const waiting = queue
+      queue = []
+      for (const { id } of waiting) if (id !== null) failed(id, "closed")
+    }
+  }
+}

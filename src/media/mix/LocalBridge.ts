@@ -1,0 +1,66 @@
+import type { SampleRate } from "../../audio/SampleRate.ts"
+import type { FarEnd } from "../FarEnd.ts"
+import * as Frame from "../Frame.ts"
+import * as RateConverter from "./RateConverter.ts"
+
+/** The far end of a leg that is joined to another leg of the same switch: each is what the other's far end says. */
+export interface LocalBridge extends FarEnd {
+  /** Joins two ends, once; before, and after one was closed, an end is silent and cannot hear. */
+  readonly join: (other: LocalBridge) => void
+  readonly leave: () => void
+  /** The other leg says a frame, of its own rate, or presses a digit. */
+  readonly receive: (frame: Frame.Frame) => void
+  readonly receiveDigit: (digit: string) => void
+}
+
+/**
+ * Both legs keep their own slot of the 20 ms, so that what is said waits less than a frame; one frame is all that waits,
+ * the newest wins. Digits cross outside the sound: `onDigit` is called for each that the other leg presses.
+ */
+export const make = (rate: SampleRate, onDigit: (digit: string) => void): LocalBridge => {
+  const waiting = Frame.make(rate)
+  const converter = RateConverter.make()
+  let isWaiting = false
+  let other: LocalBridge | null = null
+
+  const bridge: LocalBridge = {
+    join: (mate) => {
+      if (other !== null) return
+      other = mate
+      mate.join(bridge)
+    },
+    leave: () => {
+      other = null
+      waiting.samples.fill(0)
+      isWaiting = false
+      converter.free()
+    },
+    receive: (frame) => {
+      converter.convert(frame, waiting)
+      isWaiting = true
+    },
+    receiveDigit: onDigit,
+    rate: () => rate,
+    ready: () => other !== null,
+    say: (out) => {
+      out.samples.set(waiting.samples)
+      waiting.samples.fill(0)
+      const had = isWaiting
+      isWaiting = false
+      return had
+    },
+    hear: (frame) => other?.receive(frame),
+    press: (digit) => {
+      other?.receiveDigit(digit)
+      return true
+    },
+    overhear: () => undefined,
+    packetFormat: () => null,
+    skip: () => undefined,
+    close: () => {
+      other?.leave()
+      bridge.leave()
+    }
+  }
+  return bridge
+}

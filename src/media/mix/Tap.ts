@@ -1,0 +1,141 @@
+import type { CodecName } from "../../audio/codec/Codecs.ts"
+import type { RtpPacket } from "../../rtp/RtpPacket.ts"
+import type { Arrived } from "../FarEnd.ts"
+import * as Frame from "../Frame.ts"
+
+/** `inbound`: what the far end says. `outbound`: what it is given to hear. */
+export type Track = "inbound" | "outbound"
+
+/** Why a tap hears nothing more: its leg is closed, it threw, or it took too long again and again. */
+export type TapEnd = "closed" | "failed" | "slow"
+
+/**
+ * Whoever listens on a leg: a recorder, a stream, a recognizer, a detector.
+ *
+ * It hears a frame of each track that it wants in every round of 20 ms, in order, silence included; a hole in the times
+ * is time in which the plane stood still. It cannot change what it hears, and neither a fault nor slowness of it does the
+ * leg any harm: it is taken off, and told so.
+ */
+export interface Tap {
+  readonly wants: (track: Track) => boolean
+  /** `frame` is a copy that is lent for the call: what is kept is copied. `at` is its time on the clock of the plane, in milliseconds. */
+  readonly hear: (track: Track, frame: Frame.Frame, at: number) => void
+  /**
+   * For who cannot wait until sound is played: each packet of the far end as it arrives (`Arrived`), 40 ms and more before
+   * its sound is in a frame. It may not be written into.
+   */
+  readonly arrived?: Arrived
+  /** Called once, when it was taken off without having asked for it. */
+  readonly ended: (reason: TapEnd) => void
+}
+
+/** A tap may take so long for a frame or a packet; it is taken off when it took longer so many times in a row. */
+export const limitMs = 2
+export const maxLate = 3
+
+/** On one leg. */
+export const maxTaps = 16
+
+interface Listening {
+  readonly tap: Tap
+  /** How often in a row it took too long, for each way in which it is called. */
+  readonly late: Record<Track | "arrived", number>
+  /** Whether it is still to be called. */
+  isOn: boolean
+}
+
+export interface Options {
+  /** Milliseconds of a clock that goes on while a tap is called. */
+  readonly clock: () => number
+  /** Hears what a tap threw. */
+  readonly onDefect: (error: unknown) => void
+}
+
+/** Where the packets of the leg come from. */
+type Overhear = (arrived: Arrived | null) => void
+
+export type Taps = ReturnType<typeof make>
+
+/** The taps of one leg. */
+export const make = ({ clock, onDefect }: Options, overhear: Overhear) => {
+  let taps: ReadonlyArray<Listening> = []
+  let isClosed = false
+  /** Of the frame that is given: whatever a tap does with it reaches neither the leg nor another tap. */
+  let copy = Frame.make(8000)
+
+  const change = (next: ReadonlyArray<Listening>): void => {
+    taps = next
+    overhear(taps.some(({ tap }) => tap.arrived !== undefined) ? arrived : null)
+  }
+  const drop = (isGone: (listening: Listening) => boolean): void => {
+    for (const listening of taps) if (isGone(listening)) listening.isOn = false
+    change(taps.filter(({ isOn }) => isOn))
+  }
+
+  /** A tap that left, or whose leg was closed, while it was called has had its end. */
+  const end = (ended: Listening, reason: TapEnd): void => {
+    if (!ended.isOn) return
+    drop((listening) => listening === ended)
+    try {
+      ended.tap.ended(reason)
+    } catch (error) {
+      onDefect(error)
+    }
+  }
+
+  const failed = (listening: Listening, error: unknown): void => {
+    onDefect(error)
+    end(listening, "failed")
+  }
+
+  const took = (listening: Listening, what: Track | "arrived", ms: number): void => {
+    listening.late[what] = ms > limitMs ? listening.late[what] + 1 : 0
+    if (listening.late[what] >= maxLate) end(listening, "slow")
+  }
+
+  const arrived = (packet: RtpPacket, codec: CodecName, at: number): void => {
+    for (const listening of taps) {
+      if (!listening.isOn || listening.tap.arrived === undefined) continue
+      const began = clock()
+      try {
+        listening.tap.arrived(packet, codec, at)
+      } catch (error) {
+        failed(listening, error)
+        continue
+      }
+      took(listening, "arrived", clock() - began)
+    }
+  }
+
+  return {
+    /** False when there are `maxTaps` already, or the leg is closed. */
+    add: (tap: Tap): boolean => {
+      if (isClosed || taps.length >= maxTaps) return false
+      change([...taps, { tap, late: { inbound: 0, outbound: 0, arrived: 0 }, isOn: true }])
+      return true
+    },
+    /** The tap asked for it, and is told nothing. */
+    remove: (tap: Tap): void => drop((listening) => listening.tap === tap),
+    give: (track: Track, frame: Frame.Frame, at: number): void => {
+      // A tap that comes while another one hears begins with the next frame.
+      for (const listening of taps) {
+        const began = clock()
+        try {
+          if (!listening.isOn || !listening.tap.wants(track)) continue
+          copy = Frame.at(frame.rate, copy)
+          copy.samples.set(frame.samples)
+          listening.tap.hear(track, copy, at)
+        } catch (error) {
+          failed(listening, error)
+          continue
+        }
+        took(listening, track, clock() - began)
+      }
+    },
+    isEmpty: (): boolean => taps.length === 0,
+    close: (): void => {
+      isClosed = true
+      for (const listening of taps) end(listening, "closed")
+    }
+  }
+}

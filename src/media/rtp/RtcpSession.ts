@@ -1,0 +1,117 @@
+import { Result } from "effect"
+import type * as ReceptionStats from "../../rtp/ReceptionStats.ts"
+import * as Rtcp from "../../rtp/Rtcp.ts"
+import * as RtcpParser from "../../rtp/RtcpParser.ts"
+import * as RtcpWriter from "../../rtp/RtcpWriter.ts"
+
+/** The fixed minimum interval, RFC 3550 section 6.2; half of it before the first report. */
+const intervalMs = 5000
+const longestRoundTripMs = 10_000
+/**
+ * What reaches us in one piece. A longer datagram of many small parts takes 5 ms to read, in which no leg of the thread
+ * is sent to.
+ */
+const longestOctets = 1500
+
+export interface Options {
+  readonly ssrc: number
+  readonly cname: string
+  /** Uniform unsigned 32 bits. */
+  readonly random: () => number
+  /** Epoch milliseconds. */
+  readonly wallClock: () => number
+}
+
+/** What a report tells of our side. */
+export interface Said {
+  /** `null` when nothing was sent since the last report. */
+  readonly sent: { readonly timestamp: number; readonly packets: number; readonly octets: number } | null
+  readonly received: (ReceptionStats.Report & { readonly ssrc: number }) | null
+}
+
+export type RtcpSession = ReturnType<typeof make>
+
+/** The RTCP of a leg: when to report, the reports, and what the peer's reports say. */
+export const make = ({ cname, random, ssrc, wallClock }: Options) => {
+  let dueAt = Number.POSITIVE_INFINITY
+  let lastSenderReport: { readonly ssrc: number; readonly compact: number; readonly receivedAt: number } | null = null
+  let roundTripMs: number | null = null
+
+  /** Between half and one and a half of the interval, so that reports of many legs do not meet, section 6.3.1. */
+  const spread = (interval: number) => interval * (0.5 + random() / 0x1_0000_0000)
+
+  const reportBlocks = (received: Said["received"], now: number): ReadonlyArray<Rtcp.ReportBlock> => {
+    if (received === null) return []
+    const last = lastSenderReport?.ssrc === received.ssrc ? lastSenderReport : null
+    return [
+      {
+        ...received,
+        lastSenderReport: last === null ? 0 : last.compact,
+        delaySinceLastSenderReport: last === null ? 0 : Math.round(((now - last.receivedAt) * 65_536) / 1000) >>> 0
+      }
+    ]
+  }
+
+  const compound = ({ received, sent }: Said, now: number, ending: boolean): Uint8Array => {
+    const reports = reportBlocks(received, now)
+    const ntp = Rtcp.ntpTime(wallClock())
+    const report: Rtcp.RtcpPacket =
+      sent === null
+        ? { type: "receiver_report", ssrc, reports }
+        : {
+            type: "sender_report",
+            ssrc,
+            ntpSeconds: ntp.seconds,
+            ntpFraction: ntp.fraction,
+            rtpTimestamp: sent.timestamp,
+            packetCount: sent.packets,
+            octetCount: sent.octets,
+            reports
+          }
+    const description: Rtcp.RtcpPacket = {
+      type: "source_description",
+      chunks: [{ ssrc, items: [{ type: Rtcp.cname, text: cname }] }]
+    }
+    const bye: ReadonlyArray<Rtcp.RtcpPacket> = ending ? [{ type: "bye", sources: [ssrc], reason: null }] : []
+    return RtcpWriter.write([report, description, ...bye])
+  }
+
+  const listen = (packet: Rtcp.RtcpPacket, now: number) => {
+    if (packet.type !== "sender_report" && packet.type !== "receiver_report") return
+    if (packet.type === "sender_report")
+      lastSenderReport = {
+        ssrc: packet.ssrc,
+        compact: Rtcp.compactNtp(packet.ntpSeconds, packet.ntpFraction),
+        receivedAt: now
+      }
+    for (const block of packet.reports) {
+      if (block.ssrc !== ssrc || block.lastSenderReport === 0) continue
+      const ntp = Rtcp.ntpTime(wallClock())
+      const elapsed =
+        (Rtcp.compactNtp(ntp.seconds, ntp.fraction) - block.lastSenderReport - block.delaySinceLastSenderReport) | 0
+      const ms = (elapsed * 1000) / 65_536
+      if (ms >= 0 && ms < longestRoundTripMs) roundTripMs = ms
+    }
+  }
+
+  return {
+    start: (now: number): void => {
+      dueAt = now + spread(intervalMs / 2)
+    },
+    isDue: (now: number): boolean => now >= dueAt,
+    report: (said: Said, now: number): Uint8Array => {
+      dueAt = now + spread(intervalMs)
+      return compound(said, now, false)
+    },
+    bye: (said: Said, now: number): Uint8Array => compound(said, now, true),
+    /** Takes a datagram of the peer; false when it was malformed or too long. */
+    receive: (bytes: Uint8Array, now: number): boolean => {
+      if (bytes.length > longestOctets) return false
+      const parsed = RtcpParser.parse(bytes)
+      if (Result.isFailure(parsed)) return false
+      for (const packet of parsed.success) listen(packet, now)
+      return true
+    },
+    roundTripMs: (): number | null => roundTripMs
+  }
+}

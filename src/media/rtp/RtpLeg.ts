@@ -1,0 +1,201 @@
+import * as Codecs from "../../audio/codec/Codecs.ts"
+import * as RtpPacket from "../../rtp/RtpPacket.ts"
+import type { Arrived, FarEnd } from "../FarEnd.ts"
+import type { Address, Channel, Destination, PacketSocket } from "./PacketPort.ts"
+import type { LegEvent, RtpRemote } from "../Protocol.ts"
+import * as RtcpSession from "./RtcpSession.ts"
+import * as RtpReceiver from "./RtpReceiver.ts"
+import * as RtpSender from "./RtpSender.ts"
+import * as SourceLatch from "./SourceLatch.ts"
+
+export interface Options {
+  /** Uniform unsigned 32 bits. */
+  readonly random: () => number
+  /** Epoch milliseconds, for sender reports. */
+  readonly wallClock: () => number
+  /** 0: never. */
+  readonly mediaTimeoutMs: number
+  readonly emit: (event: LegEvent) => void
+  /** The peer pressed a digit. */
+  readonly onDigit: (digit: string) => void
+}
+
+export interface Counters {
+  /** Datagrams that were no RTP or RTCP. */
+  malformed: number
+  /** Datagrams before `connect`, or while we do not listen. */
+  unwanted: number
+}
+
+/** What exists once the peer is known. */
+interface Session {
+  remote: RtpRemote
+  readonly latch: SourceLatch.SourceLatch
+  /** Where the RTCP of a peer behind address translation came from. */
+  control: Address | null
+  /** Where our RTP goes; `null` until something is sent there. */
+  destination: Destination | null
+}
+
+export type RtpLeg = ReturnType<typeof make>
+
+/** The far end of a leg that is an RTP peer: packets in and out, with their control. */
+export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Options) => {
+  const receiver = RtpReceiver.make(onDigit)
+  const sender = RtpSender.make({ ssrc: random(), sequenceNumber: random(), timestamp: random() })
+  const cname = [random(), random(), random()].map((word) => word.toString(16).padStart(8, "0")).join("")
+  const rtcp = RtcpSession.make({ ssrc: sender.ssrc, cname, random, wallClock })
+  const read = RtpPacket.reader()
+  const counters: Counters = { malformed: 0, unwanted: 0 }
+  let socket: PacketSocket | null = null
+  let session: Session | null = null
+  let overheard: Arrived | null = null
+  let heardAt = 0
+  let timedOut = false
+  let reportedPackets = 0
+
+  const sends = ({ remote }: Session) => remote.direction === "sendrecv" || remote.direction === "sendonly"
+  const listens = ({ remote }: Session) => remote.direction === "sendrecv" || remote.direction === "recvonly"
+
+  const alive = (now: number) => {
+    heardAt = now
+    timedOut = false
+  }
+
+  const receiveControl = (session: Session, bytes: Uint8Array, from: Address, now: number) => {
+    if (!session.latch.acceptsControl(from)) return
+    if (!rtcp.receive(bytes, now)) {
+      counters.malformed++
+      return
+    }
+    if (from.address === session.latch.remote().address) session.control = { address: from.address, port: from.port }
+    alive(now)
+  }
+
+  const receiveMedia = (session: Session, bytes: Uint8Array, from: Address, now: number) => {
+    const packet = read(bytes)
+    if (typeof packet === "string") {
+      counters.malformed++
+      return
+    }
+    if (!session.latch.accept(from, packet, now)) return
+    alive(now)
+    const codec = receiver.receive(packet, session.remote, now)
+    if (codec !== null) overheard?.(packet, codec, now)
+  }
+
+  const controlAddress = ({ control, latch, remote }: Session): Address => {
+    if (!latch.isTranslated()) return { address: remote.address, port: remote.rtcpPort }
+    const { address, port } = latch.remote()
+    return control?.address === address ? control : { address, port: Math.min(port + 1, 65_535) }
+  }
+
+  const sendControl = (session: Session, bytes: Uint8Array) =>
+    socket?.prepare("rtcp", controlAddress(session)).send(bytes)
+
+  const destinationOf = (session: Session, from: PacketSocket): Destination => {
+    const address = session.latch.remote()
+    const known = session.destination
+    if (known?.address === address) return known
+    session.destination = from.prepare("rtp", address)
+    return session.destination
+  }
+
+  const said = (): RtcpSession.Said => {
+    const sent = sender.sent()
+    const isSender = sent.packets !== reportedPackets
+    reportedPackets = sent.packets
+    return { sent: isSender ? sent : null, received: receiver.report() }
+  }
+
+  const quality = () => emit({ type: "quality", quality: { ...receiver.totals(), roundTripMs: rtcp.roundTripMs() } })
+
+  const watch = (session: Session, now: number) => {
+    if (rtcp.isDue(now)) {
+      sendControl(session, rtcp.report(said(), now))
+      quality()
+    }
+    // A peer that holds may send nothing, RFC 3264 section 8.4; it is waited for again when it goes on.
+    const isHeld = session.remote.direction !== "sendrecv"
+    if (mediaTimeoutMs === 0 || timedOut || isHeld || now - heardAt < mediaTimeoutMs) return
+    timedOut = true
+    emit({ type: "lost", reason: "no_packets" })
+  }
+
+  const far: FarEnd = {
+    rate: () => (session === null ? 8000 : Codecs.table[session.remote.codec].sampleRate),
+    ready: () => session !== null && socket !== null,
+    say: (out, now) => {
+      if (session === null) {
+        out.samples.fill(0)
+        return false
+      }
+      const pulled = receiver.pull(out, now)
+      watch(session, now)
+      return pulled !== "idle"
+    },
+    hear: (frame) => {
+      if (session === null || socket === null) return
+      if (!sends(session)) return sender.hold()
+      const length = sender.next(frame, session.remote)
+      destinationOf(session, socket).send(sender.bytes, length)
+    },
+    press: (digit, durationMs) => {
+      if (session === null || session.remote.telephoneEvent === null) return false
+      if (sends(session)) sender.press(digit, durationMs, session.remote)
+      return true
+    },
+    overhear: (arrived) => {
+      overheard = arrived
+    },
+    packetFormat: () => {
+      if (session?.remote.direction !== "sendrecv") return null
+      return { codec: session.remote.codec, hasTelephoneEvents: session.remote.telephoneEvent !== null }
+    },
+    skip: sender.skip,
+    close: (now) => {
+      const [present, bound] = [session, socket]
+      try {
+        if (present !== null) {
+          sendControl(present, rtcp.bye(said(), now))
+          quality()
+        }
+      } finally {
+        socket = null
+        session = null
+        sender.close()
+        receiver.close()
+        bound?.close()
+      }
+    }
+  }
+
+  return {
+    far,
+    attach: (bound: PacketSocket): void => {
+      socket = bound
+    },
+    /** Points the leg at its peer, for the first time or again. */
+    connect: (remote: RtpRemote, now: number): void => {
+      alive(now)
+      if (session === null) {
+        session = { remote, latch: SourceLatch.make(remote), control: null, destination: null }
+        rtcp.start(now)
+        return
+      }
+      session.latch.announce(remote)
+      session.remote = remote
+    },
+    /** A datagram from anyone, lent for the call. */
+    receive: (channel: Channel, bytes: Uint8Array, from: Address, now: number): void => {
+      if (session === null || (!listens(session) && channel === "rtp" && !RtpPacket.isRtcp(bytes))) {
+        counters.unwanted++
+        return
+      }
+      // RTCP may come on the RTP port unasked, RFC 5761; never the other way round.
+      if (channel === "rtcp" || RtpPacket.isRtcp(bytes)) return receiveControl(session, bytes, from, now)
+      receiveMedia(session, bytes, from, now)
+    },
+    counters: () => ({ ...counters, strangers: session?.latch.strangers() ?? 0, ...receiver.counters() })
+  }
+}

@@ -1,0 +1,111 @@
+import type { Codec } from "../../audio/codec/Codec.ts"
+import * as Codecs from "../../audio/codec/Codecs.ts"
+import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as JitterBuffer from "../../rtp/JitterBuffer.ts"
+import * as ReceptionStats from "../../rtp/ReceptionStats.ts"
+import * as RtpPacket from "../../rtp/RtpPacket.ts"
+import * as TelephoneEvent from "../../rtp/TelephoneEvent.ts"
+import type * as Frame from "../Frame.ts"
+import * as LegDecoder from "./LegDecoder.ts"
+import type { Encoding } from "./RtpSender.ts"
+
+export type RtpReceiver = ReturnType<typeof make>
+
+/**
+ * One incoming stream: sound through the jitter buffer, digits to `onDigit`, statistics for reports.
+ *
+ * Codecs with a static payload type (RFC 3551) are understood under it whatever was agreed, since peers change over
+ * without notice; any other payload type is counted and dropped. A codec of another RTP clock rate begins a new timeline.
+ */
+export const make = (
+  onDigit: (digit: string) => void,
+  codecs: Readonly<Record<Codecs.CodecName, Codec>> = Codecs.table
+) => {
+  const events = TelephoneEvent.receiver()
+  const decoders = new Map<Codecs.CodecName, LegDecoder.LegDecoder>()
+  let clockRate = JitterBuffer.defaults.clockRate
+  let buffer = JitterBuffer.make()
+  let stats = ReceptionStats.make(clockRate)
+  /** Of the leg. */
+  let rate: SampleRate = 8000
+  let ssrc = -1
+  let before: ReceptionStats.Totals = { packetsReceived: 0, packetsLost: 0, jitterMs: 0 }
+  let unknownPayloads = 0
+
+  const totals = (): ReceptionStats.Totals => {
+    const present = stats.totals()
+    return {
+      packetsReceived: before.packetsReceived + present.packetsReceived,
+      packetsLost: before.packetsLost + present.packetsLost,
+      jitterMs: present.jitterMs
+    }
+  }
+
+  /** Numbers that we gave come first, then static ones, then those of the peer, which some use in both directions. */
+  const formatOf = (
+    payloadType: number,
+    { audio, codec, telephoneEvent }: Encoding
+  ): Codecs.CodecName | "event" | null => {
+    if (payloadType === telephoneEvent?.receive) return "event"
+    if (payloadType === audio.receive) return codec
+    const assigned = Codecs.ofPayloadType(payloadType)
+    if (assigned !== null) return assigned
+    if (payloadType === telephoneEvent?.send) return "event"
+    return payloadType === audio.send ? codec : null
+  }
+
+  const decoderOf = (name: Codecs.CodecName): LegDecoder.LegDecoder => {
+    const known = decoders.get(name)
+    if (known !== undefined) return known
+    const decoder = LegDecoder.make(codecs[name], () => rate)
+    decoders.set(name, decoder)
+    return decoder
+  }
+
+  return {
+    /** The packet is lent for the call. Returns the codec of its sound; `null`: it is none, or of no codec we know. */
+    receive: (packet: RtpPacket.RtpPacket, encoding: Encoding, now: number): Codecs.CodecName | null => {
+      const format = formatOf(packet.payloadType, encoding)
+      if (format === "event") {
+        if (ssrc === -1) ssrc = packet.ssrc
+        if (packet.ssrc === ssrc) stats.receiveEvent(packet.sequenceNumber)
+        const digit = events.receive({ ...packet, payload: RtpPacket.payloadOf(packet) }, now)
+        if (digit !== null) onDigit(digit)
+        return null
+      }
+      if (format === null) {
+        unknownPayloads++
+        return null
+      }
+      if (codecs[format].clockRate !== clockRate) {
+        clockRate = codecs[format].clockRate
+        buffer = JitterBuffer.make({ ...JitterBuffer.defaults, clockRate })
+        ssrc = -1
+      }
+      const pushed = buffer.push(packet, decoderOf(format), now)
+      if (packet.ssrc !== ssrc) {
+        // Another source is reported on once its sound is queued.
+        if (pushed !== "queued") return format
+        before = totals()
+        stats = ReceptionStats.make(clockRate)
+        ssrc = packet.ssrc
+      }
+      stats.receive(packet, now)
+      return format
+    },
+    /** The next 20 ms, at the rate of `out`. */
+    pull: (out: Frame.Frame, now: number): JitterBuffer.Pulled => {
+      rate = out.rate
+      return buffer.pull(out.samples, now)
+    },
+    /** The block of a report on this stream; `null` before any packet. */
+    report: (): (ReceptionStats.Report & { readonly ssrc: number }) | null =>
+      ssrc === -1 ? null : { ssrc, ...stats.report() },
+    totals,
+    counters: () => ({ ...buffer.counters, unknownPayloads }),
+    close: (): void => {
+      for (const decoder of decoders.values()) decoder.free()
+      decoders.clear()
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import type { Encoder } from "../../audio/codec/Codec.ts"
+import * as Codecs from "../../audio/codec/Codecs.ts"
+import * as RtpPacket from "../../rtp/RtpPacket.ts"
+import { next } from "../../rtp/SequenceNumber.ts"
+import * as TelephoneEvent from "../../rtp/TelephoneEvent.ts"
+import type * as Frame from "../Frame.ts"
+import type { RtpRemote } from "../Protocol.ts"
+
+/** Beginnings of the counters, random as RFC 3550 section 5.1 asks. */
+export interface Origin {
+  readonly ssrc: number
+  readonly sequenceNumber: number
+  readonly timestamp: number
+}
+
+/** What goes out and comes in, and under which numbers. */
+export type Encoding = Pick<RtpRemote, "codec" | "audio" | "telephoneEvent">
+
+const framesPerSecond = 50
+
+export type RtpSender = ReturnType<typeof make>
+
+/** One outgoing stream: a packet for every frame of 20 ms, sound or a telephone event in its place. */
+export const make = (origin: Origin) => {
+  const ssrc = origin.ssrc >>> 0
+  let sequenceNumber = origin.sequenceNumber & 0xffff
+  let timestamp = origin.timestamp >>> 0
+  let marker = true
+  let train: ReadonlyArray<TelephoneEvent.TrainPacket> = []
+  let sentOfTrain = 0
+  let trainStart = 0
+  let packets = 0
+  let octets = 0
+
+  /** The codec in use; the first one is that of the first frame. */
+  let codec: Codecs.CodecName = "PCMU"
+  let encoder: Encoder | null = null
+
+  const bytes = new Uint8Array(RtpPacket.headerLength + Codecs.longestFrameOctets)
+  const header = { payloadType: 0, marker: false, sequenceNumber: 0, timestamp: 0, ssrc }
+
+  /** Writes the header of a packet whose payload lies in `bytes` already; returns the length of both. */
+  const packet = (payloadType: number, at: number, isMarked: boolean, payloadLength: number): number => {
+    header.payloadType = payloadType
+    header.marker = isMarked
+    header.sequenceNumber = sequenceNumber
+    header.timestamp = at
+    RtpPacket.writeHeader(bytes, header)
+    sequenceNumber = next(sequenceNumber)
+    packets = (packets + 1) >>> 0
+    octets = (octets + payloadLength) >>> 0
+    return RtpPacket.headerLength + payloadLength
+  }
+
+  /** A codec of another clock rate counts on from the same timestamp, RFC 7160 section 4.1. */
+  const advance = (frames: number) => {
+    timestamp = (timestamp + (frames * Codecs.table[codec].clockRate) / framesPerSecond) >>> 0
+  }
+
+  const skip = (frames: number): void => {
+    advance(frames)
+    marker = true
+  }
+
+  const encoderOf = (name: Codecs.CodecName): Encoder => {
+    if (encoder !== null && name === codec) return encoder
+    encoder?.free()
+    codec = name
+    encoder = Codecs.table[name].encoder()
+    return encoder
+  }
+
+  return {
+    ssrc,
+    /** Holds the packet that `next` wrote last. */
+    bytes,
+    /** Writes the packet for the next 20 ms into `bytes`, over the last one; returns its length. */
+    next: (frame: Frame.Frame, encoding: Encoding): number => {
+      const { encode } = encoderOf(encoding.codec)
+      const at = timestamp
+      advance(1)
+      const event = train[sentOfTrain]
+      if (event !== undefined && encoding.telephoneEvent !== null) {
+        sentOfTrain++
+        // Sound begins anew behind the event.
+        marker = true
+        const eventAt = (trainStart + event.timestampOffset) >>> 0
+        bytes.set(event.payload, RtpPacket.headerLength)
+        return packet(encoding.telephoneEvent.send, eventAt, event.marker, event.payload.length)
+      }
+      const isMarked = marker
+      marker = false
+      return packet(encoding.audio.send, at, isMarked, encode(frame.samples, bytes, RtpPacket.headerLength))
+    },
+    /** The clock stood still: time has passed without a packet. */
+    skip,
+    /** A frame that is not sent because the leg is held. A digit that was being sent is over: nobody wants it later. */
+    hold: (): void => {
+      skip(1)
+      train = []
+    },
+    /** Begins a digit with the next packet, in place of one that is still being sent. */
+    press: (digit: string, durationMs: number, { codec }: Encoding): void => {
+      train = TelephoneEvent.train(digit, durationMs, Codecs.table[codec].clockRate)
+      sentOfTrain = 0
+      trainStart = timestamp
+    },
+    /** For sender reports: the timestamp of this moment and what was sent, RFC 3550 section 6.4.1. */
+    sent: () => ({ timestamp, packets, octets }),
+    close: (): void => {
+      encoder?.free()
+      encoder = null
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { next } from "../../rtp/SequenceNumber.ts"
+import type { Address } from "./PacketPort.ts"
+
+/** Packets in a row that an unannounced source must send before it is believed. */
+const confirmations = 3
+/** Silence of the known source after which another may be learned. */
+export const relearnAfterMs = 2000
+
+const same = (a: Address, b: Address) => a.port === b.port && a.address === b.address
+const kept = ({ address, port }: Address): Address => ({ address, port })
+
+export type SourceLatch = ReturnType<typeof make>
+
+/** What the session descriptions and the signalling say of a peer. */
+export interface Announced extends Address {
+  /** IP literal where its signalling comes from; `null`: not known. */
+  readonly signallingAddress: string | null
+}
+
+/**
+ * Where the RTP of a peer comes from and ours goes to: symmetric RTP (RFC 4961) for peers behind address translation,
+ * closed to strangers.
+ *
+ * The rule:
+ * 1. The announced address is believed at any time: where it is behind address translation, nothing comes from there.
+ * 2. Its host and the host of the signalling are believable, with any port: behind address translation a peer announces
+ *    an address that only its own network knows, and its packets come from where its signalling comes from. Until a
+ *    source is known, a believable one is learned after three packets in a row of one SSRC.
+ * 3. A known source stays, until it was silent for 2 s; then another believable one is learned as in 2.
+ * 4. All other packets are of strangers: dropped and counted, however long the peer is silent. The same goes for RTCP,
+ *    which a believable host may send from any port.
+ * 5. Another announced address begins at 1.
+ *
+ * Packets that only help to learn a source are not played.
+ */
+export const make = (announced: Announced) => {
+  let said = announced
+  let current: Address = announced
+  let known = false
+  let heardAt = 0
+  let candidate: {
+    readonly from: Address
+    readonly ssrc: number
+    readonly expected: number
+    readonly count: number
+  } | null = null
+  let strangers = 0
+
+  const isBelievable = ({ address }: Address) =>
+    address === said.address || address === said.signallingAddress || address === current.address
+
+  const believe = (from: Address, now: number): true => {
+    current = from
+    known = true
+    heardAt = now
+    candidate = null
+    return true
+  }
+
+  return {
+    /** Whether a packet belongs to the peer; learns from it. `from` is lent for the call. */
+    accept: (
+      from: Address,
+      packet: { readonly ssrc: number; readonly sequenceNumber: number },
+      now: number
+    ): boolean => {
+      if (same(from, current)) return believe(current, now)
+      if (same(from, said)) return believe(said, now)
+      if (!isBelievable(from) || (known && now - heardAt < relearnAfterMs)) {
+        strangers++
+        return false
+      }
+      const inRow =
+        candidate !== null &&
+        same(candidate.from, from) &&
+        candidate.ssrc === packet.ssrc &&
+        candidate.expected === packet.sequenceNumber
+      const count = inRow ? (candidate?.count ?? 0) + 1 : 1
+      if (count >= confirmations) return believe(kept(from), now)
+      candidate = { from: kept(from), ssrc: packet.ssrc, expected: next(packet.sequenceNumber), count }
+      return false
+    },
+    /** Whether RTCP may come from there. */
+    acceptsControl: (from: Address): boolean => {
+      if (isBelievable(from)) return true
+      strangers++
+      return false
+    },
+    /** A new session description; the same address changes nothing. */
+    announce: (next: Announced): void => {
+      const moved = !same(next, said)
+      said = next
+      if (!moved) return
+      current = next
+      known = false
+      candidate = null
+    },
+    /** Where our RTP goes; the same object as long as it is the same address. */
+    remote: (): Address => current,
+    /** Whether the peer sends from elsewhere than it announced. */
+    isTranslated: (): boolean => !same(current, said),
+    /** Packets dropped because they came from elsewhere. */
+    strangers: (): number => strangers
+  }
+}

@@ -1,0 +1,98 @@
+import type { Header } from "../message/SipMessage.ts"
+
+/** Where a request of the peer meets us. */
+export type Place =
+  /** It belongs to no dialog. */
+  | "outside"
+  /** An early dialog, RFC 3261 section 12.1: its INVITE is the peer's, or ours. */
+  | "ringing"
+  | "calling"
+  /** Our 2xx, or theirs, has made the dialog. */
+  | "confirmed"
+  /** A BYE went or came. */
+  | "leaving"
+
+/** Who serves a method within a dialog. */
+export type ServedBy = "session" | "bye" | "capabilities" | "digits" | "subscription"
+
+type Verdict = "serve" | 405 | 481 | 491 | 500 | 501
+
+export interface Row {
+  /** `null`: nobody. */
+  readonly servedBy: ServedBy | null
+  readonly at: Readonly<Record<Place, Verdict>>
+  /** Whether its 2xx makes its Contact the target of what follows: RFC 3261 section 12.2, RFC 3311, RFC 6665. */
+  readonly refreshesTarget: boolean
+  /** Whether what it brings is stored before it is answered: a peer that hears nothing sends it again. */
+  readonly answered: "at_once" | "after_commit"
+}
+
+const everywhere = (verdict: Verdict): Row["at"] => ({
+  outside: verdict,
+  ringing: verdict,
+  calling: verdict,
+  confirmed: verdict,
+  leaving: verdict
+})
+
+/** A method with a meaning that is not served here. */
+const known = (refreshesTarget = false): Row => ({
+  servedBy: null,
+  at: everywhere(405),
+  refreshesTarget,
+  answered: "at_once"
+})
+
+const unknown: Row = { servedBy: null, at: everywhere(501), refreshesTarget: false, answered: "at_once" }
+
+const table: Readonly<Record<string, Row>> = {
+  // A second INVITE before the first is answered gets 500 (section 14.2); before ours is, 491.
+  INVITE: {
+    servedBy: "session",
+    at: { outside: "serve", ringing: 500, calling: 491, confirmed: "serve", leaving: 481 },
+    refreshesTarget: true,
+    answered: "at_once"
+  },
+  // The caller may end an early dialog so, the called party must not (section 15).
+  BYE: {
+    servedBy: "bye",
+    at: { outside: 481, ringing: "serve", calling: 481, confirmed: "serve", leaving: "serve" },
+    refreshesTarget: false,
+    answered: "after_commit"
+  },
+  OPTIONS: {
+    servedBy: "capabilities",
+    at: everywhere("serve"),
+    refreshesTarget: false,
+    answered: "at_once"
+  },
+  INFO: {
+    servedBy: "digits",
+    at: { outside: 481, ringing: "serve", calling: "serve", confirmed: "serve", leaving: 481 },
+    refreshesTarget: false,
+    answered: "after_commit"
+  },
+  // Only within a subscription that a REFER of ours made (RFC 6665 section 4.1.3): whoever serves it knows them.
+  NOTIFY: {
+    servedBy: "subscription",
+    at: { outside: 481, ringing: 481, calling: 481, confirmed: "serve", leaving: "serve" },
+    refreshesTarget: true,
+    answered: "at_once"
+  },
+  MESSAGE: known(),
+  PRACK: known(),
+  PUBLISH: known(),
+  REFER: known(true),
+  REGISTER: known(),
+  SUBSCRIBE: known(true),
+  UPDATE: known(true)
+}
+
+/** The row of a method; one that SIP does not know is refused with 501 (sections 8.2.1 and 21.5.2). */
+export const of = (method: string): Row => (Object.hasOwn(table, method) ? (table[method] ?? unknown) : unknown)
+
+/** ACK and CANCEL go past the table: they belong to a transaction. */
+const served = Object.keys(table).filter((method) => table[method]?.servedBy !== null)
+
+/** What this user agent serves, section 20.5. */
+export const allow: Header = ["Allow", [...served, "ACK", "CANCEL"].join(", ")]

@@ -1,0 +1,181 @@
+import { Result } from "effect"
+import * as SdpTransform from "sdp-transform"
+import * as IpAddress from "../../domain/IpAddress.ts"
+
+/** A session description, RFC 8866, as far as a telephone call uses it. What stands here is what is written. */
+export interface Sdp {
+  readonly origin: Origin
+  readonly name: string
+  /** NTP seconds, `0` and `0` for a session without bounds; an answer repeats those of its offer. */
+  readonly timing: { readonly start: number; readonly stop: number }
+  /** Address for every media description without its own. */
+  readonly connection: string | undefined
+  readonly direction: Direction | undefined
+  readonly media: ReadonlyArray<Media>
+}
+
+export interface Origin {
+  readonly username: string
+  /** Decimal, up to 64 bits. */
+  readonly sessionId: string
+  readonly sessionVersion: string
+  readonly address: string
+}
+
+export type Direction = "sendrecv" | "sendonly" | "recvonly" | "inactive"
+
+export interface Media {
+  /** `audio`, `video`, or any other token. */
+  readonly type: string
+  /** 0: refused or switched off. */
+  readonly port: number
+  readonly protocol: string
+  /** RTP payload types as text, most wanted first. */
+  readonly formats: ReadonlyArray<string>
+  readonly connection: string | undefined
+  readonly direction: Direction | undefined
+  readonly rtpmaps: ReadonlyArray<Rtpmap>
+  readonly fmtps: ReadonlyArray<{ readonly payloadType: number; readonly parameters: string }>
+  /** Milliseconds of sound in a packet that this side wants to receive. */
+  readonly ptimeMs: number | undefined
+  /** RFC 3605; without it RTCP goes one port above RTP. */
+  readonly rtcp: { readonly port: number; readonly address: string | undefined } | undefined
+}
+
+export interface Rtpmap {
+  readonly payloadType: number
+  readonly encoding: string
+  /** Hz. */
+  readonly clockRate: number
+  readonly channels: number | undefined
+}
+
+export const maxBytes = 16_384
+export const maxMedia = 32
+
+const utf8 = new TextDecoder()
+
+/**
+ * Reads a description; fails with what is wrong. Never throws.
+ *
+ * Unknown lines and attributes are left out. Wrong are: too long, no `o=`, more than 32 `m=` or one that cannot be
+ * read (an answer must have as many), a port beyond 65,535.
+ */
+export const parse = (bytes: Uint8Array): Result.Result<Sdp, string> => {
+  if (bytes.length > maxBytes) return Result.fail("SDP too long")
+  // The library does not know `port/count` (RFC 8866 section 5.14); we use the first port only.
+  const text = utf8.decode(bytes).replace(/^(m=\w+ \d+)\/\d+ /gm, "$1 ")
+  return Result.flatMap(
+    Result.try({ try: () => SdpTransform.parse(text), catch: () => "SDP not readable" }),
+    (parsed) => read(parsed)
+  )
+}
+
+/** The library's types promise what an incomplete description does not hold. */
+type Parsed = Partial<Omit<SdpTransform.SessionDescription, "media">> & {
+  readonly media: ReadonlyArray<Partial<SdpTransform.MediaDescription>>
+}
+
+const read = (parsed: Parsed): Result.Result<Sdp, string> => {
+  const { origin, timing } = parsed
+  if (origin === undefined) return Result.fail("SDP without o=")
+  if (parsed.media.length > maxMedia) return Result.fail("too many m= lines")
+  const media: Array<Media> = []
+  for (const each of parsed.media) {
+    const one = readMedia(each)
+    if (one === undefined) return Result.fail("malformed m= line")
+    media.push(one)
+  }
+  return Result.succeed({
+    origin: {
+      username: text(origin.username),
+      sessionId: text(origin.sessionId),
+      sessionVersion: text(origin.sessionVersion),
+      address: text(origin.address)
+    },
+    name: text(parsed.name ?? "-"),
+    timing: { start: whole(timing?.start) ?? 0, stop: whole(timing?.stop) ?? 0 },
+    connection: address(parsed.connection),
+    direction: parsed.direction,
+    media
+  })
+}
+
+const readMedia = (media: Partial<SdpTransform.MediaDescription>): Media | undefined => {
+  const port = whole(media.port)
+  const formats = text(media.payloads ?? "")
+    .split(" ")
+    .filter((format) => format !== "")
+  if (media.type === undefined || media.protocol === undefined || port === undefined || port > 65_535) return undefined
+  if (text(media.type) === "" || text(media.protocol) === "" || formats.length === 0) return undefined
+  const rtcpPort = whole(media.rtcp?.port)
+  const rtcpAddress = media.rtcp?.address
+  return {
+    type: text(media.type),
+    port,
+    protocol: text(media.protocol),
+    formats,
+    connection: address(media.connection),
+    direction: media.direction,
+    rtpmaps: (media.rtp ?? []).flatMap(({ codec, encoding, payload, rate }) => {
+      const clockRate = whole(rate)
+      const payloadType = whole(payload)
+      if (clockRate === undefined || payloadType === undefined) return []
+      return [{ payloadType, encoding: text(codec), clockRate, channels: whole(encoding) }]
+    }),
+    fmtps: (media.fmtp ?? []).flatMap(({ config, payload }) => {
+      const payloadType = whole(payload)
+      return payloadType === undefined ? [] : [{ payloadType, parameters: text(config) }]
+    }),
+    ptimeMs: whole(media.ptime),
+    rtcp:
+      rtcpPort === undefined || rtcpPort === 0 || rtcpPort > 65_535
+        ? undefined
+        : { port: rtcpPort, address: rtcpAddress === undefined ? undefined : spelled(text(rtcpAddress)) }
+  }
+}
+
+/** The library turns any text that reads as a number into one, whatever its types say. */
+const text = (value: unknown): string => (typeof value === "string" ? value : String(value))
+
+/** The library leaves a number that it cannot hold as text. */
+const whole = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+
+/** Without the TTL of a multicast address; an IP literal in its one spelling. */
+const address = (connection: { readonly ip: string } | undefined): string | undefined =>
+  connection === undefined ? undefined : spelled(text(connection.ip).split("/", 1)[0] ?? "")
+
+const spelled = (host: string): string => IpAddress.canonical(host) ?? host
+
+/** Writes a description with CRLF line ends. No value can start a new line: line breaks in values become spaces. */
+export const write = (sdp: Sdp): Uint8Array => {
+  const { origin } = sdp
+  const lines = [
+    "v=0",
+    `o=${origin.username} ${origin.sessionId} ${origin.sessionVersion} ${inAddress(origin.address)}`,
+    `s=${sdp.name}`,
+    ...(sdp.connection === undefined ? [] : [`c=${inAddress(sdp.connection)}`]),
+    `t=${sdp.timing.start} ${sdp.timing.stop}`,
+    ...(sdp.direction === undefined ? [] : [`a=${sdp.direction}`]),
+    ...sdp.media.flatMap(mediaLines)
+  ]
+  return new TextEncoder().encode(lines.map((line) => `${line.replace(/[\r\n]+/g, " ")}\r\n`).join(""))
+}
+
+const mediaLines = (media: Media): ReadonlyArray<string> => {
+  const lines = [`m=${media.type} ${media.port} ${media.protocol} ${media.formats.join(" ")}`]
+  if (media.connection !== undefined) lines.push(`c=${inAddress(media.connection)}`)
+  for (const { channels, clockRate, encoding, payloadType } of media.rtpmaps)
+    lines.push(`a=rtpmap:${payloadType} ${encoding}/${clockRate}${channels === undefined ? "" : `/${channels}`}`)
+  for (const { parameters, payloadType } of media.fmtps) lines.push(`a=fmtp:${payloadType} ${parameters}`)
+  if (media.ptimeMs !== undefined) lines.push(`a=ptime:${media.ptimeMs}`)
+  if (media.direction !== undefined) lines.push(`a=${media.direction}`)
+  if (media.rtcp !== undefined) {
+    const { address, port } = media.rtcp
+    lines.push(address === undefined ? `a=rtcp:${port}` : `a=rtcp:${port} ${inAddress(address)}`)
+  }
+  return lines
+}
+
+const inAddress = (address: string): string => `IN IP${IpAddress.family(address) === "ipv6" ? 6 : 4} ${address}`

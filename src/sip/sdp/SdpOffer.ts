@@ -1,0 +1,332 @@
+import { Result } from "effect"
+import * as IpAddress from "../../domain/IpAddress.ts"
+import type { Direction, Media, Rtpmap, Sdp } from "./Sdp.ts"
+import * as SdpAddress from "./SdpAddress.ts"
+import * as SdpDirection from "./SdpDirection.ts"
+import type { Endpoint } from "../message/SipMessage.ts"
+
+/** What we say about our side of the session. */
+export interface Local {
+  /** IP literals where we receive. */
+  readonly addresses: IpAddress.Addresses
+  /** Of our offers; an answer has the family of its offer. */
+  readonly family: IpAddress.Family
+  /** RTP port; RTCP is one above. */
+  readonly port: number
+  /** The same for the whole dialog, decimal. */
+  readonly sessionId: string
+  /** One more for each description of the dialog that differs from the last, RFC 3264 section 8. */
+  readonly sessionVersion: number
+  /** What we want; an answer gives no more than its offer allows. */
+  readonly direction: Direction
+  /** Codecs that we may use, most wanted first. */
+  readonly codecs: ReadonlyArray<Codec>
+}
+
+/** What tells codecs apart, RFC 3264 section 6.1: name, whatever its case, clock rate and channels. */
+export interface Format {
+  readonly encoding: string
+  readonly clockRate: number
+  readonly channels: number
+}
+
+/** A codec that we may use. */
+export interface Codec extends Format {
+  /** Assigned in RFC 3551 section 6; `null`: it gets a dynamic one. */
+  readonly payloadType: number | null
+  /** Its parameters in our descriptions. */
+  readonly fmtp: string | null
+}
+
+const telephoneEvent = "telephone-event"
+/** Our own payload type for RFC 4733 events 0 to 16 at the first clock rate, in every offer. */
+export const telephoneEventPayloadType = 101
+const events = "0-16"
+/** RFC 3551 section 6; the last is 127. */
+const firstDynamic = 96
+
+export const ptimeMs = 20
+
+/** A payload type for each direction: what goes out was named by the peer, what comes in by us (RFC 3264 section 5.1). */
+export interface PayloadTypes {
+  readonly send: number
+  readonly receive: number
+}
+
+/** What an offer and its answer amount to. */
+export interface Agreed {
+  /** As we name it. */
+  readonly codec: Format
+  readonly audio: PayloadTypes
+  /** RFC 4733, at the clock rate of the codec; `undefined`: the peer cannot receive them. */
+  readonly telephoneEvent: PayloadTypes | undefined
+  /** What we do: `sendonly` sends, `inactive` does neither. */
+  readonly direction: Direction
+  /** Where RTP is sent; `undefined` when the peer holds by `c=0.0.0.0`. */
+  readonly remote: Endpoint | undefined
+  readonly remoteRtcp: Endpoint | undefined
+  /** Milliseconds of sound in a packet that the peer asked for, else 20. */
+  readonly ptimeMs: number
+}
+
+/** No common codec, or nothing that can be used. As an answer to an offer: 488 Not Acceptable Here. */
+export interface NotAcceptable {
+  readonly status: 488
+  readonly reason: string
+}
+
+const refuse = (reason: string): Result.Result<never, NotAcceptable> => Result.fail({ status: 488, reason })
+
+/**
+ * An offer of one audio stream, RFC 3264 section 5.
+ *
+ * `previous` is our last description in the same dialog: its streams keep their places, those that are not the audio
+ * stream stay refused, and payload types keep their meaning (section 8.3.2). A codec without a number of its own gets one
+ * by its place among `codecs`, so that it has the same in every offer to a peer that does not renumber it.
+ */
+export const offer = (local: Local, previous?: Sdp): Sdp => {
+  const at = previous?.media.findIndex((media) => media.type === "audio" && media.port !== 0) ?? -1
+  const before = previous?.media[at]
+  const stream = audio(local, offered(local.codecs, before === undefined ? [] : before.rtpmaps), local.direction)
+  const others = previous?.media.map(refused) ?? []
+  const family = previous?.connection === undefined ? local.family : IpAddress.family(previous.connection)
+  return { ...description(local, family), media: at === -1 ? [...others, stream] : others.with(at, stream) }
+}
+
+/**
+ * The answer to an offer, RFC 3264 section 6, or why there is none.
+ *
+ * The first usable audio stream (RTP/AVP, a port, the address of one host of a family of ours, a codec of ours) is
+ * accepted with the offerer's first codec that we have and its payload types; every other stream is refused with port 0.
+ */
+export const answer = (
+  offered: Sdp,
+  local: Local
+): Result.Result<{ readonly answer: Sdp; readonly agreed: Agreed }, NotAcceptable> => {
+  for (const [index, media] of offered.media.entries()) {
+    const family = familyOf(offered, media, local)
+    const isOurs = usable(offered, media) && local.addresses[family] !== null
+    const choice = isOurs ? first(mapped(media, statics(local.codecs)), local.codecs) : undefined
+    if (choice === undefined) continue
+    const { codec, payloadType } = choice
+    const event = telephoneEventOf(media, codec.clockRate)
+    const direction = SdpDirection.facing(peerDirection(offered, media), local.direction)
+    const accepted = audio(
+      local,
+      [choice, ...(event === undefined ? [] : [{ codec: eventsAt(codec.clockRate), payloadType: event }])],
+      direction
+    )
+    return Result.succeed({
+      answer: {
+        ...description(local, family),
+        timing: offered.timing,
+        media: offered.media.map((other, at) => (at === index ? accepted : refused(other)))
+      },
+      agreed: {
+        codec: formatOf(codec),
+        audio: { send: payloadType, receive: payloadType },
+        telephoneEvent: event === undefined ? undefined : { send: event, receive: event },
+        direction,
+        ...peer(offered, media)
+      }
+    })
+  }
+  return refuse("no usable audio stream")
+}
+
+/** What follows from the answer to our offer, RFC 3264 section 7, or why the call cannot go on. */
+export const accept = (offered: Sdp, answered: Sdp): Result.Result<Agreed, NotAcceptable> => {
+  if (answered.media.length !== offered.media.length) return refuse("answer has other streams than the offer")
+  const index = offered.media.findIndex((media) => media.type === "audio" && media.port !== 0)
+  const ours = offered.media[index]
+  const theirs = answered.media[index]
+  if (ours === undefined || theirs === undefined || !usable(answered, theirs)) return refuse("audio refused")
+  const mine = ours.rtpmaps.flatMap((rtpmap) => (isTelephoneEvent(rtpmap) ? [] : [withChannels(rtpmap)]))
+  // A static number without `a=rtpmap` means what it meant in our offer.
+  const choice = first(mapped(theirs, ours.rtpmaps), mine)
+  if (choice === undefined) return refuse("no common codec")
+  const { codec, payloadType } = choice
+  const eventsIn = telephoneEventOf(ours, codec.clockRate)
+  const eventsOut = telephoneEventOf(theirs, codec.clockRate)
+  return Result.succeed({
+    codec: formatOf(codec),
+    audio: { send: payloadType, receive: codec.payloadType },
+    telephoneEvent:
+      eventsIn === undefined || eventsOut === undefined ? undefined : { send: eventsOut, receive: eventsIn },
+    direction: SdpDirection.facing(peerDirection(answered, theirs), ours.direction ?? offered.direction ?? "sendrecv"),
+    ...peer(answered, theirs)
+  })
+}
+
+const description = (local: Local, family: IpAddress.Family): Omit<Sdp, "media"> => {
+  const address = local.addresses[family] ?? local.addresses.ipv4 ?? local.addresses.ipv6 ?? "0.0.0.0"
+  return {
+    origin: {
+      username: "-",
+      sessionId: local.sessionId,
+      sessionVersion: String(local.sessionVersion),
+      address
+    },
+    name: "-",
+    timing: { start: 0, stop: 0 },
+    connection: address,
+    direction: undefined
+  }
+}
+
+/** Of the address where the peer receives; one that holds by an empty address, or gives a name, may have any. */
+const familyOf = (sdp: Sdp, media: Media, local: Local): IpAddress.Family => {
+  const address = addressOf(sdp, media) ?? ""
+  return isHeld(sdp, media) || IpAddress.canonical(address) === null ? local.family : IpAddress.family(address)
+}
+
+/** One payload type of a stream of ours. */
+interface Described {
+  readonly codec: Codec
+  readonly payloadType: number
+}
+
+const eventsAt = (clockRate: number): Codec => ({
+  encoding: telephoneEvent,
+  clockRate,
+  channels: 1,
+  payloadType: null,
+  fmtp: events
+})
+
+const rtpmapOf = ({ codec, payloadType }: Described): Rtpmap => ({
+  payloadType,
+  encoding: codec.encoding,
+  clockRate: codec.clockRate,
+  channels: codec.channels === 1 ? undefined : codec.channels
+})
+
+/**
+ * Our codecs, and telephone events at each of their clock rates. What `before` gave a number keeps it; a number that it
+ * gave away is left to whoever has it.
+ */
+const offered = (codecs: ReadonlyArray<Codec>, before: ReadonlyArray<Rtpmap>): ReadonlyArray<Described> => {
+  const clockRates = [...new Set(codecs.map(({ clockRate }) => clockRate))]
+  const taken = new Set(before.map(({ payloadType }) => payloadType))
+  let next = firstDynamic
+  const dynamic = (): number => {
+    if (next === telephoneEventPayloadType) next++
+    return next++
+  }
+  const wanted = [
+    ...codecs.map((codec) => ({ codec, payloadType: codec.payloadType ?? dynamic() })),
+    ...clockRates.map((clockRate, index) => ({
+      codec: eventsAt(clockRate),
+      payloadType: index === 0 ? telephoneEventPayloadType : dynamic()
+    }))
+  ]
+  return wanted.map(({ codec, payloadType }) => {
+    const known = before.find((rtpmap) => isSame(withChannels(rtpmap), codec))
+    if (known !== undefined) return { codec, payloadType: known.payloadType }
+    let free = payloadType
+    while (taken.has(free)) free = dynamic()
+    taken.add(free)
+    return { codec, payloadType: free }
+  })
+}
+
+const audio = (local: Local, formats: ReadonlyArray<Described>, direction: Direction): Media => ({
+  type: "audio",
+  port: local.port,
+  protocol: "RTP/AVP",
+  formats: formats.map(({ payloadType }) => String(payloadType)),
+  connection: undefined,
+  direction,
+  rtpmaps: formats.map(rtpmapOf),
+  fmtps: formats.flatMap(({ codec, payloadType }) =>
+    codec.fmtp === null ? [] : [{ payloadType, parameters: codec.fmtp }]
+  ),
+  ptimeMs,
+  rtcp: undefined
+})
+
+/** RFC 3264 section 6: port 0, the rest has no meaning but must parse. */
+const refused = (media: Media): Media => ({
+  ...media,
+  port: 0,
+  connection: undefined,
+  direction: undefined,
+  rtpmaps: [],
+  fmtps: [],
+  ptimeMs: undefined,
+  rtcp: undefined
+})
+
+const addressOf = (sdp: Sdp, media: Media): string | undefined => media.connection ?? sdp.connection
+
+const usable = (sdp: Sdp, media: Media): boolean =>
+  media.type === "audio" &&
+  media.port !== 0 &&
+  media.protocol === "RTP/AVP" &&
+  SdpAddress.kindOf(addressOf(sdp, media) ?? "") !== "refused"
+
+const formatOf = ({ channels, clockRate, encoding }: Format): Format => ({ encoding, clockRate, channels })
+
+const withChannels = (rtpmap: Rtpmap) => ({ ...rtpmap, channels: rtpmap.channels ?? 1 })
+
+const isSame = (one: Format, other: Format): boolean =>
+  one.encoding.toUpperCase() === other.encoding.toUpperCase() &&
+  one.clockRate === other.clockRate &&
+  one.channels === other.channels
+
+const isTelephoneEvent = ({ encoding }: Rtpmap): boolean => encoding.toLowerCase() === telephoneEvent
+
+/** What a payload type means without `a=rtpmap`, RFC 3551 section 6. */
+const statics = (codecs: ReadonlyArray<Codec>): ReadonlyArray<Rtpmap> =>
+  codecs.flatMap((codec) => (codec.payloadType === null ? [] : [rtpmapOf({ codec, payloadType: codec.payloadType })]))
+
+/** What the payload types of a stream mean, in its order; `known` tells of those that it does not explain. */
+const mapped = (media: Media, known: ReadonlyArray<Rtpmap>): ReadonlyArray<Rtpmap> =>
+  media.formats.flatMap((format) => {
+    if (!/^[0-9]{1,3}$/.test(format) || Number(format) > 127) return []
+    const payloadType = Number(format)
+    const isIt = (rtpmap: Rtpmap) => rtpmap.payloadType === payloadType
+    const rtpmap = media.rtpmaps.find(isIt) ?? (payloadType < firstDynamic ? known.find(isIt) : undefined)
+    return rtpmap ?? []
+  })
+
+/** The first payload type of a stream that is a codec of ours. */
+const first = <C extends Format>(
+  theirs: ReadonlyArray<Rtpmap>,
+  ours: ReadonlyArray<C>
+): { readonly codec: C; readonly payloadType: number } | undefined => {
+  for (const rtpmap of theirs) {
+    const codec = ours.find((mine) => isSame(mine, withChannels(rtpmap)))
+    if (codec !== undefined) return { codec, payloadType: rtpmap.payloadType }
+  }
+  return undefined
+}
+
+const telephoneEventOf = (media: Media, clockRate: number): number | undefined =>
+  mapped(media, []).find((rtpmap) => isTelephoneEvent(rtpmap) && rtpmap.clockRate === clockRate)?.payloadType
+
+/** `c=0.0.0.0`, the hold of RFC 2543 (RFC 3264 section 8.4): the peer does not receive. */
+const isHeld = (sdp: Sdp, media: Media): boolean => SdpAddress.kindOf(addressOf(sdp, media) ?? "") === "held"
+
+const peerDirection = (sdp: Sdp, media: Media): Direction => {
+  const said = media.direction ?? sdp.direction ?? "sendrecv"
+  return isHeld(sdp, media) ? SdpDirection.make(SdpDirection.sends(said), false) : said
+}
+
+const peer = (sdp: Sdp, media: Media): Pick<Agreed, "remote" | "remoteRtcp" | "ptimeMs"> => {
+  const address = addressOf(sdp, media)
+  const reachable = address !== undefined && !isHeld(sdp, media)
+  const ofRtcp = media.rtcp?.address
+  return {
+    remote: reachable ? { address, port: media.port } : undefined,
+    // One above the last port there is nothing.
+    remoteRtcp:
+      !reachable || (media.rtcp === undefined && media.port === 65_535)
+        ? undefined
+        : {
+            address: ofRtcp !== undefined && SdpAddress.kindOf(ofRtcp) === "unicast" ? ofRtcp : address,
+            port: media.rtcp?.port ?? media.port + 1
+          },
+    ptimeMs: media.ptimeMs === undefined || media.ptimeMs === 0 ? ptimeMs : media.ptimeMs
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Non-INVITE client transaction, RFC 3261 section 17.1.2.
+ *
+ * Retransmits (Timer E, doubling up to T2, every T2 once a provisional response has come) until a final response or
+ * Timer F, then absorbs repeated responses for Timer K.
+ */
+import type { SipRequest, SipResponse } from "../message/SipMessage.ts"
+import * as Timers from "./Timers.ts"
+import * as Transaction from "./Transaction.ts"
+
+export type Phase = "trying" | "proceeding" | "completed" | "terminated"
+export type Timer = "E" | "F" | "K"
+
+export interface State {
+  readonly phase: Phase
+  readonly request: SipRequest
+  readonly timers: Timers.Timers
+  readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
+  /** Interval of Timer E that runs now. */
+  readonly intervalMs: number
+}
+
+export type Input =
+  | { readonly type: "response"; readonly response: SipResponse }
+  | Transaction.Due
+  | Transaction.TransportError
+
+type Step = Transaction.Step<State>
+
+interface Events {
+  readonly provisional: SipResponse
+  readonly final: SipResponse
+  readonly E: undefined
+  readonly F: undefined
+  readonly K: undefined
+  readonly transportError: undefined
+}
+type Transition<Carried> = (state: State, now: number, carried: Carried) => Step
+type Row = { readonly [Event in keyof Events]: Transition<Events[Event]> }
+
+const ignore = (state: State): Step => ({ state, outputs: [] })
+
+const proceed = (state: State, _now: number, response: SipResponse): Step => ({
+  state: { ...state, phase: "proceeding" },
+  outputs: [Transaction.deliver(response)]
+})
+
+const complete = (state: State, now: number, response: SipResponse): Step => ({
+  state: { ...state, phase: "completed", deadlines: Transaction.arm(now, { K: state.timers.k }) },
+  outputs: [Transaction.deliver(response)]
+})
+
+const resend = (state: State, now: number, intervalMs: number): Step => ({
+  state: { ...state, intervalMs, deadlines: Transaction.rearm(state.deadlines, "E", now + intervalMs) },
+  outputs: [Transaction.send(state.request)]
+})
+
+const double = (state: State, now: number): Step => resend(state, now, Math.min(state.intervalMs * 2, state.timers.t2))
+const repeat = (state: State, now: number): Step => resend(state, now, state.timers.t2)
+
+const end = (state: State): Step => ({
+  state: { ...state, phase: "terminated", deadlines: [] },
+  outputs: [Transaction.terminated]
+})
+
+const fail =
+  (reason: Transaction.FailureReason) =>
+  (state: State): Step => ({ ...end(state), outputs: [Transaction.failed(reason), Transaction.terminated] })
+
+const timeout = fail("timeout")
+const refuse = fail("transport")
+
+// prettier-ignore
+/** RFC 3261 figure 6: a row for each state, a column for each event. */
+const table: { readonly [P in Phase]: Row } = {
+  trying: {
+    provisional: proceed, final: complete, E: double, F: timeout, K: ignore, transportError: refuse
+  },
+  proceeding: {
+    provisional: proceed, final: complete, E: repeat, F: timeout, K: ignore, transportError: refuse
+  },
+  completed: {
+    provisional: ignore, final: ignore, E: ignore, F: ignore, K: end, transportError: ignore
+  },
+  terminated: {
+    provisional: ignore, final: ignore, E: ignore, F: ignore, K: ignore, transportError: ignore
+  }
+}
+
+const take = <Event extends keyof Events>(state: State, now: number, event: Event, carried: Events[Event]): Step =>
+  table[state.phase][event](state, now, carried)
+
+/** Sends the request. */
+export const start = (request: SipRequest, now: number, timers: Timers.Timers = Timers.udp): Step => ({
+  state: {
+    phase: "trying",
+    request,
+    timers,
+    deadlines: Transaction.arm(now, { E: timers.e, F: timers.f }),
+    intervalMs: timers.e
+  },
+  outputs: [Transaction.send(request)]
+})
+
+export const step = (state: State, input: Input, now: number): Step => {
+  switch (input.type) {
+    case "response":
+      return take(state, now, input.response.status < 200 ? "provisional" : "final", input.response)
+    case "due": {
+      const timer = Transaction.due(state.deadlines, now)
+      return timer === undefined ? ignore(state) : take(state, now, timer, undefined)
+    }
+    case "transportError":
+      return take(state, now, "transportError", undefined)
+  }
+}
+
+export const deadlines = (state: State): ReadonlyArray<Transaction.Deadline<Timer>> => state.deadlines

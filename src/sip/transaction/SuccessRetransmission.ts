@@ -1,0 +1,68 @@
+/**
+ * The user agent server's care for its 2xx to INVITE, RFC 3261 section 13.3.1.4: repeated after T1, doubling up to T2,
+ * until the ACK has come or 64*T1 has passed. In the latter case the session is to be ended with BYE.
+ *
+ * The first copy goes through the transaction; the copies are sent the same way (Accepted lets a 2xx pass). It runs on
+ * reliable transports too, since the ACK is end to end.
+ */
+import * as MessageKey from "../message/MessageKey.ts"
+import type { SipRequest, SipResponse } from "../message/SipMessage.ts"
+import * as Timers from "./Timers.ts"
+import * as Transaction from "./Transaction.ts"
+
+export type Timer = "retransmit" | "giveUp"
+
+export interface State {
+  readonly phase: "unacknowledged" | "terminated"
+  readonly response: SipResponse
+  readonly timers: Timers.Timers
+  readonly deadlines: ReadonlyArray<Transaction.Deadline<Timer>>
+  readonly intervalMs: number
+}
+
+/** The ACK is one of the same dialog; that its CSeq number is that of the INVITE is checked here. */
+export type Input = { readonly type: "ack"; readonly request: SipRequest } | Transaction.Due
+
+export type Step = Transaction.Step<State>
+
+/** Takes the 2xx as it was sent at `now`. */
+export const start = (response: SipResponse, now: number, timers: Timers.Timers = Timers.udp): Step => ({
+  state: {
+    phase: "unacknowledged",
+    response,
+    timers,
+    deadlines: Transaction.arm(now, { retransmit: timers.t1, giveUp: 64 * timers.t1 }),
+    intervalMs: timers.t1
+  },
+  outputs: []
+})
+
+const end = (state: State, outputs: ReadonlyArray<Transaction.Output>): Step => ({
+  state: { ...state, phase: "terminated", deadlines: [] },
+  outputs: [...outputs, Transaction.terminated]
+})
+
+/** Outputs `failed: timeout` when no ACK came. */
+export const step = (state: State, input: Input, now: number): Step => {
+  const same = { state, outputs: [] }
+  if (state.phase === "terminated") return same
+  if (input.type === "ack")
+    return MessageKey.cseq(input.request)?.sequence === MessageKey.cseq(state.response)?.sequence
+      ? end(state, [])
+      : same
+  switch (Transaction.due(state.deadlines, now)) {
+    case undefined:
+      return same
+    case "giveUp":
+      return end(state, [Transaction.failed("timeout")])
+    case "retransmit": {
+      const intervalMs = Math.min(state.intervalMs * 2, state.timers.t2)
+      return {
+        state: { ...state, intervalMs, deadlines: Transaction.rearm(state.deadlines, "retransmit", now + intervalMs) },
+        outputs: [Transaction.send(state.response)]
+      }
+    }
+  }
+}
+
+export const deadlines = (state: State): ReadonlyArray<Transaction.Deadline<Timer>> => state.deadlines

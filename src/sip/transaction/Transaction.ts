@@ -1,0 +1,78 @@
+/**
+ * What the four transaction machines share, RFC 3261 section 17: steps, outputs and deadlines as data.
+ *
+ * A machine owns no clock and no socket. Its shell sends what `send` says, tells the transaction user (TU) the rest, and
+ * calls `step` with `{ type: "due" }` when the earliest deadline has come: the machine knows which one that is. Nothing
+ * happens before its time, so that a shell may be late, early or repeat itself.
+ */
+import type { SipMessage } from "../message/SipMessage.ts"
+
+export type Output =
+  /** To the peer of this transaction. */
+  | { readonly type: "send"; readonly message: SipMessage }
+  /** To the TU. */
+  | { readonly type: "deliver"; readonly message: SipMessage }
+  /** To the TU: no answer in time, or the transport refused. Ends the transaction only where `terminated` follows. */
+  | { readonly type: "failed"; readonly reason: FailureReason }
+  /** Last output: the state may be dropped. */
+  | { readonly type: "terminated" }
+
+export type FailureReason = "timeout" | "transport"
+
+export interface Step<State> {
+  readonly state: State
+  readonly outputs: ReadonlyArray<Output>
+}
+
+/** A timer by its letter and the absolute millisecond at which it is due. */
+export interface Deadline<Timer extends string = string> {
+  readonly timer: Timer
+  readonly at: number
+}
+
+export type TransportError = { readonly type: "transportError" }
+/** The earliest deadline has come. */
+export type Due = { readonly type: "due" }
+
+export const send = (message: SipMessage): Output => ({ type: "send", message })
+export const deliver = (message: SipMessage): Output => ({ type: "deliver", message })
+export const failed = (reason: FailureReason): Output => ({ type: "failed", reason })
+export const terminated: Output = { type: "terminated" }
+
+/** Deadlines `after` milliseconds from `now`; a timer that never runs leaves none. */
+export const arm = <Timer extends string>(
+  now: number,
+  after: Readonly<Partial<Record<Timer, number>>>
+): ReadonlyArray<Deadline<Timer>> => {
+  const deadlines: Array<Deadline<Timer>> = []
+  for (const timer in after) {
+    const ms = after[timer]
+    if (ms !== undefined && ms < Infinity) deadlines.push({ timer, at: now + ms })
+  }
+  return deadlines
+}
+
+/** The same deadlines with one timer set again. */
+export const rearm = <Timer extends string>(
+  deadlines: ReadonlyArray<Deadline<Timer>>,
+  timer: Timer,
+  at: number
+): ReadonlyArray<Deadline<Timer>> => [...deadlines.filter((deadline) => deadline.timer !== timer), { timer, at }]
+
+/** The deadline that comes first. */
+export const earliest = <Timer extends string>(
+  deadlines: ReadonlyArray<Deadline<Timer>>
+): Deadline<Timer> | undefined => {
+  let first: Deadline<Timer> | undefined
+  for (const deadline of deadlines) if (first === undefined || deadline.at < first.at) first = deadline
+  return first
+}
+
+/** The timer to fire now: the earliest, if its time has come. */
+export const due = <Timer extends string>(
+  deadlines: ReadonlyArray<Deadline<Timer>>,
+  now: number
+): Timer | undefined => {
+  const first = earliest(deadlines)
+  return first !== undefined && first.at <= now ? first.timer : undefined
+}

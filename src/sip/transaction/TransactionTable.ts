@@ -1,0 +1,312 @@
+/**
+ * All live transactions of one user agent, whatever flows they use: matching (RFC 3261 sections 17.1.3, 17.2.3, 9.2, 8.2.2.2), their
+ * machines, and one deadline for all of them.
+ *
+ * Mutable, but owns no socket and no clock: its shell feeds datagrams and wishes of the transaction user (TU) into
+ * `step`, calls `advance` when `nextDeadline` has come, and carries out the outputs in order.
+ *
+ * Bound: `limit` transactions (10,000). Beyond it a request gets 503 without state and a new client transaction fails
+ * with `full`; BYE and CANCEL, which end calls and so make room, are admitted up to twice the limit.
+ */
+import { Result } from "effect"
+import * as DeadlineHeap from "../../domain/DeadlineHeap.ts"
+import * as AnyTransaction from "./AnyTransaction.ts"
+import type { Flow } from "../Flow.ts"
+import * as InviteClient from "./InviteClientTransaction.ts"
+import * as InviteServer from "./InviteServerTransaction.ts"
+import * as MessageKey from "../message/MessageKey.ts"
+import * as NonInviteClient from "./NonInviteClientTransaction.ts"
+import * as NonInviteServer from "./NonInviteServerTransaction.ts"
+import * as Responses from "../message/Responses.ts"
+import type { SipMessage, SipRequest, SipResponse } from "../message/SipMessage.ts"
+import * as Timers from "./Timers.ts"
+import * as Transaction from "./Transaction.ts"
+import * as Via from "../message/Via.ts"
+
+/** Equals the key the transaction is matched by, so that it can be told from the first message: see `clientId`. */
+export type TransactionId = string
+
+export type Input =
+  /** A valid message from the wire. */
+  | { readonly type: "received"; readonly message: SipMessage; readonly from: Flow }
+  /** Start a client transaction. */
+  | { readonly type: "request"; readonly request: SipRequest; readonly to: Flow }
+  /** Answer a server transaction. */
+  | { readonly type: "respond"; readonly id: TransactionId; readonly response: SipResponse }
+  /** A CANCEL for this INVITE was sent as a request of its own. */
+  | { readonly type: "cancelled"; readonly id: TransactionId }
+  /** What was last sent for this transaction could not be sent. */
+  | { readonly type: "transportError"; readonly id: TransactionId }
+  /** Take up an INVITE of ours from before a restart that is being cancelled; nothing is sent. */
+  | { readonly type: "resumeClient"; readonly request: SipRequest; readonly to: Flow }
+  /** Take up an INVITE of theirs from before a restart, to be answered with `respond`; nothing is told. */
+  | { readonly type: "resumeServer"; readonly request: SipRequest; readonly from: Flow }
+
+export type Output =
+  /** `id` is absent for responses without state. */
+  | {
+      readonly type: "send"
+      readonly id: TransactionId | undefined
+      readonly to: Flow
+      readonly message: SipMessage
+    }
+  /** New request of the peer; wants a `respond`. Its top Via is stamped with `from`. */
+  | {
+      readonly type: "request"
+      readonly id: TransactionId
+      readonly request: SipRequest
+      readonly from: Flow
+    }
+  /**
+   * The peer cancels `invite`: wants 200 for `id`, and 487 for `invite` unless that had its final response. All of them
+   * have one To tag (section 9.2); `toTag` is that of the responses until now, null: none had one.
+   */
+  | {
+      readonly type: "cancel"
+      readonly id: TransactionId
+      readonly request: SipRequest
+      readonly invite: TransactionId
+      readonly toTag: string | null
+    }
+  /** ACK of a 2xx, for the dialog. */
+  | { readonly type: "ack"; readonly request: SipRequest; readonly from: Flow }
+  /** A response to a request of ours: every provisional, the final one, every 2xx to INVITE. */
+  | {
+      readonly type: "response"
+      readonly id: TransactionId
+      readonly response: SipResponse
+      readonly from: Flow
+    }
+  /** `timeout` counts as 408, `transport` and `full` as 503 (section 8.1.3.1). `duplicate`: the branch is in use. */
+  | {
+      readonly type: "failed"
+      readonly id: TransactionId
+      readonly reason: Transaction.FailureReason | "full" | "duplicate"
+    }
+  | { readonly type: "ended"; readonly id: TransactionId }
+  /** Nothing done: to be counted. `stray` responses are dropped as RFC 6026 section 7.2 asks. */
+  | { readonly type: "dropped"; readonly reason: "malformed" | "stray" | "unknownTransaction" }
+
+interface Entry extends DeadlineHeap.Node {
+  readonly id: TransactionId
+  readonly flow: Flow
+  readonly machine: AnyTransaction.AnyTransaction
+  readonly merged: string | null
+  /** To tag of our last response; null: none had one. */
+  toTag: string | null
+}
+
+export interface TransactionTable {
+  readonly timers: (flow: Flow) => Timers.Timers
+  readonly limit: number
+  readonly retryAfterSecs: number
+  readonly entries: Map<TransactionId, Entry>
+  /** Requests outside dialogs in progress, by what copies of them have in common. */
+  readonly merged: Map<string, TransactionId>
+  readonly heap: DeadlineHeap.DeadlineHeap<Entry>
+}
+
+export interface Options {
+  /** Default: those of RFC 3261 for the transport of the flow. */
+  readonly timers?: (flow: Flow) => Timers.Timers
+  /** Live transactions. Default 10,000. */
+  readonly limit?: number
+  /** Retry-After of a 503. Default 5. */
+  readonly retryAfterSecs?: number
+}
+
+export const make = ({ timers = Timers.on, limit = 10_000, retryAfterSecs = 5 }: Options = {}): TransactionTable => ({
+  timers,
+  limit,
+  retryAfterSecs,
+  entries: new Map(),
+  merged: new Map(),
+  heap: DeadlineHeap.make()
+})
+
+/** Live transactions. */
+export const size = (table: TransactionTable): number => table.entries.size
+
+/** Absolute millisecond of the next `advance`, or `undefined` when nothing waits. */
+export const nextDeadline = (table: TransactionTable): number | undefined => DeadlineHeap.earliest(table.heap)?.at
+
+/** The id that a request of ours gets. */
+export const clientId = (request: SipRequest): TransactionId => MessageKey.client(request) ?? ""
+
+/** The id that a request of theirs, stamped or not, has. */
+export const serverId = (request: SipRequest): TransactionId => MessageKey.server(request) ?? ""
+
+type Outputs = ReadonlyArray<Output>
+
+const dropped = (reason: Extract<Output, { type: "dropped" }>["reason"]): Outputs => [{ type: "dropped", reason }]
+
+const hasRoom = (table: TransactionTable, method: string): boolean =>
+  table.entries.size < (method === "BYE" || method === "CANCEL" ? 2 * table.limit : table.limit)
+
+const delivered = (table: TransactionTable, entry: Entry, message: SipMessage, from: Flow): Output => {
+  if (message.type === "response") return { type: "response", id: entry.id, response: message, from }
+  if (message.method === "ACK") return { type: "ack", request: message, from }
+  if (message.method === "CANCEL") {
+    const invite = MessageKey.server(message, "INVITE") ?? ""
+    return { type: "cancel", id: entry.id, request: message, invite, toTag: table.entries.get(invite)?.toTag ?? null }
+  }
+  return { type: "request", id: entry.id, request: message, from }
+}
+
+/** Keeps what a machine came to and puts its outputs into the words of the table. */
+const settle = (
+  table: TransactionTable,
+  entry: Entry,
+  outputs: ReadonlyArray<Transaction.Output>,
+  from: Flow
+): Outputs => {
+  DeadlineHeap.set(table.heap, entry, Transaction.earliest<string>(entry.machine.state.deadlines)?.at ?? null)
+  return outputs.map((output): Output => {
+    switch (output.type) {
+      case "send":
+        return { type: "send", id: entry.id, to: entry.flow, message: output.message }
+      case "deliver":
+        return delivered(table, entry, output.message, from)
+      case "failed":
+        return { type: "failed", id: entry.id, reason: output.reason }
+      case "terminated":
+        table.entries.delete(entry.id)
+        if (entry.merged !== null && table.merged.get(entry.merged) === entry.id) table.merged.delete(entry.merged)
+        return { type: "ended", id: entry.id }
+    }
+  })
+}
+
+const open = (
+  table: TransactionTable,
+  id: TransactionId,
+  flow: Flow,
+  machine: AnyTransaction.AnyTransaction,
+  outputs: ReadonlyArray<Transaction.Output>,
+  merged: string | null = null
+): Outputs => {
+  const entry: Entry = { id, flow, machine, merged, toTag: null, at: 0, place: -1 }
+  table.entries.set(id, entry)
+  if (merged !== null) table.merged.set(merged, id)
+  return settle(table, entry, outputs, flow)
+}
+
+const openClient = (table: TransactionTable, request: SipRequest, to: Flow, now: number): Outputs => {
+  const id = clientId(request)
+  if (id === "") return dropped("malformed")
+  if (table.entries.has(id)) return [{ type: "failed", id, reason: "duplicate" }]
+  if (!hasRoom(table, request.method)) return [{ type: "failed", id, reason: "full" }]
+  if (request.method === "INVITE") {
+    const { state, outputs } = InviteClient.start(request, now, table.timers(to))
+    return open(table, id, to, { role: "inviteClient", state }, outputs)
+  }
+  const { state, outputs } = NonInviteClient.start(request, now, table.timers(to))
+  return open(table, id, to, { role: "nonInviteClient", state }, outputs)
+}
+
+const openServer = (
+  table: TransactionTable,
+  id: TransactionId,
+  request: SipRequest,
+  flow: Flow,
+  now: number
+): Outputs => {
+  const merged = MessageKey.merged(request)
+  if (request.method === "INVITE") {
+    const { state, outputs } = InviteServer.start(request, now, table.timers(flow))
+    return open(table, id, flow, { role: "inviteServer", state }, outputs, merged ?? null)
+  }
+  const { state, outputs } = NonInviteServer.start(request, now, table.timers(flow))
+  return open(table, id, flow, { role: "nonInviteServer", state }, outputs, merged ?? null)
+}
+
+const receiveRequest = (table: TransactionTable, request: SipRequest, from: Flow, now: number): Outputs => {
+  const stamped = Via.stamped(request, from.remote)
+  const id = serverId(stamped)
+  const via = Via.top(stamped)
+  if (id === "" || Result.isFailure(via)) return dropped("malformed")
+  const flow = Via.responseFlow(via.success, from)
+  const refuse = (response: SipResponse): Outputs => [{ type: "send", id: undefined, to: flow, message: response }]
+
+  const entry = table.entries.get(id)
+  if (entry !== undefined)
+    return settle(
+      table,
+      entry,
+      AnyTransaction.stepServer(entry.machine, { type: "request", request: stamped }, now) ?? [],
+      from
+    )
+  if (request.method === "ACK") return [{ type: "ack", request: stamped, from }]
+  if (request.method === "CANCEL") {
+    const invite = MessageKey.server(stamped, "INVITE")
+    if (invite === undefined || !table.entries.has(invite)) return refuse(Responses.stateless(stamped, 481))
+  }
+  const merged = MessageKey.merged(stamped)
+  if (merged !== undefined && table.merged.has(merged)) return refuse(Responses.stateless(stamped, 482))
+  if (!hasRoom(table, request.method))
+    return refuse(Responses.stateless(stamped, 503, { headers: [["Retry-After", String(table.retryAfterSecs)]] }))
+  return openServer(table, id, stamped, flow, now)
+}
+
+const receiveResponse = (table: TransactionTable, response: SipResponse, from: Flow, now: number): Outputs => {
+  const id = MessageKey.client(response)
+  if (id === undefined) return dropped("malformed")
+  const entry = table.entries.get(id)
+  if (entry === undefined) return dropped("stray")
+  return settle(table, entry, AnyTransaction.stepClient(entry.machine, { type: "response", response }, now) ?? [], from)
+}
+
+/** Whether an INVITE from before a restart may be taken up. */
+const resumable = (table: TransactionTable, id: TransactionId, request: SipRequest): boolean =>
+  id !== "" && request.method === "INVITE" && !table.entries.has(id)
+
+export const step = (table: TransactionTable, input: Input, now: number): Outputs => {
+  switch (input.type) {
+    case "received":
+      return input.message.type === "request"
+        ? receiveRequest(table, input.message, input.from, now)
+        : receiveResponse(table, input.message, input.from, now)
+    case "request":
+      return openClient(table, input.request, input.to, now)
+    case "respond": {
+      const entry = table.entries.get(input.id)
+      const outputs = entry === undefined ? undefined : AnyTransaction.stepServer(entry.machine, input, now)
+      if (entry === undefined || outputs === undefined) return dropped("unknownTransaction")
+      entry.toTag = MessageKey.toTag(input.response) ?? null
+      return settle(table, entry, outputs, entry.flow)
+    }
+    case "cancelled": {
+      const entry = table.entries.get(input.id)
+      if (entry?.machine.role !== "inviteClient") return dropped("unknownTransaction")
+      return settle(table, entry, AnyTransaction.stepInviteClient(entry.machine, input, now), entry.flow)
+    }
+    case "transportError": {
+      const entry = table.entries.get(input.id)
+      if (entry === undefined) return dropped("unknownTransaction")
+      return settle(table, entry, AnyTransaction.step(entry.machine, input, now), entry.flow)
+    }
+    case "resumeClient": {
+      const id = clientId(input.request)
+      if (!resumable(table, id, input.request)) return [{ type: "failed", id, reason: "duplicate" }]
+      const { state, outputs } = InviteClient.resume(input.request, now, table.timers(input.to))
+      return open(table, id, input.to, { role: "inviteClient", state }, outputs)
+    }
+    case "resumeServer": {
+      const id = serverId(input.request)
+      if (!resumable(table, id, input.request)) return [{ type: "failed", id, reason: "duplicate" }]
+      openServer(table, id, input.request, input.from, now)
+      return []
+    }
+  }
+}
+
+/** Fires every timer that is due, the earliest first. */
+export const advance = (table: TransactionTable, now: number): Outputs => {
+  const outputs: Array<Output> = []
+  for (let next = DeadlineHeap.earliest(table.heap); next !== undefined && next.at <= now;) {
+    for (const output of settle(table, next, AnyTransaction.step(next.machine, { type: "due" }, now), next.flow))
+      outputs.push(output)
+    next = DeadlineHeap.earliest(table.heap)
+  }
+  return outputs
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Deferred, Effect } from "effect"
+import * as LegMedia from "../../../../src/carrier/sip/leg/LegMedia.ts"
+import * as IpAddress from "../../../../src/domain/IpAddress.ts"
+import type { MediaPlane, RtpPlace, RtpRemote } from "../../../../src/media/MediaPlane.ts"
+import type * as SdpOffer from "../../../../src/sip/sdp/SdpOffer.ts"
+import * as Ids from "../../../support/Ids.ts"
+
+/** The media of a leg over a plane that records; `place` opens when the test says so. */
+const make = (place: Effect.Effect<RtpPlace>) => {
+  const log: Array<string> = []
+  const remotes: Array<RtpRemote> = []
+  const unused = () => Effect.die("unused")
+  const plane: MediaPlane["Service"] = {
+    addresses: IpAddress.only("192.0.2.1"),
+    openRtp: () => place,
+    connectRtp: (_, remote) => Effect.sync(() => void remotes.push(remote)),
+    openPhone: unused,
+    openJoined: unused,
+    bridge: unused,
+    unbridge: unused,
+    command: unused,
+    close: () => Effect.sync(() => void log.push("close")),
+    subscribe: () => Effect.void
+  }
+  const media = LegMedia.make({
+    legId: Ids.leg("l"),
+    plane,
+    run: (effect, settled) => void Effect.runFork(effect).addObserver(settled),
+    heard: { told: () => undefined, lost: () => undefined }
+  })
+  return { media, remotes, log }
+}
+
+const at: RtpPlace = {
+  addresses: IpAddress.only("192.0.2.1"),
+  port: 40_000,
+  placement: { gateway: "local", thread: 0 }
+}
+const here = Effect.succeed(at)
+
+/** What an answer to an offer of PCMU and telephone events amounts to. */
+const terms: SdpOffer.Agreed = {
+  codec: { encoding: "PCMU", clockRate: 8_000, channels: 1 },
+  audio: { send: 0, receive: 0 },
+  telephoneEvent: { send: 96, receive: 101 },
+  direction: "recvonly",
+  remote: { address: "2001:db8::8", port: 30_000 },
+  remoteRtcp: undefined,
+  ptimeMs: 20
+}
+
+describe("the media of a leg", () => {
+  it("points its place at the peer: its hosts, payload types of each direction", () => {
+    const { media, remotes } = make(here)
+    media.open("2001:db8::9", () => undefined)
+    media.connect(terms)
+    media.connect({ ...terms, remoteRtcp: { address: "2001:db8::8", port: 30_009 }, telephoneEvent: undefined })
+    expect(remotes).toEqual([
+      {
+        address: "2001:db8::8",
+        port: 30_000,
+        signallingAddress: "2001:db8::9",
+        rtcpPort: 30_001,
+        codec: "PCMU",
+        audio: { send: 0, receive: 0 },
+        telephoneEvent: { send: 96, receive: 101 },
+        direction: "recvonly"
+      },
+      expect.objectContaining({ rtcpPort: 30_009, telephoneEvent: null })
+    ])
+  })
+
+  it("points nowhere while it is not known where the peer is", () => {
+    const { media, remotes } = make(here)
+    media.open("192.0.2.2", () => undefined)
+    media.connect({ ...terms, remote: undefined })
+    expect(remotes).toEqual([])
+  })
+
+  it.effect("gives back a place that it gets after it was closed", () =>
+    Effect.gen(function* () {
+      const place = yield* Deferred.make<RtpPlace>()
+      const { log, media } = make(Deferred.await(place))
+      let told = false
+      media.open("192.0.2.2", () => {
+        told = true
+      })
+      media.close()
+      expect(log).toEqual([])
+      yield* Deferred.succeed(place, at)
+      yield* Effect.yieldNow
+      expect(log).toEqual(["close"])
+      expect(told).toBe(false)
+    })
+  )
+})

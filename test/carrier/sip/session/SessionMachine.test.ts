@@ -1,0 +1,114 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Codecs from "../../../../src/audio/codec/Codecs.ts"
+import * as SessionMachine from "../../../../src/carrier/sip/session/SessionMachine.ts"
+import type { Phase, State } from "../../../../src/carrier/sip/session/SessionState.ts"
+import * as IpAddress from "../../../../src/domain/IpAddress.ts"
+import * as Dialog from "../../../../src/sip/dialog/Dialog.ts"
+import * as DialogMethod from "../../../../src/sip/dialog/DialogMethod.ts"
+import * as OfferAnswer from "../../../../src/sip/sdp/OfferAnswer.ts"
+import * as Requests from "../../../../src/sip/message/Requests.ts"
+import * as LegModel from "../leg/LegModel.ts"
+import * as Rig from "../Rig.ts"
+
+const fields = {
+  ...LegModel.hop,
+  uri: "sip:us@192.0.2.1",
+  from: "<sip:bob@192.0.2.2>;tag=bob",
+  to: "<sip:us@192.0.2.1>",
+  callId: "session",
+  contact: "<sip:bob@192.0.2.2:5062>"
+}
+
+const session = (phase: Phase, isCaller: boolean): State => {
+  const invite = Requests.invite({ ...fields, cseq: 1 })
+  const dialog = Dialog.fromRequest(invite, { localTag: "us", contact: "<sip:us@192.0.2.1>", cseq: 1 })
+  if (dialog === undefined) return expect.fail("no dialog")
+  const start = SessionMachine.start({
+    dialog,
+    isCaller,
+    flow: { transport: "udp", local: Rig.self, remote: Rig.peer, connection: null },
+    trunk: null,
+    agent: { userAgent: "t", host: "192.0.2.1" },
+    local: {
+      addresses: IpAddress.only("192.0.2.1"),
+      family: "ipv4",
+      port: 40_000,
+      sessionId: "7",
+      codecs: [Codecs.table.PCMU, Codecs.table.PCMA]
+    },
+    media: OfferAnswer.initial
+  })
+  return { ...start, phase }
+}
+
+const places = {
+  ringing: session("early", false),
+  calling: session("early", true),
+  confirmed: session("established", true),
+  leaving: session("hungUp", true)
+} as const
+
+/** A request that brings something, where its method may. */
+const request = (method: string) =>
+  Requests.make({
+    ...fields,
+    method,
+    cseq: 2,
+    contact: "<sip:bob@192.0.2.2:5099>",
+    ...(method === "INFO" ? { body: { type: "application/dtmf", bytes: new TextEncoder().encode("5") } } : {}),
+    ...(method === "INVITE" ? { body: LegModel.sdp } : {}),
+    headers: [
+      ["Event", "refer"],
+      ["Subscription-State", "active"]
+    ]
+  })
+
+const env = { now: 0, token: "00".repeat(16) }
+const id = "asked"
+const methods = ["INVITE", "BYE", "OPTIONS", "INFO", "NOTIFY", "UPDATE", "REFER", "PRACK", "JUMP"]
+
+const asked = (state: State, method: string) => {
+  const step = SessionMachine.step(state, { type: "request", id, request: request(method) }, env)
+  const statuses = step.outputs.flatMap((output) =>
+    output.type === "respond" || output.type === "succeed" ? [output.response.status] : []
+  )
+  return { ...step, statuses }
+}
+
+describe("a request of the peer within a dialog", () => {
+  for (const place of ["ringing", "calling", "confirmed", "leaving"] as const)
+    for (const method of methods) {
+      const { answered, at } = DialogMethod.of(method)
+      const verdict = at[place]
+      const isLater = verdict === "serve" && answered === "after_commit" && !(method === "BYE" && place === "leaving")
+      const what =
+        verdict !== "serve" ? `gets ${verdict}` : isLater ? "is answered after its commit" : "is answered at once"
+      it(`${place}: ${method} ${what}`, () => {
+        const { outputs, statuses } = asked(places[place], method)
+        if (verdict !== "serve") expect(statuses).toEqual([verdict])
+        else if (!isLater) expect(statuses).toHaveLength(1)
+        else {
+          expect(statuses).toEqual([])
+          expect(outputs.some(({ type }) => type === "tell" || type === "left")).toBe(true)
+        }
+      })
+    }
+
+  it("moves the target only where it is accepted and its method says so", () => {
+    const before = places.confirmed.dialog.remoteTarget
+    const after = Object.fromEntries(
+      methods.map((method) => [method, asked(places.confirmed, method).state.dialog.remoteTarget !== before])
+    )
+    expect(Object.keys(after).filter((method) => after[method])).toEqual(["INVITE"])
+    expect(asked({ ...places.confirmed, phase: "accepted" }, "INVITE").state.dialog.remoteTarget).toBe(before)
+  })
+
+  it("is refused with 500 when it is out of order, and then changes nothing", () => {
+    const late = { ...places.confirmed, dialog: { ...places.confirmed.dialog, remoteCSeq: 3 } }
+    for (const method of methods) {
+      const { state, statuses } = asked(late, method)
+      expect(statuses).toEqual([500])
+      expect(state).toEqual(late)
+    }
+  })
+})

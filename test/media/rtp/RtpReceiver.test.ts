@@ -1,0 +1,164 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Codecs from "../../../src/audio/codec/Codecs.ts"
+import * as Goertzel from "../../support/Goertzel.ts"
+import type { SampleRate } from "../../../src/audio/SampleRate.ts"
+import * as Tone from "../../../src/audio/Tone.ts"
+import * as Frame from "../../../src/media/Frame.ts"
+import * as RtpReceiver from "../../../src/media/rtp/RtpReceiver.ts"
+import type { Encoding } from "../../../src/media/rtp/RtpSender.ts"
+import type { RtpPacket } from "../../../src/rtp/RtpPacket.ts"
+
+const wide: Encoding = { codec: "G722", audio: { send: 9, receive: 9 }, telephoneEvent: null }
+
+/** A peer that says a tone of 1 kHz, each frame in a codec of the caller's choice; what is heard comes out in frames. */
+const setup = (codecs: typeof Codecs.table = Codecs.table) => {
+  const receiver = RtpReceiver.make(() => undefined, codecs)
+  const encoders = {
+    PCMU: codecs.PCMU.encoder(),
+    PCMA: codecs.PCMA.encoder(),
+    G722: codecs.G722.encoder()
+  }
+  const tones = {
+    8000: Tone.oscillator([{ frequency: 1000, dbfs: -12 }], 8000),
+    16_000: Tone.oscillator([{ frequency: 1000, dbfs: -12 }], 16_000)
+  }
+  let n = 0
+  let timestamp = 0
+  const packet = (name: Codecs.CodecName, payloadType: number): RtpPacket => {
+    const { clockRate, sampleRate } = codecs[name]
+    const frame = Frame.make(sampleRate)
+    for (const rate of [8000, 16_000] as const)
+      tones[rate].render(rate === sampleRate ? frame.samples : Frame.make(rate).samples)
+    const bytes = new Uint8Array(200)
+    const length = encoders[name].encode(frame.samples, bytes, 12)
+    timestamp += clockRate / 50
+    return {
+      payloadType,
+      marker: false,
+      ssrc: 1,
+      sequenceNumber: n++,
+      timestamp,
+      bytes,
+      payloadStart: 12,
+      payloadEnd: 12 + length
+    }
+  }
+  return {
+    receiver,
+    /** So many frames, a packet for each; what is heard meanwhile at this rate. */
+    hear: (
+      rate: SampleRate,
+      frames: number,
+      name: Codecs.CodecName,
+      payloadType: number,
+      encoding: Encoding = wide
+    ) => {
+      const out = Frame.make(rate)
+      const heard: Array<number> = []
+      for (let i = 0; i < frames; i++) {
+        receiver.receive(packet(name, payloadType), encoding, n * 20)
+        receiver.pull(out, n * 20 + 5)
+        heard.push(...out.samples)
+      }
+      return Int16Array.from(heard)
+    }
+  }
+}
+
+const level = (sound: Int16Array, rate: SampleRate) => Goertzel.level(sound, 1000, rate)
+/** What is left without the tone: a click is heard there. */
+const rest = (sound: Int16Array, rate: SampleRate) => {
+  const period = rate / 1000
+  return Goertzel.totalLevel(sound.subarray(period).map((sample, i) => (sample - (sound[i] ?? 0)) / 2))
+}
+
+describe("A receiver of RTP", () => {
+  it("reports on the source that is heard, whatever others put between its packets", () => {
+    const plain = setup()
+    const attacked = setup()
+    const bytes = new Uint8Array(4000)
+    const foreign = (ssrc: number, payloadType: number, length: number): RtpPacket => ({
+      payloadType,
+      marker: false,
+      ssrc,
+      sequenceNumber: 40_000 + length,
+      timestamp: 77,
+      bytes,
+      payloadStart: 12,
+      payloadEnd: 12 + length
+    })
+    for (let i = 0; i < 50; i++) {
+      for (const { hear } of [plain, attacked]) hear(16_000, 1, "G722", 9)
+      for (const length of [0, 1, 1599, 1601, 3000])
+        for (const payloadType of [0, 8, 9, 77, 101])
+          attacked.receiver.receive(foreign(99 + (i % 2), payloadType, length), wide, i * 20 + 7)
+    }
+    expect(attacked.receiver.report()).toEqual(plain.receiver.report())
+    expect(attacked.receiver.totals()).toEqual(plain.receiver.totals())
+  })
+
+  it.each([
+    ["PCMU", 0],
+    ["PCMA", 8],
+    ["G722", 9]
+  ] as const)("hears %s at the rate of its leg, whatever that is", (name, payloadType) => {
+    for (const rate of [8000, 16_000, 48_000] as const) {
+      const heard = setup()
+        .hear(rate, 40, name, payloadType)
+        .subarray(rate / 5)
+      expect(level(heard, rate)).toBeCloseTo(-12, 0)
+      expect(rest(heard, rate)).toBeLessThan(-35)
+    }
+  })
+
+  it("follows a peer that changes over to a static payload type of another rate and back, without a gap", () => {
+    const { hear, receiver } = setup()
+    hear(16_000, 20, "G722", 9)
+    for (const [name, payloadType] of [
+      ["PCMU", 0],
+      ["PCMA", 8],
+      ["G722", 9]
+    ] as const) {
+      // The first frames are still those of the codec before.
+      const heard = hear(16_000, 20, name, payloadType)
+      // A filter begins with the change; what it lags behind is shorter than a window.
+      for (let at = 0; at < heard.length; at += 160)
+        expect(Math.abs(Goertzel.totalLevel(heard.subarray(at, at + 160)) + 12)).toBeLessThan(4)
+      expect(level(heard.subarray(3200), 16_000)).toBeCloseTo(-12, 0)
+    }
+    expect(receiver.counters()).toMatchObject({ concealed: 0, unknownPayloads: 0 })
+  })
+
+  it("goes on when another rate is agreed in the middle of the stream", () => {
+    const { hear, receiver } = setup()
+    const narrow: Encoding = { ...wide, codec: "PCMU", audio: { send: 0, receive: 0 } }
+    hear(16_000, 20, "G722", 9)
+    const heard = hear(8000, 20, "PCMU", 0, narrow)
+    expect(level(heard.subarray(1600), 8000)).toBeCloseTo(-12, 0)
+    expect(receiver.counters().concealed).toBeLessThan(2)
+  })
+
+  it("takes the codec that was agreed under a dynamic payload type, and drops what was not agreed", () => {
+    const { hear, receiver } = setup()
+    const dynamic: Encoding = { ...wide, audio: { send: 112, receive: 111 } }
+    expect(level(hear(16_000, 20, "G722", 111, dynamic).subarray(3200), 16_000)).toBeCloseTo(-12, 0)
+    expect(level(hear(16_000, 10, "G722", 112, dynamic), 16_000)).toBeCloseTo(-12, 0)
+    hear(16_000, 5, "G722", 113, dynamic)
+    expect(receiver.counters().unknownPayloads).toBe(5)
+  })
+
+  it("begins a new timeline with a codec of another clock rate, and keeps the totals", () => {
+    const codecs = { ...Codecs.table, PCMA: { ...Codecs.table.PCMA, clockRate: 48_000, decoder: scaled } }
+    const { hear, receiver } = setup(codecs)
+    hear(16_000, 20, "G722", 9)
+    const heard = hear(16_000, 20, "PCMA", 8)
+    expect(level(heard.subarray(3200), 16_000)).toBeCloseTo(-12, 0)
+    expect(receiver.totals()).toMatchObject({ packetsReceived: 40, packetsLost: 0 })
+  })
+})
+
+/** A-law as if its clock ran at 48 kHz. */
+const scaled = () => {
+  const decoder = Codecs.table.PCMA.decoder()
+  return { ...decoder, duration: (_: Uint8Array, start: number, end: number) => (end - start) * 6 }
+}
