@@ -8,7 +8,7 @@ import { Schema } from "effect"
  * they read what was stored: `pattern` is for what comes from outside.
  *
  * New ids are never drawn where decisions are made: they are derived from the `seed` of the input that caused them,
- * so that folding the journal again gives the same ids.
+ * so that a replay of the journal gives the same ids.
  */
 export const CallId = Schema.String.pipe(Schema.brand("CallId"))
 export type CallId = typeof CallId.Type

@@ -49,8 +49,9 @@ export const absentIs = <S extends Schema.Top>(value: S["Encoded"], schema: S) =
   schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value), { encodingStrategy: "omit" }))
 
 /**
- * Brings our own values to the wire, without looking at them again: what a row holds is shown, also where no request
- * could say it. Compiled once; it takes an eighth of the time of the encoding that the schema gives.
+ * Brings our own values to the wire without checking them again: it shows what a row holds, even a value that no
+ * request could say. An object has the fields of its schema, in the order of the schema. Compiled once; it takes an
+ * eighth of the time of the encoding that the schema gives.
  */
 export const encoder = <S extends Schema.Top>(schema: S): ((value: S["Type"]) => S["Encoded"]) => encodeOf(schema)
 
@@ -76,17 +77,19 @@ const asIs: Encode = (value) => value
 const encodeOf = (schema: Schema.Constraint): Encode => {
   const own = Schema.resolveAnnotations(schema as Schema.Top)?.[encodeKey]
   if (own !== undefined) return own
-  if (Schema.toEncoded(schema).ast === schema.ast) return asIs
+  if ("fields" in schema && schema.ast._tag === "Objects" && schema.ast.encoding === undefined)
+    return encodeFields(schema.fields as Schema.Struct.Fields, {})
   if ("members" in schema) {
     const [member, ...more] = (schema.members as ReadonlyArray<Schema.Top>).filter(({ ast }) => ast._tag !== "Null")
     if (member !== undefined && more.length === 0) {
       const encode = encodeOf(member)
-      return (value) => (value === null ? null : encode(value))
+      return encode === asIs ? asIs : (value) => (value === null ? null : encode(value))
     }
   }
   if (schema.ast._tag === "Arrays" && "value" in schema) {
     const encode = encodeOf(schema.value as Schema.Top)
-    return (values) => (values as ReadonlyArray<unknown>).map(encode)
+    return encode === asIs ? asIs : (values) => (values as ReadonlyArray<unknown>).map(encode)
   }
+  if (Schema.toEncoded(schema).ast === schema.ast) return asIs
   return Schema.encodeUnknownSync(schema as Schema.Codec<unknown>)
 }

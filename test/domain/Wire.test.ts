@@ -54,4 +54,15 @@ describe("Values on the wire", () => {
     const row = { partName: "a", heardAt: null, password: "sealed" }
     expect(Wire.encoder(Part)(row)).toStrictEqual({ part_name: "a", heard_at: null })
   })
+
+  it("have the fields of a stored part in the order of its schema, and no others, however the row has them", () => {
+    const Stored = Wire.struct({
+      manyParts: Schema.Array(
+        Schema.Struct({ id: Schema.String, phone_number: Schema.String, why: Schema.NullOr(Schema.String) })
+      )
+    })
+    // As `jsonb` gives an object back: shorter names first.
+    const row = { manyParts: [{ id: "a", why: null, secret: "sealed", phone_number: "b" }] }
+    expect(JSON.stringify(Wire.encoder(Stored)(row))).toBe('{"many_parts":[{"id":"a","phone_number":"b","why":null}]}')
+  })
 })

@@ -132,6 +132,9 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         yield* Fiber.interrupt(looking)
         expect(done.status).toBe("completed")
         expect(done.phone_numbers.map((n) => n.status)).toStrictEqual(["active", "active"])
+        expect(done.phone_numbers.map((n) => Object.keys(n).join())).toStrictEqual(
+          order.phone_numbers.map(() => "id,phone_number,status,failure_reason")
+        )
         const owner = yield* numbers.byDialled("+12025550150")
         expect(owner).toMatchObject({ tenantId: id, status: "active", routeId: null })
         expect(yield* numbers.owned(id, "+12025550150")).toBe(true)

@@ -38,7 +38,7 @@ interface OfLeg {
   readonly customerReference: string | null
 }
 
-/** The event that tells an end; `at` is the wire's timestamp. `null`: nobody is told. */
+/** Makes the event that tells an end; `at`: epoch milliseconds. Null: nobody is told. */
 export type Ending = ((of: OfLeg, at: number) => CallEvent) | null
 
 /** What a verb may use of the step that it is part of. */
