@@ -29,8 +29,14 @@ const blockSamples = 4096
 
 const speex = await load()
 
+let held = 0
+
+/** Filters whose memory was not given back yet. */
+export const filtersHeld = (): number => held
+
 /** A filter and its buffers, in the memory of the WebAssembly module. A call may move that memory; the views follow it. */
 const allocate = (inRate: number, outRate: number, inCapacity: number, outCapacity: number) => {
+  held++
   const lengths = speex._malloc(8)
   const input = speex._malloc(inCapacity * 2)
   const output = speex._malloc(outCapacity * 2)
@@ -60,6 +66,7 @@ const allocate = (inRate: number, outRate: number, inCapacity: number, outCapaci
     madeLength: (): number => counts[1] ?? 0,
     made: (): Int16Array => made,
     free: () => {
+      held--
       speex._speex_resampler_destroy(state)
       for (const pointer of [lengths, input, output]) speex._free(pointer)
     }
