@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Connections } from "../connection/Connection.ts"
 import type { RouteId, TenantId } from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
+import * as Wire from "../domain/Wire.ts"
 import { Tenants } from "../tenant/Tenant.ts"
 import * as Operation from "./Operation.ts"
 
@@ -35,26 +36,18 @@ export const make = Effect.gen(function* () {
   return [
     Operation.make(
       "route/add",
-      Schema.Struct({
+      Wire.struct({
         tenant: Operation.TenantRef,
         name: Schema.String,
         host: Schema.String,
-        port: Schema.optionalKey(Schema.Int),
-        username: Schema.optionalKey(Schema.String),
-        password: Schema.optionalKey(Schema.String),
-        is_default: Schema.Boolean
+        port: Wire.absentIs(5060, Schema.Int),
+        username: Wire.absentIs(null, Schema.NullOr(Schema.String)),
+        password: Wire.absentIs(null, Schema.NullOr(Schema.String)),
+        isDefault: Schema.Boolean
       }),
-      Effect.fnUntraced(function* ({ host, is_default, name, password = null, port = 5060, tenant, username = null }) {
+      Effect.fnUntraced(function* ({ tenant, ...trunk }) {
         const { id } = yield* tenants.findByReference(tenant)
-        return yield* connections.addSipTrunk({
-          tenantId: id,
-          name,
-          host,
-          port,
-          username,
-          password,
-          isDefault: is_default
-        })
+        return yield* connections.addSipTrunk({ tenantId: id, ...trunk })
       })
     ),
     Operation.make(

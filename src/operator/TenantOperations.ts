@@ -1,9 +1,10 @@
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { Accounts, type Operator } from "../account/Account.ts"
 import { Billing } from "../billing/Billing.ts"
 import { Calls } from "../call/Call.ts"
 import type { TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
+import * as Wire from "../domain/Wire.ts"
 import { Tenants } from "../tenant/Tenant.ts"
 import * as Operation from "./Operation.ts"
 
@@ -14,6 +15,20 @@ const Cap = Schema.NullOr(Operation.Cents.check(Schema.isGreaterThanOrEqualTo(0)
 const listLimit = 1000
 
 const OneTenant = Schema.Struct({ tenant: Operation.TenantRef })
+
+const limits = {
+  dailySpendCapCents: Cap,
+  monthlySpendCapCents: Cap,
+  concurrentCallLimit: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e6 })),
+  allowCallerIdForwarding: Schema.Boolean
+}
+const quotaOf = Wire.encoder(Wire.struct(limits))
+const usageOf = Wire.encoder(
+  Wire.struct(
+    { daySpentCents: Schema.Int, monthSpentCents: Schema.Int, liveCalls: Schema.Int },
+    { daySpentCents: "daily_spend_cents", monthSpentCents: "monthly_spend_cents", liveCalls: "concurrent_calls" }
+  )
+)
 
 /** `tenant list`, `show`, `credit`, `quota`, `suspend`, `reactivate`, `close`. */
 export const make = Effect.gen(function* () {
@@ -30,17 +45,8 @@ export const make = Effect.gen(function* () {
       status,
       suspension_reason: suspensionReason,
       balance: yield* billing.balance(tenant.id),
-      quota: {
-        daily_spend_cap_cents: quota.dailySpendCapCents,
-        monthly_spend_cap_cents: quota.monthlySpendCapCents,
-        concurrent_call_limit: quota.concurrentCallLimit,
-        allow_caller_id_forwarding: quota.allowCallerIdForwarding
-      },
-      usage: {
-        daily_spend_cents: tally.daySpentCents,
-        monthly_spend_cents: tally.monthSpentCents,
-        concurrent_calls: tally.liveCalls
-      }
+      quota: quotaOf(quota),
+      usage: usageOf(tally)
     }
   })
 
@@ -79,29 +85,21 @@ export const make = Effect.gen(function* () {
     ),
     Operation.make(
       "tenant/quota",
-      Schema.Struct({
+      Wire.struct({
         tenant: Operation.TenantRef,
-        daily_spend_cap_cents: Schema.optionalKey(Cap),
-        monthly_spend_cap_cents: Schema.optionalKey(Cap),
-        concurrent_call_limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e6 }))),
-        allow_caller_id_forwarding: Schema.optionalKey(Schema.Boolean),
-        credit_limit_cents: Schema.optionalKey(Operation.Cents.check(Schema.isGreaterThanOrEqualTo(0)))
+        dailySpendCapCents: Schema.optionalKey(limits.dailySpendCapCents),
+        monthlySpendCapCents: Schema.optionalKey(limits.monthlySpendCapCents),
+        concurrentCallLimit: Schema.optionalKey(limits.concurrentCallLimit),
+        allowCallerIdForwarding: Schema.optionalKey(limits.allowCallerIdForwarding),
+        creditLimitCents: Schema.optionalKey(Operation.Cents.check(Schema.isGreaterThanOrEqualTo(0)))
       }),
       change((id, input) =>
         Effect.gen(function* () {
-          const quota = {
-            ...(input.daily_spend_cap_cents === undefined ? {} : { dailySpendCapCents: input.daily_spend_cap_cents }),
-            ...(input.monthly_spend_cap_cents === undefined
-              ? {}
-              : { monthlySpendCapCents: input.monthly_spend_cap_cents }),
-            ...(input.concurrent_call_limit === undefined ? {} : { concurrentCallLimit: input.concurrent_call_limit }),
-            ...(input.allow_caller_id_forwarding === undefined
-              ? {}
-              : { allowCallerIdForwarding: input.allow_caller_id_forwarding })
-          }
+          const { creditLimitCents } = input
+          const quota = Struct.omit(input, ["tenant", "creditLimitCents"])
           if (Object.keys(quota).length > 0) yield* accounts.setQuota(id, quota, operator)
-          if (input.credit_limit_cents === undefined) return
-          yield* billing.setCreditLimit(id, input.credit_limit_cents)
+          if (creditLimitCents === undefined) return
+          yield* billing.setCreditLimit(id, creditLimitCents)
           yield* accounts.moneyMoved(id)
         })
       )
