@@ -6,8 +6,8 @@ import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 
 /**
- * Where calls may go, guide/calls.md#dialing-permissions: country and prefix lists of the operator, for all tenants and for
- * one.
+ * Where calls may go, guide/calls.md#dialing-permissions: country and prefix lists of the operator, for all tenants and
+ * for one.
  *
  * The lists are small and read on every call, so they live in memory and are read again when the operator changes them.
  */

@@ -53,7 +53,8 @@ export const once = Effect.map(
                   const rendered = JsonResponse.renderError(error)
                   return Effect.as(idempotency.remember(slot, rendered), JsonResponse.respond(rendered))
                 }),
-                // A failure of ours may still be on its way into the journal: the caller's wait can end before an outage does.
+                // A failure of ours may still be on its way into the journal: the wait of the caller can end before an
+                // outage does.
                 Effect.onExit((exit) =>
                   Exit.isSuccess(exit)
                     ? Effect.sync(() => idempotency.release(slot))

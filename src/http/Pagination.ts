@@ -46,7 +46,8 @@ interface Asked {
 
 /**
  * Answers a list. `path` is the documented form of the endpoint's path; what the query holds besides the page are the
- * filters of `list`, and `next` and `previous` keep them. A page beyond the last is 404 `not_found`, the first page of nothing is an empty 200.
+ * filters of `list`, and `next` and `previous` keep them. A page beyond the last is 404 `not_found`; the first page of
+ * nothing is an empty 200.
  */
 export const answer = <Query extends Asked, A, E, R>(
   path: string,
