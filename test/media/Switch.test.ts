@@ -370,6 +370,51 @@ describe("The switch, towards RTP peers", () => {
     expect(last?.to).toStrictEqual({ address: "127.0.0.1", port: bench.portOf(Ids.leg("b")) })
   })
 
+  it("sends RTCP where the translated RTCP of the host that sends RTP comes from, and hears none of strangers", () => {
+    const bench = SwitchBench.make({ mediaTimeoutMs: 9000 })
+    const leg = Ids.leg("a")
+    bench.handle({ type: "open_rtp", leg })
+    const remote = bench.remote(9998, { address: "10.0.0.1", signallingAddress: "127.0.0.1" })
+    bench.handle({ type: "connect_rtp", leg, remote })
+    const bye = RtcpWriter.write([{ type: "receiver_report", ssrc: 1, reports: [] }])
+    const control = (address: string, port: number) =>
+      bench.network.receive({
+        channel: "rtcp",
+        bytes: bye,
+        from: { address, port },
+        to: { address: "127.0.0.1", port: bench.portOf(leg) + 1 }
+      })
+    const sentTo = () => bench.network.sent.findLast(({ channel }) => channel === "rtcp")?.to
+    const speak = (n: number) =>
+      bench.network.receive({
+        channel: "rtp",
+        bytes: RtpSample.write({
+          payloadType: 0,
+          marker: false,
+          sequenceNumber: n,
+          timestamp: n * 160,
+          ssrc: 1,
+          payload: new Uint8Array(160)
+        }),
+        from: { address: "127.0.0.1", port: 6000 },
+        to: { address: "127.0.0.1", port: bench.portOf(leg) }
+      })
+    for (let n = 0; n < 3; n++) speak(n)
+    bench.run(8000)
+    expect(sentTo()).toEqual({ address: "127.0.0.1", port: 6001 })
+    control("127.0.0.1", 7123)
+    control("10.0.0.1", 7999)
+    control("203.0.113.9", 7666)
+    bench.run(8000)
+    expect(sentTo()).toEqual({ address: "127.0.0.1", port: 7123 })
+    for (let i = 0; i < 20; i++) {
+      control("203.0.113.9", 7666)
+      bench.run(100)
+    }
+    expect(bench.lossesOf(leg)).toEqual(["no_packets"])
+    expect(bench.plane.countersOf(leg)?.strangers).toBe(21)
+  })
+
   it("frees the ports of a closed leg, and takes its name again", () => {
     const bench = SwitchBench.pair()
     bench.handle({ type: "close", leg: Ids.leg("a") })

@@ -174,6 +174,27 @@ describe("Jitter buffer", () => {
     expect(buffer.push(packet(11), linear, 280)).toBe("doubtful")
   })
 
+  it("does not follow packets of another source that are not in a row, however long the first is silent", () => {
+    const buffer = JitterBuffer.make()
+    play(buffer, steady(0, 5), 8)
+    const others = Array.from({ length: 20 }, (_, i) => ({
+      at: 300 + i * 20,
+      packet: packet(i, { ssrc: 2, sequenceNumber: 7 * i })
+    }))
+    expect(play(buffer, others, 40, 300).filter((heard) => typeof heard === "number")).toEqual([])
+    expect(buffer.counters.doubtful).toBe(20)
+  })
+
+  it("full of packets, refuses one that is farther in the future, and gives up the farthest for one that is nearer", () => {
+    const buffer = JitterBuffer.make({ ...JitterBuffer.defaults, maxPackets: 3, initialDelayMs: 200 })
+    const push = (n: number) => buffer.push(packet(n), linear, 0)
+    for (const n of [2, 3, 6]) expect(push(n)).toBe("queued")
+    expect(push(8)).toBe("overflow")
+    expect(push(4)).toBe("queued")
+    expect(buffer.counters).toMatchObject({ queued: 4, overflow: 2 })
+    expect(play(buffer, [], 3, 400)).toEqual([2, 3, 4])
+  })
+
   it("does not follow one packet far from the timeline, but two", () => {
     const buffer = JitterBuffer.make()
     play(buffer, steady(0, 10), 10)

@@ -26,7 +26,8 @@ export interface Announced extends Address {
  * 2. Its host and the host of the signalling are believable, with any port: behind address translation a peer announces
  *    an address that only its own network knows, and its packets come from where its signalling comes from. Until a
  *    source is known, a believable one is learned after three packets in a row of one SSRC.
- * 3. A known source stays, until it was silent for 2 s; then another believable one is learned as in 2.
+ * 3. A known source stays, until it was silent for 2 s; then another believable one is learned as in 2. Its host is
+ *    believable, too.
  * 4. All other packets are of strangers: dropped and counted, however long the peer is silent. The same goes for RTCP,
  *    which a believable host may send from any port.
  * 5. Another announced address begins at 1.

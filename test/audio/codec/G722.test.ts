@@ -104,6 +104,20 @@ describe("G.722", () => {
     expect(octets[1]).toStrictEqual(encode(two))
   })
 
+  it("takes no longer for a loss of hours than for one of 160 ms, and goes on alike", () => {
+    const sound = encode(Tone.sine(1000, -10, 200, 16_000))
+    const behind = (units: number) => {
+      const decoder = G722.codec.decoder()
+      const samples = new Int16Array(sound.length * 2)
+      decoder.decode(sound, samples)
+      decoder.skip(units)
+      decoder.decode(sound, samples)
+      return samples
+    }
+    expect(behind(0x7fff_ffff)).toEqual(behind(8 * 160))
+    expect(behind(160)).not.toEqual(behind(8 * 160))
+  })
+
   it("goes on behind a loss without a burst", () => {
     // A loud tone stops while 60 ms are lost; what comes behind is quiet.
     const loud = Tone.sine(700, -6, 200, 16_000)

@@ -74,6 +74,7 @@ const rest = (sound: Int16Array, rate: SampleRate) => {
 
 describe("A receiver of RTP", () => {
   it("reports on the source that is heard, whatever others put between its packets", () => {
+    const encoding = { ...wide, telephoneEvent: { send: 101, receive: 101 } }
     const plain = setup()
     const attacked = setup()
     const bytes = new Uint8Array(4000)
@@ -88,10 +89,10 @@ describe("A receiver of RTP", () => {
       payloadEnd: 12 + length
     })
     for (let i = 0; i < 50; i++) {
-      for (const { hear } of [plain, attacked]) hear(16_000, 1, "G722", 9)
+      for (const { hear } of [plain, attacked]) hear(16_000, 1, "G722", 9, encoding)
       for (const length of [0, 1, 1599, 1601, 3000])
         for (const payloadType of [0, 8, 9, 77, 101])
-          attacked.receiver.receive(foreign(99 + (i % 2), payloadType, length), wide, i * 20 + 7)
+          attacked.receiver.receive(foreign(99 + (i % 2), payloadType, length), encoding, i * 20 + 7)
     }
     expect(attacked.receiver.report()).toEqual(plain.receiver.report())
     expect(attacked.receiver.totals()).toEqual(plain.receiver.totals())

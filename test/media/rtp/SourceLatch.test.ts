@@ -40,17 +40,30 @@ describe("Symmetric RTP", () => {
     expect(latch.remote()).toMatchObject({ address: announced.address, port: announced.port })
   })
 
-  it("does not learn from packets that are not in a row, or of several streams or ports", () => {
+  it.each([
+    ["that skip a number", translated, 4, 1],
+    ["that come twice", translated, 2, 1],
+    ["of several streams", translated, 3, 2],
+    ["of several ports", { ...translated, port: 7 }, 3, 1],
+    ["of several hosts", { ...announced, port: translated.port }, 3, 1]
+  ] as const)("does not learn from three packets %s", (_, from, n, ssrc) => {
     const latch = SourceLatch.make(announced)
-    const tries = [
-      latch.accept(translated, packet(1), 0),
-      latch.accept(translated, packet(3), 0),
-      latch.accept(translated, packet(4, 2), 0),
-      latch.accept({ ...translated, port: 7 }, packet(5, 2), 0),
-      latch.accept(translated, packet(6, 2), 0)
-    ]
-    expect(tries).not.toContain(true)
+    for (const first of [1, 2]) expect(latch.accept(translated, packet(first), 0)).toBe(false)
+    expect(latch.accept(from, packet(n, ssrc), 0)).toBe(false)
+    expect(latch.remote()).toEqual(announced)
     expect(latch.accept(announced, packet(9), 0)).toBe(true)
+  })
+
+  it("keeps to a source that is heard, whatever other ports of its host send between its packets", () => {
+    const latch = SourceLatch.make(announced)
+    for (let n = 1; n <= 3; n++) latch.accept(translated, packet(n), n)
+    const beside = { ...translated, port: 666 }
+    let sequenceNumber = 0
+    for (let now = 20; now < 600_000; now += 1900) {
+      for (let n = 0; n < 5; n++) expect(latch.accept(beside, packet(sequenceNumber++), now - 1)).toBe(false)
+      expect(latch.accept(translated, packet(now), now)).toBe(true)
+    }
+    expect(latch.remote()).toEqual(translated)
   })
 
   it("learns anew after 2 s of silence, not before", () => {
@@ -79,6 +92,26 @@ describe("Symmetric RTP", () => {
     latch.announce(moved)
     expect(latch.remote()).toEqual(moved)
     expect(latch.accept(translated, packet(4), 5)).toBe(false)
+  })
+
+  it("learns at once behind another announcement, and counts only packets behind it", () => {
+    const latch = SourceLatch.make(announced)
+    expect(latch.accept(announced, packet(1), 10)).toBe(true)
+    latch.announce({ ...announced, port: 5000 })
+    for (let n = 1; n <= 2; n++) expect(latch.accept(translated, packet(n), 20)).toBe(false)
+    latch.announce({ ...announced, port: 6000 })
+    for (let n = 3; n <= 4; n++) expect(latch.accept(translated, packet(n), 20)).toBe(false)
+    expect(latch.accept(translated, packet(5), 20)).toBe(true)
+  })
+
+  it("keeps believing the host that it learned when the signalling comes from elsewhere", () => {
+    const latch = SourceLatch.make(announced)
+    for (let n = 1; n <= 3; n++) latch.accept(translated, packet(n), n)
+    latch.announce({ ...announced, signallingAddress: null })
+    expect(latch.acceptsControl(translated)).toBe(true)
+    const moved = { ...translated, port: 62_000 }
+    for (let n = 1; n <= 3; n++) latch.accept(moved, packet(n), 10_000)
+    expect(latch.remote()).toEqual(moved)
   })
 
   it("learns from the host of the signalling as the last description has it", () => {
