@@ -16,7 +16,7 @@ interface Kind<Id extends string, State, Input extends {}, Effects, Asked, Answe
   readonly behavior: Actor.Behavior<Id, State, Input, Effects, Asked, Answer>
   /** The time of the newest input: an actor's clock never runs behind it. */
   readonly since: (state: State) => number
-  /** The `offsetMs` that an entity began with (`EntityTime`); null: this kind measures nothing and lives by the wall. */
+  /** The `offsetMs` that an entity began with (`EntityTime`); null: this kind measures no durations. */
   readonly offsetMs: ((state: State) => number) | null
   /**
    * Reads an entity that is not in memory, or gives null when there is none. Null here: asking never loads this kind.

@@ -18,7 +18,7 @@ interface LedgerFilters {
 /**
  * Billing: balance, ledger and call rates, guide/money.md.
  *
- * The balance is moved by the commit statement only, so that each ledger row knows what it left and their sum is the
+ * Only the commit statement moves the balance, so that each ledger row knows what it left and their sum is the
  * balance. Whoever moves money outside a call tells the account afterwards (`Accounts.moneyMoved`).
  */
 export class Billing extends Context.Service<

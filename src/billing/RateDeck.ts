@@ -34,7 +34,7 @@ export const make = (rates: Iterable<Rate>): RateDeck => {
   }
 }
 
-/** 100 dollars a minute: above it is a mistyped unit. */
+/** 100 dollars a minute. A higher rate is a mistyped unit. */
 export const maxMicroUsdPerMinute = 100_000_000
 
 /** What is wrong with a deck, or null. */

@@ -4,9 +4,9 @@ import type { CallState, Leg } from "./CallState.ts"
 /**
  * What became of a leg, by what its carrier knows and not by which process died.
  *
- * - `alive`: the carrier that was heard last has it, or has its end still to tell, or may not have got its dial yet:
- *   whatever pends may be sent again, since that carrier drops what it took before.
- * - `found`: a carrier has it that knows nothing of our commands and its events' numbers.
+ * - `alive`: the carrier that was heard last has it, has its end still to tell, or may not have got its dial yet. All
+ *   that pends may be sent again, because that carrier drops what it took before.
+ * - `found`: another life of the carrier has it, which knows nothing of our commands and of the numbers of its events.
  * - `gone`: the carrier does not know it.
  * - `unknown`: the carrier cannot be asked now.
  */

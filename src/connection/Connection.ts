@@ -45,7 +45,7 @@ const noRoute = ApiError.of("not_found", "route_id names no connection of this w
  * tenant has a default one, from signup on the simulator's.
  *
  * Also answers the carriers (`RouteDirectory`): trunks by route, from memory, and the table of known peers. What this
- * process changes is seen at once, what another one changes within seconds.
+ * process changes is seen at once; what another one changes is seen within seconds.
  */
 export class Connections extends Context.Service<
   Connections,

@@ -1,9 +1,9 @@
 /**
- * The addresses of hosts, counted, because several hosts may have one address: which are known, and which came and went
- * since they were last asked for. Mutable; not more than `capacity` addresses.
+ * The addresses of hosts: which are known, and which came and went since the last call. They are counted, because
+ * several hosts may have one address. Mutable; at most `capacity` addresses.
  */
 export interface HostAddresses {
-  /** In place of what the host had; none: it is forgotten. `false`: there was no room for all of them. */
+  /** Replaces the addresses of a host; without any, the host is forgotten. `false`: there was no room for all of them. */
   readonly set: (host: string, addresses: ReadonlyArray<string>) => boolean
   readonly of: (host: string) => ReadonlyArray<string>
   readonly all: () => ReadonlyArray<string>
@@ -46,7 +46,7 @@ export const make = (capacity: number): HostAddresses => {
         count(address)
         return true
       })
-      // Only now, so that what stays neither goes nor comes.
+      // The old ones go last, so that an address that stays neither goes nor comes.
       for (const address of before) discount(address)
       if (kept.length === 0) byHost.delete(host)
       else byHost.set(host, kept.length === 1 ? (kept[0] ?? kept) : kept)

@@ -14,14 +14,14 @@ export interface TrunkHost {
 
 /** How soon a route that another process changed is known, and how often a listener that fell behind is tried again. */
 const pollMs = 2_000
-/** A name is resolved again so often; an answer that fails leaves the last one standing for a day. */
+/** How often a name is resolved again. When that fails, the last answer stands for a day. */
 const resolveMs = 60_000
 const staleMs = 86_400_000
-/** The first table waits so long for names; those that are slower follow as changes. */
+/** How long the first table waits for names. Slower ones follow as changes. */
 const firstMs = 3_000
 /** A listener that takes longer gets a snapshot later. */
 const pushMs = 2_000
-/** Names that are watched; trunks with other names can be dialled, and calls from them are not taken in. */
+/** Names that are watched. Trunks with further names can be dialled, but calls from them are not taken in. */
 const maxNames = 1_000
 /** Addresses of one name. */
 const maxAddresses = 64
@@ -32,8 +32,8 @@ const page = 10_000
  * also those of its name.
  *
  * The first table comes when the database has been read. Changes follow at once where this process made them
- * (`refresh`), and within seconds otherwise. At most `PeerTable.maxPeers` addresses and `maxNames` names; what goes
- * beyond is left out, and the log says so.
+ * (`refresh`), and within seconds otherwise. The table has at most `PeerTable.maxPeers` addresses and `maxNames` names;
+ * the rest is left out, and the log says so.
  */
 export const make = Effect.fnUntraced(function* (options: {
   /** The next number of a process that pushes, higher than all before it. */
@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const reading = yield* Semaphore.make(1)
   const pushing = yield* Semaphore.make(1)
   let read: Pick<TrunkHost, "version" | "host"> = { version: 0, host: "" }
-  /** Of the table that is pushed; 0: none yet. */
+  /** The version of the table that is pushed; 0: none yet. */
   let version = 0
 
   const noRoom = (hosts: ReadonlyArray<string>) =>
@@ -125,7 +125,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const resolveAll = (wanted: ReadonlyArray<string>) =>
     Effect.forEach(wanted, resolve, { concurrency: 16, discard: true })
 
-  /** The version that the listener holds afterwards; -1: it did not say. */
+  /** Hands it over and gives the version that the listener holds afterwards; -1: it did not say. */
   const hand = (listener: PeerListener, update: PeerTable.PeerUpdate): Effect.Effect<number> =>
     listener(update).pipe(
       Effect.timeoutOption(pushMs),

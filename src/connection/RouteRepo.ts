@@ -5,7 +5,7 @@ import * as Listing from "../store/Listing.ts"
 import { type RouteRow, view } from "./ConnectionView.ts"
 import type { TrunkHost } from "./KnownPeers.ts"
 
-/** Rows of `route`. Reads are by tenant; a carrier's own, by id or host, are not. Failed statements die. */
+/** Rows of `route`. Reads are by tenant, except those for carriers, by id or host. Failed statements die. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`id, tenant_id::text AS "tenantId", name, is_default AS "isDefault", status, adapter, host, port,
     username, password, (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`

@@ -2,8 +2,8 @@ import { Data } from "effect"
 import { type Code, statusOf } from "./ErrorCatalogue.ts"
 
 /**
- * The caller may not do this now (src/README.md#kinds-of-error): what a machine or a door answers. It leaves as a 4xx, or
- * 503, with its code.
+ * The answer of a machine or a door when the caller may not do this now (src/README.md#kinds-of-error). It leaves with its
+ * code, as a 4xx or 503.
  */
 export class ApiError extends Data.TaggedError("ApiError")<{
   readonly code: Code

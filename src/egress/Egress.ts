@@ -2,7 +2,7 @@ import { Context, type Effect, Schema, type Scope, type Stream } from "effect"
 import type { Pinned } from "./Pinned.ts"
 import type { Scheme } from "./Target.ts"
 
-/** What is asked of a server, wherever it is. */
+/** What every request to a server has. */
 export interface Asked {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE"
   readonly headers: Readonly<Record<string, string>>
@@ -16,8 +16,8 @@ export interface Asked {
 export interface Whole extends Asked {
   readonly body?: string | Uint8Array
   /**
-   * The status is the answer, and of the body as much as there is: it is cut at `maxResponseBytes`, where it breaks off,
-   * and when the time is over.
+   * The status alone makes the answer. The body is what came of it: it is cut at `maxResponseBytes`, where it breaks
+   * off, and when the time is over.
    */
   readonly truncate?: boolean
 }
@@ -25,14 +25,14 @@ export interface Whole extends Asked {
 /** A request whose bodies flow, both ways at once if they like. */
 export interface Streamed<E = never> extends Asked {
   readonly body?: Upload<E>
-  /** How long the other side may take nothing, or give nothing, while it is waited for. */
+  /** How long the service waits for the other side while that takes nothing, or gives nothing. */
   readonly idleMs: number
 }
 
 export interface Upload<E> {
   /** Pulled as fast as the other side reads. */
   readonly stream: Stream.Stream<Uint8Array, E>
-  /** Announced in `Content-Length`; a stream of another length fails with `wrong_length`. Without it: chunked. */
+  /** Announced in `Content-Length`; a stream of another length fails with `wrong_length`. Without it the body is chunked. */
   readonly length?: number
 }
 
@@ -58,7 +58,7 @@ export interface EgressStreamResponse<E = never> {
   readonly status: number
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
-  /** To be run once. What is not pulled is not read: the other side waits. */
+  /** Run it once. Nothing is read that is not pulled, so the other side waits. */
   readonly body: Stream.Stream<Uint8Array, EgressError | E>
 }
 
@@ -73,7 +73,7 @@ const reasons = [
   "reset",
   /** A WebSocket's server answered, but not with a WebSocket. */
   "refused",
-  /** What came is no WebSocket, or breaks its rules. */
+  /** The answer is no WebSocket, or breaks its rules. */
   "protocol",
   /** The uploaded stream was not as long as announced. */
   "wrong_length"

@@ -8,7 +8,7 @@ interface At {
   readonly path: string
 }
 
-/** One service of the operator's, with connections of its own. As `Egress`, but for the URL; no redirect is followed. */
+/** One service of the operator, with connections of its own. Like `Egress`, except for the URL; it follows no redirect. */
 export interface OperatorClient {
   readonly request: (request: Whole & At) => Effect.Effect<EgressResponse, EgressError>
   readonly stream: <E = never>(
@@ -18,7 +18,10 @@ export interface OperatorClient {
   readonly pin: (path: string, timeoutMs: number) => Effect.Effect<Pinned, EgressError>
 }
 
-/** The way to the operator's own services, which may be private. A tenant's URL has no way in: it is no `OperatorTarget`. */
+/**
+ * The way to the operator's own services, which may be private. A tenant's URL cannot get here, because it is no
+ * `OperatorTarget`.
+ */
 export class OperatorEgress extends Context.Service<
   OperatorEgress,
   {

@@ -5,8 +5,8 @@ import * as Target from "./Target.ts"
  * A service of the operator's own (object storage, a mail relay, a speech engine), as configuration names it.
  *
  * It may stand at a private address, have an authority of its own, and speak without TLS where the operator says so.
- * Made of configuration only, by `boot/` and `main.ts` (`scripts/floors.ts` sees to it): what takes one of these takes
- * no string, so that no URL of a tenant gets here.
+ * Only `boot/` and `main.ts` make one, from configuration (`scripts/floors.ts` checks that). A function that takes one
+ * takes no string, so that no URL of a tenant gets there.
  */
 export class OperatorTarget {
   readonly #base: Target.Target
@@ -18,7 +18,7 @@ export class OperatorTarget {
     this.authorities = authorities
   }
 
-  /** Fails with what follows "the URL …" in a sentence. A path of the URL stands before every path that is asked for. */
+  /** Fails with what follows "the URL …" in a sentence. The path of the URL comes before the path of every request. */
   static configured(
     url: string,
     options: {

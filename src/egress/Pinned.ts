@@ -1,7 +1,7 @@
 /**
  * Where to connect, already checked: plain data, which crosses a thread.
  *
- * A socket goes to one of `addresses` and resolves nothing itself. It is as old as its making: use it at once.
+ * A socket goes to one of `addresses` and resolves nothing itself. Use it at once, because the addresses may change.
  */
 export interface Pinned {
   /** IPv4 and IPv6 literals, at least one; each was checked. */

@@ -54,7 +54,7 @@ export const classify = (address: string): AddressKind => {
 
 /** What may be reached. */
 export interface Rules {
-  /** Asked for every literal and every resolved address. */
+  /** Whether an address may be reached; asked for every literal and every resolved address. */
   readonly permits: (address: string) => boolean
   /** Whether names without a dot, `localhost`, `.local`, `.internal` and their like may be asked for at all. */
   readonly localNames: boolean
@@ -64,7 +64,7 @@ export const publicOnly: Rules = { permits: (address) => classify(address) === "
 
 const reachable: ReadonlySet<AddressKind> = new Set(["public", "loopback", "private", "shared"])
 
-/** `ALLOW_PRIVATE_TARGETS`: also one's own networks; never link-local (cloud metadata lives there) or what is no host. */
+/** With `ALLOW_PRIVATE_TARGETS`: private networks too, but never link-local (cloud metadata) or what is no host. */
 export const privateToo: Rules = { permits: (address) => reachable.has(classify(address)), localNames: true }
 
 /**
@@ -80,7 +80,7 @@ const unreachable: ReadonlySet<AddressKind> = new Set(["unspecified", "multicast
 /** What a tenant's URL may be. */
 export type Scheme = "https:" | "wss:"
 
-/** What the operator's own services are reached by besides (`OperatorEgress.ts`). */
+/** Further schemes, by which the operator's own services are reached (`OperatorEgress.ts`). */
 type OperatorScheme = Scheme | "http:" | "ws:" | "smtp:" | "smtps:"
 
 const defaultPorts: Readonly<Record<OperatorScheme, number>> = {

@@ -10,7 +10,7 @@ export interface Options {
   readonly handshakeMs: number
   /** A longer message closes with `too_large`; no more than this of it is ever held. */
   readonly maxMessageBytes: number
-  /** What was sent and the network has not taken; `send` refuses what would go beyond. */
+  /** The most that may wait for the network to take it; `send` refuses what would go beyond. */
   readonly maxBufferedBytes: number
   /** A ping goes out this often. */
   readonly pingMs: number

@@ -8,7 +8,7 @@ export class RequiredScope extends Context.Service<RequiredScope, EndpointScope 
   "trunkline/http/RequiredScope"
 ) {}
 
-/** Answered for a suspended tenant too: it must see why, and pay. */
+/** Whether the endpoint serves a suspended tenant too, which must see why it is suspended, and pay. */
 export const ServesSuspended = Context.Reference<boolean>("trunkline/http/ServesSuspended", {
   defaultValue: () => false
 })
@@ -28,7 +28,7 @@ export interface About {
   readonly idempotent?: boolean
   /** Answers 422 `unprocessable`, once the request is valid and names what exists. */
   readonly notBuiltYet?: boolean
-  /** There is no success to show. */
+  /** True: the endpoint never succeeds, so the document shows no success. */
   readonly alwaysRefuses?: boolean
   /** Shown in place of the examples that the fields make up. */
   readonly example?: { readonly request?: unknown; readonly response?: unknown }
@@ -38,8 +38,8 @@ export interface About {
 export class Described extends Context.Service<Described, About>()("trunkline/http/Described") {}
 
 /**
- * Everything about an endpoint but its schemas: `.annotateMerge(about({ … }))` on each. The middleware reads the scope,
- * the published document the rest.
+ * Everything about an endpoint except its schemas: `.annotateMerge(about({ … }))` on each. The middleware reads the
+ * scope; the published document reads the rest.
  */
 export const about = (options: About): Context.Context<never> =>
   Context.merge(

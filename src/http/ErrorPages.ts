@@ -20,7 +20,7 @@ const fault = ApiError.of("internal_error", "something went wrong on our side")
 
 const respond = (error: ApiError) => JsonResponse.respond(JsonResponse.renderError(error))
 
-/** Nothing was written, and the same may be asked again: 503 without `Retry-After`. Anything else is a fault of ours. */
+/** A defect after which nothing was written, so that the caller may repeat the request: 503. Any other is our fault. */
 const passing = (defect: unknown): { readonly answer: ApiError; readonly why: string } | null => {
   if (defect instanceof JournalLost) return { answer: elsewhere, why: "a request met a partition that is another's" }
   return defect instanceof SqlError && Outage.is(defect)

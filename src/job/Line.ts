@@ -53,7 +53,7 @@ export const make = Effect.fnUntraced(function* (needs: {
       expectedUntil = now + Attempt.expectedMs
       wake()
     }),
-    /** Looks when something is due, until the partition is lost or the scope closes; gives back what is under way then. */
+    /** Looks when something is due, until the partition is lost or the scope closes; then gives back what is under way. */
     run: patiently("jobs could not begin")(runner.prepare).pipe(
       Effect.andThen(Effect.repeat(patiently("what is due could not be looked for")(pass), { while: isHeld })),
       Effect.ensuring(runner.stop)

@@ -16,7 +16,9 @@ const kinds = {
 
 const view = ({ id, kind, tenantId, value }: Rule) => ({ id, kind, value, tenant_id: tenantId })
 
-/** `destinations block-country`, `allow-country`, `block-prefix`, `remove`, `list`, guide/calls.md#dialing-permissions. */
+/**
+ * `destinations block-country`, `allow-country`, `block-prefix`, `remove`, `list`, guide/calls.md#dialing-permissions.
+ */
 export const make = Effect.gen(function* () {
   const tenants = yield* Tenants
   const permissions = yield* DialingPermissions

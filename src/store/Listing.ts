@@ -15,7 +15,7 @@ export interface Page<Item> {
   readonly results: ReadonlyArray<Item>
 }
 
-/** What a list is read from. `columns` name an `id` that is never null; `order` is total, so that pages do not overlap. */
+/** The source of a list. `columns` name an `id` that is never null; `order` is total, so that pages do not overlap. */
 export interface List<Row, Item> {
   readonly columns: Fragment
   readonly from: Fragment

@@ -9,7 +9,7 @@ export const of = <S extends Schema.Top>(schema: S, description: string, example
 
 export const int = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
-/** With a default. */
+/** A field that may be left out; it has this value then. */
 export const or = <S extends Schema.Top>(schema: S, value: S["Encoded"]) =>
   schema.pipe(Schema.withDecodingDefaultKey(Effect.succeed(value)))
 

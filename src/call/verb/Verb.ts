@@ -10,10 +10,12 @@ import type { Schema } from "effect"
  */
 export type When = "offered" | "talking" | "live" | "running"
 
-/** Of a request, with defaults and wire names; what it decodes to is plain JSON, which the journal keeps. */
+/** The body of a request, with defaults and wire names. It decodes to plain JSON, which the journal keeps. */
 export type Body = Schema.Codec<unknown, unknown>
 
-/** What the HTTP side and the documents know of a verb; the machine finds what it does in its family, or in `ActionRows`. */
+/**
+ * What the HTTP side and the documents know of a verb. What the verb does stands in its family, or in `ActionRows`.
+ */
 export interface Verb<S extends Body = Body> {
   readonly summary: string
   readonly when: When

@@ -18,7 +18,7 @@ export const dns = (): Resolve => {
   }
 }
 
-/** Asks the machine as any program does, hosts file included: where private targets are allowed, that is where they are. */
+/** Asks the machine as any program does, hosts file included, because private targets often stand only there. */
 export const system: Resolve = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address)
 
 /** A lookup that found an address which may not be reached. */
