@@ -39,15 +39,14 @@ export const make = (capacity: number): HostAddresses => {
 
   return {
     set: (host, addresses) => {
-      const before = of(host)
+      // First the old ones make room. One that stays is counted again below, and has neither gone nor come.
+      for (const address of of(host)) discount(address)
       const wanted = addresses.length < 2 ? addresses : [...new Set(addresses)]
       const kept = wanted.filter((address) => {
         if (!counts.has(address) && counts.size >= capacity) return false
         count(address)
         return true
       })
-      // The old ones go last, so that an address that stays neither goes nor comes.
-      for (const address of before) discount(address)
       if (kept.length === 0) byHost.delete(host)
       else byHost.set(host, kept.length === 1 ? (kept[0] ?? kept) : kept)
       return kept.length === wanted.length

@@ -34,4 +34,14 @@ describe("the addresses of hosts", () => {
     expect(hosts.set("a", [])).toBe(true)
     expect(hosts.all()).toEqual(["1", "2"])
   })
+
+  it("make room for those that come in their place", () => {
+    const hosts = HostAddresses.make(2)
+    hosts.set("a", ["1"])
+    hosts.set("b", ["2"])
+    hosts.changes()
+    expect(hosts.set("a", ["3"])).toBe(true)
+    expect(hosts.changes()).toEqual({ added: ["3"], removed: ["1"] })
+    expect(hosts.of("a")).toEqual(["3"])
+  })
 })
