@@ -41,13 +41,13 @@ export const make = Effect.gen(function* () {
         name: Schema.String,
         host: Schema.String,
         port: Wire.absentIs(5060, Schema.Int),
-        username: Wire.absentIs(null, Schema.NullOr(Schema.String)),
-        password: Wire.absentIs(null, Schema.NullOr(Schema.String)),
+        username: Schema.optionalKey(Schema.String),
+        password: Schema.optionalKey(Schema.String),
         isDefault: Schema.Boolean
       }),
-      Effect.fnUntraced(function* ({ tenant, ...trunk }) {
+      Effect.fnUntraced(function* ({ password = null, tenant, username = null, ...trunk }) {
         const { id } = yield* tenants.findByReference(tenant)
-        return yield* connections.addSipTrunk({ tenantId: id, ...trunk })
+        return yield* connections.addSipTrunk({ tenantId: id, ...trunk, username, password })
       })
     ),
     Operation.make(
