@@ -1,6 +1,7 @@
 import type { Effect } from "effect"
 import type { LegId } from "../../domain/Id.ts"
 import type { MediaPlane } from "../../media/MediaPlane.ts"
+import type * as FairShare from "../../sip/transaction/FairShare.ts"
 import type { Codec } from "../../sip/sdp/SdpOffer.ts"
 import type { SipRequest } from "../../sip/message/SipMessage.ts"
 import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"
@@ -60,6 +61,8 @@ export interface Context {
   /** That many unpredictable bytes in hex. */
   readonly random: (bytes: number) => string
   readonly legs: Map<LegId, Leg>
+  /** Legs that peers placed, by their address. */
+  readonly callers: FairShare.FairShare
   /** By `MessageKey.dialog`. */
   readonly dialogs: Map<string, DialogListener>
   readonly invites: Map<TransactionId, InviteListener>

@@ -4,6 +4,7 @@
  */
 import type { Flow } from "../../sip/Flow.ts"
 import type { LegId } from "../../domain/Id.ts"
+import * as FairShare from "../../sip/transaction/FairShare.ts"
 import * as DialogMethod from "../../sip/dialog/DialogMethod.ts"
 import * as MessageKey from "../../sip/message/MessageKey.ts"
 import * as Responses from "../../sip/message/Responses.ts"
@@ -45,14 +46,16 @@ export interface Held {
   readonly transactions: number
 }
 
-export interface Options extends Omit<Context, "transactions" | "memory" | "legs" | "dialogs" | "invites"> {
+export interface Options extends Omit<Context, "transactions" | "memory" | "legs" | "callers" | "dialogs" | "invites"> {
   readonly alarm: TransactionLayer.Alarm
   /** An error of ours that a message or a timer brought to light. */
   readonly fault: (error: unknown) => void
   /** Who may call us. */
   readonly peers: PeerTable.PeerTable
   readonly stranger: TransactionLayer.Options["stranger"]
-  /** Live legs; beyond it an INVITE gets 503 and a dial fails. */
+  /**
+   * Live legs; beyond it an INVITE gets 503 and a dial fails. The legs that one address places are at most its fair share.
+   */
   readonly maxLegs: number
 }
 
@@ -74,11 +77,12 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     headers: ReadonlyArray<Header> = []
   ) => transactions.respond(id, Responses.make(request, status, { toTag: given.random(8), headers }))
 
-  /** A call that came now would get 503. */
-  const isClosed = (): boolean => draining || context.legs.size >= maxLegs
+  /** A call that came from there now would get 503. */
+  const isClosedTo = (from: Flow): boolean =>
+    draining || !context.callers.allows(from.remote.address, context.legs.size, maxLegs)
 
   const invited = (id: TransactionLayer.TransactionId, invite: SipRequest, from: Flow): void => {
-    if (isClosed()) return reply(id, invite, 503, [retryLater])
+    if (isClosedTo(from)) return reply(id, invite, 503, [retryLater])
     const source = from.remote.address
     transactions.respond(id, Responses.make(invite, 100))
     const to = DialledNumber.called(invite)
@@ -93,7 +97,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     if (at.outside !== "serve") return reply(id, request, at.outside, [DialogMethod.allow])
     if (servedBy === "session") return invited(id, request, from)
     // OPTIONS: what an INVITE would get now, section 11.2.
-    return reply(id, request, isClosed() ? 503 : 200, Capabilities.options)
+    return reply(id, request, isClosedTo(from) ? 503 : 200, Capabilities.options)
   }
 
   const dialogOf = (request: SipRequest) => context.dialogs.get(MessageKey.dialogOfRequest(request))
@@ -123,7 +127,15 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     }
   })
   const memory = LegMemory.make({ now: given.steadyMs, isLive: (legId) => context.legs.has(legId) })
-  const context: Context = { ...given, transactions, memory, legs: new Map(), dialogs: new Map(), invites: new Map() }
+  const context: Context = {
+    ...given,
+    transactions,
+    memory,
+    legs: new Map(),
+    callers: FairShare.make(),
+    dialogs: new Map(),
+    invites: new Map()
+  }
 
   /** Of a leg that is not here. */
   const tell = ({ callId, legId }: CarrierCommand, report: LegReport): void =>

@@ -5,12 +5,14 @@
  * Mutable, but owns no socket and no clock: its shell feeds datagrams and wishes of the transaction user (TU) into
  * `step`, calls `advance` when `nextDeadline` has come, and carries out the outputs in order.
  *
- * Bound: `limit` transactions (10,000). Beyond it a request gets 503 without state and a new client transaction fails
- * with `full`; BYE and CANCEL, which end calls and so make room, are admitted up to twice the limit.
+ * Bound: `limit` transactions (10,000), of which one address opens no more than its fair share. Beyond it a request gets
+ * 503 without state and a new client transaction fails with `full`; BYE and CANCEL, which end calls and so make room, are
+ * admitted up to twice the limit.
  */
 import { Result } from "effect"
 import * as DeadlineHeap from "../../domain/DeadlineHeap.ts"
 import * as AnyTransaction from "./AnyTransaction.ts"
+import * as FairShare from "./FairShare.ts"
 import type { Flow } from "../Flow.ts"
 import * as InviteClient from "./InviteClientTransaction.ts"
 import * as InviteServer from "./InviteServerTransaction.ts"
@@ -92,6 +94,8 @@ interface Entry extends DeadlineHeap.Node {
   readonly flow: Flow
   readonly machine: AnyTransaction.AnyTransaction
   readonly merged: string | null
+  /** The address that opened it; null: we did. */
+  readonly peer: string | null
   /** To tag of our last response; null: none had one. */
   toTag: string | null
 }
@@ -104,6 +108,8 @@ export interface TransactionTable {
   /** Requests outside dialogs in progress, by what copies of them have in common. */
   readonly merged: Map<string, TransactionId>
   readonly heap: DeadlineHeap.DeadlineHeap<Entry>
+  /** Of addresses, in server transactions. */
+  readonly shares: FairShare.FairShare
 }
 
 export interface Options {
@@ -121,7 +127,8 @@ export const make = ({ timers = Timers.on, limit = 10_000, retryAfterSecs = 5 }:
   retryAfterSecs,
   entries: new Map(),
   merged: new Map(),
-  heap: DeadlineHeap.make()
+  heap: DeadlineHeap.make(),
+  shares: FairShare.make()
 })
 
 /** Live transactions. */
@@ -140,8 +147,8 @@ type Outputs = ReadonlyArray<Output>
 
 const dropped = (reason: Extract<Output, { type: "dropped" }>["reason"]): Outputs => [{ type: "dropped", reason }]
 
-const hasRoom = (table: TransactionTable, method: string): boolean =>
-  table.entries.size < (method === "BYE" || method === "CANCEL" ? 2 * table.limit : table.limit)
+const capacity = (table: TransactionTable, method: string): number =>
+  method === "BYE" || method === "CANCEL" ? 2 * table.limit : table.limit
 
 const delivered = (table: TransactionTable, entry: Entry, message: SipMessage, from: Flow): Output => {
   if (message.type === "response") return { type: "response", id: entry.id, response: message, from }
@@ -171,11 +178,14 @@ const settle = (
         return { type: "failed", id: entry.id, reason: output.reason }
       case "terminated":
         table.entries.delete(entry.id)
+        if (entry.peer !== null) table.shares.giveBack(entry.peer)
         if (entry.merged !== null && table.merged.get(entry.merged) === entry.id) table.merged.delete(entry.merged)
         return { type: "ended", id: entry.id }
     }
   })
 }
+
+const ours = { merged: null, peer: null }
 
 const open = (
   table: TransactionTable,
@@ -183,10 +193,11 @@ const open = (
   flow: Flow,
   machine: AnyTransaction.AnyTransaction,
   outputs: ReadonlyArray<Transaction.Output>,
-  merged: string | null = null
+  { merged, peer }: Pick<Entry, "merged" | "peer"> = ours
 ): Outputs => {
-  const entry: Entry = { id, flow, machine, merged, toTag: null, at: 0, place: -1 }
+  const entry: Entry = { id, flow, machine, merged, peer, toTag: null, at: 0, place: -1 }
   table.entries.set(id, entry)
+  if (peer !== null) table.shares.take(peer)
   if (merged !== null) table.merged.set(merged, id)
   return settle(table, entry, outputs, flow)
 }
@@ -195,7 +206,7 @@ const openClient = (table: TransactionTable, request: SipRequest, to: Flow, now:
   const id = clientId(request)
   if (id === "") return dropped("malformed")
   if (table.entries.has(id)) return [{ type: "failed", id, reason: "duplicate" }]
-  if (!hasRoom(table, request.method)) return [{ type: "failed", id, reason: "full" }]
+  if (table.entries.size >= capacity(table, request.method)) return [{ type: "failed", id, reason: "full" }]
   if (request.method === "INVITE") {
     const { state, outputs } = InviteClient.start(request, now, table.timers(to))
     return open(table, id, to, { role: "inviteClient", state }, outputs)
@@ -211,13 +222,13 @@ const openServer = (
   flow: Flow,
   now: number
 ): Outputs => {
-  const merged = MessageKey.merged(request)
+  const theirs = { merged: MessageKey.merged(request) ?? null, peer: flow.remote.address }
   if (request.method === "INVITE") {
     const { state, outputs } = InviteServer.start(request, now, table.timers(flow))
-    return open(table, id, flow, { role: "inviteServer", state }, outputs, merged ?? null)
+    return open(table, id, flow, { role: "inviteServer", state }, outputs, theirs)
   }
   const { state, outputs } = NonInviteServer.start(request, now, table.timers(flow))
-  return open(table, id, flow, { role: "nonInviteServer", state }, outputs, merged ?? null)
+  return open(table, id, flow, { role: "nonInviteServer", state }, outputs, theirs)
 }
 
 const receiveRequest = (table: TransactionTable, request: SipRequest, from: Flow, now: number): Outputs => {
@@ -243,7 +254,7 @@ const receiveRequest = (table: TransactionTable, request: SipRequest, from: Flow
   }
   const merged = MessageKey.merged(stamped)
   if (merged !== undefined && table.merged.has(merged)) return refuse(Responses.stateless(stamped, 482))
-  if (!hasRoom(table, request.method))
+  if (!table.shares.allows(flow.remote.address, table.entries.size, capacity(table, request.method)))
     return refuse(Responses.stateless(stamped, 503, { headers: [["Retry-After", String(table.retryAfterSecs)]] }))
   return openServer(table, id, stamped, flow, now)
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
+import type { Flow } from "../../../src/sip/Flow.ts"
 import * as Requests from "../../../src/sip/message/Requests.ts"
 import { header, type SipRequest } from "../../../src/sip/message/SipMessage.ts"
 import * as TransactionTable from "../../../src/sip/transaction/TransactionTable.ts"
@@ -181,9 +182,29 @@ describe("bound", () => {
       "failed full"
     ])
     expect(words(receive(table, numbered(4, "BYE")))).toEqual(["request BYE"])
-    receive(table, numbered(5, "BYE"))
+    receive(table, numbered(5, "BYE"), 0, SipSample.flow({ address: "192.0.2.77", port: 5060 }))
     expect(words(receive(table, numbered(6, "BYE")))).toEqual(["send 503"])
     expect(TransactionTable.size(table)).toBe(4)
+  })
+
+  it("leaves room for other addresses and for us, whatever one address sends, and forgets who held it", () => {
+    const table = TransactionTable.make({ limit: 40 })
+    const flood = (from: Flow, first: number) => {
+      for (let at = first; at < first + 100; at++) receive(table, numbered(at), 0, from)
+      return TransactionTable.size(table)
+    }
+    const [one, two] = ["192.0.2.77", "192.0.2.78"].map((address) => SipSample.flow({ address, port: 5060 }))
+    if (one === undefined || two === undefined) throw new Error("no flows")
+    expect(flood(one, 1_000)).toBe(21)
+    expect(flood(two, 2_000)).toBe(31)
+    expect(words(receive(table, numbered(1)))).toEqual(["request OPTIONS"])
+    expect(words(TransactionTable.step(table, { type: "request", request: invite, to: bob }, 0))).toEqual([
+      "send INVITE"
+    ])
+    for (const id of table.entries.keys())
+      TransactionTable.step(table, { type: "respond", id, response: SipSample.response(numbered(1), 200) }, 0)
+    TransactionTable.advance(table, 100_000)
+    expect([TransactionTable.size(table), table.shares.holders()]).toEqual([0, 0])
   })
 })
 

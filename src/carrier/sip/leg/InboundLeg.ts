@@ -87,6 +87,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
   const lifecycle = LegLifecycle.make(context, {
     legId,
     callId: null,
+    source,
     command,
     perform: shell.perform,
     mediaLost: () => shell.feed({ type: "mediaLost" }),

@@ -31,6 +31,8 @@ export interface LegLifecycle {
 export interface Options {
   readonly legId: LegId
   readonly callId: CallId | null
+  /** The address of the peer that placed it; null: we did. */
+  readonly source: string | null
   readonly command: Leg["command"]
   readonly perform: Leg["perform"]
   /** The media plane lost the peer. */
@@ -40,8 +42,8 @@ export interface Options {
 }
 
 export const make = (context: Context, options: Options): LegLifecycle => {
-  const { legId } = options
-  const { legs, plane, run, transactions, steadyMs } = context
+  const { legId, source } = options
+  const { callers, legs, plane, run, transactions, steadyMs } = context
   const legEvents = LegEvents.make(context, legId)
   const since = steadyMs()
   /** `null` until the leg is admitted. */
@@ -102,7 +104,9 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   }
 
   const forget = (): void => {
-    if (legs.get(legId) === leg) legs.delete(legId)
+    if (legs.get(legId) !== leg) return
+    legs.delete(legId)
+    if (source !== null) callers.giveBack(source)
   }
 
   const facts = (): LegFacts | null => {
@@ -118,6 +122,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
 
   const leg: Leg = { command: options.command, perform: options.perform, facts, caughtUp: legEvents.caughtUp }
   legs.set(legId, leg)
+  if (source !== null) callers.take(source)
 
   return {
     legId,

@@ -35,6 +35,7 @@ export const release = (context: Context, command: Release): void => {
   const lifecycle = LegLifecycle.make(context, {
     legId: command.legId,
     callId: command.callId,
+    source: null,
     command: ignore,
     perform: ({ commandId }, heard) => heard({ commandId, status: null, isLast: true }),
     mediaLost: ignore,

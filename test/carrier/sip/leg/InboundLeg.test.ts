@@ -506,6 +506,28 @@ describe("outside a dialog", () => {
     })
   )
 
+  it.effect("calls of one address leave room for those of others and for ours, and give it back", () =>
+    Effect.gen(function* () {
+      const rig = yield* Rig.make("flood", undefined, undefined, undefined, 10)
+      const other = { address: "192.0.2.9", port: 5062 }
+      yield* rig.know([Rig.peer.address, other.address])
+      const numbered = (at: number) => invite({ branch: `z9hG4bKflood${at}`, callId: `flood-${at}` })
+      for (let at = 0; at < 20; at++) yield* rig.deliver(numbered(at))
+      expect(rig.offers).toHaveLength(6)
+      expect(Rig.names(rig.sent()).filter((name) => name === "503")).toHaveLength(14)
+      yield* rig.deliver(Requests.make({ ...base, method: "OPTIONS", branch: "z9hG4bKhere", callId: "here" }))
+      yield* rig.deliver(Requests.make({ ...base, method: "OPTIONS", branch: "z9hG4bKthere", callId: "there" }), other)
+      expect(Rig.names(rig.sent())).toEqual(["503", "200"])
+      yield* rig.deliver(numbered(100), other)
+      expect(rig.offers).toHaveLength(7)
+      yield* rig.command(Rig.dial)
+      expect(Rig.names(rig.sent())).toContain("INVITE")
+      for (let at = 0; at < 6; at++) yield* rig.deliver(Requests.cancel(numbered(at)))
+      yield* rig.deliver(numbered(101))
+      expect(rig.offers).toHaveLength(8)
+    })
+  )
+
   it.effect("a carrier that drains refuses calls with 503 and says so to OPTIONS; its calls go on", () =>
     Effect.gen(function* () {
       const { legId, request, response, rig } = yield* answered()
