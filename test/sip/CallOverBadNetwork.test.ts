@@ -73,9 +73,9 @@ const endpoint = (self: Endpoint, net: Netem.Netem<Packet>) => {
 const caller = (net: Netem.Netem<Packet>, seen: Array<string>) => {
   const end = endpoint(alice, net)
   const invite = SipSample.request("INVITE", { uri: "sip:bob@192.0.2.2:5062" })
-  let dialog: Dialog.Dialog | undefined
+  let dialog: Dialog.Dialog | null = null
   const hangUp = (now: number) => {
-    if (dialog === undefined) return
+    if (dialog === null) return
     const built = Dialog.request(dialog, "BYE", { sentBy: "192.0.2.1:5060", branch: "z9hG4bKbye" })
     dialog = built.dialog
     end.step({ type: "request", request: built.request, to: SipSample.flow(bob) }, now)
@@ -88,10 +88,10 @@ const caller = (net: Netem.Netem<Packet>, seen: Array<string>) => {
       return
     }
     const { response } = output
-    dialog = dialog === undefined ? Dialog.fromResponse(invite, response) : dialog
-    if (dialog === undefined || response.status < 200) return
+    dialog ??= Dialog.fromResponse(invite, response)
+    if (dialog === null || response.status < 200) return
     const repeated = Dialog.acknowledged(dialog, response)
-    if (repeated !== undefined) return end.put(repeated, bob, now)
+    if (repeated !== null) return end.put(repeated, bob, now)
     const built = Dialog.acknowledge(Dialog.succeeded(dialog, response), invite, {
       sentBy: "192.0.2.1:5060",
       branch: "z9hG4bKack"
@@ -109,8 +109,8 @@ const caller = (net: Netem.Netem<Packet>, seen: Array<string>) => {
 const phone = (net: Netem.Netem<Packet>, seen: Array<string>) => {
   const end = endpoint(bob, net)
   const contact = "<sip:bob@192.0.2.2:5062>"
-  let dialog: Dialog.Dialog | undefined
-  let success: SuccessRetransmission.State | undefined
+  let dialog: Dialog.Dialog | null = null
+  let success: SuccessRetransmission.State | null = null
   const care = (id: string, step: SuccessRetransmission.Step, now: number): void => {
     success = step.state
     for (const output of step.outputs) {
@@ -127,7 +127,7 @@ const phone = (net: Netem.Netem<Packet>, seen: Array<string>) => {
   }
   end.onTold((output, now) => {
     if (output.type === "failed") seen.push(`bob failed ${output.reason}`)
-    if (output.type === "ack" && success !== undefined && success.phase !== "terminated")
+    if (output.type === "ack" && success !== null && success.phase !== "terminated")
       care("", SuccessRetransmission.step(success, { type: "ack", request: output.request }, now), now)
     if (output.type !== "request") return
     const { id, request } = output
@@ -140,7 +140,7 @@ const phone = (net: Netem.Netem<Packet>, seen: Array<string>) => {
         end.step({ type: "respond", id, response }, now)
         care(id, SuccessRetransmission.start(response, now), now)
       })
-    } else if (request.method === "BYE" && dialog !== undefined) {
+    } else if (request.method === "BYE" && dialog !== null) {
       seen.push(`hung up ${Dialog.receive(dialog, request).verdict}`)
       end.step({ type: "respond", id, response: Responses.make(request, 200) }, now)
     }

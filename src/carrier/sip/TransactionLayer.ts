@@ -147,15 +147,15 @@ export const make = ({
     }
   }
 
-  const putBytes = (bytes: Uint8Array, to: Flow, id: TransactionId | undefined): void => {
+  const putBytes = (bytes: Uint8Array, to: Flow, id: TransactionId | null): void => {
     counters.sent++
     wire.send(bytes, to, () => {
       counters.sendErrors++
-      if (id !== undefined) step({ type: "transportError", id })
+      if (id !== null) step({ type: "transportError", id })
     })
   }
 
-  const put = (message: SipMessage, to: Flow, id: TransactionId | undefined): void =>
+  const put = (message: SipMessage, to: Flow, id: TransactionId | null): void =>
     putBytes(SipWriter.write(message), to, id)
 
   const carryOut = (output: TransactionTable.Output): void => {
@@ -219,7 +219,7 @@ export const make = ({
       return
     }
     counters.rejected++
-    put(Responses.stateless(stamped, status, more), Via.responseFlow(via.success, from), undefined)
+    put(Responses.stateless(stamped, status, more), Via.responseFlow(via.success, from), null)
   }
 
   /** By what only we and our peer know: the tags of a dialog, or the branch of a request that is being answered. */
@@ -242,7 +242,7 @@ export const make = ({
     if (Result.isFailure(via) || !gate.mayAnswer(from, alarm.now())) return false
     const bytes = SipWriter.write(Responses.stateless(stamped, verdict.status, verdict))
     if (bytes.length > received) return false
-    putBytes(bytes, Via.responseFlow(via.success, from), undefined)
+    putBytes(bytes, Via.responseFlow(via.success, from), null)
     return true
   }
 
@@ -322,7 +322,7 @@ export const make = ({
     },
     cancelled: (invite) => step({ type: "cancelled", id: TransactionTable.clientId(invite) }),
     respond: (id, response) => step({ type: "respond", id, response }),
-    send: (message, to) => put(message, to, undefined),
+    send: (message, to) => put(message, to, null),
     after: (afterMs, act) => {
       const appointment: Appointment = { at: alarm.now() + afterMs, place: -1, act }
       DeadlineHeap.set(agenda, appointment, appointment.at)

@@ -29,10 +29,10 @@ export interface Dialog {
   readonly contact: string
   /** CSeq number of our last request. */
   readonly localCSeq: number
-  /** CSeq number of their last request. */
-  readonly remoteCSeq: number | undefined
-  /** ACK to our last accepted INVITE, to be sent again for each repetition of its 2xx. */
-  readonly ack: SipRequest | undefined
+  /** CSeq number of their last request; `null`: they sent none. */
+  readonly remoteCSeq: number | null
+  /** ACK to our last accepted INVITE, to be sent again for each repetition of its 2xx; `null`: none was sent. */
+  readonly ack: SipRequest | null
 }
 
 /** A request with the dialog as it is once that is sent. */
@@ -44,30 +44,30 @@ export interface Built {
 export const id = (dialog: Dialog): string => MessageKey.dialog(dialog.callId, dialog.localTag, dialog.remoteTag)
 
 /** URI of the first Contact. */
-const contactOf = (message: SipMessage): string | undefined =>
-  Result.getOrUndefined(NameAddr.parseAll(headers(message, "Contact")))?.[0]?.uri
+const contactOf = (message: SipMessage): string | null =>
+  Result.getOrUndefined(NameAddr.parseAll(headers(message, "Contact")))?.[0]?.uri ?? null
 
-const partyOf = (message: SipMessage, name: "From" | "To"): NameAddr.NameAddr | undefined => {
+const partyOf = (message: SipMessage, name: "From" | "To"): NameAddr.NameAddr | null => {
   const value = header(message, name)
   const parsed = value === undefined ? undefined : Result.getOrUndefined(NameAddr.parse(value))
-  return parsed === undefined ? undefined : { ...parsed, params: parsed.params.filter(([key]) => key !== "tag") }
+  return parsed === undefined ? null : { ...parsed, params: parsed.params.filter(([key]) => key !== "tag") }
 }
 
 /**
- * Dialog of the caller, section 12.1.2, from a 101 to 299 to its INVITE; `undefined` where the response makes none (100,
+ * Dialog of the caller, section 12.1.2, from a 101 to 299 to its INVITE; `null` where the response makes none (100,
  * a provisional without To tag, 3xx and above).
  */
-export const fromResponse = (invite: SipRequest, response: SipResponse): Dialog | undefined => {
+export const fromResponse = (invite: SipRequest, response: SipResponse): Dialog | null => {
   const remoteTag = MessageKey.toTag(response)
   const sequence = MessageKey.cseq(invite)?.sequence
   const callId = header(invite, "Call-ID")
   const localTag = MessageKey.fromTag(invite)
   const local = partyOf(invite, "From")
   const remote = partyOf(response, "To")
-  if (response.status <= 100 || response.status >= 300) return undefined
-  if (response.status < 200 && remoteTag === undefined) return undefined
-  if (sequence === undefined || callId === undefined || localTag === undefined) return undefined
-  if (local === undefined || remote === undefined) return undefined
+  if (response.status <= 100 || response.status >= 300) return null
+  if (response.status < 200 && remoteTag === undefined) return null
+  if (sequence === undefined || callId === undefined || localTag === undefined) return null
+  if (local === null || remote === null) return null
   return {
     phase: response.status < 200 ? "early" : "confirmed",
     callId,
@@ -79,25 +79,25 @@ export const fromResponse = (invite: SipRequest, response: SipResponse): Dialog 
     routeSet: Route.elements(response, "Record-Route").toReversed(),
     contact: header(invite, "Contact") ?? "",
     localCSeq: sequence,
-    remoteCSeq: undefined,
-    ack: undefined
+    remoteCSeq: null,
+    ack: null
   }
 }
 
 /**
- * Dialog of the called party, section 12.1.1, from an INVITE; `undefined` where its CSeq, From, To or Call-ID cannot be
+ * Dialog of the called party, section 12.1.1, from an INVITE; `null` where its CSeq, From, To or Call-ID cannot be
  * read. `localTag` is the To tag and `contact` the Contact of all its responses; our first request has the number after
  * `cseq`.
  */
 export const fromRequest = (
   invite: SipRequest,
   ours: { readonly localTag: string; readonly contact: string; readonly cseq: number }
-): Dialog | undefined => {
+): Dialog | null => {
   const sequence = MessageKey.cseq(invite)?.sequence
   const callId = header(invite, "Call-ID")
   const local = partyOf(invite, "To")
   const remote = partyOf(invite, "From")
-  if (sequence === undefined || callId === undefined || local === undefined || remote === undefined) return undefined
+  if (sequence === undefined || callId === undefined || local === null || remote === null) return null
   return {
     phase: "early",
     callId,
@@ -110,7 +110,7 @@ export const fromRequest = (
     contact: ours.contact,
     localCSeq: ours.cseq,
     remoteCSeq: sequence,
-    ack: undefined
+    ack: null
   }
 }
 
@@ -138,7 +138,7 @@ export const receive = (
 ): { readonly verdict: "inOrder" | "outOfOrder"; readonly dialog: Dialog } => {
   if (request.method === "ACK" || request.method === "CANCEL") return { verdict: "inOrder", dialog }
   const sequence = MessageKey.cseq(request)?.sequence
-  return sequence === undefined || (dialog.remoteCSeq !== undefined && sequence < dialog.remoteCSeq)
+  return sequence === undefined || (dialog.remoteCSeq !== null && sequence < dialog.remoteCSeq)
     ? { verdict: "outOfOrder", dialog }
     : { verdict: "inOrder", dialog: { ...dialog, remoteCSeq: sequence } }
 }
@@ -197,8 +197,8 @@ export const acknowledge = (dialog: Dialog, invite: SipRequest, hop: Hop, extras
   return { dialog: { ...dialog, ack }, request: ack }
 }
 
-/** The ACK to send again for a repeated 2xx; `undefined` where that INVITE was not acknowledged yet. */
-export const acknowledged = (dialog: Dialog, response: SipResponse): SipRequest | undefined =>
-  dialog.ack !== undefined && MessageKey.cseq(dialog.ack)?.sequence === MessageKey.cseq(response)?.sequence
+/** The ACK to send again for a repeated 2xx; `null`: we have not acknowledged that INVITE yet. */
+export const acknowledged = (dialog: Dialog, response: SipResponse): SipRequest | null =>
+  dialog.ack !== null && MessageKey.cseq(dialog.ack)?.sequence === MessageKey.cseq(response)?.sequence
     ? dialog.ack
-    : undefined
+    : null

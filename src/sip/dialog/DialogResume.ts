@@ -113,8 +113,8 @@ export const toDialog = (resume: Confirmed): Dialog => ({
   routeSet: resume.routeSet,
   contact: resume.contact,
   localCSeq: resume.localCSeq + cseqGap,
-  remoteCSeq: undefined,
-  ack: undefined
+  remoteCSeq: null,
+  ack: null
 })
 
 /** What CANCEL, ACK and responses copy; not the session description. */

@@ -87,8 +87,8 @@ const current = ({ agreement, exchange }: State): Agreement | null =>
 
 /** Whether digits of the peer come as telephone events in RTP: agreed, and the peer sends. */
 export const hasTelephoneEvents = (state: State): boolean => {
-  const terms = current(state)?.terms
-  return terms?.telephoneEvent !== undefined && SdpDirection.receives(terms.direction)
+  const terms = current(state)?.terms ?? null
+  return terms !== null && terms.telephoneEvent !== null && SdpDirection.receives(terms.direction)
 }
 
 const unversioned = (sdp: Sdp.Sdp): string => JSON.stringify({ ...sdp, origin: { ...sdp.origin, sessionVersion: "" } })
@@ -113,8 +113,8 @@ const offer = (state: State, local: Local, wanted: Sdp.Direction | null): Step =
 
 /** A peer that holds by an empty address is still where it was. */
 const agreed = (state: State, ours: Sdp.Sdp, direction: Sdp.Direction, terms: SdpOffer.Agreed): Agreement => {
-  const before = terms.remote === undefined ? current(state)?.terms : terms
-  const there = { remote: before?.remote, remoteRtcp: before?.remoteRtcp }
+  const before = terms.remote === null ? current(state)?.terms : terms
+  const there = { remote: before?.remote ?? null, remoteRtcp: before?.remoteRtcp ?? null }
   return { ours, direction, terms: { ...terms, ...there } }
 }
 

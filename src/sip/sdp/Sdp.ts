@@ -9,8 +9,8 @@ export interface Sdp {
   /** NTP seconds, `0` and `0` for a session without bounds; an answer repeats those of its offer. */
   readonly timing: { readonly start: number; readonly stop: number }
   /** Address for every media description without its own. */
-  readonly connection: string | undefined
-  readonly direction: Direction | undefined
+  readonly connection: string | null
+  readonly direction: Direction | null
   readonly media: ReadonlyArray<Media>
 }
 
@@ -32,14 +32,14 @@ export interface Media {
   readonly protocol: string
   /** RTP payload types as text, most wanted first. */
   readonly formats: ReadonlyArray<string>
-  readonly connection: string | undefined
-  readonly direction: Direction | undefined
+  readonly connection: string | null
+  readonly direction: Direction | null
   readonly rtpmaps: ReadonlyArray<Rtpmap>
   readonly fmtps: ReadonlyArray<{ readonly payloadType: number; readonly parameters: string }>
   /** Milliseconds of sound in a packet that this side wants to receive. */
-  readonly ptimeMs: number | undefined
+  readonly ptimeMs: number | null
   /** RFC 3605; without it RTCP goes one port above RTP. */
-  readonly rtcp: { readonly port: number; readonly address: string | undefined } | undefined
+  readonly rtcp: { readonly port: number; readonly address: string | null } | null
 }
 
 export interface Rtpmap {
@@ -47,7 +47,7 @@ export interface Rtpmap {
   readonly encoding: string
   /** Hz. */
   readonly clockRate: number
-  readonly channels: number | undefined
+  readonly channels: number | null
 }
 
 export const maxBytes = 16_384
@@ -83,7 +83,7 @@ const read = (parsed: Parsed): Result.Result<Sdp, string> => {
   const media: Array<Media> = []
   for (const each of parsed.media) {
     const one = readMedia(each)
-    if (one === undefined) return Result.fail("malformed m= line")
+    if (one === null) return Result.fail("malformed m= line")
     media.push(one)
   }
   return Result.succeed({
@@ -96,18 +96,18 @@ const read = (parsed: Parsed): Result.Result<Sdp, string> => {
     name: text(parsed.name ?? "-"),
     timing: { start: whole(timing?.start) ?? 0, stop: whole(timing?.stop) ?? 0 },
     connection: address(parsed.connection),
-    direction: parsed.direction,
+    direction: parsed.direction ?? null,
     media
   })
 }
 
-const readMedia = (media: Partial<SdpTransform.MediaDescription>): Media | undefined => {
+const readMedia = (media: Partial<SdpTransform.MediaDescription>): Media | null => {
   const port = whole(media.port)
   const formats = text(media.payloads ?? "")
     .split(" ")
     .filter((format) => format !== "")
-  if (media.type === undefined || media.protocol === undefined || port === undefined || port > 65_535) return undefined
-  if (text(media.type) === "" || text(media.protocol) === "" || formats.length === 0) return undefined
+  if (media.type === undefined || media.protocol === undefined || port === null || port > 65_535) return null
+  if (text(media.type) === "" || text(media.protocol) === "" || formats.length === 0) return null
   const rtcpPort = whole(media.rtcp?.port)
   const rtcpAddress = media.rtcp?.address
   return {
@@ -116,22 +116,22 @@ const readMedia = (media: Partial<SdpTransform.MediaDescription>): Media | undef
     protocol: text(media.protocol),
     formats,
     connection: address(media.connection),
-    direction: media.direction,
+    direction: media.direction ?? null,
     rtpmaps: (media.rtp ?? []).flatMap(({ codec, encoding, payload, rate }) => {
       const clockRate = whole(rate)
       const payloadType = whole(payload)
-      if (clockRate === undefined || payloadType === undefined) return []
+      if (clockRate === null || payloadType === null) return []
       return [{ payloadType, encoding: text(codec), clockRate, channels: whole(encoding) }]
     }),
     fmtps: (media.fmtp ?? []).flatMap(({ config, payload }) => {
       const payloadType = whole(payload)
-      return payloadType === undefined ? [] : [{ payloadType, parameters: text(config) }]
+      return payloadType === null ? [] : [{ payloadType, parameters: text(config) }]
     }),
     ptimeMs: whole(media.ptime),
     rtcp:
-      rtcpPort === undefined || rtcpPort === 0 || rtcpPort > 65_535
-        ? undefined
-        : { port: rtcpPort, address: rtcpAddress === undefined ? undefined : spelled(text(rtcpAddress)) }
+      rtcpPort === null || rtcpPort === 0 || rtcpPort > 65_535
+        ? null
+        : { port: rtcpPort, address: rtcpAddress === undefined ? null : spelled(text(rtcpAddress)) }
   }
 }
 
@@ -139,12 +139,12 @@ const readMedia = (media: Partial<SdpTransform.MediaDescription>): Media | undef
 const text = (value: unknown): string => (typeof value === "string" ? value : String(value))
 
 /** The library leaves a number that it cannot hold as text. */
-const whole = (value: unknown): number | undefined =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+const whole = (value: unknown): number | null =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null
 
 /** Without the TTL of a multicast address; an IP literal in its one spelling. */
-const address = (connection: { readonly ip: string } | undefined): string | undefined =>
-  connection === undefined ? undefined : spelled(text(connection.ip).split("/", 1)[0] ?? "")
+const address = (connection: { readonly ip: string } | undefined): string | null =>
+  connection === undefined ? null : spelled(text(connection.ip).split("/", 1)[0] ?? "")
 
 const spelled = (host: string): string => IpAddress.canonical(host) ?? host
 
@@ -155,9 +155,9 @@ export const write = (sdp: Sdp): Uint8Array => {
     "v=0",
     `o=${origin.username} ${origin.sessionId} ${origin.sessionVersion} ${inAddress(origin.address)}`,
     `s=${sdp.name}`,
-    ...(sdp.connection === undefined ? [] : [`c=${inAddress(sdp.connection)}`]),
+    ...(sdp.connection === null ? [] : [`c=${inAddress(sdp.connection)}`]),
     `t=${sdp.timing.start} ${sdp.timing.stop}`,
-    ...(sdp.direction === undefined ? [] : [`a=${sdp.direction}`]),
+    ...(sdp.direction === null ? [] : [`a=${sdp.direction}`]),
     ...sdp.media.flatMap(mediaLines)
   ]
   return new TextEncoder().encode(lines.map((line) => `${line.replace(/[\r\n]+/g, " ")}\r\n`).join(""))
@@ -165,15 +165,15 @@ export const write = (sdp: Sdp): Uint8Array => {
 
 const mediaLines = (media: Media): ReadonlyArray<string> => {
   const lines = [`m=${media.type} ${media.port} ${media.protocol} ${media.formats.join(" ")}`]
-  if (media.connection !== undefined) lines.push(`c=${inAddress(media.connection)}`)
+  if (media.connection !== null) lines.push(`c=${inAddress(media.connection)}`)
   for (const { channels, clockRate, encoding, payloadType } of media.rtpmaps)
-    lines.push(`a=rtpmap:${payloadType} ${encoding}/${clockRate}${channels === undefined ? "" : `/${channels}`}`)
+    lines.push(`a=rtpmap:${payloadType} ${encoding}/${clockRate}${channels === null ? "" : `/${channels}`}`)
   for (const { parameters, payloadType } of media.fmtps) lines.push(`a=fmtp:${payloadType} ${parameters}`)
-  if (media.ptimeMs !== undefined) lines.push(`a=ptime:${media.ptimeMs}`)
-  if (media.direction !== undefined) lines.push(`a=${media.direction}`)
-  if (media.rtcp !== undefined) {
+  if (media.ptimeMs !== null) lines.push(`a=ptime:${media.ptimeMs}`)
+  if (media.direction !== null) lines.push(`a=${media.direction}`)
+  if (media.rtcp !== null) {
     const { address, port } = media.rtcp
-    lines.push(address === undefined ? `a=rtcp:${port}` : `a=rtcp:${port} ${inAddress(address)}`)
+    lines.push(address === null ? `a=rtcp:${port}` : `a=rtcp:${port} ${inAddress(address)}`)
   }
   return lines
 }

@@ -58,13 +58,13 @@ export interface Agreed {
   /** As we name it. */
   readonly codec: Format
   readonly audio: PayloadTypes
-  /** RFC 4733, at the clock rate of the codec; `undefined`: the peer cannot receive them. */
-  readonly telephoneEvent: PayloadTypes | undefined
+  /** RFC 4733, at the clock rate of the codec; `null`: the peer cannot receive them. */
+  readonly telephoneEvent: PayloadTypes | null
   /** What we do: `sendonly` sends, `inactive` does neither. */
   readonly direction: Direction
-  /** Where RTP is sent; `undefined` when the peer holds by `c=0.0.0.0`. */
-  readonly remote: Endpoint | undefined
-  readonly remoteRtcp: Endpoint | undefined
+  /** Where RTP is sent; `null` while the peer holds by `c=0.0.0.0`. */
+  readonly remote: Endpoint | null
+  readonly remoteRtcp: Endpoint | null
   /** Milliseconds of sound in a packet that the peer asked for, else 20. */
   readonly ptimeMs: number
 }
@@ -89,7 +89,8 @@ export const offer = (local: Local, previous?: Sdp): Sdp => {
   const before = previous?.media[at]
   const stream = audio(local, offered(local.codecs, before === undefined ? [] : before.rtpmaps), local.direction)
   const others = previous?.media.map(refused) ?? []
-  const family = previous?.connection === undefined ? local.family : IpAddress.family(previous.connection)
+  const address = previous?.connection ?? null
+  const family = address === null ? local.family : IpAddress.family(address)
   return { ...description(local, family), media: at === -1 ? [...others, stream] : others.with(at, stream) }
 }
 
@@ -106,14 +107,14 @@ export const answer = (
   for (const [index, media] of offered.media.entries()) {
     const family = familyOf(offered, media, local)
     const isOurs = usable(offered, media) && local.addresses[family] !== null
-    const choice = isOurs ? first(mapped(media, statics(local.codecs)), local.codecs) : undefined
-    if (choice === undefined) continue
+    const choice = isOurs ? first(mapped(media, statics(local.codecs)), local.codecs) : null
+    if (choice === null) continue
     const { codec, payloadType } = choice
     const event = telephoneEventOf(media, codec.clockRate)
     const direction = SdpDirection.facing(peerDirection(offered, media), local.direction)
     const accepted = audio(
       local,
-      [choice, ...(event === undefined ? [] : [{ codec: eventsAt(codec.clockRate), payloadType: event }])],
+      [choice, ...(event === null ? [] : [{ codec: eventsAt(codec.clockRate), payloadType: event }])],
       direction
     )
     return Result.succeed({
@@ -125,7 +126,7 @@ export const answer = (
       agreed: {
         codec: formatOf(codec),
         audio: { send: payloadType, receive: payloadType },
-        telephoneEvent: event === undefined ? undefined : { send: event, receive: event },
+        telephoneEvent: event === null ? null : { send: event, receive: event },
         direction,
         ...peer(offered, media)
       }
@@ -144,15 +145,14 @@ export const accept = (offered: Sdp, answered: Sdp): Result.Result<Agreed, NotAc
   const mine = ours.rtpmaps.flatMap((rtpmap) => (isTelephoneEvent(rtpmap) ? [] : [withChannels(rtpmap)]))
   // A static number without `a=rtpmap` means what it meant in our offer.
   const choice = first(mapped(theirs, ours.rtpmaps), mine)
-  if (choice === undefined) return refuse("no common codec")
+  if (choice === null) return refuse("no common codec")
   const { codec, payloadType } = choice
   const eventsIn = telephoneEventOf(ours, codec.clockRate)
   const eventsOut = telephoneEventOf(theirs, codec.clockRate)
   return Result.succeed({
     codec: formatOf(codec),
     audio: { send: payloadType, receive: codec.payloadType },
-    telephoneEvent:
-      eventsIn === undefined || eventsOut === undefined ? undefined : { send: eventsOut, receive: eventsIn },
+    telephoneEvent: eventsIn === null || eventsOut === null ? null : { send: eventsOut, receive: eventsIn },
     direction: SdpDirection.facing(peerDirection(answered, theirs), ours.direction ?? offered.direction ?? "sendrecv"),
     ...peer(answered, theirs)
   })
@@ -170,7 +170,7 @@ const description = (local: Local, family: IpAddress.Family): Omit<Sdp, "media">
     name: "-",
     timing: { start: 0, stop: 0 },
     connection: address,
-    direction: undefined
+    direction: null
   }
 }
 
@@ -198,7 +198,7 @@ const rtpmapOf = ({ codec, payloadType }: Described): Rtpmap => ({
   payloadType,
   encoding: codec.encoding,
   clockRate: codec.clockRate,
-  channels: codec.channels === 1 ? undefined : codec.channels
+  channels: codec.channels === 1 ? null : codec.channels
 })
 
 /**
@@ -235,29 +235,29 @@ const audio = (local: Local, formats: ReadonlyArray<Described>, direction: Direc
   port: local.port,
   protocol: "RTP/AVP",
   formats: formats.map(({ payloadType }) => String(payloadType)),
-  connection: undefined,
+  connection: null,
   direction,
   rtpmaps: formats.map(rtpmapOf),
   fmtps: formats.flatMap(({ codec, payloadType }) =>
     codec.fmtp === null ? [] : [{ payloadType, parameters: codec.fmtp }]
   ),
   ptimeMs,
-  rtcp: undefined
+  rtcp: null
 })
 
 /** RFC 3264 section 6: port 0, the rest has no meaning but must parse. */
 const refused = (media: Media): Media => ({
   ...media,
   port: 0,
-  connection: undefined,
-  direction: undefined,
+  connection: null,
+  direction: null,
   rtpmaps: [],
   fmtps: [],
-  ptimeMs: undefined,
-  rtcp: undefined
+  ptimeMs: null,
+  rtcp: null
 })
 
-const addressOf = (sdp: Sdp, media: Media): string | undefined => media.connection ?? sdp.connection
+const addressOf = (sdp: Sdp, media: Media): string | null => media.connection ?? sdp.connection
 
 const usable = (sdp: Sdp, media: Media): boolean =>
   media.type === "audio" &&
@@ -294,16 +294,16 @@ const mapped = (media: Media, known: ReadonlyArray<Rtpmap>): ReadonlyArray<Rtpma
 const first = <C extends Format>(
   theirs: ReadonlyArray<Rtpmap>,
   ours: ReadonlyArray<C>
-): { readonly codec: C; readonly payloadType: number } | undefined => {
+): { readonly codec: C; readonly payloadType: number } | null => {
   for (const rtpmap of theirs) {
     const codec = ours.find((mine) => isSame(mine, withChannels(rtpmap)))
     if (codec !== undefined) return { codec, payloadType: rtpmap.payloadType }
   }
-  return undefined
+  return null
 }
 
-const telephoneEventOf = (media: Media, clockRate: number): number | undefined =>
-  mapped(media, []).find((rtpmap) => isTelephoneEvent(rtpmap) && rtpmap.clockRate === clockRate)?.payloadType
+const telephoneEventOf = (media: Media, clockRate: number): number | null =>
+  mapped(media, []).find((rtpmap) => isTelephoneEvent(rtpmap) && rtpmap.clockRate === clockRate)?.payloadType ?? null
 
 /** `c=0.0.0.0`, the hold of RFC 2543 (RFC 3264 section 8.4): the peer does not receive. */
 const isHeld = (sdp: Sdp, media: Media): boolean => SdpAddress.kindOf(addressOf(sdp, media) ?? "") === "held"
@@ -315,18 +315,18 @@ const peerDirection = (sdp: Sdp, media: Media): Direction => {
 
 const peer = (sdp: Sdp, media: Media): Pick<Agreed, "remote" | "remoteRtcp" | "ptimeMs"> => {
   const address = addressOf(sdp, media)
-  const reachable = address !== undefined && !isHeld(sdp, media)
-  const ofRtcp = media.rtcp?.address
+  const reachable = address !== null && !isHeld(sdp, media)
+  const ofRtcp = media.rtcp?.address ?? null
   return {
-    remote: reachable ? { address, port: media.port } : undefined,
+    remote: reachable ? { address, port: media.port } : null,
     // One above the last port there is nothing.
     remoteRtcp:
-      !reachable || (media.rtcp === undefined && media.port === 65_535)
-        ? undefined
+      !reachable || (media.rtcp === null && media.port === 65_535)
+        ? null
         : {
-            address: ofRtcp !== undefined && SdpAddress.kindOf(ofRtcp) === "unicast" ? ofRtcp : address,
+            address: ofRtcp !== null && SdpAddress.kindOf(ofRtcp) === "unicast" ? ofRtcp : address,
             port: media.rtcp?.port ?? media.port + 1
           },
-    ptimeMs: media.ptimeMs === undefined || media.ptimeMs === 0 ? ptimeMs : media.ptimeMs
+    ptimeMs: media.ptimeMs === null || media.ptimeMs === 0 ? ptimeMs : media.ptimeMs
   }
 }

@@ -45,10 +45,10 @@ export type Input =
   | { readonly type: "resumeServer"; readonly request: SipRequest; readonly from: Flow }
 
 export type Output =
-  /** `id` is absent for responses without state. */
+  /** `id` is null for a response without state. */
   | {
       readonly type: "send"
-      readonly id: TransactionId | undefined
+      readonly id: TransactionId | null
       readonly to: Flow
       readonly message: SipMessage
     }
@@ -134,8 +134,8 @@ export const make = ({ timers = Timers.on, limit = 10_000, retryAfterSecs = 5 }:
 /** Live transactions. */
 export const size = (table: TransactionTable): number => table.entries.size
 
-/** Absolute millisecond of the next `advance`, or `undefined` when nothing waits. */
-export const nextDeadline = (table: TransactionTable): number | undefined => DeadlineHeap.earliest(table.heap)?.at
+/** Absolute millisecond of the next `advance`, or `null` when nothing waits. */
+export const nextDeadline = (table: TransactionTable): number | null => DeadlineHeap.earliest(table.heap)?.at ?? null
 
 /** The id that a request of ours gets. */
 export const clientId = (request: SipRequest): TransactionId => MessageKey.client(request) ?? ""
@@ -237,7 +237,7 @@ const receiveRequest = (table: TransactionTable, request: SipRequest, from: Flow
   const via = Via.top(stamped)
   if (id === "" || Result.isFailure(via)) return dropped("malformed")
   const flow = Via.responseFlow(via.success, from)
-  const refuse = (response: SipResponse): Outputs => [{ type: "send", id: undefined, to: flow, message: response }]
+  const refuse = (response: SipResponse): Outputs => [{ type: "send", id: null, to: flow, message: response }]
 
   const entry = table.entries.get(id)
   if (entry !== undefined)

@@ -67,7 +67,7 @@ export const make = ({ after, at, send }: Options) => {
 
   const hangUp = ({ invite }: Taken): void => {
     const dialog = Dialog.fromRequest(invite, { localTag, contact, cseq: 1 })
-    if (dialog !== undefined) say(Dialog.request(Dialog.accepted(dialog), "BYE", hop()).request)
+    if (dialog !== null) say(Dialog.request(Dialog.accepted(dialog), "BYE", hop()).request)
   }
 
   const ring = (invite: SipRequest): void => {
@@ -110,7 +110,7 @@ export const make = ({ after, at, send }: Options) => {
     if (invite === undefined || response.status < 200 || MessageKey.cseq(response)?.method !== "INVITE") return
     if (response.status >= 300) return say(Requests.ackFailure(invite, response))
     const dialog = Dialog.fromResponse(invite, response)
-    if (dialog !== undefined) say(Dialog.acknowledge(dialog, invite, hop()).request)
+    if (dialog !== null) say(Dialog.acknowledge(dialog, invite, hop()).request)
   }
 
   return {

@@ -14,8 +14,8 @@ const invite = SipSample.request("INVITE", { cseq: 7, headers: [["Proxy-Authoriz
 const recorded = (...routes: ReadonlyArray<string>) =>
   SipSample.request("INVITE", { headers: routes.map((route): Header => ["Record-Route", route]) })
 
-const present = <A>(value: A | undefined): A => {
-  if (value === undefined) throw new Error("absent")
+const present = <A>(value: A | null): A => {
+  if (value === null) throw new Error("absent")
   return value
 }
 
@@ -34,9 +34,9 @@ describe("caller", () => {
   })
 
   it("has no dialog of a 100, of a provisional without tag, or of a failure", () => {
-    expect(calling(100)).toBeUndefined()
-    expect(Dialog.fromResponse(invite, Responses.make(invite, 180))).toBeUndefined()
-    expect(calling(486)).toBeUndefined()
+    expect(calling(100)).toBeNull()
+    expect(Dialog.fromResponse(invite, Responses.make(invite, 180))).toBeNull()
+    expect(calling(486)).toBeNull()
   })
 
   it("reverses Record-Route and takes the Contact as target", () => {
@@ -61,7 +61,7 @@ describe("caller", () => {
   it("acknowledges with the number and credentials of the INVITE, and again for each repeated 2xx", () => {
     const answer = SipSample.response(invite, 200)
     const dialog = present(calling(200))
-    expect(Dialog.acknowledged(dialog, answer)).toBeUndefined()
+    expect(Dialog.acknowledged(dialog, answer)).toBeNull()
     const built = Dialog.acknowledge(dialog, invite, hop)
     expect(built.request).toMatchObject({ method: "ACK", uri: "sip:bob@192.0.2.2:5062" })
     expect(header(built.request, "CSeq")).toBe("7 ACK")
@@ -69,7 +69,7 @@ describe("caller", () => {
     expect(header(built.request, "Via")).toContain("branch=z9hG4bKnext")
     expect(Dialog.acknowledged(built.dialog, answer)).toBe(built.request)
     const other = Responses.make(SipSample.request("INVITE", { cseq: 8 }), 200)
-    expect(Dialog.acknowledged(built.dialog, other)).toBeUndefined()
+    expect(Dialog.acknowledged(built.dialog, other)).toBeNull()
     expect(header(Dialog.request(built.dialog, "BYE", hop).request, "CSeq")).toBe("8 BYE")
   })
 })

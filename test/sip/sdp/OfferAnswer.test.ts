@@ -110,7 +110,7 @@ describe("an offer of ours", () => {
 
   it("keeps the streams of the agreement in their places", () => {
     const two = new TextEncoder().encode(`${text(30_000)}m=video 30010 RTP/AVP 31\r\n`)
-    expect(said(request(two), accept, offer)[2]).toBe("send v2 40000 sendrecv, 0 undefined")
+    expect(said(request(two), accept, offer)[2]).toBe("send v2 40000 sendrecv, 0 null")
   })
 
   it("that holds is what we want of later offers of the peer, until another is agreed", () => {

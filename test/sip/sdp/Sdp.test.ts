@@ -41,9 +41,9 @@ describe("RFC 8866: session descriptions", () => {
           connection: "2001:db8::1",
           direction: "sendonly",
           rtpmaps: [
-            { payloadType: 8, encoding: "PCMA", clockRate: 8000, channels: undefined },
+            { payloadType: 8, encoding: "PCMA", clockRate: 8000, channels: null },
             { payloadType: 97, encoding: "opus", clockRate: 48_000, channels: 2 },
-            { payloadType: 101, encoding: "telephone-event", clockRate: 8000, channels: undefined }
+            { payloadType: 101, encoding: "telephone-event", clockRate: 8000, channels: null }
           ],
           fmtps: [{ payloadType: 101, parameters: "0-15" }],
           ptimeMs: 30,
@@ -54,12 +54,12 @@ describe("RFC 8866: session descriptions", () => {
           port: 0,
           protocol: "RTP/AVP",
           formats: ["31"],
-          connection: undefined,
-          direction: undefined,
+          connection: null,
+          direction: null,
           rtpmaps: [],
           fmtps: [],
-          ptimeMs: undefined,
-          rtcp: undefined
+          ptimeMs: null,
+          rtcp: null
         }
       ]
     })
@@ -91,26 +91,26 @@ describe("properties", () => {
   const type = Schema.String.check(Schema.isPattern(/^[a-z]{1,8}$/))
   const number = (maximum: number, minimum = 0) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
   const address = Schema.Literals(["192.0.2.1", "0.0.0.0", "2001:db8::1"])
-  const direction = Schema.UndefinedOr(Schema.Literals(["sendrecv", "sendonly", "recvonly", "inactive"]))
+  const direction = Schema.NullOr(Schema.Literals(["sendrecv", "sendonly", "recvonly", "inactive"]))
   const list = <Item>(item: Schema.Schema<Item>) => Schema.Array(item).check(Schema.isMaxLength(4))
   const media = Schema.Struct({
     type,
     port: number(65_535),
     protocol: Schema.Literals(["RTP/AVP", "RTP/SAVPF", "udptl"]),
     formats: Schema.Array(word).check(Schema.isMinLength(1), Schema.isMaxLength(4)),
-    connection: Schema.UndefinedOr(address),
+    connection: Schema.NullOr(address),
     direction,
     rtpmaps: list(
       Schema.Struct({
         payloadType: number(127),
         encoding: word,
         clockRate: number(192_000, 1),
-        channels: Schema.UndefinedOr(number(8, 1))
+        channels: Schema.NullOr(number(8, 1))
       })
     ),
     fmtps: list(Schema.Struct({ payloadType: number(127), parameters: word })),
-    ptimeMs: Schema.UndefinedOr(number(200)),
-    rtcp: Schema.UndefinedOr(Schema.Struct({ port: number(65_535, 1), address: Schema.UndefinedOr(address) }))
+    ptimeMs: Schema.NullOr(number(200)),
+    rtcp: Schema.NullOr(Schema.Struct({ port: number(65_535, 1), address: Schema.NullOr(address) }))
   })
   const sdp = Schema.Struct({
     origin: Schema.Struct({
@@ -121,7 +121,7 @@ describe("properties", () => {
     }),
     name: word,
     timing: Schema.Struct({ start: number(2 ** 32), stop: number(2 ** 32) }),
-    connection: Schema.UndefinedOr(address),
+    connection: Schema.NullOr(address),
     direction,
     media: list(media)
   })

@@ -76,6 +76,6 @@ describe("the address of a c= line", () => {
 
   it("holds without anywhere to send when it is 0.0.0.0", () => {
     const agreed = Result.map(SdpOffer.answer(description("0.0.0.0"), local), ({ agreed }) => agreed)
-    expect(Result.getOrThrow(agreed)).toMatchObject({ remote: undefined, direction: "recvonly" })
+    expect(Result.getOrThrow(agreed)).toMatchObject({ remote: null, direction: "recvonly" })
   })
 })

@@ -210,7 +210,7 @@ describe("RFC 3264 section 6: an answer", () => {
 
   it("offers no telephone events when the offer had none", () => {
     const { agreed, answer } = answered(sdp(c, "m=audio 4000 RTP/AVP 8 0"))
-    expect(agreed.telephoneEvent).toBeUndefined()
+    expect(agreed.telephoneEvent).toBeNull()
     expect(answer.media[0]?.formats).toStrictEqual(["8"])
   })
 
@@ -262,7 +262,7 @@ describe("RFC 3264 section 6: an answer", () => {
 
   it("takes c=0.0.0.0 as hold: it sends nothing there", () => {
     const { agreed } = answered(sdp("c=IN IP4 0.0.0.0", "m=audio 4000 RTP/AVP 0"))
-    expect(agreed).toMatchObject({ direction: "recvonly", remote: undefined, remoteRtcp: undefined })
+    expect(agreed).toMatchObject({ direction: "recvonly", remote: null, remoteRtcp: null })
   })
 
   it.each([

@@ -32,7 +32,7 @@ const receive = (table: TransactionTable.TransactionTable, message: SipRequest, 
   TransactionTable.step(table, { type: "received", message, from }, now)
 
 const idOf = (outputs: ReadonlyArray<TransactionTable.Output>): string => {
-  for (const output of outputs) if ("id" in output && output.id !== undefined) return output.id
+  for (const output of outputs) if ("id" in output && output.id !== null) return output.id
   throw new Error("no id")
 }
 
@@ -211,7 +211,7 @@ describe("bound", () => {
 describe("time", () => {
   it("has one deadline, the earliest of all", () => {
     const table = TransactionTable.make()
-    expect(TransactionTable.nextDeadline(table)).toBeUndefined()
+    expect(TransactionTable.nextDeadline(table)).toBeNull()
     TransactionTable.step(table, { type: "request", request: numbered(1), to: bob }, 1_000)
     TransactionTable.step(table, { type: "request", request: numbered(2), to: bob }, 900)
     TransactionTable.step(table, { type: "request", request: numbered(3), to: bob }, 1_100)
@@ -228,7 +228,7 @@ describe("time", () => {
     expect(said.filter((word) => word === "failed timeout").length).toBe(1_000)
     expect(said.filter((word) => word === "send OPTIONS").length).toBe(1_000)
     expect(TransactionTable.size(table)).toBe(0)
-    expect(TransactionTable.nextDeadline(table)).toBeUndefined()
+    expect(TransactionTable.nextDeadline(table)).toBeNull()
   })
 
   it("ends a client transaction whose transport refuses", () => {
@@ -238,7 +238,7 @@ describe("time", () => {
       "failed transport",
       "ended"
     ])
-    expect(TransactionTable.nextDeadline(table)).toBeUndefined()
+    expect(TransactionTable.nextDeadline(table)).toBeNull()
   })
 })
 
@@ -314,7 +314,7 @@ it.prop(
       TransactionTable.advance(table, now)
       play(table, happening, now)
       const all = [...table.entries.values()].flatMap((entry) => entry.machine.state.deadlines.map(({ at }) => at))
-      expect(TransactionTable.nextDeadline(table)).toBe(all.length === 0 ? undefined : Math.min(...all))
+      expect(TransactionTable.nextDeadline(table)).toBe(all.length === 0 ? null : Math.min(...all))
       expect(TransactionTable.size(table)).toBeLessThanOrEqual(8)
       expect(table.merged.size).toBeLessThanOrEqual(table.entries.size)
       expect(table.heap.items.length).toBeLessThanOrEqual(table.entries.size)

@@ -91,7 +91,7 @@ export const start = ({ contact, expiresAt, id, invite, localTag, signallingAddr
     response: Responses.make(invite, status, { toTag: localTag, ...more })
   })
   const dialog = Dialog.fromRequest(invite, { localTag, contact, cseq: 1 })
-  if (dialog === undefined) return refused(400)
+  if (dialog === null) return refused(400)
   const early = SessionMachine.start({ ...given, dialog, isCaller: false, trunk: null, media: OfferAnswer.initial })
   const { failure, state: session } = SessionMedia.step(early, { type: "described", by: "request", body: invite.body })
   if (failure !== null)

@@ -48,7 +48,7 @@ export const make = ({ heard, legId, plane, run }: Options): LegMedia => {
     },
     connect: ({ audio, codec, direction, remote, remoteRtcp, telephoneEvent }) => {
       const named = Codecs.named(codec)
-      if (remote === undefined || named === null) return
+      if (remote === null || named === null) return
       const peer = {
         address: remote.address,
         port: remote.port,
@@ -56,7 +56,7 @@ export const make = ({ heard, legId, plane, run }: Options): LegMedia => {
         rtcpPort: remoteRtcp?.port ?? remote.port + 1,
         codec: named,
         audio,
-        telephoneEvent: telephoneEvent ?? null,
+        telephoneEvent,
         direction
       }
       run(plane.connectRtp(legId, peer), ignore)

@@ -56,7 +56,7 @@ export const release = (context: Context, command: Release): void => {
         if (response.status < 200) return
         if (response.status >= 300) return over()
         const dialog = Dialog.fromResponse(invite, response)
-        if (dialog !== undefined) stray({ invite, dialog, flow, trunk }, over)
+        if (dialog !== null) stray({ invite, dialog, flow, trunk }, over)
       },
       failed: ignore
     })
@@ -73,7 +73,7 @@ export const release = (context: Context, command: Release): void => {
     transactions.respond(id, Responses.make(invite, status, { toTag: localTag }))
     const disarm = transactions.after(refusalAckMs, () => {
       const early = Dialog.fromRequest(invite, { localTag, contact: "", cseq: DialogResume.cseqGap })
-      if (early !== undefined) Bye.send(context, { dialog: Dialog.accepted(early), flow, trunk: null }, over)
+      if (early !== null) Bye.send(context, { dialog: Dialog.accepted(early), flow, trunk: null }, over)
     })
     invites.set(id, {
       localTag,

@@ -72,7 +72,7 @@ const branchOf = (state: State, way: Way, invite: SipRequest, response: SipRespo
   const known = state.early.find(({ dialog }) => dialog.remoteTag === tag)
   if (known !== undefined) return known
   const dialog = Dialog.fromResponse(invite, response)
-  if (dialog === undefined) return null
+  if (dialog === null) return null
   return SessionMachine.start({
     dialog,
     isCaller: true,
@@ -136,7 +136,7 @@ const accepted = (state: State, way: Way, invite: SipRequest, response: SipRespo
     return sessionStep(state, { type: "response", cseq, response }, env)
   }
   const dialog = Dialog.fromResponse(invite, response)
-  if (dialog === undefined) return stay(state)
+  if (dialog === null) return stay(state)
   // Another branch of a forked INVITE, or an answer to a leg that was given up.
   if (state.session !== null || LegEnding.isOver(state.ending))
     return stay(state, { type: "stray", invite, dialog, flow: way.flow, trunk: way.trunk })

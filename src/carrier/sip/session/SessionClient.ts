@@ -148,7 +148,7 @@ export const response = (state: State, cseq: number, response: SipResponse, env:
   const own = state.own.find((each) => each.cseq === cseq)
   if (own === undefined) {
     const ack = Dialog.acknowledged(state.dialog, response)
-    return response.status >= 300 || ack === undefined
+    return response.status >= 300 || ack === null
       ? stay(state)
       : stay(state, { type: "ack", ...sent(state, ack, state.dialog) })
   }

@@ -66,7 +66,7 @@ describe("the 200 to a CANCEL", () => {
       yield* command(rig, "answer")
       const answer = Rig.responseOf(rig.sent(), 200)
       const dialog = Dialog.fromResponse(invite, answer)
-      if (dialog === undefined) expect.fail("no dialog")
+      if (dialog === null) expect.fail("no dialog")
       yield* rig.deliver(Dialog.acknowledge(dialog, invite, { sentBy: "192.0.2.2:5062", branch: "z9hG4bKack" }).request)
       yield* rig.deliver(Requests.cancel(invite))
       expect(tags(rig.sent())).toEqual([MessageKey.toTag(answer)])

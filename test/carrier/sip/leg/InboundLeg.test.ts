@@ -34,7 +34,7 @@ const offered = Effect.fnUntraced(function* (request = invite()) {
 /** A request of the caller in the dialog that our response made. */
 const within = (request: SipRequest, response: SipResponse, method: string, body?: Uint8Array): SipRequest => {
   const dialog = Dialog.fromResponse(request, response)
-  if (dialog === undefined) return expect.fail("no dialog")
+  if (dialog === null) return expect.fail("no dialog")
   const hop = { sentBy: "192.0.2.2:5062", branch: `z9hG4bKin-${method}` }
   const extras = body === undefined ? {} : { body: { type: "application/sdp", bytes: body } }
   return method === "ACK"
@@ -386,7 +386,7 @@ describe("within an early dialog of a caller", () => {
     const ringing = Rig.responseOf(all.rig.sent(), 180)
     const asked = (method: string, cseq: number, body?: Requests.Body) => {
       const dialog = Dialog.fromResponse(all.request, ringing)
-      if (dialog === undefined) return expect.fail("no dialog")
+      if (dialog === null) return expect.fail("no dialog")
       const hop = { sentBy: "192.0.2.2:5062", branch: `z9hG4bK${method}${cseq}` }
       return Dialog.request({ ...dialog, localCSeq: cseq - 1 }, method, hop, body === undefined ? {} : { body }).request
     }

@@ -46,7 +46,7 @@ const terms: SdpOffer.Agreed = {
   telephoneEvent: { send: 96, receive: 101 },
   direction: "recvonly",
   remote: { address: "2001:db8::8", port: 30_000 },
-  remoteRtcp: undefined,
+  remoteRtcp: null,
   ptimeMs: 20
 }
 
@@ -55,7 +55,7 @@ describe("the media of a leg", () => {
     const { media, remotes } = make(here)
     media.open("2001:db8::9", () => undefined)
     media.connect(terms)
-    media.connect({ ...terms, remoteRtcp: { address: "2001:db8::8", port: 30_009 }, telephoneEvent: undefined })
+    media.connect({ ...terms, remoteRtcp: { address: "2001:db8::8", port: 30_009 }, telephoneEvent: null })
     expect(remotes).toEqual([
       {
         address: "2001:db8::8",
@@ -74,7 +74,7 @@ describe("the media of a leg", () => {
   it("points nowhere while it is not known where the peer is", () => {
     const { media, remotes } = make(here)
     media.open("192.0.2.2", () => undefined)
-    media.connect({ ...terms, remote: undefined })
+    media.connect({ ...terms, remote: null })
     expect(remotes).toEqual([])
   })
 

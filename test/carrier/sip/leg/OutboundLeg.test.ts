@@ -27,7 +27,7 @@ const answered = Effect.fnUntraced(function* (label?: string) {
 /** A request of the peer in the dialog of our INVITE. */
 const within = (invite: SipRequest, method: string, cseq: number, more: { body?: Uint8Array; type?: string } = {}) => {
   const dialog = Dialog.fromRequest(invite, { localTag: "bob", contact: "<sip:bob@192.0.2.2:5062>", cseq: cseq - 1 })
-  if (dialog === undefined) return expect.fail("no dialog")
+  if (dialog === null) return expect.fail("no dialog")
   return Dialog.request(
     dialog,
     method,

@@ -128,7 +128,7 @@ const invite = Requests.make({
 /** An established call, by whichever side placed it, with the peer's dialog and what was done so far forgotten. */
 const established = (by: "us" | "peer", password: string | null = null) => {
   const rig = make(password)
-  let dialog: Dialog.Dialog | undefined
+  let dialog: Dialog.Dialog | null
   let legId = Rig.of.legId
   if (by === "us") {
     rig.agent.command(Sample.order(Rig.dial))
@@ -142,10 +142,10 @@ const established = (by: "us" | "peer", password: string | null = null) => {
     const response = rig.sent().find((message) => message.type === "response" && message.status === 200)
     if (response?.type !== "response") return expect.fail("no 200")
     dialog = Dialog.fromResponse(invite, response)
-    if (dialog !== undefined)
+    if (dialog !== null)
       rig.deliver(Dialog.acknowledge(dialog, invite, { sentBy: "192.0.2.2:5062", branch: "z9hG4bKack" }).request)
   }
-  if (dialog === undefined) return expect.fail("no dialog")
+  if (dialog === null) return expect.fail("no dialog")
   const theirs = dialog
   const outcomes: Array<Outcome> = []
   rig.sent()

@@ -22,7 +22,7 @@ const fields = {
 const session = (phase: Phase, isCaller: boolean): State => {
   const invite = Requests.invite({ ...fields, cseq: 1 })
   const dialog = Dialog.fromRequest(invite, { localTag: "us", contact: "<sip:us@192.0.2.1>", cseq: 1 })
-  if (dialog === undefined) return expect.fail("no dialog")
+  if (dialog === null) return expect.fail("no dialog")
   const start = SessionMachine.start({
     dialog,
     isCaller,
