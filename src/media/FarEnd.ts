@@ -22,7 +22,7 @@ export interface PacketFormat {
  * `say` and `hear` are each called once in every round of 20 ms; `say` by whoever reads the leg, which may be another leg.
  */
 export interface FarEnd {
-  /** Of the frames that it says and hears; may be another one in the next round, when another codec was agreed. */
+  /** The rate of the frames that it says and hears. It changes between two rounds when another codec is agreed. */
   readonly rate: () => SampleRate
   /** Whether it can be played to yet; playback waits until then. */
   readonly ready: () => boolean

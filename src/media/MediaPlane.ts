@@ -109,7 +109,7 @@ export class MediaPlane extends Context.Service<
 /** The way to the switch: in this thread or another. */
 export interface SwitchLink {
   readonly post: (command: Protocol.Command) => void
-  /** Registers who hears; `down` means that the switch and all legs are gone, and that a new one takes commands. */
+  /** Registers the listeners. `onDown`: the switch and all its legs are gone; a new one takes commands. */
   readonly listen: (onEvent: (event: Protocol.Event) => void, onDown: () => void) => void
 }
 
@@ -117,7 +117,7 @@ interface Leg {
   listener: Listener | null
   opening: Deferred.Deferred<number, MediaUnavailable> | null
   bridging: Deferred.Deferred<void, BridgeRefused> | null
-  /** Of the codec that was agreed last; 8 kHz before, and for legs without one. */
+  /** The rate of the codec that was agreed last; 8 kHz before, and for legs without a codec. */
   rate: SampleRate
   /** `null` until it is being opened. */
   placement: Placement.Placement | null
@@ -152,14 +152,14 @@ export const make = Effect.fnUntraced(function* (
   }
   const refused = (reason: BridgeRefused["reason"]) => Effect.fail(new BridgeRefused({ reason }))
 
-  /** Of the switch that has the leg; what is in no place is told that it is unknown. */
+  /** Hands a command to the switch that has the leg. The first one answers for legs that have no place: they are unknown. */
   const post = (command: Protocol.Command): void => {
     const { thread } = legs.get(command.leg)?.placement ?? { thread: 0 }
     const link = links[thread] ?? links[0]
     link.post(command)
   }
 
-  /** Beside `near` where that is here, else where the fewest are. */
+  /** The place of `near` if that leg has one, else the thread with the fewest legs. */
   const place = (near: Protocol.LegId | undefined): Placement.Placement => {
     const beside = near === undefined ? undefined : legs.get(near)?.placement
     if (beside !== undefined && beside !== null) return beside

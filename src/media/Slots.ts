@@ -1,6 +1,6 @@
 import * as Frame from "./Frame.ts"
 
-/** What has a slot of the 20 ms: a leg, a room. Neither call may throw. */
+/** A leg or a room: it has a turn every 20 ms. Neither call may throw. */
 export interface Ticked {
   readonly tick: (now: number) => void
   /** The clock stood still for so many frames, which will not be made up for. */
@@ -13,11 +13,11 @@ const catchUpMs = 100
 export type Slots = ReturnType<typeof make>
 
 /**
- * The twenty slots of a millisecond in which all that is ticked has its turn, each once every 20 ms: the emptiest when it
- * came, so that the work is spread over the 20 ms.
+ * Twenty slots of a millisecond each. Whatever is ticked has its turn in one of them, once every 20 ms. It is given the
+ * slot that is emptiest when it comes, so that the work is spread over the 20 ms.
  *
- * `tick(now)` runs every slot that is due; the owner calls it again at `nextDue`. A turn comes up to 100 ms late; what is
- * later is skipped.
+ * `tick(now)` runs every slot that is due; the owner calls it again at `nextDue`. Turns that are up to 100 ms late are
+ * made up for; those that are later are skipped.
  */
 export const make = () => {
   const slots: ReadonlyArray<Set<Ticked>> = Array.from({ length: Frame.frameMs }, () => new Set<Ticked>())

@@ -31,7 +31,7 @@ export interface Options {
   readonly mediaTimeoutMs: number
   /** Legs at once; the next is refused. */
   readonly maxLegs: number
-  /** Hears of a fault of ours, which ended one leg. */
+  /** Is told of each fault of ours. It ended one leg at most. */
   readonly onDefect: (error: unknown) => void
 }
 
@@ -44,7 +44,7 @@ interface Leg {
   closed: boolean
 }
 
-/** Of two joined legs, which have no codec. */
+/** The rate of joined legs, which have no codec. */
 const joinedRate: SampleRate = 8000
 
 export type Switch = ReturnType<typeof make>

@@ -27,7 +27,7 @@ const valid = /^[0-9A-D*#wW]{1,256}$/
 
 const framesOf = (ms: number) => Math.ceil(ms / Frame.frameMs)
 
-/** Of a digit that another leg pressed; how long it was is known only at its end. */
+/** How long a relayed digit is sent. How long the other leg pressed it is known only at its end. */
 const relayedMs = 100
 
 export interface Dialer extends Source {

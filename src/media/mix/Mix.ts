@@ -4,7 +4,7 @@ import type { SampleRate } from "../../audio/SampleRate.ts"
 import * as Frame from "../Frame.ts"
 import type { Behind, Source } from "./Source.ts"
 
-/** The order of what a leg hears. What stands earlier decides what becomes of those behind it. */
+/** The order of the sources that a leg hears. A source may duck or silence those that stand behind it. */
 const ranks = ["digits", "announcement", "playback", "stream", "junction", "hold", "comfort"] as const
 export type Rank = (typeof ranks)[number]
 
@@ -17,7 +17,7 @@ interface Place {
   readonly source: Source
   readonly rank: number
   readonly behind: Behind
-  /** Of the last frame. A new place comes in from nothing. */
+  /** The gain at the end of the last frame; 0 for a new source, which is faded in. */
   gain: number
   /** Whether the last frame had sound of it. */
   sounds: boolean
@@ -76,7 +76,7 @@ export const make = () => {
 
   return {
     /**
-     * Of one rank, the one that came first stands first. Whoever adds bounds how many there are: a leg has a player, a
+     * Sources of one rank stand in the order in which they came. The caller bounds their number: a leg has a player, a
      * dialer, one junction, and the work that its call may have under way.
      */
     add: (source: Source, rank: Rank, behind: Behind = "heard"): void => {

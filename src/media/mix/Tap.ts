@@ -13,19 +13,19 @@ export type TapEnd = "closed" | "failed" | "slow"
  * Whoever listens on a leg: a recorder, a stream, a recognizer, a detector.
  *
  * It hears a frame of each track that it wants in every round of 20 ms, in order, silence included; a hole in the times
- * is time in which the plane stood still. It cannot change what it hears, and neither a fault nor slowness of it does the
- * leg any harm: it is taken off, and told so.
+ * is time in which the plane stood still. A tap cannot change what others hear. One that throws, or is slow again and
+ * again, is taken off and told so, and the leg goes on.
  */
 export interface Tap {
   readonly wants: (track: Track) => boolean
   /** `frame` is a copy that is lent for the call: what is kept is copied. `at` is its time on the clock of the plane, in milliseconds. */
   readonly hear: (track: Track, frame: Frame.Frame, at: number) => void
   /**
-   * For who cannot wait until sound is played: each packet of the far end as it arrives (`Arrived`), 40 ms and more before
-   * its sound is in a frame. It may not be written into.
+   * For a tap that cannot wait until sound is played. It is called with each packet of the far end as it arrives
+   * (`Arrived`), 40 ms and more before the sound is in a frame. It may not write into the packet.
    */
   readonly arrived?: Arrived
-  /** Called once, when it was taken off without having asked for it. */
+  /** Called once, when the tap is taken off without having asked for it. It hears nothing afterwards. */
   readonly ended: (reason: TapEnd) => void
 }
 
@@ -60,7 +60,7 @@ export type Taps = ReturnType<typeof make>
 export const make = ({ clock, onDefect }: Options, overhear: Overhear) => {
   let taps: ReadonlyArray<Listening> = []
   let isClosed = false
-  /** Of the frame that is given: whatever a tap does with it reaches neither the leg nor another tap. */
+  /** What taps are lent: a copy of the frame, so that a tap that writes into it changes nothing for the leg or another tap. */
   let copy = Frame.make(8000)
 
   const change = (next: ReadonlyArray<Listening>): void => {

@@ -26,7 +26,7 @@ export const make = (
   let clockRate = JitterBuffer.defaults.clockRate
   let buffer = JitterBuffer.make()
   let stats = ReceptionStats.make(clockRate)
-  /** Of the leg. */
+  /** The rate of the leg's frames. */
   let rate: SampleRate = 8000
   let ssrc = -1
   let before: ReceptionStats.Totals = { packetsReceived: 0, packetsLost: 0, jitterMs: 0 }
@@ -41,7 +41,7 @@ export const make = (
     }
   }
 
-  /** Numbers that we gave come first, then static ones, then those of the peer, which some use in both directions. */
+  /** The numbers that we gave come first, then static ones, then those of the peer: some peers use theirs both ways. */
   const formatOf = (
     payloadType: number,
     { audio, codec, telephoneEvent }: Encoding

@@ -22,10 +22,10 @@ export interface Announced extends Address {
  * closed to strangers.
  *
  * The rule:
- * 1. The announced address is believed at any time: where it is behind address translation, nothing comes from there.
- * 2. Its host and the host of the signalling are believable, with any port: behind address translation a peer announces
- *    an address that only its own network knows, and its packets come from where its signalling comes from. Until a
- *    source is known, a believable one is learned after three packets in a row of one SSRC.
+ * 1. Packets from the announced address and port are believed at any time.
+ * 2. The announced host and the host of the signalling are believable with any port. A peer behind address translation
+ *    announces an address that only its own network knows; its packets come from where its signalling comes from. Until
+ *    a source is known, a believable one is learned after three packets in a row of one SSRC.
  * 3. A known source stays, until it was silent for 2 s; then another believable one is learned as in 2. Its host is
  *    believable, too.
  * 4. All other packets are of strangers: dropped and counted, however long the peer is silent. The same goes for RTCP,
