@@ -8,6 +8,8 @@ export interface PayloadDecoder {
   readonly conceal: (out: Int16Array, loss: Loss) => number
   /** Sound of so many clock units in front of the next payload was lost. */
   readonly skip: (units: number) => void
+  /** Another stream begins with the next payload: its encoder knows nothing of what came before. */
+  readonly reset: () => void
 }
 
 /** Sound that is missing when it is to be heard: it is late, or lost. */

@@ -27,7 +27,7 @@ export const make = (frameUnits: number, longestUnits: number) => {
     if (packet.decoder === decoder) {
       const gap = timestampDistance(decodedEnd, packet.timestamp)
       if (gap > 0) decoder.skip(gap)
-    }
+    } else packet.decoder.reset()
     decoder = packet.decoder
     decoded = packet
     decodedEnd = endOf(packet) >>> 0

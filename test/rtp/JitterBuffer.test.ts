@@ -14,7 +14,8 @@ const linear: PayloadDecoder = {
     return length >> 1
   },
   conceal: FadingRepetition.conceal,
-  skip: () => undefined
+  skip: () => undefined,
+  reset: () => undefined
 }
 
 /** Samples as big-endian octets, with others before and behind. */

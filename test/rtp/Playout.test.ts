@@ -22,6 +22,7 @@ const packet = (n: number, payload: Uint8Array, change: Partial<RtpPacket> = {})
 /** A codec of 160 clock units a packet at any rate, which writes its first octet, and down what it is asked. */
 const recorder = (samplesPerUnit = 1) => {
   const log: Array<string> = []
+  let resets = 0
   const decoder: PayloadDecoder = {
     duration: () => 160,
     decode: (payload, out) => {
@@ -35,9 +36,10 @@ const recorder = (samplesPerUnit = 1) => {
       out.fill(-1, from)
       return 1
     },
-    skip: (units) => void log.push(`skip ${units}`)
+    skip: (units) => void log.push(`skip ${units}`),
+    reset: () => void resets++
   }
-  return { decoder, log }
+  return { decoder, log, resets: () => resets }
 }
 
 const one = (n: number) => packet(n, Uint8Array.of(n))
@@ -136,6 +138,25 @@ describe("Playout of payloads", () => {
     expect(log.filter((line) => !line.startsWith("decode"))).toEqual([])
   })
 
+  it("lets the codec know where another stream begins, or goes on behind one of another codec, and not of losses", () => {
+    const [first, second] = [recorder(), recorder()]
+    const buffer = JitterBuffer.make()
+    const out = new Int16Array(160)
+    let now = 0
+    const play = (n: number, decoder: PayloadDecoder, ssrc = 1) => {
+      buffer.push(packet(n, Uint8Array.of(n), { ssrc }), decoder, now)
+      buffer.pull(out, (now += 20))
+    }
+    for (const n of [1, 2, 3, 5, 6, 7]) play(n, first.decoder)
+    expect(first.resets()).toBe(1)
+    for (const n of [8, 9]) play(n, second.decoder)
+    for (const n of [10, 11, 12, 13, 14]) play(n, first.decoder)
+    expect([first.resets(), second.resets()]).toEqual([2, 1])
+    now += 400
+    for (const n of [50, 51, 52, 53, 54]) play(n, first.decoder, 2)
+    expect([first.resets(), second.resets()]).toEqual([3, 1])
+  })
+
   it("goes on at another rate between two frames, and loses at most the rest of a packet", () => {
     let samplesPerUnit = 1
     const decoded: Array<number> = []
@@ -149,7 +170,8 @@ describe("Playout of payloads", () => {
         return 240 * samplesPerUnit
       },
       conceal: FadingRepetition.conceal,
-      skip: () => undefined
+      skip: () => undefined,
+      reset: () => undefined
     }
     const buffer = JitterBuffer.make()
     for (let n = 1; n < 8; n++) buffer.push(packet(n, Uint8Array.of(n), { timestamp: n * 240 }), decoder, 0)

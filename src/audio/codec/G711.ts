@@ -97,6 +97,7 @@ export const codec = (law: Law): Codec => ({
     decode: (payload, out) => expand(law, payload, out),
     conceal: FadingRepetition.conceal,
     skip: ignore,
+    reset: ignore,
     free: ignore
   })
 })

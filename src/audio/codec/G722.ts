@@ -93,8 +93,24 @@ const band = (step: number, stepShift: number, maxLogStep: number): Band => ({
   partial1: 0,
   partial2: 0
 })
-const lowBand = (): Band => band(32, 8, 18_432)
-const highBand = (): Band => band(8, 10, 22_528)
+/** As before the first sample. */
+const clear = (band: Band, step: number): void => {
+  band.logStep = 0
+  band.step = step
+  band.predicted = 0
+  band.predictedByZeros = 0
+  band.zeros.fill(0)
+  band.differences.fill(0)
+  band.pole1 = 0
+  band.pole2 = 0
+  band.reconstructed1 = 0
+  band.partial1 = 0
+  band.partial2 = 0
+}
+const firstLowStep = 32
+const firstHighStep = 8
+const lowBand = (): Band => band(firstLowStep, 8, 18_432)
+const highBand = (): Band => band(firstHighStep, 10, 22_528)
 
 /** Blocks 3L and 3H: the step follows the size of the codes (LOGSCL, SCALEL; LOGSCH, SCALEH). */
 const scale = (band: Band, weight: number): void => {
@@ -262,6 +278,11 @@ const decoder = () => {
     // silence for each frame: measured on speech, that leaves a tenth of the bursts and costs no similarity.
     skip: (units: number): void => {
       for (let lost = Math.min(units, longestSkip); lost > 0; lost -= frameUnits) decode(silence, unheard)
+    },
+    reset: (): void => {
+      clear(low, firstLowStep)
+      clear(high, firstHighStep)
+      row.fill(0)
     },
     free: ignore
   }

@@ -47,6 +47,7 @@ export const make = (codec: Codec, rate: () => SampleRate): LegDecoder => {
     conceal: (out, loss: Loss) =>
       rate() === codec.sampleRate ? inner.conceal(out, loss) : FadingRepetition.conceal(out, loss),
     skip: inner.skip,
+    reset: inner.reset,
     free: () => {
       free()
       inner.free()

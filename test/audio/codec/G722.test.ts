@@ -104,6 +104,16 @@ describe("G.722", () => {
     expect(octets[1]).toStrictEqual(encode(two))
   })
 
+  it("decodes behind a reset as at first", () => {
+    const [loud, quiet] = [Tone.sine(1000, -3, 200, 16_000), Tone.sine(700, -40, 200, 16_000)].map(encode)
+    const decoder = G722.codec.decoder()
+    const samples = new Int16Array(3200)
+    decoder.decode(loud ?? new Uint8Array(), samples)
+    decoder.reset()
+    decoder.decode(quiet ?? new Uint8Array(), samples)
+    expect(samples).toEqual(decode(quiet ?? new Uint8Array()))
+  })
+
   it("takes no longer for a loss of hours than for one of 160 ms, and goes on alike", () => {
     const sound = encode(Tone.sine(1000, -10, 200, 16_000))
     const behind = (units: number) => {

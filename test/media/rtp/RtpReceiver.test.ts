@@ -24,12 +24,16 @@ const setup = (codecs: typeof Codecs.table = Codecs.table) => {
   }
   let n = 0
   let timestamp = 0
+  let present: Codecs.CodecName = "PCMU"
   const packet = (name: Codecs.CodecName, payloadType: number): RtpPacket => {
     const { clockRate, sampleRate } = codecs[name]
     const frame = Frame.make(sampleRate)
     for (const rate of [8000, 16_000] as const)
       tones[rate].render(rate === sampleRate ? frame.samples : Frame.make(rate).samples)
     const bytes = new Uint8Array(200)
+    // Who changes over begins with an encoder that knows nothing.
+    if (name !== present) encoders[name] = codecs[name].encoder()
+    present = name
     const length = encoders[name].encode(frame.samples, bytes, 12)
     timestamp += clockRate / 50
     return {
@@ -73,6 +77,38 @@ const rest = (sound: Int16Array, rate: SampleRate) => {
 }
 
 describe("A receiver of RTP", () => {
+  it.each([
+    ["from another source", 2, null],
+    ["behind a change of codec", 1, "PCMU"]
+  ] as const)("hears a quiet stream in G.722 %s without a burst of the loud one before", (_, ssrc, between) => {
+    const receiver = RtpReceiver.make(() => undefined)
+    const out = Frame.make(16_000)
+    let n = 0
+    const hear = (name: "G722" | "PCMU", source: number, dbfs: number, frames: number): number => {
+      const { encode } = Codecs.table[name].encoder()
+      const rate = Codecs.table[name].sampleRate
+      const oscillator = Tone.oscillator([{ frequency: 1000, dbfs }], rate)
+      let peak = 0
+      for (let i = 0; i < frames; i++) {
+        const frame = Frame.make(rate)
+        oscillator.render(frame.samples)
+        const bytes = new Uint8Array(172)
+        encode(frame.samples, bytes, 12)
+        const payloadType = Codecs.table[name].payloadType ?? 0
+        const header = { payloadType, marker: false, ssrc: source, sequenceNumber: n, timestamp: n * 160 }
+        receiver.receive({ ...header, bytes, payloadStart: 12, payloadEnd: 172 }, wide, n * 20)
+        n++
+        receiver.pull(out, n * 20)
+        peak = out.samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), peak)
+      }
+      return peak
+    }
+    expect(hear("G722", 1, -3, 20)).toBeGreaterThan(20_000)
+    for (let i = 0; i < 20; i++) receiver.pull(out, ++n * 20)
+    if (between !== null) hear(between, 1, -60, 10)
+    expect(hear("G722", ssrc, -40, 20)).toBeLessThan(500)
+  })
+
   it("reports on the source that is heard, whatever others put between its packets", () => {
     const encoding = { ...wide, telephoneEvent: { send: 101, receive: 101 } }
     const plain = setup()
