@@ -174,7 +174,7 @@ const description = (local: Local, family: IpAddress.Family): Omit<Sdp, "media">
   }
 }
 
-/** Of the address where the peer receives; one that holds by an empty address, or gives a name, may have any. */
+/** The family of the address where the peer receives; ours, where it holds by an empty address or gives none. */
 const familyOf = (sdp: Sdp, media: Media, local: Local): IpAddress.Family => {
   const address = addressOf(sdp, media) ?? ""
   return isHeld(sdp, media) || IpAddress.canonical(address) === null ? local.family : IpAddress.family(address)

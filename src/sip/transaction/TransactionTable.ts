@@ -1,6 +1,6 @@
 /**
- * All live transactions of one user agent, whatever flows they use: matching (RFC 3261 sections 17.1.3, 17.2.3, 9.2, 8.2.2.2), their
- * machines, and one deadline for all of them.
+ * All live transactions of one user agent, whatever flows they use: matching (RFC 3261 sections 17.1.3, 17.2.3, 9.2,
+ * 8.2.2.2), their machines, and one deadline for all of them.
  *
  * Mutable, but owns no socket and no clock: its shell feeds datagrams and wishes of the transaction user (TU) into
  * `step`, calls `advance` when `nextDeadline` has come, and carries out the outputs in order.

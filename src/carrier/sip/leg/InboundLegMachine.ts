@@ -203,7 +203,7 @@ const release = (state: State, status: number, env: Session.Env): Step => {
   }
 }
 
-/** What is told of the leg comes to nothing, and with it what waits for that. */
+/** The leg is forgotten: nobody hears its events, and the answers that wait for them go now. */
 const notAdmitted = (state: State, status: number, env: Session.Env): Step => {
   const forgotten = stay<State>(state, { type: "forget" })
   if (state.phase === "answered") return andThen(forgotten, (next) => release(next, status, env))

@@ -124,7 +124,7 @@ export const deadline = (ending: LegEnding.LegEnding, session: Session.State | n
   return leaving === null ? within : within === null ? leaving : Math.min(leaving, within)
 }
 
-/** Answered when the event before it is through, whatever became of that. */
+/** An answer that waits for the event before it, and is the same whatever becomes of that event. */
 export const owe = (id: Session.Owed["id"], response: SipResponse): Session.Owed => ({
   id,
   durable: response,

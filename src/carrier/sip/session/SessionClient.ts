@@ -155,7 +155,7 @@ export const response = (state: State, cseq: number, response: SipResponse, env:
   const { status } = response
   if (status < 200) return stay(state)
   const { purpose } = own
-  // Behind a BYE nothing is asked but that again.
+  // Once a BYE went, a challenge is answered for that BYE only.
   const trunk = purpose.type === "bye" || state.phase === "established" ? state.trunk : null
   const answer = Credentials.answer(own.credentials, trunk, own.request, response, env.token.slice(0, 16))
   if (answer !== undefined) return again(state, own, answer)
@@ -188,7 +188,7 @@ export const due = (state: State, env: Env): Step => {
   return Referral.due(isDue ? { ...state, wanted: { ...wanted, notBefore: null } } : state, env)
 }
 
-/** What is still open has no outcome that anybody could know; the BYE goes on. */
+/** Nobody will learn what becomes of the requests that are open: their outcome is `null`. The BYE goes on. */
 export const over = (state: State, env: Env): Step => {
   const outputs = state.own.flatMap(({ purpose }): ReadonlyArray<Output> =>
     purpose.type === "info" || purpose.type === "renegotiate" ? [outcome(purpose.commandId, null)] : []

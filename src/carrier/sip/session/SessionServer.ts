@@ -22,7 +22,7 @@ interface Asked {
   readonly row: DialogMethod.Row
 }
 
-/** Whoever only waits for an ACK before its BYE is on its way out already. */
+/** A dialog whose BYE of ours only waits for an ACK counts as leaving. */
 const placeOf = ({ isCaller, leaving, phase }: State): DialogMethod.Place => {
   if (leaving !== null) return "leaving"
   switch (phase) {
@@ -111,7 +111,7 @@ const tell = (state: State, asked: Asked, report: LegReport): Step =>
 
 const bye = (state: State, asked: Asked): Step => {
   const repeating: ReadonlyArray<Output> = state.isAwaitingAck ? [{ type: "stopRepeating" }] : []
-  // It crossed ours.
+  // Their BYE crossed ours.
   if (state.phase === "hungUp") return reply(state, asked, 200)
   return stay({ ...state, phase: "left", isAwaitingAck: false }, ...repeating, { type: "left", owed: owed(asked) })
 }
