@@ -5,7 +5,7 @@ import * as RateConverter from "./RateConverter.ts"
 
 /** The far end of a leg that is joined to another leg of the same switch: each is what the other's far end says. */
 export interface LocalBridge extends FarEnd {
-  /** Joins two ends, once; before, and after one was closed, an end is silent and cannot hear. */
+  /** Joins two ends that are alone. An end that is alone, also because the other was closed, is silent and cannot hear. */
   readonly join: (other: LocalBridge) => void
   readonly leave: () => void
   /** The other leg says a frame, of its own rate, or presses a digit. */
@@ -33,7 +33,6 @@ export const make = (rate: SampleRate, onDigit: (digit: string) => void): LocalB
       other = null
       waiting.samples.fill(0)
       isWaiting = false
-      converter.free()
     },
     receive: (frame) => {
       converter.convert(frame, waiting)
@@ -60,6 +59,7 @@ export const make = (rate: SampleRate, onDigit: (digit: string) => void): LocalB
     close: () => {
       other?.leave()
       bridge.leave()
+      converter.free()
     }
   }
   return bridge

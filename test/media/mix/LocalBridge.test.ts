@@ -35,6 +35,23 @@ describe("A bridge of two legs", () => {
     expect(b.ready()).toBe(false)
   })
 
+  it("an end that was left hears again when another one is joined to it", () => {
+    const [a, b, c] = [8000, 8000, 16_000].map((rate) =>
+      LocalBridge.make(rate === 8000 ? 8000 : 16_000, () => undefined)
+    )
+    if (a === undefined || b === undefined || c === undefined) return expect.unreachable()
+    a.join(b)
+    b.close(0)
+    c.join(a)
+    b.hear(filled(5), 0)
+    for (let i = 0; i < 3; i++) c.hear({ rate: 16_000, samples: new Int16Array(320).fill(1000) }, 0)
+    const heard = Frame.make(8000)
+    expect(a.say(heard, 10)).toBe(true)
+    expect(heard.samples[159]).toBeGreaterThan(900)
+    a.hear(filled(7), 20)
+    expect(c.say(Frame.make(16_000), 30)).toBe(true)
+  })
+
   it("brings what one end hears to the rate of the other", () => {
     const wide = LocalBridge.make(16_000, () => undefined)
     const narrow = LocalBridge.make(8000, () => undefined)
