@@ -36,39 +36,39 @@ export interface Credentials {
 type Fields = ReadonlyMap<string, string>
 
 /** `Digest name=value, name="value"`; names in lower case, values without quotes. */
-const fields = (value: string): Fields | undefined => {
+const fields = (value: string): Fields | null => {
   const text = Grammar.trimmed(value)
   const scheme = /^Digest[ \t]+/i.exec(text)
-  if (scheme === null) return undefined
+  if (scheme === null) return null
   const found = new Map<string, string>()
   for (const element of Grammar.splitList(text.slice(scheme[0].length))) {
     if (element === "") continue
     const equals = element.indexOf("=")
     const name = Grammar.trimmed(element, 0, Math.max(equals, 0)).toLowerCase()
     const raw = Grammar.trimmed(element, equals + 1)
-    if (!Grammar.isToken(name) || found.has(name)) return undefined
+    if (!Grammar.isToken(name) || found.has(name)) return null
     if (!raw.startsWith('"')) found.set(name, raw)
     else if (raw.length > 1 && Grammar.closingQuote(raw, 0) === raw.length - 1)
       found.set(name, Grammar.unescapeQuoted(raw.slice(1, -1)))
-    else return undefined
+    else return null
   }
   return found
 }
 
-const algorithmOf = (found: Fields): Algorithm | undefined => {
+const algorithmOf = (found: Fields): Algorithm | null => {
   const name = (found.get("algorithm") ?? "MD5").toUpperCase()
-  return name === "MD5" || name === "SHA-256" ? name : undefined
+  return name === "MD5" || name === "SHA-256" ? name : null
 }
 
 /** Fails with what is wrong or not supported (scheme, algorithm, `auth-int` only). Never throws. */
 export const parseChallenge = (value: string): Result.Result<Challenge, string> => {
   const found = fields(value)
-  if (found === undefined) return Result.fail("not a Digest challenge")
+  if (found === null) return Result.fail("not a Digest challenge")
   const realm = found.get("realm")
   const nonce = found.get("nonce")
   if (realm === undefined || nonce === undefined) return Result.fail("challenge without realm or nonce")
   const algorithm = algorithmOf(found)
-  if (algorithm === undefined) return Result.fail("algorithm not supported")
+  if (algorithm === null) return Result.fail("algorithm not supported")
   const offered = found.get("qop")
   const qop = offered === undefined ? "none" : "auth"
   if (offered !== undefined && !Grammar.splitList(offered).some((option) => option.toLowerCase() === "auth"))
@@ -86,17 +86,16 @@ export const parseChallenge = (value: string): Result.Result<Challenge, string> 
  */
 export const choose = (
   values: ReadonlyArray<string>,
-  attempted: Challenge | undefined
+  attempted: Challenge | null
 ): { readonly type: "answer"; readonly challenge: Challenge } | { readonly type: "refused" | "unsupported" } => {
-  let best: Challenge | undefined
+  let best: Challenge | null = null
   for (const value of values) {
     const parsed = parseChallenge(value)
     if (Result.isFailure(parsed)) continue
-    if (best === undefined || (best.algorithm === "MD5" && parsed.success.algorithm === "SHA-256"))
-      best = parsed.success
+    if (best === null || (best.algorithm === "MD5" && parsed.success.algorithm === "SHA-256")) best = parsed.success
   }
-  if (best === undefined) return { type: "unsupported" }
-  if (attempted !== undefined && attempted.realm === best.realm && !best.stale) return { type: "refused" }
+  if (best === null) return { type: "unsupported" }
+  if (attempted !== null && attempted.realm === best.realm && !best.stale) return { type: "refused" }
   return { type: "answer", challenge: best }
 }
 
@@ -142,7 +141,7 @@ export const formatChallenge = (challenge: Challenge): string => {
 /** Server side: reads what a client answered. Fails with what is wrong or not supported. Never throws. */
 export const parseCredentials = (value: string): Result.Result<Credentials, string> => {
   const found = fields(value)
-  if (found === undefined) return Result.fail("not Digest credentials")
+  if (found === null) return Result.fail("not Digest credentials")
   const username = found.get("username")
   const realm = found.get("realm")
   const nonce = found.get("nonce")
@@ -151,7 +150,7 @@ export const parseCredentials = (value: string): Result.Result<Credentials, stri
   if (username === undefined || realm === undefined || nonce === undefined || uri === undefined || !response)
     return Result.fail("credentials lack a field")
   const algorithm = algorithmOf(found)
-  if (algorithm === undefined) return Result.fail("algorithm not supported")
+  if (algorithm === null) return Result.fail("algorithm not supported")
   const qop = found.get("qop")?.toLowerCase()
   const opaque = found.get("opaque") ?? null
   const known = { username, realm, nonce, uri, response, algorithm, opaque }

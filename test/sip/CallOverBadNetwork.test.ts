@@ -120,7 +120,7 @@ const phone = (net: Netem.Netem<Packet>, seen: Array<string>) => {
       if (output.type === "terminated" && step.outputs.length === 1) seen.push("acknowledged")
     }
     const next = Transaction.earliest(step.state.deadlines)
-    if (next !== undefined)
+    if (next !== null)
       end.later(next.at, (now) => {
         if (success === step.state) care(id, SuccessRetransmission.step(step.state, { type: "due" }, now), now)
       })

@@ -31,7 +31,7 @@ export const answer = (
   if (trunk === null || trunk.username === null || trunk.password === null) return undefined
   const name = Digest.answerHeader(status)
   const challenges = headers(response, status === 401 ? "WWW-Authenticate" : "Proxy-Authenticate")
-  const choice = Digest.choose(challenges, before.answered[name])
+  const choice = Digest.choose(challenges, before.answered[name] ?? null)
   if (choice.type !== "answer") return undefined
   const { challenge } = choice
   const value = Digest.authorization({

@@ -225,8 +225,8 @@ export const make = ({
   /** By what only we and our peer know: the tags of a dialog, or the branch of a request that is being answered. */
   const isOurs = (request: SipRequest): boolean => {
     if (server.hasDialog(request) || table.entries.has(TransactionTable.serverId(request))) return true
-    const cancelled = request.method === "CANCEL" ? MessageKey.server(request, "INVITE") : undefined
-    return cancelled !== undefined && table.entries.has(cancelled)
+    const cancelled = request.method === "CANCEL" ? MessageKey.server(request, "INVITE") : null
+    return cancelled !== null && table.entries.has(cancelled)
   }
 
   const countStranger = (isAnswered: boolean): void => {

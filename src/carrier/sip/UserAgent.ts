@@ -111,7 +111,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     limit: maxLegs * transactionsPerLeg,
     server: {
       request: (id, request, from) => {
-        if (MessageKey.toTag(request) === undefined) return arrived(id, request, from)
+        if (MessageKey.toTag(request) === null) return arrived(id, request, from)
         const dialog = dialogOf(request)
         return dialog === undefined ? reply(id, request, 481) : dialog.request(id, request)
       },

@@ -49,8 +49,8 @@ const contactOf = (message: SipMessage): string | null =>
 
 const partyOf = (message: SipMessage, name: "From" | "To"): NameAddr.NameAddr | null => {
   const value = header(message, name)
-  const parsed = value === undefined ? undefined : Result.getOrUndefined(NameAddr.parse(value))
-  return parsed === undefined ? null : { ...parsed, params: parsed.params.filter(([key]) => key !== "tag") }
+  const parsed = value === undefined ? null : Result.getOrNull(NameAddr.parse(value))
+  return parsed === null ? null : { ...parsed, params: parsed.params.filter(([key]) => key !== "tag") }
 }
 
 /**
@@ -65,8 +65,8 @@ export const fromResponse = (invite: SipRequest, response: SipResponse): Dialog 
   const local = partyOf(invite, "From")
   const remote = partyOf(response, "To")
   if (response.status <= 100 || response.status >= 300) return null
-  if (response.status < 200 && remoteTag === undefined) return null
-  if (sequence === undefined || callId === undefined || localTag === undefined) return null
+  if (response.status < 200 && remoteTag === null) return null
+  if (sequence === undefined || callId === undefined || localTag === null) return null
   if (local === null || remote === null) return null
   return {
     phase: response.status < 200 ? "early" : "confirmed",

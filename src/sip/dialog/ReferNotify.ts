@@ -11,13 +11,13 @@ export type ReferNotify =
 const refused = (status: 400 | 415 | 489): ReferNotify => ({ type: "refused", status })
 
 /** `token;params`, the token in lower case. */
-const split = (value: string): readonly [string, Params.Params | undefined] => {
+const split = (value: string): readonly [string, Params.Params | null] => {
   const at = value.indexOf(";")
   const end = at === -1 ? value.length : at
   return [Grammar.trimmed(value, 0, end).toLowerCase(), Params.parse(value, end)]
 }
 
-const whole = (text: string | undefined): number | null => Grammar.decimal(text ?? "", 10) ?? null
+const whole = (text: string | null): number | null => Grammar.decimal(text ?? "", 10)
 
 const utf8 = new TextDecoder()
 
@@ -35,13 +35,13 @@ const statusOf = (body: Uint8Array): number | null => {
 export const read = (request: SipRequest): ReferNotify => {
   const [event, eventParams] = split(header(request, "Event") ?? "")
   const [state, stateParams] = split(header(request, "Subscription-State") ?? "")
-  if (event === "" || eventParams === undefined || stateParams === undefined) return refused(400)
+  if (event === "" || eventParams === null || stateParams === null) return refused(400)
   if (event !== "refer") return refused(489)
   if (state !== "pending" && state !== "active" && state !== "terminated") return refused(400)
   const [type] = split(header(request, "Content-Type") ?? "")
   if (request.body.length > 0 && type !== "message/sipfrag") return refused(415)
   const id = Params.get(eventParams, "id")
-  if (id !== undefined && whole(id) === null) return refused(400)
+  if (id !== null && whole(id) === null) return refused(400)
   return {
     type: "notified",
     id: whole(id),

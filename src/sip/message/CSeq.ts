@@ -14,7 +14,7 @@ export const parse = (value: string): Result.Result<CSeq, string> => {
   const match = /^[ \t]*([0-9]+)[ \t]+([^ \t]+)[ \t]*$/.exec(value)
   const sequence = Grammar.decimal(match?.[1] ?? "", 10)
   const method = match?.[2] ?? ""
-  return sequence === undefined || sequence > maxSequence || !Grammar.isToken(method)
+  return sequence === null || sequence > maxSequence || !Grammar.isToken(method)
     ? Result.fail("malformed CSeq")
     : Result.succeed({ sequence, method })
 }

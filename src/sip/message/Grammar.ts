@@ -85,11 +85,11 @@ export const tokens = (values: ReadonlyArray<string>): ReadonlyArray<string> =>
   values.flatMap(splitList).filter((element) => element.length > 0)
 
 /**
- * A decimal number of 1 to `digits` digits, or `undefined`; leading zeros are allowed and do not count
+ * A decimal number of 1 to `digits` digits, or `null`; leading zeros are allowed and do not count
  * (RFC 4475 section 3.1.1.1).
  */
-export const decimal = (text: string, digits: number): number | undefined => {
-  if (!/^[0-9]+$/.test(text)) return undefined
+export const decimal = (text: string, digits: number): number | null => {
+  if (!/^[0-9]+$/.test(text)) return null
   const significant = text.replace(/^0+(?=[0-9])/, "")
-  return significant.length > digits ? undefined : Number(significant)
+  return significant.length > digits ? null : Number(significant)
 }

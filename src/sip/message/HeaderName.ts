@@ -108,7 +108,7 @@ for (const [letter, name] of Object.entries(compact)) {
 
 /**
  * The long form in its usual case of a header name as received (`v`, `VIA` give `Via`); an unknown name stays as it
- * is. `undefined` when it is not a token.
+ * is. `null` when it is not a token.
  */
-export const canonical = (name: string): string | undefined =>
-  bySpelling.get(name) ?? byLowerCase.get(name.toLowerCase()) ?? (isToken(name) ? name : undefined)
+export const canonical = (name: string): string | null =>
+  bySpelling.get(name) ?? byLowerCase.get(name.toLowerCase()) ?? (isToken(name) ? name : null)

@@ -8,39 +8,39 @@ import * as Via from "./Via.ts"
  * The keys under which transactions and dialogs are found, RFC 3261 sections 8.2.2.2, 12, 17.1.3 and 17.2.3, and the
  * parts they are made of.
  *
- * `undefined` is what cannot be read. Parts of a key are joined by a line feed, which no header value holds.
+ * `null` is what cannot be read. Parts of a key are joined by a line feed, which no header value holds.
  */
-export const cseq = (message: SipMessage): CSeq.CSeq | undefined => {
+export const cseq = (message: SipMessage): CSeq.CSeq | null => {
   const value = header(message, "CSeq")
-  return value === undefined ? undefined : Result.getOrUndefined(CSeq.parse(value))
+  return value === undefined ? null : Result.getOrNull(CSeq.parse(value))
 }
 
-const tagOf = (message: SipMessage, name: "From" | "To"): string | undefined => {
+const tagOf = (message: SipMessage, name: "From" | "To"): string | null => {
   const value = header(message, name)
-  const parsed = value === undefined ? undefined : Result.getOrUndefined(NameAddr.parse(value))
-  return parsed === undefined ? undefined : NameAddr.tag(parsed)
+  const parsed = value === undefined ? null : Result.getOrNull(NameAddr.parse(value))
+  return parsed === null ? null : NameAddr.tag(parsed)
 }
 
-export const fromTag = (message: SipMessage): string | undefined => tagOf(message, "From")
+export const fromTag = (message: SipMessage): string | null => tagOf(message, "From")
 
-export const toTag = (message: SipMessage): string | undefined => tagOf(message, "To")
+export const toTag = (message: SipMessage): string | null => tagOf(message, "To")
 
 /** Section 17.1.3: branch and CSeq method, the same for a request of ours and its responses. */
-export const client = (message: SipMessage): string | undefined => {
-  const via = Result.getOrUndefined(Via.top(message))
-  const branch = via === undefined ? undefined : Via.branch(via)
+export const client = (message: SipMessage): string | null => {
+  const via = Result.getOrNull(Via.top(message))
+  const branch = via === null ? null : Via.branch(via)
   const method = cseq(message)?.method
-  return branch === undefined || method === undefined ? undefined : ["client", branch, method].join("\n")
+  return branch === null || method === undefined ? null : ["client", branch, method].join("\n")
 }
 
 /**
  * Section 17.2.3: branch, sent-by and method; the ACK to a 3xx to 6xx has the key of its INVITE. A request without the
  * magic cookie (RFC 2543) is known by From tag, Call-ID and CSeq number besides. Stamping does not change the key.
  */
-export const server = (request: SipRequest, method: string = request.method): string | undefined => {
-  const via = Result.getOrUndefined(Via.top(request))
+export const server = (request: SipRequest, method: string = request.method): string | null => {
+  const via = Result.getOrNull(Via.top(request))
   const sequence = cseq(request)?.sequence
-  if (via === undefined || sequence === undefined) return undefined
+  if (via === null || sequence === undefined) return null
   const branch = Via.branch(via)
   const hop = [branch, via.host.toLowerCase(), via.port ?? Via.defaultPort, method === "ACK" ? "INVITE" : method]
   return branch?.startsWith(Via.magicCookie) === true
@@ -49,8 +49,8 @@ export const server = (request: SipRequest, method: string = request.method): st
 }
 
 /** Section 8.2.2.2: what copies of one request that came by different paths have in common; none within a dialog. */
-export const merged = (request: SipRequest): string | undefined => {
-  if (request.method === "ACK" || request.method === "CANCEL" || toTag(request) !== undefined) return undefined
+export const merged = (request: SipRequest): string | null => {
+  if (request.method === "ACK" || request.method === "CANCEL" || toTag(request) !== null) return null
   return [fromTag(request), header(request, "Call-ID"), cseq(request)?.sequence, request.method].join("\n")
 }
 

@@ -29,12 +29,12 @@ export const parse = (bytes: Uint8Array, boundary: string): Result.Result<Readon
   const text = latin1.decode(bytes)
   const parts: Array<Part> = []
   let open = delimiter(text, boundary, 0)
-  while (open !== undefined && !open.isLast) {
+  while (open !== null && !open.isLast) {
     const close = delimiter(text, boundary, open.end)
-    if (close === undefined) return Result.fail("multipart body without end")
+    if (close === null) return Result.fail("multipart body without end")
     if (parts.length === maxParts) return Result.fail("too many body parts")
     const part = readPart(bytes.subarray(open.end, close.start))
-    if (part === undefined) return Result.fail("malformed body part")
+    if (part === null) return Result.fail("malformed body part")
     parts.push(part)
     open = close
   }
@@ -46,7 +46,7 @@ const delimiter = (
   text: string,
   boundary: string,
   from: number
-): { readonly start: number; readonly end: number; readonly isLast: boolean } | undefined => {
+): { readonly start: number; readonly end: number; readonly isLast: boolean } | null => {
   const dashed = `--${boundary}`
   for (let at = text.indexOf(dashed, from); at !== -1; at = text.indexOf(dashed, at + 1)) {
     // The line break before it belongs to it, and may be the one that ended the line of the delimiter before.
@@ -59,15 +59,15 @@ const delimiter = (
     if (text[end] === "\r") end++
     if (text[end] === "\n") return { start, end: end + 1, isLast }
   }
-  return undefined
+  return null
 }
 
-const readPart = (bytes: Uint8Array): Part | undefined => {
+const readPart = (bytes: Uint8Array): Part | null => {
   const headers: Array<Header> = []
   let at = 0
   while (at < bytes.length) {
     const lf = bytes.indexOf(0x0a, at)
-    if (lf === -1 || lf > maxHeadBytes) return undefined
+    if (lf === -1 || lf > maxHeadBytes) return null
     const line = utf8.decode(bytes.subarray(at, lf > at && bytes[lf - 1] === 0x0d ? lf - 1 : lf))
     at = lf + 1
     if (line === "") return { headers, body: bytes.subarray(at) }
@@ -77,8 +77,8 @@ const readPart = (bytes: Uint8Array): Part | undefined => {
       continue
     }
     const colon = line.indexOf(":")
-    const name = colon === -1 ? undefined : HeaderName.canonical(Grammar.trimmed(line, 0, colon))
-    if (name === undefined) return undefined
+    const name = colon === -1 ? null : HeaderName.canonical(Grammar.trimmed(line, 0, colon))
+    if (name === null) return null
     headers.push([name, Grammar.trimmed(line, colon + 1)])
   }
   // Headers that nothing follows, or nothing at all.

@@ -53,10 +53,10 @@ const parseBare = (value: string, start: number): Result.Result<NameAddr, string
   return make("", uri, Params.parse(value, end))
 }
 
-const make = (displayName: string, uri: string, params: Params.Params | undefined): Result.Result<NameAddr, string> =>
+const make = (displayName: string, uri: string, params: Params.Params | null): Result.Result<NameAddr, string> =>
   !uriPattern.test(uri)
     ? Result.fail("malformed URI")
-    : params === undefined
+    : params === null
       ? Result.fail("malformed parameter")
       : Result.succeed({ displayName, uri, params })
 
@@ -76,5 +76,5 @@ export const parseAll = (values: ReadonlyArray<string>): Result.Result<ReadonlyA
 export const format = (value: NameAddr): string =>
   `${value.displayName === "" ? "" : `${Grammar.quote(value.displayName)} `}<${value.uri}>${Params.format(value.params)}`
 
-/** The tag of a From or To value, or `undefined`. */
-export const tag = (value: NameAddr): string | undefined => Params.get(value.params, "tag")
+/** The tag of a From or To value, or `null`. */
+export const tag = (value: NameAddr): string | null => Params.get(value.params, "tag")

@@ -18,8 +18,8 @@ export const withholdsNumber = (request: SipMessage): boolean =>
   ) || isAnonymous(header(request, "From"))
 
 const isAnonymous = (from: string | undefined): boolean => {
-  const named = from === undefined ? undefined : Result.getOrUndefined(NameAddr.parse(from))
-  const uri = named === undefined ? undefined : Result.getOrUndefined(SipUri.parse(named.uri))
+  const named = from === undefined ? null : Result.getOrNull(NameAddr.parse(from))
+  const uri = named === null ? null : Result.getOrNull(SipUri.parse(named.uri))
   if (uri?.type !== "sip") return false
   return uri.host.toLowerCase() === "anonymous.invalid" || uri.user?.toLowerCase() === "anonymous"
 }

@@ -64,7 +64,7 @@ export const make = (request: SipRequest, status: number, options: Options = {})
   const copied = new Set(["Via", "From", "To", "Call-ID", "CSeq"])
   if (status === 100) copied.add("Timestamp")
   if (request.method === "INVITE" && status > 100 && status < 300) copied.add("Record-Route")
-  const tag = status > 100 && MessageKey.toTag(request) === undefined ? options.toTag : undefined
+  const tag = status > 100 && MessageKey.toTag(request) === null ? options.toTag : undefined
   return {
     type: "response",
     status,

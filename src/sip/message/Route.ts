@@ -12,17 +12,17 @@ export const elements = (message: SipMessage, name: "Route" | "Record-Route"): R
 export const uri = (element: string): string =>
   Result.match(NameAddr.parse(element), { onFailure: () => element, onSuccess: (value) => value.uri })
 
-const sipUri = (element: string): SipUri.SipUri | undefined => Result.getOrUndefined(SipUri.parseSipUri(uri(element)))
+const sipUri = (element: string): SipUri.SipUri | null => Result.getOrNull(SipUri.parseSipUri(uri(element)))
 
 /** Whether the element names a strict router, one without `lr` (section 16.12.1.1). Unreadable ones count as loose. */
 export const isStrict = (element: string): boolean => {
   const parsed = sipUri(element)
-  return parsed !== undefined && !SipUri.hasParam(parsed, "lr")
+  return parsed !== null && !SipUri.hasParam(parsed, "lr")
 }
 
 /** URI of an element without what a Request-URI may not hold: headers and `method` (section 19.1.1, table 1). */
 export const requestUri = (element: string): string => {
   const parsed = sipUri(element)
-  if (parsed === undefined) return uri(element)
+  if (parsed === null) return uri(element)
   return SipUri.format({ ...parsed, headers: [], params: parsed.params.filter(([name]) => name !== "method") })
 }

@@ -52,11 +52,11 @@ const value = ({ headers }: Entity, name: string): string => headers.find(([key]
 
 const token = (text: string): string => (text.split(";", 1)[0] ?? "").replace(/[ \t]/g, "").toLowerCase()
 
-const param = (text: string, name: string): string | undefined =>
+const param = (text: string, name: string): string | null =>
   Params.get(Params.parse(text, text.includes(";") ? text.indexOf(";") : text.length) ?? [], name)
 
-const handling = (entity: Entity): string | undefined =>
-  param(value(entity, "Content-Disposition"), "handling")?.toLowerCase()
+const handling = (entity: Entity): string | null =>
+  param(value(entity, "Content-Disposition"), "handling")?.toLowerCase() ?? null
 
 const isIdentity = (entity: Entity): boolean =>
   Grammar.tokens(entity.headers.filter(([name]) => name === "Content-Encoding").map(([, each]) => each)).every(

@@ -54,7 +54,7 @@ export const parse = (bytes: Uint8Array): Result.Result<SipMessage, SipParseErro
   }
 
   const headers: Array<Header> = []
-  let declared: number | undefined
+  let declared: number | null = null
   let at = lf + 1
   while (at < head.length) {
     lf = head.indexOf("\n", at)
@@ -67,7 +67,7 @@ export const parse = (bytes: Uint8Array): Result.Result<SipMessage, SipParseErro
     }
     const colon = head.indexOf(":", at)
     const named = colon !== -1 && colon < end
-    const name = named ? HeaderName.canonical(trimmedEnd(head, at, colon)) : undefined
+    const name = named ? HeaderName.canonical(trimmedEnd(head, at, colon)) : null
     let value = named ? trimmed(head, colon + 1, end) : ""
     const first = at
     at = lf + 1
@@ -83,7 +83,7 @@ export const parse = (bytes: Uint8Array): Result.Result<SipMessage, SipParseErro
       fail("Header Too Long")
       continue
     }
-    if (name === undefined) {
+    if (name === null) {
       fail("Malformed Header")
       continue
     }
@@ -92,20 +92,20 @@ export const parse = (bytes: Uint8Array): Result.Result<SipMessage, SipParseErro
       continue
     }
     if (name === "Content-Length") {
-      if (declared !== undefined) fail("Repeated Content-Length")
+      if (declared !== null) fail("Repeated Content-Length")
       declared = decimal(value, 9)
-      if (declared === undefined) fail("Malformed Content-Length")
+      if (declared === null) fail("Malformed Content-Length")
     }
     headers.push([name, value])
   }
 
   let body = emptyBody
   if (bodyStart === -1) fail("Headers Not Ended")
-  else if (declared !== undefined && declared > bytes.length - bodyStart) fail("Body Shorter Than Content-Length")
-  else body = bytes.subarray(bodyStart, declared === undefined ? bytes.length : bodyStart + declared)
+  else if (declared !== null && declared > bytes.length - bodyStart) fail("Body Shorter Than Content-Length")
+  else body = bytes.subarray(bodyStart, declared === null ? bytes.length : bodyStart + declared)
 
   const { start: known } = line
-  if (fault === undefined) return Result.succeed({ ...known, headers, body })
+  if (fault === null) return Result.succeed({ ...known, headers, body })
   if (known.type === "response") return drop(fault.reason)
   const request: SipRequest = { ...known, headers, body: emptyBody }
   // Nobody answers an ACK (section 17), and without a Via there is no way back.
@@ -142,14 +142,14 @@ const statusLine = /^SIP\/2\.0 ([1-6][0-9]{2})(?: ([^\r]*))?$/i
 const anyVersion = /^SIP\/[0-9]+\.[0-9]+$/i
 
 /** A start line, with what is wrong with it when it can still be answered; a string says why it cannot. */
-const readStartLine = (line: string): { readonly start: StartLine; readonly fault: Fault | undefined } | string => {
+const readStartLine = (line: string): { readonly start: StartLine; readonly fault: Fault | null } | string => {
   const tooLong = line.length > maxLineLength
   const good = tooLong ? null : requestLine.exec(line)
-  if (good !== null) return { start: { type: "request", method: good[1] ?? "", uri: good[2] ?? "" }, fault: undefined }
+  if (good !== null) return { start: { type: "request", method: good[1] ?? "", uri: good[2] ?? "" }, fault: null }
   if (/^SIP\//i.test(line)) {
     const status = tooLong ? null : statusLine.exec(line)
     if (status === null) return "malformed status line"
-    return { start: { type: "response", status: Number(status[1]), reason: status[2] ?? "" }, fault: undefined }
+    return { start: { type: "response", status: Number(status[1]), reason: status[2] ?? "" }, fault: null }
   }
   // From here on, find out only whether an answer is possible: method first, version last, whatever stands between.
   const text = trimmed(line)

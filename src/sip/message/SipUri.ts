@@ -9,11 +9,11 @@ import { Result } from "effect"
 export interface SipUri {
   readonly type: "sip"
   readonly scheme: "sip" | "sips"
-  readonly user: string | undefined
-  readonly password: string | undefined
+  readonly user: string | null
+  readonly password: string | null
   readonly host: string
-  /** 1 to 65,535; `undefined` is not the same as 5060 (section 19.1.4). */
-  readonly port: number | undefined
+  /** 1 to 65,535; `null` is not the same as 5060 (section 19.1.4). */
+  readonly port: number | null
   /** Names in lower case, both sides in canonical escaped form. */
   readonly params: UriParams
   /** Headers behind `?`, canonical escaped form. */
@@ -36,7 +36,8 @@ export interface OtherUri {
 
 export type Uri = SipUri | TelUri | OtherUri
 
-export type UriParams = ReadonlyArray<readonly [name: string, value: string | undefined]>
+/** `null`: a parameter without a value. */
+export type UriParams = ReadonlyArray<readonly [name: string, value: string | null]>
 
 const schemePattern = /^([A-Za-z][A-Za-z0-9+.-]*):(.*)$/s
 const userPattern = /^(?:[\w\-.!~*'()&=+$,;?/]|%[0-9A-Fa-f]{2})+$/
@@ -66,8 +67,8 @@ export const parseSipUri = (text: string): Result.Result<SipUri, string> =>
 const parseSip = (scheme: "sip" | "sips", rest: string): Result.Result<SipUri, string> => {
   // No part but the user's may hold an unescaped @, and the user's may hold ; and ?.
   const at = rest.indexOf("@")
-  let user: string | undefined
-  let password: string | undefined
+  let user: string | null = null
+  let password: string | null = null
   if (at !== -1) {
     const colon = rest.slice(0, at).indexOf(":")
     user = rest.slice(0, colon === -1 ? at : colon)
@@ -85,12 +86,12 @@ const parseSip = (scheme: "sip" | "sips", rest: string): Result.Result<SipUri, s
   const semicolon = beforeHeaders.indexOf(";")
   const authority = hostPort.exec(semicolon === -1 ? beforeHeaders : beforeHeaders.slice(0, semicolon))
   if (authority === null) return Result.fail("malformed host")
-  const port = authority[2] === undefined ? undefined : Number(authority[2])
-  if (port !== undefined && (port < 1 || port > 65_535)) return Result.fail("malformed port")
+  const port = authority[2] === undefined ? null : Number(authority[2])
+  if (port !== null && (port < 1 || port > 65_535)) return Result.fail("malformed port")
   const params = semicolon === -1 ? [] : parseParams(beforeHeaders.slice(semicolon + 1))
-  if (params === undefined) return Result.fail("malformed parameter")
+  if (params === null) return Result.fail("malformed parameter")
   const headers = question === -1 ? [] : parseHeaders(rest.slice(question + 1))
-  if (headers === undefined) return Result.fail("malformed header")
+  if (headers === null) return Result.fail("malformed header")
   const host = (authority[1] ?? "").toLowerCase()
   return Result.succeed({ type: "sip", scheme, user, password, host, port, params, headers })
 }
@@ -101,29 +102,29 @@ const parseTel = (rest: string): Result.Result<TelUri, string> => {
   const number = dialled.replace(/[-.()]/g, "")
   if (!/^(?:\+[0-9]+|[0-9A-Fa-f*#]+)$/.test(number)) return Result.fail("malformed telephone number")
   const params = semicolon === -1 ? [] : parseParams(rest.slice(semicolon + 1))
-  return params === undefined ? Result.fail("malformed parameter") : Result.succeed({ type: "tel", number, params })
+  return params === null ? Result.fail("malformed parameter") : Result.succeed({ type: "tel", number, params })
 }
 
-const parseParams = (text: string): UriParams | undefined => {
-  const params: Array<readonly [string, string | undefined]> = []
+const parseParams = (text: string): UriParams | null => {
+  const params: Array<readonly [string, string | null]> = []
   for (const part of text.split(";")) {
     const equals = part.indexOf("=")
     const name = equals === -1 ? part : part.slice(0, equals)
-    const value = equals === -1 ? undefined : part.slice(equals + 1)
-    if (!paramPattern.test(name) || (value !== undefined && !paramPattern.test(value))) return undefined
-    params.push([canonical(name).toLowerCase(), value === undefined ? undefined : canonical(value)])
+    const value = equals === -1 ? null : part.slice(equals + 1)
+    if (!paramPattern.test(name) || (value !== null && !paramPattern.test(value))) return null
+    params.push([canonical(name).toLowerCase(), value === null ? null : canonical(value)])
   }
   return params
 }
 
-const parseHeaders = (text: string): ReadonlyArray<readonly [string, string]> | undefined => {
+const parseHeaders = (text: string): ReadonlyArray<readonly [string, string]> | null => {
   const headers: Array<readonly [string, string]> = []
   for (const part of text.split("&")) {
     const equals = part.indexOf("=")
-    if (equals < 1) return undefined
+    if (equals < 1) return null
     const name = part.slice(0, equals)
     const value = part.slice(equals + 1)
-    if (!headerPattern.test(name) || !headerPattern.test(value)) return undefined
+    if (!headerPattern.test(name) || !headerPattern.test(value)) return null
     headers.push([canonical(name), canonical(value)])
   }
   return headers
@@ -160,17 +161,17 @@ export const format = (uri: Uri): string => {
   if (uri.type === "other") return `${uri.scheme}:${uri.rest}`
   let text = uri.type === "tel" ? `tel:${uri.number}` : `${uri.scheme}:`
   if (uri.type === "sip") {
-    if (uri.user !== undefined) text += `${uri.user}${uri.password === undefined ? "" : `:${uri.password}`}@`
-    text += uri.port === undefined ? uri.host : `${uri.host}:${uri.port}`
+    if (uri.user !== null) text += `${uri.user}${uri.password === null ? "" : `:${uri.password}`}@`
+    text += uri.port === null ? uri.host : `${uri.host}:${uri.port}`
   }
-  for (const [name, value] of uri.params) text += value === undefined ? `;${name}` : `;${name}=${value}`
+  for (const [name, value] of uri.params) text += value === null ? `;${name}` : `;${name}=${value}`
   if (uri.type === "sip" && uri.headers.length > 0)
     text += `?${uri.headers.map(([name, value]) => `${name}=${value}`).join("&")}`
   return text
 }
 
-/** Value of a parameter; `undefined` also when it has none. */
-export const param = (uri: SipUri | TelUri, name: string): string | undefined =>
-  uri.params.find(([key]) => key === name)?.[1]
+/** Value of a parameter; `null` where it has none, or is not there. */
+export const param = (uri: SipUri | TelUri, name: string): string | null =>
+  uri.params.find(([key]) => key === name)?.[1] ?? null
 
 export const hasParam = (uri: SipUri | TelUri, name: string): boolean => uri.params.some(([key]) => key === name)

@@ -21,7 +21,7 @@ export const write = (message: SipMessage): Uint8Array => {
   let counted = false
   for (const [given, value] of message.headers) {
     const name = HeaderName.canonical(given)
-    if (name === undefined) continue
+    if (name === null) continue
     if (name === "Content-Length") {
       if (!counted) head += `\r\nContent-Length: ${body.length}`
       counted = true

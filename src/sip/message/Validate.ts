@@ -82,19 +82,19 @@ const registered = new Set([
  * An ACK is never answered: it is accepted or dropped.
  */
 export const request = (message: SipRequest, policy: Policy = defaultPolicy): Verdict => {
-  const verdict = checks.reduce<Verdict | undefined>((found, check) => found ?? check(message, policy), undefined)
-  if (verdict === undefined) return accept
+  const verdict = checks.reduce<Verdict | null>((found, check) => found ?? check(message, policy), null)
+  if (verdict === null) return accept
   return message.method === "ACK" && verdict.type === "reject" ? { type: "drop", reason: verdict.reason } : verdict
 }
 
-type Check = (message: SipRequest, policy: Policy) => Verdict | undefined
+type Check = (message: SipRequest, policy: Policy) => Verdict | null
 
 /** Sections 8.1.1 and 18.2.1: the answer must find its way and its transaction. */
 const routable: Check = (message) => {
   if (header(message, "Via") === undefined) return { type: "drop", reason: "no Via" }
   const top = Via.top(message)
   if (Result.isFailure(top)) return bad("Malformed Via")
-  return Via.branch(top.success) === Via.magicCookie ? bad("Empty Branch") : undefined
+  return Via.branch(top.success) === Via.magicCookie ? bad("Empty Branch") : null
 }
 
 const wellFormed: Check = (message) => {
@@ -117,7 +117,7 @@ const wellFormed: Check = (message) => {
     if (values.length === 0 || (name === "Contact" && message.method === "REGISTER" && values[0] === "*")) continue
     if (Result.isFailure(NameAddr.parseAll(values))) return bad(`Malformed ${name}`)
   }
-  return undefined
+  return null
 }
 
 /** Section 8.2.2.1. A Request-URI holds no headers (section 19.1.1, table 1). */
@@ -125,37 +125,37 @@ const addressed: Check = (message) => {
   const uri = SipUri.parse(message.uri)
   if (Result.isFailure(uri)) return bad("Malformed Request-URI")
   if (uri.success.type === "other") return reject(416, "Unsupported URI Scheme")
-  return uri.success.type === "sip" && uri.success.headers.length > 0 ? bad("Headers in Request-URI") : undefined
+  return uri.success.type === "sip" && uri.success.headers.length > 0 ? bad("Headers in Request-URI") : null
 }
 
 /** Section 8.2.2.3. */
 const understood: Check = (message, policy) => {
-  if (message.method === "CANCEL" || message.method === "ACK") return undefined
+  if (message.method === "CANCEL" || message.method === "ACK") return null
   const missing = Grammar.tokens(headers(message, "Require")).filter(
     (tag) => !policy.supported.includes(tag.toLowerCase())
   )
-  return missing.length === 0 ? undefined : reject(420, "Bad Extension", [["Unsupported", missing.join(", ")]])
+  return missing.length === 0 ? null : reject(420, "Bad Extension", [["Unsupported", missing.join(", ")]])
 }
 
 /** Section 8.2.3, and 20.11 for `handling=optional`. An ACK cannot be refused: what it cannot say it does not say. */
 const readable: Check = (message) => {
-  if (message.body.length === 0 || message.method === "ACK") return undefined
+  if (message.body.length === 0 || message.method === "ACK") return null
   if (SessionBody.mayDescribe(message)) {
     const body = SessionBody.of(message)
-    return body.type === "refused" ? reject(body.status, body.reason, body.headers) : undefined
+    return body.type === "refused" ? reject(body.status, body.reason, body.headers) : null
   }
-  if (/;[ \t]*handling[ \t]*=[ \t]*optional\b/i.test(header(message, "Content-Disposition") ?? "")) return undefined
+  if (/;[ \t]*handling[ \t]*=[ \t]*optional\b/i.test(header(message, "Content-Disposition") ?? "")) return null
   return Grammar.tokens(headers(message, "Content-Encoding")).some((coding) => coding.toLowerCase() !== "identity")
     ? reject(415, "Unsupported Media Type", [["Accept-Encoding", "identity"]])
-    : undefined
+    : null
 }
 
 /** Section 20.1: whoever invites must be able to read our SDP. */
 const answerable: Check = (message) => {
-  if (message.method !== "INVITE" || header(message, "Accept") === undefined) return undefined
+  if (message.method !== "INVITE" || header(message, "Accept") === undefined) return null
   const ranges = Grammar.tokens(headers(message, "Accept")).map(mediaType)
   return ranges.some((range) => range === "application/sdp" || range === "application/*" || range === "*/*")
-    ? undefined
+    ? null
     : reject(406, "Not Acceptable")
 }
 

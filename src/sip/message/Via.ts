@@ -10,7 +10,8 @@ export interface Via {
   /** Upper case: `UDP`, `TCP`, `TLS`, or any other token. */
   readonly transport: string
   readonly host: string
-  readonly port: number | undefined
+  /** `null`: the hop names none. */
+  readonly port: number | null
   readonly params: Params.Params
 }
 
@@ -27,10 +28,10 @@ export const parse = (value: string): Result.Result<Via, string> => {
   const text = Grammar.trimmed(value)
   const match = pattern.exec(text)
   if (match === null) return Result.fail("malformed Via")
-  const port = match[3] === undefined ? undefined : Number(match[3])
-  if (port !== undefined && (port < 1 || port > 65_535)) return Result.fail("malformed Via port")
+  const port = match[3] === undefined ? null : Number(match[3])
+  if (port !== null && (port < 1 || port > 65_535)) return Result.fail("malformed Via port")
   const params = Params.parse(text, match[0].length)
-  if (params === undefined) return Result.fail("malformed Via parameter")
+  if (params === null) return Result.fail("malformed Via parameter")
   return Result.succeed({ transport: (match[1] ?? "").toUpperCase(), host: match[2] ?? "", port, params })
 }
 
@@ -52,9 +53,9 @@ export const top = (message: SipMessage): Result.Result<Via, string> => {
 }
 
 export const format = (via: Via): string =>
-  `SIP/2.0/${via.transport} ${via.host}${via.port === undefined ? "" : `:${via.port}`}${Params.format(via.params)}`
+  `SIP/2.0/${via.transport} ${via.host}${via.port === null ? "" : `:${via.port}`}${Params.format(via.params)}`
 
-export const branch = (via: Via): string | undefined => Params.get(via.params, "branch")
+export const branch = (via: Via): string | null => Params.get(via.params, "branch")
 
 /**
  * `request` with what its source tells written into the topmost Via: `received` when sent-by is another address,
@@ -100,7 +101,7 @@ export const responseFlow = (via: Via, from: Flow.Flow): Flow.Flow => ({
  */
 export const responseTarget = (via: Via): Endpoint => {
   const rport = Grammar.decimal(Params.get(via.params, "rport") ?? "", 5)
-  const port = rport !== undefined && rport > 0 && rport <= 65_535 ? rport : (via.port ?? defaultPort)
+  const port = rport !== null && rport > 0 && rport <= 65_535 ? rport : (via.port ?? defaultPort)
   return { address: literal(Params.get(via.params, "received") ?? via.host), port }
 }
 

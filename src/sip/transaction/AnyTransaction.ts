@@ -26,8 +26,8 @@ export const stepInviteClient = (
   now: number
 ): Outputs => keep(machine, InviteClient.step(machine.state, input, now))
 
-/** `undefined` where the transaction is not a client. */
-export const stepClient = (machine: AnyTransaction, input: NonInviteClient.Input, now: number): Outputs | undefined => {
+/** `null` where the transaction is not a client. */
+export const stepClient = (machine: AnyTransaction, input: NonInviteClient.Input, now: number): Outputs | null => {
   switch (machine.role) {
     case "inviteClient":
       return stepInviteClient(machine, input, now)
@@ -35,12 +35,12 @@ export const stepClient = (machine: AnyTransaction, input: NonInviteClient.Input
       return keep(machine, NonInviteClient.step(machine.state, input, now))
     case "inviteServer":
     case "nonInviteServer":
-      return undefined
+      return null
   }
 }
 
-/** `undefined` where the transaction is not a server. */
-export const stepServer = (machine: AnyTransaction, input: NonInviteServer.Input, now: number): Outputs | undefined => {
+/** `null` where the transaction is not a server. */
+export const stepServer = (machine: AnyTransaction, input: NonInviteServer.Input, now: number): Outputs | null => {
   switch (machine.role) {
     case "inviteServer":
       return keep(machine, InviteServer.step(machine.state, input, now))
@@ -48,7 +48,7 @@ export const stepServer = (machine: AnyTransaction, input: NonInviteServer.Input
       return keep(machine, NonInviteServer.step(machine.state, input, now))
     case "inviteClient":
     case "nonInviteClient":
-      return undefined
+      return null
   }
 }
 

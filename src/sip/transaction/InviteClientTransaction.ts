@@ -169,7 +169,7 @@ export const step = (state: State, input: Input, now: number): Step => {
     }
     case "due": {
       const timer = Transaction.due(state.deadlines, now)
-      return timer === undefined ? ignore(state) : take(state, now, timer, undefined)
+      return timer === null ? ignore(state) : take(state, now, timer, undefined)
     }
     case "cancelled":
     case "transportError":

@@ -108,7 +108,7 @@ export const step = (state: State, input: Input, now: number): Step => {
       return take(state, now, input.response.status < 200 ? "provisional" : "final", input.response)
     case "due": {
       const timer = Transaction.due(state.deadlines, now)
-      return timer === undefined ? ignore(state) : take(state, now, timer, undefined)
+      return timer === null ? ignore(state) : take(state, now, timer, undefined)
     }
     case "transportError":
       return take(state, now, "transportError", undefined)

@@ -51,7 +51,7 @@ export const step = (state: State, input: Input, now: number): Step => {
       ? end(state, [])
       : same
   switch (Transaction.due(state.deadlines, now)) {
-    case undefined:
+    case null:
       return same
     case "giveUp":
       return end(state, [Transaction.failed("timeout")])

@@ -59,20 +59,15 @@ export const rearm = <Timer extends string>(
   at: number
 ): ReadonlyArray<Deadline<Timer>> => [...deadlines.filter((deadline) => deadline.timer !== timer), { timer, at }]
 
-/** The deadline that comes first. */
-export const earliest = <Timer extends string>(
-  deadlines: ReadonlyArray<Deadline<Timer>>
-): Deadline<Timer> | undefined => {
-  let first: Deadline<Timer> | undefined
-  for (const deadline of deadlines) if (first === undefined || deadline.at < first.at) first = deadline
+/** The deadline that comes first; `null`: none runs. */
+export const earliest = <Timer extends string>(deadlines: ReadonlyArray<Deadline<Timer>>): Deadline<Timer> | null => {
+  let first: Deadline<Timer> | null = null
+  for (const deadline of deadlines) if (first === null || deadline.at < first.at) first = deadline
   return first
 }
 
 /** The timer to fire now: the earliest, if its time has come. */
-export const due = <Timer extends string>(
-  deadlines: ReadonlyArray<Deadline<Timer>>,
-  now: number
-): Timer | undefined => {
+export const due = <Timer extends string>(deadlines: ReadonlyArray<Deadline<Timer>>, now: number): Timer | null => {
   const first = earliest(deadlines)
-  return first !== undefined && first.at <= now ? first.timer : undefined
+  return first !== null && first.at <= now ? first.timer : null
 }

@@ -222,7 +222,7 @@ const openServer = (
   flow: Flow,
   now: number
 ): Outputs => {
-  const theirs = { merged: MessageKey.merged(request) ?? null, peer: flow.remote.address }
+  const theirs = { merged: MessageKey.merged(request), peer: flow.remote.address }
   if (request.method === "INVITE") {
     const { state, outputs } = InviteServer.start(request, now, table.timers(flow))
     return open(table, id, flow, { role: "inviteServer", state }, outputs, theirs)
@@ -250,10 +250,10 @@ const receiveRequest = (table: TransactionTable, request: SipRequest, from: Flow
   if (request.method === "ACK") return [{ type: "ack", request: stamped, from }]
   if (request.method === "CANCEL") {
     const invite = MessageKey.server(stamped, "INVITE")
-    if (invite === undefined || !table.entries.has(invite)) return refuse(Responses.stateless(stamped, 481))
+    if (invite === null || !table.entries.has(invite)) return refuse(Responses.stateless(stamped, 481))
   }
   const merged = MessageKey.merged(stamped)
-  if (merged !== undefined && table.merged.has(merged)) return refuse(Responses.stateless(stamped, 482))
+  if (merged !== null && table.merged.has(merged)) return refuse(Responses.stateless(stamped, 482))
   if (!table.shares.allows(flow.remote.address, table.entries.size, capacity(table, request.method)))
     return refuse(Responses.stateless(stamped, 503, { headers: [["Retry-After", String(table.retryAfterSecs)]] }))
   return openServer(table, id, stamped, flow, now)
@@ -261,7 +261,7 @@ const receiveRequest = (table: TransactionTable, request: SipRequest, from: Flow
 
 const receiveResponse = (table: TransactionTable, response: SipResponse, from: Flow, now: number): Outputs => {
   const id = MessageKey.client(response)
-  if (id === undefined) return dropped("malformed")
+  if (id === null) return dropped("malformed")
   const entry = table.entries.get(id)
   if (entry === undefined) return dropped("stray")
   return settle(table, entry, AnyTransaction.stepClient(entry.machine, { type: "response", response }, now) ?? [], from)
@@ -281,9 +281,9 @@ export const step = (table: TransactionTable, input: Input, now: number): Output
       return openClient(table, input.request, input.to, now)
     case "respond": {
       const entry = table.entries.get(input.id)
-      const outputs = entry === undefined ? undefined : AnyTransaction.stepServer(entry.machine, input, now)
-      if (entry === undefined || outputs === undefined) return dropped("unknownTransaction")
-      entry.toTag = MessageKey.toTag(input.response) ?? null
+      const outputs = entry === undefined ? null : AnyTransaction.stepServer(entry.machine, input, now)
+      if (entry === undefined || outputs === null) return dropped("unknownTransaction")
+      entry.toTag = MessageKey.toTag(input.response)
       return settle(table, entry, outputs, entry.flow)
     }
     case "cancelled": {

@@ -61,12 +61,12 @@ describe("RFC 3261 section 20.10: name-addr and addr-spec", () => {
 
   it("reads a tag", () => {
     expect(NameAddr.tag(read("<sip:a@b>;x;tag=1"))).toBe("1")
-    expect(NameAddr.tag(read("<sip:a@b>"))).toBeUndefined()
+    expect(NameAddr.tag(read("<sip:a@b>"))).toBeNull()
   })
 
   const param = Schema.Tuple([
     Schema.String.check(Schema.isPattern(/^[a-z0-9.-]{1,8}$/)),
-    Schema.UndefinedOr(Schema.String.check(Schema.isPattern(/^[ -~]{0,12}$/)))
+    Schema.NullOr(Schema.String.check(Schema.isPattern(/^[ -~]{0,12}$/)))
   ])
   it.prop(
     "parse after format gives the same value",

@@ -14,7 +14,7 @@ describe("RFC 3261 section 19.1: SIP URIs", () => {
       host: "example.com",
       port: 5061,
       params: [
-        ["lr", undefined],
+        ["lr", null],
         ["transport", "tcp"]
       ],
       headers: [
@@ -25,7 +25,7 @@ describe("RFC 3261 section 19.1: SIP URIs", () => {
   })
 
   it("reads an IPv6 host, a host alone and a telephone number as user", () => {
-    expect(read("sip:[2001:DB8::1]:5070")).toMatchObject({ host: "[2001:db8::1]", port: 5070, user: undefined })
+    expect(read("sip:[2001:DB8::1]:5070")).toMatchObject({ host: "[2001:db8::1]", port: 5070, user: null })
     expect(read("sip:+12025550100@192.0.2.1;user=phone")).toMatchObject({ user: "+12025550100", host: "192.0.2.1" })
     expect(read("sip:a;b=c?d@h")).toMatchObject({ user: "a;b=c?d", host: "h" })
   })

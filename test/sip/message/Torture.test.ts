@@ -106,7 +106,7 @@ describe.skipIf(!present)("RFC 4475: torture messages", () => {
     const contact = Result.getOrThrow(NameAddr.parse(header(message, "Contact") ?? ""))
     expect(contact.params).toStrictEqual([
       ["newparam", "newvalue"],
-      ["secondparam", undefined],
+      ["secondparam", null],
       ["q", "0.33"]
     ])
     expect(header(message, "Max-Forwards")).toBe("0068")

@@ -24,7 +24,7 @@ describe("RFC 3261 section 20.42: Via", () => {
       port: 5070,
       params: [
         ["branch", "z9hG4bKa"],
-        ["rport", undefined],
+        ["rport", null],
         ["ttl", "1"]
       ]
     })

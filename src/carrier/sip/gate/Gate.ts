@@ -73,7 +73,7 @@ export const make = (peers: PeerTable.PeerTable, buckets: AddressBuckets.Address
         isKnownPeer: false,
         isOurs: isOurs(request),
         method: request.method,
-        isWithin: request.method === "CANCEL" || MessageKey.toTag(request) !== undefined
+        isWithin: request.method === "CANCEL" || MessageKey.toTag(request) !== null
       })
     },
     mayAnswer: (from, now) => buckets.take(from.remote.address, now)

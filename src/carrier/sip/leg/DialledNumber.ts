@@ -9,7 +9,7 @@ import * as SipUri from "../../../sip/message/SipUri.ts"
 const subscriber = (uri: string): string | null => {
   const parsed = Result.getOrUndefined(SipUri.parse(uri))
   if (parsed?.type === "tel") return parsed.number
-  if (parsed?.type !== "sip" || parsed.user === undefined) return null
+  if (parsed?.type !== "sip" || parsed.user === null) return null
   return SipUri.decoded(parsed.user).split(";", 1)[0] ?? null
 }
 

@@ -23,7 +23,7 @@ export const send = (
   let disarm = ignore
   const arm = (): void => {
     const next = Transaction.earliest(state.deadlines)
-    if (next === undefined) return
+    if (next === null) return
     disarm = transactions.after(next.at - transactions.now(), () => {
       const step = SuccessRetransmission.step(state, { type: "due" }, transactions.now())
       state = step.state

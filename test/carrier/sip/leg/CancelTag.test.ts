@@ -106,7 +106,7 @@ describe("our CANCEL", () => {
       yield* rig.command(Rig.hangup)
       const cancel = Rig.requestOf(rig.sent(), "CANCEL")
       expect(header(cancel, "To")).toBe(header(ours, "To"))
-      expect(MessageKey.toTag(cancel)).toBeUndefined()
+      expect(MessageKey.toTag(cancel)).toBeNull()
     })
   )
 
