@@ -55,8 +55,8 @@ export interface Listener {
 /**
  * The media plane: every leg of a call has one place here, from `open…` until `close`.
  *
- * Commands are handed over and return at once, their outcome is an event. What is told a leg that is not open is answered
- * by an event that says so (`failed`, `unknown_leg`), or by nothing where there is nothing to answer.
+ * Commands are handed over and return at once, their outcome is an event. What is told a leg that is not open is
+ * answered by an event that says so (`failed`, `unknown_leg`), or by nothing where there is nothing to answer.
  */
 export class MediaPlane extends Context.Service<
   MediaPlane,
@@ -82,8 +82,8 @@ export class MediaPlane extends Context.Service<
     ) => Effect.Effect<void, MediaUnavailable>
     /**
      * Joins two legs of this process: what is said to one is heard on the other, digits included. Each is opened with
-     * the other as its `peer`, in any order; until both are open, and once one is closed, there is silence, and playback
-     * waits.
+     * the other as its `peer`, in any order; until both are open, and once one is closed, there is silence, and
+     * playback waits.
      */
     readonly openJoined: (leg: Protocol.LegId, peer: Protocol.LegId) => Effect.Effect<void, MediaUnavailable>
     /**
@@ -152,7 +152,10 @@ export const make = Effect.fnUntraced(function* (
   }
   const refused = (reason: BridgeRefused["reason"]) => Effect.fail(new BridgeRefused({ reason }))
 
-  /** Hands a command to the switch that has the leg. The first one answers for legs that have no place: they are unknown. */
+  /**
+   * Hands a command to the switch that has the leg. The first one answers for legs that have no place: they are
+   * unknown.
+   */
   const post = (command: Protocol.Command): void => {
     const { thread } = legs.get(command.leg)?.placement ?? { thread: 0 }
     const link = links[thread] ?? links[0]
@@ -160,7 +163,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   /** The place of `near` if that leg has one, else the thread with the fewest legs. */
-  const place = (near: Protocol.LegId | undefined): Placement.Placement => {
+  const place = (near?: Protocol.LegId): Placement.Placement => {
     const beside = near === undefined ? undefined : legs.get(near)?.placement
     if (beside !== undefined && beside !== null) return beside
     const counts = links.map(() => 0)
@@ -209,7 +212,7 @@ export const make = Effect.fnUntraced(function* (
   }
   links.forEach((link, thread) => link.listen(onEvent, () => onDown(thread)))
 
-  const open = Effect.fnUntraced(function* (command: Protocol.Opening, near: Protocol.LegId | undefined) {
+  const open = Effect.fnUntraced(function* (command: Protocol.Opening, near?: Protocol.LegId) {
     const leg = legOf(command.leg)
     if (leg.open || leg.opening !== null) return yield* new MediaUnavailable({ reason: "leg_exists" })
     const opening = yield* Deferred.make<number, MediaUnavailable>()

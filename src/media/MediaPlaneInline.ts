@@ -7,7 +7,7 @@ import type { PacketPort } from "./rtp/PacketPort.ts"
 import type * as Protocol from "./Protocol.ts"
 import * as Switch from "./Switch.ts"
 
-export interface Options {
+interface Options {
   readonly ports: PacketPort
   /** Uniform unsigned 32 bits. */
   readonly random: () => number

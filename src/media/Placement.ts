@@ -12,7 +12,7 @@ export interface Placement {
 export const localGateway = "local"
 
 /** Why legs in these places cannot meet; `null`: they can. */
-export type Apart = "other_gateway" | "other_thread"
+type Apart = "other_gateway" | "other_thread"
 
 /**
  * Legs of two gateways never meet: a bridge between them is a call of its own. Legs of two threads of a gateway do not

@@ -14,7 +14,7 @@ export type { LegId } from "../domain/Id.ts"
  * The number of a payload format in each direction, 0 to 127: the peer gave the one that we send, we gave the one that we
  * receive (RFC 3264 section 5.1).
  */
-export interface PayloadTypes {
+interface PayloadTypes {
   readonly send: number
   readonly receive: number
 }
@@ -35,7 +35,7 @@ export interface RtpRemote {
   readonly direction: "sendrecv" | "sendonly" | "recvonly" | "inactive"
 }
 
-export type RefusalReason = "no_ports" | "too_many_legs" | "leg_exists" | "plane_stopped"
+type RefusalReason = "no_ports" | "too_many_legs" | "leg_exists" | "plane_stopped"
 
 /** Why two legs cannot be bridged. */
 export type BridgeRefusal = "unknown_leg" | "same_leg" | "already_joined"

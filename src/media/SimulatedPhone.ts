@@ -17,9 +17,9 @@ export type PhoneScript =
 /** Length of the greeting of a `voicemail`; its beep follows at once. */
 export const greetingMs = 3000
 export const beepMs = 500
-export const beepFrequency = 1000
+const beepFrequency = 1000
 /** Between the beginnings of two digits that a phone presses. */
-export const digitIntervalMs = 200
+const digitIntervalMs = 200
 
 /** Of every simulated phone. */
 const sampleRate = 8000
@@ -40,10 +40,10 @@ const greeting = (): Int16Array => {
   return samples.map((sample, i) => sample * Math.max(0, Math.sin(((i % length) / length) * (4 / 3) * Math.PI)))
 }
 
-let voicemailSound: Int16Array | undefined
+let voicemailSound: Int16Array | null = null
 
 const voicemail = (): Int16Array => {
-  if (voicemailSound !== undefined) return voicemailSound
+  if (voicemailSound !== null) return voicemailSound
   const beep = Tone.sine(beepFrequency, -10, beepMs, sampleRate)
   const spoken = greeting()
   const sound = new Int16Array(spoken.length + beep.length)

@@ -30,7 +30,7 @@ export interface DialogListener {
 }
 
 /** Whoever owes an answer to a peer's INVITE. */
-export interface InviteListener {
+interface InviteListener {
   /** To tag of all our responses. */
   readonly localTag: string
   /** CANCEL came; it is answered already. */

@@ -16,7 +16,7 @@ export interface Credentials {
 export const none: Credentials = { attempts: 0, answered: {} }
 
 /**
- * The header that answers a 401 or 407, or `undefined` where there is no answer: another status, a trunk without
+ * The header that answers a 401 or 407, or null where there is no answer: another status, a trunk without
  * password, credentials refused once (a stale nonce is not a refusal), too many attempts.
  */
 export const answer = (
@@ -25,14 +25,14 @@ export const answer = (
   request: SipRequest,
   response: SipResponse,
   cnonce: string
-): { readonly header: Header; readonly credentials: Credentials } | undefined => {
+): { readonly header: Header; readonly credentials: Credentials } | null => {
   const { status } = response
-  if ((status !== 401 && status !== 407) || before.attempts >= maxAttempts) return undefined
-  if (trunk === null || trunk.username === null || trunk.password === null) return undefined
+  if ((status !== 401 && status !== 407) || before.attempts >= maxAttempts) return null
+  if (trunk === null || trunk.username === null || trunk.password === null) return null
   const name = Digest.answerHeader(status)
   const challenges = headers(response, status === 401 ? "WWW-Authenticate" : "Proxy-Authenticate")
   const choice = Digest.choose(challenges, before.answered[name] ?? null)
-  if (choice.type !== "answer") return undefined
+  if (choice.type !== "answer") return null
   const { challenge } = choice
   const value = Digest.authorization({
     challenge,

@@ -23,7 +23,7 @@ import type { Transports } from "./transport/Transports.ts"
 export type TransactionId = TransactionTable.TransactionId
 
 /** The transports below. */
-export type Wire = Pick<Transports["Service"], "send">
+type Wire = Pick<Transports["Service"], "send">
 
 /** Time as the transaction layer sees it. */
 export interface Alarm {
@@ -34,7 +34,7 @@ export interface Alarm {
 }
 
 /** Who hears of a request of ours. */
-export interface ClientListener {
+interface ClientListener {
   /** Provisional responses, the final one, and every 2xx to an INVITE. */
   readonly response: (response: SipResponse, from: Flow) => void
   /** No answer in time, or it could not be sent; at most once, and never after a final response. */
@@ -136,7 +136,7 @@ export const make = ({
   }
   const work: Array<TransactionTable.Output> = []
   let working = false
-  let armed: number | undefined
+  let armed: number | null = null
 
   const guarded = (act: () => void): void => {
     try {
@@ -161,7 +161,7 @@ export const make = ({
   const carryOut = (output: TransactionTable.Output): void => {
     switch (output.type) {
       case "send":
-        return put(output.message, output.to, output.id)
+        return put(output.message, output.to, output.id ?? null)
       case "request":
         return server.request(output.id, output.request, output.from)
       case "cancel":
@@ -204,7 +204,7 @@ export const make = ({
       DeadlineHeap.earliest(agenda)?.at ?? Infinity
     )
     // An alarm that comes too early does no harm, and most deadlines are taken back before they come.
-    if (first === Infinity || (armed !== undefined && armed <= first)) return
+    if (first === Infinity || (armed !== null && armed <= first)) return
     armed = first
     alarm.wakeAt(first)
   }
@@ -300,7 +300,7 @@ export const make = ({
         guarded(next.act)
         next = DeadlineHeap.earliest(agenda)
       }
-      armed = undefined
+      armed = null
       rearm()
     },
     request: (request, to, listener) => {

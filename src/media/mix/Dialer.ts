@@ -16,7 +16,7 @@ interface Dialing {
 /** Requests that may wait on one leg, the present one included. */
 export const maxRequests = 32
 /** Silence behind each digit; ITU-T Q.24 asks receivers for 40 to 70 ms, and an RFC 4733 end takes 60 ms. */
-export const pauseMs = 100
+const pauseMs = 100
 const shortestMs = 40
 const longestMs = 6000
 

@@ -6,7 +6,7 @@ import type { Behind, Source } from "./Source.ts"
 
 /** The order of the sources that a leg hears. A source may duck or silence those that stand behind it. */
 const ranks = ["digits", "announcement", "playback", "stream", "junction", "hold", "comfort"] as const
-export type Rank = (typeof ranks)[number]
+type Rank = (typeof ranks)[number]
 
 /** -12 dB. */
 const duckedGain = 0.25

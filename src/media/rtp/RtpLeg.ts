@@ -20,7 +20,7 @@ export interface Options {
   readonly onDigit: (digit: string) => void
 }
 
-export interface Counters {
+interface Counters {
   /** Datagrams that were no RTP or RTCP. */
   malformed: number
   /** Datagrams before `connect`, or while we do not listen. */

@@ -7,7 +7,7 @@ import type * as Frame from "../Frame.ts"
 import type { RtpRemote } from "../Protocol.ts"
 
 /** Beginnings of the counters, random as RFC 3550 section 5.1 asks. */
-export interface Origin {
+interface Origin {
   readonly ssrc: number
   readonly sequenceNumber: number
   readonly timestamp: number

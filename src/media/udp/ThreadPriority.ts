@@ -1,7 +1,7 @@
 import { constants } from "node:os"
 
 /** What this needs of the machine; `setPriority` as in `node:os`. */
-export interface System {
+interface System {
   readonly platform: NodeJS.Platform
   readonly setPriority: (id: number, niceness: number) => void
 }

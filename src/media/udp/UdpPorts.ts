@@ -4,7 +4,7 @@ import * as IpAddress from "../../domain/IpAddress.ts"
 import type { Channel, Destination, PacketPort, PacketSocket } from "../rtp/PacketPort.ts"
 import * as Outbox from "./Outbox.ts"
 
-export interface Options {
+interface Options {
   /** IP address literal to bind; `0.0.0.0` for all of IPv4, `::` for all of both families. */
   readonly bindAddress: string
   /** Range of ports, both ends included. RTP takes even ones, RTCP the next. */

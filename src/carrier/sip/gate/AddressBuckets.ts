@@ -25,7 +25,7 @@ export interface Options {
 }
 
 /** Enough to show somebody who tries the port what it is; far too little for an attack on a third party. */
-export const defaults: Options = {
+const defaults: Options = {
   burst: 10,
   everyMs: 1_000,
   overallBurst: 200,

@@ -12,7 +12,7 @@ import type { Header, SipRequest } from "../../../sip/message/SipMessage.ts"
 import type * as PeerTable from "../../PeerTable.ts"
 import type * as AddressBuckets from "./AddressBuckets.ts"
 
-export type Verdict = { readonly type: "admit" } | Refusal | { readonly type: "drop" }
+type Verdict = { readonly type: "admit" } | Refusal | { readonly type: "drop" }
 
 /** Answered once, without state, where `mayAnswer` lets it. */
 export interface Refusal {
@@ -50,7 +50,7 @@ export const judge = ({ isKnownPeer, isOurs, isReady, isWithin, method }: Facts)
 }
 
 /** What a stranger sends is not read beyond this many bytes: no request that could be ours is so long. */
-export const maxStrangerBytes = 8_192
+const maxStrangerBytes = 8_192
 
 export interface Gate {
   /** Whether a datagram of this length is read at all. */

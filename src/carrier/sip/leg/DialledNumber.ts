@@ -13,16 +13,16 @@ const subscriber = (uri: string): string | null => {
   return SipUri.decoded(parsed.user).split(";", 1)[0] ?? null
 }
 
-const number = (uri: string | undefined): string | null => {
-  const user = uri === undefined ? null : subscriber(uri)
+const number = (uri: string | null): string | null => {
+  const user = uri === null ? null : subscriber(uri)
   return user === null ? null : E164.fromDialled(user)
 }
 
-const uriOf = (value: string | undefined): string | undefined =>
-  value === undefined ? undefined : Result.getOrUndefined(NameAddr.parse(value))?.uri
+const uriIn = (invite: SipRequest, name: "From" | "To"): string | null =>
+  Result.getOrNull(NameAddr.parse(header(invite, name) ?? ""))?.uri ?? null
 
 /** The number that an INVITE calls, as E.164: of its Request-URI, else of its To (a trunk that calls our Contact). */
-export const called = (invite: SipRequest): string | null => number(invite.uri) ?? number(uriOf(header(invite, "To")))
+export const called = (invite: SipRequest): string | null => number(invite.uri) ?? number(uriIn(invite, "To"))
 
 /**
  * Who calls, as E.164 where From or else P-Asserted-Identity (RFC 3325; the sender is a trunk) tell a number; otherwise
@@ -31,12 +31,12 @@ export const called = (invite: SipRequest): string | null => number(invite.uri) 
  */
 export const caller = (invite: SipRequest): string => {
   if (Privacy.withholdsNumber(invite)) return "anonymous"
-  const from = uriOf(header(invite, "From"))
+  const from = uriIn(invite, "From")
   const asserted = Result.getOrUndefined(NameAddr.parseAll(headers(invite, "P-Asserted-Identity"))) ?? []
   for (const uri of [from, ...asserted.map(({ uri }) => uri)]) {
     const found = number(uri)
     if (found !== null) return found
   }
-  const user = from === undefined ? null : subscriber(from)
+  const user = from === null ? null : subscriber(from)
   return user === null || user === "" ? "anonymous" : user.slice(0, 128)
 }

@@ -19,7 +19,7 @@ import * as LegShell from "./LegShell.ts"
 import * as SelfAddress from "../transport/SelfAddress.ts"
 import type { TransactionId } from "../TransactionLayer.ts"
 
-export interface Arrived {
+interface Arrived {
   readonly id: TransactionId
   /** Stamped. */
   readonly invite: SipRequest

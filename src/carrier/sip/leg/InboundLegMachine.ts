@@ -23,7 +23,7 @@ import type { TransactionId } from "../TransactionLayer.ts"
 
 const { andThen, stay } = LegMachine
 
-export type Phase =
+type Phase =
   /** No final answer yet. */
   | "waiting"
   /** Asked to answer, taking a place in the media plane. */
@@ -66,9 +66,9 @@ export type Own =
   /** Nobody takes the call. */
   | { readonly type: "notAdmitted"; readonly status: number }
 
-export type Input = LegMachine.Input | Own
+type Input = LegMachine.Input | Own
 
-export type Step = LegMachine.Step<State>
+type Step = LegMachine.Step<State>
 
 export type Given = Omit<Parameters<typeof SessionMachine.start>[0], "dialog" | "isCaller" | "media" | "trunk"> & {
   readonly id: TransactionId
@@ -79,7 +79,7 @@ export type Given = Omit<Parameters<typeof SessionMachine.start>[0], "dialog" | 
   readonly expiresAt: number | null
 }
 
-export type Started =
+type Started =
   | { readonly type: "started"; readonly state: State }
   /** The answer to an INVITE that makes no leg. */
   | { readonly type: "refused"; readonly response: SipResponse }

@@ -21,7 +21,7 @@ export interface Machine<State, Own> {
   readonly dialogs: (state: State) => ReadonlyArray<string>
 }
 
-export interface Options<State, Own> {
+interface Options<State, Own> {
   readonly machine: Machine<State, Own>
   readonly state: State
   readonly lifecycle: () => LegLifecycle

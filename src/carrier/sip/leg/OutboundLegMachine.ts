@@ -26,10 +26,10 @@ import type * as Session from "../session/SessionState.ts"
 
 const { andThen, stay } = LegMachine
 
-export type Step = LegMachine.Step<State>
+type Step = LegMachine.Step<State>
 
 /** Branches of one INVITE that are kept; those beyond it are not heard until they answer. */
-export const maxBranches = 16
+const maxBranches = 16
 
 const failure: LegEnd = { cause: "error", sipStatus: null, by: "network" }
 const timer: LegEnd = { cause: "timer", sipStatus: null, by: "network" }
@@ -166,10 +166,8 @@ const refused = (state: State, way: Way, invite: SipRequest, response: SipRespon
   const { identity, leaving } = state
   const { status } = response
   const answer =
-    leaving === null
-      ? Credentials.answer(state.credentials, way.trunk, invite, response, env.token.slice(0, 16))
-      : undefined
-  if (answer === undefined)
+    leaving === null ? Credentials.answer(state.credentials, way.trunk, invite, response, env.token.slice(0, 16)) : null
+  if (answer === null)
     return finish(
       state,
       leaving === null ? { cause: "final_response", sipStatus: status, by: "far" } : { ...leaving, sipStatus: status }

@@ -11,7 +11,7 @@ import type * as NextHop from "../transport/NextHop.ts"
 import type { SelfAddress } from "../transport/SelfAddress.ts"
 import type * as Session from "../session/SessionState.ts"
 
-export type Phase =
+type Phase =
   /** Finding the trunk, taking a place in the media plane. */
   | "preparing"
   /** INVITE sent, nothing heard. */

@@ -7,7 +7,7 @@ import type { Context } from "../Context.ts"
 import * as Credentials from "../Credentials.ts"
 import * as NextHop from "../transport/NextHop.ts"
 
-export interface Options {
+interface Options {
   readonly dialog: Dialog.Dialog
   /** By which the packets of the call came. */
   readonly flow: Flow
@@ -30,7 +30,7 @@ export const send = (
       response: (response) => {
         if (response.status < 200) return
         const answer = Credentials.answer(credentials, trunk, request, response, random(8))
-        if (answer === undefined) return done()
+        if (answer === null) return done()
         const again = Requests.again(request, built.dialog.localCSeq + answer.credentials.attempts, answer.header)
         attempt(Requests.by(again, NextHop.by(context, to.flow).hop), answer.credentials)
       },

@@ -27,7 +27,7 @@ import {
 const maxOpen = 16
 
 /** How often a re-INVITE is sent again after 491. */
-export const maxAttempts = 10
+const maxAttempts = 10
 
 const outcome = (commandId: CommandId, status: number | null): Output => ({
   type: "outcome",
@@ -158,7 +158,7 @@ export const response = (state: State, cseq: number, response: SipResponse, env:
   // Once a BYE went, a challenge is answered for that BYE only.
   const trunk = purpose.type === "bye" || state.phase === "established" ? state.trunk : null
   const answer = Credentials.answer(own.credentials, trunk, own.request, response, env.token.slice(0, 16))
-  if (answer !== undefined) return again(state, own, answer)
+  if (answer !== null) return again(state, own, answer)
   return status < 300 && purpose.type === "renegotiate"
     ? renegotiated(without(state, own), own.request, purpose.commandId, response)
     : ended(state, own, status, false, env)

@@ -5,7 +5,7 @@ import type { Output, State } from "./SessionState.ts"
 
 type Connect = Extract<Output, { readonly type: "connect" }>
 
-export interface Negotiated {
+interface Negotiated {
   readonly state: State
   /** Where sound goes from now on. */
   readonly connect: ReadonlyArray<Connect>

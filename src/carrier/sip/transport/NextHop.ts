@@ -32,7 +32,7 @@ const to = ({ transports }: Pick<Context, "transports">, uri: string, flow: Flow
 }
 
 /** Where a request goes, and what its Via says. */
-export interface Hop {
+interface Hop {
   readonly flow: Flow.Flow
   readonly hop: Requests.Hop
 }

@@ -56,12 +56,13 @@ export const make = (transports: ReadonlyArray<Transport>): Transports["Service"
     transports.filter((transport) => transport.type === type && transport.localTo(address) !== null)
 
   /** Of several that would do, the one that stands where the flow began. */
-  const carrying = ({ local, remote, transport: type }: Flow): Transport | undefined => {
+  const carrying = ({ local, remote, transport: type }: Flow): Transport | null => {
     const candidates = reaching(type, remote.address)
     const from = ({ localTo }: Transport): Endpoint | null => localTo(remote.address)
     return (
       candidates.find((each) => from(each)?.address === local.address && from(each)?.port === local.port) ??
-      candidates[0]
+      candidates[0] ??
+      null
     )
   }
 
@@ -78,7 +79,7 @@ export const make = (transports: ReadonlyArray<Transport>): Transports["Service"
     self: (flow) => ({ transport: flow.transport, ...(carrying(flow)?.announcedTo(flow.remote.address) ?? noAddress) }),
     send: (bytes, flow, refused) => {
       const transport = carrying(flow)
-      if (transport === undefined || flow.remote.port === 0) return queueMicrotask(refused)
+      if (transport === null || flow.remote.port === 0) return queueMicrotask(refused)
       transport.send(bytes, flow, refused)
     },
     receive: (receiver) => {

@@ -17,7 +17,7 @@ export class SipPortUnavailable extends Schema.TaggedError<SipPortUnavailable>()
   }
 }
 
-export interface UdpCounters {
+interface UdpCounters {
   /** Datagrams that the socket could not send. */
   sendErrors: number
   /** Datagrams of a family that we have no address for. */
