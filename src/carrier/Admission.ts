@@ -8,7 +8,7 @@ export const InboundOffer = Schema.Struct({
   at: Schema.Number,
   adapter: Schema.String,
   incarnation: Schema.String,
-  /** The known peer that it came from, by its address; null: the adapter has only one. */
+  /** Address of the known peer that sent it; null where the adapter has only one peer. */
   source: Schema.NullOr(Schema.String),
   from: Schema.String,
   to: Schema.String,
@@ -17,7 +17,7 @@ export const InboundOffer = Schema.Struct({
 export type InboundOffer = typeof InboundOffer.Type
 
 export const Admission = Schema.Union([
-  /** `routeId`: whose trunk answers the challenges of the peer; null: the call is known, its route not any more. */
+  /** `routeId` names the trunk whose password answers the peer's challenges; null when the call's route is gone. */
   Schema.Struct({ admitted: Schema.tag(true), callId: CallId, routeId: Schema.NullOr(RouteId) }),
   Schema.Struct({ admitted: Schema.tag(false), cause: Schema.Literals([...RejectCause.literals, "unavailable"]) })
 ])

@@ -24,23 +24,23 @@ export type Json = null | boolean | number | string | ReadonlyArray<Json> | { re
 
 /** One adapter, or all of them behind their routes (`Carriers`). */
 export interface CarrierAdapter {
-  /** Of this life of the adapter: unpredictable, chosen when it started. */
+  /** Names this life of the adapter: unpredictable, chosen when it started. */
   readonly incarnation: string
   /**
-   * Hands the command over; never waits for the network and never fails: an outcome is an event. What a newer owner
-   * forbids, or was taken before, is dropped.
+   * Hands the command over; never waits for the network and never fails: an outcome is an event. The adapter drops a
+   * command of an owner that was replaced, and one that it has taken before.
    */
   readonly interpret: (order: Order) => Effect.Effect<void>
   /**
-   * What it knows of these legs, of all of them where none are named; null: it cannot be asked now. From here on it
-   * obeys no older owner than the one who asks.
+   * Tells what it knows of these legs, or of all its legs when `legIds` is null. The answer is null while it cannot be
+   * asked. From here on it obeys no owner older than the one that asks.
    */
   readonly snapshot: (authority: Authority, legIds: ReadonlyArray<LegId> | null) => Effect.Effect<Snapshot | null>
-  /** Completes when what the leg has told so far is through: acknowledged by the sink, or given up. */
+  /** Completes when the sink has acknowledged every event that the leg has told so far, or the adapter gave it up. */
   readonly caughtUp: (legId: LegId) => Effect.Effect<void>
 }
 
-/** Hears that an adapter came up or went down. */
+/** Is called when an adapter comes up or goes down. */
 type Watcher = (adapter: string, isUp: boolean) => void
 
 /**
@@ -52,19 +52,19 @@ type Watcher = (adapter: string, isUp: boolean) => void
 export class Carrier extends Context.Service<
   Carrier,
   {
-    /** Until the scope closes, or another registers under this name. */
+    /** The registration ends when the scope closes, or when another adapter registers under this name. */
     readonly register: (adapter: string, implementation: CarrierAdapter) => Effect.Effect<void, never, Scope.Scope>
     readonly watch: (watcher: Watcher) => Effect.Effect<void, never, Scope.Scope>
-    /** Null: it cannot be reached. */
+    /** Null while the adapter cannot be reached. */
     readonly incarnation: (adapter: string) => string | null
     readonly interpret: (adapter: string, order: Order) => Effect.Effect<void>
-    /** Null: it cannot be asked now. */
+    /** Null while the adapter cannot be asked. */
     readonly snapshot: (
       adapter: string,
       authority: Authority,
       legIds: ReadonlyArray<LegId> | null
     ) => Effect.Effect<Snapshot | null>
-    /** Waits for the adapter, too, where it cannot be reached. */
+    /** First waits for the adapter, where it cannot be reached. */
     readonly caughtUp: (adapter: string, legId: LegId) => Effect.Effect<void>
   }
 >()("trunkline/carrier/Carrier") {
@@ -136,15 +136,15 @@ export class CarrierSink extends Context.Service<
      */
     readonly offer: (offer: InboundOffer) => Effect.Effect<Admission>
     /**
-     * What became of the event. Events of a leg are told one after the other, so that `committed` says it of all before;
-     * one that is late by its number is dropped and `committed`. A gap in the numbers is an event that its carrier gave
-     * up after its repetitions: there is nothing to ask for, and those behind it count.
+     * Answers what became of the event. A leg tells its events one after the other, so `committed` covers all before
+     * it. An event whose number is not above the last one is dropped and answered `committed`. A gap in the numbers is
+     * an event that the carrier gave up after its repetitions: nobody can ask for it, and the events behind it count.
      */
     readonly tell: (callId: CallId, event: CarrierEvent) => Effect.Effect<Told>
   }
 >()("trunkline/carrier/CarrierSink") {}
 
-/** Takes an update and answers the version that it holds then, `PeerTable.take`. */
+/** Takes an update and answers the version that the table has afterwards (`PeerTable.take`). */
 export type PeerListener = (update: PeerUpdate) => Effect.Effect<number>
 
 /** Routes as an adapter may see them (the connection feature answers). */

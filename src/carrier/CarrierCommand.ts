@@ -2,9 +2,9 @@ import { Schema } from "effect"
 import { CallId, CommandId, LegId, RouteId, TenantId } from "../domain/Id.ts"
 import { MediaCommand } from "../media/message/MediaMessage.ts"
 
-/** What a call asks of a leg: plain data, and the same command however often it is sent. */
+/** Every command of a call to a leg has these: plain data, and the same command however often it is sent. */
 const ofLeg = {
-  /** Identity of this command; outcomes name it, and a carrier takes it once. */
+  /** Identity of this command. Outcomes name it, and a carrier takes it once. */
   commandId: CommandId,
   callId: CallId,
   legId: LegId
@@ -14,7 +14,7 @@ const ofLeg = {
 export const RejectCause = Schema.Literals(["user_busy", "rejected", "no_answer", "not_found", "error"])
 export type RejectCause = typeof RejectCause.Type
 
-/** What an adapter needs to find a dial again whose process died: its identity is derived from `dialId`. */
+/** Finds a dial again whose process died: its identity on the wire is derived from `dialId`. */
 export const DialOrigin = Schema.Struct({
   dialId: CommandId,
   routeId: RouteId,
@@ -39,22 +39,22 @@ export const CarrierCommand = Schema.Union([
   /** Refuses an inbound leg; outcome: `ended`. `resume` as in `hangup`. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("reject"), cause: RejectCause, resume: Schema.Json }),
   /**
-   * Ends the leg whatever its state (CANCEL, BYE, or a final answer); outcome: exactly one `ended` in the life of a leg,
-   * also of one that this carrier never knew: then `resume` (a dialog) or `origin` (a dial) says what to end.
+   * Ends the leg whatever its state (CANCEL, BYE, or a final answer); outcome: exactly one `ended` in the life of a
+   * leg, also of one that this carrier never knew: then `resume` (a dialog) or `origin` (a dial) says what to end.
    */
   Schema.Struct({ ...ofLeg, type: Schema.tag("hangup"), origin: Schema.NullOr(DialOrigin), resume: Schema.Json }),
-  /** Hands `media` to the media of the leg. Outcomes: what that tells, or `command_failed` for a leg without media. */
+  /** Hands `media` to the media of the leg. Outcomes: its media events, or `command_failed` for a leg without media. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("media"), media: MediaCommand })
 ])
 export type CarrierCommand = typeof CarrierCommand.Type
 
-/** Who may command: the owner of the journal of a partition, by the epoch in which it took it. */
+/** The owner of a partition's journal, by the epoch in which it took the partition. Only the owner may command. */
 export const Authority = Schema.Struct({ partition: Schema.Int, epoch: Schema.Int })
 export type Authority = typeof Authority.Type
 
 /**
- * A command and by whose authority it is given. A carrier drops it when it has heard from a newer owner of the
- * partition, and when it has taken this command before: whoever does not know whether it arrived sends it again.
+ * A command with the authority of its sender. A carrier drops it when it has heard from a newer owner of the partition,
+ * and when it has taken this command before. So a sender that does not know whether it arrived sends it again.
  */
 export const Order = Schema.Struct({ authority: Authority, command: CarrierCommand })
 export type Order = typeof Order.Type

@@ -6,8 +6,7 @@ export class InboundSimulator extends Context.Service<
   InboundSimulator,
   {
     /**
-     * A simulated phone dials `to`. Completes when the call is committed or refused; the phone
-     * goes on by itself.
+     * A simulated phone dials `to`. Completes when the call is committed or refused; the phone goes on by itself.
      */
     readonly simulateInbound: (call: { readonly from: string; readonly to: string }) => Effect.Effect<Admission>
   }

@@ -2,26 +2,28 @@ import type { CommandId, LegId } from "../domain/Id.ts"
 import type { Authority } from "./CarrierCommand.ts"
 
 /**
- * What a carrier remembers of each leg, so that nothing is applied twice and no event loses its place: the commands it
- * took, and the number of the last event.
+ * The memory of a carrier for each leg: the commands it took, and the number of the last event. So no command is
+ * applied twice, and no event loses its place.
  *
- * A leg is remembered while it lives and `keepMs` after its last command or event, which is longer than an engine that
- * is gone is waited for. Per leg the last `idRoom` commands are known: more than a call keeps pending.
+ * A leg is remembered while it lives, and for `keepMs` after its last command or event: longer than anybody waits for
+ * an engine that is gone. For each leg the memory holds the last `idRoom` commands, more than a call keeps pending.
  */
 export interface LegMemory {
   /**
-   * Whether a command is to be carried out, and if so remembers it: not when it comes from an owner that was replaced,
-   * not when it was taken before, and not when its leg has ended, of which its call is told.
+   * Whether a command is to be carried out; if so, the command is remembered. It is not when its owner was replaced,
+   * when it was taken before, or when its leg has ended (its call hears of that end anyway).
    */
   readonly admits: (order: {
     readonly authority: Authority
     readonly command: { readonly legId: LegId; readonly commandId: CommandId }
   }) => boolean
-  /** From here on only owners of this epoch or a newer one command the legs of the partition. */
+  /**
+   * From here on only owners of this epoch or a newer one command the legs of the partition; false: a newer one did.
+   */
   readonly obey: (authority: Authority) => boolean
-  /** The number of the leg's next event: 1, 2, 3 and so on. Nothing follows the one that `isEnd`. */
+  /** Counts up the number of the leg's last event and returns it: 1, 2, 3 and so on. `isEnd`: it is the last one. */
   readonly next: (legId: LegId, isEnd: boolean) => number
-  /** The number of its last event; 0: there was none. */
+  /** The number of the leg's last event; 0: there was none. */
   readonly last: (legId: LegId) => number
 }
 
@@ -36,13 +38,13 @@ interface Remembered {
 }
 
 export const make = (options: {
-  /** Milliseconds. */
+  /** The monotonic clock, milliseconds. */
   readonly now: () => number
   readonly isLive: (legId: LegId) => boolean
 }): LegMemory => {
   const { isLive, now } = options
   const epochs = new Map<number, number>()
-  /** In the order in which they were last touched. */
+  /** In the order of their last command or event. */
   const legs = new Map<LegId, Remembered>()
 
   const forget = (at: number): void => {

@@ -1,11 +1,12 @@
 import { Schema } from "effect"
 
 /**
- * The known peers: every address from which calls are taken in. A directory pushes the table to an adapter, which then
- * needs to ask nobody. Plain data: the adapter may live in another process.
+ * The known peers: every address whose calls are accepted. A directory pushes the table to an adapter, which then needs
+ * to ask nobody. Updates are plain data, because the adapter may live in another process.
  *
- * A table has a version. A snapshot comes in parts, counted from 0, and holds from its last part on. Changes lead from
- * the version `since` to `version`. Versions never go back, whichever process pushes: each begins above all before it.
+ * A table has a version. A snapshot comes in parts, counted from 0, and takes effect with its last part. Changes lead
+ * from the version `since` to `version`. Versions never go back: a process that begins to push begins above all of
+ * them.
  */
 const Addresses = Schema.Array(Schema.String)
 
@@ -50,12 +51,13 @@ export function* snapshot(version: number, addresses: ReadonlyArray<string>): Ge
 export interface PeerTable {
   /** 0: no table has come yet. */
   readonly version: () => number
-  /** Whether calls from this address, in its canonical form, are taken in. */
+  /** Whether calls from this address, in its canonical form, are accepted. */
   readonly has: (address: string) => boolean
   readonly size: () => number
   /**
-   * Takes an update and returns the version that is held then. It is not the update's when that is older, not the last
-   * part, or does not follow what is held: then the directory owes a snapshot.
+   * Takes an update and returns the version that the table has afterwards. That is another one than the update's while
+   * parts of a snapshot are missing, and when the update is older or does not follow: then the directory owes a
+   * snapshot.
    */
   readonly take: (update: PeerUpdate) => number
 }
@@ -63,7 +65,7 @@ export interface PeerTable {
 export const make = (): PeerTable => {
   let version = 0
   let addresses = new Set<string>()
-  /** A snapshot whose last part is awaited. */
+  /** A snapshot whose last part has not come yet. */
   let staged: { readonly version: number; readonly addresses: Set<string>; next: number } | null = null
 
   const takePart = (update: Extract<PeerUpdate, { readonly type: "snapshot" }>): void => {

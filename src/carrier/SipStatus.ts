@@ -1,7 +1,7 @@
 import type { EndReason } from "../domain/event/CallEvent.ts"
 import type { Admission } from "./Admission.ts"
 
-/** What a final answer of the far end says, guide/sip.md#answers. The sections are those of RFC 3261. */
+/** The reason that a final answer of the far end gives a call, guide/sip.md#answers; sections of RFC 3261. */
 const reasons: Readonly<Record<number, EndReason>> = {
   403: "rejected", // 21.4.4
   404: "not_found", // 21.4.5
@@ -22,7 +22,7 @@ const reasons: Readonly<Record<number, EndReason>> = {
 /** Any other final answer is an error of the carrier. */
 export const endReason = (status: number): EndReason => reasons[status] ?? "carrier_error"
 
-/** Why nobody takes a call that we are offered. `released`: it was hung up without a cause. */
+/** Why a call that a peer offers is not taken. `released`: it was hung up without a cause. */
 type Cause = Extract<Admission, { readonly admitted: false }>["cause"] | "released"
 
 /** The final answer to such an INVITE, guide/sip.md#refusals. */

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** What a carrier knows of a leg. */
+/** The facts that a carrier knows of a leg. */
 export const LegFacts = Schema.Struct({
   /** `over`: nothing is left of it but its end, which is still being told. */
   state: Schema.Literals(["alerting", "answered", "over"]),
@@ -14,13 +14,13 @@ export const LegFacts = Schema.Struct({
 export type LegFacts = typeof LegFacts.Type
 
 /**
- * All that a carrier knows at one moment, the one answer to what became of legs after a restart: a leg that it names is
- * alive, or its end is on the way; one that it does not name is gone.
+ * All that a carrier knows at one moment. After a restart it alone decides what became of the legs: a leg in it is
+ * alive, or its end is on the way; a leg that is not in it is gone.
  */
 export const Snapshot = Schema.Struct({
-  /** Of this life of the carrier: another one knows nothing of the commands and event numbers of this one. */
+  /** Names this life of the carrier. Another life knows nothing of the commands and event numbers of this one. */
   incarnation: Schema.String,
-  /** By leg id; legs that wait for admission are not among them. */
+  /** By leg id, without legs that wait for admission. */
   legs: Schema.Record(Schema.String, LegFacts)
 })
 export type Snapshot = typeof Snapshot.Type

@@ -28,16 +28,16 @@ interface Entry {
 }
 
 /**
- * The rate at which a leg of this rate is given its sounds. A narrow leg plays them as they are, without a filter on its
- * way; above 16 kHz they would take much memory for what nobody hears in a prompt, and the leg raises them itself.
+ * The rate at which a leg of this rate is given its sounds. A narrow leg plays them as they are, without a filter on
+ * its way; above 16 kHz they would take much memory for what nobody hears in a prompt, and the leg raises them itself.
  */
 const kept = (rate: SampleRate): SampleRate => (rate < 16_000 ? 8000 : 16_000)
 
 /**
  * The sounds behind `https` URLs, decoded for the legs that play them, one channel.
  *
- * A URL that is asked for while it is being fetched is fetched once; afterwards it is kept for a minute, in each rate that
- * was asked for. Failures are not kept.
+ * A URL that is asked for while it is being fetched is fetched once; afterwards it is kept for a minute, in each rate
+ * that was asked for. Failures are not kept.
  */
 export class AudioSource extends Context.Service<
   AudioSource,

@@ -19,7 +19,8 @@ export interface PacketFormat {
 /**
  * The other party of a leg, as the switch sees it: an RTP peer, a simulated phone, another call of this process.
  *
- * `say` and `hear` are each called once in every round of 20 ms; `say` by whoever reads the leg, which may be another leg.
+ * `say` and `hear` are each called once in every round of 20 ms; `say` by whoever reads the leg, which may be another
+ * leg.
  */
 export interface FarEnd {
   /** The rate of the frames that it says and hears. It changes between two rounds when another codec is agreed. */
@@ -27,8 +28,8 @@ export interface FarEnd {
   /** Whether it can be played to yet; playback waits until then. */
   readonly ready: () => boolean
   /**
-   * Writes the next 20 ms that the far end says into `out`, a frame of its rate. False when it says nothing: then `out` is
-   * silence.
+   * Writes the next 20 ms that the far end says into `out`, a frame of its rate. False when it says nothing: then `out`
+   * is silence.
    */
   readonly say: (out: Frame, now: number) => boolean
   /** Gives it 20 ms to hear, at its rate. */
@@ -39,8 +40,8 @@ export interface FarEnd {
    */
   readonly press: (digit: string, durationMs: number) => boolean
   /**
-   * From now on `arrived` hears of each packet of sound as it comes; `null`: nobody does. A far end without packets never
-   * calls it.
+   * From now on `arrived` hears of each packet of sound as it comes; `null`: nobody does. A far end without packets
+   * never calls it.
    */
   readonly overhear: (arrived: Arrived | null) => void
   /** `null` when no packets go both ways now, or there never are any. */

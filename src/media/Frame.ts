@@ -3,8 +3,8 @@ import type { SampleRate } from "../audio/SampleRate.ts"
 /**
  * 20 ms of sound: linear samples of 16 bits, one channel, and their rate.
  *
- * A frame is only lent for the call it is handed over in: the receiver copies what it keeps, and the owner writes the next
- * 20 ms into the same samples.
+ * A frame is only lent for the call it is handed over in: the receiver copies what it keeps, and the owner writes the
+ * next 20 ms into the same samples.
  */
 export interface Frame {
   readonly rate: SampleRate

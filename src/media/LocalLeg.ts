@@ -24,8 +24,8 @@ export interface LocalLeg {
   /** The far end pressed a digit; `at` in milliseconds of the plane's clock. */
   readonly digit: (digit: string, at: number) => void
   /**
-   * What the far end says in these 20 ms, lent until the next call; `null` when it says nothing. Called once a round: by
-   * the junction of the leg, or by its own tick when it has none. Never throws.
+   * What the far end says in these 20 ms, lent until the next call; `null` when it says nothing. Called once a round:
+   * by the junction of the leg, or by its own tick when it has none. Never throws.
    */
   readonly read: (now: number) => Frame.Frame | null
   /** One round of 20 ms: reads, unless a junction does, then sends. */
@@ -42,8 +42,8 @@ export interface LocalLeg {
 }
 
 /**
- * Our side of a leg, whatever its far end is: what it hears is a mix of sources, what it says is read by a junction, and
- * both can be tapped.
+ * Our side of a leg, whatever its far end is: what it hears is a mix of sources, what it says is read by a junction,
+ * and both can be tapped.
  *
  * The leg runs at the rate of its far end. A source waits while the far end cannot hear yet.
  */

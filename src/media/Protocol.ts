@@ -11,8 +11,8 @@ import type { PhoneScript } from "./SimulatedPhone.ts"
 export type { LegId } from "../domain/Id.ts"
 
 /**
- * The number of a payload format in each direction, 0 to 127: the peer gave the one that we send, we gave the one that we
- * receive (RFC 3264 section 5.1).
+ * The number of a payload format in each direction, 0 to 127: the peer gave the one that we send, we gave the one that
+ * we receive (RFC 3264 section 5.1).
  */
 interface PayloadTypes {
   readonly send: number
@@ -82,7 +82,10 @@ export interface Quality {
   readonly roundTripMs: number | null
 }
 
-/** No RTP or RTCP for the configured time (once for every silence, and not while the peer holds), or the plane itself died and the leg with it. */
+/**
+ * No RTP or RTCP for the configured time (once for every silence, and not while the peer holds), or the plane itself
+ * died and the leg with it.
+ */
 export type Loss = "no_packets" | "plane_stopped"
 
 /** What happens on a leg between its opening and its end. */

@@ -5,8 +5,9 @@ import * as Frame from "./Frame.ts"
 /**
  * What a simulated phone does once it has answered.
  *
- * `echo` says what it hears, 20 ms later, and presses the digits that are pressed to it. `voicemail` speaks a greeting (tones in the rhythm of speech), beeps at 1 kHz
- * for half a second, then is silent. `press` dials `digits` after `afterMs` and again every `everyMs` (0: once).
+ * `echo` says what it hears, 20 ms later, and presses the digits that are pressed to it. `voicemail` speaks a greeting
+ * (tones in the rhythm of speech), beeps at 1 kHz for half a second, then is silent. `press` dials `digits` after
+ * `afterMs` and again every `everyMs` (0: once).
  */
 export type PhoneScript =
   | { readonly type: "echo" }

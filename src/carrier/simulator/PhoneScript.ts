@@ -2,12 +2,13 @@ import type { PhoneScript as Voice } from "../../media/MediaPlane.ts"
 import type { LegEnd } from "../Carrier.ts"
 
 /**
- * What the far party of a simulated leg does: a phone by its script, or the party of a joined leg by its own commands.
+ * An act of the far party of a simulated leg. A phone acts by its script, the party of a joined leg by its own
+ * commands.
  */
 export type FarAct =
   | { readonly type: "rings" }
   | { readonly type: "answers" }
-  /** `end` as our side of the leg reports it. */
+  /** `end` is what our side of the leg reports. */
   | { readonly type: "ends"; readonly end: LegEnd }
 
 export interface Step {
@@ -15,11 +16,11 @@ export interface Step {
   readonly act: FarAct
 }
 
-/** A simulated phone: its acts at offsets, ascending, and what is heard of it. */
+/** A simulated phone: its voice, and its acts in the order of their offsets. */
 export interface PhoneScript {
-  /** From the dial, or for a phone that calls us from its call, until somebody answers. */
+  /** Counted from the dial, or from the call of a phone that calls us. They stop at the answer. */
   readonly alerting: ReadonlyArray<Step>
-  /** From the answer. */
+  /** Counted from the answer. */
   readonly talking: ReadonlyArray<Step>
   readonly voice: Voice
 }
@@ -43,8 +44,8 @@ const refusing = (...alerting: ReadonlyArray<Step>): PhoneScript => ({
 })
 
 /**
- * The simulated phones, by number, guide/connections.md#simulated-phones. None of these can be ordered; a leg that
- * rings for ever is ended by the call's own deadlines.
+ * The simulated phones, by number, guide/connections.md#simulated-phones. Nobody can order these numbers. When a phone
+ * rings for ever, the call's own deadline ends the leg.
  */
 const phones: ReadonlyMap<string, PhoneScript> = new Map([
   ["+12025550100", answering({ type: "echo" })],
@@ -58,7 +59,7 @@ const phones: ReadonlyMap<string, PhoneScript> = new Map([
   ["+12025550108", refusing(ends(100, "error", null, "network"))]
 ])
 
-/** The phone that has this number; `null`: none of ours, the number may belong to a tenant. */
+/** The phone with this number; null: no phone has it, but a tenant may. */
 export const ofNumber = (number: string): PhoneScript | null => phones.get(number) ?? null
 
 /**

@@ -2,14 +2,14 @@ import type { Admission, LegEnd, RejectCause } from "../Carrier.ts"
 import * as SipStatus from "../SipStatus.ts"
 import type { FarAct, PhoneScript, Step } from "./PhoneScript.ts"
 
-/** One simulated leg, seen from our side: where it stands, and what its phone will do when. */
+/** One simulated leg, seen from our side: its phase, and the acts that its phone still has to do. */
 export interface SimulatedLeg {
   readonly direction: "outbound" | "inbound"
   readonly phase: "alerting" | "talking" | "over"
   readonly rang: boolean
-  /** Acts of its phone that are still to come, ascending; `at` is on the monotonic clock. */
+  /** The phone's acts that are still to come, by ascending `at`, which is on the monotonic clock. */
   readonly agenda: ReadonlyArray<{ readonly at: number; readonly act: FarAct }>
-  /** The acts that the answer starts. */
+  /** Acts that begin with the answer. */
   readonly talking: ReadonlyArray<Step>
 }
 
@@ -19,7 +19,7 @@ export type Input =
   | { readonly type: "answer" }
   | { readonly type: "reject"; readonly cause: RejectCause }
   | { readonly type: "hangup" }
-  /** The far party acted; of a joined leg. */
+  /** The far party of a joined leg acted. */
   | { readonly type: "far"; readonly act: FarAct }
   /** The next act of the phone may be due. */
   | { readonly type: "due" }
@@ -28,11 +28,11 @@ export type Input =
 
 export type Outcome =
   | { readonly type: "ringing" }
-  /** Connect the media, then tell that it was answered; what follows happens only if that worked. */
+  /** Connect the media, then tell the answer. Later outcomes follow only when both worked. */
   | { readonly type: "talk" }
-  /** What the far party sees of it; a phone does not care. */
+  /** Pass the act on to the far party, if that is a leg; a phone takes no notice. */
   | { readonly type: "pass"; readonly act: FarAct }
-  /** The last one, once in the life of a leg. */
+  /** The leg has ended: the last outcome, once in its life. */
   | { readonly type: "over"; readonly end: LegEnd }
 
 interface Stepped {
@@ -52,7 +52,7 @@ export const make = (direction: SimulatedLeg["direction"], script: PhoneScript |
   talking: script?.talking ?? []
 })
 
-/** What a caller gets whose callee was not admitted: a number of nobody has no route. */
+/** The end of a caller whose callee was not admitted. A number that nobody owns has no route. */
 export const refusalOf = (cause: Extract<Admission, { readonly admitted: false }>["cause"]): LegEnd =>
   cause === "not_found"
     ? { cause: "no_route", sipStatus: null, by: "network" }

@@ -22,7 +22,7 @@ import * as SimulatedLeg from "./SimulatedLeg.ts"
 
 /** Legs at once; the next one ends with `error`, or is not admitted. */
 export const maxLegs = 20_000
-/** Messages that may wait on one leg; what does not fit ends it with `error`. */
+/** Messages that may wait on one leg; the next one ends the leg with `error`. */
 export const mailboxRoom = 256
 /** The media plane may take so long to open a leg. */
 const openTimeoutMs = 5000
@@ -31,10 +31,10 @@ type Mail =
   | { readonly type: "input"; readonly input: SimulatedLeg.Input }
   | { readonly type: "command"; readonly command: CarrierCommand }
   | { readonly type: "report"; readonly report: LegReport }
-  /** Done when all before it is through. */
+  /** `done` completes when all mail before it is handled. */
   | { readonly type: "mark"; readonly done: Deferred.Deferred<void> }
 
-/** A leg of this process: its state, and the one fiber that changes it and tells of it. */
+/** A leg of this process: its state, and the mailbox of the one fiber that changes it and tells of it. */
 interface Line {
   readonly id: Id.LegId
   readonly script: PhoneScript.PhoneScript | null
@@ -45,7 +45,7 @@ interface Line {
   leg: SimulatedLeg.SimulatedLeg
   /** Null while an inbound leg waits for admission. */
   callId: Id.CallId | null
-  /** The leg at the other end, where that is no phone. */
+  /** The leg at the other end; null: a phone is there. */
   peer: Line | null
   hasMedia: boolean
   overflowed: boolean
@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
     const of = { legId, at: yield* Monotonic.now, incarnation, n: memory.next(legId, isEnd) }
     const told = yield* Telling.untilDurable(sink.tell(callId, { ...of, ...report }), isEnd)
     const line = lines.get(legId)
-    // No call owns it: it has to go.
+    // No call owns the leg, so it ends.
     if (told === "unknown" && line !== undefined) post(line, { type: "input", input: { type: "hangup" } })
   })
 
@@ -169,7 +169,7 @@ const make = Effect.gen(function* () {
       }
     })
 
-  /** Whatever ends it, nothing of a leg stays behind, nor does its other end wait for it. */
+  /** Runs however the leg ends: nothing of it stays behind, and its other end does not wait for it. */
   const release = Effect.fnUntraced(function* (line: Line) {
     deadlines.set(line.id, null, wake(line))
     lines.delete(line.id)
@@ -206,7 +206,7 @@ const make = Effect.gen(function* () {
     return { ...of, leg, callId, peer: null, hasMedia: false, overflowed: false }
   })
 
-  /** Asks for admission of an inbound leg, tells of it, then lives. */
+  /** Asks for the admission of an inbound leg, tells the caller of the answer, then runs the leg. */
   const takeIn = (
     line: Line,
     call: { readonly from: string; readonly to: string },
@@ -232,7 +232,7 @@ const make = Effect.gen(function* () {
       yield* live(line)
     })
 
-  /** The number of a tenant of this service rings there; both legs are joined. */
+  /** A number that is no phone's: rings at the tenant that owns it, and joins both legs. */
   const ringTenant = Effect.fnUntraced(function* (
     caller: Line,
     command: Extract<CarrierCommand, { readonly type: "dial" }>
@@ -253,13 +253,13 @@ const make = Effect.gen(function* () {
   const dial = Effect.fnUntraced(function* (command: Extract<CarrierCommand, { readonly type: "dial" }>) {
     const script = PhoneScript.ofNumber(command.to)
     const line = yield* lineOf(command.legId, "outbound", script, command.callId)
-    // Room for the leg that it may be joined to, too.
+    // It may be joined to a second leg: both must fit.
     if (lines.size + 2 > maxLegs) post(line, { type: "input", input: { type: "fault" } })
     else if (script === null) yield* ringTenant(line, command)
     yield* start(line, live(line))
   })
 
-  /** A leg that this process never had, or has no more. */
+  /** Answers a command for a leg that this process never had, or no longer has. */
   const answerUnknown = (command: CarrierCommand) =>
     Effect.forEach(CommandFailure.ofUnknownLeg(command), (report) => tell(command.callId, command.legId, report), {
       discard: true
@@ -325,10 +325,10 @@ const make = Effect.gen(function* () {
 })
 
 /**
- * The carrier of simulated phones, registered as `simulator`: `PhoneScript` says which number does what, `SimulatedLeg`
+ * The carrier of simulated phones, registered as `simulator`. `PhoneScript` says what each number does, `SimulatedLeg`
  * decides, and the media plane carries the sound in memory. Its only clock is the fibers'.
  *
- * Legs die with the process, so that a leg it does not know is `lost` at once. When the layer's scope closes, legs
+ * Legs die with the process, so a leg that it does not know is `lost` at once. When the layer's scope closes, legs
  * vanish without an event.
  */
 export const layer = Layer.effect(InboundSimulator, make)

@@ -2,10 +2,12 @@ import * as DialogMethod from "../../sip/dialog/DialogMethod.ts"
 import * as SessionBody from "../../sip/message/SessionBody.ts"
 import type { Header } from "../../sip/message/SipMessage.ts"
 
-/** What bodies this user agent reads, RFC 3261 section 20.1. */
+/** The types of body that this user agent reads, RFC 3261 section 20.1. */
 export const accept: Header = ["Accept", `${SessionBody.accept[1]}, application/dtmf-relay, message/sipfrag`]
 
-/** Answer to OPTIONS, section 11.2. No extension is supported, which an empty Supported says (section 20.37). */
+/**
+ * Headers of an answer to OPTIONS, section 11.2. An empty Supported says that there are no extensions (section 20.37).
+ */
 export const options: ReadonlyArray<Header> = [
   DialogMethod.allow,
   accept,

@@ -14,51 +14,51 @@ import type { Transports } from "./transport/Transports.ts"
 /** A leg as the port sees it. Never throws, never waits. */
 export interface Leg {
   readonly command: (command: CarrierCommand) => void
-  /** Within its dialog; `heard` is called with each outcome, the last of which says so. */
+  /** Asks the peer within the dialog. `heard` is called with each outcome; the last one says that it is the last. */
   readonly perform: (action: Action, heard: (outcome: Outcome) => void) => void
-  /** Null: nobody has admitted it. */
+  /** Null until the leg is admitted. */
   readonly facts: () => LegFacts | null
-  /** Calls `then` when all that it has told until now is through. */
+  /** Calls `then` when the sink is through with every event that the leg has told so far. */
   readonly caughtUp: (then: () => void) => void
 }
 
-/** Whoever owns a dialog hears the peer's requests within it. */
+/** The owner of a dialog hears the peer's requests within it. */
 export interface DialogListener {
   readonly request: (id: TransactionId, request: SipRequest) => void
   /** ACK to a 2xx of ours. */
   readonly ack: (request: SipRequest) => void
 }
 
-/** Whoever owes an answer to a peer's INVITE. */
+/** A leg that owes the answer to a peer's INVITE. */
 interface InviteListener {
   /** To tag of all our responses. */
   readonly localTag: string
-  /** CANCEL came; it is answered already. */
+  /** A CANCEL came, and was answered. */
   readonly cancelled: () => void
-  /** Our 3xx to 6xx was acknowledged, or nobody did in 64*T1. */
+  /** The peer acknowledged our 3xx to 6xx, or did not within 64*T1. */
   readonly refused: (acknowledged: boolean) => void
 }
 
-/** What the legs of one user agent share. Entries are taken out by whoever put them in. */
+/** Everything that the legs of one user agent share. A leg that enters itself in a map takes itself out. */
 export interface Context {
   readonly transports: Transports["Service"]
-  /** Our name, in User-Agent. */
+  /** Our name in User-Agent. */
   readonly userAgent: string
-  /** What we offer and answer with, most wanted first. */
+  /** Codecs that we offer and answer with, most wanted first. */
   readonly codecs: ReadonlyArray<Codec>
   readonly transactions: TransactionLayer
   readonly run: Run
   readonly plane: MediaPlane["Service"]
   readonly sink: CarrierSink["Service"]
-  /** Of this life of the carrier. */
+  /** Names this life of the carrier. */
   readonly incarnation: string
   readonly memory: LegMemory
   /** Monotonic milliseconds. */
   readonly steadyMs: () => number
   readonly directory: RouteDirectory["Service"]
-  /** The addresses of a host in their one spelling, the preferred first; of a literal itself. */
+  /** The addresses of a host in their one spelling, the preferred first; a literal is its own address. */
   readonly resolve: (host: string) => Effect.Effect<ReadonlyArray<string>, unknown>
-  /** That many unpredictable bytes in hex. */
+  /** Unpredictable bytes in hex; `bytes` is their number. */
   readonly random: (bytes: number) => string
   readonly legs: Map<LegId, Leg>
   /** Legs that peers placed, by their address. */
@@ -68,7 +68,9 @@ export interface Context {
   readonly invites: Map<TransactionId, InviteListener>
 }
 
-/** A leg is reported as ended this long after it was asked to go, whatever its peer says; its BYE goes on being sent. */
+/**
+ * A leg that was asked to end is reported as ended after this time, whatever its peer says. Its BYE is still repeated.
+ */
 export const releaseLimitMs = 8_000
 
 export const ignore = (): void => undefined

@@ -2,7 +2,7 @@ import type { SipTrunk } from "../Carrier.ts"
 import * as Digest from "../../sip/Digest.ts"
 import { headers, type Header, type SipRequest, type SipResponse } from "../../sip/message/SipMessage.ts"
 
-/** How often one request is repeated because of challenges, however the peer asks. */
+/** How often one request is repeated because of challenges, whatever the peer asks. */
 export const maxAttempts = 3
 
 type Name = ReturnType<typeof Digest.answerHeader>
@@ -16,8 +16,8 @@ export interface Credentials {
 export const none: Credentials = { attempts: 0, answered: {} }
 
 /**
- * The header that answers a 401 or 407, or null where there is no answer: another status, a trunk without
- * password, credentials refused once (a stale nonce is not a refusal), too many attempts.
+ * The header that answers a 401 or 407. Null where there is no answer: the status is another one, the trunk has no
+ * password, the peer refused the credentials (a stale nonce is no refusal), or there were too many attempts.
  */
 export const answer = (
   before: Credentials,

@@ -15,31 +15,31 @@ import * as UdpTransport from "./transport/UdpTransport.ts"
 import * as UserAgent from "./UserAgent.ts"
 
 export interface Config {
-  /** Our name, in User-Agent. */
+  /** Our name in User-Agent. */
   readonly userAgent: string
-  /** What is offered and answered with, most wanted first; without it `Codecs.defaultOrder`. */
+  /** Codecs that we offer and answer with, most wanted first; default `Codecs.defaultOrder`. */
   readonly codecs?: ReadonlyArray<Codecs.CodecName>
-  /** Live legs, default 5,000; beyond it new ones are refused. */
+  /** Most legs at once, default 5,000; the next one is refused. */
   readonly maxLegs?: number
 }
 
 /**
  * The SIP carrier, RFC 3261 over UDP: the adapter `sip`.
  *
- * Not built yet: ring-back towards the far leg, TCP and TLS, reliable provisional responses, session timers, digest of
- * inbound calls (a trunk is known by its address).
+ * Not built yet: ring-back towards the far leg, TCP and TLS, reliable provisional responses, session timers, and digest
+ * authentication of inbound calls (a trunk is known by its address).
  */
 export class SipCarrier extends Context.Service<
   SipCarrier,
   {
-    /** From now on new calls of peers get 503; the live ones go on. */
+    /** From now on new calls of peers get 503; live calls go on. */
     readonly drain: Effect.Effect<void>
     /** For metrics. */
     readonly stats: Effect.Effect<Readonly<Counters> & UserAgent.Held>
   }
 >()("trunkline/carrier/sip/SipCarrier") {}
 
-const logFault = (error: unknown) => Effect.logError("a fault met by the SIP carrier", error)
+const logFault = (error: unknown) => Effect.logError("fault in the SIP carrier", error)
 
 const resolveName = (host: string): Effect.Effect<ReadonlyArray<string>, unknown> => {
   const literal = IpAddress.canonical(host)
@@ -93,7 +93,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     alarm: {
       now: () => Monotonic.read(clock),
       wakeAt: (at) => {
-        // Never at once: a wake within the call that asks for it would overtake the handle that holds the alarm.
+        // At least 1 ms: a wake within this call would come before `alarm` holds its fiber.
         const wait = Effect.sleep(Math.max(1, Math.ceil(at - Monotonic.read(clock))))
         alarm(
           Effect.andThen(
@@ -105,7 +105,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     }
   })
   transports.receive(agent.transactions.receive)
-  // What comes while the layer goes down is not looked at any more.
+  // A message that comes while the layer goes down is dropped.
   yield* Effect.addFinalizer(() => Effect.sync(() => transports.receive(() => undefined)))
   yield* carrier.register("sip", {
     incarnation,
@@ -119,7 +119,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
   })
 })
 
-/** Over transports that are given. */
+/** Takes its transports from the context. */
 export const layerNoDeps = (config: Config, resolve: UserAgent.Options["resolve"] = resolveName) =>
   Layer.effect(SipCarrier, make(config, resolve))
 

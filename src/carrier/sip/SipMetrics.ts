@@ -1,8 +1,8 @@
 import { Effect, Metric } from "effect"
 
-/** Addresses from which calls are taken in. */
+/** Addresses whose calls are accepted. */
 export const knownPeers = Metric.gauge("sip_known_peers", {
-  description: "Addresses from which calls are taken in"
+  description: "Addresses whose calls are accepted"
 })
 
 const refused = Metric.counter("sip_strangers_refused_total", {
@@ -10,11 +10,11 @@ const refused = Metric.counter("sip_strangers_refused_total", {
   incremental: true
 })
 const dropped = Metric.counter("sip_strangers_dropped_total", {
-  description: "What strangers sent that got no answer: faulty, too long, or beyond the bucket of its address",
+  description: "Messages of strangers that got no answer: faulty, too long, or beyond the bucket of their address",
   incremental: true
 })
 
-/** Counts what a stranger sent, from plain callbacks; `isAnswered`: refused, else dropped. */
+/** Counts a message of a stranger, from plain callbacks: as refused if `isAnswered`, else as dropped. */
 export const strangers = Effect.map(
   Effect.context(),
   (context) =>

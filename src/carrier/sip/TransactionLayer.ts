@@ -1,9 +1,9 @@
 /**
- * The transactions of one user agent with their clock: bytes in and out, timers, and who is told what.
+ * The transactions of one user agent with their clock: takes bytes, writes bytes, keeps timers and tells the listeners.
  *
- * Everything runs in plain callbacks, one message at a time: what a listener asks for while it is called is done after
- * it returns. The gate is asked first: what it refuses, and what RFC 3261 section 8.2 refuses, is answered here without
- * state; what cannot be answered is dropped and counted.
+ * Everything runs in plain callbacks, one message at a time. A listener may ask for more while it is called; that is
+ * done after it returns. The gate sees each request first. A request that the gate or RFC 3261 section 8.2 refuses is
+ * answered here without state; a message that cannot be answered is dropped and counted.
  */
 import { Result } from "effect"
 import * as DeadlineHeap from "../../domain/DeadlineHeap.ts"
@@ -25,48 +25,48 @@ export type TransactionId = TransactionTable.TransactionId
 /** The transports below. */
 type Wire = Pick<Transports["Service"], "send">
 
-/** Time as the transaction layer sees it. */
+/** The clock of the transaction layer, with one alarm. */
 export interface Alarm {
   /** The monotonic clock, milliseconds. */
   readonly now: () => number
-  /** Asks for `TransactionLayer.wake` at this time, in place of the time that was asked for before. */
+  /** Asks for `TransactionLayer.wake` at this time; replaces the time that was asked for before. */
   readonly wakeAt: (at: number) => void
 }
 
-/** Who hears of a request of ours. */
+/** Hears the outcome of a request of ours. */
 interface ClientListener {
   /** Provisional responses, the final one, and every 2xx to an INVITE. */
   readonly response: (response: SipResponse, from: Flow) => void
-  /** No answer in time, or it could not be sent; at most once, and never after a final response. */
+  /** No answer came in time, or the request could not be sent. Called at most once, never after a final response. */
   readonly failed: (reason: "timeout" | "transport" | "full" | "duplicate") => void
 }
 
-/** Who hears of requests of the peer. */
+/** Hears the requests of peers. */
 export interface ServerListener {
   readonly request: (id: TransactionId, request: SipRequest, from: Flow) => void
-  /** `toTag`: that of our responses to the INVITE until now; null: none had one. */
+  /** `toTag` is the To tag of our responses to the INVITE so far; null: none had one. */
   readonly cancel: (id: TransactionId, request: SipRequest, invite: TransactionId, toTag: string | null) => void
   /** ACK of a 2xx. */
   readonly ack: (request: SipRequest, from: Flow) => void
   /** Whether the request is of a dialog of ours. */
   readonly hasDialog: (request: SipRequest) => boolean
-  /** Our 3xx to 6xx to this INVITE arrived, or (`false`) nobody acknowledged it in 64*T1. */
+  /** The peer acknowledged our 3xx to 6xx to this INVITE, or (`false`) did not within 64*T1. */
   readonly refused: (invite: TransactionId, acknowledged: boolean) => void
 }
 
 export interface Counters {
   received: number
   sent: number
-  /** Not SIP, faulty responses and ACKs, strays. */
+  /** Messages that are no SIP, faulty responses and ACKs, and strays. */
   dropped: number
-  /** Requests answered without state because they were faulty. */
+  /** Faulty requests that were answered without state. */
   rejected: number
-  /** Requests of strangers answered once, without state. */
+  /** Requests of strangers that were answered once, without state. */
   strangersRefused: number
-  /** What strangers sent that got no answer. */
+  /** Messages of strangers that got no answer. */
   strangersDropped: number
   sendErrors: number
-  /** Errors of ours that a message or a timer brought to light. */
+  /** Errors in our code that a message or a timer brought to light. */
   faults: number
 }
 
@@ -81,9 +81,9 @@ export interface TransactionLayer {
   readonly request: (request: SipRequest, to: Flow, listener: ClientListener) => void
   /** Listens for the answers to an INVITE that an earlier process sent. */
   readonly resumeInvite: (invite: SipRequest, to: Flow, listener: ClientListener) => void
-  /** Takes up an INVITE of a peer that an earlier process received; `false`: this one has it already. */
+  /** Takes up an INVITE of a peer that an earlier process received; false: this process has it already. */
   readonly resumeServer: (invite: SipRequest, from: Flow) => boolean
-  /** A CANCEL for this INVITE of ours was sent: it ends within 64*T1. */
+  /** We sent a CANCEL for this INVITE of ours, so it ends within 64*T1. */
   readonly cancelled: (invite: SipRequest) => void
   readonly respond: (id: TransactionId, response: SipResponse) => void
   /** Sends without a transaction: an ACK to a 2xx. */
@@ -105,9 +105,9 @@ export interface Options extends TransactionTable.Options {
   readonly server: ServerListener
   readonly policy?: Validate.Policy
   readonly gate: Gate.Gate
-  /** Called for whatever a stranger sends, when it was answered once or dropped. */
+  /** Called for each message of a stranger, after it was answered or dropped. */
   readonly stranger: (isAnswered: boolean) => void
-  /** An error of ours, counted and survived: it costs the step that it was met in. */
+  /** Takes an error in our code. It was counted; the step in which it happened is lost, nothing else. */
   readonly fault: (error: unknown) => void
 }
 
@@ -203,7 +203,7 @@ export const make = ({
       TransactionTable.nextDeadline(table) ?? Infinity,
       DeadlineHeap.earliest(agenda)?.at ?? Infinity
     )
-    // An alarm that comes too early does no harm, and most deadlines are taken back before they come.
+    // An early alarm does no harm, and most deadlines are taken back before they come: so a later one moves no alarm.
     if (first === Infinity || (armed !== null && armed <= first)) return
     armed = first
     alarm.wakeAt(first)
@@ -222,7 +222,9 @@ export const make = ({
     put(Responses.stateless(stamped, status, more), Via.responseFlow(via.success, from), null)
   }
 
-  /** By what only we and our peer know: the tags of a dialog, or the branch of a request that is being answered. */
+  /**
+   * Whether the request names what only we and our peer know: tags of a dialog, or the branch of a request in progress.
+   */
   const isOurs = (request: SipRequest): boolean => {
     if (server.hasDialog(request) || table.entries.has(TransactionTable.serverId(request))) return true
     const cancelled = request.method === "CANCEL" ? MessageKey.server(request, "INVITE") : null
@@ -235,7 +237,7 @@ export const make = ({
     stranger(isAnswered)
   }
 
-  /** An address can be forged: what we send in answer to it is never more than came. */
+  /** The answer is never longer than the request, because the address may be forged. */
   const refuseStranger = (request: SipRequest, from: Flow, verdict: Gate.Refusal, received: number): boolean => {
     const stamped = Via.stamped(request, from.remote)
     const via = Via.top(stamped)
@@ -246,7 +248,7 @@ export const make = ({
     return true
   }
 
-  /** Requests only: a response finds our request by its branch, or is dropped. */
+  /** Only requests pass the gate. A response finds our request by its branch, or is dropped. */
   const mayEnter = (message: SipMessage, from: Flow, received: number): boolean => {
     if (message.type === "response") return true
     const verdict = gate.request(message, from, isOurs)
@@ -268,7 +270,7 @@ export const make = ({
     }
     step({ type: "received", message: SessionBody.alone(message), from })
     if (message.type !== "request" || message.method !== "ACK") return
-    // The table absorbs the ACK to a 3xx to 6xx; that the peer has our answer shows in the state of its INVITE.
+    // The table absorbs the ACK to a 3xx to 6xx. The state of the INVITE shows that the peer has our answer.
     const id = TransactionTable.serverId(message)
     if (table.entries.get(id)?.machine.state.phase === "confirmed") server.refused(id, true)
   }
@@ -291,7 +293,7 @@ export const make = ({
       })
     },
     wake: () => {
-      // Nothing is asked for until all that is due is done.
+      // No alarm is set until everything that is due is done.
       armed = -Infinity
       const now = alarm.now()
       guarded(() => run(TransactionTable.advance(table, now)))

@@ -1,6 +1,6 @@
 /**
- * The user agent: which leg a message or a command is for, and what is answered where there is none,
- * RFC 3261 sections 8.2, 9.2, 11.2 and 12.2.2.
+ * The user agent: hands each message and command to its leg, and answers where there is none, RFC 3261 sections 8.2,
+ * 9.2, 11.2 and 12.2.2.
  */
 import type { Flow } from "../../sip/Flow.ts"
 import type { LegId } from "../../domain/Id.ts"
@@ -27,14 +27,14 @@ export interface UserAgent {
   readonly transactions: TransactionLayer.TransactionLayer
   /** Never waits, never throws. */
   readonly command: (order: Order) => void
-  /** Within the dialog of a leg: what the verbs of a call ask of its peer. */
+  /** Asks the peer of a leg within its dialog, for the verbs of the call. */
   readonly perform: (legId: LegId, ...asked: Parameters<Leg["perform"]>) => void
   readonly snapshot: (authority: Authority, legIds: ReadonlyArray<LegId> | null) => Snapshot
-  /** Calls `then` when what the leg has told until now is through. */
+  /** Calls `then` when the sink is through with every event that the leg has told so far. */
   readonly caughtUp: (legId: LegId, then: () => void) => void
   /** From now on new calls of peers are refused with 503. */
   readonly drain: () => void
-  /** What is kept in memory: all of it goes when its call does. */
+  /** Counts what is kept in memory. All of it goes when its call does. */
   readonly held: () => Held
 }
 
@@ -48,13 +48,13 @@ export interface Held {
 
 export interface Options extends Omit<Context, "transactions" | "memory" | "legs" | "callers" | "dialogs" | "invites"> {
   readonly alarm: TransactionLayer.Alarm
-  /** An error of ours that a message or a timer brought to light. */
+  /** Takes an error in our code that a message or a timer brought to light. */
   readonly fault: (error: unknown) => void
-  /** Who may call us. */
+  /** The peers that may call us. */
   readonly peers: PeerTable.PeerTable
   readonly stranger: TransactionLayer.Options["stranger"]
   /**
-   * Live legs; beyond it an INVITE gets 503 and a dial fails. The legs that one address places are at most its fair share.
+   * Most legs at once. Beyond it an INVITE gets 503 and a dial fails. One address places at most its fair share of them.
    */
   readonly maxLegs: number
 }
@@ -64,7 +64,7 @@ type OfLiveLeg = "answer" | "ring" | "media"
 
 const retryLater: Header = ["Retry-After", "5"]
 
-/** Transactions outlive what they were for by half a minute: an answered call of ten seconds holds about this many. */
+/** A transaction outlives its purpose by half a minute, so an answered call of ten seconds holds about this many. */
 const transactionsPerLeg = 8
 
 export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent => {
@@ -77,7 +77,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     headers: ReadonlyArray<Header> = []
   ) => transactions.respond(id, Responses.make(request, status, { toTag: given.random(8), headers }))
 
-  /** A call that came from there now would get 503. */
+  /** Whether a call that came from there now would get 503. */
   const isClosedTo = (from: Flow): boolean =>
     draining || !context.callers.allows(from.remote.address, context.legs.size, maxLegs)
 
@@ -90,13 +90,13 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     InboundLeg.take(context, { id, invite, from, to, source })
   }
 
-  /** Outside any dialog. */
+  /** A request outside any dialog. */
   const arrived = (id: TransactionLayer.TransactionId, request: SipRequest, from: Flow): void => {
     const { at, servedBy } = DialogMethod.of(request.method)
     if (at.outside === 481) return reply(id, request, 481)
     if (at.outside !== "serve") return reply(id, request, at.outside, [DialogMethod.allow])
     if (servedBy === "session") return invited(id, request, from)
-    // OPTIONS: what an INVITE would get now, section 11.2.
+    // OPTIONS gets the status that an INVITE would get now, section 11.2.
     return reply(id, request, isClosedTo(from) ? 503 : 200, Capabilities.options)
   }
 
@@ -137,14 +137,14 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     invites: new Map()
   }
 
-  /** Of a leg that is not here. */
+  /** Tells the end of a leg that is not here. */
   const tell = ({ callId, legId }: CarrierCommand, report: LegReport): void =>
     LegEvents.make(context, legId).tell(callId, alarm.now(), report)
 
   const noRoom = (command: CarrierCommand): void =>
     tell(command, { type: "ended", cause: "error", sipStatus: null, by: "near" })
 
-  /** A leg that ended meanwhile, or one of an earlier process. */
+  /** The leg has ended meanwhile, or an earlier process had it. */
   const unknownLeg = (command: Extract<CarrierCommand, { readonly type: OfLiveLeg }>): void => {
     if (command.type === "ring") return
     tell(command, { type: "command_failed", commandId: command.commandId, reason: "unknown_leg" })

@@ -8,8 +8,8 @@ export interface Bridge {
   readonly end: (now: number) => void
   /**
    * Whether packets could go from peer to peer as they come, without being decoded: both are peers of the same packet
-   * format, each hears the other alone and unchanged, and so nobody would hear a difference. Taps do not matter: they are
-   * given decoded frames on the side.
+   * format, each hears the other alone and unchanged, and so nobody would hear a difference. Taps do not matter: they
+   * are given decoded frames on the side.
    */
   readonly couldForward: () => boolean
 }
@@ -53,8 +53,8 @@ const half = (of: LocalLeg) => {
 }
 
 /**
- * Joins two legs of one switch: each hears what the other says, at once, since it is read in the slot in which the other
- * is sent to. Digits are sent on; playbacks and taps of either leg go on as they were. Ends when a leg is closed.
+ * Joins two legs of one switch: each hears what the other says, at once, since it is read in the slot in which the
+ * other is sent to. Digits are sent on; playbacks and taps of either leg go on as they were. Ends when a leg is closed.
  *
  * Neither may be a member of another junction.
  */

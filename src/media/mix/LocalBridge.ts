@@ -14,8 +14,8 @@ export interface LocalBridge extends FarEnd {
 }
 
 /**
- * Both legs keep their own slot of the 20 ms, so that what is said waits less than a frame; one frame is all that waits,
- * the newest wins. Digits cross outside the sound: `onDigit` is called for each that the other leg presses.
+ * Both legs keep their own slot of the 20 ms, so that what is said waits less than a frame; one frame is all that
+ * waits, the newest wins. Digits cross outside the sound: `onDigit` is called for each that the other leg presses.
  */
 export const make = (rate: SampleRate, onDigit: (digit: string) => void): LocalBridge => {
   const waiting = Frame.make(rate)

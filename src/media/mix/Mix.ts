@@ -30,8 +30,8 @@ export type Mix = ReturnType<typeof make>
  * What one leg hears: its sources in their order, added where several sound and limited where they are too loud
  * together. A source that sounds alone and unchanged is handed on as it is.
  *
- * A source that comes, leaves, is ducked or silenced does so in a raised cosine of 5 ms. One that silences others begins
- * one frame later while one of them sounds, so that the others are faded out before it.
+ * A source that comes, leaves, is ducked or silenced does so in a raised cosine of 5 ms. One that silences others
+ * begins one frame later while one of them sounds, so that the others are faded out before it.
  *
  * Each source is called once in a round, `next` or `pass`.
  */

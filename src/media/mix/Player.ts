@@ -32,8 +32,8 @@ export interface Player extends Source {
  * The queue of sounds that are played to one leg, one after the other, each brought to the rate of the leg.
  *
  * A playback keeps its place while its sound is fetched; those behind it wait. Every playback ends with exactly one
- * `ended`; past `maxPlaybacks` at once, as `failed`. Each begins and ends, also when it is stopped, in a raised cosine of
- * 5 ms; a loop has no seam.
+ * `ended`; past `maxPlaybacks` at once, as `failed`. Each begins and ends, also when it is stopped, in a raised cosine
+ * of 5 ms; a loop has no seam.
  */
 export const make = (emit: (event: MediaEvent) => void): Player => {
   let queue: Array<Playback> = []

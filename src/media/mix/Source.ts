@@ -11,8 +11,8 @@ export interface Source {
   /**
    * The next 20 ms at `rate`; `null` when it has nothing to say. The frame is lent until the source is called again.
    *
-   * Only the first `heard` samples will be heard, all of them or those in which it is faded out: sound that waits goes on
-   * from there the next time.
+   * Only the first `heard` samples will be heard, all of them or those in which it is faded out: sound that waits goes
+   * on from there the next time.
    */
   readonly next: (rate: SampleRate, heard: number, now: number) => Frame | null
   /** 20 ms in which it is not heard: what is live is gone, what is recorded waits. */

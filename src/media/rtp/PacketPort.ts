@@ -10,8 +10,8 @@ export type Channel = "rtp" | "rtcp"
 export interface Destination {
   readonly address: Address
   /**
-   * Sends the first `length` octets of `bytes`, all without it, and forgets them. They are lent for the call: the sender
-   * may write the next packet over them at once. What cannot be sent is counted by the port, never thrown.
+   * Sends the first `length` octets of `bytes`, all without it, and forgets them. They are lent for the call: the
+   * sender may write the next packet over them at once. What cannot be sent is counted by the port, never thrown.
    */
   readonly send: (bytes: Uint8Array, length?: number) => void
 }

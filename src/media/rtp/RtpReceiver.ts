@@ -15,7 +15,8 @@ export type RtpReceiver = ReturnType<typeof make>
  * One incoming stream: sound through the jitter buffer, digits to `onDigit`, statistics for reports.
  *
  * Codecs with a static payload type (RFC 3551) are understood under it whatever was agreed, since peers change over
- * without notice; any other payload type is counted and dropped. A codec of another RTP clock rate begins a new timeline.
+ * without notice; any other payload type is counted and dropped. A codec of another RTP clock rate begins a new
+ * timeline.
  */
 export const make = (
   onDigit: (digit: string) => void,

@@ -18,8 +18,8 @@ export type Decoded = { readonly samples: Int16Array } | { readonly reason: Deco
 const decodeTimeout = Duration.seconds(20)
 
 /**
- * Decodes sound files in a thread of its own, one after the other: neither a long file nor a codec that hangs on hostile
- * bytes holds up a call. A thread that takes too long is ended, and the file counts as of no known format.
+ * Decodes sound files in a thread of its own, one after the other: neither a long file nor a codec that hangs on
+ * hostile bytes holds up a call. A thread that takes too long is ended, and the file counts as of no known format.
  *
  * The thread is started at once, so that the first file does not wait for it, and does not keep the process alive.
  */

@@ -13,8 +13,8 @@ export interface ThreadConfig {
 export type ToThread = Command | { readonly type: "shutdown" }
 
 /**
- * From the thread. `ready` comes first, and tells in words what priority the thread has; `defect` is a fault of ours that
- * ended one leg.
+ * From the thread. `ready` comes first, and tells in words what priority the thread has; `defect` is a fault of ours
+ * that ended one leg.
  */
 export type FromThread =
   | Event

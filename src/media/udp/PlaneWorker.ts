@@ -41,8 +41,8 @@ const plane = Switch.make({
 let timer: NodeJS.Timeout | null = null
 
 /**
- * Sleeps until the next slot. Each sleep is measured from the slot's own time, so that lateness never adds up (an interval
- * timer drifts by 0.6 ms a tick); a timer that fires early finds nothing due and sleeps again.
+ * Sleeps until the next slot. Each sleep is measured from the slot's own time, so that lateness never adds up (an
+ * interval timer drifts by 0.6 ms a tick); a timer that fires early finds nothing due and sleeps again.
  */
 const arm = (): void => {
   const due = plane.nextDue()

@@ -12,8 +12,8 @@ export const niceness = constants.priority.PRIORITY_HIGH
  * Raises the priority of the calling thread where the system lets it, so that packets leave in time beside other work.
  * Answers what came of it, for the log; never throws.
  *
- * Only on Linux does each thread have a priority of its own, and the id 0 mean the calling thread (setpriority(2), under
- * "C library/kernel differences"). It needs CAP_SYS_NICE or a limit RLIMIT_NICE.
+ * Only on Linux does each thread have a priority of its own, and the id 0 mean the calling thread (setpriority(2),
+ * under "C library/kernel differences"). It needs CAP_SYS_NICE or a limit RLIMIT_NICE.
  */
 export const raise = ({ platform, setPriority }: System): string => {
   if (platform !== "linux") return `as the process, on ${platform}`

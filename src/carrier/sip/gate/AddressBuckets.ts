@@ -1,30 +1,30 @@
 import ipaddr from "ipaddr.js"
 
 /**
- * Answers to strangers, a few for each address and not many in all: a bucket that fills again with time.
+ * Bounds the answers to strangers, for each address and in all, by buckets that fill again with time.
  *
- * An IPv6 network of 64 bits counts as one address: whoever has one of its addresses has them all. At most
- * `maxAddresses` are remembered. One is forgotten when its bucket is full again, never before, so nobody gets more by
- * coming from many places; while there is no room, an address that is new gets nothing.
+ * An IPv6 network of 64 bits counts as one address, because one host can use all of it. At most `maxAddresses` are
+ * remembered, each until its bucket is full again, so an attacker gains nothing by using many addresses. While there is
+ * no room, a new address gets no answer.
  */
 export interface AddressBuckets {
-  /** Takes one answer for this address, in its canonical form, at this time; `false`: there is none left. */
+  /** Takes one answer out of the bucket of this address, in its canonical form; false: the bucket is empty. */
   readonly take: (address: string, now: number) => boolean
-  /** Addresses that are remembered. */
+  /** How many addresses are remembered. */
   readonly size: () => number
 }
 
 export interface Options {
-  /** Answers at once to one address, and the milliseconds until there is one more. */
+  /** How many answers one address gets at once, and the milliseconds until it may have one more. */
   readonly burst: number
   readonly everyMs: number
-  /** The same for all of them together. */
+  /** The same for all addresses together. */
   readonly overallBurst: number
   readonly overallEveryMs: number
   readonly maxAddresses: number
 }
 
-/** Enough to show somebody who tries the port what it is; far too little for an attack on a third party. */
+/** Enough for an operator who tries the port, and far too little for an attack on a third party. */
 const defaults: Options = {
   burst: 10,
   everyMs: 1_000,
@@ -34,7 +34,7 @@ const defaults: Options = {
 }
 
 export const make = (options: Options = defaults): AddressBuckets => {
-  /** When each bucket is full again, in the order in which they were last taken from. */
+  /** When each bucket is full again; the bucket that was used last stands last. */
   const fullAt = new Map<string, number>()
   let overallFullAt = 0
 

@@ -1,10 +1,10 @@
 /**
- * Who may speak, guide/sip.md#who-may-speak: a look at what is in memory, before a message costs anything more.
+ * Decides who may speak (guide/sip.md#who-may-speak) by what is in memory, before a message costs anything more.
  *
- * A known peer may. So may whoever names what only we and our peer know: the tags of a dialog of ours, or the branch of a
- * request that we are answering; a trunk that was deleted ends its calls so, and a carrier may go on from another of its
- * addresses. Any other request gets one answer without state, within the bucket of its address, or silence. Responses
- * pass: they find a request of ours by its branch, which nobody can guess, or are dropped.
+ * A known peer may speak. So may a sender that names what only we and our peer know: the tags of a dialog of ours, or
+ * the branch of a request that we are answering. So a trunk that was deleted can end its calls, and a carrier can go on
+ * from another of its addresses. Any other request gets one answer without state, if the bucket of its address allows
+ * one, else nothing. Responses pass: they find a request of ours by its branch, which nobody can guess, or are dropped.
  */
 import type { Flow } from "../../../sip/Flow.ts"
 import * as MessageKey from "../../../sip/message/MessageKey.ts"
@@ -14,7 +14,7 @@ import type * as AddressBuckets from "./AddressBuckets.ts"
 
 type Verdict = { readonly type: "admit" } | Refusal | { readonly type: "drop" }
 
-/** Answered once, without state, where `mayAnswer` lets it. */
+/** An answer that is sent once, without state, where `mayAnswer` allows it. */
 export interface Refusal {
   readonly type: "refuse"
   readonly status: 403 | 481 | 503
@@ -23,15 +23,15 @@ export interface Refusal {
   readonly headers: ReadonlyArray<Header>
 }
 
-/** What is known of a request, from what is in memory. */
+/** All that the rule knows of a request. */
 export interface Facts {
-  /** A table of known peers has come. */
+  /** A table of known peers has arrived. */
   readonly isReady: boolean
   readonly isKnownPeer: boolean
-  /** It is of a dialog of ours, or of a request that is being answered. */
+  /** It belongs to a dialog of ours, or to a request that is being answered. */
   readonly isOurs: boolean
   readonly method: string
-  /** It claims to be of a dialog, or to end a request. */
+  /** It claims to belong to a dialog, or to end a request. */
   readonly isWithin: boolean
 }
 
@@ -41,7 +41,9 @@ const forbidden: Verdict = { type: "refuse", status: 403, reason: "Forbidden", h
 const noSuchCall: Verdict = { type: "refuse", status: 481, reason: "No Such Call", headers: [] }
 const comeAgain: Verdict = { type: "refuse", status: 503, reason: "Starting", headers: [["Retry-After", "5"]] }
 
-/** The rule. An ACK is never answered (RFC 3261 section 17); whoever cannot be known yet is asked to come again. */
+/**
+ * The rule. An ACK is never answered (RFC 3261 section 17). Before the first table, a sender is asked to come again.
+ */
 export const judge = ({ isKnownPeer, isOurs, isReady, isWithin, method }: Facts): Verdict => {
   if (isKnownPeer || isOurs) return admit
   if (method === "ACK") return drop
@@ -49,7 +51,7 @@ export const judge = ({ isKnownPeer, isOurs, isReady, isWithin, method }: Facts)
   return isReady ? forbidden : comeAgain
 }
 
-/** What a stranger sends is not read beyond this many bytes: no request that could be ours is so long. */
+/** A longer datagram of a stranger is not read: no request of a peer of ours is so long. */
 const maxStrangerBytes = 8_192
 
 export interface Gate {
@@ -57,7 +59,7 @@ export interface Gate {
   readonly reads: (from: Flow, length: number) => boolean
   readonly request: (request: SipRequest, from: Flow, isOurs: (request: SipRequest) => boolean) => Verdict
   readonly isKnownPeer: (from: Flow) => boolean
-  /** Takes the right to answer a stranger once. */
+  /** Whether a stranger at this address may be answered now; takes one answer out of its bucket. */
   readonly mayAnswer: (from: Flow, now: number) => boolean
 }
 

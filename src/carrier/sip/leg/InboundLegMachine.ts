@@ -1,6 +1,6 @@
 /**
- * A leg that a trunk places, as a table: its INVITE from the first byte to the answer, the refusal or the CANCEL, RFC 3261
- * sections 9.2, 12.1.1 and 13.3.
+ * A leg that a trunk places, as a table: its INVITE from the first byte to the answer, the refusal or the CANCEL, RFC
+ * 3261 sections 9.2, 12.1.1 and 13.3.
  *
  * A final answer that ends the call is sent after the end is committed where the peer ended it, and at once where a
  * committed command did.

@@ -1,6 +1,6 @@
 /**
- * The place of one leg in the media plane: taken once, with the first offer or answer, and kept for the life of the leg.
- * What the descriptions of both sides agree on (`OfferAnswer`) points it at the peer, again after a re-INVITE.
+ * The place of one leg in the media plane: taken once, with the first offer or answer, and kept for the life of the
+ * leg. What the descriptions of both sides agree on (`OfferAnswer`) points it at the peer, again after a re-INVITE.
  */
 import { Exit } from "effect"
 import * as Codecs from "../../../audio/codec/Codecs.ts"
@@ -11,8 +11,8 @@ import type { Run } from "./LegEvents.ts"
 
 export interface LegMedia {
   /**
-   * Takes a place in the plane for a peer whose signalling comes from this IP literal; `null`: there is none. Not called
-   * back once it is closed.
+   * Takes a place in the plane for a peer whose signalling comes from this IP literal; `null`: there is none. Not
+   * called back once it is closed.
    */
   readonly open: (signallingAddress: string, then: (place: RtpPlace | null) => void) => void
   /** Points it at the peer; at nobody while no address of the peer is known. */

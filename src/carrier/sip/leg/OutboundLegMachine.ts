@@ -1,7 +1,7 @@
 /**
- * A leg that we place, as a table: INVITE to the trunk of its route until it is answered, refused or cancelled, RFC 3261
- * sections 9, 12.1.2 and 13.2. Each branch of a forked INVITE that rings has a dialog of its own; from the 2xx on one is
- * the session.
+ * A leg that we place, as a table: INVITE to the trunk of its route until it is answered, refused or cancelled, RFC
+ * 3261 sections 9, 12.1.2 and 13.2. Each branch of a forked INVITE that rings has a dialog of its own; from the 2xx on
+ * one is the session.
  *
  * The ACK is sent after the answer is committed; until then the peer repeats its 200, which is absorbed.
  */

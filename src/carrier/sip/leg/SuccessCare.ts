@@ -12,7 +12,9 @@ export interface SuccessCare {
   readonly stop: () => void
 }
 
-/** Sends a 2xx to INVITE and repeats it, on every transport, until the ACK comes; `abandoned` when 64*T1 pass without. */
+/**
+ * Sends a 2xx to INVITE and repeats it, on every transport, until the ACK comes; `abandoned` when 64*T1 pass without.
+ */
 export const send = (
   transactions: TransactionLayer,
   invite: TransactionId,

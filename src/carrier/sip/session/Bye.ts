@@ -15,8 +15,8 @@ interface Options {
 }
 
 /**
- * Ends a dialog with BYE, RFC 3261 section 15.1.1, answering challenges; `done` when it has its final response, whatever
- * that is, or none will come. Returns the dialog as it is then.
+ * Ends a dialog with BYE, RFC 3261 section 15.1.1, answering challenges; `done` when it has its final response,
+ * whatever that is, or none will come. Returns the dialog as it is then.
  */
 export const send = (
   context: Pick<Context, "random" | "transports" | "transactions" | "userAgent">,

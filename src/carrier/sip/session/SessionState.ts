@@ -31,8 +31,8 @@ export type Action =
   | { readonly type: "refer"; readonly commandId: CommandId; readonly uri: string }
 
 /**
- * `status` is of the final response, of a REFER of the request that it asked for (also provisional ones); `null`: it was
- * not sent, or nobody knows what became of it.
+ * `status` is of the final response, of a REFER of the request that it asked for (also provisional ones); `null`: it
+ * was not sent, or nobody knows what became of it.
  */
 export interface Outcome {
   readonly commandId: CommandId

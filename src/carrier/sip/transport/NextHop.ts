@@ -17,9 +17,9 @@ const transportOf = (uri: SipUri.SipUri): string =>
   uri.scheme === "sips" ? "tls" : (SipUri.param(uri, "transport")?.toLowerCase() ?? "udp")
 
 /**
- * The flow to a URI, RFC 3261 section 8.1.2: its address by the transport that it names. A host name is not looked up,
- * and an address may be one that no transport of ours reaches: whoever names itself so is reached where the packets of
- * the call come from. Otherwise such a peer would never hear a BYE, and its call would go on.
+ * The flow to a URI, RFC 3261 section 8.1.2: its address, by the transport that it names. A host name is not looked up,
+ * and no transport of ours may reach the address. Then the request goes back by `flow`, where the packets of the call
+ * come from. Otherwise such a peer would never hear a BYE, and its call would go on.
  */
 const to = ({ transports }: Pick<Context, "transports">, uri: string, flow: Flow.Flow): Flow.Flow => {
   const target = Result.getOrUndefined(SipUri.parseSipUri(uri))
@@ -31,19 +31,19 @@ const to = ({ transports }: Pick<Context, "transports">, uri: string, flow: Flow
   return isThere || !transports.reaches(transport, address) ? flow : transports.open(transport, { address, port })
 }
 
-/** Where a request goes, and what its Via says. */
+/** The flow of a request, and its Via. */
 interface Hop {
   readonly flow: Flow.Flow
   readonly hop: Requests.Hop
 }
 
-/** By this flow, in a transaction of its own. */
+/** The hop by this flow, with a branch for a new transaction. */
 export const by = (context: Pick<Context, "transports" | "random">, flow: Flow.Flow): Hop => ({
   flow,
   hop: SelfAddress.hop(context.transports.self(flow), `${Via.magicCookie}${context.random(16)}`)
 })
 
-/** Of our next request within a dialog whose packets came by `flow`. */
+/** The hop of our next request within a dialog whose packets came by `flow`. */
 export const within = (context: Pick<Context, "transports" | "random">, dialog: Dialog.Dialog, flow: Flow.Flow): Hop =>
   by(context, to(context, Dialog.nextHop(dialog), flow))
 
@@ -54,8 +54,8 @@ export interface Reached {
 }
 
 /**
- * The trunk of a route; `null`: there is none, or its name cannot be resolved. Of several addresses it is the first that
- * the trunk's transport reaches; where it reaches none, what is sent is refused.
+ * The trunk of a route and the way to it; null: there is no trunk, or its name cannot be resolved. Of several addresses
+ * the first that the trunk's transport reaches is taken. When it reaches none, the flow refuses what is sent.
  */
 export const trunkOf = (
   {
@@ -82,6 +82,6 @@ export const trunkOf = (
         })
   )
 
-/** Request-URI of a call to a number at a trunk. */
+/** The Request-URI of a call to a number at a trunk. */
 export const uriAt = (trunk: SipTrunk, number: string): string =>
   SelfAddress.uri(number, { ...trunk, address: unbracketed(trunk.host) })

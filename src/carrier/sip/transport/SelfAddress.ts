@@ -4,10 +4,10 @@ import * as NameAddr from "../../../sip/message/NameAddr.ts"
 import type * as Requests from "../../../sip/message/Requests.ts"
 import * as SipUri from "../../../sip/message/SipUri.ts"
 
-/** What we call ourselves on a flow: a transport and an address that peers can reach. */
+/** Our own name on a flow: a transport and an address that peers can reach. */
 export interface SelfAddress {
   readonly transport: Flow.TransportType
-  /** IP literal in Via, Contact and From. */
+  /** An IP literal, for Via, Contact and From. */
   readonly address: string
   readonly port: number
 }
@@ -18,17 +18,17 @@ const hostPort = (self: SelfAddress): string => `${IpAddress.host(self.address)}
 export const uri = (number: string, at: SelfAddress): string =>
   `sip:${SipUri.escapedUser(number)}@${hostPort(at)}${at.transport === "udp" ? "" : `;transport=${at.transport}`}`
 
-/** What the Via of a request of ours says. */
+/** The contents of the Via of a request of ours. */
 export const hop = (self: SelfAddress, branch: string): Requests.Hop => ({
   transport: Flow.viaToken(self.transport),
   sentBy: hostPort(self),
   branch
 })
 
-/** Our Contact, with the number that is called or calls. */
+/** Our Contact, with our number in the call. */
 export const contact = (self: SelfAddress, number: string): string => `<${uri(number, self)}>`
 
-/** Value of a From of ours, without tag. */
+/** The value of our From, without a tag. */
 export const identity = (self: SelfAddress, number: string): string =>
   NameAddr.format({
     displayName: "",

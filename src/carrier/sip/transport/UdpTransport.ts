@@ -6,7 +6,7 @@ import type { Flow } from "../../../sip/Flow.ts"
 import type { Endpoint } from "../../../sip/message/SipMessage.ts"
 import type { Receiver, Transport } from "./Transports.ts"
 
-/** The SIP port cannot be had; the one line that a start fails with. */
+/** The SIP port cannot be bound. The start fails with this one line. */
 export class SipPortUnavailable extends Schema.TaggedError<SipPortUnavailable>()("SipPortUnavailable", {
   host: Schema.String,
   port: Schema.Int,
@@ -20,14 +20,14 @@ export class SipPortUnavailable extends Schema.TaggedError<SipPortUnavailable>()
 interface UdpCounters {
   /** Datagrams that the socket could not send. */
   sendErrors: number
-  /** Datagrams of a family that we have no address for. */
+  /** Datagrams of an address family in which we have no address. */
   strangers: number
-  /** Errors of the socket itself, none of which ends it. */
+  /** Errors of the socket itself; none of them ends it. */
   socketErrors: number
 }
 
 export interface UdpTransport extends Transport {
-  /** As the socket is bound. */
+  /** The address that the socket is bound to. */
   readonly bound: Endpoint
   readonly counters: Readonly<UdpCounters>
 }
@@ -36,16 +36,16 @@ export interface Options {
   /** IP literal to listen on; `::` is every address of both families. */
   readonly host: string
   readonly port: number
-  /** By which peers of each family reach us. */
+  /** The addresses at which peers of each family reach us. */
   readonly publicAddresses: IpAddress.Addresses
 }
 
 /**
  * One UDP socket for SIP, RFC 3261 section 18; closed with the scope.
  *
- * Datagrams are given to the receiver one by one from the event loop, at most 32 between two other tasks (libuv's
- * bound); what comes faster than that waits in the kernel's buffer, which drops beyond its size. An error of the socket
- * is counted and never ends it.
+ * The receiver gets datagrams one by one from the event loop, at most 32 between two other tasks (libuv's bound).
+ * Faster ones wait in the kernel's buffer, which drops what does not fit. An error of the socket is counted and never
+ * ends it.
  */
 export const make = Effect.fnUntraced(function* (
   options: Options
@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* (
         counters.sendErrors++
         refused()
       }
-      // A name would be looked up, and nothing that a peer writes may make us do that.
+      // Node would look up a name, and nothing that a peer writes may make us do that.
       if (isIP(remote.address) === 0 || localTo(remote.address) === null) return queueMicrotask(failed)
       try {
         socket.send(bytes, remote.port, IpAddress.named(address, remote.address), (error) => {
@@ -99,7 +99,7 @@ export const make = Effect.fnUntraced(function* (
   }
 })
 
-/** A burst of calls arrives faster than one turn of the event loop; Linux doubles and caps it as it likes. */
+/** Holds a burst of calls that arrives during one turn of the event loop. Linux doubles it, up to its own limit. */
 const bufferBytes = 4 * 1024 * 1024
 
 const bind = ({ host, port }: { readonly host: string; readonly port: number }) =>
