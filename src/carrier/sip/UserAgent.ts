@@ -54,7 +54,8 @@ export interface Options extends Omit<Context, "transactions" | "memory" | "legs
   readonly peers: PeerTable.PeerTable
   readonly stranger: TransactionLayer.Options["stranger"]
   /**
-   * Most legs at once. Beyond it an INVITE gets 503 and a dial fails. One address places at most its fair share of them.
+   * Most legs at once. Beyond it an INVITE gets 503 and a dial fails. One address places at most its fair share of
+   * them.
    */
   readonly maxLegs: number
 }

@@ -5,7 +5,9 @@ import * as RateConverter from "./RateConverter.ts"
 
 /** The far end of a leg that is joined to another leg of the same switch: each is what the other's far end says. */
 export interface LocalBridge extends FarEnd {
-  /** Joins two ends that are alone. An end that is alone, also because the other was closed, is silent and cannot hear. */
+  /**
+   * Joins two ends that are alone. An end that is alone, also because the other was closed, is silent and cannot hear.
+   */
   readonly join: (other: LocalBridge) => void
   readonly leave: () => void
   /** The other leg says a frame, of its own rate, or presses a digit. */

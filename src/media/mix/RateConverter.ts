@@ -3,8 +3,8 @@ import type { SampleRate } from "../../audio/SampleRate.ts"
 import { type Frame, lengthAt } from "../Frame.ts"
 
 /**
- * Brings a stream of frames to the rate of the leg that hears it. (Sound that a peer sends in a codec of another rate than
- * the agreed one is converted as it is decoded, by `LegDecoder`.)
+ * Brings a stream of frames to the rate of the leg that hears it. (Sound that a peer sends in a codec of another rate
+ * than the agreed one is converted as it is decoded, by `LegDecoder`.)
  *
  * Frames of the wanted rate are copied. Others go through a filter, which is made with the first of them and kept until
  * the rates change; there is one at most.

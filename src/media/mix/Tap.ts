@@ -18,7 +18,10 @@ export type TapEnd = "closed" | "failed" | "slow"
  */
 export interface Tap {
   readonly wants: (track: Track) => boolean
-  /** `frame` is a copy that is lent for the call: what is kept is copied. `at` is its time on the clock of the plane, in milliseconds. */
+  /**
+   * `frame` is a copy that is lent for the call: what is kept is copied. `at` is its time on the clock of the plane, in
+   * milliseconds.
+   */
   readonly hear: (track: Track, frame: Frame.Frame, at: number) => void
   /**
    * For a tap that cannot wait until sound is played. It is called with each packet of the far end as it arrives
@@ -60,7 +63,10 @@ export type Taps = ReturnType<typeof make>
 export const make = ({ clock, onDefect }: Options, overhear: Overhear) => {
   let taps: ReadonlyArray<Listening> = []
   let isClosed = false
-  /** What taps are lent: a copy of the frame, so that a tap that writes into it changes nothing for the leg or another tap. */
+  /**
+   * What taps are lent: a copy of the frame, so that a tap that writes into it changes nothing for the leg or another
+   * tap.
+   */
   let copy = Frame.make(8000)
 
   const change = (next: ReadonlyArray<Listening>): void => {

@@ -1,8 +1,8 @@
 /**
- * The identity of a dial on the wire, derived from the command that asked for it: whoever knows the command can cancel
- * the INVITE of a process that is no more (RFC 3261 section 9.1: same Call-ID, From tag, CSeq and branch).
+ * The identity of a dial on the wire, derived from the command that asked for it. So another process that knows the
+ * command can cancel the INVITE (RFC 3261 section 9.1: same Call-ID, From tag, CSeq and branch).
  *
- * Derived by SHA-256, so that a peer that sees one cannot tell the id behind it or the branch of the next attempt.
+ * It is derived by SHA-256, so a peer that sees it learns neither the id behind it nor the branch of the next attempt.
  */
 import { hash } from "node:crypto"
 import type { CommandId } from "../../../domain/Id.ts"
@@ -11,9 +11,9 @@ import * as Via from "../../../sip/message/Via.ts"
 export interface DialIdentity {
   readonly callId: string
   readonly fromTag: string
-  /** Of the nth INVITE: 0 without credentials, 1 after the first challenge, and so on. */
+  /** The branch of the nth INVITE: 0 without credentials, 1 after the first challenge, and so on. */
   readonly branch: (attempt: number) => string
-  /** Decimal `sess-id` of our SDP. */
+  /** The decimal `sess-id` of our SDP. */
   readonly sessionId: string
 }
 

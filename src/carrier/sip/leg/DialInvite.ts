@@ -9,8 +9,8 @@ import * as SelfAddress from "../transport/SelfAddress.ts"
 export const identityOf = DialIdentity.of
 
 /**
- * The INVITE of a dial. The same arguments give the same transaction, whichever process makes it; `again` gives it as
- * it was repeated after that many challenges, without the credentials, for a CANCEL.
+ * The INVITE of a dial. The same arguments give the same transaction, whichever process makes it. `again` gives the
+ * INVITE that was repeated after that many challenges, but without its credentials: enough for a CANCEL.
  */
 export const make = (
   caller: { readonly self: SelfAddress.SelfAddress; readonly userAgent: string },

@@ -5,7 +5,7 @@ import * as Privacy from "../../../sip/message/Privacy.ts"
 import { header, headers, type SipRequest } from "../../../sip/message/SipMessage.ts"
 import * as SipUri from "../../../sip/message/SipUri.ts"
 
-/** What stands for a telephone number in a URI: the user of a `sip:`, the number of a `tel:`; parameters cut off. */
+/** The part of a URI that is a telephone number: the user of `sip:`, the number of `tel:`, without parameters. */
 const subscriber = (uri: string): string | null => {
   const parsed = Result.getOrUndefined(SipUri.parse(uri))
   if (parsed?.type === "tel") return parsed.number
@@ -21,13 +21,13 @@ const number = (uri: string | null): string | null => {
 const uriIn = (invite: SipRequest, name: "From" | "To"): string | null =>
   Result.getOrNull(NameAddr.parse(header(invite, name) ?? ""))?.uri ?? null
 
-/** The number that an INVITE calls, as E.164: of its Request-URI, else of its To (a trunk that calls our Contact). */
+/** The number that an INVITE calls, as E.164: in its Request-URI, else in its To (a trunk may call our Contact). */
 export const called = (invite: SipRequest): string | null => number(invite.uri) ?? number(uriIn(invite, "To"))
 
 /**
- * Who calls, as E.164 where From or else P-Asserted-Identity (RFC 3325; the sender is a trunk) tell a number; otherwise
- * the user of From as it stands, or `anonymous`. A number that is withheld is `anonymous`, whatever the trunk asserts.
- * At most 128 characters.
+ * The number of the caller, as E.164: from From, else from P-Asserted-Identity (RFC 3325; the sender is a trunk).
+ * Without a number it is the user of From as it stands, or `anonymous`. A withheld number is `anonymous`, whatever the
+ * trunk asserts. At most 128 characters.
  */
 export const caller = (invite: SipRequest): string => {
   if (Privacy.withholdsNumber(invite)) return "anonymous"

@@ -1,6 +1,6 @@
 /**
- * The shell of a leg that a trunk places: `InboundLegMachine` with its admission, its commands and its transactions. It
- * is offered to the sink; commands may come before that has returned.
+ * The shell of a leg that a trunk places: `InboundLegMachine` with its admission, its commands and its transactions.
+ * The leg is offered to the sink, and commands may come before the sink has answered.
  */
 import { Exit, Result } from "effect"
 import * as Id from "../../../domain/Id.ts"
@@ -21,13 +21,13 @@ import type { TransactionId } from "../TransactionLayer.ts"
 
 interface Arrived {
   readonly id: TransactionId
-  /** Stamped. */
+  /** With `received` and `rport` in its Via (`Via.stamped`). */
   readonly invite: SipRequest
-  /** By which it came. */
+  /** The flow by which it came. */
   readonly from: Flow
-  /** E.164. */
+  /** The called number, E.164. */
   readonly to: string
-  /** The known peer that sent it, by its address. */
+  /** Address of the known peer that sent it. */
   readonly source: string
 }
 

@@ -1,9 +1,9 @@
 /**
- * A leg that a trunk places, as a table: its INVITE from the first byte to the answer, the refusal or the CANCEL, RFC
+ * A leg that a trunk places, as a table: from its INVITE to the answer, the refusal or the CANCEL, RFC
  * 3261 sections 9.2, 12.1.1 and 13.3.
  *
- * A final answer that ends the call is sent after the end is committed where the peer ended it, and at once where a
- * committed command did.
+ * When the peer ended the call, its final answer is sent after the end is committed. When a committed command ended it,
+ * the final answer goes at once.
  */
 import type { RtpPlace } from "../../../media/MediaPlane.ts"
 import * as Dialog from "../../../sip/dialog/Dialog.ts"
@@ -26,44 +26,44 @@ const { andThen, stay } = LegMachine
 type Phase =
   /** No final answer yet. */
   | "waiting"
-  /** Asked to answer, taking a place in the media plane. */
+  /** Asked to answer; the leg waits for a place in the media plane. */
   | "answering"
   /** Our 2xx made the session. */
   | "answered"
-  /** A final refusal is sent, or will be once the sink knows. */
+  /** Refused: the final answer is sent, or goes when the end is committed. */
   | "over"
 
 export interface State {
   readonly phase: Phase
   readonly id: TransactionId
-  /** What responses to it are made of, `Responses.basis`. */
+  /** The parts of the INVITE that its responses need (`Responses.basis`). */
   readonly invite: SipRequest
   /** Its dialog, early until our 2xx. */
   readonly session: Session.State
-  /** IP literal that its signalling comes from. */
+  /** The IP literal from which its signalling comes. */
   readonly signallingAddress: string
-  /** When its caller waits no longer, section 13.3.1; null: it does not say. */
+  /** When the caller stops waiting, section 13.3.1; null: it does not say. */
   readonly expiresAt: number | null
   /** The command that asked for the answer. */
   readonly answering: CommandId | null
-  /** The end that follows the refusal that is out. */
+  /** How the leg ends once our refusal is through; null: none was sent. */
   readonly refusal: LegEnd | null
   readonly ending: LegEnding.LegEnding
 }
 
-/** Beyond what every leg hears. */
+/** Inputs beyond those of every leg. */
 export type Own =
   | { readonly type: "ring" }
   | { readonly type: "answer"; readonly commandId: CommandId }
-  /** Refused with `status` before the answer, else hung up. */
+  /** Ends the leg: before the answer by a refusal with `status`, afterwards by BYE. */
   | { readonly type: "release"; readonly status: number }
-  /** CANCEL came; it is answered already. */
+  /** A CANCEL came, and was answered. */
   | { readonly type: "cancelled" }
-  /** Our refusal was acknowledged, or never will be. */
+  /** The peer acknowledged our refusal, or never will. */
   | { readonly type: "refused" }
-  /** The trunk of the call's route: known soon after its admission. */
+  /** The trunk of the call's route came, soon after the admission. */
   | { readonly type: "routed"; readonly trunk: SipTrunk }
-  /** Nobody takes the call. */
+  /** The sink did not admit the call. */
   | { readonly type: "notAdmitted"; readonly status: number }
 
 type Input = LegMachine.Input | Own
@@ -81,10 +81,10 @@ export type Given = Omit<Parameters<typeof SessionMachine.start>[0], "dialog" | 
 
 type Started =
   | { readonly type: "started"; readonly state: State }
-  /** The answer to an INVITE that makes no leg. */
+  /** The INVITE makes no leg: `response` refuses it. */
   | { readonly type: "refused"; readonly response: SipResponse }
 
-/** The offer is read here: what cannot be answered is refused before anybody is asked, section 13.3.1. */
+/** Reads the offer. One that cannot be answered is refused before the tenant is asked, section 13.3.1. */
 export const start = ({ contact, expiresAt, id, invite, localTag, signallingAddress, ...given }: Given): Started => {
   const refused = (status: number, more: Responses.Options = {}): Started => ({
     type: "refused",
@@ -134,7 +134,7 @@ const lost: LegEnd = { cause: "error", sipStatus: null, by: "network" }
 
 const isWaiting = ({ phase }: State): boolean => phase === "waiting" || phase === "answering"
 
-/** The caller gave up, or waits no longer; it learns of that when it is written down. */
+/** The end of a caller that gave up or waits no longer. Its 487 goes when the end is committed. */
 const left = (state: State): LegMachine.Left =>
   isWaiting(state)
     ? { end: cancelled, owed: [LegMachine.owe(state.id, response(state, 487))] }
@@ -180,7 +180,7 @@ const placed = (state: State, place: RtpPlace | null, env: Session.Env): Step =>
   })
 }
 
-/** The answer stands when its ACK has come. */
+/** A step of the session. The leg is answered when the ACK has come. */
 const sessionStep = (state: State, input: Session.Input, env: Session.Env): Step => {
   const { outputs, state: session } = SessionMachine.step(state.session, input, env)
   const hasLeft = session.phase === "left" && isWaiting(state)

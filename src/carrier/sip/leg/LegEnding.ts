@@ -1,5 +1,5 @@
 /**
- * The end of a leg as a value: it is told once, and what waits for it is answered when that is through.
+ * The end of a leg as a value. It is told once; the responses that wait for it go when the sink is through with it.
  */
 import type { LegEnd, Told } from "../../Carrier.ts"
 import { releaseLimitMs } from "../Context.ts"
@@ -7,15 +7,15 @@ import type { Output, Owed } from "../session/SessionState.ts"
 
 export type LegEnding =
   | { readonly type: "live" }
-  /** Asked to go: it ends so at `at`, unless it does before. */
+  /** Asked to end: the leg ends as `end` at the time `at`, unless it ends before. */
   | { readonly type: "leaving"; readonly end: LegEnd; readonly at: number }
-  /** Told, and not through. */
+  /** The end is told; the sink is not through with it. */
   | { readonly type: "telling"; readonly owed: ReadonlyArray<Owed> }
   | { readonly type: "ended"; readonly told: Told }
 
 export interface Step {
   readonly ending: LegEnding
-  /** With `end`, at most once. */
+  /** `end` is among them at most once in the life of a leg. */
   readonly outputs: ReadonlyArray<Extract<Output, { readonly type: "respond" }> | End>
 }
 
@@ -34,7 +34,7 @@ export const answer = ({ durable, id, lost }: Owed, told: Told): Extract<Output,
   response: told === "fault" ? lost : durable
 })
 
-/** Only the first end counts; what is owed is answered in any case. */
+/** Only the first end counts, but every response that is owed goes out. */
 export const end = (ending: LegEnding, reason: LegEnd, owed: ReadonlyArray<Owed> = []): Step => {
   switch (ending.type) {
     case "live":

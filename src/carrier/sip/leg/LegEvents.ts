@@ -5,17 +5,19 @@ import type { CarrierSink, LegReport, Told } from "../../Carrier.ts"
 import type { LegMemory } from "../../LegMemory.ts"
 import * as Telling from "../../Telling.ts"
 
-/** Runs an effect in a fiber of the carrier and tells how it ended; `settled` is called outside any fiber's effects. */
+/** Runs an effect in a fiber of the carrier, then calls `settled` with its exit, outside of any effect. */
 export type Run = <A, E>(effect: Effect.Effect<A, E>, settled: (exit: Exit.Exit<A, E>) => void) => void
 
-/** Events of one leg that wait for their commit; beyond it digits are dropped, which a peer could otherwise pile up. */
+/**
+ * Events of one leg that may wait for their commit. Beyond it digits are dropped, because a peer could pile them up.
+ */
 export const maxWaiting = 256
 
-/** The events of one leg, numbered, and told one after the other. */
+/** Numbers the events of one leg and tells them one after the other. */
 export interface LegEvents {
-  /** `done` is called when the event is durable, or nobody wants it, or (`fault`) it was given up. */
+  /** Calls `done` when the event is durable, when no call wants it, or when it was given up (`fault`). */
   readonly tell: (callId: CallId, at: number, report: LegReport, done?: (told: Told) => void) => void
-  /** Calls `then` when all that was told until now is through. */
+  /** Calls `then` when every event that was told so far is through. */
   readonly caughtUp: (then: () => void) => void
 }
 

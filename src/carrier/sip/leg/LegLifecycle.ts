@@ -1,5 +1,5 @@
 /**
- * What every leg has, whichever side placed it: its events in order, its media, and exactly one end.
+ * The life of a leg, whichever side placed it: its events in order, its media, and exactly one end.
  */
 import type { CallId, LegId } from "../../../domain/Id.ts"
 import type { Listener } from "../../../media/MediaPlane.ts"
@@ -11,20 +11,20 @@ import * as LegEvents from "./LegEvents.ts"
 export interface LegLifecycle {
   readonly legId: LegId
   readonly media: LegMedia.LegMedia
-  /** A call owns the leg: what it had to tell is told. */
+  /** A call owns the leg; the events that waited are told. */
   readonly admitted: (callId: CallId) => void
-  /** No call ever will: the leg is forgotten, and what it has to tell is `unknown`. */
+  /** No call will ever own the leg: it is forgotten, and its events are `unknown`. */
   readonly refused: () => void
-  /** Waits for the admission, too: at most `maxWaiting` events, besides the end. */
+  /** Tells an event, after the admission. Until then at most `maxWaiting` events wait, besides the end. */
   readonly tell: (news: LegReport, done?: (told: Told) => void) => void
   /**
-   * The end of the leg: its media stops, and it is forgotten when the event is through. Only the first counts; `done`
-   * is called in any case, when that one is.
+   * Ends the leg: its media stops, and it is forgotten when the event is through. Only the first end counts; every
+   * `done` is called when that one is through.
    */
   readonly end: (end: LegEnd, done?: (told: Told) => void) => void
-  /** Ends the leg as `end` unless that happens within `releaseLimitMs` by itself. */
+  /** Ends the leg as `end` after `releaseLimitMs`, unless it has ended before. */
   readonly endSoon: (end: LegEnd) => void
-  /** What is said to its media; nothing can be before the leg is answered. */
+  /** Hands a command to the media of the leg. Before the answer it fails with `not_answered`. */
   readonly command: (command: Extract<CarrierCommand, { readonly type: "media" }>) => void
 }
 
@@ -37,7 +37,7 @@ export interface Options {
   readonly perform: Leg["perform"]
   /** The media plane lost the peer. */
   readonly mediaLost: () => void
-  /** No call owns the leg: it has to go. */
+  /** No call owns the leg, so it has to end. */
   readonly disowned: () => void
 }
 
@@ -46,14 +46,14 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   const { callers, legs, plane, run, transactions, steadyMs } = context
   const legEvents = LegEvents.make(context, legId)
   const since = steadyMs()
-  /** `null` until the leg is admitted. */
+  /** Null until the leg is admitted. */
   let { callId } = options
   let isRefused = false
-  /** What waits for the admission. */
+  /** Events that wait for the admission. */
   let untold: Array<() => void> = []
   let answeredAt: number | null = null
   let over = false
-  /** Who waits for the end to be through; then what became of it. */
+  /** Callbacks that wait until the end is through; afterwards, what became of it. */
   let ending: Array<(told: Told) => void> | Told = []
 
   const tellAt = (at: number, news: LegReport, done: (told: Told) => void): void => {

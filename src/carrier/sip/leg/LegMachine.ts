@@ -1,6 +1,6 @@
 /**
- * What the machines of both kinds of legs share: inputs and outputs of their shell (`LegShell`), and how what a session
- * says becomes what the leg says.
+ * The part that the machines of both kinds of legs share: the inputs and outputs of their shell (`LegShell`), and the
+ * translation of a session's outputs into those of its leg.
  */
 import type { RtpPlace } from "../../../media/MediaPlane.ts"
 import type { Dialog } from "../../../sip/dialog/Dialog.ts"
@@ -11,16 +11,16 @@ import * as LegEnding from "./LegEnding.ts"
 import * as SessionMachine from "../session/SessionMachine.ts"
 import type * as Session from "../session/SessionState.ts"
 
-/** What every leg hears from its shell. */
+/** The inputs that every leg gets from its shell. */
 export type Input =
-  /** Of the dialog with this id. */
+  /** An input for the dialog with this id. */
   | { readonly type: "within"; readonly dialog: string; readonly input: Session.Input }
   | { readonly type: "action"; readonly action: Session.Action }
-  /** An event is through that something waits for. */
+  /** An event is through, and `after` waited for it. */
   | { readonly type: "told"; readonly after: Session.After; readonly told: Told }
   /** The end is through. */
   | { readonly type: "endTold"; readonly told: Told }
-  /** A place in the media plane; `null`: there is none. */
+  /** The place in the media plane; null: there is none. */
   | { readonly type: "placed"; readonly place: RtpPlace | null }
   | { readonly type: "mediaLost" }
   /** No call owns the leg. */
@@ -30,14 +30,14 @@ export type Input =
 export type Output =
   | Exclude<Session.Output, { readonly type: "left" | "leaving" | "ended" }>
   | LegEnding.End
-  /** A place in the media plane, for a peer whose signalling comes from this IP literal. */
+  /** Take a place in the media plane, for a peer whose signalling comes from this IP literal. */
   | { readonly type: "takePlace"; readonly signallingAddress: string }
-  /** Nobody admits the leg: it is forgotten, and what it had to tell is dropped. */
+  /** Nobody admits the leg: forget it, and drop its events. */
   | { readonly type: "forget" }
-  /** Our first INVITE, again for each challenge that it answers. */
+  /** Send our INVITE: once, and again for each challenge that it answers. */
   | { readonly type: "invite"; readonly invite: SipRequest; readonly flow: Flow }
   | { readonly type: "cancel"; readonly invite: SipRequest; readonly flow: Flow }
-  /** A 2xx that nobody wants: ACK and BYE. */
+  /** A 2xx that nobody wants: send ACK and BYE. */
   | {
       readonly type: "stray"
       readonly invite: SipRequest
@@ -53,7 +53,7 @@ export interface Step<State> {
 
 export const stay = <State>(state: State, ...outputs: ReadonlyArray<Output>): Step<State> => ({ state, outputs })
 
-/** The outputs of `before`, then `next` over its state. */
+/** Runs `next` on the state of `before`, and joins the outputs. */
 export const andThen = <State>(before: Step<State>, next: (state: State) => Step<State>): Step<State> => {
   const after = next(before.state)
   return { state: after.state, outputs: [...before.outputs, ...after.outputs] }
@@ -79,13 +79,13 @@ export const due = <State extends Ending>(state: State, now: number) => ended(st
 export const endTold = <State extends Ending>(state: State, told: Told) =>
   ended(state, LegEnding.told(state.ending, told))
 
-/** How the leg ends when its peer leaves, and what is owed besides the answer to the BYE. */
+/** How the leg ends when its peer leaves, and the responses owed besides the answer to the BYE. */
 export interface Left {
   readonly end: LegEnd
   readonly owed: ReadonlyArray<Session.Owed>
 }
 
-/** The leg after its session made a step. */
+/** Translates the outputs of a step of the session into a step of the leg. */
 export const after = <State extends Ending>(
   state: State,
   outputs: ReadonlyArray<Session.Output>,
@@ -117,7 +117,7 @@ export const after = <State extends Ending>(
   return step
 }
 
-/** When `due` is wanted. */
+/** When the machine wants the input `due`; null: never. */
 export const deadline = (ending: LegEnding.LegEnding, session: Session.State | null): number | null => {
   const leaving = ending.type === "leaving" ? ending.at : null
   const within = session === null ? null : SessionMachine.deadline(session)

@@ -1,6 +1,6 @@
 /**
- * The place of one leg in the media plane: taken once, with the first offer or answer, and kept for the life of the
- * leg. What the descriptions of both sides agree on (`OfferAnswer`) points it at the peer, again after a re-INVITE.
+ * The place of one leg in the media plane. It is taken once, with the first offer or answer, and kept for the life of
+ * the leg. The agreement of offer and answer (`OfferAnswer`) points it at the peer, again after each re-INVITE.
  */
 import { Exit } from "effect"
 import * as Codecs from "../../../audio/codec/Codecs.ts"
@@ -15,7 +15,7 @@ export interface LegMedia {
    * called back once it is closed.
    */
   readonly open: (signallingAddress: string, then: (place: RtpPlace | null) => void) => void
-  /** Points it at the peer; at nobody while no address of the peer is known. */
+  /** Points the place at the peer; at nobody while the peer's address is not known. */
   readonly connect: (terms: SdpOffer.Agreed) => void
   readonly close: () => void
 }

@@ -1,4 +1,4 @@
-/** Resume values as the carrier port takes them: opaque to everybody else. */
+/** The resume values of legs, which are opaque to everybody else. */
 import type { Dialog } from "../../../sip/dialog/Dialog.ts"
 import * as DialogResume from "../../../sip/dialog/DialogResume.ts"
 import type { Flow } from "../../../sip/Flow.ts"

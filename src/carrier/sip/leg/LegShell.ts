@@ -1,6 +1,6 @@
 /**
- * Carries out what the machine of a leg says: against the transactions, the media plane, the sink and the clock. Inputs
- * are taken one after the other, each when all that the one before asked for is done.
+ * Runs the machine of a leg: carries out its outputs by the transactions, the media plane, the sink and the clock. It
+ * takes one input after the other, each when every output of the one before is carried out.
  */
 import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
 import type { Flow } from "../../../sip/Flow.ts"
@@ -14,7 +14,7 @@ import type * as Session from "../session/SessionState.ts"
 import * as StrayAnswer from "./StrayAnswer.ts"
 import * as SuccessCare from "./SuccessCare.ts"
 
-/** The machine of one kind of leg; `Own` are its inputs beyond those of every leg. */
+/** The machine of one kind of leg. `Own` are its inputs beyond those of every leg. */
 export interface Machine<State, Own> {
   readonly step: (state: State, input: LegMachine.Input | Own, env: Session.Env) => LegMachine.Step<State>
   readonly deadline: (state: State) => number | null
@@ -25,7 +25,7 @@ interface Options<State, Own> {
   readonly machine: Machine<State, Own>
   readonly state: State
   readonly lifecycle: () => LegLifecycle
-  /** What becomes of our first INVITE. */
+  /** Makes inputs of what becomes of our first INVITE. */
   readonly invited: {
     readonly response: (invite: SipRequest, response: SipResponse) => Own
     readonly failed: (invite: SipRequest, reason: "timeout" | "transport" | "full" | "duplicate") => Own
@@ -49,7 +49,7 @@ export const make = <State, Own>(
   const { dialogs, invites, random, transactions } = context
   const stray = StrayAnswer.make(context)
   const waiting: Array<LegMachine.Input | Own> = []
-  /** As they went: a repeated 2xx gets its ACK again, byte for byte. */
+  /** The ACKs that were sent, by INVITE: a repeated 2xx gets the same bytes again. */
   const acks = new WeakMap<SipRequest, Routed>()
   const asked = new Map<string, (outcome: Session.Outcome) => void>()
   let { state } = options
@@ -77,7 +77,7 @@ export const make = <State, Own>(
 
   const within = (dialog: string, input: Session.Input): void => feed({ type: "within", dialog, input })
 
-  /** Hears the dialogs of the leg as it is now. */
+  /** Enters the dialogs that the leg has now, and takes out the others. */
   const listen = (): void => {
     const wanted = machine.dialogs(state)
     if (wanted.length === heard.size && wanted.every((id) => heard.has(id))) return
@@ -106,7 +106,7 @@ export const make = <State, Own>(
     feed({ type: "due" })
   }
 
-  /** A request of ours with its Via, by the way to the next hop of its dialog. */
+  /** A request of ours with its Via, and its flow to the next hop of the dialog. */
   const routed = ({ dialog, flow, request }: Session.Sent): Routed => {
     const to = NextHop.within(context, dialog, flow)
     return { request: Requests.by(request, to.hop), flow: to.flow }

@@ -1,8 +1,9 @@
 /**
- * A leg of a process that is no more: taken down by what is left of it, and reported as `lost`.
+ * A leg whose process is gone: it is taken down by what is known of it, and reported as `lost`.
  *
- * From `resume`: a dialog gets its BYE, an INVITE of ours its CANCEL, one of theirs its final answer. Without, from
- * `origin`: the INVITE is derived again and cancelled. Whatever the peer says, the leg ends within `releaseLimitMs`.
+ * By its `resume`, a dialog gets a BYE, an INVITE of ours a CANCEL, and an INVITE of the peer a final answer. Without
+ * `resume`, the INVITE is derived again from `origin` and cancelled. Whatever the peer says, the leg ends within
+ * `releaseLimitMs`.
  */
 import { Exit, Result } from "effect"
 import type { RouteId } from "../../../domain/Id.ts"
@@ -25,7 +26,7 @@ import * as StrayAnswer from "./StrayAnswer.ts"
 
 const lost: LegEnd = { cause: "lost", sipStatus: null, by: "network" }
 
-/** A peer that has our refusal acknowledges it at once; one that does not had our 2xx before, and gets a BYE. */
+/** A peer acknowledges a refusal at once. One that does not within this time has our earlier 2xx, and gets a BYE. */
 const refusalAckMs = 1_000
 
 type Release = Extract<CarrierCommand, { readonly type: "hangup" | "reject" }>
@@ -48,7 +49,7 @@ export const release = (context: Context, command: Release): void => {
       ? then(null)
       : run(NextHop.trunkOf(context, routeId), (exit) => then(Exit.isSuccess(exit) ? exit.value : null))
 
-  /** An answer that comes all the same gets ACK and BYE. */
+  /** Cancels an INVITE. If an answer comes nevertheless, it gets ACK and BYE. */
   const cancel = (invite: SipRequest, flow: Flow, trunk: SipTrunk | null): void => {
     const stray = StrayAnswer.make(context)
     transactions.resumeInvite(invite, flow, {
@@ -60,7 +61,7 @@ export const release = (context: Context, command: Release): void => {
       },
       failed: ignore
     })
-    // A 481 to it does not say that there is nothing: the peer may be repeating a 2xx that had no ACK.
+    // The response tells nothing: after a 481 the peer may still repeat a 2xx that had no ACK.
     transactions.request(Requests.cancel(invite), flow, { response: ignore, failed: ignore })
   }
 
@@ -86,7 +87,7 @@ export const release = (context: Context, command: Release): void => {
     })
   }
 
-  /** With a password the trunk may have challenged the first INVITE: then the next one is the one that rings. */
+  /** Cancels a dial. A trunk with a password may have challenged the first INVITE; then the next one rings. */
   const withdraw = (origin: DialOrigin): void =>
     withTrunk(origin.routeId, (reached) => {
       if (reached === null) return over()

@@ -20,7 +20,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
         return shell.feed({ type: "release" })
       case "media":
         return lifecycle.command(command)
-      // Of inbound legs; and a dial is placed once.
+      // Answering and ringing are for inbound legs, and this leg is the dial itself.
       case "dial":
       case "answer":
       case "ring":

@@ -3,7 +3,7 @@
  * 3261 sections 9, 12.1.2 and 13.2. Each branch of a forked INVITE that rings has a dialog of its own; from the 2xx on
  * one is the session.
  *
- * The ACK is sent after the answer is committed; until then the peer repeats its 200, which is absorbed.
+ * The ACK goes after the answer is committed. Until then the peer repeats its 200, and the leg ignores the repetitions.
  */
 import * as IpAddress from "../../../domain/IpAddress.ts"
 import type { RtpPlace } from "../../../media/MediaPlane.ts"
@@ -28,7 +28,7 @@ const { andThen, stay } = LegMachine
 
 type Step = LegMachine.Step<State>
 
-/** Branches of one INVITE that are kept; those beyond it are not heard until they answer. */
+/** Early dialogs that are kept for one INVITE. A branch beyond them is not heard until it answers. */
 const maxBranches = 16
 
 const failure: LegEnd = { cause: "error", sipStatus: null, by: "network" }
@@ -66,7 +66,7 @@ const tell = (report: Extract<LegMachine.Output, { readonly type: "tell" }>["rep
   after: null
 })
 
-/** The dialog of a branch that rings; the same as before where its tag is known. */
+/** The dialog of a branch that rings: the one that is kept where its tag is known. */
 const branchOf = (state: State, way: Way, invite: SipRequest, response: SipResponse): Session.State | null => {
   const tag = MessageKey.toTag(response)
   const known = state.early.find(({ dialog }) => dialog.remoteTag === tag)
@@ -84,7 +84,7 @@ const branchOf = (state: State, way: Way, invite: SipRequest, response: SipRespo
   })
 }
 
-/** RFC 3960 section 3.1 leaves the choice to us: of several branches that describe, the last one is heard. */
+/** Of several branches that send a description, the last one is heard; RFC 3960 section 3.1 leaves us the choice. */
 const described = (state: State, way: Way, invite: SipRequest, response: SipResponse): Step => {
   const branch = branchOf(state, way, invite, response)
   const input: OfferAnswer.Input = { type: "described", by: "provisional", body: response.body }
@@ -111,7 +111,10 @@ const provisional = (state: State, way: Way, invite: SipRequest, response: SipRe
   return andThen(heard, (next) => stay({ ...next, hasEarlyMedia: true }, tell({ type: "early_media", resume })))
 }
 
-/** Section 9.1: only after a provisional response; the INVITE then ends with 487, or with a 2xx that came first. */
+/**
+ * Cancels the INVITE, which then ends with 487 or with a 2xx that came first. Called after a provisional response
+ * (section 9.1).
+ */
 const cancel = (state: State): Step =>
   state.isCancelled || state.invite === null || state.way === null
     ? stay(state)
@@ -123,7 +126,7 @@ const sessionStep = (state: State, input: Session.Input, env: Session.Env): Step
   return LegMachine.after({ ...state, session }, outputs, left, env.now)
 }
 
-/** A 2xx that leaves out what its branch said before: another one may be heard. */
+/** The 2xx may leave out the description that its branch sent before, while another branch is heard: connects it. */
 const unheard = ({ hearing }: State, { dialog, media }: Session.State): ReadonlyArray<LegMachine.Output> =>
   media.agreement === null || hearing === null || hearing === dialog.remoteTag
     ? []
@@ -137,7 +140,7 @@ const accepted = (state: State, way: Way, invite: SipRequest, response: SipRespo
   }
   const dialog = Dialog.fromResponse(invite, response)
   if (dialog === null) return stay(state)
-  // Another branch of a forked INVITE, or an answer to a leg that was given up.
+  // It comes from another branch of the forked INVITE, or the leg was given up.
   if (state.session !== null || LegEnding.isOver(state.ending))
     return stay(state, { type: "stray", invite, dialog, flow: way.flow, trunk: way.trunk })
   const known = state.early.some((branch) => branch.dialog.remoteTag === tag)
@@ -156,7 +159,7 @@ const accepted = (state: State, way: Way, invite: SipRequest, response: SipRespo
   return andThen(answered, (next) => stay(next, { type: "tell", report, after: { type: "acknowledge", invite } }))
 }
 
-/** Acknowledges, and hangs up where the call cannot or must not go on (sections 13.2.2.4 and 15). */
+/** Acknowledges, and hangs up as `wrong` where the call cannot go on (sections 13.2.2.4 and 15). */
 const confirm = (state: State, invite: SipRequest, wrong: LegEnd | null, env: Session.Env): Step =>
   andThen(sessionStep(state, { type: "acknowledge", invite }, env), (next) =>
     wrong === null ? stay(next) : sessionStep(next, { type: "hangUp", end: wrong }, env)
@@ -182,7 +185,7 @@ const heard = (state: State, invite: SipRequest, response: SipResponse, env: Ses
   const { phase, way } = state
   if (way === null) return stay(state)
   if (response.status >= 200 && response.status < 300) return accepted(state, way, invite, response, env)
-  // What an INVITE says that was repeated with credentials, or after another answer, is of no more interest.
+  // The INVITE was repeated with credentials meanwhile, or has its answer: this one says nothing new.
   if (invite !== state.invite || (phase !== "calling" && phase !== "proceeding")) return stay(state)
   return response.status < 200 ? provisional(state, way, invite, response) : refused(state, way, invite, response, env)
 }
@@ -212,7 +215,7 @@ const failed = (state: State, invite: SipRequest, isSilent: boolean): Step =>
     ? stay(state)
     : finish(state, state.leaving ?? (isSilent ? timer : failure))
 
-/** An early dialog, or the session. */
+/** Hands the input to its dialog: an early one, or the session. */
 const within = (state: State, dialog: string, input: Session.Input, env: Session.Env): Step => {
   if (state.session !== null && Dialog.id(state.session.dialog) === dialog) return sessionStep(state, input, env)
   const branch = state.early.find((each) => Dialog.id(each.dialog) === dialog)

@@ -1,4 +1,4 @@
-/** A leg that we place as a value: what `OutboundLegMachine` steps over, and what goes in. */
+/** State and inputs of `OutboundLegMachine`. */
 import type { Codec } from "../../../sip/sdp/SdpOffer.ts"
 import * as OfferAnswer from "../../../sip/sdp/OfferAnswer.ts"
 import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
@@ -12,18 +12,18 @@ import type { SelfAddress } from "../transport/SelfAddress.ts"
 import type * as Session from "../session/SessionState.ts"
 
 type Phase =
-  /** Finding the trunk, taking a place in the media plane. */
+  /** The leg waits for its trunk and its place in the media plane. */
   | "preparing"
-  /** INVITE sent, nothing heard. */
+  /** The INVITE is sent; no response came. */
   | "calling"
   /** A provisional response came. */
   | "proceeding"
   /** A 2xx made the session. */
   | "answered"
-  /** Nothing more to do but to take down what answers late. */
+  /** The leg has ended; it only takes down a branch that answers late. */
   | "over"
 
-/** A trunk, the way to it, and who we are on that way. */
+/** A trunk, the way to it, and our own address on that way. */
 export interface Way extends NextHop.Reached {
   readonly self: SelfAddress
 }
@@ -34,18 +34,18 @@ export interface State {
   readonly identity: DialIdentity
   readonly userAgent: string
   readonly way: Way | null
-  /** As it was sent last. */
+  /** The INVITE that was sent last. */
   readonly invite: SipRequest | null
   readonly credentials: Credentials.Credentials
   readonly local: OfferAnswer.Local
-  /** Our offer, as it is before any branch says something. */
+  /** Our offer, in the state before any branch answers it. */
   readonly media: OfferAnswer.State
-  /** A dialog for each branch that rings, at most `maxBranches`. */
+  /** One dialog for each branch that rings, at most 16. */
   readonly early: ReadonlyArray<Session.State>
-  /** Tag of the branch that is heard. */
+  /** Tag of the branch whose early media is heard. */
   readonly hearing: string | null
   readonly session: Session.State | null
-  /** How the leg ends once it can; set when it was asked to go before it was answered. */
+  /** How the leg ends as soon as it can. Set when it was asked to end before the answer. */
   readonly leaving: LegEnd | null
   readonly isCancelled: boolean
   readonly hasRung: boolean
@@ -53,9 +53,9 @@ export interface State {
   readonly ending: LegEnding.LegEnding
 }
 
-/** Beyond what every leg hears. */
+/** Inputs beyond those of every leg. */
 export type Own =
-  /** `null`: no trunk, or none that can be found. */
+  /** The way to the trunk; null: there is no trunk, or its address is not found. */
   | { readonly type: "routed"; readonly way: Way | null }
   | { readonly type: "response"; readonly invite: SipRequest; readonly response: SipResponse }
   | {

@@ -6,7 +6,7 @@ import * as Bye from "../session/Bye.ts"
 import type { Context } from "../Context.ts"
 import * as NextHop from "../transport/NextHop.ts"
 
-/** Branches of one INVITE that are taken down; more are left to their own time-out. */
+/** Branches of one INVITE that are taken down. Branches beyond it end by their own time-out. */
 const maxBranches = 16
 
 /** A 2xx to an INVITE of ours that nobody wants. */
@@ -18,8 +18,8 @@ export interface StrayAnswer {
 }
 
 /**
- * ACK and BYE for each branch that answers an INVITE after another did or after it was given up, RFC 3261 section
- * 13.2.2.4; a repeated 2xx gets its ACK again. `done` when the BYE is answered or given up.
+ * Sends ACK and BYE to each branch that answers an INVITE after another branch did, or after we gave it up, RFC 3261
+ * section 13.2.2.4. A repeated 2xx gets its ACK again. `done` is called when the BYE is answered or given up.
  */
 export const make = (context: Pick<Context, "random" | "transports" | "transactions" | "userAgent">) => {
   const acks = new Map<string, { readonly ack: SipRequest; readonly flow: Flow }>()

@@ -6,9 +6,9 @@ import type { TransactionLayer, TransactionId } from "../TransactionLayer.ts"
 
 /** A 2xx of ours to an INVITE that waits for its ACK. */
 export interface SuccessCare {
-  /** `true`: this is the ACK, the first one. */
+  /** Takes an ACK; true when it is the first one for this 2xx. */
   readonly ack: (request: SipRequest) => boolean
-  /** The dialog ended otherwise. */
+  /** The dialog has ended in another way: nothing is repeated any more. */
   readonly stop: () => void
 }
 

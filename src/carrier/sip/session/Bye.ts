@@ -9,13 +9,13 @@ import * as NextHop from "../transport/NextHop.ts"
 
 interface Options {
   readonly dialog: Dialog.Dialog
-  /** By which the packets of the call came. */
+  /** The flow by which the packets of the call came. */
   readonly flow: Flow
   readonly trunk: SipTrunk | null
 }
 
 /**
- * Ends a dialog with BYE, RFC 3261 section 15.1.1, answering challenges; `done` when it has its final response,
+ * Ends a dialog with BYE, RFC 3261 section 15.1.1, and answers challenges. `done` is called with its final response,
  * whatever that is, or none will come. Returns the dialog as it is then.
  */
 export const send = (

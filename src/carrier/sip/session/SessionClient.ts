@@ -23,7 +23,7 @@ import {
   type Wanted
 } from "./SessionState.ts"
 
-/** Requests and subscriptions of one dialog; what is asked beyond it is not sent. */
+/** Open requests and subscriptions of one dialog. An action beyond it is not sent. */
 const maxOpen = 16
 
 /** How often a re-INVITE is sent again after 491. */
@@ -46,7 +46,7 @@ const send = (state: State, method: string, purpose: Own["purpose"], extras: Req
   )
 }
 
-/** The session ends with it (section 15.1.1), whatever else is under way. */
+/** Sends BYE, which ends the session whatever else is under way (section 15.1.1). */
 export const bye = (state: State, end: LegEnd): Step => {
   const before: ReadonlyArray<Output> = [
     ...(state.isAwaitingAck ? [{ type: "stopRepeating" } as const] : []),
@@ -89,17 +89,17 @@ export const act = (state: State, action: Action): Step => {
   }
 }
 
-/** Section 14.1: who owns the Call-ID waits 2.1 to 4 s, the other 0 to 2 s, in steps of 10 ms. */
+/** The wait after a 491, section 14.1: the owner of the Call-ID waits 2.1 to 4 s, the other 0 to 2 s. */
 const pendingMs = ({ isCaller }: State, env: Env): number =>
   isCaller ? 2_100 + 10 * chance(env, 191) : 10 * chance(env, 201)
 
-/** Section 12.2.1.2: a dialog that the peer does not know, or does not answer in, is over. */
+/** The end of a dialog that the peer does not know, or in which it does not answer, section 12.2.1.2. */
 const endOf = (status: number | null, isSilent: boolean): LegEnd | null => {
   if (status === 481) return { cause: "error", sipStatus: status, by: "far" }
   return isSilent || status === 408 ? { cause: "timer", sipStatus: status, by: "network" } : null
 }
 
-/** The answer to our offer, acknowledged at once: nothing of it is stored. */
+/** Takes the answer to our offer and acknowledges at once, because nothing of it is stored. */
 const renegotiated = (state: State, request: SipRequest, commandId: CommandId, response: SipResponse): Step => {
   const dialog = Dialog.succeeded(state.dialog, response)
   const built = Dialog.acknowledge(dialog, request, null)
@@ -116,7 +116,7 @@ const renegotiated = (state: State, request: SipRequest, commandId: CommandId, r
     : andThen(heard, (after) => bye(after, { cause: "error", sipStatus: null, by: "near" }))
 }
 
-/** What the final response, or that there is none, makes of the request. */
+/** Ends a request that has its final response, or will have none (null). */
 const settle = (state: State, own: Own, status: number | null, env: Env): Step => {
   const { purpose } = own
   switch (purpose.type) {
@@ -164,7 +164,7 @@ export const response = (state: State, cseq: number, response: SipResponse, env:
     : ended(state, own, status, false, env)
 }
 
-/** Section 22.2: a transaction of its own, with the next number of the dialog. */
+/** Repeats a request with credentials, section 22.2: in a new transaction, with the next CSeq of the dialog. */
 const again = (state: State, own: Own, answer: NonNullable<ReturnType<typeof Credentials.answer>>): Step => {
   const cseq = state.dialog.localCSeq + 1
   const dialog = { ...state.dialog, localCSeq: cseq }

@@ -2,7 +2,7 @@
  * A dialog of a leg, early or confirmed, RFC 3261 sections 12 to 15: requests of the peer (`SessionServer`), our own
  * (`SessionClient`), and its end.
  *
- * No BYE of ours goes before the ACK of the INVITE that made the dialog, and nothing but answers after it.
+ * Our BYE goes only after the ACK of the INVITE that made the dialog. After it we send nothing but responses.
  */
 import * as Dialog from "../../../sip/dialog/Dialog.ts"
 import type { SipRequest } from "../../../sip/message/SipMessage.ts"
@@ -20,7 +20,7 @@ const confirmed = (state: State): State => ({
   phase: state.phase === "accepted" ? "established" : state.phase
 })
 
-/** The ACK brings the answer where the offer was ours. */
+/** Takes the ACK to our 2xx, with the answer in it where the offer was ours. */
 const acknowledged = (state: State, ack: SipRequest): Step => {
   if (!state.isAwaitingAck) return stay(state)
   const { connect, failure, ...described } = SessionMedia.step(
@@ -32,7 +32,7 @@ const acknowledged = (state: State, ack: SipRequest): Step => {
   return end === null ? heard : andThen(heard, (next) => Client.bye(next, end))
 }
 
-/** Where the peer has left before, the ACK goes all the same: its 2xx asks for it. */
+/** Sends the ACK to a 2xx, also when the peer has left meanwhile. */
 const acknowledge = (state: State, invite: SipRequest): Step => {
   const built = Dialog.acknowledge(state.dialog, invite, null)
   const ack: Output = { type: "ack", ...sent(state, built.request, built.dialog) }
@@ -56,7 +56,7 @@ const hangUp = (state: State, end: LegEnd): Step => {
   }
 }
 
-/** Section 13.3.1.4: the dialog stands, the session does not. */
+/** No ACK came to our 2xx: the dialog stands, but the session has to end, section 13.3.1.4. */
 const abandoned = (state: State): Step => {
   if (!state.isAwaitingAck) return stay(state)
   return hangUp({ ...confirmed(state), isAwaitingAck: false }, state.leaving ?? noAck)
@@ -87,22 +87,22 @@ const take = (state: State, input: Input, env: Env): Step => {
   }
 }
 
-/** A re-INVITE that waited goes as soon as it may. */
+/** One step, after which a re-INVITE that waited goes if it may. */
 export const step = (state: State, input: Input, env: Env): Step =>
   andThen(take(state, input, env), (next) => Client.renegotiate(next))
 
-/** When `due` is wanted; `null`: not at all. */
+/** When the machine wants the input `due`; null: never. */
 export const deadline = ({ subscriptions, wanted }: State): number | null => {
   const times = [wanted?.notBefore ?? null, ...subscriptions.map(({ state }) => state.deadline)]
   const earliest = Math.min(...times.map((at) => at ?? Infinity))
   return earliest === Infinity ? null : earliest
 }
 
-/** Whether nothing is said in the dialog any more once its leg has ended. */
+/** Whether the dialog has nothing more to say after its leg has ended. */
 export const isQuiet = ({ own, phase }: State): boolean =>
   phase === "left" || (phase === "hungUp" && !own.some(({ purpose }) => purpose.type === "bye"))
 
-/** A dialog as it begins. */
+/** The first state of a dialog. */
 export const start = (
   given: Pick<State, "dialog" | "isCaller" | "flow" | "trunk" | "agent" | "local" | "media">
 ): State => ({

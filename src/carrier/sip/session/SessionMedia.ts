@@ -1,4 +1,4 @@
-/** What the offer and answer of a dialog say, as a session uses it. */
+/** Offer and answer within a session. */
 import * as OfferAnswer from "../../../sip/sdp/OfferAnswer.ts"
 import type { Body } from "../../../sip/message/Requests.ts"
 import type { Output, State } from "./SessionState.ts"
@@ -7,9 +7,9 @@ type Connect = Extract<Output, { readonly type: "connect" }>
 
 interface Negotiated {
   readonly state: State
-  /** Where sound goes from now on. */
+  /** Points the media at the peer; empty when nothing changes. */
   readonly connect: ReadonlyArray<Connect>
-  /** To be sent with the message that asked for it. */
+  /** The description to send in our message; null: it has none. */
   readonly body: Body | null
   readonly failure: Extract<OfferAnswer.Output, { readonly type: "unacceptable" }> | null
   readonly isGlare: boolean

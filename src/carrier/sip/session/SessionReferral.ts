@@ -13,7 +13,7 @@ const outcome = (commandId: CommandId, output: ReferSubscription.Output): Output
   isLast: output.type === "finished"
 })
 
-/** The subscriptions that `which` picks take the input; those that are over are forgotten. */
+/** Gives the input to the subscriptions that `which` picks, and forgets those that are over. */
 const step = (
   state: State,
   which: (subscription: Subscription) => boolean,
@@ -36,7 +36,7 @@ export const start = (state: State, commandId: CommandId, cseq: number): State =
   subscriptions: [...state.subscriptions, { commandId, state: ReferSubscription.start(cseq) }]
 })
 
-/** The REFER was challenged and goes again: its subscription is known by the number of the one that is accepted. */
+/** A challenged REFER goes again. Its subscription takes the CSeq of the new one, by which the peer will name it. */
 export const renumber = (state: State, commandId: CommandId, cseq: number): State => ({
   ...state,
   subscriptions: state.subscriptions.map((subscription) =>
@@ -44,14 +44,16 @@ export const renumber = (state: State, commandId: CommandId, cseq: number): Stat
   )
 })
 
-/** The REFER has its final response, or none will come (`null`). */
+/** The REFER has its final response, or will have none (null). */
 export const answered = (state: State, commandId: CommandId, status: number | null, { now }: Env): Step => {
   const input: ReferSubscription.Input =
     status !== null && status < 300 ? { type: "accepted" } : { type: "refused", status }
   return step(state, (subscription) => subscription.commandId === commandId, input, now)
 }
 
-/** `null`: there is no such subscription. A NOTIFY without id is of the first REFER (RFC 3515 section 2.4.6). */
+/**
+ * Takes a NOTIFY; null: it belongs to no subscription. Without id it is of the first REFER (RFC 3515 section 2.4.6).
+ */
 export const notified = (
   state: State,
   { id, notified }: Extract<ReferNotify.ReferNotify, { readonly type: "notified" }>,

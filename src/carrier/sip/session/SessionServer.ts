@@ -1,4 +1,4 @@
-/** Requests of the peer within a dialog, RFC 3261 section 12.2.2: the table of `DialogMethod` carried out. */
+/** Serves the requests of the peer within a dialog by the table of `DialogMethod`, RFC 3261 section 12.2.2. */
 import * as Dialog from "../../../sip/dialog/Dialog.ts"
 import * as DialogMethod from "../../../sip/dialog/DialogMethod.ts"
 import * as OfferAnswer from "../../../sip/sdp/OfferAnswer.ts"
@@ -15,7 +15,7 @@ import * as Referral from "./SessionReferral.ts"
 import { chance, type Env, type Output, type Owed, type State, stay, type Step, andThen } from "./SessionState.ts"
 import type { TransactionId } from "../TransactionLayer.ts"
 
-/** A request of the peer with its row. */
+/** A request of the peer with its row of the table. */
 interface Asked {
   readonly id: TransactionId
   readonly request: SipRequest
@@ -46,14 +46,14 @@ const owed = ({ id, request }: Asked): Owed => ({
   lost: Responses.make(request, 500)
 })
 
-/** What a restart needs to know of where the dialog goes now. */
+/** Tells the new target of the dialog, which another process needs after a restart. */
 export const moved = ({ dialog, flow }: State): Output => ({
   type: "tell",
   report: { type: "answered", resume: LegResume.dialog(dialog, flow) },
   after: null
 })
 
-/** Only a request that is accepted makes its Contact the target (section 12.2.2). */
+/** Makes the Contact the target of the dialog, if the request was accepted (section 12.2.2). */
 const refreshed = (served: Step, { id, request, row }: Asked): Step => {
   const isAccepted = served.outputs.some(
     (output) =>
@@ -67,7 +67,7 @@ const refreshed = (served: Step, { id, request, row }: Asked): Step => {
   })
 }
 
-/** Section 14.2: answered in the same leg, with glare of offers by section 14.1 and RFC 6337 section 2. */
+/** Serves a re-INVITE, section 14.2. Two offers that cross go by section 14.1 and RFC 6337 section 2. */
 const session = (state: State, asked: Asked): Step => {
   const { id, request } = asked
   if (state.phase === "accepted") return reply(state, asked, 491)
@@ -84,10 +84,10 @@ const session = (state: State, asked: Asked): Step => {
   return stay(next, ...made.connect, succeed)
 }
 
-/** Section 20.43. */
+/** The value of a Warning, section 20.43. */
 export const warningOf = (host: string, reason: string): string => `399 ${host} "${reason.replace(/["\\]/g, "'")}"`
 
-/** A 2xx to an INVITE. */
+/** The 2xx to an INVITE. */
 export const accepted = (invite: SipRequest, { agent, dialog }: State, body: Body | null) =>
   Responses.make(invite, 200, {
     toTag: dialog.localTag,
@@ -96,7 +96,7 @@ export const accepted = (invite: SipRequest, { agent, dialog }: State, body: Bod
     ...(body === null ? {} : { body })
   })
 
-/** A digit, unless RTP brings it too: a peer that sends both would have each counted twice. */
+/** Tells a digit, unless RTP brings digits: a peer that sends both would have each counted twice. */
 const digits = (state: State, asked: Asked, env: Env): Step => {
   const digit = DtmfRelay.digitOf(asked.request)
   if (digit === null && asked.request.body.length > 0) return reply(state, asked, 415, [Capabilities.accept])
@@ -105,7 +105,7 @@ const digits = (state: State, asked: Asked, env: Env): Step => {
     : tell(state, asked, { type: "media", event: { type: "dtmf", digit, at: env.now } })
 }
 
-/** The peer sends its request again until what it brings is stored. */
+/** Tells an event, and owes the response until it is stored: until then the peer repeats its request. */
 const tell = (state: State, asked: Asked, report: LegReport): Step =>
   stay(state, { type: "tell", report, after: { type: "respond", ...owed(asked) } })
 
@@ -141,7 +141,10 @@ const serve = (state: State, asked: Asked, env: Env): Step => {
   }
 }
 
-/** One that is out of order gets 500 and changes nothing; one that is refused counts, and moves nothing. */
+/**
+ * Serves a request. Out of order, it gets 500 and changes nothing. When it is refused, its CSeq counts, its Contact
+ * does not.
+ */
 export const request = (state: State, id: TransactionId, request: SipRequest, env: Env): Step => {
   const asked: Asked = { id, request, row: DialogMethod.of(request.method) }
   const received = Dialog.receive(state.dialog, request)
@@ -151,7 +154,7 @@ export const request = (state: State, id: TransactionId, request: SipRequest, en
   switch (verdict) {
     case "serve":
       return refreshed(serve(next, asked, env), asked)
-    // Section 14.2: a random wait of 0 to 10 seconds.
+    // Section 14.2 asks for a random wait of 0 to 10 seconds.
     case 500:
       return reply(next, asked, 500, [["Retry-After", String(chance(env, 11))]])
     case 405:

@@ -1,4 +1,4 @@
-/** A dialog of a leg as a value: what `SessionMachine` steps over, and what goes in and comes out. */
+/** State, inputs and outputs of `SessionMachine`, which is one dialog of a leg. */
 import type * as Dialog from "../../../sip/dialog/Dialog.ts"
 import type { Flow } from "../../../sip/Flow.ts"
 import type * as OfferAnswer from "../../../sip/sdp/OfferAnswer.ts"
@@ -13,18 +13,18 @@ import type * as Credentials from "../Credentials.ts"
 import type { TransactionId } from "../TransactionLayer.ts"
 
 export type Phase =
-  /** No 2xx to its INVITE. */
+  /** Its INVITE has no 2xx. */
   | "early"
-  /** A 2xx, without its ACK. */
+  /** Its INVITE has a 2xx without the ACK. */
   | "accepted"
   | "established"
-  /** Our BYE went; or the peer's came. */
+  /** Our BYE was sent, or the peer's came. */
   | "hungUp"
   | "left"
 
-/** What a call may ask of a confirmed dialog. Its outcomes name `commandId`; exactly one of them is the last. */
+/** An action that a call asks of a confirmed dialog. Its outcomes name `commandId`; exactly one of them is the last. */
 export type Action =
-  /** A re-INVITE; `direction` is what we want of the sound: `sendonly` holds. */
+  /** Sends a re-INVITE. `direction` is what we want of the sound: `sendonly` holds. */
   | { readonly type: "renegotiate"; readonly commandId: CommandId; readonly direction: Direction }
   | { readonly type: "info"; readonly commandId: CommandId; readonly body: Body }
   /** Asks the peer to call `uri`, RFC 3515. */
@@ -40,7 +40,7 @@ export interface Outcome {
   readonly isLast: boolean
 }
 
-/** A request of ours that has no final response. */
+/** A request of ours without a final response yet. */
 export interface Own {
   readonly cseq: number
   readonly request: SipRequest
@@ -48,12 +48,12 @@ export interface Own {
   readonly purpose: { readonly type: "bye"; readonly end: LegEnd } | (Action & { readonly attempt: number })
 }
 
-/** A re-INVITE that is wanted and not under way. */
+/** A re-INVITE that waits until it may go. */
 export interface Wanted {
   readonly action: Extract<Action, { readonly type: "renegotiate" }>
-  /** How often it has met 491. */
+  /** How often it got 491. */
   readonly attempt: number
-  /** `null`: as soon as nothing else is negotiated. */
+  /** The time that it waits for; null: it goes as soon as nothing else is negotiated. */
   readonly notBefore: number | null
 }
 
@@ -62,61 +62,61 @@ export interface State {
   readonly dialog: Dialog.Dialog
   /** Whether the INVITE that made the dialog, and its Call-ID, are ours. */
   readonly isCaller: boolean
-  /** By which its packets came. */
+  /** The flow by which its packets came. */
   readonly flow: Flow
-  /** Whose password answers a challenge to requests of ours. */
+  /** The trunk whose password answers a challenge to our requests. */
   readonly trunk: SipTrunk | null
   readonly agent: Agent
   /** Where we receive sound. */
   readonly local: OfferAnswer.Local
   readonly media: OfferAnswer.State
-  /** Our 2xx to an INVITE of the peer waits for its ACK. */
+  /** Whether our 2xx to an INVITE of the peer still waits for its ACK. */
   readonly isAwaitingAck: boolean
-  /** Asked to go before the ACK: then BYE follows it (RFC 3261 section 15). */
+  /** The end that was asked for before the ACK; the BYE follows the ACK (RFC 3261 section 15). */
   readonly leaving: LegEnd | null
   readonly own: ReadonlyArray<Own>
   readonly wanted: Wanted | null
   readonly subscriptions: ReadonlyArray<{ readonly commandId: CommandId; readonly state: ReferSubscription.State }>
 }
 
-/** How we name ourselves. */
+/** Our own names in a dialog. */
 export interface Agent {
   readonly userAgent: string
-  /** Host of our Contact, in a Warning. */
+  /** The host of our Contact, for a Warning. */
   readonly host: string
 }
 
-/** Responses to a request of the peer that wait until an event is through: where it is durable, and where it is not. */
+/** Two responses to a request of the peer, one of which goes when an event is through: `durable`, or `lost`. */
 export interface Owed {
   readonly id: TransactionId
   readonly durable: SipResponse
   readonly lost: SipResponse
 }
 
-/** What follows when an event is through. */
+/** The step that follows when an event is through. */
 export type After =
   | ({ readonly type: "respond" } & Owed)
   | { readonly type: "acknowledge"; readonly invite: SipRequest }
 
 export type Input =
-  /** A request of the peer within the dialog, but ACK and CANCEL. */
+  /** A request of the peer within the dialog, other than ACK and CANCEL. */
   | { readonly type: "request"; readonly id: TransactionId; readonly request: SipRequest }
-  /** The ACK to our 2xx; the first one. */
+  /** The first ACK to our 2xx came. */
   | { readonly type: "acknowledged"; readonly ack: SipRequest }
-  /** No ACK came in 64*T1. */
+  /** No ACK came within 64*T1. */
   | { readonly type: "abandoned" }
-  /** What became of a request of ours. */
+  /** A response to a request of ours. */
   | { readonly type: "response"; readonly cseq: number; readonly response: SipResponse }
   | { readonly type: "failed"; readonly cseq: number; readonly reason: "timeout" | "transport" | "full" | "duplicate" }
-  /** The 2xx to our first INVITE may be acknowledged. */
+  /** The ACK to the 2xx of our first INVITE may go. */
   | { readonly type: "acknowledge"; readonly invite: SipRequest }
   | { readonly type: "action"; readonly action: Action }
   | { readonly type: "hangUp"; readonly end: LegEnd }
   | { readonly type: "due" }
-  /** Nobody asks for outcomes any more: those that are open are told as unknown. */
+  /** The leg has ended: every open outcome is told as unknown. */
   | { readonly type: "over" }
 
-/** A request of ours with what tells its way. */
+/** A request of ours with its dialog and its flow, which decide the next hop. */
 export interface Sent {
   readonly request: SipRequest
   readonly dialog: Dialog.Dialog
@@ -128,24 +128,24 @@ export type Output =
   /** A 2xx to an INVITE: repeated until its ACK comes, or `stopRepeating`. */
   | { readonly type: "succeed"; readonly id: TransactionId; readonly response: SipResponse; readonly dialog: string }
   | { readonly type: "stopRepeating" }
-  /** A request of ours, still without Via, by the way to the next hop of `dialog`. */
+  /** A request of ours, still without Via, for the next hop of `dialog`. */
   | ({ readonly type: "request"; readonly cseq: number } & Sent)
-  /** An ACK to a 2xx, likewise. */
+  /** An ACK to a 2xx, still without Via, too. */
   | ({ readonly type: "ack" } & Sent)
   | { readonly type: "connect"; readonly terms: SdpOffer.Agreed }
   | { readonly type: "tell"; readonly report: LegReport; readonly after: After | null }
   | ({ readonly type: "outcome" } & Outcome)
-  /** The peer left; its BYE is answered when the end is through. */
+  /** The peer sent BYE; `owed` answers it when the end is through. */
   | { readonly type: "left"; readonly owed: Owed }
-  /** The leg is to end, soon whatever the peer says. */
+  /** The leg has to end soon, whatever the peer says. */
   | { readonly type: "leaving"; readonly end: LegEnd }
-  /** Our BYE is through. */
+  /** Our BYE has its final response, or will have none. */
   | { readonly type: "ended"; readonly end: LegEnd }
 
 export interface Env {
   /** Monotonic milliseconds. */
   readonly now: number
-  /** 16 unpredictable bytes in hex, others at each step. */
+  /** 16 unpredictable bytes in hex, new ones at each step. */
   readonly token: string
 }
 
@@ -158,11 +158,11 @@ export const stay = (state: State, ...outputs: ReadonlyArray<Output>): Step => (
 
 export const sent = ({ flow }: State, request: SipRequest, dialog: Dialog.Dialog): Sent => ({ request, dialog, flow })
 
-/** The outputs of `before`, then `next` over its state. */
+/** Runs `next` on the state of `before`, and joins the outputs. */
 export const andThen = (before: Step, next: (state: State) => Step): Step => {
   const after = next(before.state)
   return { state: after.state, outputs: [...before.outputs, ...after.outputs] }
 }
 
-/** A whole number below `bound` out of the token. */
+/** A whole number below `bound`, taken out of the token. */
 export const chance = ({ token }: Env, bound: number): number => Number.parseInt(token.slice(0, 8), 16) % bound
