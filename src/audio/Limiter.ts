@@ -2,14 +2,12 @@ import type { SampleRate } from "./SampleRate.ts"
 
 /** -1 dBFS. */
 const ceiling = 29_204
-/** In which the gain falls. */
+/** How long the gain takes to fall. */
 const attackMs = 2
 /** Frames for which the gain stays where it fell to. */
 const holdFrames = 10
-/** By which it then rises, each frame. */
+/** The factor by which it rises in each frame after that. */
 const rise = 1.01
-
-export type Limiter = ReturnType<typeof make>
 
 /**
  * Brings sums of several sounds back into 16 bits, frame by frame, without the crackle of clipping: where a frame would

@@ -107,7 +107,7 @@ const readData = (view: DataView, start: number, length: number, format: Format)
 export const headerLength = 44
 
 /** Longest sound that the 32-bit lengths of a WAVE file can tell. */
-export const maxDataLength = 0xffff_ffff - headerLength
+const maxDataLength = 0xffff_ffff - headerLength
 
 /**
  * The 44 bytes in front of interleaved 16-bit PCM.

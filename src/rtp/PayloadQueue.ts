@@ -34,8 +34,6 @@ export const endOf = ({ duration, timestamp }: Queued): number => timestamp + du
 
 const nothing = new Uint8Array(0)
 
-export type PayloadQueue = ReturnType<typeof make>
-
 /**
  * Payloads in the order of their timestamps. They are copied into memory that is used again: a packet allocates nothing
  * once as many have waited at a time as ever will.

@@ -13,7 +13,7 @@ export interface RtpHeader {
 
 /** One RTP data packet in the datagram that brought it; the payload lies between the offsets, without padding. */
 export interface RtpPacket extends RtpHeader {
-  /** Whoever keeps them longer than the datagram is lent copies them. */
+  /** They are lent: whoever keeps them longer copies them. */
   readonly bytes: Uint8Array
   readonly payloadStart: number
   readonly payloadEnd: number

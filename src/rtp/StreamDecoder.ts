@@ -2,8 +2,6 @@ import type { Loss, PayloadDecoder } from "./PayloadDecoder.ts"
 import { endOf, type Queued } from "./PayloadQueue.ts"
 import { timestampDistance } from "./SequenceNumber.ts"
 
-export type StreamDecoder = ReturnType<typeof make>
-
 /**
  * Decodes the packets of one stream in the order of their playing, each once, and tells their codec what was lost between
  * them. A frame lasts `frameUnits` of the RTP clock; no packet lasts longer than `longestUnits`.

@@ -1,15 +1,13 @@
 import type { RtpPacket } from "./RtpPacket.ts"
 import { next, timestampDistance } from "./SequenceNumber.ts"
 
-/** A duplicate is known as one for so many packets; a power of two. */
+/** How many packets back we recognize a duplicate; a power of two. */
 const recentPackets = 128
-/** Another source is followed when the present one has been silent for so long. */
+/** We follow another source once the present one has been silent for so long. */
 const sourceSilenceMs = 60
 
 /** `doubtful`: dropped until a second one confirms it. `new`: with it another stream, or another timeline, begins. */
 export type Verdict = "present" | "new" | "doubtful" | "duplicate"
-
-export type StreamSelection = ReturnType<typeof make>
 
 /**
  * Which packets belong to the stream that is played: one source, and timestamps within `jump` clock units of the present

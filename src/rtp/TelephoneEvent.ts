@@ -17,10 +17,10 @@ export interface TelephoneEvent {
 const digits = "0123456789*#ABCD"
 
 /** The digit of an event code, or `null` for a tone that is no digit. */
-export const digitOf = (event: number): string | null => digits[event] ?? null
+const digitOf = (event: number): string | null => digits[event] ?? null
 
 /** The event code of a digit, or `null`; lower-case letters count as upper-case ones. */
-export const eventOf = (digit: string): number | null => {
+const eventOf = (digit: string): number | null => {
   const event = digit.length === 1 ? digits.indexOf(digit.toUpperCase()) : -1
   return event < 0 ? null : event
 }
@@ -39,7 +39,7 @@ export const write = ({ duration, end, event, volume }: TelephoneEvent): Uint8Ar
   return Uint8Array.of(event & 0xff, (end ? 0x80 : 0) | (volume & 0x3f), cut >> 8, cut & 0xff)
 }
 
-/** A packet continues an event whose end was lost for so many milliseconds; see `receiver`. */
+/** For so long after its last packet an event without an end may be continued; see `receiver`. */
 const brokenSenderGapMs = 60
 /** A step back by more clock units than this (10 s at 8000 Hz) is a sender that began a new timeline. */
 const restartUnits = 10 * 8000
@@ -47,10 +47,10 @@ const restartUnits = 10 * 8000
 /**
  * Reads the digits from the event packets of a stream, each exactly once, and at its first packet that arrives.
  *
- * An event is known by its timestamp (section 2.5.1.2): repeated end packets, lost starts and lost ends need no special
+ * The timestamp identifies an event (section 2.5.1.2): repeated end packets, lost starts and lost ends need no special
  * case. A segment of a long event (section 2.5.1.3: no marker, beginning where the last one reached 65535) continues the
- * event, and so does what senders produce that let the timestamp run during an event: same code, no marker, no end seen,
- * a longer duration, at most 60 ms later. Packets older than the present event are ignored.
+ * event. So does a packet of a sender that lets the timestamp run during an event: same code, no marker, no end seen, a
+ * longer duration, at most 60 ms later. Packets older than the present event are ignored.
  */
 export const receiver = () => {
   let ssrc = -1
@@ -114,7 +114,7 @@ const defaultVolume = 10
 
 /**
  * The packets of one digit at the clock rate of the stream, RFC 4733 section 2.5.1: one every 20 ms with growing
- * duration, the marker on the first, the end three times. What is longer than 65535 units, 8.19 s at 8000 Hz, goes out in
+ * duration, the marker on the first, the end three times. An event longer than 65535 units, 8.19 s at 8000 Hz, goes out in
  * segments.
  *
  * `durationMs` is rounded up to whole packets. Empty for a code that is no digit.

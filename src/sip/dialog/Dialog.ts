@@ -35,7 +35,7 @@ export interface Dialog {
   readonly ack: SipRequest | null
 }
 
-/** A request with the dialog as it is once that is sent. */
+/** A request, and the dialog after it was sent. */
 export interface Built {
   readonly dialog: Dialog
   readonly request: SipRequest
@@ -129,8 +129,8 @@ export const succeeded = (dialog: Dialog, response: SipResponse): Dialog => ({
 })
 
 /**
- * Takes in a request of the peer, section 12.2.2. `outOfOrder` (its CSeq is lower than one seen) wants a 500 and leaves
- * the dialog as it was. ACK and CANCEL carry the CSeq of their INVITE and are always in order.
+ * Takes in a request of the peer, section 12.2.2. A request whose CSeq is lower than one seen is `outOfOrder`: it gets a
+ * 500 and does not change the dialog. ACK and CANCEL carry the CSeq of their INVITE and are always in order.
  */
 export const receive = (
   dialog: Dialog,
@@ -164,7 +164,7 @@ const routed = (dialog: Dialog): { readonly uri: string; readonly routes: Readon
 export const nextHop = ({ remoteTarget, routeSet: [first] }: Dialog): string =>
   first === undefined ? remoteTarget : Route.requestUri(first)
 
-/** `null`: without Via (`Requests.by`). */
+/** `null` leaves the Via out; `Requests.by` adds it later. */
 type Hop = Requests.Hop | null
 
 const build = (dialog: Dialog, method: string, cseq: number, hop: Hop, extras: Requests.Extras): SipRequest => {

@@ -23,7 +23,7 @@ export interface Row {
   readonly at: Readonly<Record<Place, Verdict>>
   /** Whether its 2xx makes its Contact the target of what follows: RFC 3261 section 12.2, RFC 3311, RFC 6665. */
   readonly refreshesTarget: boolean
-  /** Whether what it brings is stored before it is answered: a peer that hears nothing sends it again. */
+  /** `after_commit`: we answer once what it brings is stored; a peer that gets no answer sends it again. */
   readonly answered: "at_once" | "after_commit"
 }
 
@@ -46,14 +46,14 @@ const known = (refreshesTarget = false): Row => ({
 const unknown: Row = { servedBy: null, at: everywhere(501), refreshesTarget: false, answered: "at_once" }
 
 const table: Readonly<Record<string, Row>> = {
-  // A second INVITE before the first is answered gets 500 (section 14.2); before ours is, 491.
+  // A second INVITE gets 500 while the first has no answer, and 491 while ours has none (section 14.2).
   INVITE: {
     servedBy: "session",
     at: { outside: "serve", ringing: 500, calling: 491, confirmed: "serve", leaving: 481 },
     refreshesTarget: true,
     answered: "at_once"
   },
-  // The caller may end an early dialog so, the called party must not (section 15).
+  // The caller may end an early dialog with BYE, the called party must not (section 15).
   BYE: {
     servedBy: "bye",
     at: { outside: 481, ringing: "serve", calling: 481, confirmed: "serve", leaving: "serve" },
@@ -72,7 +72,7 @@ const table: Readonly<Record<string, Row>> = {
     refreshesTarget: false,
     answered: "after_commit"
   },
-  // Only within a subscription that a REFER of ours made (RFC 6665 section 4.1.3): whoever serves it knows them.
+  // Served only within a subscription that a REFER of ours made (RFC 6665 section 4.1.3); its server knows them.
   NOTIFY: {
     servedBy: "subscription",
     at: { outside: 481, ringing: 481, calling: 481, confirmed: "serve", leaving: "serve" },

@@ -51,14 +51,14 @@ export type DialogResume = typeof DialogResume.Type
 export type Confirmed = typeof Confirmed.Type
 export type Unanswered = typeof Unanswered.Type
 
-/** Knew UDP only, and the address of the peer. */
+/** Version 1 knew UDP only and stored no address but that of the peer. */
 const version1 = { version: Schema.Literal(1), peer: Address }
 const Version1 = Schema.Union([
   Schema.Struct({ ...version1, ...confirmed }),
   Schema.Struct({ ...version1, ...unanswered })
 ])
 
-/** Our end is not told by version 1: whatever socket reaches the peer will do. */
+/** Version 1 does not name our end: any socket that reaches the peer will do. */
 const upgraded = ({ peer, ...rest }: typeof Version1.Type): DialogResume => ({
   ...rest,
   version: 2,
@@ -77,7 +77,7 @@ export const decode = (stored: unknown): Result.Result<DialogResume, Schema.Sche
   Result.map(decodeAny(stored), (resume) => (resume.version === 1 ? upgraded(resume) : resume))
 const decodeAny = Schema.decodeUnknownResult(Schema.Union([DialogResume, Version1]))
 
-/** The way that the call had, to be taken up by a transport of this process. */
+/** The flow of the call, without its connection; a transport of this process takes it up. */
 export const flowOf = ({ flow }: DialogResume): Flow => ({ ...flow, connection: null })
 
 const storedFlow = ({ local, remote, transport }: Flow): typeof StoredFlow.Type => ({

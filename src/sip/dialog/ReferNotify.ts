@@ -3,7 +3,7 @@ import * as Params from "../message/Params.ts"
 import type { Notified } from "./ReferSubscription.ts"
 import { header, type SipRequest } from "../message/SipMessage.ts"
 
-/** What a NOTIFY says of a REFER, or why it says nothing. */
+/** What a NOTIFY says of a REFER, or the status that refuses it. */
 export type ReferNotify =
   | { readonly type: "notified"; readonly id: number | null; readonly notified: Notified }
   | { readonly type: "refused"; readonly status: 400 | 415 | 489 }

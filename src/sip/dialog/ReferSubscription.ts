@@ -2,7 +2,7 @@
  * The subscription that a REFER of ours makes, RFC 3515 section 2.4 with RFC 6665 section 4.1.2: the peer notifies us
  * of what became of the request that we asked it to send.
  *
- * It ends when the peer says so, or when its time is over: it is never refreshed. `finished` is told exactly once.
+ * It ends when the peer says so, or when its time is over: it is never refreshed. It outputs `finished` exactly once.
  */
 export interface State {
   readonly phase:
@@ -14,7 +14,7 @@ export interface State {
     | "terminated"
   /** CSeq number of the REFER: the `id` of its event (RFC 3515 section 2.4.6). */
   readonly id: number
-  /** Whether the outcome was told; later NOTIFYs are taken without effect. */
+  /** Whether `finished` was output; a later NOTIFY changes nothing. */
   readonly finished: boolean
   /** When it ends by itself; `null`: it waits for the response to the REFER. */
   readonly deadline: number | null
@@ -48,7 +48,7 @@ export interface Step {
 
 /** Timer N, RFC 6665 section 4.1.2.4: the first NOTIFY comes within this time. */
 export const firstNotifyMs = 32_000
-/** Of a subscription whose NOTIFY says nothing of its time, and the longest that is waited for. */
+/** How long a subscription lasts whose NOTIFY names no time, and the longest that we wait for one. */
 export const defaultSecs = 180
 export const longestSecs = 3_600
 

@@ -7,7 +7,7 @@ export interface CSeq {
   readonly method: string
 }
 
-export const maxSequence = 2 ** 31 - 1
+const maxSequence = 2 ** 31 - 1
 
 /** Fails with what is wrong. Never throws. */
 export const parse = (value: string): Result.Result<CSeq, string> => {

@@ -8,9 +8,9 @@ const tokenCodes = new Uint8Array(128)
 for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-.!%*_+`'~")
   tokenCodes[char.charCodeAt(0)] = 1
 
-export const isTokenCode = (code: number): boolean => code < 128 && tokenCodes[code] === 1
+const isTokenCode = (code: number): boolean => code < 128 && tokenCodes[code] === 1
 
-/** Index of the first character at or after `at` that no token holds. */
+/** Index of the first character at or after `at` that cannot be in a token. */
 export const tokenEnd = (text: string, at: number): number => {
   let end = at
   while (end < text.length && isTokenCode(text.charCodeAt(end))) end++

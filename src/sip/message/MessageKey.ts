@@ -8,7 +8,7 @@ import * as Via from "./Via.ts"
  * The keys under which transactions and dialogs are found, RFC 3261 sections 8.2.2.2, 12, 17.1.3 and 17.2.3, and the
  * parts they are made of.
  *
- * `null` is what cannot be read. Parts of a key are joined by a line feed, which no header value holds.
+ * A key or a part is `null` where it cannot be read. Parts of a key are joined by a line feed, which no header value holds.
  */
 export const cseq = (message: SipMessage): CSeq.CSeq | null => {
   const value = header(message, "CSeq")

@@ -9,9 +9,9 @@ export interface Part {
   readonly body: Uint8Array
 }
 
-export const maxParts = 16
+const maxParts = 16
 /** Bytes of the headers of one part. */
-export const maxHeadBytes = 4_096
+const maxHeadBytes = 4_096
 
 /** One character for each byte, so that places in the text are places in the bytes. */
 const latin1 = new TextDecoder("latin1")
@@ -21,8 +21,8 @@ const utf8 = new TextDecoder()
  * The parts of a body between the delimiters of `boundary`; what stands before the first and behind the last is left out.
  * Fails with what is wrong. Never throws.
  *
- * A lone LF ends a line too. Wrong are: a boundary that is none, no part, more than 16, no final delimiter, and a part
- * whose headers are too long or cannot be read.
+ * A lone LF ends a line too. It fails for a malformed boundary, for no part or more than 16, without a final delimiter, and
+ * for a part whose headers are too long or cannot be read.
  */
 export const parse = (bytes: Uint8Array, boundary: string): Result.Result<ReadonlyArray<Part>, string> => {
   if (!/^[\x20-\x7e]{0,69}[\x21-\x7e]$/.test(boundary)) return Result.fail("malformed boundary")

@@ -1,7 +1,7 @@
 /**
  * Requests as a user agent client writes them, RFC 3261 sections 8.1.1, 9.1, 17.1.1.3 and 22.
  *
- * Branch, tags and Call-ID are arguments. Content-Length is the writer's.
+ * Branch, tags and Call-ID are arguments. The writer adds Content-Length.
  */
 import * as Grammar from "./Grammar.ts"
 import * as MessageKey from "./MessageKey.ts"
@@ -49,7 +49,7 @@ const via = ({ transport = "UDP", sentBy, branch }: Hop): Header => [
   `SIP/2.0/${transport} ${sentBy};branch=${branch};rport`
 ]
 
-/** Without Via: whoever knows the way of the request puts it on top with `by`. */
+/** A request without Via: whoever knows its flow adds one with `by`. */
 export const unsent = (fields: Omit<Fields, keyof Hop>): SipRequest => ({
   type: "request",
   method: fields.method,

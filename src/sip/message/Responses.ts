@@ -1,4 +1,4 @@
-/** Responses as a user agent server writes them, RFC 3261 sections 8.2.6 and 12.1.1. Content-Length is the writer's. */
+/** Responses as a user agent server writes them, RFC 3261 sections 8.2.6 and 12.1.1. The writer adds Content-Length. */
 import { createHash } from "node:crypto"
 import * as MessageKey from "./MessageKey.ts"
 import type { Body } from "./Requests.ts"
@@ -29,18 +29,18 @@ const phrases: Readonly<Record<number, string>> = {
   604: "Does Not Exist Anywhere", 606: "Not Acceptable"
 }
 
-export const phrase = (status: number): string => phrases[status] ?? "Unknown"
+const phrase = (status: number): string => phrases[status] ?? "Unknown"
 
 /** What a response may copy, and the Contact, of which a dialog keeps the URI. */
 const lasting = new Set(["Via", "From", "To", "Call-ID", "CSeq", "Timestamp", "Record-Route", "Contact"])
 
 /**
- * All that responses to a request and a dialog are made of, in memory of its own: a header value of a parsed message is a
- * piece of the text of the datagram, and keeps all of it.
+ * The parts of a request from which its responses and its dialog are made, in memory of their own: a header value of a
+ * parsed message is a slice of the text of its datagram and keeps all of that text in memory.
  */
 export const basis = (request: SipRequest): SipRequest => {
   const kept = request.headers.filter(([name]) => lasting.has(name))
-  // Joined, they are one text of their own, and each is a piece of that.
+  // Joined, the values are a new text, and each is a slice of that.
   const [method = "", uri = "", ...values] = [request.method, request.uri, ...kept.map(([, value]) => value)]
     .join("\n")
     .split("\n")

@@ -11,10 +11,10 @@ import { emptyBody, type Header, type SipMessage } from "./SipMessage.ts"
 
 /** What the body says, for whoever reads offers and answers. */
 export type SessionBody =
-  /** There is none, or none that has to be understood. */
+  /** There is no body, or none that must be understood. */
   | { readonly type: "none" }
   | { readonly type: "session"; readonly bytes: Uint8Array }
-  /** It has to be understood, and is not; `headers` say what would be. */
+  /** It must be understood, but we cannot read it; `headers` say what we can read. */
   | {
       readonly type: "refused"
       readonly status: 400 | 415
@@ -22,8 +22,8 @@ export type SessionBody =
       readonly headers: ReadonlyArray<Header>
     }
 
-/** Bodies within bodies that are opened. */
-export const maxDepth = 3
+/** How deep we open bodies within bodies. */
+const maxDepth = 3
 
 export const accept: Header = ["Accept", "application/sdp, multipart/mixed, multipart/alternative"]
 
@@ -83,16 +83,16 @@ const readRequired = (entity: Entity, depth: number): SessionBody => {
   return type === "multipart/alternative" ? alternative(parts.success, depth + 1) : mixed(parts.success, depth + 1)
 }
 
-/** The same in several ways, the best last: the last one that can be read counts, RFC 2046 section 5.1.4. */
+/** The parts say the same, the best one last: the last one that we can read counts, RFC 2046 section 5.1.4. */
 const alternative = (parts: ReadonlyArray<Entity>, depth: number): SessionBody => {
   const readings = parts.map((part) => read(part, depth))
   return readings.findLast(({ type }) => type === "session") ?? readings.find(({ type }) => type === "refused") ?? none
 }
 
 /**
- * Things that belong together. A part beside the description is refused only where it says that it must be understood:
- * without a word it would have to be too (RFC 3261 section 20.11), but senders of locations and of ISUP leave that out,
- * and their calls are not to fail for it.
+ * Parts that belong together. We refuse a part beside the description only where it says that it must be understood. By
+ * RFC 3261 section 20.11 a part without that word must be understood too, but senders of locations and of ISUP leave the
+ * word out, and their calls should not fail for it.
  */
 const mixed = (parts: ReadonlyArray<Entity>, depth: number): SessionBody => {
   const readings = parts.map((part) => ({ part, reading: read(part, depth) }))
@@ -102,7 +102,7 @@ const mixed = (parts: ReadonlyArray<Entity>, depth: number): SessionBody => {
   return inTheWay[0]?.reading ?? session?.reading ?? none
 }
 
-/** Of a message that may describe a session. */
+/** The body of a message that may describe a session. */
 export const of = (message: SipMessage): SessionBody => read(message, 0)
 
 /**

@@ -4,9 +4,9 @@ import * as HeaderName from "./HeaderName.ts"
 import { emptyBody, type Header, header, type SipMessage, type SipRequest } from "./SipMessage.ts"
 
 export const maxMessageBytes = 65_536
-export const maxHeaders = 256
+const maxHeaders = 256
 /** Characters of one start line, or of one header with its folded lines. */
-export const maxLineLength = 8_192
+const maxLineLength = 8_192
 
 /** Why a datagram is not a message, and what a server does about it. */
 export type SipParseError =

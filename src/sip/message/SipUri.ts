@@ -60,12 +60,12 @@ export const parse = (text: string): Result.Result<Uri, string> => {
     : Result.fail("malformed URI")
 }
 
-/** As `parse`, for who can only use SIP and SIPS. */
+/** As `parse`, for callers that can use only SIP and SIPS. */
 export const parseSipUri = (text: string): Result.Result<SipUri, string> =>
   Result.flatMap(parse(text), (uri) => (uri.type === "sip" ? Result.succeed(uri) : Result.fail("not a SIP URI")))
 
 const parseSip = (scheme: "sip" | "sips", rest: string): Result.Result<SipUri, string> => {
-  // No part but the user's may hold an unescaped @, and the user's may hold ; and ?.
+  // An unescaped @ stands only behind the user part, which may hold ; and ?.
   const at = rest.indexOf("@")
   let user: string | null = null
   let password: string | null = null
@@ -149,7 +149,7 @@ export const decoded = (part: string): string =>
       )
     : part
 
-/** Any text as the `user` of a URI: what may not stand there plain is escaped. */
+/** Any text as the `user` of a URI, escaped where it must be. */
 export const escapedUser = (text: string): string =>
   text.toWellFormed().replace(/[^\w\-.!~*'()&=+$,;?/]/gu, (char) => {
     let escaped = ""

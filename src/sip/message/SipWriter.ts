@@ -4,10 +4,10 @@ import type { SipMessage, SipRequest, SipResponse } from "./SipMessage.ts"
 const utf8 = new TextEncoder()
 
 /** `INVITE sip:… SIP/2.0`, without a line break. Whatever a URI or a method cannot hold is left out. */
-export const requestLine = (request: SipRequest): string => `${solid(request.method)} ${solid(request.uri)} SIP/2.0`
+const requestLine = (request: SipRequest): string => `${solid(request.method)} ${solid(request.uri)} SIP/2.0`
 
 /** `SIP/2.0 200 OK`, without a line break. */
-export const statusLine = (response: SipResponse): string => `SIP/2.0 ${response.status} ${oneLine(response.reason)}`
+const statusLine = (response: SipResponse): string => `SIP/2.0 ${response.status} ${oneLine(response.reason)}`
 
 /**
  * The bytes of a message, RFC 3261 section 7. Total: it fails for no message.

@@ -137,7 +137,7 @@ const understood: Check = (message, policy) => {
   return missing.length === 0 ? null : reject(420, "Bad Extension", [["Unsupported", missing.join(", ")]])
 }
 
-/** Section 8.2.3, and 20.11 for `handling=optional`. An ACK cannot be refused: what it cannot say it does not say. */
+/** Section 8.2.3, and 20.11 for `handling=optional`. An ACK cannot be refused: its body is not judged. */
 const readable: Check = (message) => {
   if (message.body.length === 0 || message.method === "ACK") return null
   if (SessionBody.mayDescribe(message)) {

@@ -42,7 +42,7 @@ export interface State {
   readonly exchange: Exchange
   /** `null`: nothing is agreed yet. */
   readonly agreement: Agreement | null
-  /** Our last description, agreed or not: its version is counted on. */
+  /** Our last description, agreed or not: the next version is counted from it. */
   readonly sent: Sdp.Sdp | null
 }
 
@@ -146,7 +146,7 @@ const accept = (state: State, local: Local): Step => {
   }
 }
 
-/** The answer to an offer of ours; what comes without one is no description of this exchange. */
+/** The answer to an offer of ours; a description that no offer of ours asked for is left alone. */
 const answered = (state: State, bytes: Uint8Array, isFinal: boolean): Step => {
   const { exchange } = state
   if (exchange.type !== "offered") return stay(state)
@@ -170,7 +170,7 @@ const answered = (state: State, bytes: Uint8Array, isFinal: boolean): Step => {
     : stay({ ...state, exchange: { ...exchange, preview: agreement } }, connect)
 }
 
-/** `local` may change between two descriptions; within an exchange what was said holds. */
+/** `local` may change between two descriptions; an exchange that is under way keeps what was said in it. */
 export const step = (state: State, input: Input, local: Local): Step => {
   switch (input.type) {
     case "offer":

@@ -2,7 +2,7 @@ import { Result } from "effect"
 import * as SdpTransform from "sdp-transform"
 import * as IpAddress from "../../domain/IpAddress.ts"
 
-/** A session description, RFC 8866, as far as a telephone call uses it. What stands here is what is written. */
+/** A session description, RFC 8866, as far as a telephone call uses it. `write` writes every field. */
 export interface Sdp {
   readonly origin: Origin
   readonly name: string
@@ -51,15 +51,15 @@ export interface Rtpmap {
 }
 
 export const maxBytes = 16_384
-export const maxMedia = 32
+const maxMedia = 32
 
 const utf8 = new TextDecoder()
 
 /**
  * Reads a description; fails with what is wrong. Never throws.
  *
- * Unknown lines and attributes are left out. Wrong are: too long, no `o=`, more than 32 `m=` or one that cannot be
- * read (an answer must have as many), a port beyond 65,535.
+ * Unknown lines and attributes are left out. It fails for a text that is too long or has no `o=`, for more than 32 `m=`
+ * lines, for one that cannot be read (an answer must have as many), and for a port beyond 65,535.
  */
 export const parse = (bytes: Uint8Array): Result.Result<Sdp, string> => {
   if (bytes.length > maxBytes) return Result.fail("SDP too long")

@@ -9,7 +9,7 @@ import type { Endpoint } from "../message/SipMessage.ts"
 export interface Local {
   /** IP literals where we receive. */
   readonly addresses: IpAddress.Addresses
-  /** Of our offers; an answer has the family of its offer. */
+  /** The family of our offers; an answer has the family of its offer. */
   readonly family: IpAddress.Family
   /** RTP port; RTCP is one above. */
   readonly port: number
@@ -23,7 +23,7 @@ export interface Local {
   readonly codecs: ReadonlyArray<Codec>
 }
 
-/** What tells codecs apart, RFC 3264 section 6.1: name, whatever its case, clock rate and channels. */
+/** Two codecs are the same where name (in any case), clock rate and channels are, RFC 3264 section 6.1. */
 export interface Format {
   readonly encoding: string
   readonly clockRate: number
@@ -40,12 +40,12 @@ export interface Codec extends Format {
 
 const telephoneEvent = "telephone-event"
 /** Our own payload type for RFC 4733 events 0 to 16 at the first clock rate, in every offer. */
-export const telephoneEventPayloadType = 101
+const telephoneEventPayloadType = 101
 const events = "0-16"
 /** RFC 3551 section 6; the last is 127. */
 const firstDynamic = 96
 
-export const ptimeMs = 20
+const ptimeMs = 20
 
 /** A payload type for each direction: what goes out was named by the peer, what comes in by us (RFC 3264 section 5.1). */
 export interface PayloadTypes {
@@ -202,8 +202,8 @@ const rtpmapOf = ({ codec, payloadType }: Described): Rtpmap => ({
 })
 
 /**
- * Our codecs, and telephone events at each of their clock rates. What `before` gave a number keeps it; a number that it
- * gave away is left to whoever has it.
+ * Our codecs, and telephone events at each of their clock rates. A codec keeps the number that `before` gave it, and
+ * no other codec gets that number.
  */
 const offered = (codecs: ReadonlyArray<Codec>, before: ReadonlyArray<Rtpmap>): ReadonlyArray<Described> => {
   const clockRates = [...new Set(codecs.map(({ clockRate }) => clockRate))]
@@ -245,7 +245,7 @@ const audio = (local: Local, formats: ReadonlyArray<Described>, direction: Direc
   rtcp: null
 })
 
-/** RFC 3264 section 6: port 0, the rest has no meaning but must parse. */
+/** RFC 3264 section 6: the port is 0; the rest means nothing but must parse. */
 const refused = (media: Media): Media => ({
   ...media,
   port: 0,
@@ -280,7 +280,7 @@ const isTelephoneEvent = ({ encoding }: Rtpmap): boolean => encoding.toLowerCase
 const statics = (codecs: ReadonlyArray<Codec>): ReadonlyArray<Rtpmap> =>
   codecs.flatMap((codec) => (codec.payloadType === null ? [] : [rtpmapOf({ codec, payloadType: codec.payloadType })]))
 
-/** What the payload types of a stream mean, in its order; `known` tells of those that it does not explain. */
+/** What the payload types of a stream mean, in its order; `known` explains those without `a=rtpmap`. */
 const mapped = (media: Media, known: ReadonlyArray<Rtpmap>): ReadonlyArray<Rtpmap> =>
   media.formats.flatMap((format) => {
     if (!/^[0-9]{1,3}$/.test(format) || Number(format) > 127) return []
@@ -319,7 +319,7 @@ const peer = (sdp: Sdp, media: Media): Pick<Agreed, "remote" | "remoteRtcp" | "p
   const ofRtcp = media.rtcp?.address ?? null
   return {
     remote: reachable ? { address, port: media.port } : null,
-    // One above the last port there is nothing.
+    // RTP on the last port leaves no port for RTCP.
     remoteRtcp:
       !reachable || (media.rtcp === null && media.port === 65_535)
         ? null

@@ -33,7 +33,7 @@ export type Input =
 
 type Step = Transaction.Step<State>
 
-/** What can happen, with what comes along. */
+/** Each event with the value that it carries. */
 interface Events {
   readonly provisional: SipResponse
   readonly success: SipResponse

@@ -1,6 +1,6 @@
 /**
- * The user agent server's care for its 2xx to INVITE, RFC 3261 section 13.3.1.4: repeated after T1, doubling up to T2,
- * until the ACK has come or 64*T1 has passed. In the latter case the session is to be ended with BYE.
+ * Repeats the 2xx of a user agent server to INVITE, RFC 3261 section 13.3.1.4: after T1, doubling up to T2, until the ACK
+ * has come or 64*T1 has passed. Without an ACK the shell ends the session with BYE.
  *
  * The first copy goes through the transaction; the copies are sent the same way (Accepted lets a 2xx pass). It runs on
  * reliable transports too, since the ACK is end to end.
@@ -20,7 +20,7 @@ export interface State {
   readonly intervalMs: number
 }
 
-/** The ACK is one of the same dialog; that its CSeq number is that of the INVITE is checked here. */
+/** An ACK of the same dialog; `step` checks that its CSeq number is that of the INVITE. */
 export type Input = { readonly type: "ack"; readonly request: SipRequest } | Transaction.Due
 
 export type Step = Transaction.Step<State>

@@ -79,8 +79,8 @@ export const make = ({ reliable = false, ...given }: Options = {}): Timers => {
 /** The values of RFC 3261 over UDP. */
 export const udp: Timers = make()
 
-/** Those over a transport that delivers by itself: nothing is repeated, and nothing that is repeated is awaited. */
+/** The values over a reliable transport: nothing is retransmitted, and no retransmission is awaited. */
 export const reliable: Timers = make({ reliable: true })
 
-/** Of a transaction whose messages go by this flow. */
+/** The timers of a transaction on this flow. */
 export const on = (flow: Flow.Flow): Timers => (Flow.isReliable(flow) ? reliable : udp)

@@ -25,7 +25,7 @@ import * as Timers from "./Timers.ts"
 import * as Transaction from "./Transaction.ts"
 import * as Via from "../message/Via.ts"
 
-/** Equals the key the transaction is matched by, so that it can be told from the first message: see `clientId`. */
+/** The key by which the transaction is matched; `clientId` and `serverId` read it from a message. */
 export type TransactionId = string
 
 export type Input =
@@ -86,7 +86,7 @@ export type Output =
       readonly reason: Transaction.FailureReason | "full" | "duplicate"
     }
   | { readonly type: "ended"; readonly id: TransactionId }
-  /** Nothing done: to be counted. `stray` responses are dropped as RFC 6026 section 7.2 asks. */
+  /** Nothing was done; the shell counts it. `stray` responses are dropped as RFC 6026 section 7.2 asks. */
   | { readonly type: "dropped"; readonly reason: "malformed" | "stray" | "unknownTransaction" }
 
 interface Entry extends DeadlineHeap.Node {
@@ -160,7 +160,7 @@ const delivered = (table: TransactionTable, entry: Entry, message: SipMessage, f
   return { type: "request", id: entry.id, request: message, from }
 }
 
-/** Keeps what a machine came to and puts its outputs into the words of the table. */
+/** Keeps the new deadline of a machine and turns its outputs into those of the table. */
 const settle = (
   table: TransactionTable,
   entry: Entry,
