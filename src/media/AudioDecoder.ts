@@ -11,7 +11,7 @@ export const limits: Decode.Limits = { maxSeconds: 1800 }
 export class AudioDecoder extends Context.Service<
   AudioDecoder,
   {
-    /** `bytes` are the callee's from now on. */
+    /** Takes `bytes` over: the caller does not use them any more. */
     readonly decode: (
       bytes: Uint8Array,
       contentType: string | null,
@@ -19,7 +19,7 @@ export class AudioDecoder extends Context.Service<
     ) => Effect.Effect<Int16Array, AudioUnreadable>
   }
 >()("trunkline/media/AudioDecoder") {
-  /** In this thread, which a long file holds up for seconds: for tests. */
+  /** Decodes in this thread, which a long file holds up for seconds: for tests. */
   static readonly layerInline = Layer.succeed(AudioDecoder, {
     decode: (bytes, contentType, rate) =>
       Effect.flatMap(

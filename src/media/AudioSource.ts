@@ -16,9 +16,9 @@ export const limits = {
   /** Sum of the decoded samples that are kept, in bytes; the least recently used go first. */
   cacheBytes: 64 * 1024 * 1024,
   cacheMs: 60_000,
-  /** Fetches at once; the next wait. */
+  /** Fetches at once; the next one waits. */
   concurrency: 16,
-  /** URLs being fetched or waiting for it; the next fail. */
+  /** URLs that are being fetched or wait for it; the next one fails. */
   maxFlights: 512
 }
 
@@ -54,7 +54,7 @@ export class AudioSource extends Context.Service<
       const permits = yield* Semaphore.make(limits.concurrency)
       const run = yield* FiberSet.makeRuntime()
       const flights = new Map<string, Deferred.Deferred<Sound, AudioUnavailable>>()
-      /** By rate and URL, as the flights; oldest use first. */
+      /** Keyed by rate and URL, as the flights are; the least recently used first. */
       const cache = new Map<string, Entry>()
       let cachedBytes = 0
 
@@ -103,7 +103,7 @@ export class AudioSource extends Context.Service<
         return sound
       })
 
-      /** Fetches apart from who asked first, so that its interruption takes nothing from the others. */
+      /** Fetches in a fiber of its own, so that an interruption of the first caller takes nothing from the others. */
       const start = (key: string, url: string, rate: SampleRate) =>
         Effect.sync(() => {
           const flight = Deferred.makeUnsafe<Sound, AudioUnavailable>()
@@ -111,7 +111,7 @@ export class AudioSource extends Context.Service<
           const landed = Effect.onExit(permits.withPermits(1)(fetch(key, url, rate)), (exit) =>
             Effect.sync(() => {
               flights.delete(key)
-              // A defect must not leave anybody waiting, nor tell a tenant what it was.
+              // After a defect nobody may go on waiting, and no tenant may learn what it was.
               const outcome = Exit.isFailure(exit) && !Exit.hasFails(exit) ? failed : exit
               Deferred.doneUnsafe(flight, outcome)
             })

@@ -9,7 +9,7 @@ import type { Frame } from "./Frame.ts"
  */
 export type Arrived = (packet: RtpPacket, codec: CodecName, at: number) => void
 
-/** How the packets of a far end carry sound and digits, apart from the numbers that a header can be given anew. */
+/** How the packets of a far end carry sound and digits, without the payload types, which a header can exchange. */
 export interface PacketFormat {
   readonly codec: CodecName
   /** Whether digits come and go as telephone events. */
@@ -44,7 +44,7 @@ export interface FarEnd {
    * never calls it.
    */
   readonly overhear: (arrived: Arrived | null) => void
-  /** `null` when no packets go both ways now, or there never are any. */
+  /** Null when packets do not go both ways now, or never do. */
   readonly packetFormat: () => PacketFormat | null
   /** The clock stood still for so many frames, which will not be made up for. */
   readonly skip: (frames: number) => void

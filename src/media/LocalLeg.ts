@@ -19,7 +19,7 @@ export interface LocalLeg {
   readonly taps: Taps.Taps
   readonly player: Player.Player
   readonly dialer: Dialer.Dialer
-  /** What the call asks. */
+  /** Carries out a command of the call. */
   readonly command: (media: MediaCommand) => void
   /** The far end pressed a digit; `at` in milliseconds of the plane's clock. */
   readonly digit: (digit: string, at: number) => void
@@ -56,7 +56,7 @@ export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): 
   mix.add(player, "playback")
   let junction: Membership | null = null
   let isAhead = false
-  /** It is closed, or its far end failed. */
+  /** Whether it is closed, or its far end failed. */
   let isOver = false
   let said = Frame.make(far.rate())
   let silence = Frame.make(far.rate())
@@ -91,7 +91,7 @@ export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): 
         taps.give("inbound", said, now)
         return hasSound ? said : null
       } catch (error) {
-        // Whoever reads it may be another leg, which is not to end for it.
+        // The reader may be another leg, which must not end because of this one.
         isOver = true
         onFault(error)
         return null

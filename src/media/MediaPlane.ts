@@ -43,9 +43,9 @@ export interface RtpPlace {
   readonly placement: Placement.Placement
 }
 
-/** Who hears of a leg. None may throw; they are called from the event loop, outside any fiber. */
+/** Hears of a leg. Its functions must not throw; they are called from the event loop, outside any fiber. */
 export interface Listener {
-  /** What the call is to hear. */
+  /** An event for the call. */
   readonly told: (event: MediaEvent) => void
   /** The leg cannot go on. */
   readonly lost: (reason: Protocol.Loss) => void
@@ -61,7 +61,7 @@ export interface Listener {
 export class MediaPlane extends Context.Service<
   MediaPlane,
   {
-    /** What peers are told of where legs receive. */
+    /** The addresses that peers are told. */
     readonly addresses: IpAddress.Addresses
     /**
      * Reserves a pair of ports for a leg and tells the addresses to announce; nothing is sent until `connectRtp`.
@@ -93,7 +93,7 @@ export class MediaPlane extends Context.Service<
     readonly bridge: (leg: Protocol.LegId, peer: Protocol.LegId) => Effect.Effect<void, BridgeRefused>
     /** Ends the bridge of a leg, if it has one. */
     readonly unbridge: (leg: Protocol.LegId) => Effect.Effect<void>
-    /** What the call asks of the leg. */
+    /** Carries out a command of the call. */
     readonly command: (leg: Protocol.LegId, media: MediaCommand) => Effect.Effect<void>
     /** Ends the leg and frees its ports. What still waits on it ends as `stopped` or `closed` first. */
     readonly close: (leg: Protocol.LegId) => Effect.Effect<void>
@@ -119,7 +119,7 @@ interface Leg {
   bridging: Deferred.Deferred<void, BridgeRefused> | null
   /** The rate of the codec that was agreed last; 8 kHz before, and for legs without a codec. */
   rate: SampleRate
-  /** `null` until it is being opened. */
+  /** Null until the leg is being opened. */
   placement: Placement.Placement | null
   open: boolean
 }
@@ -180,7 +180,7 @@ export const make = Effect.fnUntraced(function* (
         leg.open = true
         return settle(leg, Effect.succeed(event.port))
       case "refused":
-        // Nobody closes what was not opened.
+        // Nobody will close a leg that was not opened.
         legs.delete(event.leg)
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: event.reason })))
       case "media":
@@ -220,7 +220,7 @@ export const make = Effect.fnUntraced(function* (
     leg.opening = opening
     leg.placement = placement
     post(command)
-    // A caller that no longer waits will not close what it never got.
+    // A caller that was interrupted does not know the leg, so it will not close it.
     const port = yield* Effect.onInterrupt(Deferred.await(opening), () =>
       Effect.sync(() => post({ type: "close", leg: command.leg }))
     )

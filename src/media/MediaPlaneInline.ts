@@ -11,7 +11,7 @@ interface Options {
   readonly ports: PacketPort
   /** Uniform unsigned 32 bits. */
   readonly random: () => number
-  /** What peers are told. */
+  /** The addresses that peers are told. */
   readonly publicAddresses: IpAddress.Addresses
   readonly mediaTimeoutMs: number
   readonly maxLegs: number
@@ -20,7 +20,7 @@ interface Options {
 /** A port for planes that carry simulated phones only: none is ever free. */
 export const noPorts: PacketPort = { open: (_, opened) => opened(null) }
 
-/** The media plane in this thread, on the clock of its fibers: with a test clock it runs as fast as that is moved. */
+/** The media plane in this thread, on the clock of its fibers. A test moves that clock as fast as it likes. */
 export const layer = (options: Options) =>
   Layer.effect(
     MediaPlane,

@@ -29,7 +29,7 @@ export interface RtpRemote {
   readonly signallingAddress: string | null
   readonly codec: CodecName
   readonly audio: PayloadTypes
-  /** Of `telephone-event/8000`; `null`: digits are sent as tones, and none can be received. */
+  /** The numbers of `telephone-event/8000`; null: digits are sent as tones, and none can be received. */
   readonly telephoneEvent: PayloadTypes | null
   /** As we see it: `sendonly` sends and does not listen. */
   readonly direction: "sendrecv" | "sendonly" | "recvonly" | "inactive"
@@ -90,7 +90,7 @@ export type Loss = "no_packets" | "plane_stopped"
 
 /** What happens on a leg between its opening and its end. */
 export type LegEvent =
-  /** The call's. */
+  /** An event for the call. */
   | { readonly type: "media"; readonly event: MediaEvent }
   | { readonly type: "lost"; readonly reason: Loss }
   | { readonly type: "quality"; readonly quality: Quality }
@@ -102,5 +102,5 @@ export type Event =
   | ({ readonly leg: LegId } & LegEvent)
   | { readonly type: "bridged"; readonly leg: LegId }
   | { readonly type: "bridge_refused"; readonly leg: LegId; readonly reason: BridgeRefusal }
-  /** The last word on a leg. */
+  /** The last event of a leg. */
   | { readonly type: "closed"; readonly leg: LegId }

@@ -3,7 +3,7 @@ import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
 
 /**
- * What a simulated phone does once it has answered.
+ * The script of a simulated phone, from its answer on.
  *
  * `echo` says what it hears, 20 ms later, and presses the digits that are pressed to it. `voicemail` speaks a greeting
  * (tones in the rhythm of speech), beeps at 1 kHz for half a second, then is silent. `press` dials `digits` after
@@ -22,7 +22,7 @@ const beepFrequency = 1000
 /** Between the beginnings of two digits that a phone presses. */
 const digitIntervalMs = 200
 
-/** Of every simulated phone. */
+/** The rate of every simulated phone. */
 const sampleRate = 8000
 const syllableMs = 250
 /** A voice of 120 Hz with three formants, roughly. */

@@ -103,7 +103,7 @@ export const make = (options: Options) => {
     return leg
   }
 
-  /** For a far end that is made before its leg. */
+  /** Hands digits to the leg of a far end; the far end is made before its leg. */
   const digitsOf = (id: LegId) => (digit: string) => legs.get(id)?.local.digit(digit, clock())
 
   const openRtp = (id: LegId, now: number) => {
@@ -164,7 +164,7 @@ export const make = (options: Options) => {
     emit({ type: "bridged", leg: leg.id })
   }
 
-  /** What a command gets whose leg is not here. */
+  /** Answers a command for a leg that is not here. */
   const answerUnknown = (command: Command) => {
     const failure = command.type === "media" ? failureOf(command.media, "unknown_leg") : null
     if (failure !== null) emit({ type: "media", leg: command.leg, event: failure })

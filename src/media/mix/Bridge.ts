@@ -14,7 +14,7 @@ export interface Bridge {
   readonly couldForward: () => boolean
 }
 
-/** What one leg hears of the other; `ahead` is the frame that fades out when the bridge ends. */
+/** The sound of one leg, as a source for the other. `ahead` is the frame that fades out when the bridge ends. */
 const half = (of: LocalLeg) => {
   const converter = RateConverter.make()
   let out = Frame.make(8000)

@@ -6,7 +6,7 @@ import type { MediaEvent } from "../message/MediaMessage.ts"
 import type { Source } from "./Source.ts"
 
 interface Dialing {
-  /** `null`: nobody asked for it by a command, so nobody hears of its end. */
+  /** Null for a relayed digit: no command asked for it, so nobody hears of its end. */
   readonly id: WorkId | null
   readonly digits: string
   readonly durationMs: number
@@ -20,7 +20,7 @@ const pauseMs = 100
 const shortestMs = 40
 const longestMs = 6000
 
-/** What is no digit but a pause, and how long it lasts. */
+/** The characters that are pauses, and how long each lasts. */
 const pauses: Readonly<Record<string, number>> = { w: 500, W: 1000 }
 
 const valid = /^[0-9A-D*#wW]{1,256}$/

@@ -1,14 +1,14 @@
 import type { Source } from "./Source.ts"
 
 /**
- * What a leg is given by a junction that it joins. A junction connects legs: two that are bridged, a room.
+ * The membership of a leg in a junction. A junction connects legs: two that are bridged, a room.
  *
  * It reads its members, each once in every round of 20 ms (`LocalLeg.read`), and is a source in the mix of each of
  * them; the legs themselves go on to send in their own slots. Whether it reads them when the others ask for their sound
  * or in a slot of its own (`Slots`) is its own matter.
  */
 export interface Membership {
-  /** What the member hears of the others. */
+  /** The sound of the others, for the member. */
   readonly source: Source
   /** Its far end pressed a digit. */
   readonly digit: (digit: string) => void

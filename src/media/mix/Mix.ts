@@ -90,9 +90,9 @@ export const make = () => {
     /** The next 20 ms at `rate`; lent until the next call. */
     next: (rate: SampleRate, now: number): Frame.Frame => {
       const length = Frame.lengthAt(rate)
-      /** What those get that come next in the order. */
+      /** The gain of the sources that come next in the order. */
       let level = 1
-      /** The only sound until now, and unchanged. */
+      /** The only sound so far, unchanged. */
       let alone: Frame.Frame | null = null
       let count = 0
       let isLeft = false
@@ -140,7 +140,7 @@ export const make = () => {
       limiter.process(sum, out.samples, rate)
       return out
     },
-    /** 20 ms in which the leg cannot hear. */
+    /** Lets 20 ms pass in which the leg cannot hear. */
     pass: (now: number): void => {
       let isLeft = false
       for (const place of places) {

@@ -11,7 +11,7 @@ interface Playback {
   readonly id: WorkId
   readonly loops: number
   loopsLeft: number
-  /** `null` while the sound is being fetched. */
+  /** Null while the sound is being fetched. */
   sound: Frame.Sound | null
   position: number
 }
@@ -42,7 +42,7 @@ export const make = (emit: (event: MediaEvent) => void): Player => {
   let source = Frame.make(8000)
   let isFiltered = false
   let out = Frame.make(8000)
-  /** It was stopped while it was heard: the next frame fades it out. */
+  /** A playback that was stopped while it was heard. The next frame fades it out. */
   let stopped: Playback | null = null
   /** The playback of the last frame. */
   let heard: Playback | null = null
@@ -143,7 +143,7 @@ export const make = (emit: (event: MediaEvent) => void): Player => {
       }
       const last = queue[0]
       if (last?.loopsLeft === 0) {
-        // Told a frame late: now its last sample was sent.
+        // The end is told one frame late, because its last sample is sent only now.
         remove(last)
         ended(last.id, "completed")
       }

@@ -19,7 +19,7 @@ export interface Source {
   readonly pass: (now: number) => void
   /** Whether it will have something to say when it is asked now. */
   readonly ready: () => boolean
-  /** It is never called again. */
+  /** Called last: the source is not called again. */
   readonly close: () => void
 }
 

@@ -36,7 +36,7 @@ export interface Tap {
 export const limitMs = 2
 export const maxLate = 3
 
-/** On one leg. */
+/** Most taps on one leg. */
 export const maxTaps = 16
 
 interface Listening {

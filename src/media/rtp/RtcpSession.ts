@@ -22,7 +22,7 @@ export interface Options {
   readonly wallClock: () => number
 }
 
-/** What a report tells of our side. */
+/** The part of a report about our side. */
 export interface Said {
   /** `null` when nothing was sent since the last report. */
   readonly sent: { readonly timestamp: number; readonly packets: number; readonly octets: number } | null

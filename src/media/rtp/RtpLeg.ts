@@ -27,11 +27,11 @@ interface Counters {
   unwanted: number
 }
 
-/** What exists once the peer is known. */
+/** The state of a leg whose peer is known. */
 interface Session {
   remote: RtpRemote
   readonly latch: SourceLatch.SourceLatch
-  /** Where the RTCP of a peer behind address translation came from. */
+  /** The source of the RTCP of a peer behind address translation. */
   control: Address | null
   /** Where our RTP goes; `null` until something is sent there. */
   destination: Destination | null
@@ -192,7 +192,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
         counters.unwanted++
         return
       }
-      // RTCP may come on the RTP port unasked, RFC 5761; never the other way round.
+      // RTCP may come on the RTP port unasked (RFC 5761), but RTP never on the RTCP port.
       if (channel === "rtcp" || RtpPacket.isRtcp(bytes)) return receiveControl(session, bytes, from, now)
       receiveMedia(session, bytes, from, now)
     },

@@ -6,14 +6,14 @@ import * as TelephoneEvent from "../../rtp/TelephoneEvent.ts"
 import type * as Frame from "../Frame.ts"
 import type { RtpRemote } from "../Protocol.ts"
 
-/** Beginnings of the counters, random as RFC 3550 section 5.1 asks. */
+/** First values of the counters, random as RFC 3550 section 5.1 asks. */
 interface Origin {
   readonly ssrc: number
   readonly sequenceNumber: number
   readonly timestamp: number
 }
 
-/** What goes out and comes in, and under which numbers. */
+/** The codec and the payload types of both directions. */
 export type Encoding = Pick<RtpRemote, "codec" | "audio" | "telephoneEvent">
 
 const framesPerSecond = 50
@@ -94,7 +94,9 @@ export const make = (origin: Origin) => {
     },
     /** The clock stood still: time has passed without a packet. */
     skip,
-    /** A frame that is not sent because the leg is held. A digit that was being sent is over: nobody wants it later. */
+    /**
+     * Passes a frame that is not sent because the leg is held. A digit that was being sent ends: nobody wants it later.
+     */
     hold: (): void => {
       skip(1)
       train = []

@@ -11,7 +11,7 @@ const kept = ({ address, port }: Address): Address => ({ address, port })
 
 export type SourceLatch = ReturnType<typeof make>
 
-/** What the session descriptions and the signalling say of a peer. */
+/** The address of a peer in its session description, and that of its signalling. */
 interface Announced extends Address {
   /** IP literal where its signalling comes from; `null`: not known. */
   readonly signallingAddress: string | null

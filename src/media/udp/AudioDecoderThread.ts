@@ -38,7 +38,7 @@ export const layer = Layer.effect(
 
     const thread = (): Worker => {
       if (worker !== null) return worker
-      // The codec writes what it thinks of a file to stderr; nobody reads that.
+      // The codec writes remarks on a file to stderr, which nobody reads.
       const started = new Worker(new URL("./DecodeWorker.ts", import.meta.url), { stderr: true })
       started.stderr.resume()
       started.unref()
@@ -67,7 +67,7 @@ export const layer = Layer.effect(
         decoder.on("message", onMessage)
         decoder.on("error", onDeath)
         decoder.on("exit", onDeath)
-        // A view would bring its whole buffer along.
+        // A view would take its whole buffer along.
         const own = bytes.slice()
         const request: ToDecode = { bytes: own, contentType, rate }
         decoder.postMessage(request, [own.buffer])
@@ -76,7 +76,7 @@ export const layer = Layer.effect(
     return {
       decode: (bytes, contentType, rate) =>
         decodeOne(bytes, contentType, rate).pipe(
-          // Interrupted or late: the answer would be taken for that of the next file.
+          // The answer for an interrupted or late file would be taken for that of the next file.
           Effect.onInterrupt(() => end),
           Effect.timeoutOrElse({ duration: decodeTimeout, orElse: () => Effect.fail(unreadable) }),
           one.withPermits(1)

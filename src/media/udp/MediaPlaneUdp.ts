@@ -10,12 +10,12 @@ import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
 export interface Config {
   /** IP address literal to bind. */
   readonly bindAddress: string
-  /** What peers are told: an address of each family that the sockets reach. */
+  /** The addresses that peers are told, one of each family that the sockets reach. */
   readonly publicAddresses: IpAddress.Addresses
   /** UDP ports for RTP and RTCP, both ends included: two for each leg. */
   readonly portMin: number
   readonly portMax: number
-  /** Silence of a peer after which a leg is told to be lost; 0: never. */
+  /** Silence of a peer after which its leg is told as lost; 0: never. */
   readonly mediaTimeoutMs: number
   /** Legs at once in the thread; about 300 fit a core. */
   readonly maxLegs?: number
@@ -99,7 +99,7 @@ export const layerOf = (config: Config, program: URL) =>
         if (worker !== null) worker.postMessage(message, [])
       }
 
-      /** Without a thread, what somebody waits for is answered here. */
+      /** Answers a command that somebody waits for while there is no thread. */
       const answerDown = (command: Protocol.Command): void => {
         const { leg } = command
         if (Protocol.isOpening(command)) onEvent({ type: "refused", leg, reason: "plane_stopped" })

@@ -9,7 +9,7 @@ import * as UdpPorts from "./UdpPorts.ts"
 /** The thread of the media plane: the switch, its sockets and its clock. */
 const port = parentPort
 if (port === null) throw new Error("PlaneWorker is a worker thread")
-// What the parent passes is its side of PlaneThread.
+// The parent passes a ThreadConfig, as PlaneThread declares.
 const config = workerData as ThreadConfig
 const emit = (message: FromThread) => port.postMessage(message)
 

@@ -1,6 +1,6 @@
 import { constants } from "node:os"
 
-/** What this needs of the machine; `setPriority` as in `node:os`. */
+/** The part of the system that `raise` needs; `setPriority` as in `node:os`. */
 interface System {
   readonly platform: NodeJS.Platform
   readonly setPriority: (id: number, niceness: number) => void
@@ -10,7 +10,7 @@ export const niceness = constants.priority.PRIORITY_HIGH
 
 /**
  * Raises the priority of the calling thread where the system lets it, so that packets leave in time beside other work.
- * Answers what came of it, for the log; never throws.
+ * Returns the outcome in words, for the log; never throws.
  *
  * Only on Linux does each thread have a priority of its own, and the id 0 mean the calling thread (setpriority(2),
  * under "C library/kernel differences"). It needs CAP_SYS_NICE or a limit RLIMIT_NICE.

@@ -112,7 +112,7 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
         }
         const listen = (channel: Channel, socket: Socket) =>
           socket.on("message", (bytes, from) => {
-            // IPv4 within IPv6, as a socket on `::` has it; what is told of the sender is ours to change.
+            // A socket on `::` writes IPv4 as IPv6. Node gives us the object of the sender, so it may be changed.
             if (from.address.startsWith(mapped)) from.address = from.address.slice(mapped.length)
             onPacket(channel, bytes, from)
           })
