@@ -49,7 +49,7 @@ const contactOf = (message: SipMessage): string | null =>
 
 const partyOf = (message: SipMessage, name: "From" | "To"): NameAddr.NameAddr | null => {
   const value = header(message, name)
-  const parsed = value === undefined ? null : Result.getOrNull(NameAddr.parse(value))
+  const parsed = value === null ? null : Result.getOrNull(NameAddr.parse(value))
   return parsed === null ? null : { ...parsed, params: parsed.params.filter(([key]) => key !== "tag") }
 }
 
@@ -66,7 +66,7 @@ export const fromResponse = (invite: SipRequest, response: SipResponse): Dialog 
   const remote = partyOf(response, "To")
   if (response.status <= 100 || response.status >= 300) return null
   if (response.status < 200 && remoteTag === null) return null
-  if (sequence === undefined || callId === undefined || localTag === null) return null
+  if (sequence === undefined || callId === null || localTag === null) return null
   if (local === null || remote === null) return null
   return {
     phase: response.status < 200 ? "early" : "confirmed",
@@ -97,7 +97,7 @@ export const fromRequest = (
   const callId = header(invite, "Call-ID")
   const local = partyOf(invite, "To")
   const remote = partyOf(invite, "From")
-  if (sequence === undefined || callId === undefined || local === null || remote === null) return null
+  if (sequence === undefined || callId === null || local === null || remote === null) return null
   return {
     phase: "early",
     callId,

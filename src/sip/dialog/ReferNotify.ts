@@ -28,9 +28,9 @@ const statusOf = (body: Uint8Array): number | null => {
 }
 
 /**
- * Reads a NOTIFY of the event `refer`, RFC 3515 section 2.4.4 and RFC 6665 sections 4.1.3, 8.2.1: 489 for another event,
- * 415 for another body, 400 where its Event or Subscription-State cannot be read. `id: null` is the first REFER of the
- * dialog.
+ * Reads a NOTIFY of the event `refer`, RFC 3515 section 2.4.4 and RFC 6665 sections 4.1.3 and 8.2.1. It refuses another
+ * event with 489, another body with 415, and an Event or Subscription-State that cannot be read with 400. `id: null` is the
+ * first REFER of the dialog.
  */
 export const read = (request: SipRequest): ReferNotify => {
   const [event, eventParams] = split(header(request, "Event") ?? "")

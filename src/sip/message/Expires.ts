@@ -10,6 +10,6 @@ const longestSecs = 86_400
  */
 export const waitMs = (invite: SipRequest): number | null => {
   const value = header(invite, "Expires")
-  if (value === undefined || !/^[0-9]+$/.test(value)) return null
+  if (value === null || !/^[0-9]+$/.test(value)) return null
   return Math.min(Grammar.decimal(value, 9) ?? longestSecs, longestSecs) * 1_000
 }

@@ -12,12 +12,12 @@ import * as Via from "./Via.ts"
  */
 export const cseq = (message: SipMessage): CSeq.CSeq | null => {
   const value = header(message, "CSeq")
-  return value === undefined ? null : Result.getOrNull(CSeq.parse(value))
+  return value === null ? null : Result.getOrNull(CSeq.parse(value))
 }
 
 const tagOf = (message: SipMessage, name: "From" | "To"): string | null => {
   const value = header(message, name)
-  const parsed = value === undefined ? null : Result.getOrNull(NameAddr.parse(value))
+  const parsed = value === null ? null : Result.getOrNull(NameAddr.parse(value))
   return parsed === null ? null : NameAddr.tag(parsed)
 }
 

@@ -17,8 +17,8 @@ export const withholdsNumber = (request: SipMessage): boolean =>
     value.split(/[;,]/).some((level) => hiding.has(level.trim().toLowerCase()))
   ) || isAnonymous(header(request, "From"))
 
-const isAnonymous = (from: string | undefined): boolean => {
-  const named = from === undefined ? null : Result.getOrNull(NameAddr.parse(from))
+const isAnonymous = (from: string | null): boolean => {
+  const named = from === null ? null : Result.getOrNull(NameAddr.parse(from))
   const uri = named === null ? null : Result.getOrNull(SipUri.parse(named.uri))
   if (uri?.type !== "sip") return false
   return uri.host.toLowerCase() === "anonymous.invalid" || uri.user?.toLowerCase() === "anonymous"

@@ -34,10 +34,10 @@ export interface Endpoint {
 
 export const emptyBody: Uint8Array = new Uint8Array(0)
 
-/** First value of a header, or `undefined`. `name` is canonical. */
-export const header = (message: SipMessage, name: string): string | undefined => {
+/** First value of a header, or `null`. `name` is canonical. */
+export const header = (message: SipMessage, name: string): string | null => {
   for (const [key, value] of message.headers) if (key === name) return value
-  return undefined
+  return null
 }
 
 /** Every value of a header in order; a comma-separated header may still hold several in one value. */

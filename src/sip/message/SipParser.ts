@@ -109,7 +109,7 @@ export const parse = (bytes: Uint8Array): Result.Result<SipMessage, SipParseErro
   if (known.type === "response") return drop(fault.reason)
   const request: SipRequest = { ...known, headers, body: emptyBody }
   // Nobody answers an ACK (section 17), and without a Via there is no way back.
-  if (known.method === "ACK" || header(request, "Via") === undefined) return drop(fault.reason)
+  if (known.method === "ACK" || header(request, "Via") === null) return drop(fault.reason)
   return Result.fail({ type: "reject", status: fault.status, reason: fault.reason, request })
 }
 

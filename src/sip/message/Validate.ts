@@ -91,7 +91,7 @@ type Check = (message: SipRequest, policy: Policy) => Verdict | null
 
 /** Sections 8.1.1 and 18.2.1: the answer must find its way and its transaction. */
 const routable: Check = (message) => {
-  if (header(message, "Via") === undefined) return { type: "drop", reason: "no Via" }
+  if (header(message, "Via") === null) return { type: "drop", reason: "no Via" }
   const top = Via.top(message)
   if (Result.isFailure(top)) return bad("Malformed Via")
   return Via.branch(top.success) === Via.magicCookie ? bad("Empty Branch") : null
@@ -152,7 +152,7 @@ const readable: Check = (message) => {
 
 /** Section 20.1: whoever invites must be able to read our SDP. */
 const answerable: Check = (message) => {
-  if (message.method !== "INVITE" || header(message, "Accept") === undefined) return null
+  if (message.method !== "INVITE" || header(message, "Accept") === null) return null
   const ranges = Grammar.tokens(headers(message, "Accept")).map(mediaType)
   return ranges.some((range) => range === "application/sdp" || range === "application/*" || range === "*/*")
     ? null
@@ -174,7 +174,7 @@ export const response = (message: SipResponse): Verdict => {
   for (const name of ["From", "To"])
     if (Result.isFailure(NameAddr.parse(header(message, name) ?? "")))
       return { type: "drop", reason: `malformed ${name}` }
-  if (header(message, "Call-ID") === undefined) return { type: "drop", reason: "no Call-ID" }
+  if (header(message, "Call-ID") === null) return { type: "drop", reason: "no Call-ID" }
   const cseq = CSeq.parse(header(message, "CSeq") ?? "")
   return Result.isFailure(cseq) ? { type: "drop", reason: cseq.failure } : accept
 }

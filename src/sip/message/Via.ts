@@ -49,7 +49,7 @@ export const parseAll = (values: ReadonlyArray<string>): Result.Result<ReadonlyA
 /** The topmost Via of a message; the others are not read. */
 export const top = (message: SipMessage): Result.Result<Via, string> => {
   const value = header(message, "Via")
-  return value === undefined ? Result.fail("no Via") : parse(Grammar.splitList(value)[0] ?? "")
+  return value === null ? Result.fail("no Via") : parse(Grammar.splitList(value)[0] ?? "")
 }
 
 export const format = (via: Via): string =>

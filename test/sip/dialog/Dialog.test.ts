@@ -90,7 +90,7 @@ describe("called party", () => {
     expect(header(request, "From")).toBe("<sip:bob@192.0.2.2>;tag=bob")
     expect(header(request, "To")).toBe('"Alice" <sip:alice@192.0.2.1>;tag=alice')
     expect(header(request, "CSeq")).toBe("101 BYE")
-    expect(header(request, "Contact")).toBeUndefined()
+    expect(header(request, "Contact")).toBeNull()
     expect(dialog.localCSeq).toBe(101)
   })
 

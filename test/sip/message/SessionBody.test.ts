@@ -96,7 +96,7 @@ describe("a message with its session description alone", () => {
       body: { type: "text/html", bytes: bytes("x") }
     })
     expect(SessionBody.alone(answer).body).toHaveLength(0)
-    expect(header(SessionBody.alone(answer), "Content-Type")).toBe(undefined)
+    expect(header(SessionBody.alone(answer), "Content-Type")).toBeNull()
   })
   it("keeps the bodies of other methods", () => {
     const info = invite("application/dtmf-relay", "Signal=1", [], "INFO")

@@ -150,7 +150,7 @@ describe("the number that a call of ours shows", () => {
       const invite = Rig.requestOf(rig.sent(), "INVITE")
       expect(header(invite, "From")).toMatch(/^<sip:\+12025550150@192\.0\.2\.1>;tag=/)
       expect(header(invite, "P-Asserted-Identity")).toBe("<sip:+12025550150@192.0.2.1>")
-      expect(header(invite, "Privacy")).toBe(undefined)
+      expect(header(invite, "Privacy")).toBeNull()
     })
   )
 })
