@@ -103,6 +103,14 @@ const applied = (model: Effect.Success<typeof world>["model"], callId: CallId) =
 
 const answered = { type: "answered", resume: null } as const
 const bye = { type: "ended", cause: "hangup", sipStatus: null, by: "far" } as const
+/** A call that its callee has answered. */
+const answeredCall = Effect.fnUntraced(function* (on: Engine, model: Effect.Success<typeof world>["model"]) {
+  const placed = yield* place(on)
+  yield* model.happens(placed.legId, answered)
+  yield* until(on, placed.caller.tenantId, placed.callId, ({ status }) => status === "answered")
+  return placed
+})
+
 const quiet = Layer.provideMerge(TestDatabase.layer, Layer.succeed(References.MinimumLogLevel, "None"))
 
 describe("A call whose carrier outlives the engine", () => {
@@ -111,9 +119,7 @@ describe("A call whose carrier outlives the engine", () => {
       Effect.gen(function* () {
         const { model, start } = yield* world
         const first = yield* start()
-        const { callId, caller, legId } = yield* place(first)
-        yield* model.happens(legId, answered)
-        yield* until(first, caller.tenantId, callId, ({ status }) => status === "answered")
+        const { callId, caller } = yield* answeredCall(first, model)
         const before = yield* inputs(callId)
         yield* first.kill
         const second = yield* start()
@@ -129,9 +135,7 @@ describe("A call whose carrier outlives the engine", () => {
       Effect.gen(function* () {
         const { model, start } = yield* world
         const first = yield* start()
-        const { callId, caller, legId } = yield* place(first)
-        yield* model.happens(legId, answered)
-        yield* until(first, caller.tenantId, callId, ({ status }) => status === "answered")
+        const { callId, caller, legId } = yield* answeredCall(first, model)
         yield* first.kill
         yield* Effect.sleep("50 millis")
         const endedAt = yield* model.happens(legId, bye)
@@ -149,9 +153,7 @@ describe("A call whose carrier outlives the engine", () => {
         const { model, start } = yield* world
         const sql = yield* SqlClient.SqlClient
         const first = yield* start()
-        const { callId, caller, legId } = yield* place(first)
-        yield* model.happens(legId, answered)
-        yield* until(first, caller.tenantId, callId, ({ status }) => status === "answered")
+        const { callId, caller, legId } = yield* answeredCall(first, model)
         // The last sign of life: a started minute is billed.
         yield* Effect.sleep("20 millis")
         yield* first.calls.act(caller, callId, decodeAction("send_dtmf", { digits: "1" }), null)
@@ -202,9 +204,7 @@ describe("A call whose carrier outlives the engine", () => {
       Effect.gen(function* () {
         const { model, start } = yield* world
         const first = yield* start()
-        const { callId, caller, legId } = yield* place(first)
-        yield* model.happens(legId, answered)
-        yield* until(first, caller.tenantId, callId, ({ status }) => status === "answered")
+        const { callId, caller, legId } = yield* answeredCall(first, model)
         yield* first.kill
         const second = yield* start({ withCarrier: false })
         expect((yield* second.calls.find(caller.tenantId, callId)).status).toBe("answered")
@@ -223,9 +223,7 @@ describe("A call whose carrier outlives the engine", () => {
       Effect.gen(function* () {
         const { model, start } = yield* world
         const only = yield* start()
-        const { callId, caller, legId } = yield* place(only)
-        yield* model.happens(legId, answered)
-        yield* until(only, caller.tenantId, callId, ({ status }) => status === "answered")
+        const { caller, legId } = yield* answeredCall(only, model)
         yield* only.disconnect
         const left = Ids.leg("svc_leg_left")
         const dial = {
@@ -252,9 +250,7 @@ describe("A call whose carrier outlives the engine", () => {
       Effect.gen(function* () {
         const { model, start } = yield* world
         const only = yield* start()
-        const { callId, caller, legId } = yield* place(only)
-        yield* model.happens(legId, answered)
-        yield* until(only, caller.tenantId, callId, ({ status }) => status === "answered")
+        const { callId, caller, legId } = yield* answeredCall(only, model)
         yield* only.disconnect
         yield* only.calls.act(caller, callId, decodeAction("send_dtmf", { digits: "1" }), null)
         yield* Effect.sleep("50 millis")

@@ -2,7 +2,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FiberSet } from "effect"
 import type { Endpoint } from "../../../src/sip/message/SipMessage.ts"
-import * as Ids from "../../support/Ids.ts"
 import * as Netem from "../../support/Netem.ts"
 import * as Rig from "./Rig.ts"
 
@@ -30,13 +29,7 @@ const network = Effect.fnUntraced(function* (seed: number, weather: Weather) {
   return { caller, callee }
 })
 
-const answer = (callee: Rig.Rig) =>
-  callee.command({
-    commandId: Ids.command("a"),
-    callId: Ids.call("svc_call_in"),
-    legId: callee.offers[0]?.legId ?? Ids.leg(""),
-    type: "answer"
-  })
+const answer = (callee: Rig.Rig) => callee.command({ ...Rig.ofOffered(callee), type: "answer" })
 
 const bad: Weather = { loss: 0.2, duplicate: 0.1, jitterMs: 300 }
 const seeds = Array.from({ length: 40 }, (_, seed) => seed + 1)

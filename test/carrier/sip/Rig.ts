@@ -27,6 +27,7 @@ import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
 import * as IpAddress from "../../../src/domain/IpAddress.ts"
 import type { Flow } from "../../../src/sip/Flow.ts"
 import * as MessageKey from "../../../src/sip/message/MessageKey.ts"
+import * as Requests from "../../../src/sip/message/Requests.ts"
 import * as Responses from "../../../src/sip/message/Responses.ts"
 import type { Endpoint, SipMessage, SipRequest, SipResponse } from "../../../src/sip/message/SipMessage.ts"
 import * as SipParser from "../../../src/sip/message/SipParser.ts"
@@ -300,6 +301,29 @@ export const responseOf = (sent: ReadonlyArray<Sent>, status: number): SipRespon
 /** What the peer answers to a request of ours. */
 export const reply = (request: SipRequest, status: number, more: Responses.Options = {}): SipResponse =>
   Responses.make(request, status, { toTag: "bob", contact: "<sip:bob@192.0.2.2:5062>", ...more })
+
+/** A call of the peer to our number. */
+export const invite = (more: Partial<Requests.Fields> = {}): SipRequest =>
+  Requests.make({
+    method: "INVITE",
+    uri: "sip:+12025550150@192.0.2.1",
+    sentBy: "192.0.2.2:5062",
+    branch: "z9hG4bKin1",
+    from: "<sip:+4930123456@192.0.2.2>;tag=bob",
+    to: "<sip:+12025550150@192.0.2.1>",
+    callId: "in-1",
+    cseq: 1,
+    contact: "<sip:bob@192.0.2.2:5062>",
+    body: sdpBody(),
+    ...more
+  })
+
+/** What a command to the leg that was offered first names. */
+export const ofOffered = ({ offers }: Rig) => ({
+  commandId: Ids.command("offered-1"),
+  callId: Ids.call("svc_call_in"),
+  legId: offers[0]?.legId ?? Ids.leg("")
+})
 
 export const of = {
   commandId: Ids.command("dial-1"),

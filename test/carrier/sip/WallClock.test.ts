@@ -1,8 +1,6 @@
 /** The wall clock is set while messages are repeated: timers of SIP measure what passes (src/README.md#time). */
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import * as Requests from "../../../src/sip/message/Requests.ts"
-import * as Ids from "../../support/Ids.ts"
 import * as SteppedClock from "../../support/SteppedClock.ts"
 import * as Rig from "./Rig.ts"
 
@@ -66,22 +64,8 @@ describe.each([-twoMinutes, twoMinutes, ...SteppedClock.steps])(
       inStep((set) =>
         Effect.gen(function* () {
           const rig = yield* Rig.make()
-          yield* rig.deliver(
-            Requests.make({
-              method: "INVITE",
-              uri: "sip:+12025550150@192.0.2.1",
-              sentBy: "192.0.2.2:5062",
-              branch: "z9hG4bKin1",
-              from: "<sip:+4930123456@192.0.2.2>;tag=bob",
-              to: "<sip:+12025550150@192.0.2.1>",
-              callId: "in-1",
-              cseq: 1,
-              contact: "<sip:bob@192.0.2.2:5062>",
-              body: Rig.sdpBody()
-            })
-          )
-          const legId = rig.offers[0]?.legId ?? Ids.leg("")
-          yield* rig.command({ commandId: Ids.command("a"), callId: Ids.call("svc_call_in"), legId, type: "answer" })
+          yield* rig.deliver(Rig.invite())
+          yield* rig.command({ ...Rig.ofOffered(rig), type: "answer" })
           rig.sent()
           expect(yield* perSecond(rig, 8, set)).toEqual([1, 1, 0, 1, 0, 0, 0, 1])
           yield* perSecond(rig, 23, set)

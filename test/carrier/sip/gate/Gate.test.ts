@@ -12,7 +12,6 @@ import * as Responses from "../../../../src/sip/message/Responses.ts"
 import { header, type SipRequest, type SipResponse } from "../../../../src/sip/message/SipMessage.ts"
 import * as SipParser from "../../../../src/sip/message/SipParser.ts"
 import * as SipWriter from "../../../../src/sip/message/SipWriter.ts"
-import * as Ids from "../../../support/Ids.ts"
 import * as Random from "../../../support/Random.ts"
 import * as SipSample from "../../../support/SipSample.ts"
 import * as Rig from "../Rig.ts"
@@ -224,8 +223,7 @@ const metrics = Effect.map(PrometheusMetrics.format(), (text) =>
 const answered = Effect.gen(function* () {
   const rig = yield* Rig.make("gate")
   yield* rig.deliver(invite())
-  const legId = rig.offers[0]?.legId ?? Ids.leg("")
-  yield* rig.command({ commandId: Ids.command("a"), callId: Ids.call("svc_call_in"), legId, type: "answer" })
+  yield* rig.command({ ...Rig.ofOffered(rig), type: "answer" })
   const response = Rig.responseOf(rig.sent(), 200)
   const hop = { sentBy: "192.0.2.2:5062", branch: "z9hG4bKgate-ack" }
   yield* rig.deliver(Dialog.acknowledge(dialogOf(response), invite(), hop, {}).request)

@@ -10,30 +10,14 @@ import * as Ids from "../../../support/Ids.ts"
 import * as SipSample from "../../../support/SipSample.ts"
 import * as Rig from "../Rig.ts"
 
-const invite: SipRequest = Requests.make({
-  method: "INVITE",
-  uri: "sip:+12025550150@192.0.2.1",
-  sentBy: "192.0.2.2:5062",
-  branch: "z9hG4bKin1",
-  from: "<sip:+4930123456@192.0.2.2>;tag=bob",
-  to: "<sip:+12025550150@192.0.2.1>",
-  callId: "in-1",
-  cseq: 1,
-  contact: "<sip:bob@192.0.2.2:5062>",
-  body: Rig.sdpBody()
-})
+const invite: SipRequest = Rig.invite()
 
 /** The tags of all that was sent for the INVITE and its CANCEL, but of the 100. */
 const tags = (sent: ReturnType<Rig.Rig["sent"]>) =>
   sent.flatMap(({ message }) => (Rig.name(message) === "100" ? [] : (MessageKey.toTag(message) ?? "none")))
 
 const command = (rig: Rig.Rig, type: "ring" | "answer") =>
-  rig.command({
-    commandId: Ids.command(type),
-    callId: Ids.call("svc_call_in"),
-    legId: rig.offers[0]?.legId ?? Ids.leg(""),
-    type
-  })
+  rig.command({ ...Rig.ofOffered(rig), commandId: Ids.command(type), type })
 
 describe("the 200 to a CANCEL", () => {
   it.effect("has the To tag of the 180 before it and of the 487 behind it", () =>

@@ -8,27 +8,14 @@ import * as Ids from "../../../support/Ids.ts"
 import * as Rig from "../Rig.ts"
 
 const invite = (more: Partial<Requests.Fields> = {}): SipRequest =>
-  Requests.make({
-    method: "INVITE",
-    uri: "sip:+12025550150@192.0.2.1",
-    sentBy: "192.0.2.2:5062",
-    branch: "z9hG4bKin1",
-    from: '"Bob" <sip:+4930123456@192.0.2.2>;tag=bob',
-    to: "<sip:+12025550150@192.0.2.1>",
-    callId: "in-1",
-    cseq: 1,
-    contact: "<sip:bob@192.0.2.2:5062>",
-    body: Rig.sdpBody(),
-    ...more
-  })
+  Rig.invite({ from: '"Bob" <sip:+4930123456@192.0.2.2>;tag=bob', ...more })
 
 const offered = Effect.fnUntraced(function* (request = invite()) {
   const rig = yield* Rig.make("in")
   yield* rig.deliver(request)
   const sent = rig.sent()
-  const legId = rig.offers[0]?.legId ?? Ids.leg("")
-  const of = { commandId: Ids.command("c"), callId: Ids.call("svc_call_in"), legId }
-  return { rig, sent, legId, of, request }
+  const of = Rig.ofOffered(rig)
+  return { rig, sent, legId: of.legId, of, request }
 })
 
 /** A request of the caller in the dialog that our response made. */
@@ -73,12 +60,7 @@ describe("an inbound leg", () => {
       const narrow = yield* Rig.make("narrow")
       const request = (formats: string) => invite({ body: Rig.sdpBody(30_000, "a=sendrecv", formats) })
       yield* wide.deliver(request("8 9 0 101"))
-      const of = {
-        commandId: Ids.command("c"),
-        callId: Ids.call("svc_call_in"),
-        legId: wide.offers[0]?.legId ?? Ids.leg("")
-      }
-      yield* wide.command({ ...of, type: "answer" })
+      yield* wide.command({ ...Rig.ofOffered(wide), type: "answer" })
       const answer = new TextDecoder().decode(Rig.responseOf(wide.sent(), 200).body)
       expect(answer).toContain("RTP/AVP 9 101\r\na=rtpmap:9 G722/8000\r\n")
       expect(wide.connections()).toMatchObject([{ codec: "G722", audio: { send: 9, receive: 9 } }])

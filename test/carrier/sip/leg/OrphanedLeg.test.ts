@@ -116,18 +116,7 @@ describe("a lost outbound leg", () => {
   )
 })
 
-const invite = Requests.make({
-  method: "INVITE",
-  uri: "sip:+12025550150@192.0.2.1",
-  sentBy: "192.0.2.2:5062",
-  branch: "z9hG4bKin1",
-  from: "<sip:+4930123456@192.0.2.2>;tag=bob",
-  to: "<sip:+12025550150@192.0.2.1>",
-  callId: "in-1",
-  cseq: 1,
-  contact: "<sip:bob@192.0.2.2:5062>",
-  body: Rig.sdpBody()
-})
+const invite = Rig.invite()
 
 describe("a lost inbound leg", () => {
   const resumed = Effect.fnUntraced(function* () {

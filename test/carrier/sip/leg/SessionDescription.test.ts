@@ -3,7 +3,6 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Requests from "../../../../src/sip/message/Requests.ts"
 import { type Header, header } from "../../../../src/sip/message/SipMessage.ts"
-import * as Ids from "../../../support/Ids.ts"
 import * as Rig from "../Rig.ts"
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
@@ -20,24 +19,8 @@ const multipart = body(
 /** What an INVITE with this body comes to when the call is answered. */
 const called = Effect.fnUntraced(function* (given: Requests.Body, headers: ReadonlyArray<Header> = []) {
   const rig = yield* Rig.make("body")
-  yield* rig.deliver(
-    Requests.make({
-      method: "INVITE",
-      uri: "sip:+12025550150@192.0.2.1",
-      sentBy: "192.0.2.2:5062",
-      branch: "z9hG4bKbody",
-      from: "<sip:+4930123456@192.0.2.2>;tag=bob",
-      to: "<sip:+12025550150@192.0.2.1>",
-      callId: "body",
-      cseq: 1,
-      contact: "<sip:bob@192.0.2.2:5062>",
-      body: given,
-      headers
-    })
-  )
-  const legId = rig.offers[0]?.legId
-  if (legId !== undefined)
-    yield* rig.command({ commandId: Ids.command("a"), callId: Ids.call("svc_call_in"), legId, type: "answer" })
+  yield* rig.deliver(Rig.invite({ body: given, headers }))
+  if (rig.offers.length > 0) yield* rig.command({ ...Rig.ofOffered(rig), type: "answer" })
   const sent = rig.sent()
   const last = sent.at(-1)?.message
   return { rig, sent, status: last?.type === "response" ? last.status : null, last }

@@ -92,26 +92,9 @@ describe("behind a strict router", () => {
   it.effect("the caller's BYE is taken by its dialog, whatever the router made of the Request-URI", () =>
     Effect.gen(function* () {
       const rig = yield* Rig.make()
-      const invite = Requests.make({
-        method: "INVITE",
-        uri: "sip:+12025550150@192.0.2.1",
-        sentBy: "192.0.2.2:5062",
-        branch: "z9hG4bKin1",
-        from: "<sip:+4930123456@192.0.2.2>;tag=bob",
-        to: "<sip:+12025550150@192.0.2.1>",
-        callId: "in-1",
-        cseq: 1,
-        contact: "<sip:bob@192.0.2.2:5062>",
-        headers: [["Record-Route", "<sip:192.0.2.7>"]],
-        body: Rig.sdpBody()
-      })
+      const invite = Rig.invite({ headers: [["Record-Route", "<sip:192.0.2.7>"]] })
       yield* rig.deliver(invite)
-      yield* rig.command({
-        commandId: Ids.command("a"),
-        callId: Ids.call("svc_call_in"),
-        legId: rig.offers[0]?.legId ?? Ids.leg(""),
-        type: "answer"
-      })
+      yield* rig.command({ ...Rig.ofOffered(rig), type: "answer" })
       const answer = Rig.responseOf(rig.sent(), 200)
       const fields = { sentBy: "192.0.2.7:5060", callId: "in-1", from: header(invite, "From") ?? "" }
       // What a strict router knows of us is the Route that the caller put last: our Contact.

@@ -20,12 +20,7 @@ const pair = Effect.gen(function* () {
 })
 
 const command = (callee: Rig.Rig, type: "ring" | "answer") =>
-  callee.command({
-    commandId: Ids.command(type),
-    callId: Ids.call("svc_call_in"),
-    legId: callee.offers[0]?.legId ?? Ids.leg(""),
-    type
-  })
+  callee.command({ ...Rig.ofOffered(callee), commandId: Ids.command(type), type })
 
 const messages = (written: ReadonlyArray<StreamNetwork.Written>): ReadonlyArray<SipMessage> =>
   written.map(({ text }) => Result.getOrThrow(SipParser.parse(new TextEncoder().encode(text))))
@@ -103,9 +98,8 @@ describe("a call over connections", () => {
       expect(network.opened()).toBe(2)
       network.cut()
       yield* callee.command({
+        ...Rig.ofOffered(callee),
         commandId: Ids.command("h"),
-        callId: Ids.call("svc_call_in"),
-        legId: callee.offers[0]?.legId ?? Ids.leg(""),
         type: "hangup",
         origin: null,
         resume: null
