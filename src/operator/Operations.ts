@@ -1,12 +1,12 @@
 import { Effect } from "effect"
-import * as CallOperations from "./CallOperations.ts"
-import * as DialingPermissionOperations from "./DialingPermissionOperations.ts"
-import * as InboundOperations from "./InboundOperations.ts"
-import * as JobOperations from "./JobOperations.ts"
-import * as NumberOperations from "./NumberOperations.ts"
-import * as RateOperations from "./RateOperations.ts"
-import * as RouteOperations from "./RouteOperations.ts"
-import * as TenantOperations from "./TenantOperations.ts"
+import * as CallOperations from "./call/CallOperations.ts"
+import * as DialingPermissionOperations from "./destination/DialingPermissionOperations.ts"
+import * as InboundOperations from "./call/InboundOperations.ts"
+import * as JobOperations from "./job/JobOperations.ts"
+import * as NumberOperations from "./number/NumberOperations.ts"
+import * as RateOperations from "./rate/RateOperations.ts"
+import * as RouteOperations from "./route/RouteOperations.ts"
+import * as TenantOperations from "./tenant/TenantOperations.ts"
 
 /** Everything that the operator's door can be asked. */
 export const make = Effect.map(

@@ -4,8 +4,8 @@ import { PrometheusMetrics } from "effect/observability"
 import { SqlClient } from "effect/sql"
 import { Calls } from "../call/Call.ts"
 import { Journal } from "../store/Journal.ts"
-import * as JobMetrics from "./JobMetrics.ts"
-import * as ProcessFacts from "./ProcessFacts.ts"
+import * as JobMetrics from "./metric/JobMetrics.ts"
+import * as ProcessFacts from "./metric/ProcessFacts.ts"
 
 /** A probe answers within this, whatever the database does. */
 const probeTimeout = "1 second"

@@ -1,7 +1,8 @@
 /** `npm run operator -- <command>`: asks the running service through its loopback port. */
 import { fileURLToPath } from "node:url"
 import * as Arguments from "./Arguments.ts"
-import { type Command, commands } from "./Commands.ts"
+import type { Command } from "./Command.ts"
+import { commands } from "./Commands.ts"
 import * as DoorClient from "./DoorClient.ts"
 
 /** What the command's exit code says. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
-import * as NumberCsvTable from "../../src/operator/NumberCsvTable.ts"
-import * as RateCsvTable from "../../src/operator/RateCsvTable.ts"
+import * as NumberCsvTable from "../../src/operator/number/NumberCsvTable.ts"
+import * as RateCsvTable from "../../src/operator/rate/RateCsvTable.ts"
 
 describe("rate deck as CSV", () => {
   it("reads directions, prefixes with and without +, and the empty prefix", () =>

@@ -1,6 +1,6 @@
 import { Result } from "effect"
-import { maxMicroUsdPerMinute, type Rate } from "../billing/RateDeck.ts"
-import * as CsvTable from "./CsvTable.ts"
+import { maxMicroUsdPerMinute, type Rate } from "../../billing/RateDeck.ts"
+import * as CsvTable from "../CsvTable.ts"
 
 /** The rate deck as CSV: `direction,prefix,micro_usd_per_minute`; the prefix with or without its `+`. */
 export const read = (text: string): Result.Result<ReadonlyArray<Rate>, string> =>

@@ -1,12 +1,12 @@
 import { Effect, Schema, Struct } from "effect"
-import { Accounts, type Operator } from "../account/Account.ts"
-import { Billing } from "../billing/Billing.ts"
-import { Calls } from "../call/Call.ts"
-import type { TenantId } from "../domain/Id.ts"
-import { ApiError } from "../domain/ApiError.ts"
-import * as Wire from "../domain/Wire.ts"
-import { Tenants } from "../tenant/Tenant.ts"
-import * as Operation from "./Operation.ts"
+import { Accounts, type Operator } from "../../account/Account.ts"
+import { Billing } from "../../billing/Billing.ts"
+import { Calls } from "../../call/Call.ts"
+import type { TenantId } from "../../domain/Id.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import * as Wire from "../../domain/Wire.ts"
+import { Tenants } from "../../tenant/Tenant.ts"
+import * as Operation from "../Operation.ts"
 
 const operator: Operator = { type: "operator", name: "operator" }
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util"
-import * as CallMachine from "../call/CallMachine.ts"
-import type { CallState } from "../call/CallState.ts"
-import * as Envelope from "../domain/event/Envelope.ts"
-import * as Upgrade from "../call/Upgrade.ts"
-import type { Json, StoredInput } from "../store/Journal.ts"
+import * as CallMachine from "../../call/CallMachine.ts"
+import type { CallState } from "../../call/CallState.ts"
+import * as Envelope from "../../domain/event/Envelope.ts"
+import * as Upgrade from "../../call/Upgrade.ts"
+import type { Json, StoredInput } from "../../store/Journal.ts"
 
 /**
  * One step of a call's journal that is played again through the machine: replaying the inputs gives the stored state

@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
-import { ApiError } from "../domain/ApiError.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
-import { Jobs } from "../job/Jobs.ts"
-import * as Operation from "./Operation.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import * as Timestamp from "../../domain/Timestamp.ts"
+import { Jobs } from "../../job/Jobs.ts"
+import * as Operation from "../Operation.ts"
 
 /** Failed jobs that are listed. */
 const listed = 1_000

@@ -1,5 +1,5 @@
 import { Effect, Metric } from "effect"
-import { Jobs } from "../job/Jobs.ts"
+import { Jobs } from "../../job/Jobs.ts"
 
 const gauge = (name: string, description: string) => Metric.gauge(name, { description })
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
-import { isSettled, machineVersion } from "../../src/call/CallMachine.ts"
-import { stateVersion } from "../../src/call/CallState.ts"
-import * as Id from "../../src/domain/Id.ts"
-import * as Envelope from "../../src/domain/event/Envelope.ts"
-import * as CallTimeline from "../../src/operator/CallTimeline.ts"
-import * as CallTimelineText from "../../src/operator/CallTimelineText.ts"
-import type { Json, StoredEntity, StoredInput } from "../../src/store/Journal.ts"
-import * as CallSample from "../call/CallSample.ts"
-import * as Ids from "../support/Ids.ts"
+import { isSettled, machineVersion } from "../../../src/call/CallMachine.ts"
+import { stateVersion } from "../../../src/call/CallState.ts"
+import * as Id from "../../../src/domain/Id.ts"
+import * as Envelope from "../../../src/domain/event/Envelope.ts"
+import * as CallTimeline from "../../../src/operator/call/CallTimeline.ts"
+import * as CallTimelineText from "../../../src/operator/call/CallTimelineText.ts"
+import type { Json, StoredEntity, StoredInput } from "../../../src/store/Journal.ts"
+import * as CallSample from "../../call/CallSample.ts"
+import * as Ids from "../../support/Ids.ts"
 
 /** A call that is answered, plays a digit and is hung up by the far end, as the journal keeps it. */
 const scene = () => {

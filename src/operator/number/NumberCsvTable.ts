@@ -1,8 +1,8 @@
 import { Result } from "effect"
-import { isE164 } from "../domain/E164.ts"
-import { fault, type InventoryEntry } from "../number/Inventory.ts"
-import { numberTypes } from "../number/NumberView.ts"
-import * as CsvTable from "./CsvTable.ts"
+import { isE164 } from "../../domain/E164.ts"
+import { fault, type InventoryEntry } from "../../number/Inventory.ts"
+import { numberTypes } from "../../number/NumberView.ts"
+import * as CsvTable from "../CsvTable.ts"
 
 /** 10,000 dollars. A higher price is a mistyped unit. */
 const maxCents = 1_000_000

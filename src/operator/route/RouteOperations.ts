@@ -1,11 +1,11 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Connections } from "../connection/Connection.ts"
-import type { RouteId, TenantId } from "../domain/Id.ts"
-import * as Timestamp from "../domain/Timestamp.ts"
-import * as Wire from "../domain/Wire.ts"
-import { Tenants } from "../tenant/Tenant.ts"
-import * as Operation from "./Operation.ts"
+import { Connections } from "../../connection/Connection.ts"
+import type { RouteId, TenantId } from "../../domain/Id.ts"
+import * as Timestamp from "../../domain/Timestamp.ts"
+import * as Wire from "../../domain/Wire.ts"
+import { Tenants } from "../../tenant/Tenant.ts"
+import * as Operation from "../Operation.ts"
 
 /** A route with its configuration, which the tenant does not see, and without the password. */
 interface Row {

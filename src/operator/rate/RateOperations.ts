@@ -1,7 +1,7 @@
 import { Effect, Result, Schema } from "effect"
-import { Billing } from "../billing/Billing.ts"
-import { ApiError } from "../domain/ApiError.ts"
-import * as Operation from "./Operation.ts"
+import { Billing } from "../../billing/Billing.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import * as Operation from "../Operation.ts"
 import * as RateCsvTable from "./RateCsvTable.ts"
 
 /** `rates import`, `rates list`, guide/operation.md#rates-and-dialing-permissions. */

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
-import { InboundSimulator } from "../carrier/InboundSimulator.ts"
-import { E164 } from "../domain/E164.ts"
-import * as Operation from "./Operation.ts"
+import { InboundSimulator } from "../../carrier/InboundSimulator.ts"
+import { E164 } from "../../domain/E164.ts"
+import * as Operation from "../Operation.ts"
 
 /** `simulate-inbound`. */
 export const make = Effect.map(InboundSimulator, (phones) => [

@@ -1,12 +1,12 @@
 import { Clock, Effect, Schema } from "effect"
-import { DialingPermissions, type Rule, type RuleKind } from "../account/DialingPermissions.ts"
-import { Entropy } from "../actor/Entropy.ts"
-import * as Audit from "../audit/Audit.ts"
-import { DialingRuleId } from "../domain/Id.ts"
-import { ApiError } from "../domain/ApiError.ts"
-import { empty, Journal } from "../store/Journal.ts"
-import { Tenants } from "../tenant/Tenant.ts"
-import * as Operation from "./Operation.ts"
+import { DialingPermissions, type Rule, type RuleKind } from "../../account/DialingPermissions.ts"
+import { Entropy } from "../../actor/Entropy.ts"
+import * as Audit from "../../audit/Audit.ts"
+import { DialingRuleId } from "../../domain/Id.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import { empty, Journal } from "../../store/Journal.ts"
+import { Tenants } from "../../tenant/Tenant.ts"
+import * as Operation from "../Operation.ts"
 
 const kinds = {
   "destinations/block-country": "country_block",

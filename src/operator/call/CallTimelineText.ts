@@ -1,4 +1,4 @@
-import type { Json } from "../store/Journal.ts"
+import type { Json } from "../../store/Journal.ts"
 import type { CallTimeline, Delivery } from "./CallTimeline.ts"
 
 type Fields = Readonly<Record<string, Json>>

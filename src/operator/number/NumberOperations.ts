@@ -1,8 +1,8 @@
 import { Effect, Result, Schema } from "effect"
-import { ApiError } from "../domain/ApiError.ts"
-import { Numbers } from "../number/Number.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import { Numbers } from "../../number/Number.ts"
 import * as NumberCsvTable from "./NumberCsvTable.ts"
-import * as Operation from "./Operation.ts"
+import * as Operation from "../Operation.ts"
 
 /** `numbers import`. */
 export const make = Effect.map(Numbers, (numbers) => [

@@ -1,6 +1,6 @@
-import * as Upgrade from "../call/Upgrade.ts"
-import type { CallId, DeliveryId, EventId, TenantId } from "../domain/Id.ts"
-import type { Json, StoredInput, StoredOf } from "../store/Journal.ts"
+import * as Upgrade from "../../call/Upgrade.ts"
+import type { CallId, DeliveryId, EventId, TenantId } from "../../domain/Id.ts"
+import type { Json, StoredInput, StoredOf } from "../../store/Journal.ts"
 import * as Replay from "./Replay.ts"
 
 /** A row of `webhook_delivery` as the timeline shows it; times are epoch milliseconds. */

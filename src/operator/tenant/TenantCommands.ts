@@ -1,0 +1,80 @@
+import { UsageError } from "../Arguments.ts"
+import { asFields, type Command, oneTenant, rowsOf, tenant } from "../Command.ts"
+
+export const commands: ReadonlyArray<Command> = [
+  {
+    words: "tenant list",
+    does: "lists the newest 1,000 tenants",
+    positionals: [],
+    options: {},
+    usage: "",
+    operation: "tenant/list",
+    body: () => ({}),
+    print: rowsOf("id", "slug", "status", "suspension_reason", "created_at", "name")
+  },
+  {
+    words: "tenant show",
+    does: "shows status, balance, quota and what is going on",
+    ...oneTenant,
+    operation: "tenant/show",
+    body: (args) => ({ tenant: tenant(args) }),
+    print: asFields
+  },
+  {
+    words: "tenant credit",
+    does: "gives (or with a negative number takes) money: a ledger entry of type adjustment",
+    positionals: ["id|slug"],
+    options: { cents: "value", reason: "value" },
+    usage: "--cents N --reason TEXT",
+    operation: "tenant/credit",
+    body: (args) => {
+      const cents = args.integer("cents")
+      if (cents === undefined) throw new UsageError("--cents is missing")
+      return { tenant: tenant(args), cents, reason: args.required("reason") }
+    },
+    print: asFields
+  },
+  {
+    words: "tenant quota",
+    does: "sets spend caps (cents; none: no cap), concurrent calls, caller-id forwarding, credit limit (cents)",
+    positionals: ["id|slug"],
+    options: { daily: "value", monthly: "value", concurrent: "value", forwarding: "value", "credit-limit": "value" },
+    usage: "[--daily N|none] [--monthly N|none] [--concurrent N] [--forwarding on|off] [--credit-limit N]",
+    operation: "tenant/quota",
+    body: (args) => ({
+      tenant: tenant(args),
+      daily_spend_cap_cents: args.integerOrNone("daily"),
+      monthly_spend_cap_cents: args.integerOrNone("monthly"),
+      concurrent_call_limit: args.integer("concurrent"),
+      allow_caller_id_forwarding: args.onOff("forwarding"),
+      credit_limit_cents: args.integer("credit-limit")
+    }),
+    print: asFields
+  },
+  {
+    words: "tenant suspend",
+    does: "refuses new requests and calls; running calls finish",
+    positionals: ["id|slug"],
+    options: { reason: "value" },
+    usage: "[--reason operator|fraud_review]",
+    operation: "tenant/suspend",
+    body: (args) => ({ tenant: tenant(args), reason: args.text("reason") }),
+    print: asFields
+  },
+  {
+    words: "tenant reactivate",
+    does: "lifts a suspension, whatever its reason",
+    ...oneTenant,
+    operation: "tenant/reactivate",
+    body: (args) => ({ tenant: tenant(args) }),
+    print: asFields
+  },
+  {
+    words: "tenant close",
+    does: "closes for good, and ends the live calls",
+    ...oneTenant,
+    operation: "tenant/close",
+    body: (args) => ({ tenant: tenant(args) }),
+    print: asFields
+  }
+]
