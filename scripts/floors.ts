@@ -74,7 +74,7 @@ const pairs: ReadonlyArray<readonly [from: string, to: string]> = [
 
 /** Rooms of protocol and sample code: they import nothing of ours outside themselves but plain data structures. */
 const pure = ["sip", "rtp", "audio"]
-const structures = ["domain/DeadlineHeap.ts", "domain/IpAddress.ts"]
+const structures = ["domain/DeadlineHeap.ts", "domain/FairShare.ts", "domain/IpAddress.ts"]
 
 /** Hashing and ciphers over given bytes are computation, not the outside world; `randomBytes` and its kin are not in this list. */
 const hashing = new Set([

@@ -1,7 +1,7 @@
 import type { Effect } from "effect"
 import type { LegId } from "../../domain/Id.ts"
 import type { MediaPlane } from "../../media/MediaPlane.ts"
-import type * as FairShare from "../../sip/transaction/FairShare.ts"
+import type * as FairShare from "../../domain/FairShare.ts"
 import type { Codec } from "../../sip/sdp/SdpOffer.ts"
 import type { SipRequest } from "../../sip/message/SipMessage.ts"
 import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"

@@ -4,7 +4,7 @@
  */
 import type { Flow } from "../../sip/Flow.ts"
 import type { LegId } from "../../domain/Id.ts"
-import * as FairShare from "../../sip/transaction/FairShare.ts"
+import * as FairShare from "../../domain/FairShare.ts"
 import * as DialogMethod from "../../sip/dialog/DialogMethod.ts"
 import * as MessageKey from "../../sip/message/MessageKey.ts"
 import * as Responses from "../../sip/message/Responses.ts"

@@ -12,7 +12,7 @@
 import { Result } from "effect"
 import * as DeadlineHeap from "../../domain/DeadlineHeap.ts"
 import * as AnyTransaction from "./AnyTransaction.ts"
-import * as FairShare from "./FairShare.ts"
+import * as FairShare from "../../domain/FairShare.ts"
 import type { Flow } from "../Flow.ts"
 import * as InviteClient from "./InviteClientTransaction.ts"
 import * as InviteServer from "./InviteServerTransaction.ts"

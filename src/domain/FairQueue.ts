@@ -1,0 +1,106 @@
+import * as FairShare from "./FairShare.ts"
+
+/**
+ * A line before a few places that many holders (tenants, addresses) share. Mutable.
+ *
+ * The next place goes to the holder that has the fewest, among equals to the one that has used the least, and then to
+ * the one whose turn is longest ago. The items of one holder come in their order. So a holder alone takes every place,
+ * two that want all of them have half each, and a thousand items of one delay another's first by one turn at most.
+ *
+ * The line has room for `room` items, and one holder fills at most half of what the others leave. A holder is known
+ * while something of it waits or has a place; one that comes new counts as having used what the last in turn has used,
+ * so nobody saves up turns by staying away.
+ */
+export interface FairQueue<Item> {
+  /** False: there is no room for it. */
+  readonly add: (holder: string, item: Item) => boolean
+  /** Gives a free place to the item whose turn it is; null where no place is free, or nothing waits. */
+  readonly next: () => Item | null
+  /** An item that had a place has ended. `cost`: what it used, in any unit that is the same for all. */
+  readonly end: (holder: string, cost: number) => void
+  /** Takes an item out of the line; one that is not in it changes nothing. */
+  readonly leave: (holder: string, item: Item) => void
+  readonly waiting: () => number
+  readonly running: () => number
+}
+
+interface Holder<Item> {
+  readonly name: string
+  readonly line: Set<Item>
+  places: number
+  used: number
+  /** Ordinal of its last turn. */
+  turn: number
+}
+
+export const make = <Item>(options: { readonly places: number; readonly room: number }): FairQueue<Item> => {
+  const holders = new Map<string, Holder<Item>>()
+  const share = FairShare.make()
+  let waiting = 0
+  let running = 0
+  let turns = 0
+  /** What the holder of the last turn had used. */
+  let level = 0
+
+  const known = (name: string): Holder<Item> => {
+    const holder = holders.get(name) ?? { name, line: new Set(), places: 0, used: level, turn: 0 }
+    holders.set(name, holder)
+    return holder
+  }
+  const forget = (holder: Holder<Item>) => {
+    if (holder.places === 0 && holder.line.size === 0) holders.delete(holder.name)
+  }
+  const out = (holder: Holder<Item>, item: Item): boolean => {
+    if (!holder.line.delete(item)) return false
+    waiting--
+    share.giveBack(holder.name)
+    return true
+  }
+
+  return {
+    add: (name, item) => {
+      if (!share.allows(name, waiting, options.room)) return false
+      share.take(name)
+      waiting++
+      known(name).line.add(item)
+      return true
+    },
+    next: () => {
+      if (running >= options.places) return null
+      let first: Holder<Item> | null = null
+      for (const holder of holders.values())
+        if (holder.line.size > 0 && (first === null || isBefore(holder, first))) first = holder
+      if (first === null) return null
+      for (const item of first.line) {
+        out(first, item)
+        first.places++
+        first.turn = ++turns
+        running++
+        level = Math.max(level, first.used)
+        return item
+      }
+      return null
+    },
+    end: (name, cost) => {
+      const holder = holders.get(name)
+      if (holder === undefined || holder.places === 0) return
+      running--
+      holder.places--
+      holder.used += cost
+      forget(holder)
+    },
+    leave: (name, item) => {
+      const holder = holders.get(name)
+      if (holder !== undefined && out(holder, item)) forget(holder)
+    },
+    waiting: () => waiting,
+    running: () => running
+  }
+}
+
+const isBefore = (one: Holder<unknown>, other: Holder<unknown>): boolean =>
+  one.places !== other.places
+    ? one.places < other.places
+    : one.used !== other.used
+      ? one.used < other.used
+      : one.turn < other.turn
