@@ -2,28 +2,60 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto"
 import { Entropy } from "../actor/Entropy.ts"
 
+/** The keys of an installation, 32 bytes each. */
+export interface Keyring {
+  /** It seals. */
+  readonly current: Redacted.Redacted<Uint8Array>
+  /** They open what was sealed before a rotation that has not ended. */
+  readonly earlier: ReadonlyArray<Redacted.Redacted<Uint8Array>>
+}
+
 /**
- * Secrets at rest: AES-256-GCM under one key of the installation.
+ * Secrets at rest: AES-256-GCM under the key of the installation.
  *
- * Sealed text is `v1.<base64url of 12-byte nonce, ciphertext, 16-byte tag>`. Opening what was sealed under another key
- * dies: the installation lost its key, and nothing that depends on it can work.
+ * Sealed text is `v1.<base64url of 12-byte nonce, ciphertext, 16-byte tag>`. Opening what was sealed under a key that
+ * is not on the ring dies: the installation lost its key, and nothing that depends on it can work. A column that holds
+ * sealed text has its row in `SealedColumns.ts`.
  */
 export class Vault extends Context.Service<
   Vault,
   {
     readonly seal: (plain: string) => string
     readonly open: (sealed: string) => string
+    /** Whether some key of the ring opens it. */
+    readonly opens: (sealed: string) => boolean
+    /** Whether the current key sealed it. */
+    readonly isCurrent: (sealed: string) => boolean
+    readonly keys: () => Keyring
+    /** What seals and opens from now on. */
+    readonly use: (keys: Keyring) => void
   }
 >()("trunkline/store/Vault") {
   /** `key`: 32 bytes. */
-  static readonly layer = (key: Redacted.Redacted<Uint8Array>) =>
+  static readonly layer = (key: Redacted.Redacted<Uint8Array>) => Vault.layerOf({ current: key, earlier: [] })
+
+  static readonly layerOf = (keyring: Keyring) =>
     Layer.effect(
       Vault,
       Effect.gen(function* () {
         const entropy = yield* Entropy
+        let ring = keyring
+        const openAny = (sealed: string): string | null => {
+          for (const key of [ring.current, ...ring.earlier]) {
+            const plain = tryOpen(Redacted.value(key), sealed)
+            if (plain !== null) return plain
+          }
+          return null
+        }
         return Vault.of({
-          seal: (plain) => seal(Redacted.value(key), entropy.bytes(12), plain),
-          open: (sealed) => open(Redacted.value(key), sealed)
+          seal: (plain) => seal(Redacted.value(ring.current), entropy.bytes(nonceLength), plain),
+          open: (sealed) => openAny(sealed) ?? open(Redacted.value(ring.current), sealed),
+          opens: (sealed) => openAny(sealed) !== null,
+          isCurrent: (sealed) => tryOpen(Redacted.value(ring.current), sealed) !== null,
+          keys: () => ring,
+          use: (keys) => {
+            ring = keys
+          }
         })
       })
     )
@@ -44,6 +76,15 @@ export const open = (key: Uint8Array, sealed: string): string => {
   decipher.setAuthTag(bytes.subarray(bytes.length - tagLength))
   const plain = decipher.update(bytes.subarray(nonceLength, bytes.length - tagLength))
   return Buffer.concat([plain, decipher.final()]).toString("utf8")
+}
+
+/** Null: another key sealed it. */
+const tryOpen = (key: Uint8Array, sealed: string): string | null => {
+  try {
+    return open(key, sealed)
+  } catch {
+    return null
+  }
 }
 
 /** A 32-byte key for one purpose out of a longer-lived secret (RFC 5869, SHA-256). */

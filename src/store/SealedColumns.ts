@@ -1,0 +1,18 @@
+/** A column whose texts the vault seals. */
+export interface SealedColumn {
+  readonly table: string
+  /** The primary key. */
+  readonly key: string
+  readonly keyType: "text" | "uuid"
+  readonly column: string
+}
+
+/**
+ * Every column that holds text of `Vault.seal`. The check of the vault's key and its rotation go through this table, so
+ * a column that is missing here is lost when its key is: adding a sealed column is one row.
+ */
+export const sealedColumns: ReadonlyArray<SealedColumn> = [
+  { table: "tenant", key: "id", keyType: "uuid", column: "webhook_failover_secret" },
+  { table: "webhook_subscription", key: "id", keyType: "text", column: "signing_secret" },
+  { table: "route", key: "id", keyType: "text", column: "password" }
+]
