@@ -174,6 +174,23 @@ for (const file of globSync("src/**/*.ts", { cwd: root })) {
   }
 }
 
+/**
+ * Fibers of the service, src/README.md#supervision: `actor/Supervised.ts` begins them, so that a death is seen. The
+ * others below end with something of their own: a load, a request to a peer, a name that is resolved.
+ */
+const mayFork = new Set([
+  "actor/Supervised.ts",
+  "actor/Registry.ts",
+  "connection/KnownPeers.ts",
+  "egress/node/StreamExchange.ts",
+  "idempotency/Idempotency.ts",
+  "idempotency/ReceiptLookup.ts",
+  "media/MediaPlaneInline.ts"
+])
+for (const path of graph.keys())
+  if (!mayFork.has(path) && /Effect\.fork(Scoped|Detach|In)\b/.test(readFileSync(join(root, "src", path), "utf8")))
+    problems.push(`src/${path}: a fiber of the service is begun by actor/Supervised.ts`)
+
 /** Names, src/README.md#names: a file is a module in PascalCase, and no name says only that it helps. */
 const namedOtherwise = /^(main|operator\/cli)\.ts$|^store\/migration\/\d{4}_[a-z_]+\.ts$|\.d\.ts$/
 const saysNothing = /(Manager|Helper|Util|Utils|Impl|Service)$/

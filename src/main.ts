@@ -4,6 +4,8 @@ import { SqlClient } from "effect/sql"
 import { resolve4, resolve6 } from "node:dns/promises"
 import { join } from "node:path"
 import { Accounts, DialingPermissions } from "./account/Account.ts"
+import { Fatal } from "./actor/Fatal.ts"
+import * as Supervised from "./actor/Supervised.ts"
 import { ApiKeys } from "./apikey/ApiKey.ts"
 import { Billing } from "./billing/Billing.ts"
 import * as Config from "./boot/Config.ts"
@@ -227,13 +229,21 @@ const serve = Effect.gen(function* () {
     yield* Effect.sync(() => console.log(banner(config, Context.get(edge, HttpServer.Listening).port)))
     return yield* Deferred.await(fatal)
   })
-  const surroundings = Layer.mergeAll(NodeEntropy.layer, Crash.layer(process.env["CRASH_POINT"]), Log.layer(config))
+  const surroundings = Layer.mergeAll(
+    NodeEntropy.layer,
+    Crash.layer(process.env["CRASH_POINT"]),
+    Log.layer(config),
+    Layer.succeed(Fatal, stop)
+  )
   return yield* Effect.provide(Effect.scoped(running), surroundings)
 })
 
 const embedded = Effect.fnUntraced(function* (owned: OwnerFile.OwnedDirectory, stop: (reason: string) => void) {
   const database = yield* EmbeddedPostgres.start(owned, { onLaunched: requests.outlives })
-  yield* Effect.forkScoped(Effect.map(database.died, (why) => stop(`the embedded Postgres ended: ${why}`)))
+  yield* Supervised.fork(
+    "the watch over the embedded Postgres",
+    Effect.map(database.died, (why) => stop(`the embedded Postgres ended: ${why}`))
+  )
   return database.url
 })
 

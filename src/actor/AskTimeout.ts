@@ -1,6 +1,7 @@
 import { Deferred, Effect, Exit } from "effect"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
+import * as Supervised from "./Supervised.ts"
 
 /**
  * Ends waits that an outage would make endless: while `outage` is true, a caller that has waited 2 s gets 503.
@@ -23,12 +24,13 @@ export const unavailable = ApiError.of("service_unavailable", "the service canno
 export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>) {
   const waits = new Map<Deferred.Deferred<never, ApiError>, number>()
 
-  yield* Effect.gen(function* () {
+  const look = Effect.gen(function* () {
     yield* Effect.sleep(timeoutMs / 4)
     if (waits.size === 0 || !(yield* outage)) return
     const now = yield* Monotonic.now
     for (const [done, since] of waits) if (now - since >= timeoutMs) Deferred.doneUnsafe(done, Exit.fail(unavailable))
-  }).pipe(Effect.forever, Effect.forkScoped)
+  })
+  yield* Supervised.fork("the end of waits in an outage", Effect.forever(look))
 
   return {
     wait: <A>(done: Deferred.Deferred<A, ApiError>) =>

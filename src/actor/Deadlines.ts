@@ -1,6 +1,7 @@
 import { Effect, Latch } from "effect"
 import * as DeadlineHeap from "../domain/DeadlineHeap.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
+import * as Supervised from "./Supervised.ts"
 
 /**
  * Wakes actors at their nearest deadline: one heap and one fiber for all of them.
@@ -52,7 +53,7 @@ export const make = Effect.gen(function* () {
     }
   }
 
-  yield* Effect.gen(function* () {
+  const wait = Effect.gen(function* () {
     Latch.closeUnsafe(changed)
     const now = yield* Monotonic.now
     fire(now)
@@ -60,7 +61,8 @@ export const make = Effect.gen(function* () {
     yield* next === undefined
       ? Latch.await(changed)
       : Effect.raceFirst(Effect.sleep(Math.min(next.at - now, longestSleepMs)), Latch.await(changed))
-  }).pipe(Effect.forever, Effect.forkScoped)
+  })
+  yield* Supervised.fork("the timer of deadlines", Effect.forever(wait))
 
   return { set } satisfies Deadlines
 })

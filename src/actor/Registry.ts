@@ -3,6 +3,7 @@ import { ApiError } from "../domain/ApiError.ts"
 import * as Actor from "./Actor.ts"
 import * as EntityTime from "./EntityTime.ts"
 import { tellRoom } from "./Mailbox.ts"
+import * as Supervised from "./Supervised.ts"
 import * as Surroundings from "./Surroundings.ts"
 
 /**
@@ -233,7 +234,10 @@ export const make = Effect.fnUntraced(function* <Id extends string, State, Input
         if (state !== null && mayLeave(state) && actor.retire()) forget(actor)
       }
     }
-    yield* Effect.sleep(afterMs).pipe(Effect.andThen(Effect.sync(sweep)), Effect.forever, Effect.forkScoped)
+    yield* Supervised.fork(
+      "the sweep of idle entities",
+      Effect.sleep(afterMs).pipe(Effect.andThen(Effect.sync(sweep)), Effect.forever)
+    )
   }
 
   const setGate = (partition: number, set: (gate: Latch.Latch) => boolean): void => {

@@ -2,6 +2,7 @@ import { Cache, Clock, Context, Effect, Layer, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
+import * as Supervised from "../actor/Supervised.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
@@ -182,10 +183,12 @@ export class ApiKeys extends Context.Service<
       const uses = yield* Queue.sliding<{ readonly id: Id.ApiKeyId; readonly at: number; readonly ip: string | null }>(
         1024
       )
-      yield* Queue.take(uses).pipe(
-        Effect.flatMap(({ at, id, ip }) => Effect.ignore(repo.used(id, at, ip), { log: "Warn" })),
-        Effect.forever,
-        Effect.forkScoped
+      yield* Supervised.fork(
+        "the writer of key uses",
+        Queue.take(uses).pipe(
+          Effect.flatMap(({ at, id, ip }) => Effect.ignore(repo.used(id, at, ip), { log: "Warn" })),
+          Effect.forever
+        )
       )
 
       const verify = Effect.fn("ApiKeys.verify")(function* (credential: string) {

@@ -1,5 +1,6 @@
-import { Effect, Queue } from "effect"
+import { Effect, FiberSet, Queue } from "effect"
 import type { Step } from "../actor/Actor.ts"
+import * as Supervised from "../actor/Supervised.ts"
 import { type Authority, Carrier, type Snapshot } from "../carrier/Carrier.ts"
 import * as Id from "../domain/Id.ts"
 import { type CallId, CommandId, LegId } from "../domain/Id.ts"
@@ -117,10 +118,13 @@ export const make = Effect.fnUntraced(function* (authority: {
       away.set(adapter, now)
       yield* gone(adapter, now)
     })
-    yield* Queue.take(changes).pipe(
-      Effect.flatMap(([adapter, isUp]) => Effect.forkChild(change(adapter, isUp), { startImmediately: true })),
-      Effect.forever,
-      Effect.forkScoped
+    const fork = yield* FiberSet.makeRuntime()
+    yield* Supervised.fork(
+      "the watch over carriers",
+      Queue.take(changes).pipe(
+        Effect.map(([adapter, isUp]) => void fork(Supervised.keep(`the change of ${adapter}`, change(adapter, isUp)))),
+        Effect.forever
+      )
     )
   })
 

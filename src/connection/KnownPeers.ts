@@ -1,4 +1,5 @@
 import { Cause, Effect, Fiber, Option, Schedule, Semaphore } from "effect"
+import * as Supervised from "../actor/Supervised.ts"
 import * as PeerTable from "../carrier/PeerTable.ts"
 import type { PeerListener } from "../carrier/Carrier.ts"
 import * as IpAddress from "../domain/IpAddress.ts"
@@ -197,11 +198,10 @@ export const make = Effect.fnUntraced(function* (options: {
     if (found.length > 0) yield* Effect.forkScoped(Effect.andThen(resolveAll(found), push))
     yield* push
   })
-  yield* attempt(poll).pipe(Effect.repeat(Schedule.spaced(pollMs)), Effect.forkScoped)
-  yield* Effect.suspend(() => resolveAll([...names.keys()])).pipe(
-    attempt,
-    Effect.schedule(Schedule.spaced(resolveMs)),
-    Effect.forkScoped
+  yield* Supervised.fork("the poll of known peers", Effect.repeat(attempt(poll), Schedule.spaced(pollMs)))
+  yield* Supervised.fork(
+    "the resolution of trunk names",
+    Effect.suspend(() => resolveAll([...names.keys()])).pipe(attempt, Effect.schedule(Schedule.spaced(resolveMs)))
   )
 
   return {

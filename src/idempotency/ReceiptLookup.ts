@@ -73,7 +73,12 @@ export const make = Effect.fnUntraced(function* (timeoutMs: number) {
     answer([...batch, ...(yield* rest)], () => Exit.fail(away))
   })
 
-  const batches = yield* Batches.make({ limit: batchLimit, serve })
+  const batches = yield* Batches.make<Waiting>({
+    name: "the lookup of receipts",
+    limit: batchLimit,
+    serve,
+    died: ({ done }, defect) => void Deferred.doneUnsafe(done, Exit.die(defect))
+  })
 
   return (slot: Slot.Slot): Effect.Effect<Stored | null, ApiError> => Batches.ask(batches, (done) => ({ slot, done }))
 })

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import type { Fragment } from "effect/sql/Statement"
+import * as Supervised from "../actor/Supervised.ts"
 import { Journal } from "../store/Journal.ts"
 import type { Job } from "./Job.ts"
 import type * as JobRows from "./JobRows.ts"
@@ -113,7 +114,7 @@ export class Jobs extends Context.Service<
     )
 
   /** Runs what is due, as long as the layer lives. */
-  static readonly runner = Layer.effectDiscard(Effect.flatMap(Jobs, (jobs) => Effect.forkScoped(jobs.run)))
+  static readonly runner = Layer.effectDiscard(Effect.flatMap(Jobs, (jobs) => Supervised.fork("the jobs", jobs.run)))
 }
 
 const standingOf = (

@@ -192,8 +192,10 @@ export const layer = (options: {
         )
 
       const batches = yield* Batches.make<Waiting>({
+        name: "the journal writer",
         limit: batchLimit,
-        serve: (batch) => write(withoutUnwanted(batch))
+        serve: (batch) => write(withoutUnwanted(batch)),
+        died: ({ done }, defect) => void Deferred.doneUnsafe(done, Exit.die(defect))
       })
 
       // The statement runs whatever becomes of the caller.

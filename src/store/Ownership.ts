@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as Supervised from "../actor/Supervised.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 
 /** This process does not hold the partition (any more): nothing may be written there. */
@@ -125,11 +126,13 @@ export const take = Effect.fnUntraced(function* (
       FROM beat h WHERE o.partition = h.partition RETURNING o.partition`
     for (const [partition] of asked) if (!ours.some((row) => row.partition === partition)) lose(partition)
   })
-  yield* beat.pipe(
-    Effect.ignore,
-    Effect.andThen(Effect.sleep(options.heartbeatMs)),
-    Effect.repeat({ while: () => held.size > 0 }),
-    Effect.forkScoped
+  yield* Supervised.fork(
+    "the heartbeat of the journal",
+    beat.pipe(
+      Effect.ignore,
+      Effect.andThen(Effect.sleep(options.heartbeatMs)),
+      Effect.repeat({ while: () => held.size > 0 })
+    )
   )
 
   const ownership: Ownership = {

@@ -2,6 +2,7 @@ import { Clock, Effect, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
 import { Entropy } from "../actor/Entropy.ts"
+import * as Supervised from "../actor/Supervised.ts"
 import * as Audit from "../audit/Audit.ts"
 import type { UserId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
@@ -41,15 +42,17 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
   const repo = yield* TenantRepo.make
 
   const letters = yield* Queue.dropping<Letter>(lettersWaiting)
-  yield* Queue.take(letters).pipe(
-    Effect.flatMap((letter) =>
-      Effect.ignore(mail.send({ to: letter.email, ...textOf(letter, baseUrl) }), {
-        log: "Warn",
-        message: "a verification mail was not sent"
-      })
-    ),
-    Effect.forever,
-    Effect.forkScoped
+  yield* Supervised.fork(
+    "the post of verification mails",
+    Queue.take(letters).pipe(
+      Effect.flatMap((letter) =>
+        Effect.ignore(mail.send({ to: letter.email, ...textOf(letter, baseUrl) }), {
+          log: "Warn",
+          message: "a verification mail was not sent"
+        })
+      ),
+      Effect.forever
+    )
   )
 
   /** Makes a token for a member, and gives it in clear, for `post`. */
@@ -66,12 +69,14 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     if (member === null) return
     post({ email, firstName: member.firstName, token: yield* issue(member.id, yield* Clock.currentTimeMillis) })
   })
-  yield* Queue.take(asked).pipe(
-    Effect.flatMap((email) =>
-      Effect.catchCause(again(email), (cause) => Effect.logWarning("a verification could not be resent", cause))
-    ),
-    Effect.forever,
-    Effect.forkScoped
+  yield* Supervised.fork(
+    "the repetition of verification mails",
+    Queue.take(asked).pipe(
+      Effect.flatMap((email) =>
+        Effect.catchCause(again(email), (cause) => Effect.logWarning("a verification could not be resent", cause))
+      ),
+      Effect.forever
+    )
   )
 
   const verify = Effect.fn("EmailVerification.verify")(function* (token: string, ip: string | null) {

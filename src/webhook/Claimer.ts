@@ -67,8 +67,10 @@ export const make = Effect.fnUntraced(function* (options: { readonly load: () =>
   })
 
   const batches = yield* Batches.make<Request>({
+    name: "the claimer of webhook deliveries",
     limit: batchLimit,
     pauseMs: 2,
+    died: ({ answer }) => answer(nothing),
     serve: (batch) => run(batch.map((request) => ({ ...request, room: granted(request) })))
   })
 

@@ -1,5 +1,6 @@
 import { Effect, FiberMap, Layer, Metric, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Supervised from "../actor/Supervised.ts"
 import type { Egress } from "../egress/Egress.ts"
 import { Journal } from "../store/Journal.ts"
 import type { Vault } from "../store/Vault.ts"
@@ -131,11 +132,9 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       yield* journal.onPartitionLost(leave)
       for (const partition of journal.partitions()) yield* Effect.orDie(release(partition, null))
       yield* journal.onDeliveries(wakeAll)
-      yield* look.pipe(
-        Effect.ignore({ log: "Warn" }),
-        Effect.andThen(Effect.sleep(pollMs)),
-        Effect.forever,
-        Effect.forkScoped
+      yield* Supervised.fork(
+        "the look at due deliveries",
+        look.pipe(Effect.ignore({ log: "Warn" }), Effect.andThen(Effect.sleep(pollMs)), Effect.forever)
       )
       yield* Effect.addFinalizer(() => {
         closing = true

@@ -69,7 +69,13 @@ export const make = Effect.fnUntraced(function* (options: {
       })
     )
 
-  const batches = yield* Batches.make<Waiting>({ limit: batchLimit, pauseMs, serve: (batch) => write(batch) })
+  const batches = yield* Batches.make<Waiting>({
+    name: "the writer of webhook outcomes",
+    limit: batchLimit,
+    pauseMs,
+    serve: (batch) => write(batch),
+    died: ({ done }, defect) => void Deferred.doneUnsafe(done, Exit.die(defect))
+  })
 
   return {
     write: (outcome: DeliveryQueue.Outcome): Effect.Effect<void> => Batches.ask(batches, (done) => ({ outcome, done }))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Latch } from "effect"
+import { Deferred, Effect, Exit, Fiber, Latch, References } from "effect"
 import { TestClock } from "effect/testing"
 import * as Batches from "../../src/store/Batches.ts"
 
@@ -11,6 +11,10 @@ interface Question {
 const answer = (batch: ReadonlyArray<Question>): void => {
   for (const { done, number } of batch) Deferred.doneUnsafe(done, Exit.succeed(-number))
 }
+
+const quiet = Effect.provideService(References.MinimumLogLevel, "None")
+
+const died = ({ done }: Question, defect: unknown): void => void Deferred.doneUnsafe(done, Exit.die(defect))
 
 const ask = (batches: Batches.Batches<Question>, numbers: ReadonlyArray<number>) =>
   Effect.forEach(
@@ -29,6 +33,8 @@ describe("Batches", () => {
       const served: Array<ReadonlyArray<number>> = []
       const database = Latch.makeUnsafe(false)
       const batches = yield* Batches.make<Question>({
+        name: "a test",
+        died,
         limit: 3,
         serve: (batch) =>
           Effect.andThen(
@@ -51,6 +57,8 @@ describe("Batches", () => {
     Effect.gen(function* () {
       const served: Array<number> = []
       const batches = yield* Batches.make<Question>({
+        name: "a test",
+        died,
         limit: 8,
         pauseMs: 5,
         serve: (batch) =>
@@ -75,6 +83,8 @@ describe("Batches", () => {
     Effect.gen(function* () {
       const silent = Latch.makeUnsafe(false)
       const batches = yield* Batches.make<Question>({
+        name: "a test",
+        died,
         limit: 1,
         serve: (batch, rest) =>
           Effect.gen(function* () {
@@ -88,5 +98,21 @@ describe("Batches", () => {
       Latch.openUnsafe(silent)
       expect(yield* Fiber.joinAll(asked)).toEqual([-1, -2, -3])
     })
+  )
+
+  it.effect("a batch that dies is told so, and the next one is served", () =>
+    Effect.gen(function* () {
+      const batches = yield* Batches.make<Question>({
+        name: "a test",
+        died,
+        limit: 2,
+        serve: (batch) =>
+          batch.some(({ number }) => number === 1) ? Effect.die("no") : Effect.sync(() => answer(batch))
+      })
+      const fibers = yield* ask(batches, [1, 2, 3])
+      yield* TestClock.adjust("1 second")
+      const exits = yield* Effect.forEach(fibers, Fiber.await)
+      expect(exits).toStrictEqual([Exit.die("no"), Exit.die("no"), Exit.succeed(-3)])
+    }).pipe(Effect.scoped, quiet)
   )
 })
