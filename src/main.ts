@@ -118,11 +118,15 @@ const core = (
 }
 
 const webhooks = Layer.unwrap(
-  Effect.map(Connections, (connections) =>
-    Webhooks.layer({
-      ownsConnection: (tenantId, routeId) => Effect.isSuccess(connections.find(tenantId, routeId))
+  Effect.gen(function* () {
+    const connections = yield* Connections
+    const accounts = yield* Accounts
+    return Webhooks.layer({
+      ownsConnection: (tenantId, routeId) => Effect.isSuccess(connections.find(tenantId, routeId)),
+      subscriptionLimit: (tenantId) =>
+        Effect.map(accounts.overview(tenantId), ({ quota }) => quota.webhookSubscriptionLimit)
     })
-  )
+  })
 )
 
 /** Deliveries follow commits on the journal's own connections. */

@@ -25,6 +25,8 @@ export interface Quota {
   readonly monthlySpendCapCents: number | null
   readonly concurrentCallLimit: number
   readonly allowCallerIdForwarding: boolean
+  /** Webhook subscriptions that the tenant may have. */
+  readonly webhookSubscriptionLimit: number
 }
 
 /** What a new tenant gets, guide/money.md#quota. */
@@ -32,7 +34,8 @@ export const defaultQuota: Quota = {
   dailySpendCapCents: 10_000,
   monthlySpendCapCents: 100_000,
   concurrentCallLimit: 10,
-  allowCallerIdForwarding: false
+  allowCallerIdForwarding: false,
+  webhookSubscriptionLimit: 50
 }
 
 /** What the journal keeps. */

@@ -42,7 +42,8 @@ export const auditOf = (
     daily_spend_cap_cents: settings.quota.dailySpendCapCents,
     monthly_spend_cap_cents: settings.quota.monthlySpendCapCents,
     concurrent_call_limit: settings.quota.concurrentCallLimit,
-    allow_caller_id_forwarding: settings.quota.allowCallerIdForwarding
+    allow_caller_id_forwarding: settings.quota.allowCallerIdForwarding,
+    webhook_subscription_limit: settings.quota.webhookSubscriptionLimit
   })
   const from = flat(before)
   const to = flat(after)

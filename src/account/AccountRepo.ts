@@ -1,7 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type EntityId, TenantId } from "../domain/Id.ts"
-import type { Settings } from "./AccountMachine.ts"
+import { defaultQuota, type Settings } from "./AccountMachine.ts"
 import type { Rows, Unsettled } from "./LiveAccounts.ts"
 
 const OrNull = Schema.NullOr
@@ -15,7 +15,11 @@ const StoredSettings = Schema.Struct({
     dailySpendCapCents: OrNull(Schema.Number),
     monthlySpendCapCents: OrNull(Schema.Number),
     concurrentCallLimit: Schema.Number,
-    allowCallerIdForwarding: Schema.Boolean
+    allowCallerIdForwarding: Schema.Boolean,
+    // Stored since subscriptions have a limit.
+    webhookSubscriptionLimit: Schema.Number.pipe(
+      Schema.withDecodingDefaultKey(Effect.succeed(defaultQuota.webhookSubscriptionLimit))
+    )
   }),
   seq: Schema.Number
 })

@@ -4,6 +4,7 @@ import { partition } from "./migration/0002_partition.ts"
 import { job } from "./migration/0003_job.ts"
 import { time } from "./migration/0004_time.ts"
 import { trunkHost } from "./migration/0005_trunk_host.ts"
+import { fanOut } from "./migration/0006_fan_out.ts"
 import { owner } from "./migration/0009_owner.ts"
 
 /** Every migration in order; run at start, under a lock, so that two processes that start at once are safe. */
@@ -14,6 +15,7 @@ export const run = Migrator.make({})({
     "0003_job": job,
     "0004_time": time,
     "0005_trunk_host": trunkHost,
+    "0006_fan_out": fanOut,
     "0009_owner": owner
   })
 })

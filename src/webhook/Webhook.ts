@@ -1,17 +1,15 @@
 import { Clock, Context, Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import type { SqlError } from "effect/sql/SqlError"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Id from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { Egress } from "../egress/Egress.ts"
-import { receipt, type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
-import { type AuditRow, empty, Journal, type WebhookEndpointRef } from "../store/Journal.ts"
+import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
+import { empty, Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import { Vault } from "../store/Vault.ts"
-import * as DeliveryQueue from "./DeliveryQueue.ts"
-import { failOver } from "./OutcomeWriter.ts"
 import * as Signature from "./Signature.ts"
+import * as SubscriptionChange from "./SubscriptionChange.ts"
 import * as SubscriptionRequest from "./SubscriptionRequest.ts"
 import * as WebhookRepo from "./WebhookRepo.ts"
 import * as WebhookView from "./WebhookView.ts"
@@ -25,15 +23,24 @@ interface Caller {
   readonly ip: string | null
 }
 
-const notFound = ApiError.of("subscription_not_found", "no such webhook subscription")
 const noConnection = ApiError.of("not_found", "connection_id names no connection of this workspace", "connection_id")
+const tooMany = (limit: number) =>
+  ApiError.of("conflict", `this workspace has ${limit} webhook subscriptions, as many as it may`)
 const shownOnce = ApiError.of("signing_secret_unavailable", "a signing secret is shown once, when it is made")
+
+const authorOf = ({ ip, keyId, name }: Caller): SubscriptionChange.Author => ({
+  actor: { type: "api_key", id: keyId, name },
+  ip
+})
 
 /** Webhook subscriptions and the delivery log, guide/webhooks.md. */
 export class Webhooks extends Context.Service<
   Webhooks,
   {
-    /** 201 with the signing secret; 400 `invalid_target_url`, `event_types_required`; 404 for a foreign connection. */
+    /**
+     * 201 with the signing secret; 400 `invalid_target_url`, `event_types_required`; 404 for a foreign connection; 409
+     * `conflict` when the tenant has as many as it may.
+     */
     readonly create: (
       caller: Caller,
       request: Omit<SubscriptionRequest.SubscriptionRequest, "isActive">,
@@ -58,6 +65,20 @@ export class Webhooks extends Context.Service<
     ) => Effect.Effect<Rendered, ApiError>
     /** 204. What waits for the subscription fails; its deliveries stay in the log. */
     readonly remove: (caller: Caller, id: Id.SubscriptionId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    /**
+     * Turns a subscription on for somebody who is not its tenant; nothing is replayed. One that is active stays as it
+     * is. 404 for an unknown id.
+     */
+    readonly enable: (
+      id: Id.SubscriptionId,
+      by: SubscriptionChange.Author
+    ) => Effect.Effect<WebhookView.SubscriptionView, ApiError>
+    /** Turns it off: what waits for it fails with this reason, and the audit line names it. */
+    readonly disable: (
+      id: Id.SubscriptionId,
+      by: SubscriptionChange.Author,
+      because: string
+    ) => Effect.Effect<WebhookView.SubscriptionView, ApiError>
     readonly deliveries: (
       tenantId: Id.TenantId,
       filters: WebhookRepo.DeliveryFilters,
@@ -65,9 +86,11 @@ export class Webhooks extends Context.Service<
     ) => Effect.Effect<Listing.Page<WebhookView.DeliveryView>>
   }
 >()("trunkline/webhook/Webhooks") {
-  /** `ownsConnection`: whether the tenant has the connection. This feature opens no other feature's door. */
+  /** What it has to know of other features, whose doors it does not open. */
   static readonly layer = (options: {
     readonly ownsConnection: (tenantId: Id.TenantId, routeId: Id.RouteId) => Effect.Effect<boolean>
+    /** How many subscriptions a tenant may have, guide/money.md#quota. */
+    readonly subscriptionLimit: (tenantId: Id.TenantId) => Effect.Effect<number, ApiError>
   }) =>
     Layer.effect(
       Webhooks,
@@ -91,36 +114,7 @@ export class Webhooks extends Context.Service<
           return result.success
         })
 
-        const line = (
-          caller: Caller,
-          at: number,
-          action: string,
-          resourceId: Id.SubscriptionId,
-          changes: AuditRow["changes"] = []
-        ): AuditRow => ({
-          id: Id.deriveUuid(entropy.hex(16), "audit"),
-          tenantId: caller.tenantId,
-          at,
-          actor: { type: "api_key", id: caller.keyId, name: caller.name },
-          action: `webhook_subscription.${action}`,
-          resourceType: "webhook_subscription",
-          resourceId,
-          changes,
-          ip: caller.ip
-        })
-
-        /** Runs in the transaction that takes the subscription away. */
-        const withdraw = Effect.fnUntraced(function* (tenantId: Id.TenantId, id: Id.SubscriptionId, because: string) {
-          const failed = yield* sql.unsafe<{ readonly eventId: Id.EventId }>(DeliveryQueue.withdraw, [
-            id,
-            because,
-            tenantId
-          ])
-          return yield* failOver(
-            sql,
-            failed.map(({ eventId }) => eventId)
-          )
-        })
+        const { changing, line, setActive, withdraw } = yield* SubscriptionChange.make(repo)
 
         const create = Effect.fn("Webhooks.create")(function* (
           caller: Caller,
@@ -128,6 +122,7 @@ export class Webhooks extends Context.Service<
           slot: Slot | null
         ) {
           const accepted = yield* checked(caller.tenantId, request)
+          const limit = yield* options.subscriptionLimit(caller.tenantId)
           const at = yield* Clock.currentTimeMillis
           const row: WebhookView.SubscriptionRow = {
             ...accepted,
@@ -139,53 +134,21 @@ export class Webhooks extends Context.Service<
           const body = WebhookView.created({ ...row, signingSecret: secret })
           const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
           yield* Effect.gen(function* () {
+            if ((yield* repo.countForInsert(caller.tenantId, limit)) >= limit) return yield* tooMany(limit)
             yield* repo.insert(caller.tenantId, row, vault.seal(secret))
             yield* journal.commitWithin({
               ...empty,
-              audit: [line(caller, at, "created", row.id)],
+              audit: [line(caller.tenantId, authorOf(caller), at, "created", row.id)],
               receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
             })
-          }).pipe(sql.withTransaction, Effect.orDie)
+          }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
           return rendered
         })
 
         const find = (tenantId: Id.TenantId, id: Id.SubscriptionId) =>
           Effect.flatMap(Effect.orDie(repo.find(tenantId, id)), (row) =>
-            row === null ? Effect.fail(notFound) : Effect.succeed(WebhookView.subscription(row))
+            row === null ? Effect.fail(SubscriptionChange.notFound) : Effect.succeed(WebhookView.subscription(row))
           )
-
-        /** Changes a subscription under its lock, and wakes the endpoints that got work from it. */
-        const changing = Effect.fnUntraced(function* (
-          caller: Caller,
-          id: Id.SubscriptionId,
-          slot: Slot | null,
-          change: (
-            row: WebhookView.SubscriptionRow,
-            at: number
-          ) => Effect.Effect<
-            {
-              readonly rendered: Rendered
-              readonly audit: ReadonlyArray<AuditRow>
-              readonly made: ReadonlyArray<WebhookEndpointRef>
-            },
-            SqlError
-          >
-        ) {
-          const at = yield* Clock.currentTimeMillis
-          const { made, rendered } = yield* Effect.gen(function* () {
-            const row = yield* repo.findForUpdate(caller.tenantId, id)
-            if (row === null) return yield* notFound
-            const changed = yield* change(row, at)
-            yield* journal.commitWithin({
-              ...empty,
-              audit: changed.audit,
-              receipt: receipt(slot, changed.rendered, at)
-            })
-            return changed
-          }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
-          yield* journal.wake(made)
-          return rendered
-        })
 
         const update = Effect.fn("Webhooks.update")(function* (
           caller: Caller,
@@ -196,7 +159,7 @@ export class Webhooks extends Context.Service<
           yield* find(caller.tenantId, id)
           const accepted = yield* checked(caller.tenantId, patch)
           return yield* changing(
-            caller,
+            caller.tenantId,
             id,
             slot,
             Effect.fnUntraced(function* (before, at) {
@@ -207,24 +170,25 @@ export class Webhooks extends Context.Service<
                 before.isActive && !after.isActive
                   ? yield* withdraw(caller.tenantId, id, "the subscription was deactivated")
                   : []
-              return {
-                rendered: { status: 200, body: JSON.stringify(WebhookView.subscription(after)) },
-                audit: changes.length > 0 ? [line(caller, at, "updated", id, changes)] : [],
-                made
-              }
+              const rendered: Rendered = { status: 200, body: JSON.stringify(WebhookView.subscription(after)) }
+              const audit =
+                changes.length > 0 ? [line(caller.tenantId, authorOf(caller), at, "updated", id, changes)] : []
+              return { result: rendered, rendered, audit, made }
             })
           )
         })
 
         const remove = Effect.fn("Webhooks.remove")((caller: Caller, id: Id.SubscriptionId, slot: Slot | null) =>
           changing(
-            caller,
+            caller.tenantId,
             id,
             slot,
             Effect.fnUntraced(function* (_row, at) {
               yield* repo.remove(caller.tenantId, id)
               const made = yield* withdraw(caller.tenantId, id, "the subscription was deleted")
-              return { rendered: { status: 204, body: null }, audit: [line(caller, at, "deleted", id)], made }
+              const rendered: Rendered = { status: 204, body: null }
+              const audit = [line(caller.tenantId, authorOf(caller), at, "deleted", id)]
+              return { result: rendered, rendered, audit, made }
             })
           )
         )
@@ -234,6 +198,8 @@ export class Webhooks extends Context.Service<
           find,
           update,
           remove,
+          enable: (id, by) => Effect.map(setActive(id, true, by, ""), WebhookView.subscription),
+          disable: (id, by, because) => Effect.map(setActive(id, false, by, because), WebhookView.subscription),
           secretOf: (tenantId, id) => Effect.andThen(find(tenantId, id), shownOnce),
           list: (tenantId, window) => Effect.orDie(repo.list(tenantId, window)),
           deliveries: (tenantId, filters, window) => Effect.orDie(repo.deliveries(tenantId, filters, window))

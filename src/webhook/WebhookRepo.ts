@@ -12,6 +12,8 @@ export interface DeliveryFilters {
   readonly createdAfterMs?: number
 }
 
+export type WebhookRepo = Effect.Success<typeof make>
+
 /** Rows of `webhook_subscription`, and `webhook_delivery` as the log that tenants read; every read is by tenant. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`id, target_url AS "targetUrl", event_types AS "eventTypes", description,
@@ -39,6 +41,29 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         first
       ),
 
+    /** For whoever is not its tenant. */
+    tenantOf: (id: SubscriptionId) =>
+      Effect.map(
+        sql<{ readonly tenantId: TenantId }>`
+          SELECT tenant_id AS "tenantId" FROM webhook_subscription WHERE id = ${id}`,
+        (rows) => rows[0]?.tenantId ?? null
+      ),
+
+    /**
+     * How many the tenant has, counted up to `limit`. Until the transaction ends nobody else counts for the same tenant,
+     * so the one who counted may insert.
+     */
+    countForInsert: (tenantId: TenantId, limit: number) =>
+      Effect.andThen(
+        sql`SELECT FROM tenant WHERE id = ${tenantId} FOR NO KEY UPDATE`,
+        Effect.map(
+          sql<{ readonly count: number }>`
+            SELECT count(*)::int AS count FROM
+              (SELECT FROM webhook_subscription WHERE tenant_id = ${tenantId} LIMIT ${limit}) AS counted`,
+          ([row]) => row?.count ?? 0
+        )
+      ),
+
     /** Locked until the transaction ends. */
     findForUpdate: (tenantId: TenantId, id: SubscriptionId) =>
       Effect.map(
@@ -47,9 +72,12 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         first
       ),
 
+    /** What is turned on, or leads elsewhere, begins anew: its failures of before do not count. */
     update: (tenantId: TenantId, row: SubscriptionRow) => sql`
       UPDATE webhook_subscription SET target_url = ${row.targetUrl}, event_types = ${row.eventTypes}::text[],
-        description = ${row.description}, connection_id = ${row.connectionId}, is_active = ${row.isActive}
+        description = ${row.description}, connection_id = ${row.connectionId}, is_active = ${row.isActive},
+        failing_since = CASE WHEN is_active AND target_url = ${row.targetUrl} THEN failing_since END,
+        failed_attempts = CASE WHEN is_active AND target_url = ${row.targetUrl} THEN failed_attempts ELSE 0 END
       WHERE tenant_id = ${tenantId} AND id = ${row.id}`,
 
     remove: (tenantId: TenantId, id: SubscriptionId) =>

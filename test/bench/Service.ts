@@ -38,7 +38,8 @@ const silentMail = Layer.succeed(Mail, { isReal: true, send: () => Effect.void }
 const webhooks = Layer.unwrap(
   Effect.map(Connections, (connections) =>
     Webhooks.layer({
-      ownsConnection: (tenantId, routeId) => Effect.isSuccess(connections.find(tenantId, routeId))
+      ownsConnection: (tenantId, routeId) => Effect.isSuccess(connections.find(tenantId, routeId)),
+      subscriptionLimit: () => Effect.succeed(50)
     })
   )
 )

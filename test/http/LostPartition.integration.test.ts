@@ -40,7 +40,10 @@ const layers = (label: string, partitions: ReadonlyArray<number>) =>
     ]),
     Layer.provideMerge(SimulatorCarrier.layer.pipe(Layer.provide(media))),
     Layer.provideMerge(
-      Layer.merge(Calls.layer({ maxCallSecs: 3600 }), Webhooks.layer({ ownsConnection: () => Effect.succeed(true) }))
+      Layer.merge(
+        Calls.layer({ maxCallSecs: 3600 }),
+        Webhooks.layer({ ownsConnection: () => Effect.succeed(true), subscriptionLimit: () => Effect.succeed(50) })
+      )
     ),
     Layer.provideMerge(Layer.merge(DialingPermissions.layer, Carrier.layer)),
     Layer.provideMerge(Features.startedAs(label, partitions))

@@ -171,6 +171,9 @@ const fakeWebhooks = (world: World) => {
             : { count: 0, results: [] }
         ),
       find: found,
+      // Not of the tenants' API.
+      enable: () => Effect.die("nobody asks"),
+      disable: () => Effect.die("nobody asks"),
       secretOf: (tenantId, id) =>
         Effect.andThen(found(tenantId, id), ApiError.of("signing_secret_unavailable", "shown once")),
       update: (...args) =>

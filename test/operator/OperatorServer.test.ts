@@ -217,11 +217,14 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           daily_spend_cap_cents: null,
           monthly_spend_cap_cents: 100_000,
           concurrent_call_limit: 50,
-          allow_caller_id_forwarding: true
+          allow_caller_id_forwarding: true,
+          webhook_subscription_limit: 50
         })
         expect(all["balance"]).toMatchObject({ credit_limit_cents: 1000 })
         const one = yield* set("--daily", "100")
         expect(one["quota"]).toMatchObject({ daily_spend_cap_cents: 100, concurrent_call_limit: 50 })
+        const subscriptions = yield* set("--subscriptions", "7")
+        expect(subscriptions["quota"]).toMatchObject({ daily_spend_cap_cents: 100, webhook_subscription_limit: 7 })
       })
     )
 

@@ -14,7 +14,8 @@ import * as World from "./WebhookWorld.ts"
 const ownConnection = Id.derive("webhook test", "route")
 
 const live = Webhooks.layer({
-  ownsConnection: (_tenantId, routeId) => Effect.succeed(routeId === ownConnection)
+  ownsConnection: (_tenantId, routeId) => Effect.succeed(routeId === ownConnection),
+  subscriptionLimit: () => Effect.succeed(3)
 }).pipe(Layer.provideMerge(World.layer))
 
 const callerOf = (tenantId: Id.TenantId) => ({
@@ -111,6 +112,90 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("webhook subsc
       expect(yield* refusal({ connectionId: Id.derive("other", "route") })).toBe("not_found")
       expect((yield* webhooks.list(tenantId, anyWindow)).count).toBe(0)
       yield* created(tenantId, { connectionId: ownConnection })
+    })
+  )
+
+  it.effect("are as many as the tenant may have, also when ten are created at once; the next is a conflict", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const tenantId = yield* World.tenant()
+      const create = webhooks.create(callerOf(tenantId), request, null)
+      const outcomes = yield* Effect.all(
+        Array.from({ length: 10 }, () =>
+          Effect.match(create, { onSuccess: () => "created", onFailure: ({ code }) => code })
+        ),
+        { concurrency: "unbounded" }
+      )
+      expect(outcomes.toSorted()).toStrictEqual([
+        ...Array.from({ length: 7 }, () => "conflict"),
+        ...Array.from({ length: 3 }, () => "created")
+      ])
+      const { results } = yield* webhooks.list(tenantId, anyWindow)
+      expect(results.length).toBe(3)
+      for (const { id } of results.slice(0, 1)) yield* webhooks.remove(callerOf(tenantId), id, null)
+      yield* create
+      expect(yield* codeOf(create)).toBe("conflict")
+    })
+  )
+
+  it.effect("of a tenant that had more before the limit stay as they are, and no more come", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const tenantId = yield* World.tenant()
+      for (let index = 0; index < 5; index++) yield* World.subscribe(tenantId, "https://hook.example/")
+      const { results } = yield* webhooks.list(tenantId, anyWindow)
+      expect(results.length).toBe(5)
+      expect(yield* codeOf(webhooks.create(callerOf(tenantId), request, null))).toBe("conflict")
+      const [first] = results
+      expect.assert(first !== undefined)
+      const patched = yield* webhooks.update(callerOf(tenantId), first.id, { description: "kept" }, null)
+      expect(patched.status).toBe(200)
+    })
+  )
+
+  it.effect("are disabled and enabled by others than their tenant, with an audit line that says why", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const sql = yield* SqlClient.SqlClient
+      const tenantId = yield* World.tenant({ url: "https://failover.example/", secret: "whsec_failover" })
+      const { id } = yield* created(tenantId)
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      const by = { actor: { type: "operator", id: null, name: null } as const, ip: null }
+      yield* sql`UPDATE webhook_subscription SET failing_since = now(), failed_attempts = 7 WHERE id = ${id}`
+      for (let twice = 0; twice < 2; twice++)
+        expect((yield* webhooks.disable(id, by, "it is broken")).is_active).toBe(false)
+      expect(
+        (yield* World.rows(tenantId)).map((row) => [row.destination, row.status, row.error_message])
+      ).toStrictEqual([
+        [id, "failed", "it is broken"],
+        [`failover:${tenantId}`, "queued", null]
+      ])
+      for (let twice = 0; twice < 2; twice++) expect((yield* webhooks.enable(id, by)).is_active).toBe(true)
+      expect((yield* webhooks.find(tenantId, id)).is_active).toBe(true)
+      expect((yield* World.rows(tenantId)).length).toBe(2)
+      const lines = yield* sql<{ readonly action: string; readonly actor_type: string; readonly changes: unknown }>`
+        SELECT action, actor_type, changes FROM audit WHERE resource_id = ${id} ORDER BY ordinal`
+      expect(lines.slice(1)).toStrictEqual([
+        {
+          action: "webhook_subscription.disabled",
+          actor_type: "operator",
+          changes: [
+            { field: "is_active", from: true, to: false },
+            { field: "reason", from: null, to: "it is broken" }
+          ]
+        },
+        {
+          action: "webhook_subscription.enabled",
+          actor_type: "operator",
+          changes: [{ field: "is_active", from: false, to: true }]
+        }
+      ])
+      expect(
+        yield* sql`SELECT failing_since, failed_attempts FROM webhook_subscription WHERE id = ${id}`
+      ).toStrictEqual([{ failing_since: null, failed_attempts: 0 }])
+      const unknown = Id.derive("nobody's", "sub")
+      expect(yield* codeOf(webhooks.disable(unknown, by, "x"))).toBe("subscription_not_found")
+      expect(yield* codeOf(webhooks.enable(unknown, by))).toBe("subscription_not_found")
     })
   )
 

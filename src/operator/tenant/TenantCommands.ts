@@ -36,16 +36,25 @@ export const commands: ReadonlyArray<Command> = [
   },
   {
     words: "tenant quota",
-    does: "sets spend caps (cents; none: no cap), concurrent calls, caller-id forwarding, credit limit (cents)",
+    does: "sets spend caps (cents; none: no cap), concurrent calls, webhook subscriptions, caller-id forwarding, credit limit (cents)",
     positionals: ["id|slug"],
-    options: { daily: "value", monthly: "value", concurrent: "value", forwarding: "value", "credit-limit": "value" },
-    usage: "[--daily N|none] [--monthly N|none] [--concurrent N] [--forwarding on|off] [--credit-limit N]",
+    options: {
+      daily: "value",
+      monthly: "value",
+      concurrent: "value",
+      subscriptions: "value",
+      forwarding: "value",
+      "credit-limit": "value"
+    },
+    usage:
+      "[--daily N|none] [--monthly N|none] [--concurrent N] [--subscriptions N] [--forwarding on|off] [--credit-limit N]",
     operation: "tenant/quota",
     body: (args) => ({
       tenant: tenant(args),
       daily_spend_cap_cents: args.integerOrNone("daily"),
       monthly_spend_cap_cents: args.integerOrNone("monthly"),
       concurrent_call_limit: args.integer("concurrent"),
+      webhook_subscription_limit: args.integer("subscriptions"),
       allow_caller_id_forwarding: args.onOff("forwarding"),
       credit_limit_cents: args.integer("credit-limit")
     }),

@@ -20,7 +20,8 @@ const limits = {
   dailySpendCapCents: Cap,
   monthlySpendCapCents: Cap,
   concurrentCallLimit: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1e6 })),
-  allowCallerIdForwarding: Schema.Boolean
+  allowCallerIdForwarding: Schema.Boolean,
+  webhookSubscriptionLimit: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10_000 }))
 }
 const quotaOf = Wire.encoder(Wire.struct(limits))
 const usageOf = Wire.encoder(
@@ -91,6 +92,7 @@ export const make = Effect.gen(function* () {
         monthlySpendCapCents: Schema.optionalKey(limits.monthlySpendCapCents),
         concurrentCallLimit: Schema.optionalKey(limits.concurrentCallLimit),
         allowCallerIdForwarding: Schema.optionalKey(limits.allowCallerIdForwarding),
+        webhookSubscriptionLimit: Schema.optionalKey(limits.webhookSubscriptionLimit),
         creditLimitCents: Schema.optionalKey(Operation.Cents.check(Schema.isGreaterThanOrEqualTo(0)))
       }),
       change((id, input) =>
