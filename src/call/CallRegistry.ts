@@ -6,6 +6,7 @@ import * as EntityTime from "../actor/EntityTime.ts"
 import * as Registry from "../actor/Registry.ts"
 import type { Authority, CarrierEvent, Told } from "../carrier/Carrier.ts"
 import { inTime } from "../carrier/CarrierEvent.ts"
+import { Connections } from "../connection/Connection.ts"
 import type { CallId, LegId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
@@ -40,6 +41,7 @@ export const make = Effect.gen(function* () {
         .find((held) => held !== null) ?? null
   })
   const accounts = yield* Accounts
+  const connections = yield* Connections
   const startedAt = yield* Monotonic.now
   /** Open once all calls that an earlier process left are here. */
   const recoveredAll = Latch.makeUnsafe(false)
@@ -61,6 +63,7 @@ export const make = Effect.gen(function* () {
     if ((yield* journal.commitWhile(commitOf(step, asked, rendered), wanted)) === null)
       return yield* AskTimeout.unavailable
     if (before === null) yield* accounts.began(state.tenantId, state.id)
+    if (isTerminal(state)) yield* connections.leave(state.id)
     yield* Effect.forEach(effects.tells, (told) => accounts.told(state.tenantId, told), { discard: true })
     return rendered
   })
@@ -96,7 +99,12 @@ export const make = Effect.gen(function* () {
   )
   for (const partition of journal.partitions()) yield* registry.hold(partition, journal.originMs(partition))
   const fork = yield* FiberSet.makeRuntime()
-  yield* journal.onPartitionLost((partition) => void fork(registry.drop(partition)))
+  yield* journal.onPartitionLost((partition) => {
+    // Its calls are another process's from now on.
+    const gone = [...registry.live.values()].filter(({ place }) => place.partition === partition)
+    const left = Effect.forEach(gone, ({ id }) => connections.leave(id), { discard: true })
+    void fork(Effect.andThen(registry.drop(partition), left))
+  })
   yield* accounts.reserving("call", (row) => {
     const state = Upgrade.state(row)
     return Result.isFailure(state) || isTerminal(state.success)
@@ -136,6 +144,7 @@ export const make = Effect.gen(function* () {
         )
       )
     }
+    for (const { id, state } of found) if (!isTerminal(state)) yield* connections.resume(id, state.routeId)
     // This fails when the partition was lost meanwhile: its calls are another process's.
     yield* Effect.ignore(registry.recover(partition, found, recovered))
     return rows.length

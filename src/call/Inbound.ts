@@ -28,13 +28,13 @@ export const make = Effect.fnUntraced(function* (options: {
   const routeOf = Effect.fnUntraced(function* (
     tenantId: Id.TenantId,
     numberRouteId: Id.RouteId | null,
+    arrivedBy: Id.RouteId | null,
     offer: InboundOffer
   ) {
     if (numberRouteId !== null) {
       const route = yield* Effect.option(connections.resolve(tenantId, numberRouteId))
       if (route._tag === "Some" && route.value.adapter === offer.adapter) return route.value.routeId
     }
-    const arrivedBy = offer.source === null ? null : yield* connections.routeAt(tenantId, offer.source)
     return arrivedBy ?? (yield* connections.resolve(tenantId, null)).routeId
   })
 
@@ -49,10 +49,15 @@ export const make = Effect.fnUntraced(function* (options: {
     if (admitted._tag === "Failure")
       return refused(admitted.failure.code === "tenant_suspended" ? "user_busy" : "unavailable")
     const { fundsCents, partition } = admitted.success
-    const abandoned = accounts.abandoned(tenantId, callId)
+    const abandoned = Effect.andThen(connections.leave(callId), accounts.abandoned(tenantId, callId))
     let spawned = false
     const take = Effect.gen(function* () {
-      const routeId = yield* routeOf(tenantId, owner.routeId, offer)
+      const arrivedBy = offer.source === null ? null : yield* connections.routeAt(tenantId, offer.source)
+      const routeId = yield* routeOf(tenantId, owner.routeId, arrivedBy, offer)
+      // The limits are those of the trunk that the call takes up, whatever route its number has.
+      const entering = { tenantId, routeId: arrivedBy ?? routeId, callId, direction: "inbound" } as const
+      const entered = yield* Effect.result(connections.enter(entering))
+      if (entered._tag === "Failure") return null
       const actor = yield* registry.spawn(partition, callId, abandoned)
       spawned = true
       yield* actor.tell({

@@ -77,7 +77,9 @@ export const make = Effect.fnUntraced(function* (options: {
       reserved("outbound", [{ microUsdPerMinute, endedAt: null }])
     )
     const { fundsCents, partition } = admitted
-    const abandoned = accounts.abandoned(caller.tenantId, callId)
+    const abandoned = Effect.andThen(connections.leave(callId), accounts.abandoned(caller.tenantId, callId))
+    const entering = { tenantId: caller.tenantId, routeId: route.routeId, callId, direction: "outbound" } as const
+    yield* Effect.tapError(connections.enter(entering), () => abandoned)
     const actor = yield* Effect.tapError(registry.spawn(partition, callId, abandoned), () => abandoned)
     return yield* actor.ask(
       {

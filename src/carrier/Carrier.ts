@@ -4,7 +4,9 @@ import type { Admission, InboundOffer, SipTrunk } from "./Admission.ts"
 import type { Authority, Order } from "./CarrierCommand.ts"
 import type { CarrierEvent, Told } from "./CarrierEvent.ts"
 import type { PeerUpdate } from "./PeerTable.ts"
+import { Perimeter } from "./Perimeter.ts"
 import type { Snapshot } from "./Snapshot.ts"
+import { TrunkStates } from "./TrunkStates.ts"
 
 export type { Admission, InboundOffer, SipTrunk } from "./Admission.ts"
 export type { Authority, CarrierCommand, DialOrigin, Order, RejectCause } from "./CarrierCommand.ts"
@@ -68,7 +70,7 @@ export class Carrier extends Context.Service<
     readonly caughtUp: (adapter: string, legId: LegId) => Effect.Effect<void>
   }
 >()("trunkline/carrier/Carrier") {
-  static readonly layer = Layer.sync(Carrier, () => {
+  static readonly registry = Layer.sync(Carrier, () => {
     const adapters = new Map<string, CarrierAdapter>()
     const watchers = new Set<Watcher>()
     const awaited = new Map<string, Deferred.Deferred<void>>()
@@ -124,6 +126,9 @@ export class Carrier extends Context.Service<
       caughtUp
     })
   })
+
+  /** With what else carriers report to: the states of trunks, and their edges towards strangers. */
+  static readonly layer = Layer.mergeAll(Carrier.registry, TrunkStates.layer, Perimeter.layer)
 }
 
 /** Events of every adapter, to the calls that own the legs. */
@@ -152,6 +157,8 @@ export class RouteDirectory extends Context.Service<
   RouteDirectory,
   {
     readonly sipTrunk: (routeId: RouteId) => Effect.Effect<SipTrunk | null>
+    /** The active trunks behind this one, by id, that want to be asked whether they are there; at most `limit`. */
+    readonly qualified: (after: string, limit: number) => Effect.Effect<ReadonlyArray<SipTrunk>>
     /**
      * Pushes the table of known peers (who may send us calls, from any port of their address) and every change of it,
      * one update after the other, until the scope closes.

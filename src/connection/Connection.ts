@@ -3,16 +3,22 @@ import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import { RouteDirectory, type SipTrunk } from "../carrier/Carrier.ts"
+import { TrunkStates } from "../carrier/TrunkStates.ts"
 import * as Id from "../domain/Id.ts"
 import * as IpAddress from "../domain/IpAddress.ts"
+import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
 import { Vault } from "../store/Vault.ts"
-import { type ConnectionView, type RouteRow, view } from "./ConnectionView.ts"
+import { type ConnectionView, defaultSettings, type RouteRow, type TrunkSettings, view } from "./ConnectionView.ts"
 import * as KnownPeers from "./KnownPeers.ts"
 import * as RouteRepo from "./RouteRepo.ts"
+import * as TrunkChanges from "./TrunkChanges.ts"
+import * as TrunkRoom from "./TrunkRoom.ts"
+
+export type { TrunkSettings } from "./ConnectionView.ts"
 
 /** Which adapter a call goes through. */
 interface Route {
@@ -32,6 +38,14 @@ interface NewSipTrunk {
   readonly password: string | null
   /** Becomes the tenant's default in place of the one before. */
   readonly isDefault: boolean
+}
+
+/** A call that wants to begin. */
+interface Entering {
+  readonly tenantId: Id.TenantId
+  readonly routeId: Id.RouteId
+  readonly callId: Id.CallId
+  readonly direction: "inbound" | "outbound"
 }
 
 /** Routes, trunks and routes by address that are kept in memory, each. */
@@ -62,6 +76,24 @@ export class Connections extends Context.Service<
       readonly seed: string
     }) => Effect.Effect<{ readonly routeId: Id.RouteId }>
     readonly addSipTrunk: (trunk: NewSipTrunk) => Effect.Effect<ConnectionView, ApiError>
+    /** What the operator changes of a route: `not_found` when there is none. All processes follow within seconds. */
+    readonly setStatus: (id: string, status: "active" | "disabled") => Effect.Effect<ConnectionView, ApiError>
+    readonly makeDefault: (id: string) => Effect.Effect<ConnectionView, ApiError>
+    readonly setPassword: (id: string, password: TrunkChanges.NewPassword) => Effect.Effect<ConnectionView, ApiError>
+    readonly setLimits: (id: string, settings: Partial<TrunkSettings>) => Effect.Effect<ConnectionView, ApiError>
+    /** 409 `conflict` while a number, an order, a subscription or the default of the tenant names it. */
+    readonly remove: (id: string) => Effect.Effect<ConnectionView, ApiError>
+    /**
+     * Lets a call in at its route, or refuses it (guide/connections.md#limits): 403 `concurrent_call_cap_exceeded`, 429
+     * `rate_limited`, 503 for a trunk that does not answer and refuses calls then. Whoever was let in leaves.
+     */
+    readonly enter: (call: Entering) => Effect.Effect<void, ApiError>
+    /** Counts a live call of an earlier process. */
+    readonly resume: (callId: Id.CallId, routeId: Id.RouteId) => Effect.Effect<void>
+    /** The call has ended, or never came to be. */
+    readonly leave: (callId: Id.CallId) => Effect.Effect<void>
+    /** Live calls of each route that has any. */
+    readonly liveCalls: Effect.Effect<ReadonlyMap<Id.RouteId, number>>
     /** The tenant's oldest active trunk at this address of a known peer; null: it has none there. */
     readonly routeAt: (tenantId: Id.TenantId, address: string) => Effect.Effect<Id.RouteId | null>
     /** Null: the tenant's default. 400 when it is no route id, 404 when unknown or foreign, 422 when disabled. */
@@ -77,6 +109,8 @@ export class Connections extends Context.Service<
         const entropy = yield* Entropy
         const vault = yield* Vault
         const repo = yield* RouteRepo.make
+        const states = yield* TrunkStates
+        const room = TrunkRoom.make()
 
         const routes = yield* RowCache.make({
           capacity: remembered,
@@ -144,6 +178,7 @@ export class Connections extends Context.Service<
             port: null,
             username: null,
             password: null,
+            ...defaultSettings,
             createdAt: tenant.at
           })
           return { routeId }
@@ -168,6 +203,7 @@ export class Connections extends Context.Service<
             port: trunk.port,
             username: trunk.username,
             password: trunk.password === null ? null : vault.seal(trunk.password),
+            ...defaultSettings,
             createdAt: at
           }
           const line = Audit.line({
@@ -185,12 +221,41 @@ export class Connections extends Context.Service<
             yield* repo.insert(row)
             yield* journal.commitWithin({ ...empty, audit: [line] })
           }).pipe(sql.withTransaction, Effect.orDie)
+          yield* changed(row)
+          return view(row)
+        })
+
+        /** This process sees it at once; a call from there may come as soon as this is answered. */
+        const changed = Effect.fnUntraced(function* (row: RouteRow) {
           yield* Cache.invalidate(routes, `${row.tenantId} `)
           yield* Cache.invalidate(routes, `${row.tenantId} ${row.id}`)
           yield* Cache.invalidate(trunks, row.id)
-          // A call from there may come as soon as this is answered.
-          yield* peers.refresh(host)
-          return view(row)
+          yield* Cache.invalidateAll(routesAt)
+          if (row.host !== null) yield* peers.refresh(row.host)
+        })
+        const changes = yield* TrunkChanges.make({ repo, changed })
+
+        const enter = Effect.fnUntraced(function* (call: Entering) {
+          const row = yield* Cache.get(routes, `${call.tenantId} ${call.routeId}`)
+          if (row === null) return yield* noRoute
+          if (row.refusesUnreachable && call.direction === "outbound" && states.of(row.id)?.state === "unreachable")
+            return yield* ApiError.of("service_unavailable", "the trunk of this connection does not answer; try again")
+          switch (room.enter(call, row, yield* Monotonic.now)) {
+            case "in":
+              return
+            case "calls":
+              return yield* ApiError.of(
+                "concurrent_call_cap_exceeded",
+                `the connection has its ${row.maxCalls} calls`,
+                "route_id"
+              )
+            case "rate":
+              return yield* ApiError.of(
+                "rate_limited",
+                "the connection takes no more new calls this second",
+                "route_id"
+              )
+          }
         })
 
         const connections = Connections.of({
@@ -201,12 +266,22 @@ export class Connections extends Context.Service<
           }),
           createDefaultWithin,
           addSipTrunk,
+          setStatus: (id, status) => Effect.map(changes.setStatus(id, status), view),
+          makeDefault: (id) => Effect.map(changes.makeDefault(id), view),
+          setPassword: (id, password) => Effect.map(changes.setPassword(id, password), view),
+          setLimits: (id, settings) => Effect.map(changes.setLimits(id, settings), view),
+          remove: (id) => Effect.map(changes.remove(id), view),
           resolve,
+          enter,
+          resume: (callId, routeId) => Effect.sync(() => room.resume(callId, routeId)),
+          leave: (callId) => Effect.sync(() => room.leave(callId)),
+          liveCalls: Effect.sync(room.counts),
           routeAt: (tenantId, address) =>
             Effect.map(Cache.get(routesAt, `${tenantId} ${address}`), (row) => row?.id ?? null)
         })
         const directory = RouteDirectory.of({
           sipTrunk: (routeId) => Cache.get(trunks, routeId),
+          qualified: (after, limit) => Effect.map(repo.qualifiedAfter(after, limit), (rows) => rows.map(trunkOf)),
           knownPeers: peers.listen
         })
         return Context.make(Connections, connections).pipe(Context.add(RouteDirectory, directory))

@@ -13,8 +13,30 @@ export const Connection = Wire.struct({
 }).pipe(Schema.annotateEncoded({ identifier: "Connection" }))
 export type ConnectionView = typeof Connection.Encoded
 
+/** What the operator sets of a trunk; null: no limit. */
+export interface TrunkSettings {
+  /** Calls at once, in both directions. */
+  readonly maxCalls: number | null
+  /** New calls a second that we place, and that the trunk places. */
+  readonly outboundCps: number | null
+  readonly inboundCps: number | null
+  /** It is asked by OPTIONS whether it is there. */
+  readonly isQualified: boolean
+  /** Calls by it are refused while it does not answer; otherwise they are tried. */
+  readonly refusesUnreachable: boolean
+}
+
+/** Of a route that nobody has set anything of. */
+export const defaultSettings: TrunkSettings = {
+  maxCalls: null,
+  outboundCps: null,
+  inboundCps: null,
+  isQualified: true,
+  refusesUnreachable: false
+}
+
 /** `createdAt` in epoch milliseconds; `password` sealed. */
-export interface RouteRow extends Readonly<typeof Connection.Type> {
+export interface RouteRow extends Readonly<typeof Connection.Type>, TrunkSettings {
   readonly tenantId: TenantId
   readonly adapter: string
   readonly host: string | null

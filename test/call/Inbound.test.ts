@@ -25,6 +25,8 @@ const routeOf = Effect.fnUntraced(function* (numberRouteId: RouteId | null, sour
     }),
     Layer.mock(Billing)({ rate: () => Effect.succeed(10_000) }),
     Layer.mock(Connections)({
+      enter: () => Effect.void,
+      leave: () => Effect.void,
       resolve: (_, routeId) =>
         Effect.succeed({ routeId: routeId ?? routes.default, adapter: routeId === null ? "simulator" : "sip" }),
       routeAt: (_, address) => Effect.succeed(address === "192.0.2.2" ? routes.trunk : null)

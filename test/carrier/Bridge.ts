@@ -83,6 +83,7 @@ export const carrierHalf = Effect.gen(function* () {
       tell: (callId: CallId, event: Event) => Effect.map(ask("tell", { callId, event }), read(Told))
     }),
     directory: RouteDirectory.of({
+      qualified: () => Effect.succeed([]),
       sipTrunk: (routeId) => Effect.map(ask("sip_trunk", routeId), read(Schema.NullOr(SipTrunk))),
       // Each engine that connects pushes its table.
       knownPeers: (listener) => Effect.sync(() => void (peers = listener))

@@ -6,6 +6,7 @@ import { ApiKeys } from "../../src/apikey/ApiKey.ts"
 import type { Caller } from "../../src/audit/Audit.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Onboarded from "../../src/boot/Onboarded.ts"
+import { TrunkStates } from "../../src/carrier/TrunkStates.ts"
 import { Connections } from "../../src/connection/Connection.ts"
 import type { TenantId } from "../../src/domain/Id.ts"
 import { Egress } from "../../src/egress/Egress.ts"
@@ -37,6 +38,7 @@ const layers = (
 ) => {
   const base = outside.pipe(
     Layer.provideMerge(Jobs.layer()),
+    Layer.provideMerge(TrunkStates.layer),
     Layer.provideMerge(JournalWriter.layer({ partitions, onLost: () => {}, heartbeatMs })),
     Layer.provideMerge(Vault.layer(Redacted.make(new Uint8Array(32).fill(7)))),
     Layer.provideMerge(Entropy.layerFixed(label)),

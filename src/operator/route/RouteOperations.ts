@@ -1,6 +1,9 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { TrunkStates } from "../../carrier/TrunkStates.ts"
 import { Connections } from "../../connection/Connection.ts"
+import type { ConnectionView } from "../../connection/ConnectionView.ts"
+import { ApiError } from "../../domain/ApiError.ts"
 import type { RouteId, TenantId } from "../../domain/Id.ts"
 import * as Timestamp from "../../domain/Timestamp.ts"
 import * as Wire from "../../domain/Wire.ts"
@@ -18,20 +21,62 @@ interface Row {
   readonly port: number | null
   readonly username: string | null
   readonly has_password: boolean
+  readonly max_calls: number | null
+  readonly outbound_cps: number | null
+  readonly inbound_cps: number | null
+  readonly is_qualified: boolean
+  readonly refuses_unreachable: boolean
   readonly created_at: number
 }
 
-/** `route add`, `route list`. */
+const OneRoute = Schema.Struct({ id: Schema.String })
+
+/** Beyond the calls that the service has room for, a limit limits nothing. */
+const Limit = Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 100_000 })))
+const Rate = Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000 })))
+
+/** `route add`, `list`, `disable`, `enable`, `default`, `password`, `limits`, `remove`. */
 export const make = Effect.gen(function* () {
   const tenants = yield* Tenants
   const sql = yield* SqlClient.SqlClient
   const connections = yield* Connections
+  const states = yield* TrunkStates
+
+  const columns = sql`id, name, is_default, status, adapter, host, port, username,
+    password IS NOT NULL AS has_password, max_calls, outbound_cps, inbound_cps, is_qualified, refuses_unreachable,
+    (extract(epoch FROM created_at) * 1000)::float8 AS created_at`
 
   const routes = (tenantId: TenantId) =>
     Effect.orDie(sql<Row>`
-      SELECT id, name, is_default, status, adapter, host, port, username, password IS NOT NULL AS has_password,
-        (extract(epoch FROM created_at) * 1000)::float8 AS created_at
-      FROM route WHERE tenant_id = ${tenantId} ORDER BY route.created_at, id LIMIT 1000`)
+      SELECT ${columns} FROM route WHERE tenant_id = ${tenantId} ORDER BY route.created_at, id LIMIT 1000`)
+
+  /** What the carrier knows of it; nothing of a route that is not asked. */
+  const standing = (row: Row) => {
+    const state = states.of(row.id)
+    return {
+      state: state?.state ?? "unknown",
+      state_since: state === null ? null : Timestamp.format(state.since),
+      rtt_ms: state === null || state.rttMs === null ? null : Math.round(state.rttMs * 10) / 10,
+      last_status: state?.lastStatus ?? null
+    }
+  }
+
+  const shown = Effect.fnUntraced(function* (row: Row) {
+    const calls = yield* connections.liveCalls
+    return {
+      ...row,
+      ...standing(row),
+      live_calls: calls.get(row.id) ?? 0,
+      created_at: Timestamp.format(row.created_at)
+    }
+  })
+
+  /** The route as it is after the change. */
+  const changed = Effect.fnUntraced(function* (change: Effect.Effect<ConnectionView, ApiError>) {
+    const { id } = yield* change
+    const [row] = yield* Effect.orDie(sql<Row>`SELECT ${columns} FROM route WHERE id = ${id}`)
+    return row === undefined ? yield* ApiError.of("not_found", `no route ${id}`) : yield* shown(row)
+  })
 
   return [
     Operation.make(
@@ -56,8 +101,33 @@ export const make = Effect.gen(function* () {
       Effect.fnUntraced(function* ({ tenant }) {
         const { id } = yield* tenants.findByReference(tenant)
         const rows = yield* routes(id)
-        return { results: rows.map((row) => ({ ...row, created_at: Timestamp.format(row.created_at) })) }
+        return { results: yield* Effect.forEach(rows, shown) }
       })
-    )
+    ),
+    Operation.make("route/disable", OneRoute, ({ id }) => changed(connections.setStatus(id, "disabled"))),
+    Operation.make("route/enable", OneRoute, ({ id }) => changed(connections.setStatus(id, "active"))),
+    Operation.make("route/default", OneRoute, ({ id }) => changed(connections.makeDefault(id))),
+    Operation.make(
+      "route/password",
+      Wire.struct({
+        id: Schema.String,
+        username: Schema.optionalKey(Schema.String),
+        password: Schema.NullOr(Schema.String)
+      }),
+      ({ id, ...digest }) => changed(connections.setPassword(id, digest))
+    ),
+    Operation.make(
+      "route/limits",
+      Wire.struct({
+        id: Schema.String,
+        maxCalls: Schema.optionalKey(Limit),
+        outboundCps: Schema.optionalKey(Rate),
+        inboundCps: Schema.optionalKey(Rate),
+        isQualified: Schema.optionalKey(Schema.Boolean),
+        refusesUnreachable: Schema.optionalKey(Schema.Boolean)
+      }),
+      ({ id, ...settings }) => changed(connections.setLimits(id, settings))
+    ),
+    Operation.make("route/remove", OneRoute, ({ id }) => connections.remove(id))
   ]
 })

@@ -52,7 +52,11 @@ const insistent = (carrier: Carrier["Service"], adapter: string) =>
     })
   })
 
-const noRoutes = RouteDirectory.of({ sipTrunk: () => Effect.succeed(null), knownPeers: () => Effect.void })
+const noRoutes = RouteDirectory.of({
+  qualified: () => Effect.succeed([]),
+  sipTrunk: () => Effect.succeed(null),
+  knownPeers: () => Effect.void
+})
 
 /** The simulator behind a bridge; the connection is cut every so many frames of 20 ms. */
 const world = (cutEvery: number) =>
@@ -137,6 +141,7 @@ describe("The bridge", () => {
       yield* half.directory.knownPeers((update) => Effect.sync(() => peers.take(update)))
       let pushed = 0
       const directory = RouteDirectory.of({
+        qualified: () => Effect.succeed([]),
         sipTrunk: () => Effect.suspend(() => (engine.counters.asked === 1 ? Effect.never : Effect.succeed(trunk))),
         knownPeers: (listener) => {
           return Effect.asVoid(Effect.forEach(PeerTable.snapshot(++pushed, ["192.0.2.2"]), listener))

@@ -197,6 +197,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
   })
   let tables = 0
   const directory = Layer.succeed(RouteDirectory, {
+    qualified: () => Effect.succeed([]),
     sipTrunk: () => Effect.sync(() => state.trunk),
     knownPeers: (listener) =>
       Effect.sync(() => {

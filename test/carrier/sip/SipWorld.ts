@@ -39,6 +39,7 @@ const echoes = (): PacketPort => {
 const flow: Flow = { transport: "udp", local: Rig.self, remote: Rig.peer, connection: null }
 
 const directory = Layer.succeed(RouteDirectory, {
+  qualified: () => Effect.succeed([]),
   sipTrunk: (routeId) => Effect.succeed(routeId === Rig.trunk.routeId ? Rig.trunk : null),
   knownPeers: (listener) => Effect.forEach(PeerTable.snapshot(1, [Rig.peer.address]), listener, { discard: true })
 })

@@ -66,7 +66,11 @@ const make = (password: string | null = null) => {
       offer: () => Effect.succeed({ admitted: true, callId: Ids.call("c"), routeId: Rig.trunk.routeId }),
       tell: (_, event) => Effect.sync(() => (told.push(event), "committed"))
     },
-    directory: { sipTrunk: () => Effect.succeed({ ...Rig.trunk, username, password }), knownPeers: () => Effect.void },
+    directory: {
+      qualified: () => Effect.succeed([]),
+      sipTrunk: () => Effect.succeed({ ...Rig.trunk, username, password }),
+      knownPeers: () => Effect.void
+    },
     resolve: (host) => Effect.succeed([host]),
     random: (bytes) =>
       (++counter * 7_919)

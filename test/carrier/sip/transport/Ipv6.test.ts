@@ -26,6 +26,7 @@ const side = Effect.fnUntraced(function* (options: {
   const udp = yield* UdpTransport.make({ host: options.host, port: 0, publicAddresses })
   let trunk: SipTrunk = { ...Rig.trunk, host: options.peer }
   const directory = Layer.succeed(RouteDirectory, {
+    qualified: () => Effect.succeed([]),
     sipTrunk: () => Effect.sync(() => trunk),
     knownPeers: (listener) => Effect.forEach(PeerTable.snapshot(1, [options.peer]), listener, { discard: true })
   })

@@ -74,7 +74,11 @@ describe("the way to a trunk", () => {
     Effect.map(
       NextHop.trunkOf(
         {
-          directory: { sipTrunk: () => Effect.succeed(Rig.trunk), knownPeers: () => Effect.void },
+          directory: {
+            qualified: () => Effect.succeed([]),
+            sipTrunk: () => Effect.succeed(Rig.trunk),
+            knownPeers: () => Effect.void
+          },
           resolve: () => (addresses.length === 0 ? Effect.fail("no such name") : Effect.succeed(addresses)),
           transports
         },
