@@ -11,6 +11,7 @@ const root = new URL("..", import.meta.url).pathname
 
 /** Order matters: a feature may open the doors of those before it. */
 const features = [
+  "retention",
   "audit",
   "tenant",
   "billing",

@@ -36,6 +36,7 @@ import * as AudioDecoderThread from "./media/udp/AudioDecoderThread.ts"
 import * as MediaPlaneUdp from "./media/udp/MediaPlaneUdp.ts"
 import { Numbers } from "./number/Number.ts"
 import { OperatorServer } from "./operator/OperatorServer.ts"
+import { Retention } from "./retention/Retention.ts"
 import * as EmbeddedPostgres from "./store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "./store/embedded/OwnerFile.ts"
 import * as JournalWriter from "./store/JournalWriter.ts"
@@ -112,7 +113,8 @@ const core = (
         Connections.layer({ lookup: dnsLookup })
       )
     ),
-    Layer.provideMerge(Layer.mergeAll(Idempotency.layer, Jobs.layer())),
+    Layer.provideMerge(Layer.merge(Idempotency.layer, Retention.layer({ days: config.retentionDays }))),
+    Layer.provideMerge(Jobs.layer()),
     Layer.provideMerge(Layer.merge(store, world))
   )
 }
@@ -216,7 +218,7 @@ const serve = Effect.gen(function* () {
         tokenFile: join(owned.path, "operator.token"),
         ready: () => standsInTheWay
       }),
-      Jobs.runner.pipe(Layer.provide(Idempotency.sweeper)),
+      Jobs.runner,
       api(config)
     )
     const edge = yield* Layer.build(edges).pipe(Effect.provide(context))

@@ -30,6 +30,8 @@ export interface Config {
   readonly targetCaFile: string | null
   readonly maxCallSecs: number
   readonly drainSecs: number
+  /** How many days are kept: events with deliveries and journals, calls with audit lines. */
+  readonly retentionDays: { readonly event: number; readonly call: number }
   readonly operatorPort: number
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
   readonly logFormat: "text" | "json"
@@ -142,6 +144,10 @@ export const parse = (environment: Environment): Config => {
   const reachable =
     httpHost === "0.0.0.0" || httpHost === "::" ? "localhost" : httpHost.includes(":") ? `[${httpHost}]` : httpHost
   if (!URL.canParse(`http://${reachable}`)) fail("HTTP_HOST", `must be an address or a host name, not "${httpHost}"`)
+  const eventDays = env.integer("EVENT_RETENTION_DAYS", 30, 3, 3_650)
+  const callDays = env.integer("CALL_RETENTION_DAYS", 396, 3, 36_500)
+  if (callDays < eventDays)
+    fail("CALL_RETENTION_DAYS", `must not be below EVENT_RETENTION_DAYS (${eventDays}), but is ${callDays}`)
   const databaseUrl = env.optional("DATABASE_URL")
   if (databaseUrl !== null) env.url("DATABASE_URL", "", ["postgres:", "postgresql:"])
   const secretKey = env.optional("SECRET_KEY")
@@ -166,6 +172,7 @@ export const parse = (environment: Environment): Config => {
     targetCaFile: env.optional("TARGET_CA_FILE"),
     maxCallSecs: env.integer("MAX_CALL_SECS", 14_400, 1, 86_400),
     drainSecs: env.integer("DRAIN_SECS", 30, 0, 86_400),
+    retentionDays: { event: eventDays, call: callDays },
     operatorPort: env.integer("OPERATOR_PORT", 8081, 0, 65_535),
     logLevel: env.oneOf("LOG_LEVEL", "Info", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]),
     logFormat: env.oneOf("LOG_FORMAT", "text", ["text", "json"]),

@@ -4,6 +4,7 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { CommitClient } from "../store/CommitClient.ts"
 import * as Migrations from "../store/Migrations.ts"
+import { UpkeepClient } from "../store/UpkeepClient.ts"
 
 class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ readonly detail: string }> {
   override get message() {
@@ -26,7 +27,13 @@ const shared = {
   }
 } as const
 
-/** A pool for requests on the database, migrated, and the journal's own connections beside it. */
+/** Of the connection for upkeep: an index on a big table takes as long as it takes. */
+const upkeep = {
+  ...shared,
+  startupParameters: { ...shared.startupParameters, statement_timeout: "0", synchronous_commit: "off" }
+} as const
+
+/** A pool for requests on the database, migrated, and beside it the connections of the journal and of upkeep. */
 export const layer = (url: Redacted.Redacted) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -37,6 +44,11 @@ export const layer = (url: Redacted.Redacted) =>
   ).pipe(
     Layer.provideMerge(
       Layer.effect(CommitClient, PgClient.make({ ...shared, url, maxConnections: 5 })).pipe(
+        Layer.provide(Reactivity.layer)
+      )
+    ),
+    Layer.provideMerge(
+      Layer.effect(UpkeepClient, PgClient.make({ ...upkeep, url, maxConnections: 1 })).pipe(
         Layer.provide(Reactivity.layer)
       )
     ),

@@ -1,7 +1,5 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
-import { SqlClient } from "effect/sql"
 import { ApiError } from "../domain/ApiError.ts"
-import { Jobs } from "../job/Jobs.ts"
 import * as Journal from "../store/Journal.ts"
 import * as ReceiptLookup from "./ReceiptLookup.ts"
 import * as Slot from "./Slot.ts"
@@ -64,27 +62,6 @@ export class Idempotency extends Context.Service<
         settled: Effect.void
       })
     )
-
-  /** The job that deletes receipts that nobody may read any more, every ten minutes. */
-  static readonly sweeper = Layer.effectDiscard(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const jobs = yield* Jobs
-      jobs.declare({
-        kind: "idempotency.sweep",
-        everyMs: 600_000,
-        concurrency: 1,
-        timeoutMs: 300_000,
-        retry: { attempts: Infinity, firstMs: 10_000, maxMs: 600_000 },
-        run: () =>
-          Effect.flatMap(
-            Clock.currentTimeMillis,
-            (now) =>
-              sql`DELETE FROM idempotency WHERE created_at <= to_timestamp(${(now - Slot.windowMs) / 1000}::float8)`
-          )
-      })
-    })
-  )
 }
 
 const make = (rows: {

@@ -29,7 +29,7 @@ export interface Rendered {
   readonly body: string | null
 }
 
-/** A receipt is good for this long; readers ignore older ones, the sweeper deletes them. */
+/** A receipt is good for this long; readers ignore older ones, and retention deletes them. */
 export const windowMs = 24 * 3_600_000
 
 export const make = (request: {

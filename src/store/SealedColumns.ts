@@ -14,5 +14,6 @@ export interface SealedColumn {
 export const sealedColumns: ReadonlyArray<SealedColumn> = [
   { table: "tenant", key: "id", keyType: "uuid", column: "webhook_failover_secret" },
   { table: "webhook_subscription", key: "id", keyType: "text", column: "signing_secret" },
-  { table: "route", key: "id", keyType: "text", column: "password" }
+  { table: "route", key: "id", keyType: "text", column: "password" },
+  { table: "call_key", key: "id", keyType: "text", column: "key" }
 ]

@@ -38,9 +38,8 @@ const asked = (tenant: Tenant, callId: Id.CallId): Asked => ({
  * The commits of one call from `place` to `ended`, charge included, as its actor makes them: four, with the rows that
  * each has.
  */
-export const life = (tenant: Tenant, seed: string): ReadonlyArray<Commit> => {
+export const life = (tenant: Tenant, seed: string, at = Date.now()): ReadonlyArray<Commit> => {
   const callId = Id.derive(seed, "call")
-  const at = Date.now()
   const commits: Array<Commit> = []
   let state: CallState | null = null
   const take = (input: CallInput, by: Asked | null) => {

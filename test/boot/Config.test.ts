@@ -15,6 +15,13 @@ describe("Configuration", () => {
     expect(config.allowPrivateTargets).toBe(false)
   })
 
+  it("keeps calls at least as long as their events", () => {
+    expect(Config.parse({}).retentionDays).toStrictEqual({ event: 30, call: 396 })
+    expect(() => Config.parse({ EVENT_RETENTION_DAYS: "60", CALL_RETENTION_DAYS: "59" })).toThrow(
+      "CALL_RETENTION_DAYS must not be below EVENT_RETENTION_DAYS (60), but is 59"
+    )
+  })
+
   it("reads an empty value as none", () => expect(Config.parse({ HTTP_PORT: "" }).httpPort).toBe(8080))
 
   it("names the address that others can use when it listens on all", () =>

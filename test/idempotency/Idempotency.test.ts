@@ -1,10 +1,8 @@
-import { describe, expect, layer } from "@effect/vitest"
-import { Clock, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
+import { expect, layer } from "@effect/vitest"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { Idempotency, inFlightLimit } from "../../src/idempotency/Idempotency.ts"
 import * as Slot from "../../src/idempotency/Slot.ts"
-import { Jobs } from "../../src/job/Jobs.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -98,33 +96,4 @@ for (const [name, subject] of Object.entries(subjects))
         expect(yield* idempotency.claim(slot("one more"))).toBeNull()
       })
     )
-  })
-
-layer(
-  Jobs.layer().pipe(
-    Layer.provideMerge(JournalWriter.layer({ partitions: [0], onLost: () => {} })),
-    Layer.provideMerge(TestDatabase.layer)
-  )
-)("Idempotency.sweeper", (it) => {
-  describe("every ten minutes", () => {
-    it.effect("deletes what nobody may read any more", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const now = yield* Clock.currentTimeMillis
-        const insert = (key: string, at: number) =>
-          sql`INSERT INTO idempotency ${sql.insert({ owner: "o", key, method: "POST", path: "/", body_hash: "h", status: 200, created_at: new Date(at) })}`
-        yield* insert("old", now - Slot.windowMs)
-        yield* insert("new", now - Slot.windowMs + 60_000)
-        const running = Jobs.runner.pipe(Layer.provide(Idempotency.sweeper))
-        yield* Effect.scoped(Layer.build(running).pipe(Effect.andThen(untilOne(sql))))
-        expect(yield* sql`SELECT key FROM idempotency`).toEqual([{ key: "new" }])
-      })
-    )
-  })
-})
-
-/** The sweep runs on its own fiber: asks until it is done. */
-const untilOne = (sql: SqlClient.SqlClient) =>
-  Effect.repeat(sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM idempotency`, {
-    until: ([row]) => row?.n === 1
   })

@@ -1,0 +1,19 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+
+/**
+ * Sees that an index is there and whole. It is built beside the traffic, for as long as a big table needs: neither a
+ * start nor a commit waits for it. What an interrupted build left behind is dropped and built again.
+ */
+export const ensure = Effect.fn("Indexes.ensure")(function* (
+  sql: SqlClient.SqlClient,
+  index: { readonly name: string; readonly on: string }
+) {
+  const [found] = yield* sql<{ readonly valid: boolean }>`
+    SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass(${index.name})`
+  if (found?.valid === true) return
+  yield* Effect.logInfo("an index is built beside the traffic; rows are pruned when it is there", index)
+  if (found !== undefined) yield* sql.unsafe(`DROP INDEX CONCURRENTLY IF EXISTS ${index.name}`)
+  yield* sql.unsafe(`CREATE INDEX CONCURRENTLY IF NOT EXISTS ${index.name} ON ${index.on}`)
+  yield* Effect.logInfo("the index is there", { name: index.name })
+})

@@ -1,0 +1,221 @@
+/**
+ * What is kept for a while, and how the rest is found: one row for each table, in the order in which they are pruned. A
+ * new table joins by a row.
+ *
+ * A row's statement looks at rows from the old end on, in the order of an index, and deletes those that are too old and
+ * that nothing needs any more. Parameters: `$1` the moment before which rows are too old, in epoch milliseconds; `$2` the
+ * position behind which it looks (`from` at first); `$3` at how many rows it looks. It answers one row (`Pruned`).
+ *
+ * It names the rows to delete by an array, because a plan with a join, made while the table was small, would go on
+ * reading the whole table. Each condition stands in the DELETE too: a row that was changed meanwhile is judged again.
+ */
+export interface Retained {
+  readonly name: string
+  /** Which period of `Periods` counts. */
+  readonly period: keyof Periods
+  /** The first position. */
+  readonly from: string
+  readonly prune: string
+  /** When the oldest row that pruning may ever take began, in epoch milliseconds: one row, or none. Null: not measured. */
+  readonly oldest: string | null
+  /** The index that makes a batch cheap; null: there is one that serves other reads too. */
+  readonly index: { readonly name: string; readonly on: string } | null
+}
+
+/** How long rows are kept, in milliseconds. */
+export interface Periods {
+  /** Receipts of idempotent requests; they answer for 24 hours. */
+  readonly receipt: number
+  /** Deliveries that are finished, events, journals of settled calls, jobs that failed for good. */
+  readonly event: number
+  /** Calls and audit lines. */
+  readonly call: number
+  /** The key of a call, after the call is settled and its last delivery is finished. */
+  readonly callKey: number
+}
+
+export interface Pruned {
+  readonly pruned: number
+  /** Where to go on; null: there is nothing behind. */
+  readonly position: string | null
+}
+
+const cutoff = `to_timestamp($1::float8 / 1000)`
+
+/** The smallest UUID of version 7 with the time `$1` (RFC 9562 section 5.7). */
+const cutoffId = `(lpad(to_hex($1::bigint), 12, '0') || repeat('0', 20))::uuid`
+
+const nilId = "00000000-0000-0000-0000-000000000000"
+
+/** What a statement answers, from its parts `looked` (with `at`, the position) and `gone`. */
+const answer = `
+SELECT (SELECT count(*) FROM gone)::float8 AS pruned,
+  CASE WHEN (SELECT count(*) FROM looked) = $3::int THEN (SELECT at::text FROM looked ORDER BY at DESC LIMIT 1) END AS position`
+
+/** Rows whose age stands in a column; rows of the same moment as the last of a batch are looked at in the next round. */
+const byTime = (of: {
+  readonly name: string
+  readonly period: keyof Periods
+  readonly column: string
+  readonly index: Retained["index"]
+}): Retained => ({
+  name: of.name,
+  period: of.period,
+  from: "-infinity",
+  index: of.index,
+  prune: `
+WITH looked AS MATERIALIZED (
+  SELECT ctid AS place, ${of.column} AS at FROM ${of.name}
+  WHERE ${of.column} < ${cutoff} AND ${of.column} > $2::timestamptz ORDER BY ${of.column} LIMIT $3::int
+),
+gone AS (
+  DELETE FROM ${of.name} WHERE ctid = ANY (ARRAY(SELECT place FROM looked)) AND ${of.column} < ${cutoff} RETURNING 1
+)${answer}`,
+  oldest: `SELECT (extract(epoch FROM min(${of.column})) * 1000)::float8 AS at FROM ${of.name}`
+})
+
+/** Rows whose id begins with their time. A row with an id of another kind goes when that sorts among the old ones. */
+const byId = (of: {
+  readonly name: string
+  readonly time: string
+  /** A condition on the row itself. */
+  readonly when: string
+  /** SQL that has a row while something needs the row `looked`. */
+  readonly neededBy: string | null
+}): Retained => ({
+  name: of.name,
+  period: "event",
+  from: nilId,
+  index: null,
+  prune: `
+WITH looked AS MATERIALIZED (
+  SELECT id, id AS at FROM ${of.name} WHERE id < ${cutoffId} AND id > $2::uuid ORDER BY id LIMIT $3::int
+),
+needed AS MATERIALIZED (
+  ${of.neededBy === null ? "SELECT id FROM looked WHERE false" : `SELECT looked.id FROM looked CROSS JOIN LATERAL (${of.neededBy} LIMIT 1) AS need`}
+),
+gone AS (
+  DELETE FROM ${of.name} WHERE id = ANY (ARRAY(SELECT id FROM looked EXCEPT SELECT id FROM needed))
+    AND ${of.time} < ${cutoff} AND ${of.when} RETURNING 1
+)${answer}`,
+  oldest: `SELECT (extract(epoch FROM ${of.time}) * 1000)::float8 AS at FROM ${of.name} ORDER BY id LIMIT 1`
+})
+
+/**
+ * The journal of a call goes as a whole, its last input first, so that a portion of a long one is never taken for
+ * all of it. Its first input says that it is there. At a quarter of the calls is looked, as each has several inputs.
+ */
+const journal: Retained = {
+  name: "journal",
+  period: "event",
+  from: "-infinity",
+  index: { name: "journal_begun", on: "journal (at) WHERE seq = 1" },
+  prune: `
+WITH looked AS MATERIALIZED (
+  SELECT entity_id, at FROM journal WHERE seq = 1 AND at < ${cutoff} AND at > $2::timestamptz ORDER BY at LIMIT $3::int / 4
+),
+settled AS MATERIALIZED (
+  SELECT looked.entity_id, looked.at, e.seq FROM looked CROSS JOIN LATERAL (
+    SELECT seq FROM entity WHERE id = looked.entity_id AND kind = 'call' AND settled AND updated_at < ${cutoff} LIMIT 1
+  ) AS e
+),
+portion AS MATERIALIZED (
+  SELECT entity_id, at FROM (
+    SELECT entity_id, at, sum(seq) OVER (ORDER BY at, entity_id) - seq AS before FROM settled
+  ) AS counted WHERE before < $3::int
+),
+gone AS (
+  DELETE FROM journal WHERE ctid = ANY (ARRAY(
+    SELECT place FROM portion CROSS JOIN LATERAL (
+      SELECT ctid AS place FROM journal WHERE entity_id = portion.entity_id ORDER BY seq DESC LIMIT $3::int
+    ) AS inputs
+  )) RETURNING 1
+)
+SELECT (SELECT count(*) FROM gone)::float8 AS pruned,
+  CASE WHEN (SELECT count(*) FROM portion) < (SELECT count(*) FROM settled) THEN (SELECT max(at)::text FROM portion)
+    WHEN (SELECT count(*) FROM looked) = $3::int / 4 THEN (SELECT max(at)::text FROM looked) END AS position`,
+  oldest: `
+SELECT (extract(epoch FROM j.at) * 1000)::float8 AS at FROM journal j
+WHERE j.seq = 1 AND EXISTS (SELECT 1 FROM entity e WHERE e.id = j.entity_id AND e.kind = 'call' AND e.settled)
+ORDER BY j.at LIMIT 1`
+}
+
+/** A call goes with its entity, when its journal and its key have gone. */
+const call: Retained = {
+  name: "call",
+  period: "call",
+  from: "-infinity",
+  index: { name: "call_age", on: "call (initiated_at)" },
+  prune: `
+WITH looked AS MATERIALIZED (
+  SELECT id, initiated_at AS at FROM call
+  WHERE initiated_at < ${cutoff} AND initiated_at > $2::timestamptz ORDER BY initiated_at LIMIT $3::int
+),
+old AS MATERIALIZED (
+  SELECT looked.id FROM looked CROSS JOIN LATERAL (
+    SELECT 1 FROM entity WHERE id = looked.id AND settled AND updated_at < ${cutoff} LIMIT 1
+  ) AS e
+  WHERE NOT EXISTS (SELECT 1 FROM journal WHERE entity_id = looked.id AND seq = 1)
+    AND NOT EXISTS (SELECT 1 FROM call_key WHERE id = looked.id)
+),
+states AS (
+  DELETE FROM entity WHERE id = ANY (ARRAY(SELECT id FROM old))
+),
+gone AS (
+  DELETE FROM call WHERE id = ANY (ARRAY(SELECT id FROM old)) RETURNING 1
+)${answer}`,
+  oldest: `SELECT (extract(epoch FROM min(initiated_at)) * 1000)::float8 AS at FROM call`
+}
+
+/** The key of a settled call, when no delivery of its events is under way or will be. There are few of them. */
+const callKey: Retained = {
+  name: "call_key",
+  period: "callKey",
+  from: "",
+  index: null,
+  prune: `
+WITH looked AS MATERIALIZED (
+  SELECT id, id AS at FROM call_key WHERE id > $2::text ORDER BY id LIMIT $3::int
+),
+needed AS MATERIALIZED (
+  SELECT looked.id FROM looked CROSS JOIN LATERAL (
+    SELECT 1 FROM entity WHERE id = looked.id AND NOT (settled AND updated_at < ${cutoff})
+    UNION ALL
+    SELECT 1 FROM event e CROSS JOIN LATERAL (
+      SELECT 1 FROM webhook_delivery WHERE event_id = e.id AND due_at IS NOT NULL
+      UNION ALL SELECT 1 FROM webhook_fan_out WHERE event_id = e.id
+      LIMIT 1
+    ) AS unfinished WHERE e.entity_id = looked.id
+    LIMIT 1
+  ) AS need
+),
+gone AS (
+  DELETE FROM call_key WHERE id = ANY (ARRAY(SELECT id FROM looked EXCEPT SELECT id FROM needed)) RETURNING 1
+)${answer}`,
+  oldest: null
+}
+
+/** What refers to a row goes before it: deliveries before their events, both before the call. */
+export const table: ReadonlyArray<Retained> = [
+  byTime({ name: "idempotency", period: "receipt", column: "created_at", index: null }),
+  callKey,
+  // `due_at` is null when a delivery is finished.
+  byId({ name: "webhook_delivery", time: "created_at", when: "due_at IS NULL", neededBy: null }),
+  byId({
+    name: "event",
+    time: "occurred_at",
+    when: "true",
+    neededBy: `
+    SELECT 1 FROM webhook_delivery WHERE event_id = looked.id
+    UNION ALL SELECT 1 FROM webhook_fan_out WHERE event_id = looked.id`
+  }),
+  journal,
+  byTime({ name: "job", period: "event", column: "failed_at", index: null }),
+  call,
+  byTime({
+    name: "audit",
+    period: "call",
+    column: "occurred_at",
+    index: { name: "audit_age", on: "audit (occurred_at)" }
+  })
+]

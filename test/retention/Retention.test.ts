@@ -1,0 +1,192 @@
+import { describe, expect, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Calls } from "../../src/call/Call.ts"
+import { Journal } from "../../src/store/Journal.ts"
+import * as Replay from "../../src/operator/call/Replay.ts"
+import { Retention } from "../../src/retention/Retention.ts"
+import * as Features from "../support/Features.ts"
+import * as OldCalls from "./OldCalls.ts"
+
+const { dayMs, present } = OldCalls
+const start = Date.UTC(2026, 0, 1)
+const whole = { deliveries: 4, events: 4, inputs: 4, calls: 1, entities: 1, lines: 4 }
+
+layer(OldCalls.layer(20), { timeout: "120 seconds", excludeTestServices: true })("Retention", (it) => {
+  describe("of a call", () => {
+    it.effect("goes step by step: deliveries, events and journal after 30 days, the call after 13 months", () =>
+      Effect.gen(function* () {
+        const retention = yield* Retention
+        const tenant = yield* OldCalls.tenant
+        const { id } = yield* OldCalls.write(tenant, "one", { at: start, settled: true, delivered: true })
+        const left = (days: number) =>
+          Effect.suspend(() => {
+            present.now = start + days * dayMs
+            return Effect.andThen(retention.prune, OldCalls.rowsOf(id))
+          })
+        expect(yield* left(29.9)).toStrictEqual(whole)
+        expect(yield* left(30.1)).toStrictEqual({ ...whole, deliveries: 0, events: 0, inputs: 0 })
+        expect(yield* left(395.9)).toStrictEqual({ ...whole, deliveries: 0, events: 0, inputs: 0 })
+        expect(yield* left(396.1)).toStrictEqual({
+          deliveries: 0,
+          events: 0,
+          inputs: 0,
+          calls: 0,
+          entities: 0,
+          lines: 0
+        })
+        expect(yield* Features.ledgerAddsUp).toBe(true)
+        expect(yield* retention.prunedUntil("call")).toBe(present.now - 396 * dayMs)
+      })
+    )
+
+    it.effect("leaves what lives and what a delivery still needs, however old it is", () =>
+      Effect.gen(function* () {
+        const retention = yield* Retention
+        const tenant = yield* OldCalls.tenant
+        const living = yield* OldCalls.write(tenant, "living", { at: start, settled: false, delivered: true })
+        const waiting = yield* OldCalls.write(tenant, "waiting", { at: start, settled: true, delivered: false })
+        const fanned = yield* OldCalls.write(tenant, "fanned", { at: start, settled: true, delivered: true })
+        yield* (yield* SqlClient.SqlClient)`
+          INSERT INTO webhook_fan_out (partition, tenant_id, event_id)
+          SELECT partition, tenant_id, id FROM event WHERE entity_id = ${fanned.id} AND sequence = 2`
+        present.now = start + 390 * dayMs
+        yield* retention.prune
+        expect((yield* OldCalls.rowsOf(fanned.id)).events).toBe(1)
+        expect(yield* OldCalls.rowsOf(living.id)).toStrictEqual({
+          ...whole,
+          deliveries: 0,
+          events: 0,
+          inputs: 3,
+          lines: 3
+        })
+        expect(yield* OldCalls.rowsOf(waiting.id)).toStrictEqual({ ...whole, deliveries: 1, events: 1, inputs: 0 })
+        present.now = start + 800 * dayMs
+        yield* retention.prune
+        expect(yield* OldCalls.rowsOf(living.id)).toStrictEqual({
+          ...whole,
+          deliveries: 0,
+          events: 0,
+          inputs: 3,
+          lines: 0
+        })
+      })
+    )
+
+    it.effect("takes a journal that is longer than a batch in portions, its first input last", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const retention = yield* Retention
+        const tenant = yield* OldCalls.tenant
+        const { id } = yield* OldCalls.write(tenant, "long", { at: start, settled: true, delivered: true })
+        yield* sql`
+          INSERT INTO journal (entity_id, partition, seq, at, seed, machine_version, input)
+          SELECT ${id}, 0, n, to_timestamp(${start / 1000}::float8), '', 2, '{}' FROM generate_series(5, 50) AS n`
+        yield* sql`UPDATE entity SET seq = 50 WHERE id = ${id}`
+        const left = Effect.map(
+          sql<{ readonly seq: number }>`SELECT seq::int FROM journal WHERE entity_id = ${id} ORDER BY seq`,
+          (rows) => rows.map(({ seq }) => seq)
+        )
+        present.now = start + 31 * dayMs
+        yield* retention.prune
+        expect(yield* left).toStrictEqual(Array.from({ length: 30 }, (_, index) => index + 1))
+        yield* retention.prune
+        yield* retention.prune
+        expect(yield* left).toStrictEqual([])
+      })
+    )
+  })
+
+  it.effect("deletes receipts after 25 hours and failed jobs after 30 days", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const retention = yield* Retention
+      const receipt = (key: string, at: number) =>
+        sql`INSERT INTO idempotency ${sql.insert({ owner: "o", key, method: "POST", path: "/", body_hash: "h", status: 200, created_at: new Date(at) })}`
+      const job = (key: string, at: number | null) =>
+        sql`INSERT INTO job ${sql.insert({ kind: "test", key, partition: 0, tenant_id: "00000000-0000-0000-0000-000000000000", created_at: new Date(start), failed_at: at === null ? null : new Date(at) })}`
+      present.now = start + 40 * dayMs
+      yield* receipt("old", present.now - 25.1 * 3_600_000)
+      yield* receipt("new", present.now - 24.9 * 3_600_000)
+      yield* job("old", present.now - 30.1 * dayMs)
+      yield* job("new", present.now - 29.9 * dayMs)
+      yield* job("due", null)
+      yield* retention.prune
+      expect(yield* sql`SELECT key FROM idempotency`).toStrictEqual([{ key: "new" }])
+      expect(yield* sql`SELECT key FROM job WHERE kind = 'test' ORDER BY key`).toStrictEqual([
+        { key: "due" },
+        { key: "new" }
+      ])
+    })
+  )
+
+  it.effect("builds an index again whose building was interrupted", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const retention = yield* Retention
+      yield* retention.prune
+      yield* sql`UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass('journal_begun')`
+      yield* retention.prune
+      expect(
+        yield* sql`SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass('journal_begun')`
+      ).toStrictEqual([{ valid: true }])
+    })
+  )
+
+  it.effect.prop(
+    "changes nothing that is young, lives or is awaited, whenever it prunes",
+    {
+      ages: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 500 }))).check(
+        Schema.isMinLength(3),
+        Schema.isMaxLength(9)
+      ),
+      rounds: Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 60 }))).check(
+        Schema.isMinLength(1),
+        Schema.isMaxLength(3)
+      )
+    },
+    ({ ages, rounds }) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const retention = yield* Retention
+        const calls = yield* Calls
+        const journal = yield* Journal
+        const tenant = yield* OldCalls.tenant
+        const today = start + 1000 * dayMs
+        const written = yield* Effect.forEach(ages, (days, n) =>
+          OldCalls.write(tenant, `${tenant.id} ${n}`, {
+            at: today - days * dayMs,
+            settled: (days + n) % 5 !== 0,
+            delivered: (days + n) % 4 !== 0
+          })
+        )
+        const shown = (id: OldCalls.Old["id"]) => Effect.map(Effect.result(calls.find(tenant.id, id)), JSON.stringify)
+        const before = new Map<string, string>()
+        for (const { id } of written) before.set(id, yield* shown(id))
+        const ledger = sql`SELECT * FROM ledger ORDER BY ordinal`
+        const entries = yield* ledger
+
+        present.now = today
+        for (const days of rounds) {
+          present.now += days * dayMs
+          yield* retention.prune
+          for (const { at, delivered, id, settled } of written) {
+            const age = (present.now - at) / dayMs
+            const rows = yield* OldCalls.rowsOf(id)
+            if (age < 396 || !settled) expect(yield* shown(id)).toBe(before.get(id))
+            if (age < 30 || !settled) {
+              // The events of a call can be sent again, and its journal gives its state.
+              const entity = yield* journal.find(id)
+              const steps = Replay.replay(yield* journal.inputs(id))
+              expect(Replay.differences(steps.at(-1)?.state ?? null, entity?.state ?? null)).toStrictEqual([])
+            }
+            if (age < 30) expect([rows.deliveries, rows.events]).toStrictEqual(settled ? [4, 4] : [3, 3])
+            if (!delivered) expect([rows.deliveries, rows.events].every((count) => count > 0)).toBe(true)
+          }
+          expect(yield* ledger).toStrictEqual(entries)
+        }
+        expect(yield* Features.ledgerAddsUp).toBe(true)
+      }),
+    { arbitrary: { runs: 8 }, timeout: 120_000 }
+  )
+})
