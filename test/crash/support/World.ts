@@ -59,6 +59,8 @@ export interface Options {
   readonly sipPeerPort?: number
   /** Where the first process is to die, after its setting up. */
   readonly crashPoint?: string
+  /** The receiver keeps nothing, and each tenant has one subscription, to everything. */
+  readonly lean?: boolean
 }
 
 const all = ["*"]
@@ -71,7 +73,7 @@ export const make = async (options: Options): Promise<World> => {
   const authority = TestCertificate.makeAuthority()
   const caFile = join(folder, "ca.pem")
   await writeFile(caFile, authority.cert)
-  const receiver = await Receiver.start(authority.issue(["127.0.0.1"]))
+  const receiver = await Receiver.start(authority.issue(["127.0.0.1"]), options.lean !== true)
   const ports = await FreePorts.find()
   const baseUrl = `http://127.0.0.1:${ports.http}`
   const dataDir = join(folder, "data")
@@ -135,8 +137,7 @@ export const make = async (options: Options): Promise<World> => {
     spawn(options.crashPoint)
     await ready()
     await operate("numbers/import", { csv: Errands.csv })
-    for (let index = 0; index < options.tenants; index++)
-      tenants.push(await newTenant(world, index, options.sipPeerPort ?? null))
+    for (let index = 0; index < options.tenants; index++) tenants.push(await newTenant(world, index, options))
     return world
   } catch (cause) {
     await close()
@@ -155,7 +156,7 @@ const answerOf = async (world: World, path: string, bearer: string | null, body:
 }
 
 /** Signed up, with money and quota for any load, a number, subscriptions, and a route to the SIP peer. */
-const newTenant = async (world: World, index: number, sipPeerPort: number | null): Promise<Tenant> => {
+const newTenant = async (world: World, index: number, { lean, sipPeerPort }: Options): Promise<Tenant> => {
   const signedUp: { readonly tenant: { readonly id: string }; readonly api_key_plaintext: string } = await answerOf(
     world,
     "/v1/signup",
@@ -179,10 +180,10 @@ const newTenant = async (world: World, index: number, sipPeerPort: number | null
   })
   const subscriptions = [
     await subscribe(world, apiKey, `${index}/all`, all),
-    await subscribe(world, apiKey, `${index}/ends`, startAndEnd)
+    ...(lean === true ? [] : [await subscribe(world, apiKey, `${index}/ends`, startAndEnd)])
   ]
   const route =
-    sipPeerPort === null
+    sipPeerPort === undefined
       ? null
       : ((await world.operate("route/add", {
           tenant: id,
