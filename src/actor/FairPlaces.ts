@@ -2,7 +2,7 @@ import { Data, Effect } from "effect"
 import * as FairQueue from "../domain/FairQueue.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 
-/** The line is full, for everybody or for this holder; nothing was begun. */
+/** The line is full, for everybody or for this holder, or its turn did not come in time; nothing was begun. */
 export class NoRoom extends Data.TaggedError("NoRoom")<{ readonly holder: string }> {}
 
 /**
@@ -12,7 +12,7 @@ export class NoRoom extends Data.TaggedError("NoRoom")<{ readonly holder: string
 export interface FairPlaces {
   /**
    * Runs the effect when the holder's turn has come. Work whose fiber is interrupted while it waits is not begun, and
-   * leaves the line at once. Fails with `NoRoom` when the line is full.
+   * leaves the line at once. Fails with `NoRoom` when the line is full, or the turn has not come within `patienceMs`.
    */
   readonly within: (holder: string) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | NoRoom, R>
   readonly waiting: () => number
@@ -26,7 +26,12 @@ interface Ticket {
 }
 
 /** `places`: effects that run at once; `room`: effects that may wait. */
-export const make = (options: { readonly places: number; readonly room: number }): FairPlaces => {
+export const make = (options: {
+  readonly places: number
+  readonly room: number
+  readonly patienceMs?: number
+}): FairPlaces => {
+  const { patienceMs } = options
   const queue = FairQueue.make<Ticket>(options)
 
   const fill = (now: number) => {
@@ -42,11 +47,15 @@ export const make = (options: { readonly places: number; readonly room: number }
       fill(now)
       return Effect.succeed(ticket)
     })
-  const turnOf = (ticket: Ticket) =>
-    Effect.callback<void>((resume) => {
+  const turnOf = (holder: string, ticket: Ticket) => {
+    const turn = Effect.callback<void>((resume) => {
       if (ticket.since === null) ticket.begin = () => resume(Effect.void)
       else resume(Effect.void)
     })
+    return ticket.since !== null || patienceMs === undefined
+      ? turn
+      : Effect.timeoutOrElse(turn, { duration: patienceMs, orElse: () => Effect.fail(new NoRoom({ holder })) })
+  }
   const exit = (holder: string, ticket: Ticket) =>
     Effect.map(Monotonic.now, (now) => {
       if (ticket.since === null) queue.leave(holder, ticket)
@@ -58,7 +67,7 @@ export const make = (options: { readonly places: number; readonly room: number }
     within: (holder) => (effect) =>
       Effect.acquireUseRelease(
         enter(holder),
-        (ticket) => Effect.andThen(turnOf(ticket), effect),
+        (ticket) => Effect.andThen(turnOf(holder, ticket), effect),
         (ticket) => exit(holder, ticket)
       ),
     waiting: queue.waiting,

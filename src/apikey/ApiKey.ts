@@ -2,9 +2,11 @@ import { Cache, Clock, Context, Effect, Layer, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
+import * as FairPlaces from "../actor/FairPlaces.ts"
 import * as Supervised from "../actor/Supervised.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
+import * as IpAddress from "../domain/IpAddress.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Scope from "../domain/Scope.ts"
@@ -36,11 +38,15 @@ interface FirstKey {
 type TenantStatus = "active" | "suspended" | "closed"
 
 const invalid = (message: string, param: string) => ApiError.of("invalid_request", message, param)
+const livesLonger = ApiError.of("forbidden", "a key cannot live longer than the key that makes it", "expires_at")
 const notFound = ApiError.of("not_found", "no such API key")
+const crowded = ApiError.of("service_unavailable", "too many new keys are being looked up; try again")
 const unauthorized = ApiError.of("invalid_credentials", "the API key is unknown, revoked or expired")
 
 /** `last_used_at` is written at most once in this time for a key. */
 const usedEveryMs = 60_000
+/** Keys that are looked up and hashed at once; callers with keys that nobody knows take turns by address. */
+const verifying = { places: 4, room: 256, patienceMs: 5_000 }
 /** Verified keys, and tenants whose status is known, kept in memory. */
 const remembered = 10_000
 
@@ -52,7 +58,10 @@ const remembered = 10_000
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    /** 201 with the plaintext; 400 for unknown or no scopes, 403 for scopes that the caller does not hold. */
+    /**
+     * 201 with the plaintext; 400 for unknown or no scopes, 403 for scopes that the caller does not hold, and for a life
+     * that is longer than the caller's.
+     */
     readonly create: (
       caller: Audit.Caller,
       request: CreateRequest,
@@ -84,6 +93,7 @@ export class ApiKeys extends Context.Service<
       const accounts = yield* Accounts
       const repo = yield* ApiKeyRepo.make
       const verified = VerifiedKeys.make(remembered)
+      const verifiers = FairPlaces.make(verifying)
 
       const make = Effect.fnUntraced(function* (
         tenantId: Id.TenantId,
@@ -124,6 +134,8 @@ export class ApiKeys extends Context.Service<
         const scopes = yield* grantable(caller, request.scopes)
         if (request.expiresAtMs !== null && request.expiresAtMs <= at)
           return yield* invalid("expires_at must be in the future", "expires_at")
+        const own = yield* repo.find(caller.tenantId, caller.keyId)
+        if (own !== null && outlives(request.expiresAtMs, own.expiresAt)) return yield* livesLonger
         const seed = entropy.hex(16)
         return yield* Effect.gen(function* () {
           const by = { actor: Audit.keyOf(caller), ip: caller.ip, at, seed }
@@ -205,7 +217,12 @@ export class ApiKeys extends Context.Service<
 
       const authenticate = Effect.fnUntraced(function* (credential: string, ip: string | null) {
         if (!Credential.isForm(credential)) return yield* unauthorized
-        const key = verified.find(credential) ?? (yield* verify(credential))
+        const key =
+          verified.find(credential) ??
+          (yield* verify(credential).pipe(
+            verifiers.within(IpAddress.subscriber(ip)),
+            Effect.catchTag("NoRoom", () => Effect.fail(crowded))
+          ))
         const now = yield* Clock.currentTimeMillis
         if (key.expiresAt !== null && key.expiresAt <= now) return yield* unauthorized
         const elapsed = yield* Monotonic.now
@@ -238,6 +255,9 @@ export class ApiKeys extends Context.Service<
     })
   )
 }
+
+/** Whether what ends at `one` goes on when `other` has ended; null: it never ends. */
+const outlives = (one: number | null, other: number | null): boolean => other !== null && (one === null || one > other)
 
 /** Only known scopes, at least one, and none that the caller lacks. `*` beside others is `*`. */
 const grantable = (caller: Audit.Caller, wanted: ReadonlyArray<string>) =>

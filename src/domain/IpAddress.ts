@@ -34,3 +34,14 @@ export const named = (bound: string, peer: string): string =>
 
 /** As a host of a URI or a Via: IPv6 in brackets, RFC 3261 section 25.1. */
 export const host = (address: string): string => (family(address) === "ipv6" ? `[${address}]` : address)
+
+/**
+ * Who stands behind an address, as one that is counted: an IPv4 address, or the /64 of an IPv6 address, all of which one
+ * host can use. What is no address is one nobody.
+ */
+export const subscriber = (address: string | null): string => {
+  // Without the zone of a link-local address, RFC 4007 section 11.
+  const spelled = address === null ? null : canonical(address.replace(/%.*$/, ""))
+  if (spelled === null) return "unknown"
+  return family(spelled) === "ipv4" ? spelled : ipaddr.IPv6.networkAddressFromCIDR(`${spelled}/64`).toRFC5952String()
+}

@@ -1,6 +1,7 @@
 import { Context, Effect, Fiber, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import * as FairPlaces from "../actor/FairPlaces.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Slot from "../idempotency/Slot.ts"
 import * as Answer from "./Answer.ts"
@@ -19,6 +20,9 @@ import * as RequestBody from "./RequestBody.ts"
  * and then what the endpoint itself says.
  *
  * The Idempotency-Key is honoured on POST, PUT, PATCH and DELETE and covers all but the 401.
+ *
+ * Tenants take turns: what a request asks for begins when its turn has come, and not at all when its client has gone by
+ * then. A request that does not get its turn in time is a 503.
  */
 export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { provides: CurrentKey | CurrentSlot }>()(
   "trunkline/http/Authenticated",
@@ -30,6 +34,9 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
       const authenticator = yield* Authenticator
       const addresses = yield* ClientAddress
       const once = yield* IdempotencyMiddleware.once
+      const turns = FairPlaces.make(places)
+      const inTurn = <A, E, R>(key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
+        Effect.catchTag(turns.within(key.tenantId)(effect), "NoRoom", () => Effect.fail(crowded))
 
       const identify = (request: HttpServerRequest.HttpServerRequest, credential: string | null) =>
         credential === null ? Effect.fail(noCredential) : authenticator.authenticate(credential, addresses.of(request))
@@ -53,7 +60,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
         const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
           const key = yield* identify(request, credentialOf(request))
           const early = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
-          return early === null ? yield* withCaller(key, null) : yield* Effect.fail(early)
+          return early === null ? yield* inTurn(key, withCaller(key, null)) : yield* Effect.fail(early)
         })
 
         const write = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
@@ -64,7 +71,8 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           if (idempotencyKey === null) {
             if (early !== null) return yield* Effect.fail(early)
             const body = yield* RequestBody.read(request)
-            return yield* Effect.uninterruptible(RequestBody.withoutEmpty(request, body, withCaller(key, null)))
+            const run = RequestBody.withoutEmpty(request, body, withCaller(key, null))
+            return yield* inTurn(key, Effect.uninterruptible(run))
           }
           const body = yield* RequestBody.read(request).pipe(Effect.mapError((error) => early ?? error))
           const slot = Slot.make({
@@ -75,10 +83,9 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
             path: IdempotencyMiddleware.pathOf(request),
             body
           })
-          return yield* once(
-            slot,
+          const run =
             early === null ? RequestBody.withoutEmpty(request, body, withCaller(key, slot)) : Effect.fail(early)
-          )
+          return yield* inTurn(key, once(slot, run))
         })
 
         const run = endpoint.method === "GET" ? read : write
@@ -90,6 +97,9 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
     })
   )
 }
+
+/** Requests that are served at once, and those that may wait for their turn. */
+const places = { places: 128, room: 4_096, patienceMs: 5_000 }
 
 interface Declared {
   readonly scope: EndpointScope
@@ -116,4 +126,5 @@ const credentialOf = (request: HttpServerRequest.HttpServerRequest): string | nu
   bearer.exec(request.headers["authorization"] ?? "")?.[1] ?? null
 
 const noCredential = ApiError.of("authentication_required", "send Authorization: Bearer <API key>")
+const crowded = ApiError.of("service_unavailable", "too many requests are in progress; try again")
 const paused = ApiError.of("tenant_suspended", "this workspace is suspended; GET /v1/account says why")

@@ -12,12 +12,20 @@ export type Trust = "none" | "private" | ReadonlyArray<string>
 /** Where a request comes from: the socket's peer, or what a trusted proxy says of it in X-Forwarded-For. */
 export class ClientAddress extends Context.Service<
   ClientAddress,
-  { readonly of: (request: HttpServerRequest.HttpServerRequest) => string | null }
+  {
+    readonly of: (request: HttpServerRequest.HttpServerRequest) => string | null
+    /** Whether this peer is a trusted proxy, whose word is taken. */
+    readonly trusts: (peer: string) => boolean
+  }
 >()("trunkline/http/ClientAddress") {
   static readonly layer = (trust: Trust) => {
     const trusts = trusted(trust)
     return Layer.succeed(ClientAddress, {
-      of: (request) => resolve(Option.getOrNull(request.remoteAddress), request.headers["x-forwarded-for"], trusts)
+      of: (request) => resolve(Option.getOrNull(request.remoteAddress), request.headers["x-forwarded-for"], trusts),
+      trusts: (peer) => {
+        const address = normalize(peer)
+        return address !== null && trusts(address)
+      }
     })
   }
 }

@@ -4,8 +4,8 @@ import { SqlError } from "effect/sql/SqlError"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Outage from "../store/Outage.ts"
 import { JournalLost } from "../store/Ownership.ts"
-import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
 import * as JsonResponse from "./JsonResponse.ts"
+import * as RequestTarget from "./RequestTarget.ts"
 import type * as RouteTable from "./RouteTable.ts"
 
 const unknownRoute = ApiError.of("not_found", "there is no such path")
@@ -32,6 +32,11 @@ const notRouted = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) 
   Effect.fail(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
 )
 
+/** No path has an empty part; the router would take one for an empty id. */
+const wholePath = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+  RequestTarget.pathOf(request.url).includes("//") ? notRouted : Effect.void
+)
+
 /**
  * The envelope around everything that no endpoint answers: unknown paths, wrong methods, defects (logged with their
  * cause).
@@ -47,11 +52,11 @@ export const layer = (table: ReturnType<typeof RouteTable.make>) =>
 const pages = (table: ReturnType<typeof RouteTable.make>) =>
   HttpRouter.middleware(
     (httpEffect) =>
-      Effect.catchCause(httpEffect, (cause) => {
+      Effect.catchCause(Effect.andThen(wholePath, httpEffect), (cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)
         return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
           const error = Cause.squash(cause)
-          const path = IdempotencyMiddleware.pathOf(request)
+          const path = RequestTarget.pathOf(request.url)
           if (HttpServerError.isHttpServerError(error) && error.reason._tag === "RouteNotFound") {
             const allowed = table.methodsOf(path)
             if (allowed.length === 0) return Effect.succeed(respond(unknownRoute))

@@ -4,6 +4,7 @@ import { httpStatus, ApiError } from "../domain/ApiError.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import type { Slot } from "../idempotency/Slot.ts"
 import * as JsonResponse from "./JsonResponse.ts"
+import * as RequestTarget from "./RequestTarget.ts"
 
 /** Longest Idempotency-Key, guide/idempotency.md#which-requests. */
 const keyLimit = 128
@@ -21,11 +22,25 @@ export const keyOf = (request: HttpServerRequest.HttpServerRequest): Effect.Effe
   return lengthOf(key) > keyLimit ? Effect.fail(tooLong) : Effect.succeed(key)
 }
 
-/** The path that identifies a request: without query and trailing slash. */
+/**
+ * The path that identifies a request: without query and trailing slash, and each part of it in one spelling, whatever
+ * was percent-encoded. Paths of ids and words are as they stand.
+ */
 export const pathOf = (request: HttpServerRequest.HttpServerRequest): string => {
-  const end = request.url.indexOf("?")
-  const path = end === -1 ? request.url : request.url.slice(0, end)
-  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+  const path = RequestTarget.pathOf(request.url)
+  const whole = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+  return odd.test(whole) ? whole.split("/").map(spelled).join("/") : whole
+}
+
+const odd = /[^A-Za-z0-9\-._~/]/
+
+/** A part that is no percent-encoded UTF-8 leads nowhere, and stays as it is. */
+const spelled = (part: string): string => {
+  try {
+    return encodeURIComponent(decodeURIComponent(part))
+  } catch {
+    return part
+  }
 }
 
 /**

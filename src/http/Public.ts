@@ -2,11 +2,12 @@ import { Context, Effect, Layer } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"
 import type { ApiError } from "../domain/ApiError.ts"
+import * as IpAddress from "../domain/IpAddress.ts"
 import * as Slot from "../idempotency/Slot.ts"
 import * as Answer from "./Answer.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
-import { RateLimit, RateLimited, subjectOf, type RuleName } from "./RateLimit.ts"
+import { RateLimit, RateLimited, type RuleName } from "./RateLimit.ts"
 import { ApiErrorSchema } from "./ApiErrorSchema.ts"
 import * as JsonResponse from "./JsonResponse.ts"
 import * as RequestBody from "./RequestBody.ts"
@@ -72,7 +73,7 @@ export class Public extends HttpApiMiddleware.Service<Public, { provides: Visito
               })
           }
           const admit = Effect.gen(function* () {
-            for (const rule of rules) yield* limits.take(rule, subjectOf(ip))
+            for (const rule of rules) yield* limits.take(rule, IpAddress.subscriber(ip))
             return admitted
           })
           return yield* RequestBody.withoutEmpty(request, body, Effect.provideService(answer, Visitor, { admit }))

@@ -1,5 +1,4 @@
 import { Context, Effect, Layer } from "effect"
-import ipaddr from "ipaddr.js"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
 
@@ -57,15 +56,6 @@ export const makeWindow = (rule: Rule, subjects = subjectLimit) => {
     },
     size: () => taken.size
   }
-}
-
-/** One subscriber line is one subject: an IPv4 address, or the /64 that an IPv6 address stands in. */
-export const subjectOf = (ip: string | null): string => {
-  if (ip === null || !ipaddr.isValid(ip)) return "unknown"
-  const address = ipaddr.process(ip)
-  return address.kind() === "ipv4"
-    ? address.toString()
-    : ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/64`).toString()
 }
 
 export class RateLimit extends Context.Service<

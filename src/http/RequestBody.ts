@@ -9,25 +9,30 @@ import {
   HttpServerResponse
 } from "effect/http"
 import { ApiError } from "../domain/ApiError.ts"
+import * as JsonShape from "./JsonShape.ts"
+import * as SchemaFault from "./SchemaFault.ts"
 
-/** Largest request body; a longer one is refused with 400. */
-const limitBytes = 1024 * 1024
+/**
+ * Largest request body; a longer one is refused with 400. The longest that the schemas allow fits in, also when every
+ * character of it is written as an escape.
+ */
+const limitBytes = 64 * 1024
 
 /** Makes the server stop reading at the limit. */
 export const layerLimit = Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limitBytes))
 
-const tooLarge = ApiError.of("invalid_request", "the body is longer than 1 MiB")
+const tooLarge = ApiError.of("invalid_request", "the body is longer than 64 KiB")
 const noObject = ApiError.of("invalid_request", "the body must be a JSON object")
 const unreadable = ApiError.of("invalid_request", "the body could not be read")
 const notUtf8 = ApiError.of("invalid_request", "the body is not UTF-8 text")
-const notText = ApiError.of("invalid_request", "the body has text with NUL or half a surrogate pair")
 
 /**
  * Reads the raw bytes once; the request keeps them, and the decoder that comes after reads them from there.
  *
- * Fails with `invalid_request` when the body is longer than the limit, was cut off, is not UTF-8 (RFC 8259 section
- * 8.1), is `null`, or has text that no database takes: NUL, or half a surrogate pair, which escapes of JSON can spell.
- * Nobody waits for the rest of a body that is too long: the answer ends the connection.
+ * Fails with `invalid_request` when the body is longer than the limit, was cut off, is not UTF-8 (RFC 8259
+ * section 8.1), is beyond `JsonShape.bounds`, is `null`, or has text that no database takes: NUL, or half a surrogate
+ * pair, which escapes of JSON can spell. Nobody waits for the rest of a body that is too long: the answer ends the
+ * connection.
  */
 export const read = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, ApiError> => {
   if (Number(request.headers["content-length"]) > limitBytes) return refuseTooLarge(request)
@@ -35,11 +40,17 @@ export const read = (request: HttpServerRequest.HttpServerRequest): Effect.Effec
     onFailure: (error) => (isTooLarge(error) ? refuseTooLarge(request) : Effect.fail(unreadable)),
     onSuccess: (buffer) => {
       const bytes = new Uint8Array(buffer)
-      if (!isUtf8(bytes)) return Effect.fail(notUtf8)
-      if (isNull(bytes)) return Effect.fail(noObject)
-      return spellsNoText(bytes) ? Effect.fail(notText) : Effect.succeed(bytes)
+      const fault = faultOf(bytes)
+      return fault === null ? Effect.succeed(bytes) : Effect.fail(fault)
     }
   })
+}
+
+const faultOf = (bytes: Uint8Array): ApiError | null => {
+  if (!isUtf8(bytes)) return notUtf8
+  const shape = JsonShape.fault(bytes)
+  if (shape !== null) return ApiError.of("invalid_request", `the body ${shape}`)
+  return isNull(bytes) ? noObject : unstorableText(bytes)
 }
 
 /**
@@ -80,20 +91,38 @@ const isNull = (bytes: Uint8Array): boolean => {
   return /^[ \t\n\r]*null[ \t\n\r]*$/.test(Buffer.from(bytes).toString("latin1"))
 }
 
+type Path = ReadonlyArray<string | number>
+
 /** Only an escape can spell such text; what is no JSON is the decoder's to refuse. */
-const spellsNoText = (bytes: Uint8Array): boolean => {
+const unstorableText = (bytes: Uint8Array): ApiError | null => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (!buffer.includes("\\u")) return false
-  const left: Array<unknown> = []
+  if (!buffer.includes("\\u")) return null
+  const left: Array<readonly [path: Path, value: unknown]> = []
   try {
-    left.push(JSON.parse(buffer.toString()))
+    left.push([[], JSON.parse(buffer.toString())])
   } catch {
-    return false
+    return null
   }
-  while (left.length > 0) {
-    const value = left.pop()
-    if (typeof value === "string" && (value.includes("\u0000") || !value.isWellFormed())) return true
-    if (typeof value === "object" && value !== null) for (const entry of Object.entries(value)) left.push(...entry)
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [path, value] = next
+    if (typeof value === "string" && !isStorable(value)) return unstorable(path)
+    if (typeof value !== "object" || value === null) continue
+    for (const [key, inner] of Object.entries(value)) {
+      // The name of such a field cannot be told either.
+      if (!isStorable(key)) return unstorable(path)
+      left.push([[...path, Array.isArray(value) ? Number(key) : key], inner])
+    }
   }
-  return false
+  return null
+}
+
+const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed()
+
+const unstorable = (path: Path): ApiError => {
+  const param = SchemaFault.nameOf(path)
+  return ApiError.of(
+    "invalid_request",
+    `${param === "" ? "the body" : param}: has text with NUL or half a surrogate pair`,
+    param === "" ? undefined : param
+  )
 }

@@ -6,9 +6,14 @@
 export const normalize = (target: string): string => {
   if (target.startsWith("/") && !odd.test(target)) return target
   const rest = target.replace(authority, "")
-  const end = rest.indexOf("?")
-  const path = end === -1 ? rest : rest.slice(0, end)
-  return (path === "" && rest !== target ? "/" : path).replace(spelled, spelling) + (end === -1 ? "" : rest.slice(end))
+  const path = pathOf(rest)
+  return (path === "" && rest !== target ? "/" : path).replace(spelled, spelling) + rest.slice(path.length)
+}
+
+/** Without the query. */
+export const pathOf = (target: string): string => {
+  const end = target.indexOf("?")
+  return end === -1 ? target : target.slice(0, end)
 }
 
 const odd = /[;#%]/

@@ -53,7 +53,7 @@ function* faultsOf(issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey>): 
 }
 
 /** `phone_numbers[3]`, `voice.language`. */
-const nameOf = (path: ReadonlyArray<PropertyKey>): string =>
+export const nameOf = (path: ReadonlyArray<PropertyKey>): string =>
   path
     .map((segment) => (typeof segment === "number" ? `[${segment}]` : `.${String(segment)}`))
     .join("")

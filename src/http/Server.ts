@@ -2,7 +2,10 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Deferred, Effect, Layer, Schema, Scope } from "effect"
 import { HttpRouter } from "effect/http"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { ClientAddress } from "./ClientAddress.ts"
 import * as ClientError from "./ClientError.ts"
+import * as ConnectionGuard from "./ConnectionGuard.ts"
+import * as EdgeMetrics from "./EdgeMetrics.ts"
 import * as RequestBody from "./RequestBody.ts"
 import * as RequestTarget from "./RequestTarget.ts"
 import * as Routes from "./Routes.ts"
@@ -39,9 +42,13 @@ export const limits = {
   /** From the first byte of a request to its last one. */
   requestMs: 30_000,
   keepAliveMs: 65_000,
-  /** A further connection is closed at once. */
-  connections: 10_000
-} as const
+  /** Without a byte in either direction. */
+  idleMs: 60_000,
+  connections: 10_000,
+  pipelined: 16,
+  writeMs: 20_000,
+  lingerMs: 1_000
+} as const satisfies ConnectionGuard.Limits & Readonly<Record<string, number>>
 
 /** How often a stopping server looks for connections that have become idle. */
 const idleCheckMs = 50
@@ -65,27 +72,31 @@ export const layer = (options: {
       const app = yield* HttpRouter.toHttpEffect(Routes.layer)
       const requests = yield* Scope.fork(yield* Effect.scope)
       const handler = yield* NodeHttpServer.makeHandler(app, { scope: requests })
-      const serve = (request: IncomingMessage, response: ServerResponse) => {
+      const answer = (request: IncomingMessage, response: ServerResponse) => {
         if (ClientError.hostless(request, response)) return
         request.url = RequestTarget.normalize(request.url ?? "/")
         handler(request, response)
       }
       const allowed = { ...limits, ...options.limits }
-      const server = createServer(
-        {
-          maxHeaderSize: allowed.headerBytes,
-          headersTimeout: allowed.headersMs,
-          requestTimeout: allowed.requestMs,
-          keepAliveTimeout: allowed.keepAliveMs,
-          connectionsCheckingInterval: Math.min(1_000, allowed.headersMs),
-          // Checked by `ClientError.hostless`, whose refusal has the envelope.
-          requireHostHeader: false,
-          noDelay: true
-        },
-        serve
-      )
+      const server = createServer({
+        maxHeaderSize: allowed.headerBytes,
+        headersTimeout: allowed.headersMs,
+        requestTimeout: allowed.requestMs,
+        keepAliveTimeout: allowed.keepAliveMs,
+        connectionsCheckingInterval: Math.min(1_000, allowed.headersMs),
+        // Checked by `ClientError.hostless`, whose refusal has the envelope.
+        requireHostHeader: false,
+        noDelay: true
+      })
       server.maxHeadersCount = allowed.headers
-      server.maxConnections = allowed.connections
+      server.timeout = allowed.idleMs
+      const serve = ConnectionGuard.attach(server, {
+        limits: allowed,
+        trusts: (yield* ClientAddress).trusts,
+        watch: yield* EdgeMetrics.connections,
+        serve: answer
+      })
+      server.on("request", serve)
       // An expectation that node does not know is no reason to answer without a body.
       server.on("checkExpectation", serve)
       ClientError.attach(server)

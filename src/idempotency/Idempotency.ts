@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Deferred, Effect, Exit, Layer, Option } from "effect"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Journal from "../store/Journal.ts"
 import * as ReceiptLookup from "./ReceiptLookup.ts"
@@ -21,6 +21,7 @@ export class Idempotency extends Context.Service<
   {
     /**
      * Takes the place, or gives the stored first response. A caller that gets null holds the place until `release`.
+     * Callers that come while the first one still looks for a response get what it finds.
      *
      * Fails with `conflict` while the first request still runs, with `idempotency_conflict` when the body is another
      * one, with `service_unavailable` at `inFlightLimit` and when the database is away.
@@ -64,6 +65,16 @@ export class Idempotency extends Context.Service<
     )
 }
 
+/** A request that has the place. */
+interface Running {
+  readonly bodyHash: string
+  /** What was stored for it when it came. */
+  readonly found: Deferred.Deferred<ReceiptLookup.Stored | null, ApiError>
+}
+
+const opened = (slot: Slot.Slot, stored: ReceiptLookup.Stored): Effect.Effect<Slot.Rendered, ApiError> =>
+  stored.bodyHash === slot.bodyHash ? Effect.sync(() => Slot.open(slot, stored)) : Effect.fail(otherBody)
+
 const make = (rows: {
   /** Null: there is no receipt. */
   readonly find: (slot: Slot.Slot) => Effect.Effect<ReceiptLookup.Stored | null, ApiError>
@@ -71,21 +82,28 @@ const make = (rows: {
   /** Completes when every commit queued before it is written or refused. */
   readonly settled: Effect.Effect<void>
 }): Idempotency["Service"] => {
-  /** From identity to body hash. */
-  const inFlight = new Map<string, string>()
+  const inFlight = new Map<string, Running>()
 
   const release = (slot: Slot.Slot): void => void inFlight.delete(identityOf(slot))
 
   const claim = Effect.fnUntraced(function* (slot: Slot.Slot) {
     const identity = identityOf(slot)
     const running = inFlight.get(identity)
-    if (running !== undefined) return yield* running === slot.bodyHash ? stillRuns : otherBody
+    if (running !== undefined) {
+      const stored = yield* Deferred.await(running.found)
+      if (stored !== null) return yield* opened(slot, stored)
+      return yield* running.bodyHash === slot.bodyHash ? stillRuns : otherBody
+    }
     if (inFlight.size >= inFlightLimit) return yield* full
-    inFlight.set(identity, slot.bodyHash)
-    const stored = yield* Effect.onError(rows.find(slot), () => Effect.sync(() => release(slot)))
-    if (stored === null) return null
-    inFlight.delete(identity)
-    return stored.bodyHash === slot.bodyHash ? Slot.open(slot, stored) : yield* otherBody
+    const found = Deferred.makeUnsafe<ReceiptLookup.Stored | null, ApiError>()
+    inFlight.set(identity, { bodyHash: slot.bodyHash, found })
+    const stored = yield* Effect.onExit(rows.find(slot), (exit) =>
+      Effect.sync(() => {
+        if (Exit.isFailure(exit) || exit.value !== null) release(slot)
+        Deferred.doneUnsafe(found, exit)
+      })
+    )
+    return stored === null ? null : yield* opened(slot, stored)
   })
 
   const remember = Effect.fnUntraced(function* (slot: Slot.Slot, rendered: Slot.Rendered) {

@@ -1,9 +1,11 @@
-import { Clock, Effect, Semaphore } from "effect"
+import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
+import * as FairPlaces from "../actor/FairPlaces.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
+import * as IpAddress from "../domain/IpAddress.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import { Vault } from "../store/Vault.ts"
@@ -29,9 +31,13 @@ export interface SignupRequest {
   readonly webhookFailoverUrl: string | null
 }
 
-/** Passwords hashed at once: each takes a core for a tenth of a second and 32 MiB. */
-const hashers = 2
+/**
+ * Passwords hashed at once: each takes a core for a tenth of a second and 32 MiB. Callers take turns by address, and one
+ * that has gone has none hashed.
+ */
+const hashing = { places: 2, room: 256, patienceMs: 10_000 }
 
+const crowded = ApiError.of("service_unavailable", "too many signups are in progress; try again")
 const emailUsed = ApiError.of("conflict", "this e-mail address has an account already", "email")
 
 /** `whsec_` and 32 random bytes in base64url. */
@@ -54,18 +60,22 @@ export const make = Effect.fnUntraced(function* (verification: {
   const entropy = yield* Entropy
   const vault = yield* Vault
   const repo = yield* TenantRepo.make
-  const hashing = yield* Semaphore.make(hashers)
+  const hashers = FairPlaces.make(hashing)
 
   // The e-mail is looked up again when this request's turn comes: no password is hashed for one that lost the race.
-  const hashFor = (email: string, password: string) =>
+  const hashFor = (email: string, password: string, ip: string | null) =>
     Effect.gen(function* () {
       if (yield* repo.emailUsed(email)) return yield* emailUsed
       return yield* Password.hash(password, entropy.bytes(16))
-    }).pipe(hashing.withPermits(1))
+    }).pipe(
+      hashers.within(IpAddress.subscriber(ip)),
+      Effect.catchTag("NoRoom", () => Effect.fail(crowded)),
+      Effect.interruptible
+    )
 
   return Effect.fn("Signup")(function* (request: SignupRequest, ip: string | null, slot: Slot | null) {
     const email = request.email.toLowerCase()
-    const passwordHash = yield* hashFor(email, request.password)
+    const passwordHash = yield* hashFor(email, request.password, ip)
     const at = yield* Clock.currentTimeMillis
     const seed = entropy.hex(16)
     const tenant = { id: Id.deriveUuid(seed, "tenant"), at, seed }

@@ -57,6 +57,21 @@ describe("API keys (guide/authentication.md#keys)", () => {
       })
     )
 
+    it.effect("lets no key make one that lives longer, or for ever", () =>
+      Effect.gen(function* () {
+        const keys = yield* ApiKeys
+        const { caller } = yield* Features.newTenant()
+        const endsAt = (yield* Clock.currentTimeMillis) + 60_000
+        const make = (by: typeof caller, expiresAtMs: number | null) => keys.create(by, { ...plain, expiresAtMs }, null)
+        const { id: keyId } = created((yield* make(caller, endsAt)).body)
+        const short = { ...caller, keyId }
+        for (const expiresAtMs of [null, endsAt + 1])
+          expect(yield* Effect.flip(make(short, expiresAtMs))).toMatchObject({ code: "forbidden", param: "expires_at" })
+        for (const expiresAtMs of [endsAt, endsAt - 1]) expect((yield* make(short, expiresAtMs)).status).toBe(201)
+        expect((yield* make(caller, null)).status).toBe(201)
+      })
+    )
+
     it.effect("rejects a revoked key with the very next request and keeps it listed", () =>
       Effect.gen(function* () {
         const keys = yield* ApiKeys

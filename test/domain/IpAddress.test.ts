@@ -39,3 +39,13 @@ describe("a socket", () => {
       if (named !== null) expect(IpAddress.named(bound, peer)).toBe(named)
     })
 })
+
+describe("Whoever is counted", () => {
+  it("is an IPv4 address, mapped or not, or the /64 of an IPv6 one", () => {
+    expect(IpAddress.subscriber("192.0.2.1")).toBe("192.0.2.1")
+    expect(IpAddress.subscriber("::ffff:192.0.2.1")).toBe("192.0.2.1")
+    expect(IpAddress.subscriber("2001:db8:1:2:3:4:5:6")).toBe(IpAddress.subscriber("2001:db8:1:2::1"))
+    expect(IpAddress.subscriber("2001:db8:1:3::1")).not.toBe(IpAddress.subscriber("2001:db8:1:2::1"))
+    expect(IpAddress.subscriber(null)).toBe("unknown")
+  })
+})

@@ -79,7 +79,7 @@ layer(TestServer.layer(world, { limits }))("hostile HTTP", (it) => {
       })
     )
 
-    it.effect("a body over 1 MiB is a 400, announced or not", () =>
+    it.effect("a body over the limit is a 400, announced or not", () =>
       Effect.gen(function* () {
         const big = JSON.stringify({ ...good, customer_reference: "x".repeat(1024 * 1024) })
         expect((yield* ask("POST", "/v1/calls", { body: big })).status).toBe(400)
@@ -124,12 +124,12 @@ layer(TestServer.layer(world, { limits }))("hostile HTTP", (it) => {
       })
     )
 
-    it.effect("a body of hundreds of thousands of faults is refused in good time", () =>
+    it.effect("a body of thousands of faults is refused in good time", () =>
       Effect.gen(function* () {
-        const many = `{${Array.from({ length: 60_000 }, (_, index) => `"f${index}":1`).join(",")}}`
+        const many = `{${Array.from({ length: 4_000 }, (_, index) => `"f${index}":1`).join(",")}}`
         const long = JSON.stringify({
           target_url: "https://a.example",
-          event_types: Array.from({ length: 300_000 }, () => 1)
+          event_types: Array.from({ length: 4_000 }, () => 1)
         })
         for (const [path, body] of [
           ["/v1/calls", many],
@@ -144,10 +144,42 @@ layer(TestServer.layer(world, { limits }))("hostile HTTP", (it) => {
       })
     )
 
-    it.effect("a body of 1 MiB is read", () =>
+    it.effect("a body of 64 KiB is read, and a longer one is refused", () =>
       Effect.gen(function* () {
-        const body = JSON.stringify(good).padEnd(1024 * 1024, " ")
+        const body = JSON.stringify(good).padEnd(64 * 1024, " ")
         expect((yield* ask("POST", "/v1/calls", { body })).status).toBe(201)
+        expect((yield* ask("POST", "/v1/calls", { body: `${body} ` })).status).toBe(400)
+      })
+    )
+
+    it.effect("a body that nests too deep, or has too many values, is refused before it is read as JSON", () =>
+      Effect.gen(function* () {
+        const deep = `{"from":${"[".repeat(17)}${"]".repeat(17)}}`
+        const wide = `{"from":[${"1,".repeat(5_000)}1]}`
+        for (const [body, why] of [
+          [deep, /nests more than 16/],
+          [wide, /more than 4096 values/]
+        ] as const) {
+          const answer = yield* ask("POST", "/v1/calls", { body })
+          expect([answer.status, TestServer.codeOf(answer)]).toEqual(bad)
+          expect(answer.text).toMatch(why)
+        }
+      })
+    )
+
+    it.effect("text with NUL or half a surrogate pair is refused under the name of its field", () =>
+      Effect.gen(function* () {
+        for (const [body, param] of [
+          ['{"from":"+12025550150","to":"+12025550100","customer_reference":"a\\u0000"}', "customer_reference"],
+          ['{"event_types":["*","\\ud83d"],"target_url":"https://a.example"}', "event_types[1]"],
+          ['{"a":{"b":[{"c":"\\udc00"}]}}', "a.b[0].c"],
+          ['{"a":{"\\u0000":1}}', "a"],
+          ['{"\\u0000":1}', undefined]
+        ] as const) {
+          const answer = yield* ask("POST", "/v1/calls", { body })
+          const { error } = answer.json as { readonly error: { readonly code: string; readonly param?: string } }
+          expect([answer.status, error.code, error.param]).toEqual([...bad, param])
+        }
       })
     )
   })
@@ -218,6 +250,15 @@ layer(TestServer.layer(world, { limits }))("hostile HTTP", (it) => {
           ])
         }
         yield* alive
+      })
+    )
+
+    it.effect("with an empty part lead nowhere", () =>
+      Effect.gen(function* () {
+        for (const path of ["/v1/calls//", "/v1/calls//?page=1", "/v1//", "/v1/calls///", "/v1/api-keys//"]) {
+          const answer = yield* ask("GET", path)
+          expect([path, answer.status, TestServer.codeOf(answer)]).toEqual([path, ...missing])
+        }
       })
     )
 

@@ -2,7 +2,9 @@ import { describe, expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { request } from "node:http"
 import { ApiError } from "../../src/domain/ApiError.ts"
+import * as Id from "../../src/domain/Id.ts"
 import { Listening } from "../../src/http/Server.ts"
+import * as Slot from "../../src/idempotency/Slot.ts"
 import * as TestServer from "./TestServer.ts"
 
 const world = new TestServer.World()
@@ -41,6 +43,38 @@ layer(TestServer.layer(world))("Idempotency-Key, guide/idempotency.md#what-a-rep
         expect([first.status, replayed(first)]).toEqual([201, undefined])
         expect([second.status, replayed(second), second.text]).toEqual([201, "true", first.text])
         expect(world.reached).toHaveLength(before)
+      })
+    )
+
+    it.effect("is the same request in every spelling of its path", () =>
+      Effect.gen(function* () {
+        const path = (id: string) => `/v1/calls/${id}/actions/hangup`
+        const spellings = [
+          [TestServer.callOfA, TestServer.callOfA.replace("a", "%61"), TestServer.callOfA.replace("_", "%5f")],
+          ["svc_call_+1", "svc_call_%2B1", "svc_call_%2b%31"],
+          ["svc_call_@:!", "svc_call_%40%3A%21"]
+        ]
+        for (const [first = "", ...others] of spellings) {
+          const answer = yield* place("spelled", {}, path(first))
+          expect(replayed(answer)).toBeUndefined()
+          for (const other of others) {
+            const again = yield* place("spelled", {}, `${path(other)}/`)
+            expect([other, replayed(again), again.text]).toEqual([other, "true", answer.text])
+          }
+        }
+      })
+    )
+
+    it.effect("finds the receipt that a version before this one stored for the path", () =>
+      Effect.gen(function* () {
+        const path = `/v1/calls/${TestServer.callOfA}/actions/hangup`
+        const { body, receipts } = { body: Buffer.from(JSON.stringify(good)), receipts: world.receipts }
+        const owner = Id.deriveUuid("svc_live_a", "api_key")
+        const slot = Slot.make({ owner, credential: "svc_live_a", idempotencyKey: "old", method: "POST", path, body })
+        const stored = Slot.receipt(slot, { status: 200, body: '{"old":true}' }, Date.now())
+        if (stored !== null) receipts.push(stored)
+        const answer = yield* place("old", { undocumented: true }, path.replace("calls", "c%61lls"))
+        expect([answer.text, replayed(answer)]).toEqual(['{"old":true}', "true"])
       })
     )
 

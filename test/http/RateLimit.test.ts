@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { makeWindow, RateLimit, RateLimited, subjectOf } from "../../src/http/RateLimit.ts"
+import { makeWindow, RateLimit, RateLimited } from "../../src/http/RateLimit.ts"
 import * as SteppedClock from "../support/SteppedClock.ts"
 
 const rule = { limit: 3, windowMs: 1_000 }
@@ -33,16 +33,6 @@ describe("makeWindow, guide/limits.md#rates", () => {
     for (const subject of ["a", "b", "c"]) window.take(subject, 0)
     expect(window.size()).toBe(2)
     expect([window.take("b", 1), window.take("a", 1)]).toEqual([999, 0])
-  })
-})
-
-describe("subjectOf", () => {
-  it("is an IPv4 address, mapped or not, or the /64 of an IPv6 one", () => {
-    expect(subjectOf("192.0.2.1")).toBe("192.0.2.1")
-    expect(subjectOf("::ffff:192.0.2.1")).toBe("192.0.2.1")
-    expect(subjectOf("2001:db8:1:2:3:4:5:6")).toBe(subjectOf("2001:db8:1:2::1"))
-    expect(subjectOf("2001:db8:1:3::1")).not.toBe(subjectOf("2001:db8:1:2::1"))
-    expect(subjectOf(null)).toBe("unknown")
   })
 })
 

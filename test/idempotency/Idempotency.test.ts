@@ -42,6 +42,23 @@ for (const [name, subject] of Object.entries(subjects))
       })
     )
 
+    it.effect("gives the stored response to many that ask for it at once", () =>
+      Effect.gen(function* () {
+        const idempotency = yield* Idempotency
+        yield* idempotency.remember(slot("at once"), rendered)
+        const claims = yield* Effect.forEach(
+          Array.from({ length: 20 }, (_, n) => slot("at once", n === 7 ? "[]" : "{}")),
+          (one) =>
+            Effect.match(idempotency.claim(one), {
+              onSuccess: (stored) => stored?.status,
+              onFailure: ({ code }) => code
+            }),
+          { concurrency: "unbounded" }
+        )
+        expect(claims).toEqual(Array.from({ length: 20 }, (_, n) => (n === 7 ? "idempotency_conflict" : 404)))
+      })
+    )
+
     it.effect("answers conflict while the first runs", () =>
       Effect.gen(function* () {
         const idempotency = yield* Idempotency

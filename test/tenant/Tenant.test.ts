@@ -1,5 +1,5 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../src/account/Account.ts"
 import { Billing } from "../../src/billing/Billing.ts"
@@ -70,6 +70,31 @@ describe("signup (guide/tenants.md#signup)", () => {
         for (const attempt of attempts) if (attempt._tag === "Failure") expect(attempt.failure.code).toBe("conflict")
         const [row] = yield* sql`SELECT count(*)::int AS n FROM tenant WHERE name = 'Race'`
         expect(row).toStrictEqual({ n: 1 })
+      })
+    )
+
+    it.effect("hashes nothing for those who have gone, and takes addresses in turn", () =>
+      Effect.gen(function* () {
+        const tenants = yield* Tenants
+        const order: Array<string> = []
+        const signup = (name: string, ip: string) =>
+          Effect.map(
+            tenants.signup(Features.request({ email: `${name}@example.com`, tenantName: name }), ip, null),
+            () => void order.push(name)
+          )
+        const loud = yield* Effect.forEach(
+          Array.from({ length: 40 }, (_, n) => `loud${n}`),
+          (name) => Effect.forkChild(signup(name, "192.0.2.1"), { startImmediately: true })
+        )
+        const quiet = yield* Effect.forkChild(signup("quiet", "192.0.2.2"), { startImmediately: true })
+        const late = yield* Effect.forkChild(signup("late", "192.0.2.3"), { startImmediately: true })
+        yield* Fiber.interruptAll(loud.slice(4))
+        yield* Effect.forEach([...loud.slice(0, 4), quiet, late], Fiber.join)
+        // Two of the first address were being hashed when the others came.
+        expect(order.slice(0, 4).toSorted()).toEqual(["late", "loud0", "loud1", "quiet"])
+        const sql = yield* SqlClient.SqlClient
+        const [row] = yield* sql`SELECT count(*)::int AS n FROM tenant WHERE name LIKE 'loud%'`
+        expect(row).toStrictEqual({ n: 4 })
       })
     )
 

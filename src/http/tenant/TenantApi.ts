@@ -8,11 +8,16 @@ import * as Text from "../Text.ts"
 
 /** Signup and verification of the e-mail, guide/tenants.md: no key, but limited. */
 
+/**
+ * RFC 5321 section 4.1.2 with the letters of all scripts (RFC 6531): a local part without quotes, and a domain of at
+ * least two labels. No URL, no address literal, no control or direction mark.
+ */
+const emailForm =
+  /^[\p{L}\p{N}\p{M}!#$%&'*+\-/=?^_`{|}~]+(\.[\p{L}\p{N}\p{M}!#$%&'*+\-/=?^_`{|}~]+)*@([\p{L}\p{N}]([\p{L}\p{N}\p{M}-]*[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]*[\p{L}\p{N}\p{M}])?$/u
+
 const email = Schema.String.check(
   Schema.isMaxCodePoints(254),
-  Schema.isPattern(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+\.[^\s@.\p{Cc}]+$/u, {
-    message: "must be an e-mail address"
-  })
+  Schema.isPattern(emailForm, { message: "must be an e-mail address" })
 ).annotate({ format: "email", description: "Of the first member.", examples: ["ada@example.com"] })
 
 const Signup = Wire.struct({

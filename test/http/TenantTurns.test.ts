@@ -1,0 +1,75 @@
+import { describe, expect, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { request } from "node:http"
+import { Listening } from "../../src/http/Server.ts"
+import * as TestServer from "./TestServer.ts"
+
+const world = new TestServer.World()
+const good = JSON.stringify({ from: "+12025550150", to: "+12025550100" })
+
+/** Who reached the door, in order. */
+const reached = () =>
+  world.reached.map(({ args }) =>
+    (args[0] as { readonly tenantId: string }).tenantId === TestServer.tenantA ? "loud" : "quiet"
+  )
+
+const place = (key: string) =>
+  Effect.flatMap(Listening, ({ port }) =>
+    Effect.promise(() => TestServer.send(port, "POST", "/v1/calls", { key, body: good }))
+  )
+
+/** A placement whose client hangs up when it is told to. */
+const placeAndGo = Effect.map(Listening, ({ port }) => {
+  const headers = {
+    authorization: "Bearer svc_live_a",
+    "content-type": "application/json",
+    "content-length": good.length
+  }
+  const outgoing = request({ host: "127.0.0.1", port, method: "POST", path: "/v1/calls", agent: false, headers })
+  outgoing.on("error", () => {})
+  outgoing.end(good)
+  return outgoing
+})
+
+const until = (condition: () => boolean) =>
+  Effect.gen(function* () {
+    while (!condition()) yield* Effect.sleep(5)
+  })
+
+/** Requests that the service serves at once. */
+const places = 128
+
+layer(TestServer.layer(world), { excludeTestServices: true })("Requests of many tenants", (it) => {
+  describe("in turn", () => {
+    it.effect(
+      "one tenant's flood delays another's request by one turn, and is not begun for clients that have gone",
+      () =>
+        Effect.gen(function* () {
+          const gates: Array<Deferred.Deferred<void>> = []
+          world.next = Effect.suspend(() => {
+            const gate = Deferred.makeUnsafe<void>()
+            gates.push(gate)
+            return Deferred.await(gate)
+          })
+          const loud = yield* Effect.forEach(Array.from({ length: places + 30 }), () =>
+            Effect.forkChild(place("svc_live_a"))
+          )
+          yield* until(() => gates.length === places)
+          const gone = yield* Effect.forEach(Array.from({ length: 30 }), () => placeAndGo)
+          yield* Effect.sleep(200)
+          const quiet = yield* Effect.forkChild(place("svc_live_b"))
+          yield* Effect.sleep(100)
+          for (const outgoing of gone) outgoing.destroy()
+          yield* Effect.sleep(100)
+          expect(reached()).toEqual(Array.from({ length: places }, () => "loud"))
+          yield* Deferred.succeed(gates[0] ?? Deferred.makeUnsafe<void>(), undefined)
+          yield* until(() => gates.length > places)
+          expect(reached()[places]).toBe("quiet")
+          world.next = Effect.void
+          for (const gate of gates) yield* Deferred.succeed(gate, undefined)
+          for (const fiber of [...loud, quiet]) expect((yield* Fiber.join(fiber)).status).toBe(201)
+          expect(reached()).toHaveLength(places + 31)
+        })
+    )
+  })
+})
