@@ -12,63 +12,116 @@ export interface Limits {
   readonly maxSeconds: number
 }
 
+/** A file that is being decoded, a little at a time. */
+export interface Decoding {
+  /** The next samples, perhaps none yet; null: the end. No call after the end, or after a fault. */
+  readonly next: () => Result.Result<Int16Array | null, Fault>
+  /** Gives the memory back; once, and no call after it. */
+  readonly free: () => void
+}
+
+/** What a file holds, at its own rate. */
+interface Source {
+  readonly next: () => Wav.Sound | null
+  readonly free: () => void
+}
+
+/** Samples of a WAVE file that are read at once. */
+const stretchSamples = 4096
+
 /**
- * Decodes a WAV or MP3 file to linear samples at `rate`, one channel.
+ * Begins to decode a WAV or MP3 file to linear samples at `rate`, one channel. What is longer than the limit is refused
+ * before anything of it is decoded.
  *
  * The bytes decide what the file is. `contentType`, which the server says, matters only for `audio/basic`: mu-law of 8 kHz
  * without a header (RFC 2046 section 4.3). The promise never rejects.
  */
-export const decode = async (
+export const open = async (
   bytes: Uint8Array,
   contentType: string | null,
   rate: SampleRate,
   limits: Limits
-): Promise<Result.Result<Int16Array, Fault>> => {
+): Promise<Result.Result<Decoding, Fault>> => {
+  const isTooLong = (seconds: number) => seconds > limits.maxSeconds
   if (bytes.length === 0) return Result.fail("empty")
   if (Wav.isWav(bytes)) {
-    const sound = Wav.read(bytes)
-    if (Result.isFailure(sound)) return Result.fail(sound.failure)
-    return collect([sound.success], rate, limits)
+    const wav = Wav.open(bytes)
+    if (Result.isFailure(wav)) return Result.fail(wav.failure)
+    if (isTooLong(wav.success.length / wav.success.sampleRate)) return Result.fail("too_large")
+    return Result.succeed(resampled(ofReader(wav.success), rate, limits))
   }
-  if (Mp3.firstFrame(bytes) >= 0) return collect(Mp3.decode(bytes), rate, limits)
-  if (mediaType(contentType) === "audio/basic")
-    return collect([{ sampleRate: 8000, samples: G711.decode("PCMU", bytes) }], rate, limits)
+  if (Mp3.firstFrame(bytes) >= 0) {
+    if (isTooLong(Mp3.seconds(bytes))) return Result.fail("too_large")
+    try {
+      return Result.succeed(resampled(await Mp3.open(bytes), rate, limits))
+    } catch {
+      return Result.fail("unsupported_format")
+    }
+  }
+  if (mediaType(contentType) === "audio/basic") {
+    const read = (from: number, count: number) => G711.decode("PCMU", bytes.subarray(from, from + count))
+    if (isTooLong(bytes.length / 8000)) return Result.fail("too_large")
+    return Result.succeed(resampled(ofReader({ sampleRate: 8000, length: bytes.length, read }), rate, limits))
+  }
   return Result.fail("unsupported_format")
 }
 
 const mediaType = (contentType: string | null) => contentType?.split(";")[0]?.trim().toLowerCase()
 
-/** Resamples pieces as they come, up to the limit. A change of rate among them begins a new stream. */
-const collect = async (
-  pieces: Iterable<Wav.Sound> | AsyncIterable<Wav.Sound>,
-  rate: SampleRate,
-  limits: Limits
-): Promise<Result.Result<Int16Array, Fault>> => {
-  const parts: Array<Int16Array> = []
-  let total = 0
+const ofReader = ({ length, read, sampleRate }: Wav.Reader): Source => {
+  let at = 0
+  return {
+    next: () => {
+      if (at >= length) return null
+      const samples = read(at, stretchSamples)
+      at += samples.length
+      return { sampleRate, samples }
+    },
+    free: () => undefined
+  }
+}
+
+/** Resamples what a source gives, up to the limit. A change of its rate begins a new stream. */
+const resampled = (source: Source, rate: SampleRate, { maxSeconds }: Limits): Decoding => {
   let resampler: Resample.Resampler | null = null
-  let pieceRate = 0
-  const add = (part: Int16Array) => {
-    parts.push(part)
-    total += part.length
-  }
-  try {
-    for await (const piece of pieces) {
-      if (resampler === null || piece.sampleRate !== pieceRate) {
-        if (resampler !== null) add(resampler.flush())
-        resampler?.free()
-        pieceRate = piece.sampleRate
-        resampler = Resample.make(pieceRate, rate)
-      }
-      if (total + (piece.samples.length * rate) / pieceRate > limits.maxSeconds * rate) return Result.fail("too_large")
-      add(resampler.process(piece.samples))
+  let sourceRate = 0
+  let total = 0
+
+  const convert = (): Int16Array | null => {
+    const stretch = source.next()
+    if (stretch === null) {
+      const rest = resampler?.flush() ?? null
+      resampler?.free()
+      resampler = null
+      return rest
     }
-    if (resampler !== null) add(resampler.flush())
-  } catch {
-    // The codecs are foreign code: what they cannot take is not a sound we know.
-    return Result.fail("unsupported_format")
-  } finally {
-    resampler?.free()
+    if (stretch.samples.length === 0) return stretch.samples
+    const before = stretch.sampleRate === sourceRate ? null : (resampler?.flush() ?? null)
+    if (resampler === null || stretch.sampleRate !== sourceRate) {
+      resampler?.free()
+      sourceRate = stretch.sampleRate
+      resampler = Resample.make(sourceRate, rate)
+    }
+    const samples = resampler.process(stretch.samples)
+    return before === null ? samples : Resample.concat([before, samples])
   }
-  return total === 0 ? Result.fail("empty") : Result.succeed(Resample.concat(parts))
+
+  return {
+    next: () => {
+      try {
+        const samples = convert()
+        total += samples?.length ?? 0
+        if (total > maxSeconds * rate) return Result.fail("too_large")
+        return samples === null && total === 0 ? Result.fail("empty") : Result.succeed(samples)
+      } catch {
+        // The codecs are foreign code: what they cannot take is not a sound we know.
+        return Result.fail("unsupported_format")
+      }
+    },
+    free: () => {
+      resampler?.free()
+      resampler = null
+      source.free()
+    }
+  }
 }

@@ -1,16 +1,24 @@
 import { MPEGDecoder } from "mpg123-decoder"
 
-/** A frame header that makes sense, ISO/IEC 11172-3 section 2.4.2.3: its length in bytes, else 0. */
-const frameLength = (bytes: Uint8Array, at: number): number => {
+interface FrameHeader {
+  /** Octets, header included. */
+  readonly length: number
+  readonly samples: number
+  readonly sampleRate: number
+}
+
+/** The frame header at `at`, ISO/IEC 11172-3 section 2.4.2.3; null where there is none that makes sense. */
+const frameAt = (bytes: Uint8Array, at: number): FrameHeader | null => {
   const [sync, second, third] = [bytes[at], bytes[at + 1], bytes[at + 2]]
-  if (sync !== 0xff || second === undefined || third === undefined || (second & 0xe0) !== 0xe0) return 0
+  if (sync !== 0xff || second === undefined || third === undefined || (second & 0xe0) !== 0xe0) return null
   const version = (second >> 3) & 3
   const layer = (second >> 1) & 3
   const bitrate = bitrates[version === 3 ? 0 : 1]?.[third >> 4] ?? 0
   const sampleRate = sampleRates[version]?.[(third >> 2) & 3] ?? 0
   // Layer III only: nobody sends announcements in the others.
-  if (layer !== 1 || bitrate === 0 || sampleRate === 0) return 0
-  return Math.floor(((version === 3 ? 144_000 : 72_000) * bitrate) / sampleRate) + ((third >> 1) & 1)
+  if (layer !== 1 || bitrate === 0 || sampleRate === 0) return null
+  const samples = version === 3 ? 1152 : 576
+  return { length: Math.floor((samples * 125 * bitrate) / sampleRate) + ((third >> 1) & 1), samples, sampleRate }
 }
 
 /** kbit/s by index, MPEG-1 and MPEG-2/2.5; 0 is free format or forbidden. */
@@ -35,46 +43,65 @@ const tagLength = (bytes: Uint8Array): number => {
 export const firstFrame = (bytes: Uint8Array): number => {
   const start = tagLength(bytes)
   for (let at = start; at < Math.min(bytes.length, start + searchBytes); at++) {
-    const length = frameLength(bytes, at)
-    if (length === 0) continue
-    const following = at + length
-    if (following === bytes.length || frameLength(bytes, following) > 0) return at
+    const frame = frameAt(bytes, at)
+    if (frame === null) continue
+    const following = at + frame.length
+    if (following === bytes.length || frameAt(bytes, following) !== null) return at
   }
   return -1
 }
 
+/** How long the sound is, by the headers of its frames; what stands between frames is passed over. */
+export const seconds = (bytes: Uint8Array): number => {
+  let sum = 0
+  for (let at = Math.max(0, firstFrame(bytes)); at < bytes.length;) {
+    const frame = frameAt(bytes, at)
+    if (frame !== null) sum += frame.samples / frame.sampleRate
+    at += frame?.length ?? 1
+  }
+  return sum
+}
+
 /** A stretch of decoded sound, one channel (the mean of both). */
-export interface Piece {
+export interface Stretch {
   readonly sampleRate: number
   readonly samples: Int16Array
 }
 
-const chunkBytes = 16_384
+/** A file that is being decoded. */
+export interface Decoding {
+  /** The sound of the next octets, which may be none; null: the end. Throws what the codec throws. */
+  readonly next: () => Stretch | null
+  /** Gives the memory back; once, and no call after it. */
+  readonly free: () => void
+}
+
+/** A quarter of a second of 64 kbit/s: little work at once, and no more calls than it needs. */
+const chunkBytes = 2048
 const clip = (value: number) => Math.max(-32_768, Math.min(32_767, Math.round(value)))
 
 /**
- * Decodes an MP3 piece by piece, so that never more than a chunk of it is held in floating point.
+ * Decodes an MP3 chunk by chunk, so that never more than a chunk of it is held. Broken frames are skipped.
  *
- * Broken frames are skipped. The codec is foreign code fed with foreign bytes: run it where a hang can be ended.
+ * The codec is foreign code fed with foreign bytes: run it where a hang can be ended.
  */
-export async function* decode(bytes: Uint8Array): AsyncGenerator<Piece, void> {
-  const start = firstFrame(bytes)
-  if (start < 0) return
+export const open = async (bytes: Uint8Array): Promise<Decoding> => {
   const decoder = new MPEGDecoder()
   await decoder.ready
-  try {
-    for (let at = start; at < bytes.length; at += chunkBytes) {
+  let at = Math.max(0, firstFrame(bytes))
+  return {
+    next: () => {
+      if (at >= bytes.length) return null
       const { channelData, sampleRate, samplesDecoded } = decoder.decode(bytes.subarray(at, at + chunkBytes))
+      at += chunkBytes
       const [left, right] = channelData
-      if (samplesDecoded === 0 || left === undefined) continue
-      const samples = new Int16Array(samplesDecoded)
-      for (let i = 0; i < samplesDecoded; i++) {
-        const first = left[i] ?? 0
+      const samples = new Int16Array(left === undefined ? 0 : samplesDecoded)
+      for (let i = 0; i < samples.length; i++) {
+        const first = left?.[i] ?? 0
         samples[i] = clip(((first + (right?.[i] ?? first)) / 2) * 32_768)
       }
-      yield { sampleRate, samples }
-    }
-  } finally {
-    decoder.free()
+      return { sampleRate, samples }
+    },
+    free: () => decoder.free()
   }
 }

@@ -61,12 +61,21 @@ const sampleReader = ({ bits, tag }: Format): Sample | null => {
   return null
 }
 
+/** The samples of a file, which are read as they are needed. */
+export interface Reader {
+  readonly sampleRate: number
+  /** How many samples there are; at least one. */
+  readonly length: number
+  /** Up to `count` samples from `from` on. */
+  readonly read: (from: number, count: number) => Int16Array
+}
+
 /**
- * Reads a WAVE file of PCM (8, 16 or 24 bits), mu-law or A-law into one channel, the mean of all.
+ * Opens a WAVE file of PCM (8, 16 or 24 bits), mu-law or A-law as one channel, the mean of all.
  *
  * A data length beyond the end of the file is cut to what is there: streamed files write 0, 0x7ffff000 or 0xffffffff.
  */
-export const read = (bytes: Uint8Array): Result.Result<Sound, Fault> => {
+export const open = (bytes: Uint8Array): Result.Result<Reader, Fault> => {
   if (!isWav(bytes)) return Result.fail("unsupported_format")
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let format: Format | null = null
@@ -81,27 +90,34 @@ export const read = (bytes: Uint8Array): Result.Result<Sound, Fault> => {
     }
     if (id === "data") {
       if (format === null) return Result.fail("unsupported_format")
-      return readData(view, start, stated === 0 ? bytes.length - start : length, format)
+      return openData(view, start, stated === 0 ? bytes.length - start : length, format)
     }
     at = start + stated + (stated & 1)
   }
   return Result.fail(format === null ? "unsupported_format" : "empty")
 }
 
-const readData = (view: DataView, start: number, length: number, format: Format): Result.Result<Sound, Fault> => {
+/** Reads a whole file. */
+export const read = (bytes: Uint8Array): Result.Result<Sound, Fault> =>
+  Result.map(open(bytes), ({ length, read, sampleRate }) => ({ sampleRate, samples: read(0, length) }))
+
+const openData = (view: DataView, start: number, octets: number, format: Format): Result.Result<Reader, Fault> => {
   const sample = sampleReader(format)
   if (sample === null) return Result.fail("unsupported_format")
   const { channels, sampleRate } = format
   const width = format.bits >> 3
-  const count = Math.floor(length / (width * channels))
-  if (count === 0) return Result.fail("empty")
-  const samples = new Int16Array(count)
-  for (let i = 0, at = start; i < count; i++) {
-    let sum = 0
-    for (let channel = 0; channel < channels; channel++, at += width) sum += sample(view, at)
-    samples[i] = sum / channels
+  const length = Math.floor(octets / (width * channels))
+  if (length === 0) return Result.fail("empty")
+  const read = (from: number, count: number): Int16Array => {
+    const samples = new Int16Array(Math.max(0, Math.min(count, length - from)))
+    for (let i = 0, at = start + from * width * channels; i < samples.length; i++) {
+      let sum = 0
+      for (let channel = 0; channel < channels; channel++, at += width) sum += sample(view, at)
+      samples[i] = sum / channels
+    }
+    return samples
   }
-  return Result.succeed({ sampleRate, samples })
+  return Result.succeed({ sampleRate, length, read })
 }
 
 export const headerLength = 44

@@ -25,6 +25,7 @@ export const end = (
   const leg = primary(state)
   const closed = state.legs.reduce((open, { id }) => context.work.legEnded(open, id, endedAt), draft)
   const meters = Meter.ended(state.meters, endedAt)
+  const costCents = Meter.chargeCents(meters)
   const terminal = Draft.set(closed, {
     status: ending.status,
     endedAt,
@@ -32,7 +33,7 @@ export const end = (
     endInitiator: ending.initiator,
     meters,
     ratingStatus: "rated",
-    costCents: Meter.costCents(meters),
+    costCents,
     pending: []
   })
   const legEnded = Draft.setLeg(terminal, leg.id, {
@@ -52,10 +53,7 @@ export const end = (
       endInitiator: ending.initiator
     }
   })
-  const charged = Draft.tell(
-    { ...announced, charges: Meter.charges(meters) },
-    { type: "ended", chargedCents: Meter.chargeCents(meters) }
-  )
+  const charged = Draft.tell({ ...announced, chargeCents: costCents }, { type: "ended", chargedCents: costCents })
   return state.legs.reduce(
     (open, each, index) =>
       each.gone

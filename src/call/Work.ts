@@ -41,7 +41,14 @@ export const make = (verbs: Rows) => {
     Draft.set(draft, { work: draft.state.work.map((other) => (other === item ? by : other)) })
 
   const tell = (draft: Draft.Draft, leg: Leg, commandId: Id.CommandId, media: MediaCommand): Draft.Draft =>
-    Draft.send(draft, { type: "media", commandId, callId: draft.state.id, legId: leg.id, media })
+    Draft.send(draft, {
+      type: "media",
+      commandId,
+      callId: draft.state.id,
+      legId: leg.id,
+      tenantId: draft.state.tenantId,
+      media
+    })
 
   const begin = (draft: Draft.Draft, leg: Leg, item: Item): Draft.Draft => {
     const begun = Draft.set(draft, { work: [...draft.state.work, item] })

@@ -44,7 +44,7 @@ export const CarrierCommand = Schema.Union([
    */
   Schema.Struct({ ...ofLeg, type: Schema.tag("hangup"), origin: Schema.NullOr(DialOrigin), resume: Schema.Json }),
   /** Hands `media` to the media of the leg. Outcomes: its media events, or `command_failed` for a leg without media. */
-  Schema.Struct({ ...ofLeg, type: Schema.tag("media"), media: MediaCommand })
+  Schema.Struct({ ...ofLeg, type: Schema.tag("media"), tenantId: TenantId, media: MediaCommand })
 ])
 export type CarrierCommand = typeof CarrierCommand.Type
 

@@ -1,10 +1,17 @@
-import { Context, Data, Deferred, Effect, Exit, FiberSet, Layer, Semaphore } from "effect"
+import { Clock, Context, Data, Deferred, Effect, Exit, FiberSet, Layer, Metric, type Scope } from "effect"
+import * as FairPlaces from "../actor/FairPlaces.ts"
+import type { Piece } from "../audio/Pieces.ts"
 import type { SampleRate } from "../audio/SampleRate.ts"
+import * as FairShare from "../domain/FairShare.ts"
+import type { TenantId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { Egress, type EgressError } from "../egress/Egress.ts"
-import { AudioDecoder } from "./AudioDecoder.ts"
-import type { Sound } from "./Frame.ts"
+import { AudioDecoder, type AudioFile } from "./AudioDecoder.ts"
+import * as AudioMetrics from "./AudioMetrics.ts"
 import type { PlaybackFailure } from "./Protocol.ts"
+import * as Shelf from "./sound/Shelf.ts"
+import * as TenantPlaces from "./sound/TenantPlaces.ts"
+import * as Track from "./sound/Track.ts"
 
 export class AudioUnavailable extends Data.TaggedError("AudioUnavailable")<{ readonly reason: PlaybackFailure }> {}
 
@@ -13,19 +20,18 @@ export const limits = {
   maxBytes: 10 * 1024 * 1024,
   maxRedirects: 3,
   timeoutMs: 10_000,
-  /** Sum of the decoded samples that are kept, in bytes; the least recently used go first. */
-  cacheBytes: 64 * 1024 * 1024,
-  cacheMs: 60_000,
-  /** Fetches at once; the next one waits. */
-  concurrency: 16,
-  /** URLs that are being fetched or wait for it; the next one fails. */
+  /** Sum of the files and of what of them is decoded, in bytes. */
+  keptBytes: 128 * 1024 * 1024,
+  keptMs: 60_000,
+  /** Fetches at once, of all tenants and of one; the next one waits. */
+  concurrency: 32,
+  concurrencyOfTenant: 16,
+  /** Fetches that are under way or wait for it; the next one fails. One tenant has half of what the others leave. */
   maxFlights: 512
 }
 
-interface Entry {
-  readonly sound: Sound
-  readonly expiresAt: number
-}
+/** What a sound that is kept takes besides its bytes, so that many small ones are bounded too. */
+const entryBytes = 32 * 1024
 
 /**
  * The rate at which a leg of this rate is given its sounds. A narrow leg plays them as they are, without a filter on
@@ -33,17 +39,33 @@ interface Entry {
  */
 const kept = (rate: SampleRate): SampleRate => (rate < 16_000 ? 8000 : 16_000)
 
+/** A sound that is played: it is read piece by piece, as fast as it is heard, over and over again. */
+export interface SoundReader {
+  readonly rate: SampleRate
+  /** The next piece, shared by all who play it, and only read; after the last comes the first again. Never empty. */
+  readonly next: Effect.Effect<Piece, AudioUnavailable>
+}
+
+interface Sound extends Shelf.Kept {
+  readonly file: AudioFile
+  readonly tracks: Map<SampleRate, { readonly track: Track.Track; readers: number }>
+}
+
 /**
  * The sounds behind `https` URLs, decoded for the legs that play them, one channel.
  *
- * A URL that is asked for while it is being fetched is fetched once; afterwards it is kept for a minute, in each rate
- * that was asked for. Failures are not kept.
+ * A URL that is asked for while it is being fetched is fetched once; afterwards it is kept for a minute, with what was
+ * decoded of it. Failures are not kept. Fetching and decoding are shared fairly by tenant (src/README.md#fair-shares).
  */
 export class AudioSource extends Context.Service<
   AudioSource,
   {
-    /** Not empty; shared by all who ask, and only read. */
-    readonly load: (url: string, rate: SampleRate) => Effect.Effect<Sound, AudioUnavailable>
+    /** Until the scope closes, the sound is kept. */
+    readonly open: (
+      tenant: TenantId,
+      url: string,
+      rate: SampleRate
+    ) => Effect.Effect<SoundReader, AudioUnavailable, Scope.Scope>
   }
 >()("trunkline/media/AudioSource") {
   static readonly layer = Layer.effect(
@@ -51,35 +73,43 @@ export class AudioSource extends Context.Service<
     Effect.gen(function* () {
       const egress = yield* Egress
       const decoder = yield* AudioDecoder
-      const permits = yield* Semaphore.make(limits.concurrency)
-      const run = yield* FiberSet.makeRuntime()
+      const clock = yield* Clock.Clock
+      const now = () => Monotonic.read(clock)
+      const fork = yield* FiberSet.makeRuntime()
+      const run = (effect: Effect.Effect<void>): void => void fork(effect)
+      const places = FairPlaces.make({ places: limits.concurrency, room: limits.maxFlights })
+      const fetching = TenantPlaces.make(limits.concurrencyOfTenant)
+      const flying = FairShare.make()
+      /** Keyed by URL, as is the shelf. */
       const flights = new Map<string, Deferred.Deferred<Sound, AudioUnavailable>>()
-      /** Keyed by rate and URL, as the flights are; the least recently used first. */
-      const cache = new Map<string, Entry>()
-      let cachedBytes = 0
+      const shelf = Shelf.make<Sound>(limits.keptBytes)
 
-      const forget = (key: string) => {
-        cachedBytes -= cache.get(key)?.sound.samples.byteLength ?? 0
-        cache.delete(key)
+      const soundOf = (holder: string, file: AudioFile): Sound => {
+        const tracks: Sound["tracks"] = new Map()
+        const each = () => [...tracks.values()]
+        return {
+          holder,
+          file,
+          tracks,
+          expiresAt: now() + limits.keptMs,
+          bytes: () => each().reduce((sum, { track }) => sum + track.bytes(), entryBytes + file.bytes.byteLength),
+          isIdle: () => each().every(({ readers }) => readers === 0)
+        }
       }
 
-      const keep = (key: string, sound: Sound, now: number) => {
-        forget(key)
-        cache.set(key, { sound, expiresAt: now + limits.cacheMs })
-        cachedBytes += sound.samples.byteLength
-        for (const [other, { expiresAt }] of cache)
-          if (expiresAt <= now || cachedBytes > limits.cacheBytes) forget(other)
+      /** Under pressure no more of a sound is kept than what is heard now. */
+      const mayKeep = (): boolean => {
+        shelf.shrink(now())
+        return shelf.bytes() < limits.keptBytes / 2
       }
 
-      const cached = (key: string, now: number): Sound | null => {
-        const entry = cache.get(key)
-        if (entry === undefined || entry.expiresAt <= now) return null
-        cache.delete(key)
-        cache.set(key, entry)
-        return entry.sound
+      const trackOf = ({ file, tracks }: Sound, rate: SampleRate) => {
+        const known = tracks.get(rate) ?? { track: Track.make({ decoder, file, rate, run, mayKeep }), readers: 0 }
+        tracks.set(rate, known)
+        return known
       }
 
-      const fetch = Effect.fnUntraced(function* (key: string, url: string, rate: SampleRate) {
+      const request = Effect.fnUntraced(function* (url: string): Effect.fn.Return<AudioFile, AudioUnavailable> {
         const { maxBytes, maxRedirects, timeoutMs } = limits
         const response = yield* Effect.mapError(
           egress.request({
@@ -94,48 +124,100 @@ export class AudioSource extends Context.Service<
         )
         if (response.status < 200 || response.status > 299)
           return yield* new AudioUnavailable({ reason: `http_${response.status}` })
-        const samples = yield* Effect.mapError(
-          decoder.decode(response.body, response.headers["content-type"] ?? null, rate),
-          ({ reason }) => new AudioUnavailable({ reason })
+        return { bytes: shared(response.body), contentType: response.headers["content-type"] ?? null }
+      })
+
+      const fetch = Effect.fnUntraced(function* (tenant: TenantId, url: string) {
+        const file = yield* request(url).pipe(
+          places.within(tenant),
+          fetching.within(tenant),
+          Effect.catchTag("NoRoom", () => overloaded)
         )
-        const sound: Sound = { rate, samples }
-        keep(key, sound, yield* Monotonic.now)
+        const sound = soundOf(tenant, file)
+        if (!shelf.add(url, sound, now())) return yield* overloaded
         return sound
       })
 
+      const measure = Effect.suspend(() =>
+        Effect.all([
+          Metric.update(AudioMetrics.fetchesRunning, places.running()),
+          Metric.update(AudioMetrics.fetchesWaiting, flights.size - places.running()),
+          Metric.update(AudioMetrics.shelfBytes, shelf.bytes())
+        ])
+      )
+
       /** Fetches in a fiber of its own, so that an interruption of the first caller takes nothing from the others. */
-      const start = (key: string, url: string, rate: SampleRate) =>
-        Effect.sync(() => {
-          const flight = Deferred.makeUnsafe<Sound, AudioUnavailable>()
-          flights.set(key, flight)
-          const landed = Effect.onExit(permits.withPermits(1)(fetch(key, url, rate)), (exit) =>
-            Effect.sync(() => {
-              flights.delete(key)
-              // After a defect nobody may go on waiting, and no tenant may learn what it was.
-              const outcome = Exit.isFailure(exit) && !Exit.hasFails(exit) ? failed : exit
-              Deferred.doneUnsafe(flight, outcome)
-            })
+      const start = (tenant: TenantId, url: string) => {
+        const flight = Deferred.makeUnsafe<Sound, AudioUnavailable>()
+        flights.set(url, flight)
+        flying.take(tenant)
+        run(
+          fetch(tenant, url).pipe(
+            Effect.onExit((exit) =>
+              Effect.sync(() => {
+                flights.delete(url)
+                flying.giveBack(tenant)
+                // After a defect nobody may go on waiting, and no tenant may learn what it was.
+                const outcome = Exit.isFailure(exit) && !Exit.hasFails(exit) ? failed : exit
+                Deferred.doneUnsafe(flight, outcome)
+              })
+            ),
+            Effect.ignore,
+            Effect.andThen(measure)
           )
-          run(Effect.ignore(landed))
-          return flight
+        )
+        return flight
+      }
+
+      const find = (tenant: TenantId, url: string): Effect.Effect<Sound, AudioUnavailable> =>
+        Effect.suspend(() => {
+          const known = shelf.find(url, now())
+          if (known !== null) return Effect.succeed(known)
+          const flight = flights.get(url)
+          if (flight !== undefined) return Deferred.await(flight)
+          if (!flying.allows(tenant, flights.size, limits.maxFlights)) return overloaded
+          return Deferred.await(start(tenant, url))
         })
 
-      const load = Effect.fn("AudioSource.load")(function* (url: string, legRate: SampleRate) {
-        const rate = kept(legRate)
-        const key = `${rate} ${url}`
-        const known = cached(key, yield* Monotonic.now)
-        if (known !== null) return known
-        const flight = flights.get(key)
-        if (flight !== undefined) return yield* Deferred.await(flight)
-        if (flights.size >= limits.maxFlights) return yield* failed
-        return yield* Deferred.await(yield* start(key, url, rate))
+      const open = Effect.fn("AudioSource.open")(function* (tenant: TenantId, url: string, legRate: SampleRate) {
+        const sound = yield* find(tenant, url)
+        const use = trackOf(sound, kept(legRate))
+        const { track } = use
+        yield* Effect.acquireRelease(
+          Effect.sync(() => {
+            use.readers++
+          }),
+          () =>
+            Effect.sync(() => {
+              use.readers--
+              track.trim(use.readers)
+            })
+        )
+        let index = 0
+        const next = Effect.suspend(() => track.piece(index, tenant)).pipe(
+          Effect.mapError(({ reason }) => new AudioUnavailable({ reason })),
+          Effect.tap(({ isLast }) =>
+            Effect.sync(() => {
+              index = isLast ? 0 : index + 1
+            })
+          )
+        )
+        return { rate: track.rate, next }
       })
 
-      return { load }
+      return { open }
     })
   )
 }
 
 const failed = Exit.fail(new AudioUnavailable({ reason: "fetch_failed" }))
+const overloaded = Effect.fail(new AudioUnavailable({ reason: "overloaded" }))
+
+/** Read by several threads, which so need no copies of their own. */
+const shared = (bytes: Uint8Array): Uint8Array => {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.byteLength))
+  copy.set(bytes)
+  return copy
+}
 
 const reasonOf = (error: EgressError): PlaybackFailure => (error.reason === "too_large" ? "too_large" : "fetch_failed")

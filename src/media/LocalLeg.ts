@@ -1,3 +1,5 @@
+import type { SampleRate } from "../audio/SampleRate.ts"
+import type { WorkId } from "../domain/Id.ts"
 import * as Dialer from "./mix/Dialer.ts"
 import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
@@ -9,6 +11,8 @@ import * as Taps from "./mix/Tap.ts"
 
 export interface Options extends Taps.Options {
   readonly emit: (event: MediaEvent) => void
+  /** Asks for the next piece of a sound at this rate; answered by the player's `supply` or `fail`. */
+  readonly want: (id: WorkId, url: string, rate: SampleRate) => void
   /** The far end failed while somebody read it; the leg is to be closed. Nothing is read of it any more. */
   readonly onFault: (error: unknown) => void
 }
@@ -47,10 +51,10 @@ export interface LocalLeg {
  *
  * The leg runs at the rate of its far end. A source waits while the far end cannot hear yet.
  */
-export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): LocalLeg => {
+export const make = (far: FarEnd, { clock, emit, onDefect, onFault, want }: Options): LocalLeg => {
   const mix = Mix.make()
   const taps = Taps.make({ clock, onDefect }, far.overhear)
-  const player = Player.make(emit)
+  const player = Player.make(emit, (id, url) => want(id, url, far.rate()))
   const dialer = Dialer.make(far.press, emit)
   mix.add(dialer, "digits", "silenced")
   mix.add(player, "playback")
@@ -70,7 +74,7 @@ export const make = (far: FarEnd, { clock, emit, onDefect, onFault }: Options): 
     command: (media) => {
       switch (media.type) {
         case "play":
-          return player.play(media.id, media.loop)
+          return player.play(media.id, media.url, media.loop)
         case "stop_playback":
           return player.stop(media.which)
         case "send_dtmf":

@@ -1,10 +1,10 @@
-import { Context, Deferred, Effect, FiberSet, Schema, type Scope } from "effect"
+import { Context, Deferred, Effect, Schema, type Scope } from "effect"
 import type * as IpAddress from "../domain/IpAddress.ts"
-import * as Codecs from "../audio/codec/Codecs.ts"
-import type { SampleRate } from "../audio/SampleRate.ts"
+import type { TenantId } from "../domain/Id.ts"
 import type * as AudioSource from "./AudioSource.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import * as Placement from "./Placement.ts"
+import * as PlaybackFeeds from "./PlaybackFeeds.ts"
 import type * as Protocol from "./Protocol.ts"
 import type { PhoneScript } from "./SimulatedPhone.ts"
 
@@ -93,8 +93,8 @@ export class MediaPlane extends Context.Service<
     readonly bridge: (leg: Protocol.LegId, peer: Protocol.LegId) => Effect.Effect<void, BridgeRefused>
     /** Ends the bridge of a leg, if it has one. */
     readonly unbridge: (leg: Protocol.LegId) => Effect.Effect<void>
-    /** Carries out a command of the call. */
-    readonly command: (leg: Protocol.LegId, media: MediaCommand) => Effect.Effect<void>
+    /** Carries out a command of the call, which is this tenant's. */
+    readonly command: (leg: Protocol.LegId, tenant: TenantId, media: MediaCommand) => Effect.Effect<void>
     /** Ends the leg and frees its ports. What still waits on it ends as `stopped` or `closed` first. */
     readonly close: (leg: Protocol.LegId) => Effect.Effect<void>
     /**
@@ -117,8 +117,8 @@ interface Leg {
   listener: Listener | null
   opening: Deferred.Deferred<number, MediaUnavailable> | null
   bridging: Deferred.Deferred<void, BridgeRefused> | null
-  /** The rate of the codec that was agreed last; 8 kHz before, and for legs without a codec. */
-  rate: SampleRate
+  /** The tenant of its call, which the first command names. */
+  tenant: TenantId | null
   /** Null until the leg is being opened. */
   placement: Placement.Placement | null
   open: boolean
@@ -131,12 +131,11 @@ export const make = Effect.fnUntraced(function* (
   addresses: IpAddress.Addresses
 ): Effect.fn.Return<MediaPlane["Service"], never, Scope.Scope> {
   const legs = new Map<Protocol.LegId, Leg>()
-  const run = yield* FiberSet.makeRuntime()
 
   const legOf = (id: Protocol.LegId): Leg => {
     const known = legs.get(id)
     if (known !== undefined) return known
-    const leg: Leg = { listener: null, opening: null, bridging: null, rate: 8000, placement: null, open: false }
+    const leg: Leg = { listener: null, opening: null, bridging: null, tenant: null, placement: null, open: false }
     legs.set(id, leg)
     return leg
   }
@@ -184,7 +183,10 @@ export const make = Effect.fnUntraced(function* (
         legs.delete(event.leg)
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: event.reason })))
       case "media":
+        if (event.event.type === "ended") feeds.ended(event.leg, event.event)
         return leg.listener?.told(event.event)
+      case "wanted":
+        return leg.tenant === null ? undefined : feeds.wanted(leg.tenant, event)
       case "lost":
         return leg.listener?.lost(event.reason)
       case "quality":
@@ -195,6 +197,7 @@ export const make = Effect.fnUntraced(function* (
         return settleBridge(leg, refused(event.reason))
       case "closed":
         legs.delete(event.leg)
+        feeds.closed(event.leg)
         settleBridge(leg, refused("unknown_leg"))
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
     }
@@ -203,13 +206,17 @@ export const make = Effect.fnUntraced(function* (
   /** The legs of one thread are gone. */
   const onDown = (thread: number): void => {
     const lost = [...legs].filter(([, { placement }]) => placement?.thread === thread)
-    for (const [id] of lost) legs.delete(id)
+    for (const [id] of lost) {
+      legs.delete(id)
+      feeds.closed(id)
+    }
     for (const [, leg] of lost) {
       settleBridge(leg, refused("plane_stopped"))
       settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
       if (leg.open) leg.listener?.lost("plane_stopped")
     }
   }
+  const feeds = yield* PlaybackFeeds.make(sources, post)
   links.forEach((link, thread) => link.listen(onEvent, () => onDown(thread)))
 
   const open = Effect.fnUntraced(function* (command: Protocol.Opening, near?: Protocol.LegId) {
@@ -240,49 +247,21 @@ export const make = Effect.fnUntraced(function* (
     return yield* Deferred.await(bridging)
   })
 
-  /** A sound comes after its command, which has taken its place in the queue. */
-  const supply = (leg: Protocol.LegId, rate: SampleRate, media: MediaCommand) => {
-    const sound = soundOf(rate, media)
-    if (sound === null) return
-    const { id, load } = sound
-    run(
-      Effect.match(load, {
-        onSuccess: (sound) => post({ type: "supply", leg, id, sound }),
-        onFailure: ({ reason }) => post({ type: "supply_failed", leg, id, reason })
-      })
-    )
-  }
-
-  const soundOf = (rate: SampleRate, media: MediaCommand) => {
-    switch (media.type) {
-      case "play":
-        return { id: media.id, load: sources.load(media.url, rate) }
-      case "stop_playback":
-      case "send_dtmf":
-        return null
-    }
-  }
-
   const handOver = (command: Protocol.Command) => Effect.sync(() => post(command))
 
   return {
     addresses,
     openRtp: (leg, near) => Effect.map(open({ type: "open_rtp", leg }, near), (opened) => ({ addresses, ...opened })),
-    connectRtp: (leg, remote) =>
-      Effect.sync(() => {
-        const known = legs.get(leg)
-        if (known !== undefined) known.rate = Codecs.table[remote.codec].sampleRate
-        post({ type: "connect_rtp", leg, remote })
-      }),
+    connectRtp: (leg, remote) => handOver({ type: "connect_rtp", leg, remote }),
     openPhone: (leg, script, near) => Effect.asVoid(open({ type: "open_phone", leg, script }, near)),
     openJoined: (leg, peer) => Effect.asVoid(open({ type: "open_joined", leg, peer }, peer)),
     bridge,
     unbridge: (leg) => handOver({ type: "unbridge", leg }),
-    command: (leg, media) =>
+    command: (leg, tenant, media) =>
       Effect.sync(() => {
-        post({ type: "media", leg, media })
         const known = legs.get(leg)
-        if (known?.open === true) supply(leg, known.rate, media)
+        if (known !== undefined) known.tenant = tenant
+        post({ type: "media", leg, media })
       }),
     close: (leg) => handOver({ type: "close", leg }),
     subscribe: (leg, listener) =>

@@ -1,4 +1,5 @@
 import type { CodecName } from "../audio/codec/Codecs.ts"
+import type { SampleRate } from "../audio/SampleRate.ts"
 import type { Sound } from "./Frame.ts"
 import type { LegId, WorkId } from "../domain/Id.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
@@ -47,6 +48,10 @@ export type PlaybackFailure =
   | "too_large"
   | "unsupported_format"
   | "empty"
+  /** Decoding it takes more CPU time than its sound is worth. */
+  | "decode_limit"
+  /** Too much is fetched, decoded or kept just now, for this tenant or for all. */
+  | "overloaded"
   | "too_many_playbacks"
   | "unknown_leg"
 
@@ -56,10 +61,15 @@ export type Command =
   /** A leg whose far end is the leg `peer` of the same switch, opened towards this one in the same way. */
   | { readonly type: "open_joined"; readonly leg: LegId; readonly peer: LegId }
   | { readonly type: "connect_rtp"; readonly leg: LegId; readonly remote: RtpRemote }
-  /** A sound takes its place in the queue with its command; it follows in `supply`, or fails in `supply_failed`. */
   | { readonly type: "media"; readonly leg: LegId; readonly media: MediaCommand }
-  /** `sound` may be backed by shared memory. */
-  | { readonly type: "supply"; readonly leg: LegId; readonly id: WorkId; readonly sound: Sound }
+  /** Answers `wanted`, as `supply_failed` does. The samples may be backed by shared memory. */
+  | {
+      readonly type: "supply"
+      readonly leg: LegId
+      readonly id: WorkId
+      readonly sound: Sound
+      readonly isLast: boolean
+    }
   | { readonly type: "supply_failed"; readonly leg: LegId; readonly id: WorkId; readonly reason: PlaybackFailure }
   /** Joins two open legs of the switch; answered by `bridged` or `bridge_refused`. */
   | { readonly type: "bridge"; readonly leg: LegId; readonly peer: LegId }
@@ -94,6 +104,8 @@ export type LegEvent =
   | { readonly type: "media"; readonly event: MediaEvent }
   | { readonly type: "lost"; readonly reason: Loss }
   | { readonly type: "quality"; readonly quality: Quality }
+  /** A playback needs the next piece of its sound, at this rate. It asks for one at a time, until it has ended. */
+  | { readonly type: "wanted"; readonly id: WorkId; readonly url: string; readonly rate: SampleRate }
 
 export type Event =
   /** `port` is 0 for a phone and a joined leg. */

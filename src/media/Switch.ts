@@ -85,7 +85,8 @@ export const make = (options: Options) => {
       clock,
       onDefect,
       onFault: (error) => fault(leg, error),
-      emit: (event) => emit({ leg: id, type: "media", event })
+      emit: (event) => emit({ leg: id, type: "media", event }),
+      want: (work, url, rate) => emit({ leg: id, type: "wanted", id: work, url, rate })
     })
     const turn: Slots.Ticked = {
       tick: (at) => {
@@ -193,7 +194,7 @@ export const make = (options: Options) => {
       case "media":
         return local.command(command.media)
       case "supply":
-        return local.player.supply(command.id, command.sound)
+        return local.player.supply(command.id, command.sound, command.isLast)
       case "supply_failed":
         return local.player.fail(command.id, command.reason)
       case "bridge":

@@ -32,14 +32,12 @@ const closingTimeout = "10 seconds"
  * Closing waits for what is queued. `onLost` runs once for each partition that another process took over: commits there
  * die from then on, and the others go on.
  */
-export const layer = <E = never>(options: {
+export const layer = (options: {
   readonly partitions: ReadonlyArray<number>
   /** `left`: the partitions that are still held. */
   readonly onLost: (lost: Ownership.JournalLost, left: ReadonlyArray<number>) => void
   /** Between two signs of life. Each of them also checks that the partitions are still ours. */
   readonly heartbeatMs?: number
-  /** Waits until another process that owns the partitions has ended; without it they are taken at once. */
-  readonly standBy?: Ownership.StandBy<E>
 }) =>
   Layer.effect(
     Journal,
@@ -50,8 +48,7 @@ export const layer = <E = never>(options: {
       const listeners: Array<(partition: number) => void> = []
       const ownership = yield* Ownership.take(sql, {
         partitions: options.partitions,
-        heartbeatMs: options.heartbeatMs ?? 2_000,
-        ...(options.standBy === undefined ? {} : { standBy: options.standBy }),
+        heartbeatMs: options.heartbeatMs ?? 5_000,
         onLost: (lost) => {
           for (const told of listeners) told(lost.partition)
           options.onLost(lost, partitions())
@@ -227,7 +224,7 @@ export const layer = <E = never>(options: {
           const epoch = ownership.held.get(partition)
           if (epoch !== undefined) {
             const rows = yield* Effect.orDie(
-              shared`SELECT FROM journal_owner WHERE partition = ${partition} AND epoch = ${epoch} FOR KEY SHARE`
+              shared`SELECT FROM journal_owner WHERE partition = ${partition} AND epoch = ${epoch} FOR SHARE`
             )
             if (rows.length === 1) return epoch
           }

@@ -16,8 +16,7 @@ const leftCall = Effect.fnUntraced(function* (tenantId: Id.TenantId) {
   return id
 })
 
-const outbound = { fillsLimit: true, reservedCents: 1, heard: 0 } as const
-const asked = { purpose: "outbound", offers: [1] } as const
+const outbound = { direction: "outbound", reservedCents: 1, heard: 0 } as const
 
 const speakForCalls = Effect.flatMap(Accounts, (accounts) => accounts.reserving("call", () => outbound))
 
@@ -51,7 +50,7 @@ describe("Account, guide/money.md#admission", () => {
         yield* leftCall(id)
         const liveCalls = Effect.map(accounts.overview(id), ({ tally }) => tally.liveCalls)
         expect(yield* liveCalls).toBe(1)
-        yield* accounts.reserve(id, Ids.call("in flight"), asked)
+        yield* accounts.admit(id, Ids.call("in flight"), outbound)
         yield* accounts.moneyMoved(id)
         expect(yield* liveCalls).toBe(2)
         yield* accounts.abandoned(id, Ids.call("in flight"))
@@ -92,7 +91,7 @@ describe("Account, guide/money.md#admission", () => {
         const call = yield* leftCall(id)
         const gate = yield* Deferred.make<void>()
         const lock = yield* holdBalance(gate)
-        const admitting = yield* Effect.forkChild(accounts.reserve(id, Ids.call("another"), asked))
+        const admitting = yield* Effect.forkChild(accounts.admit(id, Ids.call("another"), outbound))
         yield* somebodyWaits
         yield* sql`UPDATE entity SET settled = true WHERE id = ${call}`
         yield* accounts.told(id, { from: call, n: 1, body: { type: "ended", chargedCents: 0 } })

@@ -65,7 +65,6 @@ const setUp = Effect.fnUntraced(function* (
       reload: () => Effect.sync(() => stored),
       recovered: () => Effect.succeed("recovered"),
       ready: null,
-      prepare: null,
       lastWill: () => "will"
     }
   })
@@ -91,7 +90,6 @@ const anonymous = Effect.fnUntraced(function* () {
       reload: () => Effect.succeed(null),
       recovered: () => Effect.succeed("recovered"),
       ready: null,
-      prepare: null,
       lastWill: () => "will"
     }
   })

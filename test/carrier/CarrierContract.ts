@@ -66,7 +66,7 @@ const ofType = <Type extends CarrierEvent["type"]>(reports: ReadonlyArray<Report
   reports.filter((report): report is Extract<CarrierEvent, { readonly type: Type }> => report.type === type)
 const mediaOf = (reports: ReadonlyArray<Report>) => ofType(reports, "media").map(({ event }) => event)
 const endedWork = (reports: ReadonlyArray<Report>) => mediaOf(reports).filter((event) => event.type === "ended")
-const media = (command: MediaCommand): Plain => ({ type: "media", media: command })
+const media = (command: MediaCommand): Plain => ({ type: "media", tenantId: Ids.tenant("tenant"), media: command })
 const endOf = (reports: ReadonlyArray<Report>) => {
   const [end, ...more] = ofType(reports, "ended")
   expect(more.length, "a leg ends once").toBe(0)

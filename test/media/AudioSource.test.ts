@@ -3,31 +3,53 @@ import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Tone from "../../src/audio/Tone.ts"
 import * as Wav from "../../src/audio/Wav.ts"
-import { AudioDecoder } from "../../src/media/AudioDecoder.ts"
+import { AudioDecoder, type AudioFile } from "../../src/media/AudioDecoder.ts"
 import { AudioSource, limits } from "../../src/media/AudioSource.ts"
+import type { SampleRate } from "../../src/audio/SampleRate.ts"
+import * as Ids from "../support/Ids.ts"
 import * as FakeEgress from "./FakeEgress.ts"
 
 const wav = Wav.write({ sampleRate: 8000, samples: Tone.sine(440, -12, 100, 8000) })
 const ok = { body: wav }
 
+/** The samples of a whole sound. */
+const read = (url: string, rate: SampleRate = 8000, tenant = "t") =>
+  Effect.gen(function* () {
+    const reader = yield* (yield* AudioSource).open(Ids.tenant(tenant), url, rate)
+    let length = 0
+    for (let isOver = false; !isOver;) {
+      const { isLast, samples } = yield* reader.next
+      length += samples.length
+      isOver = isLast
+    }
+    return { rate: reader.rate, length }
+  }).pipe(Effect.scoped)
+
 const withSource = <A, E>(
   egress: ReturnType<typeof FakeEgress.make>,
-  use: (load: (url: string) => Effect.Effect<string>) => Effect.Effect<A, E>
+  use: (load: (url: string, tenant?: string) => Effect.Effect<string>) => Effect.Effect<A, E>
 ) =>
-  Effect.flatMap(AudioSource, ({ load }) =>
-    use((url) =>
-      Effect.match(load(url, 8000), {
-        onSuccess: ({ samples }) => `${samples.length} samples`,
+  Effect.flatMap(AudioSource, (source) =>
+    use((url, tenant) =>
+      Effect.match(Effect.provideService(read(url, 8000, tenant), AudioSource, source), {
+        onSuccess: ({ length }) => `${length} samples`,
         onFailure: ({ reason }) => reason
       })
     )
   ).pipe(Effect.provide(AudioSource.layer.pipe(Layer.provide([egress.layer, AudioDecoder.layerInline]))))
 
+/** Decoding is a promise: it takes no time of the test clock but turns of the event loop. */
+const elapse = (ms: number) =>
+  Effect.gen(function* () {
+    yield* TestClock.adjust(ms)
+    for (let turn = 0; turn < 20; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+  })
+
 /** Runs effects together while the clock moves on. */
 const together = <A>(effects: ReadonlyArray<Effect.Effect<A>>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(Effect.all(effects, { concurrency: "unbounded" }))
-    yield* TestClock.adjust("30 seconds")
+    yield* elapse(30_000)
     return yield* Fiber.join(fiber)
   })
 
@@ -86,17 +108,19 @@ describe("Audio sources", () => {
   it.effect("is kept for each rate that was asked for: 8 kHz for narrow legs, 16 kHz for all others", () => {
     const egress = FakeEgress.make({ "https://a/ok.wav": ok })
     return Effect.gen(function* () {
-      const { load } = yield* AudioSource
-      const loads = ([8000, 16_000, 48_000, 8000, 24_000] as const).map((rate) => load("https://a/ok.wav", rate))
-      const sounds = yield* together(loads.map(Effect.orDie))
-      expect(sounds.map(({ rate, samples }) => [rate, samples.length])).toEqual([
+      const source = yield* AudioSource
+      const reads = ([8000, 16_000, 48_000, 8000, 24_000] as const).map((rate) => read("https://a/ok.wav", rate))
+      const sounds = yield* together(
+        reads.map((each) => Effect.orDie(Effect.provideService(each, AudioSource, source)))
+      )
+      expect(sounds.map(({ length, rate }) => [rate, length])).toEqual([
         [8000, 800],
         [16_000, 1600],
         [16_000, 1600],
         [8000, 800],
         [16_000, 1600]
       ])
-      expect(egress.requests.length).toBe(2)
+      expect(egress.requests.length).toBe(1)
     }).pipe(Effect.provide(AudioSource.layer.pipe(Layer.provide([egress.layer, AudioDecoder.layerInline]))))
   })
 
@@ -105,11 +129,11 @@ describe("Audio sources", () => {
     return withSource(egress, (load) =>
       Effect.gen(function* () {
         const first = yield* Effect.forkChild(load("https://a/ok.wav"))
-        yield* TestClock.adjust("50 millis")
+        yield* elapse(50)
         const second = yield* Effect.forkChild(load("https://a/ok.wav"))
-        yield* TestClock.adjust("10 millis")
+        yield* elapse(10)
         yield* Fiber.interrupt(first)
-        yield* TestClock.adjust("1 second")
+        yield* elapse(1000)
         expect(yield* Fiber.join(second)).toBe("800 samples")
         expect(egress.requests.length).toBe(1)
       })
@@ -127,27 +151,67 @@ describe("Audio sources", () => {
     )
   })
 
-  it.effect("forgets the least recently used beyond its room", () => {
-    const quarter = Wav.write({ sampleRate: 8000, samples: new Int16Array(limits.cacheBytes / 8) })
-    const urls = ["a", "b", "c", "d", "e"].map((name) => `https://a/${name}`)
-    const egress = FakeEgress.make(Object.fromEntries(urls.map((url) => [url, { body: quarter }])), 1)
+  it.effect("fetches the one sound of a tenant while another waits for a hundred", () => {
+    const egress = FakeEgress.make({ "https://b/ok.wav": ok })
     return withSource(egress, (load) =>
       Effect.gen(function* () {
-        for (const url of [...urls.slice(0, 4), "https://a/a", "https://a/e", "https://a/a"]) {
-          const fiber = yield* Effect.forkChild(load(url))
-          yield* TestClock.adjust("10 millis")
-          yield* Fiber.join(fiber)
-        }
-        expect(egress.requests.length).toBe(5)
-        const again = yield* Effect.forkChild(load("https://a/b"))
-        yield* TestClock.adjust("10 millis")
-        yield* Fiber.join(again)
-        expect(egress.requests.length).toBe(6)
+        const loud = yield* Effect.forkChild(
+          Effect.all(
+            Array.from({ length: 100 }, (_, i) => load(`https://a/${i}`, "loud")),
+            { concurrency: "unbounded" }
+          )
+        )
+        yield* elapse(10)
+        const quiet = yield* Effect.forkChild(load("https://b/ok.wav", "quiet"))
+        yield* elapse(110)
+        expect(yield* Fiber.join(quiet)).toBe("800 samples")
+        yield* elapse(30_000)
+        expect((yield* Fiber.join(loud)).every((outcome) => outcome === "http_404")).toBe(true)
       })
     )
   })
 
-  it.effect("fetches no more than its concurrency at once", () => {
+  it.effect("refuses what a tenant would have in line beyond half of what the others leave", () => {
+    const egress = FakeEgress.make({ "https://b/ok.wav": ok })
+    return withSource(egress, (load) =>
+      Effect.gen(function* () {
+        const loud = Array.from({ length: limits.maxFlights }, (_, i) => load(`https://a/${i}`, "loud"))
+        const all = yield* Effect.forkChild(Effect.all(loud, { concurrency: "unbounded" }))
+        yield* elapse(10)
+        const quiet = yield* Effect.forkChild(load("https://b/ok.wav", "quiet"))
+        yield* elapse(30_000)
+        expect(yield* Fiber.join(quiet)).toBe("800 samples")
+        const refused = (yield* Fiber.join(all)).filter((outcome) => outcome === "overloaded")
+        expect(refused.length).toBe(limits.maxFlights / 2 - 1)
+      })
+    )
+  })
+
+  it.effect("decodes a sound once for all who play it", () => {
+    const egress = FakeEgress.make({ "https://a/ok.wav": ok })
+    let opened = 0
+    const counting = Layer.effect(
+      AudioDecoder,
+      Effect.map(AudioDecoder, ({ open }) => ({
+        open: (file: AudioFile, rate: SampleRate) => {
+          opened++
+          return open(file, rate)
+        }
+      }))
+    ).pipe(Layer.provide(AudioDecoder.layerInline))
+    return Effect.all(
+      Array.from({ length: 27 }, () => read("https://a/ok.wav")),
+      { concurrency: "unbounded" }
+    ).pipe(
+      Effect.forkChild,
+      Effect.tap(() => elapse(30_000)),
+      Effect.flatMap(Fiber.join),
+      Effect.map(() => expect(opened).toBe(1)),
+      Effect.provide(AudioSource.layer.pipe(Layer.provide([egress.layer, counting])))
+    )
+  })
+
+  it.effect("fetches no more for a tenant than its concurrency at once", () => {
     const egress = FakeEgress.make({})
     return withSource(egress, (load) =>
       Effect.gen(function* () {
@@ -158,7 +222,7 @@ describe("Audio sources", () => {
           )
         )
         yield* TestClock.adjust("50 millis")
-        expect(egress.requests.length).toBe(limits.concurrency)
+        expect(egress.requests.length).toBe(limits.concurrencyOfTenant)
         yield* TestClock.adjust("1 second")
         yield* Fiber.join(fiber)
         expect(egress.requests.length).toBe(40)

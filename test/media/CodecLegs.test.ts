@@ -20,7 +20,7 @@ const tone = (rate: Sound["rate"], frequency: number, ms: number): Sound => ({
 const playing = (sound: Sound, change: Parameters<typeof SwitchBench.pair>[2]) => {
   const bench = SwitchBench.pair({}, undefined, change)
   bench.handle({ type: "media", leg: a, media: Media.play(Ids.work("p"), "https://a/") })
-  bench.handle({ type: "supply", leg: a, id: Ids.work("p"), sound })
+  bench.handle({ type: "supply", leg: a, id: Ids.work("p"), sound, isLast: true })
   const packets = () =>
     bench.network.sent
       .filter(({ channel, from }) => channel === "rtp" && from.port === bench.portOf(a))

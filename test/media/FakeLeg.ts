@@ -56,6 +56,7 @@ export const make = ({ clock = () => 0, format = null, rate = 8000, say, takesDi
   const leg = LocalLeg.make(far, {
     clock,
     emit: (event) => void events.push(event),
+    want: () => undefined,
     onDefect: (error) => void defects.push(error),
     onFault: (error) => void faults.push(error)
   })

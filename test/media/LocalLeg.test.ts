@@ -28,7 +28,7 @@ describe("A leg", () => {
   it("runs at the rate of its far end, also when that changes in the middle of a sound", () => {
     const { hear, leg } = setup()
     leg.command(Media.play(Ids.work("p"), "https://a/"))
-    leg.player.supply(Ids.work("p"), { rate: 8000, samples: Tone.sine(500, -12, 2000, 8000) })
+    leg.player.supply(Ids.work("p"), { rate: 8000, samples: Tone.sine(500, -12, 2000, 8000) }, true)
     for (const rate of [8000, 16_000, 48_000, 24_000, 8000] as const) {
       const heard = hear(rate, 220)
       expect(levelOf(heard, 500, rate)).toBeCloseTo(-12, 1)

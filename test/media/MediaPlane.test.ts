@@ -54,8 +54,8 @@ describe("The media plane on a test clock", () => {
       const plane = yield* MediaPlane
       const { events } = yield* listen(Ids.leg("leg"))
       yield* plane.openPhone(Ids.leg("leg"), { type: "silence" })
-      yield* plane.command(Ids.leg("leg"), Media.play(Ids.work("one"), "https://a/ok.wav", 2))
-      yield* plane.command(Ids.leg("leg"), Media.play(Ids.work("two"), "https://a/none.wav"))
+      yield* plane.command(Ids.leg("leg"), Ids.tenant("t"), Media.play(Ids.work("one"), "https://a/ok.wav", 2))
+      yield* plane.command(Ids.leg("leg"), Ids.tenant("t"), Media.play(Ids.work("two"), "https://a/none.wav"))
       yield* TestClock.adjust("90 millis")
       expect(events).toStrictEqual([])
       yield* TestClock.adjust("40 millis")
@@ -84,7 +84,7 @@ describe("The media plane on a test clock", () => {
         telephoneEvent: null,
         direction: "sendrecv"
       })
-      yield* plane.command(leg, Media.play(Ids.work("p"), "https://a/wide.wav"))
+      yield* plane.command(leg, Ids.tenant("t"), Media.play(Ids.work("p"), "https://a/wide.wav"))
       yield* TestClock.adjust("40 millis")
       yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       yield* TestClock.adjust("400 millis")
@@ -182,9 +182,9 @@ describe("The media plane on a test clock", () => {
     Effect.gen(function* () {
       const plane = yield* MediaPlane
       const { events } = yield* listen(Ids.leg("leg"))
-      yield* plane.command(Ids.leg("leg"), Media.play(Ids.work("p"), "https://a/ok.wav"))
-      yield* plane.command(Ids.leg("leg"), Media.dtmf(Ids.work("d"), "1"))
-      yield* plane.command(Ids.leg("leg"), Media.stopPlayback)
+      yield* plane.command(Ids.leg("leg"), Ids.tenant("t"), Media.play(Ids.work("p"), "https://a/ok.wav"))
+      yield* plane.command(Ids.leg("leg"), Ids.tenant("t"), Media.dtmf(Ids.work("d"), "1"))
+      yield* plane.command(Ids.leg("leg"), Ids.tenant("t"), Media.stopPlayback)
       expect(events).toStrictEqual([
         Media.failed(Ids.work("p"), "unknown_leg"),
         Media.failed(Ids.work("d"), "unknown_leg")

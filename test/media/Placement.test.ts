@@ -32,10 +32,10 @@ const setup = Effect.fnUntraced(function* (threads: number) {
   })
   const [first, ...others] = parts
   if (first === undefined) return yield* Effect.die("no threads")
-  const load = () => Effect.fail(new AudioUnavailable({ reason: "fetch_failed" }))
+  const open = () => Effect.fail(new AudioUnavailable({ reason: "fetch_failed" }))
   const plane = yield* MediaPlane.make(
     [first.link, ...others.map(({ link }) => link)],
-    { load },
+    { open },
     IpAddress.only("192.0.2.7")
   )
   return { plane, parts }
@@ -56,7 +56,12 @@ describe("A leg that was refused", () => {
       parts[0]?.bench.handle({ type: "open_phone", leg: a, script: { type: "silence" } })
       yield* listen("first")
       expect((yield* Effect.flip(plane.openRtp(a))).reason).toBe("leg_exists")
-      const press = plane.command(a, { type: "send_dtmf", id: Ids.work("d"), digits: "x", durationMs: 100 })
+      const press = plane.command(a, Ids.tenant("t"), {
+        type: "send_dtmf",
+        id: Ids.work("d"),
+        digits: "x",
+        durationMs: 100
+      })
       yield* press
       expect(told).toEqual([])
       yield* listen("second")
@@ -91,7 +96,7 @@ describe("Places of legs", () => {
       const { parts, plane } = yield* setup(2)
       yield* plane.openRtp(a)
       yield* plane.openRtp(b)
-      yield* plane.command(b, { type: "stop_playback", which: "all" })
+      yield* plane.command(b, Ids.tenant("t"), { type: "stop_playback", which: "all" })
       yield* plane.close(b)
       expect(parts.map(({ posted }) => posted.map(({ type }) => type))).toEqual([
         ["open_rtp"],
@@ -150,8 +155,8 @@ describe("Places of legs", () => {
         }
       }
       let onEvent: (event: Event) => void = () => undefined
-      const load = () => Effect.fail(new AudioUnavailable({ reason: "fetch_failed" }))
-      const plane = yield* MediaPlane.make([silent], { load }, IpAddress.only("192.0.2.7"))
+      const open = () => Effect.fail(new AudioUnavailable({ reason: "fetch_failed" }))
+      const plane = yield* MediaPlane.make([silent], { open }, IpAddress.only("192.0.2.7"))
       for (const leg of [a, b]) yield* plane.openRtp(leg)
       const waiting = yield* Effect.forkChild(reasonOf(plane.bridge(a, b)), { startImmediately: true })
       down()

@@ -29,7 +29,7 @@ const soundOf = (packets: ReadonlyArray<RtpSample.Parsed>, law: G711.Law = "PCMU
   Int16Array.from(packets.flatMap(({ payload }) => [...G711.decode(law, payload)]))
 const play = (bench: Bench, leg: LegId, id: WorkId, samples: Int16Array, loop = 1) => {
   bench.handle({ type: "media", leg, media: Media.play(id, "https://a/", loop) })
-  bench.handle({ type: "supply", leg, id, sound: { rate: 8000, samples } })
+  bench.handle({ type: "supply", leg, id, sound: { rate: 8000, samples }, isLast: true })
 }
 
 describe("The switch, towards RTP peers", () => {

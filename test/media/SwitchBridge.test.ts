@@ -29,7 +29,13 @@ const setup = (calleeSide: Partial<RtpRemote> = {}) => {
     speak: (leg: typeof caller, frequency: number) => {
       const id = Ids.work(`tone-${frequency}`)
       bench.handle({ type: "media", leg, media: Media.play(id, "https://a/", 100) })
-      bench.handle({ type: "supply", leg, id, sound: { rate: 8000, samples: Tone.sine(frequency, -12, 1000, 8000) } })
+      bench.handle({
+        type: "supply",
+        leg,
+        id,
+        sound: { rate: 8000, samples: Tone.sine(frequency, -12, 1000, 8000) },
+        isLast: true
+      })
     },
     /** The last 200 ms that a leg sent to its peer. */
     sentBy: (leg: typeof caller, codec: "PCMU" | "PCMA" = "PCMU"): Int16Array =>

@@ -65,7 +65,13 @@ const chaos = (seed: number, acts: number) => {
       case 9: {
         bench.handle({ type: "media", leg, media: Media.play(id, "https://a/", pick([1, 3, 100])) })
         const samples = new Int16Array(pick([1, 39, 160, 961, 8000])).fill(9000)
-        return { type: "supply", leg, id, sound: { rate: pick([8000, 16_000, 24_000, 48_000] as const), samples } }
+        return {
+          type: "supply",
+          leg,
+          id,
+          sound: { rate: pick([8000, 16_000, 24_000, 48_000] as const), samples },
+          isLast: true
+        }
       }
       case 10:
         return { type: "media", leg, media: { type: "stop_playback", which: pick(["all", "current"] as const) } }

@@ -136,7 +136,7 @@ const make = Effect.gen(function* () {
       case "reject":
         return receive(line, { type: "reject", cause: command.cause })
       case "media":
-        if (line.leg.phase === "talking") return media.command(line.id, command.media)
+        if (line.leg.phase === "talking") return media.command(line.id, command.tenantId, command.media)
         break
       case "dial":
         break

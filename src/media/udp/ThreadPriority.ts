@@ -24,3 +24,16 @@ export const raise = ({ platform, setPriority }: System): string => {
     return `as the process: ${error instanceof Error ? error.message : String(error)}`
   }
 }
+
+/** Behind the threads that answer peers and clients, and still before what merely uses up what is left. */
+const behindOthers = 5
+
+/** Lowers the priority of the calling thread where each thread has one of its own; never throws. */
+export const lower = ({ platform, setPriority }: System): void => {
+  if (platform !== "linux") return
+  try {
+    setPriority(0, behindOthers)
+  } catch {
+    // It then decodes as the process does.
+  }
+}

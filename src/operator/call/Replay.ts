@@ -25,7 +25,7 @@ export interface Step {
   /** As the wire has them. */
   readonly events: ReadonlyArray<{ readonly type: string; readonly data: unknown }>
   readonly commands: CallMachine.Effects["commands"]
-  readonly charges: CallMachine.Effects["charges"]
+  readonly chargeCents: number
   readonly fault: string | null
 }
 
@@ -66,7 +66,7 @@ const play = (before: CallState | null, stored: StoredInput): Step => {
     changes: [],
     events: [],
     commands: [],
-    charges: []
+    chargeCents: 0
   }
   try {
     const outcome = CallMachine.step(before, Upgrade.input(stored), { now: at, seed })

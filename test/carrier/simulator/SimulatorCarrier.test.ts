@@ -153,7 +153,11 @@ describe("Calls between tenants", () => {
       yield* elapse(100)
       expect(untimed(story(Ids.leg("leg")))).toStrictEqual(["ringing", "answered"])
       expect(untimed(story(callee))).toStrictEqual(["answered"])
-      yield* send(Ids.leg("leg"), { type: "media", media: Media.dtmf(Ids.work("digits"), "42") })
+      yield* send(Ids.leg("leg"), {
+        type: "media",
+        tenantId: Ids.tenant("tenant"),
+        media: Media.dtmf(Ids.work("digits"), "42")
+      })
       yield* elapse(1000)
       expect(untimed(story(callee))).toStrictEqual(["answered", "dtmf 4", "dtmf 2"])
       yield* hangup(callee)
@@ -246,7 +250,11 @@ describe("Simulated callers", () => {
       yield* use.elapse(1000)
       yield* use.send(leg, { type: "answer" })
       yield* use.elapse(100)
-      yield* use.send(leg, { type: "media", media: Media.dtmf(Ids.work("digits"), "9") })
+      yield* use.send(leg, {
+        type: "media",
+        tenantId: Ids.tenant("tenant"),
+        media: Media.dtmf(Ids.work("digits"), "9")
+      })
       yield* use.elapse(61_000)
       expect(untimed(use.story(leg))).toStrictEqual(["answered", "dtmf 9", "digits completed", "ended hangup null far"])
       expect(use.sink.told.at(-1)?.event.at).toBe(61_000)

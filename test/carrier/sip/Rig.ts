@@ -191,7 +191,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
     openJoined: () => Effect.die(new Error("not for SIP")),
     bridge: () => Effect.die(new Error("no verb bridges yet")),
     unbridge: () => Effect.void,
-    command: (leg, media) => Effect.sync(() => void state.media.push(["command", leg, media])),
+    command: (leg, _, media) => Effect.sync(() => void state.media.push(["command", leg, media])),
     close: (leg) => Effect.sync(() => void state.media.push(["close", leg])),
     subscribe: (leg, listener) => Effect.sync(() => void listeners.set(leg, listener))
   })

@@ -13,7 +13,7 @@ const setup = (rate: SampleRate) => {
   }
   const play = (name: string, sound: Int16Array, soundRate: SampleRate = rate) => {
     leg.command(Media.play(Ids.work(name), "https://a/"))
-    leg.player.supply(Ids.work(name), { rate: soundRate, samples: sound })
+    leg.player.supply(Ids.work(name), { rate: soundRate, samples: sound }, true)
   }
   return { heard, leg, run, play }
 }

@@ -58,7 +58,7 @@ describe("A room over the walls of the media plane", () => {
     let tapped = 0
     first.leg.taps.add({ wants: () => true, hear: () => void tapped++, ended: () => undefined })
     first.leg.command(Media.play(Ids.work("p"), "https://a/"))
-    first.leg.player.supply(Ids.work("p"), { rate: 8000, samples: Tone.sine(2003, -20, 2000, 8000) })
+    first.leg.player.supply(Ids.work("p"), { rate: 8000, samples: Tone.sine(2003, -20, 2000, 8000) }, true)
     run(1000)
     const heard = first.take()
     expect(Goertzel.level(heard.subarray(-4000), 2003, 8000)).toBeCloseTo(-20, 0)

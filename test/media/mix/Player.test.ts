@@ -10,16 +10,21 @@ import * as Ids from "../../support/Ids.ts"
 
 const setup = () => {
   const events: Array<string> = []
-  const player = Player.make((event: MediaEvent) => {
-    if (event.type === "ended")
-      events.push(`${event.id} ${event.status}${event.reason === null ? "" : ` ${event.reason}`}`)
-  })
+  const wants: Array<string> = []
+  const player = Player.make(
+    (event: MediaEvent) => {
+      if (event.type === "ended")
+        events.push(`${event.id} ${event.status}${event.reason === null ? "" : ` ${event.reason}`}`)
+    },
+    (id) => void wants.push(id)
+  )
   const render = (frames: number, rate: SampleRate = 8000, wanted = Frame.lengthAt(rate)): Array<number> =>
     Array.from({ length: frames }).flatMap(() => [
       ...(player.next(rate, wanted, 0)?.samples ?? Frame.make(rate).samples)
     ])
-  return { events, player, render }
+  return { events, player, render, wants }
 }
+const url = "https://a/"
 const samples = (length: number, first = 1) => Int16Array.from({ length }, (_, i) => first + i)
 /** A sound as it is played: its ends are ramps. */
 const faded = (sound: Int16Array): Array<number> => {
@@ -33,8 +38,8 @@ const sound = (length: number, first = 1): Frame.Sound => ({ rate: 8000, samples
 describe("Player", () => {
   it("plays a sound to its last sample, padded with silence, and tells its end", () => {
     const { events, player, render } = setup()
-    player.play(Ids.work("p"), 1)
-    player.supply(Ids.work("p"), sound(200))
+    player.play(Ids.work("p"), url, 1)
+    player.supply(Ids.work("p"), sound(200), true)
     const heard = render(3)
     expect(heard.slice(0, 200)).toEqual(faded(samples(200)))
     expect(heard.slice(40, 160)).toEqual([...samples(200)].slice(40, 160))
@@ -44,8 +49,8 @@ describe("Player", () => {
 
   it("repeats a sound without a gap, one shorter than a frame too", () => {
     const { events, player, render } = setup()
-    player.play(Ids.work("p"), 4)
-    player.supply(Ids.work("p"), sound(50))
+    player.play(Ids.work("p"), url, 4)
+    player.supply(Ids.work("p"), sound(50), true)
     const heard = render(3)
     const four = Int16Array.from([1, 2, 3, 4].flatMap(() => [...samples(50)]))
     expect(heard.slice(0, 200)).toEqual(faded(four))
@@ -55,34 +60,34 @@ describe("Player", () => {
 
   it("keeps the order of asking whatever sound comes first", () => {
     const { events, player, render } = setup()
-    player.play(Ids.work("first"), 1)
-    player.play(Ids.work("second"), 1)
-    player.supply(Ids.work("second"), sound(160, 500))
+    player.play(Ids.work("first"), url, 1)
+    player.play(Ids.work("second"), url, 1)
+    player.supply(Ids.work("second"), sound(160, 500), true)
     expect(render(2).every((sample) => sample === 0)).toBe(true)
-    player.supply(Ids.work("first"), sound(160))
+    player.supply(Ids.work("first"), sound(160), true)
     expect(render(3).slice(0, 320)).toEqual([...faded(samples(160)), ...faded(samples(160, 500))])
     expect(events).toStrictEqual(["first completed", "second completed"])
   })
 
   it("goes on with the next when one fails", () => {
     const { events, player, render } = setup()
-    player.play(Ids.work("bad"), 1)
-    player.play(Ids.work("void"), 1)
-    player.play(Ids.work("good"), 1)
-    player.supply(Ids.work("good"), sound(160))
+    player.play(Ids.work("bad"), url, 1)
+    player.play(Ids.work("void"), url, 1)
+    player.play(Ids.work("good"), url, 1)
+    player.supply(Ids.work("good"), sound(160), true)
     player.fail(Ids.work("bad"), "http_404")
-    player.supply(Ids.work("void"), sound(0))
+    player.supply(Ids.work("void"), sound(0), true)
     render(2)
     expect(events).toStrictEqual(["bad failed http_404", "void failed empty", "good completed"])
   })
 
   it("stops the present one, or all", () => {
     const { events, player, render } = setup()
-    for (const id of ["a", "b", "c"].map(Ids.work)) player.play(id, 100)
-    player.supply(Ids.work("a"), sound(160))
+    for (const id of ["a", "b", "c"].map(Ids.work)) player.play(id, url, 100)
+    player.supply(Ids.work("a"), sound(160), true)
     render(1)
     player.stop("current")
-    player.supply(Ids.work("a"), sound(160))
+    player.supply(Ids.work("a"), sound(160), true)
     player.stop("all")
     player.stop("all")
     expect(events).toStrictEqual(["a stopped", "b stopped", "c stopped"])
@@ -93,8 +98,8 @@ describe("Player", () => {
 
   it("goes on where it was when only a part of a frame was heard", () => {
     const { player, render } = setup()
-    player.play(Ids.work("p"), 1)
-    player.supply(Ids.work("p"), sound(400))
+    player.play(Ids.work("p"), url, 1)
+    player.supply(Ids.work("p"), sound(400), true)
     const heard = [...render(1), ...render(1, 8000, 40).slice(0, 40)]
     player.pass(0)
     expect([...heard, ...render(2)].slice(0, 400)).toEqual(faded(samples(400)))
@@ -102,19 +107,87 @@ describe("Player", () => {
 
   it("refuses what exceeds its queue", () => {
     const { events, player } = setup()
-    for (let i = 0; i <= Player.maxPlaybacks; i++) player.play(Ids.work(`p${i}`), 1)
+    for (let i = 0; i <= Player.maxPlaybacks; i++) player.play(Ids.work(`p${i}`), url, 1)
     expect(events).toStrictEqual([`p${Player.maxPlaybacks} failed too_many_playbacks`])
   })
 
   it("brings a sound of another rate to that of the leg, its last milliseconds included", () => {
     const { events, player, render } = setup()
-    player.play(Ids.work("p"), 1)
-    player.supply(Ids.work("p"), { rate: 8000, samples: Tone.sine(1000, -10, 200, 8000) })
+    player.play(Ids.work("p"), url, 1)
+    player.supply(Ids.work("p"), { rate: 8000, samples: Tone.sine(1000, -10, 200, 8000) }, true)
     const heard = Int16Array.from(render(13, 16_000))
     expect(Goertzel.level(heard.subarray(160, 3200), 1000, 16_000)).closeTo(-10, 0.1)
     // The filter lags by 5 ms, so that the end of the sound is in the frame behind it.
     expect(Goertzel.totalLevel(heard.subarray(3200, 3264))).toBeGreaterThan(-15)
     expect(Goertzel.totalLevel(heard.subarray(3400))).toBeLessThan(-80)
     expect(events).toStrictEqual(["p completed"])
+  })
+
+  /** Pieces of 500 ms, as they are asked for. */
+  const feed = (player: Player.Player, wants: Array<string>, pieces: number) => {
+    const given = new Map<string, number>()
+    return () => {
+      for (const id of wants.splice(0)) {
+        const n = given.get(id) ?? 0
+        given.set(id, n + 1)
+        player.supply(Ids.work(id), sound(4000, 1 + ((n % pieces) * 4000) / 4), n % pieces === pieces - 1)
+      }
+    }
+  }
+
+  it("hears a sound of many pieces without a seam, over and over again", () => {
+    const { events, player, render, wants } = setup()
+    const supply = feed(player, wants, 3)
+    player.play(Ids.work("p"), url, 2)
+    const heard: Array<number> = []
+    for (let frame = 0; frame < 151; frame++) {
+      supply()
+      heard.push(...render(1))
+    }
+    const once = [0, 1, 2].flatMap((n) => [...samples(4000, 1 + n * 1000)])
+    expect(heard.slice(0, 24_000)).toEqual(faded(Int16Array.from([...once, ...once])))
+    expect(events).toStrictEqual(["p completed"])
+    expect(player.gaps()).toBe(0)
+  })
+
+  it("asks for little ahead of what is heard, and for nothing of what waits behind", () => {
+    const { player, render, wants } = setup()
+    for (let n = 0; n < 20; n++) player.play(Ids.work(`p${n}`), url, 1)
+    expect(wants).toEqual(["p0", "p1", "p2"])
+    const supply = feed(player, wants, 1000)
+    let asked = 0
+    for (let frame = 0; frame < 500; frame++) {
+      asked += wants.length
+      supply()
+      render(1)
+    }
+    // 10 s were heard, 2 s are here, and the two behind have a piece each.
+    expect(asked).toBeLessThanOrEqual((10_000 + 2500) / 500 + 2)
+    expect(new Set(wants).size).toBeLessThanOrEqual(3)
+  })
+
+  it("fades out where the next piece is late, and in where it goes on", () => {
+    const { events, player, render } = setup()
+    player.play(Ids.work("p"), url, 1)
+    player.supply(Ids.work("p"), sound(200), false)
+    const before = render(4)
+    expect(before.slice(0, 200)).toEqual(faded(samples(200)))
+    expect(player.gaps()).toBe(1)
+    expect(player.ready()).toBe(false)
+    player.supply(Ids.work("p"), sound(200, 201), true)
+    expect(render(3).slice(0, 200)).toEqual(faded(samples(200, 201)))
+    expect(events).toStrictEqual(["p completed"])
+  })
+
+  it("ends a sound that fails in its middle, and goes on with the next", () => {
+    const { events, player, render } = setup()
+    player.play(Ids.work("bad"), url, 1)
+    player.play(Ids.work("good"), url, 1)
+    player.supply(Ids.work("bad"), sound(400), false)
+    player.supply(Ids.work("good"), sound(160), true)
+    render(1)
+    player.fail(Ids.work("bad"), "decode_limit")
+    render(3)
+    expect(events).toStrictEqual(["bad failed decode_limit", "good completed"])
   })
 })

@@ -48,7 +48,7 @@ describe("A tap", () => {
     run(20)
     present.isReady = true
     leg.command(Media.play(Ids.work("p"), "https://a/"))
-    leg.player.supply(Ids.work("p"), { rate: 8000, samples: new Int16Array(480).fill(900) })
+    leg.player.supply(Ids.work("p"), { rate: 8000, samples: new Int16Array(480).fill(900) }, true)
     run(20)
     present.rate = 16_000
     run(20)
@@ -122,6 +122,7 @@ describe("A tap", () => {
     const leg = LocalLeg.make(rtp.far, {
       clock: () => 0,
       emit: () => undefined,
+      want: () => undefined,
       onDefect: (error) => void defects.push(error),
       onFault: (error) => void defects.push(error)
     })

@@ -10,7 +10,7 @@ import type { LegId } from "../../../src/domain/Id.ts"
 import { AudioSource } from "../../../src/media/AudioSource.ts"
 import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
 import { type Loss, MediaPlane, type Quality, type RtpRemote } from "../../../src/media/MediaPlane.ts"
-import * as AudioDecoderThread from "../../../src/media/udp/AudioDecoderThread.ts"
+import * as AudioDecoderThreads from "../../../src/media/udp/AudioDecoderThreads.ts"
 import * as MediaPlaneUdp from "../../../src/media/udp/MediaPlaneUdp.ts"
 import * as RtcpParser from "../../../src/rtp/RtcpParser.ts"
 import * as IpAddress from "../../../src/domain/IpAddress.ts"
@@ -31,7 +31,7 @@ const plane = MediaPlaneUdp.layer({
   mediaTimeoutMs: 300
 }).pipe(
   Layer.provide(AudioSource.layer),
-  Layer.provide(AudioDecoderThread.layer),
+  Layer.provide(AudioDecoderThreads.layer),
   Layer.provide(FakeEgress.make({ "https://a/440.mp3": { body: mp3 }, "https://a/1000.wav": { body: wav } }, 0).layer)
 )
 
@@ -114,7 +114,7 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
         expect(local.port % 2).toBe(0)
         expect(local.port >= 42_001 && local.port < 42_020).toBe(true)
         yield* plane.connectRtp(leg, remote(peer.port, { codec, audio: { send: payloadType, receive: payloadType } }))
-        yield* plane.command(leg, Media.play(Ids.work("p"), url))
+        yield* plane.command(leg, Ids.tenant("t"), Media.play(Ids.work("p"), url))
         yield* until("the end of the playback", () => events.length > 0)
         yield* plane.close(leg)
         const sound = soundOf(peer.got, codec)
@@ -131,8 +131,8 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       const [atA, atB] = [yield* plane.openRtp(Ids.leg("a")), yield* plane.openRtp(Ids.leg("b"))]
       yield* plane.connectRtp(Ids.leg("a"), remote(atB.port))
       yield* plane.connectRtp(Ids.leg("b"), remote(atA.port))
-      yield* plane.command(Ids.leg("a"), Media.dtmf(Ids.work("d"), "15#"))
-      yield* plane.command(Ids.leg("b"), Media.dtmf(Ids.work("e"), "99", 60))
+      yield* plane.command(Ids.leg("a"), Ids.tenant("t"), Media.dtmf(Ids.work("d"), "15#"))
+      yield* plane.command(Ids.leg("b"), Ids.tenant("t"), Media.dtmf(Ids.work("e"), "99", 60))
       const digits = ({ events }: { readonly events: ReadonlyArray<MediaEvent> }) =>
         events.map((event) => (event.type === "dtmf" ? event.digit : "")).join("")
       yield* until("both sent", () => [a, b].every(({ events }) => events.some(({ type }) => type === "ended")))
@@ -207,7 +207,7 @@ withLayer(
       mediaTimeoutMs: 0
     },
     new URL("./DyingWorker.ts", import.meta.url)
-  ).pipe(Layer.provide(Layer.succeed(AudioSource, { load: () => Effect.never }))),
+  ).pipe(Layer.provide(Layer.succeed(AudioSource, { open: () => Effect.never }))),
   { excludeTestServices: true }
 )("A media thread that dies", (it) => {
   it.effect("tells that its legs are lost, leaves nobody waiting, and is started again", () =>
@@ -218,7 +218,7 @@ withLayer(
       const waiting = yield* Effect.forkChild(Effect.flip(plane.openPhone(Ids.leg("b"), { type: "echo" })), {
         startImmediately: true
       })
-      yield* plane.command(Ids.leg("a"), Media.dtmf(Ids.work("die"), "1"))
+      yield* plane.command(Ids.leg("a"), Ids.tenant("t"), Media.dtmf(Ids.work("die"), "1"))
       expect((yield* Fiber.join(waiting)).reason).toBe("plane_stopped")
       expect(losses).toStrictEqual(["plane_stopped"])
       expect((yield* plane.openRtp(Ids.leg("a"))).port).toBe(2)

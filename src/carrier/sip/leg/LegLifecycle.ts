@@ -141,9 +141,9 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     endSoon: (reason) => {
       if (!over) transactions.after(releaseLimitMs, () => end(reason))
     },
-    command: ({ commandId, media }) =>
+    command: ({ commandId, media, tenantId }) =>
       answeredAt === null
         ? tell({ type: "command_failed", commandId, reason: "not_answered" })
-        : run(plane.command(legId, media), ignore)
+        : run(plane.command(legId, tenantId, media), ignore)
   }
 }

@@ -705,7 +705,13 @@ describe("the media of a leg", () => {
         Media.stopPlayback
       ]
       for (const media of asked)
-        yield* rig.command({ ...Rig.of, commandId: Ids.command(media.type), type: "media", media })
+        yield* rig.command({
+          ...Rig.of,
+          commandId: Ids.command(media.type),
+          type: "media",
+          tenantId: Ids.tenant("tenant"),
+          media
+        })
       expect(rig.media.slice(-3)).toEqual(asked.map((media) => ["command", "svc_leg_1", media]))
       const told: ReadonlyArray<MediaEvent> = [{ type: "dtmf", digit: "7", at: 0 }, Media.stopped(Ids.work("p1"))]
       for (const event of told) rig.hear("svc_leg_1", event)
@@ -729,6 +735,7 @@ describe("the media of a leg", () => {
         ...Rig.of,
         commandId: Ids.command("m1"),
         type: "media",
+        tenantId: Ids.tenant("tenant"),
         media: Media.dtmf(Ids.work("d1"), "1")
       })
       expect(Rig.words(rig.told())).toEqual(["command_failed m1 unknown_leg"])

@@ -42,7 +42,7 @@ const side = Effect.fnUntraced(function* (options: {
       Layer.provideMerge([Carrier.layer, RecordingSink.layer]),
       Layer.provide([
         Layer.succeed(Transports.Transports, Transports.make([udp])),
-        Layer.provide(plane, Layer.succeed(AudioSource, { load: () => Effect.never })),
+        Layer.provide(plane, Layer.succeed(AudioSource, { open: () => Effect.never })),
         directory,
         Entropy.layerFixed(options.label)
       ])
@@ -98,8 +98,20 @@ describe("a call with digits in both directions", () => {
           )
           const digits = (id: string, digit: string) =>
             ({ type: "send_dtmf", id: Ids.work(id), digits: digit, durationMs: 100 }) as const
-          yield* a.command({ ...Rig.of, commandId: Ids.command("d1"), type: "media", media: digits("d1", "7") })
-          yield* b.command({ ...inbound, commandId: Ids.command("d2"), type: "media", media: digits("d2", "8") })
+          yield* a.command({
+            ...Rig.of,
+            commandId: Ids.command("d1"),
+            type: "media",
+            tenantId: Ids.tenant("t"),
+            media: digits("d1", "7")
+          })
+          yield* b.command({
+            ...inbound,
+            commandId: Ids.command("d2"),
+            type: "media",
+            tenantId: Ids.tenant("t"),
+            media: digits("d2", "8")
+          })
           const heard = (sink: RecordingSink["Service"], leg: typeof offer.legId) =>
             sink
               .of(leg)

@@ -1,0 +1,91 @@
+import type { Piece } from "../../audio/Pieces.ts"
+import type { SampleRate } from "../../audio/SampleRate.ts"
+import type { WorkId } from "../../domain/Id.ts"
+
+/** A sound that stands in line, and what of it is here. */
+export interface Playback {
+  readonly id: WorkId
+  readonly url: string
+  readonly loops: number
+  /** Times that it is still to be heard, the present one included. */
+  loopsLeft: number
+  /** Times whose last piece has come. */
+  loopsSupplied: number
+  /** Null until its first piece has come. */
+  rate: SampleRate | null
+  /** It has one piece, which stays. */
+  isWhole: boolean
+  /** What is here and not yet heard. */
+  pieces: ReadonlyArray<Piece>
+  /** Samples of the first piece that were heard. */
+  position: number
+  /** Samples that were heard since the sound began, or went on behind a gap. */
+  since: number
+  isAsked: boolean
+}
+
+/** Of so many playbacks, the present one included, sound is here before they are heard. */
+const near = 3
+/** The present one is asked for more when less than this is here. */
+const lowMs = 2000
+
+/**
+ * The playbacks of a leg in their order. Pieces are asked for one at a time, the next of the present playback before it
+ * is needed, and the first of those that come next; what stands behind them holds nothing.
+ */
+export const make = (want: (id: WorkId, url: string) => void) => {
+  let queue: ReadonlyArray<Playback> = []
+
+  const isLow = ({ pieces, position, rate }: Playback, isFirst: boolean): boolean => {
+    if (rate === null || pieces.length === 0) return true
+    const samples = pieces.reduce((sum, { samples }) => sum + samples.length, -position)
+    return isFirst && samples < (rate * lowMs) / 1000
+  }
+
+  return {
+    size: (): number => queue.length,
+    first: (): Playback | null => queue[0] ?? null,
+    find: (id: WorkId): Playback | null => queue.find((playback) => playback.id === id) ?? null,
+    add: (id: WorkId, url: string, loops: number): void => {
+      const none = { rate: null, isWhole: false, pieces: [], position: 0, since: 0, isAsked: false }
+      queue = [...queue, { id, url, loops, loopsLeft: loops, loopsSupplied: 0, ...none }]
+    },
+    remove: (playback: Playback): void => {
+      queue = queue.filter((other) => other !== playback)
+    },
+    /** Takes the first `count` out. */
+    take: (count: number): ReadonlyArray<Playback> => {
+      const taken = queue.slice(0, count)
+      queue = queue.slice(count)
+      return taken
+    },
+    /** Asks for what will soon be needed. */
+    ask: (): void => {
+      for (let i = 0; i < near; i++) {
+        const playback = queue[i]
+        if (playback === undefined) return
+        if (playback.isAsked || playback.loopsSupplied >= playback.loops || !isLow(playback, i === 0)) continue
+        playback.isAsked = true
+        want(playback.id, playback.url)
+      }
+    },
+    supply: (id: WorkId, rate: SampleRate, piece: Piece): void => {
+      const playback = queue.find((waiting) => waiting.id === id && waiting.isAsked)
+      if (playback === undefined) return
+      playback.isWhole = playback.rate === null && piece.isLast
+      playback.isAsked = false
+      playback.rate = rate
+      playback.pieces = [...playback.pieces, piece]
+      if (piece.isLast) playback.loopsSupplied = playback.isWhole ? playback.loops : playback.loopsSupplied + 1
+    },
+    /** So many samples of the first piece were heard. */
+    advance: (playback: Playback, piece: Piece, count: number): void => {
+      playback.position += count
+      playback.since += count
+      if (playback.position < piece.samples.length) return
+      playback.position = 0
+      if (piece.isLast) playback.loopsLeft--
+      if (!playback.isWhole) playback.pieces = playback.pieces.slice(1)
+    }
+  }
+}
