@@ -41,8 +41,8 @@ import * as EmbeddedPostgres from "./store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "./store/embedded/OwnerFile.ts"
 import * as JournalWriter from "./store/JournalWriter.ts"
 import { CommitClient } from "./store/CommitClient.ts"
-import * as Standby from "./store/Standby.ts"
 import { Vault } from "./store/Vault.ts"
+import * as VaultCheck from "./store/VaultCheck.ts"
 import { Tenants } from "./tenant/Tenant.ts"
 import * as Dispatcher from "./webhook/Dispatcher.ts"
 import { Webhooks } from "./webhook/Webhook.ts"
@@ -83,6 +83,7 @@ const core = (
   config: Config.Config,
   url: Redacted.Redacted,
   key: Redacted.Redacted<Uint8Array>,
+  holder: string,
   stop: (reason: string) => void
 ) => {
   const world = Layer.mergeAll(
@@ -93,13 +94,24 @@ const core = (
     LogMail.layer,
     Carrier.layer
   )
-  const journal = JournalWriter.layer({
-    partitions,
-    onLost: (lost, left) => {
-      if (left.length === 0) stop(lost.message)
-    }
-  }).pipe(Layer.provide(Standby.layer(partitions)))
-  const store = Layer.mergeAll(journal, Vault.layer(key)).pipe(Layer.provideMerge(Database.layer(url)))
+  // Another version's program, or one of another installation, is refused before it waits for its turn.
+  const journal = Layer.unwrap(
+    Effect.gen(function* () {
+      yield* VaultCheck.verify
+      const database = yield* Effect.context<SqlClient.SqlClient | Vault>()
+      return JournalWriter.layer({
+        partitions,
+        onLost: (lost, left) => {
+          if (left.length === 0) stop(lost.message)
+        },
+        standBy: {
+          holder,
+          prepare: Effect.provide(Effect.andThen(Database.migrated, VaultCheck.confirm), database)
+        }
+      })
+    })
+  )
+  const store = journal.pipe(Layer.provideMerge(Layer.merge(Vault.layer(key), Database.layer(url))))
   return Layer.mergeAll(
     Calls.layer({ maxCallSecs: config.maxCallSecs }),
     Tenants.layer({ baseUrl: config.baseUrl })
@@ -205,7 +217,9 @@ const serve = Effect.gen(function* () {
     const url = config.databaseUrl ?? (yield* embedded(owned, stop))
 
     let standsInTheWay: ReadonlyArray<string> = ["starting"]
-    const context = yield* Layer.build(carriers(config).pipe(Layer.provideMerge(core(config, url, key, stop))))
+    const context = yield* Layer.build(
+      carriers(config).pipe(Layer.provideMerge(core(config, url, key, owned.identity, stop)))
+    )
     const calls = Context.get(context, Calls)
     const recovered = yield* calls.recover
     if (recovered > 0)

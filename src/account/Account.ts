@@ -1,4 +1,4 @@
-import { Cause, Context, Effect, FiberSet, HashMap, Layer } from "effect"
+import { Cause, Context, Effect, FiberSet, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { SqlError } from "effect/sql/SqlError"
 import type { EntityId, TenantId } from "../domain/Id.ts"
@@ -10,40 +10,43 @@ import { auditOf, entityOf, type Operator } from "./AccountRecord.ts"
 import * as AccountRepo from "./AccountRepo.ts"
 import * as LiveAccounts from "./LiveAccounts.ts"
 
-export { callLimit, type Live, type Told } from "./AccountMachine.ts"
+export type { Live, Request, Told } from "./AccountMachine.ts"
+export type { Reserved, Reserving } from "./LiveAccounts.ts"
 export type { Operator } from "./AccountRecord.ts"
 export { DialingPermissions, type Rule, type RuleKind } from "./DialingPermissions.ts"
 
 /**
- * Accounts: admission of calls, status and quota of a tenant, guide/money.md.
+ * Accounts: admission and reservations of calls, status and quota of a tenant, guide/money.md.
  *
  * Each account is one actor. It is loaded when it is first needed, and reads its tally from the rows. It leaves memory
  * when nothing of its tenant lives and nobody asked for a while. Whoever moves money outside calls (orders, credits)
  * calls `moneyMoved` after its transaction.
  */
-interface Admitted {
-  /** Where the tenant lives, and what is admitted with it. */
-  readonly partition: number
-  /** Balance plus credit limit at admission, for the affordable time. */
-  readonly fundsCents: number
-}
-
 export interface Overview extends Machine.Settings {
-  readonly tally: Omit<Machine.Tally, "live"> & { readonly liveCalls: number }
+  readonly tally: Omit<Machine.Tally, "live"> & { readonly liveCalls: number; readonly reservedCents: number }
 }
 
 export class Accounts extends Context.Service<
   Accounts,
   {
     /**
-     * Fails with the errors of guide/calls.md#order-of-checks. What was admitted is in flight from here on, until
-     * `began` or `abandoned` is told of it; after `began` it lives until it tells that it has ended.
+     * Reserves money for a purpose, and admits a new call. Fails with the errors of guide/calls.md#order-of-checks.
+     * What was reserved is in flight from here on, until `began` or `abandoned` is told of it; after `began` it stands
+     * until what it is for tells that it has ended.
      */
-    readonly admit: (tenantId: TenantId, id: EntityId, live: Machine.Live) => Effect.Effect<Admitted, ApiError>
-    /** Its first commit is written: from now on its row speaks for it. */
+    readonly reserve: (
+      tenantId: TenantId,
+      id: EntityId,
+      request: Machine.Request
+    ) => Effect.Effect<LiveAccounts.Reserved, ApiError>
+    /** The partition of the tenant, for a call that rings and reserves nothing. Fails with `tenant_suspended`. */
+    readonly takeIn: (tenantId: TenantId) => Effect.Effect<number, ApiError>
+    /** What was reserved is committed: from now on the row speaks for it. */
     readonly began: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
-    /** What was admitted never came to life: it gives its place back. */
+    /** What was reserved for never came to life: it gives money and place back. */
     readonly abandoned: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
+    /** The transaction that was reserved for is over, either way: reads money and reservations again. */
+    readonly released: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
     /** Called after the commit that says so; it waits for nothing. What is told again changes nothing. */
     readonly told: (tenantId: TenantId, told: Machine.Told) => Effect.Effect<void>
     /**
@@ -110,19 +113,25 @@ export class Accounts extends Context.Service<
       })
       const fork = yield* FiberSet.makeRuntime()
       yield* journal.onPartitionLost((partition) => void fork(live.drop(partition)))
-      const { abandoned, admit, began, change, reserving, told } = live
+      const { abandoned, began, change, released, reserve, reserving, told } = live
 
       return Accounts.of({
-        admit,
+        reserve,
+        takeIn: live.partition,
         began,
         abandoned,
+        released,
         told,
         reserving,
         moneyMoved: live.reread,
         overview: (tenantId) =>
           Effect.map(live.state(tenantId), ({ settings, tally: { live, ...tally } }) => ({
             ...settings,
-            tally: { ...tally, liveCalls: HashMap.size(live) }
+            tally: {
+              ...tally,
+              liveCalls: Machine.liveCalls({ ...tally, live }),
+              reservedCents: Machine.reservedCents({ ...tally, live })
+            }
           })),
         setQuota: (tenantId, quota, by) => change(tenantId, { type: "quota_set", quota }, by),
         suspend: (tenantId, reason, by) => change(tenantId, { type: "suspended", reason }, by),

@@ -2,16 +2,16 @@ import { HashMap, Option } from "effect"
 import { accepted, type Machine, type Outcome, rejected, type StepContext, unchanged } from "../actor/Machine.ts"
 import * as Tell from "../actor/Tell.ts"
 import { ApiError } from "../domain/ApiError.ts"
-import type { Code } from "../domain/ErrorCatalogue.ts"
 import type { EntityId, TenantId } from "../domain/Id.ts"
-import * as Money from "../domain/Money.ts"
+import * as Purpose from "./Purpose.ts"
 
 /**
  * The account of a tenant: status and quota (journaled), and the tally of what is going on (read from the rows, kept in
- * memory). It admits one request at a time, in the order of checks of `refusal`.
+ * memory). It decides one request at a time, so that many at once cannot spend together what one of them would use up.
  *
- * An admitted call is its own reservation: it stands in `tally.live` under its id until it has ended. A tell about a
- * call that is not there is late: the tally was read from rows that had it already, or the call told it twice.
+ * What lives and may still cost something is its own reservation: it stands in `tally.live` under its id until it has
+ * ended. A tell about something that is not there is late: the tally was read from rows that had it already, or it was
+ * told twice.
  */
 export const machineVersion = 1
 export const stateVersion = 1
@@ -48,9 +48,11 @@ export interface Settings {
   readonly seq: number
 }
 
-/** What lives, and what it reserves: the price of its next minutes. */
+/** What lives, and what it reserves. */
 export interface Live {
-  readonly direction: "inbound" | "outbound"
+  /** Whether it takes a place of the concurrent limit. */
+  readonly fillsLimit: boolean
+  /** All that it may come to cost by what it was allowed so far. */
   readonly reservedCents: number
   /** The number of the last tell that was heard of it. */
   readonly heard: number
@@ -68,7 +70,7 @@ export interface Tally {
   readonly day: string
   readonly daySpentCents: number
   readonly monthSpentCents: number
-  /** Non-terminal calls of both directions, by id. */
+  /** What reserves or fills the concurrent limit, by id. */
   readonly live: HashMap.HashMap<EntityId, Live>
 }
 
@@ -77,9 +79,22 @@ export interface AccountState {
   readonly tally: Tally
 }
 
+/**
+ * Asks for money, and for a place of the concurrent limit where the purpose needs one. Asked again, it replaces what
+ * the id reserved before.
+ */
+export interface Request {
+  readonly purpose: Purpose.Purpose
+  /**
+   * What the id will reserve altogether, in cents: at least the first amount, and gladly one of the others, which
+   * ascend.
+   */
+  readonly offers: readonly [number, ...ReadonlyArray<number>]
+}
+
 export type AccountInput =
-  | { readonly type: "admit"; readonly id: EntityId; readonly live: Live }
-  /** What was admitted never came to life. */
+  | ({ readonly type: "reserve"; readonly id: EntityId } & Request)
+  /** What reserved never came to life. */
   | { readonly type: "abandoned"; readonly id: EntityId }
   | ({ readonly type: "told" } & Told)
   | { readonly type: "quota_set"; readonly quota: Partial<Quota> }
@@ -105,29 +120,48 @@ export const rolled = (tally: Tally, now: number): Tally => {
   return { ...tally, day, daySpentCents: 0, monthSpentCents: sameMonth ? tally.monthSpentCents : 0 }
 }
 
-export const liveCalls = (tally: Tally): number => HashMap.size(tally.live)
+/** How many places of the concurrent limit are taken. */
+export const liveCalls = (tally: Tally): number => HashMap.reduce(tally.live, 0, (n, live) => n + +live.fillsLimit)
 
-/** Money and caps, guide/calls.md#order-of-checks; null: the call may go. */
-const refusal = ({ settings, tally }: AccountState): Code | null => {
+/** What all that lives reserves together. */
+export const reservedCents = (tally: Tally): number =>
+  HashMap.reduce(tally.live, 0, (sum, live) => sum + live.reservedCents)
+
+/** The facts by which a request is judged: what nobody else has spent or reserved, and who lives. */
+const facts = ({ settings, tally }: AccountState, id: EntityId): Purpose.Facts => {
   const { quota } = settings
-  if (tally.balanceCents + tally.creditLimitCents <= 0) return "balance_insufficient"
-  if (quota.dailySpendCapCents !== null && tally.daySpentCents >= quota.dailySpendCapCents)
-    return "daily_spend_cap_exceeded"
-  if (quota.monthlySpendCapCents !== null && tally.monthSpentCents >= quota.monthlySpendCapCents)
-    return "monthly_spend_cap_exceeded"
-  if (liveCalls(tally) >= quota.concurrentCallLimit) return "concurrent_call_cap_exceeded"
-  return null
+  const own = Option.getOrNull(HashMap.get(tally.live, id))
+  const reserved = reservedCents(tally) - (own?.reservedCents ?? 0)
+  const left = (cap: number | null, spent: number) => (cap === null ? Infinity : cap - spent - reserved)
+  return {
+    isActive: settings.status === "active",
+    fundsCents: tally.balanceCents + tally.creditLimitCents,
+    freeCents: tally.balanceCents + tally.creditLimitCents - reserved,
+    dayLeftCents: left(quota.dailySpendCapCents, tally.daySpentCents),
+    monthLeftCents: left(quota.monthlySpendCapCents, tally.monthSpentCents),
+    places: quota.concurrentCallLimit - liveCalls(tally) + (own?.fillsLimit === true ? 1 : 0)
+  }
 }
 
-const messages: Partial<Record<Code, string>> = {
-  balance_insufficient: "the balance does not allow outbound calls; top up and use a new Idempotency-Key",
-  daily_spend_cap_exceeded: "the daily spend cap is reached; it resets at midnight UTC",
-  monthly_spend_cap_exceeded: "the monthly spend cap is reached; it resets on the first of the month, UTC",
+const messages = {
+  balance_insufficient:
+    "the balance, less what live calls reserve, does not pay for the call; top up and use a new Idempotency-Key",
+  insufficient_balance:
+    "the order costs more than balance and credit limit allow beside what live calls reserve; top up and use a new Idempotency-Key",
+  daily_spend_cap_exceeded: "the daily spend cap leaves no room for it; the cap resets at midnight UTC",
+  monthly_spend_cap_exceeded:
+    "the monthly spend cap leaves no room for it; the cap resets on the first of the month, UTC",
   concurrent_call_cap_exceeded: "the limit of concurrent calls is reached",
   tenant_suspended: "the tenant is suspended"
-}
+} satisfies Record<Purpose.Refusal, string>
 
-const refuse = (code: Code) => rejected(ApiError.of(code, messages[code] ?? code))
+const refuse = (code: Purpose.Refusal) => rejected(ApiError.of(code, messages[code]))
+
+/** Why nothing new begins at this account, in either direction; null: it may. */
+export const closedTo = (state: AccountState | null): ApiError | null =>
+  state === null || state.settings.status === "active"
+    ? null
+    : ApiError.of("tenant_suspended", messages.tenant_suspended)
 
 export const step = (
   state: AccountState | null,
@@ -141,11 +175,13 @@ export const step = (
   const withSettings = (fields: Partial<Settings>) =>
     accepted({ settings: { ...settings, ...fields, seq: settings.seq + 1 }, tally }, written)
   switch (input.type) {
-    case "admit": {
-      if (settings.status !== "active") return refuse("tenant_suspended")
-      // Only outbound calls are capped, when they are created.
-      const code = input.live.direction === "outbound" ? refusal({ settings, tally }) : null
-      return code === null ? withTally({ live: HashMap.set(tally.live, input.id, input.live) }) : refuse(code)
+    case "reserve": {
+      const { id, offers, purpose } = input
+      const judged = Purpose.judge(purpose, offers, facts({ settings, tally }, id))
+      if (typeof judged === "string") return refuse(judged)
+      const heard = Option.getOrNull(HashMap.get(tally.live, id))?.heard ?? 0
+      const live: Live = { fillsLimit: Purpose.fillsLimit(purpose), reservedCents: judged.reservedCents, heard }
+      return withTally({ live: HashMap.set(tally.live, id, live) })
     }
     case "abandoned":
       return HashMap.has(tally.live, input.id) ? withTally({ live: HashMap.remove(tally.live, input.id) }) : unchanged
@@ -194,20 +230,3 @@ export const opened = (tenantId: TenantId): Settings => ({
   quota: defaultQuota,
   seq: 1
 })
-
-/**
- * What ends an answered call from our side, guide/money.md#the-longest-a-call-can-last. The affordable time is at least
- * one started minute: admission asks for a balance above zero, not for the price of a minute.
- */
-export const callLimit = (options: {
-  readonly timeLimitSecs: number | null
-  readonly fundsCents: number
-  readonly microUsdPerMinute: number
-  readonly maxCallSecs: number
-}): { readonly afterSecs: number; readonly reason: "time_limit" | "balance_exhausted" } => {
-  const asked = Math.min(options.timeLimitSecs ?? options.maxCallSecs, options.maxCallSecs)
-  const affordable = Money.affordableSecs(options.fundsCents, options.microUsdPerMinute)
-  return affordable !== null && Math.max(60, affordable) < asked
-    ? { afterSecs: Math.max(60, affordable), reason: "balance_exhausted" }
-    : { afterSecs: asked, reason: "time_limit" }
-}

@@ -2,10 +2,10 @@ import type { EntityId, TenantId } from "../domain/Id.ts"
 import type { Live } from "./AccountMachine.ts"
 
 /**
- * What was admitted and has no row yet, by tenant. An account that is read again finds it nowhere else.
+ * What was reserved and stands in no row yet, by tenant. An account that is read again finds it nowhere else.
  *
- * An admission is in flight from its decision until the first commit of what was admitted, or until it is abandoned.
- * There are never more than requests under way.
+ * A reservation is in flight from its decision until the commit that puts it into a row, or until it is abandoned or
+ * what it is for has ended. There are never more than requests under way.
  */
 export interface InFlight {
   readonly add: (tenantId: TenantId, id: EntityId, live: Live) => void

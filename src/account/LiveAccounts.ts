@@ -1,4 +1,4 @@
-import { Clock, Effect, HashMap } from "effect"
+import { Clock, Effect, HashMap, Option } from "effect"
 import type { Step } from "../actor/Actor.ts"
 import * as Registry from "../actor/Registry.ts"
 import type { EntityId, TenantId } from "../domain/Id.ts"
@@ -27,10 +27,23 @@ export interface Rows {
 
 export type AccountStep = Step<Machine.AccountState, Machine.AccountInput, Machine.Effects>
 
-/** What an unsettled entity of a tenant reserves, as its stored state says; null: nothing (it has ended). */
-export type Reserving = (row: Pick<StoredEntity, "state" | "stateVersion">) => Machine.Live | null
+/**
+ * What an unsettled entity of a tenant reserves; null: nothing. Its stored state says so, and `inFlight`, where it was
+ * given something that may not be stored yet.
+ */
+export type Reserving = (
+  row: Pick<StoredEntity, "state" | "stateVersion">,
+  inFlight: Machine.Live | null
+) => Machine.Live | null
 
-/** An admission takes microseconds and waits for nothing: a burst of a tenant's requests is no reason for a 503. */
+export interface Reserved {
+  /** Where the tenant lives. */
+  readonly partition: number
+  /** The offer that was taken. */
+  readonly reservedCents: number
+}
+
+/** A decision takes microseconds and waits for nothing: a burst of a tenant's requests is no reason for a 503. */
 const askRoom = 1_024
 
 const maxLive = 100_000
@@ -56,16 +69,16 @@ export const make = Effect.fnUntraced(function* (rows: {
   const readers = new Map<StoredEntity["kind"], Reserving>()
   const inFlight = InFlight.make()
 
-  /** What the rows say, and what was admitted before they were read and has no row yet. */
+  /** What the rows say, and what was reserved before they were read and may not be in them yet. */
   const load = Effect.fnUntraced(function* (tenantId: TenantId) {
-    const admitted = inFlight.of(tenantId)
+    const reserved = inFlight.of(tenantId)
     const day = Machine.dayOf(yield* Clock.currentTimeMillis)
-    const found = yield* rows.read(tenantId, day, admitted.keys())
+    const found = yield* rows.read(tenantId, day, reserved.keys())
     if (found === null) return null
-    const unborn = [...admitted].filter(([id]) => !found.born.has(id))
+    const unborn = [...reserved].filter(([id]) => !found.born.has(id))
     const live = found.unsettled.flatMap((row) => {
-      const reserved = readers.get(row.kind)?.(row) ?? null
-      return reserved === null ? [] : [[row.id, reserved] as const]
+      const own = readers.get(row.kind)?.(row, reserved.get(row.id) ?? null) ?? null
+      return own === null ? [] : [[row.id, own] as const]
     })
     const state: Machine.AccountState = {
       settings: found.settings,
@@ -87,7 +100,10 @@ export const make = Effect.fnUntraced(function* (rows: {
         machine: Machine.machine,
         commit: (step, by) => {
           const { input, state } = step
-          if (input.type === "admit") inFlight.add(state.settings.tenantId, input.id, input.live)
+          if (input.type === "reserve") {
+            const live = Option.getOrNull(HashMap.get(state.tally.live, input.id))
+            if (live !== null) inFlight.add(state.settings.tenantId, input.id, live)
+          }
           return step.effects.durable ? Effect.as(rows.write(step, by), state) : Effect.succeed(state)
         },
         interpret: () => Effect.void,
@@ -96,6 +112,7 @@ export const make = Effect.fnUntraced(function* (rows: {
         recovered: null,
         // Whoever needs the account next reads it again.
         ready: null,
+        prepare: null,
         lastWill: null
       },
       since: () => 0,
@@ -106,7 +123,7 @@ export const make = Effect.fnUntraced(function* (rows: {
       unknown: ApiError.of("not_found", "no such tenant"),
       askRoom,
       maxLive,
-      passivation: { afterMs: idleMs, mayLeave: ({ tally }) => Machine.liveCalls(tally) === 0 }
+      passivation: { afterMs: idleMs, mayLeave: ({ tally }) => HashMap.isEmpty(tally.live) }
     },
     rows.outage
   )
@@ -119,21 +136,40 @@ export const make = Effect.fnUntraced(function* (rows: {
     })
 
   return {
-    admit: (tenantId: TenantId, id: EntityId, live: Machine.Live) =>
-      registry.ask(tenantId, { type: "admit", id, live }, null).pipe(
+    reserve: (tenantId: TenantId, id: EntityId, request: Machine.Request): Effect.Effect<Reserved, ApiError> =>
+      registry.ask(tenantId, { type: "reserve", id, ...request }, null).pipe(
         Effect.flatMap(({ tally }) =>
           Effect.map(registry.get(tenantId), ({ place }) => ({
             partition: place.partition,
-            fundsCents: tally.balanceCents + tally.creditLimitCents
+            reservedCents: Option.getOrNull(HashMap.get(tally.live, id))?.reservedCents ?? 0
           }))
         ),
-        // A caller that got 503 while the account decided was admitted all the same.
-        Effect.tapError((refused) => (refused.code === "service_unavailable" ? abandoned(tenantId, id) : Effect.void))
+        // A caller that got 503 while the account decided reserved all the same. What a call had before stays: it is
+        // the call's own until its end.
+        Effect.tapError((refused) =>
+          refused.code === "service_unavailable" && request.purpose !== "renewal"
+            ? abandoned(tenantId, id)
+            : Effect.void
+        )
       ),
+    /** Where the tenant lives, for what reserves nothing yet. */
+    partition: Effect.fnUntraced(function* (tenantId: TenantId) {
+      const { place, state } = yield* registry.get(tenantId)
+      const refused = Machine.closedTo(state())
+      return refused === null ? place.partition : yield* refused
+    }),
     began: (tenantId: TenantId, id: EntityId) => Effect.sync(() => inFlight.remove(tenantId, id)),
     abandoned,
+    released: (tenantId: TenantId, id: EntityId) =>
+      Effect.suspend(() => {
+        inFlight.remove(tenantId, id)
+        return registry.reread(tenantId)
+      }),
     told: (tenantId: TenantId, told: Machine.Told) =>
-      Effect.sync(() => registry.post(tenantId, { type: "told", ...told })),
+      Effect.sync(() => {
+        inFlight.remove(tenantId, told.from)
+        registry.post(tenantId, { type: "told", ...told })
+      }),
     reserving: (kind: StoredEntity["kind"], reader: Reserving) => Effect.sync(() => void readers.set(kind, reader)),
     reread: registry.reread,
     drop: registry.drop,

@@ -36,15 +36,29 @@ export interface Behavior<Id extends string, State, Input extends {}, Effects, A
   /** Gives the input that tells the state of a recovery, after a defect; null: reading the state again was enough. */
   readonly recovered: ((state: State) => Effect.Effect<Input>) | null
   /**
-   * Completes when no event from before this deadline can still come. Other messages are handled meanwhile, and the
-   * deadline after them. Whoever answers bounds the wait. Null: a deadline is handled when its time has come.
+   * Completes when no event from before this deadline can still come, and when those who must be asked about it have
+   * been asked; gives the input with their answers. Other messages are handled meanwhile, and the deadline after them.
+   * Whoever answers bounds the wait. Null: a deadline is handled as it is when its time has come.
    */
-  readonly ready: ((state: State, due: Input) => Effect.Effect<void>) | null
+  readonly ready: ((state: State, due: Input) => Effect.Effect<Input>) | null
+  /**
+   * What has to be asked of others before an input is decided; null: nothing, as nearly always. Gives the inputs to
+   * decide in its place, in their order: the last one is answered, and the others stand for what was due before it.
+   * Nothing else is handled meanwhile, and whoever answers bounds the wait. It fails when the input may not be decided.
+   */
+  readonly prepare:
+    | ((state: State, input: Input, now: number) => Effect.Effect<Prepared<Input>, ApiError> | null)
+    | null
   /**
    * The input that ends the entity cleanly when it cannot be kept alive; null: the actor just stops, for its rows are
    * whole.
    */
   readonly lastWill: ((reason: string) => Input) | null
+}
+
+export interface Prepared<Input> {
+  readonly first: ReadonlyArray<Input>
+  readonly input: Input
 }
 
 export interface Step<State, Input, Effects> {
@@ -184,14 +198,40 @@ export const make = Effect.fnUntraced(function* <
   /** A deadline has come. */
   const fall = (due: Input): void => {
     if (behavior.ready === null || state === null) return void put(due, null)
-    holding = fork(behavior.ready(state, due))
+    let ready = due
+    holding = fork(
+      Effect.map(behavior.ready(state, due), (input) => {
+        ready = input
+      })
+    )
     holding.addObserver(() => {
       holding = null
-      put(due, null)
+      put(ready, null)
     })
   }
 
-  const decide = (input: Input, ask: Mail["ask"], done: Mail["done"]) =>
+  const decide = (input: Input, ask: Mail["ask"], done: Mail["done"]): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const asking =
+        state === null || behavior.prepare === null
+          ? null
+          : behavior.prepare(state, input, Math.max(now, EntityTime.now(time, clock)))
+      return asking === null
+        ? apply(input, ask, done)
+        : Effect.matchEffect(asking, {
+            onFailure: (refused) =>
+              Effect.sync(() => {
+                if (done !== null) Deferred.doneUnsafe(done, Exit.fail(refused))
+              }),
+            onSuccess: (prepared) =>
+              Effect.andThen(
+                Effect.forEach(prepared.first, (each) => apply(each, null, null), { discard: true }),
+                apply(prepared.input, ask, done)
+              )
+          })
+    })
+
+  const apply = (input: Input, ask: Mail["ask"], done: Mail["done"]) =>
     Effect.gen(function* () {
       now = Math.max(now, EntityTime.now(time, clock))
       const context: StepContext = { now, seed: entropy.hex(16) }

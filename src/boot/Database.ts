@@ -4,6 +4,7 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { CommitClient } from "../store/CommitClient.ts"
 import * as Migrations from "../store/Migrations.ts"
+import { OwnerConnection } from "../store/OwnerSession.ts"
 import { UpkeepClient } from "../store/UpkeepClient.ts"
 
 class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ readonly detail: string }> {
@@ -33,13 +34,16 @@ const upkeep = {
   startupParameters: { ...shared.startupParameters, statement_timeout: "0", synchronous_commit: "off" }
 } as const
 
-/** A pool for requests on the database, migrated, and beside it the connections of the journal and of upkeep. */
+/**
+ * A pool for requests on the database, and beside it the connections of the journal, of upkeep and of the owner. Fails
+ * when the database cannot be reached, or is of a newer version; it is migrated by its owner (`migrated`).
+ */
 export const layer = (url: Redacted.Redacted) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`SELECT 1`
-      yield* Migrations.run
+      yield* Migrations.check
     })
   ).pipe(
     Layer.provideMerge(
@@ -53,8 +57,26 @@ export const layer = (url: Redacted.Redacted) =>
       )
     ),
     Layer.provideMerge(PgClient.layer({ ...shared, url, maxConnections: 12 })),
-    Layer.catch((error) => Layer.effectContext(Effect.fail(new DatabaseUnreachable({ detail: describe(error) }))))
+    Layer.catch((error) => Layer.effectContext(Effect.fail(unusable(error)))),
+    Layer.merge(Layer.succeed(OwnerConnection, ownerConnection(url)))
   )
+
+/** Its statements are signs of life, which need not wait for the disk: the next one replaces one that was lost. */
+const ownerConnection = (url: Redacted.Redacted) =>
+  PgClient.makeClient({
+    ...shared,
+    url,
+    applicationName: "trunkline owner",
+    startupParameters: { ...shared.startupParameters, synchronous_commit: "off" }
+  }).pipe(
+    Effect.flatMap(({ reserve }) => reserve),
+    Effect.provide(Reactivity.layer)
+  )
+
+export const migrated = Effect.mapError(Migrations.run, (error) => unusable(error))
+
+const unusable = (error: unknown): DatabaseUnreachable | Migrations.SchemaUnknown =>
+  error instanceof Migrations.SchemaUnknown ? error : new DatabaseUnreachable({ detail: describe(error) })
 
 const describe = (error: unknown): string => {
   const parts: Array<string> = []

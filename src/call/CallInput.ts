@@ -18,11 +18,13 @@ const Terms = Schema.Struct({
   /** Of the life of the carrier that the leg is given to. */
   incarnation: Schema.NullOr(Schema.String),
   microUsdPerMinute: Schema.Number,
+  /** What the account reserved of the leg at its admission, in minutes. */
+  reservedMinutes: Schema.Int,
   limit: Limit
 })
 export type Terms = typeof Terms.Type
 
-const Deadline = Schema.Literals(["ring", "first_command", "answer", "limit", "work", "hangup", "lost"])
+const Deadline = Schema.Literals(["ring", "first_command", "answer", "limit", "exhausted", "work", "hangup", "lost"])
 export type Deadline = typeof Deadline.Type
 
 /**
@@ -48,9 +50,19 @@ export const CallInput = Schema.Union([
     to: Schema.String,
     resume: Schema.Json
   }),
-  Schema.Struct({ type: Schema.tag("action"), action: CallAction }),
+  Schema.Struct({
+    type: Schema.tag("action"),
+    action: CallAction,
+    /** What the account reserved for it, in minutes of each meter. Without it the action needs no money. */
+    reservedMinutes: Schema.optionalKey(Schema.Array(Schema.Int))
+  }),
   Schema.Struct({ type: Schema.tag("carrier"), event: CarrierEvent }),
   Schema.Struct({ type: Schema.tag("deadline"), deadline: Deadline }),
+  /**
+   * The account was asked to reserve what comes next, and reserved so many minutes of each meter. Null: it refused, or
+   * did not answer.
+   */
+  Schema.Struct({ type: Schema.tag("renewal"), reservedMinutes: Schema.NullOr(Schema.Array(Schema.Int)) }),
   /**
    * The call was rebuilt, or its carrier is back. `snapshot` is what the carrier says of the legs of the call, null
    * when it cannot be asked. `lostAt` is the last sign of life of what told of the legs: where they are gone, they

@@ -11,6 +11,7 @@ import * as DueRows from "./DueRows.ts"
 import { end, failing } from "./Ending.ts"
 import * as Meter from "./Meter.ts"
 import * as RecoveryRows from "./RecoveryRows.ts"
+import * as Reservation from "./Reservation.ts"
 import type { StepContext } from "./StepContext.ts"
 import { built, type Rows } from "./verb/Verbs.ts"
 import * as Work from "./Work.ts"
@@ -24,7 +25,7 @@ import * as Work from "./Work.ts"
  */
 export type { Effects } from "./Draft.ts"
 
-export const machineVersion = 2
+export const machineVersion = 3
 
 type Result = Draft.Draft | Outcome<never, never>
 
@@ -39,6 +40,7 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
         return rejected(ApiError.of("not_found", "no such call"))
       case "carrier":
       case "deadline":
+      case "renewal":
       case "recovered":
       case "faulted":
       case "ended_by_system":
@@ -50,11 +52,13 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
     case "offered":
       return unchanged
     case "action":
-      return ActionRows.step(state, input.action, context)
+      return ActionRows.step(Reservation.held(state, input.reservedMinutes ?? []), input.action, context)
     case "carrier":
       return heard(state, input.event, context)
     case "deadline":
       return DueRows.step(state, input, context)
+    case "renewal":
+      return Reservation.renewed(state, input.reservedMinutes, context.now)
     case "recovered":
       return RecoveryRows.step(state, input, context)
     case "faulted":
@@ -125,7 +129,8 @@ const started = (
     endedAt: null,
     endReason: null,
     endInitiator: null,
-    meters: [Meter.ofLeg(leg, terms.microUsdPerMinute)],
+    meters: [Meter.ofLeg(leg, terms.microUsdPerMinute, terms.reservedMinutes)],
+    renewalRefusedAt: null,
     ratingStatus: "pending",
     costCents: null,
     legs: [leg],
@@ -188,7 +193,7 @@ export const over = (verbs: Rows): Machine<CallState, CallInput, Draft.Effects> 
     step: (state, input, moment) => {
       const result = decide(state, input, { ...moment, work })
       if ("type" in result) return result
-      const { chargeCents, commands, events, tells } = result
+      const { charges, commands, events, tells } = result
       return accepted(
         {
           ...result.state,
@@ -196,7 +201,7 @@ export const over = (verbs: Rows): Machine<CallState, CallInput, Draft.Effects> 
           sequence: (state?.sequence ?? 0) + events.length,
           at: moment.now
         },
-        { events, commands, chargeCents, tells }
+        { events, commands, charges, tells }
       )
     },
     nextDeadline: (state) => DueRows.next(state, work),

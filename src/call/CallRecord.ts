@@ -2,12 +2,13 @@ import type { Step } from "../actor/Actor.ts"
 import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
 import * as Id from "../domain/Id.ts"
 import * as EventRecord from "../store/EventRecord.ts"
-import type { AuditRow, Commit } from "../store/Journal.ts"
+import type { AuditRow, Commit, MoneyRow } from "../store/Journal.ts"
 import type { CallInput } from "./CallInput.ts"
 import { CallList } from "./CallList.ts"
 import { isSettled, machineVersion } from "./CallMachine.ts"
 import { type CallState, stateVersion } from "./CallState.ts"
 import type { Effects } from "./Draft.ts"
+import type { Charge } from "./Meter.ts"
 
 /** Who asked, and where the first response is to be stored. */
 export interface Asked {
@@ -44,26 +45,24 @@ export const commitOf = (
         event
       )
     ),
-    money:
-      effects.chargeCents === 0
-        ? []
-        : [
-            {
-              id: Id.derive(state.id, "ledger"),
-              tenantId: state.tenantId,
-              cause: `call:${state.id}`,
-              type: "call_charge",
-              amountCents: -effects.chargeCents,
-              description: `Call to ${state.to}`,
-              referenceType: "call",
-              referenceId: state.id,
-              at: context.now
-            }
-          ],
+    money: effects.charges.map((charge) => moneyOf(step, charge)),
     audit: before !== null && before.status === state.status ? [] : [auditOf(step, asked)],
     receipt: asked === null || rendered === null ? null : receipt(asked.slot, rendered, context.now)
   }
 }
+
+/** The call charge is keyed by the call alone, and any other by its type too. */
+const moneyOf = ({ context, state }: Step<CallState, CallInput, Effects>, { cents, type }: Charge): MoneyRow => ({
+  id: Id.derive(type === "call_charge" ? state.id : `${state.id} ${type}`, "ledger"),
+  tenantId: state.tenantId,
+  cause: type === "call_charge" ? `call:${state.id}` : `call:${state.id}:${type}`,
+  type,
+  amountCents: -cents,
+  description: `Call to ${state.to}`,
+  referenceType: "call",
+  referenceId: state.id,
+  at: context.now
+})
 
 const auditOf = ({ before, context, state }: Step<CallState, CallInput, Effects>, asked: Asked | null): AuditRow => ({
   id: Id.deriveUuid(context.seed, "audit"),

@@ -1,5 +1,5 @@
 import { Effect, FiberSet, Latch, Result } from "effect"
-import { Accounts, type Live } from "../account/Account.ts"
+import { Accounts } from "../account/Account.ts"
 import type { Behavior, Handled, Step } from "../actor/Actor.ts"
 import * as AskTimeout from "../actor/AskTimeout.ts"
 import * as EntityTime from "../actor/EntityTime.ts"
@@ -19,7 +19,7 @@ import { type CallState, isTerminal } from "./CallState.ts"
 import * as CallView from "./CallView.ts"
 import type { Effects } from "./Draft.ts"
 import * as Legs from "./Legs.ts"
-import * as Meter from "./Meter.ts"
+import * as CallMoney from "./CallMoney.ts"
 import * as UnreadableCall from "./UnreadableCall.ts"
 import * as Upgrade from "./Upgrade.ts"
 
@@ -42,6 +42,7 @@ export const make = Effect.gen(function* () {
   })
   const accounts = yield* Accounts
   const connections = yield* Connections
+  const money = CallMoney.make(accounts)
   const startedAt = yield* Monotonic.now
   /** Open once all calls that an earlier process left are here. */
   const recoveredAll = Latch.makeUnsafe(false)
@@ -58,15 +59,23 @@ export const make = Effect.gen(function* () {
     asked: Asked | null,
     wanted: () => boolean
   ) {
-    const { before, effects, state } = step
+    const { effects, state } = step
     const rendered = asked === null ? nobodyAsked : render(state, asked)
-    if ((yield* journal.commitWhile(commitOf(step, asked, rendered), wanted)) === null)
+    if ((yield* journal.commitWhile(commitOf(step, asked, rendered), wanted)) === null) {
+      yield* money.withdrawn(step)
       return yield* AskTimeout.unavailable
-    if (before === null) yield* accounts.began(state.tenantId, state.id)
+    }
+    yield* money.stored(step)
     if (isTerminal(state)) yield* connections.leave(state.id)
     yield* Effect.forEach(effects.tells, (told) => accounts.told(state.tenantId, told), { discard: true })
     return rendered
   })
+
+  /** In the call's time. */
+  const nowOf = (state: CallState): number => {
+    const time = registry.live.get(state.id)?.time
+    return time === undefined ? state.at : EntityTime.now(time, registry.clock)
+  }
 
   const behavior: Behavior<CallId, CallState, CallInput, Effects, Asked, Rendered> = {
     machine: CallMachine.machine,
@@ -75,12 +84,10 @@ export const make = Effect.gen(function* () {
     answer: render,
     reload: (id) =>
       Effect.map(journal.find(id), (row) => (row === null ? null : Result.getOrThrow(Upgrade.state(row)))),
-    recovered: (state) =>
-      Effect.map(legs.ask(state), (snapshot) => {
-        const time = registry.live.get(state.id)?.time
-        return Legs.recovered(state, snapshot, time === undefined ? state.at : EntityTime.now(time, registry.clock))
-      }),
-    ready: legs.ready,
+    recovered: (state) => Effect.map(legs.ask(state), (snapshot) => Legs.recovered(state, snapshot, nowOf(state))),
+    ready: (state, due) =>
+      due.type === "renewal" ? money.renewal(state, nowOf(state)) : Effect.as(legs.ready(state, due), due),
+    prepare: money.prepare,
     lastWill: (reason) => ({ type: "faulted", reason })
   }
   const registry = yield* Registry.make(
@@ -105,12 +112,7 @@ export const make = Effect.gen(function* () {
     const left = Effect.forEach(gone, ({ id }) => connections.leave(id), { discard: true })
     void fork(Effect.andThen(registry.drop(partition), left))
   })
-  yield* accounts.reserving("call", (row) => {
-    const state = Upgrade.state(row)
-    return Result.isFailure(state) || isTerminal(state.success)
-      ? null
-      : reserved(state.success.direction, state.success.meters, state.success.told)
-  })
+  yield* accounts.reserving("call", money.reader)
 
   const recoverPartition = Effect.fnUntraced(function* (partition: number) {
     const rows = yield* journal.unsettled("call", partition)
@@ -209,13 +211,6 @@ export const make = Effect.gen(function* () {
 })
 
 export type CallRegistry = Effect.Success<typeof make>
-
-/** What a call reserves of its account: the price of its next minute. */
-export const reserved = (
-  direction: CallState["direction"],
-  meters: Parameters<typeof Meter.nextMinuteCents>[0],
-  heard = 0
-): Live => ({ direction, reservedCents: Meter.nextMinuteCents(meters), heard })
 
 /** About 8 KiB each. */
 const maxLive = 100_000

@@ -11,7 +11,7 @@ import { built, familiesOf } from "./verb/Verbs.ts"
  *
  * A new version adds an upgrade in `Upgrade`; a row that cannot be read ends its call cleanly (`UnreadableCall`).
  */
-export const stateVersion = 2
+export const stateVersion = 3
 
 /** What a date can name; a bill of anything else would be nonsense. */
 const Millis = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 8.64e15 }))
@@ -20,7 +20,10 @@ const OrNull = Schema.NullOr
 export const CallStatus = Schema.Literals(["initiated", "ringing", "answered", "bridged", "ended", "failed"])
 export type CallStatus = typeof CallStatus.Type
 
-/** When an answered call is ended by us, and why: guide/money.md#the-longest-a-call-can-last. */
+/**
+ * When an answered call is ended by us, and why: guide/money.md#the-longest-a-call-can-last. Before there were
+ * reservations this could be the money.
+ */
 export const Limit = Schema.Struct({
   afterSecs: Schema.Number,
   reason: Schema.Literals(["time_limit", "balance_exhausted"])
@@ -98,8 +101,10 @@ export const CallState = Schema.Struct({
   endedAt: OrNull(Millis),
   endReason: OrNull(Schema.String),
   endInitiator: OrNull(Schema.String),
-  /** What the call is charged by. */
+  /** What the call is charged by, and what of it is reserved. Meters are added behind, and never removed. */
   meters: Schema.Array(Meter),
+  /** When the account refused to reserve more, and nothing has been renewed since. */
+  renewalRefusedAt: OrNull(Millis),
   ratingStatus: Schema.Literals(["pending", "rated", "failed"]),
   costCents: OrNull(Schema.Number),
   legs: Schema.Array(Leg).check(Schema.isMinLength(1)),

@@ -4,14 +4,15 @@ import type { CarrierCommand } from "../carrier/Carrier.ts"
 import * as Id from "../domain/Id.ts"
 import type { CallEvent } from "../domain/event/CallEvent.ts"
 import type { CallState, Leg, Pending } from "./CallState.ts"
+import type { Charge } from "./Meter.ts"
 
 /** What a step is building: the next state and what leaves with it, in order. Immutable; each function gives a new one. */
 export interface Draft {
   readonly state: CallState
   readonly events: ReadonlyArray<CallEvent>
   readonly commands: ReadonlyArray<CarrierCommand>
-  /** Debited with this commit; 0: nothing. */
-  readonly chargeCents: number
+  /** Debited with this commit. */
+  readonly charges: ReadonlyArray<Charge>
   /** For the account, after the commit. */
   readonly tells: ReadonlyArray<Told>
 }
@@ -19,11 +20,11 @@ export interface Draft {
 export interface Effects {
   readonly events: ReadonlyArray<CallEvent>
   readonly commands: ReadonlyArray<CarrierCommand>
-  readonly chargeCents: number
+  readonly charges: ReadonlyArray<Charge>
   readonly tells: ReadonlyArray<Told>
 }
 
-export const from = (state: CallState): Draft => ({ state, events: [], commands: [], chargeCents: 0, tells: [] })
+export const from = (state: CallState): Draft => ({ state, events: [], commands: [], charges: [], tells: [] })
 
 export const set = (draft: Draft, fields: Partial<CallState>): Draft => ({
   ...draft,
@@ -51,7 +52,7 @@ export const after = (first: Draft, second: Draft): Draft => ({
   state: second.state,
   events: [...first.events, ...second.events],
   commands: [...first.commands, ...second.commands],
-  chargeCents: first.chargeCents + second.chargeCents,
+  charges: [...first.charges, ...second.charges],
   tells: [...first.tells, ...second.tells]
 })
 

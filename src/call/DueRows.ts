@@ -3,6 +3,7 @@ import type * as CallInput from "./CallInput.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import { end, failing } from "./Ending.ts"
+import * as Reservation from "./Reservation.ts"
 import type { StepContext } from "./StepContext.ts"
 import type { Work } from "./Work.ts"
 
@@ -45,7 +46,11 @@ const all = (state: CallState, work: Work): ReadonlyArray<Due> => {
   // Nobody knows whether the call goes on, so no bill ends meanwhile.
   if (lost !== null) return [{ at: lost, deadline: "lost" as const }]
   if (state.answeredAt !== null)
-    return [{ at: state.answeredAt + leg.limit.afterSecs * 1000, deadline: "limit" as const }, ...always]
+    return [
+      { at: state.answeredAt + leg.limit.afterSecs * 1000, deadline: "limit" as const },
+      ...exhausted(state),
+      ...always
+    ]
   if (leg.ringSecs !== null)
     return [{ at: leg.initiatedAt + leg.ringSecs * 1000, deadline: "ring" as const }, ...always]
   const answering = state.pending.find((pending) => pending.type === "answer")
@@ -54,12 +59,24 @@ const all = (state: CallState, work: Work): ReadonlyArray<Due> => {
     : [{ at: answering.since + outcomeMs, deadline: "answer" as const }, ...always]
 }
 
+/** The money of a call is used up only when its account has refused more of it. */
+const exhausted = (state: CallState): ReadonlyArray<Due> => {
+  const at = state.renewalRefusedAt === null ? null : Reservation.endsAt(state)
+  return at === null ? [] : [{ at, deadline: "exhausted" as const }]
+}
+
 const nearest = (state: CallState, work: Work): Due | null =>
   all(state, work).reduce<Due | null>((best, each) => (best === null || each.at < best.at ? each : best), null)
 
-/** The next deadline, for which the actor waits. */
+/**
+ * The next deadline, for which the actor waits. A renewal is due as refused: the shell asks the account first, and puts
+ * its answer in that place.
+ */
 export const next = (state: CallState, work: Work): Deadline<CallInput.CallInput> | null => {
   const due = nearest(state, work)
+  const renewsAt = primary(state).lost === null ? Reservation.renewsAt(state) : null
+  if (renewsAt !== null && (due === null || renewsAt < due.at))
+    return { at: renewsAt, input: { type: "renewal", reservedMinutes: null } }
   return due === null ? null : { at: due.at, input: { type: "deadline", deadline: due.deadline } }
 }
 
@@ -105,6 +122,8 @@ const fire = (draft: Draft.Draft, { at, deadline }: Due, context: StepContext): 
       return end(draft, failing(state, "carrier_error"), at, context, { rejectCause: "error" })
     case "limit":
       return end(draft, { status: "ended", reason: primary(state).limit.reason, initiator: "system" }, at, context)
+    case "exhausted":
+      return end(draft, { status: "ended", reason: "balance_exhausted", initiator: "system" }, at, context)
     case "lost":
       return end(draft, failing(state, "carrier_error"), primary(state).lost?.at ?? at, context, {
         rejectCause: "error"

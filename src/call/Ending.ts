@@ -25,7 +25,6 @@ export const end = (
   const leg = primary(state)
   const closed = state.legs.reduce((open, { id }) => context.work.legEnded(open, id, endedAt), draft)
   const meters = Meter.ended(state.meters, endedAt)
-  const costCents = Meter.chargeCents(meters)
   const terminal = Draft.set(closed, {
     status: ending.status,
     endedAt,
@@ -33,7 +32,7 @@ export const end = (
     endInitiator: ending.initiator,
     meters,
     ratingStatus: "rated",
-    costCents,
+    costCents: Meter.costCents(meters),
     pending: []
   })
   const legEnded = Draft.setLeg(terminal, leg.id, {
@@ -53,7 +52,10 @@ export const end = (
       endInitiator: ending.initiator
     }
   })
-  const charged = Draft.tell({ ...announced, chargeCents: costCents }, { type: "ended", chargedCents: costCents })
+  const charged = Draft.tell(
+    { ...announced, charges: Meter.charges(meters) },
+    { type: "ended", chargedCents: Meter.chargeCents(meters) }
+  )
   return state.legs.reduce(
     (open, each, index) =>
       each.gone

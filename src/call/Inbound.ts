@@ -1,11 +1,11 @@
 import { Deferred, Effect } from "effect"
-import { Accounts, callLimit } from "../account/Account.ts"
+import { Accounts } from "../account/Account.ts"
 import { Billing } from "../billing/Billing.ts"
 import type { Admission, InboundOffer } from "../carrier/Carrier.ts"
 import { Connections } from "../connection/Connection.ts"
 import * as Id from "../domain/Id.ts"
 import { Numbers } from "../number/Number.ts"
-import { type CallRegistry, reserved } from "./CallRegistry.ts"
+import type { CallRegistry } from "./CallRegistry.ts"
 
 /**
  * Takes an inbound leg in, guide/calls.md#inbound-calls: number, then tenant, then admission. An unknown number is not
@@ -43,13 +43,9 @@ export const make = Effect.fnUntraced(function* (options: {
     if (owner === null || owner.status !== "active") return refused("not_found")
     const { tenantId } = owner
     const microUsdPerMinute = yield* billing.rate("inbound", offer.to)
-    const admitted = yield* Effect.result(
-      accounts.admit(tenantId, callId, reserved("inbound", [{ microUsdPerMinute, endedAt: null }]))
-    )
-    if (admitted._tag === "Failure")
-      return refused(admitted.failure.code === "tenant_suspended" ? "user_busy" : "unavailable")
-    const { fundsCents, partition } = admitted.success
-    const abandoned = Effect.andThen(connections.leave(callId), accounts.abandoned(tenantId, callId))
+    const home = yield* Effect.result(accounts.takeIn(tenantId))
+    if (home._tag === "Failure") return refused(home.failure.code === "tenant_suspended" ? "user_busy" : "unavailable")
+    const leave = connections.leave(callId)
     let spawned = false
     const take = Effect.gen(function* () {
       const arrivedBy = offer.source === null ? null : yield* connections.routeAt(tenantId, offer.source)
@@ -58,7 +54,7 @@ export const make = Effect.fnUntraced(function* (options: {
       const entering = { tenantId, routeId: arrivedBy ?? routeId, callId, direction: "inbound" } as const
       const entered = yield* Effect.result(connections.enter(entering))
       if (entered._tag === "Failure") return null
-      const actor = yield* registry.spawn(partition, callId, abandoned)
+      const actor = yield* registry.spawn(home.success, callId, leave)
       spawned = true
       yield* actor.tell({
         type: "offered",
@@ -70,12 +66,9 @@ export const make = Effect.fnUntraced(function* (options: {
           adapter: offer.adapter,
           incarnation: offer.incarnation,
           microUsdPerMinute,
-          limit: callLimit({
-            timeLimitSecs: null,
-            fundsCents,
-            microUsdPerMinute,
-            maxCallSecs
-          })
+          // Whoever rings reserves nothing; whoever answers does.
+          reservedMinutes: 0,
+          limit: { afterSecs: maxCallSecs, reason: "time_limit" }
         },
         legId: offer.legId,
         from: offer.from,
@@ -89,7 +82,7 @@ export const make = Effect.fnUntraced(function* (options: {
     )
     if (routeId !== null) return { admitted: true, callId, routeId } satisfies Admission
     // oxlint-disable-next-line typescript/no-unnecessary-condition -- `take` sets it
-    if (!spawned) yield* abandoned
+    if (!spawned) yield* leave
     return refused("unavailable")
   }, Effect.uninterruptible)
 

@@ -1,33 +1,49 @@
 import { Schema } from "effect"
 import { LegId } from "../domain/Id.ts"
 import * as Money from "../domain/Money.ts"
+import type { MoneyRow } from "../store/Journal.ts"
 
 /**
  * What a call is charged by: one meter for each thing that costs by the minute, with the rate that the call was
- * admitted with. A meter runs from its start to its end, and each started minute counts.
+ * admitted with. A meter runs from its start to its end, and each started minute counts, as far as it was reserved.
+ *
+ * A new kind is a row of `kinds`: whoever starts and ends such a meter gets its reservation, its renewals and its entry
+ * in the ledger from here and from `Reservation`.
  */
+const kinds = {
+  /** The minutes of an answered leg. */
+  leg: "call_charge"
+} as const satisfies Readonly<Record<string, MoneyRow["type"]>>
+
+export type Kind = keyof typeof kinds
+
 export const Meter = Schema.Struct({
-  /** `leg`: the minutes of an answered leg. */
-  kind: Schema.Literals(["leg"]),
+  kind: Schema.Literals(Object.keys(kinds) as ReadonlyArray<Kind>),
   legId: LegId,
   direction: Schema.Literals(["inbound", "outbound"]),
   microUsdPerMinute: Schema.Number,
+  /** Started minutes that the account has reserved, from the start on. */
+  reservedMinutes: Schema.Int,
   /** Epoch milliseconds; null: it has not started, and costs nothing. */
   startedAt: Schema.NullOr(Schema.Number),
   endedAt: Schema.NullOr(Schema.Number)
 })
 export type Meter = typeof Meter.Type
-type Meters = ReadonlyArray<Meter>
+export type Meters = ReadonlyArray<Meter>
+
+export const minuteMs = 60_000
 
 /** The meter of a leg, before its answer. */
 export const ofLeg = (
   leg: { readonly id: LegId; readonly direction: Meter["direction"] },
-  microUsdPerMinute: number
+  microUsdPerMinute: number,
+  reservedMinutes: number
 ): Meter => ({
   kind: "leg",
   legId: leg.id,
   direction: leg.direction,
   microUsdPerMinute,
+  reservedMinutes,
   startedAt: null,
   endedAt: null
 })
@@ -40,13 +56,48 @@ export const answered = (meters: Meters, legId: LegId, at: number): Meters =>
 export const ended = (meters: Meters, at: number): Meters =>
   meters.map((meter) => (meter.startedAt === null || meter.endedAt !== null ? meter : { ...meter, endedAt: at }))
 
-const micro = ({ endedAt, microUsdPerMinute, startedAt }: Meter): number =>
-  startedAt === null || endedAt === null ? 0 : Money.legCostMicro(endedAt - startedAt, microUsdPerMinute)
+/** It costs something, and the more the longer it lasts. */
+export const isPriced = ({ microUsdPerMinute }: Pick<Meter, "microUsdPerMinute">): boolean => microUsdPerMinute > 0
 
-/** What the ended meters cost together, rounded up once for all of them. */
-export const chargeCents = (meters: Meters): number =>
-  Money.centsFromMicro(meters.reduce((sum, meter) => sum + micro(meter), 0))
+/** The minutes that an ended meter is charged: those that were started, but none that nobody had reserved. */
+const chargedMinutes = ({ endedAt, reservedMinutes, startedAt }: Meter): number =>
+  startedAt === null || endedAt === null
+    ? 0
+    : Math.min(Money.startedMinutes(endedAt - startedAt), Math.max(0, reservedMinutes))
 
-/** The price of the next minute of everything that has not ended. */
-export const nextMinuteCents = (meters: ReadonlyArray<Pick<Meter, "microUsdPerMinute" | "endedAt">>): number =>
-  Money.centsFromMicro(meters.reduce((sum, meter) => sum + (meter.endedAt === null ? meter.microUsdPerMinute : 0), 0))
+/** One entry of the ledger. */
+export interface Charge {
+  readonly type: MoneyRow["type"]
+  readonly cents: number
+}
+
+/**
+ * What the meters come to when each counts `minutesOf` it: one charge for each type of entry, in the order of `kinds`,
+ * rounded up once. Free ones are left out.
+ */
+const charged = (meters: Meters, minutesOf: (meter: Meter, index: number) => number): ReadonlyArray<Charge> =>
+  [...new Set<MoneyRow["type"]>(Object.values(kinds))].flatMap((type) => {
+    const cents = Money.centsFromMicro(
+      meters.reduce(
+        (sum, meter, index) =>
+          sum + (kinds[meter.kind] === type ? minutesOf(meter, index) * meter.microUsdPerMinute : 0),
+        0
+      )
+    )
+    return cents === 0 ? [] : [{ type, cents }]
+  })
+
+/** What the ended meters cost. */
+export const charges = (meters: Meters): ReadonlyArray<Charge> => charged(meters, chargedMinutes)
+
+const total = (all: ReadonlyArray<Charge>): number => all.reduce((sum, { cents }) => sum + cents, 0)
+
+/** What the ended meters cost together. */
+export const chargeCents = (meters: Meters): number => total(charges(meters))
+
+/** What the call itself is said to cost: the minutes of its legs. */
+export const costCents = (meters: Meters): number => total(charges(meters).filter(({ type }) => type === "call_charge"))
+
+/** What the meters cost at most when each may run for `minutesOf` it. An ended one costs what it came to. */
+export const mostCents = (meters: Meters, minutesOf: (meter: Meter, index: number) => number): number =>
+  total(charged(meters, (meter, index) => (meter.endedAt === null ? minutesOf(meter, index) : chargedMinutes(meter))))

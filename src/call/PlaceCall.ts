@@ -1,14 +1,18 @@
 import { Effect } from "effect"
-import { Accounts, callLimit, DialingPermissions } from "../account/Account.ts"
+import { Accounts, DialingPermissions } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import { Billing } from "../billing/Billing.ts"
 import { Carrier } from "../carrier/Carrier.ts"
 import { Connections } from "../connection/Connection.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
+import * as Money from "../domain/Money.ts"
 import type { Slot } from "../idempotency/Slot.ts"
 import { Numbers } from "../number/Number.ts"
-import { type CallRegistry, reserved } from "./CallRegistry.ts"
+import type { CallRegistry } from "./CallRegistry.ts"
+
+/** What a new call reserves. Most calls need no more, and a call that rings holds no more of others' money. */
+const reservedMinutes = 1
 
 /** An outbound call as the API asks for it (guide/calls.md#placing-a-call), defaults applied. */
 export interface PlaceRequest {
@@ -71,12 +75,10 @@ export const make = Effect.fnUntraced(function* (options: {
     if (incarnation === null)
       return yield* ApiError.of("service_unavailable", "the carrier of this route cannot be reached; try again")
     const callId = Id.derive(entropy.hex(16), "call")
-    const admitted = yield* accounts.admit(
-      caller.tenantId,
-      callId,
-      reserved("outbound", [{ microUsdPerMinute, endedAt: null }])
-    )
-    const { fundsCents, partition } = admitted
+    const { partition } = yield* accounts.reserve(caller.tenantId, callId, {
+      purpose: "outbound",
+      offers: [Money.centsFromMicro(microUsdPerMinute * reservedMinutes)]
+    })
     const abandoned = Effect.andThen(connections.leave(callId), accounts.abandoned(caller.tenantId, callId))
     const entering = { tenantId: caller.tenantId, routeId: route.routeId, callId, direction: "outbound" } as const
     yield* Effect.tapError(connections.enter(entering), () => abandoned)
@@ -92,12 +94,8 @@ export const make = Effect.fnUntraced(function* (options: {
           adapter: route.adapter,
           incarnation,
           microUsdPerMinute,
-          limit: callLimit({
-            timeLimitSecs: request.timeLimitSecs,
-            fundsCents,
-            microUsdPerMinute,
-            maxCallSecs
-          })
+          reservedMinutes,
+          limit: { afterSecs: Math.min(request.timeLimitSecs ?? maxCallSecs, maxCallSecs), reason: "time_limit" }
         },
         from: request.from,
         to: request.to,

@@ -34,6 +34,7 @@ export const rebuild = (row: StoredOf<"call">, inputs: ReadonlyArray<StoredInput
     endReason: null,
     endInitiator: null,
     meters: [],
+    renewalRefusedAt: null,
     ratingStatus: "pending",
     costCents: null,
     legs,
@@ -121,6 +122,9 @@ const legsOf = (raw: Fields, callId: Id.CallId, known: ReadonlyArray<Leg>): read
   ]
 }
 
+/** The longest call that can be asked for: where nobody knows what was reserved, all that was used is owed. */
+const mostMinutes = 1_440
+
 /** One meter for each leg; a rate that nobody knows is free. */
 const metersOf = (
   raw: Fields,
@@ -130,7 +134,7 @@ const metersOf = (
   const stored = Array.isArray(raw["meters"]) ? raw["meters"].map(fieldsOf) : []
   return legs.map((leg, index) => {
     const { answeredAt: startedAt, endedAt, id: legId } = leg
-    const otherwise = known[index] ?? { ...Meter.ofLeg(leg, 0), startedAt, endedAt }
+    const otherwise = known[index] ?? { ...Meter.ofLeg(leg, 0, mostMinutes), startedAt, endedAt }
     const meter = readable(Meter.Meter, stored[index] ?? {}, otherwise)
     return { ...meter, legId, startedAt: meter.startedAt ?? startedAt }
   })

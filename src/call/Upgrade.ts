@@ -17,14 +17,53 @@ export const state = (row: Stored): Result.Result<CallState, Schema.SchemaError>
   Schema.decodeUnknownResult(CallState)(shape(row))
 
 /** A stored state in the shape of this version, whether or not it can be read. */
-export const shape = (row: Stored): Json => (row.stateVersion === 1 ? stateOf1(row.state) : row.state)
+export const shape = (row: Stored): Json => {
+  const version2 = row.stateVersion === 1 ? stateOf1(row.state) : row.state
+  return row.stateVersion <= 2 ? stateOf2(version2) : version2
+}
 
 /** A journaled input; throws where it cannot be read. */
 export const input = (stored: Pick<StoredInput, "at" | "input" | "machineVersion">): CallInput =>
-  Schema.decodeUnknownSync(CallInput)(stored.machineVersion === 1 ? inputOf1(stored.input, stored.at) : stored.input)
+  Schema.decodeUnknownSync(CallInput)(
+    stored.machineVersion > 2
+      ? stored.input
+      : inputOf2(stored.machineVersion === 1 ? inputOf1(stored.input, stored.at) : stored.input)
+  )
 
 const rowOf = (value: Json | undefined): Row | null =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : null
+
+/**
+ * Version 2 reserved nothing: a call might last to the limit of its leg, which is what it could pay for when it was
+ * admitted. It keeps that, and reserves as much.
+ */
+const stateOf2 = (stored: Json): Json => {
+  const old = rowOf(stored)
+  if (old === null || !Array.isArray(old["meters"])) return stored
+  const legs: ReadonlyArray<Json> = Array.isArray(old["legs"]) ? old["legs"] : []
+  const limitOf = (legId: Json | undefined): Json =>
+    legs.map(rowOf).find((leg) => leg?.["id"] === legId)?.["limit"] ?? null
+  const meters: ReadonlyArray<Json> = old["meters"]
+  return {
+    ...old,
+    meters: meters.map((meter) => {
+      const fields = rowOf(meter)
+      return fields === null ? meter : { ...fields, reservedMinutes: minutesOf2(limitOf(fields["legId"])) }
+    }),
+    renewalRefusedAt: null
+  }
+}
+
+const minutesOf2 = (limit: unknown): number => {
+  const afterSecs = rowOf(limit as Json)?.["afterSecs"]
+  return typeof afterSecs === "number" ? Math.ceil(afterSecs / 60) : 0
+}
+
+const inputOf2 = (stored: unknown): unknown => {
+  const old = rowOf(stored as Json)
+  const terms = rowOf(old?.["terms"])
+  return terms === null ? stored : { ...old, terms: { ...terms, reservedMinutes: minutesOf2(terms["limit"]) } }
+}
 
 /** Its times were those of the wall clock, as the times of its partition were then. */
 const stateOf1 = (stored: Json): Json => {

@@ -1,5 +1,6 @@
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import { Connections } from "../connection/Connection.ts"
@@ -41,12 +42,16 @@ const notReservable = (phoneNumber: string) =>
  * Orders numbers, guide/numbers.md#ordering: one transaction claims numbers and money, under the lock of the tenant's
  * balance. What was claimed is activated after it (`OrderActivation`).
  *
+ * Before it the account reserves the price, so that the order cannot spend what live calls reserve, nor they what it
+ * takes. After it the account reads its money again.
+ *
  * When two tenants want the same number, its unique index lets one have it, and only that one pays.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const jobs = yield* Jobs
+  const accounts = yield* Accounts
   const entropy = yield* Entropy
   const connections = yield* Connections
   const inventory = yield* Inventory.make
@@ -60,13 +65,23 @@ export const make = Effect.gen(function* () {
     if (!(yield* inventory.hasTier(countryCode, numberType))) return yield* noTier(countryCode, numberType)
     const at = yield* Clock.currentTimeMillis
     const seed = entropy.hex(16)
+    const orderId = Id.derive(seed, "order")
 
-    return yield* Effect.gen(function* () {
-      const funds = yield* repo.lockFunds(caller.tenantId)
+    const quote = Effect.gen(function* () {
       const available = yield* inventory.available(phoneNumbers, countryCode, numberType)
       const missing = phoneNumbers.find((phone) => !available.some((entry) => entry.phone_number === phone))
       if (missing !== undefined) return yield* notReservable(missing)
-      const upfront = available.reduce((sum, entry) => sum + entry.upfront_cost_cents, 0)
+      return { available, upfront: available.reduce((sum, entry) => sum + entry.upfront_cost_cents, 0) }
+    })
+
+    const quoted = yield* quote
+    yield* accounts.reserve(caller.tenantId, orderId, { purpose: "order", offers: [quoted.upfront] })
+
+    return yield* Effect.gen(function* () {
+      const funds = yield* repo.lockFunds(caller.tenantId)
+      const { available, upfront } = yield* quote
+      if (upfront > quoted.upfront)
+        return yield* ApiError.of("conflict", "the price has changed meanwhile; try again with a new Idempotency-Key")
       if (funds === null || funds < upfront)
         return yield* ApiError.of(
           "insufficient_balance",
@@ -76,7 +91,7 @@ export const make = Effect.gen(function* () {
       const entries = available.map((entry, index) => ({ ...entry, id: Id.derive(seed, "did", index) }))
       const idOf = new Map(entries.map((entry) => [entry.phone_number, entry.id]))
       const order: NumberView.OrderRow = {
-        id: Id.derive(seed, "order"),
+        id: orderId,
         tenantId: caller.tenantId,
         status: "pending",
         countryCode,
@@ -131,6 +146,10 @@ export const make = Effect.gen(function* () {
         receipt: receipt(slot, rendered, at)
       })
       return { orderId: order.id, rendered }
-    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    }).pipe(
+      sql.withTransaction,
+      Effect.catchTag("SqlError", Effect.die),
+      Effect.ensuring(accounts.released(caller.tenantId, orderId))
+    )
   })
 })

@@ -21,7 +21,7 @@ held AS MATERIALIZED (
   SELECT o.partition FROM journal_owner o
   WHERE o.partition = ANY (ARRAY(SELECT partition FROM asked))
     AND o.epoch = ($2::bigint[])[array_position($1::int[], o.partition)]
-  ORDER BY o.partition FOR SHARE
+  ORDER BY o.partition FOR KEY SHARE
 ),
 missing AS MATERIALIZED (
   SELECT partition FROM asked EXCEPT SELECT partition FROM held

@@ -62,7 +62,7 @@ export const encode = (rows: ReadonlyArray<unknown>): string => {
  *
  * Parameters: what this process holds (partitions `$1`, their epochs `$2`), the tenants of the rows (`$3`), a partition
  * for rows of no tenant (`$4`), then one JSON array as text for each table that the batch writes. The statement locks
- * the epochs of the tenants' partitions `FOR SHARE`; where another process holds one of them, it writes nothing. It
+ * the epochs of the tenants' partitions `FOR KEY SHARE`; where another process holds one of them, it writes nothing. It
  * sums money in order within the batch, so that each ledger row knows its `balance_after_cents`, and locks balances in
  * the order of their tenants. Deliveries are a join with the active subscriptions of the event's tenant; an event that
  * matches none goes to the tenant's failover URL. A receipt never replaces one that is still valid.

@@ -32,12 +32,14 @@ const closingTimeout = "10 seconds"
  * Closing waits for what is queued. `onLost` runs once for each partition that another process took over: commits there
  * die from then on, and the others go on.
  */
-export const layer = (options: {
+export const layer = <E = never>(options: {
   readonly partitions: ReadonlyArray<number>
   /** `left`: the partitions that are still held. */
   readonly onLost: (lost: Ownership.JournalLost, left: ReadonlyArray<number>) => void
   /** Between two signs of life. Each of them also checks that the partitions are still ours. */
   readonly heartbeatMs?: number
+  /** Waits until another process that owns the partitions has ended; without it they are taken at once. */
+  readonly standBy?: Ownership.StandBy<E>
 }) =>
   Layer.effect(
     Journal,
@@ -48,7 +50,8 @@ export const layer = (options: {
       const listeners: Array<(partition: number) => void> = []
       const ownership = yield* Ownership.take(sql, {
         partitions: options.partitions,
-        heartbeatMs: options.heartbeatMs ?? 5_000,
+        heartbeatMs: options.heartbeatMs ?? 2_000,
+        ...(options.standBy === undefined ? {} : { standBy: options.standBy }),
         onLost: (lost) => {
           for (const told of listeners) told(lost.partition)
           options.onLost(lost, partitions())
@@ -224,7 +227,7 @@ export const layer = (options: {
           const epoch = ownership.held.get(partition)
           if (epoch !== undefined) {
             const rows = yield* Effect.orDie(
-              shared`SELECT FROM journal_owner WHERE partition = ${partition} AND epoch = ${epoch} FOR SHARE`
+              shared`SELECT FROM journal_owner WHERE partition = ${partition} AND epoch = ${epoch} FOR KEY SHARE`
             )
             if (rows.length === 1) return epoch
           }

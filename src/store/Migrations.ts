@@ -1,4 +1,5 @@
-import { Migrator } from "effect/sql"
+import { Effect, Schema } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
 import { init } from "./migration/0001_init.ts"
 import { partition } from "./migration/0002_partition.ts"
 import { job } from "./migration/0003_job.ts"
@@ -9,17 +10,56 @@ import { owner } from "./migration/0009_owner.ts"
 import { retention } from "./migration/0011_retention.ts"
 import { trunkLimit } from "./migration/0012_trunk_limit.ts"
 
-/** Every migration in order; run at start, under a lock, so that two processes that start at once are safe. */
-export const run = Migrator.make({})({
-  loader: Migrator.fromRecord({
-    "0001_init": init,
-    "0002_partition": partition,
-    "0003_job": job,
-    "0004_time": time,
-    "0005_trunk_host": trunkHost,
-    "0006_fan_out": fanOut,
-    "0009_owner": owner,
-    "0011_retention": retention,
-    "0012_trunk_limit": trunkLimit
-  })
+/** Every migration in order. */
+const all = {
+  "0001_init": init,
+  "0002_partition": partition,
+  "0003_job": job,
+  "0004_time": time,
+  "0005_trunk_host": trunkHost,
+  "0006_fan_out": fanOut,
+  "0009_owner": owner,
+  "0011_retention": retention,
+  "0012_trunk_limit": trunkLimit
+}
+
+const idOf = (name: string): number => Number.parseInt(name, 10)
+const known: ReadonlySet<number> = new Set(Object.keys(all).map(idOf))
+
+/** The schema that this program makes, by its last migration. */
+export const newest = Math.max(...known)
+
+/** A later version of this program has migrated the database: this one would write what that one cannot read. */
+export class SchemaUnknown extends Schema.TaggedError<SchemaUnknown>()("SchemaUnknown", { migration: Schema.String }) {
+  override get message() {
+    return (
+      `the database was migrated by a newer version of this program (${this.migration}), which this one does not ` +
+      `know: start that version, or restore a backup of this one`
+    )
+  }
+}
+
+/** Fails with `SchemaUnknown` where a migration was run that this program does not have. */
+export const check = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [table] = yield* sql<{
+    readonly found: boolean
+  }>`SELECT to_regclass('effect_sql_migrations') IS NOT NULL AS found`
+  if (table?.found !== true) return
+  const rows = yield* sql<{ readonly id: number; readonly name: string }>`
+    SELECT migration_id AS id, name FROM effect_sql_migrations ORDER BY migration_id DESC`
+  const unknown = rows.find(({ id }) => !known.has(id))
+  if (unknown !== undefined)
+    return yield* new SchemaUnknown({ migration: `${String(unknown.id).padStart(4, "0")}_${unknown.name}` })
 })
+
+/** Runs those up to `last` that are missing, under a lock, so that two processes that start at once are safe. */
+export const runTo = (last: number) =>
+  Effect.andThen(
+    check,
+    Migrator.make({})({
+      loader: Migrator.fromRecord(Object.fromEntries(Object.entries(all).filter(([name]) => idOf(name) <= last)))
+    })
+  )
+
+export const run = runTo(newest)

@@ -1,7 +1,11 @@
-import { Effect, Schema } from "effect"
+import { Effect, Schema, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Supervised from "../actor/Supervised.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
+import * as OwnerMachine from "./OwnerMachine.ts"
+import * as OwnerRows from "./OwnerRows.ts"
+import * as OwnerSession from "./OwnerSession.ts"
 
 /** This process does not hold the partition (any more): nothing may be written there. */
 export class JournalLost extends Schema.TaggedError<JournalLost>()("JournalLost", {
@@ -44,40 +48,46 @@ export interface Ownership {
   readonly lastLoss: () => JournalLost | null
 }
 
+/** How a process waits for its turn (src/README.md#two-processes). */
+export interface StandBy<E> {
+  /** The data directory of this process: an owner with the same one is dead. */
+  readonly holder: string
+  /** Runs when the partitions are ours and before anything is read from them: the migrations. */
+  readonly prepare: Effect.Effect<void, E>
+}
+
+/** After a statement without an answer, and after a refused one. */
+const retryMs = 250
+/** How long a process that stops tries to say so. */
+const endMs = 5_000
+
 /**
- * Raises the epoch of each partition, which waits until no statement of an older epoch is under way. Then it gives
- * signs of life until the scope closes; each of them also checks that the partitions are still held.
+ * Takes the partitions of the journal: waits for its turn where it stands by, and raises their epochs, which waits until
+ * no statement of an older epoch is under way. From then on one fiber gives signs of life and keeps the locks, until
+ * the scope closes; each sign also checks that the partitions are still held. The last one says that this process ended.
+ *
+ * Without `standBy` it takes them from whoever has them.
  */
-export const take = Effect.fnUntraced(function* (
+export const take = Effect.fnUntraced(function* <E = never>(
   sql: SqlClient.SqlClient,
   options: {
     readonly partitions: ReadonlyArray<number>
     readonly heartbeatMs: number
     readonly onLost: (lost: JournalLost) => void
+    readonly standBy?: StandBy<E>
   }
-) {
-  const takenAt = yield* Monotonic.now
+): Effect.fn.Return<Ownership, E | SqlError, Scope.Scope> {
+  const { heartbeatMs, standBy = null } = options
+  // One after the other, in order, so that two processes that take the same partitions never wait for each other.
+  const partitions = options.partitions.toSorted((one, other) => one - other)
+  const machine: OwnerMachine.Options = { partitions, holder: standBy?.holder ?? null, heartbeatMs }
+  const session = yield* OwnerSession.make(sql)
   const held = new Map<number, number>()
   const lost = new Map<number, JournalLost>()
   const recovered = new Set<number>()
   const taken = new Map<number, { readonly originMs: number; readonly aliveMs: number | null; readonly at: number }>()
-
-  // One after the other, in order, so that two processes that take the same partitions never wait for each other.
-  for (const partition of options.partitions.toSorted((one, other) => one - other)) {
-    yield* sql`INSERT INTO journal_owner (partition, epoch) VALUES (${partition}, 0) ON CONFLICT DO NOTHING`
-    // Only the database's clock can tell what passed since the last heartbeat; somebody may have set it back meanwhile.
-    const [row] = yield* sql<Taken>`
-      UPDATE journal_owner SET epoch = epoch + 1, heartbeat_at = clock_timestamp(),
-        time_ms = coalesce(time_ms + greatest(0, extract(epoch FROM clock_timestamp() - heartbeat_at) * 1000),
-          extract(epoch FROM clock_timestamp()) * 1000),
-        alive_ms = coalesce(alive_ms, extract(epoch FROM heartbeat_at) * 1000)
-      WHERE partition = ${partition}
-      RETURNING epoch::int AS epoch, time_ms AS time, alive_ms AS alive,
-        (extract(epoch FROM heartbeat_at) * 1000)::float8 AS at`
-    if (row === undefined) return yield* Effect.die(new Error(`journal_owner has no row for partition ${partition}`))
-    held.set(partition, row.epoch)
-    taken.set(partition, { originMs: row.time - (yield* Monotonic.now), aliveMs: row.alive, at: row.at })
-  }
+  let takenAt = 0
+  let state: OwnerMachine.State = OwnerMachine.initial
 
   /** Answers for a lost partition too: its actors may still look at the time. */
   const originMs = (partition: number): number => taken.get(partition)?.originMs ?? 0
@@ -99,40 +109,128 @@ export const take = Effect.fnUntraced(function* (
    * its last sign of life, even when this process dies before it told them: that sign stands until they have been
    * rebuilt.
    */
-  const beat = Effect.gen(function* () {
-    const now = yield* Monotonic.now
-    const asked = [...held]
-    const beats = asked.map(([partition, epoch]) => ({
-      partition,
-      epoch,
-      time: now + originMs(partition),
-      taken: (taken.get(partition)?.at ?? 0) / 1000,
-      recovering: now - takenAt < recoveryMs && !recovered.has(partition)
-    }))
-    // Locked in order, as a batch does.
-    const ours = yield* sql<{ readonly partition: number }>`
-      WITH beat AS MATERIALIZED (
-        SELECT o.partition, h."time", h.taken, h.recovering
-        FROM jsonb_to_recordset(${JSON.stringify(beats)}::jsonb)
-          AS h(partition int, epoch bigint, "time" float8, taken float8, recovering boolean)
-          JOIN journal_owner o ON o.partition = h.partition AND o.epoch = h.epoch
-        ORDER BY o.partition FOR NO KEY UPDATE OF o
+  const beat = (hasEnded: boolean) =>
+    Effect.gen(function* () {
+      const now = yield* Monotonic.now
+      const asked = [...held]
+      const ours = yield* OwnerRows.beats(
+        session,
+        asked.map(([partition, epoch]) => ({
+          partition,
+          epoch,
+          time: now + originMs(partition),
+          taken: (taken.get(partition)?.at ?? 0) / 1000,
+          recovering: now - takenAt < recoveryMs && !recovered.has(partition)
+        })),
+        hasEnded
       )
-      UPDATE journal_owner o SET heartbeat_at = clock_timestamp(), time_ms = h.time,
-        alive_ms = CASE WHEN h.recovering AND EXISTS (
-          SELECT 1 FROM entity e WHERE e.partition = o.partition AND e.kind = 'call' AND NOT e.settled
-            AND e.updated_at < to_timestamp(h.taken)
-        ) THEN o.alive_ms ELSE h.time END
-      FROM beat h WHERE o.partition = h.partition RETURNING o.partition`
-    for (const [partition] of asked) if (!ours.some((row) => row.partition === partition)) lose(partition)
+      for (const [partition] of asked) if (!ours.includes(partition)) lose(partition)
+      return ours
+    })
+
+  const perform = Effect.fnUntraced(function* (type: OwnerMachine.Act["type"]) {
+    switch (type) {
+      case "look":
+        return { type: "Looked", signs: yield* OwnerRows.look(session, partitions) } as const
+      case "lock": {
+        const wanted = state.type === "owning" ? [...state.epochs.keys()] : partitions
+        return { type: "Locked", isLocked: yield* OwnerRows.lock(session, wanted) } as const
+      }
+      case "raise": {
+        const signs = state.type === "raising" ? OwnerMachine.signsOf(state) : new Map<number, OwnerMachine.Sign>()
+        return { type: "Raised", epochs: yield* OwnerRows.raise(session, partitions, signs) } as const
+      }
+      case "beat":
+        return { type: "Beaten", held: yield* beat(false) } as const
+    }
   })
+
+  /** One act after the other until `done`. Nothing that the database does ends it. */
+  const run = Effect.fnUntraced(function* (done: (now: OwnerMachine.State) => boolean) {
+    let isAway = false
+    for (;;) {
+      const next = OwnerMachine.act(machine, state)
+      if (next === null || done(state)) return
+      yield* Effect.sleep(next.afterMs)
+      const input = yield* Effect.catch(perform(next.type), (error) =>
+        Effect.gen(function* () {
+          if (!isAway)
+            yield* Effect.logWarning(
+              state.type === "owning"
+                ? "the owner of the journal does not reach its database"
+                : "a process that stands by does not reach its database",
+              error.message
+            )
+          isAway = true
+          yield* Effect.sleep(retryMs)
+          // An owner goes on with its lock when a statement was refused; whoever waits begins again.
+          if (error._tag === "Refused" && state.type === "owning") return null
+          yield* session.close
+          return { type: "Disconnected" } as const
+        })
+      )
+      if (input === null) continue
+      const before = state
+      state = OwnerMachine.step(machine, before, input, yield* Monotonic.now)
+      if (input.type !== "Disconnected") {
+        const isBack = isAway && (state.type !== "owning" || state.isLocked)
+        if (isBack)
+          yield* Effect.logInfo(
+            state.type === "owning" ? "the lock of the journal is held again" : "it reaches it again"
+          )
+        if (isBack) isAway = false
+      }
+      if (input.type === "Looked" && before.type === "watching" && before.seen.size === 0 && state.type === "watching")
+        yield* Effect.logWarning("another process owns the journal of this database; this one stands by", {
+          partitions: partitions.join()
+        })
+    }
+  })
+
+  /** False: another process was quicker. */
+  const raise = Effect.fnUntraced(function* (expected: ReadonlyMap<number, number> | null) {
+    takenAt = yield* Monotonic.now
+    for (const partition of partitions) {
+      yield* sql`INSERT INTO journal_owner (partition, epoch) VALUES (${partition}, 0) ON CONFLICT DO NOTHING`
+      // Only the database's clock can tell what passed since the last heartbeat; somebody may have set it back.
+      const [row] = yield* sql<Taken>`
+        UPDATE journal_owner SET epoch = epoch + 1, heartbeat_at = clock_timestamp(), holder = ${standBy?.holder ?? null},
+          time_ms = coalesce(time_ms + greatest(0, extract(epoch FROM clock_timestamp() - heartbeat_at) * 1000),
+            extract(epoch FROM clock_timestamp()) * 1000),
+          alive_ms = coalesce(alive_ms, extract(epoch FROM heartbeat_at) * 1000)
+        WHERE partition = ${partition} AND epoch = coalesce(${expected?.get(partition) ?? null}::bigint, epoch)
+        RETURNING epoch::int AS epoch, time_ms AS time, alive_ms AS alive,
+          (extract(epoch FROM heartbeat_at) * 1000)::float8 AS at`
+      if (row === undefined) return false
+      held.set(partition, row.epoch)
+      taken.set(partition, { originMs: row.time - (yield* Monotonic.now), aliveMs: row.alive, at: row.at })
+    }
+    return true
+  })
+
+  if (standBy === null) {
+    yield* raise(null)
+    state = OwnerMachine.owning(held)
+  } else {
+    for (let isOurs = false; !isOurs;) {
+      held.clear()
+      yield* run(({ type }) => type === "owning")
+      const raised = state.type === "owning" ? state.epochs : new Map<number, number>()
+      yield* standBy.prepare
+      isOurs = yield* raise(raised)
+      if (isOurs) yield* Effect.logDebug("this process owns the journal", { partitions: partitions.join() })
+      else yield* session.close
+      state = isOurs ? { type: "owning", epochs: new Map(held), isLocked: true, next: "beat" } : OwnerMachine.initial
+    }
+  }
+
+  // Runs when the fiber below has ended: this is the last sign.
+  yield* Effect.addFinalizer(() =>
+    held.size === 0 ? Effect.void : Effect.ignore(Effect.timeout(Effect.retry(beat(true), { times: 1 }), endMs))
+  )
   yield* Supervised.fork(
     "the heartbeat of the journal",
-    beat.pipe(
-      Effect.ignore,
-      Effect.andThen(Effect.sleep(options.heartbeatMs)),
-      Effect.repeat({ while: () => held.size > 0 })
-    )
+    run(() => held.size === 0)
   )
 
   const ownership: Ownership = {

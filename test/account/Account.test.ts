@@ -16,7 +16,8 @@ const leftCall = Effect.fnUntraced(function* (tenantId: Id.TenantId) {
   return id
 })
 
-const outbound = { direction: "outbound", reservedCents: 1, heard: 0 } as const
+const outbound = { fillsLimit: true, reservedCents: 1, heard: 0 } as const
+const asked = { purpose: "outbound", offers: [1] } as const
 
 const speakForCalls = Effect.flatMap(Accounts, (accounts) => accounts.reserving("call", () => outbound))
 
@@ -50,7 +51,7 @@ describe("Account, guide/money.md#admission", () => {
         yield* leftCall(id)
         const liveCalls = Effect.map(accounts.overview(id), ({ tally }) => tally.liveCalls)
         expect(yield* liveCalls).toBe(1)
-        yield* accounts.admit(id, Ids.call("in flight"), outbound)
+        yield* accounts.reserve(id, Ids.call("in flight"), asked)
         yield* accounts.moneyMoved(id)
         expect(yield* liveCalls).toBe(2)
         yield* accounts.abandoned(id, Ids.call("in flight"))
@@ -91,7 +92,7 @@ describe("Account, guide/money.md#admission", () => {
         const call = yield* leftCall(id)
         const gate = yield* Deferred.make<void>()
         const lock = yield* holdBalance(gate)
-        const admitting = yield* Effect.forkChild(accounts.admit(id, Ids.call("another"), outbound))
+        const admitting = yield* Effect.forkChild(accounts.reserve(id, Ids.call("another"), asked))
         yield* somebodyWaits
         yield* sql`UPDATE entity SET settled = true WHERE id = ${call}`
         yield* accounts.told(id, { from: call, n: 1, body: { type: "ended", chargedCents: 0 } })

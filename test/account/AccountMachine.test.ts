@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
-import { HashMap } from "effect"
+import { HashMap, Option } from "effect"
 import * as Account from "../../src/account/AccountMachine.ts"
+import * as Purpose from "../../src/account/Purpose.ts"
 import type { CallId } from "../../src/domain/Id.ts"
 import * as Ids from "../support/Ids.ts"
 
@@ -21,13 +22,25 @@ const account = (
     ...tally
   }
 })
-const live = { direction: "outbound", reservedCents: 1, heard: 0 } as const
+const live = { fillsLimit: true, reservedCents: 1, heard: 0 } as const
 const calls = (count: number) =>
   HashMap.fromIterable(Array.from({ length: count }, (_, index) => [Ids.call(`call ${index}`), live] as const))
-const inbound = { type: "admit", id: Ids.call("inbound"), live: { ...live, direction: "inbound" } } as const
+/** What becomes of a request, as its code or as what is reserved. */
+const reserve = (
+  state: Account.AccountState,
+  purpose: Purpose.Purpose,
+  offers: readonly [number, ...ReadonlyArray<number>] = [1],
+  now = noon,
+  id = Ids.call("new")
+) => {
+  const outcome = Account.step(state, { type: "reserve", id, purpose, offers }, { ...context, now })
+  if (outcome.type === "rejected") return outcome.error.code
+  expect.assert(outcome.type === "accepted")
+  return Option.getOrThrow(HashMap.get(outcome.state.tally.live, id)).reservedCents
+}
 const admit = (state: Account.AccountState, now = noon) => {
-  const outcome = Account.step(state, { type: "admit", id: Ids.call("new"), live }, { ...context, now })
-  return outcome.type === "rejected" ? outcome.error.code : outcome.type
+  const reserved = reserve(state, "outbound", [1], now)
+  return reserved === 1 ? "accepted" : reserved
 }
 const quota = (fields: Partial<Account.Quota>) => ({ quota: { ...Account.defaultQuota, ...fields } })
 
@@ -68,10 +81,11 @@ describe("Admission, guide/money.md#admission", () => {
   it("a suspended tenant is refused in both directions", () => {
     const suspended = account({}, { status: "suspended" })
     expect(admit(suspended)).toBe("tenant_suspended")
-    expect(Account.step(suspended, inbound, context).type).toBe("rejected")
+    expect(Account.closedTo(suspended)?.code).toBe("tenant_suspended")
+    expect(Account.closedTo(account())).toBe(null)
   })
-  it("inbound calls are taken in without money or room", () =>
-    expect(Account.step(account({ balanceCents: -5, live: calls(99) }), inbound, context).type).toBe("accepted"))
+  it("an inbound call that costs nothing is answered without money or room", () =>
+    expect(reserve(account({ balanceCents: -5, live: calls(99) }), "answer", [0])).toBe(0))
 })
 
 describe("Settings", () => {
@@ -83,33 +97,66 @@ describe("Settings", () => {
     expect(lifted.type === "accepted" && lifted.state.settings.status === "active" && lifted.effects.durable).toBe(true)
   })
   it("admissions are not written, settings are", () => {
-    const admitted = Account.step(account(), { type: "admit", id: Ids.call("new"), live }, context)
+    const admitted = Account.step(
+      account(),
+      { type: "reserve", id: Ids.call("new"), purpose: "outbound", offers: [1] },
+      context
+    )
     expect(admitted.type === "accepted" && !admitted.effects.durable && admitted.state.settings.seq === 1).toBe(true)
     const changed = Account.step(account(), { type: "quota_set", quota: { concurrentCallLimit: 3 } }, context)
     expect(changed.type === "accepted" && changed.effects.durable && changed.state.settings.seq === 2).toBe(true)
   })
 })
 
-describe("The limit of a call, guide/money.md#the-longest-a-call-can-last", () => {
-  const limit = (fields: Partial<Parameters<typeof Account.callLimit>[0]>) =>
-    Account.callLimit({
-      timeLimitSecs: null,
-      fundsCents: 500,
-      microUsdPerMinute: 10_000,
-      maxCallSecs: 14_400,
-      ...fields
-    })
-  it("is what the money affords", () =>
-    expect(limit({ fundsCents: 3 })).toStrictEqual({ afterSecs: 180, reason: "balance_exhausted" }))
-  it("is at least one started minute", () =>
-    expect(limit({ fundsCents: 1, microUsdPerMinute: 50_000 })).toStrictEqual({
-      afterSecs: 60,
-      reason: "balance_exhausted"
-    }))
-  it("is the asked time where that is shorter", () =>
-    expect(limit({ timeLimitSecs: 30 })).toStrictEqual({ afterSecs: 30, reason: "time_limit" }))
-  it("is the service's longest call where nothing else is shorter", () =>
-    expect(limit({ microUsdPerMinute: 0 })).toStrictEqual({ afterSecs: 14_400, reason: "time_limit" }))
+describe("What is reserved, guide/money.md#reservations", () => {
+  const holding = (cents: number) =>
+    HashMap.make([Ids.call("call 0"), { fillsLimit: true, reservedCents: cents, heard: 0 }])
+  it("the first minute must be covered, beside what others reserve", () => {
+    expect(reserve(account({ balanceCents: 400 }), "outbound", [2000])).toBe("balance_insufficient")
+    expect(reserve(account({ balanceCents: 2400, live: holding(400) }), "outbound", [2000])).toBe(2000)
+    expect(reserve(account({ balanceCents: 2400, live: holding(401) }), "outbound", [2000])).toBe(
+      "balance_insufficient"
+    )
+    expect(reserve(account({ balanceCents: 0, creditLimitCents: 2000 }), "outbound", [2000])).toBe(2000)
+  })
+  it("it fits under each cap, beside what is spent and what others reserve", () => {
+    const rich = { balanceCents: 1e6, live: holding(300) }
+    expect(reserve(account({ ...rich, daySpentCents: 9_000 }), "outbound", [700])).toBe(700)
+    expect(reserve(account({ ...rich, daySpentCents: 9_000 }), "outbound", [701])).toBe("daily_spend_cap_exceeded")
+    expect(reserve(account({ ...rich, monthSpentCents: 99_000 }), "outbound", [701])).toBe("monthly_spend_cap_exceeded")
+  })
+  it("a renewal and an answer need what they cost, a number order only the balance", () => {
+    const tight = account({ balanceCents: 50, daySpentCents: 9_990 })
+    for (const purpose of ["renewal", "answer"] as const) {
+      expect(reserve(tight, purpose, [10])).toBe(10)
+      expect(reserve(tight, purpose, [11])).toBe("daily_spend_cap_exceeded")
+      expect(reserve(tight, purpose, [51])).toBe("balance_insufficient")
+    }
+    expect(reserve(tight, "order", [50])).toBe(50)
+    expect(reserve(tight, "order", [51])).toBe("insufficient_balance")
+  })
+  it("a renewal replaces what its call reserved, and takes no second place", () => {
+    const own = account({ balanceCents: 100, live: holding(60) }, quota({ concurrentCallLimit: 1 }))
+    expect(reserve(own, "renewal", [100], noon, Ids.call("call 0"))).toBe(100)
+    expect(reserve(own, "renewal", [101], noon, Ids.call("call 0"))).toBe("balance_insufficient")
+  })
+  it("more than the least is given out of plenty only", () => {
+    expect(reserve(account({ balanceCents: 1_000 }), "renewal", [10, 20, 30, 900])).toBe(30)
+    expect(reserve(account({ balanceCents: 109 }), "renewal", [10, 20])).toBe(10)
+    expect(reserve(account({ balanceCents: 110 }), "renewal", [10, 20])).toBe(20)
+  })
+  it("an order fills no place of the concurrent limit", () => {
+    const outcome = Account.step(
+      account(),
+      { type: "reserve", id: Ids.call("order"), purpose: "order", offers: [5] },
+      context
+    )
+    expect.assert(outcome.type === "accepted")
+    expect(Account.liveCalls(outcome.state.tally)).toBe(0)
+    expect(Account.reservedCents(outcome.state.tally)).toBe(5)
+  })
+  it("a suspended tenant's call may talk on", () =>
+    expect(reserve(account({}, { status: "suspended" }), "renewal", [1])).toBe(1))
 })
 
 describe("What is told of a call", () => {

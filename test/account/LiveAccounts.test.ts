@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, HashMap, References, Schema } from "effect"
+import { Effect, Fiber, HashMap, Option, References, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as Machine from "../../src/account/AccountMachine.ts"
 import * as LiveAccounts from "../../src/account/LiveAccounts.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
-import type { CallId } from "../../src/domain/Id.ts"
+import type { CallId, OrderId } from "../../src/domain/Id.ts"
 import * as Ids from "../support/Ids.ts"
 import * as Random from "../support/Random.ts"
 
@@ -13,47 +13,56 @@ const limit = 3
 
 /** The life of one call, as its rows and its account see it. */
 interface Life {
+  /** An inbound call asks for nothing until it is answered. */
   readonly direction: "outbound" | "inbound"
-  /** Its first commit takes so long; or it is never written. */
+  /** What a minute costs. */
+  readonly rate: number
+  /** A commit takes so long; or the first one is never written. */
   readonly commitMs: number
   readonly born: boolean
-  /** From its first commit until its account is told that it has one. */
+  /** From a commit until its account is told of it. */
   readonly beganMs: number
-  /** Null: it still lives at the end. */
-  readonly lifeMs: number | null
+  /** How many minutes it talks, each lasting `minuteMs`; null: it still lives at the end. */
+  readonly minutes: number | null
+  readonly minuteMs: number
+  /** The commits of its renewals are lost. */
+  readonly forgets: boolean
   /** From the commit of its end until the account is told. */
   readonly tellMs: number
   /** How often it is told. */
   readonly times: number
   /** It told something before, and that was lost. */
   readonly missed: boolean
-  readonly cents: number
 }
 
 const lifeOf = (random: Random.Random): Life => ({
   direction: random.chance(0.7) ? "outbound" : "inbound",
+  rate: random.chance(0.2) ? 0 : random.below(60),
   commitMs: random.below(random.chance(0.5) ? 5 : 30),
   born: random.chance(0.8),
   beganMs: random.below(5),
-  lifeMs: random.chance(0.1) ? null : random.below(random.chance(0.5) ? 5 : 60),
+  minutes: random.chance(0.1) ? null : random.below(4),
+  minuteMs: 1 + random.below(20),
+  forgets: random.chance(0.1),
   tellMs: random.below(10),
   times: 1 + random.below(3),
-  missed: random.chance(0.1),
-  cents: random.below(10)
+  missed: random.chance(0.1)
 })
 
 /** The state of a call, as far as an account wants to know it. */
 const Stored = Schema.Struct({
-  direction: Schema.Literals(["outbound", "inbound"]),
+  counts: Schema.Boolean,
+  reservedCents: Schema.Number,
   told: Schema.Number,
   ended: Schema.Boolean
 })
 const readStored = Schema.decodeUnknownSync(Stored)
 
 /** Rows that are what was committed, and read slowly: the snapshot is taken somewhere within a read. */
-const setUp = Effect.fnUntraced(function* (random: Random.Random) {
+const setUp = Effect.fnUntraced(function* (random: Random.Random, firstCents = 1_000_000) {
   const rows = new Map<CallId, typeof Stored.Type>()
-  let balanceCents = 1_000_000
+  let balanceCents = firstCents
+  let lowest = firstCents
   const delay = () => Effect.sleep(random.below(25))
   const accounts = yield* LiveAccounts.make({
     read: Effect.fnUntraced(function* (_, __, ids) {
@@ -79,37 +88,59 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random) {
     originMs: () => 0,
     outage: Effect.succeed(false)
   })
-  yield* accounts.reserving("call", (row) => {
-    const { direction, ended, told } = readStored(row.state)
-    return ended ? null : { direction, reservedCents: 1, heard: told }
+  yield* accounts.reserving("call", (row, inFlight) => {
+    const { counts, ended, reservedCents, told } = readStored(row.state)
+    if (ended) return null
+    const stored = counts ? { fillsLimit: true, reservedCents, heard: told } : null
+    return inFlight !== null && inFlight.reservedCents >= (stored?.reservedCents ?? 0) ? inFlight : stored
   })
-  /** Admitted by the account, and neither ended nor abandoned. */
-  const holding = new Set<string>()
+  /** Has a place at the account, and neither ended nor abandoned it. */
+  const holding = new Map<string, number>()
   const beyondLimit: Array<string> = []
+  const debit = (cents: number) => {
+    balanceCents -= cents
+    lowest = Math.min(lowest, balanceCents)
+  }
+
+  const reserve = (id: CallId, purpose: "outbound" | "answer" | "renewal", cents: number) =>
+    Effect.map(Effect.option(accounts.reserve(tenantId, id, { purpose, offers: [cents] })), Option.isSome)
 
   const call = Effect.fnUntraced(function* (id: CallId, life: Life) {
-    const { direction } = life
-    const admitted = yield* Effect.option(accounts.admit(tenantId, id, { direction, reservedCents: 1, heard: 0 }))
-    if (admitted._tag === "None") return
+    const { direction, rate } = life
+    if (direction === "inbound") rows.set(id, { counts: false, reservedCents: 0, told: 0, ended: false })
+    if (!(yield* reserve(id, direction === "inbound" ? "answer" : "outbound", rate))) return
     if (direction === "outbound" && holding.size >= limit) beyondLimit.push(id)
-    holding.add(id)
+    holding.set(id, rate)
     yield* Effect.sleep(life.commitMs)
     if (!life.born) {
       holding.delete(id)
       return yield* accounts.abandoned(tenantId, id)
     }
-    rows.set(id, { direction, told: 0, ended: false })
+    rows.set(id, { counts: true, reservedCents: rate, told: 0, ended: false })
     yield* Effect.sleep(life.beganMs)
     yield* accounts.began(tenantId, id)
-    if (life.lifeMs === null) return
-    yield* Effect.sleep(life.lifeMs)
+    let stored = 1
+    for (let minute = 2; minute <= (life.minutes ?? 3); minute++) {
+      yield* Effect.sleep(life.minuteMs)
+      if (!(yield* reserve(id, "renewal", minute * rate))) break
+      if (life.forgets) continue
+      yield* Effect.sleep(life.commitMs)
+      rows.set(id, { counts: true, reservedCents: minute * rate, told: 0, ended: false })
+      holding.set(id, minute * rate)
+      stored = minute
+      yield* accounts.began(tenantId, id)
+    }
+    if (life.minutes === null) return
+    yield* Effect.sleep(life.minuteMs)
     const n = life.missed ? 2 : 1
-    rows.set(id, { direction, told: n, ended: true })
+    // No more is charged than what its row had reserved.
+    const chargedCents = Math.min(life.minutes, stored) * rate
+    rows.set(id, { counts: true, reservedCents: 0, told: n, ended: true })
     holding.delete(id)
-    balanceCents -= life.cents
+    debit(chargedCents)
     for (let time = 0; time < life.times; time++) {
       yield* Effect.sleep(life.tellMs)
-      yield* accounts.told(tenantId, { from: id, n, body: { type: "ended", chargedCents: life.cents } })
+      yield* accounts.told(tenantId, { from: id, n, body: { type: "ended", chargedCents } })
     }
   })
 
@@ -117,8 +148,26 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random) {
     balanceCents += 100
     return accounts.reread(tenantId)
   })
+  /** A debit that must be covered; its transaction may fail. */
+  const order = Effect.fnUntraced(function* (id: OrderId, cents: number) {
+    const covered = yield* Effect.option(accounts.reserve(tenantId, id, { purpose: "order", offers: [cents] }))
+    if (covered._tag === "None") return
+    yield* delay()
+    if (random.chance(0.8)) debit(cents)
+    yield* accounts.released(tenantId, id)
+  })
   const fault = Effect.ignore(accounts.change(tenantId, { type: "quota_set", quota: {} }, null))
-  return { accounts, call, credit, fault, holding, beyondLimit, balance: () => balanceCents }
+  return {
+    accounts,
+    call,
+    credit,
+    order,
+    fault,
+    holding,
+    beyondLimit,
+    balance: () => balanceCents,
+    lowest: () => lowest
+  }
 })
 
 describe("Accounts in memory", () => {
@@ -128,11 +177,13 @@ describe("Accounts in memory", () => {
       const life = {
         direction: "outbound",
         born: true,
-        lifeMs: 1,
+        rate: 7,
+        minutes: 1,
+        minuteMs: 1,
+        forgets: false,
         tellMs: 30,
         times: 1,
-        missed: false,
-        cents: 7
+        missed: false
       } as const
       yield* Effect.forkScoped(Effect.orDie(call(Ids.call("first"), { ...life, commitMs: 45, beganMs: 1 })))
       // Loaded, and admitted at 40 ms; committed, begun and ended while it is read again, before the snapshot at 90.
@@ -147,28 +198,36 @@ describe("Accounts in memory", () => {
   )
 
   it.effect.prop(
-    "hold what lives, to the id and the cent, whatever is late, repeated, lost, or dies; and never admit beyond the limit",
+    "hold what lives, to the id and the cent, whatever is late, repeated, lost, or dies; never admit beyond the limit; and no call or order takes the balance below zero",
     { seed: Schema.Int },
     ({ seed }) =>
       Effect.gen(function* () {
         const random = Random.make(seed)
-        const { accounts, balance, beyondLimit, call, credit, fault, holding } = yield* setUp(random)
+        const { accounts, balance, beyondLimit, call, credit, fault, holding, lowest, order } = yield* setUp(
+          random,
+          300
+        )
         for (let move = 0; move < 60; move++) {
           if (random.chance(0.6)) yield* Effect.forkScoped(Effect.orDie(call(Ids.call(`call ${move}`), lifeOf(random))))
           // A message of the account dies; or so many in a row that it gives up, and loses what waits.
-          else if (random.chance(0.5)) {
+          else if (random.chance(0.4)) {
             const times = random.chance(0.5) ? 7 : 1
             for (let time = 0; time < times; time++) yield* Effect.forkScoped(fault)
-          } else if (random.chance(0.7)) yield* Effect.forkScoped(credit)
+          } else if (random.chance(0.35)) yield* Effect.forkScoped(credit)
+          else if (random.chance(0.7)) yield* Effect.forkScoped(order(Ids.order(`order ${move}`), random.below(200)))
           else yield* TestClock.adjust(3 * LiveAccounts.idleMs)
           yield* TestClock.adjust(random.below(12))
         }
         yield* TestClock.adjust("1 minute")
+        yield* Effect.forkScoped(accounts.reread(tenantId))
         const asked = yield* Effect.forkScoped(accounts.state(tenantId))
         yield* TestClock.adjust("1 second")
         const { tally } = yield* Fiber.join(asked)
-        expect([...HashMap.keys(tally.live)].toSorted()).toStrictEqual([...holding].toSorted())
+        expect([...HashMap.keys(tally.live)].toSorted()).toStrictEqual([...holding.keys()].toSorted())
+        for (const [id, { reservedCents }] of tally.live)
+          expect(reservedCents).toBeGreaterThanOrEqual(holding.get(id) ?? Infinity)
         expect(tally.balanceCents).toBe(balance())
+        expect(lowest()).toBeGreaterThanOrEqual(0)
         expect(beyondLimit).toStrictEqual([])
       }).pipe(
         Effect.scoped,

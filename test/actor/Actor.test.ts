@@ -65,6 +65,7 @@ const setUp = Effect.fnUntraced(function* (
       reload: () => Effect.sync(() => stored),
       recovered: () => Effect.succeed("recovered"),
       ready: null,
+      prepare: null,
       lastWill: () => "will"
     }
   })
@@ -90,6 +91,7 @@ const anonymous = Effect.fnUntraced(function* () {
       reload: () => Effect.succeed(null),
       recovered: () => Effect.succeed("recovered"),
       ready: null,
+      prepare: null,
       lastWill: () => "will"
     }
   })

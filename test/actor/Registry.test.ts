@@ -40,6 +40,7 @@ const setUp = Effect.fnUntraced(function* (options: { readonly maxLive?: number 
     reload: (id) => Effect.sync(() => rows.get(id) ?? null),
     recovered: null,
     ready: null,
+    prepare: null,
     lastWill: () => "will"
   }
   const registry = yield* Registry.make(

@@ -17,6 +17,7 @@ const terms = (tenant: Tenant, callId: Id.CallId): Terms => ({
   adapter: "recording",
   incarnation: "test",
   microUsdPerMinute: 20_000,
+  reservedMinutes: 1,
   timeOffsetMs: 0,
   limit: { afterSecs: 14_400, reason: "time_limit" }
 })

@@ -49,7 +49,7 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
   const store = Layer.mergeAll(
     JournalWriter.layer({ partitions: [0], onLost: (error) => console.error(error.message) }),
     Vault.layer(Redacted.make(new Uint8Array(32).fill(1)))
-  ).pipe(Layer.provideMerge(Database.layer(url)))
+  ).pipe(Layer.provideMerge(Layer.provideMerge(Layer.effectDiscard(Database.migrated), Database.layer(url))))
   return RecordingCarrier.layer.pipe(
     Layer.provideMerge(
       Layer.mergeAll(Calls.layer({ maxCallSecs: 14_400 }), Tenants.layer({ baseUrl: "http://127.0.0.1" }))

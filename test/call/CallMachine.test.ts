@@ -81,7 +81,7 @@ describe("Ends, guide/calls.md#why-a-call-ended", () => {
     )
     expect(ended(scene)).toBe("ended normal_clearing callee")
     expect(scene.state.costCents).toBe(2)
-    expect(scene.effects.at(-1)?.chargeCents).toBe(2)
+    expect(scene.effects.at(-1)?.charges).toStrictEqual([{ type: "call_charge", cents: 2 }])
     const event = Sample.events(scene).at(-1)
     expect(event?.type === "call.ended" && event.data.durationSeconds === 61).toBe(true)
   })
@@ -333,7 +333,7 @@ describe("Properties over random inputs (src/README.md#what-holds-and-is-tested)
       const types = Sample.types(scene)
       const index = types.indexOf("call.ended")
       expect(index === -1 ? isTerminal(scene.state) : index < types.length - 1).toBe(false)
-      expect(scene.effects.filter((effects) => effects.chargeCents > 0).length).toBeLessThanOrEqual(1)
+      expect(scene.effects.filter((effects) => Sample.charged(effects) > 0).length).toBeLessThanOrEqual(1)
     },
     runs
   )
@@ -388,11 +388,13 @@ describe("Properties over random inputs (src/README.md#what-holds-and-is-tested)
     walks,
     ({ inbound, moves }) => {
       const scene = walk(inbound, moves)
-      const told = scene.effects.flatMap(({ chargeCents, tells }) => tells.map((tell) => ({ chargeCents, tell })))
+      const told = scene.effects.flatMap((effects) =>
+        effects.tells.map((tell) => ({ cents: Sample.charged(effects), tell }))
+      )
       expect(told.map(({ tell: { n } }) => n)).toStrictEqual(isTerminal(scene.state) ? [1] : [])
       expect(scene.state.told).toBe(told.length)
-      for (const { chargeCents, tell } of told)
-        expect(tell).toStrictEqual({ from: scene.state.id, n: 1, body: { type: "ended", chargedCents: chargeCents } })
+      for (const { cents, tell } of told)
+        expect(tell).toStrictEqual({ from: scene.state.id, n: 1, body: { type: "ended", chargedCents: cents } })
     },
     runs
   )

@@ -21,6 +21,8 @@ export const terms = (fields: Partial<Extract<CallInput, { type: "place" }>["ter
   adapter: "test",
   incarnation: "first life",
   microUsdPerMinute: 10_000,
+  // To the limit: nothing is renewed.
+  reservedMinutes: 60,
   timeOffsetMs: 0,
   limit: { afterSecs: 3600, reason: "time_limit" as const },
   ...fields
@@ -148,6 +150,10 @@ export const wait = (scene: Scene): Scene => {
   const next = CallMachine.nextDeadline(scene.state)
   return next === null ? scene : send(scene, next.input, next.at)
 }
+
+/** What the effects debit, in cents. */
+export const charged = ({ charges }: Pick<Effects, "charges">): number =>
+  charges.reduce((sum, { cents }) => sum + cents, 0)
 
 export const events = (scene: Scene) => scene.effects.flatMap((effects) => effects.events)
 export const types = (scene: Scene) => events(scene).map((event) => event.type)

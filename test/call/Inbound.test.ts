@@ -16,8 +16,7 @@ const routeOf = Effect.fnUntraced(function* (numberRouteId: RouteId | null, sour
   const routes = { number: Ids.route("number"), trunk: Ids.route("trunk"), default: Ids.route("default") }
   const doors = Layer.mergeAll(
     Layer.mock(Accounts)({
-      admit: () => Effect.succeed({ fundsCents: 500, partition: 0 }),
-      abandoned: () => Effect.void,
+      takeIn: () => Effect.succeed(0),
       opening: () => {
         throw new Error("no account opens here")
       },
@@ -84,7 +83,7 @@ describe("an inbound call", () => {
       const asked: Array<readonly [direction: string, number: string]> = []
       const doors = Layer.mergeAll(
         Layer.mock(Accounts)({
-          admit: () => Effect.fail(ApiError.of("balance_insufficient", "no money")),
+          takeIn: () => Effect.fail(ApiError.of("service_unavailable", "nothing can be read")),
           opening: () => {
             throw new Error("no account opens here")
           },

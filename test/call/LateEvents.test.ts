@@ -126,7 +126,7 @@ const late = (scene: Sample.Scene, events: ReadonlyArray<CarrierEvent>, happenin
 /** What tenant and ledger see, but when it was written down. */
 const outcome = ({ effects, state }: Sample.Scene) => ({
   call: [state.status, state.endReason, state.endInitiator, state.answeredAt, state.endedAt, state.costCents],
-  charged: effects.map(({ chargeCents }) => chargeCents).filter((cents) => cents !== 0),
+  charged: effects.map(Sample.charged).filter((cents) => cents !== 0),
   resume: primary(state).resume,
   settled: CallMachine.isSettled(state),
   events: effects.flatMap(({ events }) => events)

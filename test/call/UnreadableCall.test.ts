@@ -36,7 +36,7 @@ describe("A call whose stored state cannot be read any more", () => {
       SeenEvent.check(outcome.effects.events)
       expect(outcome.effects.events.map((event) => event.type)).toStrictEqual(["call.ended"])
       expect(outcome.effects.commands.map((command) => command.type)).toStrictEqual(["hangup"])
-      expect(outcome.effects.chargeCents).toBe(0)
+      expect(outcome.effects.charges).toStrictEqual([])
       expect(outcome.state.seq).toBe(5)
       expect(Result.isSuccess(Upgrade.state(row(outcome.state)))).toBe(true)
     })
@@ -146,7 +146,7 @@ describe("A stored state that is damaged in any one place", () => {
         SeenEvent.check(effects.events)
         expect(effects.commands[0]?.type, what).toBe(whole.commands[0]?.type)
         // The call and its leg know it both.
-        if (path.includes("answeredAt")) expect(effects.chargeCents, what).toBe(whole.chargeCents)
+        if (path.includes("answeredAt")) expect(effects.charges, what).toStrictEqual(whole.charges)
         const next = CallMachine.nextDeadline(ended)
         expect.assert(next !== null)
         const last = CallMachine.step(ended, next.input, { now: next.at, seed: "t" })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as CallMachine from "../../src/call/CallMachine.ts"
+import * as Reservation from "../../src/call/Reservation.ts"
 import type { CallState } from "../../src/call/CallState.ts"
 import * as Envelope from "../../src/domain/event/Envelope.ts"
 import * as Upgrade from "../../src/call/Upgrade.ts"
@@ -9,6 +10,7 @@ import * as Media from "../media/MediaSample.ts"
 import * as Ids from "../support/Ids.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
 import version1 from "./version1.json" with { type: "json" }
+import version2 from "./version2.json" with { type: "json" }
 
 /** Rows that version 1 wrote: a call that plays, sends digits and gathers, and the journals of three whole calls. */
 const { live, ...stories } = version1
@@ -31,6 +33,8 @@ describe("What version 1 wrote", () => {
         legId: legs[0]?.id ?? Ids.leg(""),
         direction: "outbound",
         microUsdPerMinute,
+        // To its limit of an hour.
+        reservedMinutes: 60,
         startedAt: answeredAt,
         endedAt: null
       }
@@ -78,5 +82,44 @@ describe("What version 1 wrote", () => {
       expect(told).toStrictEqual(events)
       const stored = Upgrade.state({ stateVersion: 1, state: state })
       expect(replayed).toStrictEqual(Result.getOrThrow(stored))
+    })
+})
+
+describe("What version 2 wrote, before there were reservations", () => {
+  const { answered, ringing, stories, talking } = version2
+  const read = (state: typeof talking | typeof ringing | typeof answered) =>
+    Result.getOrThrow(Upgrade.state({ stateVersion: 2, state }))
+
+  it("a live call reserves by its meters what it was admitted with: its rate to its limit", () => {
+    // Five minutes at 1.5 cents.
+    expect(Reservation.live(read(talking))).toStrictEqual({ fillsLimit: true, reservedCents: 8, heard: 0 })
+    // An hour at 2 cents.
+    expect(Reservation.live(read(answered))).toStrictEqual({ fillsLimit: true, reservedCents: 120, heard: 0 })
+  })
+
+  it("a live call ends at its limit as it would have, without asking for more", () => {
+    const state = read(talking)
+    expect(Reservation.renewsAt(state)).toBe(null)
+    expect(CallMachine.nextDeadline(state)).toStrictEqual({
+      at: 1_001_000 + 300_000,
+      input: { type: "deadline", deadline: "limit" }
+    })
+  })
+
+  it("an inbound call that rings reserves nothing and fills no limit", () =>
+    expect(Reservation.live(read(ringing))).toBe(null))
+
+  for (const [name, { events, inputs, state }] of Object.entries(stories))
+    it(`can be played again: the journal of a call that is ${name} gives the state and the events of then`, () => {
+      let replayed: CallState | null = null
+      const told: Array<unknown> = []
+      for (const { at, input, machineVersion, seed } of inputs) {
+        const outcome = CallMachine.step(replayed, Upgrade.input({ at, machineVersion, input }), { now: at, seed })
+        expect.assert(outcome.type === "accepted", `${JSON.stringify(input)} is ${outcome.type} now`)
+        replayed = outcome.state
+        told.push(...outcome.effects.events.map((event) => ({ type: event.type, data: Envelope.dataOf(event) })))
+      }
+      expect(told).toStrictEqual(events)
+      expect(replayed).toStrictEqual(Result.getOrThrow(Upgrade.state({ stateVersion: 2, state })))
     })
 })

@@ -35,7 +35,7 @@ export const render = (timeline: CallTimeline, options: { readonly states: boole
     if (step.changes.length > 0)
       say(`   ${step.changes.map(({ from, path, to }) => `${path} ${brief(from)} -> ${brief(to)}`).join(", ")}`)
     for (const command of step.commands) say(`-> ${describe(command)}`)
-    if (step.chargeCents !== 0) say(`$  charge ${step.chargeCents} cents`)
+    for (const { cents, type } of step.charges) say(`$  ${type.replace("call_", "")} ${cents} cents`)
     for (const sequence of step.eventSequences) {
       const event = events.get(sequence)
       say(`*  event ${sequence} ${event?.type ?? "(not stored)"}`)

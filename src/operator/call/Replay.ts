@@ -25,7 +25,7 @@ export interface Step {
   /** As the wire has them. */
   readonly events: ReadonlyArray<{ readonly type: string; readonly data: unknown }>
   readonly commands: CallMachine.Effects["commands"]
-  readonly chargeCents: number
+  readonly charges: CallMachine.Effects["charges"]
   readonly fault: string | null
 }
 
@@ -66,7 +66,7 @@ const play = (before: CallState | null, stored: StoredInput): Step => {
     changes: [],
     events: [],
     commands: [],
-    chargeCents: 0
+    charges: []
   }
   try {
     const outcome = CallMachine.step(before, Upgrade.input(stored), { now: at, seed })

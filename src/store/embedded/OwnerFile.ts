@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises"
+import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises"
+import { hostname } from "node:os"
 import { join, resolve } from "node:path"
 import { Effect, Schema, type Scope } from "effect"
 import * as ProcessIdentity from "./ProcessIdentity.ts"
@@ -8,6 +9,11 @@ import * as ProcessIdentity from "./ProcessIdentity.ts"
 export interface OwnedDirectory {
   /** Absolute. */
   readonly path: string
+  /**
+   * Names this directory on this machine: whoever owned a database from here is dead when we own the directory. A copy
+   * elsewhere has another one.
+   */
+  readonly identity: string
   /** Gives the claim up without its scope, for a process that ends at once. */
   readonly release: () => Promise<void>
 }
@@ -70,6 +76,11 @@ const claim = async (dataDir: string): Promise<string | DataDirInUse> => {
   return mine
 }
 
+const identityOf = async (path: string): Promise<string> => {
+  const { dev, ino } = await stat(path, { bigint: true })
+  return createHash("sha256").update(`${hostname()} ${dev} ${ino}`).digest("hex").slice(0, 32)
+}
+
 const release = (path: string, claimed: string) => rm(join(path, claimed), { force: true })
 
 /**
@@ -93,5 +104,12 @@ export const acquire = (
       Effect.flatMap((claimed) => (typeof claimed === "string" ? Effect.succeed(claimed) : Effect.fail(claimed)))
     ),
     (claimed) => Effect.promise(() => release(path, claimed))
-  ).pipe(Effect.map((claimed) => ({ path, release: () => release(path, claimed) })))
+  ).pipe(
+    Effect.flatMap((claimed) =>
+      Effect.map(
+        Effect.promise(() => identityOf(path)),
+        (identity) => ({ path, identity, release: () => release(path, claimed) })
+      )
+    )
+  )
 }

@@ -1,0 +1,72 @@
+/**
+ * What money is asked for, and what an account demands of it, guide/money.md#admission and guide/money.md#reservations.
+ *
+ * `outbound`: a new call. `answer`: an inbound call from its answer on. `renewal`: the next minutes of a call that
+ * talks. `order`: a debit that must be covered, for as long as its transaction takes.
+ */
+export type Purpose = "outbound" | "answer" | "renewal" | "order"
+
+/** An account, as far as one request is concerned. Amounts are in cents; what the request itself reserved is free. */
+export interface Facts {
+  readonly isActive: boolean
+  /** Balance plus credit limit. */
+  readonly fundsCents: number
+  /** The same less what is reserved. */
+  readonly freeCents: number
+  /** What the caps leave, beside what is spent and what is reserved. */
+  readonly dayLeftCents: number
+  readonly monthLeftCents: number
+  /** Free places of the concurrent limit. */
+  readonly places: number
+}
+
+/** Why an account refuses, as errors of the API. */
+export type Refusal =
+  | "tenant_suspended"
+  | "balance_insufficient"
+  | "insufficient_balance"
+  | "daily_spend_cap_exceeded"
+  | "monthly_spend_cap_exceeded"
+  | "concurrent_call_cap_exceeded"
+
+/** A reason to refuse a request that costs at least `cents`; null: none. */
+type Check = (facts: Facts, cents: number) => Refusal | null
+
+const active: Check = ({ isActive }) => (isActive ? null : "tenant_suspended")
+const funded: Check = ({ fundsCents }) => (fundsCents > 0 ? null : "balance_insufficient")
+const covered: Check = ({ freeCents }, cents) => (cents <= Math.max(0, freeCents) ? null : "balance_insufficient")
+const orderCovered: Check = ({ freeCents }, cents) => (cents <= Math.max(0, freeCents) ? null : "insufficient_balance")
+/** What is free may be had under a cap that is reached, but not as a new call. */
+const dayCap: Check = ({ dayLeftCents }, cents) =>
+  cents <= Math.max(0, dayLeftCents) ? null : "daily_spend_cap_exceeded"
+const monthCap: Check = ({ monthLeftCents }, cents) =>
+  cents <= Math.max(0, monthLeftCents) ? null : "monthly_spend_cap_exceeded"
+const dayOpen: Check = ({ dayLeftCents }) => (dayLeftCents > 0 ? null : "daily_spend_cap_exceeded")
+const monthOpen: Check = ({ monthLeftCents }) => (monthLeftCents > 0 ? null : "monthly_spend_cap_exceeded")
+const place: Check = ({ places }) => (places > 0 ? null : "concurrent_call_cap_exceeded")
+
+/** In their order, guide/calls.md#order-of-checks. Caps are for calls: a number is ordered under a cap that is reached. */
+const checks: Readonly<Record<Purpose, ReadonlyArray<Check>>> = {
+  outbound: [active, funded, covered, dayOpen, dayCap, monthOpen, monthCap, place],
+  answer: [covered, dayCap, monthCap],
+  renewal: [covered, dayCap, monthCap],
+  order: [orderCovered]
+}
+
+export const fillsLimit = (purpose: Purpose): boolean => purpose !== "order"
+
+/** More than the least is given out of a tenth of what is free, so that nobody reserves what others need. */
+const plenty = 10
+
+/** The code of the first refusal, or what is reserved: the largest offer that leaves plenty, or else the least one. */
+export const judge = (
+  purpose: Purpose,
+  offers: readonly [number, ...ReadonlyArray<number>],
+  facts: Facts
+): Refusal | { readonly reservedCents: number } => {
+  const [least] = offers
+  const refused = checks[purpose].map((check) => check(facts, least)).find((code) => code !== null)
+  if (refused !== undefined) return refused
+  const free = Math.min(facts.freeCents, facts.dayLeftCents, facts.monthLeftCents) - least
+  return { reservedCents: offers.findLast((cents) => (cents - least) * plenty <= free) ?? least }
+}

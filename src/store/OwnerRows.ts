@@ -1,0 +1,126 @@
+import { Effect } from "effect"
+import type { Sign, Signs } from "./OwnerMachine.ts"
+import type { OwnerSession } from "./OwnerSession.ts"
+
+/**
+ * The statements of an owner and of those that stand by. What a standby reads and raises is there in every schema since
+ * the first one: it migrates the database when it owns it, and not before.
+ */
+
+/** The advisory lock of partition 0; the others follow. Nobody else in this database uses these numbers. */
+const firstLockId = 7_305_060
+
+/** A statement without an answer for so long is given up. */
+const answerMs = 5_000
+/** Raising an epoch waits for the commits of its owner. */
+const raiseMs = 40_000
+
+/** Another text with each sign of life. */
+const beat = "concat_ws(' ', extract(epoch FROM o.heartbeat_at), to_jsonb(o) ->> 'time_ms')"
+
+const hasTable = (session: OwnerSession) =>
+  Effect.map(
+    session.run("SELECT to_regclass('journal_owner') IS NOT NULL AS found", [], answerMs),
+    ([row]) => row?.["found"] === true
+  )
+
+/** The signs of these partitions; none for one that nobody ever owned. */
+export const look = Effect.fnUntraced(function* (session: OwnerSession, partitions: ReadonlyArray<number>) {
+  if (!(yield* hasTable(session))) return new Map<number, Sign>()
+  const rows = yield* session.run(
+    `SELECT o.partition, o.epoch::int AS epoch, ${beat} AS beat, to_jsonb(o) ->> 'holder' AS holder,
+       coalesce((to_jsonb(o) ->> 'ended_epoch')::bigint = o.epoch, false) AS ended
+     FROM journal_owner o WHERE o.partition = ANY ($1::int[])`,
+    [`{${partitions.join()}}`],
+    answerMs
+  )
+  return new Map(
+    (
+      rows as ReadonlyArray<{ partition: number; epoch: number; beat: string; holder: string | null; ended: boolean }>
+    ).map(({ ended, partition, ...sign }): [number, Sign] => [partition, { ...sign, hasEnded: ended }])
+  )
+})
+
+/** Takes the locks of all these partitions, or none. */
+export const lock = Effect.fnUntraced(function* (session: OwnerSession, partitions: ReadonlyArray<number>) {
+  const [row] = yield* session.run(
+    `SELECT bool_and(pg_try_advisory_lock(${firstLockId}::bigint + partition)) AS locked
+     FROM unnest($1::int[]) AS partition`,
+    [`{${partitions.join()}}`],
+    answerMs
+  )
+  if (row?.["locked"] === true) return true
+  yield* unlock(session)
+  return false
+})
+
+const unlock = (session: OwnerSession) => session.run("SELECT pg_advisory_unlock_all()", [], answerMs)
+
+/**
+ * Raises the epochs of all these partitions above the signs that were seen, or none: null when one of them is another
+ * by now, and then the locks are given back. A partition without a sign has epoch 0.
+ */
+export const raise = Effect.fnUntraced(function* (
+  session: OwnerSession,
+  partitions: ReadonlyArray<number>,
+  signs: Signs
+) {
+  const epochs = new Map(partitions.map((partition): [number, number] => [partition, 0]))
+  if (signs.size === 0) return epochs
+  const asked = [...signs].map(([partition, sign]) => ({ partition, epoch: sign.epoch, beat: sign.beat }))
+  const rows = (yield* session.run(
+    `WITH same AS MATERIALIZED (
+       SELECT o.partition FROM journal_owner o
+         JOIN jsonb_to_recordset($1::jsonb) AS a(partition int, epoch bigint, beat text) ON a.partition = o.partition
+       WHERE o.epoch = a.epoch AND ${beat} = a.beat ORDER BY o.partition FOR UPDATE OF o
+     )
+     UPDATE journal_owner o SET epoch = o.epoch + 1 FROM same
+     WHERE o.partition = same.partition AND (SELECT count(*) FROM same) = $2::int
+     RETURNING o.partition, o.epoch::int AS epoch`,
+    [JSON.stringify(asked), asked.length],
+    raiseMs
+  )) as ReadonlyArray<{ partition: number; epoch: number }>
+  if (rows.length < asked.length) {
+    yield* unlock(session)
+    return null
+  }
+  for (const { epoch, partition } of rows) epochs.set(partition, epoch)
+  return epochs
+})
+
+/** A sign of life for one partition. */
+export interface Beat {
+  readonly partition: number
+  readonly epoch: number
+  /** The time of the partition. */
+  readonly time: number
+  /** When it was taken, seconds of the database's clock. */
+  readonly taken: number
+  /** Entities that the process before left are being rebuilt: its last sign of life stands meanwhile. */
+  readonly recovering: boolean
+}
+
+/** Gives signs of life, the last ones where `hasEnded`; answers the partitions that are still held. */
+export const beats = (session: OwnerSession, given: ReadonlyArray<Beat>, hasEnded: boolean) =>
+  Effect.map(
+    // Locked in order, as a batch does.
+    session.run(
+      `WITH beat AS MATERIALIZED (
+         SELECT o.partition, h."time", h.taken, h.recovering
+         FROM jsonb_to_recordset($1::jsonb)
+           AS h(partition int, epoch bigint, "time" float8, taken float8, recovering boolean)
+           JOIN journal_owner o ON o.partition = h.partition AND o.epoch = h.epoch
+         ORDER BY o.partition FOR NO KEY UPDATE OF o
+       )
+       UPDATE journal_owner o SET heartbeat_at = clock_timestamp(), time_ms = h.time,
+         ended_epoch = CASE WHEN $2::boolean THEN o.epoch ELSE o.ended_epoch END,
+         alive_ms = CASE WHEN h.recovering AND EXISTS (
+           SELECT 1 FROM entity e WHERE e.partition = o.partition AND e.kind = 'call' AND NOT e.settled
+             AND e.updated_at < to_timestamp(h.taken)
+         ) THEN o.alive_ms ELSE h.time END
+       FROM beat h WHERE o.partition = h.partition RETURNING o.partition`,
+      [JSON.stringify(given), hasEnded],
+      answerMs
+    ),
+    (rows) => rows.map((row) => row["partition"] as number)
+  )
