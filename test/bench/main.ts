@@ -6,6 +6,7 @@ import * as LiveCallBench from "./LiveCallBench.ts"
 import * as MediaBench from "./media/MediaBench.ts"
 import * as PlaceCallBench from "./PlaceCallBench.ts"
 import * as Report from "./Report.ts"
+import * as StrangersBench from "./strangers/StrangersBench.ts"
 import * as WebhookBench from "./WebhookBench.ts"
 
 /** `npm run bench [-- --only <name>]`: ratios of one run, medians of interleaved rounds; ends with a table. */
@@ -14,6 +15,7 @@ const benches = {
   journal: ["Journal: the batch writer against a transaction for each commit", JournalBench.run],
   live: ["Live calls without media", LiveCallBench.run],
   media: ["Media plane over UDP loopback, 50 calls", MediaBench.run],
+  strangers: ["5,000 datagrams/s of strangers while 50 calls talk and 10 a second are placed", StrangersBench.run],
   webhook: ["Carrier event to the receiver's request, HTTPS", WebhookBench.run]
 } as const
 

@@ -71,6 +71,7 @@ export const end = async (child: ChildProcess, signal: NodeJS.Signals = "SIGTERM
 export interface Service {
   readonly baseUrl: string
   readonly sipPort: number
+  readonly operatorUrl: string
   /** Gone when the tests are over. */
   readonly folder: string
   /** Runs `npm run operator -- …` and gives what it prints. */
@@ -141,6 +142,7 @@ export const start = async (ca: string): Promise<Service> => {
   return {
     baseUrl,
     sipPort,
+    operatorUrl: `http://127.0.0.1:${operatorPort}`,
     folder,
     crash: async () => {
       await end(running.child, "SIGKILL")
