@@ -3,6 +3,7 @@ import type { LegId } from "../../domain/Id.ts"
 import type { MediaPlane } from "../../media/MediaPlane.ts"
 import type * as FairShare from "../../domain/FairShare.ts"
 import type { Codec } from "../../sip/sdp/SdpOffer.ts"
+import type { CallIds } from "../../sip/message/CallIds.ts"
 import type { SipRequest } from "../../sip/message/SipMessage.ts"
 import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"
 import type { LegMemory } from "../LegMemory.ts"
@@ -65,6 +66,8 @@ export interface Context {
   readonly callers: FairShare.FairShare
   /** By `MessageKey.dialog`. */
   readonly dialogs: Map<string, DialogListener>
+  /** Those of `dialogs`. */
+  readonly callIds: CallIds
   readonly invites: Map<TransactionId, InviteListener>
 }
 

@@ -7,9 +7,12 @@ import * as Monotonic from "../../domain/Monotonic.ts"
 import { MediaPlane } from "../../media/MediaPlane.ts"
 import { Carrier, CarrierSink, RouteDirectory } from "../Carrier.ts"
 import * as PeerTable from "../PeerTable.ts"
+import { Perimeter } from "../Perimeter.ts"
+import * as Gate from "./gate/Gate.ts"
 import type { Run } from "./leg/LegEvents.ts"
 import type { Counters } from "./TransactionLayer.ts"
 import * as SipMetrics from "./SipMetrics.ts"
+import * as StrangerWatch from "./StrangerWatch.ts"
 import * as Transports from "./transport/Transports.ts"
 import * as UdpTransport from "./transport/UdpTransport.ts"
 import * as UserAgent from "./UserAgent.ts"
@@ -19,6 +22,8 @@ export interface Config {
   readonly userAgent: string
   /** Codecs that we offer and answer with, most wanted first; default `Codecs.defaultOrder`. */
   readonly codecs?: ReadonlyArray<Codecs.CodecName>
+  /** Strangers get no answer at all; default: one, while their bucket holds. */
+  readonly isSilent?: boolean
   /** Most legs at once, default 5,000; the next one is refused. */
   readonly maxLegs?: number
 }
@@ -34,7 +39,7 @@ export class SipCarrier extends Context.Service<
   {
     /** From now on new calls of peers get 503; live calls go on. */
     readonly drain: Effect.Effect<void>
-    /** For metrics. */
+    /** What is held and what was counted; all of it is nothing when every call is forgotten. */
     readonly stats: Effect.Effect<Readonly<Counters> & UserAgent.Held>
   }
 >()("trunkline/carrier/sip/SipCarrier") {}
@@ -73,6 +78,20 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
       return Effect.as(Metric.update(SipMetrics.knownPeers, peers.size()), version)
     })
   )
+  const watch = yield* StrangerWatch.make
+  const gate = Gate.make({
+    peers,
+    isSilent: config.isSilent ?? false,
+    banned: watch.banned,
+    now: () => Monotonic.read(clock),
+    wallMs: () => clock.currentTimeMillisUnsafe()
+  })
+  yield* (yield* Perimeter).register({
+    take: gate.bans.take,
+    lift: gate.bans.lift,
+    automatic: gate.bans.automatic,
+    loudest: () => gate.loudest(10)
+  })
   const incarnation = entropy.hex(8)
   const agent: UserAgent.UserAgent = UserAgent.make({
     transports,
@@ -85,8 +104,8 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     resolve,
     random: entropy.hex,
     incarnation,
-    peers,
-    stranger: yield* SipMetrics.strangers,
+    gate,
+    stranger: watch.sighted,
     steadyMs: () => Monotonic.read(clock),
     maxLegs: config.maxLegs ?? 5_000,
     fault: (error) => void fork(logFault(error)),

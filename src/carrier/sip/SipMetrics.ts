@@ -1,23 +1,35 @@
 import { Effect, Metric } from "effect"
+import type { Sighting } from "./gate/Entrance.ts"
 
 /** Addresses whose calls are accepted. */
 export const knownPeers = Metric.gauge("sip_known_peers", {
   description: "Addresses whose calls are accepted"
 })
 
-const refused = Metric.counter("sip_strangers_refused_total", {
-  description: "Requests of strangers that were answered once, without state",
-  incremental: true
-})
-const dropped = Metric.counter("sip_strangers_dropped_total", {
-  description: "Messages of strangers that got no answer: faulty, too long, or beyond the bucket of their address",
-  incremental: true
-})
+const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
 
-/** Counts a message of a stranger, from plain callbacks: as refused if `isAnswered`, else as dropped. */
-export const strangers = Effect.map(
-  Effect.context(),
-  (context) =>
-    (isAnswered: boolean): void =>
-      (isAnswered ? refused : dropped).updateUnsafe(1, context)
+const refused = counter("sip_strangers_refused_total", "Requests of strangers that were answered once, without state")
+const dropped = counter(
+  "sip_strangers_dropped_total",
+  "Messages of strangers that got no answer: unread, faulty, or beyond the bucket of their source"
 )
+const unread = counter("sip_strangers_unread_total", "Messages of strangers that were not even parsed, by reason")
+const requests = counter("sip_stranger_requests_total", "Requests of strangers that were read, by method")
+const banned = counter("sip_bans_total", "Sources that were banned because they were loud")
+
+/** Methods that strangers try; any other counts as `other`, so that nobody can make new series. */
+const methods = new Set(["INVITE", "REGISTER", "OPTIONS", "ACK", "BYE", "CANCEL", "SUBSCRIBE", "MESSAGE", "NOTIFY"])
+
+export const methodOf = (method: string): string => (methods.has(method) ? method : "other")
+
+/** Counts, from plain callbacks. */
+export const strangers = Effect.map(Effect.context(), (context) => ({
+  sighted: (sighting: Sighting): void => {
+    const isAnswered = sighting.type === "refused" && sighting.status !== null
+    ;(isAnswered ? refused : dropped).updateUnsafe(1, context)
+    if (sighting.type === "unread") Metric.withAttributes(unread, { reason: sighting.why }).updateUnsafe(1, context)
+    else if (sighting.request !== null)
+      Metric.withAttributes(requests, { method: methodOf(sighting.request.method) }).updateUnsafe(1, context)
+  },
+  banned: (): void => banned.updateUnsafe(1, context)
+}))

@@ -2,21 +2,16 @@
  * The transactions of one user agent with their clock: takes bytes, writes bytes, keeps timers and tells the listeners.
  *
  * Everything runs in plain callbacks, one message at a time. A listener may ask for more while it is called; that is
- * done after it returns. The gate sees each request first. A request that the gate or RFC 3261 section 8.2 refuses is
- * answered here without state; a message that cannot be answered is dropped and counted.
+ * done after it returns. What the entrance lets in comes to a transaction.
  */
-import { Result } from "effect"
 import * as DeadlineHeap from "../../domain/DeadlineHeap.ts"
 import type { Flow } from "../../sip/Flow.ts"
 import * as MessageKey from "../../sip/message/MessageKey.ts"
-import * as Responses from "../../sip/message/Responses.ts"
 import type { SipMessage, SipRequest, SipResponse } from "../../sip/message/SipMessage.ts"
-import * as SessionBody from "../../sip/message/SessionBody.ts"
-import * as SipParser from "../../sip/message/SipParser.ts"
 import * as SipWriter from "../../sip/message/SipWriter.ts"
 import * as TransactionTable from "../../sip/transaction/TransactionTable.ts"
 import * as Validate from "../../sip/message/Validate.ts"
-import * as Via from "../../sip/message/Via.ts"
+import * as Entrance from "./gate/Entrance.ts"
 import type * as Gate from "./gate/Gate.ts"
 import type { Transports } from "./transport/Transports.ts"
 
@@ -50,6 +45,8 @@ export interface ServerListener {
   readonly ack: (request: SipRequest, from: Flow) => void
   /** Whether the request is of a dialog of ours. */
   readonly hasDialog: (request: SipRequest) => boolean
+  /** Whether a dialog of ours has this Call-ID. */
+  readonly ownsCall: (callId: string) => boolean
   /** The peer acknowledged our 3xx to 6xx to this INVITE, or (`false`) did not within 64*T1. */
   readonly refused: (invite: TransactionId, acknowledged: boolean) => void
 }
@@ -57,14 +54,10 @@ export interface ServerListener {
 export interface Counters {
   received: number
   sent: number
-  /** Messages that are no SIP, faulty responses and ACKs, and strays. */
+  /** Messages of peers that are no SIP, faulty responses and ACKs, and strays. */
   dropped: number
-  /** Faulty requests that were answered without state. */
+  /** Faulty requests of peers that were answered without state. */
   rejected: number
-  /** Requests of strangers that were answered once, without state. */
-  strangersRefused: number
-  /** Messages of strangers that got no answer. */
-  strangersDropped: number
   sendErrors: number
   /** Errors in our code that a message or a timer brought to light. */
   faults: number
@@ -105,8 +98,8 @@ export interface Options extends TransactionTable.Options {
   readonly server: ServerListener
   readonly policy?: Validate.Policy
   readonly gate: Gate.Gate
-  /** Called for each message of a stranger, after it was answered or dropped. */
-  readonly stranger: (isAnswered: boolean) => void
+  /** Called for each message of a stranger that was not let in, after it was answered or dropped. */
+  readonly stranger: Entrance.Options["stranger"]
   /** Takes an error in our code. It was counted; the step in which it happened is lost, nothing else. */
   readonly fault: (error: unknown) => void
 }
@@ -129,8 +122,6 @@ export const make = ({
     sent: 0,
     dropped: 0,
     rejected: 0,
-    strangersRefused: 0,
-    strangersDropped: 0,
     sendErrors: 0,
     faults: 0
   }
@@ -161,7 +152,7 @@ export const make = ({
   const carryOut = (output: TransactionTable.Output): void => {
     switch (output.type) {
       case "send":
-        return put(output.message, output.to, output.id ?? null)
+        return put(output.message, output.to, output.id)
       case "request":
         return server.request(output.id, output.request, output.from)
       case "cancel":
@@ -211,17 +202,6 @@ export const make = ({
 
   const step = (input: TransactionTable.Input): void => run(TransactionTable.step(table, input, alarm.now()))
 
-  const refuse = (request: SipRequest, from: Flow, status: number, more: Omit<Responses.Options, "toTag">): void => {
-    const stamped = Via.stamped(request, from.remote)
-    const via = Via.top(stamped)
-    if (request.method === "ACK" || Result.isFailure(via)) {
-      counters.dropped++
-      return
-    }
-    counters.rejected++
-    put(Responses.stateless(stamped, status, more), Via.responseFlow(via.success, from), null)
-  }
-
   /**
    * Whether the request names what only we and our peer know: tags of a dialog, or the branch of a request in progress.
    */
@@ -231,49 +211,24 @@ export const make = ({
     return cancelled !== null && table.entries.has(cancelled)
   }
 
-  const countStranger = (isAnswered: boolean): void => {
-    if (isAnswered) counters.strangersRefused++
-    else counters.strangersDropped++
-    stranger(isAnswered)
-  }
-
-  /** The answer is never longer than the request, because the address may be forged. */
-  const refuseStranger = (request: SipRequest, from: Flow, verdict: Gate.Refusal, received: number): boolean => {
-    const stamped = Via.stamped(request, from.remote)
-    const via = Via.top(stamped)
-    if (Result.isFailure(via) || !gate.mayAnswer(from, alarm.now())) return false
-    const bytes = SipWriter.write(Responses.stateless(stamped, verdict.status, verdict))
-    if (bytes.length > received) return false
-    putBytes(bytes, Via.responseFlow(via.success, from), null)
-    return true
-  }
-
-  /** Only requests pass the gate. A response finds our request by its branch, or is dropped. */
-  const mayEnter = (message: SipMessage, from: Flow, received: number): boolean => {
-    if (message.type === "response") return true
-    const verdict = gate.request(message, from, isOurs)
-    if (verdict.type === "admit") return true
-    countStranger(verdict.type === "refuse" && refuseStranger(message, from, verdict, received))
-    return false
-  }
-
-  const receiveMessage = (message: SipMessage, from: Flow): void => {
-    const verdict = message.type === "request" ? Validate.request(message, policy) : Validate.response(message)
-    if (verdict.type === "drop") {
-      counters.dropped++
-      return
-    }
-    if (verdict.type === "reject") {
-      if (message.type === "request")
-        refuse(message, from, verdict.status, { reason: verdict.reason, headers: verdict.headers })
-      return
-    }
-    step({ type: "received", message: SessionBody.alone(message), from })
+  const accept = (message: SipMessage, from: Flow): void => {
+    step({ type: "received", message, from })
     if (message.type !== "request" || message.method !== "ACK") return
     // The table absorbs the ACK to a 3xx to 6xx. The state of the INVITE shows that the peer has our answer.
     const id = TransactionTable.serverId(message)
     if (table.entries.get(id)?.machine.state.phase === "confirmed") server.refused(id, true)
   }
+
+  const entrance = Entrance.make({
+    gate,
+    policy,
+    isOurs,
+    ownsCall: (callId) => table.callIds.has(callId) || server.ownsCall(callId),
+    put: (bytes, to) => putBytes(bytes, to, null),
+    accept,
+    stranger,
+    faulty: (isAnswered) => void (isAnswered ? counters.rejected++ : counters.dropped++)
+  })
 
   return {
     now: alarm.now,
@@ -281,16 +236,7 @@ export const make = ({
     size: () => TransactionTable.size(table),
     receive: (bytes, from) => {
       counters.received++
-      guarded(() => {
-        if (!gate.reads(from, bytes.length)) return countStranger(false)
-        const parsed = SipParser.parse(bytes)
-        if (Result.isSuccess(parsed)) {
-          if (mayEnter(parsed.success, from, bytes.length)) receiveMessage(parsed.success, from)
-        } else if (parsed.failure.type === "reject" && !gate.isKnownPeer(from)) countStranger(false)
-        else if (parsed.failure.type === "reject")
-          refuse(parsed.failure.request, from, parsed.failure.status, { reason: parsed.failure.reason })
-        else if (parsed.failure.type === "drop") counters.dropped++
-      })
+      guarded(() => entrance(bytes, from))
     },
     wake: () => {
       // No alarm is set until everything that is due is done.

@@ -6,17 +6,16 @@ import type { Flow } from "../../sip/Flow.ts"
 import type { LegId } from "../../domain/Id.ts"
 import * as FairShare from "../../domain/FairShare.ts"
 import * as DialogMethod from "../../sip/dialog/DialogMethod.ts"
+import * as CallIds from "../../sip/message/CallIds.ts"
 import * as MessageKey from "../../sip/message/MessageKey.ts"
 import * as Responses from "../../sip/message/Responses.ts"
 import type { Header, SipRequest } from "../../sip/message/SipMessage.ts"
 import type { Authority, CarrierCommand, LegFacts, LegReport, Order, Snapshot } from "../Carrier.ts"
 import * as LegMemory from "../LegMemory.ts"
-import type * as PeerTable from "../PeerTable.ts"
-import * as AddressBuckets from "./gate/AddressBuckets.ts"
 import * as Capabilities from "./Capabilities.ts"
 import type { Context, Leg } from "./Context.ts"
 import * as DialledNumber from "./leg/DialledNumber.ts"
-import * as Gate from "./gate/Gate.ts"
+import type * as Gate from "./gate/Gate.ts"
 import * as InboundLeg from "./leg/InboundLeg.ts"
 import * as OrphanedLeg from "./leg/OrphanedLeg.ts"
 import * as OutboundLeg from "./leg/OutboundLeg.ts"
@@ -46,12 +45,14 @@ export interface Held {
   readonly transactions: number
 }
 
-export interface Options extends Omit<Context, "transactions" | "memory" | "legs" | "callers" | "dialogs" | "invites"> {
+export interface Options extends Omit<
+  Context,
+  "transactions" | "memory" | "legs" | "callers" | "dialogs" | "callIds" | "invites"
+> {
   readonly alarm: TransactionLayer.Alarm
   /** Takes an error in our code that a message or a timer brought to light. */
   readonly fault: (error: unknown) => void
-  /** The peers that may call us. */
-  readonly peers: PeerTable.PeerTable
+  readonly gate: Gate.Gate
   readonly stranger: TransactionLayer.Options["stranger"]
   /**
    * Most legs at once. Beyond it an INVITE gets 503 and a dial fails. One address places at most its fair share of
@@ -108,7 +109,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     alarm,
     fault,
     stranger: given.stranger,
-    gate: Gate.make(given.peers, AddressBuckets.make()),
+    gate: given.gate,
     limit: maxLegs * transactionsPerLeg,
     server: {
       request: (id, request, from) => {
@@ -124,6 +125,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
       },
       ack: (request) => dialogOf(request)?.ack(request),
       hasDialog: (request) => dialogOf(request) !== undefined,
+      ownsCall: (callId) => context.callIds.has(callId),
       refused: (invite, acknowledged) => context.invites.get(invite)?.refused(acknowledged)
     }
   })
@@ -135,6 +137,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     legs: new Map(),
     callers: FairShare.make(),
     dialogs: new Map(),
+    callIds: CallIds.make(),
     invites: new Map()
   }
 

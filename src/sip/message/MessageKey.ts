@@ -58,6 +58,9 @@ export const merged = (request: SipRequest): string | null => {
 export const dialog = (callId: string, localTag: string, remoteTag: string): string =>
   [callId, localTag, remoteTag].join("\n")
 
+/** The Call-ID in the key of a dialog. */
+export const callIdOfDialog = (key: string): string => key.slice(0, key.indexOf("\n"))
+
 /** The dialog that a request of the peer belongs to. */
 export const dialogOfRequest = (request: SipRequest): string =>
   dialog(header(request, "Call-ID") ?? "", toTag(request) ?? "", fromTag(request) ?? "")

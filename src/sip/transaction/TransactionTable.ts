@@ -12,6 +12,7 @@
 import { Result } from "effect"
 import * as DeadlineHeap from "../../domain/DeadlineHeap.ts"
 import * as AnyTransaction from "./AnyTransaction.ts"
+import * as CallIds from "../message/CallIds.ts"
 import * as FairShare from "../../domain/FairShare.ts"
 import type { Flow } from "../Flow.ts"
 import * as InviteClient from "./InviteClientTransaction.ts"
@@ -20,7 +21,7 @@ import * as MessageKey from "../message/MessageKey.ts"
 import * as NonInviteClient from "./NonInviteClientTransaction.ts"
 import * as NonInviteServer from "./NonInviteServerTransaction.ts"
 import * as Responses from "../message/Responses.ts"
-import type { SipMessage, SipRequest, SipResponse } from "../message/SipMessage.ts"
+import { header, type SipMessage, type SipRequest, type SipResponse } from "../message/SipMessage.ts"
 import * as Timers from "./Timers.ts"
 import * as Transaction from "./Transaction.ts"
 import * as Via from "../message/Via.ts"
@@ -96,6 +97,7 @@ interface Entry extends DeadlineHeap.Node {
   readonly merged: string | null
   /** The address that opened it; null: we did. */
   readonly peer: string | null
+  readonly callId: string
   /** To tag of our last response; null: none had one. */
   toTag: string | null
 }
@@ -110,6 +112,8 @@ export interface TransactionTable {
   readonly heap: DeadlineHeap.DeadlineHeap<Entry>
   /** Of addresses, in server transactions. */
   readonly shares: FairShare.FairShare
+  /** Of all entries. */
+  readonly callIds: CallIds.CallIds
 }
 
 export interface Options {
@@ -128,7 +132,8 @@ export const make = ({ timers = Timers.on, limit = 10_000, retryAfterSecs = 5 }:
   entries: new Map(),
   merged: new Map(),
   heap: DeadlineHeap.make(),
-  shares: FairShare.make()
+  shares: FairShare.make(),
+  callIds: CallIds.make()
 })
 
 /** Live transactions. */
@@ -178,6 +183,7 @@ const settle = (
         return { type: "failed", id: entry.id, reason: output.reason }
       case "terminated":
         table.entries.delete(entry.id)
+        table.callIds.remove(entry.callId)
         if (entry.peer !== null) table.shares.giveBack(entry.peer)
         if (entry.merged !== null && table.merged.get(entry.merged) === entry.id) table.merged.delete(entry.merged)
         return { type: "ended", id: entry.id }
@@ -185,7 +191,10 @@ const settle = (
   })
 }
 
-const ours = { merged: null, peer: null }
+/** The value alone, in memory of its own: a slice of a header keeps the text of its whole datagram. */
+const callIdOf = (request: SipRequest): string => Buffer.from(header(request, "Call-ID") ?? "").toString()
+
+const ours = (request: SipRequest) => ({ merged: null, peer: null, callId: callIdOf(request) })
 
 const open = (
   table: TransactionTable,
@@ -193,10 +202,11 @@ const open = (
   flow: Flow,
   machine: AnyTransaction.AnyTransaction,
   outputs: ReadonlyArray<Transaction.Output>,
-  { merged, peer }: Pick<Entry, "merged" | "peer"> = ours
+  { callId, merged, peer }: Pick<Entry, "callId" | "merged" | "peer">
 ): Outputs => {
-  const entry: Entry = { id, flow, machine, merged, peer, toTag: null, at: 0, place: -1 }
+  const entry: Entry = { id, flow, machine, merged, peer, callId, toTag: null, at: 0, place: -1 }
   table.entries.set(id, entry)
+  table.callIds.add(callId)
   if (peer !== null) table.shares.take(peer)
   if (merged !== null) table.merged.set(merged, id)
   return settle(table, entry, outputs, flow)
@@ -209,10 +219,10 @@ const openClient = (table: TransactionTable, request: SipRequest, to: Flow, now:
   if (table.entries.size >= capacity(table, request.method)) return [{ type: "failed", id, reason: "full" }]
   if (request.method === "INVITE") {
     const { state, outputs } = InviteClient.start(request, now, table.timers(to))
-    return open(table, id, to, { role: "inviteClient", state }, outputs)
+    return open(table, id, to, { role: "inviteClient", state }, outputs, ours(request))
   }
   const { state, outputs } = NonInviteClient.start(request, now, table.timers(to))
-  return open(table, id, to, { role: "nonInviteClient", state }, outputs)
+  return open(table, id, to, { role: "nonInviteClient", state }, outputs, ours(request))
 }
 
 const openServer = (
@@ -222,7 +232,7 @@ const openServer = (
   flow: Flow,
   now: number
 ): Outputs => {
-  const theirs = { merged: MessageKey.merged(request), peer: flow.remote.address }
+  const theirs = { merged: MessageKey.merged(request), peer: flow.remote.address, callId: callIdOf(request) }
   if (request.method === "INVITE") {
     const { state, outputs } = InviteServer.start(request, now, table.timers(flow))
     return open(table, id, flow, { role: "inviteServer", state }, outputs, theirs)
@@ -300,7 +310,7 @@ export const step = (table: TransactionTable, input: Input, now: number): Output
       const id = clientId(input.request)
       if (!resumable(table, id, input.request)) return [{ type: "failed", id, reason: "duplicate" }]
       const { state, outputs } = InviteClient.resume(input.request, now, table.timers(input.to))
-      return open(table, id, input.to, { role: "inviteClient", state }, outputs)
+      return open(table, id, input.to, { role: "inviteClient", state }, outputs, ours(input.request))
     }
     case "resumeServer": {
       const id = serverId(input.request)

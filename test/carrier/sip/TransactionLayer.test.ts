@@ -1,6 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as PeerTable from "../../../src/carrier/PeerTable.ts"
-import * as AddressBuckets from "../../../src/carrier/sip/gate/AddressBuckets.ts"
 import * as Gate from "../../../src/carrier/sip/gate/Gate.ts"
 import * as TransactionLayer from "../../../src/carrier/sip/TransactionLayer.ts"
 import * as SipWriter from "../../../src/sip/message/SipWriter.ts"
@@ -36,11 +35,12 @@ const make = (server: Partial<TransactionLayer.ServerListener> = {}) => {
       cancel: () => {},
       ack: () => {},
       hasDialog: () => false,
+      ownsCall: () => false,
       refused: () => {},
       ...server
     },
     stranger: () => {},
-    gate: Gate.make(peers, AddressBuckets.make())
+    gate: Gate.make({ peers, now: () => now, wallMs: () => now })
   })
   return {
     transactions,

@@ -1,31 +1,28 @@
-import ipaddr from "ipaddr.js"
-
 /**
- * Bounds the answers to strangers, for each address and in all, by buckets that fill again with time.
+ * Bounds what strangers get of us, for each source (`Source.of`) and in all, by buckets that fill again with time.
  *
- * An IPv6 network of 64 bits counts as one address, because one host can use all of it. At most `maxAddresses` are
- * remembered, each until its bucket is full again, so an attacker gains nothing by using many addresses. While there is
- * no room, a new address gets no answer.
+ * At most `maxAddresses` are remembered, each until its bucket is full again, so an attacker gains nothing by using many
+ * addresses. While there is no room, a new source gets nothing.
  */
 export interface AddressBuckets {
-  /** Takes one answer out of the bucket of this address, in its canonical form; false: the bucket is empty. */
-  readonly take: (address: string, now: number) => boolean
+  /** Takes one out of the bucket of this source; false: it is empty. */
+  readonly take: (source: string, now: number) => boolean
   /** How many addresses are remembered. */
   readonly size: () => number
 }
 
 export interface Options {
-  /** How many answers one address gets at once, and the milliseconds until it may have one more. */
+  /** How many one source gets at once, and the milliseconds until it may have one more. */
   readonly burst: number
   readonly everyMs: number
-  /** The same for all addresses together. */
+  /** The same for all sources together. */
   readonly overallBurst: number
   readonly overallEveryMs: number
   readonly maxAddresses: number
 }
 
-/** Enough for an operator who tries the port, and far too little for an attack on a third party. */
-const defaults: Options = {
+/** Answers: enough for an operator who tries the port, and far too little for an attack on a third party. */
+export const answers: Options = {
   burst: 10,
   everyMs: 1_000,
   overallBurst: 200,
@@ -33,7 +30,16 @@ const defaults: Options = {
   maxAddresses: 10_000
 }
 
-export const make = (options: Options = defaults): AddressBuckets => {
+/** Requests that are read: some 10 microseconds each, so that a flood takes less than a hundredth of a core. */
+export const reading: Options = {
+  burst: 20,
+  everyMs: 100,
+  overallBurst: 500,
+  overallEveryMs: 2,
+  maxAddresses: 10_000
+}
+
+export const make = (options: Options): AddressBuckets => {
   /** When each bucket is full again; the bucket that was used last stands last. */
   const fullAt = new Map<string, number>()
   let overallFullAt = 0
@@ -46,25 +52,19 @@ export const make = (options: Options = defaults): AddressBuckets => {
   }
 
   return {
-    take: (address, now) => {
+    take: (source, now) => {
       forget(now)
-      const key = keyOf(address)
-      const before = fullAt.get(key)
+      const before = fullAt.get(source)
       if (before === undefined && fullAt.size >= options.maxAddresses) return false
       const next = Math.max(before ?? now, now) + options.everyMs
       const overallNext = Math.max(overallFullAt, now) + options.overallEveryMs
       if (next > now + options.burst * options.everyMs) return false
       if (overallNext > now + options.overallBurst * options.overallEveryMs) return false
-      fullAt.delete(key)
-      fullAt.set(key, next)
+      fullAt.delete(source)
+      fullAt.set(source, next)
       overallFullAt = overallNext
       return true
     },
     size: () => fullAt.size
   }
 }
-
-const keyOf = (address: string): string =>
-  address.includes(":") && ipaddr.IPv6.isValid(address)
-    ? ipaddr.IPv6.parse(address).parts.slice(0, 4).join(":")
-    : address

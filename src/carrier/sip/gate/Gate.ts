@@ -3,14 +3,21 @@
  *
  * A known peer may speak. So may a sender that names what only we and our peer know: the tags of a dialog of ours, or
  * the branch of a request that we are answering. So a trunk that was deleted can end its calls, and a carrier can go on
- * from another of its addresses. Any other request gets one answer without state, if the bucket of its address allows
+ * from another of its addresses. Any other request gets one answer without state, if the bucket of its source allows
  * one, else nothing. Responses pass: they find a request of ours by its branch, which nobody can guess, or are dropped.
+ *
+ * A flood is dropped before it is parsed: of each source, and of all strangers together, only so many messages a second
+ * are read. Beyond that one is read only if it names the Call-ID of a call that lives here.
  */
 import type { Flow } from "../../../sip/Flow.ts"
 import * as MessageKey from "../../../sip/message/MessageKey.ts"
+import * as Peek from "../../../sip/message/Peek.ts"
 import type { Header, SipRequest } from "../../../sip/message/SipMessage.ts"
 import type * as PeerTable from "../../PeerTable.ts"
-import type * as AddressBuckets from "./AddressBuckets.ts"
+import * as AddressBuckets from "./AddressBuckets.ts"
+import * as BanList from "./BanList.ts"
+import * as Loudness from "./Loudness.ts"
+import * as Source from "./Source.ts"
 
 type Verdict = { readonly type: "admit" } | Refusal | { readonly type: "drop" }
 
@@ -54,20 +61,68 @@ export const judge = ({ isKnownPeer, isOurs, isReady, isWithin, method }: Facts)
 /** A longer datagram of a stranger is not read: no request of a peer of ours is so long. */
 const maxStrangerBytes = 8_192
 
+/** A source that sends more in two intervals of `Loudness` is banned. */
+const loudMessages = 400
+
+/** Why a datagram of a stranger was not read. */
+export type Unread = "long" | "noise" | "banned" | "flood"
+
 export interface Gate {
-  /** Whether a datagram of this length is read at all. */
-  readonly reads: (from: Flow, length: number) => boolean
+  /** Whether a datagram is parsed at all; if not, why. `ownsCall`: a call or a request of ours has this Call-ID. */
+  readonly reads: (bytes: Uint8Array, from: Flow, ownsCall: (callId: string) => boolean) => Unread | null
   readonly request: (request: SipRequest, from: Flow, isOurs: (request: SipRequest) => boolean) => Verdict
   readonly isKnownPeer: (from: Flow) => boolean
   /** Whether a stranger at this address may be answered now; takes one answer out of its bucket. */
-  readonly mayAnswer: (from: Flow, now: number) => boolean
+  readonly mayAnswer: (from: Flow) => boolean
+  readonly bans: BanList.BanList
+  readonly loudest: (count: number) => ReturnType<Loudness.Loudness["loudest"]>
 }
 
-export const make = (peers: PeerTable.PeerTable, buckets: AddressBuckets.AddressBuckets): Gate => {
+export interface Options extends BanList.Clocks {
+  readonly peers: PeerTable.PeerTable
+  /** Strangers get no answer at all. */
+  readonly isSilent?: boolean
+  /** Called for each source that is banned because it is loud. */
+  readonly banned?: (source: string, messages: number) => void
+}
+
+export const make = ({ banned, isSilent = false, peers, ...clocks }: Options): Gate => {
+  const { now } = clocks
+  const bans = BanList.make(clocks)
+  const loudness = Loudness.make()
+  const reading = AddressBuckets.make(AddressBuckets.reading)
+  const answers = AddressBuckets.make(AddressBuckets.answers)
+
   const isKnownPeer = (from: Flow): boolean => peers.has(from.remote.address)
+
+  /** What a stranger's datagram is dropped for, unless it is of a call of ours. */
+  const tooMuch = (source: string, ban: ReturnType<BanList.BanList["covers"]>): Unread | null => {
+    const messages = loudness.note(source, now())
+    if (ban !== null) return "banned"
+    if (messages > loudMessages) {
+      bans.add(source, `${messages} messages in ${Math.round(Loudness.defaults.intervalMs / 500)} seconds`)
+      banned?.(source, messages)
+      return "banned"
+    }
+    return reading.take(source, now()) ? null : "flood"
+  }
+
   return {
+    bans,
     isKnownPeer,
-    reads: (from, length) => length <= maxStrangerBytes || isKnownPeer(from),
+    loudest: (count) => loudness.loudest(now(), count),
+    reads: (bytes, from, ownsCall) => {
+      const { address } = from.remote
+      if (peers.has(address)) return null
+      if (bytes.length > maxStrangerBytes) return "long"
+      if (!Peek.isText(bytes)) return "noise"
+      const source = Source.of(address)
+      const ban = bans.covers(address, source)
+      const unread = tooMuch(source, ban)
+      if (unread === null || ban === "operator") return unread
+      const callId = Peek.callId(bytes)
+      return callId !== null && ownsCall(callId) ? null : unread
+    },
     request: (request, from, isOurs) => {
       if (isKnownPeer(from)) return admit
       return judge({
@@ -78,6 +133,6 @@ export const make = (peers: PeerTable.PeerTable, buckets: AddressBuckets.Address
         isWithin: request.method === "CANCEL" || MessageKey.toTag(request) !== null
       })
     },
-    mayAnswer: (from, now) => buckets.take(from.remote.address, now)
+    mayAnswer: (from) => !isSilent && answers.take(Source.of(from.remote.address), now())
   }
 }

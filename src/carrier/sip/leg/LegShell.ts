@@ -5,6 +5,7 @@
 import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
 import type { Flow } from "../../../sip/Flow.ts"
 import * as Dialog from "../../../sip/dialog/Dialog.ts"
+import * as MessageKey from "../../../sip/message/MessageKey.ts"
 import * as Requests from "../../../sip/message/Requests.ts"
 import { type Context, type DialogListener, ignore, type Leg } from "../Context.ts"
 import type { LegLifecycle } from "./LegLifecycle.ts"
@@ -46,7 +47,7 @@ export const make = <State, Own>(
   context: Context,
   { invited, lifecycle, machine, ...options }: Options<State, Own>
 ): LegShell<Own> => {
-  const { dialogs, invites, random, transactions } = context
+  const { callIds, dialogs, invites, random, transactions } = context
   const stray = StrayAnswer.make(context)
   const waiting: Array<LegMachine.Input | Own> = []
   /** The ACKs that were sent, by INVITE: a repeated 2xx gets the same bytes again. */
@@ -83,8 +84,15 @@ export const make = <State, Own>(
     if (wanted.length === heard.size && wanted.every((id) => heard.has(id))) return
     const before = heard
     heard = new Map(wanted.map((id) => [id, before.get(id) ?? listener(id)]))
-    for (const [id, each] of before) if (!heard.has(id) && dialogs.get(id) === each) dialogs.delete(id)
-    for (const [id, each] of heard) dialogs.set(id, each)
+    for (const [id, each] of before) {
+      if (heard.has(id)) continue
+      callIds.remove(MessageKey.callIdOfDialog(id))
+      if (dialogs.get(id) === each) dialogs.delete(id)
+    }
+    for (const [id, each] of heard) {
+      if (!before.has(id)) callIds.add(MessageKey.callIdOfDialog(id))
+      dialogs.set(id, each)
+    }
   }
 
   const listener = (dialog: string): DialogListener => ({

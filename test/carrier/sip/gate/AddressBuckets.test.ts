@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as AddressBuckets from "../../../../src/carrier/sip/gate/AddressBuckets.ts"
+import * as Source from "../../../../src/carrier/sip/gate/Source.ts"
 import * as Random from "../../../support/Random.ts"
 
 const small: AddressBuckets.Options = {
@@ -24,9 +25,8 @@ describe("answers to strangers", () => {
 
   it("are counted for a network of 64 bits where the address is IPv6", () => {
     const buckets = AddressBuckets.make(small)
-    expect(times(2, () => buckets.take("2001:db8::1", 0))).toBe(2)
-    expect(times(2, () => buckets.take("2001:db8::ffff:2", 0))).toBe(1)
-    expect(times(2, () => buckets.take("2001:db8:0:1::1", 0))).toBe(2)
+    const taken = (address: string) => times(2, () => buckets.take(Source.of(address), 0))
+    expect(["2001:db8::1", "2001:db8::ffff:2", "2001:db8:0:1::1"].map(taken)).toEqual([2, 1, 2])
   })
 
   it("are not given to new addresses while there is no room, and nobody's bucket is forgotten for them", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import * as PeerTable from "../../../../src/carrier/PeerTable.ts"
-import * as AddressBuckets from "../../../../src/carrier/sip/gate/AddressBuckets.ts"
+import type * as Entrance from "../../../../src/carrier/sip/gate/Entrance.ts"
 import * as Gate from "../../../../src/carrier/sip/gate/Gate.ts"
 import * as TransactionLayer from "../../../../src/carrier/sip/TransactionLayer.ts"
 import * as Dialog from "../../../../src/sip/dialog/Dialog.ts"
@@ -59,21 +59,30 @@ describe("the gate", () => {
 })
 
 /** A transaction layer that answers every request with 200, and what went through it. */
-const make = (known: ReadonlyArray<string> | null) => {
+const make = (known: ReadonlyArray<string> | null, isSilent = false) => {
   let now = 0
   const peers = PeerTable.make()
   if (known !== null) for (const part of PeerTable.snapshot(1, known)) peers.take(part)
   const sent: Array<{ readonly bytes: Uint8Array; readonly to: string }> = []
   const taken: Array<string> = []
   const dialogs = new Set<string>()
+  const sightings: Array<Entrance.Sighting> = []
+  const banned: Array<string> = []
+  const gate = Gate.make({
+    peers,
+    isSilent,
+    banned: (source) => banned.push(source),
+    now: () => now,
+    wallMs: () => 1_700_000_000_000 + now
+  })
   const layer: TransactionLayer.TransactionLayer = TransactionLayer.make({
     wire: { send: (bytes, to) => sent.push({ bytes, to: to.remote.address }) },
     alarm: { now: () => now, wakeAt: () => {} },
     fault: (error) => {
       throw error
     },
-    stranger: () => {},
-    gate: Gate.make(peers, AddressBuckets.make()),
+    stranger: (sighting) => sightings.push(sighting),
+    gate,
     server: {
       request: (id, request, from) => {
         taken.push(from.remote.address)
@@ -82,11 +91,17 @@ const make = (known: ReadonlyArray<string> | null) => {
       cancel: () => {},
       ack: (_, from) => taken.push(from.remote.address),
       hasDialog: (request) => dialogs.has(MessageKey.dialogOfRequest(request)),
-      refused: () => {}
+      refused: () => {},
+      ownsCall: (callId) => [...dialogs].some((id) => MessageKey.callIdOfDialog(id) === callId)
     }
   })
   return {
     layer,
+    gate,
+    banned,
+    /** What became of strangers' messages since the last look: a status, `none`, or why they were not read. */
+    sighted: () =>
+      sightings.splice(0).map((each) => (each.type === "unread" ? each.why : String(each.status ?? "none"))),
     dialogs,
     /** What became of it: bytes of the answers, and whether it came through. */
     receive: (bytes: Uint8Array, address: string) => {
@@ -108,7 +123,7 @@ const statuses = (answers: ReadonlyArray<{ readonly bytes: Uint8Array }>) =>
 
 describe("a stranger", () => {
   it("is answered once for each request, as often as its bucket holds, and opens no transaction", () => {
-    const { layer, pass, receive } = make(["192.0.2.2"])
+    const { layer, pass, receive, sighted } = make(["192.0.2.2"])
     const seen: Array<unknown> = []
     for (let times = 0; times < 30; times++) {
       const request = SipWriter.write(invite({ branch: `z9hG4bK${times}`, callId: `c${times}` }))
@@ -116,7 +131,7 @@ describe("a stranger", () => {
     }
     expect(seen).toEqual(Array.from({ length: 10 }, () => 403))
     expect(layer.size()).toBe(0)
-    expect(layer.counters).toMatchObject({ strangersRefused: 10, strangersDropped: 20 })
+    expect(sighted()).toEqual([...Array(10).fill("403"), ...Array(10).fill("none"), ...Array(10).fill("flood")])
     pass(3_000)
     expect(statuses(receive(SipWriter.write(invite()), stranger.address).answers)).toEqual([403])
   })
@@ -132,22 +147,23 @@ describe("a stranger", () => {
   })
 
   it("gets no answer that is longer than what it sent", () => {
-    const { layer, receive } = make([])
+    const { receive, sighted } = make([])
     const short =
       "OPTIONS sip:a SIP/2.0\r\nv:SIP/2.0/UDP h;branch=z9hG4bK1\r\nf:<a:b>\r\nt:<a:b>\r\ni:1\r\nCSeq:1 OPTIONS\r\n\r\n"
     expect(receive(new TextEncoder().encode(short), stranger.address).answers).toEqual([])
-    expect(layer.counters.strangersDropped).toBe(1)
+    expect(sighted()).toEqual(["none"])
   })
 
   it("gets no answer to what is faulty, and what is longer than any request of ours is not read", () => {
-    const { layer, receive } = make(["192.0.2.2"])
+    const { layer, receive, sighted } = make(["192.0.2.2"])
     const faulty = new TextEncoder().encode(
       `OPTIONS sip:h SIP/2.0\r\nVia: SIP/2.0/UDP h;branch=z9hG4bK1\r\nX: ${"x".repeat(200)}\r\n`
     )
     const long = SipWriter.write(invite({ headers: [["X", "x".repeat(8_000)]] }))
     expect(receive(faulty, stranger.address).answers).toEqual([])
     expect(receive(long, stranger.address).answers).toEqual([])
-    expect(layer.counters).toMatchObject({ strangersDropped: 2, rejected: 0 })
+    expect(sighted()).toEqual(["none", "long"])
+    expect(layer.counters.rejected).toBe(0)
     expect(statuses(receive(faulty, "192.0.2.2").answers)).toEqual([400])
     expect(receive(long, "192.0.2.2").taken).toEqual(["192.0.2.2"])
   })
@@ -158,6 +174,97 @@ describe("a stranger", () => {
     const message = answer === undefined ? null : Result.getOrThrow(SipParser.parse(answer.bytes))
     expect(message).toMatchObject({ status: 503 })
     expect(message === null ? null : header(message, "Retry-After")).toBe("5")
+  })
+
+  it("draws one answer by one INVITE at most, however long it waits for its ACK", () => {
+    const { layer, pass, receive } = make(["192.0.2.2"])
+    expect(statuses(receive(SipWriter.write(invite()), stranger.address).answers)).toEqual([403])
+    for (let second = 0; second < 64; second++) pass(1_000)
+    const ack = SipWriter.write(invite({ method: "ACK" }))
+    expect(receive(ack, stranger.address).answers).toEqual([])
+    expect(layer.size()).toBe(0)
+  })
+
+  it("hears nothing where the operator wants silence, but whoever knows a call of ours is heard", () => {
+    const { dialogs, receive, sighted } = make(["192.0.2.2"], true)
+    expect(receive(SipWriter.write(invite()), stranger.address).answers).toEqual([])
+    expect(receive(SipWriter.write(invite({ method: "OPTIONS" })), stranger.address).answers).toEqual([])
+    expect(sighted()).toEqual(["none", "none"])
+    dialogs.add(MessageKey.dialog("gate", "ours", "bob"))
+    const bye = invite({ method: "BYE", to: "<sip:+12025550150@192.0.2.1>;tag=ours" })
+    expect(receive(SipWriter.write(bye), stranger.address).taken).toEqual([stranger.address])
+  })
+
+  it("is not read any more when it floods; whoever names a call of ours is, also from a banned source", () => {
+    const { banned, dialogs, gate, pass, receive, sighted } = make(["192.0.2.2"])
+    const flood = (count: number, from = stranger.address) => {
+      for (let each = 0; each < count; each++)
+        receive(SipWriter.write(invite({ branch: `z9hG4bK${each}`, callId: `c${each}` })), from)
+    }
+    flood(400)
+    expect(sighted().filter((why) => why === "flood")).toHaveLength(380)
+    expect(banned).toEqual([])
+    flood(100)
+    expect(banned).toEqual([stranger.address])
+    expect(sighted()).toEqual(Array(100).fill("banned"))
+    expect(gate.bans.automatic()).toMatchObject([
+      { network: stranger.address, by: "automatic", createdAt: 1_700_000_000_000, expiresAt: 1_700_000_600_000 }
+    ])
+    dialogs.add(MessageKey.dialog("gate", "ours", "bob"))
+    const bye = SipWriter.write(invite({ method: "BYE", to: "<sip:+12025550150@192.0.2.1>;tag=ours" }))
+    expect(receive(bye, stranger.address).taken).toEqual([stranger.address])
+    // Naming the call alone opens nothing.
+    const forged = SipWriter.write(invite({ method: "BYE", to: "<sip:+12025550150@192.0.2.1>;tag=guessed" }))
+    expect(receive(forged, stranger.address).taken).toEqual([])
+    // The ban ends, and the stranger is answered as before.
+    pass(600_001)
+    sighted()
+    flood(1)
+    expect(sighted()).toEqual(["403"])
+    // A known peer is never banned.
+    flood(2_000, "192.0.2.2")
+    expect(receive(SipWriter.write(invite({ branch: "z9hG4bKknown" })), "192.0.2.2").taken).toEqual(["192.0.2.2"])
+    expect(banned).toHaveLength(1)
+  })
+
+  it("is one of thousands: all together are read 500 times a second, and a banned network by the operator never", () => {
+    const { banned, dialogs, gate, pass, receive, sighted } = make(["192.0.2.2"])
+    for (let each = 0; each < 5_000; each++)
+      receive(SipWriter.write(invite({ branch: `z9hG4bK${each}` })), `10.${each >> 8}.0.${each & 255}`)
+    const seen = sighted()
+    expect(seen.filter((why) => why === "403")).toHaveLength(200)
+    expect(seen.filter((why) => why === "none")).toHaveLength(300)
+    expect(seen.filter((why) => why === "flood")).toHaveLength(4_500)
+    expect(banned).toEqual([])
+    pass(10_000)
+    const at = { by: "operator", reason: "scanner", createdAt: 0 } as const
+    gate.bans.take([
+      { ...at, network: "198.51.100.0/24", expiresAt: null },
+      { ...at, network: "10.0.0.0/8", expiresAt: 1_700_000_020_000 },
+      { ...at, network: "192.0.2.0/24", expiresAt: null }
+    ])
+    dialogs.add(MessageKey.dialog("gate", "ours", "bob"))
+    const bye = SipWriter.write(invite({ method: "BYE", to: "<sip:+12025550150@192.0.2.1>;tag=ours" }))
+    for (const address of [stranger.address, "10.1.2.3"]) expect(receive(bye, address).taken).toEqual([])
+    expect(sighted()).toEqual(["banned", "banned"])
+    // Its own trunks are heard whatever the operator banned.
+    expect(receive(bye, "192.0.2.2").taken).toEqual(["192.0.2.2"])
+    pass(10_000)
+    expect(statuses(receive(SipWriter.write(invite({ callId: "x" })), "10.1.2.3").answers)).toEqual([403])
+    gate.bans.take([])
+    expect(statuses(receive(SipWriter.write(invite({ callId: "x" })), stranger.address).answers)).toEqual([403])
+  })
+
+  it("is dropped unread when it sends what cannot be SIP", () => {
+    const { receive, sighted } = make([])
+    for (const bytes of [
+      new Uint8Array(),
+      new Uint8Array(4),
+      Uint8Array.of(0x80, 0, 1, 2),
+      new TextEncoder().encode("\r\n")
+    ])
+      expect(receive(bytes, stranger.address).answers).toEqual([])
+    expect(sighted()).toEqual(["noise", "noise", "noise", "noise"])
   })
 
   it.effect("is counted for the operator", () =>

@@ -6,6 +6,7 @@ import * as Codecs from "../../../../src/audio/codec/Codecs.ts"
 import * as PeerTable from "../../../../src/carrier/PeerTable.ts"
 import type { Action, Outcome } from "../../../../src/carrier/sip/session/SessionState.ts"
 import * as Transports from "../../../../src/carrier/sip/transport/Transports.ts"
+import * as Gate from "../../../../src/carrier/sip/gate/Gate.ts"
 import * as UserAgent from "../../../../src/carrier/sip/UserAgent.ts"
 import * as IpAddress from "../../../../src/domain/IpAddress.ts"
 import type { RtpRemote } from "../../../../src/media/MediaPlane.ts"
@@ -78,7 +79,7 @@ const make = (password: string | null = null) => {
         .padStart(2 * bytes, "0")
         .slice(-2 * bytes),
     incarnation: "i",
-    peers,
+    gate: Gate.make({ peers, now: () => now, wallMs: () => now }),
     stranger: () => {},
     steadyMs: () => now,
     maxLegs: 10,

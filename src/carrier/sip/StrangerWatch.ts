@@ -1,0 +1,59 @@
+/**
+ * Tells the operator of strangers: counts them, and writes the lines of the security log (guide/sip.md#security-log).
+ *
+ * A line holds nothing that a stranger wrote as it is: of the method only its name in a table, of the number its digits.
+ */
+import { Clock, Effect, FiberSet, Schedule } from "effect"
+import * as Monotonic from "../../domain/Monotonic.ts"
+import type { Sighting } from "./gate/Entrance.ts"
+import * as BanList from "./gate/BanList.ts"
+import * as SecurityLog from "./gate/SecurityLog.ts"
+import * as Source from "./gate/Source.ts"
+import * as DialledNumber from "./leg/DialledNumber.ts"
+import * as SipMetrics from "./SipMetrics.ts"
+
+/** The messages of the lines; fail2ban reads the first two. */
+export const refusedLine = "SIP message of a stranger refused"
+export const bannedLine = "SIP stranger banned"
+
+const summaryEvery = "10 seconds"
+
+export const make = Effect.gen(function* () {
+  const clock = yield* Clock.Clock
+  const fork = yield* FiberSet.makeRuntime()
+  const count = yield* SipMetrics.strangers
+  const log = SecurityLog.make()
+
+  const line = (message: string, annotations: Readonly<Record<string, string | number>>) =>
+    void fork(Effect.annotateLogs(Effect.logWarning(message), annotations))
+
+  yield* Effect.suspend(() => {
+    const messages = log.untold()
+    return messages === 0
+      ? Effect.void
+      : Effect.annotateLogs(Effect.logWarning("SIP messages of strangers beyond the lines of this log"), { messages })
+  }).pipe(Effect.schedule(Schedule.spaced(summaryEvery)), Effect.forkScoped)
+
+  return {
+    sighted: (sighting: Sighting): void => {
+      count.sighted(sighting)
+      const { address, port } = sighting.from.remote
+      const messages = log.note(Source.of(address), Monotonic.read(clock))
+      if (messages === null) return
+      const request = sighting.type === "refused" ? sighting.request : null
+      line(refusedLine, {
+        source: address,
+        port,
+        method: request === null ? "unread" : SipMetrics.methodOf(request.method),
+        status: sighting.type === "refused" ? (sighting.status ?? "none") : "none",
+        why: sighting.type === "unread" ? sighting.why : "stranger",
+        to: (request === null ? null : DialledNumber.called(request)) ?? "none",
+        messages
+      })
+    },
+    banned: (source: string, messages: number): void => {
+      count.banned()
+      line(bannedLine, { source, messages, secs: BanList.automaticMs / 1_000 })
+    }
+  }
+})

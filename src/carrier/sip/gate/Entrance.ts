@@ -1,0 +1,87 @@
+/**
+ * The way of a message from the wire to the transactions: the gate, the parser, the gate again, RFC 3261 section 8.2.
+ *
+ * What the gate or the rules refuse is answered without state, and once; what cannot be answered is dropped and counted.
+ */
+import { Result } from "effect"
+import type { Flow } from "../../../sip/Flow.ts"
+import * as SessionBody from "../../../sip/message/SessionBody.ts"
+import type { SipMessage, SipRequest } from "../../../sip/message/SipMessage.ts"
+import * as SipParser from "../../../sip/message/SipParser.ts"
+import * as Validate from "../../../sip/message/Validate.ts"
+import * as StatelessAnswer from "../../../sip/StatelessAnswer.ts"
+import type * as Gate from "./Gate.ts"
+
+/** What became of a stranger's message that was not let in. */
+export type Sighting =
+  /** It was not parsed. */
+  | { readonly type: "unread"; readonly why: Gate.Unread; readonly from: Flow }
+  /** `status`: the answer that it got; null: none. `request`: null where it is none that can be read. */
+  | {
+      readonly type: "refused"
+      readonly status: number | null
+      readonly request: SipRequest | null
+      readonly from: Flow
+    }
+
+export interface Options {
+  readonly gate: Gate.Gate
+  readonly policy: Validate.Policy
+  /** A call or a request of ours has this Call-ID. */
+  readonly ownsCall: (callId: string) => boolean
+  /** Whether the request names the tags of a dialog of ours, or the branch of a request in progress. */
+  readonly isOurs: (request: SipRequest) => boolean
+  readonly put: (bytes: Uint8Array, to: Flow) => void
+  readonly accept: (message: SipMessage, from: Flow) => void
+  readonly stranger: (sighting: Sighting) => void
+  /** A message that is no SIP or breaks its rules was dropped, or, if a known peer's request, answered. */
+  readonly faulty: (isAnswered: boolean) => void
+}
+
+/** Takes the bytes of one message. */
+export const make =
+  ({ accept, faulty, gate, isOurs, ownsCall, policy, put, stranger }: Options) =>
+  (bytes: Uint8Array, from: Flow): void => {
+    const refuse = (request: SipRequest, status: number, more: Parameters<typeof StatelessAnswer.make>[3]): void => {
+      const answer = StatelessAnswer.make(request, from, status, more)
+      faulty(answer !== null)
+      if (answer !== null) put(answer.bytes, answer.to)
+    }
+
+    /** The answer is never longer than the request, because the address may be forged. */
+    const refuseStranger = (request: SipRequest, verdict: Gate.Refusal): boolean => {
+      const answer = StatelessAnswer.make(request, from, verdict.status, verdict)
+      if (answer === null || answer.bytes.length > bytes.length || !gate.mayAnswer(from)) return false
+      put(answer.bytes, answer.to)
+      return true
+    }
+
+    /** Only requests pass the gate. A response finds our request by its branch, or is dropped. */
+    const mayEnter = (message: SipMessage): boolean => {
+      if (message.type === "response") return true
+      const verdict = gate.request(message, from, isOurs)
+      if (verdict.type === "admit") return true
+      const status = verdict.type === "refuse" && refuseStranger(message, verdict) ? verdict.status : null
+      stranger({ type: "refused", status, request: message, from })
+      return false
+    }
+
+    const enter = (message: SipMessage): void => {
+      if (!mayEnter(message)) return
+      const verdict = message.type === "request" ? Validate.request(message, policy) : Validate.response(message)
+      if (verdict.type === "accept") return accept(SessionBody.alone(message), from)
+      if (verdict.type === "drop") return faulty(false)
+      if (message.type === "request")
+        refuse(message, verdict.status, { reason: verdict.reason, headers: verdict.headers })
+    }
+
+    const why = gate.reads(bytes, from, ownsCall)
+    if (why !== null) return stranger({ type: "unread", why, from })
+    const parsed = SipParser.parse(bytes)
+    if (Result.isSuccess(parsed)) return enter(parsed.success)
+    const { failure } = parsed
+    if (failure.type === "keepalive") return
+    if (!gate.isKnownPeer(from)) return stranger({ type: "refused", status: null, request: null, from })
+    if (failure.type === "reject") refuse(failure.request, failure.status, { reason: failure.reason })
+    else faulty(false)
+  }

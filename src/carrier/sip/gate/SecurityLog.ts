@@ -1,0 +1,61 @@
+/**
+ * Which sightings of strangers become a line of the log, for a person and for fail2ban (guide/sip.md#security-log).
+ *
+ * Of one source there is a line at most every `everyMs`, and of all together at most `perSecond` a second with a burst
+ * of five seconds. What got no line is counted, and the next line of its source or the summary tells the number. At most
+ * `maxSources` are remembered. Mutable.
+ */
+export interface SecurityLog {
+  /** How many messages of this source the line stands for; null: there is no line now. */
+  readonly note: (source: string, now: number) => number | null
+  /** Messages that no line has told of since the last time, and forgets them. */
+  readonly untold: () => number
+}
+
+const everyMs = 1_000
+const perSecond = 10
+const burstMs = 5_000
+const maxSources = 4_096
+/** How long after its line a source is remembered. */
+const keptMs = 60_000
+
+export const make = (): SecurityLog => {
+  /** When each source had its last line, and its messages since then; the one with the oldest line stands first. */
+  const sources = new Map<string, { readonly at: number; since: number }>()
+  let fullAt = 0
+  let untold = 0
+
+  const forget = (now: number): void => {
+    for (const [source, { at, since }] of sources) {
+      if (at + keptMs > now && sources.size < maxSources) return
+      sources.delete(source)
+      untold += since
+    }
+  }
+
+  return {
+    note: (source, now) => {
+      forget(now)
+      const known = sources.get(source)
+      if (known !== undefined && known.at + everyMs > now) {
+        known.since++
+        return null
+      }
+      const next = Math.max(fullAt, now) + 1_000 / perSecond
+      if (next > now + burstMs) {
+        if (known === undefined) untold++
+        else known.since++
+        return null
+      }
+      fullAt = next
+      sources.delete(source)
+      sources.set(source, { at: now, since: 0 })
+      return 1 + (known?.since ?? 0)
+    },
+    untold: () => {
+      const sum = untold
+      untold = 0
+      return sum
+    }
+  }
+}
