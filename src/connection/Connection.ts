@@ -281,7 +281,11 @@ export class Connections extends Context.Service<
         })
         const directory = RouteDirectory.of({
           sipTrunk: (routeId) => Cache.get(trunks, routeId),
-          qualified: (after, limit) => Effect.map(repo.qualifiedAfter(after, limit), (rows) => rows.map(trunkOf)),
+          qualified: (after, limit) =>
+            Effect.map(repo.qualifiedAfter(after, limit), (rows) =>
+              // A question needs no password, and opening thousands of them takes time.
+              rows.map((row) => trunkOf({ ...row, password: null }))
+            ),
           knownPeers: peers.listen
         })
         return Context.make(Connections, connections).pipe(Context.add(RouteDirectory, directory))

@@ -13,6 +13,7 @@ import type { Run } from "./leg/LegEvents.ts"
 import type { Counters } from "./TransactionLayer.ts"
 import * as SipMetrics from "./SipMetrics.ts"
 import * as StrangerWatch from "./StrangerWatch.ts"
+import * as Qualifier from "./trunk/Qualifier.ts"
 import * as Transports from "./transport/Transports.ts"
 import * as UdpTransport from "./transport/UdpTransport.ts"
 import * as UserAgent from "./UserAgent.ts"
@@ -126,6 +127,14 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
   transports.receive(agent.transactions.receive)
   // A message that comes while the layer goes down is dropped.
   yield* Effect.addFinalizer(() => Effect.sync(() => transports.receive(() => undefined)))
+  yield* Qualifier.make({
+    directory,
+    resolve,
+    transports,
+    transactions: agent.transactions,
+    random: entropy.hex,
+    userAgent: config.userAgent
+  })
   yield* carrier.register("sip", {
     incarnation,
     interpret: (order) => Effect.sync(() => agent.command(order)),

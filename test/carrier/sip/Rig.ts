@@ -19,6 +19,7 @@ import {
 import type { LegId } from "../../../src/domain/Id.ts"
 import { type CodecName, defaultOrder } from "../../../src/audio/codec/Codecs.ts"
 import * as PeerTable from "../../../src/carrier/PeerTable.ts"
+import { TrunkStates } from "../../../src/carrier/TrunkStates.ts"
 import * as Sample from "../../support/CarrierSample.ts"
 import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
 import * as Transports from "../../../src/carrier/sip/transport/Transports.ts"
@@ -86,6 +87,9 @@ export interface Rig {
   /** What could not be committed. */
   faults: number
   trunk: SipTrunk | null
+  /** The trunks that are asked by OPTIONS. */
+  qualified: ReadonlyArray<SipTrunk>
+  readonly states: TrunkStates["Service"]
   /** Pushes a new table of known peers; until then it is the trunk. */
   know: (addresses: ReadonlyArray<string>) => Effect.Effect<void>
   mediaFull: boolean
@@ -131,6 +135,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
     disowned: false,
     faults: 0,
     trunk: trunk as SipTrunk | null,
+    qualified: [] as ReadonlyArray<SipTrunk>,
     know: (() => Effect.void) as Rig["know"],
     mediaFull: false,
     unreachable: false,
@@ -197,7 +202,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
   })
   let tables = 0
   const directory = Layer.succeed(RouteDirectory, {
-    qualified: () => Effect.succeed([]),
+    qualified: (after) => Effect.sync(() => (after === "" ? state.qualified : [])),
     sipTrunk: () => Effect.sync(() => state.trunk),
     knownPeers: (listener) =>
       Effect.sync(() => {
@@ -223,6 +228,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
     command: (command: CarrierCommand) => carrier.interpret("sip", Sample.order(command)),
     presence: (legId: LegId) => Sample.presence(carrier, "sip", legId),
     drain: sip.drain,
+    states: Context.get(services, TrunkStates),
     stats: sip.stats,
     sent: () => sent.splice(0),
     told: () => told.splice(0),

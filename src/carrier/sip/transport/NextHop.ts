@@ -53,33 +53,29 @@ export interface Reached {
   readonly flow: Flow.Flow
 }
 
+type Resolving = Pick<Context, "resolve" | "transports">
+
 /**
- * The trunk of a route and the way to it; null: there is no trunk, or its name cannot be resolved. Of several addresses
- * the first that the trunk's transport reaches is taken. When it reaches none, the flow refuses what is sent.
+ * The way to a trunk; null: its name cannot be resolved now. Of several addresses the first that the trunk's transport
+ * reaches is taken. When it reaches none, the flow refuses what is sent.
  */
+export const wayTo = ({ resolve, transports }: Resolving, trunk: SipTrunk): Effect.Effect<Reached | null> =>
+  Effect.match(resolve(unbracketed(trunk.host)), {
+    onFailure: () => null,
+    onSuccess: (addresses) => {
+      const address = addresses.find((each) => transports.reaches(trunk.transport, each)) ?? addresses[0]
+      if (address === undefined) return null
+      return { trunk, flow: transports.open(trunk.transport, { address, port: trunk.port }) }
+    }
+  })
+
+/** The trunk of a route and the way to it; null: there is no trunk, or its name cannot be resolved. */
 export const trunkOf = (
-  {
-    directory,
-    resolve,
-    transports
-  }: {
-    readonly directory: RouteDirectory["Service"]
-    readonly resolve: Context["resolve"]
-    readonly transports: Context["transports"]
-  },
+  context: Resolving & { readonly directory: RouteDirectory["Service"] },
   routeId: RouteId
 ): Effect.Effect<Reached | null> =>
-  Effect.flatMap(directory.sipTrunk(routeId), (trunk) =>
-    trunk === null
-      ? Effect.succeed(null)
-      : Effect.match(resolve(unbracketed(trunk.host)), {
-          onFailure: () => null,
-          onSuccess: (addresses) => {
-            const address = addresses.find((each) => transports.reaches(trunk.transport, each)) ?? addresses[0]
-            if (address === undefined) return null
-            return { trunk, flow: transports.open(trunk.transport, { address, port: trunk.port }) }
-          }
-        })
+  Effect.flatMap(context.directory.sipTrunk(routeId), (trunk) =>
+    trunk === null ? Effect.succeed(null) : wayTo(context, trunk)
   )
 
 /** The Request-URI of a call to a number at a trunk. */

@@ -18,6 +18,10 @@ const hostPort = (self: SelfAddress): string => `${IpAddress.host(self.address)}
 export const uri = (number: string, at: SelfAddress): string =>
   `sip:${SipUri.escapedUser(number)}@${hostPort(at)}${at.transport === "udp" ? "" : `;transport=${at.transport}`}`
 
+/** URI of an address itself, without a user. */
+export const host = (at: SelfAddress): string =>
+  `sip:${hostPort(at)}${at.transport === "udp" ? "" : `;transport=${at.transport}`}`
+
 /** The contents of the Via of a request of ours. */
 export const hop = (self: SelfAddress, branch: string): Requests.Hop => ({
   transport: Flow.viaToken(self.transport),
