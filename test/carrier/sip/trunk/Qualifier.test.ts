@@ -49,11 +49,10 @@ describe("a trunk", () => {
       const asked: Array<number> = []
       for (let second = 1; second <= 200; second++) {
         yield* Rig.pass(1_000)
-        for (const { message } of rig.sent()) {
-          if (message.type !== "request") continue
-          asked.push(second)
-          yield* rig.deliver(Rig.reply(message, 200))
-        }
+        const [first] = rig.sent()
+        if (first?.message.type !== "request") continue
+        asked.push(second)
+        yield* rig.deliver(Rig.reply(first.message, 200))
       }
       const waits = asked.map((second, at) => second - (asked[at - 1] ?? 0)).slice(1)
       expect(waits.length).toBeGreaterThan(4)
