@@ -73,10 +73,7 @@ export class ApiKeys extends Context.Service<
       readonly at: number
       readonly seed: string
     }) => Effect.Effect<FirstKey>
-    readonly list: (
-      tenantId: Id.TenantId,
-      window: Listing.Window
-    ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<ApiKeyView> }>
+    readonly list: (tenantId: Id.TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<ApiKeyView>>
     readonly find: (tenantId: Id.TenantId, id: Id.ApiKeyId) => Effect.Effect<ApiKeyView, ApiError>
     /** 204, also for a key that is revoked already. */
     readonly revoke: (caller: Audit.Caller, id: Id.ApiKeyId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>

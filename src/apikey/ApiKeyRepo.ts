@@ -10,7 +10,9 @@ export interface StoredKey extends ApiKeyRow, Stored {
 }
 
 /** Rows of `api_key`. Every read is by tenant, except the one by prefix. Failed statements die. */
-export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* Listing.reader
   const columns = sql`id::text AS id, tenant_id::text AS "tenantId", name, prefix, salt, hash, scopes,
     (extract(epoch FROM last_used_at) * 1000)::float8 AS "lastUsedAt", last_used_ip AS "lastUsedIp",
     (extract(epoch FROM expires_at) * 1000)::float8 AS "expiresAt",
@@ -35,11 +37,12 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     /** Newest first; revoked keys stay. */
     list: (tenantId: TenantId, window: Listing.Window) =>
       Effect.orDie(
-        Listing.read(sql, {
+        read({
+          tenantId,
           columns,
           from: sql`api_key`,
           where: sql`tenant_id = ${tenantId}`,
-          order: sql`created_at DESC, id`,
+          order: Listing.byTime(sql, "created_at"),
           window,
           item: view
         })

@@ -57,6 +57,7 @@ export class Billing extends Context.Service<
       Billing,
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
+        const readList = yield* Listing.reader
         const journal = yield* Journal
         const entropy = yield* Entropy
         const readRates = Effect.orDie(sql<RateDeck.Rate>`
@@ -103,8 +104,7 @@ export class Billing extends Context.Service<
           filters: LedgerFilters,
           window: Listing.Window
         ) {
-          const where = sql.and([
-            sql`tenant_id = ${tenantId}`,
+          const matching = [
             ...(filters.type === undefined ? [] : [sql`type = ${filters.type}`]),
             ...(filters.createdAfterMs === undefined
               ? []
@@ -113,15 +113,17 @@ export class Billing extends Context.Service<
             ...(filters.createdBeforeMs === undefined
               ? []
               : [sql`created_at < to_timestamp(${filters.createdBeforeMs}::float8 / 1000.0)`])
-          ])
+          ]
           return yield* Effect.orDie(
-            Listing.read(sql, {
+            readList({
+              tenantId,
               columns: sql`id, type, amount_cents::float8 AS "amountCents", balance_after_cents::float8 AS "balanceAfterCents",
                 description, reference_type AS "referenceType", reference_id AS "referenceId",
                 (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`,
               from: sql`ledger`,
-              where,
-              order: sql`ordinal DESC`,
+              where: sql`tenant_id = ${tenantId}`,
+              filters: matching,
+              order: Listing.byOrdinal(sql),
               window,
               item: ledgerEntry
             })

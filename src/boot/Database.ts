@@ -3,6 +3,7 @@ import { Data, Effect, Layer, type Redacted } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { CommitClient } from "../store/CommitClient.ts"
+import { connections, ListClient } from "../store/ListClient.ts"
 import * as Migrations from "../store/Migrations.ts"
 import { OwnerConnection } from "../store/OwnerSession.ts"
 import { UpkeepClient } from "../store/UpkeepClient.ts"
@@ -35,8 +36,24 @@ const upkeep = {
 } as const
 
 /**
- * A pool for requests on the database, and beside it the connections of the journal, of upkeep and of the owner. Fails
- * when the database cannot be reached, or is of a newer version; it is migrated by its owner (`migrated`).
+ * Of the connections for lists: what takes longer is given up, and nothing is written there. A list is read in the order
+ * of an index whatever the planner believes of a table that grew since it was analysed.
+ */
+const lists = {
+  ...shared,
+  startupParameters: {
+    ...shared.startupParameters,
+    statement_timeout: "5000",
+    default_transaction_read_only: "on",
+    enable_seqscan: "off",
+    enable_bitmapscan: "off",
+    jit: "off"
+  }
+} as const
+
+/**
+ * A pool for requests on the database, and beside it the connections of the journal, of lists, of upkeep and of the
+ * owner. Fails when the database cannot be reached, or is of a newer version; it is migrated by its owner (`migrated`).
  */
 export const layer = (url: Redacted.Redacted) =>
   Layer.effectDiscard(
@@ -53,6 +70,11 @@ export const layer = (url: Redacted.Redacted) =>
     ),
     Layer.provideMerge(
       Layer.effect(UpkeepClient, PgClient.make({ ...upkeep, url, maxConnections: 1 })).pipe(
+        Layer.provide(Reactivity.layer)
+      )
+    ),
+    Layer.provideMerge(
+      Layer.effect(ListClient, PgClient.make({ ...lists, url, maxConnections: connections })).pipe(
         Layer.provide(Reactivity.layer)
       )
     ),

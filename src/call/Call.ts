@@ -46,7 +46,7 @@ export class Calls extends Context.Service<
       tenantId: TenantId,
       filters: CallRepo.CallFilters,
       window: Listing.Window
-    ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<CallView.Call> }>
+    ) => Effect.Effect<Listing.Page<CallView.Call>>
     /** Rebuilds the calls that a dead process left, before anything is served. Gives their number. */
     readonly recover: Effect.Effect<number>
     readonly liveCount: Effect.Effect<number>

@@ -14,29 +14,41 @@ export interface CallFilters {
   readonly initiatedAfterMs?: number
 }
 
-export const make = Effect.map(SqlClient.SqlClient, (sql) => {
-  const where = (tenantId: TenantId, filters: CallFilters) =>
-    sql.and([
-      sql`tenant_id = ${tenantId}`,
-      ...(filters.status === undefined ? [] : [sql`status = ${filters.status}`]),
-      ...(filters.direction === undefined ? [] : [sql`direction = ${filters.direction}`]),
-      ...(filters.fromNumber === undefined ? [] : [sql`from_number = ${filters.fromNumber}`]),
-      ...(filters.toNumber === undefined ? [] : [sql`to_number = ${filters.toNumber}`]),
-      ...(filters.initiatedAfterMs === undefined
-        ? []
-        : // The moment itself is left out, and with it whatever is shown as that millisecond.
-          [sql`initiated_at >= to_timestamp((${filters.initiatedAfterMs}::float8 + 1) / 1000.0)`])
-    ])
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* Listing.reader
+
+  /** An index has one number of a call, or none, with the time; what else is asked for is looked for there. */
+  const matching = (tenantId: TenantId, { direction, fromNumber, initiatedAfterMs, status, toNumber }: CallFilters) => {
+    const from = fromNumber === undefined ? [] : [sql`from_number = ${fromNumber}`]
+    const to = toNumber === undefined ? [] : [sql`to_number = ${toNumber}`]
+    return {
+      where: sql.and([
+        sql`tenant_id = ${tenantId}`,
+        ...(to.length === 0 ? from : to),
+        ...(initiatedAfterMs === undefined
+          ? []
+          : // The moment itself is left out, and with it whatever is shown as that millisecond.
+            [sql`initiated_at >= to_timestamp((${initiatedAfterMs}::float8 + 1) / 1000.0)`])
+      ]),
+      filters: [
+        ...(to.length === 0 ? [] : from),
+        ...(status === undefined ? [] : [sql`status = ${status}`]),
+        ...(direction === undefined ? [] : [sql`direction = ${direction}`])
+      ]
+    }
+  }
 
   return {
     /** Newest first. */
     list: (tenantId: TenantId, filters: CallFilters, window: Listing.Window) =>
       Effect.orDie(
-        Listing.read(sql, {
+        read({
+          tenantId,
           columns: sql.literal(CallList.columns),
           from: sql`call`,
-          where: where(tenantId, filters),
-          order: sql`initiated_at DESC, id DESC`,
+          ...matching(tenantId, filters),
+          order: Listing.byTime(sql, "initiated_at", "downwards"),
           window,
           item: ofRow
         })

@@ -64,10 +64,7 @@ const noRoute = ApiError.of("not_found", "route_id names no connection of this w
 export class Connections extends Context.Service<
   Connections,
   {
-    readonly list: (
-      tenantId: Id.TenantId,
-      window: Listing.Window
-    ) => Effect.Effect<{ readonly count: number; readonly results: ReadonlyArray<ConnectionView> }>
+    readonly list: (tenantId: Id.TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<ConnectionView>>
     readonly find: (tenantId: Id.TenantId, id: Id.RouteId) => Effect.Effect<ConnectionView, ApiError>
     /** The simulator as a new tenant's default route, inside signup's transaction. */
     readonly createDefaultWithin: (tenant: {

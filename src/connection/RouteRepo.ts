@@ -6,7 +6,9 @@ import { type RouteRow, view } from "./ConnectionView.ts"
 import type { TrunkHost } from "./KnownPeers.ts"
 
 /** Rows of `route`. Reads are by tenant, except those for carriers, by id or host. Failed statements die. */
-export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* Listing.reader
   const columns = sql`id, tenant_id::text AS "tenantId", name, is_default AS "isDefault", status, adapter, host, port,
     username, password, max_calls AS "maxCalls", outbound_cps AS "outboundCps", inbound_cps AS "inboundCps",
     is_qualified AS "isQualified", refuses_unreachable AS "refusesUnreachable", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
@@ -67,11 +69,12 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
     list: (tenantId: TenantId, window: Listing.Window) =>
       Effect.orDie(
-        Listing.read(sql, {
+        read({
+          tenantId,
           columns,
           from: sql`route`,
           where: sql`tenant_id = ${tenantId}`,
-          order: sql`created_at DESC, id`,
+          order: Listing.byTime(sql, "created_at"),
           window,
           item: view
         })

@@ -30,7 +30,9 @@ export interface Owner {
 }
 
 /** Rows of `number_order` and `phone_number`. Failed statements die. */
-export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* Listing.reader
   const orderColumns = sql`id, tenant_id::text AS "tenantId", status, country_code AS "countryCode",
     number_type AS "numberType", phone_numbers AS "phoneNumbers", upfront_cost_cents::float8 AS "upfrontCostCents",
     monthly_cost_cents::float8 AS "monthlyCostCents", refunded_cents::float8 AS "refundedCents", route_id AS "routeId",
@@ -125,14 +127,13 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
     listOrders: (tenantId: TenantId, filters: { readonly status?: OrderStatus }, window: Listing.Window) =>
       Effect.orDie(
-        Listing.read(sql, {
+        read({
+          tenantId,
           columns: orderColumns,
           from: sql`number_order`,
-          where: sql.and([
-            sql`tenant_id = ${tenantId}`,
-            ...(filters.status === undefined ? [] : [sql`status = ${filters.status}`])
-          ]),
-          order: sql`created_at DESC, id`,
+          where: sql`tenant_id = ${tenantId}`,
+          filters: filters.status === undefined ? [] : [sql`status = ${filters.status}`],
+          order: Listing.byTime(sql, "created_at"),
           window,
           item: NumberView.order
         })
@@ -147,21 +148,21 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
     list: (tenantId: TenantId, filters: NumberFilters, window: Listing.Window) => {
       const { countryCode, numberType, phoneNumber, routeId, status } = filters
-      const where = sql.and([
-        sql`tenant_id = ${tenantId}`,
+      const matching = [
         ...(status === undefined ? [] : [sql`status = ${status}`]),
         ...(countryCode === undefined ? [] : [sql`country_code = ${countryCode}`]),
         ...(numberType === undefined ? [] : [sql`number_type = ${numberType}`]),
         ...(phoneNumber === undefined ? [] : [sql`phone_number = ${phoneNumber}`]),
         ...(routeId === undefined ? [] : [sql`route_id = ${routeId}`])
-      ])
-      const order = sql`created_at DESC, id`
+      ]
       return Effect.orDie(
-        Listing.read(sql, {
+        read({
+          tenantId,
           columns: numberColumns,
           from: sql`phone_number`,
-          where,
-          order,
+          where: sql`tenant_id = ${tenantId}`,
+          filters: matching,
+          order: Listing.byTime(sql, "created_at"),
           window,
           item: NumberView.number
         })

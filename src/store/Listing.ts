@@ -1,48 +1,159 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
-import type { Fragment } from "effect/sql/Statement"
+import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import { ApiError } from "../domain/ApiError.ts"
+import type { TenantId } from "../domain/Id.ts"
+import { ListClient, ListTurns } from "./ListClient.ts"
 
-/** Rows `offset` … `offset + limit - 1` of a list. */
+/** Rows `offset` … `offset + limit - 1` of a list, or of what follows `after`. */
 export interface Window {
   readonly limit: number
   readonly offset: number
+  /** Where a page ended (`Page.next`). */
+  readonly after?: string
 }
 
 /** A page: some of the rows, and how many there are in all. */
 export interface Page<Item> {
+  /** Counted among the first `looked` rows. */
   readonly count: number
   readonly results: ReadonlyArray<Item>
+  /** Where the page ends, if there may be more behind it; null: there is none. */
+  readonly next: string | null
 }
 
-/** The source of a list. `columns` name an `id` that is never null; `order` is total, so that pages do not overlap. */
+/**
+ * Rows that one answer looks at, so that a list of a million costs no more than one of ten thousand. It counts up to
+ * here, and a filter that finds little in them goes on behind them with the next page.
+ */
+export const looked = 10_000
+
+/** A total order, and a place in it as text, from which a page goes on without counting what is before. */
+export interface Order {
+  readonly by: Fragment
+  /** The place of a row. */
+  readonly place: Fragment
+  /** What stands behind a place; null: the text is none. */
+  readonly behind: (place: string) => Fragment | null
+}
+
+/** By a growing number, the newest first. */
+export const byOrdinal = (sql: SqlClient.SqlClient): Order => ({
+  by: sql`ordinal DESC`,
+  place: sql`ordinal::text`,
+  behind: (place) => (/^[0-9]{1,18}$/.test(place) ? sql`ordinal < ${place}::text::bigint` : null)
+})
+
+const moment = /^([0-9]{1,16})~([0-9a-z_-]{1,64})$/
+
+/** By the microsecond in `time`, the newest first, then by `id`, downwards or upwards. */
+export const byTime = (
+  sql: SqlClient.SqlClient,
+  time: "created_at" | "initiated_at",
+  then: "upwards" | "downwards" = "upwards"
+): Order => {
+  const at = sql.literal(time)
+  return {
+    by: then === "upwards" ? sql`${at} DESC, id` : sql`${at} DESC, id DESC`,
+    place: sql`(extract(epoch FROM ${at}) * 1000000)::bigint || '~' || id`,
+    behind: (place) => {
+      const [, micros, id] = moment.exec(place) ?? []
+      if (micros === undefined || id === undefined) return null
+      const then_ = sql`(timestamptz 'epoch' + ${micros}::text::float8 * interval '1 microsecond')`
+      return then === "upwards"
+        ? sql`(${at} < ${then_} OR (${at} = ${then_} AND id::text > ${id}))`
+        : sql`(${at}, id) < (${then_}, ${id})`
+    }
+  }
+}
+
+/** The source of a list. `columns` name an `id` that is never null. */
 export interface List<Row, Item> {
+  readonly tenantId: TenantId
   readonly columns: Fragment
   readonly from: Fragment
+  /** What an index finds in the list's order; it should hold for every row from there on. */
   readonly where: Fragment
-  readonly order: Fragment
+  /** What is looked for among those. */
+  readonly filters?: ReadonlyArray<Fragment>
+  /** Holds for a row behind which no filter can find any more. */
+  readonly past?: Fragment
+  readonly order: Order
   readonly window: Window
   readonly item: (row: Row) => Item
 }
 
-/** One page of a list and how many rows it has in all, both of one moment: one statement, hence one snapshot. */
-export const read = <Row extends { readonly id: string }, Item>(
-  sql: SqlClient.SqlClient,
-  list: List<Row, Item>
-): Effect.Effect<Page<Item>, SqlError> =>
-  Effect.map(
+const noPlace = ApiError.of("invalid_request", "cursor: it is none that this list gave", "cursor")
+const crowded = ApiError.of("service_unavailable", "too many lists are being read; try again")
+const tooSlow = ApiError.of("service_unavailable", "the list could not be read in time; try again")
+
+/** The row of the totals stands before each row of the page, or alone. */
+interface Totals {
+  readonly count: number
+  readonly next: string | null
+  readonly id: string | null
+}
+
+/**
+ * What reads lists, on connections of their own and in the turns of their tenants: one page, and how many rows there
+ * are, both of one moment (one statement, hence one snapshot).
+ *
+ * It dies with an `ApiError`, which the edge answers: 400 for an `after` that is no place, 503 when the turn does not
+ * come or the statement takes too long. One that nobody waits for any more is not begun.
+ */
+export const reader = Effect.gen(function* () {
+  const shared = yield* SqlClient.SqlClient
+  const own = yield* ListClient
+  const turns = yield* ListTurns
+  const sql = own ?? shared
+
+  return <Row extends { readonly id: string }, Item>(list: List<Row, Item>): Effect.Effect<Page<Item>, SqlError> => {
+    const { columns, filters = [], from, item, order, past, tenantId, where, window } = list
+    const behind = window.after === undefined ? sql`true` : order.behind(window.after)
+    if (behind === null) return Effect.die(noPlace)
+    const wanted = filters.length === 0 ? sql`true` : sql.and(filters)
+    const last = window.offset + window.limit
+    const counted =
+      window.after === undefined
+        ? sql`SELECT count(*) FILTER (WHERE wanted) FROM looked`
+        : sql`SELECT count(*) FILTER (WHERE ${wanted}) FROM
+            (SELECT * FROM ${from} WHERE ${where} ORDER BY ${order.by} LIMIT ${looked}) AS first`
     // The count has a row of its own, so that it is there when the page is empty.
-    sql<Row & { readonly id: string | null; readonly count: number }>`
-      WITH page AS (
-        SELECT ${list.columns} FROM ${list.from} WHERE ${list.where}
-        ORDER BY ${list.order} LIMIT ${list.window.limit} OFFSET ${list.window.offset}
-      ), numbered AS (SELECT *, row_number() OVER () AS position FROM page)
-      SELECT total.count, numbered.*
-      FROM (SELECT count(*)::int AS count FROM ${list.from} WHERE ${list.where}) AS total
-      LEFT JOIN numbered ON true ORDER BY numbered.position`,
-    (rows) => ({
-      count: rows[0]?.count ?? 0,
-      // oxlint-disable-next-line typescript/no-unnecessary-condition -- the row of the count has no id on an empty page
-      results: rows.filter((row) => row.id !== null).map((row) => list.item(row))
-    })
-  )
+    const page = sql<Row & Totals>`
+      WITH looked AS MATERIALIZED (
+        SELECT id AS listed, ${wanted} AS wanted, ${past ?? sql`false`} AS past, row_number() OVER () AS at
+        FROM (SELECT * FROM ${from} WHERE ${where} AND ${behind} ORDER BY ${order.by} LIMIT ${looked}) AS row
+      ), found AS MATERIALIZED (
+        SELECT listed, row_number() OVER (ORDER BY at) AS position FROM looked WHERE wanted
+      ), ending AS (
+        SELECT coalesce(
+          (SELECT listed FROM found WHERE position = ${last} AND EXISTS (SELECT FROM found WHERE position > ${last})),
+          (SELECT listed FROM looked WHERE at = ${looked} AND NOT past)) AS listed
+      )
+      SELECT total.*, rows.* FROM (
+        SELECT (${counted})::int AS count,
+          (SELECT ${order.place} FROM ${from} WHERE id = (SELECT listed FROM ending)) AS next
+      ) AS total LEFT JOIN (
+        SELECT found.position, row.* FROM found CROSS JOIN LATERAL
+          (SELECT ${columns} FROM ${from} WHERE id = found.listed) AS row
+        WHERE found.position > ${window.offset} AND found.position <= ${last}
+      ) AS rows ON true ORDER BY rows.position`
+    return page.pipe(
+      turns.within(tenantId),
+      Effect.map((rows) => ({
+        count: rows[0]?.count ?? 0,
+        results: rows.filter((row) => row.id !== null).map((row) => item(row)),
+        next: rows[0]?.next ?? null
+      })),
+      Effect.catch((error) =>
+        error._tag === "NoRoom" ? Effect.die(crowded) : isCanceled(error) ? Effect.die(tooSlow) : Effect.fail(error)
+      )
+    )
+  }
+})
+
+export type Reader = Effect.Success<typeof reader>
+
+/** The statement's time was over. */
+const isCanceled = (error: SqlError): boolean => error.reason._tag === "StatementTimeoutError"

@@ -6,6 +6,7 @@ import { job } from "./migration/0003_job.ts"
 import { time } from "./migration/0004_time.ts"
 import { trunkHost } from "./migration/0005_trunk_host.ts"
 import { fanOut } from "./migration/0006_fan_out.ts"
+import { edge } from "./migration/0007_edge.ts"
 import { owner } from "./migration/0009_owner.ts"
 import { retention } from "./migration/0011_retention.ts"
 import { trunkLimit } from "./migration/0012_trunk_limit.ts"
@@ -18,6 +19,7 @@ const all = {
   "0004_time": time,
   "0005_trunk_host": trunkHost,
   "0006_fan_out": fanOut,
+  "0007_edge": edge,
   "0009_owner": owner,
   "0011_retention": retention,
   "0012_trunk_limit": trunkLimit

@@ -15,7 +15,9 @@ export interface DeliveryFilters {
 export type WebhookRepo = Effect.Success<typeof make>
 
 /** Rows of `webhook_subscription`, and `webhook_delivery` as the log that tenants read; every read is by tenant. */
-export const make = Effect.map(SqlClient.SqlClient, (sql) => {
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* Listing.reader
   const columns = sql`id, target_url AS "targetUrl", event_types AS "eventTypes", description,
     connection_id AS "connectionId", is_active AS "isActive", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`
 
@@ -85,11 +87,12 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
     /** Newest first. */
     list: (tenantId: TenantId, window: Listing.Window) =>
-      Listing.read(sql, {
+      read({
+        tenantId,
         columns,
         from: sql`webhook_subscription`,
         where: sql`tenant_id = ${tenantId}`,
-        order: sql`created_at DESC, id`,
+        order: Listing.byTime(sql, "created_at"),
         window,
         item: subscription
       }),
@@ -97,8 +100,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     /** Newest first. */
     deliveries: (tenantId: TenantId, filters: DeliveryFilters, window: Listing.Window) => {
       const { createdAfterMs, eventType, status, subscriptionId } = filters
-      const matches = sql.and([
-        sql`tenant_id = ${tenantId}`,
+      const matches = [
         ...(subscriptionId === undefined ? [] : [sql`subscription_id = ${subscriptionId}`]),
         ...(status === undefined ? [] : [sql`status = ${status}`]),
         ...(eventType === undefined ? [] : [sql`event_type = ${eventType}`]),
@@ -106,12 +108,17 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         ...(createdAfterMs === undefined
           ? []
           : [sql`created_at >= to_timestamp((${createdAfterMs}::float8 + 1) / 1000.0)`])
-      ])
-      return Listing.read(sql, {
+      ]
+      return read({
+        tenantId,
         columns: deliveryColumns,
         from: sql`webhook_delivery`,
-        where: matches,
-        order: sql`ordinal DESC`,
+        where: sql`tenant_id = ${tenantId}`,
+        filters: matches,
+        ...(createdAfterMs === undefined
+          ? {}
+          : { past: sql`created_at < to_timestamp(${createdAfterMs}::float8 / 1000.0) - interval '1 minute'` }),
+        order: Listing.byOrdinal(sql),
         window,
         item: delivery
       })

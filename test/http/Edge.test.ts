@@ -264,7 +264,7 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
         const first = (yield* ask("GET", "/v1/calls/?status=ended")).json
         expect(first).toMatchObject({
           count: 45,
-          next: "https://api.example.com/v1/calls?status=ended&page=2",
+          next: "https://api.example.com/v1/calls?status=ended&page=2&cursor=20",
           previous: null
         })
         expect((first as { readonly results: ReadonlyArray<unknown> }).results).toHaveLength(20)

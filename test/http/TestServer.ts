@@ -103,7 +103,9 @@ const fakeCalls = (world: World) =>
           const [tenantId, , window] = args
           const all =
             tenantId === tenantA ? Array.from({ length: 45 }, (_, index) => call(Id.derive(`${index}`, "call"))) : []
-          return { count: all.length, results: all.slice(window.offset, window.offset + window.limit) }
+          const from = window.after === undefined ? window.offset : Number(window.after)
+          const to = from + window.limit
+          return { count: all.length, results: all.slice(from, to), next: to < all.length ? String(to) : null }
         }),
       recover: Effect.succeed(0),
       liveCount: Effect.succeed(0),
@@ -126,7 +128,8 @@ const fakeConnections = Layer.mock(Connections)({
   list: (tenantId, window) =>
     Effect.succeed({
       count: tenantId === tenantA ? 1 : 0,
-      results: tenantId === tenantA && window.offset === 0 ? [connection] : []
+      results: tenantId === tenantA && window.offset === 0 ? [connection] : [],
+      next: null
     }),
   find: (tenantId, id) =>
     tenantId === tenantA && id === routeOfA
@@ -167,8 +170,8 @@ const fakeWebhooks = (world: World) => {
       list: (tenantId, window) =>
         Effect.succeed(
           tenantId === tenantA && window.offset === 0
-            ? { count: 1, results: [subscription] }
-            : { count: 0, results: [] }
+            ? { count: 1, results: [subscription], next: null }
+            : { count: 0, results: [], next: null }
         ),
       find: found,
       // Not of the tenants' API.
@@ -191,7 +194,7 @@ const fakeWebhooks = (world: World) => {
       deliveries: (...args) =>
         Effect.sync(() => {
           world.reached.push({ door: "webhooks.deliveries", args })
-          return { count: 0, results: [] }
+          return { count: 0, results: [], next: null }
         })
     })
   )

@@ -1,5 +1,5 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Cause, Effect, Fiber } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { CurrentTransformer } from "effect/sql/Statement"
@@ -8,7 +8,7 @@ import * as CallRepo from "../../src/call/CallRepo.ts"
 import * as RouteRepo from "../../src/connection/RouteRepo.ts"
 import * as Id from "../../src/domain/Id.ts"
 import * as NumberRepo from "../../src/number/NumberRepo.ts"
-import type * as Listing from "../../src/store/Listing.ts"
+import * as Listing from "../../src/store/Listing.ts"
 import * as WebhookRepo from "../../src/webhook/WebhookRepo.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -127,7 +127,7 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a page of a list", (it
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           const tenant = yield* newTenant
-          expect(yield* read(tenant)).toStrictEqual({ count: 0, results: [] })
+          expect(yield* read(tenant)).toStrictEqual({ count: 0, results: [], next: null })
           for (let n = 1; n <= 5; n++) yield* add(sql, tenant, tenants * 1_000 + n)
           const pages = yield* Effect.forEach([0, 2, 4], (offset) => read(tenant, { limit: 2, offset }))
           const whole = yield* read(tenant)
@@ -135,10 +135,116 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a page of a list", (it
             whole.results.map(({ id }) => id)
           )
           expect([...pages, whole].map(({ count }) => count)).toStrictEqual([5, 5, 5, 5])
-          expect(yield* read(tenant, { limit: 2, offset: 6 })).toStrictEqual({ count: 5, results: [] })
+          expect(yield* read(tenant, { limit: 2, offset: 6 })).toStrictEqual({ count: 5, results: [], next: null })
+          const walked: Array<string> = []
+          for (let after: string | null = ""; after !== null;) {
+            const page: Listing.Page<{ readonly id: string }> = yield* read(
+              tenant,
+              after === "" ? { limit: 2, offset: 0 } : { limit: 2, offset: 0, after }
+            )
+            expect(page.count).toBe(5)
+            walked.push(...page.results.map(({ id }) => id))
+            after = page.next
+          }
+          expect(walked).toStrictEqual(whole.results.map(({ id }) => id))
         })
     )
   })
+
+  it.effect.each(lists)("$name: a cursor that the list did not give is a 400", ({ read }) =>
+    Effect.gen(function* () {
+      const tenant = yield* newTenant
+      for (const after of ["x", "-1", "1~", "1~a'b", "99999999999999999999", "~", "1.5"]) {
+        const defect = yield* Effect.flip(Effect.sandbox(read(tenant, { limit: 2, offset: 0, after })))
+        expect(Cause.squash(defect)).toMatchObject({ code: "invalid_request", param: "cursor" })
+      }
+    })
+  )
+
+  describe("a list that is longer than what one answer looks at", () => {
+    const rows = 25_000
+    const long = Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const tenant = yield* newTenant
+      // Every 6,000th has failed.
+      yield* sql`
+        INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, destination, lane, sequence, status,
+          created_at)
+        SELECT gen_random_uuid(), ${tenant}, 0, gen_random_uuid(), 'call.ended', 'd', 'l', n,
+          CASE WHEN n % 6000 = 0 THEN 'failed' ELSE 'succeeded' END, to_timestamp(${at / 1000}) + n * interval '1 second'
+        FROM generate_series(1, ${rows}::int) AS n`
+      return { sql, tenant, repo: yield* WebhookRepo.make }
+    })
+    const walk = Effect.fnUntraced(function* (
+      read: (after: string | null) => Effect.Effect<Listing.Page<unknown>, SqlError>
+    ) {
+      const pages: Array<number> = []
+      for (let after: string | null = "", turns = 0; after !== null && turns < 200; turns++) {
+        const page: Listing.Page<unknown> = yield* read(after === "" ? null : after)
+        pages.push(page.results.length)
+        after = page.next
+      }
+      return pages
+    })
+    const window = (limit: number, after: string | null): Listing.Window =>
+      after === null ? { limit, offset: 0 } : { limit, offset: 0, after }
+
+    it.effect("counts up to there, and goes on from page to page to its end", () =>
+      Effect.gen(function* () {
+        const { repo, tenant } = yield* long
+        const first = yield* repo.deliveries(tenant, {}, window(200, null))
+        expect(first.count).toBe(Listing.looked)
+        const pages = yield* walk((after) => repo.deliveries(tenant, {}, window(200, after)))
+        expect(pages.reduce((sum, length) => sum + length, 0)).toBe(rows)
+        const beyond = yield* repo.deliveries(tenant, {}, { limit: 200, offset: Listing.looked })
+        expect([beyond.results.length, beyond.next === null]).toEqual([0, false])
+      })
+    )
+
+    it.effect("looks for what a filter asks in as many rows, and goes on behind them", () =>
+      Effect.gen(function* () {
+        const { repo, tenant } = yield* long
+        const pages = yield* walk((after) => repo.deliveries(tenant, { status: "failed" }, window(20, after)))
+        // Of the rows 25,000 to 15,001, to 5,001, and the rest.
+        expect(pages).toEqual([2, 2, 0])
+        const late = { createdAfterMs: at + 24_000_000 }
+        const recent = yield* repo.deliveries(tenant, late, window(20, null))
+        expect([recent.count, recent.results.length]).toEqual([1_000, 20])
+        const ended = yield* walk((after) => repo.deliveries(tenant, { ...late, status: "failed" }, window(20, after)))
+        expect(ended).toEqual([0])
+      })
+    )
+  })
+
+  it.effect("a tenant's slow lists hold up another tenant's by one turn, and those nobody waits for are not read", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const read = yield* Listing.reader
+      const [loud, quiet] = [yield* newTenant, yield* newTenant]
+      const done: Array<string> = []
+      const list = (tenantId: Id.TenantId, name: string, secs: number) =>
+        Effect.tap(
+          read({
+            tenantId,
+            columns: sql`id`,
+            from: sql`(SELECT ${name}::text AS id, 1 AS ordinal FROM pg_sleep(${secs}::float8)) AS slow`,
+            where: sql`true`,
+            order: Listing.byOrdinal(sql),
+            window: { limit: 1, offset: 0 },
+            item: (row) => row
+          }),
+          () => Effect.sync(() => done.push(name))
+        )
+      const slow = yield* Effect.forEach(Array.from({ length: 30 }), (_, n) =>
+        Effect.forkChild(list(loud, `slow ${n}`, 0.1), { startImmediately: true })
+      )
+      const fast = yield* Effect.forkChild(list(quiet, "fast", 0), { startImmediately: true })
+      yield* Fiber.interruptAll(slow.slice(4))
+      yield* Effect.forEach([...slow.slice(0, 4), fast], Fiber.join)
+      expect(done.indexOf("fast")).toBeLessThanOrEqual(2)
+      expect(done.toSorted()).toEqual(["fast", "slow 0", "slow 1", "slow 2", "slow 3"])
+    })
+  )
 
   it.effect("leaves out, after a moment, what is shown as that moment", () =>
     Effect.gen(function* () {

@@ -1,0 +1,19 @@
+import { Context } from "effect"
+import type { SqlClient } from "effect/sql"
+import * as FairPlaces from "../actor/FairPlaces.ts"
+
+/**
+ * Connections of the lists' own, whose statements have a limit of time, so that nothing else ever waits behind a
+ * tenant's lists. Null: the shared pool serves them too (tests).
+ */
+export const ListClient = Context.Reference<SqlClient.SqlClient | null>("trunkline/store/ListClient", {
+  defaultValue: () => null
+})
+
+/** Lists that are read at once: as many as there are connections for them. */
+export const connections = 2
+
+/** Turns of the tenants that read lists. */
+export const ListTurns = Context.Reference<FairPlaces.FairPlaces>("trunkline/store/ListTurns", {
+  defaultValue: () => FairPlaces.make({ places: connections, room: 1_024, patienceMs: 5_000 })
+})
