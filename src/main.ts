@@ -82,7 +82,7 @@ const dnsLookup = (name: string) =>
 const core = (
   config: Config.Config,
   url: Redacted.Redacted,
-  key: Redacted.Redacted<Uint8Array>,
+  keys: VaultKey.Keys,
   holder: string,
   stop: (reason: string) => void
 ) => {
@@ -111,7 +111,7 @@ const core = (
       })
     })
   )
-  const store = journal.pipe(Layer.provideMerge(Layer.merge(Vault.layer(key), Database.layer(url))))
+  const store = journal.pipe(Layer.provideMerge(Layer.merge(Vault.layerOf(keys.ring, keys.keep), Database.layer(url))))
   return Layer.mergeAll(
     Calls.layer({ maxCallSecs: config.maxCallSecs }),
     Tenants.layer({ baseUrl: config.baseUrl })
@@ -213,12 +213,12 @@ const serve = Effect.gen(function* () {
   const running = Effect.gen(function* () {
     const owned = yield* OwnerFile.acquire(config.dataDir)
     requests.outlives(owned.release)
-    const key = yield* VaultKey.load(config.secretKey, owned.path)
+    const keys = yield* VaultKey.load(config, owned.path)
     const url = config.databaseUrl ?? (yield* embedded(owned, stop))
 
     let standsInTheWay: ReadonlyArray<string> = ["starting"]
     const context = yield* Layer.build(
-      carriers(config).pipe(Layer.provideMerge(core(config, url, key, owned.identity, stop)))
+      carriers(config).pipe(Layer.provideMerge(core(config, url, keys, owned.identity, stop)))
     )
     const calls = Context.get(context, Calls)
     const recovered = yield* calls.recover

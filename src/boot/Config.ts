@@ -36,7 +36,10 @@ export interface Config {
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
   readonly logFormat: "text" | "json"
   /** Base64 or hex of 32 bytes; null: kept in `dataDir`. */
+  /** Null: kept in `dataDir`. */
   readonly secretKey: Redacted.Redacted | null
+  /** They open what was sealed before a rotation of `secretKey` has ended. */
+  readonly previousKeys: ReadonlyArray<Redacted.Redacted>
 }
 
 export class ConfigInvalid extends Data.TaggedError("ConfigInvalid")<{
@@ -153,6 +156,11 @@ export const parse = (environment: Environment): Config => {
   const secretKey = env.optional("SECRET_KEY")
   if (secretKey !== null && keyBytes(secretKey) === null)
     fail("SECRET_KEY", "must be 32 bytes as 64 hex digits or as base64")
+  const previousKeys = (env.optional("SECRET_KEY_PREVIOUS") ?? "").split(",").filter((key) => key !== "")
+  if (!previousKeys.every((key) => keyBytes(key.trim()) !== null))
+    fail("SECRET_KEY_PREVIOUS", "must be keys like SECRET_KEY, with commas")
+  if (previousKeys.length > 0 && secretKey === null)
+    fail("SECRET_KEY_PREVIOUS", "needs a SECRET_KEY: a key that is kept in DATA_DIR has the ones before beside it")
   return {
     httpHost,
     httpPort,
@@ -176,7 +184,8 @@ export const parse = (environment: Environment): Config => {
     operatorPort: env.integer("OPERATOR_PORT", 8081, 0, 65_535),
     logLevel: env.oneOf("LOG_LEVEL", "Info", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]),
     logFormat: env.oneOf("LOG_FORMAT", "text", ["text", "json"]),
-    secretKey: secretKey === null ? null : Redacted.make(secretKey)
+    secretKey: secretKey === null ? null : Redacted.make(secretKey),
+    previousKeys: previousKeys.map((key) => Redacted.make(key))
   }
 }
 

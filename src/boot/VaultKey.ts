@@ -1,47 +1,93 @@
-import { Data, Effect, Redacted } from "effect"
-import { linkSync, readFileSync, unlinkSync, writeFileSync } from "node:fs"
+import { Effect, Redacted } from "effect"
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Entropy } from "../actor/Entropy.ts"
-import { keyBytes } from "./Config.ts"
+import { type Keyring, type Vault, VaultKeyUnusable } from "../store/Vault.ts"
+import { type Config, keyBytes } from "./Config.ts"
 
-/** The installation's key exists but cannot be used: going on would make a second one and lose every secret. */
-class VaultKeyUnusable extends Data.TaggedError("VaultKeyUnusable")<{
-  readonly file: string
-  readonly detail: string
-}> {
-  override get message() {
-    return `SECRET_KEY: ${this.file} ${this.detail}`
+export interface Keys {
+  readonly ring: Keyring
+  readonly keep: Vault["Service"]["keep"]
+}
+
+const fileOf = (dataDir: string) => join(dataDir, "vault.key")
+
+/**
+ * The keys that seal secrets at rest. They come from the environment, or from a file of the data directory that is made
+ * once: the current key is its first line, and in a rotation those before it follow.
+ */
+export const load = Effect.fnUntraced(function* (
+  config: Pick<Config, "secretKey" | "previousKeys">,
+  dataDir: string
+): Effect.fn.Return<Keys, VaultKeyUnusable, Entropy> {
+  const given = [config.secretKey, ...config.previousKeys].flatMap((key) => (key === null ? [] : [Redacted.value(key)]))
+  const entropy = yield* Entropy
+  const file = fileOf(dataDir)
+  const attempt = <A>(run: () => A) =>
+    Effect.try({
+      try: run,
+      catch: (error) => new VaultKeyUnusable({ file, detail: error instanceof Error ? error.message : String(error) })
+    })
+  const isOurs = given.length === 0
+  const texts = isOurs ? yield* attempt(() => (read(file) ?? create(file, entropy)).split("\n")) : given
+  const [current, ...earlier] = texts.map((text) => keyBytes(text.trim()))
+  const known = earlier.filter((key) => key !== null)
+  if (current === undefined || current === null || known.length < earlier.length)
+    return yield* new VaultKeyUnusable({ file, detail: "does not hold keys of 32 bytes as hex" })
+  return {
+    ring: { current: Redacted.make(current), earlier: known.map((key) => Redacted.make(key)) },
+    keep: isOurs ? (ring) => attempt(() => replace(dataDir, ring, entropy)) : null
+  }
+})
+
+const read = (file: string): string | null => {
+  try {
+    return readFileSync(file, "utf8").trim()
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null
+    throw error
   }
 }
 
-/**
- * The key that seals secrets at rest. It comes from the environment, or from a file of the data directory that is made
- * once.
- */
-export const load = Effect.fnUntraced(function* (secretKey: Redacted.Redacted | null, dataDir: string) {
-  const given = secretKey === null ? null : keyBytes(Redacted.value(secretKey))
-  if (given !== null) return Redacted.make(given)
+/** The file is complete or absent: a crash must not leave an empty key that every later start refuses. */
+const draft = (file: string, text: string, entropy: Entropy["Service"]): string => {
+  const path = `${file}.${entropy.hex(4)}`
+  writeFileSync(path, `${text}\n`, { mode: 0o600, flag: "wx", flush: true })
+  return path
+}
+
+const create = (file: string, entropy: Entropy["Service"]): string => {
+  const fresh = entropy.hex(32)
+  const path = draft(file, fresh, entropy)
+  linkSync(path, file)
+  unlinkSync(path)
+  return fresh
+}
+
+/** Durable when it is back: rows are sealed under the first key from now on. */
+const replace = (dataDir: string, { current, earlier }: Keyring, entropy: Entropy["Service"]): void => {
+  const text = [current, ...earlier].map((key) => Buffer.from(Redacted.value(key)).toString("hex")).join("\n")
+  renameSync(draft(fileOf(dataDir), text, entropy), fileOf(dataDir))
+  const directory = openSync(dataDir, "r")
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
+  }
+}
+
+/** Puts keys into a data directory that has none, or has the same; answers whether it did. */
+export const install = Effect.fnUntraced(function* (dataDir: string, ring: Keyring) {
   const entropy = yield* Entropy
-  const file = join(dataDir, "vault.key")
-  const text = yield* Effect.try({
+  const file = fileOf(dataDir)
+  return yield* Effect.try({
     try: () => {
-      try {
-        return readFileSync(file, "utf8").trim()
-      } catch (error) {
-        if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error
-        const fresh = entropy.hex(32)
-        // The file is complete or absent: a crash must not leave an empty key that every later start refuses.
-        const draft = `${file}.${entropy.hex(4)}`
-        writeFileSync(draft, `${fresh}\n`, { mode: 0o600, flag: "wx", flush: true })
-        linkSync(draft, file)
-        unlinkSync(draft)
-        return fresh
-      }
+      const there = read(file)
+      const wanted = Buffer.from(Redacted.value(ring.current)).toString("hex")
+      if (there !== null) return there.split("\n").map((line) => line.trim())[0] === wanted
+      replace(dataDir, ring, entropy)
+      return true
     },
     catch: (error) => new VaultKeyUnusable({ file, detail: error instanceof Error ? error.message : String(error) })
   })
-  const key = keyBytes(text)
-  return key === null
-    ? yield* new VaultKeyUnusable({ file, detail: "does not hold 32 bytes as hex" })
-    : Redacted.make(key)
 })

@@ -6,6 +6,7 @@ import * as NumberCommands from "./number/NumberCommands.ts"
 import * as RateCommands from "./rate/RateCommands.ts"
 import * as RouteCommands from "./route/RouteCommands.ts"
 import * as TenantCommands from "./tenant/TenantCommands.ts"
+import * as VaultCommands from "./vault/VaultCommands.ts"
 
 /** Every command of the operator, in the order of the help. */
 export const commands: ReadonlyArray<Command> = [
@@ -15,5 +16,6 @@ export const commands: ReadonlyArray<Command> = [
   ...RateCommands.commands,
   ...DialingPermissionCommands.commands,
   ...JobCommands.commands,
-  ...CallCommands.commands
+  ...CallCommands.commands,
+  ...VaultCommands.commands
 ]

@@ -7,6 +7,7 @@ import * as NumberOperations from "./number/NumberOperations.ts"
 import * as RateOperations from "./rate/RateOperations.ts"
 import * as RouteOperations from "./route/RouteOperations.ts"
 import * as TenantOperations from "./tenant/TenantOperations.ts"
+import * as VaultOperations from "./vault/VaultOperations.ts"
 
 /** Everything that the operator's door can be asked. */
 export const make = Effect.map(
@@ -18,7 +19,8 @@ export const make = Effect.map(
     DialingPermissionOperations.make,
     InboundOperations.make,
     CallOperations.make,
-    JobOperations.make
+    JobOperations.make,
+    VaultOperations.make
   ]),
   (families) => families.flat()
 )

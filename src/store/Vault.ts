@@ -1,6 +1,16 @@
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto"
 import { Entropy } from "../actor/Entropy.ts"
+
+/** The installation's key exists but cannot be used: going on would make a second one and lose every secret. */
+export class VaultKeyUnusable extends Schema.TaggedError<VaultKeyUnusable>()("VaultKeyUnusable", {
+  file: Schema.String,
+  detail: Schema.String
+}) {
+  override get message() {
+    return `SECRET_KEY: ${this.file} ${this.detail}`
+  }
+}
 
 /** The keys of an installation, 32 bytes each. */
 export interface Keyring {
@@ -27,21 +37,24 @@ export class Vault extends Context.Service<
     /** Whether the current key sealed it. */
     readonly isCurrent: (sealed: string) => boolean
     readonly keys: () => Keyring
-    /** What seals and opens from now on. */
+    /** What seals and opens from now on. What this process knew before still opens: texts under it may be in memory. */
     readonly use: (keys: Keyring) => void
+    /** Writes the keys where the next start finds them; null: they are the operator's, not ours. */
+    readonly keep: ((keys: Keyring) => Effect.Effect<void, VaultKeyUnusable>) | null
   }
 >()("trunkline/store/Vault") {
   /** `key`: 32 bytes. */
   static readonly layer = (key: Redacted.Redacted<Uint8Array>) => Vault.layerOf({ current: key, earlier: [] })
 
-  static readonly layerOf = (keyring: Keyring) =>
+  static readonly layerOf = (keyring: Keyring, keep: Vault["Service"]["keep"] = null) =>
     Layer.effect(
       Vault,
       Effect.gen(function* () {
         const entropy = yield* Entropy
         let ring = keyring
+        const known: Array<Redacted.Redacted<Uint8Array>> = []
         const openAny = (sealed: string): string | null => {
-          for (const key of [ring.current, ...ring.earlier]) {
+          for (const key of [ring.current, ...ring.earlier, ...known]) {
             const plain = tryOpen(Redacted.value(key), sealed)
             if (plain !== null) return plain
           }
@@ -54,8 +67,10 @@ export class Vault extends Context.Service<
           isCurrent: (sealed) => tryOpen(Redacted.value(ring.current), sealed) !== null,
           keys: () => ring,
           use: (keys) => {
+            known.push(ring.current, ...ring.earlier)
             ring = keys
-          }
+          },
+          keep
         })
       })
     )

@@ -1,8 +1,10 @@
 import { join } from "node:path"
 import { Effect, Redacted, type Scope } from "effect"
+import * as Supervised from "../../actor/Supervised.ts"
 import * as Binaries from "./Binaries.ts"
 import * as Cluster from "./Cluster.ts"
 import { because, EmbeddedPostgresError } from "./EmbeddedPostgresError.ts"
+import * as LogFile from "./LogFile.ts"
 import type { OwnedDirectory } from "./OwnerFile.ts"
 import * as Postmaster from "./Postmaster.ts"
 import * as RunAs from "./RunAs.ts"
@@ -38,7 +40,7 @@ const maxAttempts = 10
  *
  * The caller proves that it owns the directory, so a server found on its cluster is the orphan of a dead owner and is
  * stopped first. It listens on a free port of 127.0.0.1 with a random password, has no Unix socket, and keeps fsync on.
- * Its log is `DATA_DIR/postgres.log` and holds no statement texts.
+ * Its log is `DATA_DIR/postgres.log`, bounded (`LogFile`), and holds no statement texts.
  */
 export const start = Effect.fnUntraced(function* (
   owned: OwnedDirectory,
@@ -67,6 +69,7 @@ export const start = Effect.fnUntraced(function* (
     onLaunched?.(() => Postmaster.quit(postmaster))
     const outcome = yield* Effect.promise((signal) => Postmaster.ready(postmaster, cluster, startTimeoutMs, signal))
     if (outcome === "ready") {
+      yield* Supervised.fork("the bound of the log of Postgres", LogFile.bound(postmaster.logFile))
       yield* Effect.logDebug(`embedded Postgres is ready in ${cluster.directory}`)
       const password = Redacted.value(cluster.password)
       return {

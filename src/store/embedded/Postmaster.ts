@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import type { Binaries } from "./Binaries.ts"
 import type { Cluster } from "./Cluster.ts"
+import * as LogFile from "./LogFile.ts"
 import * as ProcessIdentity from "./ProcessIdentity.ts"
 import * as RunAs from "./RunAs.ts"
 
@@ -82,7 +83,12 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** fsync and full-page writes keep their safe defaults. Statement texts hold tenants' data and stay out of its log. */
+/**
+ * fsync and full-page writes keep their safe defaults. Statement texts hold tenants' data and stay out of its log, and so
+ * do the details of an error, which repeat rows. One statement fills the disk with temporary files up to a bound only,
+ * and the log that a restart needs takes at most about `max_wal_size`. A full disk refuses writes (SQLSTATE 53100), which
+ * is an outage that passes; where even the log of writes finds no room, the server ends, and the service with it.
+ */
 const settings = [
   "listen_addresses=127.0.0.1",
   "unix_socket_directories=",
@@ -90,7 +96,10 @@ const settings = [
   "timezone=UTC",
   "log_timezone=UTC",
   "log_checkpoints=off",
-  "log_min_error_statement=panic"
+  "log_min_error_statement=panic",
+  "log_error_verbosity=terse",
+  "temp_file_limit=10GB",
+  "max_wal_size=1GB"
 ]
 
 /** Starts the server and does not wait for it. It leads its own session, so that Ctrl-C reaches only us. */
@@ -102,7 +111,7 @@ export const launch = async (
 ): Promise<Postmaster> => {
   const port = await freePort()
   // The log of this start. That of the start before is kept, because it tells how it ended.
-  await rename(logFile, `${logFile}.previous`).catch(() => undefined)
+  await rename(logFile, LogFile.previous(logFile)).catch(() => undefined)
   const log = await open(logFile, "a", 0o600)
   try {
     const child = spawn(

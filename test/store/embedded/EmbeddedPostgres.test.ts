@@ -6,6 +6,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as EmbeddedPostgres from "../../../src/store/embedded/EmbeddedPostgres.ts"
+import * as LogFile from "../../../src/store/embedded/LogFile.ts"
 import * as OwnerFile from "../../../src/store/embedded/OwnerFile.ts"
 import * as ProcessIdentity from "../../../src/store/embedded/ProcessIdentity.ts"
 import * as DataDirectory from "../../support/DataDirectory.ts"
@@ -62,6 +63,36 @@ describe("the embedded Postgres", () => {
       expect(yield* refused(first)).toBe(true)
       const kept = yield* withPostgres(dataDir, ({ url }) => query(url, (sql) => sql`SELECT answer FROM kept`))
       expect(kept).toStrictEqual([{ answer: 42 }])
+    })
+  )
+
+  it.live("writes a log that is begun anew when it is long, and that holds nothing of a tenant", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* DataDirectory.make
+      const log = join(dataDir, "postgres.log")
+      const read = (path: string) => Effect.promise(() => readFile(path, "utf8"))
+      yield* withPostgres(dataDir, ({ url }) =>
+        query(url, (sql) =>
+          Effect.gen(function* () {
+            yield* sql`CREATE TABLE person (name text PRIMARY KEY)`
+            yield* sql`INSERT INTO person VALUES ('Ada Lovelace')`
+            const fail = Effect.flip(sql`INSERT INTO person VALUES ('Ada Lovelace')`)
+            for (let tries = 0; tries < 50; tries++) yield* fail
+            const full = yield* read(log)
+            expect(full).toContain("duplicate key")
+            expect(full).not.toContain("Ada")
+            yield* Effect.promise(() => LogFile.rotate(log, full.length + 1))
+            expect(yield* read(log)).toBe(full)
+            yield* Effect.promise(() => LogFile.rotate(log, full.length - 1))
+            expect(yield* read(LogFile.previous(log))).toBe(full)
+            yield* fail
+            // The server appends to what is left of it.
+            const rest = yield* read(log)
+            expect(rest).toContain("duplicate key")
+            expect(rest.length).toBeLessThan(200)
+          })
+        )
+      )
     })
   )
 

@@ -1,0 +1,33 @@
+import { Effect, Semaphore } from "effect"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../../actor/Entropy.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import { Vault } from "../../store/Vault.ts"
+import * as VaultRotation from "../../store/VaultRotation.ts"
+import * as Operation from "../Operation.ts"
+
+/** `vault rotate`, guide/operation.md#the-vaults-key. */
+export const make = Effect.gen(function* () {
+  const context = yield* Effect.context<SqlClient.SqlClient | Vault | Entropy>()
+  const one = yield* Semaphore.make(1)
+  const rotate = Effect.gen(function* () {
+    const { isKeyOurs, resealed, retiredKeys } = yield* VaultRotation.rotate()
+    yield* Effect.logWarning("the vault's key was rotated by the operator", { resealed })
+    return { resealed, retired_keys: retiredKeys, key: isKeyOurs ? "vault.key" : "SECRET_KEY" }
+  }).pipe(
+    Effect.catchTag("KeyNotOurs", (error) => ApiError.of("conflict", error.message)),
+    Effect.catchTag("VaultKeyUnusable", (error) => ApiError.of("internal_error", error.message)),
+    Effect.catchTag("VaultKeyWrong", (error) => ApiError.of("conflict", error.message)),
+    Effect.catchTag("SqlError", () =>
+      ApiError.of("service_unavailable", "the database did not answer; both keys are kept: rotate again to go on")
+    ),
+    Effect.provide(context)
+  )
+  return [
+    Operation.make("vault/rotate", Operation.Nothing, () =>
+      Effect.flatMap(one.withPermitsIfAvailable(1)(rotate), (done) =>
+        done._tag === "Some" ? Effect.succeed(done.value) : ApiError.of("conflict", "a rotation is under way")
+      )
+    )
+  ]
+})
