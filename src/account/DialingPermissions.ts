@@ -1,24 +1,24 @@
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { parsePhoneNumberFromString } from "libphonenumber-js/max"
 import { Entropy } from "../actor/Entropy.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
+import * as Destination from "./Destination.ts"
 
 /**
- * Where calls may go, guide/calls.md#dialing-permissions: country and prefix lists of the operator, for all tenants and
- * for one.
+ * Where calls may go, guide/calls.md#dialing-permissions: lists of countries, prefixes and classes of the operator, for
+ * all tenants and for one. A number whose place is uncertain is refused wherever it may be one that is not allowed.
  *
  * The lists are small and read on every call, so they live in memory and are read again when the operator changes them.
  */
-export type RuleKind = "country_block" | "country_allow" | "prefix_block"
+export type RuleKind = "country_block" | "country_allow" | "prefix_block" | "class_block"
 
 export interface Rule {
   readonly id: Id.DialingRuleId
   /** Null: for everybody. */
   readonly tenantId: Id.TenantId | null
   readonly kind: RuleKind
-  /** ISO 3166 alpha-2, or an E.164 prefix with its `+`. */
+  /** ISO 3166 alpha-2, an E.164 prefix with its `+`, or a class. */
   readonly value: string
 }
 
@@ -77,26 +77,46 @@ export class DialingPermissions extends Context.Service<
   )
 }
 
-const isValid = ({ kind, value }: Omit<Rule, "id">): boolean =>
-  kind === "prefix_block" ? /^\+[0-9]{1,15}$/.test(value) : /^[A-Z]{2}$/.test(value)
+const isValid = ({ kind, value }: Omit<Rule, "id">): boolean => {
+  switch (kind) {
+    case "prefix_block":
+      return /^\+[0-9]{1,15}$/.test(value)
+    case "class_block":
+      return Destination.classes.some((each) => each === value)
+    case "country_block":
+    case "country_allow":
+      return Destination.isCountry(value)
+  }
+}
 
-/** Pure: the first refusal in the order country block, country allow-list, prefix block; null when the call may go. */
-const refusal = (rules: ReadonlyArray<Rule>, tenantId: Id.TenantId, to: string): ApiError | null => {
+/**
+ * Pure: the first refusal in the order country block, country allow-list, prefix block, class block; null when the call
+ * may go.
+ */
+export const refusal = (
+  rules: ReadonlyArray<Pick<Rule, "tenantId" | "kind" | "value">>,
+  tenantId: Id.TenantId,
+  to: string
+): ApiError | null => {
   const mine = rules.filter((rule) => rule.tenantId === null || rule.tenantId === tenantId)
   if (mine.length === 0) return null
   const of = (kind: RuleKind) => mine.filter((rule) => rule.kind === kind).map((rule) => rule.value)
-  const blocked = of("country_block")
+  const { candidates, classes, country } = Destination.of(to)
+  const possible = country === null ? candidates : [country]
+  const blocked = of("country_block").find((each) => possible.includes(each))
+  if (blocked !== undefined)
+    return ApiError.of(
+      "country_blocked",
+      country === null
+        ? `calls to ${blocked} are blocked, and this number may be one of its`
+        : `calls to ${country} are blocked`,
+      "to"
+    )
   const allowed = of("country_allow")
-  if (blocked.length > 0 || allowed.length > 0) {
-    const country = countryOf(to)
-    if (country !== null && blocked.includes(country))
-      return ApiError.of("country_blocked", `calls to ${country} are blocked`, "to")
-    if (allowed.length > 0 && (country === null || !allowed.includes(country)))
-      return ApiError.of("country_not_allowed", `calls to ${country ?? "that destination"} are not allowed`, "to")
-  }
+  if (allowed.length > 0 && (possible.length === 0 || !possible.every((each) => allowed.includes(each))))
+    return ApiError.of("country_not_allowed", `calls to ${country ?? "that destination"} are not allowed`, "to")
   const prefix = of("prefix_block").find((value) => to.startsWith(value))
-  return prefix === undefined ? null : ApiError.of("prefix_blocked", `calls to ${prefix} are blocked`, "to")
+  if (prefix !== undefined) return ApiError.of("prefix_blocked", `calls to ${prefix} are blocked`, "to")
+  const named = of("class_block").find((value) => classes.some((each) => each === value))
+  return named === undefined ? null : ApiError.of("prefix_blocked", `calls to ${named} numbers are blocked`, "to")
 }
-
-/** ISO country of an E.164 number; of a calling code that several share, the one whose plan the number fits. */
-const countryOf = (to: string): string | null => parsePhoneNumberFromString(to)?.country ?? null

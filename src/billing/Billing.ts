@@ -15,6 +15,8 @@ interface LedgerFilters {
   readonly createdBeforeMs?: number
 }
 
+const unpriced = ApiError.of("country_not_allowed", "calls to that destination have no price", "to")
+
 /**
  * Billing: balance, ledger and call rates, guide/money.md.
  *
@@ -45,8 +47,11 @@ export class Billing extends Context.Service<
     ) => Effect.Effect<{ readonly balanceCents: number }, ApiError>
     /** A positive limit lets the balance go below zero by as much. */
     readonly setCreditLimit: (tenantId: Id.TenantId, cents: number) => Effect.Effect<void, ApiError>
-    /** Micro-USD a minute for a call to `number` (E.164; the tenant's own when inbound), from memory. */
-    readonly rate: (direction: RateDeck.Direction, number: string) => Effect.Effect<number>
+    /**
+     * Micro-USD a minute for a call to `number` (E.164; the tenant's own when inbound), from memory. Fails with
+     * `country_not_allowed` where the deck names no price.
+     */
+    readonly rate: (direction: RateDeck.Direction, number: string) => Effect.Effect<number, ApiError>
     readonly rates: Effect.Effect<ReadonlyArray<RateDeck.Rate>>
     /** Replaces the whole deck, or nothing of it; a call keeps the rates that it was admitted with. */
     readonly setRates: (rates: ReadonlyArray<RateDeck.Rate>) => Effect.Effect<void, ApiError>
@@ -212,7 +217,11 @@ export class Billing extends Context.Service<
           ledger,
           adjust,
           setCreditLimit,
-          rate: (direction, number) => Effect.sync(() => deck.rate(direction, number)),
+          rate: (direction, number) =>
+            Effect.suspend(() => {
+              const rate = deck.rate(direction, number)
+              return rate === null ? Effect.fail(unpriced) : Effect.succeed(rate)
+            }),
           rates: readRates,
           setRates
         })

@@ -1,5 +1,5 @@
 /**
- * The rate deck, guide/money.md#rates: the longest prefix of the far end's number → micro-USD a minute, for each
+ * The rate deck, guide/money.md#rates: the longest prefix of the called number → micro-USD a minute, for each
  * direction.
  */
 export type Direction = "outbound" | "inbound"
@@ -11,17 +11,21 @@ export interface Rate {
   readonly microUsdPerMinute: number
 }
 
-/** What a direction costs where no prefix matches. */
+/** What a direction costs in an empty deck. */
 export const defaults: Readonly<Record<Direction, number>> = { outbound: 10_000, inbound: 0 }
 
 export interface RateDeck {
-  /** `number`: E.164, the number at the other end. */
-  readonly rate: (direction: Direction, number: string) => number
+  /**
+   * `number`: E.164, the called one. Null: the deck names no price, so nobody may be called there. An inbound minute
+   * without a price is free.
+   */
+  readonly rate: (direction: Direction, number: string) => number | null
 }
 
 export const make = (rates: Iterable<Rate>): RateDeck => {
   const deck = { outbound: new Map<string, number>(), inbound: new Map<string, number>() }
   for (const rate of rates) deck[rate.direction].set(rate.prefix, rate.microUsdPerMinute)
+  const isEmpty = deck.outbound.size + deck.inbound.size === 0
   return {
     rate: (direction, number) => {
       const digits = number.replace(/^\+/, "")
@@ -29,7 +33,7 @@ export const make = (rates: Iterable<Rate>): RateDeck => {
         const found = deck[direction].get(digits.slice(0, length))
         if (found !== undefined) return found
       }
-      return defaults[direction]
+      return direction === "outbound" && !isEmpty ? null : defaults[direction]
     }
   }
 }

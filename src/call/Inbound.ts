@@ -42,7 +42,8 @@ export const make = Effect.fnUntraced(function* (options: {
     const owner = yield* numbers.byDialled(offer.to)
     if (owner === null || owner.status !== "active") return refused("not_found")
     const { tenantId } = owner
-    const microUsdPerMinute = yield* billing.rate("inbound", offer.to)
+    const rate = yield* Effect.result(billing.rate("inbound", offer.to))
+    if (rate._tag === "Failure") return refused("unavailable")
     const home = yield* Effect.result(accounts.takeIn(tenantId))
     if (home._tag === "Failure") return refused(home.failure.code === "tenant_suspended" ? "user_busy" : "unavailable")
     const leave = connections.leave(callId)
@@ -65,7 +66,7 @@ export const make = Effect.fnUntraced(function* (options: {
           routeId,
           adapter: offer.adapter,
           incarnation: offer.incarnation,
-          microUsdPerMinute,
+          microUsdPerMinute: rate.success,
           // Whoever rings reserves nothing; whoever answers does.
           reservedMinutes: 0,
           limit: { afterSecs: maxCallSecs, reason: "time_limit" }

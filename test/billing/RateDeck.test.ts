@@ -14,16 +14,24 @@ describe("the rate deck (guide/money.md#rates)", () => {
     ["outbound", "+12025550123", 7_000],
     ["outbound", "+12125550123", 5_000],
     ["outbound", "+49301234567", 0],
-    ["outbound", "+4989123456", 10_000],
+    ["outbound", "+4989123456", null],
     ["inbound", "+12025550123", 1_000],
     ["inbound", "anonymous", 1_000]
-  ] as const)("%s %s costs %i micro-USD a minute", (direction, number, rate) => {
+  ] as const)("%s %s costs %s micro-USD a minute", (direction, number, rate) => {
     expect(deck.rate(direction, number)).toBe(rate)
   })
 
   it("costs the defaults when it is empty", () => {
     const empty = RateDeck.make([])
     expect([empty.rate("outbound", "+12025550123"), empty.rate("inbound", "+12025550123")]).toStrictEqual([10_000, 0])
+  })
+
+  it("names no price outside its rows, and none outbound where only inbound ones are priced", () => {
+    const inbound = RateDeck.make([{ direction: "inbound", prefix: "1", microUsdPerMinute: 1_000 }])
+    expect(inbound.rate("outbound", "+12025550123")).toBe(null)
+    expect(inbound.rate("inbound", "+4930123456")).toBe(0)
+    const withDefault = RateDeck.make([{ direction: "outbound", prefix: "", microUsdPerMinute: 9 }])
+    expect(withDefault.rate("outbound", "+4930123456")).toBe(9)
   })
 
   const Digits = Schema.String.check(Schema.isPattern(/^[0-9]{1,5}$/))
@@ -40,7 +48,9 @@ describe("the rate deck (guide/money.md#rates)", () => {
         0,
         ...prefixes.filter((prefix) => number.startsWith(prefix)).map((prefix) => prefix.length)
       )
-      expect(RateDeck.make(rates).rate("outbound", `+${number}`)).toBe(longest === 0 ? 10_000 : longest)
+      expect(RateDeck.make(rates).rate("outbound", `+${number}`)).toBe(
+        longest > 0 ? longest : prefixes.length === 0 ? 10_000 : null
+      )
     }
   )
 

@@ -1,7 +1,7 @@
 import { asFields, type Command, rowsOf } from "../Command.ts"
 
 const dialingPermission = (
-  kind: "block-country" | "allow-country" | "block-prefix",
+  kind: "block-country" | "allow-country" | "block-prefix" | "block-class",
   does: string,
   positional: string
 ): Command => ({
@@ -23,6 +23,11 @@ export const commands: ReadonlyArray<Command> = [
   ),
   dialingPermission("allow-country", "refuses calls to every country but those allowed", "country"),
   dialingPermission("block-prefix", "refuses calls to numbers that begin so (E.164 with its +)", "prefix"),
+  dialingPermission(
+    "block-class",
+    "refuses calls to a class of numbers: satellite, premium_rate, shared_cost, or unknown (in no numbering plan)",
+    "class"
+  ),
   {
     words: "destinations remove",
     does: "takes one rule away",

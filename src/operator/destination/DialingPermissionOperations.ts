@@ -11,13 +11,15 @@ import * as Operation from "../Operation.ts"
 const kinds = {
   "destinations/block-country": "country_block",
   "destinations/allow-country": "country_allow",
-  "destinations/block-prefix": "prefix_block"
+  "destinations/block-prefix": "prefix_block",
+  "destinations/block-class": "class_block"
 } as const satisfies Readonly<Record<string, RuleKind>>
 
 const view = ({ id, kind, tenantId, value }: Rule) => ({ id, kind, value, tenant_id: tenantId })
 
 /**
- * `destinations block-country`, `allow-country`, `block-prefix`, `remove`, `list`, guide/calls.md#dialing-permissions.
+ * `destinations block-country`, `allow-country`, `block-prefix`, `block-class`, `remove`, `list`,
+ * guide/calls.md#dialing-permissions.
  */
 export const make = Effect.gen(function* () {
   const tenants = yield* Tenants
@@ -61,7 +63,7 @@ export const make = Effect.gen(function* () {
         const wanted = {
           kind,
           tenantId: yield* tenantId(tenant),
-          value: kind === "prefix_block" ? value : value.toUpperCase()
+          value: kind === "country_block" || kind === "country_allow" ? value.toUpperCase() : value
         }
         const same = (rule: Rule) =>
           rule.kind === kind && rule.tenantId === wanted.tenantId && rule.value === wanted.value
@@ -77,6 +79,7 @@ export const make = Effect.gen(function* () {
     add("destinations/block-country"),
     add("destinations/allow-country"),
     add("destinations/block-prefix"),
+    add("destinations/block-class"),
     Operation.make(
       "destinations/remove",
       Schema.Struct({ id: DialingRuleId }),

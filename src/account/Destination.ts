@@ -1,0 +1,72 @@
+import {
+  getCountries,
+  getCountryCallingCode,
+  isSupportedCountry,
+  parsePhoneNumberFromString
+} from "libphonenumber-js/max"
+
+/**
+ * Where a number is, as far as the numbering plans of the world tell (libphonenumber), guide/calls.md#dialing-permissions.
+ */
+export interface Destination {
+  /** ISO 3166 alpha-2, where the plan leaves no doubt; null: nobody can say. */
+  readonly country: string | null
+  /** The countries that share its calling code: without a certain one it may be in any of them. */
+  readonly candidates: ReadonlyArray<string>
+  readonly classes: ReadonlyArray<DestinationClass>
+}
+
+/**
+ * Classes of numbers that are dear or much abused. `satellite`: +870, +881, +882 and +883. `premium_rate` and
+ * `shared_cost`: by their plan, and the international ranges +979 and +808. `unknown`: a number that no plan has.
+ */
+export const classes = ["satellite", "premium_rate", "shared_cost", "unknown"] as const
+export type DestinationClass = (typeof classes)[number]
+
+/** Calling codes (ITU-T E.164) that belong to no country, and the class of all numbers behind them. */
+const byCode: Readonly<Record<string, DestinationClass>> = {
+  "808": "shared_cost",
+  "870": "satellite",
+  "881": "satellite",
+  "882": "satellite",
+  "883": "satellite",
+  "979": "premium_rate"
+}
+
+/** The countries behind each calling code; codes are one to three digits, and none begins another. */
+const countries: ReadonlyMap<string, ReadonlyArray<string>> = getCountries().reduce((codes, country) => {
+  const code = getCountryCallingCode(country)
+  return codes.set(code, [...(codes.get(code) ?? []), country])
+}, new Map<string, ReadonlyArray<string>>())
+
+export const isCountry = (text: string): boolean => isSupportedCountry(text)
+
+const longestCode = 3
+
+const candidatesOf = (digits: string): ReadonlyArray<string> => {
+  for (let length = 1; length <= longestCode; length++) {
+    const found = countries.get(digits.slice(0, length))
+    if (found !== undefined) return found
+  }
+  return []
+}
+
+/** `number`: E.164 with its `+`. */
+export const of = (number: string): Destination => {
+  const digits = number.slice(1)
+  const candidates = candidatesOf(digits)
+  const phone = parsePhoneNumberFromString(number)
+  const isValid = phone?.isValid() ?? false
+  const isCertain = isValid || candidates.length === 1
+  const type = phone?.getType()
+  const found = [
+    byCode[digits.slice(0, longestCode)],
+    type === "PREMIUM_RATE" ? "premium_rate" : type === "SHARED_COST" ? "shared_cost" : undefined,
+    isValid ? undefined : "unknown"
+  ]
+  return {
+    country: isCertain ? (phone?.country ?? candidates[0] ?? null) : null,
+    candidates,
+    classes: classes.filter((each) => found.includes(each))
+  }
+}
