@@ -1,8 +1,11 @@
 import { Clock, Context, Effect, Layer, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
+import { SqlError } from "effect/sql/SqlError"
 import { Entropy } from "../actor/Entropy.ts"
+import * as Audit from "../audit/Audit.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
+import { empty, Journal } from "../store/Journal.ts"
 import * as Destination from "./Destination.ts"
 
 /**
@@ -28,14 +31,16 @@ export class DialingPermissions extends Context.Service<
     /** Fails with `country_blocked`, `country_not_allowed` or `prefix_blocked`. */
     readonly check: (tenantId: Id.TenantId, to: string) => Effect.Effect<void, ApiError>
     readonly list: Effect.Effect<ReadonlyArray<Rule>>
+    /** Adds a rule, with its line in the audit log; the one that is there already, if it is. */
     readonly add: (rule: Omit<Rule, "id">) => Effect.Effect<Rule, ApiError>
-    readonly remove: (id: Id.DialingRuleId) => Effect.Effect<void, ApiError>
+    readonly remove: (id: Id.DialingRuleId) => Effect.Effect<Rule, ApiError>
   }
 >()("trunkline/account/DialingPermissions") {
   static readonly layer = Layer.effect(
     DialingPermissions,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
       const entropy = yield* Entropy
       const read = Effect.orDie(
         sql<Rule>`SELECT id, tenant_id AS "tenantId", kind, value FROM destination_rule ORDER BY created_at, id`
@@ -43,9 +48,35 @@ export class DialingPermissions extends Context.Service<
       let rules = yield* read
       // One change at a time: the lists that are read last must be those that were written last.
       const changes = yield* Semaphore.make(1)
-      const reread = Effect.map(read, (fresh) => {
-        rules = fresh
-      })
+      /** Writes a change with its line: of the tenant whose rule it is, or of nobody's. */
+      const change =
+        ({ id, kind, tenantId, value }: Rule, what: "added" | "removed", seed: string, at: number) =>
+        (statement: Effect.Effect<unknown, SqlError>) =>
+          Effect.andThen(
+            statement,
+            journal.commitWithin({
+              ...empty,
+              audit: [
+                Audit.line({
+                  tenantId,
+                  at,
+                  seed,
+                  actor: Audit.operator,
+                  action: `destination_rule.${what}`,
+                  resourceType: "destination_rule",
+                  resourceId: id,
+                  changes: [{ field: kind, from: what === "added" ? null : value, to: what === "added" ? value : null }]
+                })
+              ]
+            })
+          ).pipe(
+            sql.withTransaction,
+            Effect.andThen(read),
+            Effect.orDie,
+            Effect.map((fresh) => {
+              rules = fresh
+            })
+          )
       return DialingPermissions.of({
         check: (tenantId, to) =>
           Effect.suspend(() => {
@@ -53,24 +84,32 @@ export class DialingPermissions extends Context.Service<
             return refused === null ? Effect.void : Effect.fail(refused)
           }),
         list: Effect.sync(() => rules),
-        add: Effect.fn("DialingPermissions.add")(function* (rule) {
-          if (!isValid(rule)) return yield* ApiError.of("invalid_request", `not a ${rule.kind} value: ${rule.value}`)
-          const id = Id.deriveUuid(entropy.hex(16), "destination_rule")
-          const now = yield* Clock.currentTimeMillis
-          yield* Effect.orDie(sql`
-            INSERT INTO destination_rule (id, tenant_id, kind, value, created_at)
-            VALUES (${id}, ${rule.tenantId}, ${rule.kind}, ${rule.value}, to_timestamp(${now} / 1000.0))
-            ON CONFLICT DO NOTHING`)
-          yield* reread
-          // The same rule may have been there already, under its own id.
+        add: Effect.fn("DialingPermissions.add")(function* (wanted) {
+          if (!isValid(wanted))
+            return yield* ApiError.of("invalid_request", `not a ${wanted.kind} value: ${wanted.value}`)
           const is = ({ kind, tenantId, value }: Rule) =>
-            kind === rule.kind && tenantId === rule.tenantId && value === rule.value
-          return rules.find(is) ?? { ...rule, id }
+            kind === wanted.kind && tenantId === wanted.tenantId && value === wanted.value
+          const known = rules.find(is)
+          if (known !== undefined) return known
+          const seed = entropy.hex(16)
+          const rule: Rule = { ...wanted, id: Id.deriveUuid(seed, "destination_rule") }
+          const at = yield* Clock.currentTimeMillis
+          yield* change(
+            rule,
+            "added",
+            seed,
+            at
+          )(sql`
+            INSERT INTO destination_rule (id, tenant_id, kind, value, created_at)
+            VALUES (${rule.id}, ${rule.tenantId}, ${rule.kind}, ${rule.value}, to_timestamp(${at} / 1000.0))`)
+          return rule
         }, changes.withPermits(1)),
         remove: Effect.fn("DialingPermissions.remove")(function* (id) {
-          if (!rules.some((rule) => rule.id === id)) return yield* ApiError.of("not_found", "no such rule")
-          yield* Effect.orDie(sql`DELETE FROM destination_rule WHERE id = ${id}`)
-          yield* reread
+          const rule = rules.find((each) => each.id === id)
+          if (rule === undefined) return yield* ApiError.of("not_found", `no destination rule ${id}`)
+          const at = yield* Clock.currentTimeMillis
+          yield* change(rule, "removed", entropy.hex(16), at)(sql`DELETE FROM destination_rule WHERE id = ${id}`)
+          return rule
         }, changes.withPermits(1))
       })
     })

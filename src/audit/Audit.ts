@@ -22,7 +22,8 @@ export const system: Actor = { type: "system", id: null, name: null }
  * `changes`.
  */
 export const line = (options: {
-  readonly tenantId: Id.TenantId
+  /** Null: what the operator changes for all. */
+  readonly tenantId: Id.TenantId | null
   readonly at: number
   /** Of the request that caused it; the line's id is derived from seed, action and resource. */
   readonly seed: string

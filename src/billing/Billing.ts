@@ -26,11 +26,18 @@ const unpriced = ApiError.of("country_not_allowed", "calls to that destination h
 export class Billing extends Context.Service<
   Billing,
   {
-    /** The balance row of a new tenant and its trial credit, inside signup's transaction. */
-    readonly openWithin: (tenant: {
+    /** The balance row of a new tenant, inside signup's transaction. */
+    readonly openWithin: (tenant: { readonly id: Id.TenantId; readonly at: number }) => Effect.Effect<void>
+    /**
+     * The trial credit of a tenant, inside the caller's transaction; nothing where the tenant, or whoever has this
+     * identity, has had one.
+     */
+    readonly trialWithin: (trial: {
       readonly id: Id.TenantId
       readonly at: number
       readonly seed: string
+      /** A hash of who gets it. */
+      readonly identity: string
     }) => Effect.Effect<ReadonlyArray<MoneyRow>>
     /** 404 for an unknown tenant. */
     readonly balance: (tenantId: Id.TenantId) => Effect.Effect<BalanceView, ApiError>
@@ -70,15 +77,25 @@ export class Billing extends Context.Service<
           ORDER BY direction DESC, prefix`)
         let deck = RateDeck.make(yield* readRates)
 
-        const openWithin = Effect.fn("Billing.openWithin")(function* (tenant: {
+        const openWithin = (tenant: { readonly id: Id.TenantId; readonly at: number }) =>
+          Effect.asVoid(
+            Effect.orDie(sql`
+              INSERT INTO balance (tenant_id, balance_cents, updated_at)
+              VALUES (${tenant.id}, 0, to_timestamp(${tenant.at} / 1000.0))`)
+          )
+
+        const trialWithin = Effect.fn("Billing.trialWithin")(function* (tenant: {
           readonly id: Id.TenantId
           readonly at: number
           readonly seed: string
+          readonly identity: string
         }) {
-          yield* Effect.orDie(sql`
-            INSERT INTO balance (tenant_id, balance_cents, updated_at)
-            VALUES (${tenant.id}, 0, to_timestamp(${tenant.at} / 1000.0))`)
           if (options.trialCreditCents === 0) return []
+          const first = yield* Effect.orDie(sql`
+            INSERT INTO trial_credit (identity_hash, tenant_id, given_at)
+            VALUES (${tenant.identity}, ${tenant.id}, to_timestamp(${tenant.at} / 1000.0))
+            ON CONFLICT DO NOTHING RETURNING 1`)
+          if (first.length === 0) return []
           const credit: MoneyRow = {
             id: Id.derive(tenant.seed, "ledger"),
             tenantId: tenant.id,
@@ -202,17 +219,29 @@ export class Billing extends Context.Service<
         const setRates = Effect.fn("Billing.setRates")(function* (rates: ReadonlyArray<RateDeck.Rate>) {
           const fault = RateDeck.fault(rates)
           if (fault !== null) return yield* ApiError.of("invalid_request", fault)
-          yield* Effect.andThen(
+          const line = Audit.line({
+            tenantId: null,
+            at: yield* Clock.currentTimeMillis,
+            seed: entropy.hex(16),
+            actor: Audit.operator,
+            action: "rates.replaced",
+            resourceType: "rate_deck",
+            resourceId: "rates",
+            changes: RateDeck.changes(yield* readRates, rates)
+          })
+          yield* Effect.all([
             sql`DELETE FROM rate`,
             sql`INSERT INTO rate (direction, prefix, micro_usd_per_minute)
                 SELECT direction, prefix, "microUsdPerMinute" FROM jsonb_to_recordset(${JSON.stringify(rates)}::text::jsonb)
-                  AS r(direction text, prefix text, "microUsdPerMinute" bigint)`
-          ).pipe(sql.withTransaction, Effect.orDie)
+                  AS r(direction text, prefix text, "microUsdPerMinute" bigint)`,
+            journal.commitWithin({ ...empty, audit: [line] })
+          ]).pipe(sql.withTransaction, Effect.orDie)
           deck = RateDeck.make(rates)
         })
 
         return Billing.of({
           openWithin,
+          trialWithin,
           balance,
           ledger,
           adjust,

@@ -54,3 +54,24 @@ export const fault = (rates: ReadonlyArray<Rate>): string | null => {
   }
   return null
 }
+
+/** So many changed rows stand in the line of the audit log; their number stands there always. */
+const shownChanges = 100
+
+/** What one deck changes of another, for the audit log; null: no such row. */
+export const changes = (
+  before: ReadonlyArray<Rate>,
+  after: ReadonlyArray<Rate>
+): ReadonlyArray<{ readonly field: string; readonly from: number | null; readonly to: number | null }> => {
+  const named = (rates: ReadonlyArray<Rate>) =>
+    new Map(rates.map(({ direction, microUsdPerMinute, prefix }) => [`${direction} ${prefix}`, microUsdPerMinute]))
+  const [from, to] = [named(before), named(after)]
+  const changed = [...new Set([...from.keys(), ...to.keys()])].filter((name) => from.get(name) !== to.get(name))
+  return [
+    { field: "rows", from: before.length, to: after.length },
+    { field: "changed_rows", from: null, to: changed.length },
+    ...changed
+      .slice(0, shownChanges)
+      .map((field) => ({ field, from: from.get(field) ?? null, to: to.get(field) ?? null }))
+  ]
+}

@@ -16,13 +16,18 @@ export const layer = Layer.effect(
     const by = { type: "system", name: "e-mail verification" } as const
     return Onboarding.of({
       open: Effect.fn("Onboarding.open")(function* (tenant) {
-        const money = yield* billing.openWithin(tenant)
+        yield* billing.openWithin(tenant)
         yield* connections.createDefaultWithin(tenant)
         const { audit, ...apiKey } = yield* apiKeys.createWithin(tenant)
-        return { account: accounts.opening(tenant.id, tenant.at, tenant.seed), money, audit: [audit], apiKey }
+        return { account: accounts.opening(tenant.id, tenant.at, tenant.seed), audit: [audit], apiKey }
       }),
+      trialWithin: billing.trialWithin,
       // It fails only where nothing is left to do: the tenant is closed, or suspended for another reason.
-      verified: (tenantId) => Effect.ignore(accounts.reactivate(tenantId, "email_unverified", by)),
+      verified: (tenantId) =>
+        Effect.andThen(
+          accounts.moneyMoved(tenantId),
+          Effect.ignore(accounts.reactivate(tenantId, "email_unverified", by))
+        ),
       unverified: (tenantId) => Effect.ignore(accounts.suspend(tenantId, "email_unverified", by))
     })
   })

@@ -91,7 +91,7 @@ export const make = (held: ReadonlyMap<number, number>, batch: ReadonlyArray<Com
 
 /** The tenants of a commit's rows; a list's row goes with its entity. */
 export const tenantsOf = ({ audit, entities, events, money }: Commit): ReadonlyArray<string> =>
-  [...entities, ...events, ...money, ...audit].map(({ tenantId }) => tenantId)
+  [...entities, ...events, ...money, ...audit].flatMap(({ tenantId }) => (tenantId === null ? [] : [tenantId]))
 
 /** A table that a batch writes, and its rows. */
 interface Written {

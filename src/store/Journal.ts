@@ -101,7 +101,8 @@ export interface Receipt {
 
 export interface AuditRow {
   readonly id: AuditId
-  readonly tenantId: TenantId
+  /** Null: it concerns no single tenant. */
+  readonly tenantId: TenantId | null
   readonly at: number
   readonly actor: {
     readonly type: "api_key" | "user" | "system" | "operator"

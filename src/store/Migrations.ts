@@ -8,6 +8,7 @@ import { trunkHost } from "./migration/0005_trunk_host.ts"
 import { fanOut } from "./migration/0006_fan_out.ts"
 import { edge } from "./migration/0007_edge.ts"
 import { owner } from "./migration/0009_owner.ts"
+import { money } from "./migration/0010_money.ts"
 import { retention } from "./migration/0011_retention.ts"
 import { trunkLimit } from "./migration/0012_trunk_limit.ts"
 
@@ -21,6 +22,7 @@ const all = {
   "0006_fan_out": fanOut,
   "0007_edge": edge,
   "0009_owner": owner,
+  "0010_money": money,
   "0011_retention": retention,
   "0012_trunk_limit": trunkLimit
 }

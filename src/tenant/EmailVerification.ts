@@ -10,6 +10,7 @@ import type { Rendered } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
 import { Mail } from "../mail/Mail.ts"
 import { empty, Journal } from "../store/Journal.ts"
+import * as AddressIdentity from "./AddressIdentity.ts"
 import { Onboarding } from "./Onboarding.ts"
 import * as TenantRepo from "./TenantRepo.ts"
 import * as TenantView from "./TenantView.ts"
@@ -84,17 +85,20 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     const member = yield* Effect.gen(function* () {
       const member = yield* repo.useToken(hashOf(token), at)
       if (member === null) return null
+      const seed = entropy.hex(16)
       const line = Audit.line({
         tenantId: member.tenantId,
         at,
-        seed: entropy.hex(16),
+        seed,
         actor: { type: "user", id: member.memberId, name: null },
         ip,
         action: "user.email_verified",
         resourceType: "user",
         resourceId: member.memberId
       })
-      yield* journal.commitWithin({ ...empty, audit: [line] })
+      const identity = AddressIdentity.of(member.email)
+      const money = yield* onboarding.trialWithin({ id: member.tenantId, at, seed, identity })
+      yield* journal.commitWithin({ ...empty, money, audit: [line] })
       return member
     }).pipe(sql.withTransaction, Effect.orDie)
     if (member === null) return yield* ApiError.of("invalid_request", "the token is unknown, used or expired", "token")

@@ -10,10 +10,15 @@ interface NewTenant {
   readonly seed: string
 }
 
+/** A tenant that may get its trial credit, in a transaction of the caller. */
+interface Trial extends NewTenant {
+  /** Of the owner's address, as `AddressIdentity` keeps it. */
+  readonly identity: string
+}
+
 /** What signup's one commit holds besides the tenant itself. */
 interface Opened {
   readonly account: EntityWrite
-  readonly money: ReadonlyArray<MoneyRow>
   readonly audit: ReadonlyArray<AuditRow>
   readonly apiKey: {
     readonly id: ApiKeyId
@@ -29,7 +34,9 @@ export class Onboarding extends Context.Service<
   {
     /** Balance, first key, default route; inside signup's transaction, so that there is no half a tenant. */
     readonly open: (tenant: NewTenant) => Effect.Effect<Opened>
-    /** Lifts a suspension for a missing verification, and no other. */
+    /** The trial credit; nothing where this identity has had one. */
+    readonly trialWithin: (trial: Trial) => Effect.Effect<ReadonlyArray<MoneyRow>>
+    /** Lifts a suspension for a missing verification, and no other; what was credited is there from now on. */
     readonly verified: (tenantId: TenantId) => Effect.Effect<void>
     /** Suspends an active tenant for a missing verification. */
     readonly unverified: (tenantId: TenantId) => Effect.Effect<void>

@@ -8,7 +8,9 @@ import { ApiError } from "../domain/ApiError.ts"
 import * as IpAddress from "../domain/IpAddress.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { empty, Journal } from "../store/Journal.ts"
+import { Mail } from "../mail/Mail.ts"
 import { Vault } from "../store/Vault.ts"
+import * as AddressIdentity from "./AddressIdentity.ts"
 import * as EmailVerification from "./EmailVerification.ts"
 import { Onboarding } from "./Onboarding.ts"
 import * as Password from "./Password.ts"
@@ -57,6 +59,7 @@ export const make = Effect.fnUntraced(function* (verification: {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const onboarding = yield* Onboarding
+  const mail = yield* Mail
   const entropy = yield* Entropy
   const vault = yield* Vault
   const repo = yield* TenantRepo.make
@@ -102,7 +105,9 @@ export const make = Effect.fnUntraced(function* (verification: {
       if (!(yield* repo.insertOwner({ ...owner, firstName: request.firstName, lastName: request.lastName })))
         return yield* emailUsed
       const token = yield* verification.issue(userId, at)
-      const { account, apiKey, audit, money } = yield* onboarding.open(tenant)
+      const { account, apiKey, audit } = yield* onboarding.open(tenant)
+      // Where mail reaches people, whoever can read it gets the credit.
+      const money = mail.isReal ? [] : yield* onboarding.trialWithin({ ...tenant, identity: AddressIdentity.of(email) })
       const body = signedUp({
         tenant: { id: tenant.id, name: request.tenantName, status: "active" },
         user: {

@@ -108,7 +108,12 @@ export const openTenant = Effect.fnUntraced(function* (index: number) {
       INSERT INTO phone_number (id, tenant_id, phone_number, country_code, number_type, status, features,
         upfront_cost_cents, monthly_cost_cents, created_at, updated_at)
       VALUES (${Id.derive(seed, "did")}, ${id}, ${number}, 'US', 'local', 'active', '{}', 0, 0, now(), now())`
-    yield* journal.commitWithin({ ...empty, entities: [opened.account], money: opened.money, audit: opened.audit })
+    yield* journal.commitWithin({
+      ...empty,
+      entities: [opened.account],
+      money: yield* onboarding.trialWithin({ id, at, seed, identity: seed }),
+      audit: opened.audit
+    })
     return opened.apiKey
   }).pipe(sql.withTransaction)
   yield* accounts.setQuota(

@@ -327,6 +327,24 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           { direction: "outbound", prefix: "44", micro_usd_per_minute: 9000 },
           { direction: "inbound", prefix: "", micro_usd_per_minute: 5 }
         ])
+        // What all tenants share is in nobody's audit log but the service's.
+        const sql = yield* SqlClient.SqlClient
+        expect(
+          yield* sql`SELECT action, actor_type, changes FROM audit WHERE tenant_id IS NULL ORDER BY ordinal`
+        ).toStrictEqual([
+          {
+            action: "rates.replaced",
+            actor_type: "operator",
+            changes: [
+              { field: "rows", from: 0, to: 2 },
+              { field: "changed_rows", from: null, to: 2 },
+              { field: "outbound 44", from: null, to: 9000 },
+              { field: "inbound ", from: null, to: 5 }
+            ]
+          }
+        ])
+        // An empty deck has the default prices again.
+        expect((yield* load("empty.csv", header)).stdout).toBe("rates: 0")
       })
     )
 
@@ -368,6 +386,12 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         yield* rule("remove", String(mine["id"]))
         expect((yield* rule("list"))["results"] as ReadonlyArray<unknown>).toHaveLength(1)
         expect(yield* audits(id)).toStrictEqual(["destination_rule.added", "destination_rule.removed"])
+        const sql = yield* SqlClient.SqlClient
+        expect(
+          yield* sql`SELECT changes FROM audit WHERE tenant_id IS NULL AND action = 'destination_rule.added'`
+        ).toStrictEqual([{ changes: [{ field: "country_block", from: null, to: "KP" }] }])
+        expect((yield* rule("block-class", "satellite"))["value"]).toBe("satellite")
+        expect((yield* operator("destinations", "block-class", "moon")).code).toBe(1)
       })
     )
 

@@ -22,10 +22,11 @@ import * as TestDatabase from "./TestDatabase.ts"
 /** Every mail of this test file, in order. */
 export const mails: Array<MailMessage> = []
 
-const outside = Layer.mergeAll(
-  Layer.succeed(Mail, { isReal: true, send: (mail) => Effect.sync(() => void mails.push(mail)) }),
-  Layer.succeed(Egress, NoEgress.service)
-)
+const outside = (isReal: boolean) =>
+  Layer.mergeAll(
+    Layer.succeed(Mail, { isReal, send: (mail) => Effect.sync(() => void mails.push(mail)) }),
+    Layer.succeed(Egress, NoEgress.service)
+  )
 
 /** Names that a trunk may have, for the tests to change. */
 export const addresses = new Map<string, ReadonlyArray<string>>()
@@ -34,9 +35,10 @@ const layers = (
   trialCreditCents: number,
   label = "features",
   partitions: ReadonlyArray<number> = [0],
-  heartbeatMs = 5_000
+  heartbeatMs = 5_000,
+  mailIsReal = false
 ) => {
-  const base = outside.pipe(
+  const base = outside(mailIsReal).pipe(
     Layer.provideMerge(Jobs.layer()),
     Layer.provideMerge(TrunkStates.layer),
     Layer.provideMerge(JournalWriter.layer({ partitions, onLost: () => {}, heartbeatMs })),
@@ -66,6 +68,9 @@ export const startedAgain = (label: string) => layers(500, label)
  * what it writes, not by its heartbeat.
  */
 export const startedAs = (label: string, partitions: ReadonlyArray<number>) => layers(500, label, partitions, 600_000)
+
+/** The features where mail reaches people, over a database of their own. */
+export const mailing = layers(500, "mailing", [0], 5_000, true).pipe(Layer.provideMerge(TestDatabase.layer))
 
 /** The features over a database of their own. */
 export const layer = started.pipe(Layer.provideMerge(TestDatabase.layer))

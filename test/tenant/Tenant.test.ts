@@ -57,6 +57,18 @@ describe("signup (guide/tenants.md#signup)", () => {
       })
     )
 
+    it.effect("gives one trial credit to a mailbox, also to many that sign up at once", () =>
+      Effect.gen(function* () {
+        const spellings = ["j.doe@gmail.com", "jd.oe@gmail.com", "jdoe+1@gmail.com", "J.D.O.E@googlemail.com"]
+        const tenants = yield* Effect.forEach(spellings, (email) => Features.newTenant({ email }), {
+          concurrency: "unbounded"
+        })
+        const billing = yield* Billing
+        const balances = yield* Effect.forEach(tenants, ({ id }) => billing.balance(id))
+        expect(balances.map(({ balance_cents }) => balance_cents).toSorted((a, b) => a - b)).toStrictEqual([0, 0, 0, 500])
+      })
+    )
+
     it.effect("lets one of twenty at once have an e-mail, whatever its case", () =>
       Effect.gen(function* () {
         const tenants = yield* Tenants
@@ -160,7 +172,7 @@ describe("signup (guide/tenants.md#signup)", () => {
 })
 
 describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
-  layer(Features.layer, { excludeTestServices: true })((it) => {
+  layer(Features.mailing, { excludeTestServices: true })((it) => {
     it.effect("takes a token once and lifts the suspension for want of it", () =>
       Effect.gen(function* () {
         const tenants = yield* Tenants
@@ -175,6 +187,36 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
           tenant: { id, name: "Acme", status: "active" }
         })
         expect((yield* Effect.flip(tenants.verifyEmail(token, null))).code).toBe("invalid_request")
+      })
+    )
+
+    it.effect("gives the trial credit, once, and not before", () =>
+      Effect.gen(function* () {
+        const tenants = yield* Tenants
+        const accounts = yield* Accounts
+        const { email, id } = yield* Features.newTenant()
+        const balance = Effect.map(accounts.overview(id), ({ tally }) => tally.balanceCents)
+        expect(yield* balance).toBe(0)
+        yield* tenants.resendVerification(email)
+        const second = yield* tokenFor(email, 1)
+        yield* tenants.verifyEmail(second, null)
+        expect(yield* balance).toBe(500)
+        expect((yield* (yield* Billing).balance(id)).balance_cents).toBe(500)
+      })
+    )
+
+    it.effect("gives one trial credit to a mailbox, however it is spelled", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const credited = Effect.fnUntraced(function* (email: string) {
+          const { id } = yield* Features.newTenant({ email })
+          yield* (yield* Tenants).verifyEmail(yield* tokenFor(email), null)
+          return (yield* billing.balance(id)).balance_cents
+        })
+        expect(yield* credited("jane.doe@gmail.com")).toBe(500)
+        expect(yield* credited("janedoe+two@googlemail.com")).toBe(0)
+        expect(yield* credited("jane.doe@example.com")).toBe(500)
+        expect(yield* credited("jane.doe+two@example.com")).toBe(500)
       })
     )
 

@@ -1,0 +1,15 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as AddressIdentity from "../../src/tenant/AddressIdentity.ts"
+
+describe("Who an address belongs to, for the trial credit", () => {
+  it.each([
+    ["Jane.Doe@Gmail.com", "janedoe@gmail.com"],
+    ["j.a.n.e.doe+tag+more@googlemail.com", "janedoe@gmail.com"],
+    ["jane+x@me.com", "jane@icloud.com"],
+    ["jane.doe@icloud.com", "jane.doe@icloud.com"],
+    ["jane-d_o.e@pm.me", "janedoe@proton.me"],
+    ["jane.doe+x@outlook.com", "jane.doe@outlook.com"],
+    // Where nobody knows better, each spelling is somebody else.
+    ["Jane.Doe+x@example.com", "jane.doe+x@example.com"]
+  ])("%s is %s", (email, folded) => expect(AddressIdentity.folded(email)).toBe(folded))
+})
