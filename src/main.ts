@@ -46,6 +46,7 @@ import * as VaultCheck from "./store/VaultCheck.ts"
 import { Tenants } from "./tenant/Tenant.ts"
 import * as Dispatcher from "./webhook/Dispatcher.ts"
 import { Webhooks } from "./webhook/Webhook.ts"
+import type { SubscriptionId } from "./domain/Id.ts"
 import * as IpAddress from "./domain/IpAddress.ts"
 
 /** The only file that names implementations: what is real here is an argument everywhere else. */
@@ -143,6 +144,10 @@ const webhooks = Layer.unwrap(
   })
 )
 
+/** It may have gone meanwhile. */
+const disableEndpoint = (webhooks: Webhooks["Service"]) => (id: SubscriptionId, because: string) =>
+  Effect.ignore(webhooks.disable(id, { actor: { type: "system", id: null, name: null }, ip: null }, because))
+
 /** Deliveries follow commits on the journal's own connections. */
 const commitConnections = Layer.effect(
   SqlClient.SqlClient,
@@ -226,7 +231,11 @@ const serve = Effect.gen(function* () {
       yield* Effect.logInfo("calls of the process before this one were recovered", { calls: recovered })
 
     const edges = Layer.mergeAll(
-      Dispatcher.layer({ version }).pipe(Layer.provide(commitConnections)),
+      Dispatcher.layer({
+        version,
+        disable: disableEndpoint(Context.get(context, Webhooks)),
+        disableAfterDays: config.webhookDisableDays
+      }).pipe(Layer.provide(commitConnections)),
       OperatorServer.layer({
         port: config.operatorPort,
         tokenFile: join(owned.path, "operator.token"),

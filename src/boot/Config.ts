@@ -29,6 +29,8 @@ export interface Config {
   readonly allowPrivateTargets: boolean
   readonly targetCaFile: string | null
   readonly maxCallSecs: number
+  /** A webhook endpoint that has failed for so many days is disabled; null: none is. */
+  readonly webhookDisableDays: number | null
   readonly drainSecs: number
   /** How many days are kept: events with deliveries and journals, calls with audit lines. */
   readonly retentionDays: { readonly event: number; readonly call: number }
@@ -179,6 +181,7 @@ export const parse = (environment: Environment): Config => {
     allowPrivateTargets: env.flag("ALLOW_PRIVATE_TARGETS"),
     targetCaFile: env.optional("TARGET_CA_FILE"),
     maxCallSecs: env.integer("MAX_CALL_SECS", 14_400, 1, 86_400),
+    webhookDisableDays: env.integer("WEBHOOK_DISABLE_DAYS", 5, 0, 365) || null,
     drainSecs: env.integer("DRAIN_SECS", 30, 0, 86_400),
     retentionDays: { event: eventDays, call: callDays },
     operatorPort: env.integer("OPERATOR_PORT", 8081, 0, 65_535),

@@ -10,13 +10,13 @@ import * as ProcessFacts from "./metric/ProcessFacts.ts"
 /** A probe answers within this, whatever the database does. */
 const probeTimeout = "1 second"
 
-/** More due deliveries than this are not counted: the number says "many", and costs no more. */
-const dueLimit = 100_000
+/** Of first tries, and of retries, only so many that are not finished are looked at: the number then says "many". */
+const dueLimit = 50_000
 
 const liveCalls = Metric.gauge("calls_live", { description: "Calls that have an actor" })
 const unavailable = Metric.gauge("journal_unavailable_seconds", { description: "How long commits have been waiting" })
 const deliveriesDue = Metric.gauge("webhook_deliveries_due", {
-  description: `Deliveries whose attempt is due, counted up to ${dueLimit}; NaN: the database does not answer`
+  description: `Deliveries whose attempt is due, among ${dueLimit} first tries and ${dueLimit} retries that wait; NaN: the database does not answer`
 })
 
 /**
@@ -44,8 +44,11 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
   })
 
   const countDue = sql<{ readonly due: number }>`
-    SELECT count(*)::float8 AS due FROM
-      (SELECT FROM webhook_delivery WHERE due_at <= now() LIMIT ${dueLimit}) AS counted`.pipe(
+    SELECT count(*) FILTER (WHERE due_at <= now())::float8 AS due FROM (
+      (SELECT due_at FROM webhook_delivery WHERE due_at IS NOT NULL AND in_lane LIMIT ${dueLimit})
+      UNION ALL
+      (SELECT due_at FROM webhook_delivery WHERE due_at IS NOT NULL AND NOT in_lane LIMIT ${dueLimit})
+    ) AS unfinished`.pipe(
     Effect.map((rows) => rows[0]?.due ?? Number.NaN),
     Effect.timeout(probeTimeout),
     Effect.catchCause(() => Effect.succeed(Number.NaN))

@@ -1,4 +1,5 @@
 import * as DeliveryId from "./DeliveryId.ts"
+import * as Handover from "./Handover.ts"
 import type { Target } from "./ListTable.ts"
 
 /**
@@ -30,6 +31,13 @@ owner AS MATERIALIZED (
   SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM missing)
 )`
 
+/**
+ * A tenant with more active subscriptions than this has its events fanned out behind the commit
+ * (`webhook/FanOut.ts`), and so has each whose earlier events still wait for that. So what a commit does for an event has
+ * a bound. It is more than a tenant may have unless the operator says otherwise.
+ */
+const directLimit = 64
+
 /** Writes the rows that the parameter `rows` holds, and what follows from them; names the parts that others read. */
 export type Part = (rows: string) => string
 
@@ -54,36 +62,83 @@ state AS (
   ON CONFLICT (id) DO UPDATE SET seq = EXCLUDED.seq, settled = EXCLUDED.settled,
     state_version = EXCLUDED.state_version, state = EXCLUDED.state, updated_at = EXCLUDED.updated_at
 )`,
+  closed: (rows) => `
+closed AS MATERIALIZED (
+  SELECT ARRAY(SELECT jsonb_array_elements_text(${rows}::jsonb)) AS endpoints
+)`,
   events: (rows) => `
 happened AS MATERIALIZED (
   SELECT r.id, r."tenantId" AS tenant_id, o.partition, r."entityId" AS entity_id, r.sequence, r.type, r."routeId" AS route_id,
-    to_timestamp(r."occurredAt" / 1000.0) AS occurred_at, r.body
+    to_timestamp(r."occurredAt" / 1000.0) AS occurred_at, r.body, r.offered
   FROM jsonb_to_recordset(${rows}::jsonb) AS r(id uuid, "tenantId" uuid, "entityId" text, sequence int, type text, "routeId" text,
-    "occurredAt" float8, body text) LEFT JOIN home o ON o.id = r."tenantId"
+    "occurredAt" float8, body text, offered boolean) LEFT JOIN home o ON o.id = r."tenantId"
   WHERE EXISTS (SELECT 1 FROM owner)
 ),
 events AS (
   INSERT INTO event (id, tenant_id, partition, entity_id, sequence, type, route_id, occurred_at, body)
   SELECT id, tenant_id, partition, entity_id, sequence, type, route_id, occurred_at, body FROM happened
 ),
+crowd AS MATERIALIZED (
+  SELECT a.tenant_id FROM (SELECT DISTINCT tenant_id, partition FROM happened) a
+    CROSS JOIN LATERAL (
+      SELECT count(*) AS subscriptions FROM (
+        SELECT FROM webhook_subscription s WHERE s.tenant_id = a.tenant_id AND s.is_active LIMIT (SELECT ${directLimit + 1})
+      ) counted
+    ) active
+    LEFT JOIN LATERAL (
+      SELECT true AS waits FROM webhook_fan_out f
+      WHERE f.partition = a.partition AND f.tenant_id = a.tenant_id LIMIT (SELECT 1)
+    ) earlier ON true
+  WHERE active.subscriptions > ${directLimit} OR earlier.waits
+),
+postponed AS (
+  INSERT INTO webhook_fan_out (partition, tenant_id, event_id)
+  SELECT h.partition, h.tenant_id, h.id FROM happened h WHERE h.tenant_id IN (SELECT tenant_id FROM crowd)
+  ORDER BY h.entity_id, h.sequence
+),
+direct AS MATERIALIZED (
+  SELECT * FROM happened WHERE tenant_id NOT IN (SELECT tenant_id FROM crowd)
+),
 matched AS MATERIALIZED (
-  SELECT h.id, h.tenant_id, h.partition, h.entity_id, h.sequence, h.type, h.occurred_at, s.id AS subscription_id
-  FROM happened h JOIN webhook_subscription s ON s.tenant_id = h.tenant_id AND s.is_active
-    AND s.event_types && ARRAY['*', h.type] AND (s.connection_id IS NULL OR s.connection_id = h.route_id)
+  SELECT h.id, h.tenant_id, h.partition, h.entity_id, h.sequence, h.type, h.occurred_at, h.offered, s.*
+  FROM direct h CROSS JOIN LATERAL (
+    SELECT s.id AS subscription_id, s.target_url, s.signing_secret, s.failing_since IS NOT NULL AS is_failing,
+      s.event_types, s.connection_id
+    FROM webhook_subscription s WHERE s.tenant_id = h.tenant_id AND s.is_active ORDER BY s.id LIMIT (SELECT ${directLimit})
+  ) s
+  WHERE s.event_types && ARRAY['*', h.type] AND (s.connection_id IS NULL OR s.connection_id = h.route_id)
 ),
 addressed AS MATERIALIZED (
-  SELECT id, tenant_id, partition, entity_id, sequence, type, occurred_at, subscription_id, subscription_id AS destination
-  FROM matched
-  UNION ALL
-  SELECT h.id, h.tenant_id, h.partition, h.entity_id, h.sequence, h.type, h.occurred_at, NULL, 'failover:' || h.tenant_id
-  FROM happened h JOIN tenant t ON t.id = h.tenant_id AND t.webhook_failover_url IS NOT NULL
-  WHERE NOT EXISTS (SELECT 1 FROM matched m WHERE m.id = h.id)
+  SELECT a.*, ${DeliveryId.sql({ event: "a.id", occurredAt: "a.occurred_at", endpoint: "a.destination" })} AS delivery_id,
+    a.offered AND a.destination <> ALL ((SELECT endpoints FROM closed)::text[]) AND lane.is_taken IS NULL AS is_claimed
+  FROM (
+    SELECT id, tenant_id, partition, entity_id, sequence, type, occurred_at, offered, subscription_id,
+      subscription_id AS destination, target_url, signing_secret AS sealed_secret, is_failing
+    FROM matched
+    UNION ALL
+    SELECT h.id, h.tenant_id, h.partition, h.entity_id, h.sequence, h.type, h.occurred_at, h.offered, NULL,
+      'failover:' || h.tenant_id, t.webhook_failover_url, t.webhook_failover_secret, false
+    FROM direct h JOIN tenant t ON t.id = h.tenant_id AND t.webhook_failover_url IS NOT NULL
+    WHERE NOT EXISTS (SELECT 1 FROM matched m WHERE m.id = h.id)
+  ) a LEFT JOIN LATERAL (
+    SELECT true AS is_taken FROM webhook_delivery d
+    WHERE d.partition = a.partition AND d.tenant_id = a.tenant_id AND d.destination = a.destination AND d.lane = a.entity_id
+      AND d.due_at IS NOT NULL AND d.in_lane
+    LIMIT (SELECT 1)
+  ) lane ON true
 ),
 deliveries AS (
   INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, subscription_id, destination, lane, sequence,
-    status, due_at, created_at)
-  SELECT ${DeliveryId.sql({ event: "id", occurredAt: "occurred_at", endpoint: "destination" })}, tenant_id, partition, id, type, subscription_id, destination, entity_id, sequence, 'queued', now(), now()
+    attempt_no, status, due_at, created_at)
+  SELECT delivery_id, tenant_id, partition, id, type, subscription_id, destination, entity_id, sequence, is_claimed::int,
+    CASE WHEN is_claimed THEN 'sending' ELSE 'queued' END,
+    now() + is_claimed::int * ${Handover.leaseMs} * interval '1 millisecond', now()
   FROM addressed ORDER BY entity_id, sequence
+),
+waiting AS (
+  SELECT destination, tenant_id, partition FROM addressed WHERE NOT is_claimed
+  UNION ALL
+  SELECT DISTINCT NULL, h.tenant_id, h.partition FROM happened h WHERE h.tenant_id IN (SELECT tenant_id FROM crowd)
 )`,
   money: (rows) => `
 amounts AS MATERIALIZED (

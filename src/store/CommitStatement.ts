@@ -1,5 +1,6 @@
 import * as CommitParts from "./CommitParts.ts"
-import type { Commit, EntityWrite, WebhookEndpointRef } from "./Journal.ts"
+import type { Handed, Offer, WebhookEndpointRef } from "./Handover.ts"
+import type { Commit, EntityWrite, EventRow } from "./Journal.ts"
 import type { Target } from "./ListTable.ts"
 
 /**
@@ -17,9 +18,16 @@ SELECT (SELECT jsonb_agg(partition) FROM missing) AS missing,
   ${
     writes("events")
       ? `(SELECT jsonb_agg(DISTINCT jsonb_build_object('endpoint', destination, 'tenantId', tenant_id, 'partition', partition))
-    FROM addressed)`
+    FROM waiting)`
       : "NULL::jsonb"
-  } AS endpoints
+  } AS endpoints,
+  ${
+    writes("events")
+      ? `(SELECT jsonb_agg(jsonb_build_object('id', delivery_id, 'tenantId', tenant_id, 'partition', partition,
+      'endpoint', destination, 'eventId', id, 'targetUrl', target_url, 'sealedSecret', sealed_secret, 'isFailing', is_failing)
+      ORDER BY entity_id, sequence) FROM addressed WHERE is_claimed)`
+      : "NULL::jsonb"
+  } AS handed
 `
 }
 
@@ -35,6 +43,8 @@ export interface Answer {
   readonly balances: Readonly<Record<string, number>> | null
   /** What the dispatcher may wake. */
   readonly endpoints: ReadonlyArray<WebhookEndpointRef> | null
+  /** Deliveries that were born claimed; lane and body are those of their events. */
+  readonly handed: ReadonlyArray<Omit<Handed, "lane" | "body">> | null
 }
 
 interface Statement {
@@ -64,13 +74,14 @@ export const encode = (rows: ReadonlyArray<unknown>): string => {
  * for rows of no tenant (`$4`), then one JSON array as text for each table that the batch writes. The statement locks
  * the epochs of the tenants' partitions `FOR KEY SHARE`; where another process holds one of them, it writes nothing. It
  * sums money in order within the batch, so that each ledger row knows its `balance_after_cents`, and locks balances in
- * the order of their tenants. Deliveries are a join with the active subscriptions of the event's tenant; an event that
- * matches none goes to the tenant's failover URL. A receipt never replaces one that is still valid.
+ * the order of their tenants. Deliveries are a join with the active subscriptions of the event's tenant, where these are
+ * few; an event that matches none goes to the tenant's failover URL. Where they are many, the event gets a row of
+ * `webhook_fan_out`. Deliveries of `offer` are born claimed. A receipt never replaces one that is still valid.
  *
  * Answers one row (`Answer`).
  */
-export const make = (held: ReadonlyMap<number, number>, batch: ReadonlyArray<Commit>): Statement => {
-  const written = writtenBy(batch)
+export const make = (held: ReadonlyMap<number, number>, batch: ReadonlyArray<Commit>, offer: Offer): Statement => {
+  const written = writtenBy(batch, offer)
   const shape = written.map(({ name }) => name).join()
   const text = texts.get(shape) ?? textFor(written)
   texts.set(shape, text)
@@ -100,11 +111,14 @@ interface Written {
   readonly rows: ReadonlyArray<unknown>
 }
 
-const writtenBy = (batch: ReadonlyArray<Commit>): ReadonlyArray<Written> => {
+const writtenBy = (batch: ReadonlyArray<Commit>, offer: Offer): ReadonlyArray<Written> => {
   const { parts } = CommitParts
+  const events = batch.flatMap(({ events }) => events)
   const own: ReadonlyArray<Written> = [
     { name: "entities", part: parts.entities, rows: batch.flatMap(({ entities }) => entities.map(entityRow)) },
-    { name: "events", part: parts.events, rows: batch.flatMap(({ events }) => events) },
+    // A batch with events names what is closed to them, also when nothing is.
+    ...(events.length === 0 ? [] : [{ name: "closed", part: parts.closed, rows: offer.closed }]),
+    { name: "events", part: parts.events, rows: events.map((row) => ({ ...row, offered: offer.events.has(row.id) })) },
     {
       name: "money",
       part: parts.money,
@@ -125,11 +139,21 @@ const writtenBy = (batch: ReadonlyArray<Commit>): ReadonlyArray<Written> => {
       list.rows.push(row)
     }
   return [
-    ...own.filter(({ rows }) => rows.length > 0),
+    ...own.filter(({ name, rows }) => rows.length > 0 || name === "closed"),
     ...[...lists.values()]
       .toSorted((one, other) => (one.table.name < other.table.name ? -1 : 1))
       .map(({ rows, table }) => ({ name: `list ${table.name}`, part: CommitParts.list(table), rows }))
   ]
+}
+
+/** What was born claimed, with lane and body of its event. */
+export const handed = (rows: NonNullable<Answer["handed"]>, events: ReadonlyArray<EventRow>): ReadonlyArray<Handed> => {
+  if (rows.length === 0) return []
+  const byId = new Map(events.map((event) => [event.id, event]))
+  return rows.flatMap((row) => {
+    const event = byId.get(row.eventId)
+    return event === undefined ? [] : [{ ...row, lane: event.entityId, body: event.body }]
+  })
 }
 
 const entityRow = (entity: EntityWrite): unknown => ({

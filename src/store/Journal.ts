@@ -9,6 +9,7 @@ import type {
   RouteId,
   TenantId
 } from "../domain/Id.ts"
+import type { DeliveryListener, WebhookEndpointRef } from "./Handover.ts"
 import type { ListWrite } from "./ListTable.ts"
 
 /**
@@ -138,14 +139,6 @@ export interface Committed {
   readonly balanceCents: number | null
 }
 
-/** The endpoint of a delivery that the commit made, for the dispatcher (a hint; the row is the truth). */
-export interface WebhookEndpointRef {
-  /** Subscription id, or `failover:` and the tenant's id: the column `destination`. */
-  readonly endpoint: string
-  readonly tenantId: TenantId
-  readonly partition: number
-}
-
 export type StoredEntity = Entity & {
   readonly tenantId: TenantId
   /** Its tenant's home. */
@@ -194,8 +187,8 @@ export class Journal extends Context.Service<
      */
     readonly holdWithin: (partition: number) => Effect.Effect<number>
     readonly wake: (endpoints: ReadonlyArray<WebhookEndpointRef>) => Effect.Effect<void>
-    /** Called after each commit that made deliveries. There is one listener: the dispatcher. */
-    readonly onDeliveries: (listener: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void) => Effect.Effect<void>
+    /** There is one listener: the dispatcher. */
+    readonly onDeliveries: (listener: DeliveryListener) => Effect.Effect<void>
     /** Milliseconds since the database was last reachable while somebody waited; 0 when all is well. */
     readonly unavailableForMs: Effect.Effect<number>
     readonly find: (entityId: EntityId) => Effect.Effect<StoredEntity | null>

@@ -6,7 +6,8 @@ import * as Monotonic from "../domain/Monotonic.ts"
 import * as Batches from "./Batches.ts"
 import { CommitClient } from "./CommitClient.ts"
 import * as CommitStatement from "./CommitStatement.ts"
-import { type Commit, type Committed, empty, type EntityWrite, Journal, type WebhookEndpointRef } from "./Journal.ts"
+import { type Commit, type Committed, empty, type EntityWrite, type EventRow, Journal } from "./Journal.ts"
+import * as Handover from "./Handover.ts"
 import * as JournalReader from "./JournalReader.ts"
 import * as Outage from "./Outage.ts"
 import * as Ownership from "./Ownership.ts"
@@ -62,11 +63,15 @@ export const layer = <E = never>(options: {
       let outageSince = 0
       /** When the statement under way began; 0: none is. */
       let statementSince = 0
-      let listener: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void = () => {}
+      let listener: Handover.DeliveryListener = Handover.nobodyListens
 
-      const run = (batch: ReadonlyArray<Commit>, client = sql): Effect.Effect<CommitStatement.Answer, SqlError> =>
+      const run = (
+        batch: ReadonlyArray<Commit>,
+        offer: Handover.Offer,
+        client = sql
+      ): Effect.Effect<CommitStatement.Answer, SqlError> =>
         Effect.suspend(() => {
-          const { parameters, text } = CommitStatement.make(ownership.held, batch)
+          const { parameters, text } = CommitStatement.make(ownership.held, batch, offer)
           return Effect.map(client.unsafe<CommitStatement.Answer>(text, parameters), (rows) => rows[0] ?? noAnswer)
         })
 
@@ -82,10 +87,13 @@ export const layer = <E = never>(options: {
         for (const { done } of batch) Deferred.doneUnsafe(done, Exit.die(cause))
       }
 
-      const finish = (batch: ReadonlyArray<Waiting>, answer: CommitStatement.Answer): void => {
+      const finish = (batch: ReadonlyArray<Waiting>, answer: CommitStatement.Answer, sinceMs: number): void => {
         crash("after_commit")
         for (const { commit, done } of batch) Deferred.doneUnsafe(done, Exit.succeed(committed(commit, answer)))
-        if (answer.endpoints !== null && answer.endpoints.length > 0) listener(answer.endpoints)
+        const { endpoints, handed } = answer
+        if (endpoints === null && handed === null) return
+        const events = eventsOf(batch)
+        listener.made({ endpoints: endpoints ?? [], handed: CommitStatement.handed(handed ?? [], events), sinceMs })
       }
 
       /**
@@ -157,11 +165,17 @@ export const layer = <E = never>(options: {
           if (holding === 0) return die(batch, lastLoss)
           crash("before_commit")
           statementSince = yield* Monotonic.now
-          const exit = yield* run(batch.map((entry) => entry.commit)).pipe(Effect.timeout(Batches.silence), Effect.exit)
+          const sinceMs = statementSince
+          const events = eventsOf(batch)
+          const offer = events.length === 0 ? Handover.nothingOffered : listener.offer(events)
+          const exit = yield* run(
+            batch.map((entry) => entry.commit),
+            offer
+          ).pipe(Effect.timeout(Batches.silence), Effect.exit)
           statementSince = 0
           if (Exit.isSuccess(exit)) {
             const { missing } = exit.value
-            if (missing === null) return finish(batch, exit.value)
+            if (missing === null) return finish(batch, exit.value, sinceMs)
             const rest = withoutLost(batch, missing, exit.value)
             const stuck = rest.length === batch.length && ownership.held.size === holding
             return stuck
@@ -218,7 +232,7 @@ export const layer = <E = never>(options: {
         commitWhile,
         commitWithin: Effect.fnUntraced(function* (commit) {
           if (ownership.held.size === 0) return yield* Effect.die(ownership.lastLoss())
-          const answer = yield* Effect.orDie(run([commit], shared))
+          const answer = yield* Effect.orDie(run([commit], Handover.nothingOffered, shared))
           const [missing] = answer.missing ?? []
           if (missing !== undefined) return yield* Effect.die(ownership.lose(missing))
           return { ...committed(commit, answer), endpoints: answer.endpoints ?? [] }
@@ -233,7 +247,10 @@ export const layer = <E = never>(options: {
           }
           return yield* Effect.die(ownership.lose(partition))
         }),
-        wake: (endpoints) => Effect.sync(() => void (endpoints.length > 0 && listener(endpoints))),
+        wake: (endpoints) =>
+          Effect.map(Monotonic.now, (sinceMs) => {
+            if (endpoints.length > 0) listener.made({ endpoints, handed: [], sinceMs })
+          }),
         onDeliveries: (to) =>
           Effect.sync(() => {
             listener = to
@@ -253,7 +270,10 @@ export const layer = <E = never>(options: {
     })
   )
 
-const noAnswer: CommitStatement.Answer = { missing: null, homes: null, balances: null, endpoints: null }
+const noAnswer: CommitStatement.Answer = { missing: null, homes: null, balances: null, endpoints: null, handed: null }
+
+const eventsOf = (batch: ReadonlyArray<Waiting>): ReadonlyArray<EventRow> =>
+  batch.flatMap(({ commit }) => commit.events)
 
 const always = () => true
 const nothingKnown: Committed = { balanceCents: null }

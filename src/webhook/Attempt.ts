@@ -1,13 +1,26 @@
 import { Clock, Effect, Metric, Result } from "effect"
 import { CrashPoint } from "../actor/CrashPoint.ts"
+import * as Monotonic from "../domain/Monotonic.ts"
 import { Egress } from "../egress/Egress.ts"
 import { Vault } from "../store/Vault.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
+import type * as ClaimStatement from "./ClaimStatement.ts"
 import type * as DeliveryQueue from "./DeliveryQueue.ts"
 import * as Signature from "./Signature.ts"
 
 /** A target must answer within this. */
 export const timeoutMs = 10_000
+
+/** An older claim is left to its lease: the attempt could still be under way when the lease ends. */
+const beginWithinMs = 10_000
+
+/** Signing secrets that are kept open. To open one costs as much as all else that an attempt prepares. */
+const openSecrets = 4_096
+
+/** A claimed row, and when the statement began that claimed it, on the monotonic clock. */
+export interface Delivery extends ClaimStatement.Delivery {
+  readonly sinceMs: number
+}
 
 /** Bytes of an answer that are kept; the rest is not read. */
 export const snippetBytes = 1024
@@ -19,7 +32,10 @@ const counted = {
   queued: Metric.withAttributes(attempts, { outcome: "to_be_retried" })
 } as const
 
-/** One attempt at a claimed delivery: the request, and its outcome as it has to be written. Never fails. */
+/**
+ * One attempt at a claimed delivery: the request, and its outcome as it has to be written. Null: the claim is too old to
+ * begin. Never fails.
+ */
 export const make = Effect.fnUntraced(function* (options: {
   readonly version: string
   readonly delaysMs: ReadonlyArray<number>
@@ -28,7 +44,9 @@ export const make = Effect.fnUntraced(function* (options: {
   const vault = yield* Vault
   const crash = yield* CrashPoint
 
-  const send = Effect.fnUntraced(function* (delivery: DeliveryQueue.Delivery, target: Signed, now: number) {
+  const open = remembering(openSecrets, vault.open)
+
+  const send = Effect.fnUntraced(function* (delivery: Delivery, target: Signed, now: number) {
     const headers = Signature.headers({
       secret: target.secret,
       eventId: delivery.eventId,
@@ -52,8 +70,9 @@ export const make = Effect.fnUntraced(function* (options: {
     return answer
   })
 
-  return Effect.fnUntraced(function* (delivery: DeliveryQueue.Delivery): Effect.fn.Return<DeliveryQueue.Outcome> {
-    const target = targetOf(delivery, vault.open)
+  return Effect.fnUntraced(function* (delivery: Delivery): Effect.fn.Return<DeliveryQueue.Outcome | null> {
+    if ((yield* Monotonic.now) - delivery.sinceMs > beginWithinMs) return null
+    const target = targetOf(delivery, open)
     const { reply, sentAt, snippet } = yield* Effect.gen(function* () {
       if (target === null) return withdrawn
       if (target.secret === null) return unsigned
@@ -67,7 +86,10 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* Metric.update(counted[verdict.status], 1)
     return {
       id: delivery.id,
+      tenantId: delivery.tenantId,
+      endpoint: delivery.endpoint,
       eventId: delivery.eventId,
+      wasFailing: delivery.isFailing,
       attemptNo: delivery.attemptNo,
       status: verdict.status,
       retryAfterMs: verdict.status === "queued" ? verdict.retryAfterMs : null,
@@ -101,10 +123,18 @@ const unsigned: Sent = {
 const withdrawn: Sent = { reply: { type: "withdrawn" }, sentAt: null, snippet: null }
 const answered = (statusCode: number) => ({ type: "answered", statusCode }) as const
 
-const targetOf = (
-  { sealedSecret, targetUrl }: DeliveryQueue.Delivery,
-  open: (sealed: string) => string
-): Target | null => {
+/** Keeps the newest `capacity` answers. What throws is not kept. */
+const remembering = (capacity: number, of: (key: string) => string) => {
+  const known = new Map<string, string>()
+  return (key: string): string => {
+    const found = known.get(key) ?? of(key)
+    if (known.size >= capacity && !known.has(key)) for (const oldest of known.keys()) if (known.delete(oldest)) break
+    known.set(key, found)
+    return found
+  }
+}
+
+const targetOf = ({ sealedSecret, targetUrl }: Delivery, open: (sealed: string) => string): Target | null => {
   if (targetUrl === null || sealedSecret === null) return null
   try {
     return { url: targetUrl, secret: open(sealedSecret) }

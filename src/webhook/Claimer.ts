@@ -1,78 +1,95 @@
 import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Monotonic from "../domain/Monotonic.ts"
+import type { TenantId } from "../domain/Id.ts"
 import * as Batches from "../store/Batches.ts"
-import * as DeliveryQueue from "./DeliveryQueue.ts"
-import { type ClaimWanted, places } from "./WebhookEndpointMachine.ts"
+import { leaseMs } from "../store/Handover.ts"
+import type { Delivery } from "./Attempt.ts"
+import * as ClaimStatement from "./ClaimStatement.ts"
+import * as TurnBatches from "./TurnBatches.ts"
+import type { ClaimWanted } from "./WebhookEndpointMachine.ts"
 
 export interface Request extends ClaimWanted {
   readonly partition: number
+  readonly tenantId: TenantId
   readonly endpoint: string
+  /** Called once. */
   readonly answer: (claim: Claim) => void
 }
 
 export interface Claim {
-  readonly deliveries: ReadonlyArray<DeliveryQueue.Delivery>
+  readonly deliveries: ReadonlyArray<Delivery>
   readonly more: boolean
 }
 
 /** Endpoints of one statement. */
-const batchLimit = 128
+const batchLimit = 64
 
 const nothing: Claim = { deliveries: [], more: true }
 
 /**
- * One fiber claims for every endpoint: requests that come while a statement runs share the next one.
+ * One fiber claims for every endpoint: requests that come while a statement runs share the next one, tenants in turns.
  *
- * At most one request for each endpoint waits, so the queue is as long as there are live endpoints. Requests wait while
- * the database is away. `load` is the share of all places that is taken (0 to 1). From one half on an endpoint gets one
- * place, so that slow receivers cannot take all places from the others. At 1 nobody gets any, and the next look at due
- * rows asks again.
+ * A request waits until its tenant has a share of all places (`reserve`). At most one request for each endpoint waits,
+ * so the line is as long as there are live endpoints. Requests wait while the database is away.
  */
-export const make = Effect.fnUntraced(function* (options: { readonly load: () => number }) {
+export const make = Effect.fnUntraced(function* (options: {
+  /** Takes up to so many places for a tenant; gives how many. */
+  readonly reserve: (tenantId: TenantId, wanted: number) => number
+  readonly giveBack: (tenantId: TenantId, places: number) => void
+}) {
   const sql = yield* SqlClient.SqlClient
-
-  const granted = (request: Request): number => {
-    const load = options.load()
-    if (load < 0.5) return request.room
-    return load < 1 && request.room === places ? 1 : 0
-  }
+  const granted = new Map<Request, number>()
 
   const run = Effect.fnUntraced(function* (batch: ReadonlyArray<Request>) {
-    const asked = batch.flatMap(({ busyLanes, endpoint, partition, room, underWay }) =>
-      room > 0 ? [{ partition, endpoint, room, busyLanes, underWay }] : []
-    )
-    const rows =
-      asked.length === 0
-        ? []
-        : yield* sql
-            .unsafe<DeliveryQueue.ClaimedRow>(DeliveryQueue.claim, [JSON.stringify(asked), DeliveryQueue.leaseMs])
-            .pipe(
-              // What a silent connection may still claim returns with its lease.
-              Effect.timeout(Batches.silence),
-              Effect.tapError((error) => Effect.logWarning("webhook deliveries cannot be claimed", error.message)),
-              Effect.retry(Schedule.spaced("500 millis")),
-              Effect.orDie
-            )
-    const claims = new Map<string, { due: number; readonly deliveries: Array<DeliveryQueue.Delivery> }>()
-    for (const { due, id, ...rest } of rows) {
-      const claim = claims.get(rest.endpoint) ?? { due, deliveries: [] }
+    const wanted = batch.map((request): ClaimStatement.Wanted => {
+      const { after, endpoint, partition, tenantId, underWay } = request
+      return { partition, tenantId, endpoint, room: granted.get(request) ?? 0, after, underWay }
+    })
+    const sinceMs = yield* Monotonic.now
+    const rows = yield* sql
+      .unsafe<ClaimStatement.ClaimedRow>(ClaimStatement.claim, [JSON.stringify(wanted), leaseMs])
+      .pipe(
+        // What a silent connection may still claim returns with its lease.
+        Effect.timeout(Batches.silence),
+        Effect.tapError((error) => Effect.logWarning("webhook deliveries cannot be claimed", error.message)),
+        Effect.retry(Schedule.spaced("500 millis")),
+        Effect.orDie
+      )
+    const claims = new Map<string, { more: boolean; readonly deliveries: Array<Delivery> }>()
+    for (const { id, more, ...rest } of rows) {
+      const claim = claims.get(rest.endpoint) ?? { more, deliveries: [] }
       claims.set(rest.endpoint, claim)
-      if (id !== null) claim.deliveries.push({ id, ...rest })
+      if (id !== null) claim.deliveries.push({ id, sinceMs, ...rest })
     }
-    for (const { answer, endpoint, room } of batch) {
-      const claim = claims.get(endpoint)
-      if (room === 0 || claim === undefined) answer(nothing)
-      else answer({ deliveries: claim.deliveries, more: claim.due > claim.deliveries.length })
-    }
+    for (const request of batch) settle(request, claims.get(request.endpoint) ?? nothing)
   })
 
-  const batches = yield* Batches.make<Request>({
+  /** A delivery keeps its place; what the claim did not use is given back. */
+  const settle = (request: Request, claim: Claim): void => {
+    const places = granted.get(request)
+    if (places === undefined) return
+    granted.delete(request)
+    options.giveBack(request.tenantId, places - claim.deliveries.length)
+    request.answer(claim)
+  }
+
+  const batches = yield* TurnBatches.make<Request>({
     name: "the claimer of webhook deliveries",
     limit: batchLimit,
     pauseMs: 2,
-    died: ({ answer }) => answer(nothing),
-    serve: (batch) => run(batch.map((request) => ({ ...request, room: granted(request) })))
+    admits: (_tenant, request) => {
+      const places = options.reserve(request.tenantId, request.room)
+      if (places > 0) granted.set(request, places)
+      return places > 0
+    },
+    serve: run,
+    died: (request) => settle(request, nothing)
   })
 
-  return { claim: batches.offer }
+  return {
+    claim: (request: Request): void => batches.offer(request.tenantId, request),
+    /** Places became free. */
+    look: batches.look
+  }
 })

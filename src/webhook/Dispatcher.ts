@@ -1,40 +1,50 @@
-import { Effect, FiberMap, Layer, Metric, Option } from "effect"
+import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Supervised from "../actor/Supervised.ts"
+import type { SubscriptionId } from "../domain/Id.ts"
 import type { Egress } from "../egress/Egress.ts"
+import * as Batches from "../store/Batches.ts"
+import type { WebhookEndpointRef } from "../store/Handover.ts"
 import { Journal } from "../store/Journal.ts"
 import type { Vault } from "../store/Vault.ts"
 import * as Attempt from "./Attempt.ts"
 import * as Claimer from "./Claimer.ts"
 import * as ClockSteps from "./ClockSteps.ts"
-import * as RetryPolicy from "./RetryPolicy.ts"
+import * as DeliveryMetrics from "./DeliveryMetrics.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
-import * as WebhookEndpoint from "./WebhookEndpoint.ts"
+import * as DueStatement from "./DueStatement.ts"
+import * as FailingEndpoints from "./FailingEndpoints.ts"
+import * as FanOut from "./FanOut.ts"
+import * as LiveEndpoints from "./LiveEndpoints.ts"
 import * as OutcomeWriter from "./OutcomeWriter.ts"
+import * as RetryPolicy from "./RetryPolicy.ts"
+import * as Starts from "./Starts.ts"
+import * as Turns from "./Turns.ts"
 
 export interface Options {
   /** Of this service, for `User-Agent`. */
   readonly version: string
+  /** Turns an endpoint off that has failed for too long, and says why. Must not fail. */
+  readonly disable: (id: SubscriptionId, because: string) => Effect.Effect<void>
+  /** Days of failures after which an endpoint is disabled; null: never. */
+  readonly disableAfterDays: number | null
   /** Delays before attempts 2, 3, …; the schedule of guide/webhooks.md#deliveries unless a test shortens it. */
   readonly delaysMs?: ReadonlyArray<number>
   /** How often it looks for due rows: retries, leases that ran out, hints that got lost. */
   readonly pollMs?: number
   /** An endpoint without work stops after this. */
   readonly idleMs?: number
-  /** Endpoints alive at once; the next look at due rows finds the others again. */
+  /** Endpoints alive at once; tenants share them, and the next look at due rows finds the others again. */
   readonly maxLive?: number
-  /** Attempts under way at once, over all endpoints (see `Claimer`). */
+  /** Deliveries claimed at once, over all endpoints; tenants share them. */
   readonly maxUnderWay?: number
   /** Closing lets attempts finish for this long; those that are cut off are made again after the next start. */
   readonly drainMs?: number
 }
 
-const live = Metric.gauge("webhook_destinations_live", { description: "Endpoints with a fiber" })
-const underWayGauge = Metric.gauge("webhook_attempts_under_way", { description: "Webhook attempts under way" })
-
 /**
  * Delivers what commits queue (src/README.md#fan-out): a supervised fiber for each endpoint with work, one claimer and
- * one writer of outcomes for all of them, and one look at due rows a second.
+ * one writer of outcomes for all of them, and one look at due rows a second. What a commit has claimed begins at once.
  *
  * The rows are the truth. A hint of the journal only starts the work sooner. A retry is due by its row, so nothing
  * sleeps for 24 hours and a restart loses nothing. A process that dies between a request and its outcome leaves a
@@ -47,73 +57,57 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       const { drainMs = 2_000, idleMs = 10_000, maxLive = 4_096, maxUnderWay = 2_048, pollMs = 1_000 } = options
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
-      const fibers = yield* FiberMap.make<string, void, never>()
-      const fork = yield* FiberMap.runtime(fibers)()
-      const endpoints = new Map<string, WebhookEndpoint.WebhookEndpoint>()
-      let underWay = 0
-      let closing = false
+      const shares = LiveEndpoints.makeShares(maxUnderWay)
+      const starts = Starts.make(maxUnderWay)
+      const show = yield* DeliveryMetrics.make
+      let isClosing = false
+      let looks = 0
 
       const attempt = yield* Attempt.make({
         version: options.version,
         delaysMs: options.delaysMs ?? RetryPolicy.schedule
       })
-      const claimer = yield* Claimer.make({ load: () => (closing ? 1 : underWay / maxUnderWay) })
-      const writer = yield* OutcomeWriter.make({ wake: (made) => wakeAll(made) })
-
-      const deliver = (delivery: DeliveryQueue.Delivery) =>
-        Effect.suspend(() => {
-          underWay++
-          return Effect.ensuring(
-            Effect.flatMap(attempt(delivery), writer.write),
-            Effect.sync(() => underWay--)
-          )
-        })
+      const disabling = yield* Batches.make<FailingEndpoints.Failed>({
+        name: "the disabling of webhook endpoints",
+        limit: 1,
+        serve: Effect.forEach(({ id, ...failed }) => options.disable(id, FailingEndpoints.reason(failed)), {
+          discard: true
+        }),
+        // Its next failure brings it back.
+        died: () => undefined
+      })
+      const writer = yield* OutcomeWriter.make({
+        wake: (made) => wakeAll(made),
+        rule: { afterDays: options.disableAfterDays, attempts: FailingEndpoints.attempts },
+        failed: disabling.offer
+      })
+      const fanOut = yield* FanOut.make({ wake: (made) => wakeAll(made) })
+      const claimer = yield* Claimer.make({
+        reserve: (tenantId, wanted) => (isClosing ? 0 : shares.take(tenantId, wanted)),
+        giveBack: shares.giveBack
+      })
 
       const release = (partition: number, endpoint: string | null) =>
         sql.unsafe(DeliveryQueue.release, [partition, endpoint])
 
-      const start = Effect.fnUntraced(function* (id: string, partition: number) {
-        const endpoint = yield* WebhookEndpoint.make({
-          id,
-          partition,
-          idleMs,
-          claim: claimer.claim,
-          deliver,
-          stopped: () => endpoints.delete(id)
-        })
-        endpoints.set(id, endpoint)
-        return endpoint
+      const endpoints = yield* LiveEndpoints.make({
+        maxLive,
+        idleMs,
+        shares,
+        holds: (partition) => journal.partitions().includes(partition),
+        claim: claimer.claim,
+        placesFreed: claimer.look,
+        deliver: (delivery) =>
+          starts.within(delivery.tenantId)(
+            Effect.flatMap(attempt(delivery), (outcome) => (outcome === null ? Effect.void : writer.write(outcome)))
+          ),
+        release
       })
 
-      // The next look at due rows starts an endpoint that died again, and finds what it had claimed.
-      const supervise = (id: string, endpoint: WebhookEndpoint.WebhookEndpoint) =>
-        Effect.catchCause(endpoint.run, (cause) =>
-          Effect.logError("a webhook endpoint died", cause).pipe(
-            Effect.andThen(Effect.ignore(release(endpoint.partition, id), { log: "Warn" })),
-            Effect.andThen(Effect.sync(() => endpoints.delete(id)))
-          )
-        )
-
-      const wake = (id: string, partition: number): void => {
-        if (closing || !journal.partitions().includes(partition)) return
-        const known = endpoints.get(id)
-        if (known !== undefined) return known.workWaits()
-        if (endpoints.size >= maxLive) return
-        const endpoint = Effect.runSync(start(id, partition))
-        endpoint.workWaits()
-        fork(id, supervise(id, endpoint))
-      }
-      const wakeAll = (ids: Iterable<DeliveryQueue.Due>): void => {
-        for (const { endpoint, partition } of ids) wake(endpoint, partition)
-      }
-
-      /** Another process delivers there now; it attempts again what it finds under way. */
-      const leave = (partition: number): void => {
-        for (const [id, endpoint] of endpoints)
-          if (endpoint.partition === partition) {
-            endpoints.delete(id)
-            Option.getOrUndefined(FiberMap.getUnsafe(fibers, id))?.interruptUnsafe()
-          }
+      const wakeAll = (made: Iterable<WebhookEndpointRef>): void => {
+        for (const { endpoint, partition, tenantId } of made)
+          if (endpoint === null) fanOut.look()
+          else endpoints.wake(endpoint, tenantId, partition)
       }
 
       const setBack = yield* ClockSteps.make
@@ -123,25 +117,44 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
           yield* Effect.logWarning("the clock of the database was set back; deliveries follow it", { ms: backMs })
           for (const partition of journal.partitions()) yield* sql.unsafe(DeliveryQueue.advance, [partition, backMs])
         }
+        looks++
+        const due: Array<DueStatement.Due> = []
         for (const partition of journal.partitions())
-          wakeAll(yield* sql.unsafe<DeliveryQueue.Due>(DeliveryQueue.due, [partition, maxLive]))
-        yield* Metric.update(live, endpoints.size)
-        yield* Metric.update(underWayGauge, underWay)
+          due.push(...(yield* sql.unsafe<DueStatement.Due>(DueStatement.due, [partition, startOf(looks)])))
+        wakeAll(inTurns(due))
+        yield* show({ live: endpoints.size(), underWay: starts.underWay(), claimed: shares.used(), due })
       })
 
-      yield* journal.onPartitionLost(leave)
+      yield* journal.onPartitionLost(endpoints.leave)
       for (const partition of journal.partitions()) yield* Effect.orDie(release(partition, null))
-      yield* journal.onDeliveries(wakeAll)
+      yield* journal.onDeliveries({
+        offer: endpoints.offer,
+        made: ({ endpoints: waiting, handed, sinceMs }) => {
+          for (const delivery of handed) endpoints.handOver(delivery, sinceMs)
+          wakeAll(waiting)
+        }
+      })
       yield* Supervised.fork(
         "the look at due deliveries",
         look.pipe(Effect.ignore({ log: "Warn" }), Effect.andThen(Effect.sleep(pollMs)), Effect.forever)
       )
       yield* Effect.addFinalizer(() => {
-        closing = true
+        isClosing = true
+        endpoints.close()
         return Effect.sleep("10 millis").pipe(
-          Effect.repeat({ until: () => underWay === 0 }),
+          Effect.repeat({ until: () => starts.underWay() === 0 }),
           Effect.timeoutOption(drainMs)
         )
       })
     })
   )
+
+/** A name among those of endpoints, from which the look of this number begins: each time somewhere else. */
+const startOf = (look: number): string => `svc_sub_${((look * 101) % 256).toString(16).padStart(2, "0")}`
+
+/** One endpoint of each tenant after the other, because there may be no room for all. */
+const inTurns = (due: ReadonlyArray<DueStatement.Due>): ReadonlyArray<DueStatement.Due> => {
+  const turns = Turns.make<DueStatement.Due>()
+  for (const one of due) turns.add(one.tenantId, one)
+  return turns.take(due.length, () => true)
+}

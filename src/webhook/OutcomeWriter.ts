@@ -1,11 +1,13 @@
 import { Deferred, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Batches from "../store/Batches.ts"
 import type { EventId } from "../domain/Id.ts"
+import * as Batches from "../store/Batches.ts"
 import * as CommitStatement from "../store/CommitStatement.ts"
-import type { WebhookEndpointRef } from "../store/Journal.ts"
+import type { WebhookEndpointRef } from "../store/Handover.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
+import * as FailingEndpoints from "./FailingEndpoints.ts"
+import * as TurnBatches from "./TurnBatches.ts"
 
 interface Waiting {
   readonly outcome: DeliveryQueue.Outcome
@@ -22,36 +24,42 @@ const pauseMs = 5
 const refusalLimit = 3
 
 /**
- * One fiber writes outcomes, many per statement; `write` completes when the outcome is durable.
+ * One fiber writes outcomes, many per statement, tenants in turns; `write` completes when the outcome is durable.
  *
- * A batch of successes, the common case, is one statement. A batch with anything else is a transaction, which also
- * makes the failover deliveries of events that have no delivery left; `wake` hears of those after its commit. Outcomes
- * wait while the database is away; there are never more than attempts may be under way. An outcome that the database
- * refuses by itself is a fault: it is logged and dropped, and its row returns when its lease ends.
+ * Successes, the common case, are one statement. Everything else is a transaction behind it, which also makes the
+ * failover deliveries of events that have no delivery left; `wake` hears of those after its commit. Outcomes wait while
+ * the database is away; there are never more than attempts may be under way. An outcome that the database refuses by
+ * itself is a fault: it is logged and dropped, and its row returns when its lease ends.
  */
 export const make = Effect.fnUntraced(function* (options: {
   readonly wake: (endpoints: ReadonlyArray<WebhookEndpointRef>) => void
+  readonly rule: FailingEndpoints.Rule
+  /** Called for each endpoint that its last failure has brought to the rule. */
+  readonly failed: (endpoint: FailingEndpoints.Failed) => void
 }) {
   const sql = yield* SqlClient.SqlClient
+  const failing = yield* FailingEndpoints.make(options.rule)
+
+  const succeed = (outcomes: ReadonlyArray<DeliveryQueue.Outcome>) =>
+    Effect.asVoid(sql.unsafe(DeliveryQueue.succeed, [CommitStatement.encode(outcomes)]))
 
   const conclude = (outcomes: ReadonlyArray<DeliveryQueue.Outcome>) =>
-    sql.unsafe<{ readonly eventId: EventId }>(DeliveryQueue.conclude, [CommitStatement.encode(outcomes)])
+    sql.unsafe<{ readonly eventId: EventId }>(DeliveryQueue.conclude, [CommitStatement.encode(outcomes)]).pipe(
+      Effect.flatMap((failed) =>
+        failOver(
+          sql,
+          failed.map(({ eventId }) => eventId)
+        )
+      ),
+      sql.withTransaction,
+      Effect.map(options.wake)
+    )
 
-  const attempt = (outcomes: ReadonlyArray<DeliveryQueue.Outcome>): Effect.Effect<void, SqlError> =>
-    outcomes.every(({ status }) => status === "succeeded")
-      ? Effect.asVoid(conclude(outcomes))
-      : sql
-          .withTransaction(
-            Effect.flatMap(conclude(outcomes), (failed) =>
-              failOver(
-                sql,
-                failed.map(({ eventId }) => eventId)
-              )
-            )
-          )
-          .pipe(Effect.map(options.wake))
-
-  const write = (batch: ReadonlyArray<Waiting>, refusals = 0): Effect.Effect<void> =>
+  const write = (
+    attempt: (outcomes: ReadonlyArray<DeliveryQueue.Outcome>) => Effect.Effect<void, SqlError>,
+    batch: ReadonlyArray<Waiting>,
+    refusals = 0
+  ): Effect.Effect<void> =>
     attempt(batch.map(({ outcome }) => outcome)).pipe(
       // An outcome that is written twice changes nothing, because it names its attempt.
       Effect.timeout(Batches.silence),
@@ -61,24 +69,52 @@ export const make = Effect.fnUntraced(function* (options: {
           yield* Effect.logWarning("webhook outcomes cannot be written", error.message)
           yield* Effect.sleep("200 millis")
           const reachable = yield* Effect.isSuccess(Effect.timeout(sql`SELECT 1`, "5 seconds"))
-          if (!reachable || refusals + 1 < refusalLimit) return yield* write(batch, reachable ? refusals + 1 : 0)
-          if (batch.length > 1) return yield* Effect.forEach(batch, (entry) => write([entry]), { discard: true })
+          if (!reachable || refusals + 1 < refusalLimit)
+            return yield* write(attempt, batch, reachable ? refusals + 1 : 0)
+          if (batch.length > 1)
+            return yield* Effect.forEach(batch, (entry) => write(attempt, [entry]), { discard: true })
           yield* Effect.logError("a webhook outcome was refused by the database", error)
           finish(batch)
         })
       })
     )
 
-  const batches = yield* Batches.make<Waiting>({
+  /** What is counted of failures is no outcome: when it gets lost, the next failure counts. */
+  const note = (batch: ReadonlyArray<Waiting>) =>
+    failing.note(batch.map(({ outcome }) => outcome)).pipe(
+      Effect.timeout("5 seconds"),
+      Effect.map((failed) => {
+        for (const endpoint of failed) options.failed(endpoint)
+      }),
+      Effect.ignore({ log: "Warn" })
+    )
+
+  const serve = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
+    const successes = batch.filter(({ outcome }) => outcome.status === "succeeded")
+    if (successes.length > 0) yield* write(succeed, successes)
+    if (successes.length < batch.length)
+      yield* write(
+        conclude,
+        batch.filter(({ outcome }) => outcome.status !== "succeeded")
+      )
+    if (batch.some(({ outcome }) => outcome.status !== "succeeded" || outcome.wasFailing)) yield* note(batch)
+  })
+
+  const batches = yield* TurnBatches.make<Waiting>({
     name: "the writer of webhook outcomes",
     limit: batchLimit,
     pauseMs,
-    serve: (batch) => write(batch),
+    serve,
     died: ({ done }, defect) => void Deferred.doneUnsafe(done, Exit.die(defect))
   })
 
   return {
-    write: (outcome: DeliveryQueue.Outcome): Effect.Effect<void> => Batches.ask(batches, (done) => ({ outcome, done }))
+    write: (outcome: DeliveryQueue.Outcome): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        const done = Deferred.makeUnsafe<void>()
+        batches.offer(outcome.tenantId, { outcome, done })
+        return Deferred.await(done)
+      })
   }
 })
 

@@ -34,7 +34,11 @@ export const run = Effect.gen(function* () {
   )
   const url = yield* Database.fresh
   const service = Service.layer(url, egress)
-  const context = yield* Layer.build(Dispatcher.layer({ version: "bench" }).pipe(Layer.provideMerge(service)))
+  const context = yield* Layer.build(
+    Dispatcher.layer({ version: "bench", disable: () => Effect.void, disableAfterDays: null }).pipe(
+      Layer.provideMerge(service)
+    )
+  )
   const targets = names.map((name) => `https://${name}:${receiver.port}/`)
   return yield* measure(targets, receiver.take).pipe(Effect.provide(context))
 })

@@ -91,6 +91,7 @@ describe("Configuration", () => {
     ["TRUST_PROXY", "yes"],
     ["ALLOW_PRIVATE_TARGETS", "1"],
     ["MAX_CALL_SECS", "0"],
+    ["WEBHOOK_DISABLE_DAYS", "366"],
     ["LOG_LEVEL", "loud"],
     ["LOG_FORMAT", "xml"],
     ["SECRET_KEY", "short"]

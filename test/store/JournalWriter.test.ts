@@ -3,6 +3,7 @@ import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
 import { type Commit, empty, Journal, type MoneyRow } from "../../src/store/Journal.ts"
+import * as Handover from "../../src/store/Handover.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import * as Ids from "../support/Ids.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
@@ -183,7 +184,10 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         yield* subscribe(4, ["*"], false, null)
         yield* subscribe(5, ["*"], true, "svc_route_of_others")
         const woken: Array<string> = []
-        yield* journal.onDeliveries((endpoints) => woken.push(...endpoints.map((each) => each.endpoint)))
+        yield* journal.onDeliveries({
+          ...Handover.nobodyListens,
+          made: ({ endpoints }) => void woken.push(...endpoints.map(({ endpoint }) => endpoint ?? ""))
+        })
         const id = Id.derive("fan", "call")
         yield* journal.commit({ ...entity(tenantId, id, 1), events: [event(tenantId, id, 1)] })
         const rows = yield* sql<{ readonly destination: string; readonly status: string }>`

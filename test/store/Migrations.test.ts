@@ -7,7 +7,9 @@ import { empty, Journal } from "../../src/store/Journal.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { init } from "../../src/store/migration/0001_init.ts"
 import * as Migrations from "../../src/store/Migrations.ts"
+import * as ClaimStatement from "../../src/webhook/ClaimStatement.ts"
 import * as DeliveryQueue from "../../src/webhook/DeliveryQueue.ts"
+import * as DueStatement from "../../src/webhook/DueStatement.ts"
 import * as Ids from "../support/Ids.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -68,11 +70,14 @@ layer(Layer.unwrap(Effect.map(TestDatabase.empty, (url) => Layer.orDie(PgClient.
       ).toStrictEqual([{ id: callId, partition: 0, seq: 2 }])
 
       yield* sql.unsafe(DeliveryQueue.release, [0, null])
-      expect(yield* sql.unsafe<DeliveryQueue.Due>(DeliveryQueue.due, [0, 10])).toStrictEqual([
-        { partition: 0, endpoint: "svc_sub_1" }
+      expect(yield* sql.unsafe<DueStatement.Due>(DueStatement.due, [0, ""])).toMatchObject([
+        { partition: 0, tenantId, endpoint: "svc_sub_1" }
       ])
-      const wanted = [{ partition: 0, endpoint: "svc_sub_1", room: 16, busyLanes: [], underWay: [] }]
-      const claimed = yield* sql.unsafe<DeliveryQueue.ClaimedRow>(DeliveryQueue.claim, [JSON.stringify(wanted), 30_000])
+      const wanted = [{ partition: 0, tenantId, endpoint: "svc_sub_1", room: 16, after: "", underWay: [] }]
+      const claimed = yield* sql.unsafe<ClaimStatement.ClaimedRow>(ClaimStatement.claim, [
+        JSON.stringify(wanted),
+        30_000
+      ])
       expect(claimed.map(({ attemptNo, eventId }) => ({ attemptNo, eventId }))).toStrictEqual([
         { attemptNo: 1, eventId }
       ])

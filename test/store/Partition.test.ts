@@ -3,6 +3,7 @@ import { Cause, Context, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
 import { type Commit, empty, Journal } from "../../src/store/Journal.ts"
+import * as Handover from "../../src/store/Handover.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { JournalLost } from "../../src/store/Ownership.ts"
 import * as Ids from "../support/Ids.ts"
@@ -81,7 +82,10 @@ describe("Partitions of the journal", () => {
         const tenantId = yield* tenant(7)
         const made = commit(tenantId)
         const woken: Array<number> = []
-        yield* journal.onDeliveries((endpoints) => woken.push(...endpoints.map(({ partition }) => partition)))
+        yield* journal.onDeliveries({
+          ...Handover.nobodyListens,
+          made: ({ endpoints }) => void woken.push(...endpoints.map(({ partition }) => partition))
+        })
         yield* Effect.all([journal.commit(made), journal.commit(commit(yield* tenant(2)))], { concurrency: 2 })
         const id = made.entities[0]?.id ?? Ids.call("")
         const rows = yield* sql<{ readonly at: number }>`

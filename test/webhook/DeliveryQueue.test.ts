@@ -1,7 +1,9 @@
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import * as ClaimStatement from "../../src/webhook/ClaimStatement.ts"
 import * as DeliveryQueue from "../../src/webhook/DeliveryQueue.ts"
+import * as DueStatement from "../../src/webhook/DueStatement.ts"
 import * as Ids from "../support/Ids.ts"
 import * as World from "./WebhookWorld.ts"
 
@@ -15,14 +17,21 @@ const endpoints = Effect.gen(function* () {
     yield* World.commit(World.event(tenantId, World.call(), 1))
     yield* sql`UPDATE webhook_subscription SET is_active = false WHERE id = ${id}`
   }
-  const rows = yield* sql<DeliveryQueue.Due>`
-    SELECT DISTINCT partition, destination AS endpoint FROM webhook_delivery WHERE due_at IS NOT NULL`
+  const rows = yield* sql<Where>`
+    SELECT DISTINCT partition, tenant_id AS "tenantId", destination AS endpoint FROM webhook_delivery
+    WHERE due_at IS NOT NULL`
   expect(rows.length).toBe(6)
   return (partition: number) => rows.filter((row) => row.partition === partition)
 })
 
-const due = (partition: number) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe<DeliveryQueue.Due>(DeliveryQueue.due, [partition, 10]))
+type Where = Omit<DueStatement.Due, "dueForMs">
+
+const due = (partition: number, from = "") =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.map(sql.unsafe<DueStatement.Due>(DueStatement.due, [partition, from]), (rows) =>
+      rows.map(({ endpoint, partition, tenantId }): Where => ({ partition, tenantId, endpoint }))
+    )
+  )
 
 interface Plan {
   readonly "Node Type": string
@@ -40,16 +49,19 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
       expect([...(yield* due(0))]).to.have.deep.members([...of(0)])
       expect([...(yield* due(1))]).to.have.deep.members([...of(1)])
       expect(yield* due(2)).toStrictEqual([])
+      // From wherever it begins, it comes to all of them.
+      for (const { endpoint } of of(0)) expect([...(yield* due(0, endpoint))]).to.have.deep.members([...of(0)])
       for (const partition of [0, 1]) {
         const [explained] = yield* sql.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
-          `EXPLAIN (ANALYZE, FORMAT JSON) ${DeliveryQueue.due}`,
-          [partition, 10]
+          `EXPLAIN (ANALYZE, FORMAT JSON) ${DueStatement.due}`,
+          [partition, ""]
         )
         const steps = (explained?.["QUERY PLAN"] ?? [])
           .flatMap(({ Plan }) => nodes(Plan))
-          .find((node) => node["Node Type"] === "Recursive Union")
-        // The last step finds no endpoint any more.
-        expect(steps?.["Actual Rows"]).toBe(of(partition).length + 1)
+          .filter((node) => node["Node Type"] === "Recursive Union")
+          .map((node) => node["Actual Rows"])
+        // One tenant, and each of its endpoints once; no retries.
+        expect(steps.toSorted((one, other) => one - other)).toStrictEqual([0, 0, 1, of(partition).length])
       }
     })
   )
@@ -60,12 +72,16 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
       const of = yield* endpoints
       const wanted = [of(0)[0], of(1)[0]].map((found) => ({
         partition: 0,
+        tenantId: found?.tenantId,
         endpoint: found?.endpoint,
         room: 16,
-        busyLanes: [],
+        after: "",
         underWay: []
       }))
-      const claimed = yield* sql.unsafe<DeliveryQueue.ClaimedRow>(DeliveryQueue.claim, [JSON.stringify(wanted), 30_000])
+      const claimed = yield* sql.unsafe<ClaimStatement.ClaimedRow>(ClaimStatement.claim, [
+        JSON.stringify(wanted),
+        30_000
+      ])
       expect(claimed.map(({ endpoint, id }) => ({ endpoint, given: id !== null }))).to.have.deep.members(
         wanted.map(({ endpoint }, index) => ({ endpoint: endpoint ?? "", given: index === 0 }))
       )

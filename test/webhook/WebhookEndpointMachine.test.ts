@@ -3,7 +3,9 @@ import { Schema } from "effect"
 import * as WebhookEndpointMachine from "../../src/webhook/WebhookEndpointMachine.ts"
 import * as Ids from "../support/Ids.ts"
 
-type Input = WebhookEndpointMachine.Input<WebhookEndpointMachine.Claimed>
+type Claimed = WebhookEndpointMachine.Claimed
+type Input = WebhookEndpointMachine.Input<Claimed>
+type State = Parameters<typeof WebhookEndpointMachine.step<Claimed>>[0]
 
 const workWaits: Input = { type: "work_waits" }
 const row = (id: string, lane: string | null): WebhookEndpointMachine.Claimed => ({
@@ -17,19 +19,21 @@ const claimed = (more: boolean, ...deliveries: ReadonlyArray<WebhookEndpointMach
   more
 })
 
+const handedOver = (id: string, lane: string): Input => ({ type: "handed_over", delivery: row(id, lane) })
+
 const run = (inputs: ReadonlyArray<Input>) => {
-  let state = WebhookEndpointMachine.initial
+  let state: State = WebhookEndpointMachine.initial
   return inputs.map((input) => {
     const step = WebhookEndpointMachine.step(state, input)
     state = step.state
-    return { ...step, idle: WebhookEndpointMachine.isIdle(state) }
+    return { ...step, idle: WebhookEndpointMachine.isIdle(state), free: WebhookEndpointMachine.freePlaces(state) }
   })
 }
 const last = (inputs: ReadonlyArray<Input>) => run(inputs).at(-1)
 
 describe("a webhook endpoint, src/README.md#fan-out", () => {
   it("claims for all its places when work waits", () => {
-    expect(last([workWaits])?.claim).toStrictEqual({ room: 16, busyLanes: [], underWay: [] })
+    expect(last([workWaits])?.claim).toStrictEqual({ room: 16, after: "", underWay: [] })
   })
 
   it("asks for one claim at a time, and again when work came meanwhile", () => {
@@ -38,12 +42,12 @@ describe("a webhook endpoint, src/README.md#fan-out", () => {
     expect(steps[2]?.claim).not.toBeNull()
   })
 
-  it("attempts what it claimed and names the lanes of first tries as busy", () => {
+  it("attempts what it claimed, and asks next for lanes behind the last one that was served", () => {
     const steps = run([workWaits, claimed(false, row("1", "call a"), row("2", null)), workWaits])
     expect(steps[1]?.attempts.map(({ id }) => id)).toStrictEqual(["1", "2"])
     expect(steps[2]?.claim).toStrictEqual({
       room: 14,
-      busyLanes: [Ids.call("call a")],
+      after: Ids.call("call a"),
       underWay: ["1", "2"].map(Ids.delivery)
     })
   })
@@ -58,7 +62,7 @@ describe("a webhook endpoint, src/README.md#fan-out", () => {
 
   it("looks again as soon as a place or a lane is free and something was left behind", () => {
     const after = last([workWaits, claimed(true, row("1", "a")), finished("1")])
-    expect(after?.claim).toStrictEqual({ room: 16, busyLanes: [], underWay: [] })
+    expect(after?.claim).toStrictEqual({ room: 16, after: "a", underWay: [] })
   })
 
   it("looks again when the lane became free while the claim was out", () => {
@@ -73,6 +77,34 @@ describe("a webhook endpoint, src/README.md#fan-out", () => {
     expect(steps[3]?.claim?.room).toBe(1)
   })
 
+  it("begins what a commit hands over at once, and asks for no claim", () => {
+    const steps = run([handedOver("1", "a"), handedOver("2", "b"), finished("1"), finished("2")])
+    expect(steps.map(({ attempts, claim, free }) => [attempts.map(({ id }) => id), claim, free])).toStrictEqual([
+      [["1"], null, 15],
+      [["2"], null, 14],
+      [[], null, 15],
+      [[], null, 16]
+    ])
+  })
+
+  it("has no place free while a claim is out, and keeps what is handed over beyond its places for the next one", () => {
+    const full = Array.from({ length: 16 }, (_, index) => row(`${index}`, `${index}`))
+    const steps = run([
+      workWaits,
+      handedOver("x", "x"),
+      claimed(false, ...full),
+      finished("x"),
+      finished("3"),
+      workWaits
+    ])
+    expect(steps[0]?.free).toBe(0)
+    expect(steps[1]?.attempts.map(({ id }) => id)).toStrictEqual(["x"])
+    expect(steps[2]?.attempts.length).toBe(15)
+    expect(steps[3]?.attempts.map(({ id }) => id)).toStrictEqual(["15"])
+    expect(steps.map(({ idle }) => idle)).not.toContain(true)
+    expect(steps[5]?.claim).toMatchObject({ room: 1 })
+  })
+
   it("is idle only when nothing is claimed, known to wait, or under way", () => {
     const steps = run([workWaits, claimed(false, row("1", "a")), finished("1")])
     expect(steps.map(({ idle }) => idle)).toStrictEqual([false, false, true])
@@ -84,7 +116,7 @@ describe("a webhook endpoint, src/README.md#fan-out", () => {
     const queue = [...rows]
     const order: Array<WebhookEndpointMachine.Claimed> = []
     const underWay: Array<string> = []
-    let state = WebhookEndpointMachine.initial
+    let state: State = WebhookEndpointMachine.initial
     let mostUnderWay = 0
     const handle = (input: Input): void => {
       const step = WebhookEndpointMachine.step(state, input)
@@ -98,9 +130,9 @@ describe("a webhook endpoint, src/README.md#fan-out", () => {
       }
       mostUnderWay = Math.max(mostUnderWay, underWay.length)
       if (step.claim === null) return
-      const { busyLanes, room } = step.claim
+      const { room } = step.claim
       const taken: Array<WebhookEndpointMachine.Claimed> = []
-      const heads = new Set<string | null>(busyLanes)
+      const heads = new Set<string | null>(underWay.map((id) => rows[Number(id)]?.lane ?? null))
       for (const row of queue) {
         if (taken.length < room && !heads.has(row.lane)) taken.push(row)
         heads.add(row.lane)

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import * as Starts from "../../src/webhook/Starts.ts"
+
+const turnOfTheLoop = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+
+describe("the beginning of attempts, src/README.md#fan-out", () => {
+  it.live("begins few in each turn of the event loop, those of a tenant with few under way first", () =>
+    Effect.gen(function* () {
+      const starts = Starts.make(1_000)
+      const begun: Array<string> = []
+      const end = yield* Deferred.make<void>()
+      const attempt = (tenant: string) =>
+        Effect.forkChild(
+          starts.within(tenant)(
+            Effect.andThen(
+              Effect.sync(() => void begun.push(tenant)),
+              Deferred.await(end)
+            )
+          ),
+          { startImmediately: true }
+        )
+      for (let index = 0; index < 200; index++) yield* attempt("loud")
+      yield* attempt("quiet")
+      const before = begun.length
+      expect(before).toBeLessThan(200)
+      yield* turnOfTheLoop
+      yield* turnOfTheLoop
+      expect(begun.slice(before, before + 32)).toContain("quiet")
+      yield* Deferred.succeed(end, undefined)
+    })
+  )
+
+  it.live("begins no more than there are places, and what is interrupted while it waits never", () =>
+    Effect.gen(function* () {
+      const starts = Starts.make(2)
+      const begun: Array<number> = []
+      const ends = yield* Effect.forEach([0, 1, 2, 3], () => Deferred.make<void>())
+      const fibers = yield* Effect.forEach(ends, (end, index) =>
+        Effect.forkChild(
+          starts.within("tenant")(
+            Effect.andThen(
+              Effect.sync(() => void begun.push(index)),
+              Deferred.await(end)
+            )
+          ),
+          { startImmediately: true }
+        )
+      )
+      yield* turnOfTheLoop
+      expect([begun, starts.underWay()]).toStrictEqual([[0, 1], 2])
+      const [, , third] = fibers
+      if (third !== undefined) yield* Fiber.interrupt(third)
+      for (const end of ends) yield* Deferred.succeed(end, undefined)
+      for (const fiber of [fibers[0], fibers[1], fibers[3]]) if (fiber !== undefined) yield* Fiber.join(fiber)
+      expect(begun).toStrictEqual([0, 1, 3])
+      expect(starts.underWay()).toBe(0)
+    })
+  )
+})
