@@ -13,6 +13,7 @@ import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 import { Journal } from "../store/Journal.ts"
 import type { CallInput } from "./CallInput.ts"
+import * as CallKeys from "./CallKeys.ts"
 import * as CallMachine from "./CallMachine.ts"
 import { type Asked, commitOf } from "./CallRecord.ts"
 import { type CallState, isTerminal } from "./CallState.ts"
@@ -41,6 +42,7 @@ export const make = Effect.gen(function* () {
         .find((held) => held !== null) ?? null
   })
   const accounts = yield* Accounts
+  const keys = yield* CallKeys.make
   const connections = yield* Connections
   const money = CallMoney.make(accounts)
   const startedAt = yield* Monotonic.now
@@ -61,10 +63,12 @@ export const make = Effect.gen(function* () {
   ) {
     const { effects, state } = step
     const rendered = asked === null ? nobodyAsked : render(state, asked)
-    if ((yield* journal.commitWhile(commitOf(step, asked, rendered), wanted)) === null) {
+    const sealed = keys.seal(step, commitOf(step, asked, rendered))
+    if ((yield* journal.commitWhile(sealed.commit, wanted)) === null) {
       yield* money.withdrawn(step)
       return yield* AskTimeout.unavailable
     }
+    sealed.committed()
     yield* money.stored(step)
     if (isTerminal(state)) yield* connections.leave(state.id)
     yield* Effect.forEach(effects.tells, (told) => accounts.told(state.tenantId, told), { discard: true })
@@ -83,7 +87,9 @@ export const make = Effect.gen(function* () {
     interpret: legs.interpret,
     answer: render,
     reload: (id) =>
-      Effect.map(journal.find(id), (row) => (row === null ? null : Result.getOrThrow(Upgrade.state(row)))),
+      Effect.map(journal.find(id), (row) =>
+        row === null ? null : Result.getOrThrow(Upgrade.liveState(row, keys.opener(id)))
+      ),
     recovered: (state) => Effect.map(legs.ask(state), (snapshot) => Legs.recovered(state, snapshot, nowOf(state))),
     ready: (state, due) =>
       due.type === "renewal" ? money.renewal(state, nowOf(state)) : Effect.as(legs.ready(state, due), due),
@@ -110,16 +116,18 @@ export const make = Effect.gen(function* () {
     // Its calls are another process's from now on.
     const gone = [...registry.live.values()].filter(({ place }) => place.partition === partition)
     const left = Effect.forEach(gone, ({ id }) => connections.leave(id), { discard: true })
-    void fork(Effect.andThen(registry.drop(partition), left))
+    const forget = Effect.sync(() => keys.retain((callId) => registry.live.has(callId)))
+    void fork(Effect.andThen(registry.drop(partition), Effect.andThen(left, forget)))
   })
   yield* accounts.reserving("call", money.reader)
 
   const recoverPartition = Effect.fnUntraced(function* (partition: number) {
     const rows = yield* journal.unsettled("call", partition)
     if (rows.length === 0) return 0
+    yield* keys.load(partition)
     const heartbeatAt = journal.lastHeartbeatAt(partition)
     const found = yield* Effect.forEach(rows, (row) => {
-      const decoded = Upgrade.state(row)
+      const decoded = Upgrade.liveState(row, keys.opener(row.id))
       return Result.isSuccess(decoded)
         ? Effect.succeed({ id: row.id, state: decoded.success, isWhole: true })
         : Effect.logError(`call ${row.id} cannot be read any more: it is ended`, decoded.failure).pipe(

@@ -4,6 +4,7 @@ import type { StoredInput, StoredOf } from "../store/Journal.ts"
 import * as CallMachine from "./CallMachine.ts"
 import { CallState, Leg, Outliving, Pending, WorkItem } from "./CallState.ts"
 import * as Meter from "./Meter.ts"
+import * as Sealing from "./Sealing.ts"
 import * as Upgrade from "./Upgrade.ts"
 
 /**
@@ -13,7 +14,7 @@ import * as Upgrade from "./Upgrade.ts"
  * its bill. What the journal does not tell either is guessed.
  */
 export const rebuild = (row: StoredOf<"call">, inputs: ReadonlyArray<StoredInput>): CallState => {
-  const raw = fieldsOf(Upgrade.shape(row))
+  const raw = fieldsOf(Sealing.standInState(Upgrade.shape(row)))
   const known = replayed(inputs)
   const legs = legsOf(raw, row.id, known?.legs ?? [])
   const [first] = legs

@@ -3,18 +3,29 @@ import * as Id from "../domain/Id.ts"
 import type { Json, StoredEntity, StoredInput } from "../store/Journal.ts"
 import { CallInput } from "./CallInput.ts"
 import { CallState } from "./CallState.ts"
+import * as Sealing from "./Sealing.ts"
 import * as Verbs from "./verb/Verbs.ts"
 
 /**
  * Reads what earlier versions wrote as this one: states that recovery and a read meet, and inputs that the operator
  * replays. Each version has its upgrade to the next. A row that fits none fails, or throws, where it is read.
+ *
+ * Version 3 seals secrets; earlier ones have them in the clear. Only what goes on living opens what is sealed;
+ * everybody else reads what stands in for it (`Sealing`).
  */
 type Stored = Pick<StoredEntity, "state" | "stateVersion">
 type Row = Readonly<Record<string, Json>>
 
-/** The state of a stored row; fails where it cannot be read. */
+/** The state of a stored row, without its secrets; fails where it cannot be read. */
 export const state = (row: Stored): Result.Result<CallState, Schema.SchemaError> =>
-  Schema.decodeUnknownResult(CallState)(shape(row))
+  Schema.decodeUnknownResult(CallState)(Sealing.standInState(shape(row)))
+
+/** The state of a stored row whose call lives; fails where it cannot be read, or its secrets cannot be opened. */
+export const liveState = (
+  row: Stored,
+  open: (sealed: string) => string | null
+): Result.Result<CallState, Schema.SchemaError> =>
+  Schema.decodeUnknownResult(CallState)(Sealing.openState(shape(row), open))
 
 /** A stored state in the shape of this version, whether or not it can be read. */
 export const shape = (row: Stored): Json => {
@@ -22,13 +33,15 @@ export const shape = (row: Stored): Json => {
   return row.stateVersion <= 2 ? stateOf2(version2) : version2
 }
 
-/** A journaled input; throws where it cannot be read. */
+/** A journaled input, with what stands in for its secrets; throws where it cannot be read. */
 export const input = (stored: Pick<StoredInput, "at" | "input" | "machineVersion">): CallInput =>
-  Schema.decodeUnknownSync(CallInput)(
-    stored.machineVersion > 2
-      ? stored.input
-      : inputOf2(stored.machineVersion === 1 ? inputOf1(stored.input, stored.at) : stored.input)
-  )
+  Schema.decodeUnknownSync(CallInput)(Sealing.standInInput(inputShape(stored)))
+
+/** A journaled input in the shape of this version, whether or not it can be read. */
+export const inputShape = (stored: Pick<StoredInput, "at" | "input" | "machineVersion">): unknown =>
+  stored.machineVersion > 2
+    ? stored.input
+    : inputOf2(stored.machineVersion === 1 ? inputOf1(stored.input, stored.at) : stored.input)
 
 const rowOf = (value: Json | undefined): Row | null =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : null

@@ -4,6 +4,7 @@ import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import type { TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
+import * as Secret from "../domain/Secret.ts"
 import { Egress } from "../egress/Egress.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { empty, Journal } from "../store/Journal.ts"
@@ -95,7 +96,9 @@ export class Tenants extends Context.Service<
             action: "tenant.updated",
             resourceType: "tenant",
             resourceId: caller.tenantId,
-            changes: [{ field: "webhook_failover_url", from: before.webhook_failover_url, to: url }]
+            changes: [
+              { field: "webhook_failover_url", from: maskedUrl(before.webhook_failover_url), to: maskedUrl(url) }
+            ]
           })
           yield* Effect.andThen(
             repo.setFailover(caller.tenantId, url, secret === null ? null : vault.seal(secret), at),
@@ -122,3 +125,6 @@ export class Tenants extends Context.Service<
       })
     )
 }
+
+/** For an audit line. */
+const maskedUrl = (url: string | null): string | null => (url === null ? null : Secret.maskUrl(url))

@@ -2,6 +2,7 @@ import { Result } from "effect"
 import { ApiError } from "../domain/ApiError.ts"
 import type { RouteId } from "../domain/Id.ts"
 import { isEventType } from "../domain/event/EventCatalogue.ts"
+import * as Secret from "../domain/Secret.ts"
 import type { SubscriptionRow } from "./WebhookView.ts"
 
 /** What a tenant asks of a subscription. Types and lengths have been checked, the meaning has not. */
@@ -58,10 +59,12 @@ interface Change {
   readonly to: boolean | string | null | ReadonlyArray<string>
 }
 
-/** Old and new values of the fields that `after` changes, for the audit log. */
+const forAudit = (row: SubscriptionRow): SubscriptionRow => ({ ...row, targetUrl: Secret.maskUrl(row.targetUrl) })
+
+/** Old and new values of the fields that `after` changes, for the audit log: without what may be secret in a URL. */
 export const changes = (before: SubscriptionRow, after: SubscriptionRow): ReadonlyArray<Change> =>
   (Object.keys(wireNames) as Array<keyof typeof wireNames>).flatMap((name) =>
     String(before[name]) === String(after[name])
       ? []
-      : [{ field: wireNames[name], from: before[name], to: after[name] }]
+      : [{ field: wireNames[name], from: forAudit(before)[name], to: forAudit(after)[name] }]
   )

@@ -421,7 +421,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           "#1  place",
           "-> dial",
           "*  event 1 call.started",
-          "#5  carrier media dtmf digit=7",
+          "#5  carrier media dtmf digit=•••",
           "$  charge 1 cents"
         ])
           expect(shown.stdout).toContain(part)

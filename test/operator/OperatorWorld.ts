@@ -6,6 +6,7 @@ import { Carrier, type CarrierCommand } from "../../src/carrier/Carrier.ts"
 import { InboundSimulator } from "../../src/carrier/InboundSimulator.ts"
 import { type Outcome, run } from "../../src/operator/cli.ts"
 import { OperatorServer } from "../../src/operator/OperatorServer.ts"
+import { Retention } from "../../src/retention/Retention.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
 import * as Sample from "../support/CarrierSample.ts"
 import * as DataDirectory from "../support/DataDirectory.ts"
@@ -59,7 +60,9 @@ export const layer = Layer.unwrap(
   Effect.map(Recorded, ({ reasons, tokenFile }) => OperatorServer.layer({ port: 0, tokenFile, ready: () => reasons }))
 ).pipe(
   Layer.provideMerge(Calls.layer({ maxCallSecs: 3600 })),
-  Layer.provideMerge(Layer.mergeAll(DialingPermissions.layer, carrier, phones)),
+  Layer.provideMerge(
+    Layer.mergeAll(DialingPermissions.layer, carrier, phones, Retention.layer({ days: { event: 30, call: 396 } }))
+  ),
   Layer.provideMerge(Features.layer),
   Layer.provideMerge(recorded),
   Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None"))

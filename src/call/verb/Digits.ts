@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { WorkId } from "../../domain/Id.ts"
+import * as Secret from "../../domain/Secret.ts"
 import * as Family from "./Family.ts"
 import * as Field from "./Field.ts"
 
@@ -24,10 +25,12 @@ export const sendDtmf = digits.verb({
   summary: "Send digits (RFC 4733)",
   when: "talking",
   body: Schema.Struct({
-    digits: Field.of(
-      Field.matching(/^[0-9A-D*#wW]{1,64}$/u, "must be 1 to 64 of 0-9, A-D, *, #, w and W"),
-      "Sent one after the other; `w` is a pause of half a second, `W` of a second.",
-      "1w234#"
+    digits: Secret.digits(
+      Field.of(
+        Field.matching(/^[0-9A-D*#wW]{1,64}$/u, "must be 1 to 64 of 0-9, A-D, *, #, w and W"),
+        "Sent one after the other; `w` is a pause of half a second, `W` of a second.",
+        "1w234#"
+      )
     ),
     durationMs: Field.or(Field.of(Field.int(100, 500), "Of each digit, in milliseconds.", 250), 250)
   })

@@ -1,4 +1,5 @@
 import { Effect, Schema } from "effect"
+import * as Secret from "../../domain/Secret.ts"
 import * as Target from "../../egress/Target.ts"
 
 /** Fields that the bodies of calls share. */
@@ -18,7 +19,7 @@ export const matching = (pattern: RegExp, message: string) =>
 
 /** The egress port checks it further: scheme, host and address. */
 export const httpsUrl = (description: string) =>
-  Schema.String.check(Schema.isMaxCodePoints(Target.maxUrlLength)).annotate({
+  Secret.url(Schema.String.check(Schema.isMaxCodePoints(Target.maxUrlLength))).annotate({
     format: "uri",
     description: `${description} HTTPS only; no user name, no private address.`,
     examples: ["https://example.com/welcome.wav"]

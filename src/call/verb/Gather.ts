@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { disagreement } from "../../domain/CodedCheck.ts"
 import type { GatherStatus } from "../../domain/event/CallEvent.ts"
+import * as Secret from "../../domain/Secret.ts"
 import * as Family from "./Family.ts"
 import * as Field from "./Field.ts"
 
@@ -43,7 +44,7 @@ const Options = Schema.Struct({
 
 const fields = {
   options: Schema.toType(Options),
-  digits: Schema.String,
+  digits: Secret.digits(Schema.String),
   startedAt: Schema.Number,
   lastDigitAt: Schema.NullOr(Schema.Number)
 }

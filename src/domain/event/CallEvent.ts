@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import * as Field from "../Field.ts"
+import * as Secret from "../Secret.ts"
 import * as Wire from "../Wire.ts"
 import type { EmittedOf, Family } from "./PublicEvent.ts"
 
@@ -96,10 +97,12 @@ export const rows = {
     emitted: true,
     data: Wire.struct({
       ...ofCall,
-      digit: Schema.String.check(Schema.isPattern(/^[0-9A-D*#]$/u)).annotate({
-        description: "One of `0-9 A-D * #`.",
-        examples: ["5"]
-      }),
+      digit: Secret.digits(
+        Schema.String.check(Schema.isPattern(/^[0-9A-D*#]$/u)).annotate({
+          description: "One of `0-9 A-D * #`.",
+          examples: ["5"]
+        })
+      ),
       receivedAt: Field.time("When it was received.")
     })
   },
@@ -108,7 +111,7 @@ export const rows = {
     emitted: true,
     data: Wire.struct({
       ...ofCall,
-      digits: Field.text("What was collected, without the terminating digit; may be empty.", "1234"),
+      digits: Secret.digits(Field.text("What was collected, without the terminating digit; may be empty.", "1234")),
       status: gatherStatus,
       completedAt: Field.time("When it ended.")
     })

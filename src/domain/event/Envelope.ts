@@ -3,6 +3,7 @@ import * as Id from "../Id.ts"
 import { catalogue, type EventType, type PublicEvent } from "./EventCatalogue.ts"
 import * as Field from "../Field.ts"
 import * as Timestamp from "../Timestamp.ts"
+import * as Secret from "../Secret.ts"
 import * as Wire from "../Wire.ts"
 import { exampleOf } from "./PublicEvent.ts"
 
@@ -34,6 +35,16 @@ export const schemaOf = (type: EventType) =>
 /** What a machine made, as the wire has it. */
 export const dataOf = ({ data, type }: { readonly type: EventType; readonly data: unknown }): unknown =>
   Wire.encoder(catalogue[type].data)(data)
+
+const secrets = new Map<string, Secret.Places>(
+  Object.entries(catalogue).map(([type, { data }]) => [type, Secret.encodedPlaces(data)])
+)
+
+/** The data of an event, as the wire has it, for others than its tenant: without digits. */
+export const masked = <Data>(type: string, data: Data): Data =>
+  secrets.get(type)?.(data, (value, kind) =>
+    typeof value === "string" ? (Secret.shown(kind, value) ?? value) : value
+  ) ?? data
 
 /** The bytes of a webhook's body, as JSON text. */
 export const render = (event: PublicEvent, { eventId, occurredAt, sequence }: Head): string =>

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { WorkId } from "../../domain/Id.ts"
+import * as Secret from "../../domain/Secret.ts"
 
 /**
  * What a call asks of the media on a leg, and what it is told of it: the value that crosses the carrier port unopened.
@@ -9,7 +10,7 @@ import { WorkId } from "../../domain/Id.ts"
  */
 export const MediaCommand = Schema.Union([
   /** Queues the sound at an `https` URL, heard `loop` times (1 to 100); it `ended` once. */
-  Schema.Struct({ type: Schema.tag("play"), id: WorkId, url: Schema.String, loop: Schema.Int }),
+  Schema.Struct({ type: Schema.tag("play"), id: WorkId, url: Secret.url(Schema.String), loop: Schema.Int }),
   /** Ends the sound that is heard, or all that wait too; idempotent. Each tells its own end. */
   Schema.Struct({ type: Schema.tag("stop_playback"), which: Schema.Literals(["current", "all"]) }),
   /**
@@ -19,7 +20,7 @@ export const MediaCommand = Schema.Union([
   Schema.Struct({
     type: Schema.tag("send_dtmf"),
     id: WorkId,
-    digits: Schema.String,
+    digits: Secret.digits(Schema.String),
     durationMs: Schema.Finite
   })
 ])
@@ -37,7 +38,7 @@ export type MediaEnded = typeof MediaEnded.Type
 
 export const MediaEvent = Schema.Union([
   /** A digit came in; `at` is its beginning, in the time of the event that carries it. */
-  Schema.Struct({ type: Schema.tag("dtmf"), digit: Schema.String, at: Schema.Finite }),
+  Schema.Struct({ type: Schema.tag("dtmf"), digit: Secret.digits(Schema.String), at: Schema.Finite }),
   MediaEnded
 ])
 export type MediaEvent = typeof MediaEvent.Type

@@ -5,6 +5,7 @@ import { E164 } from "../../domain/E164.ts"
 import * as Id from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import { Journal } from "../../store/Journal.ts"
+import { Retention } from "../../retention/Retention.ts"
 import { Tenants } from "../../tenant/Tenant.ts"
 import * as Operation from "../Operation.ts"
 import * as CallTimeline from "./CallTimeline.ts"
@@ -22,6 +23,7 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const calls = yield* Calls
+  const retention = yield* Retention
 
   const events = (callId: Id.CallId) =>
     sql<CallTimeline.StoredEvent>`
@@ -37,6 +39,17 @@ export const make = Effect.gen(function* () {
       FROM event e JOIN webhook_delivery d ON d.event_id = e.id
       WHERE e.entity_id = ${callId} ORDER BY d.ordinal LIMIT ${rowLimit}`
 
+  /** What is missing since rows of its age may be gone is no fault. */
+  const gone = Effect.fnUntraced(function* (callId: Id.CallId, settled: boolean) {
+    const [row] = yield* Effect.orDie(sql<{ readonly at: number }>`
+      SELECT (extract(epoch FROM updated_at) * 1000)::float8 AS at FROM entity WHERE id = ${callId}`)
+    const journalUntil = yield* retention.prunedUntil("journal")
+    return {
+      journal: settled && row !== undefined && journalUntil !== null && row.at < journalUntil,
+      eventsBefore: yield* retention.prunedUntil("event")
+    }
+  })
+
   const show = Effect.fn("CallOperations.show")(function* (callId: Id.CallId) {
     const entity = yield* journal.find(callId)
     if (entity === null || entity.kind !== "call") return yield* ApiError.of("not_found", `no call ${callId}`)
@@ -44,7 +57,8 @@ export const make = Effect.gen(function* () {
       entity,
       yield* journal.inputs(callId),
       yield* Effect.orDie(events(callId)),
-      yield* Effect.orDie(deliveries(callId))
+      yield* Effect.orDie(deliveries(callId)),
+      yield* gone(callId, entity.settled)
     )
   })
 

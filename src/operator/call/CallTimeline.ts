@@ -1,4 +1,6 @@
+import * as Sealing from "../../call/Sealing.ts"
 import * as Upgrade from "../../call/Upgrade.ts"
+import * as Envelope from "../../domain/event/Envelope.ts"
 import type { CallId, DeliveryId, EventId, TenantId } from "../../domain/Id.ts"
 import type { Json, StoredInput, StoredOf } from "../../store/Journal.ts"
 import * as Replay from "./Replay.ts"
@@ -25,9 +27,17 @@ export interface StoredEvent {
   readonly body: string
 }
 
+/** What retention may have taken of a call. */
+export interface Gone {
+  /** Its journal: nothing is replayed. */
+  readonly journal: boolean
+  /** Events from before this moment, in epoch milliseconds; null: none. */
+  readonly eventsBefore: number | null
+}
+
 /**
  * The timeline of one call: each input with the state after it, the commands and events that it caused, and what became
- * of the deliveries of each event.
+ * of the deliveries of each event. Digits and secrets in URLs are masked.
  */
 export interface CallTimeline {
   readonly callId: CallId
@@ -35,6 +45,8 @@ export interface CallTimeline {
   readonly seq: number
   readonly settled: boolean
   readonly stored: Json
+  /** Its journal was deleted because of its age: there are no steps, and nothing was compared. */
+  readonly isJournalGone: boolean
   readonly steps: ReadonlyArray<Replay.Step & { readonly eventSequences: ReadonlyArray<number> }>
   readonly events: ReadonlyArray<{
     readonly id: EventId
@@ -54,39 +66,48 @@ export const make = (
   entity: StoredOf<"call">,
   allInputs: ReadonlyArray<StoredInput>,
   allEvents: ReadonlyArray<StoredEvent>,
-  deliveries: ReadonlyArray<Delivery>
+  deliveries: ReadonlyArray<Delivery>,
+  gone: Gone
 ): CallTimeline => {
-  const inputs = allInputs.filter((input) => input.seq <= entity.seq)
+  const known = allInputs.filter((input) => input.seq <= entity.seq)
+  const isJournalGone = gone.journal && known.length < entity.seq
+  // A part of a journal gives no state.
+  const inputs = isJournalGone ? [] : known
+  const stored = Sealing.maskState(Upgrade.shape(entity))
   const replayed = Replay.replay(inputs)
   let sequence = 0
   const steps = replayed.map((step) => ({ ...step, eventSequences: step.events.map(() => ++sequence) }))
   const lastSequence = sequenceOf(entity.state) ?? sequence
   const events = allEvents.filter((event) => event.sequence <= lastSequence)
   const byEvent = Map.groupBy(deliveries, (delivery) => delivery.eventId)
-  const differences = [
-    ...gaps(inputs, entity.seq),
-    ...steps.flatMap(({ fault, seq }) =>
-      fault === null ? [] : [{ path: `input ${seq}`, replayed: fault, stored: "accepted" }]
-    ),
-    ...Replay.differences(steps.at(-1)?.state ?? null, Upgrade.shape(entity)),
-    ...eventDifferences(
-      replayed.flatMap((step) => step.events),
-      events
-    )
-  ]
+  const differences = isJournalGone
+    ? []
+    : [
+        ...gaps(inputs, entity.seq),
+        ...steps.flatMap(({ fault, seq }) =>
+          fault === null ? [] : [{ path: `input ${seq}`, replayed: fault, stored: "accepted" }]
+        ),
+        ...Replay.differences(steps.at(-1)?.state ?? null, stored),
+        ...eventDifferences(
+          replayed.flatMap((step) => step.events.map((event) => ({ ...event, at: step.at }))),
+          events,
+          gone.eventsBefore ?? 0
+        )
+      ]
   return {
     callId: entity.id,
     tenantId: entity.tenantId,
     seq: entity.seq,
     settled: entity.settled,
-    stored: entity.state,
+    stored,
+    isJournalGone,
     steps,
     events: events.map(({ body, id, occurredAt, sequence, type }) => ({
       id,
       sequence,
       type,
       occurredAt,
-      data: dataOf(body),
+      data: Envelope.masked(type, dataOf(body)),
       deliveries: byEvent.get(id) ?? []
     })),
     agrees: differences.length === 0,
@@ -100,19 +121,24 @@ const gaps = (inputs: ReadonlyArray<StoredInput>, last: number): ReadonlyArray<R
   return missing.map((seq) => ({ path: `input ${seq}`, replayed: "missing from the journal", stored: "committed" }))
 }
 
-/** The events that the machine raises now against those that were stored and delivered then. */
+/**
+ * The events that the machine raises now against those that were stored and delivered then. An event from before
+ * `goneBefore` may be missing.
+ */
 const eventDifferences = (
-  replayed: ReadonlyArray<{ readonly type: string; readonly data: unknown }>,
-  stored: ReadonlyArray<StoredEvent>
+  replayed: ReadonlyArray<{ readonly type: string; readonly data: unknown; readonly at: number }>,
+  stored: ReadonlyArray<StoredEvent>,
+  goneBefore: number
 ): ReadonlyArray<Replay.Difference> => {
   const bySequence = new Map(stored.map((event) => [event.sequence, event]))
   const last = Math.max(replayed.length, ...bySequence.keys())
   return Array.from({ length: last }, (_, index) => index + 1).flatMap((sequence) => {
     const raised = replayed[sequence - 1]
     const kept = bySequence.get(sequence)
+    if (kept === undefined && raised !== undefined && raised.at < goneBefore) return []
     return Replay.differences(
       raised === undefined ? null : { type: raised.type, data: raised.data },
-      kept === undefined ? null : { type: kept.type, data: dataOf(kept.body) }
+      kept === undefined ? null : { type: kept.type, data: Envelope.masked(kept.type, dataOf(kept.body)) }
     ).map((difference) => ({
       ...difference,
       path: difference.path === "" ? `event ${sequence}` : `event ${sequence}.${difference.path}`

@@ -59,18 +59,20 @@ const heading = ({ callId, seq, settled, stored, tenantId }: CallTimeline): Read
   ]
 }
 
-const verdict = ({ agrees, differences }: CallTimeline): ReadonlyArray<string> =>
-  agrees
-    ? ["Replaying the journal gives the stored state and events."]
-    : [
-        "!! REPLAYING THE JOURNAL DOES NOT GIVE WHAT IS STORED:",
-        ...differences.map(
-          ({ path, replayed, stored }) => `!! ${path}: replayed ${compact(replayed)}, stored ${compact(stored)}`
-        )
-      ]
+const verdict = ({ agrees, differences, isJournalGone }: CallTimeline): ReadonlyArray<string> =>
+  isJournalGone
+    ? ["Its journal was deleted because of its age: there is nothing to replay."]
+    : agrees
+      ? ["Replaying the journal gives the stored state and events."]
+      : [
+          "!! REPLAYING THE JOURNAL DOES NOT GIVE WHAT IS STORED:",
+          ...differences.map(
+            ({ path, replayed, stored }) => `!! ${path}: replayed ${compact(replayed)}, stored ${compact(stored)}`
+          )
+        ]
 
 /** Its type, then the value that it holds, or else its fields. */
-const describe = (value: Json): string => {
+const describe = (value: unknown): string => {
   const fields = fieldsOf(value)
   const inner = fields["action"] ?? fields["event"] ?? fields["media"] ?? null
   if (fields["verb"] !== undefined) return phrase(compact(fields["verb"]), fieldsOf(fields["body"] ?? null))
@@ -113,4 +115,4 @@ const brief = (value: Json): string => {
   return typeof type === "string" ? type : Array.isArray(value) ? "[…]" : "{…}"
 }
 
-const fieldsOf = (value: Json): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {})
+const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value !== null ? (value as Fields) : {})

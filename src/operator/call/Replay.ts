@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from "node:util"
 import * as CallMachine from "../../call/CallMachine.ts"
 import type { CallState } from "../../call/CallState.ts"
-import * as Envelope from "../../domain/event/Envelope.ts"
+import * as Sealing from "../../call/Sealing.ts"
 import * as Upgrade from "../../call/Upgrade.ts"
+import * as Envelope from "../../domain/event/Envelope.ts"
 import type { Json, StoredInput } from "../../store/Journal.ts"
 
 /**
  * One step of a call's journal that is played again through the machine: replaying the inputs gives the stored state
- * (src/README.md#machine).
+ * (src/README.md#machine). Secrets are masked in all that it shows; what stands in for them is what is replayed.
  *
  * Pure. Every journaled input was accepted once. One that is not accepted again, or throws, is a fault that the step
  * names; the replay goes on from the state before it.
@@ -17,7 +18,7 @@ export interface Step {
   /** Epoch milliseconds. */
   readonly at: number
   readonly machineVersion: number
-  readonly input: Json
+  readonly input: unknown
   /** After this input; null while there is none. */
   readonly state: CallState | null
   /** What this input changed in the state, without what every input changes. */
@@ -47,22 +48,26 @@ export const replay = (inputs: ReadonlyArray<StoredInput>): ReadonlyArray<Step> 
   const steps: Array<Step> = []
   let state: CallState | null = null
   for (const stored of inputs) {
-    const step = play(state, stored)
+    const { after, step } = play(state, stored)
     steps.push(step)
-    state = step.state
+    state = after
   }
   return steps
 }
 
-const play = (before: CallState | null, stored: StoredInput): Step => {
-  const { input, machineVersion, seed, seq } = stored
+const play = (
+  before: CallState | null,
+  stored: StoredInput
+): { readonly step: Step; readonly after: CallState | null } => {
+  const { machineVersion, seed, seq } = stored
   const at = Math.round(stored.at)
+  const masked = before === null ? null : Sealing.maskState(before)
   const nothing = {
     seq,
     at,
     machineVersion,
-    input,
-    state: before,
+    input: inputOf(stored),
+    state: masked,
     changes: [],
     events: [],
     commands: [],
@@ -70,12 +75,32 @@ const play = (before: CallState | null, stored: StoredInput): Step => {
   }
   try {
     const outcome = CallMachine.step(before, Upgrade.input(stored), { now: at, seed })
-    if (outcome.type !== "accepted") return { ...nothing, fault: `the machine answers ${outcome.type} this time` }
-    const { effects, state } = outcome
-    const events = effects.events.map((event) => ({ type: event.type, data: Envelope.dataOf(event) }))
-    return { ...nothing, ...effects, events, state, changes: changesOf(before, state), fault: null }
+    if (outcome.type !== "accepted")
+      return { step: { ...nothing, fault: `the machine answers ${outcome.type} this time` }, after: before }
+    const { charges, commands, events } = outcome.effects
+    const state = Sealing.maskState(outcome.state)
+    const step: Step = {
+      ...nothing,
+      state,
+      changes: changesOf(masked, state),
+      events: events.map((event) => ({ type: event.type, data: Envelope.masked(event.type, Envelope.dataOf(event)) })),
+      commands: commands.map(Sealing.maskCommand),
+      charges,
+      fault: null
+    }
+    return { step, after: outcome.state }
   } catch (cause) {
-    return { ...nothing, fault: `the machine throws: ${cause instanceof Error ? cause.message : String(cause)}` }
+    const fault = `the machine throws: ${cause instanceof Error ? cause.message : String(cause)}`
+    return { step: { ...nothing, fault }, after: before }
+  }
+}
+
+/** As it is shown. What an earlier version wrote and nobody can read any more has its type only. */
+const inputOf = (stored: StoredInput): unknown => {
+  try {
+    return Sealing.maskInput(Upgrade.inputShape(stored))
+  } catch {
+    return { type: asRecord(stored.input)["type"] ?? null }
   }
 }
 

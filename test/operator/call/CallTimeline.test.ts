@@ -48,6 +48,8 @@ const stored = (call: CallSample.Scene) => {
   return { entity, inputs, events }
 }
 
+const nothingGone = { journal: false, eventsBefore: null }
+
 const delivery = (eventId: Id.EventId, fields: Partial<CallTimeline.Delivery> = {}): CallTimeline.Delivery => ({
   eventId,
   deliveryId: Ids.delivery("d"),
@@ -64,7 +66,7 @@ const delivery = (eventId: Id.EventId, fields: Partial<CallTimeline.Delivery> = 
 describe("the timeline of a call", () => {
   it("agrees with what is stored, and tells each input with its state, commands and events", () => {
     const { entity, events, inputs } = stored(scene())
-    const timeline = CallTimeline.make(entity, inputs, events, [])
+    const timeline = CallTimeline.make(entity, inputs, events, [], nothingGone)
     expect(timeline.differences).toStrictEqual([])
     expect(timeline.agrees).toBe(true)
     expect(timeline.steps.map(({ eventSequences, state }) => [state?.status, ...eventSequences])).toStrictEqual([
@@ -81,23 +83,36 @@ describe("the timeline of a call", () => {
   it("leaves out what was committed after the state was read", () => {
     const now = stored(scene())
     const before = stored({ ...scene(), state: CallSample.start(CallSample.place(), 1_000_000).state })
-    const timeline = CallTimeline.make(before.entity, now.inputs, now.events, [])
+    const timeline = CallTimeline.make(before.entity, now.inputs, now.events, [], nothingGone)
     expect(timeline.differences).toStrictEqual([])
     expect(timeline.steps.length).toBe(1)
+  })
+
+  it("replays nothing of a journal that retention took, and says so", () => {
+    const { entity, events, inputs } = stored(scene())
+    const gone = { journal: true, eventsBefore: 1_000_500 }
+    const timeline = CallTimeline.make(entity, inputs.slice(0, 2), [], [], gone)
+    expect([timeline.isJournalGone, timeline.agrees, timeline.steps.length]).toStrictEqual([true, true, 0])
+    expect(CallTimelineText.render(timeline, { states: false })).toContain("Its journal was deleted because of its age")
+    // A journal that is whole is replayed, however old it is; events may be missing as far as they are older.
+    expect(CallTimeline.make(entity, inputs, events.slice(2), [], gone).differences).toStrictEqual([])
+    expect(
+      CallTimeline.make(entity, inputs, events.slice(3), [], gone).differences.map(({ path }) => path)
+    ).toStrictEqual(["event 3"])
   })
 
   it("names every place where the replay is not what is stored", () => {
     const { entity, events, inputs } = stored(scene())
     const state = { ...(entity.state as object), status: "failed", costCents: 99 } as Json
     const forged = events.map((event) =>
-      event.sequence === 4 ? { ...event, body: event.body.replace('"digit":"7"', '"digit":"8"') } : event
+      event.sequence === 2 ? { ...event, body: event.body.replace('"ringing_at":"1970', '"ringing_at":"1971') } : event
     )
-    const timeline = CallTimeline.make({ ...entity, state }, inputs, forged, [])
+    const timeline = CallTimeline.make({ ...entity, state }, inputs, forged, [], nothingGone)
     expect(timeline.agrees).toBe(false)
     expect(timeline.differences.map(({ path, replayed, stored: there }) => [path, replayed, there])).toStrictEqual([
       ["status", "ended", "failed"],
       ["costCents", 1, 99],
-      ["event 4.data.digit", "7", "8"]
+      ["event 2.data.ringing_at", "1970-01-01T00:16:40.400Z", "1971-01-01T00:16:40.400Z"]
     ])
   })
 
@@ -107,7 +122,8 @@ describe("the timeline of a call", () => {
       entity,
       inputs.filter(({ seq }) => seq !== 3),
       events,
-      []
+      [],
+      nothingGone
     )
     const paths = timeline.differences.map(({ path, replayed }) => `${path}: ${JSON.stringify(replayed)}`)
     expect(paths).toContain('input 3: "missing from the journal"')
@@ -117,7 +133,7 @@ describe("the timeline of a call", () => {
   it("goes on behind an input that makes the machine throw", () => {
     const { entity, events, inputs } = stored(scene())
     const broken = inputs.map((input) => (input.seq === 2 ? { ...input, input: { type: "carrier" } } : input))
-    const timeline = CallTimeline.make(entity, broken, events, [])
+    const timeline = CallTimeline.make(entity, broken, events, [], nothingGone)
     expect(timeline.agrees).toBe(false)
     expect(timeline.steps.length).toBe(inputs.length)
     expect(timeline.steps[1]?.fault ?? "").toMatch(/^the machine throws/)
@@ -132,7 +148,13 @@ describe("the timeline of a call", () => {
       sentAt: 1_031_000,
       nextRetryAt: 1_151_000
     })
-    const timeline = CallTimeline.make(entity, inputs, events, [delivery(events[0]?.id ?? Ids.event("")), failing])
+    const timeline = CallTimeline.make(
+      entity,
+      inputs,
+      events,
+      [delivery(events[0]?.id ?? Ids.event("")), failing],
+      nothingGone
+    )
     const text = CallTimelineText.render(timeline, { states: false })
     for (const line of [
       "ended, normal_clearing by callee, 1 cents (rated)",
@@ -143,7 +165,7 @@ describe("the timeline of a call", () => {
       "    +0.400 s  #2  carrier ringing",
       "                 status initiated -> ringing, legs.0.status initiated -> ringing",
       "    +1.200 s  #4  action play url=https://a.example/b.wav loop=1 targetLegs=self",
-      "    +2.000 s  #5  carrier media dtmf digit=7",
+      "    +2.000 s  #5  carrier media dtmf digit=•••",
       "              $  charge 1 cents",
       "Replaying the journal gives the stored state and events."
     ])
@@ -153,7 +175,9 @@ describe("the timeline of a call", () => {
   it("cries out in the text when the replay differs", () => {
     const { entity, events, inputs } = stored(scene())
     const state = { ...(entity.state as object), status: "failed" } as Json
-    const text = CallTimelineText.render(CallTimeline.make({ ...entity, state }, inputs, events, []), { states: true })
+    const text = CallTimelineText.render(CallTimeline.make({ ...entity, state }, inputs, events, [], nothingGone), {
+      states: true
+    })
     expect(text).toContain(
       "!! REPLAYING THE JOURNAL DOES NOT GIVE WHAT IS STORED:\n!! status: replayed ended, stored failed"
     )

@@ -1,0 +1,110 @@
+import type { Step } from "../actor/Actor.ts"
+import type { StepContext } from "../actor/Machine.ts"
+import { CarrierCommand } from "../carrier/CarrierCommand.ts"
+import * as Secret from "../domain/Secret.ts"
+import { CallInput } from "./CallInput.ts"
+import * as CallMachine from "./CallMachine.ts"
+import { CallState } from "./CallState.ts"
+import type { Effects } from "./Draft.ts"
+
+/**
+ * The secrets of a call between the machine and the journal, guide/operation.md#secrets: digits, and URLs that carry
+ * more than an address. The machine has them in the clear; the journal keeps each as a `Sealed` under the key of the
+ * call. Where they stand follows from the schemas (`domain/Secret.ts`), so nothing here knows a verb.
+ */
+interface Sealed {
+  readonly sealed: string
+  /**
+   * What stands in for the value when the key is gone. In an input: a value of which the machine makes the same, so
+   * that a replay takes the same way. In a state: as many dots, or the address without the rest.
+   */
+  readonly standIn: string
+}
+
+const ofInput = Secret.places(CallInput)
+const ofState = Secret.places(CallState)
+const ofCommand = Secret.places(CarrierCommand)
+
+const isSealed = (value: unknown): value is Sealed =>
+  typeof value === "object" && value !== null && "sealed" in value && "standIn" in value
+
+const stoodIn: Secret.By = (value) => (isSealed(value) ? value.standIn : value)
+
+/** A stored input in the shape of this version, with what stands in for its secrets. */
+export const standInInput = <A>(stored: A): A => ofInput(stored, stoodIn)
+
+/** A stored state in the shape of this version, with what stands in for its secrets. */
+export const standInState = <A>(stored: A): A => ofState(stored, stoodIn)
+
+/** A stored state with its secrets. What `open` cannot open (null) stays sealed, and does not decode. */
+export const openState = <A>(stored: A, open: (sealed: string) => string | null): A =>
+  ofState(stored, (value) => (isSealed(value) ? (open(value.sealed) ?? value) : value))
+
+const masked: Secret.By = (value, kind) => {
+  const text = isSealed(value) ? value.standIn : value
+  return typeof text === "string" ? (Secret.shown(kind, text) ?? text) : text
+}
+
+/** For the operator's eyes, whether sealed or not. */
+export const maskInput = <A>(input: A): A => ofInput(input, masked)
+export const maskState = <A>(state: A): A => ofState(state, masked)
+export const maskCommand = <A>(command: A): A => ofCommand(command, masked)
+
+type CallStep = Step<CallState, CallInput, Effects>
+
+/**
+ * The input and the state of a step as the journal keeps them. Each is the same value where it holds no secret, which
+ * costs a look at the few fields that could.
+ */
+export const sealed = (
+  { before, context, effects, input, state }: CallStep,
+  seal: (plain: string) => string
+): { readonly input: unknown; readonly state: unknown } => {
+  const wrap =
+    (standIn: (kind: "digits" | "url", value: string) => string): Secret.By =>
+    (value, kind) =>
+      typeof value !== "string" || Secret.shown(kind, value) === null
+        ? value
+        : ({ sealed: seal(value), standIn: standIn(kind, value) } satisfies Sealed)
+  let digit: string | null = null
+  return {
+    input: ofInput(
+      input,
+      wrap((kind, value) => {
+        if (kind === "digits") digit ??= standInDigit({ before, context, effects, input, state })
+        return inInput(kind, value, digit ?? "0")
+      })
+    ),
+    state: ofState(state, wrap(inState))
+  }
+}
+
+const inState = (kind: "digits" | "url", value: string): string =>
+  kind === "digits" ? "•".repeat(value.length) : (Secret.shown(kind, value) ?? value)
+
+const inInput = (kind: "digits" | "url", value: string, digit: string): string =>
+  kind === "digits" ? value.replaceAll(/[0-9A-D*#]/g, digit) : (Secret.shown(kind, value) ?? value)
+
+const digits = [..."0123456789*#ABCD"]
+
+/** The first digit of which the machine makes the same as of the true one: whether it counts, and whether it ends. */
+const standInDigit = (step: CallStep): string => digits.find((digit) => isSame(step, digit)) ?? digits[0] ?? "0"
+
+const isSame = ({ before, context, effects, input, state }: CallStep, digit: string): boolean => {
+  const otherwise = stepAs(before, input, context, digit)
+  return otherwise.type === "accepted" && outline(otherwise.state, otherwise.effects) === outline(state, effects)
+}
+
+const stepAs = (before: CallState | null, input: CallInput, context: StepContext, digit: string) =>
+  CallMachine.step(
+    before === null ? null : veiled(before),
+    ofInput(input, (value, kind) => (typeof value === "string" ? inInput(kind, value, digit) : value)),
+    context
+  )
+
+const veiled = (state: CallState): CallState =>
+  ofState(state, (value, kind) => (typeof value === "string" ? inState(kind, value) : value))
+
+/** What a step comes to, but for secrets. */
+const outline = (state: CallState, { charges, commands, events }: Effects): string =>
+  JSON.stringify([veiled(state), charges, commands.map(({ type }) => type), events.map(({ type }) => type)])
