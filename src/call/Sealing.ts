@@ -85,7 +85,7 @@ const inState = (kind: "digits" | "url", value: string): string =>
 const inInput = (kind: "digits" | "url", value: string, digit: string): string =>
   kind === "digits" ? value.replaceAll(/[0-9A-D*#]/g, digit) : (Secret.shown(kind, value) ?? value)
 
-const digits = [..."0123456789*#ABCD"]
+const digits = "0123456789*#ABCD".split("")
 
 /** The first digit of which the machine makes the same as of the true one: whether it counts, and whether it ends. */
 const standInDigit = (step: CallStep): string => digits.find((digit) => isSame(step, digit)) ?? digits[0] ?? "0"

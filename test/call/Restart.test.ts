@@ -7,6 +7,7 @@ import { Calls } from "../../src/call/Call.ts"
 import { decodeAction } from "../../src/call/verb/Verbs.ts"
 import { Carrier, CarrierSink } from "../../src/carrier/Carrier.ts"
 import type { CallId, LegId, TenantId } from "../../src/domain/Id.ts"
+import * as Monotonic from "../../src/domain/Monotonic.ts"
 import * as Features from "../support/Features.ts"
 import * as Ids from "../support/Ids.ts"
 import * as ModelCarrier from "../support/ModelCarrier.ts"
@@ -127,6 +128,68 @@ describe("A call whose carrier outlives the engine", () => {
         expect((yield* second.calls.find(caller.tenantId, callId)).status).toBe("answered")
         yield* second.calls.act(caller, callId, decodeAction("hangup", {}), null)
         expect(applied(model, callId)).toStrictEqual(["dial", "hangup"])
+        yield* second.kill
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("gathers on in the next engine, and its digits stand nowhere in the clear but in its events", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { model, start } = yield* world
+        const first = yield* start()
+        const { callId, caller, legId } = yield* answeredCall(first, model)
+        yield* first.calls.act(caller, callId, decodeAction("gather", { maximum_digits: 4 }), null)
+        const press = Effect.fnUntraced(function* (digit: string, last: number) {
+          yield* model.happens(legId, { type: "media", event: { type: "dtmf", digit, at: yield* Monotonic.now } })
+          const count = sql<{ readonly n: number }>`
+            SELECT count(*)::int AS n FROM event WHERE entity_id = ${callId} AND type = 'call.dtmf'`
+          yield* Effect.repeat(count, { until: ([row]) => row?.n === last })
+        })
+        yield* press("5", 1)
+        yield* press("7", 2)
+        yield* first.kill
+        const written = sql<{ readonly text: string }>`
+          SELECT input::text AS text FROM journal WHERE entity_id = ${callId}
+          UNION ALL SELECT state::text FROM entity WHERE id = ${callId}`
+        const digits = /"digits?": "[0-9]+"/
+        expect((yield* written).map(({ text }) => digits.exec(text))).not.toContainEqual(expect.anything())
+        expect((yield* written).filter(({ text }) => text.includes("sealed")).length).toBe(3)
+
+        const second = yield* start()
+        yield* press("9", 3)
+        yield* press("9", 4)
+        yield* model.happens(legId, bye)
+        yield* until(second, caller.tenantId, callId, ({ status }) => status === "ended")
+        expect((yield* written).map(({ text }) => digits.exec(text))).not.toContainEqual(expect.anything())
+        expect(
+          yield* sql`SELECT body::jsonb -> 'data' ->> 'digits' AS digits FROM event
+            WHERE entity_id = ${callId} AND type = 'call.gather_complete'`
+        ).toStrictEqual([{ digits: "5799" }])
+        // One key for the call, which is written once.
+        expect((yield* sql`SELECT id FROM call_key WHERE id = ${callId}`).length).toBe(1)
+        yield* second.kill
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("ends cleanly when the key of its secrets is lost, and tells nobody digits that were not pressed", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { model, start } = yield* world
+        const first = yield* start()
+        const { callId, caller, legId } = yield* answeredCall(first, model)
+        yield* first.calls.act(caller, callId, decodeAction("gather", { maximum_digits: 4 }), null)
+        yield* model.happens(legId, { type: "media", event: { type: "dtmf", digit: "5", at: yield* Monotonic.now } })
+        yield* Effect.repeat(sql`SELECT FROM call_key WHERE id = ${callId}`, { until: (rows) => rows.length === 1 })
+        yield* first.kill
+        yield* sql`DELETE FROM call_key WHERE id = ${callId}`
+        const second = yield* start()
+        const call = yield* until(second, caller.tenantId, callId, ({ status }) => status === "ended")
+        expect([call.status, call.end_reason]).toStrictEqual(["ended", "carrier_error"])
+        expect(applied(model, callId)).toStrictEqual(["dial", "hangup"])
+        expect(
+          yield* sql`SELECT body::jsonb -> 'data' ->> 'digits' AS digits FROM event
+            WHERE entity_id = ${callId} AND type = 'call.gather_complete'`
+        ).toStrictEqual([{ digits: "•" }])
         yield* second.kill
       }).pipe(Effect.scoped)
     )

@@ -97,6 +97,25 @@ layer(OldCalls.layer(20), { timeout: "120 seconds", excludeTestServices: true })
     )
   })
 
+  it.effect("deletes the key of a call that is settled and delivered for an hour, and no other", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const retention = yield* Retention
+      const tenant = yield* OldCalls.tenant
+      const of = { at: start, settled: true, delivered: true }
+      const over = yield* OldCalls.write(tenant, "key over", of)
+      const fresh = yield* OldCalls.write(tenant, "key fresh", { ...of, at: start + 0.5 * 3_600_000 })
+      const waiting = yield* OldCalls.write(tenant, "key waiting", { ...of, delivered: false })
+      const living = yield* OldCalls.write(tenant, "key living", { ...of, settled: false })
+      for (const { id } of [over, fresh, waiting, living])
+        yield* sql`INSERT INTO call_key ${sql.insert({ id, tenant_id: tenant.id, key: "sealed" })}`
+      present.now = start + 1.1 * 3_600_000
+      yield* retention.prune
+      const left = yield* sql<{ readonly id: string }>`SELECT id FROM call_key WHERE tenant_id = ${tenant.id}`
+      expect(left.map(({ id }) => id).toSorted()).toStrictEqual([fresh.id, waiting.id, living.id].toSorted())
+    })
+  )
+
   it.effect("deletes receipts after 25 hours and failed jobs after 30 days", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
