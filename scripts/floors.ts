@@ -13,6 +13,7 @@ const root = new URL("..", import.meta.url).pathname
 const features = [
   "retention",
   "audit",
+  "ban",
   "tenant",
   "billing",
   "account",

@@ -7,6 +7,7 @@ import { Accounts, DialingPermissions } from "./account/Account.ts"
 import { Fatal } from "./actor/Fatal.ts"
 import * as Supervised from "./actor/Supervised.ts"
 import { ApiKeys } from "./apikey/ApiKey.ts"
+import { Bans } from "./ban/Ban.ts"
 import { Billing } from "./billing/Billing.ts"
 import * as Config from "./boot/Config.ts"
 import * as Crash from "./boot/Crash.ts"
@@ -123,7 +124,8 @@ const core = (
     Layer.provideMerge(
       Layer.mergeAll(
         Billing.layer({ trialCreditCents: config.signupCreditCents }),
-        Connections.layer({ lookup: dnsLookup })
+        Connections.layer({ lookup: dnsLookup }),
+        Bans.layer
       )
     ),
     Layer.provideMerge(Layer.merge(Idempotency.layer, Retention.layer({ days: config.retentionDays }))),
@@ -163,6 +165,7 @@ const carriers = (config: Config.Config) =>
       port: config.sipPort,
       publicAddresses: config.publicAddresses,
       userAgent: `trunkline/${version}`,
+      isSilent: config.sipStrangers === "silent",
       codecs: config.sipCodecs
     })
   ).pipe(

@@ -22,6 +22,8 @@ export interface Config {
   readonly rtpPortMax: number
   /** What calls over SIP may be in, most wanted first. */
   readonly sipCodecs: ReadonlyArray<Codecs.CodecName>
+  /** What a stranger on the SIP port hears: one answer for a request, or nothing. */
+  readonly sipStrangers: "answer" | "silent"
   readonly signupCreditCents: number
   readonly signupLimitPerHour: number
   /** Whose X-Forwarded-For counts: nobody's, that of private addresses, or that of these networks. */
@@ -175,6 +177,7 @@ export const parse = (environment: Environment): Config => {
     rtpPortMin,
     rtpPortMax,
     sipCodecs: env.codecs("SIP_CODECS"),
+    sipStrangers: env.oneOf("SIP_STRANGERS", "answer", ["answer", "silent"]),
     signupCreditCents: env.integer("SIGNUP_CREDIT_CENTS", 500, 0, 1_000_000),
     signupLimitPerHour: env.integer("SIGNUP_LIMIT_PER_HOUR", 5, 1, 1_000_000),
     trustProxy: env.proxies("TRUST_PROXY"),

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, type Scope } from "effect"
 
-/** Whom a carrier does not hear (guide/sip.md#who-may-speak). Times are epoch milliseconds. */
+/** Whom a carrier does not hear (guide/sip.md#bans). Times are epoch milliseconds. */
 export interface Ban {
   /** An address in its one spelling, or a network in CIDR form. */
   readonly network: string

@@ -1,3 +1,4 @@
+import * as BanCommands from "./ban/BanCommands.ts"
 import * as CallCommands from "./call/CallCommands.ts"
 import type { Command } from "./Command.ts"
 import * as DialingPermissionCommands from "./destination/DialingPermissionCommands.ts"
@@ -11,6 +12,7 @@ import * as VaultCommands from "./vault/VaultCommands.ts"
 /** Every command of the operator, in the order of the help. */
 export const commands: ReadonlyArray<Command> = [
   ...RouteCommands.commands,
+  ...BanCommands.commands,
   ...TenantCommands.commands,
   ...NumberCommands.commands,
   ...RateCommands.commands,

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import * as BanOperations from "./ban/BanOperations.ts"
 import * as CallOperations from "./call/CallOperations.ts"
 import * as DialingPermissionOperations from "./destination/DialingPermissionOperations.ts"
 import * as InboundOperations from "./call/InboundOperations.ts"
@@ -13,6 +14,7 @@ import * as VaultOperations from "./vault/VaultOperations.ts"
 export const make = Effect.map(
   Effect.all([
     RouteOperations.make,
+    BanOperations.make,
     TenantOperations.make,
     NumberOperations.make,
     RateOperations.make,

@@ -1,6 +1,7 @@
 import { join } from "node:path"
 import { Context, Effect, Layer, References } from "effect"
 import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
+import { Bans } from "../../src/ban/Ban.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier, type CarrierCommand } from "../../src/carrier/Carrier.ts"
 import { InboundSimulator } from "../../src/carrier/InboundSimulator.ts"
@@ -59,7 +60,7 @@ const phones = Layer.effect(
 export const layer = Layer.unwrap(
   Effect.map(Recorded, ({ reasons, tokenFile }) => OperatorServer.layer({ port: 0, tokenFile, ready: () => reasons }))
 ).pipe(
-  Layer.provideMerge(Calls.layer({ maxCallSecs: 3600 })),
+  Layer.provideMerge(Layer.mergeAll(Calls.layer({ maxCallSecs: 3600 }), Bans.layer)),
   Layer.provideMerge(
     Layer.mergeAll(DialingPermissions.layer, carrier, phones, Retention.layer({ days: { event: 30, call: 396 } }))
   ),

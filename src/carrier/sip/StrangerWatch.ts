@@ -4,6 +4,7 @@
  * A line holds nothing that a stranger wrote as it is: of the method only its name in a table, of the number its digits.
  */
 import { Clock, Effect, FiberSet, Schedule } from "effect"
+import * as Supervised from "../../actor/Supervised.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import type { Sighting } from "./gate/Entrance.ts"
 import * as BanList from "./gate/BanList.ts"
@@ -32,7 +33,7 @@ export const make = Effect.gen(function* () {
     return messages === 0
       ? Effect.void
       : Effect.annotateLogs(Effect.logWarning("SIP messages of strangers beyond the lines of this log"), { messages })
-  }).pipe(Effect.schedule(Schedule.spaced(summaryEvery)), Effect.forkScoped)
+  }).pipe(Effect.schedule(Schedule.spaced(summaryEvery)), (summaries) => Supervised.fork("the security log", summaries))
 
   return {
     sighted: (sighting: Sighting): void => {

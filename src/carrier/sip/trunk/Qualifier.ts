@@ -7,6 +7,7 @@
  */
 import { Clock, Effect, Exit, FiberSet, Schedule } from "effect"
 import type { RouteId } from "../../../domain/Id.ts"
+import * as Supervised from "../../../actor/Supervised.ts"
 import * as Monotonic from "../../../domain/Monotonic.ts"
 import * as Requests from "../../../sip/message/Requests.ts"
 import type { SipTrunk } from "../../Carrier.ts"
@@ -158,6 +159,6 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     }
   })
 
-  yield* read.pipe(Effect.repeat(Schedule.spaced(readMs)), Effect.forkScoped)
-  yield* tick.pipe(Effect.repeat(Schedule.spaced(tickMs)), Effect.forkScoped)
+  yield* Supervised.fork("the reader of trunks", Effect.repeat(read, Schedule.spaced(readMs)))
+  yield* Supervised.fork("the questions to trunks", Effect.repeat(tick, Schedule.spaced(tickMs)))
 })
