@@ -53,6 +53,11 @@ export const make = Effect.fnUntraced(function* (
   const socket = yield* Effect.acquireRelease(bind(options), close)
   const counters: UdpCounters = { sendErrors: 0, strangers: 0, socketErrors: 0 }
   const { address, port } = socket.address()
+  const granted = socket.getRecvBufferSize()
+  if (granted < bufferBytes)
+    yield* Effect.logWarning("the kernel gives SIP a small receive buffer: raise net.core.rmem_max").pipe(
+      Effect.annotateLogs({ bytes: granted, wanted: bufferBytes })
+    )
   const announcedTo = (peer: string): Endpoint | null => {
     const family = IpAddress.family(peer)
     const announced = options.publicAddresses[family]
