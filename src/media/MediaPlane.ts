@@ -50,6 +50,8 @@ export interface Listener {
   /** The leg cannot go on. */
   readonly lost: (reason: Protocol.Loss) => void
   readonly measured?: (quality: Protocol.Quality) => void
+  /** The leg is gone: the last that is told. `quality` is what was measured last; null: nothing was. */
+  readonly closed?: (quality: Protocol.Quality | null) => void
 }
 
 /**
@@ -119,6 +121,8 @@ interface Leg {
   bridging: Deferred.Deferred<void, BridgeRefused> | null
   /** The tenant of its call, which the first command names. */
   tenant: TenantId | null
+  /** What was measured last. */
+  quality: Protocol.Quality | null
   /** Null until the leg is being opened. */
   placement: Placement.Placement | null
   open: boolean
@@ -135,7 +139,7 @@ export const make = Effect.fnUntraced(function* (
   const legOf = (id: Protocol.LegId): Leg => {
     const known = legs.get(id)
     if (known !== undefined) return known
-    const leg: Leg = { listener: null, opening: null, bridging: null, tenant: null, placement: null, open: false }
+    const leg: Leg = { listener: null, opening: null, bridging: null, tenant: null, quality: null, placement: null, open: false }
     legs.set(id, leg)
     return leg
   }
@@ -190,6 +194,7 @@ export const make = Effect.fnUntraced(function* (
       case "lost":
         return leg.listener?.lost(event.reason)
       case "quality":
+        leg.quality = event.quality
         return leg.listener?.measured?.(event.quality)
       case "bridged":
         return settleBridge(leg, Effect.void)
@@ -198,6 +203,7 @@ export const make = Effect.fnUntraced(function* (
       case "closed":
         legs.delete(event.leg)
         feeds.closed(event.leg)
+        leg.listener?.closed?.(leg.quality)
         settleBridge(leg, refused("unknown_leg"))
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
     }
@@ -214,6 +220,7 @@ export const make = Effect.fnUntraced(function* (
       settleBridge(leg, refused("plane_stopped"))
       settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
       if (leg.open) leg.listener?.lost("plane_stopped")
+      leg.listener?.closed?.(leg.quality)
     }
   }
   const feeds = yield* PlaybackFeeds.make(sources, post)

@@ -83,13 +83,27 @@ export type Opening = Extract<Command, { readonly type: "open_rtp" | "open_phone
 export const isOpening = (command: Command): command is Opening =>
   command.type === "open_rtp" || command.type === "open_phone" || command.type === "open_joined"
 
-/** With every RTCP report, and once more before the leg is gone. Totals since the leg was connected. */
+/**
+ * How a leg sounds to us: with every RTCP report, and once more before the leg is gone. Totals since the leg was
+ * connected.
+ */
 export interface Quality {
+  /** The codec that was agreed last. */
+  readonly codec: CodecName
   readonly packetsReceived: number
   readonly packetsLost: number
+  /** Packets that came too late, or too many at once, to be heard. */
+  readonly packetsLate: number
+  /** Frames of 20 ms of which at least a part was made up. */
+  readonly framesConcealed: number
+  /** Interarrival jitter, RFC 3550 section 6.4.1. */
   readonly jitterMs: number
   /** `null` until the peer reported on what we send. */
   readonly roundTripMs: number | null
+  /** What the peer last reported of the stream that we send; null: nothing. */
+  readonly reported: { readonly packetsLost: number; readonly jitterMs: number } | null
+  /** Mean opinion score by the E-model, 1 to 4.5; null: no packet came. */
+  readonly mos: number | null
 }
 
 /**

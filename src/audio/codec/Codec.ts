@@ -18,6 +18,11 @@ export interface Codec {
   readonly sampleRate: SampleRate
   /** The longest payload of a frame, in octets. */
   readonly frameOctets: number
+  /**
+   * What it does to speech, ITU-T G.113 appendix I: the impairment without loss, and the robustness against loss as it
+   * is concealed here.
+   */
+  readonly impairment: { readonly ie: number; readonly bpl: number }
   readonly encoder: () => Encoder
   readonly decoder: () => Decoder
 }

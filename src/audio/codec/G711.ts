@@ -91,6 +91,8 @@ export const codec = (law: Law): Codec => ({
   fmtp: null,
   sampleRate: 8000,
   frameOctets: 160,
+  // As without concealment: ours is simpler than that of appendix I of the recommendation.
+  impairment: { ie: 0, bpl: 4.3 },
   encoder: () => ({ encode: (samples, out, at) => compress(law, samples, out, at), free: ignore }),
   decoder: () => ({
     duration: (_, start, end) => end - start,

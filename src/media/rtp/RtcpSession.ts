@@ -36,6 +36,7 @@ export const make = ({ cname, random, ssrc, wallClock }: Options) => {
   let dueAt = Number.POSITIVE_INFINITY
   let lastSenderReport: { readonly ssrc: number; readonly compact: number; readonly receivedAt: number } | null = null
   let roundTripMs: number | null = null
+  let reported: Rtcp.ReportBlock | null = null
 
   /** Between half and one and a half of the interval, so that reports of many legs do not meet, section 6.3.1. */
   const spread = (interval: number) => interval * (0.5 + random() / 0x1_0000_0000)
@@ -85,7 +86,9 @@ export const make = ({ cname, random, ssrc, wallClock }: Options) => {
         receivedAt: now
       }
     for (const block of packet.reports) {
-      if (block.ssrc !== ssrc || block.lastSenderReport === 0) continue
+      if (block.ssrc !== ssrc) continue
+      reported = block
+      if (block.lastSenderReport === 0) continue
       const ntp = Rtcp.ntpTime(wallClock())
       const elapsed =
         (Rtcp.compactNtp(ntp.seconds, ntp.fraction) - block.lastSenderReport - block.delaySinceLastSenderReport) | 0
@@ -112,6 +115,8 @@ export const make = ({ cname, random, ssrc, wallClock }: Options) => {
       for (const packet of parsed.success) listen(packet, now)
       return true
     },
-    roundTripMs: (): number | null => roundTripMs
+    roundTripMs: (): number | null => roundTripMs,
+    /** What the peer last said of the stream that we send. */
+    reported: (): Rtcp.ReportBlock | null => reported
   }
 }

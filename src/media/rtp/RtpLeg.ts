@@ -3,6 +3,7 @@ import * as RtpPacket from "../../rtp/RtpPacket.ts"
 import type { Arrived, FarEnd } from "../FarEnd.ts"
 import type { Address, Channel, Destination, PacketSocket } from "./PacketPort.ts"
 import type { LegEvent, RtpRemote } from "../Protocol.ts"
+import * as LegQuality from "./LegQuality.ts"
 import * as RtcpSession from "./RtcpSession.ts"
 import * as RtpReceiver from "./RtpReceiver.ts"
 import * as RtpSender from "./RtpSender.ts"
@@ -108,12 +109,33 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     return { sent: isSender ? sent : null, received: receiver.report() }
   }
 
-  const quality = () => emit({ type: "quality", quality: { ...receiver.totals(), roundTripMs: rtcp.roundTripMs() } })
+  const quality = ({ remote: { codec } }: Session) => {
+    const { concealed, late, overflow } = receiver.counters()
+    const reported = rtcp.reported()
+    emit({
+      type: "quality",
+      quality: LegQuality.of({
+        codec,
+        ...receiver.totals(),
+        packetsLate: late + overflow,
+        framesConcealed: concealed,
+        roundTripMs: rtcp.roundTripMs(),
+        reported:
+          reported === null
+            ? null
+            : {
+                packetsLost: Math.max(0, reported.cumulativeLost),
+                jitterMs: (reported.jitter * 1000) / Codecs.table[codec].clockRate
+              },
+        bufferMs: receiver.bufferMs()
+      })
+    })
+  }
 
   const watch = (session: Session, now: number) => {
     if (rtcp.isDue(now)) {
       sendControl(session, rtcp.report(said(), now))
-      quality()
+      quality(session)
     }
     // A peer that holds may send nothing, RFC 3264 section 8.4; it is waited for again when it goes on.
     const isHeld = session.remote.direction !== "sendrecv"
@@ -158,7 +180,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       try {
         if (present !== null) {
           sendControl(present, rtcp.bye(said(), now))
-          quality()
+          quality(present)
         }
       } finally {
         socket = null

@@ -103,6 +103,8 @@ export const make = (
     report: (): (ReceptionStats.Report & { readonly ssrc: number }) | null =>
       ssrc === -1 ? null : { ssrc, ...stats.report() },
     totals,
+    /** Sound that waits to be played. */
+    bufferMs: (): number => buffer.depthMs(),
     counters: () => ({ ...buffer.counters, unknownPayloads }),
     close: (): void => {
       for (const decoder of decoders.values()) decoder.free()
