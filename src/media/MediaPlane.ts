@@ -139,7 +139,15 @@ export const make = Effect.fnUntraced(function* (
   const legOf = (id: Protocol.LegId): Leg => {
     const known = legs.get(id)
     if (known !== undefined) return known
-    const leg: Leg = { listener: null, opening: null, bridging: null, tenant: null, quality: null, placement: null, open: false }
+    const leg: Leg = {
+      listener: null,
+      opening: null,
+      bridging: null,
+      tenant: null,
+      quality: null,
+      placement: null,
+      open: false
+    }
     legs.set(id, leg)
     return leg
   }

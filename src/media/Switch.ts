@@ -55,6 +55,8 @@ export const make = (options: Options) => {
   const legs = new Map<LegId, Leg>()
   const joints = new Map<LegId, { readonly end: LocalBridge.LocalBridge; readonly peer: LegId }>()
   const slots = Slots.make()
+  /** Gaps in the playbacks of legs that are gone. */
+  let pastGaps = 0
 
   const refuse = (leg: LegId, reason: "no_ports" | "too_many_legs" | "leg_exists") =>
     emit({ type: "refused", leg, reason })
@@ -65,6 +67,7 @@ export const make = (options: Options) => {
     legs.delete(leg.id)
     joints.delete(leg.id)
     slots.remove(leg.turn)
+    pastGaps += leg.local.player.gaps()
     leg.local.close(now)
   }
 
@@ -231,6 +234,8 @@ export const make = (options: Options) => {
     },
     size: (): number => legs.size,
     skippedFrames: slots.skippedFrames,
+    /** Frames in which a playback waited for its next piece. */
+    playbackGaps: (): number => [...legs.values()].reduce((sum, { local }) => sum + local.player.gaps(), pastGaps),
     /** Whether the leg is bridged so that packets could pass without being decoded. */
     couldForward: (leg: LegId): boolean => legs.get(leg)?.bridge?.couldForward() ?? false,
     /** What was dropped on a leg, by reason; `null` for one that is not here or no RTP leg. */

@@ -20,18 +20,18 @@ describe("The E-model", () => {
     [70, 3.6],
     [60, 3.1],
     [50, 2.58]
-  ])("takes a rating of %i for an opinion of %f, ITU-T G.107 table B.1", (rating, opinion) =>
+  ])("takes a rating of %i for an opinion of %f, ITU-T G.107 table B.1", (rating, opinion) => {
     expect(EModel.opinion(rating)).closeTo(opinion, 0.006)
-  )
+  })
 
   it.each([
     [concealed, 0.01, 3.64],
     [concealed, 0.05, 15.78],
     [plain, 0.01, 17.92],
     [plain, 0.05, 51.08]
-  ])("takes by equation 7-29 for %o at a loss of %f as much as %f", (codec, loss, impairment) =>
+  ])("takes by equation 7-29 for %o at a loss of %f as much as %f", (codec, loss, impairment) => {
     expect(EModel.rating(codec, clean) - EModel.rating(codec, { ...clean, loss })).closeTo(impairment, 0.01)
-  )
+  })
 
   it("takes more for losses in bursts", () => {
     const path = { oneWayDelayMs: 50, loss: 0.05 }
@@ -39,7 +39,7 @@ describe("The E-model", () => {
   })
 
   it.each([
-    [100, 25 * 0],
+    [100, 0],
     [200, 25 * (2 ** (1 / 6) - 3 * (1 + 3 ** -6) ** (1 / 6) + 2)],
     [400, 25 * (65 ** (1 / 6) - 3 * (1 + (2 / 3) ** 6) ** (1 / 6) + 2)]
   ])("takes for %i ms at least the delay impairment of equation 7-27", (oneWayDelayMs, impairment) => {

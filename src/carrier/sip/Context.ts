@@ -8,6 +8,7 @@ import type { SipRequest } from "../../sip/message/SipMessage.ts"
 import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"
 import type { LegMemory } from "../LegMemory.ts"
 import type { Run } from "./leg/LegEvents.ts"
+import type * as LegQualityLog from "./LegQualityLog.ts"
 import type { Action, Outcome } from "./session/SessionState.ts"
 import type { TransactionLayer, TransactionId } from "./TransactionLayer.ts"
 import type { Transports } from "./transport/Transports.ts"
@@ -57,6 +58,8 @@ export interface Context {
   /** Monotonic milliseconds. */
   readonly steadyMs: () => number
   readonly directory: RouteDirectory["Service"]
+  /** Is told how a leg sounded, when its media has gone. */
+  readonly sounded: (leg: LegQualityLog.Gone) => void
   /** The addresses of a host in their one spelling, the preferred first; a literal is its own address. */
   readonly resolve: (host: string) => Effect.Effect<ReadonlyArray<string>, unknown>
   /** Unpredictable bytes in hex; `bytes` is their number. */

@@ -11,6 +11,7 @@ import { Perimeter } from "../Perimeter.ts"
 import * as Gate from "./gate/Gate.ts"
 import type { Run } from "./leg/LegEvents.ts"
 import type { Counters } from "./TransactionLayer.ts"
+import * as LegQualityLog from "./LegQualityLog.ts"
 import * as SipMetrics from "./SipMetrics.ts"
 import * as StrangerWatch from "./StrangerWatch.ts"
 import * as Qualifier from "./trunk/Qualifier.ts"
@@ -94,6 +95,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     loudest: () => gate.loudest(10)
   })
   const incarnation = entropy.hex(8)
+  const sounded = LegQualityLog.make()
   const agent: UserAgent.UserAgent = UserAgent.make({
     transports,
     userAgent: config.userAgent,
@@ -102,6 +104,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     plane,
     sink,
     directory,
+    sounded: (leg) => void fork(sounded(leg)),
     resolve,
     random: entropy.hex,
     incarnation,

@@ -1,10 +1,13 @@
 import { Worker } from "node:worker_threads"
 import { Clock, Deferred, Duration, Effect, Layer, Schema } from "effect"
+import { Fatal } from "../../actor/Fatal.ts"
+import * as Supervised from "../../actor/Supervised.ts"
 import type * as IpAddress from "../../domain/IpAddress.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import { AudioSource } from "../AudioSource.ts"
 import { MediaPlane, make, type SwitchLink } from "../MediaPlane.ts"
 import * as Protocol from "../Protocol.ts"
+import * as PlaneMetrics from "./PlaneMetrics.ts"
 import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
 
 export interface Config {
@@ -32,19 +35,23 @@ export class MediaPlaneFailed extends Schema.TaggedError<MediaPlaneFailed>()("Me
 
 const startTimeout = Duration.seconds(15)
 const stopTimeout = Duration.seconds(2)
-/** A thread that dies more often than this within a minute is not started again. */
+/** When the thread dies more often than this within a minute, the process stops: no call could be had. */
 const maxRestarts = 5
 const restartWindowMs = 60_000
+const pingMs = 1_000
+/** A thread that answers nothing for so long hangs: no leg of it has had a packet for as long. */
+const hungMs = 5_000
 
 /**
  * The media plane over UDP, in a worker thread of its own.
  *
- * When the thread dies, every leg is told to be lost, and a new thread takes the next calls.
+ * When the thread dies or hangs, every leg is told to be lost, so that its peer gets a BYE and its call an end, and a new
+ * thread takes the next calls.
  */
 export const layer = (config: Config) => layerOf(config, new URL("./PlaneWorker.ts", import.meta.url))
 
-/** The same with another program in the thread. */
-export const layerOf = (config: Config, program: URL) =>
+/** The same with another program in the thread, which hangs when it has answered nothing for so long. */
+export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
   Layer.effect(
     MediaPlane,
     Effect.gen(function* () {
@@ -52,6 +59,7 @@ export const layerOf = (config: Config, program: URL) =>
       const clock = yield* Clock.Clock
       const context = yield* Effect.context()
       const log = Effect.runForkWith(context)
+      const fatal = yield* Fatal
       const ready = yield* Deferred.make<void, MediaPlaneFailed>()
       const threadConfig: ThreadConfig = {
         bindAddress: config.bindAddress,
@@ -65,8 +73,16 @@ export const layerOf = (config: Config, program: URL) =>
       let worker: Worker | null = null
       let stopping = false
       let deaths: Array<number> = []
+      /** When the thread last said anything; null while it starts, and has `startTimeout`. */
+      let heardAt: number | null = null
+      let pingedAt = 0
+      let startedAt = 0
+      const told = PlaneMetrics.make(context)
 
       const receive = (message: FromThread): void => {
+        const now = Monotonic.read(clock)
+        heardAt = now
+        if (message.type === "pong") return told.pong(now - pingedAt, message.figures)
         if (message.type === "ready") {
           log(Effect.logDebug("media thread started, priority", message.priority))
           return void Deferred.doneUnsafe(ready, Effect.void)
@@ -78,7 +94,11 @@ export const layerOf = (config: Config, program: URL) =>
       const start = (): void => {
         const thread = new Worker(program, { workerData: threadConfig })
         worker = thread
-        thread.on("message", receive)
+        heardAt = null
+        startedAt = Monotonic.read(clock)
+        thread.on("message", (message: FromThread) => {
+          if (worker === thread) receive(message)
+        })
         thread.on("error", (error) => {
           log(Effect.logError("media thread died", error))
           Deferred.doneUnsafe(ready, Effect.fail(new MediaPlaneFailed({ detail: String(error) })))
@@ -87,10 +107,11 @@ export const layerOf = (config: Config, program: URL) =>
           if (worker !== thread) return
           worker = null
           if (stopping) return
+          told.died()
           const now = Monotonic.read(clock)
           deaths = [...deaths.filter((at) => now - at < restartWindowMs), now]
           if (deaths.length <= maxRestarts) start()
-          else log(Effect.logFatal("media thread died too often and is not started again"))
+          else fatal(`the media thread died ${deaths.length} times in a minute`)
           onDown()
         })
       }
@@ -98,6 +119,17 @@ export const layerOf = (config: Config, program: URL) =>
       const post = (message: ToThread) => {
         if (worker !== null) worker.postMessage(message, [])
       }
+
+      const watch = Effect.sync(() => {
+        const now = Monotonic.read(clock)
+        const quietMs = heardAt === null ? now - startedAt - Duration.toMillis(startTimeout) : now - heardAt
+        if (worker !== null && quietMs > patienceMs) {
+          log(Effect.logError("media thread hangs and is ended", { quietMs: Math.round(quietMs) }))
+          return void worker.terminate()
+        }
+        pingedAt = now
+        post({ type: "ping" })
+      })
 
       /** Answers a command that somebody waits for while there is no thread. */
       const answerDown = (command: Protocol.Command): void => {
@@ -132,6 +164,10 @@ export const layerOf = (config: Config, program: URL) =>
           duration: startTimeout,
           orElse: () => Effect.fail(new MediaPlaneFailed({ detail: "did not start in time" }))
         })
+      )
+      yield* Supervised.fork(
+        "the watch over the media thread",
+        Effect.forever(Effect.andThen(Effect.sleep(Math.min(pingMs, patienceMs / 2)), watch))
       )
       return yield* make([link], sources, config.publicAddresses)
     })

@@ -9,8 +9,17 @@ export interface ThreadConfig {
   readonly maxLegs: number
 }
 
-/** To the thread. `shutdown`: end every leg, then the thread. */
-export type ToThread = Command | { readonly type: "shutdown" }
+/** To the thread. `ping` is answered by `pong`; `shutdown`: end every leg, then the thread. */
+export type ToThread = Command | { readonly type: "ping" } | { readonly type: "shutdown" }
+
+/** What the switch counts, since the thread began. */
+export interface Figures {
+  readonly legs: number
+  /** Frames of legs that were not sent because the thread stood still. */
+  readonly skippedFrames: number
+  /** Frames in which a playback waited for its next piece. */
+  readonly playbackGaps: number
+}
 
 /**
  * From the thread. `ready` comes first, and tells in words what priority the thread has; `defect` is a fault of ours
@@ -19,4 +28,5 @@ export type ToThread = Command | { readonly type: "shutdown" }
 export type FromThread =
   | Event
   | { readonly type: "ready"; readonly priority: string }
+  | { readonly type: "pong"; readonly figures: Figures }
   | { readonly type: "defect"; readonly error: string }

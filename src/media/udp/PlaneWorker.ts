@@ -58,6 +58,13 @@ const arm = (): void => {
 }
 
 port.on("message", (message: ToThread) => {
+  if (message.type === "ping") {
+    const { playbackGaps, size, skippedFrames } = plane
+    return emit({
+      type: "pong",
+      figures: { legs: size(), skippedFrames: skippedFrames(), playbackGaps: playbackGaps() }
+    })
+  }
   if (message.type === "shutdown") {
     plane.close(clock())
     if (timer !== null) clearTimeout(timer)

@@ -6,6 +6,7 @@ import * as G711 from "../../../src/audio/codec/G711.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
 import * as Tone from "../../../src/audio/Tone.ts"
 import * as Wav from "../../../src/audio/Wav.ts"
+import { Fatal } from "../../../src/actor/Fatal.ts"
 import type { LegId } from "../../../src/domain/Id.ts"
 import { AudioSource } from "../../../src/media/AudioSource.ts"
 import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
@@ -197,6 +198,8 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
   )
 })
 
+const reasons: Array<string> = []
+
 withLayer(
   MediaPlaneUdp.layerOf(
     {
@@ -206,22 +209,46 @@ withLayer(
       portMax: 2,
       mediaTimeoutMs: 0
     },
-    new URL("./DyingWorker.ts", import.meta.url)
-  ).pipe(Layer.provide(Layer.succeed(AudioSource, { open: () => Effect.never }))),
+    new URL("./DyingWorker.ts", import.meta.url),
+    500
+  ).pipe(
+    Layer.provide(Layer.succeed(AudioSource, { open: () => Effect.never })),
+    Layer.provide(Layer.succeed(Fatal, (reason) => void reasons.push(reason)))
+  ),
   { excludeTestServices: true }
-)("A media thread that dies", (it) => {
-  it.effect("tells that its legs are lost, leaves nobody waiting, and is started again", () =>
+)("A media thread", (it) => {
+  const die = Media.dtmf(Ids.work("die"), "1")
+
+  it.effect.each([
+    { what: "dies", command: die },
+    { what: "hangs", command: Media.stopPlayback }
+  ])("that $what tells that its legs are lost, leaves nobody waiting, and is started again", ({ command, what }) =>
     Effect.gen(function* () {
       const plane = yield* MediaPlane
-      const { losses } = yield* listen(Ids.leg("a"))
-      yield* plane.openRtp(Ids.leg("a"))
-      const waiting = yield* Effect.forkChild(Effect.flip(plane.openPhone(Ids.leg("b"), { type: "echo" })), {
+      const a = Ids.leg(`a ${what}`)
+      const { losses } = yield* listen(a)
+      yield* plane.openRtp(a)
+      const waiting = yield* Effect.forkChild(Effect.flip(plane.openPhone(Ids.leg(`b ${what}`), { type: "echo" })), {
         startImmediately: true
       })
-      yield* plane.command(Ids.leg("a"), Ids.tenant("t"), Media.dtmf(Ids.work("die"), "1"))
+      yield* plane.command(a, Ids.tenant("t"), command)
       expect((yield* Fiber.join(waiting)).reason).toBe("plane_stopped")
       expect(losses).toStrictEqual(["plane_stopped"])
-      expect((yield* plane.openRtp(Ids.leg("a"))).port).toBe(2)
+      expect((yield* plane.openRtp(a)).port).toBe(2)
+    })
+  )
+
+  it.effect("that dies again and again stops the process, with a reason", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      for (let n = 0; n < 6 && reasons.length === 0; n++) {
+        const leg = Ids.leg(`again ${n}`)
+        const { losses } = yield* listen(leg)
+        yield* plane.openRtp(leg)
+        yield* plane.command(leg, Ids.tenant("t"), die)
+        yield* until("its end", () => losses.length > 0)
+      }
+      expect(reasons).toEqual(["the media thread died 6 times in a minute"])
     })
   )
 })

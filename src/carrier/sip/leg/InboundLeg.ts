@@ -87,6 +87,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
   const lifecycle = LegLifecycle.make(context, {
     legId,
     callId: null,
+    routeId: null,
     source,
     command,
     perform: shell.perform,
@@ -117,6 +118,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
     if (!admission.admitted) return shell.feed({ type: "notAdmitted", status: SipStatus.of(admission.cause) })
     lifecycle.admitted(admission.callId)
     if (admission.routeId === null) return
+    lifecycle.routed(admission.routeId)
     run(directory.sipTrunk(admission.routeId), (exit) => {
       const trunk = Exit.isSuccess(exit) ? exit.value : null
       if (trunk !== null) shell.feed({ type: "routed", trunk })

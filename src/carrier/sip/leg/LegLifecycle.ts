@@ -1,7 +1,7 @@
 /**
  * The life of a leg, whichever side placed it: its events in order, its media, and exactly one end.
  */
-import type { CallId, LegId } from "../../../domain/Id.ts"
+import type { CallId, LegId, RouteId } from "../../../domain/Id.ts"
 import type { Listener } from "../../../media/MediaPlane.ts"
 import type { CarrierCommand, LegEnd, LegFacts, LegReport, Told } from "../../Carrier.ts"
 import { type Context, ignore, type Leg, releaseLimitMs } from "../Context.ts"
@@ -13,6 +13,8 @@ export interface LegLifecycle {
   readonly media: LegMedia.LegMedia
   /** A call owns the leg; the events that waited are told. */
   readonly admitted: (callId: CallId) => void
+  /** The call of the leg came by this route. */
+  readonly routed: (routeId: RouteId) => void
   /** No call will ever own the leg: it is forgotten, and its events are `unknown`. */
   readonly refused: () => void
   /** Tells an event, after the admission. Until then at most `maxWaiting` events wait, besides the end. */
@@ -31,6 +33,8 @@ export interface LegLifecycle {
 export interface Options {
   readonly legId: LegId
   readonly callId: CallId | null
+  /** Null until the leg is admitted. */
+  readonly routeId: RouteId | null
   /** The address of the peer that placed it; null: we did. */
   readonly source: string | null
   readonly command: Leg["command"]
@@ -47,7 +51,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   const legEvents = LegEvents.make(context, legId)
   const since = steadyMs()
   /** Null until the leg is admitted. */
-  let { callId } = options
+  let { callId, routeId } = options
   let isRefused = false
   /** Events that wait for the admission. */
   let untold: Array<() => void> = []
@@ -84,6 +88,9 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     },
     lost: () => {
       if (!over) options.mediaLost()
+    },
+    closed: (quality) => {
+      if (quality !== null) context.sounded({ legId, callId, routeId, quality })
     }
   }
 
@@ -130,6 +137,9 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     admitted: (id) => {
       callId ??= id
       tellUntold()
+    },
+    routed: (id) => {
+      routeId = id
     },
     refused: () => {
       isRefused = true

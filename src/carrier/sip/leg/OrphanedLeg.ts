@@ -36,6 +36,7 @@ export const release = (context: Context, command: Release): void => {
   const lifecycle = LegLifecycle.make(context, {
     legId: command.legId,
     callId: command.callId,
+    routeId: null,
     source: null,
     command: ignore,
     perform: ({ commandId }, heard) => heard({ commandId, status: null, isLast: true }),

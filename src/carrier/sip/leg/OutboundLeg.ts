@@ -39,6 +39,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
   const lifecycle = LegLifecycle.make(context, {
     legId: dial.legId,
     callId: dial.callId,
+    routeId: dial.routeId,
     source: null,
     command,
     perform: shell.perform,

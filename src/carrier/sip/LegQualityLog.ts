@@ -1,0 +1,77 @@
+import { Effect, Metric } from "effect"
+import type { CallId, LegId, RouteId } from "../../domain/Id.ts"
+import type { Quality } from "../../media/MediaPlane.ts"
+
+/**
+ * How the legs of trunks sounded: a line of the log for each, when its media has gone, and histograms by route and
+ * codec. Beyond `maxRoutes` routes share the label `other`.
+ */
+const maxRoutes = 100
+
+const opinion = Metric.histogram("call_audio_mos", {
+  description: "Mean opinion score of what was received on a leg, by the E-model, ITU-T G.107",
+  boundaries: [1.5, 2, 2.6, 3.1, 3.6, 4, 4.2, 4.35, 4.5]
+})
+const loss = Metric.histogram("call_audio_loss_ratio", {
+  description: "Share of the packets of a leg that were lost or came too late",
+  boundaries: [0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 1]
+})
+const jitter = Metric.histogram("call_audio_jitter_seconds", {
+  description: "Interarrival jitter of a leg at its end, RFC 3550 section 6.4.1",
+  boundaries: [0.001, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5]
+})
+const concealed = Metric.counter("call_audio_frames_concealed_total", {
+  description: "Frames of 20 ms of which at least a part was made up",
+  incremental: true
+})
+
+export interface Gone {
+  readonly legId: LegId
+  readonly callId: CallId | null
+  readonly routeId: RouteId | null
+  readonly quality: Quality
+}
+
+export const make = () => {
+  const routes = new Set<string>()
+
+  const labelOf = (route: RouteId | null): string => {
+    if (route === null) return "none"
+    if (routes.size < maxRoutes) routes.add(route)
+    return routes.has(route) ? route : "other"
+  }
+
+  return ({ callId, legId, quality, routeId }: Gone): Effect.Effect<void> => {
+    const { codec, framesConcealed, jitterMs, mos, packetsLate, packetsLost, packetsReceived, reported, roundTripMs } =
+      quality
+    const written = Effect.annotateLogs(Effect.logInfo("audio of a leg"), {
+      callId,
+      legId,
+      routeId,
+      codec,
+      mos: mos === null ? null : Math.round(mos * 100) / 100,
+      packetsReceived,
+      packetsLost,
+      packetsLate,
+      framesConcealed,
+      jitterMs: Math.round(jitterMs * 10) / 10,
+      roundTripMs: roundTripMs === null ? null : Math.round(roundTripMs),
+      reportedLost: reported?.packetsLost ?? null,
+      reportedJitterMs: reported === null ? null : Math.round(reported.jitterMs * 10) / 10
+    })
+    // What nothing was received of says nothing of a trunk's audio.
+    if (mos === null) return written
+    const of = { route: labelOf(routeId), codec }
+    const share = (packetsLost + packetsLate) / (packetsReceived + packetsLost)
+    return Effect.all(
+      [
+        written,
+        Metric.update(Metric.withAttributes(opinion, of), mos),
+        Metric.update(Metric.withAttributes(loss, of), share),
+        Metric.update(Metric.withAttributes(jitter, of), jitterMs / 1000),
+        Metric.update(Metric.withAttributes(concealed, of), framesConcealed)
+      ],
+      { discard: true }
+    )
+  }
+}
