@@ -1,8 +1,13 @@
 import { Effect, Layer, Logger, References } from "effect"
+import * as Printable from "../domain/Printable.ts"
 import type { Config } from "./Config.ts"
 
-/** Keys and signing secrets never reach a log, whoever put them into a message. */
-const scrub = (line: string): string => line.replace(/\b(svc_live_|whsec_)[A-Za-z0-9_-]{8,}/g, "$1…")
+/**
+ * One line, whatever it says: keys and signing secrets never reach a log, whoever put them into a message, and nothing
+ * that others wrote forges a line or drives the terminal that shows it.
+ */
+export const scrub = (line: string): string =>
+  Printable.neutral(line.replace(/\b(svc_live_|whsec_)[A-Za-z0-9_-]{8,}/g, "$1…"))
 
 /** Writes lines to the standard error output, those of a quarter of a second at once: one write serves many lines. */
 export const layer = (config: Pick<Config, "logLevel" | "logFormat">) =>

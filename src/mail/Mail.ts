@@ -1,4 +1,5 @@
 import { Context, type Effect, Schema } from "effect"
+import * as Printable from "../domain/Printable.ts"
 
 /** A plain-text message; `subject` is one line. */
 export interface MailMessage {
@@ -6,6 +7,20 @@ export interface MailMessage {
   readonly subject: string
   readonly text: string
 }
+
+/**
+ * A message of ours with words of others in it: they stay within their line of the text, and make no header of their own
+ * (RFC 5322 section 2.2).
+ */
+export const message = (of: {
+  readonly to: string
+  readonly subject: string
+  readonly lines: ReadonlyArray<string>
+}): MailMessage => ({
+  to: Printable.neutral(of.to),
+  subject: Printable.neutral(of.subject),
+  text: of.lines.map(Printable.neutral).join("\n")
+})
 
 /** The transport did not take the message. */
 export class MailError extends Schema.TaggedError<MailError>()("MailError", {

@@ -1,3 +1,5 @@
+import * as Printable from "../domain/Printable.ts"
+
 /** Plain text for people: columns are as wide as their widest cell, with two spaces between and no trailing blanks. */
 export const table = (
   columns: ReadonlyArray<string>,
@@ -26,5 +28,8 @@ export const fields = (value: Readonly<Record<string, unknown>>, indent = ""): s
     )
     .join("\n")
 
+/** What tenants wrote stays in its cell. */
 const cell = (value: unknown): string =>
-  value === null || value === undefined ? "-" : typeof value === "string" ? value : JSON.stringify(value)
+  value === null || value === undefined
+    ? "-"
+    : Printable.neutral(typeof value === "string" ? value : JSON.stringify(value))

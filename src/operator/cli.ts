@@ -1,5 +1,6 @@
 /** `npm run operator -- <command>`: asks the running service through its loopback port. */
 import { fileURLToPath } from "node:url"
+import * as Printable from "../domain/Printable.ts"
 import * as Arguments from "./Arguments.ts"
 import type { Command } from "./Command.ts"
 import { commands } from "./Commands.ts"
@@ -37,8 +38,16 @@ const find = (args: ReadonlyArray<string>): Command => {
   )
 }
 
-/** Runs one command line; never throws. */
+/** Runs one command line; never throws. Nothing of what it says drives the terminal, whoever wrote it. */
 export const run = async (
+  args: ReadonlyArray<string>,
+  environment: Readonly<Record<string, string | undefined>>
+): Promise<Outcome> => {
+  const { code, stderr, stdout } = await outcome(args, environment)
+  return { code, stdout: Printable.lines(stdout), stderr: Printable.neutral(stderr) }
+}
+
+const outcome = async (
   args: ReadonlyArray<string>,
   environment: Readonly<Record<string, string | undefined>>
 ): Promise<Outcome> => {

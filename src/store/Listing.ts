@@ -143,6 +143,7 @@ export const reader = Effect.gen(function* () {
       turns.within(tenantId),
       Effect.map((rows) => ({
         count: rows[0]?.count ?? 0,
+        // oxlint-disable-next-line typescript/no-unnecessary-condition -- the row of the totals has no id on an empty page
         results: rows.filter((row) => row.id !== null).map((row) => item(row)),
         next: rows[0]?.next ?? null
       })),

@@ -8,7 +8,7 @@ import type { UserId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
-import { Mail } from "../mail/Mail.ts"
+import * as Mail from "../mail/Mail.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import * as AddressIdentity from "./AddressIdentity.ts"
 import { Onboarding } from "./Onboarding.ts"
@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const onboarding = yield* Onboarding
-  const mail = yield* Mail
+  const mail = yield* Mail.Mail
   const jobs = yield* Jobs
   const entropy = yield* Entropy
   const repo = yield* TenantRepo.make
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
     "the post of verification mails",
     Queue.take(letters).pipe(
       Effect.flatMap((letter) =>
-        Effect.ignore(mail.send({ to: letter.email, ...textOf(letter, baseUrl) }), {
+        Effect.ignore(mail.send(messageOf(letter, baseUrl)), {
           log: "Warn",
           message: "a verification mail was not sent"
         })
@@ -145,15 +145,17 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
 
 const hashOf = (token: string): string => hash("sha256", token, "hex")
 
-const textOf = ({ firstName, token }: Letter, baseUrl: string) => ({
-  subject: "Confirm your e-mail address",
-  text: [
-    `Hello ${firstName},`,
-    "",
-    "confirm your address within seven days, or your workspace is suspended until you do:",
-    "",
-    `  curl -X POST ${baseUrl}/v1/auth/verify-email -H 'Content-Type: application/json' -d '{"token":"${token}"}'`,
-    "",
-    "If you did not sign up, ignore this message."
-  ].join("\n")
-})
+const messageOf = ({ email, firstName, token }: Letter, baseUrl: string): Mail.MailMessage =>
+  Mail.message({
+    to: email,
+    subject: "Confirm your e-mail address",
+    lines: [
+      `Hello ${firstName},`,
+      "",
+      "confirm your address within seven days, or your workspace is suspended until you do:",
+      "",
+      `  curl -X POST ${baseUrl}/v1/auth/verify-email -H 'Content-Type: application/json' -d '{"token":"${token}"}'`,
+      "",
+      "If you did not sign up, ignore this message."
+    ]
+  })

@@ -55,6 +55,30 @@ describe("the operator command's line", () => {
     ])
   })
 
+  it("shows nothing of what tenants wrote that would drive the terminal, as text, as JSON or as an error", async () => {
+    const name = "\u001b[2J\u009b31m\u202egnp\nroot# "
+    let status = 200
+    const service = createServer((_, response) => {
+      const error = { code: "conflict", message: `no tenant ${name}` }
+      response.writeHead(status).end(JSON.stringify(status === 200 ? { results: [{ id: "1", name }] } : { error }))
+    })
+    await new Promise<void>((listening) => service.listen(0, "127.0.0.1", listening))
+    const { port } = service.address() as AddressInfo
+    const environment = { OPERATOR_URL: `http://127.0.0.1:${port}`, OPERATOR_TOKEN: "t" }
+    const acts = /[^\n\P{Cc}]|\p{Cf}/u
+    const text = await run(["tenant", "list"], environment)
+    expect(text.stdout.split("\n")).toHaveLength(2)
+    expect(text.stdout).not.toMatch(acts)
+    const json = await run(["tenant", "list", "--json"], environment)
+    expect(json.stdout).not.toMatch(acts)
+    expect(JSON.parse(json.stdout)).toEqual({ results: [{ id: "1", name }] })
+    status = 409
+    const refused = await run(["tenant", "list"], environment)
+    expect([refused.code, refused.stderr.split("\n").length]).toEqual([1, 1])
+    expect(refused.stderr).not.toMatch(acts)
+    service.close()
+  })
+
   it("knows when what answers is something else", async () => {
     const other = createServer((_, response) => response.writeHead(200 + 204).end("<html>"))
     await new Promise<void>((listening) => other.listen(0, "127.0.0.1", listening))

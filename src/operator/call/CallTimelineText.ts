@@ -1,3 +1,4 @@
+import * as Printable from "../../domain/Printable.ts"
 import type { Json } from "../../store/Journal.ts"
 import type { CallTimeline, Delivery } from "./CallTimeline.ts"
 
@@ -95,7 +96,7 @@ const describeDelivery = (delivery: Delivery, start: number): string => {
     ...(attemptNo === 0 ? [] : [`attempt ${attemptNo}`]),
     ...(sentAt === null ? [] : [`at ${offset(sentAt - start).trim()}`]),
     ...(responseStatusCode === null ? [] : [`answer ${responseStatusCode}`]),
-    ...(errorMessage === null ? [] : [errorMessage]),
+    ...(errorMessage === null ? [] : [Printable.neutral(errorMessage)]),
     ...(nextRetryAt === null ? [] : [`again at ${offset(nextRetryAt - start).trim()}`])
   ].join(", ")
 }
@@ -106,7 +107,9 @@ const when = (epochMs: Json): string =>
   typeof epochMs === "number" ? new Date(epochMs).toISOString() : "the first input"
 
 const compact = (value: Json): string =>
-  value === null ? "-" : typeof value === "string" && value !== "" ? value : JSON.stringify(value)
+  value === null
+    ? "-"
+    : Printable.neutral(typeof value === "string" && value !== "" ? value : JSON.stringify(value))
 
 /** An object shows as its type (a pending command), or as `{…}`; `--states` shows it whole. */
 const brief = (value: Json): string => {

@@ -1,0 +1,111 @@
+import { Result } from "effect"
+import ipaddr from "ipaddr.js"
+
+/**
+ * The operator's word on where tenants' URLs may lead: hosts (`hooks.example.com`), domains with all that is below them
+ * (`.example.com`), addresses and networks (`192.0.2.0/24`). It comes on top of what `Target.ts` refuses of itself.
+ *
+ * What is denied is refused, whatever else is allowed. Once something is allowed, nothing else is: a target must have
+ * its host named, or all of its addresses within allowed networks.
+ */
+export type Verdict = "allow" | "deny"
+
+/** A rule in its one spelling. */
+export interface Rule {
+  readonly value: string
+  readonly verdict: Verdict
+}
+
+type Network = readonly [base: ipaddr.IPv4 | ipaddr.IPv6, bits: number]
+
+interface Side {
+  readonly hosts: ReadonlySet<string>
+  readonly domains: ReadonlyArray<string>
+  readonly networks: ReadonlyArray<Network>
+}
+
+export interface TargetRules {
+  /**
+   * Whether the host is refused by its name alone, or by its address where it is one. False: its addresses decide, once
+   * they are known.
+   */
+  readonly refusesHost: (host: string) => boolean
+  /** Whether these are refused as addresses of the host. */
+  readonly refuses: (host: string, addresses: ReadonlyArray<string>) => boolean
+}
+
+const label = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/
+
+/** The one spelling of what a rule names; fails with what follows "it" in a sentence. */
+export const parse = (text: string): Result.Result<string, string> => {
+  const value = text.trim().toLowerCase()
+  const network = networkOf(value)
+  if (network !== null) return Result.succeed(`${masked(network)}/${network[1]}`)
+  const isDomain = value.startsWith(".")
+  const url = `https://${isDomain ? value.slice(1) : value}`
+  const host = /[/:@?#%\\]/.test(value) || !URL.canParse(url) ? "" : new URL(url).hostname.replace(/\.$/, "")
+  if (host === "" || host.length > 253 || !host.split(".").every((part) => label.test(part)) || ipaddr.isValid(host))
+    return Result.fail("is no host, no domain with a dot before it, no address and no network in CIDR")
+  return Result.succeed(isDomain ? `.${host}` : host)
+}
+
+const networkOf = (value: string): Network | null => {
+  const [address = "", bits, more] = value.split("/")
+  if (more !== undefined || !isAddress(address)) return null
+  const base = ipaddr.process(address)
+  const size = base.kind() === "ipv4" ? 32 : 128
+  if (bits === undefined) return [base, size]
+  return /^[0-9]{1,3}$/.test(bits) && Number(bits) <= size ? [base, Number(bits)] : null
+}
+
+/** Written out: `ipaddr.js` reads a bare number, too. */
+const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text)
+
+const masked = ([base, bits]: Network): string =>
+  base instanceof ipaddr.IPv4
+    ? ipaddr.IPv4.networkAddressFromCIDR(`${base.toString()}/${bits}`).toString()
+    : ipaddr.IPv6.networkAddressFromCIDR(`${base.toString()}/${bits}`).toRFC5952String()
+
+const sideOf = (values: ReadonlyArray<string>): Side => {
+  const networks = values.flatMap((value) => networkOf(value) ?? [])
+  const names = values.filter((value) => networkOf(value) === null)
+  return {
+    hosts: new Set(names.filter((name) => !name.startsWith("."))),
+    domains: names.filter((name) => name.startsWith(".")),
+    networks: networks as unknown as ReadonlyArray<Network>
+  }
+}
+
+const names = ({ domains, hosts }: Side, host: string): boolean =>
+  hosts.has(host) || domains.some((domain) => host.endsWith(domain) || host === domain.slice(1))
+
+/** NAT64 and mapped addresses are the IPv4 ones that they lead to. */
+const holds = ({ networks }: Side, address: string): boolean => {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.process(address)
+  return networks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits))
+}
+
+/** `rules` in their one spelling (`parse`). */
+export const make = (rules: ReadonlyArray<Rule>): TargetRules => {
+  const side = (verdict: Verdict) => sideOf(rules.filter((rule) => rule.verdict === verdict).map(({ value }) => value))
+  const allowed = side("allow")
+  const denied = side("deny")
+  const isOpen = rules.every(({ verdict }) => verdict === "deny")
+
+  const refuses = (host: string, addresses: ReadonlyArray<string>): boolean =>
+    names(denied, host) ||
+    addresses.some((address) => holds(denied, address)) ||
+    !(isOpen || names(allowed, host) || (addresses.length > 0 && addresses.every((address) => holds(allowed, address))))
+
+  return {
+    refuses,
+    refusesHost: (host) => {
+      if (ipaddr.isValid(host)) return refuses(host, [host])
+      return names(denied, host) || (!isOpen && allowed.networks.length === 0 && !names(allowed, host))
+    }
+  }
+}
+
+/** No rule: whatever `Target.ts` lets through. */
+export const none = make([])
