@@ -14,6 +14,7 @@ const features = [
   "retention",
   "audit",
   "ban",
+  "target",
   "tenant",
   "billing",
   "account",

@@ -23,6 +23,7 @@ import { Carrier } from "./carrier/Carrier.ts"
 import * as SimulatorCarrier from "./carrier/simulator/SimulatorCarrier.ts"
 import * as SipCarrier from "./carrier/sip/SipCarrier.ts"
 import { Connections } from "./connection/Connection.ts"
+import * as TargetPolicy from "./egress/TargetPolicy.ts"
 import * as NodeEgress from "./egress/node/NodeEgress.ts"
 import * as ApiKeyHandlers from "./http/apikey/ApiKeyHandlers.ts"
 import { ClientAddress } from "./http/ClientAddress.ts"
@@ -44,6 +45,7 @@ import * as JournalWriter from "./store/JournalWriter.ts"
 import { CommitClient } from "./store/CommitClient.ts"
 import { Vault } from "./store/Vault.ts"
 import * as VaultCheck from "./store/VaultCheck.ts"
+import { Targets } from "./target/Target.ts"
 import { Tenants } from "./tenant/Tenant.ts"
 import * as Dispatcher from "./webhook/Dispatcher.ts"
 import { Webhooks } from "./webhook/Webhook.ts"
@@ -88,8 +90,10 @@ const core = (
   holder: string,
   stop: (reason: string) => void
 ) => {
+  const policy = TargetPolicy.make()
   const world = Layer.mergeAll(
     NodeEgress.layer({
+      policy,
       allowPrivate: config.allowPrivateTargets,
       ...(config.targetCaFile === null ? {} : { caFile: config.targetCaFile })
     }),
@@ -129,7 +133,7 @@ const core = (
       )
     ),
     Layer.provideMerge(Layer.merge(Idempotency.layer, Retention.layer({ days: config.retentionDays }))),
-    Layer.provideMerge(Jobs.layer()),
+    Layer.provideMerge(Layer.merge(Jobs.layer(), Targets.layer(policy))),
     Layer.provideMerge(Layer.merge(store, world))
   )
 }

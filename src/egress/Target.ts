@@ -39,17 +39,30 @@ const compatible = /^::\d+\./
  * 2000::/3 nothing is public, known or not (`::127.0.0.1` and `::ffff:0:127.0.0.1` are among those).
  */
 export const classify = (address: string): AddressKind => {
-  if (!ipaddr.isValid(address)) return "not_an_address"
-  const parsed = ipaddr.parse(address)
+  const parsed = meant(address)
+  if (parsed === null) return "not_an_address"
   if (parsed instanceof ipaddr.IPv4) {
     const range = parsed.range()
     return range === "unicast" ? "public" : (kinds[range] ?? "reserved")
   }
   if (compatible.test(address)) return "reserved"
-  if (parsed.isIPv4MappedAddress() || parsed.match(nat64, 96)) return classify(parsed.toByteArray().slice(12).join("."))
   const range = parsed.range()
   if (range === "unicast") return parsed.match(globalUnicast, 3) ? "public" : "reserved"
   return kinds[range] ?? "reserved"
+}
+
+/**
+ * The address that a literal leads to, null where it is none: an IPv6 address that is only another way to write an IPv4
+ * one (mapped, or through NAT64) is that one.
+ */
+export const meant = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | null => {
+  if (!ipaddr.isValid(address)) return null
+  const parsed = ipaddr.parse(address)
+  return parsed instanceof ipaddr.IPv6 &&
+    !compatible.test(address) &&
+    (parsed.isIPv4MappedAddress() || parsed.match(nat64, 96))
+    ? new ipaddr.IPv4(parsed.toByteArray().slice(12))
+    : parsed
 }
 
 /** What may be reached. */

@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import ipaddr from "ipaddr.js"
+import * as Target from "./Target.ts"
 
 /**
  * The operator's word on where tenants' URLs may lead: hosts (`hooks.example.com`), domains with all that is below them
@@ -67,22 +68,21 @@ const masked = ([base, bits]: Network): string =>
     : ipaddr.IPv6.networkAddressFromCIDR(`${base.toString()}/${bits}`).toRFC5952String()
 
 const sideOf = (values: ReadonlyArray<string>): Side => {
-  const networks = values.flatMap((value) => networkOf(value) ?? [])
+  const networks = values.map(networkOf).filter((network) => network !== null)
   const names = values.filter((value) => networkOf(value) === null)
   return {
     hosts: new Set(names.filter((name) => !name.startsWith("."))),
     domains: names.filter((name) => name.startsWith(".")),
-    networks: networks as unknown as ReadonlyArray<Network>
+    networks
   }
 }
 
 const names = ({ domains, hosts }: Side, host: string): boolean =>
   hosts.has(host) || domains.some((domain) => host.endsWith(domain) || host === domain.slice(1))
 
-/** NAT64 and mapped addresses are the IPv4 ones that they lead to. */
 const holds = ({ networks }: Side, address: string): boolean => {
-  if (!ipaddr.isValid(address)) return false
-  const parsed = ipaddr.process(address)
+  const parsed = Target.meant(address)
+  if (parsed === null) return false
   return networks.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits))
 }
 

@@ -6,6 +6,7 @@ import * as JobCommands from "./job/JobCommands.ts"
 import * as NumberCommands from "./number/NumberCommands.ts"
 import * as RateCommands from "./rate/RateCommands.ts"
 import * as RouteCommands from "./route/RouteCommands.ts"
+import * as TargetCommands from "./target/TargetCommands.ts"
 import * as TenantCommands from "./tenant/TenantCommands.ts"
 import * as VaultCommands from "./vault/VaultCommands.ts"
 
@@ -17,6 +18,7 @@ export const commands: ReadonlyArray<Command> = [
   ...NumberCommands.commands,
   ...RateCommands.commands,
   ...DialingPermissionCommands.commands,
+  ...TargetCommands.commands,
   ...JobCommands.commands,
   ...CallCommands.commands,
   ...VaultCommands.commands

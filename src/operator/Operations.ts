@@ -7,6 +7,7 @@ import * as JobOperations from "./job/JobOperations.ts"
 import * as NumberOperations from "./number/NumberOperations.ts"
 import * as RateOperations from "./rate/RateOperations.ts"
 import * as RouteOperations from "./route/RouteOperations.ts"
+import * as TargetOperations from "./target/TargetOperations.ts"
 import * as TenantOperations from "./tenant/TenantOperations.ts"
 import * as VaultOperations from "./vault/VaultOperations.ts"
 
@@ -19,6 +20,7 @@ export const make = Effect.map(
     NumberOperations.make,
     RateOperations.make,
     DialingPermissionOperations.make,
+    TargetOperations.make,
     InboundOperations.make,
     CallOperations.make,
     JobOperations.make,

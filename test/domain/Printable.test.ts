@@ -37,7 +37,13 @@ describe("Text that others wrote", () => {
 
   it("stays in its cell and its field of what the operator reads", () => {
     for (const name of hostile) {
-      const lines = table(["name", "id"], [{ name, id: "1" }, { name: ["x", name], id: "2" }]).split("\n")
+      const lines = table(
+        ["name", "id"],
+        [
+          { name, id: "1" },
+          { name: ["x", name], id: "2" }
+        ]
+      ).split("\n")
       expect(lines).toHaveLength(3)
       for (const line of [...lines, fields({ name })]) expect(line).not.toMatch(acts)
     }

@@ -5,9 +5,11 @@ import { Bans } from "../../src/ban/Ban.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier, type CarrierCommand } from "../../src/carrier/Carrier.ts"
 import { InboundSimulator } from "../../src/carrier/InboundSimulator.ts"
+import * as TargetPolicy from "../../src/egress/TargetPolicy.ts"
 import { type Outcome, run } from "../../src/operator/cli.ts"
 import { OperatorServer } from "../../src/operator/OperatorServer.ts"
 import { Retention } from "../../src/retention/Retention.ts"
+import { Targets } from "../../src/target/Target.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
 import * as Sample from "../support/CarrierSample.ts"
 import * as DataDirectory from "../support/DataDirectory.ts"
@@ -57,12 +59,21 @@ const phones = Layer.effect(
   )
 )
 
+/** What requests of tenants would go by. */
+export const policy = TargetPolicy.make()
+
 export const layer = Layer.unwrap(
   Effect.map(Recorded, ({ reasons, tokenFile }) => OperatorServer.layer({ port: 0, tokenFile, ready: () => reasons }))
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(Calls.layer({ maxCallSecs: 3600 }), Bans.layer)),
   Layer.provideMerge(
-    Layer.mergeAll(DialingPermissions.layer, carrier, phones, Retention.layer({ days: { event: 30, call: 396 } }))
+    Layer.mergeAll(
+      DialingPermissions.layer,
+      Targets.layer(policy),
+      carrier,
+      phones,
+      Retention.layer({ days: { event: 30, call: 396 } })
+    )
   ),
   Layer.provideMerge(Features.layer),
   Layer.provideMerge(recorded),

@@ -21,9 +21,13 @@ export const dns = (): Resolve => {
 /** Asks the machine as any program does, hosts file included, because private targets often stand only there. */
 export const system: Resolve = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address)
 
-/** A lookup that found an address which may not be reached. */
+/** A lookup that found an address which may not be reached, or which the operator does not allow. */
 class BlockedAddress extends Error {
-  readonly code = "EBLOCKED"
+  readonly code: "EBLOCKED" | "EDENIED"
+  constructor(code: "EBLOCKED" | "EDENIED") {
+    super("forbidden address")
+    this.code = code
+  }
 }
 
 /**
@@ -31,13 +35,18 @@ class BlockedAddress extends Error {
  * name has none. The caller is not told what the name resolved to: a tenant could map a private network with it.
  */
 export const checked =
-  (resolve: Resolve, permits: (address: string) => boolean): Resolve =>
+  (
+    resolve: Resolve,
+    permits: (address: string) => boolean,
+    refuses: (host: string, addresses: ReadonlyArray<string>) => boolean = () => false
+  ): Resolve =>
   async (host) => {
     const addresses = await resolve(host).catch((cause: unknown) => {
       throw Object.assign(new Error("not resolved", { cause }), { code: "ENOTFOUND" })
     })
     if (addresses.length === 0) throw Object.assign(new Error("no address"), { code: "ENOTFOUND" })
-    if (!addresses.every(permits)) throw new BlockedAddress("forbidden address")
+    if (!addresses.every(permits)) throw new BlockedAddress("EBLOCKED")
+    if (refuses(host, addresses)) throw new BlockedAddress("EDENIED")
     return addresses
   }
 

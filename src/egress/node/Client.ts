@@ -14,6 +14,8 @@ import * as Trust from "./Trust.ts"
 
 export interface Options {
   readonly permits: (address: string) => boolean
+  /** Whether all of these together are refused as addresses of the host; nothing is, by default. */
+  readonly refuses?: (host: string, addresses: ReadonlyArray<string>) => boolean
   readonly resolve: CheckedLookup.Resolve
   /** PEM certificates trusted besides the default roots. */
   readonly authorities: string | null
@@ -33,6 +35,8 @@ export interface Client {
     request: Streamed<E>
   ) => Effect.Effect<EgressStreamResponse<E>, EgressError | E, Scope.Scope>
   readonly pin: (target: Target, timeoutMs: number) => Effect.Effect<Pinned, EgressError>
+  /** No connection that is open now serves another request: what may be reached has changed. */
+  readonly renew: () => void
 }
 
 /** Over this many open connections, one that falls idle is closed. */
@@ -50,7 +54,7 @@ const tooMany = new EgressError({ reason: "connect", detail: "too many requests 
 /** A client over `node:https` and `node:http`; its connections close with the scope. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const { authorities, maxConnectionsPerDestination: maxSockets = 256, maxInFlight = 4096 } = options
-  const resolve = CheckedLookup.checked(options.resolve, options.permits)
+  const resolve = CheckedLookup.checked(options.resolve, options.permits, options.refuses)
   const secureContext = Trust.contextOf(authorities)
   const transport = { lookup: CheckedLookup.make(resolve), ...(secureContext === undefined ? {} : { secureContext }) }
   const kept = { maxSockets, timeout: options.idleMs ?? 30_000 }
@@ -79,6 +83,9 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     () => Effect.sync(() => void inFlight--)
   )
   const client: Client = {
+    renew: () => {
+      connections.renew()
+    },
     request: (target, request, withinMs) =>
       Effect.scoped(Effect.andThen(admitted, exchange(beginAt(target, true), request, withinMs))),
     // On a connection of its own: a kept one may be closed by the peer, and a stream cannot be sent again.

@@ -10,6 +10,8 @@ import type { Duplex } from "node:stream"
 export class Connections extends Agent {
   #open = 0
   readonly #maxIdle: number
+  /** Connections that may be used again. */
+  #current = new WeakSet<Duplex>()
 
   constructor(options: AgentOptions & { readonly maxSockets: number; readonly maxIdle: number }) {
     super({ ...options, keepAlive: true, scheduling: "lifo", maxFreeSockets: options.maxSockets })
@@ -25,12 +27,19 @@ export class Connections extends Agent {
     const socket = super.createConnection(...args)
     if (socket) {
       this.#open++
+      this.#current.add(socket)
       socket.once("close", () => this.#open--)
     }
     return socket
   }
 
   override keepSocketAlive(socket: Duplex): boolean {
-    return this.#open <= this.#maxIdle && Boolean(super.keepSocketAlive(socket))
+    return this.#open <= this.#maxIdle && this.#current.has(socket) && Boolean(super.keepSocketAlive(socket))
+  }
+
+  /** Closes idle connections, and the others when their request is done. */
+  renew(): void {
+    this.#current = new WeakSet()
+    for (const idle of Object.values(this.freeSockets)) for (const socket of idle ?? []) socket.destroy()
   }
 }

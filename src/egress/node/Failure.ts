@@ -2,6 +2,7 @@ import { EgressError, type EgressReason } from "../Egress.ts"
 
 const reasons: Readonly<Record<string, EgressReason>> = {
   EBLOCKED: "blocked",
+  EDENIED: "blocked",
   ENOTFOUND: "resolve",
   ECONNREFUSED: "connect",
   EHOSTUNREACH: "connect",
@@ -19,6 +20,7 @@ const tls = /^(ERR_TLS|ERR_SSL|CERT_|CRL_|DEPTH_ZERO|UNABLE_TO|SELF_SIGNED|INVAL
 
 const details: Readonly<Record<string, string>> = {
   EBLOCKED: "the host resolves to a private or reserved address",
+  EDENIED: "the operator does not allow this target",
   ENOTFOUND: "the host has no address"
 }
 

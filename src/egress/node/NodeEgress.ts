@@ -1,16 +1,21 @@
 import { X509Certificate } from "node:crypto"
 import { readFile } from "node:fs/promises"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Result, Schema } from "effect"
 import { Egress, EgressError, type EgressRequest, type EgressResponse } from "../Egress.ts"
 import * as Target from "../Target.ts"
+import * as TargetPolicy from "../TargetPolicy.ts"
 import * as CheckedLookup from "./CheckedLookup.ts"
 import * as Client from "./Client.ts"
 
 export interface Options extends Omit<Client.Options, "permits" | "authorities"> {
   readonly rules: Target.Rules
+  /** The operator's, on top of `rules`. */
+  readonly policy?: TargetPolicy.TargetPolicy
   /** PEM certificates trusted besides the default roots. */
   readonly extraAuthorities?: string
 }
+
+const refused: Target.TargetFault = { reason: "blocked", detail: "points to a host that the operator does not allow" }
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
@@ -24,9 +29,19 @@ const anonymous = ({ headers, ...request }: EgressRequest): EgressRequest => ({
 
 /** Egress under these rules; connections close with the scope. */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const { extraAuthorities, rules } = options
-  const client = yield* Client.make({ ...options, permits: rules.permits, authorities: extraAuthorities ?? null })
-  const targetOf = (url: string, scheme: Target.Scheme) => Client.accepted(Target.parse(url, rules, [scheme]))
+  const { extraAuthorities, policy = TargetPolicy.make(), rules } = options
+  const client = yield* Client.make({
+    ...options,
+    permits: rules.permits,
+    refuses: (host, addresses) => policy.rules().refuses(host, addresses),
+    authorities: extraAuthorities ?? null
+  })
+  policy.onChange(client.renew)
+  const parsed = (url: string, schemes?: ReadonlyArray<Target.Scheme>) =>
+    Result.flatMap(Target.parse(url, rules, schemes), (target) =>
+      policy.rules().refusesHost(target.host) ? Result.fail(refused) : Result.succeed(target)
+    )
+  const targetOf = (url: string, scheme: Target.Scheme) => Client.accepted(parsed(url, [scheme]))
 
   const hop = (request: EgressRequest, endsAt: number, hopsLeft: number): Effect.Effect<EgressResponse, EgressError> =>
     Effect.gen(function* () {
@@ -43,7 +58,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     })
 
   return Egress.of({
-    refuse: (url, schemes) => Target.refuse(url, rules, schemes),
+    refuse: (url, schemes) =>
+      Result.match(parsed(url, schemes), { onSuccess: () => null, onFailure: ({ detail }) => detail }),
     request: (request) =>
       Effect.suspend(() => hop(request, performance.now() + request.timeoutMs, request.maxRedirects ?? 0)),
     stream: (request) => Effect.flatMap(targetOf(request.url, "https:"), (target) => client.stream(target, request)),
@@ -79,6 +95,7 @@ const authorities = (path: string) =>
 export const layer = (config: {
   readonly allowPrivate: boolean
   readonly caFile?: string
+  readonly policy?: TargetPolicy.TargetPolicy
 }): Layer.Layer<Egress, TargetCaFileUnusable> =>
   Layer.effect(
     Egress,
@@ -87,7 +104,8 @@ export const layer = (config: {
       return yield* make({
         rules: config.allowPrivate ? Target.privateToo : Target.publicOnly,
         resolve: config.allowPrivate ? CheckedLookup.system : CheckedLookup.dns(),
-        ...(pem === undefined ? {} : { extraAuthorities: pem })
+        ...(pem === undefined ? {} : { extraAuthorities: pem }),
+        ...(config.policy === undefined ? {} : { policy: config.policy })
       })
     })
   )

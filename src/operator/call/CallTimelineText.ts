@@ -107,9 +107,7 @@ const when = (epochMs: Json): string =>
   typeof epochMs === "number" ? new Date(epochMs).toISOString() : "the first input"
 
 const compact = (value: Json): string =>
-  value === null
-    ? "-"
-    : Printable.neutral(typeof value === "string" && value !== "" ? value : JSON.stringify(value))
+  value === null ? "-" : Printable.neutral(typeof value === "string" && value !== "" ? value : JSON.stringify(value))
 
 /** An object shows as its type (a pending command), or as `{…}`; `--states` shows it whole. */
 const brief = (value: Json): string => {
