@@ -39,6 +39,7 @@ const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
   ["carrier/sip/", 4],
   ["carrier/telnyx/", 4],
   ["store/embedded/", 4],
+  ["store/postgres/", 4],
   ["media/udp/", 4],
   ["egress/node/", 4],
   ["mail/log/", 4],
@@ -66,13 +67,14 @@ const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
 
 /**
  * On one floor: a receipt is a row of the journal's commit and expires by a job, a job is claimed under the journal's
- * epoch, and what crosses the carrier port names its work by the domain's ids.
+ * epoch, what crosses the carrier port names its work by the domain's ids, and the database is opened by `boot`.
  */
 const pairs: ReadonlyArray<readonly [from: string, to: string]> = [
   ["media/message", "domain"],
   ["idempotency", "store"],
   ["idempotency", "job"],
-  ["job", "store"]
+  ["job", "store"],
+  ["boot", "store/postgres"]
 ]
 
 /** Rooms of protocol and sample code: they import nothing of ours outside themselves but plain data structures. */

@@ -5,6 +5,7 @@ import { resolve4, resolve6 } from "node:dns/promises"
 import { join } from "node:path"
 import { Accounts, DialingPermissions } from "./account/Account.ts"
 import { Fatal } from "./actor/Fatal.ts"
+import { Stopping } from "./actor/Stopping.ts"
 import * as Supervised from "./actor/Supervised.ts"
 import { ApiKeys } from "./apikey/ApiKey.ts"
 import { Bans } from "./ban/Ban.ts"
@@ -220,7 +221,11 @@ const serve = Effect.gen(function* () {
     catch: (error) => (error instanceof Config.ConfigInvalid ? error : new Stopped({ reason: String(error) }))
   })
   const fatal = yield* Deferred.make<never, Stopped>()
-  const stop = (reason: string) => void Deferred.doneUnsafe(fatal, Exit.fail(new Stopped({ reason })))
+  const stopping = yield* Deferred.make<void>()
+  const stop = (reason: string) => {
+    Deferred.doneUnsafe(stopping, Exit.void)
+    Deferred.doneUnsafe(fatal, Exit.fail(new Stopped({ reason })))
+  }
 
   const running = Effect.gen(function* () {
     const owned = yield* OwnerFile.acquire(config.dataDir)
@@ -260,7 +265,7 @@ const serve = Effect.gen(function* () {
       return Effect.andThen(
         refuseCalls,
         Deferred.isDoneUnsafe(fatal) ? Effect.void : drain(calls, config.drainSecs * 1000)
-      )
+      ).pipe(Effect.ensuring(Deferred.succeed(stopping, undefined)))
     })
     yield* Effect.sync(() => console.log(banner(config, Context.get(edge, HttpServer.Listening).port)))
     return yield* Deferred.await(fatal)
@@ -269,7 +274,8 @@ const serve = Effect.gen(function* () {
     NodeEntropy.layer,
     Crash.layer(process.env["CRASH_POINT"]),
     Log.layer(config),
-    Layer.succeed(Fatal, stop)
+    Layer.succeed(Fatal, stop),
+    Layer.succeed(Stopping, Deferred.await(stopping))
   )
   return yield* Effect.provide(Effect.scoped(running), surroundings)
 })

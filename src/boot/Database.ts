@@ -6,7 +6,9 @@ import { CommitClient } from "../store/CommitClient.ts"
 import { connections, ListClient } from "../store/ListClient.ts"
 import * as Migrations from "../store/Migrations.ts"
 import { OwnerConnection } from "../store/OwnerSession.ts"
+import * as Client from "../store/postgres/Client.ts"
 import { UpkeepClient } from "../store/UpkeepClient.ts"
+import { WriteFence } from "../store/WriteFence.ts"
 
 class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ readonly detail: string }> {
   override get message() {
@@ -14,19 +16,13 @@ class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ read
   }
 }
 
+/** Of the connections that stand beside the pools: upkeep, and the owner's. */
 const shared = {
   connectTimeout: "5 seconds",
   // Detects a peer that vanished without a word: it would never answer those who wait for it.
   keepAlive: "15 seconds",
   applicationName: "trunkline",
-  /** Settings of every session: it must not block others for ever, whatever becomes of this process. */
-  startupParameters: {
-    statement_timeout: "60000",
-    idle_in_transaction_session_timeout: "15000",
-    tcp_keepalives_idle: "15",
-    tcp_keepalives_interval: "5",
-    tcp_keepalives_count: "3"
-  }
+  startupParameters: Client.sessionSettings
 } as const
 
 /** Of the connection for upkeep: an index on a big table takes as long as it takes. */
@@ -40,15 +36,10 @@ const upkeep = {
  * of an index whatever the planner believes of a table that grew since it was analysed.
  */
 const lists = {
-  ...shared,
-  startupParameters: {
-    ...shared.startupParameters,
-    statement_timeout: "5000",
-    default_transaction_read_only: "on",
-    enable_seqscan: "off",
-    enable_bitmapscan: "off",
-    jit: "off"
-  }
+  statement_timeout: "5000",
+  enable_seqscan: "off",
+  enable_bitmapscan: "off",
+  jit: "off"
 } as const
 
 /**
@@ -64,7 +55,7 @@ export const layer = (url: Redacted.Redacted) =>
     })
   ).pipe(
     Layer.provideMerge(
-      Layer.effect(CommitClient, PgClient.make({ ...shared, url, maxConnections: 5 })).pipe(
+      Layer.effect(CommitClient, Client.make({ url, name: "journal", maxConnections: 5, writes: "own" })).pipe(
         Layer.provide(Reactivity.layer)
       )
     ),
@@ -74,11 +65,13 @@ export const layer = (url: Redacted.Redacted) =>
       )
     ),
     Layer.provideMerge(
-      Layer.effect(ListClient, PgClient.make({ ...lists, url, maxConnections: connections })).pipe(
-        Layer.provide(Reactivity.layer)
-      )
+      Layer.effect(
+        ListClient,
+        Client.make({ url, name: "lists", maxConnections: connections, writes: "none", settings: lists })
+      ).pipe(Layer.provide(Reactivity.layer))
     ),
-    Layer.provideMerge(PgClient.layer({ ...shared, url, maxConnections: 12 })),
+    Layer.provideMerge(Client.layer({ url, name: "requests", maxConnections: 12, writes: "fenced" })),
+    Layer.provideMerge(WriteFence.layer),
     Layer.catch((error) => Layer.effectContext(Effect.fail(unusable(error)))),
     Layer.merge(Layer.succeed(OwnerConnection, ownerConnection(url)))
   )

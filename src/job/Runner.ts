@@ -2,6 +2,7 @@ import { Cause, Deferred, Effect, Exit, FiberSet, Schedule, Semaphore } from "ef
 import { SqlClient } from "effect/sql"
 import type { TenantId } from "../domain/Id.ts"
 import { Journal } from "../store/Journal.ts"
+import * as StatementLimit from "../store/StatementLimit.ts"
 import * as Attempt from "./Attempt.ts"
 import type { Job } from "./Job.ts"
 import type { Claimed, JobRows } from "./JobRows.ts"
@@ -117,7 +118,7 @@ export const make = Effect.fnUntraced(function* (needs: {
         // This would be one attempt too many: those before were lost with their processes.
         if (row.attempt > job.retry.attempts && job.everyMs === undefined)
           return yield* settle(job, row, Cause.die(lostAttempts), restore)
-        const made = Effect.suspend(() => job.run(row)).pipe(Effect.timeout(job.timeoutMs))
+        const made = Effect.suspend(() => job.run(row)).pipe(StatementLimit.unhurried, Effect.timeout(job.timeoutMs))
         const exit = yield* Effect.exit(restore(made))
         if (Exit.isSuccess(exit)) return yield* settle(job, row, null, restore)
         if (Cause.hasInterruptsOnly(exit.cause)) return yield* giveBack(row)

@@ -11,6 +11,7 @@ import * as Handover from "./Handover.ts"
 import * as JournalReader from "./JournalReader.ts"
 import * as Outage from "./Outage.ts"
 import * as Ownership from "./Ownership.ts"
+import { WriteFence } from "./WriteFence.ts"
 
 interface Waiting {
   readonly commit: Commit
@@ -48,6 +49,7 @@ export const layer = <E = never>(options: {
       const shared = yield* SqlClient.SqlClient
       const sql = (yield* CommitClient) ?? shared
       const crash = yield* CrashPoint
+      const fence = yield* WriteFence
       const listeners: Array<(partition: number) => void> = []
       const ownership = yield* Ownership.take(sql, {
         partitions: options.partitions,
@@ -56,6 +58,13 @@ export const layer = <E = never>(options: {
         onLost: (lost) => {
           for (const told of listeners) told(lost.partition)
           options.onLost(lost, partitions())
+        }
+      })
+      fence.set({
+        held: ownership.held,
+        lost: () => {
+          const losses = partitions().map((partition) => ownership.lose(partition))
+          return losses[0] ?? ownership.lastLoss() ?? new Ownership.JournalLost({ partition: 0, epoch: null })
         }
       })
       const partitions = (): ReadonlyArray<number> => [...ownership.held.keys()]

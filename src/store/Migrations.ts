@@ -7,10 +7,12 @@ import { time } from "./migration/0004_time.ts"
 import { trunkHost } from "./migration/0005_trunk_host.ts"
 import { fanOut } from "./migration/0006_fan_out.ts"
 import { edge } from "./migration/0007_edge.ts"
+import { outage } from "./migration/0008_outage.ts"
 import { owner } from "./migration/0009_owner.ts"
 import { money } from "./migration/0010_money.ts"
 import { retention } from "./migration/0011_retention.ts"
 import { trunkLimit } from "./migration/0012_trunk_limit.ts"
+import { StatementLimit } from "./StatementLimit.ts"
 
 /** Every migration in order. */
 const all = {
@@ -21,6 +23,7 @@ const all = {
   "0005_trunk_host": trunkHost,
   "0006_fan_out": fanOut,
   "0007_edge": edge,
+  "0008_outage": outage,
   "0009_owner": owner,
   "0010_money": money,
   "0011_retention": retention,
@@ -57,13 +60,16 @@ export const check = Effect.gen(function* () {
     return yield* new SchemaUnknown({ migration: `${String(unknown.id).padStart(4, "0")}_${unknown.name}` })
 })
 
-/** Runs those up to `last` that are missing, under a lock, so that two processes that start at once are safe. */
+/**
+ * Runs those up to `last` that are missing, under a lock, so that two processes that start at once are safe. They take
+ * the time that they need.
+ */
 export const runTo = (last: number) =>
   Effect.andThen(
     check,
     Migrator.make({})({
       loader: Migrator.fromRecord(Object.fromEntries(Object.entries(all).filter(([name]) => idOf(name) <= last)))
     })
-  )
+  ).pipe(Effect.provideService(StatementLimit, Infinity))
 
 export const run = runTo(newest)

@@ -4,6 +4,8 @@ import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import * as Migrations from "../../src/store/Migrations.ts"
+import * as Client from "../../src/store/postgres/Client.ts"
+import { WriteFence } from "../../src/store/WriteFence.ts"
 
 const server = Effect.promise(async () => {
   const response = await fetch(inject("databaseBroker"))
@@ -26,12 +28,18 @@ export const empty = Effect.gen(function* () {
   return Redacted.make(url.href)
 })
 
-/** A client of a fresh, migrated database: one for each test file (or `layer` block). */
-export const layer = Layer.unwrap(
-  Effect.map(empty, (url) =>
-    Layer.effectDiscard(Effect.orDie(Migrations.run)).pipe(
-      Layer.provideMerge(PgClient.layer({ url, maxConnections: 10 })),
-      Layer.orDie
-    )
+const client = (url: Redacted.Redacted, fence: Layer.Layer<never>) =>
+  Layer.effectDiscard(Effect.orDie(Migrations.run)).pipe(
+    Layer.provideMerge(Client.layer({ url, name: "tests", maxConnections: 10, writes: "fenced" })),
+    Layer.provideMerge(fence),
+    Layer.orDie
   )
-)
+
+/**
+ * A client of a fresh, migrated database: one for each test file (or `layer` block). Several journals may be built over
+ * it, as if it were the client of several processes, so it does not look who may write.
+ */
+export const layer = Layer.unwrap(Effect.map(empty, (url) => client(url, Layer.empty)))
+
+/** The client that one process has of a database (`empty`): when the process loses the journal, it writes nothing. */
+export const processLayer = (url: Redacted.Redacted) => client(url, WriteFence.layer)

@@ -65,7 +65,9 @@ describe("signup (guide/tenants.md#signup)", () => {
         })
         const billing = yield* Billing
         const balances = yield* Effect.forEach(tenants, ({ id }) => billing.balance(id))
-        expect(balances.map(({ balance_cents }) => balance_cents).toSorted((a, b) => a - b)).toStrictEqual([0, 0, 0, 500])
+        expect(balances.map(({ balance_cents }) => balance_cents).toSorted((a, b) => a - b)).toStrictEqual([
+          0, 0, 0, 500
+        ])
       })
     )
 
