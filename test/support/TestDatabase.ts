@@ -1,10 +1,12 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Effect, Layer, Redacted } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import * as Migrations from "../../src/store/Migrations.ts"
 import * as Client from "../../src/store/postgres/Client.ts"
+import { UpkeepClient } from "../../src/store/UpkeepClient.ts"
 import { WriteFence } from "../../src/store/WriteFence.ts"
 
 const server = Effect.promise(async () => {
@@ -32,6 +34,9 @@ const client = (url: Redacted.Redacted, fence: Layer.Layer<never>) =>
   Layer.effectDiscard(Effect.orDie(Migrations.run)).pipe(
     Layer.provideMerge(Client.layer({ url, name: "tests", maxConnections: 10, writes: "fenced" })),
     Layer.provideMerge(fence),
+    Layer.merge(
+      Layer.effect(UpkeepClient, PgClient.make({ url, maxConnections: 1 })).pipe(Layer.provide(Reactivity.layer))
+    ),
     Layer.orDie
   )
 
