@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import * as Migrations from "../../src/store/Migrations.ts"
+import { OwnerConnection } from "../../src/store/OwnerSession.ts"
 import * as Client from "../../src/store/postgres/Client.ts"
 import { UpkeepClient } from "../../src/store/UpkeepClient.ts"
 import { WriteFence } from "../../src/store/WriteFence.ts"
@@ -30,13 +31,24 @@ export const empty = Effect.gen(function* () {
   return Redacted.make(url.href)
 })
 
+/** The connections that stand beside the pool, as in the service. */
+const beside = (url: Redacted.Redacted) =>
+  Layer.merge(
+    Layer.effect(UpkeepClient, PgClient.make({ url, maxConnections: 1 })),
+    Layer.succeed(
+      OwnerConnection,
+      PgClient.makeClient({ url }).pipe(
+        Effect.flatMap(({ reserve }) => reserve),
+        Effect.provide(Reactivity.layer)
+      )
+    )
+  ).pipe(Layer.provide(Reactivity.layer))
+
 const client = (url: Redacted.Redacted, fence: Layer.Layer<never>) =>
   Layer.effectDiscard(Effect.orDie(Migrations.run)).pipe(
     Layer.provideMerge(Client.layer({ url, name: "tests", maxConnections: 10, writes: "fenced" })),
     Layer.provideMerge(fence),
-    Layer.merge(
-      Layer.effect(UpkeepClient, PgClient.make({ url, maxConnections: 1 })).pipe(Layer.provide(Reactivity.layer))
-    ),
+    Layer.merge(beside(url)),
     Layer.orDie
   )
 
