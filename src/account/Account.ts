@@ -1,4 +1,4 @@
-import { Cause, Context, Effect, FiberSet, Layer } from "effect"
+import { Cause, Context, Effect, FiberSet, HashMap, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { SqlError } from "effect/sql/SqlError"
 import type { EntityId, TenantId } from "../domain/Id.ts"
@@ -56,6 +56,8 @@ export class Accounts extends Context.Service<
     readonly reserving: (kind: EntityWrite["kind"], reader: LiveAccounts.Reserving) => Effect.Effect<void>
     /** Reads balance and spend again. */
     readonly moneyMoved: (tenantId: TenantId) => Effect.Effect<void>
+    /** What reserves or fills the concurrent limit. */
+    readonly live: (tenantId: TenantId) => Effect.Effect<ReadonlyArray<EntityId>>
     readonly overview: (tenantId: TenantId) => Effect.Effect<Overview, ApiError>
     readonly setQuota: (
       tenantId: TenantId,
@@ -124,6 +126,12 @@ export class Accounts extends Context.Service<
         told,
         reserving,
         moneyMoved: live.reread,
+        // Of a tenant that cannot be read, nothing is known to live.
+        live: (tenantId) =>
+          Effect.match(live.state(tenantId), {
+            onFailure: () => [],
+            onSuccess: ({ tally }) => [...HashMap.keys(tally.live)]
+          }),
         overview: (tenantId) =>
           Effect.map(live.state(tenantId), ({ settings, tally: { live, ...tally } }) => ({
             ...settings,

@@ -2,7 +2,7 @@ import { type Outcome, rejected, unchanged } from "../actor/Machine.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
-import { end } from "./Ending.ts"
+import { end, hungUp } from "./Ending.ts"
 import type { StepContext } from "./StepContext.ts"
 import type { When } from "./verb/Verb.ts"
 import { type CallAction, type ControlAction, isControl } from "./verb/Verbs.ts"
@@ -14,7 +14,7 @@ type Result = Draft.Draft | Outcome<never, never>
  * `call_not_in_required_state`. Verbs of a family do what their family says; those of call control stand here.
  */
 export const step = (state: CallState, action: CallAction, context: StepContext): Result => {
-  if (isTerminal(state)) return rejected(ApiError.of("call_already_ended", "the call has already ended"))
+  if (isTerminal(state)) return rejected(alreadyEnded)
   const { work } = context
   const row = work.verbs[action.verb]
   if (row === undefined) return rejected(ApiError.of("unprocessable", `${action.verb} is not built yet`))
@@ -24,6 +24,8 @@ export const step = (state: CallState, action: CallAction, context: StepContext)
   if (row.family !== null) return work.act(Draft.from(state), primary(state), row, action.body, context)
   return isControl(action) ? control(state, action, context) : unchanged
 }
+
+export const alreadyEnded = ApiError.of("call_already_ended", "the call has already ended")
 
 const control = (state: CallState, action: ControlAction, context: StepContext): Draft.Draft => {
   const draft = Draft.from(state)
@@ -46,7 +48,7 @@ const control = (state: CallState, action: ControlAction, context: StepContext):
     case "hangup":
       return end(
         draft,
-        { status: "ended", reason: state.answeredAt === null ? "cancelled" : "normal_clearing", initiator: "api" },
+        hungUp(state, "api"),
         context.now,
         context,
         isOffered(state) ? { rejectCause: "no_answer" } : {}

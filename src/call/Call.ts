@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Result } from "effect"
+import { Accounts } from "../account/Account.ts"
 import { CarrierSink } from "../carrier/Carrier.ts"
 import type { CallId, TenantId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
@@ -6,11 +7,11 @@ import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
-import type { CallInput } from "./CallInput.ts"
 import * as CallRegistry from "./CallRegistry.ts"
 import * as CallRepo from "./CallRepo.ts"
-import { isTerminal } from "./CallState.ts"
+import { type CallState, isTerminal } from "./CallState.ts"
 import * as CallView from "./CallView.ts"
+import * as EndCalls from "./EndCalls.ts"
 import * as Inbound from "./Inbound.ts"
 import * as PlaceCall from "./PlaceCall.ts"
 import * as UnreadableCall from "./UnreadableCall.ts"
@@ -55,8 +56,10 @@ export class Calls extends Context.Service<
      * their BYE.
      */
     readonly drain: (drainMs: number) => Effect.Effect<void>
-    /** Ends the live calls of a tenant that is closed, as `tenant_suspended`. */
-    readonly endAll: (tenantId: TenantId) => Effect.Effect<void>
+    /** The operator hangs up: `not_found`, `call_already_ended`; `service_unavailable`: the call goes on. */
+    readonly hangUp: (callId: CallId) => Effect.Effect<CallView.Call, ApiError>
+    /** The operator ends the live calls of a tenant: as hung up, or as of one that is suspended. */
+    readonly endAll: (tenantId: TenantId, reason: "hung_up" | "tenant_suspended") => Effect.Effect<EndCalls.Ended>
   }
 >()("trunkline/call/Calls") {
   static readonly layer = (options: { readonly maxCallSecs: number }) =>
@@ -76,16 +79,24 @@ export class Calls extends Context.Service<
               Effect.sync(() => beginning--)
             )
           })
+        const ending = EndCalls.make({ accounts: yield* Accounts, registry })
         const place = yield* PlaceCall.make({ ...options, registry })
         const stopping = ApiError.of("service_unavailable", "the service is stopping; no new calls")
 
-        const stored = Effect.fnUntraced(function* (tenantId: TenantId, callId: CallId) {
+        /** `tenantId` null: of any tenant, for the operator. */
+        const stored = Effect.fnUntraced(function* (tenantId: TenantId | null, callId: CallId) {
           const row = yield* journal.find(callId)
-          if (row === null || row.kind !== "call" || row.tenantId !== tenantId)
+          if (row === null || row.kind !== "call" || (tenantId !== null && row.tenantId !== tenantId))
             return yield* ApiError.of("not_found", "no such call")
           const state = Upgrade.state(row)
           return Result.isSuccess(state) ? state.success : UnreadableCall.rebuild(row, yield* journal.inputs(callId))
         })
+
+        /** A call without an actor. */
+        const absent = (state: CallState): ApiError =>
+          isTerminal(state)
+            ? ApiError.of("call_already_ended", "the call has already ended")
+            : ApiError.of("service_unavailable", "the call is being recovered; try again")
 
         const owned = (tenantId: TenantId, callId: CallId) => {
           const actor = registry.live.get(callId)
@@ -93,22 +104,13 @@ export class Calls extends Context.Service<
           return actor !== undefined && state !== null && state.tenantId === tenantId ? { actor, state } : null
         }
 
-        const endLive = (
-          of: (tenantId: TenantId) => boolean,
-          ending: Pick<Extract<CallInput, { readonly type: "ended_by_system" }>, "reason" | "rejectCause">
-        ) =>
-          Effect.suspend(() =>
-            Effect.forEach(
-              [...registry.live.values()],
-              (actor) => {
-                const state = actor.state()
-                return state === null || !of(state.tenantId)
-                  ? Effect.void
-                  : actor.tell({ type: "ended_by_system", ...ending })
-              },
-              { concurrency: 256, discard: true }
-            )
+        const endEverything = Effect.suspend(() =>
+          Effect.forEach(
+            [...registry.live.values()],
+            (actor) => actor.tell({ type: "ended_by_system", reason: "carrier_error", rejectCause: "error" }),
+            { concurrency: 256, discard: true }
           )
+        )
 
         const until = Effect.fnUntraced(function* (reached: () => boolean, limitMs: number) {
           const last = (yield* Monotonic.now) + limitMs
@@ -123,10 +125,7 @@ export class Calls extends Context.Service<
             const live = owned(caller.tenantId, callId)
             if (live !== null)
               return yield* live.actor.ask({ type: "action", action }, { keyId: caller.keyId, slot, status: 200 })
-            const state = yield* stored(caller.tenantId, callId)
-            return yield* isTerminal(state)
-              ? ApiError.of("call_already_ended", "the call has already ended")
-              : ApiError.of("service_unavailable", "the call is being recovered; try again")
+            return yield* absent(yield* stored(caller.tenantId, callId))
           }),
           find: Effect.fnUntraced(function* (tenantId, callId) {
             const live = owned(tenantId, callId)
@@ -140,15 +139,20 @@ export class Calls extends Context.Service<
             yield* until(none, drainMs)
             if (none()) return
             yield* Effect.logInfo("draining is over: live calls are ended", { calls: registry.live.size })
-            const ending = until(() => beginning === 0, hangupGraceMs).pipe(
-              Effect.andThen(endLive(() => true, { reason: "carrier_error", rejectCause: "error" })),
+            const over = until(() => beginning === 0, hangupGraceMs).pipe(
+              Effect.andThen(endEverything),
               Effect.andThen(until(none, hangupGraceMs))
             )
             // Without a database nothing ends; the next start finds these calls.
-            yield* Effect.timeoutOption(ending, hangupGraceMs)
+            yield* Effect.timeoutOption(over, hangupGraceMs)
           }),
-          endAll: (tenantId) =>
-            endLive((of) => of === tenantId, { reason: "tenant_suspended", rejectCause: "user_busy" })
+          hangUp: Effect.fn("Calls.hangUp")(function* (callId) {
+            const actor = registry.live.get(callId)
+            if (actor === undefined) return yield* absent(yield* stored(null, callId))
+            yield* ending.one(actor)
+            return CallView.ofState(actor.state() ?? (yield* stored(null, callId)))
+          }),
+          endAll: ending.ofTenant
         })
 
         const offer = yield* Inbound.make({ ...options, registry, accepting: () => accepting })

@@ -75,11 +75,13 @@ export const CallInput = Schema.Union([
   }),
   /** The call cannot be kept alive (overflow, too many restarts). */
   Schema.Struct({ type: Schema.tag("faulted"), reason: Schema.String }),
-  /** The service or the operator ends it (drain, suspension). */
+  /** The service or the operator ends it (drain, suspension, a hang-up). */
   Schema.Struct({
     type: Schema.tag("ended_by_system"),
-    reason: Schema.Literals(["carrier_error", "tenant_suspended"]),
-    rejectCause: RejectCause
+    reason: Schema.Literals(["carrier_error", "tenant_suspended", "hung_up"]),
+    rejectCause: RejectCause,
+    /** For the audit log; without it the service itself. */
+    by: Schema.optionalKey(Schema.Literal("operator"))
   })
 ])
 export type CallInput = typeof CallInput.Type

@@ -8,7 +8,7 @@ import { type CallState, isTerminal, type Leg, primary } from "./CallState.ts"
 import * as CarrierRows from "./CarrierRows.ts"
 import * as Draft from "./Draft.ts"
 import * as DueRows from "./DueRows.ts"
-import { end, failing } from "./Ending.ts"
+import { end, failing, hungUp } from "./Ending.ts"
 import * as Meter from "./Meter.ts"
 import * as RecoveryRows from "./RecoveryRows.ts"
 import * as Reservation from "./Reservation.ts"
@@ -66,9 +66,16 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
         ? unchanged
         : end(Draft.from(state), failing(state, "carrier_error"), context.now, context, { rejectCause: "error" })
     case "ended_by_system":
-      return isTerminal(state)
-        ? unchanged
-        : end(Draft.from(state), failing(state, input.reason), context.now, context, { rejectCause: input.rejectCause })
+      if (isTerminal(state))
+        // The operator asks, and is told.
+        return input.by === "operator" ? rejected(ActionRows.alreadyEnded) : unchanged
+      return end(
+        Draft.from(state),
+        input.reason === "hung_up" ? hungUp(state, "system") : failing(state, input.reason),
+        context.now,
+        context,
+        { rejectCause: input.rejectCause }
+      )
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Step } from "../actor/Actor.ts"
 import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
+import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
 import * as EventRecord from "../store/EventRecord.ts"
 import type { AuditRow, Commit, MoneyRow } from "../store/Journal.ts"
@@ -64,13 +65,18 @@ const moneyOf = ({ context, state }: Step<CallState, CallInput, Effects>, { cent
   at: context.now
 })
 
-const auditOf = ({ before, context, state }: Step<CallState, CallInput, Effects>, asked: Asked | null): AuditRow => ({
+const auditOf = (
+  { before, context, input, state }: Step<CallState, CallInput, Effects>,
+  asked: Asked | null
+): AuditRow => ({
   id: Id.deriveUuid(context.seed, "audit"),
   tenantId: state.tenantId,
   at: context.now,
   actor:
     asked === null || asked.keyId === null
-      ? { type: "system", id: null, name: null }
+      ? input.type === "ended_by_system" && input.by === "operator"
+        ? Audit.operator
+        : Audit.system
       : { type: "api_key", id: asked.keyId, name: null },
   action: before === null ? "call.created" : "call.status_changed",
   resourceType: "call",

@@ -72,6 +72,13 @@ export const failing = (state: CallState, reason: "carrier_error" | "tenant_susp
   initiator: "system"
 })
 
+/** The ending of a call that somebody on our side hung up. */
+export const hungUp = (state: CallState, initiator: Ending["initiator"]): Ending => ({
+  status: "ended",
+  reason: state.answeredAt === null ? "cancelled" : "normal_clearing",
+  initiator
+})
+
 /** Takes a leg down at the carrier: refuses an inbound one that nobody answered, and hangs up any other. */
 export const release = (
   draft: Draft.Draft,

@@ -9,6 +9,8 @@ export type Options = Readonly<Record<string, "value" | "flag">>
 /** The arguments behind the words of a command. Each reader fails with a `UsageError` that names the option. */
 export interface Arguments {
   readonly positional: (name: string) => string
+  /** A positional argument that may be missing. */
+  readonly optional: (name: string) => string | undefined
   readonly text: (option: string) => string | undefined
   readonly required: (option: string) => string
   readonly integer: (option: string) => number | undefined
@@ -20,11 +22,17 @@ export interface Arguments {
 
 const integerForm = /^-?[0-9]{1,15}$/
 
-/** `names`: the positional arguments, all of them required. Repeated options are refused. */
-export const read = (args: ReadonlyArray<string>, names: ReadonlyArray<string>, options: Options): Arguments => {
+/** `required`: the positional arguments; `optional`: those that may follow. Repeated options are refused. */
+export const read = (
+  args: ReadonlyArray<string>,
+  required: ReadonlyArray<string>,
+  options: Options,
+  optional: ReadonlyArray<string> = []
+): Arguments => {
+  const names = [...required, ...optional]
   const { positionals, values } = parse(args, options)
   if (positionals.length > names.length) throw new UsageError(`unexpected argument "${positionals[names.length]}"`)
-  const missing = names[positionals.length]
+  const missing = required[positionals.length]
   if (missing !== undefined) throw new UsageError(`<${missing}> is missing`)
 
   const given = (option: string) => {
@@ -43,6 +51,7 @@ export const read = (args: ReadonlyArray<string>, names: ReadonlyArray<string>, 
   }
   return {
     positional: (name) => positionals[names.indexOf(name)] ?? "",
+    optional: (name) => positionals[names.indexOf(name)],
     text,
     required: (option) => {
       const value = text(option)

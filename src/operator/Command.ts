@@ -9,6 +9,8 @@ export interface Command {
   readonly words: string
   readonly does: string
   readonly positionals: ReadonlyArray<string>
+  /** Those that may follow; the usage line names them. */
+  readonly optional?: ReadonlyArray<string>
   readonly options: Options
   /** Behind the positionals in its usage line. */
   readonly usage: string

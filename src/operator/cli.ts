@@ -57,7 +57,7 @@ const outcome = async (
   try {
     const command = find(args)
     const rest = args.slice(command.words.split(" ").length)
-    const read = Arguments.read(rest, command.positionals, { ...command.options, json: "flag" })
+    const read = Arguments.read(rest, command.positionals, { ...command.options, json: "flag" }, command.optional)
     // The table pairs each operation with the shape of its answer; both ends are in this room, and tested together.
     const answer = (await DoorClient.ask(environment, command.operation, await command.body(read))) as never
     const sound = command.isSound?.(answer) ?? true

@@ -5,6 +5,7 @@ import { Accounts } from "../../src/account/Account.ts"
 import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier } from "../../src/carrier/Carrier.ts"
+import type { CallId } from "../../src/domain/Id.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import * as CarrierSample from "../support/CarrierSample.ts"
 import * as Features from "../support/Features.ts"
@@ -57,7 +58,7 @@ describe("Calls while nothing can be stored", () => {
         )
         const place = (customerReference: string) =>
           calls.place(caller, Sample.request("+12025550150", { customerReference }), null)
-        yield* place("before")
+        const before = JSON.parse((yield* place("before")).body ?? "") as { readonly id: CallId }
         const gate = yield* Deferred.make<void>()
         const lock = yield* stop(gate)
         const first = yield* Effect.forkChild(Effect.exit(place("first")))
@@ -70,10 +71,17 @@ describe("Calls while nothing can be stored", () => {
           "service_unavailable",
           "service_unavailable"
         ])
+        // The operator is told that the call goes on; and it does.
+        expect((yield* Effect.flip(calls.hangUp(before.id))).code).toBe("service_unavailable")
+        expect((yield* calls.endAll(id, "tenant_suspended")).refused).toContainEqual({
+          callId: before.id,
+          code: "service_unavailable"
+        })
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(lock)
         expect(Exit.isFailure(yield* Fiber.join(first))).toBe(true)
         yield* place("after")
+        expect((yield* calls.find(id, before.id)).status).toBe("initiated")
         const rows = yield* sql<{ readonly reference: string }>`
           SELECT customer_reference AS reference FROM call WHERE tenant_id = ${id} ORDER BY initiated_at, id`
         const placed = rows.map(({ reference }) => reference)

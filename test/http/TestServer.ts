@@ -110,7 +110,8 @@ const fakeCalls = (world: World) =>
       recover: Effect.succeed(0),
       liveCount: Effect.succeed(0),
       drain: () => Effect.void,
-      endAll: () => Effect.void
+      hangUp: () => Effect.die(new Error("not asked for")),
+      endAll: () => Effect.succeed({ ended: 0, refused: [] })
     })
   )
 

@@ -256,11 +256,65 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
           "quota.updated",
           "tenant.suspended",
           "tenant.reactivated",
-          "tenant.closed"
+          "tenant.closed",
+          "call.status_changed"
         ])
         const list = yield* operator("tenant", "list")
         expect(list.stdout).toMatch(new RegExp(`${id} +status +closed`))
       })
+    )
+
+    it.effect(
+      "hangs up a call, once; a tenant's calls, at once; and those of one that it suspends, with audit lines",
+      () =>
+        Effect.gen(function* () {
+          const caller = yield* signup("hangup")
+          const id = caller.tenantId
+          const ending = Effect.fnUntraced(function* (callId: CallId) {
+            const { end_initiator, end_reason, status } = yield* (yield* Calls).find(id, callId)
+            return [status, end_reason, end_initiator]
+          })
+          const single = yield* placed(caller)
+          yield* single.tell({ type: "answered", resume: null })
+          const first = yield* operator("call", "hangup", single.id)
+          expect([first.code, first.stdout]).toStrictEqual([
+            0,
+            `id: ${single.id}\nstatus: ended\nend_reason: normal_clearing\nend_initiator: system`
+          ])
+          const again = yield* operator("call", "hangup", single.id)
+          expect([again.code, again.stderr]).toStrictEqual([1, "the call has already ended (call_already_ended)"])
+          const unknown = yield* operator("call", "hangup", `svc_call_${"0".repeat(32)}`)
+          expect(unknown.stderr).toBe("no such call (not_found)")
+          expect((yield* operator("call", "hangup")).code).toBe(2)
+          expect((yield* operator("call", "hangup", single.id, "--tenant", "hangup")).code).toBe(2)
+
+          const ten = yield* Effect.forEach(Array.from({ length: 10 }), () => placed(caller), { concurrency: 10 })
+          // Ten at once, of one call, twice of all: each ends once.
+          const outcomes = yield* Effect.all(
+            [
+              ...ten.slice(0, 5).map((call) => operator("call", "hangup", call.id)),
+              operator("call", "hangup", "--tenant", "hangup", "--json")
+            ],
+            { concurrency: "unbounded" }
+          )
+          const all = jsonOf(outcomes[5] ?? { code: 1, stdout: "{}", stderr: "" })
+          expect(all["calls_that_go_on"]).toStrictEqual([])
+          const alone = outcomes.slice(0, 5).filter(({ code }) => code === 0).length
+          expect(alone + Number(all["ended_calls"])).toBe(10)
+          for (const call of ten) expect(yield* ending(call.id)).toStrictEqual(["ended", "cancelled", "system"])
+
+          const talking = yield* placed(caller)
+          yield* talking.tell({ type: "answered", resume: null })
+          const goesOn = yield* operator("tenant", "suspend", "hangup", "--json")
+          expect(jsonOf(goesOn)["ended_calls"]).toBeUndefined()
+          expect(yield* ending(talking.id)).toStrictEqual(["answered", null, null])
+          const suspended = yield* operator("tenant", "suspend", "hangup", "--end-calls", "--json")
+          expect([suspended.code, jsonOf(suspended)["ended_calls"]]).toStrictEqual([0, 1])
+          expect(yield* ending(talking.id)).toStrictEqual(["ended", "tenant_suspended", "system"])
+          const lines = yield* audits(id)
+          expect(lines.filter((action) => action === "call.status_changed")).toHaveLength(12)
+          expect(lines).toContain("tenant.suspended")
+        })
     )
 
     it.effect("adds a SIP trunk and makes it the default; its password is never shown", () =>

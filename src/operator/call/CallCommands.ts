@@ -1,5 +1,7 @@
+import { UsageError } from "../Arguments.ts"
 import { asFields, type Command, rowsOf } from "../Command.ts"
 import type { CallTimeline } from "./CallTimeline.ts"
+import * as EndedCalls from "./EndedCalls.ts"
 import * as CallTimelineText from "./CallTimelineText.ts"
 
 export const commands: ReadonlyArray<Command> = [
@@ -24,6 +26,23 @@ export const commands: ReadonlyArray<Command> = [
     body: (args) => ({ call_id: args.positional("id") }),
     print: (timeline: CallTimeline, args) => CallTimelineText.render(timeline, { states: args.flag("states") }),
     isSound: ({ agrees }: CallTimeline) => agrees
+  },
+  {
+    words: "call hangup",
+    does: "ends a call, or with --tenant all live calls of a tenant",
+    positionals: [],
+    options: { tenant: "value" },
+    optional: ["id"],
+    usage: "<id> | --tenant ID|SLUG",
+    operation: "call/hangup",
+    body: (args) => {
+      const [id, tenant] = [args.optional("id"), args.text("tenant")]
+      if ((id === undefined) === (tenant === undefined))
+        throw new UsageError("either the id of a call or --tenant is wanted")
+      return { call_id: id, tenant }
+    },
+    print: asFields,
+    isSound: EndedCalls.areOver
   },
   {
     words: "call list",

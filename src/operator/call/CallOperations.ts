@@ -8,6 +8,7 @@ import { Journal } from "../../store/Journal.ts"
 import { Retention } from "../../retention/Retention.ts"
 import { Tenants } from "../../tenant/Tenant.ts"
 import * as Operation from "../Operation.ts"
+import * as EndedCalls from "./EndedCalls.ts"
 import * as CallTimeline from "./CallTimeline.ts"
 
 /**
@@ -17,7 +18,7 @@ const rowLimit = 10_000
 
 const Limit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }))
 
-/** `call list`, `call show`. */
+/** `call list`, `call show`, `call hangup`. */
 export const make = Effect.gen(function* () {
   const tenants = yield* Tenants
   const sql = yield* SqlClient.SqlClient
@@ -63,6 +64,23 @@ export const make = Effect.gen(function* () {
   })
 
   return [
+    Operation.make(
+      "call/hangup",
+      Schema.Struct({
+        call_id: Schema.optionalKey(Id.spelled("call")),
+        tenant: Schema.optionalKey(Operation.TenantRef)
+      }),
+      Effect.fnUntraced(function* ({ call_id, tenant }) {
+        if (call_id !== undefined && tenant === undefined) {
+          const { end_initiator, end_reason, id, status } = yield* calls.hangUp(call_id)
+          return { id, status, end_reason, end_initiator }
+        }
+        if (tenant === undefined || call_id !== undefined)
+          return yield* ApiError.of("invalid_request", "either call_id or tenant is wanted")
+        const { id } = yield* tenants.findByReference(tenant)
+        return EndedCalls.view(yield* calls.endAll(id, "hung_up"))
+      })
+    ),
     Operation.make("call/show", Schema.Struct({ call_id: Id.spelled("call") }), ({ call_id }) => show(call_id)),
     Operation.make(
       "call/list",

@@ -1,4 +1,5 @@
 import { UsageError } from "../Arguments.ts"
+import * as EndedCalls from "../call/EndedCalls.ts"
 import { asFields, type Command, oneTenant, rowsOf, tenant } from "../Command.ts"
 
 export const commands: ReadonlyArray<Command> = [
@@ -62,13 +63,14 @@ export const commands: ReadonlyArray<Command> = [
   },
   {
     words: "tenant suspend",
-    does: "refuses new requests and calls; running calls finish",
+    does: "refuses new requests and calls; running calls finish, or end with --end-calls",
     positionals: ["id|slug"],
-    options: { reason: "value" },
-    usage: "[--reason operator|fraud_review]",
+    options: { reason: "value", "end-calls": "flag" },
+    usage: "[--reason operator|fraud_review] [--end-calls]",
     operation: "tenant/suspend",
-    body: (args) => ({ tenant: tenant(args), reason: args.text("reason") }),
-    print: asFields
+    body: (args) => ({ tenant: tenant(args), reason: args.text("reason"), end_calls: args.flag("end-calls") }),
+    print: asFields,
+    isSound: EndedCalls.areOver
   },
   {
     words: "tenant reactivate",
@@ -84,6 +86,7 @@ export const commands: ReadonlyArray<Command> = [
     ...oneTenant,
     operation: "tenant/close",
     body: (args) => ({ tenant: tenant(args) }),
-    print: asFields
+    print: asFields,
+    isSound: EndedCalls.areOver
   }
 ]

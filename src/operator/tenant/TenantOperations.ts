@@ -6,6 +6,7 @@ import type { TenantId } from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Wire from "../../domain/Wire.ts"
 import { Tenants } from "../../tenant/Tenant.ts"
+import * as EndedCalls from "../call/EndedCalls.ts"
 import * as Operation from "../Operation.ts"
 
 const operator: Operator = { type: "operator", name: "operator" }
@@ -59,6 +60,8 @@ export const make = Effect.gen(function* () {
       status === wanted ? Effect.void : Effect.fail(ApiError.of("conflict", `the tenant is ${status}`))
     )
 
+  const endCalls = (id: TenantId) => Effect.map(calls.endAll(id, "tenant_suspended"), EndedCalls.view)
+
   /** Changes the tenant, then shows it. */
   const change =
     <E, Input extends { readonly tenant: string }>(
@@ -110,23 +113,31 @@ export const make = Effect.gen(function* () {
       "tenant/suspend",
       Schema.Struct({
         tenant: Operation.TenantRef,
-        reason: Schema.optionalKey(Schema.Literals(["operator", "fraud_review"]))
+        reason: Schema.optionalKey(Schema.Literals(["operator", "fraud_review"])),
+        end_calls: Schema.optionalKey(Schema.Boolean)
       }),
-      change((id, { reason = "operator" }) =>
-        Effect.andThen(accounts.suspend(id, reason, operator), expect(id, "suspended"))
-      )
+      Effect.fnUntraced(function* ({ end_calls = false, reason = "operator", tenant }) {
+        const { id } = yield* tenants.findByReference(tenant)
+        yield* Effect.andThen(accounts.suspend(id, reason, operator), expect(id, "suspended"))
+        return { ...(yield* show(id)), ...(end_calls ? yield* endCalls(id) : {}) }
+      })
     ),
     Operation.make(
       "tenant/reactivate",
       OneTenant,
       change((id) => Effect.andThen(accounts.reactivate(id, null, operator), expect(id, "active")))
     ),
-    // Running calls of a suspended tenant go on to their end. Those of a closed one are ended, because nobody else
-    // could.
+    // Running calls of a suspended tenant go on to their end, unless the operator ends them. Those of a closed one are
+    // ended, because nobody else could.
     Operation.make(
       "tenant/close",
       OneTenant,
-      change((id) => Effect.andThen(accounts.close(id, operator), calls.endAll(id)))
+      Effect.fnUntraced(function* ({ tenant }) {
+        const { id } = yield* tenants.findByReference(tenant)
+        yield* accounts.close(id, operator)
+        const ended = yield* endCalls(id)
+        return { ...(yield* show(id)), ...ended }
+      })
     )
   ]
 })

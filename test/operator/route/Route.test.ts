@@ -153,7 +153,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })("the operator
       })
       // Another route of the tenant has its own.
       yield* place(caller, null)
-      yield* (yield* Calls).endAll(caller.tenantId)
+      yield* (yield* Calls).endAll(caller.tenantId, "hung_up")
       yield* sql`UPDATE route SET max_calls = NULL, outbound_cps = 1 WHERE id = ${id}`
       expect((yield* operator("route", "limits", id, "--calls", "100001")).code).toBe(1)
       expect(yield* audits(id)).toEqual(["connection.created is_default", "connection.updated max_calls outbound_cps"])
