@@ -58,6 +58,8 @@ export class Accounts extends Context.Service<
     readonly moneyMoved: (tenantId: TenantId) => Effect.Effect<void>
     /** What reserves or fills the concurrent limit. */
     readonly live: (tenantId: TenantId) => Effect.Effect<ReadonlyArray<EntityId>>
+    /** What the accounts in memory reserve together. */
+    readonly reservedCents: Effect.Effect<number>
     readonly overview: (tenantId: TenantId) => Effect.Effect<Overview, ApiError>
     readonly setQuota: (
       tenantId: TenantId,
@@ -132,6 +134,7 @@ export class Accounts extends Context.Service<
             onFailure: () => [],
             onSuccess: ({ tally }) => [...HashMap.keys(tally.live)]
           }),
+        reservedCents: live.reservedCents,
         overview: (tenantId) =>
           Effect.map(live.state(tenantId), ({ settings, tally: { live, ...tally } }) => ({
             ...settings,

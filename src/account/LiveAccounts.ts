@@ -172,6 +172,13 @@ export const make = Effect.fnUntraced(function* (rows: {
       }),
     reserving: (kind: StoredEntity["kind"], reader: Reserving) => Effect.sync(() => void readers.set(kind, reader)),
     reread: registry.reread,
+    /** Of the accounts in memory: after a restart an account comes with the first message of one of its calls. */
+    reservedCents: Effect.sync(() =>
+      [...registry.live.values()].reduce((sum, actor) => {
+        const state = actor.state()
+        return state === null ? sum : sum + Machine.reservedCents(state.tally)
+      }, 0)
+    ),
     drop: registry.drop,
     change: (tenantId: TenantId, input: Machine.AccountInput, by: Operator | null) =>
       Effect.asVoid(registry.ask(tenantId, input, by)),

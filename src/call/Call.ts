@@ -7,6 +7,7 @@ import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
+import * as CallMetrics from "./CallMetrics.ts"
 import * as CallRegistry from "./CallRegistry.ts"
 import * as CallRepo from "./CallRepo.ts"
 import { type CallState, isTerminal } from "./CallState.ts"
@@ -120,7 +121,10 @@ export class Calls extends Context.Service<
 
         const calls = Calls.of({
           place: (caller, request, slot) =>
-            Effect.suspend(() => (accepting ? begins(place(caller, request, slot)) : Effect.fail(stopping))),
+            Effect.tapError(
+              Effect.suspend(() => (accepting ? begins(place(caller, request, slot)) : Effect.fail(stopping))),
+              ({ code }) => CallMetrics.outboundRefused(code)
+            ),
           act: Effect.fnUntraced(function* (caller, callId, action, slot) {
             const live = owned(caller.tenantId, callId)
             if (live !== null)
@@ -157,7 +161,10 @@ export class Calls extends Context.Service<
 
         const offer = yield* Inbound.make({ ...options, registry, accepting: () => accepting })
         const sink = CarrierSink.of({
-          offer: (offered) => begins(offer(offered)),
+          offer: (offered) =>
+            Effect.tap(begins(offer(offered)), (admission) =>
+              admission.admitted ? Effect.void : CallMetrics.inboundRefused(admission.cause)
+            ),
           tell: registry.tell
         })
 

@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { Calls } from "../call/Call.ts"
 import { Journal } from "../store/Journal.ts"
 import * as JobMetrics from "./metric/JobMetrics.ts"
+import * as MoneyMetrics from "./metric/MoneyMetrics.ts"
 import * as ProcessFacts from "./metric/ProcessFacts.ts"
 
 /** A probe answers within this, whatever the database does. */
@@ -30,6 +31,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
   const journal = yield* Journal
   const calls = yield* Calls
   const updateJobs = yield* JobMetrics.update
+  const updateMoney = yield* MoneyMetrics.update
   const facts = yield* ProcessFacts.make
 
   const answers = Effect.as(sql`SELECT 1`, true).pipe(
@@ -66,6 +68,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
       yield* Metric.update(unavailable, (yield* journal.unavailableForMs) / 1000)
       yield* Metric.update(deliveriesDue, yield* countDue)
       yield* updateJobs(probeTimeout)
+      yield* updateMoney(probeTimeout)
       const text = ProcessFacts.format(facts()) + (yield* PrometheusMetrics.format())
       return HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
     })

@@ -27,7 +27,7 @@ const limits = {
 const quotaOf = Wire.encoder(Wire.struct(limits))
 const usageOf = Wire.encoder(
   Wire.struct(
-    { daySpentCents: Schema.Int, monthSpentCents: Schema.Int, liveCalls: Schema.Int },
+    { daySpentCents: Schema.Int, monthSpentCents: Schema.Int, liveCalls: Schema.Int, reservedCents: Schema.Int },
     { daySpentCents: "daily_spend_cents", monthSpentCents: "monthly_spend_cents", liveCalls: "concurrent_calls" }
   )
 )
