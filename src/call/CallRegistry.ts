@@ -15,7 +15,6 @@ import { Journal } from "../store/Journal.ts"
 import type { CallInput } from "./CallInput.ts"
 import * as CallKeys from "./CallKeys.ts"
 import * as CallLog from "./CallLog.ts"
-import * as CallMetrics from "./CallMetrics.ts"
 import * as CallMachine from "./CallMachine.ts"
 import { type Asked, commitOf } from "./CallRecord.ts"
 import { type CallState, isTerminal } from "./CallState.ts"
@@ -73,7 +72,6 @@ export const make = Effect.gen(function* () {
     sealed.committed()
     yield* money.stored(step)
     yield* CallLog.committed(step)
-    yield* CallMetrics.stepped(step.before, state)
     if (isTerminal(state)) yield* connections.leave(state.id)
     yield* Effect.forEach(effects.tells, (told) => accounts.told(state.tenantId, told), { discard: true })
     return rendered
