@@ -5,6 +5,7 @@ import type { TenantId } from "../../src/domain/Id.ts"
 import type { WebhookEndpointRef } from "../../src/store/Handover.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import * as FanOut from "../../src/webhook/FanOut.ts"
+import * as OutcomeWriter from "../../src/webhook/OutcomeWriter.ts"
 import * as HttpsReceiver from "../support/HttpsReceiver.ts"
 import * as World from "./WebhookWorld.ts"
 
@@ -134,6 +135,23 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("the fa
       yield* spreadUntil(done(tenantId))
       const rows = yield* World.rows(tenantId)
       expect(rows.map(({ subscription_id }) => subscription_id)).toStrictEqual([null])
+    })
+  )
+
+  it.effect("hands no event to the failover URL while some subscriptions have still to get it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const tenantId = yield* World.tenant({ url: "https://hook.example/failover", secret: "whsec_failover" })
+      yield* World.subscribeMany(tenantId, 1_100, "https://hook.example")
+      const event = World.event(tenantId, World.call(), 1)
+      yield* World.commit(event)
+      yield* spreadUntil(Effect.map(count(tenantId), (now) => (now?.all ?? 0) > 0))
+      yield* sql`UPDATE webhook_delivery SET status = 'failed', due_at = NULL WHERE tenant_id = ${tenantId}`
+      expect(yield* sql.withTransaction(OutcomeWriter.failOver(sql, [event.id]))).toStrictEqual([])
+      yield* sql`UPDATE webhook_subscription SET is_active = false WHERE tenant_id = ${tenantId}`
+      yield* spreadUntil(done(tenantId))
+      const rows = yield* World.rows(tenantId)
+      expect(rows.filter((row) => row.subscription_id === null).length).toBe(1)
     })
   )
 
