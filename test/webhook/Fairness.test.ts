@@ -14,7 +14,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("delive
       const prompt = yield* HttpsReceiver.start()
       const loud = yield* World.tenant()
       const quiet = yield* World.tenant()
-      yield* World.subscribeMany(loud, 400, silent.url("/silent"))
+      yield* World.subscribeMany(loud, 150, silent.url("/silent"))
       yield* World.subscribe(quiet, prompt.url())
       yield* World.dispatch({ maxUnderWay: 96, maxLive: 128, drainMs: 0 })
       yield* World.commit(...[1, 2, 3].map(() => World.event(loud, World.call(), 1)))
@@ -36,12 +36,12 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("delive
       const quiet = yield* World.tenant()
       for (let index = 0; index < 4; index++) yield* World.subscribe(loud, receiver.url(`/loud/${index}`))
       yield* World.subscribe(quiet, receiver.url("/quiet"))
-      yield* World.commit(...Array.from({ length: 200 }, () => World.event(loud, World.call(), 1)))
+      yield* World.commit(...Array.from({ length: 70 }, () => World.event(loud, World.call(), 1)))
       yield* World.dispatch()
       yield* receiver.arrived(20)
       yield* World.commit(World.event(quiet, World.call(), 1))
       yield* receiver.arrived(1, "/quiet")
-      expect(receiver.received.length).toBeLessThan(700)
+      expect(receiver.received.length).toBeLessThan(250)
       yield* World.rowsWhen(loud, World.finished)
     })
   )
@@ -62,15 +62,15 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("delive
     })
   )
 
-  it.effect("of 300 calls at one receiver come in turns, whatever their ids are", () =>
+  it.effect("of 80 calls at one receiver come in turns, whatever their ids are", () =>
     Effect.gen(function* () {
       const receiver = yield* HttpsReceiver.start((_, response) => void setTimeout(() => response.end(), 2))
       const tenantId = yield* World.tenant()
       yield* World.subscribe(tenantId, receiver.url())
-      const calls = Array.from({ length: 300 }, () => World.call())
+      const calls = Array.from({ length: 80 }, () => World.call())
       for (const sequence of [1, 2, 3]) yield* World.commit(...calls.map((id) => World.event(tenantId, id, sequence)))
       yield* World.dispatch()
-      const requests = yield* receiver.arrived(600)
+      const requests = yield* receiver.arrived(180)
       // When the first call has had its third turn, nearly all have had their first.
       const turns = new Map<EntityId, number>()
       for (const request of requests) {
@@ -78,8 +78,8 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("delive
         turns.set(callOf(request), turn)
         if (turn === 3) break
       }
-      expect(turns.size).toBeGreaterThan(280)
-      yield* World.rowsWhen(tenantId, (rows) => rows.length === 900 && World.finished(rows))
+      expect(turns.size).toBeGreaterThan(70)
+      yield* World.rowsWhen(tenantId, (rows) => rows.length === 240 && World.finished(rows))
     })
   )
 
@@ -89,7 +89,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("delive
       const receiver = yield* HttpsReceiver.start()
       const crowded = yield* World.tenant()
       const few = yield* World.tenant()
-      yield* World.subscribeMany(crowded, 400, receiver.url("/many"))
+      yield* World.subscribeMany(crowded, 150, receiver.url("/many"))
       yield* World.subscribe(few, receiver.url("/few"))
       // Retries of the version before, all due, and more of them than one look reaches.
       yield* sql`
@@ -106,7 +106,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("delive
         WHERE s.tenant_id IN (${crowded}, ${few})`
       yield* World.dispatch()
       yield* receiver.arrived(1, "/few")
-      expect(receiver.received.length).toBeLessThan(300)
+      expect(receiver.received.length).toBeLessThan(140)
       const rows = yield* World.rowsWhen(crowded, World.finished)
       expect(
         rows.map(({ attempt_no, status }) => `${status} ${attempt_no}`).filter((one) => one !== "succeeded 4")

@@ -81,7 +81,7 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("what a
       yield* World.commit(...events.slice(0, 2))
       yield* Effect.yieldNow
       expect(handed().map(({ endpoint, eventId }) => [endpoint, eventId])).toStrictEqual([[open.id, events[0]?.id]])
-      expect(waiting().toSorted()).toStrictEqual([open.id, closed.id].toSorted())
+      expect(new Set(waiting())).toStrictEqual(new Set([open.id, closed.id]))
       // The first of the call is still under way.
       for (const { id } of events) offered.add(id)
       yield* World.commit(...events.slice(2))
