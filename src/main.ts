@@ -16,6 +16,7 @@ import * as Database from "./boot/Database.ts"
 import * as Failure from "./boot/Failure.ts"
 import * as Log from "./boot/Log.ts"
 import * as NodeEntropy from "./boot/NodeEntropy.ts"
+import * as Restore from "./boot/Restore.ts"
 import * as Onboarded from "./boot/Onboarded.ts"
 import * as StopRequests from "./boot/StopRequests.ts"
 import * as VaultKey from "./boot/VaultKey.ts"
@@ -38,6 +39,8 @@ import { AudioSource } from "./media/AudioSource.ts"
 import * as AudioDecoderThreads from "./media/udp/AudioDecoderThreads.ts"
 import * as MediaPlaneUdp from "./media/udp/MediaPlaneUdp.ts"
 import { Numbers } from "./number/Number.ts"
+import * as Arguments from "./operator/Arguments.ts"
+import * as BackupCommands from "./operator/backup/BackupCommands.ts"
 import { OperatorServer } from "./operator/OperatorServer.ts"
 import { Retention } from "./retention/Retention.ts"
 import * as EmbeddedPostgres from "./store/embedded/EmbeddedPostgres.ts"
@@ -215,11 +218,13 @@ ${httpPort === config.httpPort ? "" : `\n(listening on port ${httpPort})\n`}`
 
 const requests = StopRequests.listen()
 
+const configured = Effect.try({
+  try: () => Config.parse(process.env),
+  catch: (error) => (error instanceof Config.ConfigInvalid ? error : new Stopped({ reason: String(error) }))
+})
+
 const serve = Effect.gen(function* () {
-  const config = yield* Effect.try({
-    try: () => Config.parse(process.env),
-    catch: (error) => (error instanceof Config.ConfigInvalid ? error : new Stopped({ reason: String(error) }))
-  })
+  const config = yield* configured
   const fatal = yield* Deferred.make<never, Stopped>()
   const stopping = yield* Deferred.make<void>()
   const stop = (reason: string) => {
@@ -299,7 +304,32 @@ const drain = (calls: Calls["Service"], drainMs: number) =>
     Effect.interruptible(Effect.andThen(requests.hurried, calls.drain(0)))
   )
 
-NodeRuntime.runMain(serve, {
+/** `npm run restore -- <file> --passphrase-file <file|->`, with the service stopped. */
+const restore = Effect.gen(function* () {
+  const config = yield* configured
+  const { file, passphrase } = yield* Effect.tryPromise({
+    try: async () => {
+      const args = Arguments.read(process.argv.slice(3), ["file"], { "passphrase-file": "value" })
+      return {
+        file: args.positional("file"),
+        passphrase: await BackupCommands.passphrase(args.required("passphrase-file"))
+      }
+    },
+    catch: (error) => new Stopped({ reason: error instanceof Error ? error.message : String(error) })
+  })
+  const running = Effect.gen(function* () {
+    const owned = yield* OwnerFile.acquire(config.dataDir)
+    requests.outlives(owned.release)
+    const url = config.databaseUrl ?? (yield* embedded(owned, () => undefined))
+    const said = Restore.restore(file, passphrase, config, owned.path)
+    console.log(yield* Effect.provide(said, Database.layer(url)))
+  })
+  return yield* Effect.provide(Effect.scoped(running), Layer.merge(NodeEntropy.layer, Log.layer(config)))
+})
+
+const program: Effect.Effect<void, unknown> = process.argv[2] === "restore" ? restore : serve
+
+NodeRuntime.runMain(program, {
   disableErrorReporting: true,
   teardown: (exit, onExit) => {
     if (exit._tag === "Success" || Cause.hasInterruptsOnly(exit.cause)) return onExit(0)

@@ -10,7 +10,7 @@ export interface Keys {
   readonly keep: Vault["Service"]["keep"]
 }
 
-const fileOf = (dataDir: string) => join(dataDir, "vault.key")
+export const fileOf = (dataDir: string) => join(dataDir, "vault.key")
 
 /**
  * The keys that seal secrets at rest. They come from the environment, or from a file of the data directory that is made

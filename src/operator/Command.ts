@@ -19,6 +19,8 @@ export interface Command {
   /** Undefined fields are not sent. */
   readonly body: (args: Arguments) => unknown
   readonly print: (answer: never, args: Arguments) => string
+  /** The answer is a stream, and goes into this new file (`Download.ts`). */
+  readonly savesTo?: (args: Arguments) => string
   /** False: the answer shows something wrong, and the exit code says so. */
   readonly isSound?: (answer: never) => boolean
 }

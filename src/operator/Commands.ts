@@ -1,4 +1,5 @@
 import * as BanCommands from "./ban/BanCommands.ts"
+import * as BackupCommands from "./backup/BackupCommands.ts"
 import * as CallCommands from "./call/CallCommands.ts"
 import type { Command } from "./Command.ts"
 import * as DialingPermissionCommands from "./destination/DialingPermissionCommands.ts"
@@ -21,5 +22,6 @@ export const commands: ReadonlyArray<Command> = [
   ...TargetCommands.commands,
   ...JobCommands.commands,
   ...CallCommands.commands,
-  ...VaultCommands.commands
+  ...VaultCommands.commands,
+  ...BackupCommands.commands
 ]

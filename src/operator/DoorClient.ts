@@ -39,7 +39,27 @@ const readToken = async (environment: Environment): Promise<string> => {
 }
 
 /** Asks the running service; `OPERATOR_URL` and `OPERATOR_TOKEN` win over `OPERATOR_PORT` and `DATA_DIR`. */
-export const ask = async (environment: Environment, operation: string, body: unknown): Promise<unknown> => {
+export const ask = (environment: Environment, operation: string, body: unknown): Promise<unknown> =>
+  request(environment, operation, body, (response) => response.json().catch(() => null))
+
+/** The same; the answer is a stream, which `use` takes. */
+export const stream = <A>(
+  environment: Environment,
+  operation: string,
+  body: unknown,
+  use: (bytes: ReadableStream<Uint8Array>) => Promise<A>
+): Promise<A> =>
+  request(environment, operation, body, (response) => {
+    if (response.body === null) throw new Unreachable("the service answered with nothing")
+    return use(response.body)
+  })
+
+const request = async <A>(
+  environment: Environment,
+  operation: string,
+  body: unknown,
+  use: (response: Response) => Promise<A>
+): Promise<A> => {
   const url = baseUrl(environment)
   const authorization = `Bearer ${await readToken(environment)}`
   const response = await fetch(`${url}/operator/${operation}`, {
@@ -49,9 +69,8 @@ export const ask = async (environment: Environment, operation: string, body: unk
   }).catch((cause: unknown) => {
     throw new Unreachable(`no service answers at ${url}: is it running, and is OPERATOR_PORT its own?`, { cause })
   })
-  const answer: unknown = await response.json().catch(() => null)
-  if (response.ok) return answer
-  throw errorOf(answer, url, response.status)
+  if (response.ok) return await use(response)
+  throw errorOf(await response.json().catch(() => null), url, response.status)
 }
 
 const errorOf = (answer: unknown, url: string, status: number): ServiceError | Unreachable => {

@@ -2,7 +2,8 @@ import { Effect, Schema } from "effect"
 import { ApiError } from "../domain/ApiError.ts"
 
 /**
- * One thing that the operator can ask for: `POST /operator/<name>` with a JSON object, answered by a JSON object.
+ * One thing that the operator can ask for: `POST /operator/<name>` with a JSON object, answered by a JSON object, or by
+ * a response of its own where that is long (a backup).
  *
  * It holds no rule of its own: it decodes, asks a door, and shows what the door said.
  */

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import * as BanOperations from "./ban/BanOperations.ts"
+import * as BackupOperations from "./backup/BackupOperations.ts"
 import * as CallOperations from "./call/CallOperations.ts"
 import * as DialingPermissionOperations from "./destination/DialingPermissionOperations.ts"
 import * as InboundOperations from "./call/InboundOperations.ts"
@@ -24,7 +25,8 @@ export const make = Effect.map(
     InboundOperations.make,
     CallOperations.make,
     JobOperations.make,
-    VaultOperations.make
+    VaultOperations.make,
+    BackupOperations.make
   ]),
   (families) => families.flat()
 )

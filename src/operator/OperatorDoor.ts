@@ -34,7 +34,7 @@ export const make = (options: {
       Effect.mapError(() => ApiError.of("invalid_request", "the body must be a JSON object of at most 32 MiB"))
     )
     const answer = yield* Effect.uninterruptible(operation.run(body))
-    return HttpServerResponse.jsonUnsafe(answer ?? {})
+    return HttpServerResponse.isHttpServerResponse(answer) ? answer : HttpServerResponse.jsonUnsafe(answer ?? {})
   })
 
   return HttpServerRequest.HttpServerRequest.pipe(

@@ -5,6 +5,7 @@ import * as Arguments from "./Arguments.ts"
 import type { Command } from "./Command.ts"
 import { commands } from "./Commands.ts"
 import * as DoorClient from "./DoorClient.ts"
+import * as Download from "./Download.ts"
 
 /** What the command's exit code says. */
 export const exits = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const
@@ -59,7 +60,11 @@ const outcome = async (
     const rest = args.slice(command.words.split(" ").length)
     const read = Arguments.read(rest, command.positionals, { ...command.options, json: "flag" }, command.optional)
     // The table pairs each operation with the shape of its answer; both ends are in this room, and tested together.
-    const answer = (await DoorClient.ask(environment, command.operation, await command.body(read))) as never
+    const body = await command.body(read)
+    const path = command.savesTo?.(read)
+    const answer = (await (path === undefined
+      ? DoorClient.ask(environment, command.operation, body)
+      : DoorClient.stream(environment, command.operation, body, (bytes) => Download.save(bytes, path)))) as never
     const sound = command.isSound?.(answer) ?? true
     return {
       code: sound ? exits.done : exits.refused,

@@ -36,6 +36,9 @@ const known: ReadonlySet<number> = new Set(Object.keys(all).map(idOf))
 /** The schema that this program makes, by its last migration. */
 export const newest = Math.max(...known)
 
+/** Whether this program can make the schema that ends with this migration. */
+export const knows = (id: number): boolean => known.has(id)
+
 /** A later version of this program has migrated the database: this one would write what that one cannot read. */
 export class SchemaUnknown extends Schema.TaggedError<SchemaUnknown>()("SchemaUnknown", { migration: Schema.String }) {
   override get message() {

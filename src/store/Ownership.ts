@@ -1,4 +1,4 @@
-import { Effect, Schema, type Scope } from "effect"
+import { Effect, Result, Schema, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Supervised from "../actor/Supervised.ts"
@@ -55,6 +55,9 @@ export interface StandBy<E> {
   /** Runs when the partitions are ours and before anything is read from them: the migrations. */
   readonly prepare: Effect.Effect<void, E>
 }
+
+const nameOf = ({ type }: OwnerMachine.State): string =>
+  type === "owning" ? "the owner of the journal" : "a process that stands by"
 
 /** After a statement without an answer, and after a refused one. */
 const retryMs = 250
@@ -152,35 +155,23 @@ export const take = Effect.fnUntraced(function* <E = never>(
       const next = OwnerMachine.act(machine, state)
       if (next === null || done(state)) return
       yield* Effect.sleep(next.afterMs)
-      const input = yield* Effect.catch(perform(next.type), (error) =>
-        Effect.gen(function* () {
-          if (!isAway)
-            yield* Effect.logWarning(
-              state.type === "owning"
-                ? "the owner of the journal does not reach its database"
-                : "a process that stands by does not reach its database",
-              error.message
-            )
-          isAway = true
-          yield* Effect.sleep(retryMs)
-          // An owner goes on with its lock when a statement was refused; whoever waits begins again.
-          if (error._tag === "Refused" && state.type === "owning") return null
-          yield* session.close
-          return { type: "Disconnected" } as const
-        })
-      )
-      if (input === null) continue
       const before = state
-      state = OwnerMachine.step(machine, before, input, yield* Monotonic.now)
-      if (input.type !== "Disconnected") {
-        const isBack = isAway && (state.type !== "owning" || state.isLocked)
-        if (isBack)
-          yield* Effect.logInfo(
-            state.type === "owning" ? "the lock of the journal is held again" : "it reaches it again"
-          )
-        if (isBack) isAway = false
+      const answer = yield* Effect.result(perform(next.type))
+      if (Result.isFailure(answer)) {
+        if (!isAway) yield* Effect.logWarning(`${nameOf(before)} does not reach the database`, answer.failure.message)
+        isAway = true
+        yield* Effect.sleep(retryMs)
+        // An owner goes on with its lock when a statement was refused; whoever waits begins again.
+        if (answer.failure._tag === "Refused" && before.type === "owning") continue
+        yield* session.close
       }
-      if (input.type === "Looked" && before.type === "watching" && before.seen.size === 0 && state.type === "watching")
+      const input = Result.isFailure(answer) ? ({ type: "Disconnected" } as const) : answer.success
+      state = OwnerMachine.step(machine, before, input, yield* Monotonic.now)
+      if (isAway && Result.isSuccess(answer) && (state.type !== "owning" || state.isLocked)) {
+        yield* Effect.logInfo(`${nameOf(state)} reaches the database again`)
+        isAway = false
+      }
+      if (before.type === "watching" && before.seen.size === 0 && state.type === "watching" && state.seen.size > 0)
         yield* Effect.logWarning("another process owns the journal of this database; this one stands by", {
           partitions: partitions.join()
         })

@@ -32,6 +32,7 @@ export interface World {
   /** By the monotonic clock, milliseconds. */
   readonly madeAt: number
   readonly baseUrl: string
+  readonly dataDir: string
   readonly ports: FreePorts.FreePorts
   readonly client: Client.Client
   readonly receiver: Receiver.Receiver
@@ -121,6 +122,7 @@ export const make = async (options: Options): Promise<World> => {
   const world: World = {
     madeAt: performance.now(),
     baseUrl,
+    dataDir,
     ports,
     client: Client.make(baseUrl),
     receiver,

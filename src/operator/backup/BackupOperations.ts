@@ -1,0 +1,47 @@
+import { Effect, Schema, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { Entropy } from "../../actor/Entropy.ts"
+import { ApiError } from "../../domain/ApiError.ts"
+import * as BackupFormat from "../../store/backup/BackupFormat.ts"
+import * as Dump from "../../store/backup/Dump.ts"
+import { Vault } from "../../store/Vault.ts"
+import * as Operation from "../Operation.ts"
+
+/** `backup`: answers the lines of the backup as a stream, guide/operation.md#backup-and-restore. */
+export const make = Effect.gen(function* () {
+  const context = yield* Effect.context<SqlClient.SqlClient | Entropy>()
+  const vault = yield* Vault
+  let isUnderWay = false
+  return [
+    Operation.make("backup", Schema.Struct({ passphrase: Schema.String }), ({ passphrase }) =>
+      Effect.gen(function* () {
+        if (passphrase.length < BackupFormat.minPassphrase)
+          return yield* ApiError.of(
+            "invalid_request",
+            `the passphrase must have ${BackupFormat.minPassphrase} characters or more`
+          )
+        if (isUnderWay) return yield* ApiError.of("conflict", "a backup is under way")
+        const taken = Effect.acquireRelease(
+          Effect.sync(() => {
+            isUnderWay = true
+          }),
+          () =>
+            Effect.sync(() => {
+              isUnderWay = false
+            })
+        )
+        const lines = Stream.unwrap(Effect.as(taken, Dump.lines(vault.keys(), passphrase)))
+        yield* Effect.logInfo("the operator takes a backup")
+        return HttpServerResponse.stream(
+          lines.pipe(
+            Stream.tapError((error) => Effect.logError("a backup was cut short", error)),
+            Stream.encodeText,
+            Stream.provideContext(context)
+          ),
+          { contentType: "application/x-ndjson" }
+        )
+      })
+    )
+  ]
+})
