@@ -15,7 +15,7 @@ import { type AuditRow, empty, Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
 import * as ApiKeyRepo from "./ApiKeyRepo.ts"
-import { type ApiKeyView, created, view } from "./ApiKeyView.ts"
+import { type ApiKeyView, type CreatedApiKey, created, view } from "./ApiKeyView.ts"
 import * as Credential from "./Credential.ts"
 import * as VerifiedKeys from "./VerifiedKeys.ts"
 
@@ -38,6 +38,7 @@ interface FirstKey {
 type TenantStatus = "active" | "suspended" | "closed"
 
 const invalid = (message: string, param: string) => ApiError.of("invalid_request", message, param)
+const inThePast = invalid("expires_at must be in the future", "expires_at")
 const livesLonger = ApiError.of("forbidden", "a key cannot live longer than the key that makes it", "expires_at")
 const notFound = ApiError.of("not_found", "no such API key")
 const crowded = ApiError.of("service_unavailable", "too many new keys are being looked up; try again")
@@ -67,6 +68,11 @@ export class ApiKeys extends Context.Service<
       request: CreateRequest,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
+    /** The same by the operator, who may give any scope and any life; no receipt. */
+    readonly issue: (
+      tenantId: Id.TenantId,
+      request: CreateRequest
+    ) => Effect.Effect<typeof CreatedApiKey.Encoded, ApiError>
     /** The first key of a tenant, scopes `["*"]`, inside signup's transaction. */
     readonly createWithin: (tenant: {
       readonly id: Id.TenantId
@@ -75,6 +81,8 @@ export class ApiKeys extends Context.Service<
     }) => Effect.Effect<FirstKey>
     readonly list: (tenantId: Id.TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<ApiKeyView>>
     readonly find: (tenantId: Id.TenantId, id: Id.ApiKeyId) => Effect.Effect<ApiKeyView, ApiError>
+    /** Revokes a key of this tenant by the operator; one that is revoked already stays as it is. */
+    readonly revokeByOperator: (tenantId: Id.TenantId, id: Id.ApiKeyId) => Effect.Effect<ApiKeyView, ApiError>
     /** 204, also for a key that is revoked already. */
     readonly revoke: (caller: Audit.Caller, id: Id.ApiKeyId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
     readonly authenticate: (credential: string, ip: string | null) => Effect.Effect<Audit.Caller, ApiError>
@@ -128,9 +136,8 @@ export class ApiKeys extends Context.Service<
         slot: Slot | null
       ) {
         const at = yield* Clock.currentTimeMillis
-        const scopes = yield* grantable(caller, request.scopes)
-        if (request.expiresAtMs !== null && request.expiresAtMs <= at)
-          return yield* invalid("expires_at must be in the future", "expires_at")
+        const scopes = yield* grantable(caller.scopes, request.scopes)
+        if (hasEnded(request, at)) return yield* inThePast
         const own = yield* repo.find(caller.tenantId, caller.keyId)
         if (own !== null && outlives(request.expiresAtMs, own.expiresAt)) return yield* livesLonger
         const seed = entropy.hex(16)
@@ -144,6 +151,18 @@ export class ApiKeys extends Context.Service<
           return rendered
         }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
       })
+
+      const issue = Effect.fn("ApiKeys.issue")(function* (tenantId: Id.TenantId, request: CreateRequest) {
+        const at = yield* Clock.currentTimeMillis
+        const scopes = yield* grantable(["*"], request.scopes)
+        if (hasEnded(request, at)) return yield* inThePast
+        return yield* Effect.gen(function* () {
+          const by = { actor: Audit.operator, ip: null, at, seed: entropy.hex(16) }
+          const made = yield* make(tenantId, { ...request, scopes }, by)
+          yield* journal.commitWithin({ ...empty, audit: [made.audit] })
+          return created({ ...made.key, apiKeyPlaintext: made.plaintext })
+        }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+      }, Effect.uninterruptible)
 
       const createWithin = Effect.fn("ApiKeys.createWithin")(function* (tenant: {
         readonly id: Id.TenantId
@@ -163,22 +182,26 @@ export class ApiKeys extends Context.Service<
         return row === null ? yield* notFound : view(row)
       })
 
-      const revoke = Effect.fn("ApiKeys.revoke")(function* (caller: Audit.Caller, id: Id.ApiKeyId, slot: Slot | null) {
-        yield* find(caller.tenantId, id)
+      const end = Effect.fn("ApiKeys.revoke")(function* (
+        tenantId: Id.TenantId,
+        id: Id.ApiKeyId,
+        by: { readonly actor: Audit.Actor; readonly ip: string | null },
+        slot: Slot | null
+      ) {
+        yield* find(tenantId, id)
         const at = yield* Clock.currentTimeMillis
         const rendered: Rendered = { status: 204, body: null }
         const line = Audit.line({
-          tenantId: caller.tenantId,
+          ...by,
+          tenantId,
           at,
           seed: entropy.hex(16),
-          actor: Audit.keyOf(caller),
-          ip: caller.ip,
           action: "api_key.revoked",
           resourceType: "api_key",
           resourceId: id
         })
         yield* Effect.gen(function* () {
-          const first = yield* repo.revoke(caller.tenantId, id, at)
+          const first = yield* repo.revoke(tenantId, id, at)
           yield* journal.commitWithin({ ...empty, audit: first ? [line] : [], receipt: receipt(slot, rendered, at) })
         }).pipe(
           sql.withTransaction,
@@ -242,10 +265,13 @@ export class ApiKeys extends Context.Service<
 
       return ApiKeys.of({
         create,
+        issue,
         createWithin,
         list: repo.list,
         find,
-        revoke,
+        revoke: (caller, id, slot) => end(caller.tenantId, id, { actor: Audit.keyOf(caller), ip: caller.ip }, slot),
+        revokeByOperator: (tenantId, id) =>
+          Effect.andThen(end(tenantId, id, { actor: Audit.operator, ip: null }, null), find(tenantId, id)),
         authenticate,
         tenantStatus: (tenantId) => Cache.get(statuses, tenantId)
       })
@@ -256,13 +282,15 @@ export class ApiKeys extends Context.Service<
 /** Whether what ends at `one` goes on when `other` has ended; null: it never ends. */
 const outlives = (one: number | null, other: number | null): boolean => other !== null && (one === null || one > other)
 
-/** Only known scopes, at least one, and none that the caller lacks. `*` beside others is `*`. */
-const grantable = (caller: Audit.Caller, wanted: ReadonlyArray<string>) =>
+const hasEnded = ({ expiresAtMs }: CreateRequest, at: number): boolean => expiresAtMs !== null && expiresAtMs <= at
+
+/** Only known scopes, at least one, and none that is not held. `*` beside others is `*`. */
+const grantable = (held: ReadonlyArray<string>, wanted: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     if (wanted.length === 0) return yield* invalid("scopes must not be empty", "scopes")
     const unknown = wanted.find((scope) => !Scope.isScope(scope))
     if (unknown !== undefined) return yield* invalid(`unknown scope "${unknown}"`, "scopes")
-    const missing = wanted.find((scope) => !Scope.grants(caller.scopes, scope))
+    const missing = wanted.find((scope) => !Scope.grants(held, scope))
     if (missing !== undefined)
       return yield* ApiError.of("forbidden", `the calling key does not hold the scope "${missing}"`, "scopes")
     return wanted.includes("*") ? ["*"] : [...new Set(wanted)]

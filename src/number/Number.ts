@@ -1,10 +1,13 @@
-import { Cache, Context, Effect, Layer } from "effect"
+import { Cache, Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Account.ts"
-import type { Caller } from "../audit/Audit.ts"
+import { Entropy } from "../actor/Entropy.ts"
+import * as Audit from "../audit/Audit.ts"
 import type { NumberId, OrderId, TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
+import { empty, Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
 import * as Inventory from "./Inventory.ts"
@@ -16,6 +19,13 @@ import * as OrderActivation from "./OrderActivation.ts"
 export type { InventoryEntry, Search } from "./Inventory.ts"
 export type { OrderRequest } from "./NumberOrder.ts"
 export type { NumberFilters, Owner } from "./NumberRepo.ts"
+
+interface Released {
+  readonly tenantId: TenantId
+  readonly number: NumberView.PhoneNumberView
+}
+
+const noOwner = ApiError.of("number_not_found", "nobody has this number")
 
 /** Owners of dialled numbers kept in memory, and numbers known to have none. */
 const remembered = 50_000
@@ -36,7 +46,7 @@ export class Numbers extends Context.Service<
      * 400 `order_invalid`, 402 `insufficient_balance`.
      */
     readonly order: (
-      caller: Caller,
+      caller: Audit.Caller,
       request: NumberOrder.OrderRequest,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
@@ -55,6 +65,11 @@ export class Numbers extends Context.Service<
     /** An active number of this tenant. */
     readonly owned: (tenantId: TenantId, phoneNumber: string) => Effect.Effect<boolean>
     readonly byDialled: (phoneNumber: string) => Effect.Effect<NumberRepo.Owner | null>
+    /**
+     * Gives an active number back to the inventory, by the operator: it rings nobody any more, and whoever orders it has
+     * it. Its live calls go on. 404 for a number that nobody has, 409 while it is pending.
+     */
+    readonly release: (phoneNumber: string, reason: string | null) => Effect.Effect<Released, ApiError>
     /** Adds to the inventory, or changes what is there: all entries, or none and a 400 that names the number. */
     readonly importInventory: (entries: ReadonlyArray<Inventory.InventoryEntry>) => Effect.Effect<void, ApiError>
   }
@@ -62,6 +77,9 @@ export class Numbers extends Context.Service<
   static readonly layer = Layer.effect(
     Numbers,
     Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* Journal
+      const entropy = yield* Entropy
       const jobs = yield* Jobs
       const accounts = yield* Accounts
       const inventory = yield* Inventory.make
@@ -82,9 +100,43 @@ export class Numbers extends Context.Service<
         })
       )
 
+      const release = Effect.fn("Numbers.release")(function* (phoneNumber: string, reason: string | null) {
+        const owner = yield* repo.owner(phoneNumber)
+        if (owner === null) return yield* noOwner
+        if (owner.status !== "active")
+          return yield* ApiError.of("number_not_yet_active", `the number is ${owner.status}`)
+        const at = yield* Clock.currentTimeMillis
+        const seed = entropy.hex(16)
+        const released = yield* Effect.gen(function* () {
+          const row = yield* repo.release(phoneNumber, at)
+          if (row === null) return null
+          const line = Audit.line({
+            tenantId: row.tenantId,
+            at,
+            seed,
+            actor: Audit.operator,
+            action: "number.released",
+            resourceType: "number",
+            resourceId: row.id,
+            changes: [
+              { field: "status", from: "active", to: "released" },
+              ...(reason === null ? [] : [{ field: "reason", from: null, to: reason }])
+            ]
+          })
+          yield* journal.commitWithin({ ...empty, audit: [line] })
+          return { tenantId: row.tenantId, number: NumberView.number(row) }
+        }).pipe(
+          sql.withTransaction,
+          Effect.orDie,
+          // Also when the answer of the commit was lost: an owner that is forgotten in vain only costs another look.
+          Effect.ensuring(forget([phoneNumber]))
+        )
+        return released ?? (yield* noOwner)
+      }, Effect.uninterruptible)
+
       const place = yield* NumberOrder.make
       const order = Effect.fn("Numbers.order")(function* (
-        caller: Caller,
+        caller: Audit.Caller,
         request: NumberOrder.OrderRequest,
         slot: Slot | null
       ) {
@@ -117,6 +169,7 @@ export class Numbers extends Context.Service<
             Cache.get(owners, phoneNumber),
             (owner) => owner !== null && owner.tenantId === tenantId && owner.status === "active"
           ),
+        release,
         byDialled: (phoneNumber) => Cache.get(owners, phoneNumber),
         importInventory: Effect.fn("Numbers.importInventory")(function* (entries) {
           const fault = Inventory.fault(entries)

@@ -169,6 +169,17 @@ export const make = Effect.gen(function* () {
       )
     },
 
+    /** Gives an active number back; null: it has no living owner, or is not active. */
+    release: (phoneNumber: string, at: number) =>
+      Effect.map(
+        Effect.orDie(sql<NumberRow & { readonly tenantId: TenantId }>`
+          UPDATE phone_number SET status = 'released', released_at = to_timestamp(${at}::float8 / 1000.0),
+            updated_at = to_timestamp(${at}::float8 / 1000.0), next_renewal_at = NULL
+          WHERE phone_number = ${phoneNumber} AND status = 'active'
+          RETURNING tenant_id::text AS "tenantId", ${numberColumns}`),
+        (rows) => rows[0] ?? null
+      ),
+
     owner: (phoneNumber: string) =>
       Effect.map(
         Effect.orDie(sql<Owner>`

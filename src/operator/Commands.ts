@@ -4,6 +4,7 @@ import * as CallCommands from "./call/CallCommands.ts"
 import type { Command } from "./Command.ts"
 import * as DialingPermissionCommands from "./destination/DialingPermissionCommands.ts"
 import * as JobCommands from "./job/JobCommands.ts"
+import * as KeyCommands from "./key/KeyCommands.ts"
 import * as NumberCommands from "./number/NumberCommands.ts"
 import * as RateCommands from "./rate/RateCommands.ts"
 import * as RouteCommands from "./route/RouteCommands.ts"
@@ -16,6 +17,7 @@ export const commands: ReadonlyArray<Command> = [
   ...RouteCommands.commands,
   ...BanCommands.commands,
   ...TenantCommands.commands,
+  ...KeyCommands.commands,
   ...NumberCommands.commands,
   ...RateCommands.commands,
   ...DialingPermissionCommands.commands,

@@ -5,6 +5,7 @@ import * as CallOperations from "./call/CallOperations.ts"
 import * as DialingPermissionOperations from "./destination/DialingPermissionOperations.ts"
 import * as InboundOperations from "./call/InboundOperations.ts"
 import * as JobOperations from "./job/JobOperations.ts"
+import * as KeyOperations from "./key/KeyOperations.ts"
 import * as NumberOperations from "./number/NumberOperations.ts"
 import * as RateOperations from "./rate/RateOperations.ts"
 import * as RouteOperations from "./route/RouteOperations.ts"
@@ -18,6 +19,7 @@ export const make = Effect.map(
     RouteOperations.make,
     BanOperations.make,
     TenantOperations.make,
+    KeyOperations.make,
     NumberOperations.make,
     RateOperations.make,
     DialingPermissionOperations.make,
