@@ -43,18 +43,26 @@ export const make = Effect.fnUntraced(function* (options: {
     if (owner === null || owner.status !== "active") return refused("not_found")
     const { tenantId } = owner
     const rate = yield* Effect.result(billing.rate("inbound", offer.to))
-    if (rate._tag === "Failure") return refused("unavailable")
+    if (rate._tag === "Failure") return refused("unavailable", { tenantId, routeId: null, why: rate.failure.code })
     const home = yield* Effect.result(accounts.takeIn(tenantId))
-    if (home._tag === "Failure") return refused(home.failure.code === "tenant_suspended" ? "user_busy" : "unavailable")
+    if (home._tag === "Failure") {
+      const why = home.failure.code
+      return refused(why === "tenant_suspended" ? "user_busy" : "unavailable", { tenantId, routeId: null, why })
+    }
     const leave = connections.leave(callId)
     let spawned = false
+    let of: Of = { tenantId, routeId: null, why: "fault" }
     const take = Effect.gen(function* () {
       const arrivedBy = offer.source === null ? null : yield* connections.routeAt(tenantId, offer.source)
       const routeId = yield* routeOf(tenantId, owner.routeId, arrivedBy, offer)
       // The limits are those of the trunk that the call takes up, whatever route its number has.
       const entering = { tenantId, routeId: arrivedBy ?? routeId, callId, direction: "inbound" } as const
       const entered = yield* Effect.result(connections.enter(entering))
-      if (entered._tag === "Failure") return null
+      of = { ...of, routeId: entering.routeId }
+      if (entered._tag === "Failure") {
+        of = { ...of, why: entered.failure.code }
+        return null
+      }
       const actor = yield* registry.spawn(home.success, callId, leave)
       spawned = true
       yield* actor.tell({
@@ -84,7 +92,7 @@ export const make = Effect.fnUntraced(function* (options: {
     if (routeId !== null) return { admitted: true, callId, routeId } satisfies Admission
     // oxlint-disable-next-line typescript/no-unnecessary-condition -- `take` sets it
     if (!spawned) yield* leave
-    return refused("unavailable")
+    return refused("unavailable", of)
   }, Effect.uninterruptible)
 
   /** Offers whose answer is awaited; a second one waits for the same. */
@@ -114,7 +122,11 @@ export const make = Effect.fnUntraced(function* (options: {
     })
 })
 
-const refused = (cause: Extract<Admission, { readonly admitted: false }>["cause"]): Admission => ({
+type Refused = Extract<Admission, { readonly admitted: false }>
+type Of = NonNullable<Refused["of"]>
+
+const refused = (cause: Refused["cause"], of: Of | null = null): Admission => ({
   admitted: false,
-  cause
+  cause,
+  ...(of === null ? {} : { of })
 })

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { CallId, LegId, RouteId } from "../domain/Id.ts"
+import { CallId, LegId, RouteId, TenantId } from "../domain/Id.ts"
 import { RejectCause } from "./CarrierCommand.ts"
 
 /** An inbound leg that waits for admission. `resume` must suffice to refuse it after a restart. */
@@ -19,7 +19,12 @@ export type InboundOffer = typeof InboundOffer.Type
 export const Admission = Schema.Union([
   /** `routeId` names the trunk whose password answers the peer's challenges; null when the call's route is gone. */
   Schema.Struct({ admitted: Schema.tag(true), callId: CallId, routeId: Schema.NullOr(RouteId) }),
-  Schema.Struct({ admitted: Schema.tag(false), cause: Schema.Literals([...RejectCause.literals, "unavailable"]) })
+  Schema.Struct({
+    admitted: Schema.tag(false),
+    cause: Schema.Literals([...RejectCause.literals, "unavailable"]),
+    /** Whom it called and why it is refused, for the operator's log. */
+    of: Schema.optionalKey(Schema.Struct({ tenantId: TenantId, routeId: Schema.NullOr(RouteId), why: Schema.String }))
+  })
 ])
 export type Admission = typeof Admission.Type
 

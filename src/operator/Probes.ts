@@ -6,6 +6,7 @@ import { Calls } from "../call/Call.ts"
 import { Journal } from "../store/Journal.ts"
 import * as JobMetrics from "./metric/JobMetrics.ts"
 import * as MoneyMetrics from "./metric/MoneyMetrics.ts"
+import * as PortMetrics from "./metric/PortMetrics.ts"
 import * as ProcessFacts from "./metric/ProcessFacts.ts"
 
 /** A probe answers within this, whatever the database does. */
@@ -33,6 +34,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
   const updateJobs = yield* JobMetrics.update
   const updateMoney = yield* MoneyMetrics.update
   const facts = yield* ProcessFacts.make
+  const ports = yield* PortMetrics.make
 
   const answers = Effect.as(sql`SELECT 1`, true).pipe(
     Effect.timeout(probeTimeout),
@@ -69,7 +71,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
       yield* Metric.update(deliveriesDue, yield* countDue)
       yield* updateJobs(probeTimeout)
       yield* updateMoney(probeTimeout)
-      const text = ProcessFacts.format(facts()) + (yield* PrometheusMetrics.format())
+      const text = ProcessFacts.format(facts()) + (yield* ports) + (yield* PrometheusMetrics.format())
       return HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
     })
   } as const

@@ -112,7 +112,11 @@ describe("an inbound call", () => {
           incarnation: "i",
           at: 0
         }
-        expect(yield* admit(offer)).toStrictEqual({ admitted: false, cause: "unavailable" })
+        expect(yield* admit(offer)).toStrictEqual({
+          admitted: false,
+          cause: "unavailable",
+          of: { tenantId: "t", routeId: null, why: "service_unavailable" }
+        })
       }).pipe(Effect.provide(doors))
       expect(asked).toStrictEqual([["inbound", "+12025550150"]])
     })

@@ -7,6 +7,8 @@ import type { CallIds } from "../../sip/message/CallIds.ts"
 import type { SipRequest } from "../../sip/message/SipMessage.ts"
 import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"
 import type { LegMemory } from "../LegMemory.ts"
+import type { TrunkStates } from "../TrunkStates.ts"
+import type { Refused } from "./InviteLog.ts"
 import type { Run } from "./leg/LegEvents.ts"
 import type * as LegQualityLog from "./LegQualityLog.ts"
 import type { Action, Outcome } from "./session/SessionState.ts"
@@ -67,6 +69,10 @@ export interface Context {
   readonly legs: Map<LegId, Leg>
   /** Legs that peers placed, by their address. */
   readonly callers: FairShare.FairShare
+  /** Tells the operator of an INVITE that became no call. */
+  readonly refused: (refused: Refused) => void
+  /** Counts the outcome of a call that we placed by this route. */
+  readonly counted: TrunkStates["Service"]["count"]
   /** By `MessageKey.dialog`. */
   readonly dialogs: Map<string, DialogListener>
   /** Those of `dialogs`. */

@@ -8,6 +8,8 @@ import { MediaPlane } from "../../media/MediaPlane.ts"
 import { Carrier, CarrierSink, RouteDirectory } from "../Carrier.ts"
 import * as PeerTable from "../PeerTable.ts"
 import { Perimeter } from "../Perimeter.ts"
+import { TrunkStates } from "../TrunkStates.ts"
+import * as InviteLog from "./InviteLog.ts"
 import * as Gate from "./gate/Gate.ts"
 import type { Run } from "./leg/LegEvents.ts"
 import type { Counters } from "./TransactionLayer.ts"
@@ -80,6 +82,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
       return Effect.as(Metric.update(SipMetrics.knownPeers, peers.size()), version)
     })
   )
+  const states = yield* TrunkStates
   const watch = yield* StrangerWatch.make
   const gate = Gate.make({
     peers,
@@ -110,6 +113,8 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     incarnation,
     gate,
     stranger: watch.sighted,
+    refused: yield* InviteLog.make,
+    counted: states.count,
     steadyMs: () => Monotonic.read(clock),
     maxLegs: config.maxLegs ?? 5_000,
     fault: (error) => void fork(logFault(error)),

@@ -84,11 +84,15 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     draining || !context.callers.allows(from.remote.address, context.legs.size, maxLegs)
 
   const invited = (id: TransactionLayer.TransactionId, invite: SipRequest, from: Flow): void => {
-    if (isClosedTo(from)) return reply(id, invite, 503, [retryLater])
     const source = from.remote.address
+    const refuse = (status: number, why: string, headers: ReadonlyArray<Header> = []): void => {
+      given.refused({ invite, source, status, why, legId: null, of: null })
+      reply(id, invite, status, headers)
+    }
+    if (isClosedTo(from)) return refuse(503, draining ? "draining" : "full", [retryLater])
     transactions.respond(id, Responses.make(invite, 100))
     const to = DialledNumber.called(invite)
-    if (to === null) return reply(id, invite, 404)
+    if (to === null) return refuse(404, "no number")
     InboundLeg.take(context, { id, invite, from, to, source })
   }
 

@@ -8,6 +8,7 @@ import { RouteDirectory } from "../../../src/carrier/Carrier.ts"
 import * as PeerTable from "../../../src/carrier/PeerTable.ts"
 import { TrunkStates } from "../../../src/carrier/TrunkStates.ts"
 import * as Id from "../../../src/domain/Id.ts"
+import { OperatorServer } from "../../../src/operator/OperatorServer.ts"
 import * as Ids from "../../support/Ids.ts"
 import { jsonOf, layer as world, operator, signup } from "../OperatorWorld.ts"
 
@@ -187,6 +188,36 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })("the operator
       states.report(id, null)
       yield* place(caller, id)
     })
+  )
+
+  it.effect(
+    "are in the metrics: reachable, round trip, answers, live calls; and gone when they are not asked any more",
+    () =>
+      Effect.gen(function* () {
+        const states = yield* TrunkStates
+        const { id } = yield* added()
+        const scraped = Effect.gen(function* () {
+          const { port } = yield* OperatorServer
+          const text = yield* Effect.promise(async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text())
+          return text.split("\n").filter((line) => line.includes(id))
+        })
+        states.report(id, { state: "unreachable", since: 0, rttMs: null, lastStatus: 503 })
+        states.count(id, "2xx")
+        states.count(id, "2xx")
+        states.count(id, "none")
+        expect(yield* scraped).toEqual([
+          `sip_trunk_reachable{route="${id}"} 0`,
+          `sip_trunk_answers_total{route="${id}",class="2xx"} 2`,
+          `sip_trunk_answers_total{route="${id}",class="none"} 1`
+        ])
+        states.report(id, { state: "reachable", since: 0, rttMs: 25, lastStatus: 200 })
+        expect((yield* scraped).slice(0, 2)).toEqual([
+          `sip_trunk_reachable{route="${id}"} 1`,
+          `sip_trunk_rtt_seconds{route="${id}"} 0.025`
+        ])
+        states.report(id, null)
+        expect((yield* scraped).filter((line) => line.includes("reachable"))).toEqual([])
+      })
   )
 
   it.effect("are named by their ids only", () =>

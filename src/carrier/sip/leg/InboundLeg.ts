@@ -10,7 +10,9 @@ import type { Flow } from "../../../sip/Flow.ts"
 import type { SipRequest } from "../../../sip/message/SipMessage.ts"
 import * as Via from "../../../sip/message/Via.ts"
 import * as SipStatus from "../../SipStatus.ts"
+import type { Admission } from "../../Carrier.ts"
 import type { Context, Leg } from "../Context.ts"
+import type { Refused } from "../InviteLog.ts"
 import * as DialledNumber from "./DialledNumber.ts"
 import * as InboundLegMachine from "./InboundLegMachine.ts"
 import * as LegLifecycle from "./LegLifecycle.ts"
@@ -59,7 +61,12 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
       codecs
     }
   })
-  if (started.type === "refused") return transactions.respond(id, started.response)
+  const refused = (status: number, why: string, of: Refused["of"] = null): void =>
+    context.refused({ invite, source, status, why, legId, of })
+  if (started.type === "refused") {
+    refused(started.response.status, "session description")
+    return transactions.respond(id, started.response)
+  }
 
   const command: Leg["command"] = (command) => {
     lifecycle.admitted(command.callId)
@@ -114,8 +121,12 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
     resume: LegResume.ringing(invite, localTag, flow)
   }
   run(sink.offer(offer), (exit) => {
-    const admission = Exit.isSuccess(exit) ? exit.value : ({ admitted: false, cause: "error" } as const)
-    if (!admission.admitted) return shell.feed({ type: "notAdmitted", status: SipStatus.of(admission.cause) })
+    const admission: Admission = Exit.isSuccess(exit) ? exit.value : { admitted: false, cause: "error" }
+    if (!admission.admitted) {
+      const { cause, of = null } = admission
+      refused(SipStatus.of(cause), of?.why ?? cause, of)
+      return shell.feed({ type: "notAdmitted", status: SipStatus.of(cause) })
+    }
     lifecycle.admitted(admission.callId)
     if (admission.routeId === null) return
     lifecycle.routed(admission.routeId)

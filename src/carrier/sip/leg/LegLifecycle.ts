@@ -4,6 +4,7 @@
 import type { CallId, LegId, RouteId } from "../../../domain/Id.ts"
 import type { Listener } from "../../../media/MediaPlane.ts"
 import type { CarrierCommand, LegEnd, LegFacts, LegReport, Told } from "../../Carrier.ts"
+import * as TrunkStates from "../../TrunkStates.ts"
 import { type Context, ignore, type Leg, releaseLimitMs } from "../Context.ts"
 import * as LegMedia from "./LegMedia.ts"
 import * as LegEvents from "./LegEvents.ts"
@@ -45,8 +46,17 @@ export interface Options {
   readonly disowned: () => void
 }
 
+/** What the end of a call that was not answered says of its trunk; null: nothing. */
+const outcomeOf = ({ cause, sipStatus }: LegEnd): TrunkStates.Outcome | null => {
+  if (cause === "cancelled") return "cancelled"
+  if (cause === "timer") return "none"
+  return sipStatus === null ? null : TrunkStates.classOf(sipStatus)
+}
+
 export const make = (context: Context, options: Options): LegLifecycle => {
   const { legId, source } = options
+  /** The route by which we placed the leg. */
+  const placedBy = source === null ? options.routeId : null
   const { callers, legs, plane, run, transactions, steadyMs } = context
   const legEvents = LegEvents.make(context, legId)
   const since = steadyMs()
@@ -69,7 +79,10 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   }
 
   const tell: LegLifecycle["tell"] = (news, done = ignore) => {
-    if (news.type === "answered") answeredAt ??= steadyMs()
+    if (news.type === "answered") {
+      if (answeredAt === null && placedBy !== null) context.counted(placedBy, "2xx")
+      answeredAt ??= steadyMs()
+    }
     const at = transactions.now()
     if (callId !== null || isRefused) return tellAt(at, news, done)
     if (news.type !== "ended" && untold.length >= LegEvents.maxWaiting) return done("fault")
@@ -101,6 +114,8 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     ending.push(done)
     if (over) return
     over = true
+    const outcome = answeredAt === null ? outcomeOf(reason) : null
+    if (placedBy !== null && outcome !== null) context.counted(placedBy, outcome)
     media.close()
     tell({ type: "ended", ...reason }, (told) => {
       forget()

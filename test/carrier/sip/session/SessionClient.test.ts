@@ -82,6 +82,8 @@ const make = (password: string | null = null) => {
     incarnation: "i",
     gate: Gate.make({ peers, now: () => now, wallMs: () => now }),
     stranger: () => {},
+    refused: () => {},
+    counted: () => {},
     steadyMs: () => now,
     maxLegs: 10,
     fault: (error) => {

@@ -1,0 +1,57 @@
+/**
+ * A line for each INVITE of a known peer that is refused before it becomes a call (guide/sip.md#refusals), and their
+ * count by status. A peer that floods us gets a line a second for each status, which tells how many it stands for.
+ */
+import { Clock, Effect, FiberSet, Metric } from "effect"
+import type { LegId } from "../../domain/Id.ts"
+import * as Monotonic from "../../domain/Monotonic.ts"
+import { header, type SipRequest } from "../../sip/message/SipMessage.ts"
+import type { Admission } from "../Carrier.ts"
+import * as SecurityLog from "./gate/SecurityLog.ts"
+import * as DialledNumber from "./leg/DialledNumber.ts"
+
+const refusals = Metric.counter("sip_invites_refused_total", {
+  description: "INVITEs of known peers that were refused before they became calls, by status",
+  incremental: true
+})
+
+export interface Refused {
+  readonly invite: SipRequest
+  /** Address of the peer. */
+  readonly source: string
+  readonly status: number
+  readonly why: string
+  /** Null: the INVITE came to no leg. */
+  readonly legId: LegId | null
+  /** Who was called, as far as the sink knew. */
+  readonly of: Extract<Admission, { readonly admitted: false }>["of"] | null
+}
+
+/** Of what a peer wrote only what can do no harm in a log, at most 128 characters. */
+const harmless = (text: string | null): string =>
+  text !== null && /^[A-Za-z0-9+*#._@:;-]{1,128}$/.test(text) ? text : "none"
+
+export const make = Effect.gen(function* () {
+  const clock = yield* Clock.Clock
+  const fork = yield* FiberSet.makeRuntime()
+  const context = yield* Effect.context()
+  const log = SecurityLog.make()
+  return ({ invite, legId, of, source, status, why }: Refused): void => {
+    Metric.withAttributes(refusals, { status: String(status) }).updateUnsafe(1, context)
+    const messages = log.note(`${source} ${status}`, Monotonic.read(clock))
+    if (messages === null) return
+    const line = Effect.annotateLogs(Effect.logInfo("SIP INVITE refused"), {
+      source,
+      status,
+      why,
+      from: harmless(DialledNumber.caller(invite)),
+      to: DialledNumber.called(invite) ?? "none",
+      call_id: harmless(header(invite, "Call-ID")),
+      leg: legId ?? "none",
+      tenant: of?.tenantId ?? "none",
+      route: of?.routeId ?? "none",
+      messages
+    })
+    void fork(line)
+  }
+})
