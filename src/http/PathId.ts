@@ -35,6 +35,10 @@ export const filter = <P extends Id.Prefix>(type: P) =>
     .check(matches(type))
     .annotate({ examples: [Field.opaque(type)] })
 
+export const delivery = Id.DeliveryId.check(
+  Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: namesNothing })
+).annotate({ format: "uuid", examples: [Id.DeliveryId.make(Field.exampleUuid)] })
+
 /** A record's UUID in a path. A text that is no UUID names nothing: 404. */
 export const apiKey = Id.ApiKeyId.check(
   Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: namesNothing })

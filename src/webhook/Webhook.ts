@@ -8,6 +8,7 @@ import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import { Vault } from "../store/Vault.ts"
+import * as Redelivery from "./Redelivery.ts"
 import * as Signature from "./Signature.ts"
 import * as SubscriptionChange from "./SubscriptionChange.ts"
 import * as SubscriptionRequest from "./SubscriptionRequest.ts"
@@ -79,6 +80,25 @@ export class Webhooks extends Context.Service<
       by: SubscriptionChange.Author,
       because: string
     ) => Effect.Effect<WebhookView.SubscriptionView, ApiError>
+    /**
+     * 202 with the delivery, which is made again; one that has not finished stays as it is. 404; 409 `conflict` when
+     * nobody subscribes any more.
+     */
+    readonly redeliver: (caller: Caller, id: Id.DeliveryId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    /** 202: the deliveries of the range are made again, in portions. 409 while this goes on, or for an inactive one. */
+    readonly redeliverRange: (
+      caller: Caller,
+      id: Id.SubscriptionId,
+      range: Redelivery.Range,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    /** 202 with the delivery of a `webhook.test`; 409 `conflict` for an inactive subscription. */
+    readonly test: (caller: Caller, id: Id.SubscriptionId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    /** Makes a delivery again for somebody who is not its tenant. */
+    readonly resend: (
+      id: Id.DeliveryId,
+      by: SubscriptionChange.Author
+    ) => Effect.Effect<WebhookView.DeliveryView, ApiError>
     readonly deliveries: (
       tenantId: Id.TenantId,
       filters: WebhookRepo.DeliveryFilters,
@@ -115,6 +135,7 @@ export class Webhooks extends Context.Service<
         })
 
         const { changing, line, setActive, withdraw } = yield* SubscriptionChange.make(repo)
+        const redelivery = yield* Redelivery.make(repo, changing)
 
         const create = Effect.fn("Webhooks.create")(function* (
           caller: Caller,
@@ -200,6 +221,11 @@ export class Webhooks extends Context.Service<
           remove,
           enable: (id, by) => Effect.map(setActive(id, true, by, ""), WebhookView.subscription),
           disable: (id, by, because) => Effect.map(setActive(id, false, by, because), WebhookView.subscription),
+          redeliver: (caller, id, slot) => redelivery.redeliver(caller.tenantId, id, authorOf(caller), slot),
+          redeliverRange: (caller, id, range, slot) =>
+            redelivery.redeliverRange(caller.tenantId, id, range, authorOf(caller), slot),
+          test: (caller, id, slot) => redelivery.test(caller.tenantId, id, authorOf(caller), slot),
+          resend: redelivery.resend,
           secretOf: (tenantId, id) => Effect.andThen(find(tenantId, id), shownOnce),
           list: (tenantId, window) => Effect.orDie(repo.list(tenantId, window)),
           deliveries: (tenantId, filters, window) => Effect.orDie(repo.deliveries(tenantId, filters, window))

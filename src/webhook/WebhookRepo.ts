@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { SubscriptionId, TenantId } from "../domain/Id.ts"
+import type { DeliveryId, SubscriptionId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
-import { delivery, type DeliveryStatus, subscription, type SubscriptionRow } from "./WebhookView.ts"
+import { delivery, type DeliveryRow, type DeliveryStatus, subscription, type SubscriptionRow } from "./WebhookView.ts"
 
 /** The filters of `GET /v1/webhook-deliveries`; all that are given must hold. */
 export interface DeliveryFilters {
@@ -96,6 +96,19 @@ export const make = Effect.gen(function* () {
         window,
         item: subscription
       }),
+
+    delivery: (tenantId: TenantId, id: DeliveryId) =>
+      Effect.map(
+        sql<DeliveryRow>`SELECT ${deliveryColumns} FROM webhook_delivery WHERE tenant_id = ${tenantId} AND id = ${id}`,
+        (rows) => rows[0] ?? null
+      ),
+
+    /** For whoever is not its tenant. */
+    tenantOfDelivery: (id: DeliveryId) =>
+      Effect.map(
+        sql<{ readonly tenantId: TenantId }>`SELECT tenant_id AS "tenantId" FROM webhook_delivery WHERE id = ${id}`,
+        (rows) => rows[0]?.tenantId ?? null
+      ),
 
     /** Newest first. */
     deliveries: (tenantId: TenantId, filters: DeliveryFilters, window: Listing.Window) => {

@@ -58,5 +58,20 @@ export const Delivery = Wire.struct({
   createdAt: Field.time("When the event was committed.")
 }).pipe(Schema.annotateEncoded({ identifier: "WebhookDelivery" }))
 export type DeliveryView = typeof Delivery.Encoded
+/** Times in epoch milliseconds. */
+export type DeliveryRow = typeof Delivery.Type
 
 export const delivery = Wire.encoder(Delivery)
+
+/** What may be asked to be made again. */
+export const redeliverable = ["failed", "succeeded"] as const
+
+/** Deliveries of a subscription that are made again, guide/webhooks.md#redelivery. */
+export const Redelivery = Wire.struct({
+  subscriptionId: Field.id("sub", "The subscription."),
+  createdAfter: Field.timeOrNull("Deliveries of events after this moment; null: all that are kept.", null),
+  createdBefore: Field.time("And before this one."),
+  status: Field.oneOf("Deliveries that ended so.", redeliverable)
+}).pipe(Schema.annotateEncoded({ identifier: "WebhookRedelivery" }))
+
+export const redelivery = Wire.encoder(Redelivery)

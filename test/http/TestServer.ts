@@ -192,6 +192,20 @@ const fakeWebhooks = (world: World) => {
           yield* reach("webhooks.remove", ...args)
           return world.done(args[2], { status: 204, body: null })
         }),
+      resend: () => Effect.die("nobody asks"),
+      redeliver: () => Effect.fail(ApiError.of("not_found", "no such webhook delivery")),
+      redeliverRange: (...args) =>
+        Effect.gen(function* () {
+          yield* found(args[0].tenantId, args[1])
+          yield* reach("webhooks.redeliverRange", ...args)
+          return world.done(args[3], { status: 202, body: "{}" })
+        }),
+      test: (...args) =>
+        Effect.gen(function* () {
+          yield* found(args[0].tenantId, args[1])
+          yield* reach("webhooks.test", ...args)
+          return world.done(args[2], { status: 202, body: "{}" })
+        }),
       deliveries: (...args) =>
         Effect.sync(() => {
           world.reached.push({ door: "webhooks.deliveries", args })

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
 import type { ApiError } from "../../src/domain/ApiError.ts"
 import * as Slot from "../../src/idempotency/Slot.ts"
+import { Jobs } from "../../src/job/Jobs.ts"
 import { Vault } from "../../src/store/Vault.ts"
 import type { SubscriptionRequest } from "../../src/webhook/SubscriptionRequest.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
@@ -16,7 +17,7 @@ const ownConnection = Id.derive("webhook test", "route")
 const live = Webhooks.layer({
   ownsConnection: (_tenantId, routeId) => Effect.succeed(routeId === ownConnection),
   subscriptionLimit: () => Effect.succeed(3)
-}).pipe(Layer.provideMerge(World.layer))
+}).pipe(Layer.provide(Jobs.layer()), Layer.provideMerge(World.layer))
 
 const callerOf = (tenantId: Id.TenantId) => ({
   tenantId,

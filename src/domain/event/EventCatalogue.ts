@@ -4,6 +4,7 @@ import * as NumberOrderEvent from "./NumberOrderEvent.ts"
 import type { EmittedOf, Row } from "./PublicEvent.ts"
 import * as RecordingEvent from "./RecordingEvent.ts"
 import * as StreamEvent from "./StreamEvent.ts"
+import * as WebhookEvent from "./WebhookEvent.ts"
 
 /** Every public event, family by family. */
 const rows = {
@@ -11,7 +12,8 @@ const rows = {
   ...RecordingEvent.rows,
   ...StreamEvent.rows,
   ...ConferenceEvent.rows,
-  ...NumberOrderEvent.rows
+  ...NumberOrderEvent.rows,
+  ...WebhookEvent.rows
 } as const
 
 /** Names that a subscription may list, those of events that nothing emits yet among them. */

@@ -2,7 +2,14 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
 import { eventTypes } from "../../domain/event/EventCatalogue.ts"
-import { CreatedSubscription, Delivery, deliveryStatuses, Subscription } from "../../webhook/WebhookView.ts"
+import {
+  CreatedSubscription,
+  Delivery,
+  deliveryStatuses,
+  redeliverable,
+  Redelivery,
+  Subscription
+} from "../../webhook/WebhookView.ts"
 import { requiredAs } from "../../domain/CodedCheck.ts"
 import * as Wire from "../../domain/Wire.ts"
 import { Authenticated } from "../Authenticated.ts"
@@ -125,8 +132,55 @@ const deliveries = HttpApiEndpoint.get("deliveries", "/v1/webhook-deliveries", {
   })
 )
 
+const redeliver = HttpApiEndpoint.post("redeliver", "/v1/webhook-deliveries/:id/redeliver", {
+  params: { id: PathId.delivery.annotate({ description: "The delivery." }) },
+  success: Delivery.pipe(HttpApiSchema.status(202))
+}).annotateMerge(
+  about({
+    summary: "Make a delivery again",
+    description: "The same body, with all attempts before it. A delivery that has not finished stays as it is.",
+    scope: "webhooks:write",
+    errors: ["not_found", "conflict"]
+  })
+)
+
+const redeliverRange = HttpApiEndpoint.post("redeliverRange", "/v1/webhook-subscriptions/:id/redeliver", {
+  params,
+  payload: Wire.struct(
+    {
+      createdAfterMs: Schema.optionalKey(Query.timestamp("Only deliveries of events after this moment.")),
+      createdBeforeMs: Schema.optionalKey(Query.timestamp("Only those before this one; now, where it is left out.")),
+      status: Wire.absentIs(
+        "failed",
+        Schema.Literals(redeliverable).annotate({ description: "Deliveries that ended so.", examples: ["failed"] })
+      )
+    },
+    { createdAfterMs: "created_after", createdBeforeMs: "created_before" }
+  ).pipe(Schema.annotateEncoded({ identifier: "RedeliverWebhooks" })),
+  success: Redelivery.pipe(HttpApiSchema.status(202))
+}).annotateMerge(
+  about({
+    summary: "Make deliveries again",
+    description: "The finished deliveries of this range, oldest first, portion by portion: one range at a time.",
+    scope: "webhooks:write",
+    errors: [...unknown, "conflict"]
+  })
+)
+
+const test = HttpApiEndpoint.post("test", "/v1/webhook-subscriptions/:id/test", {
+  params,
+  success: Delivery.pipe(HttpApiSchema.status(202))
+}).annotateMerge(
+  about({
+    summary: "Send a test",
+    description: "A `webhook.test` goes to this subscription alone, whatever types it lists.",
+    scope: "webhooks:write",
+    errors: [...unknown, "conflict"]
+  })
+)
+
 export class WebhookApi extends HttpApiGroup.make("webhooks")
-  .add(create, list, retrieve, update, remove, secret, deliveries)
+  .add(create, list, retrieve, update, remove, secret, redeliverRange, test, deliveries, redeliver)
   .middleware(Authenticated)
   .annotateMerge(
     OpenApi.annotations({

@@ -41,6 +41,24 @@ export const layer = HttpApiBuilder.group(
         const { tenantId } = yield* CurrentKey
         return yield* webhooks.secretOf(tenantId, params.id)
       }),
+      redeliver: Effect.fnUntraced(function* ({ params }) {
+        const caller = yield* CurrentKey
+        const { slot } = yield* CurrentSlot
+        return yield* JsonResponse.rendered(webhooks.redeliver(caller, params.id, slot))
+      }),
+      redeliverRange: Effect.fnUntraced(function* ({ params, payload }) {
+        const caller = yield* CurrentKey
+        const { slot } = yield* CurrentSlot
+        const { createdAfterMs = null, createdBeforeMs = null, status } = payload
+        return yield* JsonResponse.rendered(
+          webhooks.redeliverRange(caller, params.id, { createdAfterMs, createdBeforeMs, status }, slot)
+        )
+      }),
+      test: Effect.fnUntraced(function* ({ params }) {
+        const caller = yield* CurrentKey
+        const { slot } = yield* CurrentSlot
+        return yield* JsonResponse.rendered(webhooks.test(caller, params.id, slot))
+      }),
       deliveries: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
         return yield* Pagination.answer("/v1/webhook-deliveries", query, (window, filters) =>
