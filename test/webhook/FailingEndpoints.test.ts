@@ -2,6 +2,7 @@ import { expect, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SubscriptionId } from "../../src/domain/Id.ts"
+import { Jobs } from "../../src/job/Jobs.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
 import * as HttpsReceiver from "../support/HttpsReceiver.ts"
 import * as World from "./WebhookWorld.ts"
@@ -9,7 +10,7 @@ import * as World from "./WebhookWorld.ts"
 const live = Webhooks.layer({
   ownsConnection: () => Effect.succeed(false),
   subscriptionLimit: () => Effect.succeed(50)
-}).pipe(Layer.provideMerge(World.layer))
+}).pipe(Layer.provide(Jobs.layer()), Layer.provideMerge(World.layer))
 
 const failures = Effect.fnUntraced(function* (id: SubscriptionId) {
   const sql = yield* SqlClient.SqlClient

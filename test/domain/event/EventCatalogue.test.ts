@@ -32,7 +32,7 @@ describe("The catalogue of events", () => {
       files.push(file)
       for (const type of Object.keys(rows)) expect(isEventType(type), `${file}: ${type}`).toBe(true)
     }
-    expect(files.length).toBe(5)
+    expect(files.length).toBe(6)
   })
 
   it("keeps every name that was ever published", () => {
