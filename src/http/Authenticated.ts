@@ -2,12 +2,15 @@ import { Context, Effect, Fiber, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import * as FairPlaces from "../actor/FairPlaces.ts"
+import { LoudTenants } from "../actor/LoudTenants.ts"
 import { ApiError } from "../domain/ApiError.ts"
+import * as Monotonic from "../domain/Monotonic.ts"
 import * as Slot from "../idempotency/Slot.ts"
 import * as Answer from "./Answer.ts"
 import { Authenticator, CurrentKey } from "./Authenticator.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import { CurrentSlot } from "./CurrentSlot.ts"
+import * as EdgeMetrics from "./EdgeMetrics.ts"
 import type { EndpointScope } from "../domain/Scope.ts"
 import { RequiredScope, ServesSuspended } from "./Endpoint.ts"
 import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
@@ -35,8 +38,18 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
       const addresses = yield* ClientAddress
       const once = yield* IdempotencyMiddleware.once
       const turns = FairPlaces.make(places)
+      const loud = yield* LoudTenants
+      const heard = <A, E, R>(tenantId: string, effect: Effect.Effect<A, E, R>) =>
+        Effect.flatMap(Monotonic.now, (began) =>
+          Effect.ensuring(
+            effect,
+            Effect.map(Monotonic.now, (now) => loud.add(tenantId, now - began, now))
+          )
+        )
       const inTurn = <A, E, R>(key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
-        Effect.catchTag(turns.within(key.tenantId)(effect), "NoRoom", () => Effect.fail(crowded))
+        turns
+          .within(key.tenantId)(heard(key.tenantId, effect))
+          .pipe(Effect.catchTag("NoRoom", () => Effect.andThen(EdgeMetrics.refuse("turn"), Effect.fail(crowded))))
 
       const identify = (request: HttpServerRequest.HttpServerRequest, credential: string | null) =>
         credential === null ? Effect.fail(noCredential) : authenticator.authenticate(credential, addresses.of(request))
@@ -51,6 +64,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
 
       return Authenticated.of((httpEffect, { endpoint }) => {
         const declared = declaredBy(endpoint)
+        const measured = EdgeMetrics.measured(endpoint)
         const answer = Answer.of(httpEffect)
         const withCaller = (key: CurrentKey["Service"], slot: Slot.Slot | null) =>
           Effect.updateContext(answer, (context: Context.Context<never>) =>
@@ -89,9 +103,11 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
         })
 
         const run = endpoint.method === "GET" ? read : write
-        return Effect.catch(
-          Effect.suspend(() => run(currentRequest())),
-          (error) => Effect.succeed(JsonResponse.respond(JsonResponse.renderError(error)))
+        return measured(
+          Effect.catch(
+            Effect.suspend(() => run(currentRequest())),
+            (error) => Effect.succeed(JsonResponse.respond(JsonResponse.renderError(error)))
+          )
         )
       })
     })

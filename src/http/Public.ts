@@ -7,6 +7,7 @@ import * as Slot from "../idempotency/Slot.ts"
 import * as Answer from "./Answer.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
+import * as EdgeMetrics from "./EdgeMetrics.ts"
 import { RateLimit, RateLimited, type RuleName } from "./RateLimit.ts"
 import { ApiErrorSchema } from "./ApiErrorSchema.ts"
 import * as JsonResponse from "./JsonResponse.ts"
@@ -73,20 +74,23 @@ export class Public extends HttpApiMiddleware.Service<Public, { provides: Visito
               })
           }
           const admit = Effect.gen(function* () {
-            for (const rule of rules) yield* limits.take(rule, IpAddress.subscriber(ip))
+            for (const rule of rules)
+              yield* Effect.tapError(limits.take(rule, IpAddress.subscriber(ip)), () => EdgeMetrics.refuse(rule))
             return admitted
           })
           return yield* RequestBody.withoutEmpty(request, body, Effect.provideService(answer, Visitor, { admit }))
         })
 
-        return Effect.catch(run(), (error) => {
-          const response = JsonResponse.respond(JsonResponse.renderError(error))
-          return Effect.succeed(
-            error instanceof RateLimited
-              ? HttpServerResponse.setHeader(response, "retry-after", String(error.retryAfterSecs))
-              : response
-          )
-        })
+        return EdgeMetrics.measured(endpoint)(
+          Effect.catch(run(), (error) => {
+            const response = JsonResponse.respond(JsonResponse.renderError(error))
+            return Effect.succeed(
+              error instanceof RateLimited
+                ? HttpServerResponse.setHeader(response, "retry-after", String(error.retryAfterSecs))
+                : response
+            )
+          })
+        )
       })
     })
   )

@@ -4,6 +4,7 @@ import { PrometheusMetrics } from "effect/observability"
 import { SqlClient } from "effect/sql"
 import { Calls } from "../call/Call.ts"
 import { Journal } from "../store/Journal.ts"
+import * as EdgeFacts from "./metric/EdgeFacts.ts"
 import * as JobMetrics from "./metric/JobMetrics.ts"
 import * as MoneyMetrics from "./metric/MoneyMetrics.ts"
 import * as PortMetrics from "./metric/PortMetrics.ts"
@@ -35,6 +36,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
   const updateMoney = yield* MoneyMetrics.update
   const facts = yield* ProcessFacts.make
   const ports = yield* PortMetrics.make
+  const edge = yield* EdgeFacts.make
 
   const answers = Effect.as(sql`SELECT 1`, true).pipe(
     Effect.timeout(probeTimeout),
@@ -71,7 +73,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
       yield* Metric.update(deliveriesDue, yield* countDue)
       yield* updateJobs(probeTimeout)
       yield* updateMoney(probeTimeout)
-      const text = ProcessFacts.format(facts()) + (yield* ports) + (yield* PrometheusMetrics.format())
+      const text = ProcessFacts.format(facts()) + (yield* ports) + (yield* edge) + (yield* PrometheusMetrics.format())
       return HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
     })
   } as const
