@@ -35,6 +35,11 @@ export const rowsOf =
   (...columns: ReadonlyArray<string>) =>
   ({ results }: Rows) =>
     table(columns, results)
+/** The same for a page, with how to go on. */
+export const pageOf =
+  (...columns: ReadonlyArray<string>) =>
+  ({ next, results }: Rows & { readonly next: string | null }) =>
+    table(columns, results) + (next === null ? "" : `\n\nmore: --after ${next}`)
 export const asFields = (answer: Row) => fields(answer)
 
 /** `-` is standard input. */

@@ -1,10 +1,13 @@
+import * as AuditCommands from "./audit/AuditCommands.ts"
 import * as BanCommands from "./ban/BanCommands.ts"
 import * as BackupCommands from "./backup/BackupCommands.ts"
 import * as CallCommands from "./call/CallCommands.ts"
 import type { Command } from "./Command.ts"
 import * as DialingPermissionCommands from "./destination/DialingPermissionCommands.ts"
+import * as EndpointCommands from "./endpoint/EndpointCommands.ts"
 import * as JobCommands from "./job/JobCommands.ts"
 import * as KeyCommands from "./key/KeyCommands.ts"
+import * as LedgerCommands from "./ledger/LedgerCommands.ts"
 import * as NumberCommands from "./number/NumberCommands.ts"
 import * as RateCommands from "./rate/RateCommands.ts"
 import * as RouteCommands from "./route/RouteCommands.ts"
@@ -22,6 +25,9 @@ export const commands: ReadonlyArray<Command> = [
   ...RateCommands.commands,
   ...DialingPermissionCommands.commands,
   ...TargetCommands.commands,
+  ...EndpointCommands.commands,
+  ...AuditCommands.commands,
+  ...LedgerCommands.commands,
   ...JobCommands.commands,
   ...CallCommands.commands,
   ...VaultCommands.commands,

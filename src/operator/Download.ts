@@ -25,7 +25,7 @@ export const save = async (
     },
     flush: (done) => {
       const last = tail.toString("utf8").trimEnd().split("\n").at(-1) ?? ""
-      done(last.startsWith('{"end":true') ? null : new CutShort("the service ended the backup half way"))
+      done(last.startsWith('{"end":true') ? null : new CutShort("the service ended the stream half way"))
     }
   })
   try {

@@ -1,5 +1,6 @@
-import { Effect, Schema } from "effect"
+import { Effect, Schema, SchemaTransformation } from "effect"
 import { ApiError } from "../domain/ApiError.ts"
+import * as Timestamp from "../domain/Timestamp.ts"
 
 /**
  * One thing that the operator can ask for: `POST /operator/<name>` with a JSON object, answered by a JSON object, or by
@@ -32,6 +33,22 @@ export const make = <S extends Schema.Constraint & { readonly DecodingServices: 
 
 /** A tenant as operators name it: its id or its slug. */
 export const TenantRef = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
+
+/** Any RFC 3339 instant, as epoch milliseconds. */
+export const Moment = Schema.String.check(
+  Schema.makeFilter((text) => (Timestamp.parse(text) === null ? "must be an RFC 3339 timestamp" : undefined))
+).pipe(
+  Schema.decodeTo(
+    Schema.Number,
+    SchemaTransformation.transform({
+      decode: (text) => Timestamp.parse(text) ?? 0,
+      encode: (epochMs) => Timestamp.format(epochMs)
+    })
+  )
+)
+
+/** Rows of one answer. */
+export const PageLimit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000 }))
 
 /** An empty object (`Schema.Struct({})` would take any). */
 export const Nothing = Schema.Record(Schema.String, Schema.Never)

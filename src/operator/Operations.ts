@@ -1,11 +1,14 @@
 import { Effect } from "effect"
+import * as AuditOperations from "./audit/AuditOperations.ts"
 import * as BanOperations from "./ban/BanOperations.ts"
 import * as BackupOperations from "./backup/BackupOperations.ts"
 import * as CallOperations from "./call/CallOperations.ts"
 import * as DialingPermissionOperations from "./destination/DialingPermissionOperations.ts"
 import * as InboundOperations from "./call/InboundOperations.ts"
+import * as EndpointOperations from "./endpoint/EndpointOperations.ts"
 import * as JobOperations from "./job/JobOperations.ts"
 import * as KeyOperations from "./key/KeyOperations.ts"
+import * as LedgerOperations from "./ledger/LedgerOperations.ts"
 import * as NumberOperations from "./number/NumberOperations.ts"
 import * as RateOperations from "./rate/RateOperations.ts"
 import * as RouteOperations from "./route/RouteOperations.ts"
@@ -26,6 +29,9 @@ export const make = Effect.map(
     TargetOperations.make,
     InboundOperations.make,
     CallOperations.make,
+    EndpointOperations.make,
+    AuditOperations.make,
+    LedgerOperations.make,
     JobOperations.make,
     VaultOperations.make,
     BackupOperations.make

@@ -11,6 +11,7 @@ import { OperatorServer } from "../../src/operator/OperatorServer.ts"
 import { Retention } from "../../src/retention/Retention.ts"
 import { Targets } from "../../src/target/Target.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
+import { Webhooks } from "../../src/webhook/Webhook.ts"
 import * as Sample from "../support/CarrierSample.ts"
 import * as DataDirectory from "../support/DataDirectory.ts"
 import * as Features from "../support/Features.ts"
@@ -72,7 +73,8 @@ export const layer = Layer.unwrap(
       Targets.layer(policy),
       carrier,
       phones,
-      Retention.layer({ days: { event: 30, call: 396 } })
+      Retention.layer({ days: { event: 30, call: 396 } }),
+      Webhooks.layer({ ownsConnection: () => Effect.succeed(false), subscriptionLimit: () => Effect.succeed(50) })
     )
   ),
   Layer.provideMerge(Features.layer),

@@ -1,0 +1,95 @@
+import { Effect, Option, Schema, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { Billing } from "../../billing/Billing.ts"
+import type { TenantId } from "../../domain/Id.ts"
+import { Tenants } from "../../tenant/Tenant.ts"
+import * as Operation from "../Operation.ts"
+
+/** Entries of one read of an export. */
+const portion = 5_000
+
+interface Entry {
+  readonly ordinal: string
+  readonly cents: number
+  readonly line: string
+}
+
+interface Place {
+  readonly ordinal: string
+  readonly entries: number
+  readonly cents: number
+}
+
+/** `ledger list`, `ledger export`. */
+export const make = Effect.gen(function* () {
+  const tenants = yield* Tenants
+  const billing = yield* Billing
+  const sql = yield* SqlClient.SqlClient
+
+  const entries = (tenantId: TenantId, behind: string) => sql<Entry>`
+    SELECT ordinal::text AS ordinal, amount_cents::float8 AS cents, jsonb_build_object('id', id, 'created_at', created_at,
+      'type', type, 'amount_cents', amount_cents, 'balance_after_cents', balance_after_cents, 'cause', cause,
+      'description', description, 'reference_type', reference_type, 'reference_id', reference_id)::text AS line
+    FROM ledger WHERE tenant_id = ${tenantId} AND ordinal > ${behind}::text::bigint ORDER BY ordinal LIMIT ${portion}`
+
+  /** Every entry as a line of JSON, the oldest first, then how many there were and their sum. */
+  const lines = (tenantId: TenantId): Stream.Stream<string, SqlError> =>
+    Stream.paginate({ ordinal: "-1", entries: 0, cents: 0 }, (before: Place) =>
+      Effect.map(entries(tenantId, before.ordinal), (rows): readonly [ReadonlyArray<string>, Option.Option<Place>] => {
+        const last = rows.at(-1)
+        const place = {
+          ordinal: last?.ordinal ?? before.ordinal,
+          entries: before.entries + rows.length,
+          cents: rows.reduce((sum, { cents }) => sum + cents, before.cents)
+        }
+        const written = rows.map(({ line }) => `${line}\n`)
+        return rows.length < portion
+          ? [
+              [...written, `${JSON.stringify({ end: true, entries: place.entries, sum_cents: place.cents })}\n`],
+              Option.none()
+            ]
+          : [written, Option.some(place)]
+      })
+    )
+
+  return [
+    Operation.make(
+      "ledger/list",
+      Schema.Struct({
+        tenant: Operation.TenantRef,
+        created_after: Schema.optionalKey(Operation.Moment),
+        created_before: Schema.optionalKey(Operation.Moment),
+        limit: Schema.optionalKey(Operation.PageLimit),
+        after: Schema.optionalKey(Schema.String)
+      }),
+      Effect.fnUntraced(function* ({ after, created_after, created_before, limit = 50, tenant }) {
+        const { id } = yield* tenants.findByReference(tenant)
+        const { next, results } = yield* billing.ledger(
+          id,
+          {
+            ...(created_after === undefined ? {} : { createdAfterMs: created_after }),
+            ...(created_before === undefined ? {} : { createdBeforeMs: created_before })
+          },
+          { limit, offset: 0, ...(after === undefined ? {} : { after }) }
+        )
+        return { next, results }
+      })
+    ),
+    Operation.make(
+      "ledger/export",
+      Schema.Struct({ tenant: Operation.TenantRef }),
+      Effect.fnUntraced(function* ({ tenant }) {
+        const { id } = yield* tenants.findByReference(tenant)
+        return HttpServerResponse.stream(
+          lines(id).pipe(
+            Stream.tapError((error) => Effect.logError("an export of a ledger was cut short", error)),
+            Stream.encodeText
+          ),
+          { contentType: "application/x-ndjson" }
+        )
+      })
+    )
+  ]
+})
