@@ -1,9 +1,13 @@
 import { Clock, Context, Effect, Layer, Schedule, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
+import { Entropy } from "../actor/Entropy.ts"
 import * as Supervised from "../actor/Supervised.ts"
+import * as Audit from "../audit/Audit.ts"
 import { type Ban, Perimeter } from "../carrier/Perimeter.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as IpNetwork from "../domain/IpNetwork.ts"
+import * as Timestamp from "../domain/Timestamp.ts"
+import { type AuditRow, empty, Journal } from "../store/Journal.ts"
 
 /** How soon a ban of another process holds here. */
 const pollEvery = "2 seconds"
@@ -17,6 +21,8 @@ interface NewBan {
   readonly reason: string
   readonly forSecs: number | null
 }
+
+type Change = AuditRow["changes"][number]
 
 interface Row {
   readonly network: string
@@ -48,6 +54,8 @@ export class Bans extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const perimeter = yield* Perimeter
+      const journal = yield* Journal
+      const entropy = yield* Entropy
       const reading = yield* Semaphore.make(1)
       /** The version of the list that the carriers have; -1: none. */
       let held = -1
@@ -81,6 +89,24 @@ export class Bans extends Context.Service<
         )
       )
 
+      /** The list belongs to no tenant, and neither does its line. */
+      const record = (network: string, action: "added" | "removed", at: number, changes: ReadonlyArray<Change>) =>
+        journal.commitWithin({
+          ...empty,
+          audit: [
+            Audit.line({
+              tenantId: null,
+              at,
+              seed: entropy.hex(16),
+              actor: Audit.operator,
+              action: `ban.${action}`,
+              resourceType: "ban",
+              resourceId: network,
+              changes
+            })
+          ]
+        })
+
       const spelled = (network: string) => {
         const parsed = IpNetwork.parse(network)
         return parsed === null
@@ -105,25 +131,29 @@ export class Bans extends Context.Service<
               VALUES (${text}, ${reason}, to_timestamp(${at} / 1000.0), to_timestamp(${expiresAt}::float8 / 1000.0))
               ON CONFLICT (network) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at,
                 expires_at = excluded.expires_at`
+            yield* record(text, "added", at, [
+              { field: "reason", from: null, to: reason },
+              { field: "expires_at", from: null, to: expiresAt === null ? null : Timestamp.format(expiresAt) }
+            ])
           }).pipe(
             sql.withTransaction,
             Effect.catchTag("SqlError", (error) => Effect.die(error))
           )
           yield* Effect.orDie(refresh)
-          yield* Effect.logInfo("the operator banned a network from SIP").pipe(
-            Effect.annotateLogs({ network: text, secs: forSecs ?? "until removed" })
-          )
           return { network: text, by: "operator", reason, createdAt: at, expiresAt }
         }),
         remove: Effect.fn("Bans.remove")(function* (network) {
           const text = yield* spelled(network)
-          const rows = yield* Effect.orDie(sql`DELETE FROM ban WHERE network = ${text} RETURNING network`)
-          const removed = rows.length + perimeter.lift(text)
+          const at = yield* Clock.currentTimeMillis
+          const lifted = perimeter.lift(text)
+          const removed = yield* Effect.gen(function* () {
+            const rows = yield* sql`DELETE FROM ban WHERE network = ${text} RETURNING network`
+            const removed = rows.length + lifted
+            if (removed > 0) yield* record(text, "removed", at, [{ field: "bans", from: removed, to: 0 }])
+            return removed
+          }).pipe(sql.withTransaction, Effect.orDie)
           if (removed === 0) return yield* ApiError.of("not_found", `${text} is not banned; "ban list" shows what is`)
           yield* Effect.orDie(refresh)
-          yield* Effect.logInfo("the operator took bans from SIP back").pipe(
-            Effect.annotateLogs({ network: text, removed })
-          )
           return { removed }
         }),
         loudest: Effect.sync(() => perimeter.loudest())

@@ -40,6 +40,16 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })("the operator
       expect(jsonOf(yield* operator("ban", "remove", "198.51.100.9/24", "--json"))).toEqual({ removed: 1 })
       yield* operator("ban", "remove", "2001:db8:0::1")
       expect(networks(heard)).toEqual([])
+      const sql = yield* SqlClient.SqlClient
+      expect(
+        yield* sql`SELECT action, resource_id FROM audit WHERE resource_type = 'ban' AND tenant_id IS NULL ORDER BY ordinal`
+      ).toEqual([
+        { action: "ban.added", resource_id: "198.51.100.0/24" },
+        { action: "ban.added", resource_id: "2001:db8::1" },
+        { action: "ban.added", resource_id: "198.51.100.0/24" },
+        { action: "ban.removed", resource_id: "198.51.100.0/24" },
+        { action: "ban.removed", resource_id: "2001:db8::1" }
+      ])
       expect((yield* operator("ban", "remove", "2001:db8::1")).stderr).toContain("is not banned")
     })
   )
