@@ -116,12 +116,21 @@ const renegotiated = (state: State, request: SipRequest, commandId: CommandId, r
     : andThen(heard, (after) => bye(after, { cause: "error", sipStatus: null, by: "near" }))
 }
 
+/** The peer repeats a 2xx until its ACK comes (section 13.3.1.4), also when nobody wants the answer any more. */
+const forgotten = (state: State, request: SipRequest, response: SipResponse): Step => {
+  if (response.status >= 300) return stay(state)
+  const { dialog, request: ack } = Dialog.acknowledge(Dialog.succeeded(state.dialog, response), request, null)
+  return stay({ ...state, dialog }, { type: "ack", ...sent(state, ack, dialog) })
+}
+
 /** Ends a request that has its final response, or will have none (null). */
 const settle = (state: State, own: Own, status: number | null, env: Env): Step => {
   const { purpose } = own
   switch (purpose.type) {
     case "bye":
       return stay(state, { type: "ended", end: purpose.end })
+    case "forgotten":
+      return stay(state)
     case "info":
       return stay(state, outcome(purpose.commandId, status))
     case "refer":
@@ -155,6 +164,7 @@ export const response = (state: State, cseq: number, response: SipResponse, env:
   const { status } = response
   if (status < 200) return stay(state)
   const { purpose } = own
+  if (purpose.type === "forgotten") return forgotten(without(state, own), own.request, response)
   // Once a BYE went, a challenge is answered for that BYE only.
   const trunk = purpose.type === "bye" || state.phase === "established" ? state.trunk : null
   const answer = Credentials.answer(own.credentials, trunk, own.request, response, env.token.slice(0, 16))
@@ -188,11 +198,17 @@ export const due = (state: State, env: Env): Step => {
   return Referral.due(isDue ? { ...state, wanted: { ...wanted, notBefore: null } } : state, env)
 }
 
-/** Nobody will learn what becomes of the requests that are open: their outcome is `null`. The BYE goes on. */
+/**
+ * Nobody will learn what becomes of the requests that are open: their outcome is `null`. The BYE goes on, and a 2xx to a
+ * re-INVITE is still acknowledged.
+ */
 export const over = (state: State, env: Env): Step => {
   const outputs = state.own.flatMap(({ purpose }): ReadonlyArray<Output> =>
     purpose.type === "info" || purpose.type === "renegotiate" ? [outcome(purpose.commandId, null)] : []
   )
-  const own = state.own.filter(({ purpose }) => purpose.type === "bye")
+  const own = state.own.flatMap((each): ReadonlyArray<Own> => {
+    if (each.purpose.type === "renegotiate") return [{ ...each, purpose: { type: "forgotten" } }]
+    return each.purpose.type === "bye" ? [each] : []
+  })
   return andThen(stay({ ...state, own }, ...outputs), (next) => Referral.drop(next, env))
 }

@@ -45,7 +45,11 @@ export interface Own {
   readonly cseq: number
   readonly request: SipRequest
   readonly credentials: Credentials.Credentials
-  readonly purpose: { readonly type: "bye"; readonly end: LegEnd } | (Action & { readonly attempt: number })
+  readonly purpose:
+    | { readonly type: "bye"; readonly end: LegEnd }
+    /** A re-INVITE of a leg that has ended: its 2xx is only acknowledged. */
+    | { readonly type: "forgotten" }
+    | (Action & { readonly attempt: number })
 }
 
 /** A re-INVITE that waits until it may go. */

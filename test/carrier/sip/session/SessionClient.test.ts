@@ -454,4 +454,25 @@ describe("the end of a leg", () => {
     call.deliver(Rig.reply(request, 200, { body: held }))
     expect(names(call.sent())).toEqual(["BYE", "ACK"])
   })
+  for (const [what, end] of [
+    ["the 200 to our BYE", (call: ReturnType<typeof established>) => call.hangUp()],
+    ["the peer's BYE", (call: ReturnType<typeof established>) => call.ask("BYE", 8)]
+  ] as const)
+    it(`acknowledges the 2xx to a re-INVITE also after ${what}, each time that it is repeated`, () => {
+      const call = established("us")
+      call.act(hold)
+      const request = requestOf(call.sent(), "INVITE")
+      end(call)
+      const bye = call.sent().find((message) => message.type === "request" && message.method === "BYE")
+      if (bye?.type === "request") call.deliver(Rig.reply(bye, 200))
+      expect(call.told()).toHaveLength(1)
+      call.sent()
+      for (let again = 0; again < 2; again++) call.deliver(Rig.reply(request, 200, { body: held }))
+      const acks = call.sent()
+      expect(names(acks)).toEqual(["ACK", "ACK"])
+      expect(SipWriter.write(acks[1] ?? request)).toEqual(SipWriter.write(acks[0] ?? request))
+      expect(call.outcomes()).toEqual(["hold null."])
+      call.pass(64_000)
+      expect(call.agent.held()).toMatchObject({ legs: 0, dialogs: 0, invites: 0, transactions: 0 })
+    })
 })
