@@ -354,6 +354,26 @@ describe("a call of a trunk", () => {
     })
   )
 
+  it.effect("is ended from another address of its carrier, also when that address floods us and is banned", () =>
+    Effect.gen(function* () {
+      const { response, rig } = yield* answered
+      // By now the transactions of the call are gone; its dialog is what we know it by.
+      yield* Rig.pass(40_000)
+      const bytes = SipWriter.write(invite({ branch: "z9hG4bKflood", callId: "flood" }))
+      for (let each = 0; each < 1_000; each++) rig.deliverBytes(bytes, stranger)
+      rig.sent()
+      rig.deliverBytes(bytes, stranger)
+      expect(rig.sent()).toEqual([])
+      yield* rig.deliver(bye(response), stranger)
+      expect(Rig.names(rig.sent())).toEqual(["200"])
+      expect(Rig.words(rig.told())).toEqual(["ended hangup - far"])
+      // And then it is nobody's call any more.
+      yield* Rig.pass(40_000)
+      yield* rig.deliver(bye(response, { headers: [["X", "again"]] }), stranger)
+      expect(rig.sent()).toEqual([])
+    })
+  )
+
   it.effect("is ended when its trunk was deleted meanwhile, which calls no more", () =>
     Effect.gen(function* () {
       const { response, rig } = yield* answered
