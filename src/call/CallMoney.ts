@@ -17,7 +17,7 @@ import * as Upgrade from "./Upgrade.ts"
 /** How long an answer is awaited. It must be well below `Reservation.leadMs`. */
 const answerMs = 2_000
 
-export const make = (accounts: Accounts["Service"]) => {
+export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "abandoned">) => {
   const renewal = (state: CallState, now: number): Effect.Effect<CallInput> => {
     const offers = Reservation.offers(state, now)
     const [least, ...more] = offers

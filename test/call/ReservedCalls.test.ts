@@ -1,0 +1,269 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Clock, Effect, Exit, Fiber, HashMap, References, Schema, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import * as Account from "../../src/account/AccountMachine.ts"
+import * as LiveAccounts from "../../src/account/LiveAccounts.ts"
+import { Entropy } from "../../src/actor/Entropy.ts"
+import * as EntityTime from "../../src/actor/EntityTime.ts"
+import * as Registry from "../../src/actor/Registry.ts"
+import type { CallInput } from "../../src/call/CallInput.ts"
+import * as CallMachine from "../../src/call/CallMachine.ts"
+import * as CallMoney from "../../src/call/CallMoney.ts"
+import { type CallState, isTerminal, primary, stateVersion } from "../../src/call/CallState.ts"
+import type { Effects } from "../../src/call/Draft.ts"
+import * as Legs from "../../src/call/Legs.ts"
+import * as Reservation from "../../src/call/Reservation.ts"
+import { ApiError } from "../../src/domain/ApiError.ts"
+import type { CallId } from "../../src/domain/Id.ts"
+import * as Money from "../../src/domain/Money.ts"
+import type { Json } from "../../src/store/Journal.ts"
+import * as Ids from "../support/Ids.ts"
+import * as Random from "../support/Random.ts"
+import * as Sample from "./CallSample.ts"
+
+/** Calls and their account as running actors, over rows in memory, on a clock of the test. */
+const { tenantId } = Sample
+const minuteMs = 60_000
+
+interface Rows {
+  readonly calls: Map<CallId, CallState>
+  balanceCents: number
+  spentCents: number
+  /** The lowest that the balance was, and the most that was spent by calls. */
+  lowest: number
+  mostSpent: number
+  charged: Map<CallId, number>
+  mostLive: number
+}
+
+const quota: Account.Quota = {
+  ...Account.defaultQuota,
+  dailySpendCapCents: 9_000,
+  monthlySpendCapCents: 20_000,
+  concurrentCallLimit: 4
+}
+
+/** An engine: the account and the calls of one process. It ends with its scope, wherever they are. */
+const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, faults: boolean) {
+  const clock = yield* Clock.Clock
+  const delay = Effect.suspend(() => Effect.sleep(random.below(20)))
+  const accounts = yield* LiveAccounts.make({
+    read: Effect.fnUntraced(function* (_, __, ids) {
+      yield* delay
+      const asked = new Set<string>(ids)
+      const snapshot: LiveAccounts.Rows = {
+        partition: 0,
+        settings: { ...Account.opened(tenantId), quota },
+        money: {
+          balanceCents: rows.balanceCents,
+          creditLimitCents: 0,
+          daySpentCents: rows.spentCents,
+          monthSpentCents: rows.spentCents
+        },
+        unsettled: [...rows.calls.values()]
+          .filter((state) => !CallMachine.isSettled(state))
+          .map((state) => ({ id: state.id, kind: "call", stateVersion, state: state as unknown as Json })),
+        born: new Set([...rows.calls.keys()].filter((id) => asked.has(id)))
+      }
+      yield* delay
+      return snapshot
+    }),
+    write: () => Effect.die(new Error("planted")),
+    partitions: [0],
+    originMs: () => 0,
+    outage: Effect.succeed(false)
+  })
+  const money = CallMoney.make(accounts)
+  yield* accounts.reserving("call", money.reader)
+
+  const write = (state: CallState, cents: number): void => {
+    rows.calls.set(state.id, state)
+    rows.balanceCents -= cents
+    rows.spentCents += cents
+    rows.lowest = Math.min(rows.lowest, rows.balanceCents)
+    rows.mostSpent = Math.max(rows.mostSpent, rows.spentCents)
+    if (cents > 0) rows.charged.set(state.id, (rows.charged.get(state.id) ?? 0) + 1)
+    const live = [...rows.calls.values()].filter((each) => !isTerminal(each)).length
+    rows.mostLive = Math.max(rows.mostLive, live)
+  }
+
+  const registry = yield* Registry.make<CallId, CallState, CallInput, Effects, null, null>(
+    {
+      behavior: {
+        machine: CallMachine.machine,
+        commit: Effect.fnUntraced(function* (step) {
+          // Now and then nothing can be stored for minutes.
+          yield* random.chance(0.03) ? Effect.sleep(random.below(4 * minuteMs)) : delay
+          if (faults && random.chance(0.03)) return yield* Effect.die(new Error("planted"))
+          write(step.state, Sample.charged(step.effects))
+          if (faults && random.chance(0.03)) return yield* Effect.die(new Error("planted, when it was written"))
+          yield* delay
+          yield* money.stored(step)
+          for (const told of step.effects.tells) yield* accounts.told(tenantId, told)
+          return null
+        }),
+        interpret: () => Effect.void,
+        answer: () => null,
+        reload: (id) => Effect.sync(() => rows.calls.get(id) ?? null),
+        recovered: (state) => Effect.sync(() => alive(state, state.at)),
+        ready: (state, due) =>
+          due.type === "renewal"
+            ? Effect.suspend(() => money.renewal(state, EntityTime.now(timeOf(state.id), clock)))
+            : Effect.succeed(due),
+        prepare: money.prepare,
+        lastWill: (reason) => ({ type: "faulted", reason })
+      },
+      since: (state) => state.at,
+      offsetMs: (state) => state.timeOffsetMs,
+      load: null,
+      ended: ApiError.of("call_already_ended", "ended"),
+      unknown: ApiError.of("not_found", "unknown"),
+      maxLive: 100,
+      passivation: null
+    },
+    Effect.succeed(false)
+  )
+  yield* registry.hold(0, 0)
+  const timeOf = (id: CallId): EntityTime.EntityTime => registry.live.get(id)?.time ?? EntityTime.wall
+
+  const alive = (state: CallState, lostAt: number) =>
+    Legs.recovered(
+      state,
+      {
+        incarnation: primary(state).incarnation ?? "",
+        legs: random.chance(0.8)
+          ? { [primary(state).id]: { state: "alerting", n: primary(state).heard, ageMs: 0, answeredMs: null } }
+          : {}
+      },
+      lostAt
+    )
+
+  const place = Effect.fnUntraced(function* (callId: CallId) {
+    const microUsdPerMinute = random.chance(0.1) ? 0 : random.below(20_000_000)
+    yield* accounts.reserve(tenantId, callId, {
+      purpose: "outbound",
+      offers: [Money.centsFromMicro(microUsdPerMinute)]
+    })
+    const actor = yield* registry.spawn(0, callId, accounts.abandoned(tenantId, callId))
+    const { offsetMs: timeOffsetMs } = actor.time
+    const input = Sample.place({ terms: Sample.terms({ callId, microUsdPerMinute, reservedMinutes: 1, timeOffsetMs }) })
+    yield* actor.ask(input, null)
+  })
+
+  /** What the carrier tells of the leg of a call, now. */
+  const happens = (id: CallId, report: Parameters<typeof Sample.event>[1]) =>
+    Effect.suspend(() => {
+      const actor = registry.live.get(id)
+      const state = actor?.state() ?? null
+      if (actor === undefined || state === null) return Effect.void
+      return Effect.asVoid(
+        actor.tell({ type: "carrier", event: Sample.event({ state }, report, EntityTime.now(actor.time, clock)) })
+      )
+    })
+
+  const recover = registry.recover(
+    0,
+    [...rows.calls.values()].filter((state) => !CallMachine.isSettled(state)).map((state) => ({ id: state.id, state })),
+    (state) => Effect.sync(() => alive(state, Math.max(state.at, EntityTime.now(EntityTime.wall, clock) - 5_000)))
+  )
+
+  const order = Effect.fnUntraced(function* (name: string, cents: number) {
+    const id = Ids.order(name)
+    yield* accounts.reserve(tenantId, id, { purpose: "order", offers: [cents] })
+    yield* delay
+    rows.balanceCents -= cents
+    rows.lowest = Math.min(rows.lowest, rows.balanceCents)
+    yield* accounts.released(tenantId, id)
+  })
+  const topUp = Effect.suspend(() => {
+    rows.balanceCents += random.below(4_000)
+    return accounts.reread(tenantId)
+  })
+  const fault = Effect.ignore(accounts.change(tenantId, { type: "quota_set", quota: {} }, null))
+  return { accounts, registry, place, happens, recover, order, topUp, fault } as const
+})
+
+describe("Calls that reserve, and their account", () => {
+  it.effect.prop(
+    "never take the balance below its limit or the day above its cap, charge once, and give everything back, whatever is late, lost, or dies",
+    { seed: Schema.Int },
+    ({ seed }) =>
+      Effect.gen(function* () {
+        const random = Random.make(seed)
+        const rows: Rows = {
+          calls: new Map(),
+          balanceCents: 4_000,
+          spentCents: 0,
+          lowest: 4_000,
+          mostSpent: 0,
+          charged: new Map(),
+          mostLive: 0
+        }
+        const faults = random.chance(0.5)
+        let scope = yield* Scope.make()
+        let process = yield* Scope.provide(engine(rows, random, faults), scope)
+        const background = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkIn(Effect.exit(effect), scope)
+        // A read of the account is not interrupted: it takes its time.
+        const kill = Effect.gen(function* () {
+          const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+          yield* TestClock.adjust(1_000)
+          yield* Fiber.join(closing)
+        })
+        const restart = Effect.gen(function* () {
+          yield* kill
+          yield* TestClock.adjust(random.below(30_000))
+          scope = yield* Scope.make()
+          process = yield* Scope.provide(engine(rows, random, faults), scope)
+          yield* background(process.recover)
+        })
+        const some = () => [...rows.calls.keys()][random.below(Math.max(1, rows.calls.size))]
+        for (let move = 0; move < 60; move++) {
+          const kind = random.below(20)
+          const id = some()
+          if (kind < 7) yield* background(process.place(Ids.call(`call ${move}`)))
+          else if (kind < 12 && id !== undefined)
+            yield* background(process.happens(id, { type: "answered", resume: null }))
+          else if (kind < 14 && id !== undefined)
+            yield* background(process.happens(id, { type: "ended", cause: "hangup", sipStatus: null, by: "far" }))
+          else if (kind === 14) yield* background(process.order(`order ${move}`, random.below(1_500)))
+          else if (kind === 15) yield* background(process.topUp)
+          else if (kind === 16) yield* background(process.fault)
+          else if (kind === 17) yield* restart
+          yield* TestClock.adjust(random.below(random.chance(0.3) ? 40_000 : 500))
+        }
+        // An engine without faults, for all that is left to end.
+        yield* kill
+        scope = yield* Scope.make()
+        process = yield* Scope.provide(engine(rows, Random.make(seed), false), scope)
+        yield* background(process.recover)
+        yield* TestClock.adjust(10 * minuteMs)
+        const living = [...rows.calls.values()].filter((state) => Reservation.live(state) !== null)
+        yield* background(process.accounts.reread(tenantId))
+        yield* TestClock.adjust("1 second")
+        const asked = yield* background(
+          Effect.map(process.accounts.state(tenantId), ({ tally }) => {
+            expect([...HashMap.keys(tally.live)].toSorted()).toStrictEqual(living.map(({ id }) => id).toSorted())
+            for (const state of living) {
+              const held = HashMap.getUnsafe(tally.live, state.id).reservedCents
+              expect(held).toBeGreaterThanOrEqual(Reservation.live(state)?.reservedCents ?? Infinity)
+            }
+            expect(tally.balanceCents).toBe(rows.balanceCents)
+          })
+        )
+        yield* TestClock.adjust("1 second")
+        const outcome = asked.pollUnsafe()
+        expect(outcome !== undefined && Exit.isSuccess(outcome)).toBe(true)
+        if (outcome !== undefined && Exit.isSuccess(outcome)) expect(outcome.value).toStrictEqual(Exit.void)
+        yield* kill
+        expect(rows.lowest).toBeGreaterThanOrEqual(0)
+        expect(rows.mostSpent).toBeLessThanOrEqual(9_000)
+        expect(rows.mostLive).toBeLessThanOrEqual(quota.concurrentCallLimit)
+        expect([...rows.charged.values()].every((times) => times === 1)).toBe(true)
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(Entropy.layerFixed("reserved calls")),
+        Effect.provideService(References.MinimumLogLevel, "None")
+      ),
+    { arbitrary: { runs: 30 }, timeout: 60_000 }
+  )
+})
