@@ -197,6 +197,27 @@ describe("Accounts in memory", () => {
     }).pipe(Effect.scoped, Effect.provide(Entropy.layerFixed("live accounts")))
   )
 
+  it.effect(
+    "what was given for a renewal is held while its commit is under way, however often the account is read",
+    () =>
+      Effect.gen(function* () {
+        const { accounts, call, credit } = yield* setUp({ below: () => 20, chance: () => false })
+        const id = Ids.call("first")
+        const life = { ...lifeOf({ below: () => 20, chance: () => false }), rate: 7, minutes: null, minuteMs: 1_000 }
+        yield* Effect.forkScoped(
+          Effect.orDie(call(id, { ...life, direction: "outbound", born: true, commitMs: 500, beganMs: 1 }))
+        )
+        // Admitted, committed after half a second; renewed a second later, and that is not committed yet.
+        yield* TestClock.adjust(1_700)
+        yield* Effect.forkScoped(credit)
+        yield* TestClock.adjust(100)
+        const asked = yield* Effect.forkScoped(accounts.state(tenantId))
+        yield* TestClock.adjust(10)
+        const { tally } = yield* Fiber.join(asked)
+        expect(Option.getOrThrow(HashMap.get(tally.live, id)).reservedCents).toBe(14)
+      }).pipe(Effect.scoped, Effect.provide(Entropy.layerFixed("live accounts")))
+  )
+
   it.effect.prop(
     "hold what lives, to the id and the cent, whatever is late, repeated, lost, or dies; never admit beyond the limit; and no call or order takes the balance below zero",
     { seed: Schema.Int },
