@@ -14,6 +14,8 @@ export interface Loss {
 /** How long the server has for what arrived, before its connection is cut. */
 const cutAfterMs = 60
 
+export type TcpProxy = Effect.Success<ReturnType<typeof make>>
+
 /** A TCP relay whose network can fail: connections die, or answers are lost while requests still arrive. */
 export const make = Effect.fnUntraced(function* (target: { readonly host: string; readonly port: number }) {
   const pairs = new Set<readonly [Socket, Socket]>()

@@ -27,6 +27,8 @@ export interface Options {
   readonly caFile: string
   /** Absent: the embedded Postgres in `dataDir`. */
   readonly databaseUrl?: string
+  /** A standby is ready when it has taken over; absent: a minute. */
+  readonly readyWithinMs?: number
   /** `<name>:<n>`: the process kills itself there (`boot/Crash.ts`). */
   readonly crashPoint?: string
 }
@@ -81,7 +83,10 @@ export const start = (options: Options): Service => {
   })
   const timer = new AbortController()
   const late = new Promise<never>((_, fail) => {
-    const timeout = setTimeout(() => fail(new Error(`the service did not start in time: ${lastWords}`)), startMs)
+    const timeout = setTimeout(
+      () => fail(new Error(`the service did not start in time: ${lastWords}`)),
+      options.readyWithinMs ?? startMs
+    )
     timer.signal.addEventListener("abort", () => clearTimeout(timeout))
   })
   const died = ended.then((how) => {

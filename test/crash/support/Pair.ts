@@ -1,0 +1,169 @@
+import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import * as EmbeddedPostgres from "../../../src/store/embedded/EmbeddedPostgres.ts"
+import * as OwnerFile from "../../../src/store/embedded/OwnerFile.ts"
+import * as FreePorts from "../../support/FreePorts.ts"
+import * as TcpProxy from "../../support/TcpProxy.ts"
+import * as TestCertificate from "../../support/TestCertificate.ts"
+import * as Client from "./Client.ts"
+import * as Database from "./Database.ts"
+import * as Service from "./Service.ts"
+
+/** One of the two processes, with a network of its own between it and the database, and one before its API. */
+export interface Member {
+  readonly name: string
+  readonly toDatabase: TcpProxy.TcpProxy
+  readonly toClients: TcpProxy.TcpProxy
+  /** The process that runs, or ran last. */
+  readonly service: () => Service.Service
+  /** Starts the next process; the last one must have ended. */
+  readonly start: () => Service.Service
+}
+
+/** Two processes on one Postgres that outlives both, one of which owns it, and a tenant with a number. */
+export interface Pair {
+  readonly members: readonly [Member, Member]
+  readonly database: Database.Database
+  readonly epoch: () => Promise<number>
+  /** Stops Postgres in the middle of everything, and starts it again after so long. */
+  readonly restartPostgres: (awayMs: number) => Promise<void>
+  /** Breaks the connection of the owner that holds its lock. */
+  readonly dropLock: () => Promise<void>
+  /** Places a call that talks until it is hung up, at this member, and waits for its answer. */
+  readonly talk: (at: Member) => Promise<string>
+  readonly hangUp: (at: Member, callId: string) => Promise<Client.Answer | null>
+  /** Status and reason of calls, as the database has them. */
+  readonly standing: (callIds: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>
+  readonly close: () => Promise<void>
+}
+
+const readyWithinMs = 600_000
+
+export const make = async (): Promise<Pair> => {
+  const folder = await mkdtemp(join(tmpdir(), "trunkline-pair-"))
+  // As root the Postgres in it belongs to another user.
+  await chmod(folder, 0o711)
+  const scope = Scope.makeUnsafe()
+  const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))
+  const owned = await scoped(OwnerFile.acquire(join(folder, "database")))
+  const caFile = join(folder, "ca.pem")
+  await writeFile(caFile, TestCertificate.makeAuthority().cert)
+
+  const target = { host: "127.0.0.1", port: 0 }
+  let postgres = Scope.makeUnsafe()
+  const startPostgres = async (): Promise<URL> => {
+    postgres = Scope.makeUnsafe()
+    const { url } = await Effect.runPromise(Scope.provide(EmbeddedPostgres.start(owned), postgres))
+    const at = new URL(Redacted.value(url))
+    // Each start takes another port.
+    target.port = Number(at.port)
+    return at
+  }
+  const base = await startPostgres()
+  const through = (proxy: TcpProxy.TcpProxy): string => {
+    const url = new URL(base)
+    url.port = String(proxy.port)
+    return url.href
+  }
+
+  const member = async (name: string): Promise<Member> => {
+    const toDatabase = await scoped(TcpProxy.make(target))
+    const ports = await FreePorts.find()
+    const toClients = await scoped(TcpProxy.make({ host: "127.0.0.1", port: ports.http }))
+    const dataDir = join(folder, name)
+    await mkdir(dataDir, { mode: 0o711 })
+    let service: Service.Service | null = null
+    return {
+      name,
+      toDatabase,
+      toClients,
+      service: () => {
+        if (service === null) throw new Error(`${name} was not started`)
+        return service
+      },
+      start: () => {
+        service = Service.start({ dataDir, ports, caFile, databaseUrl: through(toDatabase), readyWithinMs })
+        return service
+      }
+    }
+  }
+  const members = [await member("one"), await member("two")] as const
+  const [one, two] = members
+  await one.start().ready
+  // Every process on a database has the same key.
+  await copyFile(join(folder, "one", "vault.key"), join(folder, "two", "vault.key"))
+
+  const api = (at: Member) => `http://127.0.0.1:${at.toClients.port}`
+  const ask = async (path: string, bearer: string | null, body: object): Promise<never> => {
+    const answer = await Client.request(`${api(one)}${path}`, { ...(bearer === null ? {} : { bearer }), body })
+    if (answer === null || answer.status >= 300) throw new Error(`${path}: ${answer?.status} ${answer?.body}`)
+    return JSON.parse(answer.body) as never
+  }
+  const { api_key_plaintext: bearer }: { readonly api_key_plaintext: string } = await ask("/v1/signup", null, {
+    email: "owner@example.com",
+    password: "correct horse battery",
+    tenant_name: "Tenant",
+    first_name: "Ada",
+    last_name: "Lovelace"
+  })
+  const number = "+12025550150"
+  await ask("/v1/numbers/order", bearer, { phone_numbers: [number], country_code: "US", number_type: "local" })
+  const database = Database.open(through(await scoped(TcpProxy.make(target))))
+  const standing = async (callIds: ReadonlyArray<string>) => {
+    const rows = await database.query<{ readonly id: string; readonly text: string }>(
+      "SELECT id, concat_ws(' ', status, end_reason) AS text FROM call WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)))",
+      [JSON.stringify(callIds)]
+    )
+    return callIds.map((id) => rows.find((row) => row.id === id)?.text ?? "none")
+  }
+  await until("an active number", async () => {
+    const rows = await database.query("SELECT FROM phone_number WHERE status = 'active'")
+    return rows.length > 0
+  })
+  two.start()
+
+  return {
+    members,
+    database,
+    standing,
+    epoch: async () => {
+      const [row] = await database.query<{ readonly epoch: number }>("SELECT epoch::int AS epoch FROM journal_owner")
+      return row?.epoch ?? 0
+    },
+    restartPostgres: async (awayMs) => {
+      await Effect.runPromise(Scope.close(postgres, Exit.void))
+      await delay(awayMs)
+      await startPostgres()
+    },
+    dropLock: async () => {
+      await database.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+      )
+    },
+    talk: async (at) => {
+      const answer = await Client.request(`${api(at)}/v1/calls`, { bearer, body: { from: number, to: "+12025550100" } })
+      if (answer?.status !== 201) throw new Error(`a call was not placed: ${answer?.status} ${answer?.body}`)
+      const { id } = JSON.parse(answer.body) as { readonly id: string }
+      await until("an answered call", async () => (await standing([id]))[0] === "answered")
+      return id
+    },
+    hangUp: (at, callId) => Client.request(`${api(at)}/v1/calls/${callId}/actions/hangup`, { bearer, body: {} }),
+    close: async () => {
+      await database.close()
+      for (const { service } of members) await service().kill("SIGKILL")
+      await Effect.runPromise(Scope.close(postgres, Exit.void))
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+/** Dies after half a minute. */
+export const until = async (what: string, isSo: () => Promise<boolean>, withinMs = 30_000): Promise<void> => {
+  for (const end = performance.now() + withinMs; performance.now() < end; await delay(50)) if (await isSo()) return
+  throw new Error(`${what} was not seen within ${withinMs} ms`)
+}
