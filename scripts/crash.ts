@@ -3,7 +3,10 @@
  * them on SIPp (Debian `sip-tester`), on the embedded database; then as many with `DATABASE_URL`, on a Postgres that
  * outlives the service. After each restart everything in `test/crash/support/Invariants.ts` must hold.
  *
- * In half of the rounds somebody sets the wall clock of the service by two or five hours while calls talk.
+ * Then two processes share a Postgres, and as many things happen to them: it restarts, a network is cut, one of the two
+ * stops or dies. Nothing may end that could live.
+ *
+ * In half of the rounds under load somebody sets the wall clock of the service by two or five hours while calls talk.
  *
  * It tests the death of the process, not of the disk: what the kernel has taken is there after a kill -9. Pulling the
  * plug is for Postgres and its fsync to survive, and is not tried here.
@@ -16,6 +19,8 @@ import { join } from "node:path"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as EmbeddedPostgres from "../src/store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "../src/store/embedded/OwnerFile.ts"
+import * as Pair from "../test/crash/support/Pair.ts"
+import * as PairRound from "../test/crash/support/PairRound.ts"
 import * as Round from "../test/crash/support/Round.ts"
 import * as SipPeer from "../test/crash/support/SipPeer.ts"
 import * as Sipp from "../test/crash/support/Sipp.ts"
@@ -92,6 +97,23 @@ const report = (name: string, { inFlight, repeated, restartMs, violations }: Rou
   if (violations.length > shown) console.log(`       and ${violations.length - shown} more`)
 }
 
+/** Two processes on one Postgres, to which one thing after the other happens (src/README.md#two-processes). */
+const twoProcesses = async (): Promise<void> => {
+  const pair = await Pair.make()
+  try {
+    const { run } = PairRound.make(pair, Netem.random(seed))
+    for (let nth = 1; nth <= rounds; nth++) {
+      const { violations, what } = await run()
+      if (violations.length === 0) passed++
+      else failed++
+      console.log(`${violations.length === 0 ? "ok  " : "FAIL"} two processes, ${nth} of ${rounds}: ${what}`)
+      for (const line of violations.slice(0, shown)) console.log(`       ${line}`)
+    }
+  } finally {
+    await pair.close()
+  }
+}
+
 const attempt = async (name: string, run: () => Promise<void>): Promise<void> => {
   try {
     await run()
@@ -109,6 +131,7 @@ const folder = await mkdtemp(join(tmpdir(), "trunkline-crash-"))
 await chmod(folder, 0o711)
 try {
   await attempt("embedded database", () => series("embedded database", folder, null))
+  await attempt("two processes", twoProcesses)
   await attempt("DATABASE_URL", () => withPostgres(folder, (url) => series("DATABASE_URL", folder, url)))
 } finally {
   await rm(folder, { recursive: true, force: true })

@@ -34,6 +34,10 @@ export interface Pair {
   readonly dropLock: () => Promise<void>
   /** Places a call that talks until it is hung up, at this member, and waits for its answer. */
   readonly talk: (at: Member) => Promise<string>
+  /** Waits until one of the two owns the database and the other one stands by. */
+  readonly complete: () => Promise<void>
+  /** Whether the API of this member answers, and has its database. */
+  readonly answers: (at: Member) => Promise<boolean>
   readonly hangUp: (at: Member, callId: string) => Promise<Client.Answer | null>
   /** Status and reason of calls, as the database has them. */
   readonly standing: (callIds: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>
@@ -151,6 +155,12 @@ export const make = async (): Promise<Pair> => {
       await until("an answered call", async () => (await standing([id]))[0] === "answered")
       return id
     },
+    complete: () =>
+      until("an owner and a standby", async () => {
+        const found = await database.query("SELECT FROM pg_stat_activity WHERE application_name = 'trunkline owner'")
+        return found.length === 2
+      }),
+    answers: async (at) => (await Client.request(`${api(at)}/v1/account`, { method: "GET", bearer }))?.status === 200,
     hangUp: (at, callId) => Client.request(`${api(at)}/v1/calls/${callId}/actions/hangup`, { bearer, body: {} }),
     close: async () => {
       await database.close()
