@@ -114,6 +114,14 @@ describe("a new tenant over HTTP", () => {
       { fields: { password: "short" }, code: "invalid_request" },
       { fields: { email: "nobody" }, code: "invalid_request" },
       { fields: { email: "a\u0000b@example.com" }, code: "invalid_request" },
+      { fields: { email: "https://user:pw@example.com" }, code: "invalid_request" },
+      { fields: { email: "ada\u202e@example.com" }, code: "invalid_request" },
+      { fields: { email: "ada,eve@example.com" }, code: "invalid_request" },
+      { fields: { email: '"ada lovelace"@example.com' }, code: "invalid_request" },
+      { fields: { email: "ada@[192.0.2.1]" }, code: "invalid_request" },
+      { fields: { email: "ada@example.com/x" }, code: "invalid_request" },
+      { fields: { email: "ada..b@example.com" }, code: "invalid_request" },
+      { fields: { email: "ada@-example.com" }, code: "invalid_request" },
       { fields: { tenant_name: "" }, code: "invalid_request" },
       { fields: { first_name: "a\u0000b" }, code: "invalid_request" },
       { fields: { country: "Germany" }, code: "invalid_request" },
@@ -122,6 +130,13 @@ describe("a new tenant over HTTP", () => {
     ])("is refused with $code for $fields", ({ code, fields }) =>
       Effect.gen(function* () {
         expect(yield* refusal("POST", "/v1/signup", { body: form(fields) })).toStrictEqual([400, code])
+      })
+    )
+
+    it.effect("is by any address that mail has: tags, hyphens, every script", () =>
+      Effect.gen(function* () {
+        for (const email of ["Ada.Lovelace+calls@Sub-Domain.Example.co.uk", "o'hara_1@example.com", "用户@例子.公司"])
+          expect([email, (yield* ask("POST", "/v1/signup", { body: form({ email }) })).status]).toStrictEqual([email, 201])
       })
     )
 
