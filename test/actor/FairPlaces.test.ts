@@ -68,6 +68,23 @@ describe("Places that are shared fairly", () => {
     })
   )
 
+  it.effect("a turn that does not come in time is given up, and its place in the line with it", () =>
+    Effect.gen(function* () {
+      const { begun, end, work } = workshop()
+      const places = FairPlaces.make({ places: 1, room: 10, patienceMs: 1_000 })
+      yield* Effect.forkChild(places.within("a")(work("first")))
+      yield* TestClock.adjust(0)
+      const waits = yield* Effect.forkChild(Effect.flip(places.within("b")(work("late"))))
+      yield* TestClock.adjust(999)
+      expect(places.waiting()).toBe(1)
+      yield* TestClock.adjust(1)
+      expect(yield* Fiber.join(waits)).toBeInstanceOf(FairPlaces.NoRoom)
+      expect(places.waiting()).toBe(0)
+      yield* end("first")
+      expect(begun).toEqual(["first"])
+    })
+  )
+
   it.effect("a line that is full refuses at once", () =>
     Effect.gen(function* () {
       const places = FairPlaces.make({ places: 1, room: 2 })
