@@ -136,7 +136,10 @@ describe("a new tenant over HTTP", () => {
     it.effect("is by any address that mail has: tags, hyphens, every script", () =>
       Effect.gen(function* () {
         for (const email of ["Ada.Lovelace+calls@Sub-Domain.Example.co.uk", "o'hara_1@example.com", "用户@例子.公司"])
-          expect([email, (yield* ask("POST", "/v1/signup", { body: form({ email }) })).status]).toStrictEqual([email, 201])
+          expect([email, (yield* ask("POST", "/v1/signup", { body: form({ email }) })).status]).toStrictEqual([
+            email,
+            201
+          ])
       })
     )
 
