@@ -128,7 +128,7 @@ export class AudioSource extends Context.Service<
       })
 
       const fetch = Effect.fnUntraced(function* (tenant: TenantId, url: string) {
-        const file = yield* request(url).pipe(
+        const file = yield* Effect.suspend(() => (shelf.mayAdd(tenant) ? request(url) : overloaded)).pipe(
           places.within(tenant),
           fetching.within(tenant),
           Effect.catchTag("NoRoom", () => overloaded)

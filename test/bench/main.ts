@@ -4,6 +4,7 @@ import { cpus } from "node:os"
 import * as JournalBench from "./JournalBench.ts"
 import * as LiveCallBench from "./LiveCallBench.ts"
 import * as MediaBench from "./media/MediaBench.ts"
+import * as NeighbourBench from "./neighbour/NeighbourBench.ts"
 import * as PlaceCallBench from "./PlaceCallBench.ts"
 import * as Report from "./Report.ts"
 import * as StrangersBench from "./strangers/StrangersBench.ts"
@@ -16,6 +17,7 @@ const benches = {
   live: ["Live calls without media", LiveCallBench.run],
   media: ["Media plane over UDP loopback, 50 calls", MediaBench.run],
   strangers: ["5,000 datagrams/s of strangers while 50 calls talk and 10 a second are placed", StrangersBench.run],
+  neighbour: ["What a tenant sees while another abuses what they share", NeighbourBench.run],
   webhook: ["Carrier event to the receiver's request, HTTPS", WebhookBench.run]
 } as const
 

@@ -24,14 +24,16 @@ export interface Playback {
   isAsked: boolean
 }
 
-/** Of so many playbacks, the present one included, sound is here before they are heard. */
-const near = 3
+/** Of a playback that comes after so much sound nothing needs to be here. */
+const aheadMs = 10_000
+/** So many playbacks, the present one included, may wait for their first piece. */
+const mostUnknown = 2
 /** The present one is asked for more when less than this is here. */
 const lowMs = 2000
 
 /**
  * The playbacks of a leg in their order. Pieces are asked for one at a time, the next of the present playback before it
- * is needed, and the first of those that come next; what stands behind them holds nothing.
+ * is needed, and the first of those that come within seconds; what stands behind them holds nothing.
  */
 export const make = (want: (id: WorkId, url: string) => void) => {
   let queue: ReadonlyArray<Playback> = []
@@ -40,6 +42,12 @@ export const make = (want: (id: WorkId, url: string) => void) => {
     if (rate === null || pieces.length === 0) return true
     const samples = pieces.reduce((sum, { samples }) => sum + samples.length, -position)
     return isFirst && samples < (rate * lowMs) / 1000
+  }
+
+  /** Milliseconds that are still to be heard of a playback whose pieces are all here. */
+  const leftMs = ({ isWhole, loopsLeft, pieces, position, rate }: Playback): number => {
+    const samples = pieces.reduce((sum, { samples }) => sum + samples.length, 0)
+    return ((samples * (isWhole ? loopsLeft : 1) - position) * 1000) / (rate ?? 8000)
   }
 
   return {
@@ -61,12 +69,19 @@ export const make = (want: (id: WorkId, url: string) => void) => {
     },
     /** Asks for what will soon be needed. */
     ask: (): void => {
-      for (let i = 0; i < near; i++) {
-        const playback = queue[i]
-        if (playback === undefined) return
-        if (playback.isAsked || playback.loopsSupplied >= playback.loops || !isLow(playback, i === 0)) continue
-        playback.isAsked = true
-        want(playback.id, playback.url)
+      let ahead = 0
+      let unknown = 0
+      for (const playback of queue) {
+        const isAll = playback.loopsSupplied >= playback.loops
+        if (!isAll && !playback.isAsked && isLow(playback, playback === queue[0])) {
+          playback.isAsked = true
+          want(playback.id, playback.url)
+        }
+        if (playback.rate === null) unknown++
+        else if (isAll) ahead += leftMs(playback)
+        // It goes on for long enough.
+        else return
+        if (unknown >= mostUnknown || ahead >= aheadMs) return
       }
     },
     supply: (id: WorkId, rate: SampleRate, piece: Piece): void => {

@@ -47,7 +47,18 @@ export const make = <Sound extends Kept>(capacity: number) => {
     }
   }
 
+  /** What is in use, of all and of one holder. */
+  const usedBy = (holder: string) => {
+    const used = all().filter((sound) => !sound.isIdle())
+    return { used: sum(used), own: sum(used.filter((sound) => sound.holder === holder)) }
+  }
+
   return {
+    /** Whether a holder who has so much in use may have more, however little: what is refused need not be fetched. */
+    mayAdd: (holder: string): boolean => {
+      const { own, used } = usedBy(holder)
+      return own < capacity - used
+    },
     find: (key: string, now: number): Sound | null => {
       const sound = kept.get(key)
       if (sound === undefined || sound.expiresAt <= now) return null
@@ -60,10 +71,9 @@ export const make = <Sound extends Kept>(capacity: number) => {
       remove(key)
       kept.set(key, sound)
       shrink(now)
-      const used = all().filter((other) => other !== sound && !other.isIdle())
-      const own = used.filter(({ holder }) => holder === sound.holder)
-      const left = capacity - sum(used)
-      if (sound.bytes() <= left && sum(own) <= left) return true
+      const { own, used } = usedBy(sound.holder)
+      const left = capacity - used
+      if (sound.bytes() <= left && own <= left) return true
       kept.delete(key)
       return false
     },

@@ -36,6 +36,8 @@ export interface World {
   readonly ports: FreePorts.FreePorts
   readonly client: Client.Client
   readonly receiver: Receiver.Receiver
+  /** Certificates of this one are taken for true by the service. */
+  readonly authority: TestCertificate.TestAuthority
   readonly tenants: ReadonlyArray<Tenant>
   /** The one that runs, or ran last. */
   readonly service: () => Service.Service
@@ -126,6 +128,7 @@ export const make = async (options: Options): Promise<World> => {
     ports,
     client: Client.make(baseUrl),
     receiver,
+    authority,
     tenants,
     service: () => current(service),
     database: () => current(database),

@@ -9,7 +9,7 @@ const soundOf = (holder: string, size: number, expiresAt = 1000): Sound => ({
   expiresAt,
   isUsed: false,
   bytes: () => size,
-  isIdle() {
+  isIdle(this: Sound) {
     return !this.isUsed
   }
 })

@@ -1,0 +1,9 @@
+import type { Question } from "./Abuse.ts"
+import * as Abuses from "./Abuses.ts"
+
+/** One tenant's abuse, in a process of its own; ends with its parent. */
+process.on("disconnect", () => process.exit(0))
+process.once("message", (question) => {
+  const { name, site } = question as Question
+  void Abuses.table[name](site).then(() => process.send?.("begun"))
+})

@@ -1,0 +1,48 @@
+import { fork } from "node:child_process"
+import { once } from "node:events"
+import type * as World from "../../crash/support/World.ts"
+import type { Name } from "./Abuses.ts"
+
+/** What the tenant that abuses the service knows. */
+export interface Site {
+  readonly baseUrl: string
+  readonly apiKey: string
+  readonly number: string
+  /** For its own receivers. */
+  readonly certificate: { readonly cert: string; readonly key: string }
+  /** How much of everything: 1 is the whole abuse, less is a share of it. */
+  readonly size: number
+}
+
+export type Question = { readonly name: Name; readonly site: Site }
+
+/**
+ * Lets a tenant abuse the service, from a process of its own, until `stop`. Completes when the abuse has begun in
+ * earnest; rejects when it could not.
+ */
+export const begin = async (
+  world: World.World,
+  tenant: World.Tenant,
+  name: Name,
+  size: number
+): Promise<{ readonly stop: () => Promise<void> }> => {
+  const child = fork(new URL("./Abuse.process.ts", import.meta.url), { execArgv: [], stdio: "inherit" })
+  const ended = once(child, "exit")
+  const site: Site = {
+    baseUrl: world.baseUrl,
+    apiKey: tenant.apiKey,
+    number: tenant.number,
+    certificate: world.authority.issue(["127.0.0.1"]),
+    size
+  }
+  const begun = once(child, "message")
+  child.send({ name, site } satisfies Question)
+  const isBegun = await Promise.race([begun.then(() => true), ended.then(() => false)])
+  if (!isBegun) throw new Error(`the abuse by ${name} ended before it began`)
+  return {
+    stop: async () => {
+      child.kill("SIGKILL")
+      await ended
+    }
+  }
+}

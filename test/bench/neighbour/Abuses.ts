@@ -1,0 +1,161 @@
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { createServer, type ServerOptions } from "node:https"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { connect, type Socket } from "node:net"
+import { setTimeout as delay } from "node:timers/promises"
+import type { Site } from "./Abuse.ts"
+
+/**
+ * What one tenant can do to each thing that tenants share. Each completes when the abuse is under way, and goes on until
+ * its process ends.
+ */
+export const table = {
+  /** As many subscriptions as it may have, and calls whose digits all of them are told. */
+  subscriptions: async (site: Site) => {
+    const url = await receiver(site, (_, response) => response.end())
+    await subscribe(site, url, 50)
+    calls(site, pressing, 20 * site.size)
+  },
+  /** Subscriptions to receivers that never answer. */
+  "silent receivers": async (site: Site) => {
+    const url = await receiver(site, () => undefined)
+    await subscribe(site, url, 50)
+    calls(site, pressing, 20 * site.size)
+  },
+  /** One receiver that takes 200 ms, and more events than it can take. */
+  "a slow receiver": async (site: Site) => {
+    const url = await receiver(site, (_, response) => void delay(200).then(() => response.end()))
+    await subscribe(site, url, 1)
+    calls(site, pressing, 50 * site.size)
+  },
+  /** Calls with 27 playbacks each of half an hour. */
+  "long MP3s": async (site: Site) => {
+    const tone = readFileSync(new URL("../../audio/tone-440hz-16khz-mono.mp3", import.meta.url))
+    const long = Buffer.concat(Array.from({ length: 1900 }, () => tone))
+    const url = await receiver(site, (_, response) => response.setHeader("content-type", "audio/mpeg").end(long))
+    const placed = await Promise.all(Array.from({ length: Math.ceil(8 * site.size) }, () => place(site, echoing, 600)))
+    await delay(1500)
+    for (const id of placed)
+      for (let n = 0; n < 27; n++)
+        void post(site, `/v1/calls/${id}/actions/play`, { url: `${url}/${id}/${n}.mp3`, loop: 100 })
+  },
+  /** Readers of long lists, page after page. */
+  "list readers": async (site: Site) => {
+    for (let n = 0; n < 30 * site.size; n++)
+      forEver(async () => {
+        for (const list of ["webhook-deliveries", "calls", "numbers"])
+          await get(site, `/v1/${list}?page_size=200&page=${n + 1}`)
+      })
+  },
+  /** A MiB of brackets, five times a second. */
+  "nested JSON": async (site: Site) => {
+    const body = `{"from":${"[".repeat(524_288)}${"]".repeat(524_288)}}`
+    forEver(async () => {
+      void raw(site, "POST", "/v1/calls", body)
+      await delay(200)
+    })
+  },
+  /** Connections that ask and never read. */
+  "connections that never read": async (site: Site) => {
+    const { hostname, port } = new URL(site.baseUrl)
+    const ask =
+      `GET /v1/calls?page_size=200 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${site.apiKey}\r\n\r\n`.repeat(20)
+    forEver(async () => {
+      const sockets: Array<Socket> = []
+      for (let n = 0; n < 2000 * site.size; n++) {
+        const socket = connect(Number(port), hostname, () => void socket.pause().write(ask))
+        socket.on("error", () => undefined)
+        sockets.push(socket)
+        if (n % 100 === 99) await delay(20)
+      }
+      await delay(5000)
+      for (const socket of sockets) socket.destroy()
+    })
+  },
+  /** Signups whose clients hang up. */
+  "signups that hang up": async (site: Site) => {
+    let nth = 0
+    for (let n = 0; n < 50 * site.size; n++)
+      forEver(async () => {
+        const body = JSON.stringify({
+          email: `abuse-${process.pid}-${nth++}@example.com`,
+          password: "correct horse battery",
+          tenant_name: "Abuse",
+          first_name: "A",
+          last_name: "B"
+        })
+        await raw(site, "POST", "/v1/signup", body, 100)
+        await delay(20)
+      })
+  },
+  /** As many placements at once as connections allow. */
+  "a burst of placements": async (site: Site) => {
+    for (let n = 0; n < 100 * site.size; n++) forEver(() => place(site, echoing, 1))
+  }
+} satisfies Readonly<Record<string, (site: Site) => Promise<void>>>
+
+export type Name = keyof typeof table
+
+/** A phone that echoes, and one that presses digits all the time. */
+const echoing = "+12025550100"
+const pressing = "+12025550105"
+
+const forEver = (work: () => Promise<unknown>): void => {
+  void (async () => {
+    for (;;) {
+      await work()
+      await delay(1)
+    }
+  })()
+}
+
+/** One request; its answer's body, empty where there was none. What becomes of it is not the abuser's concern. */
+const raw = async (site: Site, method: string, path: string, body?: string, abortMs = 30_000): Promise<string> => {
+  try {
+    const response = await fetch(`${site.baseUrl}${path}`, {
+      method,
+      signal: AbortSignal.timeout(abortMs),
+      headers: { authorization: `Bearer ${site.apiKey}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body })
+    })
+    return await response.text()
+  } catch {
+    await delay(50)
+    return ""
+  }
+}
+const get = (site: Site, path: string) => raw(site, "GET", path)
+const post = (site: Site, path: string, body: object) => raw(site, "POST", path, JSON.stringify(body))
+
+const place = async (site: Site, to: string, limitSecs: number): Promise<string> => {
+  const answer = await post(site, "/v1/calls", { from: site.number, to, time_limit_secs: limitSecs })
+  return /"id":"([^"]+)"/.exec(answer)?.[1] ?? ""
+}
+
+/** So many calls that live, each for half a minute. */
+const calls = (site: Site, to: string, count: number): void => {
+  for (let n = 0; n < count; n++)
+    forEver(async () => {
+      await place(site, to, 30)
+      await delay(30_000)
+    })
+}
+
+const subscribe = async (site: Site, url: string, count: number): Promise<void> => {
+  for (let n = 0; n < count; n++)
+    await post(site, "/v1/webhook-subscriptions", { target_url: `${url}/${n}`, event_types: ["*"] })
+}
+
+const receiver = async (
+  { certificate }: Site,
+  answer: (request: IncomingMessage, response: ServerResponse) => void
+): Promise<string> => {
+  const server = createServer(certificate as ServerOptions, (request, response) => {
+    request.resume().on("end", () => answer(request, response))
+  })
+  server.listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  return `https://127.0.0.1:${typeof address === "object" ? address?.port : ""}`
+}

@@ -1,0 +1,116 @@
+import { Effect } from "effect"
+import { setTimeout as delay } from "node:timers/promises"
+import * as World from "../../crash/support/World.ts"
+import * as Report from "../Report.ts"
+import * as Rounds from "../Rounds.ts"
+import * as Abuse from "./Abuse.ts"
+import * as Abuses from "./Abuses.ts"
+import * as Quiet from "./Quiet.ts"
+
+/** `NEIGHBOUR_ONLY` names one abuse; `NEIGHBOUR_CALLS` is how many calls are watched under each. */
+const only = process.env["NEIGHBOUR_ONLY"]
+const count = Number(process.env["NEIGHBOUR_CALLS"] ?? 120)
+const perSecond = 10
+/** Deliveries that the abuser has behind it when its list is read. */
+const pastDeliveries = 1_000_000
+
+/** The p99 under abuse may be so many times that alone, or this many milliseconds, whichever is larger. */
+const times = 3
+const leastMs = 50
+
+/**
+ * One tenant abuses each thing that tenants share, in turn, while another places calls, is told of them and plays
+ * prompts: in one run, so that what slows the machine down slows both.
+ */
+export const run = Effect.gen(function* () {
+  const world = yield* Effect.acquireRelease(
+    Effect.promise(() => World.make({ tenants: 2, lean: true })),
+    (world) => Effect.promise(world.close)
+  )
+  return yield* Effect.promise(() => measure(world))
+})
+
+const measure = async (world: World.World): Promise<ReadonlyArray<Report.Figure>> => {
+  const [abuser, quiet] = await prepare(world)
+  const watch = () => Quiet.watch(world, quiet, { count, perSecond })
+  await Quiet.watch(world, quiet, { count: 30, perSecond })
+  const alone = await watch()
+  const figures: Array<Report.Figure> = [...rows("alone", alone, null)]
+  for (const name of Object.keys(Abuses.table) as ReadonlyArray<Abuses.Name>) {
+    if (only !== undefined && only !== name) continue
+    if (name === "list readers") await deliver(world, abuser.id, pastDeliveries)
+    const abuse = await Abuse.begin(world, abuser, name, 1)
+    try {
+      await delay(2000)
+      figures.push(...rows(name, await watch(), alone))
+    } finally {
+      await abuse.stop()
+    }
+    await endCalls(world, abuser)
+  }
+  return figures
+}
+
+/** The abuser, whose events the quiet tenant's receiver does not get, and the other. */
+export const prepare = async (world: World.World): Promise<readonly [World.Tenant, World.Tenant]> => {
+  const [abuser, quiet] = world.tenants
+  if (abuser === undefined || quiet === undefined) throw new Error("there are no two tenants")
+  await dropSubscriptions(world, abuser)
+  return [abuser, quiet]
+}
+
+/** Ends what an abuse has left: calls, and subscriptions to receivers that are gone. */
+export const endCalls = async (world: World.World, { apiKey, id }: World.Tenant): Promise<void> => {
+  await dropSubscriptions(world, { apiKey })
+  const live = await world
+    .database()
+    .query<{ readonly id: string }>(
+      "SELECT id FROM entity WHERE tenant_id = $1 AND kind = 'call' AND NOT settled LIMIT 5000",
+      [id]
+    )
+  const headers = { authorization: `Bearer ${apiKey}` }
+  for (const call of live)
+    await fetch(`${world.baseUrl}/v1/calls/${call.id}/actions/hangup`, { method: "POST", headers }).catch(() => null)
+  await delay(3000)
+}
+
+const dropSubscriptions = async (world: World.World, { apiKey }: Pick<World.Tenant, "apiKey">): Promise<void> => {
+  const headers = { authorization: `Bearer ${apiKey}` }
+  const url = `${world.baseUrl}/v1/webhook-subscriptions`
+  const { results } = (await fetch(`${url}?page_size=200`, { headers }).then((response) => response.json())) as {
+    readonly results: ReadonlyArray<{ readonly id: string }>
+  }
+  for (const { id } of results) await fetch(`${url}/${id}`, { method: "DELETE", headers })
+}
+
+/** Puts deliveries that are over behind a tenant. */
+const deliver = (world: World.World, tenantId: string, deliveries: number): Promise<unknown> =>
+  world.database().query(
+    `INSERT INTO webhook_delivery (id, tenant_id, event_id, event_type, subscription_id, destination, lane, sequence,
+       attempt_no, status, created_at, sent_at)
+     SELECT gen_random_uuid(), $1, gen_random_uuid(), 'call.started', 'past', 'past', 'past', n, 1, 'delivered', now(), now()
+     FROM generate_series(1, $2::int) AS n`,
+    [tenantId, deliveries]
+  )
+
+const rows = (name: string, seen: Quiet.Seen, alone: Quiet.Seen | null): ReadonlyArray<Report.Figure> => {
+  for (const problem of seen.problems.slice(0, 5)) console.error(`  ${name}: ${problem}`)
+  const line = (what: string, of: (seen: Quiet.Seen) => ReadonlyArray<number>): Report.Figure => {
+    const own = ms(of(seen))
+    const value = `${own.p50.toFixed(1)} / ${own.p99.toFixed(1)}`
+    if (alone === null) return Report.figure(`${name}: ${what}, ms p50 / p99`, value)
+    const goal = Math.max(leastMs, times * ms(of(alone)).p99)
+    return Report.against(`${name}: ${what}`, value, `p99 ≤ ${goal.toFixed(0)}`, own.p99 <= goal)
+  }
+  return [
+    line("POST /v1/calls", ({ placeMs }) => placeMs),
+    line("event to request", ({ eventMs }) => eventMs),
+    line("prompt start", ({ promptMs }) => promptMs),
+    Report.against(`${name}: calls heard whole`, `${seen.whole} of ${count}`, "all", seen.whole === count)
+  ]
+}
+
+const ms = (values: ReadonlyArray<number>) => {
+  const sorted = Float64Array.from(values).sort()
+  return { p50: Rounds.percentile(sorted, 0.5), p99: Rounds.percentile(sorted, 0.99) }
+}
