@@ -92,7 +92,8 @@ export const watch = async (
     const isOrdered = events.every(
       ({ sequence }, index) => index === 0 || sequence > (events[index - 1]?.sequence ?? 0)
     )
-    const isAll = expected.every((name) => names.includes(name))
+    const isHeard = events.some(({ data }) => data["status"] === "completed" && data["playback_id"] !== undefined)
+    const isAll = isHeard && expected.every((name) => names.includes(name))
     if (!isAll || !isOrdered) problems.push(`${id}: ${events.map((e) => `${e.sequence} ${e.event_type}`).join(", ")}`)
     return isAll && isOrdered
   }
