@@ -14,13 +14,13 @@ export const table = {
   /** As many subscriptions as it may have, and calls whose digits all of them are told. */
   subscriptions: async (site: Site) => {
     const url = await receiver(site, (_, response) => response.end())
-    await subscribe(site, url, 50)
+    await subscribe(site, url, Math.ceil(50 * site.size))
     calls(site, pressing, 20 * site.size)
   },
   /** Subscriptions to receivers that never answer. */
   "silent receivers": async (site: Site) => {
     const url = await receiver(site, () => undefined)
-    await subscribe(site, url, 50)
+    await subscribe(site, url, Math.ceil(50 * site.size))
     calls(site, pressing, 20 * site.size)
   },
   /** One receiver that takes 200 ms, and more events than it can take. */

@@ -48,7 +48,7 @@ export const watch = async (
     if (event.event_type === "call.answered") void play(callId)
     const asked = askedAt.get(callId)
     if (event.event_type === "call.playback_ended" && asked !== undefined)
-      promptMs.push(Math.max(0, Date.parse(String(event.occurred_at)) - asked - promptLengthMs))
+      promptMs.push(Math.max(0, Date.parse(event.occurred_at) - asked - promptLengthMs))
   })
 
   const play = async (callId: string): Promise<void> => {
