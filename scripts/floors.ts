@@ -185,6 +185,7 @@ for (const file of globSync("src/**/*.ts", { cwd: root })) {
  */
 const mayFork = new Set([
   "actor/Supervised.ts",
+  "actor/Actor.ts",
   "actor/Registry.ts",
   "connection/KnownPeers.ts",
   "egress/node/StreamExchange.ts",

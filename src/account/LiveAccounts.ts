@@ -1,5 +1,6 @@
 import { Clock, Effect, HashMap, Option } from "effect"
 import type { Step } from "../actor/Actor.ts"
+import * as AskTimeout from "../actor/AskTimeout.ts"
 import * as Registry from "../actor/Registry.ts"
 import type { EntityId, TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
@@ -98,13 +99,14 @@ export const make = Effect.fnUntraced(function* (rows: {
     {
       behavior: {
         machine: Machine.machine,
-        commit: (step, by) => {
+        commit: (step, by, wanted) => {
           const { input, state } = step
           if (input.type === "reserve") {
             const live = Option.getOrNull(HashMap.get(state.tally.live, input.id))
             if (live !== null) inFlight.add(state.settings.tenantId, input.id, live)
           }
-          return step.effects.durable ? Effect.as(rows.write(step, by), state) : Effect.succeed(state)
+          if (!step.effects.durable) return Effect.succeed(state)
+          return wanted() ? Effect.as(rows.write(step, by), state) : Effect.fail(AskTimeout.unavailable)
         },
         interpret: () => Effect.void,
         answer: (state) => state,

@@ -1,4 +1,4 @@
-import { Cause, Deferred, Effect, Exit, type Fiber, Latch, Metric, Result } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Latch, Metric, Result } from "effect"
 import { ApiError } from "../domain/ApiError.ts"
 import * as EntityTime from "./EntityTime.ts"
 import type { Machine, StepContext } from "./Machine.ts"
@@ -19,8 +19,8 @@ export interface Behavior<Id extends string, State, Input extends {}, Effects, A
    * Writes everything of a step in one transaction, and gives the answer for the caller. It fails only when nothing was
    * written: then the state stays, and the caller gets the error. It waits for no other actor.
    *
-   * `wanted` turns false when the caller has received a 503 meanwhile (`AskTimeout`); a commit that still waits then is
-   * not written.
+   * `wanted` is asked before anything goes to the database: false when the caller has received a 503 meanwhile
+   * (`AskTimeout`), and the commit is withdrawn. From true on the caller waits for the answer.
    */
   readonly commit: (
     step: Step<State, Input, Effects>,
@@ -151,6 +151,8 @@ export const make = Effect.fnUntraced(function* <
   /** What an ask gets from here on; null: the actor takes messages. */
   let closed: ApiError | null = null
   let current: Mail | null = null
+  /** Whoever waits for what the database may have. */
+  let underway: Mail["done"] = null
   /** A message came since `retire` was last asked. */
   let touched = true
   let faultsAt: ReadonlyArray<number> = []
@@ -252,22 +254,39 @@ export const make = Effect.fnUntraced(function* <
           return
         case "accepted": {
           const step = { input, before, state: outcome.state, effects: outcome.effects, context }
-          const wanted = () => ask === null || done === null || !Deferred.isDoneUnsafe(done)
-          const committed = yield* Effect.result(behavior.commit(step, ask?.asked ?? null, wanted))
-          if (Result.isFailure(committed)) {
-            if (done !== null) Deferred.doneUnsafe(done, Exit.fail(committed.failure))
-            return
-          }
-          state = outcome.state
-          yield* behavior.interpret(step)
-          crash("after_command")
-          yield* Metric.update(acceptedInputs, 1)
-          crash("before_answer")
-          if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(committed.success))
-          return
+          // What is committed is carried out and answered, though the actor be stopped meanwhile.
+          return yield* Fiber.join(yield* Effect.forkDetach(carryOut(step, ask, done), { startImmediately: true }))
         }
       }
     })
+
+  const carryOut = (step: Step<State, Input, Effects>, ask: Mail["ask"], done: Mail["done"]) =>
+    Effect.gen(function* () {
+      const wanted = () => {
+        if (ask === null || done === null) return true
+        if (!askTimeout.claim(done)) return false
+        underway = done
+        return true
+      }
+      const committed = yield* Effect.result(behavior.commit(step, ask?.asked ?? null, wanted))
+      if (Result.isFailure(committed)) {
+        if (done !== null) Deferred.doneUnsafe(done, Exit.fail(committed.failure))
+        return
+      }
+      state = step.state
+      yield* behavior.interpret(step)
+      crash("after_command")
+      yield* Metric.update(acceptedInputs, 1)
+      crash("before_answer")
+      if (done !== null) Deferred.doneUnsafe(done, Exit.succeed(committed.success))
+    }).pipe(
+      // The actor itself answers what has died, unless it was stopped.
+      Effect.onError((cause) =>
+        Effect.sync(() => {
+          if (closed !== null && done !== null) Deferred.doneUnsafe(done, Exit.failCause(cause))
+        })
+      )
+    )
 
   const read = Effect.map(behavior.reload(id), (rows) => {
     state = rows
@@ -350,8 +369,9 @@ export const make = Effect.fnUntraced(function* <
   const close = Effect.gen(function* () {
     closed ??= settled() ? options.ended : gone
     deadlines.set(mailbox, null, nothing)
-    // The service stops in the middle of this message: a repetition finds out whether it was committed.
-    if (current?.done != null) Deferred.doneUnsafe(current.done, Exit.fail(busy))
+    // The service stops in the middle of this message. What may be in the database already is answered by whoever
+    // carries it out.
+    if (current?.done != null && current.done !== underway) Deferred.doneUnsafe(current.done, Exit.fail(busy))
     for (const { ask, done } of yield* Mailbox.clear(mailbox))
       if (done !== null) Deferred.doneUnsafe(done, ask !== null || settled() ? Exit.succeed(null) : Exit.fail(busy))
     holding?.interruptUnsafe()

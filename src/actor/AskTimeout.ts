@@ -1,47 +1,74 @@
-import { Deferred, Effect, Exit } from "effect"
+import { Clock, Deferred, Effect, Exit, Latch } from "effect"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Supervised from "./Supervised.ts"
 
 /**
- * Ends waits that an outage would make endless: while `outage` is true, a caller that has waited 2 s gets 503.
+ * Ends waits that an outage would make endless: while `outage` is true, a caller that has waited 2 s gets 503. What it
+ * asked for is withdrawn: it has not happened, and it will not.
  *
- * A message that then still waits in the mailbox, or for its turn to be written, is dropped. Only a statement that the
- * database already has may take effect when the outage ends; a repetition with the same Idempotency-Key waits for that
- * and finds it. One fiber looks at all waits, so that a wait costs a map entry and no timer.
+ * So a message is refused only while it waits in a mailbox, or for its turn to be written. From the moment in which the
+ * database may have it (`claim`), the caller waits for the answer. One fiber looks at all waits, so that a wait costs a
+ * map entry and no timer.
  */
 export interface AskTimeout {
   readonly wait: <A>(done: Deferred.Deferred<A, ApiError>) => Effect.Effect<A, ApiError>
+  /**
+   * Asked before what this caller wants goes to the database. True: the caller is not refused any more. Asked again, as
+   * it is when the database is known not to have it, it says false once the caller has waited long enough. Who does not
+   * wait is refused nothing.
+   */
+  readonly claim: <A>(done: Deferred.Deferred<A, ApiError>) => boolean
 }
 
 const timeoutMs = 2_000
 
-/**
- * Whoever gets this answer has its message dropped; only a statement that the database already has may take effect.
- */
+/** Whoever gets this answer has what it asked for withdrawn. */
 export const unavailable = ApiError.of("service_unavailable", "the service cannot store anything right now; try again")
 
+interface Wait {
+  readonly since: number
+  isClaimed: boolean
+}
+
 export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>) {
-  const waits = new Map<Deferred.Deferred<never, ApiError>, number>()
+  const clock = yield* Clock.Clock
+  const waits = new Map<Deferred.Deferred<never, ApiError>, Wait>()
+  /** Open while somebody waits, and a little longer. */
+  const waited = Latch.makeUnsafe(false)
+  // A failure fits a deferred of any success type.
+  const keyOf = <A>(done: Deferred.Deferred<A, ApiError>) => done as unknown as Deferred.Deferred<never, ApiError>
 
   const look = Effect.gen(function* () {
+    yield* Latch.await(waited)
     yield* Effect.sleep(timeoutMs / 4)
-    if (waits.size === 0 || !(yield* outage)) return
+    if (waits.size === 0) return void Latch.closeUnsafe(waited)
+    if (!(yield* outage)) return
     const now = yield* Monotonic.now
-    for (const [done, since] of waits) if (now - since >= timeoutMs) Deferred.doneUnsafe(done, Exit.fail(unavailable))
+    for (const [done, { isClaimed, since }] of waits)
+      if (!isClaimed && now - since >= timeoutMs) Deferred.doneUnsafe(done, Exit.fail(unavailable))
   })
   yield* Supervised.fork("the end of waits in an outage", Effect.forever(look))
 
   return {
-    wait: <A>(done: Deferred.Deferred<A, ApiError>) =>
-      Effect.flatMap(Monotonic.now, (now) => {
-        // A failure fits a deferred of any success type.
-        const entry = done as unknown as Deferred.Deferred<never, ApiError>
-        waits.set(entry, now)
+    wait: (done) =>
+      Effect.flatMap(Monotonic.now, (since) => {
+        const entry = keyOf(done)
+        if (!waits.has(entry)) waits.set(entry, { since, isClaimed: false })
+        Latch.openUnsafe(waited)
         return Effect.ensuring(
           Deferred.await(done),
           Effect.sync(() => waits.delete(entry))
         )
-      })
+      }),
+    claim: (done) => {
+      if (Deferred.isDoneUnsafe(done)) return false
+      const now = Monotonic.read(clock)
+      const wait = waits.get(keyOf(done)) ?? { since: now, isClaimed: false }
+      if (wait.isClaimed && now - wait.since >= timeoutMs) return false
+      wait.isClaimed = true
+      waits.set(keyOf(done), wait)
+      return true
+    }
   } satisfies AskTimeout
 })

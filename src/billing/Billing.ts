@@ -163,7 +163,7 @@ export class Billing extends Context.Service<
           const now = yield* Clock.currentTimeMillis
           const seed = entropy.hex(16)
           const id = Id.derive(seed, "ledger")
-          const committed = yield* journal.commit({
+          const committed = yield* journal.commitAsked({
             ...empty,
             money: [
               {

@@ -1,4 +1,4 @@
-import { Clock, Context, Deferred, Effect, Exit, Layer, Option } from "effect"
+import { Clock, Context, Deferred, Effect, Exit, Layer } from "effect"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Journal from "../store/Journal.ts"
 import * as ReceiptLookup from "./ReceiptLookup.ts"
@@ -42,7 +42,7 @@ export class Idempotency extends Context.Service<
       const journal = yield* Journal.Journal
       return make({
         find: yield* ReceiptLookup.make(timeoutMs),
-        store: (receipt) => Effect.asVoid(journal.commit({ ...Journal.empty, receipt })),
+        store: (receipt) => Effect.asVoid(journal.commitAsked({ ...Journal.empty, receipt })),
         settled: Effect.asVoid(journal.commit(Journal.empty))
       })
     })
@@ -78,7 +78,7 @@ const opened = (slot: Slot.Slot, stored: ReceiptLookup.Stored): Effect.Effect<Sl
 const make = (rows: {
   /** Null: there is no receipt. */
   readonly find: (slot: Slot.Slot) => Effect.Effect<ReceiptLookup.Stored | null, ApiError>
-  readonly store: (receipt: Journal.Receipt) => Effect.Effect<void>
+  readonly store: (receipt: Journal.Receipt) => Effect.Effect<void, ApiError>
   /** Completes when every commit queued before it is written or refused. */
   readonly settled: Effect.Effect<void>
 }): Idempotency["Service"] => {
@@ -109,8 +109,7 @@ const make = (rows: {
   const remember = Effect.fnUntraced(function* (slot: Slot.Slot, rendered: Slot.Rendered) {
     const receipt = Slot.receipt(slot, rendered, yield* Clock.currentTimeMillis)
     if (receipt === null) return
-    const written = yield* rows.store(receipt).pipe(Effect.interruptible, Effect.timeoutOption(timeoutMs))
-    if (Option.isNone(written)) return yield* ReceiptLookup.away
+    yield* rows.store(receipt)
   })
 
   return {

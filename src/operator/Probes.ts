@@ -17,6 +17,9 @@ const probeTimeout = "1 second"
 const dueLimit = 50_000
 
 const liveCalls = Metric.gauge("calls_live", { description: "Calls that have an actor" })
+const waiting = Metric.gauge("journal_commits_waiting", {
+  description: "Commits that wait for their statement or its answer"
+})
 const unavailable = Metric.gauge("journal_unavailable_seconds", { description: "How long commits have been waiting" })
 const deliveriesDue = Metric.gauge("webhook_deliveries_due", {
   description: `Deliveries whose attempt is due, among ${dueLimit} first tries and ${dueLimit} retries that wait; NaN: the database does not answer`
@@ -43,10 +46,16 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
     Effect.catchCause(() => Effect.succeed(false))
   )
 
+  const canWrite = Effect.timeoutOrElse(journal.canWrite, {
+    duration: probeTimeout,
+    orElse: () => Effect.succeed(false)
+  })
+
   const databaseReasons = Effect.gen(function* () {
     const sinceMs = yield* journal.unavailableForMs
     if (sinceMs > 0) return [`the database has been away for ${Math.ceil(sinceMs / 1000)} s, and commits wait`]
-    return (yield* answers) ? [] : ["the database does not answer"]
+    if (!(yield* answers)) return ["the database does not answer"]
+    return (yield* canWrite) ? [] : ["nothing can be stored in the database"]
   })
 
   const countDue = sql<{ readonly due: number }>`
@@ -69,6 +78,7 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
     }),
     metrics: Effect.gen(function* () {
       yield* Metric.update(liveCalls, yield* calls.liveCount)
+      yield* Metric.update(waiting, journal.waiting())
       yield* Metric.update(unavailable, (yield* journal.unavailableForMs) / 1000)
       yield* Metric.update(deliveriesDue, yield* countDue)
       yield* updateJobs(probeTimeout)

@@ -9,6 +9,7 @@ import type {
   RouteId,
   TenantId
 } from "../domain/Id.ts"
+import type { ApiError } from "../domain/ApiError.ts"
 import type { DeliveryListener, WebhookEndpointRef } from "./Handover.ts"
 import type { ListWrite } from "./ListTable.ts"
 
@@ -164,16 +165,24 @@ export class Journal extends Context.Service<
   {
     /**
      * Goes through the batch writer, and completes when it is durable. It waits while the database is away
-     * (`unavailableForMs` tells). It dies when the database refuses a row, which is a fault of ours, and with
+     * (`unavailableForMs` tells). It dies when the database refuses a row or the commit is too large or too slow to be
+     * written, which is a fault of ours, and with
      * `JournalLost` when this process does not hold the partition of a tenant concerned. Rows of no tenant are written
      * under any partition that is held.
      */
     readonly commit: (commit: Commit) => Effect.Effect<Committed>
     /**
-     * Like `commit`, for a caller that may give up meanwhile: `wanted` is asked when the commit's turn has come. Null:
-     * nobody wanted it any more; nothing was written, and nothing will be.
+     * Like `commit`, for a caller that may give up meanwhile. `wanted` is asked when the commit's turn has come. When it
+     * says true, the caller waits for the answer, however long that takes, because the database may have the commit. It
+     * is asked again only when it is known that nothing was written. Null: the commit is withdrawn; nothing was written,
+     * and nothing will be.
      */
     readonly commitWhile: (commit: Commit, wanted: () => boolean) => Effect.Effect<Committed | null>
+    /**
+     * `commit` for somebody who waits for the answer: fails with `service_unavailable` when it cannot be stored in time,
+     * and then it is withdrawn.
+     */
+    readonly commitAsked: (commit: Commit) => Effect.Effect<Committed, ApiError>
     /**
      * The same statement inside the caller's `sql.withTransaction`, for writes with which a tenant can violate a
      * constraint (signup, orders, keys). The caller wakes the dispatcher with `wake` after its transaction.
@@ -189,8 +198,12 @@ export class Journal extends Context.Service<
     readonly wake: (endpoints: ReadonlyArray<WebhookEndpointRef>) => Effect.Effect<void>
     /** There is one listener: the dispatcher. */
     readonly onDeliveries: (listener: DeliveryListener) => Effect.Effect<void>
-    /** Milliseconds since the database was last reachable while somebody waited; 0 when all is well. */
+    /** Milliseconds since something could last be stored, while somebody waited for that; 0 when all is well. */
     readonly unavailableForMs: Effect.Effect<number>
+    /** Whether something can be stored now. Writes a probe when nothing was written just now. */
+    readonly canWrite: Effect.Effect<boolean>
+    /** Commits that wait for their statement, or for its answer. */
+    readonly waiting: () => number
     readonly find: (entityId: EntityId) => Effect.Effect<StoredEntity | null>
     readonly unsettled: <K extends Kind>(kind: K, partition: number) => Effect.Effect<ReadonlyArray<StoredOf<K>>>
     readonly inputs: (entityId: EntityId) => Effect.Effect<ReadonlyArray<StoredInput>>

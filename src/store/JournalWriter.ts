@@ -1,29 +1,71 @@
-import { Cause, Deferred, Effect, Exit, Layer } from "effect"
+import { Cause, Deferred, Effect, Exit, FiberSet, Layer, Metric, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { SqlError } from "effect/sql/SqlError"
+import { SqlError } from "effect/sql/SqlError"
+import * as AskTimeout from "../actor/AskTimeout.ts"
 import { CrashPoint } from "../actor/CrashPoint.ts"
+import * as Supervised from "../actor/Supervised.ts"
+import type { ApiError } from "../domain/ApiError.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import * as Batches from "./Batches.ts"
 import { CommitClient } from "./CommitClient.ts"
 import * as CommitStatement from "./CommitStatement.ts"
-import { type Commit, type Committed, empty, type EntityWrite, type EventRow, Journal } from "./Journal.ts"
+import { type Commit, type Committed, empty, type EventRow, Journal } from "./Journal.ts"
 import * as Handover from "./Handover.ts"
 import * as JournalReader from "./JournalReader.ts"
 import * as Outage from "./Outage.ts"
 import * as Ownership from "./Ownership.ts"
+import { StatementLimit } from "./StatementLimit.ts"
+import * as Unanswered from "./Unanswered.ts"
 import { WriteFence } from "./WriteFence.ts"
+import * as WriteOutage from "./WriteOutage.ts"
+import * as WrittenCommits from "./WrittenCommits.ts"
+
+/** One commit is more than a statement may hold. It is refused by itself, and holds up nobody. */
+export class CommitTooLarge extends Schema.TaggedError<CommitTooLarge>()("CommitTooLarge", { size: Schema.Number }) {
+  override get message() {
+    return `a commit of ${this.size} characters is larger than may be written (${sizeLimit})`
+  }
+}
 
 interface Waiting {
   readonly commit: Commit
   readonly wanted: () => boolean
   readonly done: Deferred.Deferred<Committed | null>
+  /** How often it had a statement of its own that was not through in time. */
+  slow: number
+}
+
+/** Commits that go into one statement, and how long that may take. */
+interface Batch {
+  readonly entries: ReadonlyArray<Waiting>
+  readonly limitMs: number
 }
 
 /** Commits of one statement. */
 const batchLimit = 256
 
-/** A statement without an answer for so long counts as an outage already. */
-const slowMs = 2_000
+/** Characters of JSON in one statement, and so the most that one commit may have. */
+const sizeLimit = 16 * 1024 * 1024
+
+/** How long a statement may take; the halves of one that took longer get less, so that others wait less for them. */
+const limitMsOtherwise = 10_000
+const halfOf = (limitMs: number): number => limitMs / 3
+
+/** A commit that so many statements of its own could not write in time is refused. */
+const slowLimit = 3
+
+/** How soon a database that is away is tried again. */
+const firstWaitMs = 200
+const longestWaitMs = 2_000
+
+const durations = Metric.histogram("journal_commit_ms", {
+  description: "How long the statement of a batch takes, milliseconds, answered or not",
+  boundaries: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000]
+})
+const sizes = Metric.histogram("journal_batch_commits", {
+  description: "Commits of a statement",
+  boundaries: [1, 2, 4, 8, 16, 32, 64, 128, 256]
+})
 
 /** How long closing waits for an unreachable database. Commits that still wait then were never acknowledged. */
 const closingTimeout = "10 seconds"
@@ -40,6 +82,8 @@ export const layer = <E = never>(options: {
   readonly onLost: (lost: Ownership.JournalLost, left: ReadonlyArray<number>) => void
   /** Between two signs of life. Each of them also checks that the partitions are still ours. */
   readonly heartbeatMs?: number
+  /** How long the statement of a batch may take; tests wait less. */
+  readonly limitMs?: number
   /** Waits until another process that owns the partitions has ended; without it they are taken at once. */
   readonly standBy?: Ownership.StandBy<E>
 }) =>
@@ -69,22 +113,27 @@ export const layer = <E = never>(options: {
       })
       const partitions = (): ReadonlyArray<number> => [...ownership.held.keys()]
 
-      let outageSince = 0
-      /** When the statement under way began; 0: none is. */
-      let statementSince = 0
+      const { limitMs = limitMsOtherwise } = options
+      const outage = yield* WriteOutage.make(sql)
+      yield* Supervised.fork("the watch over an outage", outage.watch)
+      let waiting = 0
+      const asks = yield* AskTimeout.make(Effect.map(outage.unavailableForMs, (ms) => ms > 0))
+      const forkAsk = yield* FiberSet.makeRuntime()
       let listener: Handover.DeliveryListener = Handover.nobodyListens
 
       const run = (
         batch: ReadonlyArray<Commit>,
         offer: Handover.Offer,
         client = sql
-      ): Effect.Effect<CommitStatement.Answer, SqlError> =>
-        Effect.suspend(() => {
+      ): Effect.Effect<CommitStatement.Answer, SqlError | CommitTooLarge> =>
+        Effect.suspend((): Effect.Effect<CommitStatement.Answer, SqlError | CommitTooLarge> => {
           const { parameters, text } = CommitStatement.make(ownership.held, batch, offer)
+          const size = parameters.reduce((sum, parameter) => sum + parameter.length, 0)
+          if (size > sizeLimit) return Effect.fail(new CommitTooLarge({ size }))
           return Effect.map(client.unsafe<CommitStatement.Answer>(text, parameters), (rows) => rows[0] ?? noAnswer)
         })
 
-      /** A commit that nobody wants any more leaves the queue here, before any statement has it. */
+      /** A commit that nobody wants any more is withdrawn here, while no statement has it. */
       const withoutUnwanted = (batch: ReadonlyArray<Waiting>): ReadonlyArray<Waiting> =>
         batch.filter(({ done, wanted }) => {
           if (wanted()) return true
@@ -124,109 +173,149 @@ export const layer = <E = never>(options: {
         })
       }
 
-      /**
-       * After a lost connection: a commit whose input, or whose money, is in the database was written by the statement
-       * that never answered. Another owner may have written an input with that number meanwhile; the seed tells whose
-       * it is.
-       */
-      const withoutWritten = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {
-        const entities = batch.flatMap(({ commit }) => commit.entities)
-        // Without a row to look for, this only asks whether the database is there.
-        const rows =
-          entities.length === 0
-            ? yield* Effect.as(sql`SELECT 1`, [])
-            : yield* sql<{ readonly key: string }>`
-                SELECT entity_id || ':' || seq || ':' || seed AS key FROM journal
-                WHERE (entity_id || ':' || seq || ':' || seed) IN ${sql.in(entities.map(keyOf))}
-                  AND entity_id IN ${sql.in(entities.map(({ id }) => id))}`
-        const written = new Set(rows.map((row) => row.key))
-        const causes = batch.flatMap(({ commit }) => commit.money.map((row) => row.cause))
-        const balances =
-          causes.length === 0
-            ? []
-            : yield* sql<{ readonly cause: string; readonly after: number }>`
-                SELECT cause, balance_after_cents::float8 AS after FROM ledger WHERE cause IN ${sql.in(causes)}`
-        const known: CommitStatement.Answer = {
-          ...noAnswer,
-          balances: Object.fromEntries(balances.map((row) => [row.cause, row.after]))
-        }
-        outageSince = 0
-        const rest: Array<Waiting> = []
-        for (const entry of batch) {
-          const { entities, money } = entry.commit
-          if (
-            entities.length === 0
-              ? money.some((row) => known.balances?.[row.cause] !== undefined)
-              : entities.some((entity) => written.has(keyOf(entity)))
-          )
-            Deferred.doneUnsafe(entry.done, Exit.succeed(committed(entry.commit, known)))
-          else rest.push(entry)
-        }
-        return rest
+      /** Answers those that the database has. */
+      const withoutWritten = Effect.fnUntraced(function* (entries: ReadonlyArray<Waiting>) {
+        const written = yield* WrittenCommits.find(
+          sql,
+          entries.map(({ commit }) => commit)
+        )
+        const known = { ...noAnswer, balances: written.balances }
+        return entries.filter(({ commit, done }) => {
+          if (!written.has(commit)) return true
+          Deferred.doneUnsafe(done, Exit.succeed(committed(commit, known)))
+          return false
+        })
       })
 
-      /** `again`: an earlier statement with these commits was given up, and may still be at work in the database. */
-      const write = (batch: ReadonlyArray<Waiting>, again = false): Effect.Effect<void> =>
-        Effect.gen(function* () {
-          if (batch.length === 0) return
-          const lastLoss = ownership.lastLoss()
-          const holding = ownership.held.size
-          if (holding === 0) return die(batch, lastLoss)
-          crash("before_commit")
-          statementSince = yield* Monotonic.now
-          const sinceMs = statementSince
-          const events = eventsOf(batch)
-          const offer = events.length === 0 ? Handover.nothingOffered : listener.offer(events)
-          const exit = yield* run(
-            batch.map((entry) => entry.commit),
-            offer
-          ).pipe(Effect.timeout(Batches.silence), Effect.exit)
-          statementSince = 0
-          if (Exit.isSuccess(exit)) {
-            const { missing } = exit.value
-            if (missing === null) return finish(batch, exit.value, sinceMs)
-            const rest = withoutLost(batch, missing, exit.value)
-            const stuck = rest.length === batch.length && ownership.held.size === holding
-            return stuck
-              ? die(rest, new Error("a commit names a tenant by what is not its id"))
-              : yield* write(rest, again)
-          }
-          const failure = Cause.findErrorOption(exit.cause)
-          if (failure._tag === "Some" && (failure.value._tag === "TimeoutError" || Outage.is(failure.value))) {
-            outageSince ||= yield* Monotonic.now
-            yield* Effect.logWarning("the database is away; commits wait", failure.value.message)
-            return yield* write(yield* retryUntilReachable(batch), true)
-          }
-          // The statement that was given up may have taken effect meanwhile, and made the database refuse this one:
-          // that is success.
-          if (again) {
-            const rest = yield* retryUntilReachable(batch)
-            if (rest.length < batch.length) return yield* write(rest, true)
-          }
-          if (batch.length === 1) {
-            yield* Effect.logError("a commit was refused by the database", exit.cause)
-            return die(batch, Cause.squash(exit.cause))
-          }
-          // One refused row fails its whole statement, so each commit now gets a statement of its own.
-          for (const entry of batch) yield* write([entry], again)
-        })
-
-      const retryUntilReachable = (batch: ReadonlyArray<Waiting>): Effect.Effect<ReadonlyArray<Waiting>> =>
-        Effect.sleep("200 millis").pipe(
-          Effect.andThen(Effect.timeout(withoutWritten(batch), Batches.silence)),
-          Effect.catch(() => retryUntilReachable(batch))
+      /**
+       * What became of a statement without an answer is known when its session has ended: then those are answered that
+       * it wrote, and it writes no other. Until then nobody is told anything.
+       */
+      const settled = (
+        entries: ReadonlyArray<Waiting>,
+        lost: Unanswered.Unanswered | null,
+        meanwhile: Effect.Effect<void>
+      ) => {
+        let waitMs = firstWaitMs
+        return Effect.andThen(lost === null ? Effect.void : lost.ended, withoutWritten(entries)).pipe(
+          Effect.catch(() => {
+            waitMs = Math.min(longestWaitMs, waitMs * 2)
+            return Effect.as(Effect.andThen(meanwhile, Effect.sleep(waitMs)), null)
+          }),
+          Effect.repeat({ while: (rest) => rest === null })
         )
+      }
+
+      const halves = ({ entries, limitMs }: Batch): ReadonlyArray<Batch> => {
+        const middle = Math.ceil(entries.length / 2)
+        return [
+          { entries: entries.slice(0, middle), limitMs },
+          { entries: entries.slice(middle), limitMs }
+        ]
+      }
+
+      /** A commit that has failed by itself dies of it; of several, those that did not fail are found by halves. */
+      const refused = (batch: Batch, cause: Cause.Cause<unknown>) => {
+        if (batch.entries.length > 1) return Effect.succeed(halves(batch))
+        die(batch.entries, Cause.squash(cause))
+        return Effect.as(Effect.logError("a commit was refused by the database", cause), [])
+      }
+
+      /** A batch that took too long is never repeated whole. One commit is tried again behind others, a few times. */
+      const slow = (entries: ReadonlyArray<Waiting>): ReadonlyArray<Batch> => {
+        const [only] = entries
+        if (only === undefined) return []
+        if (entries.length > 1) return halves({ entries, limitMs: halfOf(limitMs) })
+        only.slow++
+        if (only.slow < slowLimit) batches.offer(only)
+        else die(entries, new Error(`a commit was not written within ${limitMs} ms, ${slowLimit} times`))
+        return []
+      }
+
+      /** One statement. Gives what is still to write. */
+      const attempt = Effect.fnUntraced(function* (
+        batch: Batch,
+        meanwhile: Effect.Effect<void>
+      ): Effect.fn.Return<ReadonlyArray<Batch>> {
+        const { entries } = batch
+        const lastLoss = ownership.lastLoss()
+        const holding = ownership.held.size
+        if (holding === 0) {
+          die(entries, lastLoss)
+          return []
+        }
+        crash("before_commit")
+        const sinceMs = yield* outage.began
+        const events = eventsOf(entries)
+        const offer = events.length === 0 ? Handover.nothingOffered : listener.offer(events)
+        const exit = yield* run(
+          entries.map((entry) => entry.commit),
+          offer
+        ).pipe(Effect.provideService(StatementLimit, batch.limitMs), Effect.exit)
+        yield* Metric.update(durations, (yield* Monotonic.now) - sinceMs)
+        if (Exit.isSuccess(exit)) {
+          yield* outage.written
+          const { missing } = exit.value
+          if (missing === null) {
+            yield* Metric.update(sizes, entries.length)
+            finish(entries, exit.value, sinceMs)
+            return []
+          }
+          const rest = withoutLost(entries, missing, exit.value)
+          const stuck = rest.length === entries.length && ownership.held.size === holding
+          if (!stuck) return [{ ...batch, entries: rest }]
+          die(rest, new Error("a commit names a tenant by what is not its id"))
+          return []
+        }
+        const failure = Option.getOrNull(Cause.findErrorOption(exit.cause))
+        if (!(failure instanceof SqlError) || !Outage.is(failure)) return yield* refused(batch, exit.cause)
+        const lost = Unanswered.of(failure)
+        yield* outage.failed(detailOf(failure))
+        const rest = lost?.wasSent === false ? entries : yield* settled(entries, lost, meanwhile)
+        if (lost?.wasSlow === true && (entries.length > 1 || (yield* outage.canWrite))) return slow(rest)
+        return [{ ...batch, entries: rest }]
+      })
+
+      const write = Effect.fnUntraced(function* (
+        first: ReadonlyArray<Waiting>,
+        behind: Effect.Effect<ReadonlyArray<Waiting>>
+      ) {
+        let todo: ReadonlyArray<Batch> = batchesOf(first, limitMs)
+        let parked: ReadonlyArray<Waiting> = []
+        // In an outage nothing piles up: what comes is withdrawn when its asker has waited long enough.
+        const park = Effect.map(behind, (came) => {
+          parked = withoutUnwanted([...parked, ...came])
+        })
+        let waitMs = 0
+        for (let [batch] = todo; batch !== undefined; [batch] = todo) {
+          const wanted = withoutUnwanted(batch.entries)
+          const left = wanted.length === 0 ? [] : yield* attempt({ ...batch, entries: wanted }, park)
+          todo = [...left, ...todo.slice(1)]
+          if (outage.isFailing()) {
+            yield* park
+            waitMs = Math.min(longestWaitMs, Math.max(firstWaitMs, waitMs * 2))
+            yield* Effect.sleep(waitMs)
+          }
+          if (todo.length === 0 && parked.length > 0) {
+            todo = batchesOf(parked, limitMs)
+            parked = []
+          }
+        }
+      })
 
       const batches = yield* Batches.make<Waiting>({
         name: "the journal writer",
         limit: batchLimit,
-        serve: (batch) => write(withoutUnwanted(batch)),
+        serve: write,
         died: ({ done }, defect) => void Deferred.doneUnsafe(done, Exit.die(defect))
       })
 
       // The statement runs whatever becomes of the caller.
       const commitWhile = (commit: Commit, wanted: () => boolean): Effect.Effect<Committed | null> =>
-        Batches.ask(batches, (done) => ({ commit, wanted, done }))
+        Effect.suspend(() => {
+          waiting++
+          return Batches.ask<Waiting, Committed | null>(batches, (done) => ({ commit, wanted, done, slow: 0 }))
+        }).pipe(Effect.ensuring(Effect.sync(() => waiting--)))
 
       const commit = (rows: Commit): Effect.Effect<Committed> =>
         Effect.map(commitWhile(rows, always), (written) => written ?? nothingKnown)
@@ -239,6 +328,16 @@ export const layer = <E = never>(options: {
       return Journal.of({
         commit,
         commitWhile,
+        commitAsked: (commit) =>
+          Effect.suspend(() => {
+            const done = Deferred.makeUnsafe<Committed, ApiError>()
+            const answer = Effect.flatMap(
+              commitWhile(commit, () => asks.claim(done)),
+              (written) => (written === null ? Effect.fail(AskTimeout.unavailable) : Effect.succeed(written))
+            )
+            forkAsk(Effect.andThen(Effect.exit(answer), (exit) => Effect.sync(() => Deferred.doneUnsafe(done, exit))))
+            return asks.wait(done)
+          }),
         commitWithin: Effect.fnUntraced(function* (commit) {
           if (ownership.held.size === 0) return yield* Effect.die(ownership.lastLoss())
           const answer = yield* Effect.orDie(run([commit], Handover.nothingOffered, shared))
@@ -264,10 +363,9 @@ export const layer = <E = never>(options: {
           Effect.sync(() => {
             listener = to
           }),
-        unavailableForMs: Effect.map(Monotonic.now, (now) => {
-          if (outageSince !== 0) return Math.max(1, now - outageSince)
-          return statementSince !== 0 && now - statementSince >= slowMs ? now - statementSince : 0
-        }),
+        unavailableForMs: outage.unavailableForMs,
+        canWrite: outage.canWrite,
+        waiting: () => waiting,
         ...JournalReader.make(sql),
         partitions,
         onPartitionLost: (told) => Effect.sync(() => void listeners.push(told)),
@@ -279,6 +377,22 @@ export const layer = <E = never>(options: {
     })
   )
 
+/** A commit that took too long by itself does not hold up a whole batch again. */
+const batchesOf = (entries: ReadonlyArray<Waiting>, limitMs: number): ReadonlyArray<Batch> => {
+  const prompt = entries.filter((entry) => entry.slow === 0)
+  const chunks = Array.from({ length: Math.ceil(prompt.length / batchLimit) }, (_, nth) => ({
+    entries: prompt.slice(nth * batchLimit, (nth + 1) * batchLimit),
+    limitMs
+  }))
+  return [...chunks, ...entries.filter((entry) => entry.slow > 0).map((entry) => ({ entries: [entry], limitMs }))]
+}
+
+/** The words of Postgres, where it said any. */
+const detailOf = (error: SqlError): string => {
+  const { cause } = error.reason
+  return cause instanceof Error && cause.message !== "" ? cause.message : error.message
+}
+
 const noAnswer: CommitStatement.Answer = { missing: null, homes: null, balances: null, endpoints: null, handed: null }
 
 const eventsOf = (batch: ReadonlyArray<Waiting>): ReadonlyArray<EventRow> =>
@@ -286,8 +400,6 @@ const eventsOf = (batch: ReadonlyArray<Waiting>): ReadonlyArray<EventRow> =>
 
 const always = () => true
 const nothingKnown: Committed = { balanceCents: null }
-
-const keyOf = ({ id, input, seq }: EntityWrite): string => `${id}:${seq}:${input.seed}`
 
 const committed = (commit: Commit, answer: CommitStatement.Answer): Committed => {
   const last = commit.money.at(-1)

@@ -1,10 +1,11 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { expect, layer } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber, Layer, Redacted } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
 import { type Commit, empty, Journal } from "../../src/store/Journal.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
+import * as Client from "../../src/store/postgres/Client.ts"
 import * as Migrations from "../../src/store/Migrations.ts"
 import { JournalLost } from "../../src/store/Ownership.ts"
 import * as TcpProxy from "../support/TcpProxy.ts"
@@ -52,8 +53,8 @@ const setUp = Effect.gen(function* () {
   const proxy = yield* TcpProxy.make({ host: url.hostname, port: Number(url.port) })
   url.port = String(proxy.port)
   const journal = yield* Layer.build(
-    JournalWriter.layer({ partitions: [0], onLost: () => {} }).pipe(
-      Layer.provide(PgClient.layer({ url: Redacted.make(url.href), maxConnections: 4, connectTimeout: "1 second" }))
+    JournalWriter.layer({ partitions: [0], onLost: () => {}, limitMs: 1_500 }).pipe(
+      Layer.provide(Client.layer({ url: Redacted.make(url.href), name: "test", maxConnections: 4, writes: "own" }))
     )
   )
   const run = <A, E>(effect: Effect.Effect<A, E, Journal>) => Effect.provide(effect, journal)
@@ -172,6 +173,92 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
         yield* Fiber.join(waiting)
         expect(yield* journal.unavailableForMs).toBe(0)
       }).pipe(Effect.scoped)
+    )
+
+    it.effect("while the disk is full nothing is stored, and what nobody wants any more is withdrawn for good", () =>
+      Effect.gen(function* () {
+        const { look, run } = yield* setUp
+        const journal = yield* run(Journal)
+        yield* journal.commit(commit(1))
+        const full = (table: string) => `
+          CREATE OR REPLACE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
+          CREATE TRIGGER full_disk BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION full_disk()`
+        const unsafe = (text: string) =>
+          look(
+            Effect.flatMap(SqlClient.SqlClient, (sql) =>
+              Effect.forEach(text.split(/;\s*\n/), (each) => sql.unsafe(each), { discard: true })
+            )
+          )
+        yield* unsafe(full("journal"))
+        yield* unsafe(full("write_probe"))
+        let wanted = true
+        const withdrawn = yield* Effect.forkChild(journal.commitWhile(commit(2), () => wanted))
+        yield* Effect.sleep("600 millis")
+        expect(yield* journal.unavailableForMs).toBeGreaterThan(0)
+        wanted = false
+        expect(yield* Fiber.join(withdrawn)).toBeNull()
+        // Nobody has anything to store, and it is still known that nothing can be.
+        yield* Effect.sleep("1500 millis")
+        expect(yield* journal.unavailableForMs).toBeGreaterThan(0)
+        expect(yield* journal.canWrite).toBe(false)
+        yield* unsafe("DROP TRIGGER full_disk ON journal")
+        yield* unsafe("DROP TRIGGER full_disk ON write_probe")
+        yield* Effect.sleep("2500 millis")
+        expect(yield* journal.unavailableForMs).toBe(0)
+        expect(yield* journal.canWrite).toBe(true)
+        expect(yield* look(seqs)).toStrictEqual([1])
+        yield* journal.commit(commit(2))
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("a commit that is too large is refused alone, with its own error", () =>
+      Effect.gen(function* () {
+        const { look, run } = yield* setUp
+        const journal = yield* run(Journal)
+        const huge = { ...commit(1, 0, "x".repeat(17 * 1024 * 1024)) }
+        const [tooLarge, beside] = yield* Effect.all(
+          [Effect.exit(journal.commit(huge)), Effect.exit(journal.commit({ ...commit(7, 5), entities: [] }))],
+          { concurrency: 2 }
+        )
+        expect(Exit.isFailure(tooLarge) && Cause.squash(tooLarge.cause)).toBeInstanceOf(JournalWriter.CommitTooLarge)
+        expect(Exit.isSuccess(beside)).toBe(true)
+        expect(yield* look(seqs)).toStrictEqual([])
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect(
+      "a batch that takes too long is halved: what holds it up waits by itself, and the others are written",
+      () =>
+        Effect.gen(function* () {
+          const { look, run } = yield* setUp
+          const journal = yield* run(Journal)
+          yield* journal.commit(commit(1))
+          const release = yield* Deferred.make<void>()
+          const held = yield* Deferred.make<void>()
+          const lock = yield* Effect.forkChild(
+            look(
+              Effect.flatMap(SqlClient.SqlClient, (sql) =>
+                sql.withTransaction(
+                  Effect.gen(function* () {
+                    yield* sql`SELECT FROM balance FOR UPDATE`
+                    yield* Deferred.succeed(held, undefined)
+                    yield* Deferred.await(release)
+                  })
+                )
+              )
+            )
+          )
+          yield* Deferred.await(held)
+          const stuck = yield* Effect.forkChild(journal.commit({ ...commit(9, 5), entities: [] }))
+          const others = yield* Effect.forEach([2], (seq) => Effect.forkChild(journal.commit(commit(seq))))
+          for (const each of others) yield* Fiber.join(each)
+          expect(stuck.pollUnsafe()).toBe(undefined)
+          yield* Deferred.succeed(release, undefined)
+          yield* Fiber.join(lock)
+          expect((yield* Fiber.join(stuck)).balanceCents).toBe(5)
+          expect(yield* look(seqs)).toStrictEqual([1, 2])
+        }).pipe(Effect.scoped)
     )
   }
 )

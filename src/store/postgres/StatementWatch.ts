@@ -1,4 +1,4 @@
-import { Clock, Effect } from "effect"
+import { Clock, Context, Effect } from "effect"
 import * as Supervised from "../../actor/Supervised.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 
@@ -24,7 +24,8 @@ export interface StatementWatch {
 }
 
 export const make = Effect.gen(function* () {
-  const clock = yield* Clock.Clock
+  // The server answers in real time, whatever clock a test turns.
+  const clock = Context.get(Context.empty(), Clock.Clock)
   const entries = new Set<Entry>()
   const look = (): void => {
     const now = Monotonic.read(clock)
@@ -36,7 +37,9 @@ export const make = Effect.gen(function* () {
   }
   yield* Supervised.fork(
     "the watch over statements",
-    Effect.forever(Effect.andThen(Effect.sleep(lookMs), Effect.sync(look)))
+    Effect.forever(Effect.andThen(Effect.sleep(lookMs), Effect.sync(look))).pipe(
+      Effect.provideService(Clock.Clock, clock)
+    )
   )
   return {
     begin: (limitMs, giveUp) => {
