@@ -1,8 +1,8 @@
 import { Context, Effect, Fiber, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
-import * as FairPlaces from "../actor/FairPlaces.ts"
 import { LoudTenants } from "../actor/LoudTenants.ts"
+import { RequestTurns } from "../actor/RequestTurns.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import * as Slot from "../idempotency/Slot.ts"
@@ -37,7 +37,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
       const authenticator = yield* Authenticator
       const addresses = yield* ClientAddress
       const once = yield* IdempotencyMiddleware.once
-      const turns = FairPlaces.make(places)
+      const turns = yield* RequestTurns
       const loud = yield* LoudTenants
       const heard = <A, E, R>(tenantId: string, effect: Effect.Effect<A, E, R>) =>
         Effect.flatMap(Monotonic.now, (began) =>
@@ -113,9 +113,6 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
     })
   )
 }
-
-/** Requests that are served at once, and those that may wait for their turn. */
-const places = { places: 128, room: 4_096, patienceMs: 5_000 }
 
 interface Declared {
   readonly scope: EndpointScope

@@ -1,6 +1,8 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { request } from "node:http"
+import * as FairPlaces from "../../src/actor/FairPlaces.ts"
+import { RequestTurns } from "../../src/actor/RequestTurns.ts"
 import { Listening } from "../../src/http/Server.ts"
 import * as TestServer from "./TestServer.ts"
 
@@ -37,39 +39,43 @@ const until = (condition: () => boolean) =>
   })
 
 /** Requests that the service serves at once. */
-const places = 128
+const places = 8
+const turns = FairPlaces.make({ places, room: 1_000 })
 
-layer(TestServer.layer(world), { excludeTestServices: true })("Requests of many tenants", (it) => {
-  describe("in turn", () => {
-    it.effect(
-      "one tenant's flood delays another's request by one turn, and is not begun for clients that have gone",
-      () =>
-        Effect.gen(function* () {
-          const gates: Array<Deferred.Deferred<void>> = []
-          world.next = Effect.suspend(() => {
-            const gate = Deferred.makeUnsafe<void>()
-            gates.push(gate)
-            return Deferred.await(gate)
+layer(TestServer.layer(world).pipe(Layer.provide(Layer.succeed(RequestTurns, turns))), { excludeTestServices: true })(
+  "Requests of many tenants",
+  (it) => {
+    describe("in turn", () => {
+      it.effect(
+        "one tenant's flood delays another's request by one turn, and is not begun for clients that have gone",
+        () =>
+          Effect.gen(function* () {
+            const gates: Array<Deferred.Deferred<void>> = []
+            world.next = Effect.suspend(() => {
+              const gate = Deferred.makeUnsafe<void>()
+              gates.push(gate)
+              return Deferred.await(gate)
+            })
+            const loud = yield* Effect.forEach(Array.from({ length: places + 30 }), () =>
+              Effect.forkChild(place("svc_live_a"))
+            )
+            yield* until(() => gates.length === places)
+            const gone = yield* Effect.forEach(Array.from({ length: 30 }), () => placeAndGo)
+            yield* until(() => turns.waiting() === 60)
+            const quiet = yield* Effect.forkChild(place("svc_live_b"))
+            yield* until(() => turns.waiting() === 61)
+            for (const outgoing of gone) outgoing.destroy()
+            yield* until(() => turns.waiting() === 31)
+            expect(reached()).toEqual(Array.from({ length: places }, () => "loud"))
+            yield* Deferred.succeed(gates[0] ?? Deferred.makeUnsafe<void>(), undefined)
+            yield* until(() => gates.length > places)
+            expect(reached()[places]).toBe("quiet")
+            world.next = Effect.void
+            for (const gate of gates) yield* Deferred.succeed(gate, undefined)
+            for (const fiber of [...loud, quiet]) expect((yield* Fiber.join(fiber)).status).toBe(201)
+            expect(reached()).toHaveLength(places + 31)
           })
-          const loud = yield* Effect.forEach(Array.from({ length: places + 30 }), () =>
-            Effect.forkChild(place("svc_live_a"))
-          )
-          yield* until(() => gates.length === places)
-          const gone = yield* Effect.forEach(Array.from({ length: 30 }), () => placeAndGo)
-          yield* Effect.sleep(200)
-          const quiet = yield* Effect.forkChild(place("svc_live_b"))
-          yield* Effect.sleep(100)
-          for (const outgoing of gone) outgoing.destroy()
-          yield* Effect.sleep(100)
-          expect(reached()).toEqual(Array.from({ length: places }, () => "loud"))
-          yield* Deferred.succeed(gates[0] ?? Deferred.makeUnsafe<void>(), undefined)
-          yield* until(() => gates.length > places)
-          expect(reached()[places]).toBe("quiet")
-          world.next = Effect.void
-          for (const gate of gates) yield* Deferred.succeed(gate, undefined)
-          for (const fiber of [...loud, quiet]) expect((yield* Fiber.join(fiber)).status).toBe(201)
-          expect(reached()).toHaveLength(places + 31)
-        })
-    )
-  })
-})
+      )
+    })
+  }
+)

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { LoudTenants } from "../../actor/LoudTenants.ts"
+import { RequestTurns } from "../../actor/RequestTurns.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import { ListTurns } from "../../store/ListClient.ts"
 
@@ -10,12 +11,13 @@ const gauge = (name: string, help: string, samples: ReadonlyArray<string>): stri
   samples.length === 0 ? "" : [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, ...samples, ""].join("\n")
 
 /**
- * Who is loud at the API now, and how many lists wait, in the text format of Prometheus. The tenants that are named
+ * Who is loud at the API now, and how many requests and lists wait, in the text format of Prometheus. The tenants that are named
  * change with time, so these are no metrics of the registry, which forgets nobody.
  */
 export const make = Effect.gen(function* () {
   const loud = yield* LoudTenants
   const lists = yield* ListTurns
+  const requests = yield* RequestTurns
   return Effect.map(Monotonic.now, (now) => {
     const top = loud.top(named, now)
     const each = (name: string, value: (use: (typeof top)[number]) => number) =>
@@ -31,6 +33,9 @@ export const make = Effect.gen(function* () {
         "Seconds for which those requests held their turns",
         each("api_loudest_tenant_seconds", ({ cost }) => cost / 1_000)
       ),
+      gauge("api_requests_waiting", "Requests that wait for their turn", [
+        `api_requests_waiting ${requests.waiting()}`
+      ]),
       gauge("api_lists_waiting", "Lists that wait for their turn", [`api_lists_waiting ${lists.waiting()}`])
     ].join("")
   })
