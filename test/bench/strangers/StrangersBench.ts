@@ -12,8 +12,10 @@ import * as Trunk from "./Trunk.ts"
 const calls = 50
 const placedPerSecond = 10
 const talkMs = 1_000
+/** A call that is not answered by then has failed. */
+const answerMs = 10_000
 const readsPerSecond = 50
-const secondsPerRound = 8
+const secondsPerRound = 6
 const attacksPerSecond = 5_000
 const manyAddresses = 4_000
 const number = "+12025550150"
@@ -96,8 +98,13 @@ const loaded = async (tenant: InteropService.Tenant, place: () => Promise<Intero
     try {
       const { id } = await timed(placements, place)
       await delay(talkMs)
-      const { status } = await tenant.call(String(id))
-      if (status !== "answered") return void failed.push(`${String(id)} is ${String(status)}`)
+      const callId = String(id)
+      let { status } = await tenant.call(callId)
+      for (const until = performance.now() + answerMs; status === "initiated" && performance.now() < until;) {
+        await delay(100)
+        ;({ status } = await tenant.call(callId))
+      }
+      if (status !== "answered") return void failed.push(`${callId} is ${String(status)}`)
       await tenant.act(String(id), "hangup")
     } catch (cause) {
       failed.push(String(cause))
