@@ -21,6 +21,9 @@ import * as RetryPolicy from "./RetryPolicy.ts"
 import * as Starts from "./Starts.ts"
 import * as Turns from "./Turns.ts"
 
+/** Deliveries claimed at once. */
+export const defaultMaxUnderWay = 2_048
+
 export interface Options {
   /** Of this service, for `User-Agent`. */
   readonly version: string
@@ -54,7 +57,13 @@ export interface Options {
 export const layer = (options: Options): Layer.Layer<never, never, SqlClient.SqlClient | Journal | Egress | Vault> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
-      const { drainMs = 2_000, idleMs = 10_000, maxLive = 4_096, maxUnderWay = 2_048, pollMs = 1_000 } = options
+      const {
+        drainMs = 2_000,
+        idleMs = 10_000,
+        maxLive = 4_096,
+        maxUnderWay = defaultMaxUnderWay,
+        pollMs = 1_000
+      } = options
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const shares = LiveEndpoints.makeShares(maxUnderWay)

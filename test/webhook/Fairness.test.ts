@@ -2,6 +2,8 @@ import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { EntityId } from "../../src/domain/Id.ts"
+import * as Client from "../../src/egress/node/Client.ts"
+import * as Dispatcher from "../../src/webhook/Dispatcher.ts"
 import * as HttpsReceiver from "../support/HttpsReceiver.ts"
 import * as World from "./WebhookWorld.ts"
 
@@ -28,6 +30,10 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("delive
       expect(silent.received.length).toBeLessThanOrEqual(49)
     })
   )
+
+  it("find a connection to a receiver's host, however many of another tenant's hang there", () => {
+    expect(Client.connectionsPerDestination).toBeGreaterThanOrEqual(Dispatcher.defaultMaxUnderWay)
+  })
 
   it.effect("begin in turns: a backlog of one tenant lets another's event pass", () =>
     Effect.gen(function* () {

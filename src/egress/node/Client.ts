@@ -12,6 +12,12 @@ import * as Failure from "./Failure.ts"
 import * as StreamExchange from "./StreamExchange.ts"
 import * as Trust from "./Trust.ts"
 
+/**
+ * As many as webhook deliveries may be under way. Many tenants may share a receiver's host, and whoever waited for a
+ * connection there would wait for the requests of others.
+ */
+export const connectionsPerDestination = 2_048
+
 export interface Options {
   readonly permits: (address: string) => boolean
   /** Whether all of these together are refused as addresses of the host; nothing is, by default. */
@@ -19,7 +25,7 @@ export interface Options {
   readonly resolve: CheckedLookup.Resolve
   /** PEM certificates trusted besides the default roots. */
   readonly authorities: string | null
-  /** Kept connections per host and port, 256 by default: many tenants may share a receiver's host. */
+  /** Connections per host and port. */
   readonly maxConnectionsPerDestination?: number
   /** Requests under way in all, streams among them; one more fails at once with `connect`. */
   readonly maxInFlight?: number
@@ -53,7 +59,11 @@ const tooMany = new EgressError({ reason: "connect", detail: "too many requests 
 
 /** A client over `node:https` and `node:http`; its connections close with the scope. */
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const { authorities, maxConnectionsPerDestination: maxSockets = 256, maxInFlight = 4096 } = options
+  const {
+    authorities,
+    maxConnectionsPerDestination: maxSockets = connectionsPerDestination,
+    maxInFlight = 4096
+  } = options
   const resolve = CheckedLookup.checked(options.resolve, options.permits, options.refuses)
   const secureContext = Trust.contextOf(authorities)
   const transport = { lookup: CheckedLookup.make(resolve), ...(secureContext === undefined ? {} : { secureContext }) }
