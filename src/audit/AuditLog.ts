@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import type { TenantId } from "../domain/Id.ts"
 import type { Json } from "../store/Journal.ts"
@@ -80,7 +80,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       // oxlint-disable-next-line typescript/no-unnecessary-condition -- the row of the totals has no id where nothing is found
       const results = rows.filter(({ id }) => id !== null)
       const last = results.length === window.limit ? results.at(-1)?.place : undefined
-      return { results: results.map(({ end: _, place: __, ...line }) => line), next: last ?? rows[0]?.end ?? null }
+      return { results: results.map((row) => Struct.omit(row, ["end", "place"])), next: last ?? rows[0]?.end ?? null }
     })
   } as const
 })

@@ -1,5 +1,6 @@
 import { describe, expect, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
+import { PrometheusMetrics } from "effect/observability"
 import { SqlClient } from "effect/sql"
 import { Calls } from "../../src/call/Call.ts"
 import { Journal } from "../../src/store/Journal.ts"
@@ -96,6 +97,26 @@ layer(OldCalls.layer(20), { timeout: "120 seconds", excludeTestServices: true })
       })
     )
   })
+
+  it.effect("tells how much there is, what was deleted, and how far it is behind", () =>
+    Effect.gen(function* () {
+      const retention = yield* Retention
+      const tenant = yield* OldCalls.tenant
+      // Its waiting delivery keeps its event, which is ten days too old then.
+      yield* OldCalls.write(tenant, "measured", { at: start - 800 * dayMs, settled: true, delivered: false })
+      present.now = start - 760 * dayMs
+      yield* retention.prune
+      const text = yield* PrometheusMetrics.format()
+      const of = (name: string, table: string) =>
+        Number(new RegExp(`^${name}\\{table="${table}"\\} (.+)$`, "m").exec(text)?.[1] ?? Number.NaN)
+      expect(of("retention_oldest_row_seconds", "event")).toBeCloseTo(40 * 86_400, -2)
+      expect(of("retention_lag_seconds", "event")).toBeCloseTo(10 * 86_400, -2)
+      expect(of("retention_lag_seconds", "audit")).toBe(0)
+      expect(of("retention_pruned_rows_total", "webhook_delivery")).toBeGreaterThan(0)
+      expect(of("table_bytes", "event")).toBeGreaterThan(0)
+      expect(of("table_rows", "event")).toBeGreaterThanOrEqual(0)
+    })
+  )
 
   it.effect("deletes the key of a call that is settled and delivered for an hour, and no other", () =>
     Effect.gen(function* () {
