@@ -54,6 +54,11 @@ export interface Behavior<Id extends string, State, Input extends {}, Effects, A
    * whole.
    */
   readonly lastWill: ((reason: string) => Input) | null
+  /**
+   * Ends outside what the entity holds there, when not even its last will can be committed: nobody will hear of it here
+   * again until a restart recovers it from its rows.
+   */
+  readonly abandon?: (state: State) => Effect.Effect<void>
 }
 
 export interface Prepared<Input> {
@@ -331,7 +336,10 @@ export const make = Effect.fnUntraced(function* <
       yield* Effect.catchCause(decide(behavior.lastWill(reason), null, null), (cause) =>
         Effect.logError("an actor could not end cleanly; a restart of the service recovers it", cause).pipe(
           Effect.annotateLogs({ actor: id }),
-          Effect.andThen(Effect.sync(() => (closed = gone)))
+          Effect.andThen(
+            Effect.suspend(() => (state === null ? Effect.void : (behavior.abandon?.(state) ?? Effect.void)))
+          ),
+          Effect.ensuring(Effect.sync(() => (closed = gone)))
         )
       )
     })

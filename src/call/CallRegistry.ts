@@ -96,7 +96,8 @@ export const make = Effect.gen(function* () {
     ready: (state, due) =>
       due.type === "renewal" ? money.renewal(state, nowOf(state)) : Effect.as(legs.ready(state, due), due),
     prepare: money.prepare,
-    lastWill: (reason) => ({ type: "faulted", reason })
+    lastWill: (reason) => ({ type: "faulted", reason }),
+    abandon: legs.takeDown
   }
   const registry = yield* Registry.make(
     {

@@ -79,6 +79,15 @@ export const make = Effect.fnUntraced(function* (authority: {
       }
     })
 
+  /** Hangs up every leg of a call that cannot commit anything any more. Its rows bill it when they are recovered. */
+  const takeDown = (state: CallState): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const owner = authority.ofCall(state.id) ?? authority.any()
+      return owner === null
+        ? Effect.void
+        : Effect.forEach(state.legs, ({ id }) => release(state.adapter, owner, id), { discard: true })
+    })
+
   /**
    * Tells the calls of a carrier that it is away or back, for as long as the scope is open. `owned` are the legs of all
    * calls that are not settled; it completes when those that an earlier process left are here.
@@ -128,7 +137,7 @@ export const make = Effect.fnUntraced(function* (authority: {
     )
   })
 
-  return { interpret, snapshots, ask, ready, follow, incarnation: carrier.incarnation } as const
+  return { interpret, takeDown, snapshots, ask, ready, follow, incarnation: carrier.incarnation } as const
 })
 
 /** What a snapshot says of this call; `lostAt` in its time. */

@@ -119,12 +119,13 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
           else endpoints.wake(endpoint, tenantId, partition)
       }
 
-      const setBack = yield* ClockSteps.make
+      const { followed, setBack } = yield* ClockSteps.make
       const look = Effect.gen(function* () {
         const backMs = yield* setBack
         if (backMs > 0) {
           yield* Effect.logWarning("the clock of the database was set back; deliveries follow it", { ms: backMs })
           for (const partition of journal.partitions()) yield* sql.unsafe(DeliveryQueue.advance, [partition, backMs])
+          followed(backMs)
         }
         looks++
         const due: Array<DueStatement.Due> = []

@@ -66,7 +66,8 @@ const setUp = Effect.fnUntraced(function* (
       recovered: () => Effect.succeed("recovered"),
       ready: null,
       prepare: null,
-      lastWill: () => "will"
+      lastWill: () => "will",
+      abandon: (state) => Effect.sync(() => void log.push(`abandon ${state.total}`))
     }
   })
   const fiber = yield* Effect.forkScoped(actor.run)
@@ -280,6 +281,21 @@ describe("Actor", () => {
         yield* TestClock.adjust(1)
         yield* Fiber.interrupt(fiber)
         for (const each of waiting) expect(Exit.isFailure(yield* Fiber.join(each))).toBe(true)
+      }).pipe(Effect.scoped, provide)
+    )
+  )
+
+  it.effect("an entity that cannot even commit its end lets go of what it holds outside", () =>
+    test(
+      Effect.gen(function* () {
+        let refuses = false
+        const { actor, log } = yield* setUp({ commit: () => (refuses ? Effect.die("too large") : Effect.void) })
+        yield* actor.ask(1, "me")
+        refuses = true
+        const asking = yield* Effect.forkChild(Effect.exit(actor.ask(1, "me")))
+        yield* TestClock.adjust("10 seconds")
+        expect(Exit.isFailure(yield* Fiber.join(asking))).toBe(true)
+        expect(log.filter((line) => line.startsWith("abandon"))).toStrictEqual(["abandon 1"])
       }).pipe(Effect.scoped, provide)
     )
   )
