@@ -102,6 +102,31 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })("With a
       }).pipe(Effect.scoped)
     )
 
+  it.effect(
+    "a database with another vault key, or of a newer version, is refused in one line before anything waits",
+    () =>
+      Effect.gen(function* () {
+        const database = yield* settings
+        const { child, ended, output } = yield* start(database)
+        yield* Effect.promise(() => until(() => output().includes("is up")))
+        // The owner lives on: a standby with another key would take over some day, and could read no secret.
+        const other = yield* ending({ ...database, DATA_DIR: yield* DataDirectory.make })
+        expect(other.code).toBe(1)
+        expect(other.error).toMatch(/^trunkline: SECRET_KEY: this key of the vault is not the one [^\n]*\n$/)
+        child.kill("SIGTERM")
+        yield* Effect.promise(() => ended)
+        yield* Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`INSERT INTO effect_sql_migrations (migration_id, name) VALUES (9999, 'of_tomorrow')`
+        ).pipe(Effect.provide(PgClient.layer({ url: Redacted.make(database.DATABASE_URL) })))
+        const older = yield* ending(database)
+        expect(older.code).toBe(1)
+        expect(older.error).toMatch(
+          /^trunkline: the database was migrated by a newer version [^\n]*9999_of_tomorrow[^\n]*\n$/
+        )
+      }).pipe(Effect.scoped)
+  )
+
   it.effect("a busy SIP_PORT is named in one line", () =>
     Effect.gen(function* () {
       const socket = createSocket("udp4").bind(0, "127.0.0.1")

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
 import { Effect, Exit, Redacted, Scope } from "effect"
+import * as DoorClient from "../../../src/operator/DoorClient.ts"
 import * as EmbeddedPostgres from "../../../src/store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "../../../src/store/embedded/OwnerFile.ts"
 import * as FreePorts from "../../support/FreePorts.ts"
@@ -15,6 +16,7 @@ import * as Service from "./Service.ts"
 /** One of the two processes, with a network of its own between it and the database, and one before its API. */
 export interface Member {
   readonly name: string
+  readonly operatorPort: number
   readonly toDatabase: TcpProxy.TcpProxy
   readonly toClients: TcpProxy.TcpProxy
   /** The process that runs, or ran last. */
@@ -82,6 +84,7 @@ export const make = async (): Promise<Pair> => {
     let service: Service.Service | null = null
     return {
       name,
+      operatorPort: ports.operator,
       toDatabase,
       toClients,
       service: () => {
@@ -106,12 +109,27 @@ export const make = async (): Promise<Pair> => {
     if (answer === null || answer.status >= 300) throw new Error(`${path}: ${answer?.status} ${answer?.body}`)
     return JSON.parse(answer.body) as never
   }
-  const { api_key_plaintext: bearer }: { readonly api_key_plaintext: string } = await ask("/v1/signup", null, {
-    email: "owner@example.com",
-    password: "correct horse battery",
-    tenant_name: "Tenant",
-    first_name: "Ada",
-    last_name: "Lovelace"
+  const signedUp: { readonly api_key_plaintext: string; readonly tenant: { readonly id: string } } = await ask(
+    "/v1/signup",
+    null,
+    {
+      email: "owner@example.com",
+      password: "correct horse battery",
+      tenant_name: "Tenant",
+      first_name: "Ada",
+      last_name: "Lovelace"
+    }
+  )
+  const { api_key_plaintext: bearer, tenant } = signedUp
+  // No limit ends what this is about.
+  const operate = (operation: string, body: object) =>
+    DoorClient.ask({ OPERATOR_PORT: String(one.operatorPort), DATA_DIR: join(folder, "one") }, operation, body)
+  await operate("tenant/credit", { tenant: tenant.id, cents: 1_000_000, reason: "crash test" })
+  await operate("tenant/quota", {
+    tenant: tenant.id,
+    daily_spend_cap_cents: null,
+    monthly_spend_cap_cents: null,
+    concurrent_call_limit: 10_000
   })
   const number = "+12025550150"
   await ask("/v1/numbers/order", bearer, { phone_numbers: [number], country_code: "US", number_type: "local" })
