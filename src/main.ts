@@ -321,7 +321,7 @@ const restore = Effect.gen(function* () {
     const owned = yield* OwnerFile.acquire(config.dataDir)
     requests.outlives(owned.release)
     const url = config.databaseUrl ?? (yield* embedded(owned, () => undefined))
-    const said = Restore.restore(file, passphrase, config, owned.path)
+    const said = Database.unhurried(Restore.restore(file, passphrase, config, owned.path))
     console.log(yield* Effect.provide(said, Database.layer(url)))
   })
   return yield* Effect.provide(Effect.scoped(running), Layer.merge(NodeEntropy.layer, Log.layer(config)))

@@ -88,7 +88,13 @@ const ownerConnection = (url: Redacted.Redacted) =>
     Effect.provide(Reactivity.layer)
   )
 
-export const migrated = Effect.mapError(Migrations.run, (error) => unusable(error))
+/** Over the connection for upkeep, where no statement has a limit of time. */
+export const unhurried = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(UpkeepClient, (sql) =>
+    sql === null ? effect : Effect.provideService(effect, SqlClient.SqlClient, sql)
+  )
+
+export const migrated = Effect.mapError(unhurried(Migrations.run), (error) => unusable(error))
 
 const unusable = (error: unknown): DatabaseUnreachable | Migrations.SchemaUnknown =>
   error instanceof Migrations.SchemaUnknown ? error : new DatabaseUnreachable({ detail: describe(error) })

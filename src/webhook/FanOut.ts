@@ -27,7 +27,7 @@ ORDER BY tenant_id LIMIT (SELECT 1)
  */
 const portion = `
 WITH held AS MATERIALIZED (
-  SELECT 1 FROM journal_owner WHERE partition = $1::int AND epoch = $2::bigint FOR SHARE
+  SELECT 1 FROM journal_owner WHERE partition = $1::int AND epoch = $2::bigint FOR KEY SHARE
 ),
 task AS MATERIALIZED (
   SELECT f.ordinal, f.after, e.* FROM webhook_fan_out f JOIN event e ON e.id = f.event_id

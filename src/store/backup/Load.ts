@@ -106,6 +106,7 @@ export const load = Effect.fnUntraced(function* <E, R>(
     Effect.gen(function* () {
       yield* run("SET LOCAL statement_timeout = 0")
       yield* run("SET LOCAL idle_in_transaction_session_timeout = 0")
+      yield* run("SET LOCAL synchronous_commit = on")
       yield* run("SET LOCAL TimeZone = 'UTC'")
       yield* run("SET LOCAL DateStyle = 'ISO'")
       if (!(yield* Catalog.isEmpty(run)))
