@@ -65,6 +65,11 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("the fa
       yield* World.dispatch()
       const callId = World.call()
       for (const sequence of [1, 2]) yield* World.commit(World.event(tenantId, callId, sequence))
+      yield* Effect.sleep("10 millis").pipe(
+        Effect.repeat({ until: () => receiver.received.length >= 132 }),
+        Effect.timeout("20 seconds"),
+        Effect.orDie
+      )
       const requests = yield* receiver.arrived(132)
       const byPath = Map.groupBy(requests, ({ path }) => path)
       expect(byPath.size).toBe(66)
