@@ -10,20 +10,25 @@ import { Schema } from "effect"
  */
 const Addresses = Schema.Array(Schema.String)
 
+/** False: names of trunks have not been resolved yet, so an address that is not in the table may be a trunk's. */
+const isWhole = Schema.optionalKey(Schema.Boolean)
+
 export const PeerUpdate = Schema.Union([
   Schema.Struct({
     type: Schema.tag("snapshot"),
     version: Schema.Int,
     part: Schema.Int,
     isLast: Schema.Boolean,
-    addresses: Addresses
+    addresses: Addresses,
+    isWhole
   }),
   Schema.Struct({
     type: Schema.tag("changes"),
     since: Schema.Int,
     version: Schema.Int,
     added: Addresses,
-    removed: Addresses
+    removed: Addresses,
+    isWhole
   })
 ])
 export type PeerUpdate = typeof PeerUpdate.Type
@@ -35,7 +40,7 @@ export const partSize = 10_000
 export const maxPeers = 1_000_000
 
 /** A whole table in parts; one part at least. */
-export function* snapshot(version: number, addresses: ReadonlyArray<string>): Generator<PeerUpdate> {
+export function* snapshot(version: number, addresses: ReadonlyArray<string>, isWhole = true): Generator<PeerUpdate> {
   for (let part = 0; part === 0 || part * partSize < addresses.length; part++) {
     const end = (part + 1) * partSize
     yield {
@@ -43,7 +48,8 @@ export function* snapshot(version: number, addresses: ReadonlyArray<string>): Ge
       version,
       part,
       isLast: end >= addresses.length,
-      addresses: addresses.slice(part * partSize, end)
+      addresses: addresses.slice(part * partSize, end),
+      ...(isWhole ? {} : { isWhole })
     }
   }
 }
@@ -54,6 +60,8 @@ export interface PeerTable {
   /** Whether calls from this address, in its canonical form, are accepted. */
   readonly has: (address: string) => boolean
   readonly size: () => number
+  /** False before the first table, and while names of trunks have not been resolved. */
+  readonly isWhole: () => boolean
   /**
    * Takes an update and returns the version that the table has afterwards. That is another one than the update's while
    * parts of a snapshot are missing, and when the update is older or does not follow: then the directory owes a
@@ -65,6 +73,7 @@ export interface PeerTable {
 export const make = (): PeerTable => {
   let version = 0
   let addresses = new Set<string>()
+  let whole = false
   /** A snapshot whose last part has not come yet. */
   let staged: { readonly version: number; readonly addresses: Set<string>; next: number } | null = null
 
@@ -76,6 +85,7 @@ export const make = (): PeerTable => {
     for (const address of update.addresses) staged.addresses.add(address)
     if (!update.isLast) return
     ;({ version, addresses } = staged)
+    whole = update.isWhole ?? true
     staged = null
   }
 
@@ -83,6 +93,7 @@ export const make = (): PeerTable => {
     version: () => version,
     has: (address) => addresses.has(address),
     size: () => addresses.size,
+    isWhole: () => whole,
     take: (update) => {
       if (update.version <= version) return version
       if (update.type === "snapshot") takePart(update)
@@ -90,6 +101,7 @@ export const make = (): PeerTable => {
         for (const address of update.removed) addresses.delete(address)
         for (const address of update.added) addresses.add(address)
         version = update.version
+        whole = update.isWhole ?? true
       }
       return version
     }

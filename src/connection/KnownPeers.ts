@@ -20,6 +20,8 @@ const resolveMs = 60_000
 const staleMs = 86_400_000
 /** How long the first table waits for names. Slower ones follow as changes. */
 const firstMs = 3_000
+/** How long after the start a name that could not be resolved yet keeps the table from being whole. */
+const wholeMs = 600_000
 /** A listener that takes longer gets a snapshot later. */
 const pushMs = 2_000
 /** Names that are watched. Trunks with further names can be dialled, but calls from them are not taken in. */
@@ -60,6 +62,10 @@ export const make = Effect.fnUntraced(function* (options: {
   let read: Pick<TrunkHost, "version" | "host"> = { version: 0, host: "" }
   /** The version of the table that is pushed; 0: none yet. */
   let version = 0
+  const startedAt = yield* Monotonic.now
+  let wasWhole = true
+
+  const isWhole = Effect.map(Monotonic.now, (now) => now - startedAt > wholeMs || ![...names.values()].includes(null))
 
   const noRoom = (hosts: ReadonlyArray<string>) =>
     hosts.length === 0
@@ -140,7 +146,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const handAll = Effect.fnUntraced(function* (listener: PeerListener) {
     let held = -1
-    for (const part of PeerTable.snapshot(version, hosts.all())) {
+    for (const part of PeerTable.snapshot(version, hosts.all(), wasWhole)) {
       held = yield* hand(listener, part)
       if (held === -1) break
     }
@@ -156,13 +162,22 @@ export const make = Effect.fnUntraced(function* (options: {
       if (version === 0) return
       const { added, removed } = hosts.changes()
       const since = version
-      if (added.length + removed.length > 0) version++
+      const whole = yield* isWhole
+      if (added.length + removed.length > 0 || whole !== wasWhole) version++
+      wasWhole = whole
       yield* Effect.forEach(
         listeners,
         ([listener, state]) =>
           Effect.gen(function* () {
             if (state.held === since && since !== version)
-              state.held = yield* hand(listener, { type: "changes", since, version, added, removed })
+              state.held = yield* hand(listener, {
+                type: "changes",
+                since,
+                version,
+                added,
+                removed,
+                ...(whole ? {} : { isWhole: whole })
+              })
             if (state.held !== version) state.held = yield* handAll(listener)
           }),
         { concurrency: "unbounded", discard: true }
@@ -176,6 +191,7 @@ export const make = Effect.fnUntraced(function* (options: {
     const resolving = yield* Effect.forkScoped(resolveAll([...names.keys()]))
     yield* Effect.timeoutOption(Fiber.await(resolving), firstMs)
     hosts.changes()
+    wasWhole = yield* isWhole
     version = life * 2 ** 32 + 1
     yield* push
   })

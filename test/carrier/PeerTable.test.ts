@@ -11,6 +11,15 @@ const filled = (version: number, addresses: ReadonlyArray<string>): PeerTable.Pe
 const changes = (since: number, version: number, added: ReadonlyArray<string>, removed: ReadonlyArray<string> = []) =>
   ({ type: "changes", since, version, added, removed }) as const
 
+it("is not whole before it has come, nor while names have not been resolved", () => {
+  const table = PeerTable.make()
+  expect(table.isWhole()).toBe(false)
+  for (const part of PeerTable.snapshot(1, ["192.0.2.1"], false)) table.take(part)
+  expect([table.has("192.0.2.1"), table.isWhole()]).toEqual([true, false])
+  table.take({ type: "changes", since: 1, version: 2, added: [], removed: [] })
+  expect(table.isWhole()).toBe(true)
+})
+
 describe("the table of known peers", () => {
   it("has no version before the first snapshot, which may be empty", () => {
     const table = PeerTable.make()

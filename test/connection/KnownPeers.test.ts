@@ -52,6 +52,28 @@ const listening = Effect.fnUntraced(function* (directory: Effect.Success<ReturnT
 })
 
 describe("the known peers (guide/connections.md#sip-trunks)", () => {
+  it.effect("are not whole while a name has never been resolved, at most for ten minutes after the start", () =>
+    Effect.gen(function* () {
+      const world = yield* make(["192.0.2.1", "late.example", "never.example"])
+      world.names.set("late.example", [])
+      const { table } = yield* listening(yield* world.start)
+      yield* TestClock.adjust(10_000)
+      expect([table.has("192.0.2.1"), table.isWhole()]).toEqual([true, false])
+      world.names.set("late.example", ["192.0.2.2"])
+      yield* TestClock.adjust(65_000)
+      expect([table.has("192.0.2.2"), table.isWhole()]).toEqual([true, false])
+      yield* TestClock.adjust(600_000)
+      expect(table.isWhole()).toBe(true)
+      const other = yield* make(["late.example"])
+      const second = yield* listening(yield* other.start)
+      yield* TestClock.adjust(10_000)
+      expect(second.table.isWhole()).toBe(false)
+      other.names.set("late.example", ["192.0.2.2"])
+      yield* TestClock.adjust(65_000)
+      expect(second.table.isWhole()).toBe(true)
+    })
+  )
+
   it.effect("come as one table when the database has been read, and as changes from then on", () =>
     Effect.gen(function* () {
       const world = yield* make(["192.0.2.1", "2001:DB8::1"])

@@ -32,7 +32,7 @@ export interface Refusal {
 
 /** All that the rule knows of a request. */
 export interface Facts {
-  /** A table of known peers has arrived. */
+  /** A table of known peers has arrived, with the addresses of all names. */
   readonly isReady: boolean
   readonly isKnownPeer: boolean
   /** It belongs to a dialog of ours, or to a request that is being answered. */
@@ -126,7 +126,7 @@ export const make = ({ banned, isSilent = false, peers, ...clocks }: Options): G
     request: (request, from, isOurs) => {
       if (isKnownPeer(from)) return admit
       return judge({
-        isReady: peers.version() > 0,
+        isReady: peers.isWhole(),
         isKnownPeer: false,
         isOurs: isOurs(request),
         method: request.method,
