@@ -86,9 +86,9 @@ const dropSubscriptions = async (world: World.World, { apiKey }: Pick<World.Tena
 /** Puts deliveries that are over behind a tenant. */
 const deliver = (world: World.World, tenantId: string, deliveries: number): Promise<unknown> =>
   world.database().query(
-    `INSERT INTO webhook_delivery (id, tenant_id, event_id, event_type, subscription_id, destination, lane, sequence,
+    `INSERT INTO webhook_delivery (id, partition, tenant_id, event_id, event_type, subscription_id, destination, lane, sequence,
        attempt_no, status, created_at, sent_at)
-     SELECT gen_random_uuid(), $1, gen_random_uuid(), 'call.started', 'past', 'past', 'past', n, 1, 'delivered', now(), now()
+     SELECT gen_random_uuid(), 0, $1, gen_random_uuid(), 'call.started', 'past', 'past', 'past', n, 1, 'delivered', now(), now()
      FROM generate_series(1, $2::int) AS n`,
     [tenantId, deliveries]
   )

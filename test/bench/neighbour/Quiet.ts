@@ -19,9 +19,9 @@ export interface Seen {
 }
 
 const promptLengthMs = 1000
-/** A call answers after a second, plays for one, and ends after so long. */
-const talkSecs = 4
-const patienceMs = 30_000
+/** A call answers after a second, plays for one, and is hung up; one that is not heard ends after so long. */
+const talkSecs = 30
+const patienceMs = 40_000
 
 /** Places `count` calls, `perSecond` of them a second, and sees each to its end. */
 export const watch = async (
@@ -49,16 +49,19 @@ export const watch = async (
     const asked = askedAt.get(callId)
     if (event.event_type === "call.playback_ended" && asked !== undefined)
       promptMs.push(Math.max(0, Date.parse(event.occurred_at) - asked - promptLengthMs))
+    if (event.event_type === "call.playback_ended") void act(callId, "hangup", {})
   })
 
   const play = async (callId: string): Promise<void> => {
     askedAt.set(callId, Date.now())
-    const answer = await Client.request(`${world.baseUrl}/v1/calls/${callId}/actions/play`, {
-      bearer: tenant.apiKey,
-      // Each call has a prompt of its own, which is fetched and decoded.
-      body: { url: `${world.receiver.baseUrl}/tone.wav?${callId}` }
-    })
-    if (answer?.status !== 200 && answer?.status !== 202) problems.push(`play: ${answer?.status} ${answer?.body}`)
+    // Each call has a prompt of its own, which is fetched and decoded.
+    await act(callId, "play", { url: `${world.receiver.baseUrl}/tone.wav?${callId}` })
+  }
+
+  const act = async (callId: string, action: string, body: object): Promise<void> => {
+    const url = `${world.baseUrl}/v1/calls/${callId}/actions/${action}`
+    const answer = await Client.request(url, { bearer: tenant.apiKey, body })
+    if (answer === null || answer.status >= 300) problems.push(`${action}: ${answer?.status} ${answer?.body}`)
   }
 
   const placed: Array<string> = []
