@@ -1,7 +1,7 @@
 import { Effect, Option, Result } from "effect"
 import type { Accounts, Live, Reserving } from "../account/Account.ts"
 import type { Prepared, Step } from "../actor/Actor.ts"
-import type { ApiError } from "../domain/ApiError.ts"
+import { ApiError } from "../domain/ApiError.ts"
 import type { CallInput } from "./CallInput.ts"
 import { type CallState, isTerminal } from "./CallState.ts"
 import type { Effects } from "./Draft.ts"
@@ -16,6 +16,8 @@ import * as Upgrade from "./Upgrade.ts"
 
 /** How long an answer is awaited. It must be well below `Reservation.leadMs`. */
 const answerMs = 2_000
+
+const busy = ApiError.of("service_unavailable", "the service is busy; try again")
 
 export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "abandoned">) => {
   const renewal = (state: CallState, now: number): Effect.Effect<CallInput> => {
@@ -44,7 +46,15 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     now: number
   ) {
     const [least] = Reservation.offers(state, now)
-    yield* accounts.reserve(state.tenantId, state.id, { purpose: "answer", offers: [least.cents] })
+    const reserved = yield* Effect.timeoutOption(
+      accounts.reserve(state.tenantId, state.id, { purpose: "answer", offers: [least.cents] }),
+      answerMs
+    )
+    if (Option.isNone(reserved)) {
+      // It may still come to it; behind that it hears that nobody waits for it.
+      yield* accounts.abandoned(state.tenantId, state.id)
+      return yield* busy
+    }
     return { first: [], input: { ...input, reservedMinutes: least.minutes } }
   })
 

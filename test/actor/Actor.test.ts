@@ -38,6 +38,7 @@ const setUp = Effect.fnUntraced(function* (
   options: {
     readonly commit?: (state: State) => Effect.Effect<void, ApiError>
     readonly time?: EntityTime.EntityTime
+    readonly prepare?: Actor.Behavior<string, State, Input, string, string, string>["prepare"]
   } = {}
 ) {
   const log: Array<string> = []
@@ -65,7 +66,7 @@ const setUp = Effect.fnUntraced(function* (
       reload: () => Effect.sync(() => stored),
       recovered: () => Effect.succeed("recovered"),
       ready: null,
-      prepare: null,
+      prepare: options.prepare ?? null,
       lastWill: () => "will",
       abandon: (state) => Effect.sync(() => void log.push(`abandon ${state.total}`))
     }
@@ -111,6 +112,23 @@ describe("Actor", () => {
         const answer = yield* actor.ask(1, "me")
         expect(answer).toBe("me 1")
         expect(log).toStrictEqual(["commit 1@0", "send 1@0"])
+      }).pipe(Effect.scoped, provide)
+    )
+  )
+
+  it.effect("what has to be asked before an input is decided first, and may refuse it", () =>
+    test(
+      Effect.gen(function* () {
+        const refusal = ApiError.of("conflict", "not now")
+        const { actor, log } = yield* setUp({
+          prepare: (_, input) =>
+            input === 2 ? Effect.succeed({ first: [1], input: 3 }) : input === 3 ? Effect.fail(refusal) : null
+        })
+        yield* actor.ask(1, "me")
+        expect(yield* actor.ask(2, "me")).toBe("me 5")
+        expect(yield* Effect.flip(actor.ask(3, "me"))).toBe(refusal)
+        expect(yield* actor.ask(1, "me")).toBe("me 6")
+        expect(log.filter((line) => line.startsWith("commit"))).toHaveLength(4)
       }).pipe(Effect.scoped, provide)
     )
   )

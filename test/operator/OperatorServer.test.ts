@@ -82,6 +82,8 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
     it.effect("shows metrics that Prometheus reads", () =>
       Effect.gen(function* () {
         const { status, text } = yield* get("/metrics")
+        for (const name of ["balances_owed_cents", "balances_reserved_cents", "tenants_suspended"])
+          expect(text).toMatch(new RegExp(`^${name} 0$`, "m"))
         expect(status).toBe(200)
         for (const line of [
           "# TYPE calls_live gauge",
