@@ -46,6 +46,9 @@ const quota: Account.Quota = {
 /** An engine: the account and the calls of one process. It ends with its scope, wherever they are. */
 const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, faults: boolean) {
   const clock = yield* Clock.Clock
+  // What a dead owner still has under way is not written: its epoch is over.
+  let owns = true
+  yield* Effect.addFinalizer(() => Effect.sync(() => (owns = false)))
   const delay = Effect.suspend(() => Effect.sleep(random.below(20)))
   const accounts = yield* LiveAccounts.make({
     read: Effect.fnUntraced(function* (_, __, ids) {
@@ -94,10 +97,12 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
         commit: Effect.fnUntraced(function* (step) {
           // Now and then nothing can be stored for minutes.
           yield* random.chance(0.03) ? Effect.sleep(random.below(4 * minuteMs)) : delay
+          if (!owns) return yield* Effect.never
           if (faults && random.chance(0.03)) return yield* Effect.die(new Error("planted"))
           write(step.state, Sample.charged(step.effects))
           if (faults && random.chance(0.03)) return yield* Effect.die(new Error("planted, when it was written"))
           yield* delay
+          if (!owns) return yield* Effect.never
           yield* money.stored(step)
           for (const told of step.effects.tells) yield* accounts.told(tenantId, told)
           return null
