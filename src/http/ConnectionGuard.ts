@@ -8,7 +8,10 @@ import { ApiError, envelope } from "../domain/ApiError.ts"
 export interface Limits {
   /** Open at once; a further one is closed. One address has at most half of what the others leave. */
   readonly connections: number
-  /** Requests of one connection that wait behind the one that is answered, RFC 9112 section 9.3.2. */
+  /**
+   * Requests of one connection that wait behind the one that is answered, RFC 9112 section 9.3.2. The next one is refused
+   * and the last to be answered; as many again behind that one end the connection at once.
+   */
   readonly pipelined: number
   /** From the end of an answer to its last byte on its way to the client. */
   readonly writeMs: number
@@ -34,7 +37,10 @@ type Serve = (request: IncomingMessage, response: ServerResponse) => void
 interface Line {
   readonly waiting: Array<readonly [IncomingMessage, ServerResponse]>
   busy: boolean
+  /** Nothing more of it is served. */
   closing: boolean
+  /** Requests that came behind the refused one: each is kept until the connection ends. */
+  ignored: number
 }
 
 const tooMany = envelope(ApiError.of("service_unavailable", "too many requests wait on this connection"))
@@ -72,7 +78,7 @@ export const attach = (
     const address = IpAddress.subscriber(socket.remoteAddress ?? null)
     const isProxy = trusts(socket.remoteAddress ?? "")
     if (!isProxy && !share.allows(address, open, limits.connections)) return cut(socket, "no_room")
-    const line: Line = { waiting: [], busy: false, closing: false }
+    const line: Line = { waiting: [], busy: false, closing: false, ignored: 0 }
     lines.set(socket, line)
     share.take(address)
     watch.opened(++open)
@@ -111,7 +117,11 @@ export const attach = (
 
   return (request, response) => {
     const line = lines.get(request.socket)
-    if (line === undefined || line.closing) return
+    if (line === undefined) return
+    if (line.closing) {
+      if (++line.ignored >= limits.pipelined) request.socket.destroy()
+      return
+    }
     if (!line.busy) return begin(line, request, response)
     if (line.waiting.length < limits.pipelined) return void line.waiting.push([request, response])
     line.closing = true

@@ -223,13 +223,27 @@ describe("Requests on one connection", () => {
     Effect.gen(function* () {
       const { begun, count, cut, ends, port } = yield* held({ pipelined: 2 })
       const { closed, socket } = yield* client(port)
-      socket.write(Array.from({ length: 500 }, (_, n) => path(`/${n}`)).join(""))
+      socket.write(Array.from({ length: 5 }, (_, n) => path(`/${n}`)).join(""))
       for (let n = 1; n <= 3; n++) {
         yield* count(n)
         ends.shift()?.()
       }
       expect(yield* closed).toMatch(/200 OK[^]*200 OK[^]*200 OK[^]*503 Service Unavailable[^]*service_unavailable/)
       expect(begun).toEqual(["/0", "/1", "/2"])
+      expect(cut).toEqual(["pipelined"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that go on coming behind the refused one end the connection at once", () =>
+    Effect.gen(function* () {
+      const { begun, cut, ends, open, port } = yield* held({ pipelined: 2 })
+      const { closed, socket } = yield* client(port)
+      socket.write(Array.from({ length: 500 }, (_, n) => path(`/${n}`)).join(""))
+      yield* closed
+      while (open() > 0) yield* Effect.sleep(5)
+      ends.shift()?.()
+      yield* Effect.sleep(50)
+      expect(begun).toEqual(["/0"])
       expect(cut).toEqual(["pipelined"])
     }).pipe(Effect.scoped)
   )
