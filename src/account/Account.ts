@@ -1,4 +1,4 @@
-import { Cause, Context, Effect, FiberSet, HashMap, Layer } from "effect"
+import { Cause, Context, Effect, FiberSet, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { SqlError } from "effect/sql/SqlError"
 import type { EntityId, TenantId } from "../domain/Id.ts"
@@ -9,8 +9,10 @@ import * as Machine from "./AccountMachine.ts"
 import { auditOf, entityOf, type Operator } from "./AccountRecord.ts"
 import * as AccountRepo from "./AccountRepo.ts"
 import * as LiveAccounts from "./LiveAccounts.ts"
+import * as Lives from "./Lives.ts"
 
-export type { Live, Request, Told } from "./AccountMachine.ts"
+export type { Request, Told } from "./AccountMachine.ts"
+export type { Live } from "./Lives.ts"
 export type { Reserved, Reserving } from "./LiveAccounts.ts"
 export type { Operator } from "./AccountRecord.ts"
 export { DialingPermissions, type Rule, type RuleKind } from "./DialingPermissions.ts"
@@ -132,7 +134,7 @@ export class Accounts extends Context.Service<
         live: (tenantId) =>
           Effect.match(live.state(tenantId), {
             onFailure: () => [],
-            onSuccess: ({ tally }) => [...HashMap.keys(tally.live)]
+            onSuccess: ({ tally }) => Lives.ids(tally.live)
           }),
         reservedCents: live.reservedCents,
         overview: (tenantId) =>
@@ -140,8 +142,8 @@ export class Accounts extends Context.Service<
             ...settings,
             tally: {
               ...tally,
-              liveCalls: Machine.liveCalls({ ...tally, live }),
-              reservedCents: Machine.reservedCents({ ...tally, live })
+              liveCalls: live.places,
+              reservedCents: live.reservedCents
             }
           })),
         setQuota: (tenantId, quota, by) => change(tenantId, { type: "quota_set", quota }, by),

@@ -1,8 +1,8 @@
-import { HashMap, Option } from "effect"
 import { accepted, type Machine, type Outcome, rejected, type StepContext, unchanged } from "../actor/Machine.ts"
 import * as Tell from "../actor/Tell.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { EntityId, TenantId } from "../domain/Id.ts"
+import * as Lives from "./Lives.ts"
 import * as Purpose from "./Purpose.ts"
 
 /**
@@ -48,16 +48,6 @@ export interface Settings {
   readonly seq: number
 }
 
-/** What lives, and what it reserves. */
-export interface Live {
-  /** Whether it takes a place of the concurrent limit. */
-  readonly fillsLimit: boolean
-  /** All that it may come to cost by what it was allowed so far. */
-  readonly reservedCents: number
-  /** The number of the last tell that was heard of it. */
-  readonly heard: number
-}
-
 /** What a live entity tells its account, after the commit that says so. */
 export interface Told extends Tell.Tell<{ readonly type: "ended"; readonly chargedCents: number }> {
   readonly from: EntityId
@@ -70,8 +60,8 @@ export interface Tally {
   readonly day: string
   readonly daySpentCents: number
   readonly monthSpentCents: number
-  /** What reserves or fills the concurrent limit, by id. */
-  readonly live: HashMap.HashMap<EntityId, Live>
+  /** What reserves or fills the concurrent limit. */
+  readonly live: Lives.Lives
 }
 
 export interface AccountState {
@@ -120,18 +110,11 @@ export const rolled = (tally: Tally, now: number): Tally => {
   return { ...tally, day, daySpentCents: 0, monthSpentCents: sameMonth ? tally.monthSpentCents : 0 }
 }
 
-/** How many places of the concurrent limit are taken. */
-export const liveCalls = (tally: Tally): number => HashMap.reduce(tally.live, 0, (n, live) => n + +live.fillsLimit)
-
-/** What all that lives reserves together. */
-export const reservedCents = (tally: Tally): number =>
-  HashMap.reduce(tally.live, 0, (sum, live) => sum + live.reservedCents)
-
 /** The facts by which a request is judged: what nobody else has spent or reserved, and who lives. */
 const facts = ({ settings, tally }: AccountState, id: EntityId): Purpose.Facts => {
   const { quota } = settings
-  const own = Option.getOrNull(HashMap.get(tally.live, id))
-  const reserved = reservedCents(tally) - (own?.reservedCents ?? 0)
+  const own = Lives.get(tally.live, id)
+  const reserved = tally.live.reservedCents - (own?.reservedCents ?? 0)
   const left = (cap: number | null, spent: number) => (cap === null ? Infinity : cap - spent - reserved)
   return {
     isActive: settings.status === "active",
@@ -139,7 +122,7 @@ const facts = ({ settings, tally }: AccountState, id: EntityId): Purpose.Facts =
     freeCents: tally.balanceCents + tally.creditLimitCents - reserved,
     dayLeftCents: left(quota.dailySpendCapCents, tally.daySpentCents),
     monthLeftCents: left(quota.monthlySpendCapCents, tally.monthSpentCents),
-    places: quota.concurrentCallLimit - liveCalls(tally) + (own?.fillsLimit === true ? 1 : 0)
+    places: quota.concurrentCallLimit - tally.live.places + (own?.fillsLimit === true ? 1 : 0)
   }
 }
 
@@ -179,21 +162,23 @@ export const step = (
       const { id, offers, purpose } = input
       const judged = Purpose.judge(purpose, offers, facts({ settings, tally }, id))
       if (typeof judged === "string") return refuse(judged)
-      const heard = Option.getOrNull(HashMap.get(tally.live, id))?.heard ?? 0
-      const live: Live = { fillsLimit: Purpose.fillsLimit(purpose), reservedCents: judged.reservedCents, heard }
-      return withTally({ live: HashMap.set(tally.live, id, live) })
+      const heard = Lives.get(tally.live, id)?.heard ?? 0
+      const live: Lives.Live = { fillsLimit: Purpose.fillsLimit(purpose), reservedCents: judged.reservedCents, heard }
+      return withTally({ live: Lives.set(tally.live, id, live) })
     }
     case "abandoned":
-      return HashMap.has(tally.live, input.id) ? withTally({ live: HashMap.remove(tally.live, input.id) }) : unchanged
+      return Lives.get(tally.live, input.id) === null
+        ? unchanged
+        : withTally({ live: Lives.remove(tally.live, input.id) })
     case "told": {
       const { body, from, n } = input
-      const sender = Option.getOrNull(HashMap.get(tally.live, from))
+      const sender = Lives.get(tally.live, from)
       if (sender === null || Tell.hear(sender.heard, n) === "repeated") return unchanged
       // A tell before this one was lost with a message that died. The rows know what it said: the actor reads them
       // again.
       if (Tell.hear(sender.heard, n) === "early") throw new Error(`the account missed what ${from} told before ${n}`)
       return withTally({
-        live: HashMap.remove(tally.live, from),
+        live: Lives.remove(tally.live, from),
         balanceCents: tally.balanceCents - body.chargedCents,
         daySpentCents: tally.daySpentCents + body.chargedCents,
         monthSpentCents: tally.monthSpentCents + body.chargedCents

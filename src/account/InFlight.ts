@@ -1,5 +1,5 @@
 import type { EntityId, TenantId } from "../domain/Id.ts"
-import type { Live } from "./AccountMachine.ts"
+import type { Live } from "./Lives.ts"
 
 /**
  * What was reserved and stands in no row yet, by tenant. An account that is read again finds it nowhere else.

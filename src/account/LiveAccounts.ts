@@ -1,4 +1,4 @@
-import { Clock, Effect, HashMap, Option } from "effect"
+import { Clock, Effect } from "effect"
 import type { Step } from "../actor/Actor.ts"
 import * as AskTimeout from "../actor/AskTimeout.ts"
 import * as Registry from "../actor/Registry.ts"
@@ -8,6 +8,7 @@ import type { StoredEntity } from "../store/Journal.ts"
 import * as Machine from "./AccountMachine.ts"
 import type { Operator } from "./AccountRecord.ts"
 import * as InFlight from "./InFlight.ts"
+import * as Lives from "./Lives.ts"
 
 /** An entity of the tenant that recovery would rebuild. */
 export type Unsettled = Pick<StoredEntity, "id" | "kind" | "state" | "stateVersion">
@@ -34,8 +35,8 @@ export type AccountStep = Step<Machine.AccountState, Machine.AccountInput, Machi
  */
 export type Reserving = (
   row: Pick<StoredEntity, "state" | "stateVersion">,
-  inFlight: Machine.Live | null
-) => Machine.Live | null
+  inFlight: Lives.Live | null
+) => Lives.Live | null
 
 export interface Reserved {
   /** Where the tenant lives. */
@@ -83,7 +84,7 @@ export const make = Effect.fnUntraced(function* (rows: {
     })
     const state: Machine.AccountState = {
       settings: found.settings,
-      tally: { ...found.money, day, live: HashMap.fromIterable([...unborn, ...live]) }
+      tally: { ...found.money, day, live: Lives.from([...unborn, ...live]) }
     }
     return { partition: found.partition, state }
   })
@@ -102,7 +103,7 @@ export const make = Effect.fnUntraced(function* (rows: {
         commit: (step, by, wanted) => {
           const { input, state } = step
           if (input.type === "reserve") {
-            const live = Option.getOrNull(HashMap.get(state.tally.live, input.id))
+            const live = Lives.get(state.tally.live, input.id)
             if (live !== null) inFlight.add(state.settings.tenantId, input.id, live)
           }
           if (!step.effects.durable) return Effect.succeed(state)
@@ -125,7 +126,7 @@ export const make = Effect.fnUntraced(function* (rows: {
       unknown: ApiError.of("not_found", "no such tenant"),
       askRoom,
       maxLive,
-      passivation: { afterMs: idleMs, mayLeave: ({ tally }) => HashMap.isEmpty(tally.live) }
+      passivation: { afterMs: idleMs, mayLeave: ({ tally }) => Lives.isEmpty(tally.live) }
     },
     rows.outage
   )
@@ -143,7 +144,7 @@ export const make = Effect.fnUntraced(function* (rows: {
         Effect.flatMap(({ tally }) =>
           Effect.map(registry.get(tenantId), ({ place }) => ({
             partition: place.partition,
-            reservedCents: Option.getOrNull(HashMap.get(tally.live, id))?.reservedCents ?? 0
+            reservedCents: Lives.get(tally.live, id)?.reservedCents ?? 0
           }))
         ),
         // A caller that got 503 while the account decided reserved all the same. What a call had before stays: it is
@@ -178,7 +179,7 @@ export const make = Effect.fnUntraced(function* (rows: {
     reservedCents: Effect.sync(() =>
       [...registry.live.values()].reduce((sum, actor) => {
         const state = actor.state()
-        return state === null ? sum : sum + Machine.reservedCents(state.tally)
+        return state === null ? sum : sum + state.tally.live.reservedCents
       }, 0)
     ),
     drop: registry.drop,

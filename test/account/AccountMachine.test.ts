@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
-import { HashMap, Option } from "effect"
 import * as Account from "../../src/account/AccountMachine.ts"
+import * as Lives from "../../src/account/Lives.ts"
 import * as Purpose from "../../src/account/Purpose.ts"
 import type { CallId } from "../../src/domain/Id.ts"
 import * as Ids from "../support/Ids.ts"
@@ -18,13 +18,13 @@ const account = (
     day: "2026-11-20",
     daySpentCents: 0,
     monthSpentCents: 0,
-    live: HashMap.empty(),
+    live: Lives.empty,
     ...tally
   }
 })
 const live = { fillsLimit: true, reservedCents: 1, heard: 0 } as const
 const calls = (count: number) =>
-  HashMap.fromIterable(Array.from({ length: count }, (_, index) => [Ids.call(`call ${index}`), live] as const))
+  Lives.from(Array.from({ length: count }, (_, index) => [Ids.call(`call ${index}`), live] as const))
 /** What becomes of a request, as its code or as what is reserved. */
 const reserve = (
   state: Account.AccountState,
@@ -36,7 +36,7 @@ const reserve = (
   const outcome = Account.step(state, { type: "reserve", id, purpose, offers }, { ...context, now })
   if (outcome.type === "rejected") return outcome.error.code
   expect.assert(outcome.type === "accepted")
-  return Option.getOrThrow(HashMap.get(outcome.state.tally.live, id)).reservedCents
+  return Lives.get(outcome.state.tally.live, id)?.reservedCents
 }
 const admit = (state: Account.AccountState, now = noon) => {
   const reserved = reserve(state, "outbound", [1], now)
@@ -110,7 +110,7 @@ describe("Settings", () => {
 
 describe("What is reserved, guide/money.md#reservations", () => {
   const holding = (cents: number) =>
-    HashMap.make([Ids.call("call 0"), { fillsLimit: true, reservedCents: cents, heard: 0 }])
+    Lives.from([[Ids.call("call 0"), { fillsLimit: true, reservedCents: cents, heard: 0 }]])
   it("the first minute must be covered, beside what others reserve", () => {
     expect(reserve(account({ balanceCents: 400 }), "outbound", [2000])).toBe("balance_insufficient")
     expect(reserve(account({ balanceCents: 2400, live: holding(400) }), "outbound", [2000])).toBe(2000)
@@ -152,8 +152,8 @@ describe("What is reserved, guide/money.md#reservations", () => {
       context
     )
     expect.assert(outcome.type === "accepted")
-    expect(Account.liveCalls(outcome.state.tally)).toBe(0)
-    expect(Account.reservedCents(outcome.state.tally)).toBe(5)
+    expect(outcome.state.tally.live.places).toBe(0)
+    expect(outcome.state.tally.live.reservedCents).toBe(5)
   })
   it("a suspended tenant's call may talk on", () =>
     expect(reserve(account({}, { status: "suspended" }), "renewal", [1])).toBe(1))
@@ -167,18 +167,18 @@ describe("What is told of a call", () => {
     const first = ended(one, Ids.call("call 1"))
     expect.assert(first.type === "accepted")
     const { tally } = first.state
-    expect([
-      tally.balanceCents,
-      tally.daySpentCents,
-      tally.monthSpentCents,
-      [...HashMap.keys(tally.live)]
-    ]).toStrictEqual([493, 7, 7, ["call 0"]])
+    expect([tally.balanceCents, tally.daySpentCents, tally.monthSpentCents, Lives.ids(tally.live)]).toStrictEqual([
+      493,
+      7,
+      7,
+      ["call 0"]
+    ])
     expect(ended(first.state, Ids.call("call 1")).type).toBe("unchanged")
   })
   it("a number that was heard changes nothing, and one that comes too early dies, for what is missing is in the rows", () => {
     const told = (heard: number, n: number) => () =>
       Account.step(
-        account({ live: HashMap.make([Ids.call("call"), { ...live, heard }]) }),
+        account({ live: Lives.from([[Ids.call("call"), { ...live, heard }]]) }),
         { type: "told", from: Ids.call("call"), n, body: { type: "ended", chargedCents: 7 } },
         context
       ).type
@@ -188,7 +188,7 @@ describe("What is told of a call", () => {
   })
   it("an admission that is abandoned gives its place back, and costs nothing", () => {
     const outcome = Account.step(account({ live: calls(1) }), { type: "abandoned", id: Ids.call("call 0") }, context)
-    expect(outcome.type === "accepted" && Account.liveCalls(outcome.state.tally) === 0).toBe(true)
+    expect(outcome.type === "accepted" && outcome.state.tally.live.places === 0).toBe(true)
   })
   it("the ends of two calls come to the same in any order", () => {
     const [first, second] = [Ids.call("call 0"), Ids.call("call 1")]

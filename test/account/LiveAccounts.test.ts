@@ -1,8 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, HashMap, Option, References, Schema } from "effect"
+import { Effect, Fiber, Option, References, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as Machine from "../../src/account/AccountMachine.ts"
 import * as LiveAccounts from "../../src/account/LiveAccounts.ts"
+import * as Lives from "../../src/account/Lives.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
 import type { CallId, OrderId } from "../../src/domain/Id.ts"
 import * as Ids from "../support/Ids.ts"
@@ -214,7 +215,7 @@ describe("Accounts in memory", () => {
         const asked = yield* Effect.forkScoped(accounts.state(tenantId))
         yield* TestClock.adjust(10)
         const { tally } = yield* Fiber.join(asked)
-        expect(Option.getOrThrow(HashMap.get(tally.live, id)).reservedCents).toBe(14)
+        expect(Lives.get(tally.live, id)?.reservedCents).toBe(14)
       }).pipe(Effect.scoped, Effect.provide(Entropy.layerFixed("live accounts")))
   )
 
@@ -244,8 +245,8 @@ describe("Accounts in memory", () => {
         const asked = yield* Effect.forkScoped(accounts.state(tenantId))
         yield* TestClock.adjust("1 second")
         const { tally } = yield* Fiber.join(asked)
-        expect([...HashMap.keys(tally.live)].toSorted()).toStrictEqual([...holding.keys()].toSorted())
-        for (const [id, { reservedCents }] of tally.live)
+        expect(Lives.ids(tally.live).toSorted()).toStrictEqual([...holding.keys()].toSorted())
+        for (const [id, { reservedCents }] of tally.live.byId)
           expect(reservedCents).toBeGreaterThanOrEqual(holding.get(id) ?? Infinity)
         expect(tally.balanceCents).toBe(balance())
         expect(lowest()).toBeGreaterThanOrEqual(0)

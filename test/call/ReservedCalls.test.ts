@@ -1,8 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Clock, Effect, Exit, Fiber, HashMap, References, Schema, Scope } from "effect"
+import { Clock, Effect, Exit, Fiber, References, Schema, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Account from "../../src/account/AccountMachine.ts"
 import * as LiveAccounts from "../../src/account/LiveAccounts.ts"
+import * as Lives from "../../src/account/Lives.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
 import * as EntityTime from "../../src/actor/EntityTime.ts"
 import * as Registry from "../../src/actor/Registry.ts"
@@ -247,9 +248,9 @@ describe("Calls that reserve, and their account", () => {
         yield* TestClock.adjust("1 second")
         const asked = yield* background(
           Effect.map(process.accounts.state(tenantId), ({ tally }) => {
-            expect([...HashMap.keys(tally.live)].toSorted()).toStrictEqual(living.map(({ id }) => id).toSorted())
+            expect(Lives.ids(tally.live).toSorted()).toStrictEqual(living.map(({ id }) => id).toSorted())
             for (const state of living) {
-              const held = HashMap.getUnsafe(tally.live, state.id).reservedCents
+              const held = Lives.get(tally.live, state.id)?.reservedCents ?? NaN
               expect(held).toBeGreaterThanOrEqual(Reservation.live(state)?.reservedCents ?? Infinity)
             }
             expect(tally.balanceCents).toBe(rows.balanceCents)
