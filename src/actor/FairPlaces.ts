@@ -25,12 +25,8 @@ interface Ticket {
   since: number | null
 }
 
-/** `places`: effects that run at once; `room`: effects that may wait. */
-export const make = (options: {
-  readonly places: number
-  readonly room: number
-  readonly patienceMs?: number
-}): FairPlaces => {
+/** `places`: effects that run at once; `room`: effects that may wait. Without `patienceMs` they wait for ever. */
+export const make = (options: FairQueue.Options & { readonly patienceMs?: number }): FairPlaces => {
   const { patienceMs } = options
   const queue = FairQueue.make<Ticket>(options)
 

@@ -7,6 +7,9 @@ import * as FairShare from "./FairShare.ts"
  * the one whose turn is longest ago. The items of one holder come in their order. So a holder alone takes every place,
  * two that want all of them have half each, and a thousand items of one delay another's first by one turn at most.
  *
+ * With `sparesPlaces` a holder has at most half of the places that the others leave, so one that comes new finds one
+ * free: for work that may be long, of which there are many places.
+ *
  * The line has room for `room` items, and one holder fills at most half of what the others leave. A holder is known
  * while something of it waits or has a place; one that comes new counts as having used what the last in turn has used,
  * so nobody saves up turns by staying away.
@@ -14,7 +17,7 @@ import * as FairShare from "./FairShare.ts"
 export interface FairQueue<Item> {
   /** False: there is no room for it. */
   readonly add: (holder: string, item: Item) => boolean
-  /** Gives a free place to the item whose turn it is; null where no place is free, or nothing waits. */
+  /** Gives a free place to the item whose turn it is; null where no place is free for any that waits. */
   readonly next: () => Item | null
   /** An item that had a place has ended. `cost`: what it used, in any unit that is the same for all. */
   readonly end: (holder: string, cost: number) => void
@@ -33,7 +36,16 @@ interface Holder<Item> {
   turn: number
 }
 
-export const make = <Item>(options: { readonly places: number; readonly room: number }): FairQueue<Item> => {
+export interface Options {
+  /** Items that have a place at once. */
+  readonly places: number
+  /** Items that may wait. */
+  readonly room: number
+  readonly sparesPlaces?: boolean
+}
+
+export const make = <Item>(options: Options): FairQueue<Item> => {
+  const { places, sparesPlaces = false } = options
   const holders = new Map<string, Holder<Item>>()
   const share = FairShare.make()
   let waiting = 0
@@ -50,6 +62,8 @@ export const make = <Item>(options: { readonly places: number; readonly room: nu
   const forget = (holder: Holder<Item>) => {
     if (holder.places === 0 && holder.line.size === 0) holders.delete(holder.name)
   }
+  const mayBegin = (holder: Holder<Item>): boolean =>
+    holder.line.size > 0 && (!sparesPlaces || holder.places <= places - running)
   const out = (holder: Holder<Item>, item: Item): boolean => {
     if (!holder.line.delete(item)) return false
     waiting--
@@ -66,10 +80,10 @@ export const make = <Item>(options: { readonly places: number; readonly room: nu
       return true
     },
     next: () => {
-      if (running >= options.places) return null
+      if (running >= places) return null
       let first: Holder<Item> | null = null
       for (const holder of holders.values())
-        if (holder.line.size > 0 && (first === null || isBefore(holder, first))) first = holder
+        if (mayBegin(holder) && (first === null || isBefore(holder, first))) first = holder
       if (first === null) return null
       for (const item of first.line) {
         out(first, item)

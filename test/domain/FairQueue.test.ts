@@ -51,6 +51,20 @@ describe("A line before shared places", () => {
     expect(fill(queue).map(({ holder }) => holder)).toEqual(["a"])
   })
 
+  it("that spares places gives a holder half of what the others leave, so that a new one finds one at once", () => {
+    const queue = FairQueue.make<Item>({ places: 8, room: 10_000, sparesPlaces: true })
+    put(queue, "loud", 100)
+    expect(fill(queue)).toHaveLength(5)
+    put(queue, "quiet", 1)
+    expect(fill(queue)).toEqual([{ holder: "quiet", n: 0 }])
+    put(queue, "third", 100)
+    expect(fill(queue).map(({ holder }) => holder)).toEqual(["third", "third"])
+    queue.end("loud", 1)
+    expect(fill(queue)).toEqual([])
+    queue.end("quiet", 1)
+    expect(fill(queue).map(({ holder }) => holder)).toEqual(["third"])
+  })
+
   it("gives one place by what was used: cheap work of one passes dear work of the other", () => {
     const queue = queueOf(1)
     put(queue, "dear", 100)
