@@ -12,7 +12,7 @@ import { ClientAddress } from "./ClientAddress.ts"
 import { CurrentSlot } from "./CurrentSlot.ts"
 import * as EdgeMetrics from "./EdgeMetrics.ts"
 import type { EndpointScope } from "../domain/Scope.ts"
-import { RequiredScope, ServesSuspended } from "./Endpoint.ts"
+import { BodyLimit, RequiredScope, ServesSuspended } from "./Endpoint.ts"
 import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
 import { ApiErrorSchema } from "./ApiErrorSchema.ts"
 import * as JsonResponse from "./JsonResponse.ts"
@@ -84,11 +84,13 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           const idempotencyKey = yield* IdempotencyMiddleware.keyOf(request)
           if (idempotencyKey === null) {
             if (early !== null) return yield* Effect.fail(early)
-            const body = yield* RequestBody.read(request)
+            const body = yield* RequestBody.read(request, declared.bodyBytes)
             const run = RequestBody.withoutEmpty(request, body, withCaller(key, null))
             return yield* inTurn(key, Effect.uninterruptible(run))
           }
-          const body = yield* RequestBody.read(request).pipe(Effect.mapError((error) => early ?? error))
+          const body = yield* RequestBody.read(request, declared.bodyBytes).pipe(
+            Effect.mapError((error) => early ?? error)
+          )
           const slot = Slot.make({
             owner: key.keyId,
             credential: credential ?? "",
@@ -117,13 +119,18 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
 interface Declared {
   readonly scope: EndpointScope
   readonly servesSuspended: boolean
+  readonly bodyBytes: number
 }
 
 const declaredBy = (endpoint: HttpApiEndpoint.Top): Declared => {
   const scope = Context.getOrUndefined(endpoint.annotations, RequiredScope)
   if (scope === undefined || scope === null)
     throw new Error(`${endpoint.method} ${endpoint.path} asks for a key and declares no scope`)
-  return { scope, servesSuspended: Context.get(endpoint.annotations, ServesSuspended) }
+  return {
+    scope,
+    servesSuspended: Context.get(endpoint.annotations, ServesSuspended),
+    bodyBytes: Context.get(endpoint.annotations, BodyLimit)
+  }
 }
 
 const currentRequest = (): HttpServerRequest.HttpServerRequest => {

@@ -13,6 +13,12 @@ export const ServesSuspended = Context.Reference<boolean>("trunkline/http/Serves
   defaultValue: () => false
 })
 
+/**
+ * The largest request body of an endpoint, in bytes; a longer one is refused with 400. The longest that the schemas
+ * allow fits in, also when every character of it is written as an escape.
+ */
+export const BodyLimit = Context.Reference<number>("trunkline/http/BodyLimit", { defaultValue: () => 64 * 1024 })
+
 /** What an endpoint says beside its schemas. */
 export interface About {
   readonly summary: string
@@ -20,6 +26,8 @@ export interface About {
   /** `null`: no key is asked for, and the route is rate limited. */
   readonly scope: EndpointScope | null
   readonly servesSuspended?: boolean
+  /** Where its largest body is another than `BodyLimit` says. */
+  readonly bodyBytes?: number
   /** Codes of the error catalogue that its doors add to those of its kind and of its schemas. */
   readonly errors?: ReadonlyArray<Code>
   /** Where this endpoint's row names another status than the catalogue. */
@@ -42,10 +50,11 @@ export class Described extends Context.Service<Described, About>()("trunkline/ht
  * scope; the published document reads the rest.
  */
 export const about = (options: About): Context.Context<never> =>
-  Context.merge(
+  Context.mergeAll(
     OpenApi.annotations({ summary: options.summary, description: options.description }),
     Context.make(RequiredScope, options.scope).pipe(
       Context.add(ServesSuspended, options.servesSuspended ?? false),
       Context.add(Described, options)
-    )
+    ),
+    options.bodyBytes === undefined ? Context.empty() : Context.make(BodyLimit, options.bodyBytes)
   )

@@ -8,6 +8,7 @@ import * as Answer from "./Answer.ts"
 import { ClientAddress } from "./ClientAddress.ts"
 import * as IdempotencyMiddleware from "./IdempotencyMiddleware.ts"
 import * as EdgeMetrics from "./EdgeMetrics.ts"
+import { BodyLimit } from "./Endpoint.ts"
 import { RateLimit, RateLimited, type RuleName } from "./RateLimit.ts"
 import { ApiErrorSchema } from "./ApiErrorSchema.ts"
 import * as JsonResponse from "./JsonResponse.ts"
@@ -54,6 +55,7 @@ export class Public extends HttpApiMiddleware.Service<Public, { provides: Visito
       return Public.of((httpEffect, { endpoint }) => {
         const rules = Context.getOrUndefined(endpoint.annotations, LimitedBy)
         if (rules === undefined) throw new Error(`${endpoint.method} ${endpoint.path} is public and has no limit`)
+        const bodyBytes = Context.get(endpoint.annotations, BodyLimit)
         const answer = Answer.of(httpEffect)
 
         const run = Effect.fnUntraced(function* () {
@@ -61,7 +63,7 @@ export class Public extends HttpApiMiddleware.Service<Public, { provides: Visito
           const ip = addresses.of(request)
           const fault = Answer.urlFault(endpoint, request.url)
           if (fault !== null) return yield* Effect.fail(fault)
-          const body = endpoint.method === "GET" ? new Uint8Array() : yield* RequestBody.read(request)
+          const body = endpoint.method === "GET" ? new Uint8Array() : yield* RequestBody.read(request, bodyBytes)
           const admitted: Admitted = {
             ip,
             once: (owner, run) =>

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer"
-import { ByteSize, Context, Effect, Layer } from "effect"
+import { ByteSize, Context, Effect } from "effect"
 import {
   Headers,
   HttpEffect,
@@ -12,32 +12,27 @@ import { ApiError } from "../domain/ApiError.ts"
 import * as JsonShape from "./JsonShape.ts"
 import * as SchemaFault from "./SchemaFault.ts"
 
-/**
- * Largest request body; a longer one is refused with 400. The longest that the schemas allow fits in, also when every
- * character of it is written as an escape.
- */
-const limitBytes = 64 * 1024
-
-/** Makes the server stop reading at the limit. */
-export const layerLimit = Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limitBytes))
-
-const tooLarge = ApiError.of("invalid_request", "the body is longer than 64 KiB")
 const noObject = ApiError.of("invalid_request", "the body must be a JSON object")
 const unreadable = ApiError.of("invalid_request", "the body could not be read")
 const notUtf8 = ApiError.of("invalid_request", "the body is not UTF-8 text")
 
 /**
- * Reads the raw bytes once; the request keeps them, and the decoder that comes after reads them from there.
+ * Reads the raw bytes once, up to `limit` bytes; the request keeps them, and the decoder that
+ * comes after reads them from there.
  *
  * Fails with `invalid_request` when the body is longer than the limit, was cut off, is not UTF-8 (RFC 8259
  * section 8.1), is beyond `JsonShape.bounds`, is `null`, or has text that no database takes: NUL, or half a surrogate
  * pair, which escapes of JSON can spell. Nobody waits for the rest of a body that is too long: the answer ends the
  * connection.
  */
-export const read = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array, ApiError> => {
-  if (Number(request.headers["content-length"]) > limitBytes) return refuseTooLarge(request)
-  return Effect.matchEffect(request.arrayBuffer, {
-    onFailure: (error) => (isTooLarge(error) ? refuseTooLarge(request) : Effect.fail(unreadable)),
+export const read = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number
+): Effect.Effect<Uint8Array, ApiError> => {
+  if (Number(request.headers["content-length"]) > limit) return refuseTooLarge(request, limit)
+  const whole = Effect.provideService(request.arrayBuffer, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit))
+  return Effect.matchEffect(whole, {
+    onFailure: (error) => (isTooLarge(error) ? refuseTooLarge(request, limit) : Effect.fail(unreadable)),
     onSuccess: (buffer) => {
       const bytes = new Uint8Array(buffer)
       const fault = faultOf(bytes)
@@ -75,12 +70,12 @@ export const withoutEmpty = <A, E, R>(
 const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
   "reason" in reason && reason.reason === "BodyTooLarge"
 
-const refuseTooLarge = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<never, ApiError> =>
+const refuseTooLarge = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<never, ApiError> =>
   Effect.andThen(
     HttpEffect.appendPreResponseHandler((_request, response) =>
       Effect.succeed(HttpServerResponse.setHeader(response, "connection", "close"))
     ).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request)),
-    Effect.fail(tooLarge)
+    Effect.fail(ApiError.of("invalid_request", `the body is longer than ${limit / 1024} KiB`))
   )
 
 /** The decoders take `null` for an absent body, so it must not come as one. */

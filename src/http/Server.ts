@@ -6,7 +6,6 @@ import { ClientAddress } from "./ClientAddress.ts"
 import * as ClientError from "./ClientError.ts"
 import * as ConnectionGuard from "./ConnectionGuard.ts"
 import * as EdgeMetrics from "./EdgeMetrics.ts"
-import * as RequestBody from "./RequestBody.ts"
 import * as RequestTarget from "./RequestTarget.ts"
 import * as Routes from "./Routes.ts"
 
@@ -104,7 +103,7 @@ export const layer = (options: {
       const address = server.address()
       return { host: options.host, port: address !== null && typeof address === "object" ? address.port : options.port }
     })
-  ).pipe(Layer.provide([Routes.routerConfig, RequestBody.layerLimit, NodeHttpServer.layerHttpServices]))
+  ).pipe(Layer.provide([Routes.routerConfig, NodeHttpServer.layerHttpServices]))
 
 const listen = (server: Server, { host, port }: { readonly host: string; readonly port: number }) =>
   Effect.callback<void, ListenError>((resume) => {
