@@ -27,7 +27,10 @@ const StoredSettings = Schema.Struct({
 const decode = Schema.decodeUnknownResult(StoredSettings)
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
-  /** Balance, the debits of the UTC day and month, and what is unsettled; null for an unknown tenant. */
+  /**
+   * Balance, what was spent in the UTC day and month, and what is unsettled; null for an unknown tenant. What the
+   * operator takes is not spent by the tenant.
+   */
   const read = Effect.fn("AccountRepo.read")(function* (tenantId: TenantId, day: string, ids: Iterable<EntityId>) {
     const rows = yield* sql<
       Rows["money"] & {
@@ -47,7 +50,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       CROSS JOIN LATERAL (
         SELECT -sum(amount_cents) FILTER (WHERE created_at >= ${`${day}T00:00:00Z`}::timestamptz) AS day,
           -sum(amount_cents) AS month
-        FROM ledger WHERE tenant_id = e.tenant_id AND amount_cents < 0
+        FROM ledger WHERE tenant_id = e.tenant_id AND amount_cents < 0 AND type <> 'adjustment'
           AND created_at >= ${`${day.slice(0, 7)}-01T00:00:00Z`}::timestamptz
       ) l
       WHERE e.id = ${tenantId} AND e.kind = 'account'`

@@ -1,9 +1,7 @@
 import { Cause, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { SqlError } from "effect/sql/SqlError"
 import { ApiError } from "../domain/ApiError.ts"
-import * as Outage from "../store/Outage.ts"
-import { JournalLost } from "../store/Ownership.ts"
+import * as PassingDefect from "../store/PassingDefect.ts"
 import * as JsonResponse from "./JsonResponse.ts"
 import * as RequestTarget from "./RequestTarget.ts"
 import type * as RouteTable from "./RouteTable.ts"
@@ -14,19 +12,9 @@ const malformed = ApiError.of(
   "the path is not percent-encoded UTF-8, or an id in it is far too long"
 )
 const wrongMethod = ApiError.of("method_not_allowed", "this path does not have this method")
-const unavailable = ApiError.of("service_unavailable", "the service cannot reach its database at the moment")
-const elsewhere = ApiError.of("service_unavailable", "another process has taken this over; try again")
 const fault = ApiError.of("internal_error", "something went wrong on our side")
 
 const respond = (error: ApiError) => JsonResponse.respond(JsonResponse.renderError(error))
-
-/** A defect after which nothing was written, so that the caller may repeat the request: 503. Any other is our fault. */
-const passing = (defect: unknown): { readonly answer: ApiError; readonly why: string } | null => {
-  if (defect instanceof JournalLost) return { answer: elsewhere, why: "a request met a partition that is another's" }
-  return defect instanceof SqlError && Outage.is(defect)
-    ? { answer: unavailable, why: "a request met an unreachable database" }
-    : null
-}
 
 const notRouted = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
   Effect.fail(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
@@ -68,7 +56,7 @@ const pages = (table: ReturnType<typeof RouteTable.make>) =>
             return Effect.succeed(HttpServerResponse.setHeader(respond(wrongMethod), "allow", allow))
           }
           if (error instanceof ApiError) return Effect.succeed(respond(error))
-          const known = passing(error)
+          const known = PassingDefect.of(error)
           return Effect.as(
             Effect.annotateLogs(
               known === null ? Effect.logError("a request failed", cause) : Effect.logWarning(known.why, cause),

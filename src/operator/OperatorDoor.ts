@@ -1,6 +1,7 @@
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { envelope, httpStatus, ApiError } from "../domain/ApiError.ts"
+import * as PassingDefect from "../store/PassingDefect.ts"
 import type { Operation } from "./Operation.ts"
 
 /** A table of 100,000 numbers is about 8 MB of CSV. */
@@ -9,13 +10,15 @@ const maxBody = ByteSize.mebibytes(32)
 const respond = (error: ApiError) =>
   HttpServerResponse.text(envelope(error), { status: httpStatus(error), contentType: "application/json" })
 
+const fault = ApiError.of("internal_error", "an internal error occurred; the service's log has its cause")
+
 const unknown = (name: string, operations: ReadonlyMap<string, Operation>) =>
   ApiError.of("not_found", `no operation ${JSON.stringify(name)}; there are: ${[...operations.keys()].join(", ")}`)
 
 /**
  * The operator command's door: `POST /operator/<operation>` with a bearer token and a JSON object.
  *
- * 200 with the answer, or the error envelope (guide/errors.md). Changes are uninterruptible: a caller that goes away
+ * 200 with the answer, or the error envelope (guide/errors.md); 503 while the database is away. Changes are uninterruptible: a caller that goes away
  * leaves nothing half done.
  */
 export const make = (options: {
@@ -41,11 +44,11 @@ export const make = (options: {
     Effect.flatMap(handle),
     Effect.provideService(HttpIncomingMessage.MaxBodySize, maxBody),
     Effect.catchTag("ApiError", (error) => Effect.succeed(respond(error))),
-    Effect.catchDefect((defect) =>
-      Effect.as(
-        Effect.logError("an operator's request died", defect),
-        respond(ApiError.of("internal_error", "an internal error occurred; the service's log has its cause"))
-      )
-    )
+    Effect.catchDefect((defect) => {
+      const passing = PassingDefect.of(defect)
+      return passing === null
+        ? Effect.as(Effect.logError("an operator's request died", defect), respond(fault))
+        : Effect.as(Effect.logWarning(passing.why, defect), respond(passing.answer))
+    })
   )
 }

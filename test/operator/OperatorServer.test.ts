@@ -195,6 +195,8 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         expect(given["balance"]).toMatchObject({ balance_cents: 750 })
         const taken = jsonOf(yield* operator("tenant", "credit", id, "--cents", "-50", "--reason", "mistake", "--json"))
         expect(taken["balance"]).toMatchObject({ balance_cents: 700 })
+        // A correction is no spend: it leaves the caps as they were.
+        expect(taken["usage"]).toMatchObject({ daily_spend_cents: 0, monthly_spend_cents: 0 })
         const sql = yield* SqlClient.SqlClient
         const ledger = yield* sql`SELECT amount_cents::int AS amount, type, description FROM ledger
         WHERE tenant_id = ${id} ORDER BY ordinal`

@@ -15,6 +15,11 @@ const Cap = Schema.NullOr(Operation.Cents.check(Schema.isGreaterThanOrEqualTo(0)
 /** At most so many are listed; the newest come first. */
 const listLimit = 1000
 
+const doneUnseen = ApiError.of(
+  "internal_error",
+  "it is done, but the tenant cannot be shown at the moment; do not repeat it"
+)
+
 const OneTenant = Schema.Struct({ tenant: Operation.TenantRef })
 
 const limits = {
@@ -62,7 +67,7 @@ export const make = Effect.gen(function* () {
 
   const endCalls = (id: TenantId) => Effect.map(calls.endAll(id, "tenant_suspended"), EndedCalls.view)
 
-  /** Changes the tenant, then shows it. */
+  /** Changes the tenant, then shows it. What is done is never told as refused: a credit that is repeated counts twice. */
   const change =
     <E, Input extends { readonly tenant: string }>(
       apply: (tenantId: TenantId, input: Input) => Effect.Effect<unknown, E>
@@ -70,7 +75,7 @@ export const make = Effect.gen(function* () {
     (input: Input) =>
       tenants.findByReference(input.tenant).pipe(
         Effect.tap(({ id }) => apply(id, input)),
-        Effect.flatMap(({ id }) => show(id))
+        Effect.flatMap(({ id }) => Effect.catchCause(show(id), () => Effect.fail(doneUnseen)))
       )
 
   return [
