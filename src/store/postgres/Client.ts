@@ -5,9 +5,11 @@ import { Context, Effect, Fiber, Layer, Metric, type Redacted } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import type { Borrower, Connection } from "effect/sql/SqlConnection"
-import type { SqlError } from "effect/sql/SqlError"
+import { SqlError } from "effect/sql/SqlError"
 import { randomUUID } from "node:crypto"
+import * as Outage from "../Outage.ts"
 import { serverMs, StatementLimit } from "../StatementLimit.ts"
+import * as Unanswered from "../Unanswered.ts"
 import * as Backend from "./Backend.ts"
 import * as Committing from "./Committing.ts"
 import { Session, unanswered } from "./Session.ts"
@@ -196,7 +198,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
             )
           })
         let isLent = false
-        running = Effect.runForkWith(services)(pool.use(lend))
+        // The connection was refused, or it broke before the statement went over it.
+        const unsent = (error: E | SqlError) =>
+          !isSent && error instanceof SqlError && Outage.is(error) && Unanswered.of(error) === null
+            ? asUnsent(error)
+            : error
+        running = Effect.runForkWith(services)(Effect.mapError(pool.use(lend), unsent))
         running.addObserver((exit) => {
           count(isLent ? "inUse" : "waiting", -1)
           patience.end()

@@ -78,6 +78,24 @@ describe("A session of the database, src/README.md#one-writer", () => {
   )
 
   it.live(
+    "a statement was not sent while the database refuses connections, and none is left",
+    () =>
+      Effect.gen(function* () {
+        const { proxy, run } = yield* setUp({ maxConnections: 1 })
+        yield* run(ping)
+        proxy.cut()
+        yield* Effect.sleep("100 millis")
+        for (const statement of [ping, insert("1")]) {
+          const error = errorOf(yield* Effect.exit(run(statement)))
+          expect(error instanceof SqlError && Outage.is(error) && Unanswered.of(error)?.wasSent).toBe(false)
+        }
+        proxy.restore()
+        yield* run(ping)
+      }).pipe(Effect.scoped, quiet),
+    live
+  )
+
+  it.live(
     "a statement that finds no free connection is told so in time, and was not sent",
     () =>
       Effect.gen(function* () {
