@@ -42,6 +42,7 @@ import { Numbers } from "./number/Number.ts"
 import * as Arguments from "./operator/Arguments.ts"
 import * as BackupCommands from "./operator/backup/BackupCommands.ts"
 import { OperatorServer } from "./operator/OperatorServer.ts"
+import * as WaitingProbes from "./operator/WaitingProbes.ts"
 import { Retention } from "./retention/Retention.ts"
 import * as EmbeddedPostgres from "./store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "./store/embedded/OwnerFile.ts"
@@ -92,7 +93,8 @@ const core = (
   url: Redacted.Redacted,
   keys: VaultKey.Keys,
   holder: string,
-  stop: (reason: string) => void
+  stop: (reason: string) => void,
+  itIsOurTurn: () => void
 ) => {
   const policy = TargetPolicy.make()
   const world = Layer.mergeAll(
@@ -116,7 +118,10 @@ const core = (
         },
         standBy: {
           holder,
-          prepare: Effect.provide(Effect.andThen(Database.migrated, VaultCheck.confirm), database)
+          prepare: Effect.suspend(() => {
+            itIsOurTurn()
+            return Effect.provide(Effect.andThen(Database.migrated, VaultCheck.confirm), database)
+          })
         }
       })
     })
@@ -236,16 +241,24 @@ const serve = Effect.gen(function* () {
     const owned = yield* OwnerFile.acquire(config.dataDir)
     requests.outlives(owned.release)
     const keys = yield* VaultKey.load(config, owned.path)
-    const url = config.databaseUrl ?? (yield* embedded(owned, stop))
-
     let standsInTheWay: ReadonlyArray<string> = ["starting"]
-    const context = yield* Layer.build(
-      carriers(config).pipe(Layer.provideMerge(core(config, url, keys, owned.identity, stop)))
-    )
+    const start = Effect.gen(function* () {
+      const url = config.databaseUrl ?? (yield* embedded(owned, stop))
+      standsInTheWay = ["waiting for its turn: another process may own the database"]
+      const itIsOurTurn = () => {
+        standsInTheWay = ["starting"]
+      }
+      const built = yield* Layer.build(
+        carriers(config).pipe(Layer.provideMerge(core(config, url, keys, owned.identity, stop, itIsOurTurn)))
+      )
+      const recovered = yield* Context.get(built, Calls).recover
+      if (recovered > 0)
+        yield* Effect.logInfo("calls of the process before this one were recovered", { calls: recovered })
+      return built
+    })
+    const probes = WaitingProbes.during({ port: config.operatorPort, reasons: () => standsInTheWay })
+    const context = yield* probes(start)
     const calls = Context.get(context, Calls)
-    const recovered = yield* calls.recover
-    if (recovered > 0)
-      yield* Effect.logInfo("calls of the process before this one were recovered", { calls: recovered })
 
     const edges = Layer.mergeAll(
       Dispatcher.layer({

@@ -31,12 +31,19 @@ const settleMs = 65_000
  *
  * Fails with `KeyNotOurs` when there is no other key to change to.
  */
-export const rotate = Effect.fnUntraced(function* (options: { readonly settleMs?: number } = {}) {
+export const rotate = Effect.fnUntraced(function* <E = never, R = never>(
+  options: {
+    readonly settleMs?: number
+    /** Runs before the first change, and not at all when there is none to make. */
+    readonly begins?: Effect.Effect<unknown, E, R>
+  } = {}
+) {
   const vault = yield* Vault
   const entropy = yield* Entropy
   const before = vault.keys()
-  if (before.earlier.length === 0) {
-    if (vault.keep === null) return yield* new KeyNotOurs()
+  if (before.earlier.length === 0 && vault.keep === null) return yield* new KeyNotOurs()
+  yield* options.begins ?? Effect.void
+  if (before.earlier.length === 0 && vault.keep !== null) {
     const changed = { current: Redacted.make(entropy.bytes(32)), earlier: [before.current] }
     yield* vault.keep(changed)
     vault.use(changed)

@@ -94,6 +94,24 @@ layer(NodeEntropy.layer, { excludeTestServices: true, timeout: "60 seconds" })(
       }).pipe(Effect.provide(database), Effect.scoped)
     )
 
+    it.effect("what must be said before it changes anything is said, or it changes nothing", () =>
+      Effect.gen(function* () {
+        const dataDir = yield* DataDirectory.make
+        yield* Migrations.run
+        const file = Effect.promise(() => readFile(join(dataDir, "vault.key"), "utf8"))
+        yield* started(inFile, dataDir, fill)
+        const before = yield* file
+        const refused = VaultRotation.rotate({ settleMs: 0, begins: Effect.fail("not said") })
+        expect(yield* Effect.flip(started(inFile, dataDir, refused))).toBe("not said")
+        expect(yield* file).toBe(before)
+        let said = 0
+        const begins = Effect.sync(() => said++)
+        const given = { secretKey: Redacted.make(before.trim()), previousKeys: [] }
+        yield* Effect.flip(started(given, dataDir, VaultRotation.rotate({ settleMs: 0, begins })))
+        expect(said).toBe(0)
+      }).pipe(Effect.provide(database), Effect.scoped)
+    )
+
     it.effect("one that died half way opens everything at the next start, and the next one goes on with its key", () =>
       Effect.gen(function* () {
         const dataDir = yield* DataDirectory.make

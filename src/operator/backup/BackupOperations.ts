@@ -5,13 +5,22 @@ import { Entropy } from "../../actor/Entropy.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as BackupFormat from "../../store/backup/BackupFormat.ts"
 import * as Dump from "../../store/backup/Dump.ts"
+import { Journal } from "../../store/Journal.ts"
 import { Vault } from "../../store/Vault.ts"
+import * as InstallationAudit from "../InstallationAudit.ts"
 import * as Operation from "../Operation.ts"
 
 /** `backup`: answers the lines of the backup as a stream, guide/operation.md#backup-and-restore. */
 export const make = Effect.gen(function* () {
   const context = yield* Effect.context<SqlClient.SqlClient | Entropy>()
   const vault = yield* Vault
+  const journal = yield* Journal
+  // A full disk is no reason to go without a backup.
+  const record = Effect.flatMap(InstallationAudit.line({ action: "backup.taken", resource: "backup" }), (line) =>
+    Effect.catch(journal.commitAsked(line), () =>
+      Effect.logWarning("a backup leaves no audit line: nothing can be stored")
+    )
+  )
   let isUnderWay = false
   return [
     Operation.make("backup", Schema.Struct({ passphrase: Schema.String }), ({ passphrase }) =>
@@ -31,8 +40,9 @@ export const make = Effect.gen(function* () {
               isUnderWay = false
             })
         )
-        const lines = Stream.unwrap(Effect.as(taken, Dump.lines(vault.keys(), passphrase)))
+        const lines = Stream.unwrap(Effect.as(taken, Dump.lines(vault.keys, passphrase)))
         yield* Effect.logInfo("the operator takes a backup")
+        yield* Effect.provide(record, context)
         return HttpServerResponse.stream(
           lines.pipe(
             Stream.tapError((error) => Effect.logError("a backup was cut short", error)),

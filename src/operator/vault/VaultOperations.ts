@@ -2,16 +2,27 @@ import { Effect, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "../../actor/Entropy.ts"
 import { ApiError } from "../../domain/ApiError.ts"
+import { Journal } from "../../store/Journal.ts"
 import { Vault } from "../../store/Vault.ts"
 import * as VaultRotation from "../../store/VaultRotation.ts"
+import * as InstallationAudit from "../InstallationAudit.ts"
 import * as Operation from "../Operation.ts"
 
 /** `vault rotate`, guide/operation.md#the-vaults-key. */
 export const make = Effect.gen(function* () {
   const context = yield* Effect.context<SqlClient.SqlClient | Vault | Entropy>()
+  const journal = yield* Journal
   const one = yield* Semaphore.make(1)
   const rotate = Effect.gen(function* () {
-    const { isKeyOurs, resealed, retiredKeys } = yield* VaultRotation.rotate()
+    const started = yield* InstallationAudit.line({ action: "vault.rotation_started", resource: "vault" })
+    const { isKeyOurs, resealed, retiredKeys } = yield* VaultRotation.rotate({ begins: journal.commitAsked(started) })
+    yield* journal.commit(
+      yield* InstallationAudit.line({
+        action: "vault.rotated",
+        resource: "vault",
+        changes: [{ field: "retired_keys", from: null, to: retiredKeys }]
+      })
+    )
     yield* Effect.logWarning("the vault's key was rotated by the operator", { resealed })
     return { resealed, retired_keys: retiredKeys, key: isKeyOurs ? "vault.key" : "SECRET_KEY" }
   }).pipe(

@@ -1,4 +1,4 @@
-import { Effect, Option, Stream } from "effect"
+import { Effect, Option, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash } from "node:crypto"
@@ -16,13 +16,16 @@ const pageRows = 200
  *
  * It reads in one transaction, which sees one snapshot, a page at a time and as fast as the lines are taken. Whoever
  * takes none for 15 s loses the backup: a snapshot that nobody ends would keep the database from tidying up.
+ *
+ * `keys`: those of the moment.
  */
 export const lines = (
-  keys: Keyring,
+  keys: () => Keyring,
   passphrase: string
 ): Stream.Stream<string, SqlError, SqlClient.SqlClient | Entropy> =>
   Stream.unwrap(
     Effect.gen(function* () {
+      const before = keys()
       const sql = yield* SqlClient.SqlClient
       const entropy = yield* Entropy
       const connection = yield* sql.reserve
@@ -54,7 +57,7 @@ export const lines = (
                 trunkline_backup: BackupFormat.format,
                 schema: Migrations.newest,
                 taken_at: takenAt,
-                keys: yield* BackupFormat.sealKeys(keys, passphrase, entropy.bytes(28))
+                keys: yield* BackupFormat.sealKeys(joined(keys(), before), passphrase, entropy.bytes(28))
               })
             ],
             0
@@ -86,3 +89,12 @@ export const lines = (
       return Stream.paginate(-1, step)
     })
   )
+
+/** A rotation may begin or end while the snapshot is taken: its rows are under some key of before or of after. */
+const joined = ({ current, earlier }: Keyring, before: Keyring): Keyring => {
+  const all = new Map([current, ...earlier, before.current, ...before.earlier].map((key) => [hexOf(key), key]))
+  all.delete(hexOf(current))
+  return { current, earlier: [...all.values()] }
+}
+
+const hexOf = (key: Keyring["current"]): string => Buffer.from(Redacted.value(key)).toString("hex")

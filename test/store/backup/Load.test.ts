@@ -17,7 +17,7 @@ const ring = {
 
 const database = Layer.unwrap(Effect.map(TestDatabase.empty, (url) => PgClient.layer({ url, maxConnections: 3 })))
 
-const dump = Effect.map(Stream.runCollect(Dump.lines(ring, passphrase)), (lines) =>
+const dump = Effect.map(Stream.runCollect(Dump.lines(() => ring, passphrase)), (lines) =>
   lines.map((line) => line.slice(0, -1))
 )
 
@@ -121,7 +121,7 @@ layer(Entropy.layerFixed("backup"), { excludeTestServices: true, timeout: "60 se
       const sql = yield* SqlClient.SqlClient
       yield* fill
       let isFirst = true
-      const lines = yield* Dump.lines(ring, passphrase).pipe(
+      const lines = yield* Dump.lines(() => ring, passphrase).pipe(
         Stream.tap(() =>
           isFirst
             ? Effect.andThen(
@@ -136,6 +136,23 @@ layer(Entropy.layerFixed("backup"), { excludeTestServices: true, timeout: "60 se
       )
       expect(lines.join("")).not.toContain("changed")
       expect(lines.join("")).toContain("🎉")
+    }).pipe(Effect.provide(database))
+  )
+
+  it.effect("holds the keys of before and of after, when a rotation changes them while it begins", () =>
+    Effect.gen(function* () {
+      yield* fill
+      const [now, next] = [5, 6].map((byte) => Redacted.make(new Uint8Array(32).fill(byte)))
+      if (now === undefined || next === undefined) throw new Error("there are two keys")
+      const seen = [
+        { current: now, earlier: [] },
+        { current: next, earlier: [now] }
+      ]
+      const keys = () => seen.shift() ?? { current: next, earlier: [] }
+      const [header = ""] = yield* Stream.runCollect(Dump.lines(keys, passphrase))
+      const opened = yield* Load.open(header.slice(0, -1), passphrase)
+      const bytes = [opened.keys.current, ...opened.keys.earlier].map((key) => Redacted.value(key)[0])
+      expect(bytes).toEqual([6, 5])
     }).pipe(Effect.provide(database))
   )
 })
