@@ -15,6 +15,13 @@ const answerMs = 5_000
 /** Raising an epoch waits for the commits of its owner. */
 const raiseMs = 40_000
 
+/**
+ * The server ends the session of an owner that has been idle for so long, and its lock is free: a process that hangs
+ * keeps its connections. Servers before version 14 cannot.
+ */
+const idle = `CASE WHEN current_setting('idle_session_timeout', true) IS NOT NULL
+  THEN set_config('idle_session_timeout', '45s', false) END`
+
 /** Another text with each sign of life. */
 const beat = "concat_ws(' ', extract(epoch FROM o.heartbeat_at), to_jsonb(o) ->> 'time_ms')"
 
@@ -100,7 +107,10 @@ export interface Beat {
   readonly recovering: boolean
 }
 
-/** Gives signs of life, the last ones where `hasEnded`; answers the partitions that are still held. */
+/**
+ * Gives signs of life, the last ones where `hasEnded`; answers the partitions that are still held. From the first one on
+ * the session ends when they stop: before it, migrations take as long as they take.
+ */
 export const beats = (session: OwnerSession, given: ReadonlyArray<Beat>, hasEnded: boolean) =>
   Effect.map(
     // Locked in order, as a batch does.
@@ -118,7 +128,7 @@ export const beats = (session: OwnerSession, given: ReadonlyArray<Beat>, hasEnde
            SELECT 1 FROM entity e WHERE e.partition = o.partition AND e.kind = 'call' AND NOT e.settled
              AND e.updated_at < to_timestamp(h.taken)
          ) THEN o.alive_ms ELSE h.time END
-       FROM beat h WHERE o.partition = h.partition RETURNING o.partition`,
+       FROM beat h WHERE o.partition = h.partition RETURNING o.partition, ${idle}`,
       [JSON.stringify(given), hasEnded],
       answerMs
     ),
