@@ -1,5 +1,6 @@
 import type * as Id from "../domain/Id.ts"
 import * as DeliveryId from "../store/DeliveryId.ts"
+import { leaseMs } from "../store/Handover.ts"
 
 /**
  * The statements on `webhook_delivery` as a queue, beside its claim (`ClaimStatement.ts`) and what is due
@@ -122,22 +123,13 @@ ${arms.map((_, index) => `SELECT * FROM part_${index}`).join(" UNION ALL ")}
 `
 
 /**
- * Fails what waits for a subscription that is deactivated or deleted; an attempt that is under way ends with its
- * outcome. `$1`: subscription id; `$2`: why; `$3`: its tenant. Answers the events concerned.
- */
-export const withdraw = updateUnfinished(
-  "status = 'failed', due_at = NULL, next_retry_at = NULL, error_message = $2",
-  `d.partition = (SELECT partition FROM tenant WHERE id = $3::uuid) AND d.tenant_id = $3::uuid AND d.destination = $1
-    AND d.status = 'queued'`
-)(`event_id AS "eventId"`)
-
-/**
  * Makes interrupted attempts due at once, because nobody works on them. `$1`: a partition; `$2`: an endpoint there, or
- * null for all.
+ * null for all. It takes only what was claimed before it began, so it may end late.
  */
 export const release = updateUnfinished(
   "due_at = created_at",
-  "d.partition = $1::int AND d.due_at > d.created_at AND d.status = 'sending' AND ($2::text IS NULL OR d.destination = $2)"
+  `d.partition = $1::int AND d.due_at > d.created_at AND d.due_at <= now() + ${leaseMs} * interval '1 millisecond'
+    AND d.status = 'sending' AND ($2::text IS NULL OR d.destination = $2)`
 )("1")
 
 /**

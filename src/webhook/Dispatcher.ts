@@ -136,7 +136,8 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       })
 
       yield* journal.onPartitionLost(endpoints.leave)
-      for (const partition of journal.partitions()) yield* Effect.orDie(release(partition, null))
+      // It looks at all that waits. Where that takes too long, what was interrupted returns with its lease.
+      for (const partition of journal.partitions()) yield* Effect.ignore(release(partition, null), { log: "Warn" })
       yield* journal.onDeliveries({
         offer: endpoints.offer,
         made: ({ endpoints: waiting, handed, sinceMs }) => {

@@ -7,10 +7,9 @@ import * as Id from "../domain/Id.ts"
 import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
 import type { WebhookEndpointRef } from "../store/Handover.ts"
 import { type AuditRow, empty, Journal } from "../store/Journal.ts"
-import * as DeliveryQueue from "./DeliveryQueue.ts"
-import { failOver } from "./OutcomeWriter.ts"
 import type * as WebhookRepo from "./WebhookRepo.ts"
 import type { SubscriptionRow } from "./WebhookView.ts"
+import * as Withdrawal from "./Withdrawal.ts"
 
 export const notFound = ApiError.of("subscription_not_found", "no such webhook subscription")
 
@@ -35,6 +34,7 @@ export const make = Effect.fnUntraced(function* (repo: WebhookRepo.WebhookRepo) 
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const entropy = yield* Entropy
+  const withdraw = yield* Withdrawal.make
 
   const line = (
     tenantId: Id.TenantId,
@@ -53,15 +53,6 @@ export const make = Effect.fnUntraced(function* (repo: WebhookRepo.WebhookRepo) 
     resourceId,
     changes,
     ip: by.ip
-  })
-
-  /** Fails what waits for a subscription, inside the transaction that takes it away. Answers the endpoints to wake. */
-  const withdraw = Effect.fnUntraced(function* (tenantId: Id.TenantId, id: Id.SubscriptionId, because: string) {
-    const failed = yield* sql.unsafe<{ readonly eventId: Id.EventId }>(DeliveryQueue.withdraw, [id, because, tenantId])
-    return yield* failOver(
-      sql,
-      failed.map(({ eventId }) => eventId)
-    )
   })
 
   /** Runs the change under the lock of the row, then wakes the endpoints that got work from it. 404 without a row. */

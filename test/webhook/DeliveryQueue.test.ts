@@ -88,11 +88,14 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
     })
   )
 
-  it.effect("makes due again what was under way in one partition, and nothing in another", () =>
+  it.effect("makes due again what was under way in one partition, and nothing in another or claimed since", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const of = yield* endpoints
-      yield* sql`UPDATE webhook_delivery SET status = 'sending', due_at = now() + interval '1 hour'`
+      yield* sql`UPDATE webhook_delivery SET status = 'sending', due_at = now() + interval '31 seconds'`
+      yield* sql.unsafe(DeliveryQueue.release, [1, null])
+      expect(yield* due(1)).toStrictEqual([])
+      yield* sql`UPDATE webhook_delivery SET due_at = now() + interval '29 seconds'`
       yield* sql.unsafe(DeliveryQueue.release, [1, null])
       expect(yield* due(0)).toStrictEqual([])
       expect([...(yield* due(1))]).to.have.deep.members([...of(1)])
