@@ -85,7 +85,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("an endpoint t
   it.effect("stays while it has failed too short, too seldom, or the operator wants none disabled", () =>
     Effect.gen(function* () {
       const receiver = yield* HttpsReceiver.start((_, response) => void response.writeHead(400).end())
-      const attempt = (days: number, attempts: number, disableAfterDays: number | null) =>
+      const attempt = (days: number, attempts: number, disableAfterDays: number | null, staysActive = true) =>
         Effect.gen(function* () {
           const tenantId = yield* World.tenant()
           const { id } = yield* World.subscribe(tenantId, receiver.url())
@@ -93,15 +93,20 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("an endpoint t
           yield* World.dispatch({ ...(yield* disabling), disableAfterDays })
           yield* World.commit(World.event(tenantId, World.call(), 1))
           yield* failuresWhen(id, attempts + 1)
-          yield* Effect.sleep("50 millis")
-          return (yield* failures(id))?.active
+          const active = Effect.map(failures(id), (now) => now?.active)
+          yield* active.pipe(
+            Effect.delay("50 millis"),
+            Effect.repeat({ until: (now) => now === staysActive }),
+            Effect.timeoutOption("5 seconds")
+          )
+          return yield* active
         }).pipe(Effect.scoped)
       expect([yield* attempt(4.9, 50, 5), yield* attempt(6, 8, 5), yield* attempt(60, 50, null)]).toStrictEqual([
         true,
         true,
         true
       ])
-      expect(yield* attempt(6, 9, 5)).toBe(false)
+      expect(yield* attempt(6, 9, 5, false)).toBe(false)
     })
   )
 })
