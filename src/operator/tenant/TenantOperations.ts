@@ -75,7 +75,14 @@ export const make = Effect.gen(function* () {
     (input: Input) =>
       tenants.findByReference(input.tenant).pipe(
         Effect.tap(({ id }) => apply(id, input)),
-        Effect.flatMap(({ id }) => Effect.catchCause(show(id), () => Effect.fail(doneUnseen)))
+        Effect.flatMap(({ id }) =>
+          Effect.catchCause(show(id), (cause) =>
+            Effect.andThen(
+              Effect.logWarning("a tenant that was changed cannot be shown", cause),
+              Effect.fail(doneUnseen)
+            )
+          )
+        )
       )
 
   return [

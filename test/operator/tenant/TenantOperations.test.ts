@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, References } from "effect"
 import { Accounts } from "../../../src/account/Account.ts"
 import { Billing } from "../../../src/billing/Billing.ts"
 import { Calls } from "../../../src/call/Call.ts"
@@ -46,6 +46,6 @@ describe("What the operator changes of a tenant", () => {
       const refused = yield* Effect.flip(credit?.run({ tenant: "t", cents: 100, reason: "goodwill" }) ?? Effect.void)
       expect(given).toEqual([100])
       expect([refused.code, refused.message]).toEqual(["internal_error", expect.stringMatching(/^it is done/)])
-    }).pipe(Effect.provide(world))
+    }).pipe(Effect.provide(world), Effect.provideService(References.MinimumLogLevel, "None"))
   )
 })
