@@ -1,7 +1,9 @@
-import { type Context, Effect, Exit, Metric } from "effect"
+import { Cause, type Context, Effect, Exit, Metric } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import * as Monotonic from "../domain/Monotonic.ts"
+import { ApiError, httpStatus } from "../domain/ApiError.ts"
+import * as PassingDefect from "../store/PassingDefect.ts"
 import type { Cut, Watch } from "./ConnectionGuard.ts"
 
 /** What the edge says to `/metrics`. */
@@ -35,6 +37,14 @@ export const connections: Effect.Effect<Watch> = Effect.map(Effect.context(), (c
 export const refuse = (limit: string): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(refused, { limit }), 1)
 
+/** The status that `ErrorPages` answers with. */
+const statusOf = (cause: Cause.Cause<unknown>): string => {
+  if (Cause.hasInterruptsOnly(cause)) return "gone"
+  const error = Cause.squash(cause)
+  const answer = error instanceof ApiError ? error : PassingDefect.of(error)?.answer
+  return answer === undefined ? "500" : String(httpStatus(answer))
+}
+
 /** Counts the answers of an endpoint and measures how long they take; its attributes are made once for each status. */
 export const measured = (
   endpoint: HttpApiEndpoint.Top
@@ -57,7 +67,7 @@ export const measured = (
     Effect.flatMap(Monotonic.now, (began) =>
       Effect.onExit(answer, (exit) =>
         Effect.gen(function* () {
-          const status = Exit.isSuccess(exit) ? String(exit.value.status) : Exit.hasInterrupts(exit) ? "gone" : "fault"
+          const status = Exit.isSuccess(exit) ? String(exit.value.status) : statusOf(exit.cause)
           note(yield* Effect.context(), status, (yield* Monotonic.now) - began)
         })
       )

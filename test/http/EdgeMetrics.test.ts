@@ -3,6 +3,7 @@ import { Deferred, Effect } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { request } from "node:http"
 import { LoudTenants } from "../../src/actor/LoudTenants.ts"
+import { ApiError } from "../../src/domain/ApiError.ts"
 import * as Monotonic from "../../src/domain/Monotonic.ts"
 import { Listening } from "../../src/http/Server.ts"
 import * as EdgeFacts from "../../src/operator/metric/EdgeFacts.ts"
@@ -48,6 +49,21 @@ layer(TestServer.layer(world), { excludeTestServices: true })("What the edge say
         ])
         expect((yield* lines("http_request_seconds_count{")).length).toBe(3)
         expect((yield* lines("http_connections ")).length).toBe(1)
+      })
+    )
+
+    it.effect("that died are counted by what they were answered", () =>
+      Effect.gen(function* () {
+        const before = yield* lines('http_requests_total{method="POST"')
+        world.next = Effect.die(ApiError.of("service_unavailable", "too many lists are being read; try again"))
+        const body = JSON.stringify({ from: "+12025550150", to: "+12025550100" })
+        expect((yield* ask("POST", "/v1/calls", { body })).status).toBe(503)
+        world.next = Effect.die(new Error("a fault"))
+        expect((yield* ask("POST", "/v1/calls", { body })).status).toBe(500)
+        world.next = Effect.void
+        const after = yield* lines('http_requests_total{method="POST"')
+        const added = after.filter((line) => !before.includes(line)).map((line) => /status="(\w+)"/.exec(line)?.[1])
+        expect(new Set(added)).toEqual(new Set(["500", "503"]))
       })
     )
 
