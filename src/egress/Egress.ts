@@ -20,6 +20,11 @@ export interface Whole extends Asked {
    * off, and when the time is over.
    */
   readonly truncate?: boolean
+  /**
+   * The answer may be long, and holds up nobody: it is read a little in each turn of the event loop, where those who do
+   * so have their turns by their fair shares. The name of who does (a tenant); absent: read as it comes.
+   */
+  readonly pacedFor?: string
 }
 
 /** A request whose bodies flow, both ways at once if they like. */

@@ -109,7 +109,10 @@ export class AudioSource extends Context.Service<
         return known
       }
 
-      const request = Effect.fnUntraced(function* (url: string): Effect.fn.Return<AudioFile, AudioUnavailable> {
+      const request = Effect.fnUntraced(function* (
+        tenant: TenantId,
+        url: string
+      ): Effect.fn.Return<AudioFile, AudioUnavailable> {
         const { maxBytes, maxRedirects, timeoutMs } = limits
         const response = yield* Effect.mapError(
           egress.request({
@@ -118,7 +121,8 @@ export class AudioSource extends Context.Service<
             headers: { accept: "audio/wav, audio/mpeg, audio/*;q=0.5" },
             timeoutMs,
             maxRedirects,
-            maxResponseBytes: maxBytes
+            maxResponseBytes: maxBytes,
+            pacedFor: tenant
           }),
           (error) => new AudioUnavailable({ reason: reasonOf(error) })
         )
@@ -128,7 +132,7 @@ export class AudioSource extends Context.Service<
       })
 
       const fetch = Effect.fnUntraced(function* (tenant: TenantId, url: string) {
-        const file = yield* Effect.suspend(() => (shelf.mayAdd(tenant) ? request(url) : overloaded)).pipe(
+        const file = yield* Effect.suspend(() => (shelf.mayAdd(tenant) ? request(tenant, url) : overloaded)).pipe(
           places.within(tenant),
           fetching.within(tenant),
           Effect.catchTag("NoRoom", () => overloaded)

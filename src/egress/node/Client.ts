@@ -9,6 +9,7 @@ import * as CheckedLookup from "./CheckedLookup.ts"
 import { Connections } from "./Connections.ts"
 import { type Begin, exchange } from "./Exchange.ts"
 import * as Failure from "./Failure.ts"
+import * as Pace from "./Pace.ts"
 import * as StreamExchange from "./StreamExchange.ts"
 import * as Trust from "./Trust.ts"
 
@@ -87,6 +88,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         : httpsRequest({ ...to, agent: reuse && connections })
     }
 
+  const pace = Pace.make()
   let inFlight = 0
   const admitted = Effect.acquireRelease(
     Effect.suspend(() => (inFlight >= maxInFlight ? Effect.fail(tooMany) : Effect.sync(() => void inFlight++))),
@@ -97,7 +99,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       connections.renew()
     },
     request: (target, request, withinMs) =>
-      Effect.scoped(Effect.andThen(admitted, exchange(beginAt(target, true), request, withinMs))),
+      Effect.scoped(Effect.andThen(admitted, exchange(beginAt(target, true), request, withinMs, pace))),
     // On a connection of its own: a kept one may be closed by the peer, and a stream cannot be sent again.
     stream: (target, request) => Effect.andThen(admitted, StreamExchange.make(beginAt(target, false), request)),
     pin: ({ host, path, port, scheme }, timeoutMs) =>

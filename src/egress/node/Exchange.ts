@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from "node:http"
 import { Effect } from "effect"
 import { type Asked, EgressError, type EgressResponse, type Whole } from "../Egress.ts"
 import * as Failure from "./Failure.ts"
+import type { Pace } from "./Pace.ts"
 
 /** Starts a request, whose body and end are still to come. */
 export type Begin = (asked: Pick<Asked, "method" | "headers">) => ClientRequest
@@ -20,6 +21,38 @@ export const headersOf = (response: IncomingMessage): Readonly<Record<string, st
 export const announced = (response: IncomingMessage, method: Asked["method"]): number =>
   method === "HEAD" ? 0 : Number(response.headers["content-length"] ?? 0)
 
+/** The first `length` bytes of the chunks, in memory of their own. */
+const joined = (chunks: ReadonlyArray<Buffer>, length: number): Uint8Array => {
+  const whole = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    const wanted = chunk.subarray(0, length - at)
+    whole.set(wanted, at)
+    at += wanted.length
+  }
+  return whole
+}
+
+/** Reads a body in its turns only, each of which takes what is buffered by then. */
+const readPaced = (
+  response: IncomingMessage,
+  ask: (read: () => number) => () => void,
+  take: (chunk: Buffer) => void
+): void => {
+  let leave: (() => void) | null = null
+  const read = (): number => {
+    leave = null
+    // Also at the end, where nothing is left: `end` comes of it.
+    const chunk = response.read() as Buffer | null
+    if (chunk !== null) take(chunk)
+    return chunk?.length ?? 0
+  }
+  response.on("readable", () => {
+    leave ??= ask(read)
+  })
+  response.once("close", () => leave?.())
+}
+
 /**
  * One request and its answer, no redirects.
  *
@@ -29,8 +62,9 @@ export const announced = (response: IncomingMessage, method: Asked["method"]): n
  */
 export const exchange = (
   begin: Begin,
-  { method, headers, body, maxResponseBytes, truncate = false }: Whole,
-  withinMs: number
+  { method, headers, body, maxResponseBytes, pacedFor, truncate = false }: Whole,
+  withinMs: number,
+  pace: Pace
 ): Effect.Effect<EgressResponse, EgressError> =>
   Effect.callback((resume) => {
     let current: ClientRequest
@@ -62,12 +96,12 @@ export const exchange = (
         succeed({
           status: response.statusCode ?? 0,
           headers: headersOf(response),
-          body: new Uint8Array(Buffer.concat(chunks, Math.min(length, maxResponseBytes)))
+          body: joined(chunks, Math.min(length, maxResponseBytes))
         })
       if (truncate) cut = finish
       if (!truncate && announced(response, method) > maxResponseBytes)
         return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
-      response.on("data", (chunk: Buffer) => {
+      const take = (chunk: Buffer): void => {
         const room = maxResponseBytes - length
         length += chunk.length
         if (room > 0) chunks.push(chunk)
@@ -75,7 +109,9 @@ export const exchange = (
         if (!truncate) return failWith("too_large", `the answer is longer than ${maxResponseBytes} bytes`)
         if (!settled) finish()
         if (length > maxResponseBytes + forgottenBytes) response.destroy()
-      })
+      }
+      if (pacedFor === undefined) response.on("data", take)
+      else readPaced(response, (read) => pace.ask(pacedFor, read), take)
       // A moment later the connection is back in its pool, where the caller's next request should find it.
       response.on("end", () => setImmediate(finish))
       response.on("error", (error) => (cut === null ? fail(Failure.fromNode(error)) : cut()))

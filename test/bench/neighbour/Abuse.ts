@@ -14,16 +14,16 @@ export interface Site {
   readonly size: number
 }
 
-export type Question = { readonly name: Name; readonly site: Site }
+export type Question = { readonly names: ReadonlyArray<Name>; readonly site: Site }
 
 /**
- * Lets a tenant abuse the service, from a process of its own, until `stop`. Completes when the abuse has begun in
- * earnest; rejects when it could not.
+ * Lets a tenant abuse the service in these ways at once, from a process of its own, until `stop`. Completes when all of
+ * them have begun in earnest; rejects when one could not.
  */
 export const begin = async (
   world: World.World,
   tenant: World.Tenant,
-  name: Name,
+  names: ReadonlyArray<Name>,
   size: number
 ): Promise<{ readonly stop: () => Promise<void> }> => {
   const child = fork(new URL("./Abuse.process.ts", import.meta.url), { execArgv: [], stdio: "inherit" })
@@ -36,9 +36,9 @@ export const begin = async (
     size
   }
   const begun = once(child, "message")
-  child.send({ name, site } satisfies Question)
+  child.send({ names, site } satisfies Question)
   const isBegun = await Promise.race([begun.then(() => true), ended.then(() => false)])
-  if (!isBegun) throw new Error(`the abuse by ${name} ended before it began`)
+  if (!isBegun) throw new Error(`the abuse by ${names.join(", ")} ended before it began`)
   return {
     stop: async () => {
       child.kill("SIGKILL")

@@ -39,7 +39,7 @@ const measure = async (world: World.World): Promise<ReadonlyArray<Report.Figure>
   for (const name of Object.keys(Abuses.table) as ReadonlyArray<Abuses.Name>) {
     if (only !== undefined && only !== name) continue
     if (name === "list readers") await deliver(world, abuser.id, pastDeliveries)
-    const abuse = await Abuse.begin(world, abuser, name, 1)
+    const abuse = await Abuse.begin(world, abuser, [name], 1)
     try {
       await delay(2000)
       figures.push(...rows(name, await watch(), alone))

@@ -66,6 +66,36 @@ describe("egress over node:https", () => {
     })
   )
 
+  it.live("reads a paced answer whole, in order, up to its limit, and uses its connection again", () =>
+    Effect.gen(function* () {
+      const long = Buffer.from(Uint32Array.from({ length: 500_000 }, (_, index) => index).buffer)
+      const server = yield* serve((request, response) => response.end(request.url === "/empty" ? "" : long))
+      const egress = yield* egressOf()
+      const paced = (path: string, holder: string, maxResponseBytes = long.length) =>
+        get(server.at(path), { pacedFor: holder, maxResponseBytes })
+      const answers = yield* Effect.forEach(["a", "a", "a", "b"], (holder) => egress.request(paced("/", holder)), {
+        concurrency: "unbounded"
+      })
+      for (const { body } of answers) expect(Buffer.compare(body, long)).toBe(0)
+      expect((yield* egress.request(paced("/empty", "a"))).body).toHaveLength(0)
+      expect(server.connections).toHaveLength(4)
+      expect((yield* failure(egress, paced("/", "a", long.length - 1))).reason).toBe("too_large")
+      const cut = yield* egress.request({ ...paced("/", "a", 1000), truncate: true })
+      expect(Buffer.compare(cut.body, long.subarray(0, 1000))).toBe(0)
+    })
+  )
+
+  it.live("ends a paced answer that comes a byte at a time when its time is over", () =>
+    Effect.gen(function* () {
+      const server = yield* serve((_request, response) => {
+        const drip = setInterval(() => response.write("."), 20)
+        response.on("close", () => clearInterval(drip))
+      })
+      const request = get(server.at(), { pacedFor: "a", timeoutMs: 300 })
+      expect((yield* failure(yield* egressOf(), request)).reason).toBe("timeout")
+    })
+  )
+
   it.live("uses one connection for requests in turn, and no more than allowed for requests at once", () =>
     Effect.gen(function* () {
       const server = yield* serve((_request, response) => setImmediate(() => response.end("ok")))
