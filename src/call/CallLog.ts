@@ -1,11 +1,13 @@
 import { Effect, Metric } from "effect"
 import type { Step } from "../actor/Actor.ts"
+import { type LegSound, LegSounds } from "../carrier/LegSounds.ts"
 import type { CallInput } from "./CallInput.ts"
 import { type CallState, durationSeconds, isTerminal } from "./CallState.ts"
 
 /**
  * A line for the beginning and one for the end of each call, which are written once the commit that says so is stored,
- * and the counter of what calls end with. How the call sounded is a line of its leg, by the same ids.
+ * and the counter of what calls end with. The last line says how the call sounded; more of it is in a line of each leg,
+ * by the same ids.
  */
 const ended = Metric.counter("calls_ended_total", {
   description: "Calls that have ended, by direction and reason",
@@ -30,9 +32,12 @@ const idsOf = (state: CallState) => ({
 const sipStatusOf = (input: CallInput): number | null =>
   input.type === "carrier" && input.event.type === "ended" ? input.event.sipStatus : null
 
-export const line = (
-  step: Pick<Step<CallState, CallInput, unknown>, "before" | "input" | "state">
-): { readonly message: string; readonly of: Readonly<Record<string, unknown>> } | null => {
+interface Line {
+  readonly message: string
+  readonly of: Readonly<Record<string, unknown>>
+}
+
+export const line = (step: Pick<Step<CallState, CallInput, unknown>, "before" | "input" | "state">): Line | null => {
   const { before, input, state } = step
   if (isTerminal(state) && (before === null || !isTerminal(before)))
     return {
@@ -50,14 +55,43 @@ export const line = (
   return before === null ? { message: "call began", of: idsOf(state) } : null
 }
 
-/** Writes the lines of a step that was committed. */
-export const committed = (step: Step<CallState, CallInput, unknown>): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    const written = line(step)
-    if (written === null) return Effect.void
-    const { endReason } = step.state
-    const logged = Effect.annotateLogs(Effect.logInfo(written.message), written.of)
-    if (written.message === "call began" || endReason === null) return logged
-    const attributes = { direction: step.state.direction, reason: endReason }
-    return Effect.andThen(logged, Metric.update(Metric.withAttributes(ended, attributes), 1))
-  })
+const rounded = (value: number | null, digits: number): number | null =>
+  value === null ? null : Number(value.toFixed(digits))
+
+/** How the leg of a call sounded that sounded worst; one on which nothing came is worse than any that was heard. */
+export const worst = (sounds: ReadonlyArray<LegSound | null>): Readonly<Record<string, unknown>> => {
+  const measured = sounds.filter((sound) => sound !== null)
+  const [sound] = [...measured].sort((one, other) => (one.mos ?? 0) - (other.mos ?? 0))
+  return {
+    codec: sound?.codec ?? null,
+    packetsReceived: sound?.packetsReceived ?? null,
+    loss: rounded(sound?.loss ?? null, 4),
+    jitterMs: rounded(sound?.jitterMs ?? null, 1),
+    mos: rounded(sound?.mos ?? null, 2)
+  }
+}
+
+/** Gives what writes the lines of a step that was committed. It does not wait for the figures of the sound. */
+export const make = Effect.gen(function* () {
+  const sounds = yield* LegSounds
+
+  const writeEnd = (state: CallState, { message, of }: Line): Effect.Effect<void> =>
+    Effect.flatMap(
+      Effect.forEach(state.legs, ({ id }) => sounds.take(id), { concurrency: "unbounded" }),
+      (heard) => Effect.annotateLogs(Effect.logInfo(message), { ...of, ...worst(heard) })
+    )
+
+  return (step: Step<CallState, CallInput, unknown>): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const { state } = step
+      const written = line(step)
+      if (written === null) return Effect.void
+      if (state.endReason === null || !isTerminal(state))
+        return Effect.annotateLogs(Effect.logInfo(written.message), written.of)
+      const attributes = { direction: state.direction, reason: state.endReason }
+      return Effect.andThen(
+        Effect.forkDetach(writeEnd(state, written), { startImmediately: true }),
+        Metric.update(Metric.withAttributes(ended, attributes), 1)
+      )
+    })
+})

@@ -46,6 +46,7 @@ export const make = Effect.gen(function* () {
   const keys = yield* CallKeys.make
   const connections = yield* Connections
   const money = CallMoney.make(accounts)
+  const logged = yield* CallLog.make
   const startedAt = yield* Monotonic.now
   /** Open once all calls that an earlier process left are here. */
   const recoveredAll = Latch.makeUnsafe(false)
@@ -71,7 +72,7 @@ export const make = Effect.gen(function* () {
     }
     sealed.committed()
     yield* money.stored(step)
-    yield* CallLog.committed(step)
+    yield* logged(step)
     if (isTerminal(state)) yield* connections.leave(state.id)
     yield* Effect.forEach(effects.tells, (told) => accounts.told(state.tenantId, told), { discard: true })
     return rendered

@@ -3,6 +3,7 @@ import type { CallId, LegId, RouteId } from "../domain/Id.ts"
 import type { Admission, InboundOffer, SipTrunk } from "./Admission.ts"
 import type { Authority, Order } from "./CarrierCommand.ts"
 import type { CarrierEvent, Told } from "./CarrierEvent.ts"
+import { LegSounds } from "./LegSounds.ts"
 import type { PeerUpdate } from "./PeerTable.ts"
 import { Perimeter } from "./Perimeter.ts"
 import type { Snapshot } from "./Snapshot.ts"
@@ -127,8 +128,8 @@ export class Carrier extends Context.Service<
     })
   })
 
-  /** With what else carriers report to: the states of trunks, and their edges towards strangers. */
-  static readonly layer = Layer.mergeAll(Carrier.registry, TrunkStates.layer, Perimeter.layer)
+  /** With what else carriers report to: the states of trunks, how legs sounded, and their edges towards strangers. */
+  static readonly layer = Layer.mergeAll(Carrier.registry, TrunkStates.layer, LegSounds.layer, Perimeter.layer)
 }
 
 /** Events of every adapter, to the calls that own the legs. */

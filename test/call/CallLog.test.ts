@@ -1,9 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Logger } from "effect"
+import { TestClock } from "effect/testing"
 import * as CallLog from "../../src/call/CallLog.ts"
 import type { CallInput } from "../../src/call/CallInput.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import type { CallState } from "../../src/call/CallState.ts"
+import { LegSounds } from "../../src/carrier/LegSounds.ts"
 import * as Ids from "../support/Ids.ts"
 import * as Sample from "./CallSample.ts"
 
@@ -69,11 +71,48 @@ describe("The lines of a call in the log", () => {
   it.effect("are written with their fields as annotations", () => {
     const lines: Array<unknown> = []
     const logger = Logger.map(Logger.formatStructured, (line) => void lines.push(line))
-    return CallLog.committed(ending()).pipe(
-      Effect.provide(Logger.layer([logger])),
+    return Effect.flatMap(CallLog.make, (committed) => committed(ending())).pipe(
+      Effect.provide([Logger.layer([logger]), LegSounds.layer]),
       Effect.map(() =>
         expect(lines).toMatchObject([{ level: "INFO", message: "call ended", annotations: { durationSecs: 999 } }])
       )
     )
+  })
+
+  it.effect("say at the end how the leg that sounded worst did, as soon as its media has gone", () => {
+    const lines: Array<unknown> = []
+    const logger = Logger.map(Logger.formatStructured, (line) => void lines.push(line))
+    return Effect.gen(function* () {
+      const sounds = yield* LegSounds
+      const step = ending()
+      const [leg] = step.state.legs
+      expect.assert(leg !== undefined)
+      sounds.expect(leg.id)
+      yield* (yield* CallLog.make)(step)
+      expect(lines).toEqual([])
+      sounds.tell(leg.id, { codec: "PCMU", packetsReceived: 950, loss: 0.06, jitterMs: 12.34, mos: 2.345 })
+      yield* Effect.yieldNow
+      const sounded = { codec: "PCMU", packetsReceived: 950, loss: 0.06, jitterMs: 12.3, mos: 2.35 }
+      expect(lines).toMatchObject([{ message: "call ended", annotations: sounded }])
+    }).pipe(Effect.provide([Logger.layer([logger]), LegSounds.layer]))
+  })
+
+  it.effect("say at the end that nothing was measured where the figures do not come", () => {
+    const lines: Array<unknown> = []
+    const logger = Logger.map(Logger.formatStructured, (line) => void lines.push(line))
+    return Effect.gen(function* () {
+      const step = ending()
+      for (const { id } of step.state.legs) (yield* LegSounds).expect(id)
+      yield* (yield* CallLog.make)(step)
+      yield* TestClock.adjust(1_000)
+      expect(lines).toMatchObject([{ message: "call ended", annotations: { durationSecs: 999, mos: null } }])
+    }).pipe(Effect.provide([Logger.layer([logger]), LegSounds.layer]))
+  })
+
+  it("take a leg on which nothing came for worse than any that was heard", () => {
+    const sound = (mos: number | null) => ({ codec: "PCMU", packetsReceived: 1, loss: 0, jitterMs: 1, mos })
+    expect(CallLog.worst([sound(4), null, sound(2), sound(3)])).toMatchObject({ mos: 2 })
+    expect(CallLog.worst([sound(1), { ...sound(null), packetsReceived: 0 }])).toMatchObject({ packetsReceived: 0 })
+    expect(CallLog.worst([null])).toMatchObject({ codec: null, mos: null })
   })
 })

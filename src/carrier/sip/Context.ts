@@ -10,6 +10,7 @@ import type { LegMemory } from "../LegMemory.ts"
 import type { TrunkStates } from "../TrunkStates.ts"
 import type { Refused } from "./InviteLog.ts"
 import type { Run } from "./leg/LegEvents.ts"
+import type { LegSounds } from "../LegSounds.ts"
 import type * as LegQualityLog from "./LegQualityLog.ts"
 import type { Action, Outcome } from "./session/SessionState.ts"
 import type { TransactionLayer, TransactionId } from "./TransactionLayer.ts"
@@ -60,6 +61,8 @@ export interface Context {
   /** Monotonic milliseconds. */
   readonly steadyMs: () => number
   readonly directory: RouteDirectory["Service"]
+  /** Hears that a leg which had sound ends: `sounded` follows. */
+  readonly soundEnds: LegSounds["Service"]["expect"]
   /** Is told how a leg sounded, when its media has gone. */
   readonly sounded: (leg: LegQualityLog.Gone) => void
   /** The addresses of a host in their one spelling, the preferred first; a literal is its own address. */

@@ -1,6 +1,7 @@
 import { Effect, Metric } from "effect"
 import type { CallId, LegId, RouteId } from "../../domain/Id.ts"
 import type { Quality } from "../../media/MediaPlane.ts"
+import { LegSounds } from "../LegSounds.ts"
 
 /**
  * How the legs of trunks sounded: a line of the log for each, when its media has gone, and histograms by route and
@@ -29,10 +30,18 @@ export interface Gone {
   readonly legId: LegId
   readonly callId: CallId | null
   readonly routeId: RouteId | null
-  readonly quality: Quality
+  /** Null: nothing was measured. */
+  readonly quality: Quality | null
 }
 
-export const make = () => {
+/** Null where no packet came. */
+const lossOf = ({ packetsLate, packetsLost, packetsReceived }: Quality): number | null =>
+  packetsReceived + packetsLost === 0 ? null : (packetsLost + packetsLate) / (packetsReceived + packetsLost)
+
+const rounded = (value: number, digits: number): number => Number(value.toFixed(digits))
+
+export const make = Effect.gen(function* () {
+  const sounds = yield* LegSounds
   const routes = new Set<string>()
 
   const labelOf = (route: RouteId | null): string => {
@@ -41,7 +50,7 @@ export const make = () => {
     return routes.has(route) ? route : "other"
   }
 
-  return ({ callId, legId, quality, routeId }: Gone): Effect.Effect<void> => {
+  const measured = ({ callId, legId, routeId }: Gone, quality: Quality): Effect.Effect<void> => {
     const { codec, framesConcealed, jitterMs, mos, packetsLate, packetsLost, packetsReceived, reported, roundTripMs } =
       quality
     const written = Effect.annotateLogs(Effect.logInfo("audio of a leg"), {
@@ -49,20 +58,20 @@ export const make = () => {
       legId,
       routeId,
       codec,
-      mos: mos === null ? null : Math.round(mos * 100) / 100,
+      mos: mos === null ? null : rounded(mos, 2),
       packetsReceived,
       packetsLost,
       packetsLate,
       framesConcealed,
-      jitterMs: Math.round(jitterMs * 10) / 10,
+      jitterMs: rounded(jitterMs, 1),
       roundTripMs: roundTripMs === null ? null : Math.round(roundTripMs),
       reportedLost: reported?.packetsLost ?? null,
-      reportedJitterMs: reported === null ? null : Math.round(reported.jitterMs * 10) / 10
+      reportedJitterMs: reported === null ? null : rounded(reported.jitterMs, 1)
     })
     // What nothing was received of says nothing of a trunk's audio.
     if (mos === null) return written
     const of = { route: labelOf(routeId), codec }
-    const share = (packetsLost + packetsLate) / (packetsReceived + packetsLost)
+    const share = lossOf(quality) ?? 0
     return Effect.all(
       [
         written,
@@ -74,4 +83,16 @@ export const make = () => {
       { discard: true }
     )
   }
-}
+
+  return (gone: Gone): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const { legId, quality } = gone
+      if (quality === null) {
+        sounds.tell(legId, null)
+        return Effect.void
+      }
+      const { codec, jitterMs, mos, packetsReceived } = quality
+      sounds.tell(legId, { codec, packetsReceived, loss: lossOf(quality), jitterMs, mos })
+      return measured(gone, quality)
+    })
+})

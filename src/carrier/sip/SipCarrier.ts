@@ -6,6 +6,7 @@ import * as IpAddress from "../../domain/IpAddress.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import { MediaPlane } from "../../media/MediaPlane.ts"
 import { Carrier, CarrierSink, RouteDirectory } from "../Carrier.ts"
+import { LegSounds } from "../LegSounds.ts"
 import * as PeerTable from "../PeerTable.ts"
 import { Perimeter } from "../Perimeter.ts"
 import { TrunkStates } from "../TrunkStates.ts"
@@ -98,7 +99,8 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     loudest: () => gate.loudest(10)
   })
   const incarnation = entropy.hex(8)
-  const sounded = LegQualityLog.make()
+  const sounds = yield* LegSounds
+  const sounded = yield* LegQualityLog.make
   const agent: UserAgent.UserAgent = UserAgent.make({
     transports,
     userAgent: config.userAgent,
@@ -107,6 +109,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     plane,
     sink,
     directory,
+    soundEnds: sounds.expect,
     sounded: (leg) => void fork(sounded(leg)),
     resolve,
     random: entropy.hex,

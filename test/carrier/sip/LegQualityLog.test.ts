@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Logger, Metric } from "effect"
+import { LegSounds } from "../../../src/carrier/LegSounds.ts"
 import * as LegQualityLog from "../../../src/carrier/sip/LegQualityLog.ts"
 import type { Quality } from "../../../src/media/MediaPlane.ts"
 import * as Ids from "../../support/Ids.ts"
@@ -34,8 +35,8 @@ describe("How legs sounded", () => {
   it.effect("is a line of the log for each, by the ids of leg, call and route", () => {
     const lines: Array<unknown> = []
     const logger = Logger.map(Logger.formatStructured, (line) => void lines.push(line))
-    return LegQualityLog.make()(goneOf("a")).pipe(
-      Effect.provide(Logger.layer([logger])),
+    return Effect.flatMap(LegQualityLog.make, (sounded) => sounded(goneOf("a"))).pipe(
+      Effect.provide([Logger.layer([logger]), LegSounds.layer]),
       Effect.map(() => {
         const ids = { legId: "leg", callId: "call", routeId: "a" }
         const figures = { codec: "PCMU", mos: 2.35, packetsLost: 50, packetsLate: 10, jitterMs: 12.3, roundTripMs: 40 }
@@ -46,7 +47,7 @@ describe("How legs sounded", () => {
 
   it.effect("is counted by route and codec, by no more routes than a hundred, and not where nothing was heard", () =>
     Effect.gen(function* () {
-      const sounded = LegQualityLog.make()
+      const sounded = yield* LegQualityLog.make
       yield* sounded(goneOf("silent", { mos: null, packetsReceived: 0, packetsLost: 0 }))
       for (let n = 0; n < 150; n++) yield* sounded(goneOf(`route ${n}`))
       yield* sounded(goneOf("route 1", { codec: "G722" }))
@@ -58,6 +59,6 @@ describe("How legs sounded", () => {
         expect(found).toContainEqual([{ route: "none", codec: "PCMU" }, 1])
         expect(found).toContainEqual([{ route: "route 1", codec: "G722" }, 1])
       }
-    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()), Effect.provide(LegSounds.layer))
   )
 })

@@ -103,7 +103,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
       if (!over) options.mediaLost()
     },
     closed: (quality) => {
-      if (quality !== null) context.sounded({ legId, callId, routeId, quality })
+      context.sounded({ legId, callId, routeId, quality })
     }
   }
 
@@ -116,6 +116,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     over = true
     const outcome = answeredAt === null ? outcomeOf(reason) : null
     if (placedBy !== null && outcome !== null) context.counted(placedBy, outcome)
+    if (answeredAt !== null) context.soundEnds(legId)
     media.close()
     tell({ type: "ended", ...reason }, (told) => {
       forget()

@@ -63,6 +63,7 @@ const make = (password: string | null = null) => {
       close: () => Effect.void,
       subscribe: () => Effect.void
     },
+    soundEnds: () => undefined,
     sounded: () => undefined,
     sink: {
       offer: () => Effect.succeed({ admitted: true, callId: Ids.call("c"), routeId: Rig.trunk.routeId }),
