@@ -1,31 +1,48 @@
 import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { Effect, Exit, Redacted, Scope } from "effect"
 import * as Abuse from "../bench/neighbour/Abuse.ts"
 import * as Abuses from "../bench/neighbour/Abuses.ts"
 import * as NeighbourBench from "../bench/neighbour/NeighbourBench.ts"
 import * as Quiet from "../bench/neighbour/Quiet.ts"
 import * as World from "../crash/support/World.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
 
-/** A tenth of what `npm run bench -- --only neighbour` does, for what happens at all, not for how soon. */
-const size = 0.1
+/** A twentieth of what `npm run bench -- --only neighbour` does, for what happens at all, not for how soon. */
+const size = 0.05
+const names = Object.keys(Abuses.table) as ReadonlyArray<Abuses.Name>
+/** Three at a time, which is worse than each alone, and sooner over. */
+const rounds = [names.slice(0, 3), names.slice(3, 6), names.slice(6)].map((abuses) => ({ abuses }))
+const calls = { count: 3, perSecond: 3 }
 
 describe("While one tenant abuses what all share", () => {
+  const scope = Scope.makeUnsafe()
   let world: World.World
+  let abuser: World.Tenant
+  let quiet: World.Tenant
   beforeAll(async () => {
-    world = await World.make({ tenants: 2, lean: true })
+    const url = await Effect.runPromise(Scope.provide(TestDatabase.empty, scope))
+    world = await World.make({ tenants: 2, lean: true, databaseUrl: Redacted.value(url) })
+    ;[abuser, quiet] = await NeighbourBench.prepare(world)
   }, 120_000)
-  afterAll(() => world.close(), 60_000)
+  afterAll(async () => {
+    await world.close()
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  }, 60_000)
 
-  // Everything at once is worse than each in turn, and sooner over.
-  it("the calls of another are placed, hear their prompt, and are told in order", async () => {
-    const [abuser, quiet] = await NeighbourBench.prepare(world)
-    const abuse = await Abuse.begin(world, abuser, Object.keys(Abuses.table) as ReadonlyArray<Abuses.Name>, size)
-    try {
-      const seen = await Quiet.watch(world, quiet, { count: 6, perSecond: 3 })
-      expect(seen.problems).toEqual([])
-      expect([seen.placed, seen.whole]).toEqual([6, 6])
-    } finally {
-      await abuse.stop()
-    }
-    expect(world.faults()).toEqual([])
-  }, 90_000)
+  it.each(rounds)(
+    "($abuses) the calls of another are placed, hear their prompt, and are told in order",
+    async ({ abuses }) => {
+      const abuse = await Abuse.begin(world, abuser, abuses, size)
+      try {
+        const seen = await Quiet.watch(world, quiet, calls)
+        expect(seen.problems).toEqual([])
+        expect([seen.placed, seen.whole]).toEqual([calls.count, calls.count])
+      } finally {
+        await abuse.stop()
+        await NeighbourBench.endCalls(world, abuser)
+      }
+      expect(world.faults()).toEqual([])
+    },
+    90_000
+  )
 })

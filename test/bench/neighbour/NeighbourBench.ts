@@ -47,6 +47,7 @@ const measure = async (world: World.World): Promise<ReadonlyArray<Report.Figure>
       await abuse.stop()
     }
     await endCalls(world, abuser)
+    await delay(3000)
   }
   return figures
 }
@@ -69,9 +70,9 @@ export const endCalls = async (world: World.World, { apiKey, id }: World.Tenant)
       [id]
     )
   const headers = { authorization: `Bearer ${apiKey}` }
-  for (const call of live)
-    await fetch(`${world.baseUrl}/v1/calls/${call.id}/actions/hangup`, { method: "POST", headers }).catch(() => null)
-  await delay(3000)
+  const hangUp = (id: string) =>
+    fetch(`${world.baseUrl}/v1/calls/${id}/actions/hangup`, { method: "POST", headers }).catch(() => null)
+  for (let n = 0; n < live.length; n += 20) await Promise.all(live.slice(n, n + 20).map(({ id }) => hangUp(id)))
 }
 
 const dropSubscriptions = async (world: World.World, { apiKey }: Pick<World.Tenant, "apiKey">): Promise<void> => {
