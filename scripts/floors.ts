@@ -181,12 +181,13 @@ for (const file of globSync("src/**/*.ts", { cwd: root })) {
 
 /**
  * Fibers of the service, src/README.md#supervision: `actor/Supervised.ts` begins them, so that a death is seen. The
- * others below end with something of their own: a load, a request to a peer, a name that is resolved.
+ * others below end with something of their own: a load, a request to a peer, a name that is resolved, a line of the log.
  */
 const mayFork = new Set([
   "actor/Supervised.ts",
   "actor/Actor.ts",
   "actor/Registry.ts",
+  "call/CallLog.ts",
   "connection/KnownPeers.ts",
   "egress/node/StreamExchange.ts",
   "idempotency/Idempotency.ts",
