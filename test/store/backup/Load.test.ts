@@ -139,14 +139,14 @@ layer(Entropy.layerFixed("backup"), { excludeTestServices: true, timeout: "60 se
     }).pipe(Effect.provide(database))
   )
 
-  it.effect("holds the keys of before and of after, when a rotation changes them while it begins", () =>
+  it.effect("holds the keys of before and of after, when a rotation changes them meanwhile", () =>
     Effect.gen(function* () {
       yield* fill
       const [now, next] = [5, 6].map((byte) => Redacted.make(new Uint8Array(32).fill(byte)))
       if (now === undefined || next === undefined) throw new Error("there are two keys")
       const seen = [
         { current: now, earlier: [] },
-        { current: next, earlier: [now] }
+        { current: next, earlier: [] }
       ]
       const keys = () => seen.shift() ?? { current: next, earlier: [] }
       const [header = ""] = yield* Stream.runCollect(Dump.lines(keys, passphrase))
