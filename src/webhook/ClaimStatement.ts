@@ -1,4 +1,5 @@
 import type * as Id from "../domain/Id.ts"
+import * as HeldPartitions from "../store/HeldPartitions.ts"
 
 /** What one endpoint asks of a claim. */
 export interface Wanted {
@@ -57,7 +58,8 @@ const nextLane = (of: string) => {
 }
 
 /**
- * Claims for many endpoints at once. `$1`: JSON array of `Wanted`; `$2`: lease in milliseconds.
+ * Claims for many endpoints at once. `$1`: JSON array of `Wanted`; `$2`: lease in milliseconds; `$3` and `$4`: what this
+ * process holds (`HeldPartitions`). An endpoint of another partition gets nothing, and no row of the answer.
  *
  * The claim does not wait for the disk: when a crash of the database undoes it, the attempt is made again, like one
  * whose outcome was lost.
@@ -72,12 +74,13 @@ const nextLane = (of: string) => {
 export const claim = `
 WITH RECURSIVE relaxed AS MATERIALIZED (
   SELECT set_config('synchronous_commit', 'off', true)
-),
+),${HeldPartitions.held("$3", "$4")},
 wanted AS MATERIALIZED (
   SELECT r.partition, r."tenantId" AS tenant_id, r.endpoint, r.room, r.after, r."underWay" AS under_way,
     r.after AS lane, false AS wrapped
   FROM jsonb_to_recordset($1::jsonb)
     AS r(partition int, "tenantId" uuid, endpoint text, room int, after text, "underWay" uuid[])
+  WHERE r.partition = ANY (ARRAY(SELECT partition FROM held))
 ),
 heads AS (
   SELECT w.partition, w.tenant_id, w.endpoint, w.room, w.after, w.under_way, n.lane, n.wrapped, n.id, n.sequence, n.ordinal,

@@ -4,6 +4,8 @@ import * as Monotonic from "../domain/Monotonic.ts"
 import type { TenantId } from "../domain/Id.ts"
 import * as Batches from "../store/Batches.ts"
 import { leaseMs } from "../store/Handover.ts"
+import * as HeldPartitions from "../store/HeldPartitions.ts"
+import { Journal } from "../store/Journal.ts"
 import type { Delivery } from "./Attempt.ts"
 import * as ClaimStatement from "./ClaimStatement.ts"
 import * as TurnBatches from "./TurnBatches.ts"
@@ -25,7 +27,11 @@ export interface Claim {
 /** Endpoints of one statement. */
 const batchLimit = 64
 
-const nothing: Claim = { deliveries: [], more: true }
+/** The claim died. */
+const unknown: Claim = { deliveries: [], more: true }
+
+/** Another process has the partition. */
+const notOurs: Claim = { deliveries: [], more: false }
 
 /**
  * One fiber claims for every endpoint: requests that come while a statement runs share the next one, tenants in turns.
@@ -39,6 +45,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly giveBack: (tenantId: TenantId, places: number) => void
 }) {
   const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
   const granted = new Map<Request, number>()
 
   const run = Effect.fnUntraced(function* (batch: ReadonlyArray<Request>) {
@@ -48,7 +55,11 @@ export const make = Effect.fnUntraced(function* (options: {
     })
     const sinceMs = yield* Monotonic.now
     const rows = yield* sql
-      .unsafe<ClaimStatement.ClaimedRow>(ClaimStatement.claim, [JSON.stringify(wanted), leaseMs])
+      .unsafe<ClaimStatement.ClaimedRow>(ClaimStatement.claim, [
+        JSON.stringify(wanted),
+        leaseMs,
+        ...HeldPartitions.parameters(journal)
+      ])
       .pipe(
         // What a silent connection may still claim returns with its lease.
         Effect.timeout(Batches.silence),
@@ -62,7 +73,7 @@ export const make = Effect.fnUntraced(function* (options: {
       claims.set(rest.endpoint, claim)
       if (id !== null) claim.deliveries.push({ id, sinceMs, ...rest })
     }
-    for (const request of batch) settle(request, claims.get(request.endpoint) ?? nothing)
+    for (const request of batch) settle(request, claims.get(request.endpoint) ?? notOurs)
   })
 
   /** A delivery keeps its place; what the claim did not use is given back. */
@@ -84,7 +95,7 @@ export const make = Effect.fnUntraced(function* (options: {
       return places > 0
     },
     serve: run,
-    died: (request) => settle(request, nothing)
+    died: (request) => settle(request, unknown)
   })
 
   return {

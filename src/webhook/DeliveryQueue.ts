@@ -1,6 +1,7 @@
 import type * as Id from "../domain/Id.ts"
 import * as DeliveryId from "../store/DeliveryId.ts"
 import { leaseMs } from "../store/Handover.ts"
+import * as HeldPartitions from "../store/HeldPartitions.ts"
 
 /**
  * The statements on `webhook_delivery` as a queue, beside its claim (`ClaimStatement.ts`) and what is due
@@ -26,17 +27,19 @@ export interface Outcome {
 }
 
 /**
- * Writes many successes, the common case. `$1`: JSON array of `Outcome`. An outcome is written only to the attempt that
- * it belongs to.
+ * Writes many successes, the common case. `$1`: JSON array of `Outcome`; `$2` and `$3`: what this process holds
+ * (`HeldPartitions`). An outcome is written only to the attempt that it belongs to, and only where the delivery is ours:
+ * elsewhere another process makes the attempt again.
  */
 export const succeed = `
+WITH ${HeldPartitions.held("$2", "$3")}
 UPDATE webhook_delivery d
 SET status = 'succeeded', due_at = NULL, next_retry_at = NULL, response_status_code = o."statusCode",
   response_body_snippet = o."bodySnippet", error_message = NULL, sent_at = to_timestamp(o."sentAt" / 1000.0)
 FROM jsonb_to_recordset($1::jsonb)
   AS o(id uuid, "attemptNo" int, "statusCode" int, "bodySnippet" text, "sentAt" float8)
 WHERE d.id = ANY (ARRAY(SELECT (value->>'id')::uuid FROM jsonb_array_elements($1::jsonb))) AND d.id = o.id
-  AND d.status = 'sending' AND d.attempt_no = o."attemptNo"
+  AND d.status = 'sending' AND d.attempt_no = o."attemptNo" AND d.partition = ANY (ARRAY(SELECT partition FROM held))
 `
 
 /**

@@ -97,7 +97,7 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       })
 
       const release = (partition: number, endpoint: string | null) =>
-        sql.unsafe(DeliveryQueue.release, [partition, endpoint])
+        sql.withTransaction(sql.unsafe(DeliveryQueue.release, [partition, endpoint]))
 
       const endpoints = yield* LiveEndpoints.make({
         maxLive,
@@ -124,7 +124,7 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
         const backMs = yield* setBack
         if (backMs > 0) {
           yield* Effect.logWarning("the clock of the database was set back; deliveries follow it", { ms: backMs })
-          for (const partition of journal.partitions()) yield* sql.unsafe(DeliveryQueue.advance, [partition, backMs])
+          for (const partition of journal.partitions()) yield* sql.withTransaction(sql.unsafe(DeliveryQueue.advance, [partition, backMs]))
           followed(backMs)
         }
         looks++

@@ -70,5 +70,5 @@ export const make = (rule: Rule) =>
         const failed = JSON.stringify([...failures].map(([id, failed]) => ({ id, failed })))
         const found = yield* sql.unsafe<Failed>(count, [failed, rule.afterDays ?? 0, rule.attempts])
         return rule.afterDays === null ? [] : found
-      })
+      }).pipe(sql.withTransaction)
   }))

@@ -5,6 +5,8 @@ import type { EventId } from "../domain/Id.ts"
 import * as Batches from "../store/Batches.ts"
 import * as CommitStatement from "../store/CommitStatement.ts"
 import type { WebhookEndpointRef } from "../store/Handover.ts"
+import * as HeldPartitions from "../store/HeldPartitions.ts"
+import { Journal } from "../store/Journal.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
 import * as FailingEndpoints from "./FailingEndpoints.ts"
 import * as TurnBatches from "./TurnBatches.ts"
@@ -38,10 +40,15 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly failed: (endpoint: FailingEndpoints.Failed) => void
 }) {
   const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
   const failing = yield* FailingEndpoints.make(options.rule)
 
   const succeed = (outcomes: ReadonlyArray<DeliveryQueue.Outcome>) =>
-    Effect.asVoid(sql.unsafe(DeliveryQueue.succeed, [CommitStatement.encode(outcomes)]))
+    Effect.asVoid(
+      Effect.suspend(() =>
+        sql.unsafe(DeliveryQueue.succeed, [CommitStatement.encode(outcomes), ...HeldPartitions.parameters(journal)])
+      )
+    )
 
   const conclude = (outcomes: ReadonlyArray<DeliveryQueue.Outcome>) =>
     sql.unsafe<{ readonly eventId: EventId }>(DeliveryQueue.conclude, [CommitStatement.encode(outcomes)]).pipe(

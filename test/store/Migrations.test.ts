@@ -4,6 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
 import { empty, Journal } from "../../src/store/Journal.ts"
+import * as HeldPartitions from "../../src/store/HeldPartitions.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { init } from "../../src/store/migration/0001_init.ts"
 import * as Migrations from "../../src/store/Migrations.ts"
@@ -76,7 +77,8 @@ layer(Layer.unwrap(Effect.map(TestDatabase.empty, (url) => Layer.orDie(PgClient.
       const wanted = [{ partition: 0, tenantId, endpoint: "svc_sub_1", room: 16, after: "", underWay: [] }]
       const claimed = yield* sql.unsafe<ClaimStatement.ClaimedRow>(ClaimStatement.claim, [
         JSON.stringify(wanted),
-        30_000
+        30_000,
+        ...HeldPartitions.parameters(journal)
       ])
       expect(claimed.map(({ attemptNo, eventId }) => ({ attemptNo, eventId }))).toStrictEqual([
         { attemptNo: 1, eventId }

@@ -4,6 +4,7 @@ import { Cause, Deferred, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
 import { type Commit, empty, Journal } from "../../src/store/Journal.ts"
+import { CommitTooLarge } from "../../src/store/CommitAttempt.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import * as Client from "../../src/store/postgres/Client.ts"
 import * as Migrations from "../../src/store/Migrations.ts"
@@ -221,7 +222,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
           [Effect.exit(journal.commit(huge)), Effect.exit(journal.commit({ ...commit(7, 5), entities: [] }))],
           { concurrency: 2 }
         )
-        expect(Exit.isFailure(tooLarge) && Cause.squash(tooLarge.cause)).toBeInstanceOf(JournalWriter.CommitTooLarge)
+        expect(Exit.isFailure(tooLarge) && Cause.squash(tooLarge.cause)).toBeInstanceOf(CommitTooLarge)
         expect(Exit.isSuccess(beside)).toBe(true)
         expect(yield* look(seqs)).toStrictEqual([])
       }).pipe(Effect.scoped)

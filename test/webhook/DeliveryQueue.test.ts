@@ -1,6 +1,8 @@
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import * as HeldPartitions from "../../src/store/HeldPartitions.ts"
+import { Journal } from "../../src/store/Journal.ts"
 import * as ClaimStatement from "../../src/webhook/ClaimStatement.ts"
 import * as DeliveryQueue from "../../src/webhook/DeliveryQueue.ts"
 import * as DueStatement from "../../src/webhook/DueStatement.ts"
@@ -80,7 +82,8 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
       }))
       const claimed = yield* sql.unsafe<ClaimStatement.ClaimedRow>(ClaimStatement.claim, [
         JSON.stringify(wanted),
-        30_000
+        30_000,
+        ...HeldPartitions.parameters(yield* Journal)
       ])
       expect(claimed.map(({ endpoint, id }) => ({ endpoint, given: id !== null }))).to.have.deep.members(
         wanted.map(({ endpoint }, index) => ({ endpoint: endpoint ?? "", given: index === 0 }))

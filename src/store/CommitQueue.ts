@@ -1,0 +1,98 @@
+import { Deferred, Effect, FiberSet } from "effect"
+import * as AskTimeout from "../actor/AskTimeout.ts"
+import type { ApiError } from "../domain/ApiError.ts"
+import * as Batches from "./Batches.ts"
+import type { Commit, Committed } from "./Journal.ts"
+import * as WaitingCommit from "./WaitingCommit.ts"
+import type * as WriteOutage from "./WriteOutage.ts"
+
+/** How soon a database that is away is tried again. */
+const firstWaitMs = 200
+const longestWaitMs = 2_000
+
+/** Gives what is still to write of a batch; runs `meanwhile` while it waits for the database. */
+type Attempt = (
+  batch: WaitingCommit.Batch,
+  meanwhile: Effect.Effect<void>
+) => Effect.Effect<ReadonlyArray<WaitingCommit.Batch>>
+
+/** Where commits wait for their turn, and those who asked for them (src/README.md#one-writer). */
+export const make = Effect.fnUntraced(function* (options: {
+  readonly outage: Effect.Success<ReturnType<typeof WriteOutage.make>>
+  /** How long the statement of a batch may take. */
+  readonly limitMs: number
+  /** What writes a batch, given how to put a commit behind the others. */
+  readonly attempt: (putBehind: (entry: WaitingCommit.WaitingCommit) => void) => Effect.Effect<Attempt>
+}) {
+  const { limitMs, outage } = options
+  const asks = yield* AskTimeout.make(Effect.map(outage.unavailableForMs, (ms) => ms > 0))
+  const forkAsk = yield* FiberSet.makeRuntime()
+  let waiting = 0
+  const attempt = yield* options.attempt((entry) => batches.offer(entry))
+
+  const write = Effect.fnUntraced(function* (
+    first: ReadonlyArray<WaitingCommit.WaitingCommit>,
+    behind: Effect.Effect<ReadonlyArray<WaitingCommit.WaitingCommit>>
+  ) {
+    let todo: ReadonlyArray<WaitingCommit.Batch> = WaitingCommit.batchesOf(first, limitMs)
+    let parked: ReadonlyArray<WaitingCommit.WaitingCommit> = []
+    // In an outage nothing piles up: what comes is withdrawn when its asker has waited long enough.
+    const park = Effect.map(behind, (came) => {
+      parked = WaitingCommit.withoutUnwanted([...parked, ...came])
+    })
+    let waitMs = 0
+    for (let [batch] = todo; batch !== undefined; [batch] = todo) {
+      const wanted = WaitingCommit.withoutUnwanted(batch.entries)
+      const left = wanted.length === 0 ? [] : yield* attempt({ ...batch, entries: wanted }, park)
+      todo = [...left, ...todo.slice(1)]
+      if (outage.isFailing()) {
+        yield* park
+        waitMs = Math.min(longestWaitMs, Math.max(firstWaitMs, waitMs * 2))
+        yield* Effect.sleep(waitMs)
+      }
+      if (todo.length === 0 && parked.length > 0) {
+        todo = WaitingCommit.batchesOf(parked, limitMs)
+        parked = []
+      }
+    }
+  })
+
+  const batches = yield* Batches.make<WaitingCommit.WaitingCommit>({
+    name: "the journal writer",
+    limit: WaitingCommit.batchLimit,
+    serve: write,
+    died: (entry, defect) => WaitingCommit.die([entry], defect)
+  })
+
+  // The statement runs whatever becomes of the caller.
+  const commitWhile = (commit: Commit, wanted: () => boolean): Effect.Effect<Committed | null> =>
+    Effect.suspend(() => {
+      waiting++
+      return Batches.ask<WaitingCommit.WaitingCommit, Committed | null>(batches, (done) => ({
+        commit,
+        wanted,
+        done,
+        slow: 0
+      }))
+    }).pipe(Effect.ensuring(Effect.sync(() => waiting--)))
+
+  return {
+    commitWhile,
+    commit: (commit: Commit): Effect.Effect<Committed> =>
+      Effect.map(commitWhile(commit, always), (written) => written ?? nothingKnown),
+    commitAsked: (commit: Commit): Effect.Effect<Committed, ApiError> =>
+      Effect.suspend(() => {
+        const done = Deferred.makeUnsafe<Committed, ApiError>()
+        const answer = Effect.flatMap(
+          commitWhile(commit, () => asks.claim(done)),
+          (written) => (written === null ? Effect.fail(AskTimeout.unavailable) : Effect.succeed(written))
+        )
+        forkAsk(Effect.andThen(Effect.exit(answer), (exit) => Effect.sync(() => Deferred.doneUnsafe(done, exit))))
+        return asks.wait(done)
+      }),
+    waiting: () => waiting
+  } as const
+})
+
+const always = () => true
+const nothingKnown: Committed = { balanceCents: null }

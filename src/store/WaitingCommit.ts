@@ -1,0 +1,66 @@
+import { Deferred, Exit } from "effect"
+import type * as CommitStatement from "./CommitStatement.ts"
+import type { Commit, Committed, EventRow } from "./Journal.ts"
+
+/** A commit whose answer somebody waits for. */
+export interface WaitingCommit {
+  readonly commit: Commit
+  /** Asked each time before the database gets it; false: it is withdrawn. */
+  readonly wanted: () => boolean
+  /** Null: it was withdrawn. */
+  readonly done: Deferred.Deferred<Committed | null>
+  /** How often it had a statement of its own that was not through in time. */
+  slow: number
+}
+
+/** Commits that go into one statement, and how long that may take. */
+export interface Batch {
+  readonly entries: ReadonlyArray<WaitingCommit>
+  readonly limitMs: number
+}
+
+/** Commits of one statement. */
+export const batchLimit = 256
+
+/** A commit that took too long by itself does not hold up a whole batch again. */
+export const batchesOf = (entries: ReadonlyArray<WaitingCommit>, limitMs: number): ReadonlyArray<Batch> => {
+  const prompt = entries.filter((entry) => entry.slow === 0)
+  const chunks = Array.from({ length: Math.ceil(prompt.length / batchLimit) }, (_, nth) => ({
+    entries: prompt.slice(nth * batchLimit, (nth + 1) * batchLimit),
+    limitMs
+  }))
+  return [...chunks, ...entries.filter((entry) => entry.slow > 0).map((entry) => ({ entries: [entry], limitMs }))]
+}
+
+export const halves = ({ entries, limitMs }: Batch): ReadonlyArray<Batch> => {
+  const middle = Math.ceil(entries.length / 2)
+  return [
+    { entries: entries.slice(0, middle), limitMs },
+    { entries: entries.slice(middle), limitMs }
+  ]
+}
+
+/** A commit that nobody wants any more is withdrawn here, while no statement has it. */
+export const withoutUnwanted = (entries: ReadonlyArray<WaitingCommit>): ReadonlyArray<WaitingCommit> =>
+  entries.filter(({ done, wanted }) => {
+    if (wanted()) return true
+    Deferred.doneUnsafe(done, Exit.succeed(null))
+    return false
+  })
+
+/** It is in the database. */
+export const succeed = ({ commit, done }: WaitingCommit, answer: CommitStatement.Answer): void =>
+  void Deferred.doneUnsafe(done, Exit.succeed(committed(commit, answer)))
+
+export const die = (entries: ReadonlyArray<WaitingCommit>, cause: unknown): void => {
+  for (const { done } of entries) Deferred.doneUnsafe(done, Exit.die(cause))
+}
+
+export const eventsOf = (entries: ReadonlyArray<WaitingCommit>): ReadonlyArray<EventRow> =>
+  entries.flatMap(({ commit }) => commit.events)
+
+export const committed = (commit: Commit, answer: CommitStatement.Answer): Committed => {
+  const last = commit.money.at(-1)
+  const balance = last === undefined ? undefined : answer.balances?.[last.cause]
+  return { balanceCents: balance ?? null }
+}
