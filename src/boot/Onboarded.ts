@@ -22,7 +22,8 @@ export const layer = Layer.effect(
         return { account: accounts.opening(tenant.id, tenant.at, tenant.seed), audit: [audit], apiKey }
       }),
       trialWithin: billing.trialWithin,
-      // It fails only where nothing is left to do: the tenant is closed, or suspended for another reason.
+      // It fails where nothing is left to do (the tenant is closed, or suspended for another reason), and in an outage,
+      // after which the sweep of `tenant/EmailVerification.ts` does it.
       verified: (tenantId) =>
         Effect.andThen(
           accounts.moneyMoved(tenantId),

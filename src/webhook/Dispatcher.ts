@@ -124,7 +124,8 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
         const backMs = yield* setBack
         if (backMs > 0) {
           yield* Effect.logWarning("the clock of the database was set back; deliveries follow it", { ms: backMs })
-          for (const partition of journal.partitions()) yield* sql.withTransaction(sql.unsafe(DeliveryQueue.advance, [partition, backMs]))
+          for (const partition of journal.partitions())
+            yield* sql.withTransaction(sql.unsafe(DeliveryQueue.advance, [partition, backMs]))
           followed(backMs)
         }
         looks++

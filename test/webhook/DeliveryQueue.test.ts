@@ -104,4 +104,28 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
       expect([...(yield* due(1))]).to.have.deep.members([...of(1)])
     })
   )
+
+  it.effect("gives nothing to a process that has lost the partition, and takes no success from it", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const of = yield* endpoints
+      const [first] = of(0)
+      const wanted = [
+        { partition: 0, tenantId: first?.tenantId, endpoint: first?.endpoint, room: 16, after: "", underWay: [] }
+      ]
+      const claim = (held: ReadonlyArray<string>) =>
+        sql.unsafe<ClaimStatement.ClaimedRow>(ClaimStatement.claim, [JSON.stringify(wanted), 30_000, ...held])
+      const ours = HeldPartitions.parameters(yield* Journal)
+      const others = ["{0}", "{999}"]
+      expect(yield* claim(others)).toStrictEqual([])
+      const [claimed] = yield* claim(ours)
+      const outcome = { id: claimed?.id, attemptNo: 1, statusCode: 200, bodySnippet: null, sentAt: 0 }
+      const statusAfter = Effect.fnUntraced(function* (held: ReadonlyArray<string>) {
+        yield* sql.unsafe(DeliveryQueue.succeed, [JSON.stringify([outcome]), ...held])
+        return (yield* sql`SELECT status FROM webhook_delivery WHERE id = ${claimed?.id ?? null}`)[0]
+      })
+      expect(yield* statusAfter(others)).toStrictEqual({ status: "sending" })
+      expect(yield* statusAfter(ours)).toStrictEqual({ status: "succeeded" })
+    })
+  )
 })
