@@ -8,6 +8,7 @@ import * as SipParser from "../../src/sip/message/SipParser.ts"
 import * as SipWriter from "../../src/sip/message/SipWriter.ts"
 import * as SuccessRetransmission from "../../src/sip/transaction/SuccessRetransmission.ts"
 import * as Transaction from "../../src/sip/transaction/Transaction.ts"
+import type * as Exchange from "../../src/sip/transaction/Exchange.ts"
 import * as TransactionTable from "../../src/sip/transaction/TransactionTable.ts"
 import * as Netem from "../support/Netem.ts"
 import * as SipSample from "../support/SipSample.ts"
@@ -27,7 +28,7 @@ interface Agent {
   readonly receive: (packet: Packet, now: number) => void
 }
 
-type Tell = (output: Exclude<TransactionTable.Output, { type: "send" }>, now: number) => void
+type Tell = (output: Exclude<Exchange.Output, { type: "send" }>, now: number) => void
 
 /** A transaction table with its wire, and an agenda for what its user does by itself. */
 const endpoint = (self: Endpoint, net: Netem.Netem<Packet>) => {
@@ -37,9 +38,10 @@ const endpoint = (self: Endpoint, net: Netem.Netem<Packet>) => {
   const put = (message: SipMessage, to: Endpoint, now: number) => {
     net.send({ from: self, to, bytes: SipWriter.write(message) }, now)
   }
-  const run = (outputs: ReadonlyArray<TransactionTable.Output>, now: number): void => {
+  const run = (outputs: ReadonlyArray<Exchange.Output>, now: number): void => {
     for (const output of outputs) {
       if (output.type === "send") put(output.message, output.to.remote, now)
+      else if (output.type === "refuse") put(output.response, output.to.remote, now)
       else tell(output, now)
     }
   }
@@ -50,7 +52,7 @@ const endpoint = (self: Endpoint, net: Netem.Netem<Packet>) => {
       tell = handler
     },
     later: (at: number, act: (now: number) => void) => agenda.push({ at, act }),
-    step: (input: TransactionTable.Input, now: number) => run(TransactionTable.step(table, input, now), now),
+    step: (input: Exchange.Input, now: number) => run(TransactionTable.step(table, input, now), now),
     nextDeadline: () => Math.min(TransactionTable.nextDeadline(table) ?? Infinity, ...agenda.map(({ at }) => at)),
     advance: (now: number) => {
       run(TransactionTable.advance(table, now), now)

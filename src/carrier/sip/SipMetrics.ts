@@ -15,6 +15,10 @@ const dropped = counter(
 )
 const unread = counter("sip_strangers_unread_total", "Messages of strangers that were not even parsed, by reason")
 const requests = counter("sip_stranger_requests_total", "Requests of strangers that were read, by method")
+const peerFlood = counter(
+  "sip_peer_messages_dropped_total",
+  "Messages of known peers beyond what is read of one address"
+)
 const banned = counter("sip_bans_total", "Sources that were banned because they were loud")
 
 /** Methods that strangers try; any other counts as `other`, so that nobody can make new series. */
@@ -25,6 +29,7 @@ export const methodOf = (method: string): string => (methods.has(method) ? metho
 /** Counts, from plain callbacks. */
 export const strangers = Effect.map(Effect.context(), (context) => ({
   sighted: (sighting: Sighting): void => {
+    if (sighting.type === "unread" && sighting.why === "peer flood") return peerFlood.updateUnsafe(1, context)
     const isAnswered = sighting.type === "refused" && sighting.status !== null
     ;(isAnswered ? refused : dropped).updateUnsafe(1, context)
     if (sighting.type === "unread") Metric.withAttributes(unread, { reason: sighting.why }).updateUnsafe(1, context)

@@ -13,9 +13,11 @@ import * as Source from "./gate/Source.ts"
 import * as DialledNumber from "./leg/DialledNumber.ts"
 import * as SipMetrics from "./SipMetrics.ts"
 
-/** The messages of the lines; fail2ban reads the first two. */
+/** The messages of the lines; fail2ban reads these two. */
 export const refusedLine = "SIP message of a stranger refused"
 export const bannedLine = "SIP stranger banned"
+/** Of a trunk, which fail2ban must not ban. */
+const floodLine = "SIP messages of a trunk beyond what is read of one"
 
 const summaryEvery = "10 seconds"
 
@@ -24,6 +26,8 @@ export const make = Effect.gen(function* () {
   const fork = yield* FiberSet.makeRuntime()
   const count = yield* SipMetrics.strangers
   const log = SecurityLog.make()
+  /** Of trunks; strangers do not use up its lines. */
+  const trunkLog = SecurityLog.make()
 
   const line = (message: string, annotations: Readonly<Record<string, string | number>>) =>
     void fork(Effect.annotateLogs(Effect.logWarning(message), annotations))
@@ -39,8 +43,10 @@ export const make = Effect.gen(function* () {
     sighted: (sighting: Sighting): void => {
       count.sighted(sighting)
       const { address, port } = sighting.from.remote
-      const messages = log.note(Source.of(address), Monotonic.read(clock))
+      const isTrunk = sighting.type === "unread" && sighting.why === "peer flood"
+      const messages = (isTrunk ? trunkLog : log).note(Source.of(address), Monotonic.read(clock))
       if (messages === null) return
+      if (isTrunk) return line(floodLine, { source: address, messages })
       const request = sighting.type === "refused" ? sighting.request : null
       line(refusedLine, {
         source: address,
@@ -52,9 +58,10 @@ export const make = Effect.gen(function* () {
         messages
       })
     },
-    banned: (source: string, messages: number): void => {
+    /** `network`: what is banned, which of IPv6 is more than the address that sent last. */
+    banned: (network: string, source: string, messages: number): void => {
       count.banned()
-      line(bannedLine, { source, messages, secs: BanList.automaticMs / 1_000 })
+      line(bannedLine, { source, network, messages, secs: BanList.automaticMs / 1_000 })
     }
   }
 })

@@ -9,13 +9,14 @@ import type { Flow } from "../../sip/Flow.ts"
 import * as MessageKey from "../../sip/message/MessageKey.ts"
 import type { SipMessage, SipRequest, SipResponse } from "../../sip/message/SipMessage.ts"
 import * as SipWriter from "../../sip/message/SipWriter.ts"
+import type * as Exchange from "../../sip/transaction/Exchange.ts"
 import * as TransactionTable from "../../sip/transaction/TransactionTable.ts"
 import * as Validate from "../../sip/message/Validate.ts"
 import * as Entrance from "./gate/Entrance.ts"
 import type * as Gate from "./gate/Gate.ts"
 import type { Transports } from "./transport/Transports.ts"
 
-export type TransactionId = TransactionTable.TransactionId
+export type TransactionId = Exchange.TransactionId
 
 /** The transports below. */
 type Wire = Pick<Transports["Service"], "send">
@@ -100,6 +101,8 @@ export interface Options extends TransactionTable.Options {
   readonly gate: Gate.Gate
   /** Called for each message of a stranger that was not let in, after it was answered or dropped. */
   readonly stranger: Entrance.Options["stranger"]
+  /** Called for each INVITE of a known peer that was refused before it came to a transaction. */
+  readonly turnedAway?: Entrance.Options["turnedAway"]
   /** Takes an error in our code. It was counted; the step in which it happened is lost, nothing else. */
   readonly fault: (error: unknown) => void
 }
@@ -111,6 +114,7 @@ export const make = ({
   policy = Validate.defaultPolicy,
   server,
   stranger,
+  turnedAway = () => undefined,
   wire,
   ...options
 }: Options): TransactionLayer => {
@@ -125,7 +129,7 @@ export const make = ({
     sendErrors: 0,
     faults: 0
   }
-  const work: Array<TransactionTable.Output> = []
+  const work: Array<Exchange.Output> = []
   let working = false
   let armed: number | null = null
 
@@ -149,10 +153,18 @@ export const make = ({
   const put = (message: SipMessage, to: Flow, id: TransactionId | null): void =>
     putBytes(SipWriter.write(message), to, id)
 
-  const carryOut = (output: TransactionTable.Output): void => {
+  /** A request of a known peer that was answered without state. One within a dialog is no call that was refused. */
+  const turnAway: Entrance.Options["turnedAway"] = (request, from, answer) => {
+    if (request.method === "INVITE" && MessageKey.toTag(request) === null) turnedAway(request, from, answer)
+  }
+
+  const carryOut = (output: Exchange.Output): void => {
     switch (output.type) {
       case "send":
         return put(output.message, output.to, output.id)
+      case "refuse":
+        put(output.response, output.to, null)
+        return turnAway(output.request, output.from, output.response)
       case "request":
         return server.request(output.id, output.request, output.from)
       case "cancel":
@@ -176,7 +188,7 @@ export const make = ({
     }
   }
 
-  const run = (outputs: ReadonlyArray<TransactionTable.Output>): void => {
+  const run = (outputs: ReadonlyArray<Exchange.Output>): void => {
     for (const output of outputs) work.push(output)
     if (working) return
     working = true
@@ -200,7 +212,7 @@ export const make = ({
     alarm.wakeAt(first)
   }
 
-  const step = (input: TransactionTable.Input): void => run(TransactionTable.step(table, input, alarm.now()))
+  const step = (input: Exchange.Input): void => run(TransactionTable.step(table, input, alarm.now()))
 
   /**
    * Whether the request names what only we and our peer know: tags of a dialog, or the branch of a request in progress.
@@ -227,6 +239,7 @@ export const make = ({
     put: (bytes, to) => putBytes(bytes, to, null),
     accept,
     stranger,
+    turnedAway: turnAway,
     faulty: (isAnswered) => void (isAnswered ? counters.rejected++ : counters.dropped++)
   })
 

@@ -113,6 +113,8 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     alarm,
     fault,
     stranger: given.stranger,
+    turnedAway: (invite, { remote }, { reason, status }) =>
+      given.refused({ invite, source: remote.address, status, why: reason, legId: null, of: null }),
     gate: given.gate,
     limit: maxLegs * transactionsPerLeg,
     server: {

@@ -11,6 +11,7 @@
  */
 import { Result } from "effect"
 import * as DeadlineHeap from "../../domain/DeadlineHeap.ts"
+import type { Input, Output, TransactionId } from "./Exchange.ts"
 import * as AnyTransaction from "./AnyTransaction.ts"
 import * as CallIds from "../message/CallIds.ts"
 import * as FairShare from "../../domain/FairShare.ts"
@@ -25,70 +26,6 @@ import { header, type SipMessage, type SipRequest, type SipResponse } from "../m
 import * as Timers from "./Timers.ts"
 import * as Transaction from "./Transaction.ts"
 import * as Via from "../message/Via.ts"
-
-/** The key by which the transaction is matched; `clientId` and `serverId` read it from a message. */
-export type TransactionId = string
-
-export type Input =
-  /** A valid message from the wire. */
-  | { readonly type: "received"; readonly message: SipMessage; readonly from: Flow }
-  /** Start a client transaction. */
-  | { readonly type: "request"; readonly request: SipRequest; readonly to: Flow }
-  /** Answer a server transaction. */
-  | { readonly type: "respond"; readonly id: TransactionId; readonly response: SipResponse }
-  /** A CANCEL for this INVITE was sent as a request of its own. */
-  | { readonly type: "cancelled"; readonly id: TransactionId }
-  /** What was last sent for this transaction could not be sent. */
-  | { readonly type: "transportError"; readonly id: TransactionId }
-  /** Take up an INVITE of ours from before a restart that is being cancelled; nothing is sent. */
-  | { readonly type: "resumeClient"; readonly request: SipRequest; readonly to: Flow }
-  /** Take up an INVITE of theirs from before a restart, to be answered with `respond`; nothing is told. */
-  | { readonly type: "resumeServer"; readonly request: SipRequest; readonly from: Flow }
-
-export type Output =
-  /** `id` is null for a response without state. */
-  | {
-      readonly type: "send"
-      readonly id: TransactionId | null
-      readonly to: Flow
-      readonly message: SipMessage
-    }
-  /** New request of the peer; wants a `respond`. Its top Via is stamped with `from`. */
-  | {
-      readonly type: "request"
-      readonly id: TransactionId
-      readonly request: SipRequest
-      readonly from: Flow
-    }
-  /**
-   * The peer cancels `invite`: wants 200 for `id`, and 487 for `invite` unless that had its final response. All of them
-   * have one To tag (section 9.2); `toTag` is that of the responses until now, null: none had one.
-   */
-  | {
-      readonly type: "cancel"
-      readonly id: TransactionId
-      readonly request: SipRequest
-      readonly invite: TransactionId
-      readonly toTag: string | null
-    }
-  /** ACK of a 2xx, for the dialog. */
-  | { readonly type: "ack"; readonly request: SipRequest; readonly from: Flow }
-  /** A response to a request of ours: every provisional, the final one, every 2xx to INVITE. */
-  | {
-      readonly type: "response"
-      readonly id: TransactionId
-      readonly response: SipResponse
-      readonly from: Flow
-    }
-  /** `timeout` counts as 408, `transport` and `full` as 503 (section 8.1.3.1). `duplicate`: the branch is in use. */
-  | {
-      readonly type: "failed"
-      readonly id: TransactionId
-      readonly reason: Transaction.FailureReason | "full" | "duplicate"
-    }
-  | { readonly type: "ended"; readonly id: TransactionId }
-  /** Nothing was done; the shell counts it. `stray` responses are dropped as RFC 6026 section 7.2 asks. */
-  | { readonly type: "dropped"; readonly reason: "malformed" | "stray" | "unknownTransaction" }
 
 interface Entry extends DeadlineHeap.Node {
   readonly id: TransactionId
@@ -247,7 +184,7 @@ const receiveRequest = (table: TransactionTable, request: SipRequest, from: Flow
   const via = Via.top(stamped)
   if (id === "" || Result.isFailure(via)) return dropped("malformed")
   const flow = Via.responseFlow(via.success, from)
-  const refuse = (response: SipResponse): Outputs => [{ type: "send", id: null, to: flow, message: response }]
+  const refuse = (response: SipResponse): Outputs => [{ type: "refuse", request: stamped, from, response, to: flow }]
 
   const entry = table.entries.get(id)
   if (entry !== undefined)

@@ -61,6 +61,23 @@ describe("an INVITE of a trunk that becomes no call (guide/sip.md#refusals)", ()
   )
 })
 
+describe("an INVITE of a trunk that comes to no transaction", () => {
+  it.effect("leaves a line, too: faulty, merged, or beyond the room; a re-INVITE leaves none", () =>
+    Effect.gen(function* () {
+      const { lines, rig } = yield* logged
+      yield* rig.deliver(Rig.invite({ headers: [["Require", "foo"]], callId: "faulty" }))
+      yield* rig.deliver(Rig.invite({ headers: [["Require", "foo"]], callId: "within", to: "<sip:a@b>;tag=x" }))
+      yield* rig.deliver(Rig.invite({ callId: "merged" }))
+      yield* rig.deliver(Rig.invite({ callId: "merged", branch: "z9hG4bKother" }))
+      const said = (yield* lines()).map((line) => / status=.*call_id=\w+/.exec(line)?.[0])
+      expect(said).toEqual([
+        ' status=420 why="Bad Extension" from=+4930123456 to=+12025550150 call_id=faulty',
+        ' status=482 why="Loop Detected" from=+4930123456 to=+12025550150 call_id=merged'
+      ])
+    })
+  )
+})
+
 describe("the answers of trunks to our calls", () => {
   it.effect("are counted by their class, once for each call", () =>
     Effect.gen(function* () {

@@ -63,15 +63,33 @@ describe("the security log (guide/sip.md#security-log)", () => {
       const { lines, watch } = yield* watched
       watch.sighted({ type: "refused", status: 403, request: hostile, from: from("203.0.113.7") })
       watch.sighted({ type: "unread", why: "flood", from: from("2001:db8::7") })
-      watch.banned("203.0.113.8", 401)
-      const [refused = "", unread = "", banned = ""] = yield* lines()
+      watch.banned("203.0.113.8", "203.0.113.8", 401)
+      watch.banned("2001:db8::/64", "2001:db8::8", 401)
+      const [refused = "", unread = "", banned = "", bannedNetwork = ""] = yield* lines()
       expect(refused).toMatch(
         / source=203\.0\.113\.7 port=5090 method=INVITE status=403 why=stranger to=\+442079460123 messages=1$/
       )
       expect(refused).not.toContain("192.0.2.99")
       expect(unread).toMatch(/method=unread status=none why=flood to=none messages=1$/)
       expect([refused, unread, banned].map(bannedBy)).toEqual(["203.0.113.7", "2001:db8::7", "203.0.113.8"])
+      expect(bannedNetwork).toContain(" network=2001:db8::/64 ")
+      expect(bannedBy(bannedNetwork)).toBe("2001:db8::8")
       expect(bannedBy(refused.replace("WARN", "INFO"))).toBe(null)
+    })
+  )
+
+  it.effect("tells of a trunk that floods, which fail2ban must not ban, also while strangers use up the lines", () =>
+    Effect.gen(function* () {
+      const { lines, watch } = yield* watched
+      for (let each = 0; each < 1_000; each++)
+        watch.sighted({ type: "unread", why: "flood", from: from(`10.0.${each >> 8}.${each & 255}`) })
+      yield* lines()
+      for (let each = 0; each < 10; each++)
+        watch.sighted({ type: "unread", why: "peer flood", from: from("203.0.113.7") })
+      const told = yield* lines()
+      expect(told).toHaveLength(1)
+      expect(told[0]).toMatch(/message="SIP messages of a trunk .* source=203\.0\.113\.7 messages=1$/)
+      expect(bannedBy(told[0] ?? "")).toBe(null)
     })
   )
 

@@ -3,17 +3,20 @@ import { Schema } from "effect"
 import type { Flow } from "../../../src/sip/Flow.ts"
 import * as Requests from "../../../src/sip/message/Requests.ts"
 import { header, type SipRequest } from "../../../src/sip/message/SipMessage.ts"
+import type * as Exchange from "../../../src/sip/transaction/Exchange.ts"
 import * as TransactionTable from "../../../src/sip/transaction/TransactionTable.ts"
 import * as SipSample from "../../support/SipSample.ts"
 
 const alice = SipSample.flow({ address: "192.0.2.1", port: 5060 })
 const bob = SipSample.flow({ address: "192.0.2.2", port: 5060 })
 
-const words = (outputs: ReadonlyArray<TransactionTable.Output>): ReadonlyArray<string> =>
+const words = (outputs: ReadonlyArray<Exchange.Output>): ReadonlyArray<string> =>
   outputs.map((output) => {
     switch (output.type) {
       case "send":
         return `send ${SipSample.name(output.message)}`
+      case "refuse":
+        return `refuse ${SipSample.name(output.response)}`
       case "request":
       case "cancel":
       case "ack":
@@ -31,7 +34,7 @@ const words = (outputs: ReadonlyArray<TransactionTable.Output>): ReadonlyArray<s
 const receive = (table: TransactionTable.TransactionTable, message: SipRequest, now = 0, from = alice) =>
   TransactionTable.step(table, { type: "received", message, from }, now)
 
-const idOf = (outputs: ReadonlyArray<TransactionTable.Output>): string => {
+const idOf = (outputs: ReadonlyArray<Exchange.Output>): string => {
   for (const output of outputs) if ("id" in output && output.id !== null) return output.id
   throw new Error("no id")
 }
@@ -93,7 +96,7 @@ describe("matching", () => {
   it("finds the INVITE that a CANCEL means, and answers 481 when there is none", () => {
     const table = TransactionTable.make()
     const cancel = Requests.cancel(invite)
-    expect(words(receive(table, cancel))).toEqual(["send 481"])
+    expect(words(receive(table, cancel))).toEqual(["refuse 481"])
     const id = idOf(receive(table, invite))
     const [output] = receive(table, cancel)
     if (output?.type !== "cancel") throw new Error("no cancel")
@@ -112,8 +115,8 @@ describe("matching", () => {
     const id = idOf(receive(table, invite))
     const copy = SipSample.request("INVITE", { branch: "z9hG4bKother" })
     const [refused] = receive(table, copy)
-    if (refused?.type !== "send") throw new Error("not refused")
-    expect(SipSample.name(refused.message)).toBe("482")
+    if (refused?.type !== "refuse") throw new Error("not refused")
+    expect(SipSample.name(refused.response)).toBe("482")
     expect(receive(table, copy)).toEqual([refused])
     TransactionTable.step(table, { type: "respond", id, response: SipSample.response(invite, 486) }, 0)
     TransactionTable.advance(table, 60_000)
@@ -175,15 +178,15 @@ describe("bound", () => {
     receive(table, numbered(1))
     receive(table, numbered(2))
     const [refused] = receive(table, numbered(3))
-    if (refused?.type !== "send") throw new Error("not refused")
-    expect(SipSample.name(refused.message)).toBe("503")
-    expect(header(refused.message, "Retry-After")).toBe("5")
+    if (refused?.type !== "refuse") throw new Error("not refused")
+    expect(SipSample.name(refused.response)).toBe("503")
+    expect(header(refused.response, "Retry-After")).toBe("5")
     expect(words(TransactionTable.step(table, { type: "request", request: invite, to: bob }, 0))).toEqual([
       "failed full"
     ])
     expect(words(receive(table, numbered(4, "BYE")))).toEqual(["request BYE"])
     receive(table, numbered(5, "BYE"), 0, SipSample.flow({ address: "192.0.2.77", port: 5060 }))
-    expect(words(receive(table, numbered(6, "BYE")))).toEqual(["send 503"])
+    expect(words(receive(table, numbered(6, "BYE")))).toEqual(["refuse 503"])
     expect(TransactionTable.size(table)).toBe(4)
   })
 

@@ -9,7 +9,7 @@ import type { Ban } from "../../Perimeter.ts"
 import * as Source from "./Source.ts"
 
 export interface BanList {
-  readonly covers: (address: string, source: string) => Ban["by"] | null
+  readonly covers: (address: string, source: string) => boolean
   /** The operator's, all of them; takes the place of those before. One that cannot be read is left out. */
   readonly take: (bans: ReadonlyArray<Ban>) => void
   /** Bans a source for `automaticMs`; the same again begins anew. */
@@ -60,8 +60,7 @@ export const make = ({ now, wallMs }: Clocks): BanList => {
   return {
     covers: (address, source) => {
       if (now() >= settledUntil) settle()
-      if (networks.find(address) !== null) return "operator"
-      return (own.get(source)?.until ?? 0) > now() ? "automatic" : null
+      return networks.find(address) !== null || (own.get(source)?.until ?? 0) > now()
     },
     take: (bans) => {
       const ahead = now() - wallMs()

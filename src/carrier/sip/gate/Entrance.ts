@@ -6,13 +6,13 @@
 import { Result } from "effect"
 import type { Flow } from "../../../sip/Flow.ts"
 import * as SessionBody from "../../../sip/message/SessionBody.ts"
-import type { SipMessage, SipRequest } from "../../../sip/message/SipMessage.ts"
+import type { Header, SipMessage, SipRequest } from "../../../sip/message/SipMessage.ts"
 import * as SipParser from "../../../sip/message/SipParser.ts"
 import * as Validate from "../../../sip/message/Validate.ts"
 import * as StatelessAnswer from "../../../sip/StatelessAnswer.ts"
 import type * as Gate from "./Gate.ts"
 
-/** What became of a stranger's message that was not let in. */
+/** What became of a message that was not let in: a stranger's, or one of a known peer that floods. */
 export type Sighting =
   /** It was not parsed. */
   | { readonly type: "unread"; readonly why: Gate.Unread; readonly from: Flow }
@@ -24,6 +24,11 @@ export type Sighting =
       readonly from: Flow
     }
 
+interface Answer {
+  readonly status: number
+  readonly reason: string
+}
+
 export interface Options {
   readonly gate: Gate.Gate
   readonly policy: Validate.Policy
@@ -34,18 +39,26 @@ export interface Options {
   readonly put: (bytes: Uint8Array, to: Flow) => void
   readonly accept: (message: SipMessage, from: Flow) => void
   readonly stranger: (sighting: Sighting) => void
+  /** A faulty request of a known peer was answered so, without state. */
+  readonly turnedAway: (request: SipRequest, from: Flow, answer: Answer) => void
   /** A message that is no SIP or breaks its rules was dropped, or, if a known peer's request, answered. */
   readonly faulty: (isAnswered: boolean) => void
 }
 
+interface Faulty extends Answer {
+  readonly headers?: ReadonlyArray<Header>
+}
+
 /** Takes the bytes of one message. */
 export const make =
-  ({ accept, faulty, gate, isOurs, ownsCall, policy, put, stranger }: Options) =>
+  ({ accept, faulty, gate, isOurs, ownsCall, policy, put, stranger, turnedAway }: Options) =>
   (bytes: Uint8Array, from: Flow): void => {
-    const refuse = (request: SipRequest, status: number, more: Parameters<typeof StatelessAnswer.make>[3]): void => {
-      const answer = StatelessAnswer.make(request, from, status, more)
+    const refuse = (request: SipRequest, { headers = [], reason, status }: Faulty): void => {
+      const answer = StatelessAnswer.make(request, from, status, { reason, headers })
       faulty(answer !== null)
-      if (answer !== null) put(answer.bytes, answer.to)
+      if (answer === null) return
+      put(answer.bytes, answer.to)
+      turnedAway(request, from, { status, reason })
     }
 
     /** The answer is never longer than the request, because the address may be forged. */
@@ -71,8 +84,7 @@ export const make =
       const verdict = message.type === "request" ? Validate.request(message, policy) : Validate.response(message)
       if (verdict.type === "accept") return accept(SessionBody.alone(message), from)
       if (verdict.type === "drop") return faulty(false)
-      if (message.type === "request")
-        refuse(message, verdict.status, { reason: verdict.reason, headers: verdict.headers })
+      if (message.type === "request") refuse(message, verdict)
     }
 
     const why = gate.reads(bytes, from, ownsCall)
@@ -82,6 +94,6 @@ export const make =
     const { failure } = parsed
     if (failure.type === "keepalive") return
     if (!gate.isKnownPeer(from)) return stranger({ type: "refused", status: null, request: null, from })
-    if (failure.type === "reject") refuse(failure.request, failure.status, { reason: failure.reason })
+    if (failure.type === "reject") refuse(failure.request, failure)
     else faulty(false)
   }

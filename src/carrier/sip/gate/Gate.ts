@@ -7,7 +7,8 @@
  * one, else nothing. Responses pass: they find a request of ours by its branch, which nobody can guess, or are dropped.
  *
  * A flood is dropped before it is parsed: of each source, and of all strangers together, only so many messages a second
- * are read. Beyond that one is read only if it names the Call-ID of a call that lives here.
+ * are read. Beyond that one is read only if it names the Call-ID of a call that lives here. A known peer has a budget
+ * of its own for what names no such Call-ID, and so would begin something; what names one has a wide budget, by source.
  */
 import type { Flow } from "../../../sip/Flow.ts"
 import * as MessageKey from "../../../sip/message/MessageKey.ts"
@@ -64,8 +65,8 @@ const maxStrangerBytes = 8_192
 /** A source that sends more in two intervals of `Loudness` is banned. */
 const loudMessages = 400
 
-/** Why a datagram of a stranger was not read. */
-export type Unread = "long" | "noise" | "banned" | "flood"
+/** Why a datagram was not read; `peer flood`: it was a known peer's, any other a stranger's. */
+export type Unread = "long" | "noise" | "banned" | "flood" | "peer flood"
 
 export interface Gate {
   /** Whether a datagram is parsed at all; if not, why. `ownsCall`: a call or a request of ours has this Call-ID. */
@@ -82,8 +83,8 @@ export interface Options extends BanList.Clocks {
   readonly peers: PeerTable.PeerTable
   /** Strangers get no answer at all. */
   readonly isSilent?: boolean
-  /** Called for each source that is banned because it is loud. */
-  readonly banned?: (source: string, messages: number) => void
+  /** Called for each source that is banned because it is loud; `address`: from where its last message came. */
+  readonly banned?: (source: string, address: string, messages: number) => void
 }
 
 export const make = ({ banned, isSilent = false, peers, ...clocks }: Options): Gate => {
@@ -92,16 +93,18 @@ export const make = ({ banned, isSilent = false, peers, ...clocks }: Options): G
   const loudness = Loudness.make()
   const reading = AddressBuckets.make(AddressBuckets.reading)
   const answers = AddressBuckets.make(AddressBuckets.answers)
+  const beginning = AddressBuckets.make(AddressBuckets.beginning)
+  const ofCalls = AddressBuckets.make(AddressBuckets.ofCalls)
 
   const isKnownPeer = (from: Flow): boolean => peers.has(from.remote.address)
 
   /** What a stranger's datagram is dropped for, unless it is of a call of ours. */
-  const tooMuch = (source: string, ban: ReturnType<BanList.BanList["covers"]>): Unread | null => {
+  const tooMuch = (source: string, address: string): Unread | null => {
     const messages = loudness.note(source, now())
-    if (ban !== null) return "banned"
+    if (bans.covers(address, source)) return "banned"
     if (messages > loudMessages) {
       bans.add(source, `${messages} messages in ${Math.round(Loudness.defaults.intervalMs / 500)} seconds`)
-      banned?.(source, messages)
+      banned?.(source, address, messages)
       return "banned"
     }
     return reading.take(source, now()) ? null : "flood"
@@ -113,15 +116,16 @@ export const make = ({ banned, isSilent = false, peers, ...clocks }: Options): G
     loudest: (count) => loudness.loudest(now(), count),
     reads: (bytes, from, ownsCall) => {
       const { address } = from.remote
-      if (peers.has(address)) return null
+      const isOfCall = (): boolean => {
+        const callId = Peek.callId(bytes)
+        return callId !== null && ownsCall(callId)
+      }
+      if (peers.has(address)) return (isOfCall() ? ofCalls : beginning).take(address, now()) ? null : "peer flood"
       if (bytes.length > maxStrangerBytes) return "long"
       if (!Peek.isText(bytes)) return "noise"
       const source = Source.of(address)
-      const ban = bans.covers(address, source)
-      const unread = tooMuch(source, ban)
-      if (unread === null || ban === "operator") return unread
-      const callId = Peek.callId(bytes)
-      return callId !== null && ownsCall(callId) ? null : unread
+      const unread = tooMuch(source, address)
+      return unread !== null && isOfCall() && ofCalls.take(source, now()) ? null : unread
     },
     request: (request, from, isOurs) => {
       if (isKnownPeer(from)) return admit

@@ -227,7 +227,7 @@ describe("a stranger", () => {
     expect(banned).toHaveLength(1)
   })
 
-  it("is one of thousands: all together are read 500 times a second, and a banned network by the operator never", () => {
+  it("is one of thousands: all together are read 500 times a second, and a network that the operator banned only for calls of ours", () => {
     const { banned, dialogs, gate, pass, receive, sighted } = make(["192.0.2.2"])
     for (let each = 0; each < 5_000; each++)
       receive(SipWriter.write(invite({ branch: `z9hG4bK${each}` })), `10.${each >> 8}.0.${each & 255}`)
@@ -244,11 +244,14 @@ describe("a stranger", () => {
       { ...at, network: "192.0.2.0/24", expiresAt: null }
     ])
     dialogs.add(MessageKey.dialog("gate", "ours", "bob"))
-    const bye = SipWriter.write(invite({ method: "BYE", to: "<sip:+12025550150@192.0.2.1>;tag=ours" }))
-    for (const address of [stranger.address, "10.1.2.3"]) expect(receive(bye, address).taken).toEqual([])
+    const elsewhere = SipWriter.write(invite({ branch: "z9hG4bKelsewhere", callId: "elsewhere" }))
+    for (const address of [stranger.address, "10.1.2.3"]) expect(receive(elsewhere, address).answers).toEqual([])
     expect(sighted()).toEqual(["banned", "banned"])
+    // A trunk that was disabled, in such a network, ends its calls.
+    const bye = SipWriter.write(invite({ method: "BYE", to: "<sip:+12025550150@192.0.2.1>;tag=ours" }))
+    expect(receive(bye, stranger.address).taken).toEqual([stranger.address])
     // Its own trunks are heard whatever the operator banned.
-    expect(receive(bye, "192.0.2.2").taken).toEqual(["192.0.2.2"])
+    expect(receive(elsewhere, "192.0.2.2").taken).toEqual(["192.0.2.2"])
     pass(10_000)
     expect(statuses(receive(SipWriter.write(invite({ callId: "x" })), "10.1.2.3").answers)).toEqual([403])
     gate.bans.take([])
@@ -343,6 +346,33 @@ const dialogOf = (response: SipResponse): Dialog.Dialog =>
 
 const bye = (response: SipResponse, more: Partial<Requests.Extras> = {}) =>
   Dialog.request(dialogOf(response), "BYE", { sentBy: "198.51.100.9:5060", branch: "z9hG4bKgate-bye" }, more).request
+
+describe("a known peer that floods", () => {
+  it("is read as far as its budgets go: its calls go on, and another trunk is not touched", () => {
+    const { dialogs, pass, receive, sighted } = make(["192.0.2.2", "192.0.2.3"])
+    let serial = 0
+    const flood = (count: number, more: Partial<Requests.Fields> = {}) => {
+      let taken = 0
+      for (let each = 0; each < count; each++) {
+        const request = invite({ method: "OPTIONS", branch: `z9hG4bK${++serial}`, callId: `c${serial}`, ...more })
+        taken += receive(SipWriter.write(request), "192.0.2.2").taken.length
+      }
+      return taken
+    }
+    expect(flood(3_000)).toBe(1_000)
+    expect(sighted()).toEqual(Array(2_000).fill("peer flood"))
+    dialogs.add(MessageKey.dialog("gate", "ours", "bob"))
+    const bye = SipWriter.write(invite({ method: "BYE", to: "<sip:+12025550150@192.0.2.1>;tag=ours" }))
+    expect(receive(bye, "192.0.2.2").taken).toEqual(["192.0.2.2"])
+    const other = SipWriter.write(invite({ branch: "z9hG4bKother", callId: "other" }))
+    expect(receive(other, "192.0.2.3").taken).toEqual(["192.0.2.3"])
+    // Naming one of its calls gives it a wider budget, and no more.
+    const ofCall = { method: "ACK", callId: "gate" }
+    expect(flood(5_000, ofCall)).toBe(3_999)
+    pass(1_000)
+    expect([flood(3_000), flood(5_000, ofCall)]).toEqual([500, 2_000])
+  })
+})
 
 describe("a call of a trunk", () => {
   it.effect("is ended from another address of its carrier", () =>
