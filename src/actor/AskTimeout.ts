@@ -34,10 +34,17 @@ interface Wait {
 export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>) {
   const clock = yield* Clock.Clock
   const waits = new Map<Deferred.Deferred<never, ApiError>, Wait>()
+  /** Of whoever waits, will wait or has stopped waiting: a claim may come at any time. */
+  const known = new WeakMap<Deferred.Deferred<never, ApiError>, Wait>()
   /** Open while somebody waits, and a little longer. */
   const waited = Latch.makeUnsafe(false)
   // A failure fits a deferred of any success type.
   const keyOf = <A>(done: Deferred.Deferred<A, ApiError>) => done as unknown as Deferred.Deferred<never, ApiError>
+  const waitOf = (entry: Deferred.Deferred<never, ApiError>, now: number): Wait => {
+    const found = known.get(entry) ?? { since: now, isClaimed: false }
+    known.set(entry, found)
+    return found
+  }
 
   const look = Effect.gen(function* () {
     yield* Latch.await(waited)
@@ -52,9 +59,9 @@ export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>)
 
   return {
     wait: (done) =>
-      Effect.flatMap(Monotonic.now, (since) => {
+      Effect.flatMap(Monotonic.now, (now) => {
         const entry = keyOf(done)
-        if (!waits.has(entry)) waits.set(entry, { since, isClaimed: false })
+        waits.set(entry, waitOf(entry, now))
         Latch.openUnsafe(waited)
         return Effect.ensuring(
           Deferred.await(done),
@@ -64,10 +71,9 @@ export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>)
     claim: (done) => {
       if (Deferred.isDoneUnsafe(done)) return false
       const now = Monotonic.read(clock)
-      const wait = waits.get(keyOf(done)) ?? { since: now, isClaimed: false }
+      const wait = waitOf(keyOf(done), now)
       if (wait.isClaimed && now - wait.since >= timeoutMs) return false
       wait.isClaimed = true
-      waits.set(keyOf(done), wait)
       return true
     }
   } satisfies AskTimeout
