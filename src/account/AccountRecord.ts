@@ -1,4 +1,4 @@
-import type { Step } from "../actor/Actor.ts"
+import type { Step } from "../actor/Behavior.ts"
 import * as Id from "../domain/Id.ts"
 import type { AuditRow, EntityWrite } from "../store/Journal.ts"
 import * as Machine from "./AccountMachine.ts"

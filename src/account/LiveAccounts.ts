@@ -1,5 +1,5 @@
 import { Clock, Effect } from "effect"
-import type { Step } from "../actor/Actor.ts"
+import type { Step } from "../actor/Behavior.ts"
 import * as AskTimeout from "../actor/AskTimeout.ts"
 import * as Registry from "../actor/Registry.ts"
 import type { EntityId, TenantId } from "../domain/Id.ts"

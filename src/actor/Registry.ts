@@ -1,6 +1,7 @@
 import { Deferred, Effect, Exit, Fiber, FiberSet, Latch, Scope } from "effect"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Actor from "./Actor.ts"
+import type { Behavior } from "./Behavior.ts"
 import * as EntityTime from "./EntityTime.ts"
 import { tellRoom } from "./Mailbox.ts"
 import * as Supervised from "./Supervised.ts"
@@ -14,7 +15,7 @@ import * as Surroundings from "./Surroundings.ts"
  * recovery do not.
  */
 interface Kind<Id extends string, State, Input extends {}, Effects, Asked, Answer> {
-  readonly behavior: Actor.Behavior<Id, State, Input, Effects, Asked, Answer>
+  readonly behavior: Behavior<Id, State, Input, Effects, Asked, Answer>
   /** The time of the newest input: an actor's clock never runs behind it. */
   readonly since: (state: State) => number
   /** The `offsetMs` that an entity began with (`EntityTime`); null: this kind measures no durations. */

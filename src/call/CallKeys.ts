@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Step } from "../actor/Actor.ts"
+import type { Step } from "../actor/Behavior.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import type { CallId, TenantId } from "../domain/Id.ts"
 import type { Commit } from "../store/Journal.ts"

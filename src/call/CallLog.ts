@@ -1,5 +1,5 @@
 import { Effect, Metric } from "effect"
-import type { Step } from "../actor/Actor.ts"
+import type { Step } from "../actor/Behavior.ts"
 import { type LegSound, LegSounds } from "../carrier/LegSounds.ts"
 import type { CallInput } from "./CallInput.ts"
 import { type CallState, durationSeconds, isTerminal } from "./CallState.ts"

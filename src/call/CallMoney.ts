@@ -1,6 +1,6 @@
 import { Effect, Option, Result } from "effect"
 import type { Accounts, Live, Reserving } from "../account/Account.ts"
-import type { Prepared, Step } from "../actor/Actor.ts"
+import type { Prepared, Step } from "../actor/Behavior.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { CallInput } from "./CallInput.ts"
 import { type CallState, isTerminal } from "./CallState.ts"

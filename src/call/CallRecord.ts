@@ -1,4 +1,4 @@
-import type { Step } from "../actor/Actor.ts"
+import type { Step } from "../actor/Behavior.ts"
 import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"

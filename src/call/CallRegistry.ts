@@ -1,6 +1,7 @@
 import { Effect, FiberSet, Latch, Result } from "effect"
 import { Accounts } from "../account/Account.ts"
-import type { Behavior, Handled, Step } from "../actor/Actor.ts"
+import type { Handled } from "../actor/Actor.ts"
+import type { Behavior, Step } from "../actor/Behavior.ts"
 import * as AskTimeout from "../actor/AskTimeout.ts"
 import * as EntityTime from "../actor/EntityTime.ts"
 import * as Registry from "../actor/Registry.ts"

@@ -1,5 +1,5 @@
 import { Effect, FiberSet, Queue } from "effect"
-import type { Step } from "../actor/Actor.ts"
+import type { Step } from "../actor/Behavior.ts"
 import * as Supervised from "../actor/Supervised.ts"
 import { type Authority, Carrier, type Snapshot } from "../carrier/Carrier.ts"
 import * as Id from "../domain/Id.ts"

@@ -1,4 +1,4 @@
-import type { Step } from "../actor/Actor.ts"
+import type { Step } from "../actor/Behavior.ts"
 import type { StepContext } from "../actor/Machine.ts"
 import { CarrierCommand } from "../carrier/CarrierCommand.ts"
 import * as Secret from "../domain/Secret.ts"

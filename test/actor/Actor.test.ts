@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Exit, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
 import * as Actor from "../../src/actor/Actor.ts"
+import type { Behavior } from "../../src/actor/Behavior.ts"
 import * as EntityTime from "../../src/actor/EntityTime.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
 import { accepted, type Machine, rejected, unchanged } from "../../src/actor/Machine.ts"
@@ -38,7 +39,7 @@ const setUp = Effect.fnUntraced(function* (
   options: {
     readonly commit?: (state: State) => Effect.Effect<void, ApiError>
     readonly time?: EntityTime.EntityTime
-    readonly prepare?: Actor.Behavior<string, State, Input, string, string, string>["prepare"]
+    readonly prepare?: Behavior<string, State, Input, string, string, string>["prepare"]
   } = {}
 ) {
   const log: Array<string> = []

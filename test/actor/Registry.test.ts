@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Latch, type Scope } from "effect"
 import { TestClock } from "effect/testing"
-import type { Behavior } from "../../src/actor/Actor.ts"
+import type { Behavior } from "../../src/actor/Behavior.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
 import { accepted, type Machine } from "../../src/actor/Machine.ts"
 import * as Registry from "../../src/actor/Registry.ts"
