@@ -53,7 +53,9 @@ describe("Whatever is written without an entity, src/README.md#one-writer", () =
 
   for (const arrives of [true, false])
     it.live(
-      `${arrives ? "is done when the answer to its COMMIT was lost" : "is not there when its COMMIT never arrived and it failed"}`,
+      arrives
+        ? "is done when the answer to its COMMIT was lost"
+        : "is not there when its COMMIT never arrived and it failed",
       () =>
         Effect.gen(function* () {
           const { look, proxy, run } = yield* setUp

@@ -51,7 +51,7 @@ export const subject = Effect.gen(function* () {
   const nth = ++made
   const { caller, email } = yield* Features.newTenant()
   const subscription = idOf(yield* (yield* Webhooks).create(caller, hook("a"), null)) as Id.SubscriptionId
-  const spareKey = (yield* (yield* ApiKeys).issue(caller.tenantId, key)).id as Id.ApiKeyId
+  const spareKey = (yield* (yield* ApiKeys).issue(caller.tenantId, key)).id
   const number = `+120255501${50 + (nth % 50)}`
   // The key's use is noted behind the request.
   const sql = yield* SqlClient.SqlClient
