@@ -6,6 +6,9 @@
  * Then two processes share a Postgres, and as many things happen to them: it restarts, a network is cut, one of the two
  * stops or dies. Nothing may end that could live.
  *
+ * Then things fail through which the process lives: answers to commits get lost, connections are silent, the disk is
+ * full, Postgres restarts (`test/crash/support/Fault.ts`). What was answered must be what happened.
+ *
  * In half of the rounds under load somebody sets the wall clock of the service by two or five hours while calls talk.
  *
  * It tests the death of the process, not of the disk: what the kernel has taken is there after a kill -9. Pulling the
@@ -19,6 +22,9 @@ import { join } from "node:path"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import * as EmbeddedPostgres from "../src/store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "../src/store/embedded/OwnerFile.ts"
+import * as Fault from "../test/crash/support/Fault.ts"
+import * as FaultRound from "../test/crash/support/FaultRound.ts"
+import * as FaultStage from "../test/crash/support/FaultStage.ts"
 import * as Pair from "../test/crash/support/Pair.ts"
 import * as PairRound from "../test/crash/support/PairRound.ts"
 import * as Round from "../test/crash/support/Round.ts"
@@ -85,14 +91,17 @@ const series = async (name: string, folder: string, databaseUrl: string | null):
   }
 }
 
-const report = (name: string, { inFlight, repeated, restartMs, violations }: Round.Round): void => {
+const report = (name: string, { inFlight, repeated, restartMs, violations }: Round.Round): void =>
+  tell(
+    `${name}: ${inFlight} calls in flight, served again after ${restartMs} ms, ${repeated} requests repeated`,
+    violations
+  )
+
+const tell = (what: string, violations: ReadonlyArray<string>): void => {
   const well = violations.length === 0
   if (well) passed++
   else failed++
-  console.log(
-    `${well ? "ok  " : "FAIL"} ${name}: ${inFlight} calls in flight, served again after ${restartMs} ms, ` +
-      `${repeated} requests repeated`
-  )
+  console.log(`${well ? "ok  " : "FAIL"} ${what}`)
   for (const line of violations.slice(0, shown)) console.log(`       ${line}`)
   if (violations.length > shown) console.log(`       and ${violations.length - shown} more`)
 }
@@ -104,13 +113,41 @@ const twoProcesses = async (): Promise<void> => {
     const { run } = PairRound.make(pair, Netem.random(seed))
     for (let nth = 1; nth <= rounds; nth++) {
       const { violations, what } = await run()
-      if (violations.length === 0) passed++
-      else failed++
-      console.log(`${violations.length === 0 ? "ok  " : "FAIL"} two processes, ${nth} of ${rounds}: ${what}`)
-      for (const line of violations.slice(0, shown)) console.log(`       ${line}`)
+      tell(`two processes, ${nth} of ${rounds}: ${what}`, violations)
     }
   } finally {
     await pair.close()
+  }
+}
+
+/** One fault after the other, each as often as the others. */
+const faults = async (): Promise<void> => {
+  const random = Netem.random(seed)
+  const peer = await SipPeer.start(Netem.random(seed + 1))
+  try {
+    // Their states together are more than one statement may hold.
+    const stage = await FaultStage.make({ tenants: 4, sipPeerPort: peer.port, random, largeCalls: calls / 2 })
+    try {
+      for (let nth = 1; nth <= rounds; nth++) {
+        const fault = Fault.faults[(nth - 1 + seed) % Fault.faults.length]
+        if (fault === undefined) throw new Error("there is no fault")
+        const { abandoned, inFlight, readyMs, repeated, violations } = await FaultRound.run(stage, peer, fault, {
+          load: { calls: calls / 2, sipCalls: calls / 4, talkSecs: 8, rampMs: 2_000 },
+          name: `fault${nth}`,
+          warmUpMs: 2_000,
+          lastsMs: 2_000 + random() * 18_000
+        })
+        tell(
+          `faults, ${nth} of ${rounds}: ${fault.name}, ${inFlight} calls in flight, ready again after ${readyMs} ms, ` +
+            `${repeated} requests repeated, ${abandoned} not`,
+          violations
+        )
+      }
+    } finally {
+      await stage.close()
+    }
+  } finally {
+    await peer.close()
   }
 }
 
@@ -132,6 +169,7 @@ await chmod(folder, 0o711)
 try {
   await attempt("embedded database", () => series("embedded database", folder, null))
   await attempt("two processes", twoProcesses)
+  await attempt("faults", faults)
   await attempt("DATABASE_URL", () => withPostgres(folder, (url) => series("DATABASE_URL", folder, url)))
 } finally {
   await rm(folder, { recursive: true, force: true })

@@ -181,7 +181,8 @@ for (const file of globSync("src/**/*.ts", { cwd: root })) {
 
 /**
  * Fibers of the service, src/README.md#supervision: `actor/Supervised.ts` begins them, so that a death is seen. The
- * others below end with something of their own: a load, a request to a peer, a name that is resolved, a line of the log.
+ * others below end with something of their own: a load, a request to a peer, a name that is resolved, a line of the log,
+ * a probe.
  */
 const mayFork = new Set([
   "actor/Supervised.ts",
@@ -192,7 +193,8 @@ const mayFork = new Set([
   "egress/node/StreamExchange.ts",
   "idempotency/Idempotency.ts",
   "idempotency/ReceiptLookup.ts",
-  "media/MediaPlaneInline.ts"
+  "media/MediaPlaneInline.ts",
+  "operator/Probes.ts"
 ])
 for (const path of graph.keys())
   if (!mayFork.has(path) && /Effect\.fork(Scoped|Detach|In)\b/.test(readFileSync(join(root, "src", path), "utf8")))

@@ -1,6 +1,7 @@
 import { Cause, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ApiError } from "../domain/ApiError.ts"
+import * as Monotonic from "../domain/Monotonic.ts"
 import * as PassingDefect from "../store/PassingDefect.ts"
 import * as JsonResponse from "./JsonResponse.ts"
 import * as RequestTarget from "./RequestTarget.ts"
@@ -15,6 +16,18 @@ const wrongMethod = ApiError.of("method_not_allowed", "this path does not have t
 const fault = ApiError.of("internal_error", "something went wrong on our side")
 
 const respond = (error: ApiError) => JsonResponse.respond(JsonResponse.renderError(error))
+
+/** An outage meets every request: one of them is logged, and so often another one. */
+const saidEveryMs = 10_000
+const makeMet = () => {
+  const saidAt = new Map<string, number>()
+  return (why: string, cause: Cause.Cause<unknown>) =>
+    Effect.flatMap(Monotonic.now, (now) => {
+      if (now - (saidAt.get(why) ?? -Infinity) < saidEveryMs) return Effect.logDebug(why)
+      saidAt.set(why, now)
+      return Effect.logWarning(why, cause)
+    })
+}
 
 const notRouted = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
   Effect.fail(new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) }))
@@ -37,7 +50,7 @@ export const layer = (table: ReturnType<typeof RouteTable.make>) =>
     pages(table)
   )
 
-const pages = (table: ReturnType<typeof RouteTable.make>) =>
+const pages = (table: ReturnType<typeof RouteTable.make>, met = makeMet()) =>
   HttpRouter.middleware(
     (httpEffect) =>
       Effect.catchCause(Effect.andThen(wholePath, httpEffect), (cause) => {
@@ -58,10 +71,10 @@ const pages = (table: ReturnType<typeof RouteTable.make>) =>
           if (error instanceof ApiError) return Effect.succeed(respond(error))
           const known = PassingDefect.of(error)
           return Effect.as(
-            Effect.annotateLogs(
-              known === null ? Effect.logError("a request failed", cause) : Effect.logWarning(known.why, cause),
-              { method: request.method, path }
-            ),
+            Effect.annotateLogs(known === null ? Effect.logError("a request failed", cause) : met(known.why, cause), {
+              method: request.method,
+              path
+            }),
             respond(known === null ? fault : known.answer)
           )
         })

@@ -1,9 +1,10 @@
-import { Effect, Metric } from "effect"
+import { Effect, Fiber, Metric } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { SqlClient } from "effect/sql"
 import { Calls } from "../call/Call.ts"
 import { Journal } from "../store/Journal.ts"
+import { StatementLimit } from "../store/StatementLimit.ts"
 import * as EdgeFacts from "./metric/EdgeFacts.ts"
 import * as JobMetrics from "./metric/JobMetrics.ts"
 import * as MoneyMetrics from "./metric/MoneyMetrics.ts"
@@ -12,6 +13,7 @@ import * as ProcessFacts from "./metric/ProcessFacts.ts"
 
 /** A probe answers within this, whatever the database does. */
 const probeTimeout = "1 second"
+const probeMs = 1_000
 
 /** Of first tries, and of retries, only so many that are not finished are looked at: the number then says "many". */
 const dueLimit = 50_000
@@ -41,15 +43,15 @@ export const make = Effect.fnUntraced(function* (notReady: () => ReadonlyArray<s
   const ports = yield* PortMetrics.make
   const edge = yield* EdgeFacts.make
 
-  const answers = Effect.as(sql`SELECT 1`, true).pipe(
-    Effect.timeout(probeTimeout),
-    Effect.catchCause(() => Effect.succeed(false))
-  )
-
-  const canWrite = Effect.timeoutOrElse(journal.canWrite, {
-    duration: probeTimeout,
-    orElse: () => Effect.succeed(false)
-  })
+  /** Whether it was so in time. A statement on a silent connection takes longer to end, and is not waited for. */
+  const soon = (isSo: Effect.Effect<boolean, unknown>) =>
+    Effect.forkDetach(Effect.provideService(isSo, StatementLimit, probeMs)).pipe(
+      Effect.flatMap(Fiber.join),
+      Effect.timeout(probeTimeout),
+      Effect.catchCause(() => Effect.succeed(false))
+    )
+  const answers = soon(Effect.as(sql`SELECT 1`, true))
+  const canWrite = soon(journal.canWrite)
 
   const databaseReasons = Effect.gen(function* () {
     const sinceMs = yield* journal.unavailableForMs

@@ -1,3 +1,4 @@
+import * as SaidOnce from "../actor/SaidOnce.ts"
 import { Effect, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Monotonic from "../domain/Monotonic.ts"
@@ -47,6 +48,10 @@ export const make = Effect.fnUntraced(function* (options: {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const granted = new Map<Request, number>()
+  const said = SaidOnce.make({
+    fails: "webhook deliveries cannot be claimed",
+    works: "webhook deliveries are claimed again"
+  })
 
   const run = Effect.fnUntraced(function* (batch: ReadonlyArray<Request>) {
     const wanted = batch.map((request): ClaimStatement.Wanted => {
@@ -63,8 +68,9 @@ export const make = Effect.fnUntraced(function* (options: {
       .pipe(
         // What a silent connection may still claim returns with its lease.
         Effect.timeout(Batches.silence),
-        Effect.tapError((error) => Effect.logWarning("webhook deliveries cannot be claimed", error.message)),
+        Effect.tapError((error) => said.failed(error.message)),
         Effect.retry(Schedule.spaced("500 millis")),
+        Effect.tap(said.worked),
         Effect.orDie
       )
     const claims = new Map<string, { more: boolean; readonly deliveries: Array<Delivery> }>()

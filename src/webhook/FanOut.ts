@@ -1,6 +1,7 @@
 import { Effect, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Supervised from "../actor/Supervised.ts"
+import * as SaidOnce from "../actor/SaidOnce.ts"
 import type { EventId, TenantId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import * as DeliveryId from "../store/DeliveryId.ts"
@@ -118,13 +119,16 @@ export const make = Effect.fnUntraced(function* (options: {
     return found
   })
 
+  const said = SaidOnce.make({
+    fails: "events cannot be fanned out; it is tried again",
+    works: "events are fanned out again"
+  })
   const look = Effect.gen(function* () {
     Latch.closeUnsafe(hinted)
     const startedAt = yield* Monotonic.now
     const found = yield* Effect.timeout(pass, "30 seconds").pipe(
-      Effect.catch((error) =>
-        Effect.as(Effect.logWarning("events cannot be fanned out; it is tried again", error.message), null)
-      )
+      Effect.tap(said.worked),
+      Effect.catch((error) => Effect.as(said.failed(error.message), null))
     )
     if (found === true) return yield* Effect.sleep((yield* Monotonic.now) - startedAt)
     const pause = Effect.sleep(lookMs)

@@ -1,3 +1,4 @@
+import * as SaidOnce from "../actor/SaidOnce.ts"
 import { Deferred, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
@@ -42,6 +43,10 @@ export const make = Effect.fnUntraced(function* (options: {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const failing = yield* FailingEndpoints.make(options.rule)
+  const said = SaidOnce.make({
+    fails: "webhook outcomes cannot be written",
+    works: "webhook outcomes are written again"
+  })
 
   const succeed = (outcomes: ReadonlyArray<DeliveryQueue.Outcome>) =>
     Effect.asVoid(
@@ -71,9 +76,13 @@ export const make = Effect.fnUntraced(function* (options: {
       // An outcome that is written twice changes nothing, because it names its attempt.
       Effect.timeout(Batches.silence),
       Effect.matchEffect({
-        onSuccess: () => Effect.sync(() => finish(batch)),
+        onSuccess: () =>
+          Effect.andThen(
+            said.worked,
+            Effect.sync(() => finish(batch))
+          ),
         onFailure: Effect.fnUntraced(function* (error) {
-          yield* Effect.logWarning("webhook outcomes cannot be written", error.message)
+          yield* said.failed(error.message)
           yield* Effect.sleep("200 millis")
           const reachable = yield* Effect.isSuccess(Effect.timeout(sql`SELECT 1`, "5 seconds"))
           if (!reachable || refusals + 1 < refusalLimit)

@@ -1,9 +1,11 @@
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
 import { Effect } from "effect"
+import * as PostgresMessages from "./PostgresMessages.ts"
 
-/** What becomes of a connection once a certain text has passed it. */
+/** What becomes of a connection to Postgres once a certain statement has passed it. */
 export interface Loss {
+  /** Stands in the statement, or in the start of the session. */
   readonly text: string
   /** False: what holds the text does not arrive. */
   readonly arrives: boolean
@@ -16,11 +18,14 @@ const cutAfterMs = 60
 
 export type TcpProxy = Effect.Success<ReturnType<typeof make>>
 
-/** A TCP relay whose network can fail: connections die, or answers are lost while requests still arrive. */
+/**
+ * A TCP relay whose network can fail: connections die or are held, or answers are lost while requests still arrive.
+ */
 export const make = Effect.fnUntraced(function* (target: { readonly host: string; readonly port: number }) {
   const pairs = new Set<readonly [Socket, Socket]>()
   let up = true
   let answers = true
+  let held: "everything" | "answers" | null = null
   let loss: Loss | null = null
   let losses = 0
   const server = createServer((client) => {
@@ -33,19 +38,26 @@ export const make = Effect.fnUntraced(function* (target: { readonly host: string
       client.destroy()
       upstream.destroy()
     }
-    for (const socket of pair) socket.on("error", close).on("close", close)
-    let silent = false
+    for (const socket of pair) {
+      socket.on("error", close).on("close", close)
+    }
+    if (held === "everything") client.pause()
+    if (held !== null) upstream.pause()
+    const statementsOf = PostgresMessages.reader()
+    /** What has happened to this connection; null: nothing. */
+    let lost: Loss | null = null
     client.on("data", (bytes) => {
-      const lost = loss !== null && bytes.includes(loss.text) ? loss : null
-      if (lost !== null) {
+      const next = loss
+      const statements = statementsOf(bytes)
+      if (lost === null && next !== null && statements.some((statement) => statement.includes(next.text))) {
+        lost = next
         loss = null
         losses++
-        silent = true
         if (lost.by === "cut") setTimeout(close, cutAfterMs)
       }
-      if (lost === null ? !silent : lost.arrives) upstream.write(bytes)
+      if (lost === null || lost.arrives) upstream.write(bytes)
     })
-    upstream.on("data", (bytes) => void (answers && !silent && client.write(bytes)))
+    upstream.on("data", (bytes) => void (answers && lost === null && client.write(bytes)))
   })
   yield* Effect.acquireRelease(
     Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
@@ -67,8 +79,16 @@ export const make = Effect.fnUntraced(function* (target: { readonly host: string
     swallowAnswers: () => {
       answers = false
     },
-    /** The next connection on which the client sends the text fails, once. */
-    lose: (next: Loss) => {
+    /** Nothing arrives at the client, or on either side, until `restore`: then all that was sent does. */
+    hold: (what: "everything" | "answers") => {
+      held = what
+      for (const [client, upstream] of pairs) {
+        upstream.pause()
+        if (what === "everything") client.pause()
+      }
+    },
+    /** The next connection on which the client sends the text fails, once; null: none. */
+    lose: (next: Loss | null) => {
       loss = next
     },
     /** How often that has happened. */
@@ -76,6 +96,9 @@ export const make = Effect.fnUntraced(function* (target: { readonly host: string
     restore: () => {
       up = true
       answers = true
+      if (held === null) return
+      held = null
+      for (const pair of pairs) for (const socket of pair) socket.resume()
     }
   }
 })

@@ -14,7 +14,7 @@ interface Command {
   readonly body: object
   /** What it leaves in the database, once when it is accepted and never when it is refused (see `Marks`). */
   readonly mark: string
-  /** The first one that decides it; null: nobody knows yet what became of it. */
+  /** The first one that decides it, or the 503 that was its last; null: nobody knows yet what became of it. */
   answer: Answer | null
 }
 
@@ -27,7 +27,7 @@ export interface Client {
   /** Sends each command that has no answer again, with its key, until it has one; gives how many there were. */
   readonly repeatUnanswered: () => Promise<number>
   /** Sends decided commands again; each that is answered otherwise than the first time, as a line. */
-  readonly repeatAnswered: (commands: ReadonlyArray<Command>) => Promise<ReadonlyArray<string>>
+  readonly repeatAnswered: (some: ReadonlyArray<Command>) => Promise<ReadonlyArray<string>>
 }
 
 const answerMs = 15_000
@@ -37,7 +37,7 @@ const decidedMs = 30_000
 export const request = async (
   url: string,
   options: {
-    readonly method?: "GET" | "POST"
+    readonly method?: "GET" | "POST" | "DELETE"
     readonly bearer?: string
     readonly key?: string
     readonly body?: object
@@ -65,21 +65,18 @@ export const request = async (
 const decides = ({ body, status }: Answer): boolean =>
   status < 500 && !(status === 409 && body.includes("is still running"))
 
-export const make = (baseUrl: string): Client => {
+/** A request that `abandons` chooses when it got 503 is never repeated: what it asked for must not happen. */
+export const make = (baseUrl: string, abandons: () => boolean = () => false): Client => {
   const commands: Array<Command> = []
 
-  const send = async (command: Omit<Command, "answer">): Promise<Answer | null> => {
-    const answer = await request(`${baseUrl}${command.path}`, {
-      bearer: command.apiKey,
-      key: command.key,
-      body: command.body
-    })
-    return answer !== null && decides(answer) ? answer : null
-  }
+  const ask = (command: Omit<Command, "answer">): Promise<Answer | null> =>
+    request(`${baseUrl}${command.path}`, { bearer: command.apiKey, key: command.key, body: command.body })
+
+  const decided = (answer: Answer | null): Answer | null => (answer !== null && decides(answer) ? answer : null)
 
   const untilDecided = async (command: Command): Promise<Answer> => {
     for (const end = Date.now() + decidedMs; Date.now() < end; await delay(100)) {
-      const answer = await send(command)
+      const answer = decided(await ask(command))
       if (answer !== null) return answer
     }
     throw new Error(
@@ -92,7 +89,8 @@ export const make = (baseUrl: string): Client => {
     command: async (fields) => {
       const command: Command = { ...fields, answer: null }
       commands.push(command)
-      command.answer = await send(command)
+      const answer = await ask(command)
+      command.answer = answer?.status === 503 && abandons() ? answer : decided(answer)
       return command.answer
     },
     repeatUnanswered: async () => {
@@ -102,9 +100,10 @@ export const make = (baseUrl: string): Client => {
       })
       return unanswered.length
     },
-    repeatAnswered: async (decided) => {
+    repeatAnswered: async (some) => {
       const lines: Array<string> = []
-      await eachOf(decided, async (command) => {
+      const answered = some.filter(({ answer }) => answer !== null && decides(answer))
+      await eachOf(answered, async (command) => {
         const again = await untilDecided(command)
         const first = command.answer
         if (first === null || (again.status === first.status && again.body === first.body)) return

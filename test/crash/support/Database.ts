@@ -26,6 +26,14 @@ export const open = (url: string): Database => {
   }
 }
 
+/** Breaks the connection by which a process holds the lock of its database. */
+export const dropLock = async (database: Database): Promise<void> => {
+  await database.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
+  )
+}
+
 /** Where the embedded Postgres of a running service is now: each start takes another port. */
 export const urlOf = async (dataDir: string): Promise<string> => {
   const record = JSON.parse(await readFile(join(dataDir, "postgres.json"), "utf8")) as {

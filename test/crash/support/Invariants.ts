@@ -72,6 +72,15 @@ const legsDown = async (database: Database, peer: SipPeer, before: number): Prom
   })
 }
 
+/** Nobody was called by what is no call: whose placing was refused never rings. */
+const rings = async (database: Database, peer: SipPeer): Promise<Lines> => {
+  const calls = await database.query<{ readonly state: CallState }>("SELECT state FROM entity WHERE kind = 'call'")
+  const known = new Set(calls.map(({ state }) => sipCallIdOf(state)))
+  return [...peer.dialogs.keys()]
+    .filter((callId) => !known.has(callId))
+    .map((callId) => `the SIP peer was called by ${callId}, which is no call`)
+}
+
 const sipCallIdOf = (state: CallState): string | null => {
   const { dialId } = primary(state)
   return dialId === null ? null : DialIdentity.of(dialId).callId
@@ -89,7 +98,7 @@ const effects = async (world: World): Promise<Lines> => {
       UNION ALL
       SELECT CASE input #>> '{action,verb}'
           WHEN 'play' THEN 'play ' || (input #>> '{action,body,url}')
-          WHEN 'send_dtmf' THEN 'send_dtmf ' || entity_id || ' ' || (input #>> '{action,body,digits}')
+          WHEN 'send_dtmf' THEN 'send_dtmf ' || entity_id || ' ' || (input #>> '{action,body,durationMs}')
           WHEN 'gather' THEN 'gather ' || entity_id || ' ' || (input #>> '{action,body,timeoutMs}')
           ELSE (input #>> '{action,verb}') || ' ' || entity_id END, entity_id
       FROM journal WHERE input ->> 'type' = 'action'
@@ -309,7 +318,8 @@ const legsWithinMs = 10_000
 const settledWithinMs = 45_000
 /** A call is settled when its BYE is answered; the peer may tell of it a little later. */
 const releasedWithinMs = 2_000
-const deliveredWithinMs = 20_000
+/** What was claimed when an answer got lost comes back with its lease, after half a minute. */
+const deliveredWithinMs = 45_000
 
 /** Everything, after a restart that repeated what had no answer, and without load. */
 export const check = async (world: World, peer: SipPeer | null): Promise<Lines> => {
@@ -323,7 +333,7 @@ export const check = async (world: World, peer: SipPeer | null): Promise<Lines> 
   lines.push(...(await eventually(deliveredWithinMs, () => deliveries(world))))
   lines.push(...(await effects(world)), ...(await sequences(database)), ...(await replays(database)))
   lines.push(...(await ledger(database)), ...(await durations(world)))
-  if (peer !== null) lines.push(...(await byes(database, peer)))
+  if (peer !== null) lines.push(...(await rings(database, peer)), ...(await byes(database, peer)))
   lines.push(...world.faults().map((line) => `the service logged a fault: ${line}`))
   return lines
 }

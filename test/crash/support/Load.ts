@@ -85,20 +85,23 @@ export const start = (world: World, options: Options): Load => {
   }
   const between = (low: number, high: number) => Math.floor(low + random() * (high - low))
 
-  /** Gives false when the call is over, or nobody answers any more. */
-  const act = async (tenant: Tenant, callId: string, verb: Verb): Promise<boolean> => {
+  /** `nth`: of the call. Gives false when the call is over, or nobody answers any more. */
+  const act = async (tenant: Tenant, callId: string, verb: Verb, nth = 0): Promise<boolean> => {
     if (signal.aborted) return false
-    const nth = ++count
-    const key = `${options.name}-${nth}`
+    const key = `${options.name}-${++count}`
     const of = { apiKey: tenant.apiKey, key, path: `/v1/calls/${callId}/actions/${verb}` }
-    const url = `${receiver.baseUrl}/tone.wav?key=${key}`
-    // Nothing but these numbers tells one gather from another, or one string of digits.
-    const digits = String(nth).padStart(5, "0")
-    const timeout = 60_000 + (nth % 500_000)
+    // Its key stands in the path: what follows a path is sealed where it is stored, as digits are.
+    const url = `${receiver.baseUrl}/tone.wav/${key}`
+    // Nothing but this tells one of a call from another.
+    const duration = 100 + nth
     const command = {
       play: { ...of, body: { url }, mark: `play ${url}` },
-      send_dtmf: { ...of, body: { digits, duration_millis: 100 }, mark: `send_dtmf ${callId} ${digits}` },
-      gather: { ...of, body: { maximum_digits: 4, timeout_millis: timeout }, mark: `gather ${callId} ${timeout}` },
+      send_dtmf: { ...of, body: { digits: "123", duration_millis: duration }, mark: `send_dtmf ${callId} ${duration}` },
+      gather: {
+        ...of,
+        body: { maximum_digits: 4, timeout_millis: 60_000 + nth },
+        mark: `gather ${callId} ${60_000 + nth}`
+      },
       hangup: { ...of, body: {}, mark: `hangup ${callId}` }
     }[verb]
     const answer = await client.command(command)
@@ -111,7 +114,7 @@ export const start = (world: World, options: Options): Load => {
       if ((await told.next(callId, between(50, 600), "call.ended")) !== null) return
       const verb: Verb = pick(gathered ? others : verbs)
       gathered ||= verb === "gather"
-      if (!(await act(tenant, callId, verb))) return
+      if (!(await act(tenant, callId, verb, actions))) return
     }
     // The others are ended by their phone, or by their time limit.
     if (random() < 0.6 && (await told.next(callId, between(100, options.talkSecs * 1000), "call.ended")) === null)

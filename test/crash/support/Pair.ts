@@ -2,15 +2,14 @@ import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
-import { Effect, Exit, Redacted, Scope } from "effect"
+import { Effect, Exit, Scope } from "effect"
 import * as DoorClient from "../../../src/operator/DoorClient.ts"
-import * as EmbeddedPostgres from "../../../src/store/embedded/EmbeddedPostgres.ts"
-import * as OwnerFile from "../../../src/store/embedded/OwnerFile.ts"
 import * as FreePorts from "../../support/FreePorts.ts"
 import * as TcpProxy from "../../support/TcpProxy.ts"
 import * as TestCertificate from "../../support/TestCertificate.ts"
 import * as Client from "./Client.ts"
 import * as Database from "./Database.ts"
+import * as PostgresServer from "./PostgresServer.ts"
 import * as Service from "./Service.ts"
 
 /** One of the two processes, with a network of its own between it and the database, and one before its API. */
@@ -53,32 +52,16 @@ export const make = async (): Promise<Pair> => {
   // As root the Postgres in it belongs to another user.
   await chmod(folder, 0o711)
   const scope = Scope.makeUnsafe()
-  const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))
-  const owned = await scoped(OwnerFile.acquire(join(folder, "database")))
+  const postgres = await PostgresServer.start(join(folder, "database"))
   const caFile = join(folder, "ca.pem")
   await writeFile(caFile, TestCertificate.makeAuthority().cert)
 
-  const target = { host: "127.0.0.1", port: 0 }
-  let postgres = Scope.makeUnsafe()
-  const startPostgres = async (): Promise<URL> => {
-    postgres = Scope.makeUnsafe()
-    const { url } = await Effect.runPromise(Scope.provide(EmbeddedPostgres.start(owned), postgres))
-    const at = new URL(Redacted.value(url))
-    // Each start takes another port.
-    target.port = Number(at.port)
-    return at
-  }
-  const base = await startPostgres()
-  const through = (proxy: TcpProxy.TcpProxy): string => {
-    const url = new URL(base)
-    url.port = String(proxy.port)
-    return url.href
-  }
-
   const member = async (name: string): Promise<Member> => {
-    const toDatabase = await scoped(TcpProxy.make(target))
+    const { proxy: toDatabase, url: databaseUrl } = await postgres.network()
     const ports = await FreePorts.find()
-    const toClients = await scoped(TcpProxy.make({ host: "127.0.0.1", port: ports.http }))
+    const toClients = await Effect.runPromise(
+      Scope.provide(TcpProxy.make({ host: "127.0.0.1", port: ports.http }), scope)
+    )
     const dataDir = join(folder, name)
     await mkdir(dataDir, { mode: 0o711 })
     let service: Service.Service | null = null
@@ -92,7 +75,7 @@ export const make = async (): Promise<Pair> => {
         return service
       },
       start: () => {
-        service = Service.start({ dataDir, ports, caFile, databaseUrl: through(toDatabase), readyWithinMs })
+        service = Service.start({ dataDir, ports, caFile, databaseUrl, readyWithinMs })
         return service
       }
     }
@@ -133,7 +116,7 @@ export const make = async (): Promise<Pair> => {
   })
   const number = "+12025550150"
   await ask("/v1/numbers/order", bearer, { phone_numbers: [number], country_code: "US", number_type: "local" })
-  const database = Database.open(through(await scoped(TcpProxy.make(target))))
+  const database = Database.open((await postgres.network()).url)
   const standing = async (callIds: ReadonlyArray<string>) => {
     const rows = await database.query<{ readonly id: string; readonly text: string }>(
       "SELECT id, concat_ws(' ', status, end_reason) AS text FROM call WHERE id = ANY (ARRAY(SELECT jsonb_array_elements_text($1::jsonb)))",
@@ -156,16 +139,11 @@ export const make = async (): Promise<Pair> => {
       return row?.epoch ?? 0
     },
     restartPostgres: async (awayMs) => {
-      await Effect.runPromise(Scope.close(postgres, Exit.void))
+      const start = await postgres.stop()
       await delay(awayMs)
-      await startPostgres()
+      await start()
     },
-    dropLock: async () => {
-      await database.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted
-           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
-      )
-    },
+    dropLock: () => Database.dropLock(database),
     talk: async (at) => {
       const answer = await Client.request(`${api(at)}/v1/calls`, { bearer, body: { from: number, to: "+12025550100" } })
       if (answer?.status !== 201) throw new Error(`a call was not placed: ${answer?.status} ${answer?.body}`)
@@ -183,7 +161,7 @@ export const make = async (): Promise<Pair> => {
     close: async () => {
       await database.close()
       for (const { service } of members) await service().kill("SIGKILL")
-      await Effect.runPromise(Scope.close(postgres, Exit.void))
+      await postgres.close()
       await Effect.runPromise(Scope.close(scope, Exit.void))
       await rm(folder, { recursive: true, force: true })
     }

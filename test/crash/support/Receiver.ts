@@ -27,7 +27,7 @@ interface Delivered {
 
 /**
  * The tenants' HTTPS server: takes webhooks at `/hook/<name>`, checks every signature, records everything,
- * and serves one second of tone at `/tone.wav`.
+ * and serves one second of tone at `/tone.wav` and at every path below it.
  */
 export interface Receiver {
   readonly baseUrl: string
@@ -97,7 +97,7 @@ export const start = async (
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (request.url ?? "").replace(/\?.*/, "")
-    if (path === "/tone.wav") return void response.setHeader("content-type", "audio/wav").end(tone)
+    if (path.startsWith("/tone.wav")) return void response.setHeader("content-type", "audio/wav").end(tone)
     record(path.replace(/^\/hook\//, ""), request, await text(request))
     response.end()
   }

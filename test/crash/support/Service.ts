@@ -18,6 +18,10 @@ export interface Service {
   readonly kill: (signal: "SIGKILL" | "SIGTERM") => Promise<string>
   /** What it logged at Error or above: each line is a fault of ours. */
   readonly faults: ReadonlyArray<string>
+  /** How often it logged each message, of any level. */
+  readonly messages: ReadonlyMap<string, number>
+  /** Those of them that warn. */
+  readonly warnings: ReadonlySet<string>
 }
 
 export interface Options {
@@ -31,6 +35,8 @@ export interface Options {
   readonly readyWithinMs?: number
   /** `<name>:<n>`: the process kills itself there (`boot/Crash.ts`). */
   readonly crashPoint?: string
+  /** Absent: `Warn`. */
+  readonly logLevel?: string
 }
 
 const root = new URL("../../..", import.meta.url).pathname
@@ -38,7 +44,7 @@ const wallClock = new URL("WallClock.ts", import.meta.url).href
 const startMs = 60_000
 
 /** Nothing of the surrounding environment's configuration reaches it. */
-const environment = ({ caFile, crashPoint, databaseUrl, dataDir, ports }: Options) => ({
+const environment = ({ caFile, crashPoint, databaseUrl, dataDir, logLevel = "Warn", ports }: Options) => ({
   PATH: process.env["PATH"],
   DATA_DIR: dataDir,
   ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
@@ -50,7 +56,7 @@ const environment = ({ caFile, crashPoint, databaseUrl, dataDir, ports }: Option
   TARGET_CA_FILE: caFile,
   SIGNUP_LIMIT_PER_HOUR: "10000",
   DRAIN_SECS: "1",
-  LOG_LEVEL: "Warn",
+  LOG_LEVEL: logLevel,
   LOG_FORMAT: "json"
 })
 
@@ -59,6 +65,13 @@ const endOf = (child: ChildProcess): Promise<string> =>
     child.once("error", (error) => done(error.message))
     child.once("exit", (code, signal) => done(signal ?? `exit code ${code}`))
   })
+
+/** The words of a log line, without what they are about. */
+const messageOf = (line: string): string => {
+  if (!line.startsWith("{")) return line
+  const { message } = JSON.parse(line) as { readonly message: unknown }
+  return String(Array.isArray(message) ? message[0] : message)
+}
 
 export const start = (options: Options): Service => {
   const startedAt = Date.now()
@@ -71,9 +84,14 @@ export const start = (options: Options): Service => {
   if (stderr === null || stdout === null) throw new Error("the service has no output")
   const ended = endOf(child)
   const faults: Array<string> = []
+  const messages = new Map<string, number>()
+  const warnings = new Set<string>()
   let lastWords = ""
   createInterface(stderr).on("line", (line) => {
     lastWords = `${lastWords}\n${line}`.slice(-4000)
+    const message = messageOf(line)
+    messages.set(message, (messages.get(message) ?? 0) + 1)
+    if (/"level":"WARN/i.test(line)) warnings.add(message)
     if (/"level":"(?:ERROR|FATAL)"/i.test(line) || !line.startsWith("{")) faults.push(line)
   })
   const banner = new Promise<void>((done) => {
@@ -101,6 +119,8 @@ export const start = (options: Options): Service => {
     ready,
     ended,
     faults,
+    messages,
+    warnings,
     setWallClock: (wallClockOffsetMs) => void child.send({ wallClockOffsetMs } satisfies SetWallClock),
     kill: (signal) => {
       child.kill(signal)

@@ -57,6 +57,12 @@ export interface World {
 export interface Options {
   /** Absent: the embedded Postgres. */
   readonly databaseUrl?: string
+  /** Where these tests look into that database; absent: the same way. */
+  readonly lookUrl?: string
+  /** Absent: `Warn`. */
+  readonly logLevel?: string
+  /** Whether a request that got 503 is left alone instead of being repeated; absent: none is. */
+  readonly abandons?: () => boolean
   readonly tenants: number
   /** UDP port of a SIP peer on 127.0.0.1, which each tenant gets a route to. */
   readonly sipPeerPort?: number
@@ -97,6 +103,7 @@ export const make = async (options: Options): Promise<World> => {
       ports,
       caFile,
       ...(options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl }),
+      ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
       ...(crashPoint === undefined ? {} : { crashPoint })
     })
     faults.push(service.faults)
@@ -107,7 +114,7 @@ export const make = async (options: Options): Promise<World> => {
     await current(service).ready
     if (database !== null && options.databaseUrl !== undefined) return
     await database?.close()
-    database = Database.open(options.databaseUrl ?? (await Database.urlOf(dataDir)))
+    database = Database.open(options.lookUrl ?? options.databaseUrl ?? (await Database.urlOf(dataDir)))
   }
 
   const operate = (operation: string, body: object): Promise<unknown> =>
@@ -126,7 +133,7 @@ export const make = async (options: Options): Promise<World> => {
     baseUrl,
     dataDir,
     ports,
-    client: Client.make(baseUrl),
+    client: Client.make(baseUrl, options.abandons),
     receiver,
     authority,
     tenants,
@@ -160,22 +167,20 @@ const answerOf = async (world: World, path: string, bearer: string | null, body:
   return JSON.parse(answer.body) as never
 }
 
-/** Signed up, with money and quota for any load, a number, subscriptions, and a route to the SIP peer. */
-const newTenant = async (world: World, index: number, { lean, sipPeerPort }: Options): Promise<Tenant> => {
+/** A tenant with nothing but its key. */
+export const signUp = async (world: World, email: string): Promise<Pick<Tenant, "id" | "apiKey">> => {
   const signedUp: { readonly tenant: { readonly id: string }; readonly api_key_plaintext: string } = await answerOf(
     world,
     "/v1/signup",
     null,
-    {
-      email: `owner${index}@example.com`,
-      password: "correct horse battery",
-      tenant_name: `Tenant ${index}`,
-      first_name: "Ada",
-      last_name: "Lovelace"
-    }
+    { email, password: "correct horse battery", tenant_name: email, first_name: "Ada", last_name: "Lovelace" }
   )
-  const { id } = signedUp.tenant
-  const apiKey = signedUp.api_key_plaintext
+  return { id: signedUp.tenant.id, apiKey: signedUp.api_key_plaintext }
+}
+
+/** Signed up, with money and quota for any load, a number, subscriptions, and a route to the SIP peer. */
+const newTenant = async (world: World, index: number, { lean, sipPeerPort }: Options): Promise<Tenant> => {
+  const { apiKey, id } = await signUp(world, `owner${index}@example.com`)
   await world.operate("tenant/credit", { tenant: id, cents: 1_000_000, reason: "crash test" })
   await world.operate("tenant/quota", {
     tenant: id,

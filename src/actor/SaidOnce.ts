@@ -1,0 +1,22 @@
+import { Effect } from "effect"
+
+/**
+ * A line of the log when something begins to fail, and one when it works again, however often it was tried meanwhile: an
+ * outage names its cause once, and its end once.
+ */
+export const make = (lines: { readonly fails: string; readonly works: string }) => {
+  let isFailing = false
+  return {
+    failed: (cause: unknown) =>
+      Effect.suspend(() => {
+        if (isFailing) return Effect.void
+        isFailing = true
+        return Effect.logWarning(lines.fails, cause)
+      }),
+    worked: Effect.suspend(() => {
+      if (!isFailing) return Effect.void
+      isFailing = false
+      return Effect.logInfo(lines.works)
+    })
+  } as const
+}

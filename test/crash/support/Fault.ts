@@ -1,0 +1,99 @@
+import type * as TcpProxy from "../../support/TcpProxy.ts"
+import * as Database from "./Database.ts"
+import * as LargeCommits from "./LargeCommits.ts"
+import type { PostgresServer } from "./PostgresServer.ts"
+import type { World } from "./World.ts"
+
+/** What a fault is made of. */
+export interface Stage {
+  readonly world: World
+  /** Between the service and its database. */
+  readonly network: TcpProxy.TcpProxy
+  readonly postgres: PostgresServer
+  readonly random: () => number
+  /** Calls that the largest batch is of. */
+  readonly largeCalls: number
+}
+
+/** Something that happens to a service which goes on living. */
+export interface Fault {
+  readonly name: string
+  /** Whether nothing can be stored while it lasts. */
+  readonly stopsWrites: boolean
+  /** Brings it about, and gives what ends it. */
+  readonly begin: (stage: Stage) => Promise<() => Promise<void>>
+}
+
+const nothing = async (): Promise<void> => {}
+
+/** Answers are lost at random, of COMMITs and of the statement of a batch, whether or not these arrive. */
+const loseAnswers = async ({ network, random }: Stage): Promise<() => Promise<void>> => {
+  const timer = setInterval(() => {
+    network.lose({
+      text: random() < 0.5 ? "COMMIT" : "INSERT INTO journal ",
+      arrives: random() < 0.7,
+      by: random() < 0.9 ? "cut" : "silence"
+    })
+  }, 150)
+  return async () => {
+    clearInterval(timer)
+    network.lose(null)
+  }
+}
+
+const holdBack =
+  (what: "everything" | "answers") =>
+  async ({ network }: Stage): Promise<() => Promise<void>> => {
+    network.hold(what)
+    return async () => network.restore()
+  }
+
+const cut = async ({ network }: Stage): Promise<() => Promise<void>> => {
+  network.cut()
+  return async () => network.restore()
+}
+
+/** A disk for rows: whether there is room on it is in the body of a function. */
+const disk = (isFull: boolean) => `
+CREATE OR REPLACE FUNCTION has_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  ${isFull ? `RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';` : ""}
+  RETURN NEW;
+END $$`
+
+const fillDisk = async ({ world }: Stage): Promise<() => Promise<void>> => {
+  await world.database().query(disk(true))
+  return async () => void (await world.database().query(disk(false)))
+}
+
+/** Makes a database ready for these faults: every table gets its rows from a disk that may be full. */
+export const prepare = async (database: Database.Database): Promise<void> => {
+  await database.query(disk(false))
+  await database.query(`
+    DO $$ DECLARE name text; BEGIN
+      FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() LOOP
+        EXECUTE format('CREATE TRIGGER has_room BEFORE INSERT OR UPDATE ON %I FOR EACH ROW EXECUTE FUNCTION has_room()', name);
+      END LOOP;
+    END $$`)
+}
+
+export const faults: ReadonlyArray<Fault> = [
+  { name: "answers to commits are lost", stopsWrites: false, begin: loseAnswers },
+  { name: "connections are silent", stopsWrites: true, begin: holdBack("everything") },
+  { name: "answers come late", stopsWrites: true, begin: holdBack("answers") },
+  { name: "the network is cut", stopsWrites: true, begin: cut },
+  {
+    name: "the connection of the lock breaks",
+    stopsWrites: false,
+    begin: async ({ world }) => {
+      await Database.dropLock(world.database())
+      return nothing
+    }
+  },
+  { name: "the disk is full", stopsWrites: true, begin: fillDisk },
+  { name: "Postgres restarts", stopsWrites: true, begin: ({ postgres }) => postgres.stop() },
+  {
+    name: "a batch is as large as tenants can make it",
+    stopsWrites: false,
+    begin: ({ largeCalls, world }) => LargeCommits.begin(world, largeCalls)
+  }
+]
