@@ -1,7 +1,7 @@
 import { Effect, Latch } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Supervised from "../actor/Supervised.ts"
 import * as SaidOnce from "../actor/SaidOnce.ts"
+import * as Supervised from "../actor/Supervised.ts"
 import type { EventId, TenantId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import * as DeliveryId from "../store/DeliveryId.ts"

@@ -1,13 +1,15 @@
-import * as SaidOnce from "../actor/SaidOnce.ts"
 import { Deferred, Effect, Exit } from "effect"
 import { SqlClient } from "effect/sql"
-import type { SqlError } from "effect/sql/SqlError"
+import { SqlError } from "effect/sql/SqlError"
+import * as SaidOnce from "../actor/SaidOnce.ts"
 import type { EventId } from "../domain/Id.ts"
 import * as Batches from "../store/Batches.ts"
 import * as CommitStatement from "../store/CommitStatement.ts"
 import type { WebhookEndpointRef } from "../store/Handover.ts"
 import * as HeldPartitions from "../store/HeldPartitions.ts"
 import { Journal } from "../store/Journal.ts"
+import * as Outage from "../store/Outage.ts"
+import * as Unanswered from "../store/Unanswered.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
 import * as FailingEndpoints from "./FailingEndpoints.ts"
 import * as TurnBatches from "./TurnBatches.ts"
@@ -84,7 +86,9 @@ export const make = Effect.fnUntraced(function* (options: {
         onFailure: Effect.fnUntraced(function* (error) {
           yield* said.failed(error.message)
           yield* Effect.sleep("200 millis")
-          const reachable = yield* Effect.isSuccess(Effect.timeout(sql`SELECT 1`, "5 seconds"))
+          // A server without room says so, and still reads.
+          const isAway = error instanceof SqlError && Outage.is(error) && Unanswered.of(error) === null
+          const reachable = !isAway && (yield* Effect.isSuccess(Effect.timeout(sql`SELECT 1`, "5 seconds")))
           if (!reachable || refusals + 1 < refusalLimit)
             return yield* write(attempt, batch, reachable ? refusals + 1 : 0)
           if (batch.length > 1)
