@@ -46,6 +46,12 @@ export interface SoundReader {
   readonly next: Effect.Effect<Piece, AudioUnavailable>
 }
 
+/** A fetch that is under way, or waits for a place. */
+interface Flight {
+  readonly done: Deferred.Deferred<Sound, AudioUnavailable>
+  askers: number
+}
+
 interface Sound extends Shelf.Kept {
   readonly file: AudioFile
   readonly tracks: Map<SampleRate, { readonly track: Track.Track; readers: number }>
@@ -81,7 +87,7 @@ export class AudioSource extends Context.Service<
       const fetching = TenantPlaces.make(limits.concurrencyOfTenant)
       const flying = FairShare.make()
       /** Keyed by URL, as is the shelf. */
-      const flights = new Map<string, Deferred.Deferred<Sound, AudioUnavailable>>()
+      const flights = new Map<string, Flight>()
       const shelf = Shelf.make<Sound>(limits.keptBytes)
 
       const soundOf = (holder: string, file: AudioFile): Sound => {
@@ -131,8 +137,13 @@ export class AudioSource extends Context.Service<
         return { bytes: shared(response.body), contentType: response.headers["content-type"] ?? null }
       })
 
-      const fetch = Effect.fnUntraced(function* (tenant: TenantId, url: string) {
-        const file = yield* Effect.suspend(() => (shelf.mayAdd(tenant) ? request(tenant, url) : overloaded)).pipe(
+      const fetch = Effect.fnUntraced(function* (tenant: TenantId, url: string, flight: Flight) {
+        const file = yield* Effect.suspend(() => {
+          if (flight.askers > 0) return shelf.mayAdd(tenant) ? request(tenant, url) : overloaded
+          // All have gone while it waited for its place; whoever asks from now on begins a flight of their own.
+          flights.delete(url)
+          return overloaded
+        }).pipe(
           places.within(tenant),
           fetching.within(tenant),
           Effect.catchTag("NoRoom", () => overloaded)
@@ -152,18 +163,18 @@ export class AudioSource extends Context.Service<
 
       /** Fetches in a fiber of its own, so that an interruption of the first caller takes nothing from the others. */
       const start = (tenant: TenantId, url: string) => {
-        const flight = Deferred.makeUnsafe<Sound, AudioUnavailable>()
+        const flight: Flight = { done: Deferred.makeUnsafe(), askers: 1 }
         flights.set(url, flight)
         flying.take(tenant)
         run(
-          fetch(tenant, url).pipe(
+          fetch(tenant, url, flight).pipe(
             Effect.onExit((exit) =>
               Effect.sync(() => {
-                flights.delete(url)
+                if (flights.get(url) === flight) flights.delete(url)
                 flying.giveBack(tenant)
                 // After a defect nobody may go on waiting, and no tenant may learn what it was.
                 const outcome = Exit.isFailure(exit) && !Exit.hasFails(exit) ? failed : exit
-                Deferred.doneUnsafe(flight, outcome)
+                Deferred.doneUnsafe(flight.done, outcome)
               })
             ),
             Effect.ignore,
@@ -173,14 +184,24 @@ export class AudioSource extends Context.Service<
         return flight
       }
 
+      /** For one of its `askers`. */
+      const wait = (flight: Flight) =>
+        Effect.ensuring(
+          Deferred.await(flight.done),
+          Effect.sync(() => flight.askers--)
+        )
+
       const find = (tenant: TenantId, url: string): Effect.Effect<Sound, AudioUnavailable> =>
         Effect.suspend(() => {
           const known = shelf.find(url, now())
           if (known !== null) return Effect.succeed(known)
           const flight = flights.get(url)
-          if (flight !== undefined) return Deferred.await(flight)
+          if (flight !== undefined) {
+            flight.askers++
+            return wait(flight)
+          }
           if (!flying.allows(tenant, flights.size, limits.maxFlights)) return overloaded
-          return Deferred.await(start(tenant, url))
+          return wait(start(tenant, url))
         })
 
       const open = Effect.fn("AudioSource.open")(function* (tenant: TenantId, url: string, legRate: SampleRate) {

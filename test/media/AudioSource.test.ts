@@ -140,6 +140,23 @@ describe("Audio sources", () => {
     )
   })
 
+  it.effect("is not fetched for those who have gone while it waited for a place", () => {
+    const egress = FakeEgress.make({ "https://a/ok.wav": ok })
+    return withSource(egress, (load) =>
+      Effect.gen(function* () {
+        const before = Array.from({ length: limits.concurrencyOfTenant }, (_, i) => load(`https://a/${i}`))
+        yield* Effect.forkChild(Effect.all(before, { concurrency: "unbounded" }))
+        yield* elapse(10)
+        const gone = yield* Effect.forkChild(load("https://a/ok.wav"))
+        yield* elapse(10)
+        yield* Fiber.interrupt(gone)
+        yield* elapse(1000)
+        expect(egress.requests.map(({ url }) => url)).not.toContain("https://a/ok.wav")
+        expect(yield* together([load("https://a/ok.wav")])).toEqual(["800 samples"])
+      })
+    )
+  })
+
   it.effect("keeps no failure", () => {
     const egress = FakeEgress.make({})
     return withSource(egress, (load) =>
