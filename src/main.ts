@@ -10,6 +10,7 @@ import * as Supervised from "./actor/Supervised.ts"
 import { ApiKeys } from "./apikey/ApiKey.ts"
 import { Bans } from "./ban/Ban.ts"
 import { Billing } from "./billing/Billing.ts"
+import * as Banner from "./boot/Banner.ts"
 import * as Config from "./boot/Config.ts"
 import * as Crash from "./boot/Crash.ts"
 import * as Database from "./boot/Database.ts"
@@ -55,7 +56,6 @@ import { Tenants } from "./tenant/Tenant.ts"
 import * as Dispatcher from "./webhook/Dispatcher.ts"
 import { Webhooks } from "./webhook/Webhook.ts"
 import type { SubscriptionId } from "./domain/Id.ts"
-import * as IpAddress from "./domain/IpAddress.ts"
 
 /** The only file that names implementations: what is real here is an argument everywhere else. */
 
@@ -205,22 +205,6 @@ const api = (config: Config.Config) =>
     ])
   )
 
-const banner = (config: Config.Config, httpPort: number) => `
-Trunkline ${version} is up.
-
-  API        ${config.baseUrl}/v1/
-  Docs       ${config.baseUrl}/api/docs/
-  SIP        udp ${IpAddress.host(config.sipHost)}:${config.sipPort}
-  Operator   http://127.0.0.1:${config.operatorPort}  (npm run operator -- help)
-
-A first call, to a simulated phone that answers and echoes:
-
-  curl -s ${config.baseUrl}/v1/signup -H 'Content-Type: application/json' -d '{"email":"me@example.com","password":"correct horse battery","tenant_name":"Example","first_name":"Ada","last_name":"Lovelace"}'
-  export KEY=svc_live_…                              # api_key_plaintext of the answer
-  curl -s ${config.baseUrl}/v1/numbers/order -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"phone_numbers":["+12025550150"],"country_code":"US","number_type":"local"}'
-  curl -s ${config.baseUrl}/v1/calls -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{"from":"+12025550150","to":"+12025550100"}'
-${httpPort === config.httpPort ? "" : `\n(listening on port ${httpPort})\n`}`
-
 const requests = StopRequests.listen()
 
 const configured = Effect.try({
@@ -285,7 +269,7 @@ const serve = Effect.gen(function* () {
         Deferred.isDoneUnsafe(fatal) ? Effect.void : drain(calls, config.drainSecs * 1000)
       ).pipe(Effect.ensuring(Deferred.succeed(stopping, undefined)))
     })
-    yield* Effect.sync(() => console.log(banner(config, Context.get(edge, HttpServer.Listening).port)))
+    yield* Effect.sync(() => console.log(Banner.text(config, version, Context.get(edge, HttpServer.Listening).port)))
     return yield* Deferred.await(fatal)
   })
   const surroundings = Layer.mergeAll(
