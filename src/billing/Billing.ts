@@ -4,10 +4,12 @@ import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
+import type * as WorkPrice from "../domain/WorkPrice.ts"
 import { empty, Journal, type MoneyRow } from "../store/Journal.ts"
 import * as Listing from "../store/Listing.ts"
 import { type BalanceView, ledgerEntry, type LedgerEntryView, type Balance, view } from "./BillingView.ts"
 import * as RateDeck from "./RateDeck.ts"
+import * as WorkPriceRows from "./WorkPriceRows.ts"
 
 interface LedgerFilters {
   readonly type?: MoneyRow["type"]
@@ -62,6 +64,10 @@ export class Billing extends Context.Service<
     readonly rates: Effect.Effect<ReadonlyArray<RateDeck.Rate>>
     /** Replaces the whole deck, or nothing of it; a call keeps the rates that it was admitted with. */
     readonly setRates: (rates: ReadonlyArray<RateDeck.Rate>) => Effect.Effect<void, ApiError>
+    /** What work on calls costs, from memory. */
+    readonly prices: Effect.Effect<WorkPrice.Prices>
+    /** A call keeps the prices that it was admitted with. */
+    readonly setPrice: (kind: WorkPrice.Kind, microUsd: number) => Effect.Effect<void, ApiError>
   }
 >()("trunkline/billing/Billing") {
   static readonly layer = (options: { readonly trialCreditCents: number }) =>
@@ -76,6 +82,7 @@ export class Billing extends Context.Service<
           SELECT direction, prefix, micro_usd_per_minute::float8 AS "microUsdPerMinute" FROM rate
           ORDER BY direction DESC, prefix`)
         let deck = RateDeck.make(yield* readRates)
+        let prices = yield* WorkPriceRows.read
 
         const openWithin = (tenant: { readonly id: Id.TenantId; readonly at: number }) =>
           Effect.asVoid(
@@ -239,7 +246,32 @@ export class Billing extends Context.Service<
           deck = RateDeck.make(rates)
         })
 
+        const setPrice = Effect.fn("Billing.setPrice")(function* (kind: WorkPrice.Kind, microUsd: number) {
+          if (!Number.isSafeInteger(microUsd) || microUsd < 0 || microUsd > RateDeck.maxMicroUsdPerMinute)
+            return yield* ApiError.of(
+              "invalid_request",
+              `the price must be a whole number of micro-USD, at most ${RateDeck.maxMicroUsdPerMinute}`
+            )
+          const line = Audit.line({
+            tenantId: null,
+            at: yield* Clock.currentTimeMillis,
+            seed: entropy.hex(16),
+            actor: Audit.operator,
+            action: "price.changed",
+            resourceType: "price",
+            resourceId: kind,
+            changes: [{ field: "micro_usd", from: prices[kind], to: microUsd }]
+          })
+          yield* Effect.andThen(
+            Effect.provideService(WorkPriceRows.write(kind, microUsd), SqlClient.SqlClient, sql),
+            journal.commitWithin({ ...empty, audit: [line] })
+          ).pipe(sql.withTransaction, Effect.orDie)
+          prices = { ...prices, [kind]: microUsd }
+        })
+
         return Billing.of({
+          prices: Effect.sync(() => prices),
+          setPrice,
           openWithin,
           trialWithin,
           balance,

@@ -2,6 +2,7 @@ import { type Outcome, rejected, unchanged } from "../actor/Machine.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
+import * as Reservation from "./Reservation.ts"
 import { end, hungUp } from "./Ending.ts"
 import type { StepContext } from "./StepContext.ts"
 import type { When } from "./verb/Verb.ts"
@@ -13,7 +14,13 @@ type Result = Draft.Draft | Outcome<never, never>
  * The API's rows. Any verb on a terminal call is `call_already_ended`; one that the call's status does not allow is
  * `call_not_in_required_state`. Verbs of a family do what their family says; those of call control stand here.
  */
-export const step = (state: CallState, action: CallAction, context: StepContext): Result => {
+export const step = (
+  before: CallState,
+  action: CallAction,
+  reservedMinutes: ReadonlyArray<number>,
+  context: StepContext
+): Result => {
+  const state = Reservation.held(before, reservedMinutes)
   if (isTerminal(state)) return rejected(alreadyEnded)
   const { work } = context
   const row = work.verbs[action.verb]
@@ -21,7 +28,16 @@ export const step = (state: CallState, action: CallAction, context: StepContext)
   if (!isPossible(state, row.when)) return refused(`${action.verb} is not possible while the call is ${state.status}`)
   if (row.when === "running" && !work.isRunning(state, row))
     return refused(`no ${row.family?.name} is running on this call`)
-  if (row.family !== null) return work.act(Draft.from(state), primary(state), row, action.body, context)
+  if (row.family !== null)
+    return work.act(
+      Draft.from(state),
+      primary(state),
+      row,
+      action.body,
+      context,
+      // Of a meter that does not stand there yet.
+      reservedMinutes[state.meters.length] ?? 0
+    )
   return isControl(action) ? control(state, action, context) : unchanged
 }
 

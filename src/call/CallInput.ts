@@ -1,9 +1,11 @@
 import { Schema } from "effect"
+import { Prices } from "../domain/WorkPrice.ts"
 import { RejectCause } from "../carrier/CarrierCommand.ts"
 import { CarrierEvent } from "../carrier/CarrierEvent.ts"
 import { Snapshot } from "../carrier/Snapshot.ts"
 import { CallId, LegId, RouteId, TenantId } from "../domain/Id.ts"
 import { Limit } from "./CallState.ts"
+import { Plan } from "./Plan.ts"
 import { CallAction } from "./verb/Verbs.ts"
 
 /** What the admission of a new call found out. */
@@ -20,7 +22,9 @@ const Terms = Schema.Struct({
   microUsdPerMinute: Schema.Number,
   /** What the account reserved of the leg at its admission, in minutes. */
   reservedMinutes: Schema.Int,
-  limit: Limit
+  limit: Limit,
+  prices: Prices,
+  plan: Plan
 })
 export type Terms = typeof Terms.Type
 

@@ -10,6 +10,7 @@ import * as Draft from "./Draft.ts"
 import * as DueRows from "./DueRows.ts"
 import { end, failing, hungUp } from "./Ending.ts"
 import * as Meter from "./Meter.ts"
+import * as Plan from "./Plan.ts"
 import * as RecoveryRows from "./RecoveryRows.ts"
 import * as Reservation from "./Reservation.ts"
 import type { StepContext } from "./StepContext.ts"
@@ -25,7 +26,7 @@ import * as Work from "./Work.ts"
  */
 export type { Effects } from "./Draft.ts"
 
-export const machineVersion = 3
+export const machineVersion = 4
 
 type Result = Draft.Draft | Outcome<never, never>
 
@@ -52,7 +53,7 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
     case "offered":
       return unchanged
     case "action":
-      return ActionRows.step(Reservation.held(state, input.reservedMinutes ?? []), input.action, context)
+      return ActionRows.step(state, input.action, input.reservedMinutes ?? [], context)
     case "carrier":
       return heard(state, input.event, context)
     case "deadline":
@@ -136,7 +137,12 @@ const started = (
     endedAt: null,
     endReason: null,
     endInitiator: null,
-    meters: [Meter.ofLeg(leg, terms.microUsdPerMinute, terms.reservedMinutes)],
+    meters: [
+      Meter.ofLeg(leg, terms.microUsdPerMinute, terms.reservedMinutes),
+      ...Plan.kinds(terms.plan).map((kind) => Meter.ofWork(kind, leg, terms.prices[kind], terms.reservedMinutes))
+    ],
+    prices: terms.prices,
+    plan: terms.plan,
     renewalRefusedAt: null,
     ratingStatus: "pending",
     costCents: null,
@@ -200,15 +206,15 @@ export const over = (verbs: Rows): Machine<CallState, CallInput, Draft.Effects> 
     step: (state, input, moment) => {
       const result = decide(state, input, { ...moment, work })
       if ("type" in result) return result
-      const { charges, commands, events, tells } = result
+      const { state: _, ...effects } = result
       return accepted(
         {
           ...result.state,
           seq: (state?.seq ?? 0) + 1,
-          sequence: (state?.sequence ?? 0) + events.length,
+          sequence: (state?.sequence ?? 0) + effects.events.length,
           at: moment.now
         },
-        { events, commands, charges, tells }
+        effects
       )
     },
     nextDeadline: (state) => DueRows.next(state, work),

@@ -3,10 +3,12 @@ import type { Accounts, Live, Reserving } from "../account/Account.ts"
 import type { Prepared, Step } from "../actor/Behavior.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { CallInput } from "./CallInput.ts"
-import { type CallState, isTerminal } from "./CallState.ts"
+import { type CallState, isTerminal, primary } from "./CallState.ts"
 import type { Effects } from "./Draft.ts"
+import * as Meter from "./Meter.ts"
 import * as Reservation from "./Reservation.ts"
 import * as Upgrade from "./Upgrade.ts"
+import { type CallAction, priceOf } from "./verb/Verbs.ts"
 
 /**
  * What a call and its account say to each other while the call lives (src/README.md#admission). The call asks, and its
@@ -58,6 +60,22 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     return { first: [], input: { ...input, reservedMinutes: least.minutes } }
   })
 
+  /** Money for work that begins now, beside what the call has reserved. */
+  const working = Effect.fnUntraced(function* (
+    state: CallState,
+    input: Extract<CallInput, { readonly type: "action" }>,
+    meter: Meter.Meter,
+    now: number
+  ) {
+    const [least] = Reservation.offers({ meters: [...state.meters, meter] }, now)
+    const reserved = yield* Effect.timeoutOption(
+      accounts.reserve(state.tenantId, state.id, { purpose: "renewal", offers: [least.cents] }),
+      answerMs
+    )
+    if (Option.isNone(reserved)) return yield* busy
+    return { first: [], input: { ...input, reservedMinutes: least.minutes } }
+  })
+
   return {
     renewal,
     /**
@@ -67,6 +85,8 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     prepare: (state: CallState, input: CallInput, now: number): Effect.Effect<Prepared<CallInput>, ApiError> | null => {
       if (input.type === "action" && input.action.verb === "answer" && mayAnswer(state))
         return answering(state, input, now)
+      const priced = input.type === "action" ? pricedBy(state, input.action) : null
+      if (input.type === "action" && priced !== null) return working(state, input, priced, now)
       if (input.type === "renewal" || input.type === "recovered") return null
       const endsAt = Reservation.endsAt(state)
       return endsAt === null || endsAt > now || Reservation.renewsAt(state) === null
@@ -78,7 +98,10 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
       before === null || reserves(input) ? accounts.began(state.tenantId, state.id) : Effect.void,
     /** The commit was not written, and will not be. */
     withdrawn: ({ input, state }: Step<CallState, CallInput, Effects>): Effect.Effect<void> =>
-      input.type === "action" && reserves(input) ? accounts.abandoned(state.tenantId, state.id) : Effect.void,
+      // Work reserves beside what the call has: that stays, and the next renewal asks for what is needed.
+      input.type === "action" && input.action.verb === "answer" && reserves(input)
+        ? accounts.abandoned(state.tenantId, state.id)
+        : Effect.void,
     reader: ((row, inFlight) => {
       const state = Upgrade.state(row)
       if (Result.isFailure(state) || isTerminal(state.success)) return null
@@ -86,6 +109,13 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
       return inFlight === null ? stored : larger(inFlight, stored)
     }) satisfies Reserving
   } as const
+}
+
+/** The meter of work that this action begins and that costs something; null: it costs nothing. */
+const pricedBy = (state: CallState, action: CallAction): Meter.Meter | null => {
+  const kind = priceOf(action.verb)
+  if (kind === null || isTerminal(state) || state.answeredAt === null || state.prices[kind] === 0) return null
+  return Meter.ofWork(kind, primary(state), state.prices[kind], 0)
 }
 
 const mayAnswer = (state: CallState): boolean =>

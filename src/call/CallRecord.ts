@@ -38,7 +38,7 @@ export const commitOf = (
         input: { at: context.now, seed: context.seed, machineVersion, body: input }
       }
     ],
-    lists: CallList.writes(before, state),
+    lists: [...CallList.writes(before, state), ...effects.rows],
     events: effects.events.map((event, index) =>
       EventRecord.make(
         { tenantId: state.tenantId, entityId: state.id, routeId: state.routeId, occurredAt: context.now },

@@ -1,7 +1,9 @@
 import { Schema } from "effect"
+import { Prices } from "../domain/WorkPrice.ts"
 import { RejectCause } from "../carrier/CarrierCommand.ts"
 import { CallId, CommandId, LegId, RouteId, TenantId } from "../domain/Id.ts"
 import { Meter } from "./Meter.ts"
+import { Plan } from "./Plan.ts"
 import type { Item } from "./verb/Family.ts"
 import { built, familiesOf } from "./verb/Verbs.ts"
 
@@ -11,7 +13,7 @@ import { built, familiesOf } from "./verb/Verbs.ts"
  *
  * A new version adds an upgrade in `Upgrade`; a row that cannot be read ends its call cleanly (`UnreadableCall`).
  */
-export const stateVersion = 3
+export const stateVersion = 4
 
 /** What a date can name; a bill of anything else would be nonsense. */
 const Millis = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 8.64e15 }))
@@ -103,6 +105,9 @@ export const CallState = Schema.Struct({
   endInitiator: OrNull(Schema.String),
   /** What the call is charged by, and what of it is reserved. Meters are added behind, and never removed. */
   meters: Schema.Array(Meter),
+  /** What its work costs, as it was when the call was admitted. */
+  prices: Prices,
+  plan: Plan,
   /** When the account refused to reserve more, and nothing has been renewed since. */
   renewalRefusedAt: OrNull(Millis),
   ratingStatus: Schema.Literals(["pending", "rated", "failed"]),

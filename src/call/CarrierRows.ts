@@ -46,9 +46,14 @@ const told = (state: CallState, leg: Leg, event: CarrierEvent, context: StepCont
   switch (event.type) {
     case "ringing":
     case "early_media":
-      return ringing(draft, leg, event.resume, at)
+      return ringing(draft, leg, event.resume, at, context)
     case "answered":
-      return answered(draft, leg, event.resume, at)
+      return answered(draft, leg, event.resume, at, context)
+    // Nothing asks for these yet.
+    case "bridged":
+    case "unbridged":
+    case "referred":
+      return unchanged
     case "command_failed": {
       const settled = Draft.settle(draft, (pending) => pending.commandId === event.commandId)
       return settled === draft ? context.work.refused(draft, event.commandId, event.reason, at) : settled
@@ -71,6 +76,8 @@ const media = (
     // Of work that outlived its leg too, when that is gone and the call is over.
     case "ended":
       return context.work.told(draft, event, happened(leg, at, context))
+    default:
+      return context.work.heard(draft, event, happened(leg, at, context), context)
   }
 }
 
@@ -81,20 +88,21 @@ const happened = (leg: Leg, at: number, context: StepContext): number =>
 const remember = (draft: Draft.Draft, leg: Leg, resume: Json): Draft.Draft =>
   resume === null ? draft : Draft.setLeg(draft, leg.id, { resume })
 
-const ringing = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Result => {
+const ringing = (draft: Draft.Draft, leg: Leg, resume: Json, at: number, context: StepContext): Result => {
   if (leg.status !== "initiated") {
     // A later provisional answer may come from another branch of the far end; a CANCEL will meet the newest.
     return leg.status === "ringing" && resume !== null ? remember(draft, leg, resume) : unchanged
   }
   const next = remember(Draft.setLeg(draft, leg.id, { status: "ringing" }), leg, resume)
   if (leg.role !== "primary" || draft.state.status !== "initiated") return next
-  return Draft.emit(Draft.set(next, { status: "ringing" }), {
+  const told = Draft.emit(Draft.set(next, { status: "ringing" }), {
     type: "call.ringing",
     data: { ...Draft.ids(draft.state, leg.id), ringingAt: at }
   })
+  return context.work.begins(told, leg, "ringing", at, context)
 }
 
-const answered = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Result => {
+const answered = (draft: Draft.Draft, leg: Leg, resume: Json, at: number, context: StepContext): Result => {
   if (leg.answeredAt !== null) return resume === null ? unchanged : remember(draft, leg, resume)
   const next = Draft.settle(
     remember(
@@ -107,10 +115,11 @@ const answered = (draft: Draft.Draft, leg: Leg, resume: Json, at: number): Resul
     (pending) => pending.legId === leg.id && (pending.type === "dial" || pending.type === "answer")
   )
   if (leg.role !== "primary") return next
-  return Draft.emit(Draft.set(next, { status: "answered", answeredAt: at }), {
+  const told = Draft.emit(Draft.set(next, { status: "answered", answeredAt: at }), {
     type: "call.answered",
     data: { ...Draft.ids(draft.state, leg.id), answeredAt: at }
   })
+  return context.work.begins(told, leg, "answered", at, context)
 }
 
 const dtmf = (draft: Draft.Draft, leg: Leg, digit: string, at: number, context: StepContext): Result => {
@@ -120,7 +129,7 @@ const dtmf = (draft: Draft.Draft, leg: Leg, digit: string, at: number, context: 
     type: "call.dtmf",
     data: { ...Draft.ids(state, leg.id), digit, receivedAt: at }
   })
-  return context.work.digit(heard, leg, digit, at)
+  return context.work.digit(heard, leg, digit, at, context)
 }
 
 const legEnded = (

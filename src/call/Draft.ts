@@ -3,6 +3,7 @@ import type { StepContext } from "../actor/Machine.ts"
 import type { CarrierCommand } from "../carrier/Carrier.ts"
 import * as Id from "../domain/Id.ts"
 import type { CallEvent } from "../domain/event/CallEvent.ts"
+import type { ListWrite } from "../store/ListTable.ts"
 import type { CallState, Leg, Pending } from "./CallState.ts"
 import type { Charge } from "./Meter.ts"
 
@@ -11,20 +12,24 @@ export interface Draft {
   readonly state: CallState
   readonly events: ReadonlyArray<CallEvent>
   readonly commands: ReadonlyArray<CarrierCommand>
+  /** Rows of lists besides the call's own, written with this commit. */
+  readonly rows: ReadonlyArray<ListWrite>
   /** Debited with this commit. */
   readonly charges: ReadonlyArray<Charge>
   /** For the account, after the commit. */
   readonly tells: ReadonlyArray<Told>
 }
 
-export interface Effects {
-  readonly events: ReadonlyArray<CallEvent>
-  readonly commands: ReadonlyArray<CarrierCommand>
-  readonly charges: ReadonlyArray<Charge>
-  readonly tells: ReadonlyArray<Told>
-}
+export type Effects = Omit<Draft, "state">
 
-export const from = (state: CallState): Draft => ({ state, events: [], commands: [], charges: [], tells: [] })
+export const from = (state: CallState): Draft => ({
+  state,
+  events: [],
+  commands: [],
+  rows: [],
+  charges: [],
+  tells: []
+})
 
 export const set = (draft: Draft, fields: Partial<CallState>): Draft => ({
   ...draft,
@@ -34,6 +39,11 @@ export const set = (draft: Draft, fields: Partial<CallState>): Draft => ({
 export const emit = (draft: Draft, ...events: ReadonlyArray<CallEvent>): Draft => ({
   ...draft,
   events: [...draft.events, ...events]
+})
+
+export const write = (draft: Draft, rows: ReadonlyArray<ListWrite>): Draft => ({
+  ...draft,
+  rows: [...draft.rows, ...rows]
 })
 
 export const setLeg = (draft: Draft, legId: Id.LegId, fields: Partial<Leg>): Draft =>
@@ -52,6 +62,7 @@ export const after = (first: Draft, second: Draft): Draft => ({
   state: second.state,
   events: [...first.events, ...second.events],
   commands: [...first.commands, ...second.commands],
+  rows: [...first.rows, ...second.rows],
   charges: [...first.charges, ...second.charges],
   tells: [...first.tells, ...second.tells]
 })

@@ -6,6 +6,7 @@ import { Connections } from "../connection/Connection.ts"
 import * as Id from "../domain/Id.ts"
 import { Numbers } from "../number/Number.ts"
 import type { CallRegistry } from "./CallRegistry.ts"
+import * as Plan from "./Plan.ts"
 
 /**
  * Takes an inbound leg in, guide/calls.md#inbound-calls: number, then tenant, then admission. An unknown number is not
@@ -77,7 +78,9 @@ export const make = Effect.fnUntraced(function* (options: {
           microUsdPerMinute: rate.success,
           // Whoever rings reserves nothing; whoever answers does.
           reservedMinutes: 0,
-          limit: { afterSecs: maxCallSecs, reason: "time_limit" }
+          limit: { afterSecs: maxCallSecs, reason: "time_limit" },
+          prices: yield* billing.prices,
+          plan: Plan.nothing
         },
         legId: offer.legId,
         from: offer.from,

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
-import { LegId } from "../domain/Id.ts"
+import type { Prices } from "../domain/WorkPrice.ts"
+import { LegId, WorkId } from "../domain/Id.ts"
 import * as Money from "../domain/Money.ts"
 import type { MoneyRow } from "../store/Journal.ts"
 
@@ -12,7 +13,11 @@ import type { MoneyRow } from "../store/Journal.ts"
  */
 const kinds = {
   /** The minutes of an answered leg. */
-  leg: "call_charge"
+  leg: "call_charge",
+  recording: "recording_charge",
+  transcription: "transcription_charge",
+  /** One check is one minute. */
+  machine_detection: "amd_charge"
 } as const satisfies Readonly<Record<string, MoneyRow["type"]>>
 
 export type Kind = keyof typeof kinds
@@ -20,6 +25,8 @@ export type Kind = keyof typeof kinds
 export const Meter = Schema.Struct({
   kind: Schema.Literals(Object.keys(kinds) as ReadonlyArray<Kind>),
   legId: LegId,
+  /** The work that it measures; null: the leg itself. */
+  workId: Schema.NullOr(WorkId),
   direction: Schema.Literals(["inbound", "outbound"]),
   microUsdPerMinute: Schema.Number,
   /** Started minutes that the account has reserved, from the start on. */
@@ -41,6 +48,7 @@ export const ofLeg = (
 ): Meter => ({
   kind: "leg",
   legId: leg.id,
+  workId: null,
   direction: leg.direction,
   microUsdPerMinute,
   reservedMinutes,
@@ -48,9 +56,52 @@ export const ofLeg = (
   endedAt: null
 })
 
+/** The meter of work that begins, or of work that will begin by itself (`workId` and `startedAt` null). */
+export const ofWork = (
+  kind: keyof Prices,
+  leg: { readonly id: LegId; readonly direction: Meter["direction"] },
+  microUsdPerMinute: number,
+  reservedMinutes: number
+): Meter => ({ ...ofLeg(leg, microUsdPerMinute, reservedMinutes), kind })
+
+/** Most meters of one call; what costs and would be one more is refused. */
+export const most = 128
+
+/**
+ * The work began: it takes the meter that was kept for its kind, or gets one of its own, with so many minutes reserved.
+ * `perItem`: it has cost its one minute already.
+ */
+export const begun = (
+  meters: Meters,
+  meter: Meter & { readonly workId: WorkId; readonly startedAt: number },
+  perItem: boolean
+): Meters => {
+  const { endedAt = null } = perItem ? { endedAt: meter.startedAt + 1 } : {}
+  const kept = meters.findIndex(
+    ({ kind, startedAt, workId }) => kind === meter.kind && workId === null && startedAt === null
+  )
+  return kept === -1
+    ? [...meters, { ...meter, endedAt }]
+    : meters.map((other, index) =>
+        index === kept ? { ...other, workId: meter.workId, startedAt: meter.startedAt, endedAt } : other
+      )
+}
+
+/** The work is over, as far as it costs. */
+export const workEnded = (meters: Meters, workId: WorkId, at: number): Meters =>
+  meters.some((meter) => meter.workId === workId && meter.endedAt === null)
+    ? meters.map((meter) =>
+        meter.workId === workId && meter.endedAt === null
+          ? { ...meter, endedAt: Math.max(at, meter.startedAt ?? at) }
+          : meter
+      )
+    : meters
+
 /** The leg was answered. */
 export const answered = (meters: Meters, legId: LegId, at: number): Meters =>
-  meters.map((meter) => (meter.legId === legId && meter.startedAt === null ? { ...meter, startedAt: at } : meter))
+  meters.map((meter) =>
+    meter.kind === "leg" && meter.legId === legId && meter.startedAt === null ? { ...meter, startedAt: at } : meter
+  )
 
 /** Ends every meter that runs. A meter that ended before keeps its end; one that never started has none. */
 export const ended = (meters: Meters, at: number): Meters =>

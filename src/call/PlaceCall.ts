@@ -10,6 +10,7 @@ import * as Money from "../domain/Money.ts"
 import type { Slot } from "../idempotency/Slot.ts"
 import { Numbers } from "../number/Number.ts"
 import type { CallRegistry } from "./CallRegistry.ts"
+import * as Plan from "./Plan.ts"
 
 /** What a new call reserves. Most calls need no more, and a call that rings holds no more of others' money. */
 const reservedMinutes = 1
@@ -23,6 +24,8 @@ export interface PlaceRequest {
   readonly timeoutSecs: number
   readonly timeLimitSecs: number | null
   readonly callerIdForwarding: boolean
+  /** What begins by itself. */
+  readonly plan: Plan.Plan
 }
 
 export interface Caller {
@@ -71,13 +74,18 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* checkCallerId(caller, request)
     yield* dialing.check(caller.tenantId, request.to)
     const microUsdPerMinute = yield* billing.rate("outbound", request.to)
+    const { plan } = request
+    const prices = yield* billing.prices
+    const microUsd = Plan.kinds(plan).map((kind) => prices[kind])
     const incarnation = carrier.incarnation(route.adapter)
     if (incarnation === null)
       return yield* ApiError.of("service_unavailable", "the carrier of this route cannot be reached; try again")
     const callId = Id.derive(entropy.hex(16), "call")
     const { partition } = yield* accounts.reserve(caller.tenantId, callId, {
       purpose: "outbound",
-      offers: [Money.centsFromMicro(microUsdPerMinute * reservedMinutes)]
+      offers: [
+        [microUsdPerMinute, ...microUsd].reduce((sum, each) => sum + Money.centsFromMicro(each * reservedMinutes), 0)
+      ]
     })
     const abandoned = Effect.andThen(connections.leave(callId), accounts.abandoned(caller.tenantId, callId))
     const entering = { tenantId: caller.tenantId, routeId: route.routeId, callId, direction: "outbound" } as const
@@ -95,7 +103,9 @@ export const make = Effect.fnUntraced(function* (options: {
           incarnation,
           microUsdPerMinute,
           reservedMinutes,
-          limit: { afterSecs: Math.min(request.timeLimitSecs ?? maxCallSecs, maxCallSecs), reason: "time_limit" }
+          limit: { afterSecs: Math.min(request.timeLimitSecs ?? maxCallSecs, maxCallSecs), reason: "time_limit" },
+          prices,
+          plan
         },
         from: request.from,
         to: request.to,

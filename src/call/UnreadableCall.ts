@@ -1,9 +1,11 @@
 import { Result, Schema } from "effect"
+import * as WorkPrice from "../domain/WorkPrice.ts"
 import * as Id from "../domain/Id.ts"
 import type { StoredInput, StoredOf } from "../store/Journal.ts"
 import * as CallMachine from "./CallMachine.ts"
 import { CallState, Leg, Outliving, Pending, WorkItem } from "./CallState.ts"
 import * as Meter from "./Meter.ts"
+import * as Plan from "./Plan.ts"
 import * as Sealing from "./Sealing.ts"
 import * as Upgrade from "./Upgrade.ts"
 
@@ -35,6 +37,8 @@ export const rebuild = (row: StoredOf<"call">, inputs: ReadonlyArray<StoredInput
     endReason: null,
     endInitiator: null,
     meters: [],
+    prices: WorkPrice.free,
+    plan: Plan.nothing,
     renewalRefusedAt: null,
     ratingStatus: "pending",
     costCents: null,
@@ -126,19 +130,23 @@ const legsOf = (raw: Fields, callId: Id.CallId, known: ReadonlyArray<Leg>): read
 /** The longest call that can be asked for: where nobody knows what was reserved, all that was used is owed. */
 const mostMinutes = 1_440
 
-/** One meter for each leg; a rate that nobody knows is free. */
+/** One meter for each leg, where a rate that nobody knows is free, and those of work that can be read. */
 const metersOf = (
   raw: Fields,
   legs: ReadonlyArray<Leg>,
   known: ReadonlyArray<Meter.Meter>
 ): ReadonlyArray<Meter.Meter> => {
   const stored = Array.isArray(raw["meters"]) ? raw["meters"].map(fieldsOf) : []
-  return legs.map((leg, index) => {
+  const ofLegs = legs.map((leg, index) => {
     const { answeredAt: startedAt, endedAt, id: legId } = leg
-    const otherwise = known[index] ?? { ...Meter.ofLeg(leg, 0, mostMinutes), startedAt, endedAt }
-    const meter = readable(Meter.Meter, stored[index] ?? {}, otherwise)
-    return { ...meter, legId, startedAt: meter.startedAt ?? startedAt }
+    const own = (meters: ReadonlyArray<Fields>) =>
+      meters.find((meter) => meter["kind"] === "leg" && meter["legId"] === legId)
+    const knownOne = known.find((meter) => meter.kind === "leg" && meter.legId === legId) ?? known[index]
+    const otherwise = knownOne ?? { ...Meter.ofLeg(leg, 0, mostMinutes), startedAt, endedAt }
+    const meter = readable(Meter.Meter, own(stored) ?? (known.length === 0 ? (stored[index] ?? {}) : {}), otherwise)
+    return { ...meter, kind: "leg" as const, legId, startedAt: meter.startedAt ?? startedAt }
   })
+  return [...ofLegs, ...wholeOf(Meter.Meter, raw["meters"], known).filter(({ kind }) => kind !== "leg")]
 }
 
 /**

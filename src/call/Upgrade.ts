@@ -1,8 +1,10 @@
 import { type Result, Schema } from "effect"
+import * as WorkPrice from "../domain/WorkPrice.ts"
 import * as Id from "../domain/Id.ts"
 import type { Json, StoredEntity, StoredInput } from "../store/Journal.ts"
 import { CallInput } from "./CallInput.ts"
 import { CallState } from "./CallState.ts"
+import * as Plan from "./Plan.ts"
 import * as Sealing from "./Sealing.ts"
 import * as Verbs from "./verb/Verbs.ts"
 
@@ -10,7 +12,7 @@ import * as Verbs from "./verb/Verbs.ts"
  * Reads what earlier versions wrote as this one: states that recovery and a read meet, and inputs that the operator
  * replays. Each version has its upgrade to the next. A row that fits none fails, or throws, where it is read.
  *
- * Version 3 seals secrets; earlier ones have them in the clear. Only what goes on living opens what is sealed;
+ * Since version 3 secrets are sealed; earlier ones have them in the clear. Only what goes on living opens what is sealed;
  * everybody else reads what stands in for it (`Sealing`).
  */
 type Stored = Pick<StoredEntity, "state" | "stateVersion">
@@ -30,7 +32,8 @@ export const liveState = (
 /** A stored state in the shape of this version, whether or not it can be read. */
 export const shape = (row: Stored): Json => {
   const version2 = row.stateVersion === 1 ? stateOf1(row.state) : row.state
-  return row.stateVersion <= 2 ? stateOf2(version2) : version2
+  const version3 = row.stateVersion <= 2 ? stateOf2(version2) : version2
+  return row.stateVersion <= 3 ? stateOf3(version3) : version3
 }
 
 /** A journaled input, with what stands in for its secrets; throws where it cannot be read. */
@@ -39,12 +42,37 @@ export const input = (stored: Pick<StoredInput, "at" | "input" | "machineVersion
 
 /** A journaled input in the shape of this version, whether or not it can be read. */
 export const inputShape = (stored: Pick<StoredInput, "at" | "input" | "machineVersion">): unknown =>
-  stored.machineVersion > 2
+  stored.machineVersion > 3
     ? stored.input
-    : inputOf2(stored.machineVersion === 1 ? inputOf1(stored.input, stored.at) : stored.input)
+    : inputOf3(
+        stored.machineVersion > 2
+          ? stored.input
+          : inputOf2(stored.machineVersion === 1 ? inputOf1(stored.input, stored.at) : stored.input)
+      )
 
 const rowOf = (value: Json | undefined): Row | null =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : null
+
+/** Version 3 had nothing that begins by itself, and charged for nothing but the minutes of its leg. */
+const stateOf3 = (stored: Json): Json => {
+  const old = rowOf(stored)
+  if (old === null) return stored
+  const meters: ReadonlyArray<Json> | null = Array.isArray(old["meters"]) ? old["meters"] : null
+  return {
+    ...old,
+    ...(meters === null
+      ? {}
+      : { meters: meters.map((meter) => (rowOf(meter) === null ? meter : { ...rowOf(meter), workId: null })) }),
+    prices: WorkPrice.free,
+    plan: Plan.nothing
+  }
+}
+
+const inputOf3 = (stored: unknown): unknown => {
+  const old = rowOf(stored as Json)
+  const terms = rowOf(old?.["terms"])
+  return terms === null ? stored : { ...old, terms: { ...terms, prices: WorkPrice.free, plan: Plan.nothing } }
+}
 
 /**
  * Version 2 reserved nothing: a call might last to the limit of its leg, which is what it could pay for when it was

@@ -4,7 +4,8 @@ import * as Id from "../domain/Id.ts"
 import type { MediaCommand, MediaEnded } from "../media/message/MediaMessage.ts"
 import * as Draft from "./Draft.ts"
 import type { CallState, Leg } from "./CallState.ts"
-import type { Ending, Family, Item } from "./verb/Family.ts"
+import * as Meter from "./Meter.ts"
+import type { Begun, Ending, Family, Item, Moment, Occasion, Progress, Turn } from "./verb/Family.ts"
 import { familiesOf, type Row, type Rows } from "./verb/Verbs.ts"
 
 /**
@@ -17,6 +18,10 @@ import { familiesOf, type Row, type Rows } from "./verb/Verbs.ts"
 type Result = Draft.Draft | Outcome<never, never>
 
 export type Work = ReturnType<typeof make>
+
+/** Behind the identities that a step gives to its other commands. */
+const nextCommandId = (draft: Draft.Draft, context: StepContext): Id.CommandId =>
+  Draft.commandId(context, 200 + draft.commands.length)
 
 /** Over a table of verbs. */
 export const make = (verbs: Rows) => {
@@ -32,13 +37,41 @@ export const make = (verbs: Rows) => {
     const { state } = draft
     const others = Draft.set(draft, {
       work: state.work.filter((other) => other !== item),
-      outliving: state.outliving.filter((other) => other.item !== item)
+      outliving: state.outliving.filter((other) => other.item !== item),
+      meters: Meter.workEnded(state.meters, item.id, at)
     })
-    return ending === null ? others : Draft.emit(others, ending(Draft.ids(state, item.legId), at))
+    return say(others, item, ending, at)
+  }
+
+  const say = (draft: Draft.Draft, item: Item, ending: Ending, at: number): Draft.Draft => {
+    if (ending === null) return draft
+    const { state } = draft
+    const told = ending(Draft.ids(state, item.legId), at, state)
+    return "type" in told ? Draft.emit(draft, told) : Draft.write(Draft.emit(draft, ...told.events), told.rows)
+  }
+
+  /** What an item has heard: it goes on or has ended, tells, and has something done. */
+  const turn = (
+    draft: Draft.Draft,
+    item: Item,
+    { item: next, media = [], tells }: Turn<Item>,
+    at: number,
+    context: StepContext
+  ): Draft.Draft => {
+    const told = next === null ? finish(draft, item, tells, at) : say(replace(draft, item, next), item, tells, at)
+    const leg = draft.state.legs.find(({ id }) => id === item.legId)
+    return leg === undefined
+      ? told
+      : media.reduce((open, command) => tell(open, leg, nextCommandId(open, context), command), told)
   }
 
   const replace = (draft: Draft.Draft, item: Item, by: Item): Draft.Draft =>
-    Draft.set(draft, { work: draft.state.work.map((other) => (other === item ? by : other)) })
+    by === item
+      ? draft
+      : Draft.set(draft, {
+          work: draft.state.work.map((other) => (other === item ? by : other)),
+          outliving: draft.state.outliving.map((other) => (other.item === item ? { ...other, item: by } : other))
+        })
 
   const tell = (draft: Draft.Draft, leg: Leg, commandId: Id.CommandId, media: MediaCommand): Draft.Draft =>
     Draft.send(draft, {
@@ -50,25 +83,64 @@ export const make = (verbs: Rows) => {
       media
     })
 
-  const begin = (draft: Draft.Draft, leg: Leg, item: Item): Draft.Draft => {
-    const begun = Draft.set(draft, { work: [...draft.state.work, item] })
+  /** `reservedMinutes`: of what it costs; none where nothing had to be reserved. */
+  const begin = (draft: Draft.Draft, leg: Leg, item: Item, at: number, reservedMinutes: number): Draft.Draft => {
+    const { meter } = familyOf(item)
+    const { state } = draft
+    const begun = Draft.set(draft, {
+      work: [...state.work, item],
+      ...(meter === undefined
+        ? {}
+        : {
+            meters: Meter.begun(
+              state.meters,
+              {
+                ...Meter.ofWork(meter.kind, leg, state.prices[meter.kind], reservedMinutes),
+                workId: item.id,
+                startedAt: at
+              },
+              meter.per === "item"
+            )
+          })
+    })
     return item.media === null ? begun : tell(begun, leg, item.commandId, item.media)
   }
+
+  const itemOf = (family: Family, leg: Leg, commandId: Id.CommandId, item: Begun<Item>): Item => ({
+    ...item,
+    type: family.name,
+    commandId,
+    legId: leg.id,
+    stop: null
+  })
+
+  const momentOf = (context: StepContext, commandId: Id.CommandId): Moment => ({
+    now: context.now,
+    commandId,
+    derive: (kind) => Id.WorkId.make(Id.deriveOpaque(context.seed, kind))
+  })
 
   const running = (state: CallState, family: Family | null): ReadonlyArray<Item> =>
     state.work.filter((item) => item.type === family?.name)
 
-  const act = (draft: Draft.Draft, leg: Leg, row: Row, body: unknown, context: StepContext): Result => {
+  const act = (
+    draft: Draft.Draft,
+    leg: Leg,
+    row: Row,
+    body: unknown,
+    context: StepContext,
+    reservedMinutes: number
+  ): Result => {
     const { family } = row
     if (family === null || row.act === undefined) return unchanged
     const commandId = Draft.commandId(context)
-    const derive = (kind: string) => Id.WorkId.make(Id.deriveOpaque(context.seed, kind))
-    const act = row.act({ now: context.now, commandId, derive }, body)
+    const act = row.act(momentOf(context, commandId), body)
     switch (act.type) {
       case "begin":
-        return running(draft.state, family).length >= family.limit
-          ? rejected(ApiError.of("conflict", family.full))
-          : begin(draft, leg, { ...act.item, type: family.name, commandId, legId: leg.id, stop: null })
+        if (running(draft.state, family).length >= family.limit) return rejected(ApiError.of("conflict", family.full))
+        if (family.meter !== undefined && draft.state.meters.length >= Meter.most)
+          return rejected(ApiError.of("conflict", `this call has begun as much paid work as a call may`))
+        return begin(draft, leg, itemOf(family, leg, commandId, act.item), context.now, reservedMinutes)
       case "stop": {
         const { media, which } = act
         const items = running(draft.state, family).filter(({ legId }) => legId === leg.id)
@@ -141,11 +213,23 @@ export const make = (verbs: Rows) => {
         at
       ),
     /** A digit goes to every item on the leg that hears digits. */
-    digit: (draft: Draft.Draft, leg: Leg, digit: string, at: number): Draft.Draft =>
+    digit: (draft: Draft.Draft, leg: Leg, digit: string, at: number, context: StepContext): Draft.Draft =>
       draft.state.work.reduce((open, item) => {
         const heard = item.legId === leg.id ? familyOf(item).digit?.(item, digit, at) : undefined
-        if (heard === undefined) return open
-        return "item" in heard ? replace(open, item, heard.item) : finish(open, item, heard.ending, at)
+        return heard === undefined ? open : turn(open, item, heard, at, context)
+      }, draft),
+    /** The media told something of an item before its end, perhaps of one that outlived its leg. */
+    heard: (draft: Draft.Draft, event: Progress, at: number, context: StepContext): Result => {
+      const item = everything(draft.state).find(({ id }) => id === event.id)
+      const heard = item === undefined ? undefined : familyOf(item).heard?.(item, event, at)
+      return item === undefined || heard === undefined ? unchanged : turn(draft, item, heard, at, context)
+    },
+    /** Begins what begins by itself at this moment. */
+    begins: (draft: Draft.Draft, leg: Leg, occasion: Occasion, at: number, context: StepContext): Draft.Draft =>
+      [...families.values()].reduce((open, family) => {
+        const commandId = nextCommandId(open, context)
+        const item = family.begins?.(open.state.plan, occasion, { ...momentOf(context, commandId), now: at }) ?? null
+        return item === null ? open : begin(open, leg, itemOf(family, leg, commandId, item), at, 0)
       }, draft),
     /** Items that are bound to the leg end with it, and those that outlive it are set apart. */
     legEnded: (draft: Draft.Draft, legId: Id.LegId, at: number): Draft.Draft =>
@@ -154,7 +238,8 @@ export const make = (verbs: Rows) => {
         if ("ending" in legEnded) return finish(open, item, legEnded.ending(item), at)
         return Draft.set(open, {
           work: open.state.work.filter((other) => other !== item),
-          outliving: [...open.state.outliving, { item, until: at + legEnded.outlivesMs }]
+          outliving: [...open.state.outliving, { item, until: at + legEnded.outlivesMs }],
+          meters: Meter.workEnded(open.state.meters, item.id, at)
         })
       }, draft),
     /** Asks the leg again, under the same identities, for what may not have reached it. */

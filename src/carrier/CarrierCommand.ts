@@ -23,6 +23,10 @@ export const DialOrigin = Schema.Struct({
 })
 export type DialOrigin = typeof DialOrigin.Type
 
+/** A header of the tenant's own (`X-…`), on INVITE, its answer, or REFER. */
+export const CustomHeader = Schema.Struct({ name: Schema.String, value: Schema.String })
+export type CustomHeader = typeof CustomHeader.Type
+
 export const CarrierCommand = Schema.Union([
   Schema.Struct({
     ...ofLeg,
@@ -30,10 +34,13 @@ export const CarrierCommand = Schema.Union([
     tenantId: TenantId,
     routeId: RouteId,
     from: Schema.String,
-    to: Schema.String
+    to: Schema.String,
+    /** A leg that this one will be bridged with: their media are placed where they can meet. */
+    near: Schema.optionalKey(LegId),
+    headers: Schema.optionalKey(Schema.Array(CustomHeader))
   }),
   /** Answers an inbound leg; outcome: `answered`, or `command_failed` and `ended`. */
-  Schema.Struct({ ...ofLeg, type: Schema.tag("answer") }),
+  Schema.Struct({ ...ofLeg, type: Schema.tag("answer"), headers: Schema.optionalKey(Schema.Array(CustomHeader)) }),
   /** Alerts an inbound leg (SIP 180); no outcome. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("ring") }),
   /** Refuses an inbound leg; outcome: `ended`. `resume` as in `hangup`. */
@@ -43,6 +50,21 @@ export const CarrierCommand = Schema.Union([
    * leg, also of one that this carrier never knew: then `resume` (a dialog) or `origin` (a dial) says what to end.
    */
   Schema.Struct({ ...ofLeg, type: Schema.tag("hangup"), origin: Schema.NullOr(DialOrigin), resume: Schema.Json }),
+  /**
+   * Lets two answered legs of this carrier hear each other, digits included; `peerCallId` is the call of the other one.
+   * Outcome: `bridged`, told of each of the two legs to its call, or `command_failed`. A leg that is bridged already
+   * leaves its bridge first.
+   */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("bridge"), peerLegId: LegId, peerCallId: CallId }),
+  /** Ends the bridge of the leg; outcome: `unbridged`, told of each of the two legs. Without a bridge: nothing. */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("unbridge") }),
+  /** Asks the peer to call `to` (a SIP URI) in place of us, RFC 3515; outcome: `referred`, or `command_failed`. */
+  Schema.Struct({
+    ...ofLeg,
+    type: Schema.tag("refer"),
+    to: Schema.String,
+    headers: Schema.optionalKey(Schema.Array(CustomHeader))
+  }),
   /** Hands `media` to the media of the leg. Outcomes: its media events, or `command_failed` for a leg without media. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("media"), tenantId: TenantId, media: MediaCommand })
 ])

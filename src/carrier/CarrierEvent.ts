@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { CommandId, LegId } from "../domain/Id.ts"
+import { CallId, CommandId, LegId } from "../domain/Id.ts"
 import * as MediaMessage from "../media/message/MediaMessage.ts"
 
 /**
@@ -35,6 +35,21 @@ export const CarrierEvent = Schema.Union([
   /** The dialog stands (for an inbound leg: the far end confirmed our answer). */
   Schema.Struct({ ...ofLeg, type: Schema.tag("answered"), resume: Schema.Json }),
   Schema.Struct({ ...ofLeg, type: Schema.tag("ended"), ...end }),
+  /** The leg and `peerLegId`, of the call `peerCallId`, hear each other. */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("bridged"), peerLegId: LegId, peerCallId: CallId }),
+  /** They no longer do; `peerEnded`: because the peer's leg is gone. */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("unbridged"), peerLegId: LegId, peerEnded: Schema.Boolean }),
+  /**
+   * What became of a REFER (RFC 3515): the peer took it, and then what it reports of the call that it made in place of
+   * us. `sipStatus`: of the peer's answer, or the one that it reports; null: the subscription ended without one.
+   */
+  Schema.Struct({
+    ...ofLeg,
+    type: Schema.tag("referred"),
+    commandId: CommandId,
+    status: Schema.Literals(["accepted", "completed", "failed"]),
+    sipStatus: Schema.NullOr(Schema.Number)
+  }),
   /** An event of the leg's media for the call; a carrier passes it on unopened. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("media"), event: MediaMessage.MediaEvent }),
   /** The carrier itself could not carry the command out. */

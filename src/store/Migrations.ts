@@ -12,6 +12,7 @@ import { owner } from "./migration/0009_owner.ts"
 import { money } from "./migration/0010_money.ts"
 import { retention } from "./migration/0011_retention.ts"
 import { trunkLimit } from "./migration/0012_trunk_limit.ts"
+import { workPrice } from "./migration/0013_work_price.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Every migration in order. */
@@ -27,7 +28,8 @@ const all = {
   "0009_owner": owner,
   "0010_money": money,
   "0011_retention": retention,
-  "0012_trunk_limit": trunkLimit
+  "0012_trunk_limit": trunkLimit,
+  "0013_work_price": workPrice
 }
 
 const idOf = (name: string): number => Number.parseInt(name, 10)

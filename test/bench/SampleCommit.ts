@@ -1,3 +1,5 @@
+import * as WorkPrice from "../../src/domain/WorkPrice.ts"
+import * as Plan from "../../src/call/Plan.ts"
 import type { Terms } from "../../src/call/CallInput.ts"
 import * as Sample from "../support/CarrierSample.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
@@ -19,7 +21,9 @@ const terms = (tenant: Tenant, callId: Id.CallId): Terms => ({
   microUsdPerMinute: 20_000,
   reservedMinutes: 1,
   timeOffsetMs: 0,
-  limit: { afterSecs: 14_400, reason: "time_limit" }
+  limit: { afterSecs: 14_400, reason: "time_limit" },
+  prices: WorkPrice.free,
+  plan: Plan.nothing
 })
 
 const asked = (tenant: Tenant, callId: Id.CallId): Asked => ({

@@ -1,3 +1,4 @@
+import * as Plan from "../../src/call/Plan.ts"
 import { Effect, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts, DialingPermissions } from "../../src/account/Account.ts"
@@ -146,7 +147,8 @@ export const answeredCalls = Effect.fnUntraced(function* (tenant: Tenant, count:
     customerReference: null,
     timeoutSecs: 600,
     timeLimitSecs: null,
-    callerIdForwarding: false
+    callerIdForwarding: false,
+    plan: Plan.nothing
   }
   const all = Array.from({ length: count })
   yield* Effect.forEach(all, () => calls.place(caller, request, null), { concurrency, discard: true })

@@ -10,6 +10,8 @@ import * as SeenEvent from "../support/SeenEvent.ts"
 import * as Verbs from "../../src/call/verb/Verbs.ts"
 import type { MediaCommand, MediaEvent } from "../../src/media/message/MediaMessage.ts"
 import type { PlaceRequest } from "../../src/call/PlaceCall.ts"
+import * as Plan from "../../src/call/Plan.ts"
+import * as WorkPrice from "../../src/domain/WorkPrice.ts"
 
 /** Drives one call through the pure machine: a clock that only `at` moves, a seed per step. Every event is checked. */
 export const tenantId = Ids.tenant("6f1b0a52-6c0e-4d4e-9a57-0d7a3f3f6c11")
@@ -25,6 +27,8 @@ export const terms = (fields: Partial<Extract<CallInput, { type: "place" }>["ter
   reservedMinutes: 60,
   timeOffsetMs: 0,
   limit: { afterSecs: 3600, reason: "time_limit" as const },
+  prices: WorkPrice.free,
+  plan: Plan.nothing,
   ...fields
 })
 
@@ -37,6 +41,7 @@ export const request = (from: string, fields: Partial<PlaceRequest> = {}): Place
   timeoutSecs: 60,
   timeLimitSecs: null,
   callerIdForwarding: false,
+  plan: Plan.nothing,
   ...fields
 })
 

@@ -1,3 +1,4 @@
+import * as WorkPrice from "../../src/domain/WorkPrice.ts"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Accounts } from "../../src/account/Account.ts"
@@ -22,7 +23,7 @@ const routeOf = Effect.fnUntraced(function* (numberRouteId: RouteId | null, sour
       },
       onStatus: () => {}
     }),
-    Layer.mock(Billing)({ rate: () => Effect.succeed(10_000) }),
+    Layer.mock(Billing)({ rate: () => Effect.succeed(10_000), prices: Effect.succeed(WorkPrice.free) }),
     Layer.mock(Connections)({
       enter: () => Effect.void,
       leave: () => Effect.void,
@@ -89,7 +90,10 @@ describe("an inbound call", () => {
           },
           onStatus: () => {}
         }),
-        Layer.mock(Billing)({ rate: (...args) => Effect.sync(() => asked.push(args)) }),
+        Layer.mock(Billing)({
+          rate: (...args) => Effect.sync(() => asked.push(args)),
+          prices: Effect.succeed(WorkPrice.free)
+        }),
         Layer.mock(Connections)({}),
         Layer.mock(Numbers)({
           byDialled: () =>

@@ -36,7 +36,7 @@ describe("What a call reserves, guide/money.md#reservations", () => {
     })
     expect(Reservation.offers(scene.state, t0 + 45_000)[0]).toStrictEqual({ cents: 4_000, minutes: [2] })
     const renewed = renew(scene, 2, t0 + 45_000)
-    expect(renewed.effects.at(-1)).toStrictEqual({ events: [], commands: [], charges: [], tells: [] })
+    expect(renewed.effects.at(-1)).toStrictEqual({ events: [], commands: [], rows: [], charges: [], tells: [] })
     expect(CallMachine.nextDeadline(renewed.state)?.at).toBe(t0 + 105_000)
   })
 

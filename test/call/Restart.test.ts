@@ -1,3 +1,4 @@
+import * as Plan from "../../src/call/Plan.ts"
 import { describe, expect, layer } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, References, Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -69,7 +70,8 @@ const place = Effect.fnUntraced(function* ({ calls, services }: Engine) {
       customerReference: null,
       timeoutSecs: 60,
       timeLimitSecs: null,
-      callerIdForwarding: true
+      callerIdForwarding: true,
+      plan: Plan.nothing
     },
     null
   )

@@ -80,7 +80,7 @@ describe("Secrets of a call", () => {
       1_003_000
     )
     const { context, input } = call.log.at(-1) ?? { context: { now: 0, seed: "" }, input: CallSample.place() }
-    const effects = { events: [], commands: [], charges: [], tells: [] }
+    const effects = { events: [], commands: [], rows: [], charges: [], tells: [] }
     const fail = () => expect.unreachable("nothing is to be sealed")
     const sealed = Sealing.sealed({ before: call.state, context, effects, input, state: call.state }, fail)
     expect(sealed.input).toBe(input)

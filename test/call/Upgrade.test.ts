@@ -31,6 +31,7 @@ describe("What version 1 wrote", () => {
       {
         kind: "leg",
         legId: legs[0]?.id ?? Ids.leg(""),
+        workId: null,
         direction: "outbound",
         microUsdPerMinute,
         // To its limit of an hour.

@@ -27,10 +27,10 @@ const storing = Family.make(
     told: (item, { reason, status }) => ended(item, status, reason),
     digit: (item, digit) =>
       digit !== "*"
-        ? { item }
+        ? { item, tells: null }
         : item.stars === 1
-          ? { ending: ended(item, "stopped", "star") }
-          : { item: { ...item, stars: 1 } },
+          ? { item: null, tells: ended(item, "stopped", "star") }
+          : { item: { ...item, stars: 1 }, tells: null },
     legEnded: { outlivesMs: 60_000, expired: (item) => ended(item, "failed", "not_stored") },
     restarted: "kept"
   }

@@ -1,3 +1,4 @@
+import * as Plan from "../../src/call/Plan.ts"
 import { expect, layer } from "@effect/vitest"
 import { readFile, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -48,7 +49,8 @@ const placed = Effect.fn(function* (caller: Caller) {
       customerReference: "order 7",
       timeoutSecs: 60,
       timeLimitSecs: null,
-      callerIdForwarding: true
+      callerIdForwarding: true,
+      plan: Plan.nothing
     },
     null
   )

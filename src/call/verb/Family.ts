@@ -1,7 +1,10 @@
 import { Schema } from "effect"
-import { type CallId, CommandId, LegId, WorkId } from "../../domain/Id.ts"
+import { type CallId, CommandId, LegId, type TenantId, WorkId } from "../../domain/Id.ts"
 import type { CallEvent } from "../../domain/event/CallEvent.ts"
-import { MediaCommand, type MediaEnded } from "../../media/message/MediaMessage.ts"
+import { MediaCommand, type MediaEnded, type MediaEvent } from "../../media/message/MediaMessage.ts"
+import type { ListWrite } from "../../store/ListTable.ts"
+import type { Kind } from "../Meter.ts"
+import type { Plan } from "../Plan.ts"
 import type { Body, When } from "./Verb.ts"
 
 /**
@@ -38,8 +41,34 @@ interface OfLeg {
   readonly customerReference: string | null
 }
 
-/** Makes the event that tells an end; `at`: epoch milliseconds. Null: nobody is told. */
-export type Ending = ((of: OfLeg, at: number) => CallEvent) | null
+/** What the rows of lists need to know of the call besides. */
+interface OfCall {
+  readonly tenantId: TenantId
+  readonly from: string
+  readonly to: string
+}
+
+/** Public events, in their order, and the rows of lists that the same commit writes. */
+export interface Tidings {
+  readonly events: ReadonlyArray<CallEvent>
+  readonly rows: ReadonlyArray<ListWrite>
+}
+
+/** Makes what tells an end: mostly one event; `at`: epoch milliseconds. Null: nobody is told. */
+export type Ending = ((of: OfLeg, at: number, call: OfCall) => CallEvent | Tidings) | null
+
+/** What becomes of an item that heard of something. */
+export interface Turn<I extends Item> {
+  /** As it goes on; null: it has ended. */
+  readonly item: I | null
+  /** What is told, whether it goes on or has ended. */
+  readonly tells: Ending
+  /** What its leg is sent. */
+  readonly media?: ReadonlyArray<MediaCommand>
+}
+
+/** A moment in the life of the call's own leg, at which work may begin by itself. */
+export type Occasion = "ringing" | "answered"
 
 /** What a verb may use of the step that it is part of. */
 export interface Moment {
@@ -49,9 +78,15 @@ export interface Moment {
   readonly derive: (kind: string) => WorkId
 }
 
+/** An item as its family begins it; the machine knows the rest. */
+export type Begun<I extends Item> = Omit<I, "type" | "commandId" | "legId" | "stop">
+
+/** What the media tell of work that goes on. */
+export type Progress = Extract<MediaEvent, { readonly id: WorkId }>
+
 /** What a verb does. Methods are compared bivariantly: a family of one kind of item is one of any item to the machine. */
 export type Act<I extends Item> =
-  | { readonly type: "begin"; readonly item: Omit<I, "type" | "commandId" | "legId" | "stop"> }
+  | { readonly type: "begin"; readonly item: Begun<I> }
   /** Tells the media to stop the first item of the family on the leg, or all: each tells its own end. */
   | { readonly type: "stop"; readonly which: "first" | "all"; readonly media: MediaCommand }
   /** Ends every item of the family on the leg. */
@@ -64,7 +99,16 @@ interface Rules<I extends Item> {
   /** The media, or the carrier that could not reach them, told the end. Absent where no command goes down. */
   told?(item: I, end: Pick<MediaEnded, "status" | "reason">): Ending
   /** What becomes of an item that hears digits. Every digit is told with `call.dtmf` all the same. */
-  digit?(item: I, digit: string, at: number): { readonly item: I } | { readonly ending: Ending }
+  digit?(item: I, digit: string, at: number): Turn<I>
+  /** What becomes of an item when its media tell something before its end. */
+  heard?(item: I, event: Progress, at: number): Turn<I>
+  /** What begins by itself at this moment, as the call was asked for; null: nothing. */
+  begins?(plan: Plan, occasion: Occasion, moment: Moment): Begun<I> | null
+  /**
+   * What an item costs, from its begin to its end: by the minute, or once. The price is the operator's, and what it comes
+   * to is reserved like the minutes of a leg.
+   */
+  readonly meter?: { readonly kind: Exclude<Kind, "leg">; readonly per: "minute" | "item" }
   /** The item ends by itself at the moment `at`, if nothing else ends it. */
   readonly deadline?: { at(item: I): number; ending(item: I): Ending }
   /**

@@ -64,13 +64,14 @@ const collection = Family.make("gather", fields, {
   full: "a gather is already running on this call",
   digit: (item, digit, at) => {
     const { digits, options } = item
-    if (digit === options.terminatingDigit) return { ending: ended(digits, isEnough(item) ? "valid" : "invalid") }
+    if (digit === options.terminatingDigit)
+      return { item: null, tells: ended(digits, isEnough(item) ? "valid" : "invalid") }
     // A digit that is not asked for neither counts nor keeps the gather waiting.
-    if (!options.validDigits.includes(digit)) return { item }
+    if (!options.validDigits.includes(digit)) return { item, tells: null }
     const collected = digits + digit
     return collected.length >= options.maximumDigits
-      ? { ending: ended(collected, "valid") }
-      : { item: { ...item, digits: collected, lastDigitAt: at } }
+      ? { item: null, tells: ended(collected, "valid") }
+      : { item: { ...item, digits: collected, lastDigitAt: at }, tells: null }
   },
   deadline: {
     at: ({ lastDigitAt, options, startedAt }) =>

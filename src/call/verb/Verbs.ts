@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import type { Kind as PriceKind } from "../../domain/WorkPrice.ts"
 import * as Control from "./Control.ts"
 import * as Digits from "./Digits.ts"
 import type { Act, Family, Item, Moment } from "./Family.ts"
@@ -80,6 +81,12 @@ export const targetsOf = ({ body, verb }: CallAction): Readonly<Record<string, s
 /** A body from the wire, or from an earlier version; its faults are thrown. */
 export const decodeAction = (verb: Built, body: unknown): CallAction =>
   action(verb, Schema.decodeUnknownSync<Body>(table[verb].body)(body))
+
+/** The kind of work that costs something and that a verb may begin; null: none. */
+export const priceOf = (verb: Built): PriceKind | null => {
+  const row: Row = table[verb]
+  return row.act === undefined || row.when === "running" ? null : (row.family?.meter?.kind ?? null)
+}
 
 /** The families of some verbs, each once. */
 export const familiesOf = (rows: Rows): ReadonlyArray<Family> => [

@@ -5,9 +5,12 @@ export const of = (command: CarrierCommand, reason: "unknown_leg" | "not_answere
   switch (command.type) {
     case "answer":
     case "media":
+    case "bridge":
+    case "refer":
       return { type: "command_failed", commandId: command.commandId, reason }
     case "dial":
     case "ring":
+    case "unbridge":
     case "reject":
     case "hangup":
       return null

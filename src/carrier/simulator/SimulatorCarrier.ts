@@ -138,6 +138,10 @@ const make = Effect.gen(function* () {
       case "media":
         if (line.leg.phase === "talking") return media.command(line.id, command.tenantId, command.media)
         break
+      // Not carried out yet.
+      case "bridge":
+      case "unbridge":
+      case "refer":
       case "dial":
         break
     }

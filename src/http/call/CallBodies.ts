@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import type { Plan } from "../../call/Plan.ts"
 import * as Field from "../../call/verb/Field.ts"
 import { E164 } from "../../domain/E164.ts"
 import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
@@ -39,3 +40,11 @@ export const PlaceCall = Wire.struct({
     false
   )
 }).pipe(Schema.annotateEncoded({ identifier: "PlaceCall" }))
+
+/** What the new call will do by itself. */
+export const planOf = ({
+  answeringMachineDetection: machineDetection,
+  record,
+  recordChannels,
+  recordFormat
+}: typeof PlaceCall.Type): Plan => ({ machineDetection, record, recordChannels, recordFormat })

@@ -7,6 +7,7 @@ import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import { Egress } from "../../egress/Egress.ts"
 import { Api } from "../Api.ts"
+import * as CallBodies from "./CallBodies.ts"
 import { CurrentKey } from "../Authenticator.ts"
 import { CurrentSlot } from "../CurrentSlot.ts"
 import * as Pagination from "../Pagination.ts"
@@ -58,7 +59,7 @@ export const layer = HttpApiBuilder.group(
       place: Effect.fnUntraced(function* ({ payload }) {
         const key = yield* CurrentKey
         const { slot } = yield* CurrentSlot
-        return JsonResponse.respond(yield* calls.place(key, payload, slot))
+        return JsonResponse.respond(yield* calls.place(key, { ...payload, plan: CallBodies.planOf(payload) }, slot))
       }),
       list: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey

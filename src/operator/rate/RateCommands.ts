@@ -20,5 +20,25 @@ export const commands: ReadonlyArray<Command> = [
     operation: "rates/list",
     body: () => ({}),
     print: rowsOf("direction", "prefix", "micro_usd_per_minute")
+  },
+  {
+    words: "prices set",
+    does: "sets what work on a call costs: recording or transcription a minute, machine_detection a check",
+    positionals: ["kind", "micro-usd"],
+    options: {},
+    usage: "",
+    operation: "prices/set",
+    body: (args) => ({ kind: args.positional("kind"), micro_usd: Number(args.positional("micro-usd")) }),
+    print: asFields
+  },
+  {
+    words: "prices list",
+    does: "shows what work on a call costs",
+    positionals: [],
+    options: {},
+    usage: "",
+    operation: "prices/list",
+    body: () => ({}),
+    print: rowsOf("kind", "micro_usd")
   }
 ]

@@ -1,10 +1,11 @@
 import { Effect, Result, Schema } from "effect"
 import { Billing } from "../../billing/Billing.ts"
+import * as WorkPrice from "../../domain/WorkPrice.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Operation from "../Operation.ts"
 import * as RateCsvTable from "./RateCsvTable.ts"
 
-/** `rates import`, `rates list`, guide/operation.md#rates-and-dialing-permissions. */
+/** `rates import`, `rates list`, `prices set`, `prices list`, guide/operation.md#rates-and-dialing-permissions. */
 export const make = Effect.gen(function* () {
   const billing = yield* Billing
   return [
@@ -18,6 +19,16 @@ export const make = Effect.gen(function* () {
         yield* Effect.logInfo("rate deck replaced by the operator", { rates: rates.success.length })
         return { rates: rates.success.length }
       })
+    ),
+    Operation.make(
+      "prices/set",
+      Schema.Struct({ kind: Schema.Literals(WorkPrice.kinds), micro_usd: Schema.Int }),
+      ({ kind, micro_usd }) => Effect.as(billing.setPrice(kind, micro_usd), { kind, micro_usd })
+    ),
+    Operation.make("prices/list", Operation.Nothing, () =>
+      Effect.map(billing.prices, (prices) => ({
+        results: Object.entries(prices).map(([kind, micro_usd]) => ({ kind, micro_usd }))
+      }))
     ),
     Operation.make("rates/list", Operation.Nothing, () =>
       Effect.map(billing.rates, (rates) => ({

@@ -289,6 +289,12 @@ export const words = (events: ReadonlyArray<CarrierEvent>): ReadonlyArray<string
       case "early_media":
       case "answered":
         return event.type
+      case "bridged":
+        return `bridged ${event.peerLegId}`
+      case "unbridged":
+        return `unbridged ${event.peerLegId}${event.peerEnded ? " ended" : ""}`
+      case "referred":
+        return `referred ${event.status} ${event.sipStatus ?? "-"}`
     }
   })
 

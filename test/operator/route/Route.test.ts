@@ -1,3 +1,4 @@
+import * as Plan from "../../../src/call/Plan.ts"
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -48,7 +49,8 @@ const place = Effect.fn(function* (caller: Caller, routeId: Id.RouteId | null) {
       customerReference: null,
       timeoutSecs: 60,
       timeLimitSecs: null,
-      callerIdForwarding: true
+      callerIdForwarding: true,
+      plan: Plan.nothing
     },
     null
   )

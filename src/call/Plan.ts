@@ -1,0 +1,29 @@
+import { Schema } from "effect"
+import type { Kind } from "../domain/WorkPrice.ts"
+
+/**
+ * What a call was asked to do by itself when it was placed or answered: each family of verbs begins its own part
+ * (`Family.begins`).
+ */
+export const Plan = Schema.Struct({
+  /** When recording begins. `on_demand`: never by itself, but then as `recordChannels` and `recordFormat` say. */
+  record: Schema.Literals(["off", "on_answer", "on_ringing", "on_demand"]),
+  recordChannels: Schema.Literals(["single", "dual"]),
+  recordFormat: Schema.Literals(["mp3", "wav"]),
+  machineDetection: Schema.Literals(["off", "premium"])
+})
+export type Plan = typeof Plan.Type
+
+/** Of a call that was asked for nothing. */
+export const nothing: Plan = {
+  record: "off",
+  recordChannels: "single",
+  recordFormat: "mp3",
+  machineDetection: "off"
+}
+
+/** The kinds of work that will begin by themselves, and may cost something. */
+export const kinds = ({ machineDetection, record }: Plan): ReadonlyArray<Kind> => [
+  ...(record === "on_answer" || record === "on_ringing" ? (["recording"] as const) : []),
+  ...(machineDetection === "premium" ? (["machine_detection"] as const) : [])
+]

@@ -1,0 +1,19 @@
+import { Schema } from "effect"
+
+/**
+ * What work on a call costs beside its minutes, guide/money.md#rates: micro-USD a minute of recording or transcription,
+ * and a machine detection as a whole. 0: it is free, as everything is until the operator sets a price.
+ */
+export const Prices = Schema.Struct({
+  recording: Schema.Number,
+  transcription: Schema.Number,
+  machine_detection: Schema.Number
+})
+export type Prices = typeof Prices.Type
+export type Kind = keyof Prices
+
+export const kinds: ReadonlyArray<Kind> = ["recording", "transcription", "machine_detection"]
+
+export const free: Prices = { recording: 0, transcription: 0, machine_detection: 0 }
+
+export const isKind = (name: string): name is Kind => kinds.some((kind) => kind === name)
