@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { CallId, LegId, RouteId, TenantId } from "../domain/Id.ts"
-import { RejectCause } from "./CarrierCommand.ts"
+import { CustomHeader, RejectCause } from "./CarrierCommand.ts"
 
 /** An inbound leg that waits for admission. `resume` must suffice to refuse it after a restart. */
 export const InboundOffer = Schema.Struct({
@@ -12,7 +12,9 @@ export const InboundOffer = Schema.Struct({
   source: Schema.NullOr(Schema.String),
   from: Schema.String,
   to: Schema.String,
-  resume: Schema.Json
+  resume: Schema.Json,
+  /** The headers of the peer's own (`X-…`) that its INVITE has; absent: none. */
+  headers: Schema.optionalKey(Schema.Array(CustomHeader))
 })
 export type InboundOffer = typeof InboundOffer.Type
 

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { CallId, CommandId, LegId, RouteId, TenantId } from "../domain/Id.ts"
+import * as Secret from "../domain/Secret.ts"
 import { MediaCommand } from "../media/message/MediaMessage.ts"
 
 /** Every command of a call to a leg has these: plain data, and the same command however often it is sent. */
@@ -37,7 +38,14 @@ export const CarrierCommand = Schema.Union([
     to: Schema.String,
     /** A leg that this one will be bridged with: their media are placed where they can meet. */
     near: Schema.optionalKey(LegId),
-    headers: Schema.optionalKey(Schema.Array(CustomHeader))
+    headers: Schema.optionalKey(Schema.Array(CustomHeader)),
+    /** The display name of the caller, towards trunks; absent: none. */
+    callerIdName: Schema.optionalKey(Schema.String),
+    /**
+     * A sound at an `https` URL that the callee hears before it answers, where it takes early media. It is repeated
+     * until the answer, which ends it. Nothing is told of it.
+     */
+    audioUrl: Schema.optionalKey(Secret.url(Schema.String))
   }),
   /** Answers an inbound leg; outcome: `answered`, or `command_failed` and `ended`. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("answer"), headers: Schema.optionalKey(Schema.Array(CustomHeader)) }),

@@ -17,13 +17,48 @@ const ofLeg = {
   n: Schema.Int
 }
 
+/** How one direction of the sound of a leg went, from its beginning to its end. */
+const StreamQuality = Schema.Struct({
+  /** RTP packets: those that we received, or those that we sent. */
+  packets: Schema.Int,
+  /** Of these, the packets that never came. */
+  lost: Schema.Int,
+  /** Interarrival jitter, RFC 3550 section 6.4.1. */
+  jitterMs: Schema.Finite,
+  /** Mean opinion score by the E-model, ITU-T G.107, 1 to 4.5; null: no packet came. */
+  mos: Schema.NullOr(Schema.Finite)
+})
+
+/** How a leg sounded. */
+export const LegQuality = Schema.Struct({
+  /** The codec that was agreed last. */
+  codec: Schema.String,
+  /** Of the stream that we received. */
+  inbound: StreamQuality,
+  /** Of the stream that we sent, as the peer reported it (RTCP); null: it reported nothing. */
+  outbound: Schema.NullOr(StreamQuality),
+  /** Null until the peer reported on what we send. */
+  roundTripMs: Schema.NullOr(Schema.Finite)
+})
+export type LegQuality = typeof LegQuality.Type
+
+/** A Reason header field, RFC 3326: why the peer ended the leg, in the words of `protocol` (`SIP`, `Q.850`). */
+export const PeerReason = Schema.Struct({
+  protocol: Schema.String,
+  cause: Schema.NullOr(Schema.Int),
+  text: Schema.NullOr(Schema.String)
+})
+export type PeerReason = typeof PeerReason.Type
+
 /** How a leg came to its end. */
 const end = {
   cause: Schema.Literals(["hangup", "cancelled", "final_response", "timer", "no_route", "error", "lost"]),
   /** The status of the final answer that caused it; null: none did. */
   sipStatus: Schema.NullOr(Schema.Number),
   /** `far`: the peer; `near`: we did it (on command); `network`: neither. */
-  by: Schema.Literals(["far", "near", "network"])
+  by: Schema.Literals(["far", "near", "network"]),
+  /** Why, as the peer said with its BYE, CANCEL or final answer; absent: it said nothing. */
+  peerReason: Schema.optionalKey(PeerReason)
 }
 const LegEnd = Schema.Struct(end)
 export type LegEnd = typeof LegEnd.Type
@@ -34,7 +69,8 @@ export const CarrierEvent = Schema.Union([
   Schema.Struct({ ...ofLeg, type: Schema.tag("early_media"), resume: Schema.Json }),
   /** The dialog stands (for an inbound leg: the far end confirmed our answer). */
   Schema.Struct({ ...ofLeg, type: Schema.tag("answered"), resume: Schema.Json }),
-  Schema.Struct({ ...ofLeg, type: Schema.tag("ended"), ...end }),
+  /** `quality` is absent where nothing was measured: of a leg without RTP, or without a packet either way. */
+  Schema.Struct({ ...ofLeg, type: Schema.tag("ended"), ...end, quality: Schema.optionalKey(LegQuality) }),
   /** The leg and `peerLegId`, of the call `peerCallId`, hear each other. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("bridged"), peerLegId: LegId, peerCallId: CallId }),
   /** They no longer do; `peerEnded`: because the peer's leg is gone. */

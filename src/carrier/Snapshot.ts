@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { CallId, LegId } from "../domain/Id.ts"
 
 /** The facts that a carrier knows of a leg. */
 export const LegFacts = Schema.Struct({
@@ -9,7 +10,9 @@ export const LegFacts = Schema.Struct({
   /** How long the leg has been there, by the carrier's monotonic clock. */
   ageMs: Schema.Number,
   /** How long ago it was answered, by the same clock; null: it was not. */
-  answeredMs: Schema.NullOr(Schema.Number)
+  answeredMs: Schema.NullOr(Schema.Number),
+  /** The leg that it is bridged with, and that leg's call; absent: it is bridged with none. */
+  bridge: Schema.optionalKey(Schema.Struct({ peerLegId: LegId, peerCallId: CallId }))
 })
 export type LegFacts = typeof LegFacts.Type
 
