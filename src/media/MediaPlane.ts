@@ -85,12 +85,16 @@ export class MediaPlane extends Context.Service<
     /**
      * Joins two legs of this process: what is said to one is heard on the other, digits included. Each is opened with
      * the other as its `peer`, in any order; until both are open, and once one is closed, there is silence, and
-     * playback waits.
+     * playback waits. The first one is placed `near` a third leg.
      */
-    readonly openJoined: (leg: Protocol.LegId, peer: Protocol.LegId) => Effect.Effect<void, MediaUnavailable>
+    readonly openJoined: (
+      leg: Protocol.LegId,
+      peer: Protocol.LegId,
+      near?: Protocol.LegId
+    ) => Effect.Effect<void, MediaUnavailable>
     /**
      * Lets each of two open legs hear what the other says, digits included, until `unbridge` or the end of one of them.
-     * Both have to be in one place (`openRtp` with `near`).
+     * Both have to be in one place (`openRtp` with `near`). What is asked of a leg is done in order.
      */
     readonly bridge: (leg: Protocol.LegId, peer: Protocol.LegId) => Effect.Effect<void, BridgeRefused>
     /** Ends the bridge of a leg, if it has one. */
@@ -118,7 +122,8 @@ export interface SwitchLink {
 interface Leg {
   listener: Listener | null
   opening: Deferred.Deferred<number, MediaUnavailable> | null
-  bridging: Deferred.Deferred<void, BridgeRefused> | null
+  /** What waits for the answers of the switch, which come in order. */
+  readonly bridging: Array<Deferred.Deferred<void, BridgeRefused>>
   /** The tenant of its call, which the first command names. */
   tenant: TenantId | null
   /** What was measured last. */
@@ -142,7 +147,7 @@ export const make = Effect.fnUntraced(function* (
     const leg: Leg = {
       listener: null,
       opening: null,
-      bridging: null,
+      bridging: [],
       tenant: null,
       quality: null,
       placement: null,
@@ -158,8 +163,11 @@ export const make = Effect.fnUntraced(function* (
   }
 
   const settleBridge = (leg: Leg, outcome: Effect.Effect<void, BridgeRefused>) => {
-    if (leg.bridging !== null) Deferred.doneUnsafe(leg.bridging, outcome)
-    leg.bridging = null
+    const first = leg.bridging.shift()
+    if (first !== undefined) Deferred.doneUnsafe(first, outcome)
+  }
+  const dropBridges = (leg: Leg, reason: BridgeRefused["reason"]) => {
+    while (leg.bridging.length > 0) settleBridge(leg, refused(reason))
   }
   const refused = (reason: BridgeRefused["reason"]) => Effect.fail(new BridgeRefused({ reason }))
 
@@ -173,10 +181,12 @@ export const make = Effect.fnUntraced(function* (
     link.post(command)
   }
 
-  /** The place of `near` if that leg has one, else the thread with the fewest legs. */
-  const place = (near?: Protocol.LegId): Placement.Placement => {
-    const beside = near === undefined ? undefined : legs.get(near)?.placement
-    if (beside !== undefined && beside !== null) return beside
+  /** The place of the first leg in `near` that has one, else the thread with the fewest legs. */
+  const place = (near: ReadonlyArray<Protocol.LegId | undefined>): Placement.Placement => {
+    for (const id of near) {
+      const beside = id === undefined ? undefined : legs.get(id)?.placement
+      if (beside !== undefined && beside !== null) return beside
+    }
     const counts = links.map(() => 0)
     for (const { placement } of legs.values())
       if (placement !== null) counts[placement.thread] = (counts[placement.thread] ?? 0) + 1
@@ -212,7 +222,7 @@ export const make = Effect.fnUntraced(function* (
         legs.delete(event.leg)
         feeds.closed(event.leg)
         leg.listener?.closed?.(leg.quality)
-        settleBridge(leg, refused("unknown_leg"))
+        dropBridges(leg, "unknown_leg")
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
     }
   }
@@ -225,7 +235,7 @@ export const make = Effect.fnUntraced(function* (
       feeds.closed(id)
     }
     for (const [, leg] of lost) {
-      settleBridge(leg, refused("plane_stopped"))
+      dropBridges(leg, "plane_stopped")
       settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
       if (leg.open) leg.listener?.lost("plane_stopped")
       leg.listener?.closed?.(leg.quality)
@@ -234,7 +244,10 @@ export const make = Effect.fnUntraced(function* (
   const feeds = yield* PlaybackFeeds.make(sources, post)
   links.forEach((link, thread) => link.listen(onEvent, () => onDown(thread)))
 
-  const open = Effect.fnUntraced(function* (command: Protocol.Opening, near?: Protocol.LegId) {
+  const open = Effect.fnUntraced(function* (
+    command: Protocol.Opening,
+    ...near: ReadonlyArray<Protocol.LegId | undefined>
+  ) {
     const leg = legOf(command.leg)
     if (leg.open || leg.opening !== null) return yield* new MediaUnavailable({ reason: "leg_exists" })
     const opening = yield* Deferred.make<number, MediaUnavailable>()
@@ -255,9 +268,8 @@ export const make = Effect.fnUntraced(function* (
       return yield* refused("unknown_leg")
     const apart = Placement.apart(leg.placement, other.placement)
     if (apart !== null) return yield* refused(apart)
-    if (leg.bridging !== null) return yield* refused("already_joined")
     const bridging = yield* Deferred.make<void, BridgeRefused>()
-    leg.bridging = bridging
+    leg.bridging.push(bridging)
     post({ type: "bridge", leg: id, peer })
     return yield* Deferred.await(bridging)
   })
@@ -269,7 +281,7 @@ export const make = Effect.fnUntraced(function* (
     openRtp: (leg, near) => Effect.map(open({ type: "open_rtp", leg }, near), (opened) => ({ addresses, ...opened })),
     connectRtp: (leg, remote) => handOver({ type: "connect_rtp", leg, remote }),
     openPhone: (leg, script, near) => Effect.asVoid(open({ type: "open_phone", leg, script }, near)),
-    openJoined: (leg, peer) => Effect.asVoid(open({ type: "open_joined", leg, peer }, peer)),
+    openJoined: (leg, peer, near) => Effect.asVoid(open({ type: "open_joined", leg, peer }, peer, near)),
     bridge,
     unbridge: (leg) => handOver({ type: "unbridge", leg }),
     command: (leg, tenant, media) =>

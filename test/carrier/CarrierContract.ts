@@ -66,6 +66,23 @@ const ofType = <Type extends CarrierEvent["type"]>(reports: ReadonlyArray<Report
   reports.filter((report): report is Extract<CarrierEvent, { readonly type: Type }> => report.type === type)
 const mediaOf = (reports: ReadonlyArray<Report>) => ofType(reports, "media").map(({ event }) => event)
 const endedWork = (reports: ReadonlyArray<Report>) => mediaOf(reports).filter((event) => event.type === "ended")
+const bridge = (peerLegId: LegId): Plain => ({
+  type: "bridge",
+  peerLegId,
+  peerCallId: Ids.call(`call of ${peerLegId}`)
+})
+const unbridge: Plain = { type: "unbridge" }
+const bridgedWith = (peerLegId: LegId) => ({
+  type: "bridged",
+  peerLegId,
+  peerCallId: Ids.call(`call of ${peerLegId}`)
+})
+const partedFrom = (peerLegId: LegId, peerEnded = false) => ({ type: "unbridged", peerLegId, peerEnded })
+/** What was told of bridges, and of commands that failed. */
+const bridges = (reports: ReadonlyArray<Report>) =>
+  reports.filter(({ type }) => type === "bridged" || type === "unbridged" || type === "command_failed")
+const failures = (reports: ReadonlyArray<Report>) => ofType(reports, "command_failed").map(({ reason }) => reason)
+const pressed = (reports: ReadonlyArray<Report>) => mediaOf(reports).filter(({ type }) => type === "dtmf").length
 const media = (command: MediaCommand): Plain => ({ type: "media", tenantId: Ids.tenant("tenant"), media: command })
 const endOf = (reports: ReadonlyArray<Report>) => {
   const [end, ...more] = ofType(reports, "ended")
@@ -429,6 +446,157 @@ export const describeCarrier = (name: string, subject: Subject): void => {
         expect(through.pollUnsafe()).toBeDefined()
         expect(yield* use.presence(leg)).toBe("gone")
         expect((yield* use.snapshot([leg]))?.legs).toStrictEqual({})
+      })
+    )
+
+    /** Legs that were dialled at once, and answered. */
+    const talking = (use: Effect.Success<typeof bench>, ...names: ReadonlyArray<string>) =>
+      Effect.gen(function* () {
+        const legs = names.map(Ids.leg)
+        for (const leg of legs) yield* use.dial(subject.phones.answers, leg)
+        yield* use.elapse(3000)
+        return legs
+      })
+
+    contract("two legs that are bridged hear each other, until they are parted", (use) =>
+      Effect.gen(function* () {
+        const [one = Ids.leg(""), two = Ids.leg("")] = yield* talking(use, "one", "two")
+        const { sink } = use
+        yield* use.send(one, bridge(two))
+        yield* use.elapse(500)
+        expect(bridges(sink.of(one))).toStrictEqual([bridgedWith(two)])
+        expect(bridges(sink.of(two))).toStrictEqual([bridgedWith(one)])
+        expect(sink.told.every(({ callId, event }) => callId === `call of ${event.legId}`)).toBe(true)
+        const { peerCallId, peerLegId } = bridgedWith(two)
+        expect((yield* use.snapshot([one]))?.legs[one]?.bridge).toStrictEqual({ peerLegId, peerCallId })
+        expect((yield* use.snapshot([two]))?.legs[two]?.bridge?.peerLegId).toBe(one)
+        // Both phones press back what they hear, so the digit goes to and fro.
+        yield* use.send(one, media(Media.dtmf(Ids.work("digit"), "5")))
+        yield* use.elapse(2000)
+        expect(pressed(sink.of(two))).toBeGreaterThan(0)
+        expect(pressed(sink.of(one))).toBeGreaterThan(1)
+        yield* use.send(two, unbridge)
+        yield* use.send(one, unbridge)
+        yield* use.elapse(1000)
+        expect(bridges(sink.of(one))).toStrictEqual([bridgedWith(two), partedFrom(two)])
+        expect(bridges(sink.of(two))).toStrictEqual([bridgedWith(one), partedFrom(one)])
+        expect((yield* use.snapshot([one]))?.legs[one]).not.toHaveProperty("bridge")
+        const before = pressed(sink.of(one)) + pressed(sink.of(two))
+        yield* use.elapse(2000)
+        expect(pressed(sink.of(one)) + pressed(sink.of(two))).toBe(before)
+        for (const each of [one, two]) yield* use.send(each, hangup)
+        yield* use.elapse(1000)
+        expect([endOf(sink.of(one)).by, endOf(sink.of(two)).by]).toStrictEqual(["near", "near"])
+      })
+    )
+
+    contract("when a bridged leg ends, the other one is told, and goes on", (use) =>
+      Effect.gen(function* () {
+        const [one = Ids.leg(""), two = Ids.leg("")] = yield* talking(use, "one", "two")
+        yield* use.send(one, bridge(two))
+        yield* use.elapse(500)
+        yield* use.send(two, hangup)
+        yield* use.elapse(1000)
+        expect(types(use.sink.of(two))).toStrictEqual(["ringing", "answered", "bridged", "ended"])
+        expect(bridges(use.sink.of(one))).toStrictEqual([bridgedWith(two), partedFrom(two, true)])
+        expect((yield* use.snapshot([one]))?.legs[one]).not.toHaveProperty("bridge")
+        yield* use.send(one, media(Media.play(Ids.work("one"), subject.sounds.good)))
+        yield* use.elapse(2000)
+        expect(endedWork(use.sink.of(one))).toStrictEqual([Media.completed(Ids.work("one"))])
+        yield* use.send(one, unbridge)
+        yield* use.send(one, hangup)
+        yield* use.elapse(1000)
+        expect(bridges(use.sink.of(one)).length).toBe(2)
+      })
+    )
+
+    contract("a bridge that both calls ask for, and ask for again, is told each time and stays", (use) =>
+      Effect.gen(function* () {
+        const [one = Ids.leg(""), two = Ids.leg("")] = yield* talking(use, "one", "two")
+        yield* use.send(one, bridge(two))
+        yield* use.send(two, bridge(one))
+        yield* use.again
+        yield* use.elapse(500)
+        expect(new Set(types(bridges(use.sink.of(one))))).toStrictEqual(new Set(["bridged"]))
+        const before = use.sink.of(one).length
+        yield* use.send(one, bridge(two))
+        yield* use.elapse(500)
+        expect(bridges(use.sink.of(one)).at(-1)).toStrictEqual(bridgedWith(two))
+        expect(use.sink.of(one).length).toBe(before + 1)
+        expect(bridges(use.sink.of(two)).every(({ type }) => type === "bridged")).toBe(true)
+        for (const each of [one, two]) yield* use.send(each, hangup)
+        yield* use.elapse(1000)
+      })
+    )
+
+    contract("a leg leaves its bridge for another one", (use) =>
+      Effect.gen(function* () {
+        const [one = Ids.leg(""), two = Ids.leg(""), three = Ids.leg("")] = yield* talking(use, "one", "two", "three")
+        const { sink } = use
+        yield* use.send(one, bridge(two))
+        yield* use.elapse(500)
+        yield* use.send(one, bridge(three))
+        yield* use.elapse(500)
+        expect(bridges(sink.of(one))).toStrictEqual([bridgedWith(two), partedFrom(two), bridgedWith(three)])
+        expect(bridges(sink.of(two))).toStrictEqual([bridgedWith(one), partedFrom(one)])
+        expect(bridges(sink.of(three))).toStrictEqual([bridgedWith(one)])
+        yield* use.send(one, media(Media.dtmf(Ids.work("digit"), "5")))
+        yield* use.elapse(1000)
+        expect([pressed(sink.of(two)), pressed(sink.of(three)) > 0]).toStrictEqual([0, true])
+        for (const each of [one, two, three]) yield* use.send(each, hangup)
+        yield* use.elapse(1000)
+      })
+    )
+
+    contract("of bridges that cross, the last one stands, and each of the others has its outcome", (use) =>
+      Effect.gen(function* () {
+        const [one = Ids.leg(""), two = Ids.leg(""), three = Ids.leg("")] = yield* talking(use, "one", "two", "three")
+        const { sink } = use
+        yield* use.send(one, bridge(two))
+        yield* use.send(two, bridge(three))
+        yield* use.elapse(0)
+        yield* use.send(three, bridge(one))
+        yield* use.elapse(500)
+        const open = [one, two, three].map((leg) => {
+          let stands: LegId | null = null
+          for (const report of bridges(sink.of(leg)))
+            if (report.type === "bridged") stands = report.peerLegId
+            else if (report.type === "unbridged") stands = report.peerLegId === stands ? null : stands
+          return stands
+        })
+        // Commands to three legs may arrive in any order.
+        const pairs = open.filter((peer) => peer !== null)
+        expect(pairs.length).toBe(2)
+        const snapshot = yield* use.snapshot([one, two, three])
+        expect([one, two, three].map((leg) => snapshot?.legs[leg]?.bridge?.peerLegId ?? null)).toStrictEqual(open)
+        const outcomes = [one, two, three].flatMap((leg) => bridges(sink.of(leg)))
+        expect(ofType(outcomes, "bridged").length / 2 + ofType(outcomes, "command_failed").length).toBe(3)
+        for (const each of [one, two, three]) yield* use.send(each, hangup)
+        yield* use.elapse(1000)
+      })
+    )
+
+    contract("a bridge with a leg that is not answered, not there or itself fails, and changes nothing", (use) =>
+      Effect.gen(function* () {
+        const [one = Ids.leg(""), two = Ids.leg("")] = yield* talking(use, "one", "two")
+        const ringing = yield* use.dial(subject.phones.silent, Ids.leg("ringing"))
+        yield* use.elapse(1000)
+        yield* use.send(one, bridge(two))
+        yield* use.elapse(500)
+        yield* use.send(one, bridge(ringing))
+        yield* use.send(one, bridge(Ids.leg("nobody")))
+        yield* use.send(one, bridge(one))
+        yield* use.send(ringing, bridge(one))
+        yield* use.send(ringing, unbridge)
+        yield* use.send(Ids.leg("nobody"), bridge(one))
+        yield* use.send(Ids.leg("nobody"), unbridge)
+        yield* use.elapse(500)
+        expect(failures(use.sink.of(one))).toStrictEqual(["not_answered", "unknown_leg", "same_leg"])
+        expect(failures(use.sink.of(ringing))).toStrictEqual(["not_answered"])
+        expect(failures(use.sink.of(Ids.leg("nobody")))).toStrictEqual(["unknown_leg"])
+        expect((yield* use.snapshot([one]))?.legs[one]?.bridge?.peerLegId).toBe(two)
+        for (const each of [one, two, ringing]) yield* use.send(each, hangup)
+        yield* use.elapse(1000)
       })
     )
 

@@ -13,6 +13,7 @@ import {
   type LegReport,
   type Order
 } from "../Carrier.ts"
+import * as Bridges from "../Bridges.ts"
 import { InboundSimulator } from "../InboundSimulator.ts"
 import * as LegMemory from "../LegMemory.ts"
 import * as Telling from "../Telling.ts"
@@ -39,6 +40,8 @@ interface Line {
   readonly id: Id.LegId
   readonly script: PhoneScript.PhoneScript | null
   readonly mailbox: Queue.Queue<Mail>
+  /** A leg that it will be bridged with. */
+  readonly near: Id.LegId | undefined
   /** Monotonic milliseconds. */
   readonly since: number
   answeredAt: number | null
@@ -57,6 +60,7 @@ const make = Effect.gen(function* () {
   const entropy = yield* Entropy
   const deadlines = yield* Deadlines.make
   const fibers = yield* FiberSet.make<void>()
+  const fork = yield* FiberSet.runtime(fibers)()
   const lines = new Map<Id.LegId, Line>()
   const incarnation = entropy.hex(8)
   const clock = yield* Clock.Clock
@@ -69,6 +73,25 @@ const make = Effect.gen(function* () {
   const farActs = (line: Line | null, act: PhoneScript.FarAct): void => {
     if (line !== null) post(line, { type: "input", input: { type: "far", act } })
   }
+
+  const bridges = Bridges.make({
+    legOf: (legId) => {
+      const line = lines.get(legId)
+      if (line === undefined) return null
+      return {
+        isTalking: () => line.answeredAt !== null && line.leg.phase === "talking",
+        tell: (report) => post(line, { type: "report", report })
+      }
+    },
+    join: (legId, peerLegId, settled) =>
+      void fork(
+        Effect.match(media.bridge(legId, peerLegId), {
+          onSuccess: () => settled(null),
+          onFailure: ({ reason }) => settled(reason)
+        })
+      ),
+    part: (legId) => void fork(media.unbridge(legId))
+  })
 
   const tell = Effect.fnUntraced(function* (callId: Id.CallId | null, legId: Id.LegId, report: LegReport) {
     if (callId === null) return
@@ -88,8 +111,8 @@ const make = Effect.gen(function* () {
     })
     const opened =
       line.peer === null
-        ? media.openPhone(line.id, line.script?.voice ?? { type: "silence" })
-        : media.openJoined(line.id, line.peer.id)
+        ? media.openPhone(line.id, line.script?.voice ?? { type: "silence" }, line.near)
+        : media.openJoined(line.id, line.peer.id, line.near ?? line.peer.near)
     return yield* opened.pipe(
       Effect.timeout(openTimeoutMs),
       Effect.match({ onSuccess: () => true, onFailure: () => false })
@@ -98,6 +121,7 @@ const make = Effect.gen(function* () {
 
   const disconnect = (line: Line) =>
     Effect.suspend(() => {
+      bridges.ended(line.id)
       if (!line.hasMedia) return Effect.void
       line.hasMedia = false
       return media.close(line.id)
@@ -138,9 +162,11 @@ const make = Effect.gen(function* () {
       case "media":
         if (line.leg.phase === "talking") return media.command(line.id, command.tenantId, command.media)
         break
-      // Not carried out yet.
       case "bridge":
+        return Effect.sync(() => bridges.bridge(command))
       case "unbridge":
+        return Effect.sync(() => bridges.unbridge(line.id))
+      // Not carried out yet.
       case "refer":
       case "dial":
         break
@@ -202,11 +228,12 @@ const make = Effect.gen(function* () {
     id: Id.LegId,
     direction: SimulatedLeg.SimulatedLeg["direction"],
     script: PhoneScript.PhoneScript | null,
-    callId: Id.CallId | null
+    callId: Id.CallId | null,
+    near?: Id.LegId
   ): Effect.fn.Return<Line> {
     const mailbox = yield* Queue.dropping<Mail>(mailboxRoom)
     const leg = SimulatedLeg.make(direction, script, yield* Monotonic.now)
-    const of = { id, script, mailbox, since: steadyMs(), answeredAt: null }
+    const of = { id, script, mailbox, near, since: steadyMs(), answeredAt: null }
     return { ...of, leg, callId, peer: null, hasMedia: false, overflowed: false }
   })
 
@@ -256,7 +283,7 @@ const make = Effect.gen(function* () {
 
   const dial = Effect.fnUntraced(function* (command: Extract<CarrierCommand, { readonly type: "dial" }>) {
     const script = PhoneScript.ofNumber(command.to)
-    const line = yield* lineOf(command.legId, "outbound", script, command.callId)
+    const line = yield* lineOf(command.legId, "outbound", script, command.callId, command.near)
     // It may be joined to a second leg: both must fit.
     if (lines.size + 2 > maxLegs) post(line, { type: "input", input: { type: "fault" } })
     else if (script === null) yield* ringTenant(line, command)
@@ -305,7 +332,8 @@ const make = Effect.gen(function* () {
       state: line.leg.phase === "over" ? "over" : line.answeredAt === null ? "alerting" : "answered",
       n: memory.last(line.id),
       ageMs: now - line.since,
-      answeredMs: line.answeredAt === null ? null : now - line.answeredAt
+      answeredMs: line.answeredAt === null ? null : now - line.answeredAt,
+      ...bridges.facts(line.id)
     }
   }
 

@@ -5,6 +5,7 @@ import type * as FairShare from "../../domain/FairShare.ts"
 import type { Codec } from "../../sip/sdp/SdpOffer.ts"
 import type { CallIds } from "../../sip/message/CallIds.ts"
 import type { SipRequest } from "../../sip/message/SipMessage.ts"
+import type { Bridgeable, Bridges } from "../Bridges.ts"
 import type { CarrierCommand, CarrierSink, LegFacts, RouteDirectory } from "../Carrier.ts"
 import type { LegMemory } from "../LegMemory.ts"
 import type { TrunkStates } from "../TrunkStates.ts"
@@ -17,7 +18,7 @@ import type { TransactionLayer, TransactionId } from "./TransactionLayer.ts"
 import type { Transports } from "./transport/Transports.ts"
 
 /** A leg as the port sees it. Never throws, never waits. */
-export interface Leg {
+export interface Leg extends Bridgeable {
   readonly command: (command: CarrierCommand) => void
   /** Asks the peer within the dialog. `heard` is called with each outcome; the last one says that it is the last. */
   readonly perform: (action: Action, heard: (outcome: Outcome) => void) => void
@@ -70,6 +71,7 @@ export interface Context {
   /** Unpredictable bytes in hex; `bytes` is their number. */
   readonly random: (bytes: number) => string
   readonly legs: Map<LegId, Leg>
+  readonly bridges: Bridges
   /** Legs that peers placed, by their address. */
   readonly callers: FairShare.FairShare
   /** Tells the operator of an INVITE that became no call. */

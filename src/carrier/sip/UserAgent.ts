@@ -2,6 +2,7 @@
  * The user agent: hands each message and command to its leg, and answers where there is none, RFC 3261 sections 8.2,
  * 9.2, 11.2 and 12.2.2.
  */
+import { Effect, Exit } from "effect"
 import type { Flow } from "../../sip/Flow.ts"
 import type { LegId } from "../../domain/Id.ts"
 import * as FairShare from "../../domain/FairShare.ts"
@@ -11,9 +12,10 @@ import * as MessageKey from "../../sip/message/MessageKey.ts"
 import * as Responses from "../../sip/message/Responses.ts"
 import type { Header, SipRequest } from "../../sip/message/SipMessage.ts"
 import type { Authority, CarrierCommand, LegFacts, LegReport, Order, Snapshot } from "../Carrier.ts"
+import * as Bridges from "../Bridges.ts"
 import * as LegMemory from "../LegMemory.ts"
 import * as Capabilities from "./Capabilities.ts"
-import type { Context, Leg } from "./Context.ts"
+import { type Context, ignore, type Leg } from "./Context.ts"
 import * as DialledNumber from "./leg/DialledNumber.ts"
 import type * as Gate from "./gate/Gate.ts"
 import * as InboundLeg from "./leg/InboundLeg.ts"
@@ -47,7 +49,7 @@ export interface Held {
 
 export interface Options extends Omit<
   Context,
-  "transactions" | "memory" | "legs" | "callers" | "dialogs" | "callIds" | "invites"
+  "transactions" | "memory" | "legs" | "bridges" | "callers" | "dialogs" | "callIds" | "invites"
 > {
   readonly alarm: TransactionLayer.Alarm
   /** Takes an error in our code that a message or a timer brought to light. */
@@ -62,7 +64,7 @@ export interface Options extends Omit<
 }
 
 /** Commands that make no sense without a leg. */
-type OfLiveLeg = "answer" | "ring" | "media"
+type OfLiveLeg = "answer" | "ring" | "media" | "bridge" | "unbridge" | "refer"
 
 const retryLater: Header = ["Retry-After", "5"]
 
@@ -141,6 +143,18 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     transactions,
     memory,
     legs: new Map(),
+    bridges: Bridges.make({
+      legOf: (legId) => context.legs.get(legId) ?? null,
+      join: (legId, peerLegId, settled) =>
+        given.run(
+          Effect.match(given.plane.bridge(legId, peerLegId), {
+            onSuccess: () => null,
+            onFailure: ({ reason }) => reason
+          }),
+          (exit) => settled(Exit.isSuccess(exit) ? exit.value : "plane_stopped")
+        ),
+      part: (legId) => given.run(given.plane.unbridge(legId), ignore)
+    }),
     callers: FairShare.make(),
     dialogs: new Map(),
     callIds: CallIds.make(),
@@ -156,7 +170,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
 
   /** The leg has ended meanwhile, or an earlier process had it. */
   const unknownLeg = (command: Extract<CarrierCommand, { readonly type: OfLiveLeg }>): void => {
-    if (command.type === "ring") return
+    if (command.type === "ring" || command.type === "unbridge") return
     tell(command, { type: "command_failed", commandId: command.commandId, reason: "unknown_leg" })
   }
 
@@ -203,6 +217,9 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
         case "answer":
         case "ring":
         case "media":
+        case "bridge":
+        case "unbridge":
+        case "refer":
           return unknownLeg(command)
       }
     }

@@ -80,6 +80,8 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
       case "hangup":
         return shell.feed({ type: "release", status: SipStatus.of("released") })
       case "media":
+      case "bridge":
+      case "unbridge":
         return lifecycle.command(command)
       case "dial":
         return
@@ -95,6 +97,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
     legId,
     callId: null,
     routeId: null,
+    near: null,
     source,
     command,
     perform: shell.perform,

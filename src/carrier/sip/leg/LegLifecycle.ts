@@ -27,15 +27,19 @@ export interface LegLifecycle {
   readonly end: (end: LegEnd, done?: (told: Told) => void) => void
   /** Ends the leg as `end` after `releaseLimitMs`, unless it has ended before. */
   readonly endSoon: (end: LegEnd) => void
-  /** Hands a command to the media of the leg. Before the answer it fails with `not_answered`. */
-  readonly command: (command: Extract<CarrierCommand, { readonly type: "media" }>) => void
+  /** Carries out a command that is the same for legs of both directions. */
+  readonly command: (command: Extract<CarrierCommand, { readonly type: Common }>) => void
 }
+
+type Common = "media" | "bridge" | "unbridge"
 
 export interface Options {
   readonly legId: LegId
   readonly callId: CallId | null
   /** Null until the leg is admitted. */
   readonly routeId: RouteId | null
+  /** A leg that this one will be bridged with; null: none is known. */
+  readonly near: LegId | null
   /** The address of the peer that placed it; null: we did. */
   readonly source: string | null
   readonly command: Leg["command"]
@@ -57,7 +61,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   const { legId, source } = options
   /** The route by which we placed the leg. */
   const placedBy = source === null ? options.routeId : null
-  const { callers, legs, plane, run, transactions, steadyMs } = context
+  const { bridges, callers, legs, plane, run, transactions, steadyMs } = context
   const legEvents = LegEvents.make(context, legId)
   const since = steadyMs()
   /** Null until the leg is admitted. */
@@ -107,7 +111,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     }
   }
 
-  const media = LegMedia.make({ legId, plane, run, heard })
+  const media = LegMedia.make({ legId, plane, run, heard, near: options.near })
 
   const end: LegLifecycle["end"] = (reason, done = ignore) => {
     if (typeof ending === "string") return done(ending)
@@ -117,6 +121,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     const outcome = answeredAt === null ? outcomeOf(reason) : null
     if (placedBy !== null && outcome !== null) context.counted(placedBy, outcome)
     if (answeredAt !== null) context.soundEnds(legId)
+    bridges.ended(legId)
     media.close()
     tell({ type: "ended", ...reason }, (told) => {
       forget()
@@ -139,11 +144,21 @@ export const make = (context: Context, options: Options): LegLifecycle => {
       state: over ? "over" : answeredAt === null ? "alerting" : "answered",
       n: context.memory.last(legId),
       ageMs: now - since,
-      answeredMs: answeredAt === null ? null : now - answeredAt
+      answeredMs: answeredAt === null ? null : now - answeredAt,
+      ...bridges.facts(legId)
     }
   }
 
-  const leg: Leg = { command: options.command, perform: options.perform, facts, caughtUp: legEvents.caughtUp }
+  const leg: Leg = {
+    command: options.command,
+    perform: options.perform,
+    facts,
+    caughtUp: legEvents.caughtUp,
+    isTalking: () => answeredAt !== null && !over,
+    tell: (report) => {
+      if (!over) tell(report)
+    }
+  }
   legs.set(legId, leg)
   if (source !== null) callers.take(source)
 
@@ -167,9 +182,17 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     endSoon: (reason) => {
       if (!over) transactions.after(releaseLimitMs, () => end(reason))
     },
-    command: ({ commandId, media, tenantId }) =>
-      answeredAt === null
-        ? tell({ type: "command_failed", commandId, reason: "not_answered" })
-        : run(plane.command(legId, tenantId, media), ignore)
+    command: (command) => {
+      switch (command.type) {
+        case "bridge":
+          return bridges.bridge(command)
+        case "unbridge":
+          return bridges.unbridge(legId)
+        case "media":
+          // The media of a leg begin with its answer.
+          if (answeredAt !== null) return run(plane.command(legId, command.tenantId, command.media), ignore)
+          return tell({ type: "command_failed", commandId: command.commandId, reason: "not_answered" })
+      }
+    }
   }
 }

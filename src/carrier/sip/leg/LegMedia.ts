@@ -25,11 +25,13 @@ export interface Options {
   readonly plane: MediaPlane["Service"]
   readonly run: Run
   readonly heard: Listener
+  /** A leg that this one will be bridged with; null: none is known. */
+  readonly near: LegId | null
 }
 
 const ignore = (): void => undefined
 
-export const make = ({ heard, legId, plane, run }: Options): LegMedia => {
+export const make = ({ heard, legId, near, plane, run }: Options): LegMedia => {
   let place: RtpPlace | null = null
   let signallingAddress: string | null = null
   let closed = false
@@ -39,7 +41,7 @@ export const make = ({ heard, legId, plane, run }: Options): LegMedia => {
       if (closed) return
       signallingAddress = from
       run(plane.subscribe(legId, heard), ignore)
-      run(plane.openRtp(legId), (exit) => {
+      run(plane.openRtp(legId, near ?? undefined), (exit) => {
         if (Exit.isFailure(exit)) return closed ? undefined : then(null)
         if (closed) return run(plane.close(legId), ignore)
         place = exit.value

@@ -19,6 +19,8 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
       case "reject":
         return shell.feed({ type: "release" })
       case "media":
+      case "bridge":
+      case "unbridge":
         return lifecycle.command(command)
       // Answering and ringing are for inbound legs, and this leg is the dial itself.
       case "dial":
@@ -40,6 +42,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
     legId: dial.legId,
     callId: dial.callId,
     routeId: dial.routeId,
+    near: dial.near ?? null,
     source: null,
     command,
     perform: shell.perform,

@@ -24,6 +24,7 @@ const make = (place: Effect.Effect<RtpPlace>) => {
     subscribe: () => Effect.void
   }
   const media = LegMedia.make({
+    near: null,
     legId: Ids.leg("l"),
     plane,
     run: (effect, settled) => void Effect.runFork(effect).addObserver(settled),
