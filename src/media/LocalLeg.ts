@@ -1,5 +1,7 @@
 import type { SampleRate } from "../audio/SampleRate.ts"
 import type { WorkId } from "../domain/Id.ts"
+import type { CaptureEvent } from "./capture/CaptureMessage.ts"
+import * as LegCaptures from "./capture/LegCaptures.ts"
 import * as Dialer from "./mix/Dialer.ts"
 import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
@@ -13,6 +15,8 @@ export interface Options extends Taps.Options {
   readonly emit: (event: MediaEvent) => void
   /** Asks for the next piece of a sound at this rate; answered by the player's `supply` or `fail`. */
   readonly want: (id: WorkId, url: string, rate: SampleRate) => void
+  /** What a capture has for its receiver. */
+  readonly captured: (event: CaptureEvent) => void
   /** The far end failed while somebody read it; the leg is to be closed. Nothing is read of it any more. */
   readonly onFault: (error: unknown) => void
 }
@@ -23,6 +27,7 @@ export interface LocalLeg {
   readonly taps: Taps.Taps
   readonly player: Player.Player
   readonly dialer: Dialer.Dialer
+  readonly captures: LegCaptures.LegCaptures
   /** Carries out a command of the call. */
   readonly command: (media: MediaCommand) => void
   /** The far end pressed a digit; `at` in milliseconds of the plane's clock. */
@@ -51,11 +56,12 @@ export interface LocalLeg {
  *
  * The leg runs at the rate of its far end. A source waits while the far end cannot hear yet.
  */
-export const make = (far: FarEnd, { clock, emit, onDefect, onFault, want }: Options): LocalLeg => {
+export const make = (far: FarEnd, { captured, clock, emit, onDefect, onFault, want }: Options): LocalLeg => {
   const mix = Mix.make()
   const taps = Taps.make({ clock, onDefect }, far.overhear)
   const player = Player.make(emit, (id, url) => want(id, url, far.rate()))
   const dialer = Dialer.make(far.press, emit)
+  const captures = LegCaptures.make(taps, far.ready, captured)
   mix.add(dialer, "digits", "silenced")
   mix.add(player, "playback")
   let junction: Membership | null = null
@@ -71,6 +77,7 @@ export const make = (far: FarEnd, { clock, emit, onDefect, onFault, want }: Opti
     taps,
     player,
     dialer,
+    captures,
     command: (media) => {
       switch (media.type) {
         case "play":

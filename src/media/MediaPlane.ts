@@ -1,7 +1,9 @@
 import { Context, Deferred, Effect, Schema, type Scope } from "effect"
 import type * as IpAddress from "../domain/IpAddress.ts"
-import type { TenantId } from "../domain/Id.ts"
+import type { TenantId, WorkId } from "../domain/Id.ts"
 import type * as AudioSource from "./AudioSource.ts"
+import type { Wanted } from "./capture/Capture.ts"
+import * as Captures from "./capture/Captures.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import * as Placement from "./Placement.ts"
 import * as PlaybackFeeds from "./PlaybackFeeds.ts"
@@ -101,6 +103,16 @@ export class MediaPlane extends Context.Service<
     readonly unbridge: (leg: Protocol.LegId) => Effect.Effect<void>
     /** Carries out a command of the call, which is this tenant's. */
     readonly command: (leg: Protocol.LegId, tenant: TenantId, media: MediaCommand) => Effect.Effect<void>
+    /**
+     * Hands what is said and heard on a leg out of the media thread, chunk by chunk, until it is stopped, its leg is
+     * closed, or its receiver is too slow. Whoever asks chooses the id, which nobody has used on this leg.
+     */
+    readonly capture: (
+      leg: Protocol.LegId,
+      id: WorkId,
+      wanted: Wanted,
+      receiver: Captures.Receiver
+    ) => Effect.Effect<Captures.Captured>
     /** Ends the leg and frees its ports. What still waits on it ends as `stopped` or `closed` first. */
     readonly close: (leg: Protocol.LegId) => Effect.Effect<void>
     /**
@@ -209,6 +221,9 @@ export const make = Effect.fnUntraced(function* (
         return leg.listener?.told(event.event)
       case "wanted":
         return leg.tenant === null ? undefined : feeds.wanted(leg.tenant, event)
+      case "captured":
+      case "capture_ended":
+        return captures.told(event.leg, event)
       case "lost":
         return leg.listener?.lost(event.reason)
       case "quality":
@@ -221,6 +236,7 @@ export const make = Effect.fnUntraced(function* (
       case "closed":
         legs.delete(event.leg)
         feeds.closed(event.leg)
+        captures.closed(event.leg)
         leg.listener?.closed?.(leg.quality)
         dropBridges(leg, "unknown_leg")
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
@@ -233,6 +249,7 @@ export const make = Effect.fnUntraced(function* (
     for (const [id] of lost) {
       legs.delete(id)
       feeds.closed(id)
+      captures.closed(id)
     }
     for (const [, leg] of lost) {
       dropBridges(leg, "plane_stopped")
@@ -242,6 +259,7 @@ export const make = Effect.fnUntraced(function* (
     }
   }
   const feeds = yield* PlaybackFeeds.make(sources, post)
+  const captures = Captures.make(post)
   links.forEach((link, thread) => link.listen(onEvent, () => onDown(thread)))
 
   const open = Effect.fnUntraced(function* (
@@ -290,6 +308,8 @@ export const make = Effect.fnUntraced(function* (
         if (known !== undefined) known.tenant = tenant
         post({ type: "media", leg, media })
       }),
+    capture: (leg, id, wanted, receiver) =>
+      Effect.sync(() => captures.open(leg, id, wanted, receiver, legs.get(leg)?.open === true)),
     close: (leg) => handOver({ type: "close", leg }),
     subscribe: (leg, listener) =>
       Effect.sync(() => {

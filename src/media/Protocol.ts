@@ -2,6 +2,7 @@ import type { CodecName } from "../audio/codec/Codecs.ts"
 import type { SampleRate } from "../audio/SampleRate.ts"
 import type { Sound } from "./Frame.ts"
 import type { LegId, WorkId } from "../domain/Id.ts"
+import type { CaptureCommand, CaptureEvent } from "./capture/CaptureMessage.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import type { PhoneScript } from "./SimulatedPhone.ts"
 
@@ -75,6 +76,7 @@ export type Command =
   | { readonly type: "bridge"; readonly leg: LegId; readonly peer: LegId }
   /** Ends the bridge of a leg, if it has one. */
   | { readonly type: "unbridge"; readonly leg: LegId }
+  | CaptureCommand
   | { readonly type: "close"; readonly leg: LegId }
 
 /** A command that is answered by `opened` or `refused`. */
@@ -118,6 +120,7 @@ export type LegEvent =
   | { readonly type: "media"; readonly event: MediaEvent }
   | { readonly type: "lost"; readonly reason: Loss }
   | { readonly type: "quality"; readonly quality: Quality }
+  | CaptureEvent
   /** A playback needs the next piece of its sound, at this rate. It asks for one at a time, until it has ended. */
   | { readonly type: "wanted"; readonly id: WorkId; readonly url: string; readonly rate: SampleRate }
 

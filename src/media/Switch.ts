@@ -89,6 +89,7 @@ export const make = (options: Options) => {
       onDefect,
       onFault: (error) => fault(leg, error),
       emit: (event) => emit({ leg: id, type: "media", event }),
+      captured: (event) => emit({ leg: id, ...event }),
       want: (work, url, rate) => emit({ leg: id, type: "wanted", id: work, url, rate })
     })
     const turn: Slots.Ticked = {
@@ -172,6 +173,8 @@ export const make = (options: Options) => {
   const answerUnknown = (command: Command) => {
     const failure = command.type === "media" ? failureOf(command.media, "unknown_leg") : null
     if (failure !== null) emit({ type: "media", leg: command.leg, event: failure })
+    if (command.type === "capture")
+      emit({ type: "capture_ended", leg: command.leg, id: command.id, reason: "unknown_leg" })
     if (command.type === "bridge") emit({ type: "bridge_refused", leg: command.leg, reason: "unknown_leg" })
     if (command.type === "close") emit({ type: "closed", leg: command.leg })
   }
@@ -204,6 +207,11 @@ export const make = (options: Options) => {
         return bridge(leg, command.peer)
       case "unbridge":
         return leg.bridge?.end(now)
+      case "capture":
+      case "capture_taken":
+      case "capture_silence":
+      case "capture_stop":
+        return local.captures.command(command)
       case "close":
         remove(leg, now)
         emit({ type: "closed", leg: command.leg })

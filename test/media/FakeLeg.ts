@@ -1,4 +1,5 @@
 import type { SampleRate } from "../../src/audio/SampleRate.ts"
+import type { CaptureEvent } from "../../src/media/capture/CaptureMessage.ts"
 import type { FarEnd, PacketFormat } from "../../src/media/FarEnd.ts"
 import type { Frame } from "../../src/media/Frame.ts"
 import * as LocalLeg from "../../src/media/LocalLeg.ts"
@@ -19,6 +20,7 @@ export const make = ({ clock = () => 0, format = null, rate = 8000, say, takesDi
   const heard: Array<number> = []
   const said: Array<number> = []
   const events: Array<MediaEvent> = []
+  const captured: Array<CaptureEvent> = []
   const defects: Array<unknown> = []
   const faults: Array<unknown> = []
   const digits: Array<string> = []
@@ -57,6 +59,7 @@ export const make = ({ clock = () => 0, format = null, rate = 8000, say, takesDi
     clock,
     emit: (event) => void events.push(event),
     want: () => undefined,
+    captured: (event) => void captured.push(event),
     onDefect: (error) => void defects.push(error),
     onFault: (error) => void faults.push(error)
   })
@@ -66,6 +69,8 @@ export const make = ({ clock = () => 0, format = null, rate = 8000, say, takesDi
     /** When it was read. */
     said,
     events,
+    /** What captures had for their receivers. */
+    captured,
     defects,
     faults,
     /** That were pressed to the far end. */

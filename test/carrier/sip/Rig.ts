@@ -194,6 +194,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
     connectRtp: (leg, remote) => Effect.sync(() => void state.media.push(["connect", leg, remote])),
     openPhone: () => Effect.void,
     openJoined: () => Effect.die(new Error("not for SIP")),
+    capture: () => Effect.die(new Error("not here")),
     bridge: () => Effect.die(new Error("no verb bridges yet")),
     unbridge: () => Effect.void,
     command: (leg, _, media) => Effect.sync(() => void state.media.push(["command", leg, media])),

@@ -123,6 +123,7 @@ describe("A tap", () => {
       clock: () => 0,
       emit: () => undefined,
       want: () => undefined,
+      captured: () => undefined,
       onDefect: (error) => void defects.push(error),
       onFault: (error) => void defects.push(error)
     })

@@ -17,6 +17,7 @@ const make = (place: Effect.Effect<RtpPlace>) => {
     connectRtp: (_, remote) => Effect.sync(() => void remotes.push(remote)),
     openPhone: unused,
     openJoined: unused,
+    capture: unused,
     bridge: unused,
     unbridge: unused,
     command: unused,

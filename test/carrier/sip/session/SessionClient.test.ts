@@ -57,6 +57,7 @@ const make = (password: string | null = null) => {
       connectRtp: (_, remote) => Effect.sync(() => void connected.push(remote)),
       openPhone: () => Effect.void,
       openJoined: () => Effect.void,
+      capture: () => Effect.die(new Error("not here")),
       bridge: () => Effect.void,
       unbridge: () => Effect.void,
       command: () => Effect.void,

@@ -1,0 +1,43 @@
+import type { WorkId } from "../../domain/Id.ts"
+import type * as Taps from "../mix/Tap.ts"
+import * as Capture from "./Capture.ts"
+import type { CaptureCommand, CaptureEvent } from "./CaptureMessage.ts"
+
+export type LegCaptures = ReturnType<typeof make>
+
+/** The captures of one leg, by id; there are as many as it may have taps. */
+export const make = (taps: Taps.Taps, ready: () => boolean, emit: (event: CaptureEvent) => void) => {
+  const captures = new Map<WorkId, Capture.Capture>()
+
+  const begin = (id: WorkId, wanted: Capture.Wanted): void => {
+    if (captures.has(id)) return
+    const capture = Capture.make({
+      ...wanted,
+      ready,
+      give: (chunk) => emit({ type: "captured", id, chunk }),
+      ended: (reason) => {
+        taps.remove(capture.tap)
+        captures.delete(id)
+        emit({ type: "capture_ended", id, reason })
+      }
+    })
+    captures.set(id, capture)
+    if (!taps.add(capture.tap)) capture.stop("too_many_taps")
+  }
+
+  return {
+    /** One that is not there has told its end. */
+    command: (command: CaptureCommand): void => {
+      switch (command.type) {
+        case "capture":
+          return begin(command.id, command.wanted)
+        case "capture_taken":
+          return captures.get(command.id)?.taken(command.chunks)
+        case "capture_silence":
+          return captures.get(command.id)?.silence(command.isSilent)
+        case "capture_stop":
+          return captures.get(command.id)?.stop("stopped")
+      }
+    }
+  }
+}
