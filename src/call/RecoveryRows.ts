@@ -105,7 +105,8 @@ const ask = (draft: Draft.Draft, leg: Leg, { commandId, type }: Pending): Draft.
 /** Drops what was asked of the leg and may not have reached it; the call goes on. */
 const carryOn = (draft: Draft.Draft, context: StepContext): Draft.Draft => {
   const leg = primary(draft.state)
-  const quiet = leg.answeredAt === null ? draft : context.work.restarted(draft, leg, context)
+  const isIdle = leg.answeredAt === null && draft.state.work.length === 0
+  const quiet = isIdle ? draft : context.work.restarted(draft, leg, context)
   // An adapter answers a leg once, however often it is asked to. A dial has reached it.
   return draft.state.pending
     .filter(({ type }) => type === "answer")

@@ -61,7 +61,7 @@ export const sealed = (
   seal: (plain: string) => string
 ): { readonly input: unknown; readonly state: unknown } => {
   const wrap =
-    (standIn: (kind: "digits" | "url", value: string) => string): Secret.By =>
+    (standIn: (kind: Secret.Kind, value: string) => string): Secret.By =>
     (value, kind) =>
       typeof value !== "string" || Secret.shown(kind, value) === null
         ? value
@@ -79,10 +79,10 @@ export const sealed = (
   }
 }
 
-const inState = (kind: "digits" | "url", value: string): string =>
+const inState = (kind: Secret.Kind, value: string): string =>
   kind === "digits" ? "•".repeat(value.length) : (Secret.shown(kind, value) ?? value)
 
-const inInput = (kind: "digits" | "url", value: string, digit: string): string =>
+const inInput = (kind: Secret.Kind, value: string, digit: string): string =>
   kind === "digits" ? value.replaceAll(/[0-9A-D*#]/g, digit) : (Secret.shown(kind, value) ?? value)
 
 const digits = "0123456789*#ABCD".split("")

@@ -114,10 +114,11 @@ export const make = (verbs: Rows) => {
     stop: null
   })
 
-  const momentOf = (context: StepContext, commandId: Id.CommandId): Moment => ({
+  const momentOf = (state: CallState, leg: Leg, context: StepContext, commandId: Id.CommandId): Moment => ({
     now: context.now,
     commandId,
-    derive: (kind) => Id.WorkId.make(Id.deriveOpaque(context.seed, kind))
+    derive: (kind) => Id.WorkId.make(Id.deriveOpaque(context.seed, kind)),
+    of: { tenantId: state.tenantId, callId: state.id, legId: leg.id, from: leg.from, to: leg.to }
   })
 
   const running = (state: CallState, family: Family | null): ReadonlyArray<Item> =>
@@ -134,16 +135,20 @@ export const make = (verbs: Rows) => {
     const { family } = row
     if (family === null || row.act === undefined) return unchanged
     const commandId = Draft.commandId(context)
-    const act = row.act(momentOf(context, commandId), body)
+    const act = row.act(momentOf(draft.state, leg, context, commandId), body)
     switch (act.type) {
       case "begin":
-        if (running(draft.state, family).length >= family.limit) return rejected(ApiError.of("conflict", family.full))
+        if (running(draft.state, family).length >= family.limit)
+          return rejected(ApiError.of(family.fullCode ?? "conflict", family.full))
         if (family.meter !== undefined && draft.state.meters.length >= Meter.most)
           return rejected(ApiError.of("conflict", `this call has begun as much paid work as a call may`))
         return begin(draft, leg, itemOf(family, leg, commandId, act.item), context.now, reservedMinutes)
       case "stop": {
-        const { media, which } = act
-        const items = running(draft.state, family).filter(({ legId }) => legId === leg.id)
+        const { media, none, which } = act
+        const items = running(draft.state, family).filter(
+          (item) => item.legId === leg.id && (act.only === undefined || act.only(item))
+        )
+        if (none !== undefined && items.length === 0) return rejected(none)
         const marked = (which === "all" ? items : items.slice(0, 1)).reduce(
           (open, item) => replace(open, item, { ...item, stop: { commandId, media } }),
           draft
@@ -228,8 +233,10 @@ export const make = (verbs: Rows) => {
     begins: (draft: Draft.Draft, leg: Leg, occasion: Occasion, at: number, context: StepContext): Draft.Draft =>
       [...families.values()].reduce((open, family) => {
         const commandId = nextCommandId(open, context)
-        const item = family.begins?.(open.state.plan, occasion, { ...momentOf(context, commandId), now: at }) ?? null
-        return item === null ? open : begin(open, leg, itemOf(family, leg, commandId, item), at, 0)
+        const moment = { ...momentOf(open.state, leg, context, commandId), now: at }
+        const item = family.begins?.(open.state.plan, occasion, moment) ?? null
+        return item === null || running(open.state, family).length >= family.limit
+          ? open : begin(open, leg, itemOf(family, leg, commandId, item), at, 0)
       }, draft),
     /** Items that are bound to the leg end with it, and those that outlive it are set apart. */
     legEnded: (draft: Draft.Draft, legId: Id.LegId, at: number): Draft.Draft =>

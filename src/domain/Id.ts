@@ -111,6 +111,9 @@ const digest = (seed: string, kind: string, index: number) =>
 export const derive = <P extends Prefix>(seed: string, kind: P, index = 0): Of<P> =>
   `svc_${kind}_${digest(seed, kind, index).slice(0, 32)}` as Of<P>
 
+/** An id of `kind` from 32 hex digits (`deriveOpaque`). */
+export const ofOpaque = <P extends Prefix>(kind: P, opaque: string): Of<P> => `svc_${kind}_${opaque}` as Of<P>
+
 /** 32 hex digits, for what never leaves as an id with a prefix. */
 export const deriveOpaque = (seed: string, kind: string, index = 0): string => digest(seed, kind, index).slice(0, 32)
 

@@ -1,12 +1,12 @@
 import { type Schema, SchemaAST } from "effect"
 
 /**
- * Fields whose values nobody but their tenant may read: digits (card numbers, PINs), and URLs that carry a secret.
+ * Fields whose values nobody but their tenant may read: digits (card numbers, PINs), tokens, and URLs that carry a secret.
  *
- * A schema says so once, with `digits` or `url`. From that follows where such a value stands in whatever the schema
+ * A schema says so once, with `digits`, `token` or `url`. From that follows where such a value stands in whatever the schema
  * describes: what the journal keeps is sealed there, and what the operator is shown is masked.
  */
-type Kind = "digits" | "url"
+export type Kind = "digits" | "token" | "url"
 
 const annotation = "trunkline/secret"
 
@@ -18,6 +18,9 @@ const as =
 /** Digits of a keypad. */
 export const digits = as("digits")
 
+/** What opens a door at the tenant: a bearer token, or what may hold one. */
+export const token = as("token")
+
 /** A URL whose user name, password, query and fragment may be secrets. Its path is none. */
 export const url = as("url")
 
@@ -26,7 +29,7 @@ const mask = "•••"
 
 /** A value as others may see it; null: there is nothing secret about it. */
 export const shown = (kind: Kind, value: string): string | null =>
-  kind === "digits" ? (value === "" ? null : mask) : shownUrl(value)
+  kind === "url" ? shownUrl(value) : value === "" ? null : mask
 
 /** A URL without what may be a secret in it; null: there is nothing. */
 const shownUrl = (value: string): string | null => {

@@ -1,6 +1,9 @@
 import { Schema } from "effect"
+import type { ApiError } from "../../domain/ApiError.ts"
+import type { Code } from "../../domain/ErrorCatalogue.ts"
 import { type CallId, CommandId, LegId, type TenantId, WorkId } from "../../domain/Id.ts"
 import type { CallEvent } from "../../domain/event/CallEvent.ts"
+import type { StreamEvent } from "../../domain/event/StreamEvent.ts"
 import { MediaCommand, type MediaEnded, type MediaEvent } from "../../media/message/MediaMessage.ts"
 import type { ListWrite } from "../../store/ListTable.ts"
 import type { Kind } from "../Meter.ts"
@@ -41,6 +44,9 @@ interface OfLeg {
   readonly customerReference: string | null
 }
 
+/** What a call may tell. */
+export type Event = CallEvent | StreamEvent
+
 /** What the rows of lists need to know of the call besides. */
 interface OfCall {
   readonly tenantId: TenantId
@@ -50,12 +56,12 @@ interface OfCall {
 
 /** Public events, in their order, and the rows of lists that the same commit writes. */
 export interface Tidings {
-  readonly events: ReadonlyArray<CallEvent>
+  readonly events: ReadonlyArray<Event>
   readonly rows: ReadonlyArray<ListWrite>
 }
 
 /** Makes what tells an end: mostly one event; `at`: epoch milliseconds. Null: nobody is told. */
-export type Ending = ((of: OfLeg, at: number, call: OfCall) => CallEvent | Tidings) | null
+export type Ending = ((of: OfLeg, at: number, call: OfCall) => Event | Tidings) | null
 
 /** What becomes of an item that heard of something. */
 export interface Turn<I extends Item> {
@@ -67,8 +73,11 @@ export interface Turn<I extends Item> {
   readonly media?: ReadonlyArray<MediaCommand>
 }
 
-/** A moment in the life of the call's own leg, at which work may begin by itself. */
-export type Occasion = "ringing" | "answered"
+/**
+ * A moment in the life of the call's own leg, at which work may begin by itself. `answering`: an inbound leg is asked to
+ * answer; its media are there as soon as it can be heard.
+ */
+export type Occasion = "ringing" | "answering" | "answered"
 
 /** What a verb may use of the step that it is part of. */
 export interface Moment {
@@ -76,6 +85,14 @@ export interface Moment {
   readonly commandId: CommandId
   /** An id that nobody else has; the same when the journal is replayed. */
   readonly derive: (kind: string) => WorkId
+  /** The call and the leg, for whoever tells others of them. */
+  readonly of: {
+    readonly tenantId: TenantId
+    readonly callId: CallId
+    readonly legId: LegId
+    readonly from: string
+    readonly to: string
+  }
 }
 
 /** An item as its family begins it; the machine knows the rest. */
@@ -87,15 +104,25 @@ export type Progress = Extract<MediaEvent, { readonly id: WorkId }>
 /** What a verb does. Methods are compared bivariantly: a family of one kind of item is one of any item to the machine. */
 export type Act<I extends Item> =
   | { readonly type: "begin"; readonly item: Begun<I> }
-  /** Tells the media to stop the first item of the family on the leg, or all: each tells its own end. */
-  | { readonly type: "stop"; readonly which: "first" | "all"; readonly media: MediaCommand }
+  /**
+   * Tells the media to stop the first item of the family on the leg, or all: each tells its own end. `only`: of those
+   * that it allows; without any, the verb is refused as `none` says.
+   */
+  | {
+      readonly type: "stop"
+      readonly which: "first" | "all"
+      readonly media: MediaCommand
+      only?(item: I): boolean
+      readonly none?: ApiError
+    }
   /** Ends every item of the family on the leg. */
   | { readonly type: "end"; ending(item: I): Ending }
 
 interface Rules<I extends Item> {
-  /** Items at once on a call; the next one is refused with `full`. */
+  /** Items at once on a call; the next one is refused with `full`, as `fullCode` or as a conflict. */
   readonly limit: number
   readonly full: string
+  readonly fullCode?: Code
   /** The media, or the carrier that could not reach them, told the end. Absent where no command goes down. */
   told?(item: I, end: Pick<MediaEnded, "status" | "reason">): Ending
   /** What becomes of an item that hears digits. Every digit is told with `call.dtmf` all the same. */
@@ -150,6 +177,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
       readonly when: When
       readonly body: S
       targets?(body: S["Type"]): Readonly<Record<string, string>>
+      sockets?(body: S["Type"]): Readonly<Record<string, string>>
       act(moment: Moment, body: S["Type"]): Act<ItemOf<Name, Fields>>
     }) => ({ ...verb, family })
   }

@@ -22,6 +22,8 @@ export interface Verb<S extends Body = Body> {
   readonly body: S
   /** URLs in the body that this service will open, by their names on the wire: the egress port may refuse them. */
   targets?(body: S["Type"]): Readonly<Record<string, string>>
+  /** The same of `wss` URLs. */
+  sockets?(body: S["Type"]): Readonly<Record<string, string>>
 }
 
 /** A verb of call control. */

@@ -78,6 +78,12 @@ export const targetsOf = ({ body, verb }: CallAction): Readonly<Record<string, s
   return row.targets?.(body) ?? {}
 }
 
+/** The same of `wss` URLs. */
+export const socketsOf = ({ body, verb }: CallAction): Readonly<Record<string, string>> => {
+  const row: Verb = table[verb]
+  return row.sockets?.(body) ?? {}
+}
+
 /** A body from the wire, or from an earlier version; its faults are thrown. */
 export const decodeAction = (verb: Built, body: unknown): CallAction =>
   action(verb, Schema.decodeUnknownSync<Body>(table[verb].body)(body))

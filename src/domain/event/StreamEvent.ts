@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as Field from "../Field.ts"
 import * as Wire from "../Wire.ts"
-import type { Family } from "./PublicEvent.ts"
+import type { EmittedOf, Family } from "./PublicEvent.ts"
 
 const ofStream = {
   callId: Field.callId(),
@@ -40,8 +40,15 @@ export const rows = {
     emitted: false,
     data: Wire.struct({
       ...ofStream,
-      failureReason: Field.oneOf("What went wrong.", ["connection_failed", "protocol_error", "carrier_error"]),
+      failureReason: Field.oneOf(
+        "`connection_failed`: it could not be connected, broke, or read too slowly. `protocol_error`: its server broke " +
+          "the rules. `carrier_error`: what went wrong is on this side.",
+        ["connection_failed", "protocol_error", "carrier_error"]
+      ),
+      detail: Field.textOrNull("More about it, for people; may change.", "the server answered 403"),
       failedAt: Field.time("When it failed.")
     })
   }
 } as const satisfies Family<"stream">
+
+export type StreamEvent = EmittedOf<typeof rows>

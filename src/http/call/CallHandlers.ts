@@ -29,9 +29,9 @@ export const layer = HttpApiBuilder.group(
     const calls = yield* Calls
     const egress = yield* Egress
 
-    const reachable = (targets: Readonly<Record<string, string>>) =>
+    const reachable = (targets: Readonly<Record<string, string>>, scheme: "https:" | "wss:") =>
       Effect.forEach(Object.entries(targets), ([field, url]) => {
-        const refusal = egress.refuse(url)
+        const refusal = egress.refuse(url, [scheme])
         return refusal === null
           ? Effect.void
           : Effect.fail(ApiError.of("invalid_request", `${field}: the URL ${refusal}`, field))
@@ -41,7 +41,8 @@ export const layer = HttpApiBuilder.group(
     const act = (verb: Verbs.Built) =>
       Effect.fnUntraced(function* ({ params, payload }: OneCall & { readonly payload: unknown }) {
         const action = payload === null ? Verbs.decodeAction(verb, {}) : Verbs.action(verb, payload)
-        yield* reachable(Verbs.targetsOf(action))
+        yield* reachable(Verbs.targetsOf(action), "https:")
+        yield* reachable(Verbs.socketsOf(action), "wss:")
         const key = yield* CurrentKey
         const { slot } = yield* CurrentSlot
         return JsonResponse.respond(yield* calls.act(key, params.id, action, slot))
