@@ -236,7 +236,8 @@ export const make = (verbs: Rows) => {
         const moment = { ...momentOf(open.state, leg, context, commandId), now: at }
         const item = family.begins?.(open.state.plan, occasion, moment) ?? null
         return item === null || running(open.state, family).length >= family.limit
-          ? open : begin(open, leg, itemOf(family, leg, commandId, item), at, 0)
+          ? open
+          : begin(open, leg, itemOf(family, leg, commandId, item), at, 0)
       }, draft),
     /** Items that are bound to the leg end with it, and those that outlive it are set apart. */
     legEnded: (draft: Draft.Draft, legId: Id.LegId, at: number): Draft.Draft =>
