@@ -1,12 +1,13 @@
 import { type Schema, SchemaAST } from "effect"
 
 /**
- * Fields whose values nobody but their tenant may read: digits (card numbers, PINs), tokens, and URLs that carry a secret.
+ * Fields whose values nobody but their tenant may read: digits (card numbers, PINs), tokens, texts (which say such), and
+ * URLs that carry a secret.
  *
- * A schema says so once, with `digits`, `token` or `url`. From that follows where such a value stands in whatever the schema
- * describes: what the journal keeps is sealed there, and what the operator is shown is masked.
+ * A schema says so once, with `digits`, `token`, `text` or `url`. From that follows where such a value stands in whatever
+ * the schema describes: what the journal keeps is sealed there, and what the operator is shown is masked.
  */
-export type Kind = "digits" | "token" | "url"
+export type Kind = "digits" | "token" | "text" | "url"
 
 const annotation = "trunkline/secret"
 
@@ -20,6 +21,9 @@ export const digits = as("digits")
 
 /** What opens a door at the tenant: a bearer token, or what may hold one. */
 export const token = as("token")
+
+/** What is said to somebody: a code that is read out, a name, a balance. */
+export const text = as("text")
 
 /** A URL whose user name, password, query and fragment may be secrets. Its path is none. */
 export const url = as("url")

@@ -8,6 +8,7 @@ import * as Monotonic from "../domain/Monotonic.ts"
 import { Egress, type EgressError } from "../egress/Egress.ts"
 import { AudioDecoder, type AudioFile } from "./AudioDecoder.ts"
 import * as AudioMetrics from "./AudioMetrics.ts"
+import type { Playable } from "./message/Playback.ts"
 import type { PlaybackFailure } from "./Protocol.ts"
 import * as Shelf from "./sound/Shelf.ts"
 import * as TenantPlaces from "./sound/TenantPlaces.ts"
@@ -69,7 +70,7 @@ export class AudioSource extends Context.Service<
     /** Until the scope closes, the sound is kept. */
     readonly open: (
       tenant: TenantId,
-      url: string,
+      sound: Playable,
       rate: SampleRate
     ) => Effect.Effect<SoundReader, AudioUnavailable, Scope.Scope>
   }
@@ -204,8 +205,9 @@ export class AudioSource extends Context.Service<
           return wait(start(tenant, url))
         })
 
-      const open = Effect.fn("AudioSource.open")(function* (tenant: TenantId, url: string, legRate: SampleRate) {
-        const sound = yield* find(tenant, url)
+      const open = Effect.fn("AudioSource.open")(function* (tenant: TenantId, playable: Playable, legRate: SampleRate) {
+        if (playable.type === "speech") return yield* new AudioUnavailable({ reason: "voice_unavailable" })
+        const sound = yield* find(tenant, playable.url)
         const use = trackOf(sound, kept(legRate))
         const { track } = use
         yield* Effect.acquireRelease(

@@ -7,6 +7,7 @@ import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
 import type { Membership } from "./mix/Junction.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
+import type { Playable } from "./message/Playback.ts"
 import * as Mix from "./mix/Mix.ts"
 import * as Player from "./mix/Player.ts"
 import * as Taps from "./mix/Tap.ts"
@@ -14,7 +15,7 @@ import * as Taps from "./mix/Tap.ts"
 export interface Options extends Taps.Options {
   readonly emit: (event: MediaEvent) => void
   /** Asks for the next piece of a sound at this rate; answered by the player's `supply` or `fail`. */
-  readonly want: (id: WorkId, url: string, rate: SampleRate) => void
+  readonly want: (id: WorkId, sound: Playable, rate: SampleRate) => void
   /** What a capture has for its receiver. */
   readonly captured: (event: CaptureEvent) => void
   /** The far end failed while somebody read it; the leg is to be closed. Nothing is read of it any more. */
@@ -59,7 +60,7 @@ export interface LocalLeg {
 export const make = (far: FarEnd, { captured, clock, emit, onDefect, onFault, want }: Options): LocalLeg => {
   const mix = Mix.make()
   const taps = Taps.make({ clock, onDefect }, far.overhear)
-  const player = Player.make(emit, (id, url) => want(id, url, far.rate()))
+  const player = Player.make(emit, (id, sound) => want(id, sound, far.rate()))
   const dialer = Dialer.make(far.press, emit)
   const captures = LegCaptures.make(taps, far.ready, captured)
   mix.add(dialer, "digits", "silenced")
@@ -81,7 +82,14 @@ export const make = (far: FarEnd, { captured, clock, emit, onDefect, onFault, wa
     command: (media) => {
       switch (media.type) {
         case "play":
-          return player.play(media.id, media.url, media.loop)
+          return player.play(media.id, { type: "url", url: media.url }, { loop: media.loop })
+        case "speak":
+          return player.play(media.id, { type: "speech", speech: media.speech })
+        case "prompt":
+          player.stop("all")
+          return player.play(media.id, media.sound, { stoppedBy: media.stoppedBy })
+        case "stop_prompt":
+          return player.stopOne(media.promptId)
         case "stop_playback":
           return player.stop(media.which)
         case "send_dtmf":
@@ -92,6 +100,7 @@ export const make = (far: FarEnd, { captured, clock, emit, onDefect, onFault, wa
     },
     digit: (digit, at) => {
       emit({ type: "dtmf", digit, at })
+      player.digit(digit)
       junction?.digit(digit)
     },
     read: (now) => {

@@ -29,9 +29,9 @@ export const make = Effect.fnUntraced(function* (
   const context = yield* Effect.context()
   const legs = new Map<LegId, Map<WorkId, { readonly asked: Queue.Queue<void>; readonly fiber: Fiber.Fiber<void> }>>()
 
-  const feed = (tenant: TenantId, { id, leg, rate, url }: Wanted, asked: Queue.Queue<void>) =>
+  const feed = (tenant: TenantId, { id, leg, rate, sound }: Wanted, asked: Queue.Queue<void>) =>
     Effect.gen(function* () {
-      const reader = yield* sources.open(tenant, url, rate)
+      const reader = yield* sources.open(tenant, sound, rate)
       while (true) {
         yield* Queue.take(asked)
         const { isLast, samples } = yield* reader.next

@@ -4,6 +4,7 @@ import type { Sound } from "./Frame.ts"
 import type { LegId, WorkId } from "../domain/Id.ts"
 import type { CaptureCommand, CaptureEvent } from "./capture/CaptureMessage.ts"
 import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
+import type { Playable } from "./message/Playback.ts"
 import type { PhoneScript } from "./SimulatedPhone.ts"
 
 /**
@@ -53,6 +54,12 @@ export type PlaybackFailure =
   | "decode_limit"
   /** Too much is fetched, decoded or kept just now, for this tenant or for all. */
   | "overloaded"
+  /** No engine speaks, or not with this voice (any more). */
+  | "voice_unavailable"
+  /** The engine failed, or gave no sound. */
+  | "speech_failed"
+  /** The engine did not begin, or go on, in time. */
+  | "speech_timeout"
   | "too_many_playbacks"
   | "unknown_leg"
 
@@ -122,7 +129,7 @@ export type LegEvent =
   | { readonly type: "quality"; readonly quality: Quality }
   | CaptureEvent
   /** A playback needs the next piece of its sound, at this rate. It asks for one at a time, until it has ended. */
-  | { readonly type: "wanted"; readonly id: WorkId; readonly url: string; readonly rate: SampleRate }
+  | { readonly type: "wanted"; readonly id: WorkId; readonly sound: Playable; readonly rate: SampleRate }
 
 export type Event =
   /** `port` is 0 for a phone and a joined leg. */

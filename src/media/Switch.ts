@@ -90,7 +90,7 @@ export const make = (options: Options) => {
       onFault: (error) => fault(leg, error),
       emit: (event) => emit({ leg: id, type: "media", event }),
       captured: (event) => emit({ leg: id, ...event }),
-      want: (work, url, rate) => emit({ leg: id, type: "wanted", id: work, url, rate })
+      want: (work, sound, rate) => emit({ leg: id, type: "wanted", id: work, sound, rate })
     })
     const turn: Slots.Ticked = {
       tick: (at) => {

@@ -15,7 +15,7 @@ const ok = { body: wav }
 /** The samples of a whole sound. */
 const read = (url: string, rate: SampleRate = 8000, tenant = "t") =>
   Effect.gen(function* () {
-    const reader = yield* (yield* AudioSource).open(Ids.tenant(tenant), url, rate)
+    const reader = yield* (yield* AudioSource).open(Ids.tenant(tenant), { type: "url", url }, rate)
     let length = 0
     for (let isOver = false; !isOver;) {
       const { isLast, samples } = yield* reader.next

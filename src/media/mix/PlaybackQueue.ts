@@ -1,12 +1,15 @@
 import type { Piece } from "../../audio/Pieces.ts"
 import type { SampleRate } from "../../audio/SampleRate.ts"
 import type { WorkId } from "../../domain/Id.ts"
+import type { Playable } from "../message/Playback.ts"
 
 /** A sound that stands in line, and what of it is here. */
 export interface Playback {
   readonly id: WorkId
-  readonly url: string
+  readonly sound: Playable
   readonly loops: number
+  /** Digits of the far end that stop it. */
+  readonly stoppedBy: string
   /** Times that it is still to be heard, the present one included. */
   loopsLeft: number
   /** Times whose last piece has come. */
@@ -35,7 +38,7 @@ const lowMs = 2000
  * The playbacks of a leg in their order. Pieces are asked for one at a time, the next of the present playback before it
  * is needed, and the first of those that come within seconds; what stands behind them holds nothing.
  */
-export const make = (want: (id: WorkId, url: string) => void) => {
+export const make = (want: (id: WorkId, sound: Playable) => void) => {
   let queue: ReadonlyArray<Playback> = []
 
   const isLow = ({ pieces, position, rate }: Playback, isFirst: boolean): boolean => {
@@ -54,9 +57,11 @@ export const make = (want: (id: WorkId, url: string) => void) => {
     size: (): number => queue.length,
     first: (): Playback | null => queue[0] ?? null,
     find: (id: WorkId): Playback | null => queue.find((playback) => playback.id === id) ?? null,
-    add: (id: WorkId, url: string, loops: number): void => {
+    /** Those that this digit stops. */
+    stoppedBy: (digit: string): ReadonlyArray<Playback> => queue.filter(({ stoppedBy }) => stoppedBy.includes(digit)),
+    add: (id: WorkId, sound: Playable, loops: number, stoppedBy: string): void => {
       const none = { rate: null, isWhole: false, pieces: [], position: 0, since: 0, isAsked: false }
-      queue = [...queue, { id, url, loops, loopsLeft: loops, loopsSupplied: 0, ...none }]
+      queue = [...queue, { id, sound, loops, stoppedBy, loopsLeft: loops, loopsSupplied: 0, ...none }]
     },
     remove: (playback: Playback): void => {
       queue = queue.filter((other) => other !== playback)
@@ -75,7 +80,7 @@ export const make = (want: (id: WorkId, url: string) => void) => {
         const isAll = playback.loopsSupplied >= playback.loops
         if (!isAll && !playback.isAsked && isLow(playback, playback === queue[0])) {
           playback.isAsked = true
-          want(playback.id, playback.url)
+          want(playback.id, playback.sound)
         }
         if (playback.rate === null) unknown++
         else if (isAll) ahead += leftMs(playback)

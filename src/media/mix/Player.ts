@@ -3,6 +3,7 @@ import type { SampleRate } from "../../audio/SampleRate.ts"
 import type { WorkId } from "../../domain/Id.ts"
 import * as Frame from "../Frame.ts"
 import type { MediaEvent } from "../message/MediaMessage.ts"
+import type { Playable } from "../message/Playback.ts"
 import type { PlaybackFailure } from "../Protocol.ts"
 import * as PlaybackQueue from "./PlaybackQueue.ts"
 import * as RateConverter from "./RateConverter.ts"
@@ -11,19 +12,30 @@ import type { Source } from "./Source.ts"
 /** Playbacks that may wait on one leg, the present one included. */
 export const maxPlaybacks = 32
 
+interface Options {
+  /** How often the sound is heard in all; less than once is once. */
+  readonly loop?: number
+  /** Digits of the far end that stop it. */
+  readonly stoppedBy?: string
+}
+
 export interface Player extends Source {
-  /** `loop` is how often the sound is heard in all; less than once is once. */
-  readonly play: (id: WorkId, url: string, loop: number) => void
+  /** Queues a sound. */
+  readonly play: (id: WorkId, sound: Playable, options?: Options) => void
   /** The next piece of a sound that was asked for; ignored when its playback has ended. */
   readonly supply: (id: WorkId, sound: Frame.Sound, isLast: boolean) => void
   readonly fail: (id: WorkId, reason: PlaybackFailure) => void
   readonly stop: (which: "current" | "all") => void
+  /** Ends this playback, wherever it stands; ignored when it has ended. */
+  readonly stopOne: (id: WorkId) => void
+  /** The far end pressed a digit. */
+  readonly digit: (digit: string) => void
   /** Frames in which a sound broke off because its next piece was not there. */
   readonly gaps: () => number
 }
 
 /** Asks for the next piece of the sound of a playback; it is answered by `supply` or `fail`. */
-export type Want = (id: WorkId, url: string) => void
+export type Want = (id: WorkId, sound: Playable) => void
 
 /**
  * The queue of sounds that are played to one leg, one after the other, each brought to the rate of the leg.
@@ -44,18 +56,27 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
   let stopped: PlaybackQueue.Playback | null = null
   /** The playback of the last frame. */
   let heard: PlaybackQueue.Playback | null = null
+  /** The last sample of the last frame. */
+  let last = 0
   let gaps = 0
 
   const ended = (id: WorkId, status: "completed" | "stopped" | "failed", reason: PlaybackFailure | null = null) =>
     emit({ type: "ended", id, status, reason })
 
-  const fail = (id: WorkId, reason: PlaybackFailure) => {
-    const playback = queue.find(id)
-    if (playback === null) return
+  const end = (
+    playback: PlaybackQueue.Playback,
+    status: "stopped" | "failed",
+    reason: PlaybackFailure | null = null
+  ) => {
     if (heard === playback) stopped = playback
     queue.remove(playback)
-    ended(id, "failed", reason)
+    ended(playback.id, status, reason)
     queue.ask()
+  }
+
+  const fail = (id: WorkId, reason: PlaybackFailure) => {
+    const playback = queue.find(id)
+    if (playback !== null) end(playback, "failed", reason)
   }
 
   const stop = (which: "current" | "all"): void => {
@@ -82,10 +103,34 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
     }
     if (at < wanted && playback.loopsLeft > 0) {
       gaps++
-      Ramp.fadeOut(into, rate, at, 0, at)
-      playback.since = 0
+      at = breakOff(playback, rate, into, at, wanted)
     }
     into.fill(0, at)
+    last = into[wanted - 1] ?? 0
+  }
+
+  /**
+   * Lets a sound of which no more than `at` samples are here come to rest: over its end, or where too little of that is
+   * left, over as long a stretch behind it.
+   */
+  const breakOff = (
+    playback: PlaybackQueue.Playback,
+    rate: SampleRate,
+    into: Int16Array,
+    at: number,
+    wanted: number
+  ): number => {
+    const { since } = playback
+    playback.since = 0
+    const length = Ramp.lengthAt(rate)
+    if (since === 0 || at >= length) {
+      Ramp.fadeOut(into, rate, at, 0, at)
+      return at
+    }
+    const end = Math.min(at + length, wanted)
+    into.fill(at > 0 ? (into[at - 1] ?? 0) : last, at, end)
+    Ramp.fadeOut(into, rate, end - at, at, end)
+    return end
   }
 
   /** The next frame of a playback at the rate of the leg. */
@@ -128,9 +173,9 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
   }
 
   return {
-    play: (id, url, loop) => {
+    play: (id, playable, { loop = 1, stoppedBy = "" } = {}) => {
       if (queue.size() >= maxPlaybacks) return ended(id, "failed", "too_many_playbacks")
-      queue.add(id, url, Math.max(1, Math.floor(loop)))
+      queue.add(id, playable, Math.max(1, Math.floor(loop)), stoppedBy)
       queue.ask()
     },
     supply: (id, { rate, samples }, isLast) => {
@@ -140,6 +185,13 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
     },
     fail,
     stop,
+    stopOne: (id) => {
+      const playback = queue.find(id)
+      if (playback !== null) end(playback, "stopped")
+    },
+    digit: (digit) => {
+      for (const playback of queue.stoppedBy(digit)) end(playback, "stopped")
+    },
     next: (rate, wanted) => {
       const gone = stopped
       stopped = null
@@ -148,15 +200,15 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
         const faded = fade(gone, rate)
         if (faded !== null) return faded
       }
-      const last = queue.first()
-      if (last?.loopsLeft === 0) {
+      const first = queue.first()
+      if (first?.loopsLeft === 0) {
         // The end is told one frame late, because its last sample is sent only now.
-        queue.remove(last)
-        ended(last.id, "completed")
+        queue.remove(first)
+        ended(first.id, "completed")
       }
       queue.ask()
       const playback = queue.first()
-      if (playback === null || playback.rate === null || playback.pieces.length === 0) return silence(rate)
+      if (playback === null || playback.rate === null || !isAudible(playback)) return silence(rate)
       heard = playback
       return render(playback, playback.rate, rate, wanted)
     },
@@ -166,7 +218,7 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
     },
     ready: () => {
       const playback = queue.first()
-      return stopped !== null || (playback !== null && (playback.pieces.length > 0 || playback.loopsLeft === 0))
+      return stopped !== null || (playback !== null && (isAudible(playback) || playback.loopsLeft === 0))
     },
     gaps: () => gaps,
     close: () => {
@@ -175,3 +227,6 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
     }
   }
 }
+
+/** Whether something of it is here, or it comes to rest because nothing more is. */
+const isAudible = ({ pieces, since }: PlaybackQueue.Playback): boolean => pieces.length > 0 || since > 0

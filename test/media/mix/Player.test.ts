@@ -24,7 +24,7 @@ const setup = () => {
     ])
   return { events, player, render, wants }
 }
-const url = "https://a/"
+const url = { type: "url", url: "https://a/" } as const
 const samples = (length: number, first = 1) => Int16Array.from({ length }, (_, i) => first + i)
 /** A sound as it is played: its ends are ramps. */
 const faded = (sound: Int16Array): Array<number> => {
@@ -38,7 +38,7 @@ const sound = (length: number, first = 1): Frame.Sound => ({ rate: 8000, samples
 describe("Player", () => {
   it("plays a sound to its last sample, padded with silence, and tells its end", () => {
     const { events, player, render } = setup()
-    player.play(Ids.work("p"), url, 1)
+    player.play(Ids.work("p"), url)
     player.supply(Ids.work("p"), sound(200), true)
     const heard = render(3)
     expect(heard.slice(0, 200)).toEqual(faded(samples(200)))
@@ -49,7 +49,7 @@ describe("Player", () => {
 
   it("repeats a sound without a gap, one shorter than a frame too", () => {
     const { events, player, render } = setup()
-    player.play(Ids.work("p"), url, 4)
+    player.play(Ids.work("p"), url, { loop: 4 })
     player.supply(Ids.work("p"), sound(50), true)
     const heard = render(3)
     const four = Int16Array.from([1, 2, 3, 4].flatMap(() => [...samples(50)]))
@@ -60,8 +60,8 @@ describe("Player", () => {
 
   it("keeps the order of asking whatever sound comes first", () => {
     const { events, player, render } = setup()
-    player.play(Ids.work("first"), url, 1)
-    player.play(Ids.work("second"), url, 1)
+    player.play(Ids.work("first"), url)
+    player.play(Ids.work("second"), url)
     player.supply(Ids.work("second"), sound(160, 500), true)
     expect(render(2).every((sample) => sample === 0)).toBe(true)
     player.supply(Ids.work("first"), sound(160), true)
@@ -71,9 +71,9 @@ describe("Player", () => {
 
   it("goes on with the next when one fails", () => {
     const { events, player, render } = setup()
-    player.play(Ids.work("bad"), url, 1)
-    player.play(Ids.work("void"), url, 1)
-    player.play(Ids.work("good"), url, 1)
+    player.play(Ids.work("bad"), url)
+    player.play(Ids.work("void"), url)
+    player.play(Ids.work("good"), url)
     player.fail(Ids.work("bad"), "http_404")
     player.supply(Ids.work("void"), sound(0), true)
     player.supply(Ids.work("good"), sound(160), true)
@@ -83,7 +83,7 @@ describe("Player", () => {
 
   it("stops the present one, or all", () => {
     const { events, player, render } = setup()
-    for (const id of ["a", "b", "c"].map(Ids.work)) player.play(id, url, 100)
+    for (const id of ["a", "b", "c"].map(Ids.work)) player.play(id, url, { loop: 100 })
     player.supply(Ids.work("a"), sound(160), true)
     render(1)
     player.stop("current")
@@ -98,7 +98,7 @@ describe("Player", () => {
 
   it("goes on where it was when only a part of a frame was heard", () => {
     const { player, render } = setup()
-    player.play(Ids.work("p"), url, 1)
+    player.play(Ids.work("p"), url)
     player.supply(Ids.work("p"), sound(400), true)
     const heard = [...render(1), ...render(1, 8000, 40).slice(0, 40)]
     player.pass(0)
@@ -107,13 +107,13 @@ describe("Player", () => {
 
   it("refuses what exceeds its queue", () => {
     const { events, player } = setup()
-    for (let i = 0; i <= Player.maxPlaybacks; i++) player.play(Ids.work(`p${i}`), url, 1)
+    for (let i = 0; i <= Player.maxPlaybacks; i++) player.play(Ids.work(`p${i}`), url)
     expect(events).toStrictEqual([`p${Player.maxPlaybacks} failed too_many_playbacks`])
   })
 
   it("brings a sound of another rate to that of the leg, its last milliseconds included", () => {
     const { events, player, render } = setup()
-    player.play(Ids.work("p"), url, 1)
+    player.play(Ids.work("p"), url)
     player.supply(Ids.work("p"), { rate: 8000, samples: Tone.sine(1000, -10, 200, 8000) }, true)
     const heard = Int16Array.from(render(13, 16_000))
     expect(Goertzel.level(heard.subarray(160, 3200), 1000, 16_000)).closeTo(-10, 0.1)
@@ -138,7 +138,7 @@ describe("Player", () => {
   it("hears a sound of many pieces without a seam, over and over again", () => {
     const { events, player, render, wants } = setup()
     const supply = feed(player, wants, 3)
-    player.play(Ids.work("p"), url, 2)
+    player.play(Ids.work("p"), url, { loop: 2 })
     const heard: Array<number> = []
     for (let frame = 0; frame < 151; frame++) {
       supply()
@@ -152,7 +152,7 @@ describe("Player", () => {
 
   it("asks for little ahead of what is heard, and for nothing of what waits behind", () => {
     const { player, render, wants } = setup()
-    for (let n = 0; n < 20; n++) player.play(Ids.work(`p${n}`), url, 1)
+    for (let n = 0; n < 20; n++) player.play(Ids.work(`p${n}`), url)
     expect(wants).toEqual(["p0", "p1"])
     const supply = feed(player, wants, 1000)
     let asked = 0
@@ -169,7 +169,7 @@ describe("Player", () => {
   it("asks for short sounds one behind the other, up to ten seconds ahead", () => {
     const { player, render, wants } = setup()
     const asked = new Set<string>()
-    for (let n = 0; n < 20; n++) player.play(Ids.work(`p${n}`), url, 2)
+    for (let n = 0; n < 20; n++) player.play(Ids.work(`p${n}`), url, { loop: 2 })
     const supply = feed(player, wants, 1)
     for (let frame = 0; frame < 5; frame++) {
       for (const id of wants) asked.add(id)
@@ -180,9 +180,50 @@ describe("Player", () => {
     expect(asked.size).toBe(10)
   })
 
+  it("stops a sound by its digits only, within the frame behind, and leaves the others", () => {
+    const { events, player, render } = setup()
+    player.play(Ids.work("plain"), url)
+    player.play(Ids.work("prompt"), url, { stoppedBy: "12#" })
+    player.supply(Ids.work("plain"), sound(320), true)
+    player.supply(Ids.work("prompt"), sound(8000), true)
+    render(4)
+    player.digit("3")
+    expect(events).toStrictEqual(["plain completed"])
+    player.digit("2")
+    expect(events).toStrictEqual(["plain completed", "prompt stopped"])
+    const behind = render(2)
+    expect(behind.slice(40).every((sample) => sample === 0)).toBe(true)
+    player.digit("2")
+    expect(events.length).toBe(2)
+  })
+
+  it("ends one playback wherever it stands", () => {
+    const { events, player, render } = setup()
+    for (const id of ["a", "b", "c"].map(Ids.work)) player.play(id, url)
+    player.supply(Ids.work("a"), sound(800), true)
+    player.supply(Ids.work("b"), sound(800, 1000), true)
+    render(1)
+    player.stopOne(Ids.work("b"))
+    player.stopOne(Ids.work("b"))
+    player.stopOne(Ids.work("a"))
+    player.supply(Ids.work("c"), sound(160, 2000), true)
+    expect(render(3).slice(160, 320)).toEqual(faded(samples(160, 2000)))
+    expect(events).toStrictEqual(["b stopped", "a stopped", "c completed"])
+  })
+
+  it("breaks off without a step where the next piece is late at the very end of a frame", () => {
+    const { player, render } = setup()
+    player.play(Ids.work("p"), url)
+    player.supply(Ids.work("p"), { rate: 8000, samples: new Int16Array(320).fill(8000) }, false)
+    const heard = render(3)
+    const steps = heard.slice(40).map((sample, i) => Math.abs(sample - (heard[39 + i] ?? 0)))
+    expect(Math.max(...steps)).toBeLessThan(400)
+    expect(heard.slice(360).every((sample) => sample === 0)).toBe(true)
+  })
+
   it("fades out where the next piece is late, and in where it goes on", () => {
     const { events, player, render } = setup()
-    player.play(Ids.work("p"), url, 1)
+    player.play(Ids.work("p"), url)
     player.supply(Ids.work("p"), sound(200), false)
     const before = render(4)
     expect(before.slice(0, 200)).toEqual(faded(samples(200)))
@@ -195,8 +236,8 @@ describe("Player", () => {
 
   it("ends a sound that fails in its middle, and goes on with the next", () => {
     const { events, player, render } = setup()
-    player.play(Ids.work("bad"), url, 1)
-    player.play(Ids.work("good"), url, 1)
+    player.play(Ids.work("bad"), url)
+    player.play(Ids.work("good"), url)
     player.supply(Ids.work("bad"), sound(400), false)
     player.supply(Ids.work("good"), sound(160), true)
     render(1)
