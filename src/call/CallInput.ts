@@ -4,7 +4,7 @@ import { RejectCause } from "../carrier/CarrierCommand.ts"
 import { CarrierEvent } from "../carrier/CarrierEvent.ts"
 import { Snapshot } from "../carrier/Snapshot.ts"
 import { CallId, LegId, RouteId, TenantId } from "../domain/Id.ts"
-import { Limit } from "./CallState.ts"
+import { Limit } from "./leg/Leg.ts"
 import { Plan } from "./Plan.ts"
 import { CallAction } from "./verb/Verbs.ts"
 

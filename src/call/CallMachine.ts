@@ -4,11 +4,12 @@ import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 import * as ActionRows from "./ActionRows.ts"
 import type { CallInput } from "./CallInput.ts"
-import { type CallState, isTerminal, type Leg, primary } from "./CallState.ts"
+import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as CarrierRows from "./CarrierRows.ts"
 import * as Draft from "./Draft.ts"
 import * as DueRows from "./DueRows.ts"
 import { end, failing, hungUp } from "./Ending.ts"
+import * as Leg from "./leg/Leg.ts"
 import * as Meter from "./Meter.ts"
 import * as Plan from "./Plan.ts"
 import * as RecoveryRows from "./RecoveryRows.ts"
@@ -100,27 +101,21 @@ const started = (
 ): Draft.Draft => {
   const direction = input.type === "place" ? "outbound" : "inbound"
   const { terms } = input
-  const leg: Leg = {
-    id: legId,
-    role: "primary",
-    direction,
-    from: input.from,
-    to: input.to,
-    status: "initiated",
-    initiatedAt: context.now,
-    answeredAt: null,
-    endedAt: null,
-    endReason: null,
-    endInitiator: null,
-    ringSecs: input.type === "place" ? input.timeoutSecs : null,
-    limit: terms.limit,
-    resume: input.type === "offered" ? input.resume : null,
-    dialId,
-    gone: false,
-    incarnation: terms.incarnation,
-    heard: 0,
-    lost: null
-  }
+  const leg = Leg.begun(
+    {
+      id: legId,
+      role: "primary",
+      direction,
+      from: input.from,
+      to: input.to,
+      ringSecs: input.type === "place" ? input.timeoutSecs : null,
+      limit: terms.limit,
+      resume: input.type === "offered" ? input.resume : null,
+      dialId,
+      incarnation: terms.incarnation
+    },
+    context.now
+  )
   const state: CallState = {
     id: terms.callId,
     timeOffsetMs: terms.timeOffsetMs,
@@ -168,7 +163,7 @@ const place = (input: Extract<CallInput, { readonly type: "place" }>, context: S
   const legId = primary(state).id
   return Draft.sendPending(
     draft,
-    { type: "dial", commandId, legId },
+    { type: "dial", commandId, legId, options: {} },
     {
       type: "dial",
       commandId,

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import { Prices } from "../domain/WorkPrice.ts"
-import { RejectCause } from "../carrier/CarrierCommand.ts"
-import { CallId, CommandId, LegId, RouteId, TenantId } from "../domain/Id.ts"
+import { CallId, RouteId, TenantId } from "../domain/Id.ts"
+import { CallStatus, Leg, Millis } from "./leg/Leg.ts"
+import { Pending } from "./leg/Pending.ts"
 import { Meter } from "./Meter.ts"
 import { Plan } from "./Plan.ts"
 import type { Item } from "./verb/Family.ts"
@@ -15,70 +16,7 @@ import { built, familiesOf } from "./verb/Verbs.ts"
  */
 export const stateVersion = 4
 
-/** What a date can name; a bill of anything else would be nonsense. */
-const Millis = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 8.64e15 }))
 const OrNull = Schema.NullOr
-
-export const CallStatus = Schema.Literals(["initiated", "ringing", "answered", "bridged", "ended", "failed"])
-export type CallStatus = typeof CallStatus.Type
-
-/**
- * When an answered call is ended by us, and why: guide/money.md#the-longest-a-call-can-last. Before there were
- * reservations this could be the money.
- */
-export const Limit = Schema.Struct({
-  afterSecs: Schema.Number,
-  reason: Schema.Literals(["time_limit", "balance_exhausted"])
-})
-export type Limit = typeof Limit.Type
-
-export const Leg = Schema.Struct({
-  id: LegId,
-  role: Schema.Literals(["primary", "transfer"]),
-  direction: Schema.Literals(["inbound", "outbound"]),
-  from: Schema.String,
-  to: Schema.String,
-  status: CallStatus,
-  initiatedAt: Millis,
-  answeredAt: OrNull(Millis),
-  endedAt: OrNull(Millis),
-  endReason: OrNull(Schema.String),
-  endInitiator: OrNull(Schema.String),
-  /** How many seconds it may ring; null: as long as it likes (an inbound leg waits for its first command). */
-  ringSecs: OrNull(Schema.Number),
-  limit: Limit,
-  /** The adapter's opaque value, by which it finds this leg again (src/README.md#recovery). */
-  resume: Schema.Json,
-  /** The command that dialled it; null for an inbound leg. */
-  dialId: OrNull(CommandId),
-  /** The carrier has reported its end: nothing is left there. */
-  gone: Schema.Boolean,
-  /** The life of the carrier that the leg was given to, or was last heard of in; null: that life had no name. */
-  incarnation: OrNull(Schema.String),
-  /** The number of the last event that was heard of it in this incarnation. */
-  heard: Schema.Int,
-  /** Its carrier cannot be asked since `since`; the last sign of its life was `at`. */
-  lost: OrNull(Schema.Struct({ at: Millis, since: Millis }))
-})
-export type Leg = typeof Leg.Type
-
-/**
- * A command of call control that went down and whose outcome has not come back
- * (src/README.md#commands-are-part-of-the-state).
- */
-export const Pending = Schema.Union([
-  Schema.Struct({ type: Schema.Literal("dial"), commandId: CommandId, legId: LegId }),
-  Schema.Struct({ type: Schema.Literal("answer"), commandId: CommandId, legId: LegId, since: Millis }),
-  Schema.Struct({
-    type: Schema.Literal("hangup"),
-    commandId: CommandId,
-    legId: LegId,
-    since: Millis,
-    /** The reason for which an unanswered inbound leg is refused; null: a plain hang-up. */
-    rejectCause: OrNull(RejectCause)
-  })
-])
-export type Pending = typeof Pending.Type
 
 /** An item of any family of verbs, as the families themselves describe theirs. */
 export const WorkItem = Schema.Union(familiesOf(built).map(({ schema }) => schema)) as unknown as Schema.Codec<Item>

@@ -3,7 +3,8 @@ import * as Field from "../domain/Field.ts"
 import * as Wire from "../domain/Wire.ts"
 import * as Id from "../domain/Id.ts"
 import type { CallRow } from "./CallList.ts"
-import { CallStatus, type CallState, durationSeconds } from "./CallState.ts"
+import { type CallState, durationSeconds } from "./CallState.ts"
+import { CallStatus } from "./leg/Leg.ts"
 
 const direction = Field.oneOf("As this service sees it.", ["outbound", "inbound"])
 const initiatedAt = Field.time("When it began.")
@@ -75,7 +76,7 @@ export const ofState = (state: CallState): Call =>
     legs: state.legs.map((leg) => ({
       ...leg,
       callId: state.id,
-      bridgedLegId: null,
+      bridgedLegId: leg.bridge?.legId ?? null,
       conferenceId: null,
       durationSeconds: durationSeconds(leg.answeredAt, leg.endedAt)
     })),

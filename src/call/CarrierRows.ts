@@ -1,9 +1,10 @@
 import { type Outcome, unchanged } from "../actor/Machine.ts"
 import type { CarrierEvent, Json } from "../carrier/Carrier.ts"
-import { type CallState, isTerminal, type Leg, primary } from "./CallState.ts"
+import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import { end } from "./Ending.ts"
 import * as EndReason from "./EndReason.ts"
+import type { Leg } from "./leg/Leg.ts"
 import * as Meter from "./Meter.ts"
 import type { StepContext } from "./StepContext.ts"
 

@@ -2,15 +2,17 @@ import type { Told } from "../account/Account.ts"
 import type { StepContext } from "../actor/Machine.ts"
 import type { CarrierCommand } from "../carrier/Carrier.ts"
 import * as Id from "../domain/Id.ts"
+import type { EmittedByCall } from "../domain/event/EventCatalogue.ts"
 import type { ListWrite } from "../store/ListTable.ts"
-import type { CallState, Leg, Pending } from "./CallState.ts"
+import type { CallState } from "./CallState.ts"
+import type { Leg } from "./leg/Leg.ts"
+import type { Pending } from "./leg/Pending.ts"
 import type { Charge } from "./Meter.ts"
-import type { Event } from "./verb/Family.ts"
 
 /** What a step is building: the next state and what leaves with it, in order. Immutable; each function gives a new one. */
 export interface Draft {
   readonly state: CallState
-  readonly events: ReadonlyArray<Event>
+  readonly events: ReadonlyArray<EmittedByCall>
   readonly commands: ReadonlyArray<CarrierCommand>
   /** Rows of lists besides the call's own, written with this commit. */
   readonly rows: ReadonlyArray<ListWrite>
@@ -36,7 +38,7 @@ export const set = (draft: Draft, fields: Partial<CallState>): Draft => ({
   state: { ...draft.state, ...fields }
 })
 
-export const emit = (draft: Draft, ...events: ReadonlyArray<Event>): Draft => ({
+export const emit = (draft: Draft, ...events: ReadonlyArray<EmittedByCall>): Draft => ({
   ...draft,
   events: [...draft.events, ...events]
 })

@@ -1,8 +1,9 @@
 import type { RejectCause } from "../carrier/Carrier.ts"
 import type { CommandId } from "../domain/Id.ts"
-import { type CallState, durationSeconds, primary, type Leg } from "./CallState.ts"
+import { type CallState, durationSeconds, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import type { Ending } from "./EndReason.ts"
+import type { Leg } from "./leg/Leg.ts"
 import * as Meter from "./Meter.ts"
 import type { StepContext } from "./StepContext.ts"
 

@@ -1,5 +1,6 @@
 import type { Snapshot } from "../carrier/Carrier.ts"
-import type { CallState, Leg } from "./CallState.ts"
+import type { CallState } from "./CallState.ts"
+import type { Leg } from "./leg/Leg.ts"
 
 /**
  * What became of a leg, by what its carrier knows and not by which process died.

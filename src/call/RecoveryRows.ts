@@ -1,8 +1,11 @@
 import { type Outcome, unchanged } from "../actor/Machine.ts"
+import type { CustomHeader } from "../carrier/Carrier.ts"
 import type { CallInput } from "./CallInput.ts"
-import { type CallState, isTerminal, type Leg, type Pending, primary } from "./CallState.ts"
+import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import { end, failing, release } from "./Ending.ts"
+import type { Leg } from "./leg/Leg.ts"
+import type { Pending } from "./leg/Pending.ts"
 import * as Presence from "./Presence.ts"
 import type { StepContext } from "./StepContext.ts"
 
@@ -82,25 +85,40 @@ const resend = (draft: Draft.Draft, context: StepContext): Draft.Draft => {
   return context.work.resend(asked, leg)
 }
 
-const ask = (draft: Draft.Draft, leg: Leg, { commandId, type }: Pending): Draft.Draft => {
+const ask = (draft: Draft.Draft, leg: Leg, pending: Pending): Draft.Draft => {
   const { state } = draft
-  const of = { commandId, callId: state.id, legId: leg.id }
-  switch (type) {
+  const of = { commandId: pending.commandId, callId: state.id, legId: leg.id }
+  switch (pending.type) {
     case "dial":
       return Draft.send(draft, {
         ...of,
-        type,
+        type: "dial",
         tenantId: state.tenantId,
         routeId: state.routeId,
         from: leg.from,
-        to: leg.to
+        to: leg.to,
+        ...pending.options
       })
     case "answer":
-      return Draft.send(draft, { ...of, type })
+      return Draft.send(draft, { ...of, type: "answer", ...headersOf(pending) })
+    case "bridge":
+      return Draft.send(draft, {
+        ...of,
+        type: "bridge",
+        peerLegId: pending.peerLegId,
+        peerCallId: pending.peerCallId
+      })
+    case "unbridge":
+      return Draft.send(draft, { ...of, type: "unbridge" })
+    case "refer":
+      return Draft.send(draft, { ...of, type: "refer", to: pending.to, ...headersOf(pending) })
     case "hangup":
       return draft
   }
 }
+
+const headersOf = ({ headers }: { readonly headers?: ReadonlyArray<CustomHeader> }) =>
+  headers === undefined ? {} : { headers }
 
 /** Drops what was asked of the leg and may not have reached it; the call goes on. */
 const carryOn = (draft: Draft.Draft, context: StepContext): Draft.Draft => {

@@ -3,7 +3,10 @@ import * as WorkPrice from "../domain/WorkPrice.ts"
 import * as Id from "../domain/Id.ts"
 import type { StoredInput, StoredOf } from "../store/Journal.ts"
 import * as CallMachine from "./CallMachine.ts"
-import { CallState, Leg, Outliving, Pending, WorkItem } from "./CallState.ts"
+import { CallState, Outliving, WorkItem } from "./CallState.ts"
+import * as Legs from "./leg/Leg.ts"
+import { Leg } from "./leg/Leg.ts"
+import { Pending } from "./leg/Pending.ts"
 import * as Meter from "./Meter.ts"
 import * as Plan from "./Plan.ts"
 import * as Sealing from "./Sealing.ts"
@@ -96,25 +99,22 @@ const legsOf = (raw: Fields, callId: Id.CallId, known: ReadonlyArray<Leg>): read
   const initiatedAt = typeof raw["initiatedAt"] === "number" ? raw["initiatedAt"] : 0
   const answeredAt = typeof raw["answeredAt"] === "number" ? raw["answeredAt"] : null
   const unknown = (id: Id.LegId, role: Leg["role"]): Leg => ({
-    id,
-    role,
-    direction,
-    from: typeof raw["from"] === "string" ? raw["from"] : "unknown",
-    to: typeof raw["to"] === "string" ? raw["to"] : "unknown",
+    ...Legs.begun(
+      {
+        id,
+        role,
+        direction,
+        from: typeof raw["from"] === "string" ? raw["from"] : "unknown",
+        to: typeof raw["to"] === "string" ? raw["to"] : "unknown",
+        ringSecs: direction === "outbound" ? 60 : null,
+        limit: { afterSecs: 0, reason: "time_limit" },
+        dialId: null,
+        incarnation: null
+      },
+      initiatedAt
+    ),
     status: answeredAt === null ? "initiated" : "answered",
-    initiatedAt,
-    answeredAt,
-    endedAt: null,
-    endReason: null,
-    endInitiator: null,
-    ringSecs: direction === "outbound" ? 60 : null,
-    limit: { afterSecs: 0, reason: "time_limit" },
-    resume: null,
-    dialId: null,
-    gone: false,
-    incarnation: null,
-    heard: 0,
-    lost: null
+    answeredAt
   })
   return [
     readable(Leg, first, known[0] ?? unknown(Id.LegId.make(callId.replace("svc_call_", "svc_leg_")), "primary")),

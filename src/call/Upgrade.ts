@@ -53,19 +53,31 @@ export const inputShape = (stored: Pick<StoredInput, "at" | "input" | "machineVe
 const rowOf = (value: Json | undefined): Row | null =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Row) : null
 
-/** Version 3 had nothing that begins by itself, and charged for nothing but the minutes of its leg. */
+/**
+ * Version 3 had nothing that begins by itself, charged for nothing but the minutes of its leg, and bridged it with none.
+ */
 const stateOf3 = (stored: Json): Json => {
   const old = rowOf(stored)
   if (old === null) return stored
-  const meters: ReadonlyArray<Json> | null = Array.isArray(old["meters"]) ? old["meters"] : null
   return {
     ...old,
-    ...(meters === null
-      ? {}
-      : { meters: meters.map((meter) => (rowOf(meter) === null ? meter : { ...rowOf(meter), workId: null })) }),
+    ...eachOf(old, "meters", { workId: null }),
+    ...eachOf(old, "legs", { bridge: null, sipStatus: null, peerReason: null, quality: null }),
+    ...eachOf(old, "pending", { options: {} }, "dial"),
     prices: WorkPrice.free,
     plan: Plan.nothing
   }
+}
+
+/** A list of the row with these fields added to each of its values, or to those of one type. */
+const eachOf = (row: Row, list: string, fields: Row, type: string | null = null): Row => {
+  const values = row[list]
+  if (!Array.isArray(values)) return {}
+  const added = (value: Json): Json => {
+    const old = rowOf(value)
+    return old === null || (type !== null && old["type"] !== type) ? value : { ...old, ...fields }
+  }
+  return { [list]: values.map(added) }
 }
 
 const inputOf3 = (stored: unknown): unknown => {

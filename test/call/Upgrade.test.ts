@@ -2,15 +2,19 @@ import { describe, expect, it } from "@effect/vitest"
 import { Result } from "effect"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import * as Reservation from "../../src/call/Reservation.ts"
-import type { CallState } from "../../src/call/CallState.ts"
+import { type CallState, primary } from "../../src/call/CallState.ts"
 import * as Envelope from "../../src/domain/event/Envelope.ts"
+import * as Sealing from "../../src/call/Sealing.ts"
 import * as Upgrade from "../../src/call/Upgrade.ts"
 import type { WorkId } from "../../src/domain/Id.ts"
+import * as WorkPrice from "../../src/domain/WorkPrice.ts"
+import * as Replay from "../../src/operator/call/Replay.ts"
 import * as Media from "../media/MediaSample.ts"
 import * as Ids from "../support/Ids.ts"
 import * as SeenEvent from "../support/SeenEvent.ts"
 import version1 from "./version1.json" with { type: "json" }
 import version2 from "./version2.json" with { type: "json" }
+import version3 from "./version3.json" with { type: "json" }
 
 /** Rows that version 1 wrote: a call that plays, sends digits and gathers, and the journals of three whole calls. */
 const { live, ...stories } = version1
@@ -122,5 +126,59 @@ describe("What version 2 wrote, before there were reservations", () => {
       }
       expect(told).toStrictEqual(events)
       expect(replayed).toStrictEqual(Result.getOrThrow(Upgrade.state({ stateVersion: 2, state })))
+    })
+})
+
+/** Rows of the journal and of calls, out of the database of a service of version 3. */
+describe("What version 3 wrote, when a call had one leg", () => {
+  const read = (name: keyof typeof version3) =>
+    Result.getOrThrow(Upgrade.state({ stateVersion: 3, state: version3[name].state }))
+
+  it("is read as a leg that is bridged with none, and work and charges are those of then", () => {
+    const state = read("talking")
+    expect(primary(state)).toMatchObject({ bridge: null, status: "answered", sipStatus: null, quality: null })
+    expect(state.prices).toStrictEqual(WorkPrice.free)
+    expect(state.meters).toMatchObject([{ kind: "leg", workId: null }])
+    expect(state.work.map(({ type }) => type)).toStrictEqual(["playback", "playback", "digits", "gather"])
+  })
+
+  it("a dial that was under way is sent again as it was", () => {
+    const state = read("ringing")
+    const [dial] = state.pending
+    expect(dial).toMatchObject({ type: "dial", options: {} })
+    const { id, incarnation } = primary(state)
+    const outcome = CallMachine.step(
+      state,
+      {
+        type: "recovered",
+        lostAt: state.at,
+        snapshot: {
+          incarnation: incarnation ?? "",
+          legs: { [id]: { state: "alerting", n: 2, ageMs: 0, answeredMs: null } }
+        }
+      },
+      { now: state.at, seed: "s" }
+    )
+    expect.assert(outcome.type === "accepted")
+    expect(outcome.effects.commands).toMatchObject([{ type: "dial", commandId: dial?.commandId, to: state.to }])
+  })
+
+  it("a hang-up that was under way is given up at its deadline", () => {
+    const state = read("hanging up")
+    const due = CallMachine.nextDeadline(state)
+    expect.assert(due !== null)
+    const outcome = CallMachine.step(state, due.input, { now: due.at, seed: "s" })
+    expect(outcome.type === "accepted" && CallMachine.isSettled(outcome.state)).toBe(true)
+  })
+
+  for (const [name, { events, inputs, state }] of Object.entries(version3))
+    it(`can be played again: the journal of a call that is ${name} gives the state and the events of then`, () => {
+      const steps = Replay.replay(inputs)
+      expect(steps.map(({ fault }) => fault)).toStrictEqual(inputs.map(() => null))
+      expect(steps.flatMap(({ events: told }) => told.map(({ type }) => type))).toStrictEqual(
+        events.map(({ type }) => type)
+      )
+      const stored = Result.getOrThrow(Upgrade.state({ stateVersion: 3, state }))
+      expect(Replay.differences(steps.at(-1)?.state ?? null, Sealing.maskState(stored))).toStrictEqual([])
     })
 })

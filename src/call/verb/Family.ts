@@ -2,8 +2,7 @@ import { Schema } from "effect"
 import type { ApiError } from "../../domain/ApiError.ts"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
 import { type CallId, CommandId, LegId, type TenantId, WorkId } from "../../domain/Id.ts"
-import type { CallEvent } from "../../domain/event/CallEvent.ts"
-import type { StreamEvent } from "../../domain/event/StreamEvent.ts"
+import type { EmittedByCall } from "../../domain/event/EventCatalogue.ts"
 import { MediaCommand, type MediaEnded, type MediaEvent } from "../../media/message/MediaMessage.ts"
 import type { ListWrite } from "../../store/ListTable.ts"
 import type { Kind } from "../Meter.ts"
@@ -44,9 +43,6 @@ interface OfLeg {
   readonly customerReference: string | null
 }
 
-/** What a call may tell. */
-export type Event = CallEvent | StreamEvent
-
 /** What the rows of lists need to know of the call besides. */
 interface OfCall {
   readonly tenantId: TenantId
@@ -56,12 +52,12 @@ interface OfCall {
 
 /** Public events, in their order, and the rows of lists that the same commit writes. */
 export interface Tidings {
-  readonly events: ReadonlyArray<Event>
+  readonly events: ReadonlyArray<EmittedByCall>
   readonly rows: ReadonlyArray<ListWrite>
 }
 
 /** Makes what tells an end: mostly one event; `at`: epoch milliseconds. Null: nobody is told. */
-export type Ending = ((of: OfLeg, at: number, call: OfCall) => Event | Tidings) | null
+export type Ending = ((of: OfLeg, at: number, call: OfCall) => EmittedByCall | Tidings) | null
 
 /** What becomes of an item that heard of something. */
 export interface Turn<I extends Item> {

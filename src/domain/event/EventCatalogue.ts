@@ -24,6 +24,9 @@ export const catalogue: Readonly<Record<EventType, Row>> = rows
 /** Any event that is emitted: what becomes a row of the journal. */
 export type PublicEvent = EmittedOf<typeof rows>
 
+/** What the machine of a call emits: of the call itself, and of what it records and streams. */
+export type EmittedByCall = EmittedOf<typeof CallEvent.rows & typeof RecordingEvent.rows & typeof StreamEvent.rows>
+
 export const isEventType = (name: string): name is EventType => Object.hasOwn(rows, name)
 
 export const eventTypes: ReadonlyArray<EventType> = Object.keys(rows).filter(isEventType)

@@ -1,7 +1,7 @@
 import { Result, Schema } from "effect"
 import type { NonEmptyReadonlyArray } from "effect/Array"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { CallStatus } from "../../call/CallState.ts"
+import { CallStatus } from "../../call/leg/Leg.ts"
 import { Call } from "../../call/CallView.ts"
 import type { Body } from "../../call/verb/Verb.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
