@@ -31,8 +31,10 @@ export interface RtpRemote {
   /** IP address literal where the peer's signalling comes from, and so perhaps its RTP; `null`: not known. */
   readonly signallingAddress: string | null
   readonly codec: CodecName
+  /** The peer's parameters of the codec (`a=fmtp`); null: it gave none. */
+  readonly fmtp: string | null
   readonly audio: PayloadTypes
-  /** The numbers of `telephone-event/8000`; null: digits are sent as tones, and none can be received. */
+  /** The numbers of `telephone-event` at the clock rate of the codec; null: digits are sent as tones, and none can be received. */
   readonly telephoneEvent: PayloadTypes | null
   /** As we see it: `sendonly` sends and does not listen. */
   readonly direction: "sendrecv" | "sendonly" | "recvonly" | "inactive"

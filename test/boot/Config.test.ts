@@ -64,8 +64,8 @@ describe("Configuration", () => {
       expect(() => Config.parse({ SIP_HOST: host, PUBLIC_ADDRESS: announced })).toThrow(
         /^PUBLIC_ADDRESS must be an IPv[46] address( and an IPv6 address)? that peers can reach, as SIP_HOST is [^\n]+$/
       ))
-  it("takes codecs in the order of wanting them, whatever their case; by default those that every trunk has", () => {
-    expect(Config.parse({}).sipCodecs).toEqual(["PCMU", "PCMA"])
+  it("takes codecs in the order of wanting them, whatever their case; by default the wide one that costs least first", () => {
+    expect(Config.parse({}).sipCodecs).toEqual(["G722", "PCMU", "PCMA", "OPUS"])
     expect(Config.parse({ SIP_CODECS: "g722, PCMA" }).sipCodecs).toEqual(["G722", "PCMA"])
   })
 

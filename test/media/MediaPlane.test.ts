@@ -80,6 +80,7 @@ describe("The media plane on a test clock", () => {
         rtcpPort: 5001,
         signallingAddress: null,
         codec: "G722",
+        fmtp: null,
         audio: { send: 9, receive: 9 },
         telephoneEvent: null,
         direction: "sendrecv"
@@ -142,6 +143,7 @@ describe("The media plane on a test clock", () => {
         rtcpPort: 5001,
         signallingAddress: null,
         codec: "PCMU",
+        fmtp: null,
         audio: { send: 0, receive: 0 },
         telephoneEvent: { send: 101, receive: 101 },
         direction: "sendrecv"

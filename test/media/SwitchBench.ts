@@ -63,6 +63,7 @@ export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetw
       rtcpPort: port + 1,
       signallingAddress: null,
       codec: "PCMU",
+      fmtp: null,
       audio: { send: 0, receive: 0 },
       telephoneEvent: { send: 101, receive: 101 },
       direction: "sendrecv",

@@ -10,6 +10,7 @@ export interface Codec {
   readonly encoding: string
   /** Of RTP timestamps, in Hz; not always the rate of the samples. */
   readonly clockRate: number
+  /** As `a=rtpmap` names it too: Opus says two, whatever is sent. */
   readonly channels: number
   /** Assigned in RFC 3551 section 6; `null`: each session gives it a dynamic one. */
   readonly payloadType: number | null
@@ -23,14 +24,17 @@ export interface Codec {
    * is concealed here.
    */
   readonly impairment: { readonly ie: number; readonly bpl: number }
-  readonly encoder: () => Encoder
+  /** `fmtp`: the parameters that the peer asks of those who send to it (`a=fmtp`); null: none. */
+  readonly encoder: (fmtp: string | null) => Encoder
   readonly decoder: () => Decoder
 }
 
 /** Encodes one stream, in order: it may remember what came before. */
 export interface Encoder {
-  /** Encodes a frame into `out` from `at` on; returns the octets written. */
+  /** Encodes a frame into `out` from `at` on; returns the octets written; 0: silence, which needs no packet. */
   readonly encode: (samples: Int16Array, out: Uint8Array, at: number) => number
+  /** The peer reports that it lost this share of what was sent, 0 to 1. */
+  readonly reported: (loss: number) => void
   /** The stream is over. */
   readonly free: () => void
 }

@@ -93,7 +93,7 @@ export const codec = (law: Law): Codec => ({
   frameOctets: 160,
   // As without concealment: ours is simpler than that of appendix I of the recommendation.
   impairment: { ie: 0, bpl: 4.3 },
-  encoder: () => ({ encode: (samples, out, at) => compress(law, samples, out, at), free: ignore }),
+  encoder: () => ({ encode: (samples, out, at) => compress(law, samples, out, at), reported: ignore, free: ignore }),
   decoder: () => ({
     duration: (_, start, end) => end - start,
     decode: (payload, out) => expand(law, payload, out),

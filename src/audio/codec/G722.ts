@@ -239,6 +239,7 @@ const encoder = () => {
       }
       return octets
     },
+    reported: ignore,
     free: ignore
   }
 }

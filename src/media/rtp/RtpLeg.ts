@@ -69,6 +69,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       counters.malformed++
       return
     }
+    sender.reported((rtcp.reported()?.fractionLost ?? 0) / 256)
     if (from.address === session.latch.remote().address) session.control = { address: from.address, port: from.port }
     alive(now)
   }
@@ -160,7 +161,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       if (session === null || socket === null) return
       if (!sends(session)) return sender.hold()
       const length = sender.next(frame, session.remote)
-      destinationOf(session, socket).send(sender.bytes, length)
+      if (length > 0) destinationOf(session, socket).send(sender.bytes, length)
     },
     press: (digit, durationMs) => {
       if (session === null || session.remote.telephoneEvent === null) return false

@@ -14,7 +14,7 @@ interface Origin {
 }
 
 /** The codec and the payload types of both directions. */
-export type Encoding = Pick<RtpRemote, "codec" | "audio" | "telephoneEvent">
+export type Encoding = Pick<RtpRemote, "codec" | "fmtp" | "audio" | "telephoneEvent">
 
 const framesPerSecond = 50
 
@@ -34,6 +34,7 @@ export const make = (origin: Origin) => {
 
   /** The codec in use; the first one is that of the first frame. */
   let codec: Codecs.CodecName = "PCMU"
+  let fmtp: string | null = null
   let encoder: Encoder | null = null
 
   const bytes = new Uint8Array(RtpPacket.headerLength + Codecs.longestFrameOctets)
@@ -62,11 +63,12 @@ export const make = (origin: Origin) => {
     marker = true
   }
 
-  const encoderOf = (name: Codecs.CodecName): Encoder => {
-    if (encoder !== null && name === codec) return encoder
+  const encoderOf = (encoding: Encoding): Encoder => {
+    if (encoder !== null && encoding.codec === codec && encoding.fmtp === fmtp) return encoder
     encoder?.free()
-    codec = name
-    encoder = Codecs.table[name].encoder()
+    codec = encoding.codec
+    fmtp = encoding.fmtp
+    encoder = Codecs.table[codec].encoder(fmtp)
     return encoder
   }
 
@@ -74,9 +76,12 @@ export const make = (origin: Origin) => {
     ssrc,
     /** Holds the packet that `next` wrote last. */
     bytes,
-    /** Writes the packet for the next 20 ms into `bytes`, over the last one; returns its length. */
+    /**
+     * Writes the packet for the next 20 ms into `bytes`, over the last one; returns its length; 0: none is due, because
+     * the peer wants none of silence.
+     */
     next: (frame: Frame.Frame, encoding: Encoding): number => {
-      const { encode } = encoderOf(encoding.codec)
+      const { encode } = encoderOf(encoding)
       const at = timestamp
       advance(1)
       const event = train[sentOfTrain]
@@ -88,9 +93,11 @@ export const make = (origin: Origin) => {
         bytes.set(event.payload, RtpPacket.headerLength)
         return packet(encoding.telephoneEvent.send, eventAt, event.marker, event.payload.length)
       }
+      const octets = encode(frame.samples, bytes, RtpPacket.headerLength)
       const isMarked = marker
-      marker = false
-      return packet(encoding.audio.send, at, isMarked, encode(frame.samples, bytes, RtpPacket.headerLength))
+      // What comes behind silence that was not sent is marked.
+      marker = octets === 0
+      return octets === 0 ? 0 : packet(encoding.audio.send, at, isMarked, octets)
     },
     /** The clock stood still: time has passed without a packet. */
     skip,
@@ -107,6 +114,8 @@ export const make = (origin: Origin) => {
       sentOfTrain = 0
       trainStart = timestamp
     },
+    /** The peer reports that it lost this share of what was sent, 0 to 1. */
+    reported: (loss: number): void => encoder?.reported(loss),
     /** For sender reports: the timestamp of this moment and what was sent, RFC 3550 section 6.4.1. */
     sent: () => ({ timestamp, packets, octets }),
     close: (): void => {

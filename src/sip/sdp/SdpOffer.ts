@@ -57,6 +57,8 @@ export interface PayloadTypes {
 export interface Agreed {
   /** As we name it. */
   readonly codec: Format
+  /** The peer's parameters of the codec; `null`: it gave none. */
+  readonly fmtp: string | null
   readonly audio: PayloadTypes
   /** RFC 4733, at the clock rate of the codec; `null`: the peer cannot receive them. */
   readonly telephoneEvent: PayloadTypes | null
@@ -125,6 +127,7 @@ export const answer = (
       },
       agreed: {
         codec: formatOf(codec),
+        fmtp: fmtpOf(media, payloadType),
         audio: { send: payloadType, receive: payloadType },
         telephoneEvent: event === null ? null : { send: event, receive: event },
         direction,
@@ -151,6 +154,7 @@ export const accept = (offered: Sdp, answered: Sdp): Result.Result<Agreed, NotAc
   const eventsOut = telephoneEventOf(theirs, codec.clockRate)
   return Result.succeed({
     codec: formatOf(codec),
+    fmtp: fmtpOf(theirs, payloadType),
     audio: { send: payloadType, receive: codec.payloadType },
     telephoneEvent: eventsIn === null || eventsOut === null ? null : { send: eventsOut, receive: eventsIn },
     direction: SdpDirection.facing(peerDirection(answered, theirs), ours.direction ?? offered.direction ?? "sendrecv"),
@@ -301,6 +305,9 @@ const first = <C extends Format>(
   }
   return null
 }
+
+const fmtpOf = (media: Media, payloadType: number): string | null =>
+  media.fmtps.find((fmtp) => fmtp.payloadType === payloadType)?.parameters ?? null
 
 const telephoneEventOf = (media: Media, clockRate: number): number | null =>
   mapped(media, []).find((rtpmap) => isTelephoneEvent(rtpmap) && rtpmap.clockRate === clockRate)?.payloadType ?? null

@@ -76,7 +76,7 @@ describe("G.711", () => {
     ["PCMA", 0xd5]
   ] as const)("says silence in %s as its octet of silence", (law, octet) => {
     const out = new Uint8Array(170)
-    expect(G711.codec(law).encoder().encode(new Int16Array(160), out, 10)).toBe(160)
+    expect(G711.codec(law).encoder(null).encode(new Int16Array(160), out, 10)).toBe(160)
     expect(out).toStrictEqual(new Uint8Array(170).fill(octet, 10))
   })
 })

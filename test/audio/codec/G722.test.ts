@@ -10,7 +10,7 @@ const frameSamples = 320
 
 /** Encodes in frames, as a leg does. */
 const encode = (samples: Int16Array): Uint8Array => {
-  const encoder = G722.codec.encoder()
+  const encoder = G722.codec.encoder(null)
   const octets = new Uint8Array(samples.length >> 1)
   for (let at = 0; at < samples.length; at += frameSamples)
     encoder.encode(samples.subarray(at, at + frameSamples), octets, at >> 1)
@@ -94,7 +94,7 @@ describe("G.722", () => {
 
   it("keeps streams apart: two that take turns give what each gives alone", () => {
     const [one, two] = [G722Sample.sound(6400), Tone.sine(3000, -6, 400, 16_000)]
-    const [first, second] = [G722.codec.encoder(), G722.codec.encoder()]
+    const [first, second] = [G722.codec.encoder(null), G722.codec.encoder(null)]
     const octets = [new Uint8Array(3200), new Uint8Array(3200)] as const
     for (let at = 0; at < 6400; at += frameSamples) {
       first.encode(one.subarray(at, at + frameSamples), octets[0], at >> 1)

@@ -71,6 +71,7 @@ export const run = Effect.gen(function* () {
         rtcpPort: peers.rtcpPort,
         signallingAddress: null,
         codec,
+        fmtp: null,
         audio: { send: payloadType, receive: payloadType },
         telephoneEvent: null,
         direction: "sendrecv"

@@ -8,15 +8,17 @@ import * as RtpReceiver from "../../../src/media/rtp/RtpReceiver.ts"
 import type { Encoding } from "../../../src/media/rtp/RtpSender.ts"
 import type { RtpPacket } from "../../../src/rtp/RtpPacket.ts"
 
-const wide: Encoding = { codec: "G722", audio: { send: 9, receive: 9 }, telephoneEvent: null }
+const wide: Encoding = { codec: "G722", fmtp: null, audio: { send: 9, receive: 9 }, telephoneEvent: null }
 
 /** A peer that says a tone of 1 kHz, each frame in a codec of the caller's choice; what is heard comes out in frames. */
 const setup = (codecs: typeof Codecs.table = Codecs.table) => {
   const receiver = RtpReceiver.make(() => undefined, codecs)
   const encoders = {
-    PCMU: codecs.PCMU.encoder(),
-    PCMA: codecs.PCMA.encoder(),
-    G722: codecs.G722.encoder()
+    PCMU: codecs.PCMU.encoder(null),
+    PCMA: codecs.PCMA.encoder(null),
+    G722: codecs.G722.encoder(null),
+    OPUS: codecs.OPUS.encoder(null),
+    L16: codecs.L16.encoder(null)
   }
   const tones = {
     8000: Tone.oscillator([{ frequency: 1000, dbfs: -12 }], 8000),
@@ -30,9 +32,9 @@ const setup = (codecs: typeof Codecs.table = Codecs.table) => {
     const frame = Frame.make(sampleRate)
     for (const rate of [8000, 16_000] as const)
       tones[rate].render(rate === sampleRate ? frame.samples : Frame.make(rate).samples)
-    const bytes = new Uint8Array(200)
+    const bytes = new Uint8Array(12 + Codecs.longestFrameOctets)
     // Who changes over begins with an encoder that knows nothing.
-    if (name !== present) encoders[name] = codecs[name].encoder()
+    if (name !== present) encoders[name] = codecs[name].encoder(null)
     present = name
     const length = encoders[name].encode(frame.samples, bytes, 12)
     timestamp += clockRate / 50
@@ -85,7 +87,7 @@ describe("A receiver of RTP", () => {
     const out = Frame.make(16_000)
     let n = 0
     const hear = (name: "G722" | "PCMU", source: number, dbfs: number, frames: number): number => {
-      const { encode } = Codecs.table[name].encoder()
+      const { encode } = Codecs.table[name].encoder(null)
       const rate = Codecs.table[name].sampleRate
       const oscillator = Tone.oscillator([{ frequency: 1000, dbfs }], rate)
       let peak = 0

@@ -42,6 +42,7 @@ const remote = (port: number, change: Partial<RtpRemote> = {}): RtpRemote => ({
   rtcpPort: port + 1,
   signallingAddress: null,
   codec: "PCMU",
+  fmtp: null,
   audio: { send: 0, receive: 0 },
   telephoneEvent: { send: 101, receive: 101 },
   direction: "sendrecv",

@@ -151,11 +151,14 @@ describe("RFC 3264 section 6: an answer", () => {
         "m=audio 4000 RTP/AVP 9 96 0 97",
         "a=rtpmap:96 pcma/8000",
         "a=rtpmap:97 telephone-event/8000",
+        "a=fmtp:97 0-15",
+        "a=fmtp:96 x=1;y=2",
         "a=ptime:30"
       )
     )
     expect(agreed).toStrictEqual({
       codec: { encoding: "PCMA", clockRate: 8000, channels: 1 },
+      fmtp: "x=1;y=2",
       audio: { send: 96, receive: 96 },
       telephoneEvent: { send: 97, receive: 97 },
       direction: "sendrecv",
@@ -331,6 +334,7 @@ describe("RFC 3264 section 7: the answer to our offer", () => {
       )
     ).toStrictEqual({
       codec: { encoding: "PCMA", clockRate: 8000, channels: 1 },
+      fmtp: null,
       audio: { send: 8, receive: 8 },
       telephoneEvent: { send: 96, receive: 101 },
       direction: "sendonly",

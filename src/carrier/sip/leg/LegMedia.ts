@@ -48,7 +48,7 @@ export const make = ({ heard, legId, near, plane, run }: Options): LegMedia => {
         then(place)
       })
     },
-    connect: ({ audio, codec, direction, remote, remoteRtcp, telephoneEvent }) => {
+    connect: ({ audio, codec, direction, fmtp, remote, remoteRtcp, telephoneEvent }) => {
       const named = Codecs.named(codec)
       if (remote === null || named === null) return
       const peer = {
@@ -57,6 +57,7 @@ export const make = ({ heard, legId, near, plane, run }: Options): LegMedia => {
         signallingAddress,
         rtcpPort: remoteRtcp?.port ?? remote.port + 1,
         codec: named,
+        fmtp,
         audio,
         telephoneEvent,
         direction

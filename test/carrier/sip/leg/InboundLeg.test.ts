@@ -57,7 +57,7 @@ describe("an inbound leg", () => {
   it.effect("is answered in the first codec of its offer that the operator allows, and refused without one", () =>
     Effect.gen(function* () {
       const wide = yield* Rig.make("wide", undefined, undefined, ["PCMU", "G722"])
-      const narrow = yield* Rig.make("narrow")
+      const narrow = yield* Rig.make("narrow", undefined, undefined, ["PCMU", "PCMA"])
       const request = (formats: string) => invite({ body: Rig.sdpBody(30_000, "a=sendrecv", formats) })
       yield* wide.deliver(request("8 9 0 101"))
       yield* wide.command({ ...Rig.ofOffered(wide), type: "answer" })

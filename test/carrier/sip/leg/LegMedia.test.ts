@@ -44,6 +44,7 @@ const here = Effect.succeed(at)
 /** What an answer to an offer of PCMU and telephone events amounts to. */
 const terms: SdpOffer.Agreed = {
   codec: { encoding: "PCMU", clockRate: 8_000, channels: 1 },
+  fmtp: "annexb=no",
   audio: { send: 0, receive: 0 },
   telephoneEvent: { send: 96, receive: 101 },
   direction: "recvonly",
@@ -65,6 +66,7 @@ describe("the media of a leg", () => {
         signallingAddress: "2001:db8::9",
         rtcpPort: 30_001,
         codec: "PCMU",
+        fmtp: "annexb=no",
         audio: { send: 0, receive: 0 },
         telephoneEvent: { send: 96, receive: 101 },
         direction: "recvonly"

@@ -43,7 +43,7 @@ describe("an outbound leg", () => {
       expect(invite.uri).toBe("sip:+4930123456@192.0.2.2:5062")
       expect(header(invite, "From")).toMatch(/^<sip:\+12025550150@192\.0\.2\.1>;tag=/)
       expect(header(invite, "P-Asserted-Identity")).toBe("<sip:+12025550150@192.0.2.1>")
-      expect(new TextDecoder().decode(invite.body)).toContain("m=audio 40002 RTP/AVP 0 8 101")
+      expect(new TextDecoder().decode(invite.body)).toContain("m=audio 40002 RTP/AVP 9 0 8 96 101 97\r\n")
     })
   )
 

@@ -1,0 +1,45 @@
+import type { SampleRate } from "../SampleRate.ts"
+import type { Codec } from "./Codec.ts"
+import * as FadingRepetition from "./FadingRepetition.ts"
+
+/** L16, RFC 3551 section 4.5.11: the samples themselves, of 16 bits, signed, the higher octet first. */
+
+const ignore = (): void => undefined
+
+/** L16 of one channel. */
+export const codec = (sampleRate: SampleRate): Codec => ({
+  encoding: "L16",
+  clockRate: sampleRate,
+  channels: 1,
+  // The numbers that RFC 3551 assigns are of 44.1 kHz.
+  payloadType: null,
+  fmtp: null,
+  sampleRate,
+  frameOctets: sampleRate / 25,
+  // As of G.711: on the scale of narrow-band speech it gains nothing by its width.
+  impairment: { ie: 0, bpl: 4.3 },
+  encoder: () => ({
+    encode: (samples, out, at) => {
+      for (let i = 0; i < samples.length; i++) {
+        const sample = samples[i] ?? 0
+        out[at + 2 * i] = sample >> 8
+        out[at + 2 * i + 1] = sample
+      }
+      return samples.length * 2
+    },
+    reported: ignore,
+    free: ignore
+  }),
+  decoder: () => ({
+    duration: (_, start, end) => ((end - start) & 1 ? 0 : (end - start) >> 1),
+    decode: (payload, out) => {
+      const count = payload.length >> 1
+      for (let i = 0; i < count; i++) out[i] = ((payload[2 * i] ?? 0) << 8) | (payload[2 * i + 1] ?? 0)
+      return count
+    },
+    conceal: FadingRepetition.conceal,
+    skip: ignore,
+    reset: ignore,
+    free: ignore
+  })
+})
