@@ -1,8 +1,9 @@
 import { Context, Effect, Fiber, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import type { FairPlaces } from "../actor/FairPlaces.ts"
 import { LoudTenants } from "../actor/LoudTenants.ts"
-import { RequestTurns } from "../actor/RequestTurns.ts"
+import { CommandTurns, RequestTurns } from "../actor/RequestTurns.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import * as Slot from "../idempotency/Slot.ts"
@@ -37,7 +38,8 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
       const authenticator = yield* Authenticator
       const addresses = yield* ClientAddress
       const once = yield* IdempotencyMiddleware.once
-      const turns = yield* RequestTurns
+      const reads = yield* RequestTurns
+      const commands = yield* CommandTurns
       const loud = yield* LoudTenants
       const heard = <A, E, R>(tenantId: string, effect: Effect.Effect<A, E, R>) =>
         Effect.flatMap(Monotonic.now, (began) =>
@@ -46,7 +48,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
             Effect.map(Monotonic.now, (now) => loud.add(tenantId, now - began, now))
           )
         )
-      const inTurn = <A, E, R>(key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
+      const inTurn = <A, E, R>(turns: FairPlaces, key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
         turns
           .within(key.tenantId)(heard(key.tenantId, effect))
           .pipe(Effect.catchTag("NoRoom", () => Effect.andThen(EdgeMetrics.refuse("turn"), Effect.fail(crowded))))
@@ -74,7 +76,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
         const read = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
           const key = yield* identify(request, credentialOf(request))
           const early = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
-          return early === null ? yield* inTurn(key, withCaller(key, null)) : yield* Effect.fail(early)
+          return early === null ? yield* inTurn(reads, key, withCaller(key, null)) : yield* Effect.fail(early)
         })
 
         const write = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
@@ -86,7 +88,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
             if (early !== null) return yield* Effect.fail(early)
             const body = yield* RequestBody.read(request, declared.bodyBytes)
             const run = RequestBody.withoutEmpty(request, body, withCaller(key, null))
-            return yield* inTurn(key, Effect.uninterruptible(run))
+            return yield* inTurn(commands, key, Effect.uninterruptible(run))
           }
           const body = yield* RequestBody.read(request, declared.bodyBytes).pipe(
             Effect.mapError((error) => early ?? error)
@@ -101,7 +103,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           })
           const run =
             early === null ? RequestBody.withoutEmpty(request, body, withCaller(key, slot)) : Effect.fail(early)
-          return yield* inTurn(key, once(slot, run))
+          return yield* inTurn(commands, key, once(slot, run))
         })
 
         const run = endpoint.method === "GET" ? read : write

@@ -32,9 +32,9 @@ owner AS MATERIALIZED (
 )`
 
 /**
- * A tenant with more active subscriptions than this has its events fanned out behind the commit
- * (`webhook/FanOut.ts`), and so has each whose earlier events still wait for that. So what a commit does for an event has
- * a bound. It is more than a tenant may have unless the operator says otherwise.
+ * A statement makes no more deliveries of a tenant than this, beyond one for each event: a tenant whose events of a batch
+ * come to more with its active subscriptions has them fanned out behind the commit (`webhook/FanOut.ts`), and so has each
+ * whose earlier events still wait for that. So what all wait for has a bound, whatever a tenant subscribes.
  */
 const directLimit = 64
 
@@ -79,7 +79,7 @@ events AS (
   SELECT id, tenant_id, partition, entity_id, sequence, type, route_id, occurred_at, body FROM happened
 ),
 crowd AS MATERIALIZED (
-  SELECT a.tenant_id FROM (SELECT DISTINCT tenant_id, partition FROM happened) a
+  SELECT a.tenant_id FROM (SELECT tenant_id, partition, count(*) AS events FROM happened GROUP BY 1, 2) a
     CROSS JOIN LATERAL (
       SELECT count(*) AS subscriptions FROM (
         SELECT FROM webhook_subscription s WHERE s.tenant_id = a.tenant_id AND s.is_active LIMIT (SELECT ${directLimit + 1})
@@ -89,7 +89,7 @@ crowd AS MATERIALIZED (
       SELECT true AS waits FROM webhook_fan_out f
       WHERE f.partition = a.partition AND f.tenant_id = a.tenant_id LIMIT (SELECT 1)
     ) earlier ON true
-  WHERE active.subscriptions > ${directLimit} OR earlier.waits
+  WHERE active.subscriptions > ${directLimit} OR a.events * (active.subscriptions - 1) > ${directLimit} OR earlier.waits
 ),
 postponed AS (
   INSERT INTO webhook_fan_out (partition, tenant_id, event_id)

@@ -1,8 +1,9 @@
 import { Deferred, Effect, FiberSet } from "effect"
 import * as AskTimeout from "../actor/AskTimeout.ts"
 import type { ApiError } from "../domain/ApiError.ts"
-import * as Batches from "./Batches.ts"
+import * as CommitStatement from "./CommitStatement.ts"
 import type { Commit, Committed } from "./Journal.ts"
+import * as TurnBatches from "./TurnBatches.ts"
 import * as WaitingCommit from "./WaitingCommit.ts"
 import type * as WriteOutage from "./WriteOutage.ts"
 
@@ -16,7 +17,10 @@ type Attempt = (
   meanwhile: Effect.Effect<void>
 ) => Effect.Effect<ReadonlyArray<WaitingCommit.Batch>>
 
-/** Where commits wait for their turn, and those who asked for them (src/README.md#one-writer). */
+/**
+ * Where commits wait for their turn, and those who asked for them (src/README.md#one-writer). Tenants take turns: a
+ * thousand commits of one delay another's one by a batch. Those of one tenant come in their order.
+ */
 export const make = Effect.fnUntraced(function* (options: {
   readonly outage: Effect.Success<ReturnType<typeof WriteOutage.make>>
   /** How long the statement of a batch may take. */
@@ -28,7 +32,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const asks = yield* AskTimeout.make(Effect.map(outage.unavailableForMs, (ms) => ms > 0))
   const forkAsk = yield* FiberSet.makeRuntime()
   let waiting = 0
-  const attempt = yield* options.attempt((entry) => batches.offer(entry))
+  const attempt = yield* options.attempt((entry) => offer(entry))
 
   const write = Effect.fnUntraced(function* (
     first: ReadonlyArray<WaitingCommit.WaitingCommit>,
@@ -57,23 +61,21 @@ export const make = Effect.fnUntraced(function* (options: {
     }
   })
 
-  const batches = yield* Batches.make<WaitingCommit.WaitingCommit>({
+  const batches = yield* TurnBatches.make<WaitingCommit.WaitingCommit>({
     name: "the journal writer",
     limit: WaitingCommit.batchLimit,
     serve: write,
     died: (entry, defect) => WaitingCommit.die([entry], defect)
   })
+  const offer = (entry: WaitingCommit.WaitingCommit): void => batches.offer(holderOf(entry.commit), entry)
 
   // The statement runs whatever becomes of the caller.
   const commitWhile = (commit: Commit, wanted: () => boolean): Effect.Effect<Committed | null> =>
     Effect.suspend(() => {
       waiting++
-      return Batches.ask<WaitingCommit.WaitingCommit, Committed | null>(batches, (done) => ({
-        commit,
-        wanted,
-        done,
-        slow: 0
-      }))
+      const done = Deferred.makeUnsafe<Committed | null>()
+      offer({ commit, wanted, done, slow: 0 })
+      return Deferred.await(done)
     }).pipe(Effect.ensuring(Effect.sync(() => waiting--)))
 
   return {
@@ -90,9 +92,14 @@ export const make = Effect.fnUntraced(function* (options: {
         forkAsk(Effect.andThen(Effect.exit(answer), (exit) => Effect.sync(() => Deferred.doneUnsafe(done, exit))))
         return asks.wait(done)
       }),
-    waiting: () => waiting
+    waiting: () => waiting,
+    /** Completes when nothing waits to be written. */
+    idle: batches.idle
   } as const
 })
+
+/** Whose turn a commit has. What is of no tenant is of the key that asked for it, or the service's own. */
+const holderOf = (commit: Commit): string => CommitStatement.tenantsOf(commit)[0] ?? commit.receipt?.owner ?? ""
 
 const always = () => true
 const nothingKnown: Committed = { balanceCents: null }

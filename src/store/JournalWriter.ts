@@ -5,7 +5,7 @@ import * as Monotonic from "../domain/Monotonic.ts"
 import * as CommitAttempt from "./CommitAttempt.ts"
 import { CommitClient } from "./CommitClient.ts"
 import * as CommitQueue from "./CommitQueue.ts"
-import { empty, Journal } from "./Journal.ts"
+import { Journal } from "./Journal.ts"
 import * as Handover from "./Handover.ts"
 import * as JournalReader from "./JournalReader.ts"
 import * as Ownership from "./Ownership.ts"
@@ -70,9 +70,8 @@ export const layer = <E = never>(options: {
           CommitAttempt.make({ sql, ownership, outage, listener: () => listener, limitMs, putBehind })
       })
 
-      // The queue is in order: once an empty commit is through, everything before it is.
       yield* Effect.addFinalizer(() =>
-        ownership.held.size === 0 ? Effect.void : Effect.ignore(Effect.timeout(queue.commit(empty), closingTimeout))
+        ownership.held.size === 0 ? Effect.void : Effect.ignore(Effect.timeout(queue.idle, closingTimeout))
       )
 
       return Journal.of({

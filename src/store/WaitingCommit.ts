@@ -19,8 +19,11 @@ export interface Batch {
   readonly limitMs: number
 }
 
-/** Commits of one statement. */
-export const batchLimit = 256
+/**
+ * Commits of one statement: as many as a statement gains by. More of them would only make everybody wait longer, for
+ * the statement, and for the thread that goes on with all of them when it is through.
+ */
+export const batchLimit = 64
 
 /** A commit that took too long by itself does not hold up a whole batch again. */
 export const batchesOf = (entries: ReadonlyArray<WaitingCommit>, limitMs: number): ReadonlyArray<Batch> => {

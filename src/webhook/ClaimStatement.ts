@@ -1,5 +1,6 @@
 import type * as Id from "../domain/Id.ts"
 import * as HeldPartitions from "../store/HeldPartitions.ts"
+import { relaxed } from "./Relaxed.ts"
 
 /** What one endpoint asks of a claim. */
 export interface Wanted {
@@ -61,9 +62,6 @@ const nextLane = (of: string) => {
  * Claims for many endpoints at once. `$1`: JSON array of `Wanted`; `$2`: lease in milliseconds; `$3` and `$4`: what this
  * process holds (`HeldPartitions`). An endpoint of another partition gets nothing, and no row of the answer.
  *
- * The claim does not wait for the disk: when a crash of the database undoes it, the attempt is made again, like one
- * whose outcome was lost.
- *
  * It looks at the first row of each lane, and at retries in the order in which they are due; the two take turns. The
  * first row of a lane holds up those behind it until it has been tried. However long a line is, a claim reads no more
  * than `lanes` of its heads. A row that is found `sending` repeats its attempt, because nobody knows what became of it.
@@ -72,9 +70,7 @@ const nextLane = (of: string) => {
  * makes it read the index in order and stop, and an array of keys makes it lock by key.
  */
 export const claim = `
-WITH RECURSIVE relaxed AS MATERIALIZED (
-  SELECT set_config('synchronous_commit', 'off', true)
-),${HeldPartitions.held("$3", "$4")},
+WITH RECURSIVE ${relaxed},${HeldPartitions.held("$3", "$4")},
 wanted AS MATERIALIZED (
   SELECT r.partition, r."tenantId" AS tenant_id, r.endpoint, r.room, r.after, r."underWay" AS under_way,
     r.after AS lane, false AS wrapped

@@ -7,9 +7,9 @@ import * as Batches from "../store/Batches.ts"
 import { leaseMs } from "../store/Handover.ts"
 import * as HeldPartitions from "../store/HeldPartitions.ts"
 import { Journal } from "../store/Journal.ts"
+import * as TurnBatches from "../store/TurnBatches.ts"
 import type { Delivery } from "./Attempt.ts"
 import * as ClaimStatement from "./ClaimStatement.ts"
-import * as TurnBatches from "./TurnBatches.ts"
 import type { ClaimWanted } from "./WebhookEndpointMachine.ts"
 
 export interface Request extends ClaimWanted {

@@ -2,6 +2,7 @@ import type * as Id from "../domain/Id.ts"
 import * as DeliveryId from "../store/DeliveryId.ts"
 import { leaseMs } from "../store/Handover.ts"
 import * as HeldPartitions from "../store/HeldPartitions.ts"
+import { relaxed } from "./Relaxed.ts"
 
 /**
  * The statements on `webhook_delivery` as a queue, beside its claim (`ClaimStatement.ts`) and what is due
@@ -32,11 +33,11 @@ export interface Outcome {
  * elsewhere another process makes the attempt again.
  */
 export const succeed = `
-WITH ${HeldPartitions.held("$2", "$3")}
+WITH ${relaxed},${HeldPartitions.held("$2", "$3")}
 UPDATE webhook_delivery d
 SET status = 'succeeded', due_at = NULL, next_retry_at = NULL, response_status_code = o."statusCode",
   response_body_snippet = o."bodySnippet", error_message = NULL, sent_at = to_timestamp(o."sentAt" / 1000.0)
-FROM jsonb_to_recordset($1::jsonb)
+FROM relaxed CROSS JOIN jsonb_to_recordset($1::jsonb)
   AS o(id uuid, "attemptNo" int, "statusCode" int, "bodySnippet" text, "sentAt" float8)
 WHERE d.id = ANY (ARRAY(SELECT (value->>'id')::uuid FROM jsonb_array_elements($1::jsonb))) AND d.id = o.id
   AND d.status = 'sending' AND d.attempt_no = o."attemptNo" AND d.partition = ANY (ARRAY(SELECT partition FROM held))
@@ -50,8 +51,9 @@ WHERE d.id = ANY (ARRAY(SELECT (value->>'id')::uuid FROM jsonb_array_elements($1
  * table. So the statement asks for rows one by one, and by an array of ids.
  */
 export const conclude = `
-WITH outcome AS MATERIALIZED (
-  SELECT r.* FROM jsonb_to_recordset($1::jsonb) AS r(id uuid, "attemptNo" int, status text, "retryAfterMs" float8,
+WITH ${relaxed},
+outcome AS MATERIALIZED (
+  SELECT r.* FROM relaxed CROSS JOIN jsonb_to_recordset($1::jsonb) AS r(id uuid, "attemptNo" int, status text, "retryAfterMs" float8,
     "statusCode" int, "bodySnippet" text, "errorMessage" text, "sentAt" float8)
 ),
 judged AS MATERIALIZED (

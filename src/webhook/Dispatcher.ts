@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Supervised from "../actor/Supervised.ts"
 import type { SubscriptionId } from "../domain/Id.ts"
+import * as Turns from "../domain/Turns.ts"
 import type { Egress } from "../egress/Egress.ts"
 import * as Batches from "../store/Batches.ts"
 import type { WebhookEndpointRef } from "../store/Handover.ts"
@@ -19,7 +20,6 @@ import * as LiveEndpoints from "./LiveEndpoints.ts"
 import * as OutcomeWriter from "./OutcomeWriter.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 import * as Starts from "./Starts.ts"
-import * as Turns from "./Turns.ts"
 
 /** Deliveries claimed at once. */
 export const defaultMaxUnderWay = 2_048

@@ -8,9 +8,10 @@ import * as DeliveryId from "../store/DeliveryId.ts"
 import type { WebhookEndpointRef } from "../store/Handover.ts"
 import { Journal } from "../store/Journal.ts"
 import { failOver } from "./OutcomeWriter.ts"
+import { relaxed } from "./Relaxed.ts"
 
-/** Subscriptions that one portion looks at. */
-const portionSize = 256
+/** Deliveries that one portion makes at most. */
+const portionSize = 128
 
 /** How often it looks for events without a hint. */
 const lookMs = 1_000
@@ -22,21 +23,28 @@ ORDER BY tenant_id LIMIT (SELECT 1)
 `
 
 /**
- * Makes the deliveries of a tenant's (`$3`) oldest waiting event for its next subscriptions, and goes on behind them. An
- * event that has been offered to all of them is done, and its row goes. It writes nothing where the partition (`$1`) is
- * held under another epoch than `$2`. Answers one row: the endpoints, and the event if it is done.
+ * Makes the deliveries of a tenant's (`$3`) oldest waiting events, as many as a portion has room for with its
+ * subscriptions. Where these are too many for one event, it goes on behind them the next time. An event that has been
+ * offered to all of them is done, and its row goes. It writes nothing where the partition (`$1`) is held under another
+ * epoch than `$2`. Answers one row: the endpoints, and the events that are done.
  */
-const portion = `
-WITH held AS MATERIALIZED (
+export const portion = `
+WITH ${relaxed},
+held AS MATERIALIZED (
   SELECT 1 FROM journal_owner WHERE partition = $1::int AND epoch = $2::bigint FOR KEY SHARE
+),
+crowd AS MATERIALIZED (
+  SELECT count(*) AS size FROM (
+    SELECT FROM webhook_subscription s WHERE s.tenant_id = $3::uuid AND s.is_active LIMIT (SELECT ${portionSize + 1})
+  ) counted
 ),
 task AS MATERIALIZED (
   SELECT f.ordinal, f.after, e.* FROM webhook_fan_out f JOIN event e ON e.id = f.event_id
   WHERE f.partition = $1::int AND f.tenant_id = $3::uuid AND EXISTS (SELECT 1 FROM held)
-  ORDER BY f.ordinal LIMIT (SELECT 1) FOR UPDATE OF f
+  ORDER BY f.ordinal LIMIT (SELECT greatest(1, ${portionSize} / greatest(1, size)) FROM crowd) FOR UPDATE OF f
 ),
 subscription AS MATERIALIZED (
-  SELECT s.id, s.event_types, s.connection_id FROM task CROSS JOIN LATERAL (
+  SELECT task.ordinal, s.id, s.event_types, s.connection_id FROM task CROSS JOIN LATERAL (
     SELECT * FROM webhook_subscription s
     WHERE s.tenant_id = $3::uuid AND s.is_active AND s.id > task.after ORDER BY s.id LIMIT (SELECT ${portionSize})
   ) s
@@ -46,27 +54,32 @@ made AS (
     status, due_at, created_at)
   SELECT ${DeliveryId.sql({ event: "t.id", occurredAt: "t.occurred_at", endpoint: "s.id" })}, t.tenant_id, t.partition,
     t.id, t.type, s.id, s.id, t.entity_id, t.sequence, 'queued', now(), now()
-  FROM task t CROSS JOIN subscription s
+  FROM task t JOIN subscription s ON s.ordinal = t.ordinal
   WHERE s.event_types && ARRAY['*', t.type] AND (s.connection_id IS NULL OR s.connection_id = t.route_id)
+  ORDER BY t.ordinal, s.id
   ON CONFLICT (event_id, destination) DO NOTHING
   RETURNING destination, tenant_id, partition
 ),
+ending AS MATERIALIZED (
+  SELECT size <= ${portionSize} OR (SELECT count(*) FROM subscription) < ${portionSize} AS is_over FROM crowd
+),
 moved AS (
   UPDATE webhook_fan_out SET after = (SELECT max(id) FROM subscription)
-  WHERE ordinal IN (SELECT ordinal FROM task) AND (SELECT count(*) FROM subscription) = ${portionSize}
+  WHERE ordinal IN (SELECT ordinal FROM task) AND NOT (SELECT is_over FROM ending)
 ),
 done AS (
   DELETE FROM webhook_fan_out
-  WHERE ordinal IN (SELECT ordinal FROM task) AND (SELECT count(*) FROM subscription) < ${portionSize}
+  WHERE ordinal IN (SELECT ordinal FROM task) AND (SELECT is_over FROM ending)
   RETURNING event_id
 )
 SELECT (SELECT jsonb_agg(jsonb_build_object('endpoint', destination, 'tenantId', tenant_id, 'partition', partition)) FROM made)
-  AS endpoints, (SELECT event_id FROM done) AS "eventId"
+  AS endpoints, (SELECT jsonb_agg(event_id) FROM done) AS "eventIds"
+FROM relaxed
 `
 
 interface Portion {
   readonly endpoints: ReadonlyArray<WebhookEndpointRef> | null
-  readonly eventId: EventId | null
+  readonly eventIds: ReadonlyArray<EventId> | null
 }
 
 const beforeAll = "00000000-0000-0000-0000-000000000000"
@@ -93,8 +106,8 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const spread = Effect.fnUntraced(function* (partition: number, epoch: number, tenantId: TenantId) {
     const [row] = yield* sql.unsafe<Portion>(portion, [partition, epoch, tenantId])
-    // It may be that nobody wanted the event, or that all who did have failed meanwhile.
-    const made = row?.eventId == null ? [] : yield* failOver(sql, [row.eventId])
+    // It may be that nobody wanted an event, or that all who did have failed meanwhile.
+    const made = yield* failOver(sql, row?.eventIds ?? [])
     return [...(row?.endpoints ?? []), ...made]
   }, sql.withTransaction)
 

@@ -9,10 +9,10 @@ import type { WebhookEndpointRef } from "../store/Handover.ts"
 import * as HeldPartitions from "../store/HeldPartitions.ts"
 import { Journal } from "../store/Journal.ts"
 import * as Outage from "../store/Outage.ts"
+import * as TurnBatches from "../store/TurnBatches.ts"
 import * as Unanswered from "../store/Unanswered.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
 import * as FailingEndpoints from "./FailingEndpoints.ts"
-import * as TurnBatches from "./TurnBatches.ts"
 
 interface Waiting {
   readonly outcome: DeliveryQueue.Outcome
@@ -29,7 +29,7 @@ const pauseMs = 5
 const refusalLimit = 3
 
 /**
- * One fiber writes outcomes, many per statement, tenants in turns; `write` completes when the outcome is durable.
+ * One fiber writes outcomes, many per statement, tenants in turns; `write` completes when the outcome is written.
  *
  * Successes, the common case, are one statement. Everything else is a transaction behind it, which also makes the
  * failover deliveries of events that have no delivery left; `wake` hears of those after its commit. Outcomes wait while

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import * as FairQueue from "../domain/FairQueue.ts"
 
 /** Attempts that begin in one turn of the event loop: each costs some tenths of a millisecond of it. */
-const perTurn = 16
+const perTurn = 4
 
 /**
  * When attempts begin: at most `places` at once, and a few in each turn of the event loop, those of the tenant first

@@ -35,7 +35,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly partition: number
   readonly idleMs: () => number
   readonly claim: (request: Claimer.Request) => void
-  /** One attempt; completes when its outcome is durable. */
+  /** One attempt; completes when its outcome is written. */
   readonly deliver: (delivery: Delivery) => Effect.Effect<void>
   /** Gives places back that its deliveries had. */
   readonly giveBack: (places: number) => void

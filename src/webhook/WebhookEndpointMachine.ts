@@ -38,7 +38,7 @@ export type Input<D extends Claimed> =
   | { readonly type: "claimed"; readonly deliveries: ReadonlyArray<D>; readonly more: boolean }
   /** A commit made a delivery that was born claimed. */
   | { readonly type: "handed_over"; readonly delivery: D }
-  /** The attempt is over and its outcome is durable. */
+  /** The attempt is over and its outcome is written. */
   | { readonly type: "attempt_finished"; readonly id: DeliveryId }
 
 export interface ClaimWanted {

@@ -2,7 +2,7 @@ import { describe, expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { request } from "node:http"
 import * as FairPlaces from "../../src/actor/FairPlaces.ts"
-import { RequestTurns } from "../../src/actor/RequestTurns.ts"
+import { CommandTurns } from "../../src/actor/RequestTurns.ts"
 import { Listening } from "../../src/http/Server.ts"
 import * as TestServer from "./TestServer.ts"
 
@@ -42,7 +42,7 @@ const until = (condition: () => boolean) =>
 const places = 8
 const turns = FairPlaces.make({ places, room: 1_000 })
 
-layer(TestServer.layer(world).pipe(Layer.provide(Layer.succeed(RequestTurns, turns))), { excludeTestServices: true })(
+layer(TestServer.layer(world).pipe(Layer.provide(Layer.succeed(CommandTurns, turns))), { excludeTestServices: true })(
   "Requests of many tenants",
   (it) => {
     describe("in turn", () => {
@@ -77,5 +77,26 @@ layer(TestServer.layer(world).pipe(Layer.provide(Layer.succeed(RequestTurns, tur
           })
       )
     })
+  }
+)
+
+layer(TestServer.layer(world), { excludeTestServices: true })(
+  "Requests of many tenants that change something",
+  (it) => {
+    it.effect("few of one tenant are under way at once, and those of the others at once", () =>
+      Effect.gen(function* () {
+        world.reached.length = 0
+        const gate = Deferred.makeUnsafe<void>()
+        world.next = Deferred.await(gate)
+        const loud = yield* Effect.forEach(Array.from({ length: 100 }), () => Effect.forkChild(place("svc_live_a")))
+        yield* until(() => reached().length >= 9)
+        const quiet = yield* Effect.forkChild(place("svc_live_b"))
+        yield* until(() => reached().includes("quiet"))
+        expect(reached().filter((who) => who === "loud").length).toBe(9)
+        world.next = Effect.void
+        yield* Deferred.succeed(gate, undefined)
+        for (const fiber of [...loud, quiet]) expect((yield* Fiber.join(fiber)).status).toBe(201)
+      })
+    )
   }
 )

@@ -1,10 +1,11 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Effect, Exit, Layer } from "effect"
+import { Effect, Exit, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../src/domain/Id.ts"
 import { type Commit, empty, Journal, type MoneyRow } from "../../src/store/Journal.ts"
 import * as Handover from "../../src/store/Handover.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
+import * as WaitingCommit from "../../src/store/WaitingCommit.ts"
 import * as Ids from "../support/Ids.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 
@@ -12,13 +13,16 @@ const database = TestDatabase.layer
 const live = JournalWriter.layer({ partitions: [0], onLost: () => {} }).pipe(Layer.provideMerge(database))
 
 let counter = 0
-const tenant = Effect.gen(function* () {
+const tenantOf = Effect.fnUntraced(function* (partition: number) {
   const sql = yield* SqlClient.SqlClient
   const id = Id.deriveUuid("journal test", "tenant", counter++)
-  yield* sql`INSERT INTO tenant (id, name, slug, status, created_at, updated_at) VALUES (${id}, 'T', ${id}, 'active', now(), now())`
+  yield* sql`
+    INSERT INTO tenant (id, name, slug, status, partition, created_at, updated_at)
+    VALUES (${id}, 'T', ${id}, 'active', ${partition}, now(), now())`
   yield* sql`INSERT INTO balance (tenant_id, balance_cents, updated_at) VALUES (${id}, 0, now())`
   return id
 })
+const tenant = tenantOf(0)
 
 const entity = (tenantId: Id.TenantId, id: Id.CallId, seq: number, state: unknown = { n: seq }): Commit => ({
   ...empty,
@@ -84,6 +88,40 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
           readonly n: number
         }>`SELECT count(*)::int AS n FROM entity WHERE tenant_id = ${tenantId}`
         expect(row?.n).toBe(300)
+      })
+    )
+
+    it.effect("a thousand commits of one tenant delay another's one by a batch, and come in their order", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const [loud, quiet] = [yield* tenant, yield* tenant]
+        const written: Array<number> = []
+        const commit = (tenantId: Id.TenantId, nth: number) =>
+          Effect.map(journal.commit(entity(tenantId, Id.derive("turns", "call", nth), 1)), () => void written.push(nth))
+        const fibers = yield* Effect.forEach([...Array(1_000).keys()], (nth) =>
+          Effect.forkChild(commit(loud, nth), { startImmediately: true })
+        )
+        fibers.push(yield* Effect.forkChild(commit(quiet, 1_000), { startImmediately: true }))
+        yield* Effect.forEach(fibers, Fiber.join, { discard: true })
+        expect(written.indexOf(1_000)).toBeLessThan(2 * WaitingCommit.batchLimit)
+        expect(written.filter((nth) => nth < 1_000)).toStrictEqual([...Array(1_000).keys()])
+      })
+    )
+
+    it.effect("closing waits until all tenants' commits are written", () =>
+      Effect.gen(function* () {
+        const tenants = [yield* tenantOf(1), yield* tenantOf(1), yield* tenantOf(1)]
+        const ids = [...Array(600).keys()].map((nth) => Id.derive("closing", "call", nth))
+        yield* Effect.gen(function* () {
+          const journal = yield* Journal
+          for (const [nth, id] of ids.entries())
+            yield* Effect.forkDetach(journal.commit(entity(tenants[nth % 3] ?? Ids.tenant(""), id, 1)), {
+              startImmediately: true
+            })
+        }).pipe(Effect.provide(Layer.fresh(JournalWriter.layer({ partitions: [1], onLost: () => {} }))))
+        const sql = yield* SqlClient.SqlClient
+        const rows = yield* sql`SELECT FROM entity WHERE tenant_id = ANY (${tenants}::uuid[])`
+        expect(rows.length).toBe(600)
       })
     )
 

@@ -6,6 +6,7 @@ import { Journal } from "../../src/store/Journal.ts"
 import * as ClaimStatement from "../../src/webhook/ClaimStatement.ts"
 import * as DeliveryQueue from "../../src/webhook/DeliveryQueue.ts"
 import * as DueStatement from "../../src/webhook/DueStatement.ts"
+import * as FanOut from "../../src/webhook/FanOut.ts"
 import * as Ids from "../support/Ids.ts"
 import * as World from "./WebhookWorld.ts"
 
@@ -66,6 +67,34 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
         expect(steps.toSorted((one, other) => one - other)).toStrictEqual([0, 0, 1, of(partition).length])
       }
     })
+  )
+
+  it.effect(
+    "is claimed, concluded and filled behind a commit without waiting for the disk, which the commit does",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const held = HeldPartitions.parameters(yield* Journal)
+        const tenantId = yield* World.tenant()
+        const { id: endpoint } = yield* World.subscribe(tenantId, "https://hook.example")
+        yield* World.commit(World.event(tenantId, World.call(), 1))
+        const [row] = yield* World.rows(tenantId)
+        const wanted = { partition: 0, tenantId, endpoint, room: 1, after: "", underWay: [] }
+        const statements: ReadonlyArray<readonly [string, ReadonlyArray<unknown>]> = [
+          [ClaimStatement.claim, [JSON.stringify([wanted]), 1_000, ...held]],
+          [DeliveryQueue.succeed, [JSON.stringify([{ id: row?.id, attemptNo: 1 }]), ...held]],
+          [DeliveryQueue.conclude, [JSON.stringify([{ id: row?.id, attemptNo: 1 }])]],
+          [FanOut.portion, [0, 0, tenantId]]
+        ]
+        for (const [text, parameters] of statements) {
+          const within = Effect.gen(function* () {
+            yield* sql`SET LOCAL synchronous_commit = on`
+            yield* sql.unsafe(text, parameters)
+            return yield* sql<{ readonly is: string }>`SELECT current_setting('synchronous_commit') AS is`
+          })
+          expect(yield* sql.withTransaction(within)).toStrictEqual([{ is: "off" }])
+        }
+      })
   )
 
   it.effect("gives a claim nothing of another partition", () =>

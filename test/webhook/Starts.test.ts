@@ -23,10 +23,11 @@ describe("the beginning of attempts, src/README.md#fan-out", () => {
       for (let index = 0; index < 200; index++) yield* attempt("loud")
       yield* attempt("quiet")
       const before = begun.length
-      expect(before).toBeLessThan(200)
+      // Each costs the loop some tenths of a millisecond, and what others wait for comes between the turns.
+      expect(before).toBeLessThanOrEqual(4)
       yield* turnOfTheLoop
       yield* turnOfTheLoop
-      expect(begun.slice(before, before + 32)).toContain("quiet")
+      expect(begun.slice(before, before + 8)).toContain("quiet")
       yield* Deferred.succeed(end, undefined)
     })
   )

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { LoudTenants } from "../../actor/LoudTenants.ts"
-import { RequestTurns } from "../../actor/RequestTurns.ts"
+import { CommandTurns, RequestTurns } from "../../actor/RequestTurns.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import { ListTurns } from "../../store/ListClient.ts"
 
@@ -17,7 +17,8 @@ const gauge = (name: string, help: string, samples: ReadonlyArray<string>): stri
 export const make = Effect.gen(function* () {
   const loud = yield* LoudTenants
   const lists = yield* ListTurns
-  const requests = yield* RequestTurns
+  const reads = yield* RequestTurns
+  const commands = yield* CommandTurns
   return Effect.map(Monotonic.now, (now) => {
     const top = loud.top(named, now)
     const each = (name: string, value: (use: (typeof top)[number]) => number) =>
@@ -34,7 +35,7 @@ export const make = Effect.gen(function* () {
         each("api_loudest_tenant_seconds", ({ cost }) => cost / 1_000)
       ),
       gauge("api_requests_waiting", "Requests that wait for their turn", [
-        `api_requests_waiting ${requests.waiting()}`
+        `api_requests_waiting ${reads.waiting() + commands.waiting()}`
       ]),
       gauge("api_lists_waiting", "Lists that wait for their turn", [`api_lists_waiting ${lists.waiting()}`])
     ].join("")

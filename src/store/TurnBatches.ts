@@ -1,6 +1,6 @@
-import { Cause, Effect, Latch } from "effect"
+import { Cause, Deferred, Effect, Exit, Latch } from "effect"
 import * as Supervised from "../actor/Supervised.ts"
-import * as Turns from "./Turns.ts"
+import * as Turns from "../domain/Turns.ts"
 
 /** Where what has to go into a batch waits, each tenant in its own line. */
 export interface TurnBatches<Item> {
@@ -8,11 +8,13 @@ export interface TurnBatches<Item> {
   readonly offer: (tenant: string, item: Item) => void
   /** What was not admitted may be now. */
   readonly look: () => void
+  /** Completes when nothing waits and nothing is being served. */
+  readonly idle: Effect.Effect<void>
 }
 
 /**
- * One fiber that serves what is offered, like `store/Batches.ts`, but the items of a batch are taken in turns by tenant:
- * a thousand items of one tenant do not delay another's one by more than a batch.
+ * One fiber that serves what is offered, like `Batches.ts`, but the items of a batch are taken in turns by tenant: a
+ * thousand items of one tenant do not delay another's one by more than a batch. Those of one tenant come in their order.
  *
  * `serve` must not fail. When it dies all the same, its items are told so (`died`), and the next batch is served.
  */
@@ -22,25 +24,37 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
   /** Items of a batch; what waits beyond goes into the next. */
   readonly limit: number
   /** Between two batches, while items gather for the next: fewer statements for a moment's delay, none after a rest. */
-  readonly pauseMs: number
+  readonly pauseMs?: number
   /** Whether this item's turn may come now; it keeps its place until `look`. */
   readonly admits?: (tenant: string, item: Item) => boolean
-  readonly serve: (batch: ReadonlyArray<Item>) => Effect.Effect<void>
+  /** `rest` takes what waits behind the batch too. */
+  readonly serve: (batch: ReadonlyArray<Item>, rest: Effect.Effect<ReadonlyArray<Item>>) => Effect.Effect<void>
   readonly died: (item: Item, defect: unknown) => void
 }) {
-  const { admits = () => true, died, limit, name, pauseMs, serve } = options
+  const { admits = () => true, died, limit, name, pauseMs = 0, serve } = options
   const turns = Turns.make<Item>()
   const changed = Latch.makeUnsafe(false)
   const wake = (): void => void Latch.openUnsafe(changed)
+  const rest = Effect.sync(() => turns.take(Infinity, () => true))
+  let isServing = false
+  let idlers: ReadonlyArray<Deferred.Deferred<void>> = []
+
+  const rested = (): void => {
+    isServing = false
+    if (turns.size() > 0) return
+    for (const idler of idlers) Deferred.doneUnsafe(idler, Exit.void)
+    idlers = []
+  }
 
   const next = Effect.suspend(() => {
     Latch.closeUnsafe(changed)
     const batch = turns.take(limit, admits)
     if (batch.length === 0) return Latch.await(changed)
-    return Effect.catchCause(serve(batch), (cause) => {
+    isServing = true
+    return Effect.catchCause(serve(batch, rest), (cause) => {
       for (const item of batch) died(item, Cause.squash(cause))
       return Effect.failCause(cause)
-    }).pipe(Effect.andThen(Effect.sleep(pauseMs)))
+    }).pipe(Effect.ensuring(Effect.sync(rested)), Effect.andThen(pauseMs === 0 ? Effect.void : Effect.sleep(pauseMs)))
   })
   yield* Supervised.fork(name, Effect.forever(next))
 
@@ -51,6 +65,12 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
     },
     look: () => {
       if (turns.size() > 0) wake()
-    }
+    },
+    idle: Effect.suspend(() => {
+      if (turns.size() === 0 && !isServing) return Effect.void
+      const idler = Deferred.makeUnsafe<void>()
+      idlers = [...idlers, idler]
+      return Deferred.await(idler)
+    })
   } satisfies TurnBatches<Item>
 })
