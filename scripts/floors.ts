@@ -23,8 +23,8 @@ const features = [
   "connection",
   "number",
   "porting",
-  "call",
   "recording",
+  "call",
   "conference"
 ]
 /** Opens no other feature's door and is opened by none but the edges. */
@@ -41,6 +41,8 @@ const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
   ["store/embedded/", 4],
   ["store/postgres/", 4],
   ["media/udp/", 4],
+  ["storage/disk/", 4],
+  ["storage/s3/", 4],
   ["egress/node/", 4],
   ["mail/log/", 4],
   ["boot/", 4],
@@ -67,14 +69,16 @@ const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
 
 /**
  * On one floor: a receipt is a row of the journal's commit and expires by a job, a job is claimed under the journal's
- * epoch, what crosses the carrier port names its work by the domain's ids, and the database is opened by `boot`.
+ * epoch, what crosses the carrier port names its work by the domain's ids, the database is opened by `boot`, and threads
+ * that encode stand behind the others in priority as those that decode do.
  */
 const pairs: ReadonlyArray<readonly [from: string, to: string]> = [
   ["media/message", "domain"],
   ["idempotency", "store"],
   ["idempotency", "job"],
   ["job", "store"],
-  ["boot", "store/postgres"]
+  ["boot", "store/postgres"],
+  ["storage/disk", "media/udp"]
 ]
 
 /** Rooms of protocol and sample code: they import nothing of ours outside themselves but plain data structures. */

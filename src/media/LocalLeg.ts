@@ -2,12 +2,14 @@ import type { SampleRate } from "../audio/SampleRate.ts"
 import type { WorkId } from "../domain/Id.ts"
 import type { CaptureEvent } from "./capture/CaptureMessage.ts"
 import * as LegCaptures from "./capture/LegCaptures.ts"
+import * as Beeper from "./mix/Beeper.ts"
 import * as Dialer from "./mix/Dialer.ts"
 import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
 import type { Membership } from "./mix/Junction.ts"
-import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
+import type { MediaEvent } from "./message/MediaMessage.ts"
 import type { Playable } from "./message/Playback.ts"
+import type { PlaneCommand } from "./Protocol.ts"
 import * as Mix from "./mix/Mix.ts"
 import * as Player from "./mix/Player.ts"
 import * as Taps from "./mix/Tap.ts"
@@ -29,8 +31,10 @@ export interface LocalLeg {
   readonly player: Player.Player
   readonly dialer: Dialer.Dialer
   readonly captures: LegCaptures.LegCaptures
+  /** Sounds the warning tone of a recording on this leg alone. */
+  readonly beep: () => void
   /** Carries out a command of the call. */
-  readonly command: (media: MediaCommand) => void
+  readonly command: (media: PlaneCommand) => void
   /** The far end pressed a digit; `at` in milliseconds of the plane's clock. */
   readonly digit: (digit: string, at: number) => void
   /**
@@ -62,8 +66,14 @@ export const make = (far: FarEnd, { captured, clock, emit, onDefect, onFault, wa
   const taps = Taps.make({ clock, onDefect }, far.overhear)
   const player = Player.make(emit, (id, sound) => want(id, sound, far.rate()))
   const dialer = Dialer.make(far.press, emit)
-  const captures = LegCaptures.make(taps, far.ready, captured)
+  const beeper = Beeper.make()
+  const beep = (): void => {
+    beeper.beep()
+    junction?.beep()
+  }
+  const captures = LegCaptures.make({ taps, ready: far.ready, beep, emit: captured })
   mix.add(dialer, "digits", "silenced")
+  mix.add(beeper, "announcement")
   mix.add(player, "playback")
   let junction: Membership | null = null
   let isAhead = false
@@ -79,6 +89,7 @@ export const make = (far: FarEnd, { captured, clock, emit, onDefect, onFault, wa
     player,
     dialer,
     captures,
+    beep: beeper.beep,
     command: (media) => {
       switch (media.type) {
         case "play":

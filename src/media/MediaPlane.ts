@@ -4,7 +4,7 @@ import type { TenantId, WorkId } from "../domain/Id.ts"
 import type * as AudioSource from "./AudioSource.ts"
 import type { Wanted } from "./capture/Capture.ts"
 import * as Captures from "./capture/Captures.ts"
-import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
+import { type Attended, failureOf, isAttended, type MediaCommand, type MediaEvent } from "./message/MediaMessage.ts"
 import * as Placement from "./Placement.ts"
 import * as PlaybackFeeds from "./PlaybackFeeds.ts"
 import type * as Protocol from "./Protocol.ts"
@@ -113,6 +113,14 @@ export class MediaPlane extends Context.Service<
       wanted: Wanted,
       receiver: Captures.Receiver
     ) => Effect.Effect<Captures.Captured>
+    /**
+     * From now on, until the scope closes, `attendant` carries out the commands of these types. Without one they end as
+     * `failed`, `unsupported`.
+     */
+    readonly attend: (
+      types: ReadonlyArray<Attended["type"]>,
+      attendant: Attendant
+    ) => Effect.Effect<void, never, Scope.Scope>
     /** Ends the leg and frees its ports. What still waits on it ends as `stopped` or `closed` first. */
     readonly close: (leg: Protocol.LegId) => Effect.Effect<void>
     /**
@@ -123,6 +131,9 @@ export class MediaPlane extends Context.Service<
     readonly subscribe: (leg: Protocol.LegId, listener: Listener) => Effect.Effect<void>
   }
 >()("trunkline/media/MediaPlane") {}
+
+/** Carries out a command outside of the media thread; it must neither throw nor wait. */
+export type Attendant = (leg: Protocol.LegId, tenant: TenantId, media: Attended) => void
 
 /** The way to the switch: in this thread or another. */
 export interface SwitchLink {
@@ -260,6 +271,7 @@ export const make = Effect.fnUntraced(function* (
   }
   const feeds = yield* PlaybackFeeds.make(sources, post)
   const captures = Captures.make(post)
+  const attendants = new Map<Attended["type"], Attendant>()
   links.forEach((link, thread) => link.listen(onEvent, () => onDown(thread)))
 
   const open = Effect.fnUntraced(function* (
@@ -306,10 +318,24 @@ export const make = Effect.fnUntraced(function* (
       Effect.sync(() => {
         const known = legs.get(leg)
         if (known !== undefined) known.tenant = tenant
-        post({ type: "media", leg, media })
+        if (!isAttended(media)) return post({ type: "media", leg, media })
+        const attendant = attendants.get(media.type)
+        if (attendant !== undefined) return attendant(leg, tenant, media)
+        const failure = failureOf(media, "unsupported")
+        if (failure !== null) known?.listener?.told(failure)
       }),
     capture: (leg, id, wanted, receiver) =>
       Effect.sync(() => captures.open(leg, id, wanted, receiver, legs.get(leg)?.open === true)),
+    attend: (types, attendant) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          for (const type of types) attendants.set(type, attendant)
+        }),
+        () =>
+          Effect.sync(() => {
+            for (const type of types) if (attendants.get(type) === attendant) attendants.delete(type)
+          })
+      ),
     close: (leg) => handOver({ type: "close", leg }),
     subscribe: (leg, listener) =>
       Effect.sync(() => {

@@ -3,7 +3,7 @@ import type { SampleRate } from "../audio/SampleRate.ts"
 import type { Sound } from "./Frame.ts"
 import type { LegId, WorkId } from "../domain/Id.ts"
 import type { CaptureCommand, CaptureEvent } from "./capture/CaptureMessage.ts"
-import type { MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
+import type { Attended, MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import type { Playable } from "./message/Playback.ts"
 import type { PhoneScript } from "./SimulatedPhone.ts"
 
@@ -65,13 +65,16 @@ export type PlaybackFailure =
   | "too_many_playbacks"
   | "unknown_leg"
 
+/** What the switch itself carries out. */
+export type PlaneCommand = Exclude<MediaCommand, Attended>
+
 export type Command =
   | { readonly type: "open_rtp"; readonly leg: LegId }
   | { readonly type: "open_phone"; readonly leg: LegId; readonly script: PhoneScript }
   /** A leg whose far end is the leg `peer` of the same switch, opened towards this one in the same way. */
   | { readonly type: "open_joined"; readonly leg: LegId; readonly peer: LegId }
   | { readonly type: "connect_rtp"; readonly leg: LegId; readonly remote: RtpRemote }
-  | { readonly type: "media"; readonly leg: LegId; readonly media: MediaCommand }
+  | { readonly type: "media"; readonly leg: LegId; readonly media: PlaneCommand }
   /** Answers `wanted`, as `supply_failed` does. The samples may be backed by shared memory. */
   | {
       readonly type: "supply"

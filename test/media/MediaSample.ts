@@ -1,11 +1,12 @@
 import type { WorkId } from "../../src/domain/Id.ts"
-import type { MediaCommand, MediaEnded } from "../../src/media/message/MediaMessage.ts"
+import type { MediaEnded } from "../../src/media/message/MediaMessage.ts"
+import type { PlaneCommand } from "../../src/media/Protocol.ts"
 
-export const play = (id: WorkId, url: string, loop = 1): MediaCommand => ({ type: "play", id, url, loop })
+export const play = (id: WorkId, url: string, loop = 1): PlaneCommand => ({ type: "play", id, url, loop })
 
-export const stopPlayback: MediaCommand = { type: "stop_playback", which: "all" }
+export const stopPlayback: PlaneCommand = { type: "stop_playback", which: "all" }
 
-export const dtmf = (id: WorkId, digits: string, durationMs = 100): MediaCommand => ({
+export const dtmf = (id: WorkId, digits: string, durationMs = 100): PlaneCommand => ({
   type: "send_dtmf",
   id,
   digits,

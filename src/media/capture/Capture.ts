@@ -15,6 +15,8 @@ export interface Wanted {
   readonly mostRate: SampleRate
   /** So many chunks may wait for their receiver; with one more the capture ends as `receiver_slow`. */
   readonly mostWaiting: number
+  /** Warning tones that all on the leg hear: one at the beginning, and one after each `everyMs`; none while silenced. */
+  readonly beeps: { readonly atBegin: boolean; readonly everyMs: number | null }
 }
 
 /**
@@ -35,6 +37,7 @@ export interface Options extends Wanted {
   /** Whether the leg has sound yet: the capture begins with the first round in which it has. */
   readonly ready: () => boolean
   readonly give: (chunk: Timeline.Chunk) => void
+  readonly beep: () => void
   /** Called once, behind the last chunk. */
   readonly ended: (reason: CaptureEnd) => void
 }
@@ -50,9 +53,11 @@ export interface Capture {
 }
 
 /** A tap that packs what it hears into chunks for a receiver outside of the media thread (`Timeline`). */
-export const make = ({ give, mostWaiting, ready, tracks, ended, ...line }: Options): Capture => {
+export const make = ({ beep, beeps, ended, give, mostWaiting, ready, tracks, ...line }: Options): Capture => {
   let waiting = 0
   let hasBegun = false
+  let isSilent = false
+  let beepAt = Number.POSITIVE_INFINITY
   let isOver = false
   const timeline = Timeline.make({
     ...line,
@@ -62,6 +67,18 @@ export const make = ({ give, mostWaiting, ready, tracks, ended, ...line }: Optio
       give(chunk)
     }
   })
+
+  const begins = (at: number): boolean => {
+    hasBegun = ready()
+    if (hasBegun) beepAt = beeps.atBegin ? at : at + (beeps.everyMs ?? Number.POSITIVE_INFINITY)
+    return hasBegun
+  }
+
+  const warn = (at: number): void => {
+    if (at < beepAt) return
+    beepAt = at + (beeps.everyMs ?? Number.POSITIVE_INFINITY)
+    if (!isSilent) beep()
+  }
 
   const stop = (reason: CaptureEnd): void => {
     if (isOver) return
@@ -75,8 +92,8 @@ export const make = ({ give, mostWaiting, ready, tracks, ended, ...line }: Optio
       wants: (track) => tracks.includes(track),
       hear: (track: Track, frame: Frame.Frame, at: number): void => {
         if (isOver) return
-        hasBegun ||= ready()
-        if (!hasBegun) return
+        if (!hasBegun && !begins(at)) return
+        warn(at)
         timeline.hear(tracks.indexOf(track), frame, at)
         if (waiting > mostWaiting) stop("receiver_slow")
       },
@@ -85,7 +102,10 @@ export const make = ({ give, mostWaiting, ready, tracks, ended, ...line }: Optio
     taken: (chunks) => {
       waiting -= chunks
     },
-    silence: timeline.silenced,
+    silence: (whether) => {
+      isSilent = whether
+      timeline.silenced(whether)
+    },
     stop
   }
 }

@@ -6,7 +6,14 @@ import type { CaptureCommand, CaptureEvent } from "./CaptureMessage.ts"
 export type LegCaptures = ReturnType<typeof make>
 
 /** The captures of one leg, by id; there are as many as it may have taps. */
-export const make = (taps: Taps.Taps, ready: () => boolean, emit: (event: CaptureEvent) => void) => {
+export const make = (leg: {
+  readonly taps: Taps.Taps
+  readonly ready: () => boolean
+  /** Sounds the warning tone for all who hear the leg. */
+  readonly beep: () => void
+  readonly emit: (event: CaptureEvent) => void
+}) => {
+  const { beep, emit, ready, taps } = leg
   const captures = new Map<WorkId, Capture.Capture>()
 
   const begin = (id: WorkId, wanted: Capture.Wanted): void => {
@@ -14,6 +21,7 @@ export const make = (taps: Taps.Taps, ready: () => boolean, emit: (event: Captur
     const capture = Capture.make({
       ...wanted,
       ready,
+      beep,
       give: (chunk) => emit({ type: "captured", id, chunk }),
       ended: (reason) => {
         taps.remove(capture.tap)

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { WorkId } from "../../domain/Id.ts"
 import * as Digits from "./Digits.ts"
 import * as Playback from "./Playback.ts"
+import * as Recording from "./Recording.ts"
 
 /**
  * What a call asks of the media on a leg, and what it is told of it: the value that crosses the carrier port unopened.
@@ -10,8 +11,16 @@ import * as Playback from "./Playback.ts"
  * samples. A carrier hands it to the media plane and back; only a carrier with media of its own opens it. Each family
  * of work has its messages in a file of its own.
  */
-export const MediaCommand = Schema.Union([...Playback.commands, ...Digits.commands])
+export const MediaCommand = Schema.Union([...Playback.commands, ...Digits.commands, ...Recording.commands])
 export type MediaCommand = typeof MediaCommand.Type
+
+/**
+ * Commands whose work goes on outside of the media thread, over captures (`media/capture/`): whoever does it takes them
+ * (`MediaPlane.attend`).
+ */
+const attendedTypes = ["start_recording", "stop_recording", "pause_recording", "resume_recording"] as const
+export type Attended = Extract<MediaCommand, { readonly type: (typeof attendedTypes)[number] }>
+export const isAttended = (media: MediaCommand): media is Attended => attendedTypes.some((type) => type === media.type)
 
 /** How work that a command began came to its end; `reason` only with `failed`. */
 export const MediaEnded = Schema.Struct({
@@ -24,7 +33,7 @@ export const MediaEnded = Schema.Struct({
 export type MediaEnded = typeof MediaEnded.Type
 
 /** Besides digits and ends: what work tells while it goes on. Such an event has the `id` of the command that began it. */
-export const MediaEvent = Schema.Union([...Digits.events, MediaEnded])
+export const MediaEvent = Schema.Union([...Digits.events, ...Recording.events, MediaEnded])
 export type MediaEvent = typeof MediaEvent.Type
 
 /** The same event with its times in another clock's. */

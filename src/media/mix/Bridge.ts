@@ -70,8 +70,8 @@ export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
     a.leave(true)
     b.leave(true)
   }
-  a.join({ source: fromB.source, digit: b.dialer.relay, leave: end })
-  b.join({ source: fromA.source, digit: a.dialer.relay, leave: end })
+  a.join({ source: fromB.source, digit: b.dialer.relay, beep: b.beep, leave: end })
+  b.join({ source: fromA.source, digit: a.dialer.relay, beep: a.beep, leave: end })
 
   return {
     end,

@@ -12,6 +12,8 @@ export interface Membership {
   readonly source: Source
   /** Its far end pressed a digit. */
   readonly digit: (digit: string) => void
+  /** It is recorded: the others hear the warning tone too (`LocalLeg.beep`). */
+  readonly beep: () => void
   /** It is closed. The junction lets it go before this returns (`LocalLeg.leave`). */
   readonly leave: (now: number) => void
 }

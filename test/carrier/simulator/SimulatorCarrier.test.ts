@@ -53,7 +53,7 @@ const bench = Effect.gen(function* () {
           event.type === "media"
             ? event.event.type === "dtmf"
               ? `dtmf ${event.event.digit}`
-              : `${event.event.id} ${event.event.status}`
+              : `${event.event.id} ${event.event.type === "ended" ? event.event.status : event.event.type}`
             : event.type === "ended"
               ? `ended ${event.cause} ${event.sipStatus} ${event.by}`
               : event.type

@@ -195,6 +195,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
     openPhone: () => Effect.void,
     openJoined: () => Effect.die(new Error("not for SIP")),
     capture: () => Effect.die(new Error("not here")),
+    attend: () => Effect.void,
     bridge: () => Effect.die(new Error("no verb bridges yet")),
     unbridge: () => Effect.void,
     command: (leg, _, media) => Effect.sync(() => void state.media.push(["command", leg, media])),
@@ -283,7 +284,9 @@ export const words = (events: ReadonlyArray<CarrierEvent>): ReadonlyArray<string
       case "media":
         return event.event.type === "dtmf"
           ? `dtmf ${event.event.digit}`
-          : `${event.event.id} ${event.event.status} ${event.event.reason ?? "-"}`
+          : event.event.type === "ended"
+            ? `${event.event.id} ${event.event.status} ${event.event.reason ?? "-"}`
+            : `${event.event.id} ${event.event.type}`
       case "command_failed":
         return `command_failed ${event.commandId} ${event.reason}`
       case "ringing":

@@ -8,7 +8,13 @@ import * as Ids from "../../support/Ids.ts"
 import * as FakeLeg from "../FakeLeg.ts"
 import * as SwitchBench from "../SwitchBench.ts"
 
-const wanted: Wanted = { tracks: ["inbound", "outbound"], chunkMs: 100, mostRate: 16_000, mostWaiting: 4 }
+const wanted: Wanted = {
+  tracks: ["inbound", "outbound"],
+  chunkMs: 100,
+  mostRate: 16_000,
+  mostWaiting: 4,
+  beeps: { atBegin: false, everyMs: null }
+}
 const id = Ids.work("capture")
 const leg = Ids.leg("leg")
 

@@ -18,6 +18,7 @@ const make = (place: Effect.Effect<RtpPlace>) => {
     openPhone: unused,
     openJoined: unused,
     capture: unused,
+    attend: unused,
     bridge: unused,
     unbridge: unused,
     command: unused,

@@ -58,6 +58,7 @@ const make = (password: string | null = null) => {
       openPhone: () => Effect.void,
       openJoined: () => Effect.void,
       capture: () => Effect.die(new Error("not here")),
+      attend: () => Effect.void,
       bridge: () => Effect.void,
       unbridge: () => Effect.void,
       command: () => Effect.void,

@@ -1,0 +1,48 @@
+import * as Ramp from "../../audio/Ramp.ts"
+import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as Tone from "../../audio/Tone.ts"
+import * as Frame from "../Frame.ts"
+import type { Source } from "./Source.ts"
+
+/** The warning tone of a recording as telephone companies know it: 1,400 Hz, half a second. */
+export const frequency = 1400
+export const beepMs = 500
+const dbfs = -20
+
+export interface Beeper extends Source {
+  /** Sounds once; while it sounds, this changes nothing. */
+  readonly beep: () => void
+}
+
+/** Tells those on a leg that they are recorded. */
+export const make = (): Beeper => {
+  let out = Frame.make(8000)
+  let framesLeft = 0
+  let oscillator: { readonly rate: SampleRate; readonly render: Tone.Oscillator["render"] } | null = null
+
+  return {
+    beep: () => {
+      if (framesLeft === 0) framesLeft = beepMs / Frame.frameMs
+    },
+    next: (rate) => {
+      if (framesLeft === 0) {
+        oscillator = null
+        return null
+      }
+      out = Frame.at(rate, out)
+      const isFirst = oscillator === null
+      if (oscillator?.rate !== rate) oscillator = { rate, ...Tone.oscillator([{ frequency, dbfs }], rate) }
+      oscillator.render(out.samples)
+      framesLeft--
+      const { length } = out.samples
+      if (isFirst) Ramp.fadeIn(out.samples, rate, 0, 0, length)
+      if (framesLeft === 0) Ramp.fadeOut(out.samples, rate, length, 0, length)
+      return out
+    },
+    pass: () => {
+      if (framesLeft > 0) framesLeft--
+    },
+    ready: () => framesLeft > 0,
+    close: () => undefined
+  }
+}

@@ -1,0 +1,164 @@
+import { createHash } from "node:crypto"
+import { createReadStream } from "node:fs"
+import { Clock, Effect, Layer, Redacted, Stream } from "effect"
+import type { Asked, EgressError } from "../../egress/Egress.ts"
+import { OperatorEgress } from "../../egress/OperatorEgress.ts"
+import type { OperatorTarget } from "../../egress/OperatorTarget.ts"
+import { type LocalFile, type Range, Storage, StorageError } from "../Storage.ts"
+import * as Signature from "./Signature.ts"
+
+export interface Config {
+  /** The bucket, in path style: `https://host[:port]/bucket[/prefix]`. */
+  readonly target: OperatorTarget
+  /** The same, for signatures: as the `Host` header has it, and the path without a slash at its end. */
+  readonly host: string
+  readonly path: string
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: Redacted.Redacted
+}
+
+/** An answer without a file in it. */
+const shortMs = 30_000
+const shortBytes = 65_536
+/** The other side takes nothing, or gives nothing, for so long. */
+const idleMs = 30_000
+const transferMs = 3_600_000
+const largestBytes = 2 ** 33
+const chunkBytes = 65_536
+
+const unavailable = (detail: string) => new StorageError({ reason: "unavailable", detail })
+const missing = (key: string) => new StorageError({ reason: "missing", detail: key })
+const fromEgress = (error: EgressError) => unavailable(error.message)
+const fromFile = (error: unknown) => unavailable(error instanceof Error ? error.message : String(error))
+
+const contentRange = /^bytes ([0-9]+)-([0-9]+)\/([0-9]+)$/
+
+/** How long the whole object is, by the head of an answer that has what was asked for; null: it has something else. */
+const sizeOf = (status: number, headers: Readonly<Record<string, string>>, range: Range | null): number | null => {
+  if (range === null) {
+    const length = headers["content-length"] ?? ""
+    return status === 200 && /^[0-9]+$/.test(length) ? Number(length) : null
+  }
+  const [, from, to, size] = contentRange.exec(headers["content-range"] ?? "") ?? []
+  return status === 206 && Number(from) === range.from && Number(to) === range.to ? Number(size) : null
+}
+
+const read = (path: string) =>
+  Stream.fromAsyncIterable<Uint8Array, StorageError>(createReadStream(path, { highWaterMark: chunkBytes }), fromFile)
+
+const hashOf = (path: string) =>
+  Effect.suspend(() => {
+    const sum = createHash("sha256")
+    return Effect.map(
+      Stream.runForEach(read(path), (chunk) => Effect.sync(() => void sum.update(chunk))),
+      () => sum.digest("hex")
+    )
+  })
+
+/**
+ * Any store that speaks the protocol of Amazon S3: each object is put in one request with its length and its SHA-256,
+ * signed (`Signature`), over the operator's egress. A store that is slow, refuses or answers what makes no sense is
+ * `unavailable`; whoever asked tries again.
+ */
+export const layer = (config: Config) =>
+  Layer.effect(
+    Storage,
+    Effect.gen(function* () {
+      const client = yield* (yield* OperatorEgress).open(config.target)
+      const credentials = {
+        accessKeyId: config.accessKeyId,
+        secretAccessKey: Redacted.value(config.secretAccessKey),
+        region: config.region
+      }
+
+      const signed = (
+        method: Asked["method"],
+        key: string,
+        headers: Readonly<Record<string, string>> = {},
+        bodyHash = Signature.ofNothing
+      ) =>
+        Effect.map(Clock.currentTimeMillis, (at) => {
+          const path = `/${Signature.pathOf(key)}`
+          return {
+            method,
+            path,
+            headers: Signature.sign(credentials, {
+              method,
+              path: config.path + path,
+              headers: { ...headers, host: config.host },
+              bodyHash,
+              at
+            })
+          }
+        })
+
+      const ask = (method: Asked["method"], key: string, headers?: Readonly<Record<string, string>>) =>
+        Effect.flatMap(signed(method, key, headers), (request) =>
+          Effect.mapError(
+            client.request({ ...request, timeoutMs: shortMs, maxResponseBytes: shortBytes, truncate: true }),
+            fromEgress
+          )
+        )
+
+      const put = Effect.fnUntraced(function* (key: string, { contentType, path, sizeBytes }: LocalFile) {
+        const request = yield* signed(
+          "PUT",
+          key,
+          { "content-type": contentType, "content-length": String(sizeBytes) },
+          yield* hashOf(path)
+        )
+        const { "content-length": _, ...headers } = request.headers
+        const { body, status } = yield* client.stream({
+          ...request,
+          headers,
+          timeoutMs: transferMs,
+          idleMs,
+          maxResponseBytes: shortBytes,
+          body: { stream: read(path), length: sizeBytes }
+        })
+        yield* Stream.runDrain(body)
+        if (status !== 200 && status !== 201) return yield* unavailable(`PUT answered ${status}`)
+      })
+
+      const remove = Effect.fnUntraced(function* (key: string) {
+        const { status } = yield* ask("DELETE", key)
+        if (status !== 204 && status !== 200 && status !== 404) return yield* unavailable(`DELETE answered ${status}`)
+      })
+
+      const isThere = Effect.fnUntraced(function* (key: string) {
+        const { status } = yield* ask("HEAD", key)
+        if (status === 200) return true
+        return status === 404 ? false : yield* unavailable(`HEAD answered ${status}`)
+      })
+
+      return Storage.of({
+        put: (key, file) =>
+          Effect.scoped(put(key, file)).pipe(
+            Effect.mapError((error) => (error._tag === "EgressError" ? fromEgress(error) : error))
+          ),
+        open: Effect.fnUntraced(function* (key, range) {
+          const request = yield* signed("GET", key, range === null ? {} : { range: `bytes=${range.from}-${range.to}` })
+          const answer = yield* Effect.mapError(
+            client.stream({ ...request, timeoutMs: transferMs, idleMs, maxResponseBytes: largestBytes }),
+            fromEgress
+          )
+          if (answer.status === 404) return yield* missing(key)
+          const sizeBytes = sizeOf(answer.status, answer.headers, range)
+          if (sizeBytes === null) return yield* unavailable(`GET answered ${answer.status}`)
+          return { sizeBytes, body: Stream.mapError(answer.body, fromEgress) }
+        }),
+        move: Effect.fnUntraced(function* (from, to) {
+          const { body, status } = yield* ask("PUT", to, {
+            "x-amz-copy-source": `${config.path}/${Signature.pathOf(from)}`
+          })
+          if (status === 404) return (yield* isThere(to)) ? undefined : yield* missing(from)
+          // A copy may begin with 200 and fail then.
+          if (status !== 200 || !new TextDecoder().decode(body).includes("CopyObjectResult"))
+            return yield* unavailable(`a copy was answered ${status}`)
+          yield* remove(from)
+        }),
+        remove
+      })
+    })
+  )
