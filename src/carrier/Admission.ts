@@ -1,6 +1,7 @@
 import { Schema } from "effect"
+import { CustomHeader } from "../domain/CustomHeader.ts"
 import { CallId, LegId, RouteId, TenantId } from "../domain/Id.ts"
-import { CustomHeader, RejectCause } from "./CarrierCommand.ts"
+import { RejectCause } from "./CarrierCommand.ts"
 
 /** An inbound leg that waits for admission. `resume` must suffice to refuse it after a restart. */
 export const InboundOffer = Schema.Struct({

@@ -10,7 +10,7 @@ import type { Snapshot } from "./Snapshot.ts"
 import { TrunkStates } from "./TrunkStates.ts"
 
 export type { Admission, InboundOffer, SipTrunk } from "./Admission.ts"
-export type { Authority, CarrierCommand, CustomHeader, DialOrigin, Order, RejectCause } from "./CarrierCommand.ts"
+export type { Authority, CarrierCommand, DialOrigin, Order, RejectCause } from "./CarrierCommand.ts"
 export type { CarrierEvent, LegEnd, LegQuality, LegReport, PeerReason, Told } from "./CarrierEvent.ts"
 export type { PeerUpdate } from "./PeerTable.ts"
 export type { LegFacts, Snapshot } from "./Snapshot.ts"

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { CustomHeader } from "../domain/CustomHeader.ts"
 import { CallId, CommandId, LegId, RouteId, TenantId } from "../domain/Id.ts"
 import * as Secret from "../domain/Secret.ts"
 import { MediaCommand } from "../media/message/MediaMessage.ts"
@@ -24,9 +25,8 @@ export const DialOrigin = Schema.Struct({
 })
 export type DialOrigin = typeof DialOrigin.Type
 
-/** A header of the tenant's own (`X-…`), on INVITE, its answer, or REFER. */
-export const CustomHeader = Schema.Struct({ name: Schema.String, value: Schema.String })
-export type CustomHeader = typeof CustomHeader.Type
+/** The tenant's own headers (`X-…`), on INVITE, its answer, or REFER. */
+const headers = Schema.optionalKey(Schema.Array(CustomHeader))
 
 export const CarrierCommand = Schema.Union([
   Schema.Struct({
@@ -38,7 +38,7 @@ export const CarrierCommand = Schema.Union([
     to: Schema.String,
     /** A leg that this one will be bridged with: their media are placed where they can meet. */
     near: Schema.optionalKey(LegId),
-    headers: Schema.optionalKey(Schema.Array(CustomHeader)),
+    headers,
     /** The display name of the caller, towards trunks; absent: none. */
     callerIdName: Schema.optionalKey(Schema.String),
     /**
@@ -48,7 +48,7 @@ export const CarrierCommand = Schema.Union([
     audioUrl: Schema.optionalKey(Secret.url(Schema.String))
   }),
   /** Answers an inbound leg; outcome: `answered`, or `command_failed` and `ended`. */
-  Schema.Struct({ ...ofLeg, type: Schema.tag("answer"), headers: Schema.optionalKey(Schema.Array(CustomHeader)) }),
+  Schema.Struct({ ...ofLeg, type: Schema.tag("answer"), headers }),
   /** Alerts an inbound leg (SIP 180); no outcome. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("ring") }),
   /** Refuses an inbound leg; outcome: `ended`. `resume` as in `hangup`. */
@@ -71,7 +71,7 @@ export const CarrierCommand = Schema.Union([
     ...ofLeg,
     type: Schema.tag("refer"),
     to: Schema.String,
-    headers: Schema.optionalKey(Schema.Array(CustomHeader))
+    headers
   }),
   /** Hands `media` to the media of the leg. Outcomes: its media events, or `command_failed` for a leg without media. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("media"), tenantId: TenantId, media: MediaCommand })

@@ -20,7 +20,7 @@ import type { Transports } from "./transport/Transports.ts"
 /** A leg as the port sees it. Never throws, never waits. */
 export interface Leg extends Bridgeable {
   readonly command: (command: CarrierCommand) => void
-  /** Asks the peer within the dialog. `heard` is called with each outcome; the last one says that it is the last. */
+  /** Asks the peer within the dialog. `heard` is called with the outcome, where there is one. */
   readonly perform: (action: Action, heard: (outcome: Outcome) => void) => void
   /** Null until the leg is admitted. */
   readonly facts: () => LegFacts | null
@@ -40,7 +40,7 @@ interface InviteListener {
   /** To tag of all our responses. */
   readonly localTag: string
   /** A CANCEL came, and was answered. */
-  readonly cancelled: () => void
+  readonly cancelled: (cancel: SipRequest) => void
   /** The peer acknowledged our 3xx to 6xx, or did not within 64*T1. */
   readonly refused: (acknowledged: boolean) => void
 }

@@ -129,7 +129,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
         const listener = context.invites.get(invite)
         const tag = toTag ?? listener?.localTag ?? given.random(8)
         transactions.respond(id, Responses.make(request, 200, { toTag: tag }))
-        listener?.cancelled()
+        listener?.cancelled(request)
       },
       ack: (request) => dialogOf(request)?.ack(request),
       hasDialog: (request) => dialogOf(request) !== undefined,
@@ -200,7 +200,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     },
     perform: (legId, action, heard) => {
       const leg = context.legs.get(legId)
-      if (leg === undefined) return heard({ commandId: action.commandId, status: null, isLast: true })
+      if (leg === undefined) return heard({ commandId: action.commandId, status: null })
       leg.perform(action, heard)
     },
     command: (order) => {

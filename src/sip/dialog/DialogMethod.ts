@@ -77,7 +77,7 @@ const table: Readonly<Record<string, Row>> = {
     servedBy: "subscription",
     at: { outside: 481, ringing: 481, calling: 481, confirmed: "serve", leaving: "serve" },
     refreshesTarget: true,
-    answered: "at_once"
+    answered: "after_commit"
   },
   MESSAGE: known(),
   PRACK: known(),

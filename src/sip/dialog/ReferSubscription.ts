@@ -29,7 +29,8 @@ export interface Notified {
 }
 
 export type Input =
-  | { readonly type: "accepted" }
+  /** The REFER got this 2xx. */
+  | { readonly type: "accepted"; readonly status: number }
   | { readonly type: "refused"; readonly status: number | null }
   | { readonly type: "notified"; readonly notified: Notified }
   | { readonly type: "due" }
@@ -37,6 +38,7 @@ export type Input =
   | { readonly type: "dropped" }
 
 export type Output =
+  | { readonly type: "accepted"; readonly status: number }
   | { readonly type: "progress"; readonly status: number }
   /** `null`: nobody knows what became of the request. */
   | { readonly type: "finished"; readonly status: number | null }
@@ -67,9 +69,10 @@ export const step = (state: State, input: Input, now: number): Step => {
   if (state.phase === "terminated") return same
   switch (input.type) {
     case "accepted":
-      return state.phase === "sent"
-        ? { state: { ...state, phase: "pending", deadline: now + firstNotifyMs }, outputs: [] }
-        : same
+      return {
+        state: state.phase === "sent" ? { ...state, phase: "pending", deadline: now + firstNotifyMs } : state,
+        outputs: state.finished ? [] : [{ type: "accepted", status: input.status }]
+      }
     case "refused":
       return end(state, input.status)
     case "dropped":

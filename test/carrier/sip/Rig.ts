@@ -348,7 +348,7 @@ export const of = {
   legId: Ids.leg("svc_leg_1")
 }
 
-export const dial: CarrierCommand = {
+export const dial: Extract<CarrierCommand, { readonly type: "dial" }> = {
   ...of,
   type: "dial",
   tenantId: Ids.tenant("t"),

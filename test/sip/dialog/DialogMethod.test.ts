@@ -19,6 +19,6 @@ describe("the table of methods", () => {
     const after = ["INVITE", "BYE", "OPTIONS", "INFO", "NOTIFY"].filter(
       (method) => DialogMethod.of(method).answered === "after_commit"
     )
-    expect(after).toEqual(["BYE", "INFO"])
+    expect(after).toEqual(["BYE", "INFO", "NOTIFY"])
   })
 })

@@ -27,22 +27,22 @@ const run = (inputs: ReadonlyArray<readonly [at: number, input: Input]>) => {
 describe("a subscription of a REFER", () => {
   it("tells the progress of the referred request, and its end once", () => {
     const { said, state } = run([
-      [0, { type: "accepted" }],
+      [0, { type: "accepted", status: 202 }],
       [10, notified("pending", 100)],
       [20, notified("active", 180)],
       [30, notified("active", 200)],
       [40, notified("terminated", 200)]
     ])
-    expect(said).toEqual(["progress 100", "progress 180", "finished 200"])
+    expect(said).toEqual(["accepted 202", "progress 100", "progress 180", "finished 200"])
     expect(state.phase).toBe("terminated")
   })
 
   it("may be notified before the REFER is answered", () => {
     const { said, state } = run([
       [0, notified("active", 100, 60)],
-      [10, { type: "accepted" }]
+      [10, { type: "accepted", status: 202 }]
     ])
-    expect(said).toEqual(["progress 100"])
+    expect(said).toEqual(["progress 100", "accepted 202"])
     expect(state).toMatchObject({ phase: "active", deadline: 60_000 })
   })
 
@@ -53,10 +53,11 @@ describe("a subscription of a REFER", () => {
 
   it("ends when no NOTIFY comes in 64*T1, and when its time is over", () => {
     const { firstNotifyMs } = ReferSubscription
-    const accepted = [0, { type: "accepted" }] as const
-    expect(run([accepted, [firstNotifyMs - 1, { type: "due" }]]).said).toEqual([])
-    expect(run([accepted, [firstNotifyMs, { type: "due" }]]).said).toEqual(["finished null"])
+    const accepted = [0, { type: "accepted", status: 202 }] as const
+    expect(run([accepted, [firstNotifyMs - 1, { type: "due" }]]).said).toEqual(["accepted 202"])
+    expect(run([accepted, [firstNotifyMs, { type: "due" }]]).said).toEqual(["accepted 202", "finished null"])
     expect(run([accepted, [5, notified("active", 180, 60)], [60_005, { type: "due" }]]).said).toEqual([
+      "accepted 202",
       "progress 180",
       "finished null"
     ])
@@ -66,7 +67,8 @@ describe("a subscription of a REFER", () => {
 
   const Inputs = Schema.Array(
     Schema.Union([
-      Schema.Struct({ type: Schema.Literals(["accepted", "due", "dropped"]) }),
+      Schema.Struct({ type: Schema.Literals(["due", "dropped"]) }),
+      Schema.Struct({ type: Schema.Literal("accepted"), status: Schema.Literals([200, 202]) }),
       Schema.Struct({ type: Schema.Literal("refused"), status: Schema.NullOr(Schema.Literals([408, 603])) }),
       Schema.Struct({
         type: Schema.Literal("notified"),

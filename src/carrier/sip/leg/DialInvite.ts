@@ -1,10 +1,13 @@
 import * as DialogMethod from "../../../sip/dialog/DialogMethod.ts"
 import * as Requests from "../../../sip/message/Requests.ts"
 import type { SipRequest } from "../../../sip/message/SipMessage.ts"
-import type { SipTrunk } from "../../Carrier.ts"
+import type { CarrierCommand, SipTrunk } from "../../Carrier.ts"
+import * as CustomHeaders from "../CustomHeaders.ts"
 import * as DialIdentity from "./DialIdentity.ts"
 import * as NextHop from "../transport/NextHop.ts"
 import * as SelfAddress from "../transport/SelfAddress.ts"
+
+type Wanted = Pick<Extract<CarrierCommand, { readonly type: "dial" }>, "from" | "to" | "callerIdName" | "headers">
 
 export const identityOf = DialIdentity.of
 
@@ -16,13 +19,13 @@ export const make = (
   caller: { readonly self: SelfAddress.SelfAddress; readonly userAgent: string },
   identity: DialIdentity.DialIdentity,
   trunk: SipTrunk,
-  { from, to }: { readonly from: string; readonly to: string },
+  { callerIdName, from, headers, to }: Wanted,
   body?: Requests.Body,
   again = 0
 ): SipRequest => {
   const uri = NextHop.uriAt(trunk, to)
   const { self, userAgent } = caller
-  const party = SelfAddress.identity(self, from)
+  const party = SelfAddress.identity(self, from, callerIdName)
   return Requests.invite({
     ...SelfAddress.hop(self, identity.branch(again)),
     uri,
@@ -31,7 +34,12 @@ export const make = (
     callId: identity.callId,
     cseq: 1 + again,
     contact: SelfAddress.contact(self, from),
-    headers: [["P-Asserted-Identity", party], DialogMethod.allow, ["User-Agent", userAgent]],
+    headers: [
+      ["P-Asserted-Identity", party],
+      DialogMethod.allow,
+      ["User-Agent", userAgent],
+      ...CustomHeaders.of(headers)
+    ],
     ...(body === undefined ? {} : { body })
   })
 }

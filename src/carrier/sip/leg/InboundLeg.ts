@@ -7,12 +7,14 @@ import * as Id from "../../../domain/Id.ts"
 import * as IpAddress from "../../../domain/IpAddress.ts"
 import * as Expires from "../../../sip/message/Expires.ts"
 import type { Flow } from "../../../sip/Flow.ts"
+import * as Reason from "../../../sip/message/Reason.ts"
 import type { SipRequest } from "../../../sip/message/SipMessage.ts"
 import * as Via from "../../../sip/message/Via.ts"
 import * as SipStatus from "../../SipStatus.ts"
 import type { Admission } from "../../Carrier.ts"
 import type { Context, Leg } from "../Context.ts"
 import type { Refused } from "../InviteLog.ts"
+import * as CustomHeaders from "../CustomHeaders.ts"
 import * as DialledNumber from "./DialledNumber.ts"
 import * as InboundLegMachine from "./InboundLegMachine.ts"
 import * as LegLifecycle from "./LegLifecycle.ts"
@@ -74,7 +76,11 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
       case "ring":
         return shell.feed({ type: "ring" })
       case "answer":
-        return shell.feed({ type: "answer", commandId: command.commandId })
+        return shell.feed({
+          type: "answer",
+          commandId: command.commandId,
+          headers: CustomHeaders.of(command.headers)
+        })
       case "reject":
         return shell.feed({ type: "release", status: SipStatus.of(command.cause) })
       case "hangup":
@@ -82,6 +88,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
       case "media":
       case "bridge":
       case "unbridge":
+      case "refer":
         return lifecycle.command(command)
       case "dial":
         return
@@ -107,12 +114,13 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
 
   invites.set(id, {
     localTag,
-    cancelled: () => shell.feed({ type: "cancelled" }),
+    cancelled: (cancel) => shell.feed({ type: "cancelled", reason: Reason.of(cancel) }),
     refused: () => {
       invites.delete(id)
       shell.feed({ type: "refused" })
     }
   })
+  const headers = CustomHeaders.within(invite)
   const offer = {
     legId,
     at: transactions.now(),
@@ -121,7 +129,8 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
     source,
     from: DialledNumber.caller(invite),
     to,
-    resume: LegResume.ringing(invite, localTag, flow)
+    resume: LegResume.ringing(invite, localTag, flow),
+    ...(headers.length === 0 ? {} : { headers })
   }
   run(sink.offer(offer), (exit) => {
     const admission: Admission = Exit.isSuccess(exit) ? exit.value : { admitted: false, cause: "error" }

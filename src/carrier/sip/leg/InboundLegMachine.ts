@@ -9,7 +9,8 @@ import type { RtpPlace } from "../../../media/MediaPlane.ts"
 import * as Dialog from "../../../sip/dialog/Dialog.ts"
 import * as OfferAnswer from "../../../sip/sdp/OfferAnswer.ts"
 import * as Responses from "../../../sip/message/Responses.ts"
-import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
+import type { Reason } from "../../../sip/message/Reason.ts"
+import type { Header, SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
 import type { CommandId } from "../../../domain/Id.ts"
 import type { LegEnd, SipTrunk } from "../../Carrier.ts"
 import * as LegEnding from "./LegEnding.ts"
@@ -33,6 +34,12 @@ type Phase =
   /** Refused: the final answer is sent, or goes when the end is committed. */
   | "over"
 
+interface Answering {
+  readonly commandId: CommandId
+  /** The tenant's own headers of the answer. */
+  readonly headers: ReadonlyArray<Header>
+}
+
 export interface State {
   readonly phase: Phase
   readonly id: TransactionId
@@ -45,7 +52,7 @@ export interface State {
   /** When the caller stops waiting, section 13.3.1; null: it does not say. */
   readonly expiresAt: number | null
   /** The command that asked for the answer. */
-  readonly answering: CommandId | null
+  readonly answering: Answering | null
   /** How the leg ends once our refusal is through; null: none was sent. */
   readonly refusal: LegEnd | null
   readonly ending: LegEnding.LegEnding
@@ -54,11 +61,11 @@ export interface State {
 /** Inputs beyond those of every leg. */
 export type Own =
   | { readonly type: "ring" }
-  | { readonly type: "answer"; readonly commandId: CommandId }
+  | ({ readonly type: "answer" } & Answering)
   /** Ends the leg: before the answer by a refusal with `status`, afterwards by BYE. */
   | { readonly type: "release"; readonly status: number }
   /** A CANCEL came, and was answered. */
-  | { readonly type: "cancelled" }
+  | { readonly type: "cancelled"; readonly reason: Reason | null }
   /** The peer acknowledged our refusal, or never will. */
   | { readonly type: "refused" }
   /** The trunk of the call's route came, soon after the admission. */
@@ -140,15 +147,15 @@ const left = (state: State): LegMachine.Left =>
     ? { end: cancelled, owed: [LegMachine.owe(state.id, response(state, 487))] }
     : { end: { cause: "hangup", sipStatus: null, by: "far" }, owed: [] }
 
-const giveUp = (state: State): Step => {
+const giveUp = (state: State, reason: Reason | null): Step => {
   if (!isWaiting(state)) return stay(state)
   const { end, owed } = left(state)
-  return LegMachine.end({ ...state, phase: "over" }, end, owed)
+  return LegMachine.end({ ...state, phase: "over" }, LegMachine.because(end, reason), owed)
 }
 
 const expired = (step: Step, { now }: Session.Env): Step => {
   const { expiresAt } = step.state
-  return expiresAt !== null && expiresAt <= now ? andThen(step, giveUp) : step
+  return expiresAt !== null && expiresAt <= now ? andThen(step, (next) => giveUp(next, null)) : step
 }
 
 const takePlace = ({ signallingAddress }: State): LegMachine.Output => ({ type: "takePlace", signallingAddress })
@@ -162,10 +169,10 @@ const unanswered = (state: State, commandId: CommandId, reason: string, status: 
 const placed = (state: State, place: RtpPlace | null, env: Session.Env): Step => {
   const { answering } = state
   if (state.phase !== "answering" || answering === null) return stay(state)
-  if (place === null) return unanswered(state, answering, "no_media", 503, env)
+  if (place === null) return unanswered(state, answering.commandId, "no_media", 503, env)
   const local = { ...state.session.local, addresses: place.addresses, port: place.port }
   const made = SessionMedia.step({ ...state.session, local }, { type: "accept" })
-  if (made.failure !== null) return unanswered(state, answering, "not_acceptable", made.failure.status, env)
+  if (made.failure !== null) return unanswered(state, answering.commandId, "not_acceptable", made.failure.status, env)
   const session: Session.State = {
     ...made.state,
     phase: "accepted",
@@ -175,7 +182,7 @@ const placed = (state: State, place: RtpPlace | null, env: Session.Env): Step =>
   return stay({ ...state, phase: "answered", session }, ...made.connect, {
     type: "succeed",
     id: state.id,
-    response: accepted(state.invite, session, made.body),
+    response: accepted(state.invite, session, made.body, answering.headers),
     dialog: Dialog.id(session.dialog)
   })
 }
@@ -221,7 +228,10 @@ export const step = (state: State, input: Input, env: Session.Env): Step => {
         : stay(state)
     case "answer":
       return state.phase === "waiting"
-        ? stay({ ...state, phase: "answering", answering: input.commandId }, takePlace(state))
+        ? stay(
+            { ...state, phase: "answering", answering: { commandId: input.commandId, headers: input.headers } },
+            takePlace(state)
+          )
         : stay(state)
     case "placed":
       return placed(state, input.place, env)
@@ -230,7 +240,7 @@ export const step = (state: State, input: Input, env: Session.Env): Step => {
     case "disowned":
       return release(state, 480, env)
     case "cancelled":
-      return giveUp(state)
+      return giveUp(state, input.reason)
     case "refused":
       return state.refusal === null ? stay(state) : LegMachine.end(state, state.refusal)
     case "routed":

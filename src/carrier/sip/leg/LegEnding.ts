@@ -3,7 +3,7 @@
  */
 import type { LegEnd, Told } from "../../Carrier.ts"
 import { releaseLimitMs } from "../Context.ts"
-import type { Output, Owed } from "../session/SessionState.ts"
+import type { After, Output, Owed } from "../session/SessionState.ts"
 
 export type LegEnding =
   | { readonly type: "live" }
@@ -33,6 +33,10 @@ export const answer = ({ durable, id, lost }: Owed, told: Told): Extract<Output,
   id,
   response: told === "fault" ? lost : durable
 })
+
+/** What follows an event that nobody is told. */
+export const untold = (after: After | null): ReadonlyArray<ReturnType<typeof answer>> =>
+  after?.type === "respond" ? [answer(after, "unknown")] : []
 
 /** Only the first end counts, but every response that is owed goes out. */
 export const end = (ending: LegEnding, reason: LegEnd, owed: ReadonlyArray<Owed> = []): Step => {

@@ -1,11 +1,14 @@
 /**
  * The life of a leg, whichever side placed it: its events in order, its media, and exactly one end.
  */
-import type { CallId, LegId, RouteId } from "../../../domain/Id.ts"
+import { Result } from "effect"
+import type { CallId, CommandId, LegId, RouteId } from "../../../domain/Id.ts"
 import type { Listener } from "../../../media/MediaPlane.ts"
 import type { CarrierCommand, LegEnd, LegFacts, LegReport, Told } from "../../Carrier.ts"
+import * as SipUri from "../../../sip/message/SipUri.ts"
 import * as TrunkStates from "../../TrunkStates.ts"
 import { type Context, ignore, type Leg, releaseLimitMs } from "../Context.ts"
+import * as CustomHeaders from "../CustomHeaders.ts"
 import * as LegMedia from "./LegMedia.ts"
 import * as LegEvents from "./LegEvents.ts"
 
@@ -31,7 +34,7 @@ export interface LegLifecycle {
   readonly command: (command: Extract<CarrierCommand, { readonly type: Common }>) => void
 }
 
-type Common = "media" | "bridge" | "unbridge"
+type Common = "media" | "bridge" | "unbridge" | "refer"
 
 export interface Options {
   readonly legId: LegId
@@ -162,6 +165,15 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   legs.set(legId, leg)
   if (source !== null) callers.take(source)
 
+  const fail = (commandId: CommandId, reason: string): void => tell({ type: "command_failed", commandId, reason })
+
+  const refer = ({ commandId, headers, to }: Extract<CarrierCommand, { readonly type: "refer" }>): void => {
+    if (answeredAt === null) return fail(commandId, "not_answered")
+    // Nothing else may stand between the brackets of Refer-To.
+    if (Result.isFailure(SipUri.parseSipUri(to))) return fail(commandId, "invalid_address")
+    options.perform({ type: "refer", commandId, uri: to, headers: CustomHeaders.of(headers) }, ignore)
+  }
+
   return {
     legId,
     media,
@@ -188,10 +200,12 @@ export const make = (context: Context, options: Options): LegLifecycle => {
           return bridges.bridge(command)
         case "unbridge":
           return bridges.unbridge(legId)
+        case "refer":
+          return refer(command)
         case "media":
           // The media of a leg begin with its answer.
           if (answeredAt !== null) return run(plane.command(legId, command.tenantId, command.media), ignore)
-          return tell({ type: "command_failed", commandId: command.commandId, reason: "not_answered" })
+          return fail(command.commandId, "not_answered")
       }
     }
   }

@@ -5,6 +5,7 @@
 import type { RtpPlace } from "../../../media/MediaPlane.ts"
 import type { Dialog } from "../../../sip/dialog/Dialog.ts"
 import type { Flow } from "../../../sip/Flow.ts"
+import type { Reason } from "../../../sip/message/Reason.ts"
 import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
 import type { LegEnd, SipTrunk, Told } from "../../Carrier.ts"
 import * as LegEnding from "./LegEnding.ts"
@@ -79,6 +80,10 @@ export const due = <State extends Ending>(state: State, now: number) => ended(st
 export const endTold = <State extends Ending>(state: State, told: Told) =>
   ended(state, LegEnding.told(state.ending, told))
 
+/** The end, with the reason that the peer gave. */
+export const because = (end: LegEnd, peerReason: Reason | null): LegEnd =>
+  peerReason === null ? end : { ...end, peerReason }
+
 /** How the leg ends when its peer leaves, and the responses owed besides the answer to the BYE. */
 export interface Left {
   readonly end: LegEnd
@@ -96,7 +101,7 @@ export const after = <State extends Ending>(
   for (const output of outputs)
     switch (output.type) {
       case "left":
-        step = andThen(step, (next) => end(next, left.end, [output.owed, ...left.owed]))
+        step = andThen(step, (next) => end(next, because(left.end, output.reason), [output.owed, ...left.owed]))
         break
       case "leaving":
         step = stay(leave(step.state, output.end, now), ...step.outputs)
@@ -104,13 +109,18 @@ export const after = <State extends Ending>(
       case "ended":
         step = andThen(step, (next) => end(next, output.end))
         break
+      // The peer may go on when the leg has ended, by a NOTIFY for one; nobody is told any more.
+      case "tell":
+        step = LegEnding.isOver(step.state.ending)
+          ? stay(step.state, ...step.outputs, ...LegEnding.untold(output.after))
+          : stay(step.state, ...step.outputs, output)
+        break
       case "respond":
       case "succeed":
       case "stopRepeating":
       case "request":
       case "ack":
       case "connect":
-      case "tell":
       case "outcome":
         step = stay(step.state, ...step.outputs, output)
     }

@@ -157,10 +157,10 @@ export const make = <State, Own>(
         return lifecycle().tell(report, after === null ? ignore : (told) => feed({ type: "told", after, told }))
       }
       case "outcome": {
-        const { commandId, isLast, status } = output
+        const { commandId, status } = output
         const hear = asked.get(commandId)
-        if (isLast) asked.delete(commandId)
-        return hear?.({ commandId, status, isLast })
+        asked.delete(commandId)
+        return hear?.({ commandId, status })
       }
       case "end":
         return lifecycle().end(output.end, (told) => feed({ type: "endTold", told }))
@@ -189,7 +189,7 @@ export const make = <State, Own>(
   return {
     feed,
     perform: (action, hear) => {
-      asked.set(action.commandId, hear)
+      if (action.type !== "refer") asked.set(action.commandId, hear)
       feed({ type: "action", action })
     }
   }

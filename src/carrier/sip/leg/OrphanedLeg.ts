@@ -40,7 +40,7 @@ export const release = (context: Context, command: Release): void => {
     near: null,
     source: null,
     command: ignore,
-    perform: ({ commandId }, heard) => heard({ commandId, status: null, isLast: true }),
+    perform: ({ commandId }, heard) => heard({ commandId, status: null }),
     mediaLost: ignore,
     disowned: ignore
   })

@@ -10,6 +10,7 @@ import type { RtpPlace } from "../../../media/MediaPlane.ts"
 import * as Dialog from "../../../sip/dialog/Dialog.ts"
 import * as MessageKey from "../../../sip/message/MessageKey.ts"
 import * as OfferAnswer from "../../../sip/sdp/OfferAnswer.ts"
+import * as Reason from "../../../sip/message/Reason.ts"
 import * as Requests from "../../../sip/message/Requests.ts"
 import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
 import type { LegEnd, Told } from "../../Carrier.ts"
@@ -173,7 +174,9 @@ const refused = (state: State, way: Way, invite: SipRequest, response: SipRespon
   if (answer === null)
     return finish(
       state,
-      leaving === null ? { cause: "final_response", sipStatus: status, by: "far" } : { ...leaving, sipStatus: status }
+      leaving === null
+        ? LegMachine.because({ cause: "final_response", sipStatus: status, by: "far" }, Reason.of(response))
+        : { ...leaving, sipStatus: status }
     )
   const { attempts } = answer.credentials
   const hop = SelfAddress.hop(way.self, identity.branch(attempts))
@@ -236,7 +239,7 @@ const told = (state: State, after: Session.After, outcome: Told, env: Session.En
 
 const act = (state: State, action: Session.Action, env: Session.Env): Step =>
   state.session === null
-    ? stay(state, { type: "outcome", commandId: action.commandId, status: null, isLast: true })
+    ? stay(state, { type: "outcome", commandId: action.commandId, status: null })
     : sessionStep(state, { type: "action", action }, env)
 
 export const step = (state: State, input: Input, env: Session.Env): Step => {

@@ -29,12 +29,16 @@ const maxOpen = 16
 /** How often a re-INVITE is sent again after 491. */
 const maxAttempts = 10
 
-const outcome = (commandId: CommandId, status: number | null): Output => ({
-  type: "outcome",
-  commandId,
-  status,
-  isLast: true
-})
+const outcome = (commandId: CommandId, status: number | null): Output => ({ type: "outcome", commandId, status })
+
+/** The end of an action that cannot be taken now. */
+const refused = (state: State, { commandId, type }: Action): Step =>
+  stay(
+    state,
+    type === "refer"
+      ? { type: "tell", report: { type: "command_failed", commandId, reason: "not_possible" }, after: null }
+      : outcome(commandId, null)
+  )
 
 const send = (state: State, method: string, purpose: Own["purpose"], extras: Requests.Extras = {}): Step => {
   const headers = [["User-Agent", state.agent.userAgent] as const, ...(extras.headers ?? [])]
@@ -73,18 +77,19 @@ export const renegotiate = (state: State): Step => {
 export const act = (state: State, action: Action): Step => {
   const { commandId } = action
   const isFull = state.own.length + state.subscriptions.length >= maxOpen
-  if (state.phase !== "established" || isFull) return stay(state, outcome(commandId, null))
+  if (state.phase !== "established" || isFull) return refused(state, action)
   switch (action.type) {
     case "info":
       return send(state, "INFO", { ...action, attempt: 0 }, { body: action.body })
     case "refer": {
       const to = NameAddr.format({ displayName: "", uri: action.uri, params: [] })
-      const referred = send(state, "REFER", { ...action, attempt: 0 }, { headers: [["Refer-To", to]] })
+      const headers = [["Refer-To", to] as const, ["Referred-By", state.dialog.local] as const, ...action.headers]
+      const referred = send(state, "REFER", { ...action, attempt: 0 }, { headers })
       return andThen(referred, (next) => stay(Referral.start(next, commandId, next.dialog.localCSeq)))
     }
     case "renegotiate":
       return state.wanted !== null || state.own.some(({ purpose }) => purpose.type === "renegotiate")
-        ? stay(state, outcome(commandId, null))
+        ? refused(state, action)
         : stay({ ...state, wanted: { action, attempt: 0, notBefore: null } })
   }
 }
@@ -202,7 +207,7 @@ export const due = (state: State, env: Env): Step => {
  * Nobody will learn what becomes of the requests that are open: their outcome is `null`. The BYE goes on, and a 2xx to a
  * re-INVITE is still acknowledged.
  */
-export const over = (state: State, env: Env): Step => {
+export const over = (state: State): Step => {
   const outputs = state.own.flatMap(({ purpose }): ReadonlyArray<Output> =>
     purpose.type === "info" || purpose.type === "renegotiate" ? [outcome(purpose.commandId, null)] : []
   )
@@ -210,5 +215,5 @@ export const over = (state: State, env: Env): Step => {
     if (each.purpose.type === "renegotiate") return [{ ...each, purpose: { type: "forgotten" } }]
     return each.purpose.type === "bye" ? [each] : []
   })
-  return andThen(stay({ ...state, own }, ...outputs), (next) => Referral.drop(next, env))
+  return stay(Referral.drop({ ...state, own }), ...outputs)
 }

@@ -83,7 +83,7 @@ const take = (state: State, input: Input, env: Env): Step => {
     case "due":
       return Client.due(state, env)
     case "over":
-      return Client.over(state, env)
+      return Client.over(state)
   }
 }
 

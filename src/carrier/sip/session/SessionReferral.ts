@@ -1,4 +1,4 @@
-/** The subscriptions that our REFERs made, within the dialog that they share. */
+/** The subscriptions that our REFERs made, within the dialog that they share: they tell what becomes of the REFERs. */
 import type { CommandId } from "../../../domain/Id.ts"
 import type * as ReferNotify from "../../../sip/dialog/ReferNotify.ts"
 import * as ReferSubscription from "../../../sip/dialog/ReferSubscription.ts"
@@ -6,12 +6,22 @@ import { type Env, type Output, type State, stay, type Step } from "./SessionSta
 
 type Subscription = State["subscriptions"][number]
 
-const outcome = (commandId: CommandId, output: ReferSubscription.Output): Output => ({
-  type: "outcome",
-  commandId,
-  status: output.status,
-  isLast: output.type === "finished"
-})
+const told = (commandId: CommandId, output: ReferSubscription.Output): ReadonlyArray<Output> => {
+  const tell = (status: "accepted" | "completed" | "failed", sipStatus: number | null): ReadonlyArray<Output> => [
+    { type: "tell", report: { type: "referred", commandId, status, sipStatus }, after: null }
+  ]
+  switch (output.type) {
+    case "accepted":
+      return tell("accepted", output.status)
+    case "progress":
+      return []
+    case "finished": {
+      // A subscription that ends with a provisional status says nothing of the end.
+      const status = output.status !== null && output.status >= 200 ? output.status : null
+      return tell(status !== null && status < 300 ? "completed" : "failed", status)
+    }
+  }
+}
 
 /** Gives the input to the subscriptions that `which` picks, and forgets those that are over. */
 const step = (
@@ -25,7 +35,7 @@ const step = (
     if (!which(subscription)) return [subscription]
     const { commandId } = subscription
     const next = ReferSubscription.step(subscription.state, input, now)
-    for (const output of next.outputs) outputs.push(outcome(commandId, output))
+    for (const output of next.outputs) outputs.push(...told(commandId, output))
     return next.state.phase === "terminated" ? [] : [{ commandId, state: next.state }]
   })
   return stay({ ...state, subscriptions }, ...outputs)
@@ -47,7 +57,7 @@ export const renumber = (state: State, commandId: CommandId, cseq: number): Stat
 /** The REFER has its final response, or will have none (null). */
 export const answered = (state: State, commandId: CommandId, status: number | null, { now }: Env): Step => {
   const input: ReferSubscription.Input =
-    status !== null && status < 300 ? { type: "accepted" } : { type: "refused", status }
+    status !== null && status < 300 ? { type: "accepted", status } : { type: "refused", status }
   return step(state, (subscription) => subscription.commandId === commandId, input, now)
 }
 
@@ -67,4 +77,5 @@ export const notified = (
 
 export const due = (state: State, { now }: Env): Step => step(state, () => true, { type: "due" }, now)
 
-export const drop = (state: State, { now }: Env): Step => step(state, () => true, { type: "dropped" }, now)
+/** The leg has ended, and tells nothing behind its end. */
+export const drop = (state: State): State => ({ ...state, subscriptions: [] })

@@ -5,7 +5,8 @@ import * as OfferAnswer from "../../../sip/sdp/OfferAnswer.ts"
 import * as ReferNotify from "../../../sip/dialog/ReferNotify.ts"
 import type { Body } from "../../../sip/message/Requests.ts"
 import * as Responses from "../../../sip/message/Responses.ts"
-import type { SipRequest } from "../../../sip/message/SipMessage.ts"
+import * as Reason from "../../../sip/message/Reason.ts"
+import type { Header, SipRequest } from "../../../sip/message/SipMessage.ts"
 import type { LegReport } from "../../Carrier.ts"
 import * as Capabilities from "../Capabilities.ts"
 import * as DtmfRelay from "./DtmfRelay.ts"
@@ -55,9 +56,10 @@ export const moved = ({ dialog, flow }: State): Output => ({
 
 /** Makes the Contact the target of the dialog, if the request was accepted (section 12.2.2). */
 const refreshed = (served: Step, { id, request, row }: Asked): Step => {
-  const isAccepted = served.outputs.some(
-    (output) =>
-      (output.type === "respond" || output.type === "succeed") && output.id === id && output.response.status < 300
+  const isAccepted = served.outputs.some((output) =>
+    output.type === "tell"
+      ? output.after?.type === "respond" && output.after.id === id
+      : (output.type === "respond" || output.type === "succeed") && output.id === id && output.response.status < 300
   )
   if (!row.refreshesTarget || !isAccepted) return served
   return andThen(served, (state) => {
@@ -88,11 +90,16 @@ const session = (state: State, asked: Asked): Step => {
 export const warningOf = (host: string, reason: string): string => `399 ${host} "${reason.replace(/["\\]/g, "'")}"`
 
 /** The 2xx to an INVITE. */
-export const accepted = (invite: SipRequest, { agent, dialog }: State, body: Body | null) =>
+export const accepted = (
+  invite: SipRequest,
+  { agent, dialog }: State,
+  body: Body | null,
+  headers: ReadonlyArray<Header> = []
+) =>
   Responses.make(invite, 200, {
     toTag: dialog.localTag,
     contact: dialog.contact,
-    headers: [DialogMethod.allow, ["User-Agent", agent.userAgent]],
+    headers: [DialogMethod.allow, ["User-Agent", agent.userAgent], ...headers],
     ...(body === null ? {} : { body })
   })
 
@@ -113,7 +120,11 @@ const bye = (state: State, asked: Asked): Step => {
   const repeating: ReadonlyArray<Output> = state.isAwaitingAck ? [{ type: "stopRepeating" }] : []
   // Their BYE crossed ours.
   if (state.phase === "hungUp") return reply(state, asked, 200)
-  return stay({ ...state, phase: "left", isAwaitingAck: false }, ...repeating, { type: "left", owed: owed(asked) })
+  return stay({ ...state, phase: "left", isAwaitingAck: false }, ...repeating, {
+    type: "left",
+    owed: owed(asked),
+    reason: Reason.of(asked.request)
+  })
 }
 
 const subscription = (state: State, asked: Asked, env: Env): Step => {
@@ -121,7 +132,14 @@ const subscription = (state: State, asked: Asked, env: Env): Step => {
   if (read.type === "refused") return reply(state, asked, read.status)
   const notified = Referral.notified(state, read, env)
   if (notified === null) return reply(state, asked, 481)
-  return andThen(notified, (next) => reply(next, asked, 200))
+  // What is told of it is stored before the peer hears that we know it.
+  const isTold = notified.outputs.some(({ type }) => type === "tell")
+  if (!isTold) return andThen(notified, (next) => reply(next, asked, 200))
+  const after = { type: "respond", ...owed(asked) } as const
+  return stay(
+    notified.state,
+    ...notified.outputs.map((output) => (output.type === "tell" ? { ...output, after } : output))
+  )
 }
 
 const serve = (state: State, asked: Asked, env: Env): Step => {

@@ -5,8 +5,9 @@ import type * as OfferAnswer from "../../../sip/sdp/OfferAnswer.ts"
 import type * as ReferSubscription from "../../../sip/dialog/ReferSubscription.ts"
 import type { Body } from "../../../sip/message/Requests.ts"
 import type { Direction } from "../../../sip/sdp/Sdp.ts"
+import type { Reason } from "../../../sip/message/Reason.ts"
 import type * as SdpOffer from "../../../sip/sdp/SdpOffer.ts"
-import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
+import type { Header, SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
 import type { CommandId } from "../../../domain/Id.ts"
 import type { LegEnd, LegReport, SipTrunk } from "../../Carrier.ts"
 import type * as Credentials from "../Credentials.ts"
@@ -22,22 +23,23 @@ export type Phase =
   | "hungUp"
   | "left"
 
-/** An action that a call asks of a confirmed dialog. Its outcomes name `commandId`; exactly one of them is the last. */
+/** An action that a call asks of a confirmed dialog. Its outcome names `commandId`. */
 export type Action =
   /** Sends a re-INVITE. `direction` is what we want of the sound: `sendonly` holds. */
   | { readonly type: "renegotiate"; readonly commandId: CommandId; readonly direction: Direction }
   | { readonly type: "info"; readonly commandId: CommandId; readonly body: Body }
-  /** Asks the peer to call `uri`, RFC 3515. */
-  | { readonly type: "refer"; readonly commandId: CommandId; readonly uri: string }
+  /** Asks the peer to call `uri`, RFC 3515. It has no outcome: it tells `referred`, or `command_failed`. */
+  | {
+      readonly type: "refer"
+      readonly commandId: CommandId
+      readonly uri: string
+      readonly headers: ReadonlyArray<Header>
+    }
 
-/**
- * `status` is of the final response, of a REFER of the request that it asked for (also provisional ones); `null`: it
- * was not sent, or nobody knows what became of it.
- */
+/** `status` is of the final response; `null`: it was not sent, or nobody knows what became of it. */
 export interface Outcome {
   readonly commandId: CommandId
   readonly status: number | null
-  readonly isLast: boolean
 }
 
 /** A request of ours without a final response yet. */
@@ -139,8 +141,8 @@ export type Output =
   | { readonly type: "connect"; readonly terms: SdpOffer.Agreed }
   | { readonly type: "tell"; readonly report: LegReport; readonly after: After | null }
   | ({ readonly type: "outcome" } & Outcome)
-  /** The peer sent BYE; `owed` answers it when the end is through. */
-  | { readonly type: "left"; readonly owed: Owed }
+  /** The peer sent BYE, for this reason; `owed` answers it when the end is through. */
+  | { readonly type: "left"; readonly owed: Owed; readonly reason: Reason | null }
   /** The leg has to end soon, whatever the peer says. */
   | { readonly type: "leaving"; readonly end: LegEnd }
   /** Our BYE has its final response, or will have none. */

@@ -32,10 +32,10 @@ export const hop = (self: SelfAddress, branch: string): Requests.Hop => ({
 /** Our Contact, with our number in the call. */
 export const contact = (self: SelfAddress, number: string): string => `<${uri(number, self)}>`
 
-/** The value of our From, without a tag. */
-export const identity = (self: SelfAddress, number: string): string =>
+/** The value of our From, without a tag; with the name of the caller where there is one. */
+export const identity = (self: SelfAddress, number: string, name = ""): string =>
   NameAddr.format({
-    displayName: "",
+    displayName: name.replace(/\p{Cc}/gu, " ").trim(),
     uri: `sip:${SipUri.escapedUser(number)}@${IpAddress.host(self.address)}`,
     params: []
   })

@@ -46,9 +46,9 @@ type Model = ReturnType<typeof make>
 
 const play = LegModel.player<Model>({
   ring: ({ feed }) => feed({ type: "ring" }),
-  answer: ({ feed }) => feed({ type: "answer", commandId: Ids.command("answer") }),
+  answer: ({ feed }) => feed({ type: "answer", commandId: Ids.command("answer"), headers: [] }),
   release: ({ feed }) => feed({ type: "release", status: 480 }),
-  CANCEL: ({ feed }) => feed({ type: "cancelled" }),
+  CANCEL: ({ feed }) => feed({ type: "cancelled", reason: null }),
   refused: ({ feed, log }) => {
     if (final(log).length > 0) feed({ type: "refused" })
   },

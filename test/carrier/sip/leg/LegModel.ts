@@ -60,6 +60,14 @@ export const make = <State, Own>(machine: LegShell.Machine<State, Own>, start: S
   const asked = new Map<string, number>()
   const acted = new Map<string, number>()
 
+  /** Of a REFER whose leg ends nobody hears more. */
+  const referred = new Set<string>()
+  const settled = (commandId: string): void => {
+    if (acted.has(commandId)) return void acted.set(commandId, (acted.get(commandId) ?? 0) + 1)
+    expect(referred.has(commandId)).toBe(false)
+    referred.add(commandId)
+  }
+
   const note = (output: Output): void => {
     log.push(output)
     switch (output.type) {
@@ -68,14 +76,16 @@ export const make = <State, Own>(machine: LegShell.Machine<State, Own>, start: S
         if (asked.has(output.id)) asked.set(output.id, (asked.get(output.id) ?? 0) + 1)
         return
       case "tell":
-        return void telling.push({ type: "tell", after: output.after })
+        telling.push({ type: "tell", after: output.after })
+        if (output.report.type === "referred" && output.report.status !== "accepted") settled(output.report.commandId)
+        if (output.report.type === "command_failed") settled(output.report.commandId)
+        return
       case "end":
         return void telling.push({ type: "end" })
       case "request":
         return void sent.push({ cseq: output.cseq, dialog: Dialog.id(output.dialog), request: output.request })
       case "outcome":
-        if (output.isLast) acted.set(output.commandId, (acted.get(output.commandId) ?? 0) + 1)
-        return
+        return settled(output.commandId)
       case "stopRepeating":
       case "ack":
       case "connect":
@@ -158,7 +168,7 @@ export const make = <State, Own>(machine: LegShell.Machine<State, Own>, start: S
     },
     act: (what) => {
       const commandId = Ids.command(`${what} ${++counter}`)
-      acted.set(commandId, 0)
+      if (what !== "refer") acted.set(commandId, 0)
       feed({ type: "action", action: actions(commandId)[what] })
     }
   }
@@ -167,7 +177,7 @@ export const make = <State, Own>(machine: LegShell.Machine<State, Own>, start: S
 const actions = (commandId: Action["commandId"]): { readonly [T in Action["type"]]: Extract<Action, { type: T }> } => ({
   renegotiate: { type: "renegotiate", commandId, direction: "sendonly" },
   info: { type: "info", commandId, body: { type: "application/dtmf", bytes: new TextEncoder().encode("1") } },
-  refer: { type: "refer", commandId, uri: "sip:carol@example.com" }
+  refer: { type: "refer", commandId, uri: "sip:carol@example.com", headers: [] }
 })
 
 const digit: Requests.Body = { type: "application/dtmf", bytes: new TextEncoder().encode("5") }

@@ -163,8 +163,7 @@ const established = (by: "us" | "peer", password: string | null = null) => {
   rig.told()
   return {
     ...rig,
-    outcomes: () =>
-      outcomes.splice(0).map(({ commandId, isLast, status }) => `${commandId} ${status}${isLast ? "." : ""}`),
+    outcomes: () => outcomes.splice(0).map(({ commandId, status }) => `${commandId} ${status}.`),
     act: (action: Action) => rig.agent.perform(legId, action, (outcome) => outcomes.push(outcome)),
     /** A request of the peer. */
     ask: (method: string, cseq: number, more: Requests.Extras = {}) => {
@@ -182,7 +181,7 @@ const info: Action = {
   commandId: Ids.command("info"),
   body: { type: "application/dtmf", bytes: new TextEncoder().encode("5") }
 }
-const refer: Action = { type: "refer", commandId: Ids.command("refer"), uri: "sip:carol@example.com" }
+const refer: Action = { type: "refer", commandId: Ids.command("refer"), uri: "sip:carol@example.com", headers: [] }
 
 const text = (message: SipMessage) => new TextDecoder().decode(message.body)
 const held = Rig.sdpBody(30_000, "a=recvonly")
@@ -372,7 +371,7 @@ describe("a REFER of ours", () => {
     call.ask("NOTIFY", 8, notify("active;expires=60", "SIP/2.0 180 Ringing", ";id=2"))
     call.ask("NOTIFY", 9, notify("terminated;reason=noresource", "SIP/2.0 200 OK", ";id=2"))
     expect(names(call.sent())).toEqual(["200", "200", "200"])
-    expect(call.outcomes()).toEqual(["refer 100", "refer 180", "refer 200."])
+    expect(call.told()).toEqual(["referred accepted 202", "referred completed 200"])
     call.ask("NOTIFY", 10, notify("active", "SIP/2.0 200 OK"))
     expect(names(call.sent())).toEqual(["481"])
   })
@@ -385,7 +384,7 @@ describe("a REFER of ours", () => {
     call.ask("NOTIFY", 8, notify("active", "SIP/2.0 100 Trying", ";id=99"))
     call.deliver(Rig.reply(request, 202))
     expect(names(call.sent())).toEqual(["200", "481"])
-    expect(call.outcomes()).toEqual(["refer 100"])
+    expect(call.told()).toEqual(["referred accepted 202"])
   })
 
   it("that was challenged is notified of under its new number", () => {
@@ -396,20 +395,20 @@ describe("a REFER of ours", () => {
     call.deliver(Rig.reply(requestOf(call.sent(), "REFER"), 202))
     call.ask("NOTIFY", 7, notify("terminated", "SIP/2.0 200 OK", ";id=3"))
     expect(names(call.sent())).toEqual(["200"])
-    expect(call.outcomes()).toEqual(["refer 200."])
+    expect(call.told()).toEqual(["referred accepted 202", "referred completed 200"])
   })
 
   it("that is refused has its status, and one that nothing is heard of has none", () => {
     const call = established("us")
     call.act(refer)
     call.deliver(Rig.reply(requestOf(call.sent(), "REFER"), 405))
-    expect(call.outcomes()).toEqual(["refer 405."])
+    expect(call.told()).toEqual(["referred failed 405"])
     call.act(refer)
     call.deliver(Rig.reply(requestOf(call.sent(), "REFER"), 202))
     call.pass(31_999)
-    expect(call.outcomes()).toEqual([])
+    expect(call.told()).toEqual(["referred accepted 202"])
     call.pass(1)
-    expect(call.outcomes()).toEqual(["refer null."])
+    expect(call.told()).toEqual(["referred failed -"])
   })
 })
 
@@ -424,7 +423,7 @@ describe("the end of a leg", () => {
     call.act({ ...info, commandId: Ids.command("late") })
     expect(call.outcomes()).toEqual(["late null."])
     call.deliver(Rig.reply(requestOf(call.sent(), "BYE"), 200))
-    expect(call.outcomes().toSorted()).toEqual(["hold null.", "info null.", "refer null."])
+    expect(call.outcomes().toSorted()).toEqual(["hold null.", "info null."])
     expect(call.told()).toEqual(["ended hangup - near"])
     call.pass(60_000)
     expect(call.agent.held()).toMatchObject({ legs: 0, dialogs: 0, invites: 0, transactions: 0 })
@@ -434,7 +433,7 @@ describe("the end of a leg", () => {
     const { agent } = make()
     const heard: Array<Outcome> = []
     agent.perform(Ids.leg("nobody"), info, (outcome) => heard.push(outcome))
-    expect(heard).toEqual([{ commandId: "info", status: null, isLast: true }])
+    expect(heard).toEqual([{ commandId: "info", status: null }])
   })
 
   it("takes up no challenge any more", () => {

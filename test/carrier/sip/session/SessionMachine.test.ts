@@ -6,8 +6,10 @@ import * as IpAddress from "../../../../src/domain/IpAddress.ts"
 import * as Dialog from "../../../../src/sip/dialog/Dialog.ts"
 import * as DialogMethod from "../../../../src/sip/dialog/DialogMethod.ts"
 import * as OfferAnswer from "../../../../src/sip/sdp/OfferAnswer.ts"
+import * as ReferSubscription from "../../../../src/sip/dialog/ReferSubscription.ts"
 import * as Requests from "../../../../src/sip/message/Requests.ts"
 import * as LegModel from "../leg/LegModel.ts"
+import * as Ids from "../../../support/Ids.ts"
 import * as Rig from "../Rig.ts"
 
 const fields = {
@@ -38,7 +40,8 @@ const session = (phase: Phase, isCaller: boolean): State => {
     },
     media: OfferAnswer.initial
   })
-  return { ...start, phase }
+  const subscriptions = [{ commandId: Ids.command("refer"), state: ReferSubscription.start(1) }]
+  return { ...start, phase, subscriptions }
 }
 
 const places = {
@@ -57,6 +60,7 @@ const request = (method: string) =>
     contact: "<sip:bob@192.0.2.2:5099>",
     ...(method === "INFO" ? { body: { type: "application/dtmf", bytes: new TextEncoder().encode("5") } } : {}),
     ...(method === "INVITE" ? { body: LegModel.sdp } : {}),
+    ...(method === "NOTIFY" ? { body: { type: "message/sipfrag", bytes: Buffer.from("SIP/2.0 200 OK") } } : {}),
     headers: [
       ["Event", "refer"],
       ["Subscription-State", "active"]
@@ -99,7 +103,7 @@ describe("a request of the peer within a dialog", () => {
     const after = Object.fromEntries(
       methods.map((method) => [method, asked(places.confirmed, method).state.dialog.remoteTarget !== before])
     )
-    expect(Object.keys(after).filter((method) => after[method])).toEqual(["INVITE"])
+    expect(Object.keys(after).filter((method) => after[method])).toEqual(["INVITE", "NOTIFY"])
     expect(asked({ ...places.confirmed, phase: "accepted" }, "INVITE").state.dialog.remoteTarget).toBe(before)
   })
 
