@@ -1,5 +1,5 @@
 import { type Outcome, unchanged } from "../actor/Machine.ts"
-import type { CustomHeader } from "../carrier/Carrier.ts"
+import type { CustomHeader } from "../domain/CustomHeader.ts"
 import type { CallInput } from "./CallInput.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"

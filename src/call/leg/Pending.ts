@@ -1,5 +1,6 @@
 import { Schema } from "effect"
-import { CustomHeader, RejectCause } from "../../carrier/CarrierCommand.ts"
+import { RejectCause } from "../../carrier/CarrierCommand.ts"
+import { CustomHeader } from "../../domain/CustomHeader.ts"
 import { CallId, CommandId, LegId } from "../../domain/Id.ts"
 import * as Secret from "../../domain/Secret.ts"
 import { Millis } from "./Leg.ts"
