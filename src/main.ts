@@ -188,7 +188,8 @@ const carriers = (config: Config.Config) =>
         publicAddresses: config.publicAddresses,
         portMin: config.rtpPortMin,
         portMax: config.rtpPortMax,
-        mediaTimeoutMs
+        mediaTimeoutMs,
+        ringback: config.ringbackCountry
       })
     ),
     Layer.provide(AudioSource.layer),

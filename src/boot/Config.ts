@@ -1,6 +1,7 @@
 import { Data, Redacted } from "effect"
 import { isIP } from "node:net"
 import * as Codecs from "../audio/codec/Codecs.ts"
+import * as RingbackTone from "../audio/RingbackTone.ts"
 import * as IpAddress from "../domain/IpAddress.ts"
 
 /**
@@ -22,6 +23,8 @@ export interface Config {
   readonly rtpPortMax: number
   /** What calls over SIP may be in, most wanted first. */
   readonly sipCodecs: ReadonlyArray<Codecs.CodecName>
+  /** Whose ring-back tone a leg hears that waits for another. */
+  readonly ringbackCountry: RingbackTone.Country
   /** What a stranger on the SIP port hears: one answer for a request, or nothing. */
   readonly sipStrangers: "answer" | "silent"
   readonly signupCreditCents: number
@@ -177,6 +180,7 @@ export const parse = (environment: Environment): Config => {
     rtpPortMin,
     rtpPortMax,
     sipCodecs: env.codecs("SIP_CODECS"),
+    ringbackCountry: env.oneOf("RINGBACK_COUNTRY", RingbackTone.defaultCountry, RingbackTone.countries),
     sipStrangers: env.oneOf("SIP_STRANGERS", "answer", ["answer", "silent"]),
     signupCreditCents: env.integer("SIGNUP_CREDIT_CENTS", 500, 0, 1_000_000),
     signupLimitPerHour: env.integer("SIGNUP_LIMIT_PER_HOUR", 5, 1, 1_000_000),

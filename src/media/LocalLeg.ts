@@ -1,3 +1,4 @@
+import * as RingbackTone from "../audio/RingbackTone.ts"
 import type { SampleRate } from "../audio/SampleRate.ts"
 import type { WorkId } from "../domain/Id.ts"
 import type { CaptureEvent } from "./capture/CaptureMessage.ts"
@@ -12,10 +13,14 @@ import type { Playable } from "./message/Playback.ts"
 import type { PlaneCommand } from "./Protocol.ts"
 import * as Mix from "./mix/Mix.ts"
 import * as Player from "./mix/Player.ts"
+import * as Ringback from "./mix/Ringback.ts"
+import type { Source } from "./mix/Source.ts"
 import * as Taps from "./mix/Tap.ts"
 
 export interface Options extends Taps.Options {
   readonly emit: (event: MediaEvent) => void
+  /** Whose ring-back tone it is. */
+  readonly country?: RingbackTone.Country
   /** Asks for the next piece of a sound at this rate; answered by the player's `supply` or `fail`. */
   readonly want: (id: WorkId, sound: Playable, rate: SampleRate) => void
   /** What a capture has for its receiver. */
@@ -61,7 +66,7 @@ export interface LocalLeg {
  *
  * The leg runs at the rate of its far end. A source waits while the far end cannot hear yet.
  */
-export const make = (far: FarEnd, { captured, clock, emit, onDefect, onFault, want }: Options): LocalLeg => {
+export const make = (far: FarEnd, { captured, clock, country, emit, onDefect, onFault, want }: Options): LocalLeg => {
   const mix = Mix.make()
   const taps = Taps.make({ clock, onDefect }, far.overhear)
   const player = Player.make(emit, (id, sound) => want(id, sound, far.rate()))
@@ -75,12 +80,20 @@ export const make = (far: FarEnd, { captured, clock, emit, onDefect, onFault, wa
   mix.add(dialer, "digits", "silenced")
   mix.add(beeper, "announcement")
   mix.add(player, "playback")
+  let ringback: Source | null = null
   let junction: Membership | null = null
   let isAhead = false
   /** Whether it is closed, or its far end failed. */
   let isOver = false
   let said = Frame.make(far.rate())
   let silence = Frame.make(far.rate())
+
+  const ring = (isOn: boolean): void => {
+    if (isOn === (ringback !== null)) return
+    if (ringback !== null) mix.remove(ringback)
+    ringback = isOn ? Ringback.make(RingbackTone.table[country ?? RingbackTone.defaultCountry]) : null
+    if (ringback !== null) mix.add(ringback, "ringback")
+  }
 
   const leg: LocalLeg = {
     far,
@@ -105,6 +118,8 @@ export const make = (far: FarEnd, { captured, clock, emit, onDefect, onFault, wa
           return player.stop(media.which)
         case "send_dtmf":
           return dialer.send(media.id, media.digits, media.durationMs)
+        case "ringback":
+          return ring(media.isOn && junction === null)
         default:
           return media satisfies never
       }
@@ -146,6 +161,7 @@ export const make = (far: FarEnd, { captured, clock, emit, onDefect, onFault, wa
     join: (to) => {
       if (junction !== null) return false
       junction = to
+      ring(false)
       mix.add(to.source, "junction")
       return true
     },

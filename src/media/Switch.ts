@@ -1,3 +1,4 @@
+import type { Country } from "../audio/RingbackTone.ts"
 import type { SampleRate } from "../audio/SampleRate.ts"
 import * as Bridge from "./mix/Bridge.ts"
 import type { FarEnd } from "./FarEnd.ts"
@@ -31,6 +32,8 @@ export interface Options {
   readonly mediaTimeoutMs: number
   /** Legs at once; the next is refused. */
   readonly maxLegs: number
+  /** Whose ring-back tone is heard; default that of the United States. */
+  readonly ringback?: Country
   /** Is told of each fault of ours. It ended one leg at most. */
   readonly onDefect: (error: unknown) => void
 }
@@ -86,6 +89,7 @@ export const make = (options: Options) => {
   const add = (id: LegId, now: number, far: FarEnd, rtp: RtpLeg.RtpLeg | null): Leg => {
     const local = LocalLeg.make(far, {
       clock,
+      ...(options.ringback === undefined ? {} : { country: options.ringback }),
       onDefect,
       onFault: (error) => fault(leg, error),
       emit: (event) => emit({ leg: id, type: "media", event }),

@@ -3,6 +3,7 @@ import { WorkId } from "../../domain/Id.ts"
 import * as Digits from "./Digits.ts"
 import * as Playback from "./Playback.ts"
 import * as Recording from "./Recording.ts"
+import * as Ringback from "./Ringback.ts"
 
 /**
  * What a call asks of the media on a leg, and what it is told of it: the value that crosses the carrier port unopened.
@@ -11,7 +12,12 @@ import * as Recording from "./Recording.ts"
  * samples. A carrier hands it to the media plane and back; only a carrier with media of its own opens it. Each family
  * of work has its messages in a file of its own.
  */
-export const MediaCommand = Schema.Union([...Playback.commands, ...Digits.commands, ...Recording.commands])
+export const MediaCommand = Schema.Union([
+  ...Playback.commands,
+  ...Ringback.commands,
+  ...Digits.commands,
+  ...Recording.commands
+])
 export type MediaCommand = typeof MediaCommand.Type
 
 /**

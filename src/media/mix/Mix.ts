@@ -5,7 +5,7 @@ import * as Frame from "../Frame.ts"
 import type { Behind, Source } from "./Source.ts"
 
 /** The order of the sources that a leg hears. A source may duck or silence those that stand behind it. */
-const ranks = ["digits", "announcement", "playback", "stream", "junction", "hold", "comfort"] as const
+const ranks = ["digits", "announcement", "playback", "stream", "junction", "hold", "ringback", "comfort"] as const
 type Rank = (typeof ranks)[number]
 
 /** -12 dB. */
@@ -17,6 +17,8 @@ interface Place {
   readonly source: Source
   readonly rank: number
   readonly behind: Behind
+  /** Whether it is heard only where nothing before it is. */
+  readonly yields: boolean
   /** The gain at the end of the last frame; 0 for a new source, which is faded in. */
   gain: number
   /** Whether the last frame had sound of it. */
@@ -32,6 +34,8 @@ export type Mix = ReturnType<typeof make>
  *
  * A source that comes, leaves, is ducked or silenced does so in a raised cosine of 5 ms. One that silences others
  * begins one frame later while one of them sounds, so that the others are faded out before it.
+ *
+ * A ring-back tone is heard while nothing before it is.
  *
  * Each source is called once in a round, `next` or `pass`.
  */
@@ -80,7 +84,9 @@ export const make = () => {
      * dialer, one junction, and the work that its call may have under way.
      */
     add: (source: Source, rank: Rank, behind: Behind = "heard"): void => {
-      const place = { source, rank: ranks.indexOf(rank), behind, gain: 0, sounds: false, isLeaving: false }
+      const [gain, sounds, isLeaving] = [0, false, false]
+      const yields = rank === "ringback"
+      const place = { source, rank: ranks.indexOf(rank), behind, yields, gain, sounds, isLeaving }
       places = [...places, place].sort((a, b) => a.rank - b.rank)
     },
     /** Fades it out in the next round, and closes it. */
@@ -102,7 +108,7 @@ export const make = () => {
         const place = round[i]
         if (place === undefined || isClosed) break
         const { behind, source } = place
-        const to = place.isLeaving ? 0 : level
+        const to = place.isLeaving || (place.yields && count > 0) ? 0 : level
         isLeft ||= place.isLeaving
         if (to === 0 && (place.gain === 0 || !place.sounds)) {
           rest(place, 0, now)

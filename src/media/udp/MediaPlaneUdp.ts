@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads"
 import { Clock, Deferred, Duration, Effect, Layer, Schema } from "effect"
 import { Fatal } from "../../actor/Fatal.ts"
 import * as Supervised from "../../actor/Supervised.ts"
+import * as RingbackTone from "../../audio/RingbackTone.ts"
 import type * as IpAddress from "../../domain/IpAddress.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import { AudioSource } from "../AudioSource.ts"
@@ -20,6 +21,8 @@ export interface Config {
   readonly portMax: number
   /** Silence of a peer after which its leg is told as lost; 0: never. */
   readonly mediaTimeoutMs: number
+  /** Whose ring-back tone is heard; default that of the United States. */
+  readonly ringback?: RingbackTone.Country
   /** Legs at once in the thread; about 300 fit a core. */
   readonly maxLegs?: number
 }
@@ -66,7 +69,8 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
         portMin: config.portMin,
         portMax: config.portMax,
         mediaTimeoutMs: config.mediaTimeoutMs,
-        maxLegs: config.maxLegs ?? 1000
+        maxLegs: config.maxLegs ?? 1000,
+        ringback: config.ringback ?? RingbackTone.defaultCountry
       }
       let onEvent: (event: Protocol.Event) => void = () => undefined
       let onDown: () => void = () => undefined

@@ -1,7 +1,9 @@
+import type { Country } from "../../audio/RingbackTone.ts"
 import type { Command, Event } from "../Protocol.ts"
 
 /** What the thread is started with. */
 export interface ThreadConfig {
+  readonly ringback: Country
   readonly bindAddress: string
   readonly portMin: number
   readonly portMax: number

@@ -34,6 +34,7 @@ const plane = Switch.make({
   wallClock: Date.now,
   mediaTimeoutMs: config.mediaTimeoutMs,
   maxLegs: config.maxLegs,
+  ringback: config.ringback,
   onDefect: (error) =>
     emit({ type: "defect", error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
 })

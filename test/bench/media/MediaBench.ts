@@ -29,7 +29,8 @@ const config: ThreadConfig = {
   portMin: 20_000,
   portMax: 21_999,
   mediaTimeoutMs: 0,
-  maxLegs: 2 * calls
+  maxLegs: 2 * calls,
+  ringback: "US"
 }
 
 /** 50 calls over UDP on loopback, in the thread that the service has for them. */
