@@ -45,6 +45,7 @@ const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
   ["storage/s3/", 4],
   ["egress/node/", 4],
   ["mail/log/", 4],
+  ["tenant/thread/", 4],
   ["boot/", 4],
   ...features.map((name) => [`${name}/`, 3] as const),
   [`${loner}/`, 3],

@@ -25,9 +25,19 @@ interface Ticket {
   since: number | null
 }
 
-/** `places`: effects that run at once; `room`: effects that may wait. Without `patienceMs` they wait for ever. */
-export const make = (options: FairQueue.Options & { readonly patienceMs?: number }): FairPlaces => {
-  const { patienceMs } = options
+export interface Options extends FairQueue.Options {
+  /** How long an effect waits for its turn; absent: for ever. */
+  readonly patienceMs?: number
+  /**
+   * A holder begins nothing for so many times as long as its last effect took: for work that other things wait for too
+   * (the event loop, the processor), so that one who asks for it without end leaves time for them.
+   */
+  readonly rests?: number
+}
+
+/** `places`: effects that run at once; `room`: effects that may wait. */
+export const make = (options: Options): FairPlaces => {
+  const { patienceMs, rests = 0 } = options
   const queue = FairQueue.make<Ticket>(options)
 
   const fill = (now: number) => {
@@ -53,11 +63,26 @@ export const make = (options: FairQueue.Options & { readonly patienceMs?: number
       : Effect.timeoutOrElse(turn, { duration: patienceMs, orElse: () => Effect.fail(new NoRoom({ holder })) })
   }
   const exit = (holder: string, ticket: Ticket) =>
-    Effect.map(Monotonic.now, (now) => {
-      if (ticket.since === null) queue.leave(holder, ticket)
-      else queue.end(holder, now - ticket.since)
+    Effect.flatMap(Monotonic.now, (now) => {
+      if (ticket.since === null) {
+        queue.leave(holder, ticket)
+        fill(now)
+        return Effect.void
+      }
+      const took = now - ticket.since
+      if (rests > 0) queue.rest(holder)
+      queue.end(holder, took)
       fill(now)
+      return rests > 0 ? Effect.asVoid(Effect.forkDetach(wake(holder, took * rests))) : Effect.void
     })
+  const wake = (holder: string, afterMs: number) =>
+    Effect.andThen(
+      Effect.sleep(afterMs),
+      Effect.map(Monotonic.now, (now) => {
+        queue.wake(holder)
+        fill(now)
+      })
+    )
 
   return {
     within: (holder) => (effect) =>
