@@ -192,6 +192,7 @@ for (const file of globSync("src/**/*.ts", { cwd: root })) {
 const mayFork = new Set([
   "actor/Supervised.ts",
   "actor/Actor.ts",
+  "actor/FairPlaces.ts",
   "actor/Registry.ts",
   "call/CallLog.ts",
   "connection/KnownPeers.ts",

@@ -70,7 +70,7 @@ const make = (program: URL) => {
         const id = ++lastId
         waiting.set(id, resume)
         worker ??= start()
-        worker.postMessage({ ...work, id } satisfies ToHasher)
+        worker.postMessage({ ...work, id } satisfies ToHasher, [])
       }),
     close: async (): Promise<void> => {
       await worker?.terminate()
