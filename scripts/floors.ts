@@ -78,8 +78,7 @@ const pairs: ReadonlyArray<readonly [from: string, to: string]> = [
   ["idempotency", "store"],
   ["idempotency", "job"],
   ["job", "store"],
-  ["boot", "store/postgres"],
-  ["storage/disk", "media/udp"]
+  ["boot", "store/postgres"]
 ]
 
 /** Rooms of protocol and sample code: they import nothing of ours outside themselves but plain data structures. */
