@@ -33,15 +33,31 @@ export interface Options extends FairQueue.Options {
    * (the event loop, the processor), so that one who asks for it without end leaves time for them.
    */
   readonly rests?: number
+  /**
+   * Places while another holder than the last one has come within so long: for work that many at once make slower for
+   * all, though it gains by it. A holder alone takes every place, and one that comes finds one of them free.
+   */
+  readonly shared?: { readonly places: number; readonly withinMs: number }
 }
 
 /** `places`: effects that run at once; `room`: effects that may wait. */
 export const make = (options: Options): FairPlaces => {
-  const { patienceMs, rests = 0 } = options
+  const { patienceMs, rests = 0, shared } = options
   const queue = FairQueue.make<Ticket>(options)
+  let last = { holder: "", at: -Infinity }
+  /** The newest that came from another holder than `last`. */
+  let other = last
+
+  const came = (holder: string, at: number): void => {
+    if (holder !== last.holder) other = last
+    last = { holder, at }
+  }
+  const placesAt = (now: number): number =>
+    shared === undefined || now - other.at > shared.withinMs ? options.places : shared.places
 
   const fill = (now: number) => {
-    for (let ticket = queue.next(); ticket !== null; ticket = queue.next()) {
+    const places = placesAt(now)
+    for (let ticket = queue.next(places); ticket !== null; ticket = queue.next(places)) {
       ticket.since = now
       ticket.begin?.()
     }
@@ -50,6 +66,7 @@ export const make = (options: Options): FairPlaces => {
     Effect.flatMap(Monotonic.now, (now) => {
       const ticket: Ticket = { begin: null, since: null }
       if (!queue.add(holder, ticket)) return Effect.fail(new NoRoom({ holder }))
+      came(holder, now)
       fill(now)
       return Effect.succeed(ticket)
     })

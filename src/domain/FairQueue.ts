@@ -17,8 +17,11 @@ import * as FairShare from "./FairShare.ts"
 export interface FairQueue<Item> {
   /** False: there is no room for it. */
   readonly add: (holder: string, item: Item) => boolean
-  /** Gives a free place to the item whose turn it is; null where no place is free for any that waits. */
-  readonly next: () => Item | null
+  /**
+   * Gives a free place to the item whose turn it is; null where no place is free for any that waits. `places`: as if
+   * there were no more than these; but a holder that has none may have one of all.
+   */
+  readonly next: (places?: number) => Item | null
   /** An item that had a place has ended. `cost`: what it used, in any unit that is the same for all. */
   readonly end: (holder: string, cost: number) => void
   /** Nothing more of this holder begins until it has woken up as often as it was laid to rest; the others go on. */
@@ -68,11 +71,11 @@ export const make = <Item>(options: Options): FairQueue<Item> => {
   const forget = (holder: Holder<Item>) => {
     if (holder.places === 0 && holder.rests === 0 && holder.line.size === 0) holders.delete(holder.name)
   }
-  const mayBegin = (holder: Holder<Item>): boolean =>
+  const mayBegin = (holder: Holder<Item>, limit: number): boolean =>
     holder.line.size > 0 &&
     holder.rests === 0 &&
     holder.places < each &&
-    (!sparesPlaces || holder.places <= places - running)
+    (holder.places === 0 || (running < limit && (!sparesPlaces || holder.places <= limit - running)))
   const out = (holder: Holder<Item>, item: Item): boolean => {
     if (!holder.line.delete(item)) return false
     waiting--
@@ -88,11 +91,11 @@ export const make = <Item>(options: Options): FairQueue<Item> => {
       known(name).line.add(item)
       return true
     },
-    next: () => {
+    next: (limit = places) => {
       if (running >= places) return null
       let first: Holder<Item> | null = null
       for (const holder of holders.values())
-        if (mayBegin(holder) && (first === null || isBefore(holder, first))) first = holder
+        if (mayBegin(holder, limit) && (first === null || isBefore(holder, first))) first = holder
       if (first === null) return null
       for (const item of first.line) {
         out(first, item)
