@@ -12,14 +12,7 @@ import { empty, Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
 import { Vault } from "../store/Vault.ts"
-import {
-  type ConnectionView,
-  defaultSettings,
-  limitsOf,
-  type RouteRow,
-  type TrunkSettings,
-  view
-} from "./ConnectionView.ts"
+import { type ConnectionView, defaultSettings, type RouteRow, type TrunkSettings, view } from "./ConnectionView.ts"
 import * as KnownPeers from "./KnownPeers.ts"
 import * as RouteRepo from "./RouteRepo.ts"
 import * as TrunkChanges from "./TrunkChanges.ts"
@@ -51,7 +44,7 @@ interface NewSipTrunk {
 interface Entering {
   readonly tenantId: Id.TenantId
   readonly routeId: Id.RouteId
-  readonly callId: Id.CallId
+  readonly occupant: TrunkRoom.Occupant
   readonly direction: "inbound" | "outbound"
 }
 
@@ -92,10 +85,10 @@ export class Connections extends Context.Service<
      * `rate_limited`, 503 for a trunk that does not answer and refuses calls then. Whoever was let in leaves.
      */
     readonly enter: (call: Entering) => Effect.Effect<void, ApiError>
-    /** Counts a live call of an earlier process. */
-    readonly resume: (callId: Id.CallId, routeId: Id.RouteId) => Effect.Effect<void>
-    /** The call has ended, or never came to be. */
-    readonly leave: (callId: Id.CallId) => Effect.Effect<void>
+    /** Counts a live call, or another leg of one, of an earlier process. */
+    readonly resume: (occupant: TrunkRoom.Occupant, routeId: Id.RouteId) => Effect.Effect<void>
+    /** It has ended, or never came to be. */
+    readonly leave: (occupant: TrunkRoom.Occupant) => Effect.Effect<void>
     /** Live calls of each route that has any. */
     readonly liveCalls: Effect.Effect<ReadonlyMap<Id.RouteId, number>>
     /** The tenant's oldest active trunk at this address of a known peer; null: it has none there. */
@@ -244,14 +237,13 @@ export class Connections extends Context.Service<
           if (row === null) return yield* noRoute
           if (row.refusesUnreachable && call.direction === "outbound" && states.of(row.id)?.state === "unreachable")
             return yield* ApiError.of("service_unavailable", "the trunk of this connection does not answer; try again")
-          const limits = limitsOf(row, call.direction)
-          switch (room.enter(call, limits, yield* Monotonic.now)) {
+          switch (room.enter(call, row, yield* Monotonic.now)) {
             case "in":
               return
             case "calls":
               return yield* ApiError.of(
                 "concurrent_call_cap_exceeded",
-                `the connection has its ${limits.maxCalls} calls`,
+                `the connection has its ${row.maxCalls} calls`,
                 "route_id"
               )
             case "rate":
@@ -278,8 +270,8 @@ export class Connections extends Context.Service<
           remove: (id) => Effect.map(changes.remove(id), view),
           resolve,
           enter,
-          resume: (callId, routeId) => Effect.sync(() => room.resume(callId, routeId)),
-          leave: (callId) => Effect.sync(() => room.leave(callId)),
+          resume: (occupant, routeId) => Effect.sync(() => room.resume(occupant, routeId)),
+          leave: (occupant) => Effect.sync(() => room.leave(occupant)),
           liveCalls: Effect.sync(room.counts),
           routeAt: (tenantId, address) =>
             Effect.map(Cache.get(routesAt, `${tenantId} ${address}`), (row) => row?.id ?? null)

@@ -3,7 +3,7 @@ import type { NonEmptyReadonlyArray } from "effect/Array"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { CallStatus } from "../../call/leg/Leg.ts"
 import { Call } from "../../call/CallView.ts"
-import type { Body } from "../../call/verb/Verb.ts"
+import type { Body, Verb } from "../../call/verb/Verb.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
 import { E164 } from "../../domain/E164.ts"
@@ -28,12 +28,19 @@ const payloadOf = (verb: Verbs.Built) => {
   return isOptional ? [body, Schema.Null] : [body]
 }
 
+const errorsOf = (verb: Verbs.Built): ReadonlyArray<Code> => {
+  const row: Verb = Verbs.built[verb]
+  return row.errors ?? []
+}
+
 const action = <const Verb extends Verbs.Built>(verb: Verb) =>
   HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, {
     params,
     payload: payloadOf(verb) as unknown as readonly [Schema.Codec<unknown, unknown>],
     success: Call
-  }).annotateMerge(about({ summary: Verbs.built[verb].summary, scope: "calls:write", errors: states }))
+  }).annotateMerge(
+    about({ summary: Verbs.built[verb].summary, scope: "calls:write", errors: [...states, ...errorsOf(verb)] })
+  )
 
 const unbuiltVerb = <const Verb extends string>(verb: Verb) =>
   HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, { params, success: Call }).annotateMerge(
