@@ -45,6 +45,7 @@ const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
   ["storage/s3/", 4],
   ["egress/node/", 4],
   ["mail/log/", 4],
+  ["tenant/thread/", 4],
   ["boot/", 4],
   ...features.map((name) => [`${name}/`, 3] as const),
   [`${loner}/`, 3],
@@ -77,8 +78,7 @@ const pairs: ReadonlyArray<readonly [from: string, to: string]> = [
   ["idempotency", "store"],
   ["idempotency", "job"],
   ["job", "store"],
-  ["boot", "store/postgres"],
-  ["storage/disk", "media/udp"]
+  ["boot", "store/postgres"]
 ]
 
 /** Rooms of protocol and sample code: they import nothing of ours outside themselves but plain data structures. */
@@ -191,6 +191,7 @@ for (const file of globSync("src/**/*.ts", { cwd: root })) {
 const mayFork = new Set([
   "actor/Supervised.ts",
   "actor/Actor.ts",
+  "actor/FairPlaces.ts",
   "actor/Registry.ts",
   "call/CallLog.ts",
   "connection/KnownPeers.ts",

@@ -53,6 +53,7 @@ import { Vault } from "./store/Vault.ts"
 import * as VaultCheck from "./store/VaultCheck.ts"
 import { Targets } from "./target/Target.ts"
 import { Tenants } from "./tenant/Tenant.ts"
+import * as HashThreads from "./tenant/thread/HashThreads.ts"
 import * as Dispatcher from "./webhook/Dispatcher.ts"
 import { Webhooks } from "./webhook/Webhook.ts"
 import type { SubscriptionId } from "./domain/Id.ts"
@@ -129,7 +130,7 @@ const core = (
   const store = journal.pipe(Layer.provideMerge(Layer.merge(Vault.layerOf(keys.ring, keys.keep), Database.layer(url))))
   return Layer.mergeAll(
     Calls.layer({ maxCallSecs: config.maxCallSecs }),
-    Tenants.layer({ baseUrl: config.baseUrl })
+    Tenants.layer({ baseUrl: config.baseUrl }).pipe(Layer.provide(HashThreads.layer))
   ).pipe(
     Layer.provideMerge(Onboarded.layer),
     Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks)),

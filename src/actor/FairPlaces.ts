@@ -25,13 +25,39 @@ interface Ticket {
   since: number | null
 }
 
-/** `places`: effects that run at once; `room`: effects that may wait. Without `patienceMs` they wait for ever. */
-export const make = (options: FairQueue.Options & { readonly patienceMs?: number }): FairPlaces => {
-  const { patienceMs } = options
+export interface Options extends FairQueue.Options {
+  /** How long an effect waits for its turn; absent: for ever. */
+  readonly patienceMs?: number
+  /**
+   * A holder begins nothing for so many times as long as its last effect took: for work that other things wait for too
+   * (the event loop, the processor), so that one who asks for it without end leaves time for them.
+   */
+  readonly rests?: number
+  /**
+   * Places while another holder than the last one has come within so long: for work that many at once make slower for
+   * all, though it gains by it. A holder alone takes every place, and one that comes finds one of them free.
+   */
+  readonly shared?: { readonly places: number; readonly withinMs: number }
+}
+
+/** `places`: effects that run at once; `room`: effects that may wait. */
+export const make = (options: Options): FairPlaces => {
+  const { patienceMs, rests = 0, shared } = options
   const queue = FairQueue.make<Ticket>(options)
+  let last = { holder: "", at: -Infinity }
+  /** The newest that came from another holder than `last`. */
+  let other = last
+
+  const came = (holder: string, at: number): void => {
+    if (holder !== last.holder) other = last
+    last = { holder, at }
+  }
+  const placesAt = (now: number): number =>
+    shared === undefined || now - other.at > shared.withinMs ? options.places : shared.places
 
   const fill = (now: number) => {
-    for (let ticket = queue.next(); ticket !== null; ticket = queue.next()) {
+    const places = placesAt(now)
+    for (let ticket = queue.next(places); ticket !== null; ticket = queue.next(places)) {
       ticket.since = now
       ticket.begin?.()
     }
@@ -40,6 +66,7 @@ export const make = (options: FairQueue.Options & { readonly patienceMs?: number
     Effect.flatMap(Monotonic.now, (now) => {
       const ticket: Ticket = { begin: null, since: null }
       if (!queue.add(holder, ticket)) return Effect.fail(new NoRoom({ holder }))
+      came(holder, now)
       fill(now)
       return Effect.succeed(ticket)
     })
@@ -53,11 +80,26 @@ export const make = (options: FairQueue.Options & { readonly patienceMs?: number
       : Effect.timeoutOrElse(turn, { duration: patienceMs, orElse: () => Effect.fail(new NoRoom({ holder })) })
   }
   const exit = (holder: string, ticket: Ticket) =>
-    Effect.map(Monotonic.now, (now) => {
-      if (ticket.since === null) queue.leave(holder, ticket)
-      else queue.end(holder, now - ticket.since)
+    Effect.flatMap(Monotonic.now, (now) => {
+      if (ticket.since === null) {
+        queue.leave(holder, ticket)
+        fill(now)
+        return Effect.void
+      }
+      const took = now - ticket.since
+      if (rests > 0) queue.rest(holder)
+      queue.end(holder, took)
       fill(now)
+      return rests > 0 ? Effect.asVoid(Effect.forkDetach(wake(holder, took * rests))) : Effect.void
     })
+  const wake = (holder: string, afterMs: number) =>
+    Effect.andThen(
+      Effect.sleep(afterMs),
+      Effect.map(Monotonic.now, (now) => {
+        queue.wake(holder)
+        fill(now)
+      })
+    )
 
   return {
     within: (holder) => (effect) =>

@@ -240,7 +240,7 @@ export class ApiKeys extends Context.Service<
         const key =
           verified.find(credential) ??
           (yield* verify(credential).pipe(
-            verifiers.within(IpAddress.subscriber(ip)),
+            verifiers.within(IpAddress.site(ip)),
             Effect.catchTag("NoRoom", () => Effect.fail(crowded))
           ))
         const now = yield* Clock.currentTimeMillis

@@ -32,15 +32,13 @@ const upkeep = {
 } as const
 
 /**
- * Of the connections for lists: what takes longer is given up, and nothing is written there. A list is read in the order
- * of an index whatever the planner believes of a table that grew since it was analysed.
+ * Rows are found by an index, whatever the planner believes of a table that grew since it was analysed: its guess would
+ * read the whole table, until the next analysis.
  */
-const lists = {
-  statement_timeout: "5000",
-  enable_seqscan: "off",
-  enable_bitmapscan: "off",
-  jit: "off"
-} as const
+const indexed = { enable_seqscan: "off", enable_bitmapscan: "off", jit: "off" } as const
+
+/** Of the connections for lists: what takes longer is given up, and nothing is written there. */
+const lists = { ...indexed, statement_timeout: "5000" } as const
 
 /**
  * A pool for requests on the database, and beside it the connections of the journal, of lists, of upkeep and of the
@@ -55,9 +53,10 @@ export const layer = (url: Redacted.Redacted) =>
     })
   ).pipe(
     Layer.provideMerge(
-      Layer.effect(CommitClient, Client.make({ url, name: "journal", maxConnections: 5, writes: "own" })).pipe(
-        Layer.provide(Reactivity.layer)
-      )
+      Layer.effect(
+        CommitClient,
+        Client.make({ url, name: "journal", maxConnections: 5, writes: "own", settings: indexed })
+      ).pipe(Layer.provide(Reactivity.layer))
     ),
     Layer.provideMerge(
       Layer.effect(UpkeepClient, PgClient.make({ ...upkeep, url, maxConnections: 1 })).pipe(

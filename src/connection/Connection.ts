@@ -12,7 +12,14 @@ import { empty, Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
 import { Vault } from "../store/Vault.ts"
-import { type ConnectionView, defaultSettings, type RouteRow, type TrunkSettings, view } from "./ConnectionView.ts"
+import {
+  type ConnectionView,
+  defaultSettings,
+  limitsOf,
+  type RouteRow,
+  type TrunkSettings,
+  view
+} from "./ConnectionView.ts"
 import * as KnownPeers from "./KnownPeers.ts"
 import * as RouteRepo from "./RouteRepo.ts"
 import * as TrunkChanges from "./TrunkChanges.ts"
@@ -237,13 +244,14 @@ export class Connections extends Context.Service<
           if (row === null) return yield* noRoute
           if (row.refusesUnreachable && call.direction === "outbound" && states.of(row.id)?.state === "unreachable")
             return yield* ApiError.of("service_unavailable", "the trunk of this connection does not answer; try again")
-          switch (room.enter(call, row, yield* Monotonic.now)) {
+          const limits = limitsOf(row, call.direction)
+          switch (room.enter(call, limits, yield* Monotonic.now)) {
             case "in":
               return
             case "calls":
               return yield* ApiError.of(
                 "concurrent_call_cap_exceeded",
-                `the connection has its ${row.maxCalls} calls`,
+                `the connection has its ${limits.maxCalls} calls`,
                 "route_id"
               )
             case "rate":

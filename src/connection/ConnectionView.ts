@@ -13,7 +13,7 @@ export const Connection = Wire.struct({
 }).pipe(Schema.annotateEncoded({ identifier: "Connection" }))
 export type ConnectionView = typeof Connection.Encoded
 
-/** What the operator sets of a trunk; null: no limit. */
+/** What the operator sets of a trunk; null: nothing (`limitsOf`). */
 export interface TrunkSettings {
   /** Calls at once, in both directions. */
   readonly maxCalls: number | null
@@ -44,5 +44,14 @@ export interface RouteRow extends Readonly<typeof Connection.Type>, TrunkSetting
   readonly username: string | null
   readonly password: string | null
 }
+
+/**
+ * The limits under which a call is let in. Where the operator set none, calls that a trunk places have these: a trunk
+ * that loops or is broken into has no other bound, and calls that we place have that of their tenant.
+ */
+export const limitsOf = (row: RouteRow, direction: "inbound" | "outbound"): TrunkSettings =>
+  row.adapter === "sip" && direction === "inbound"
+    ? { ...row, maxCalls: row.maxCalls ?? 1_000, inboundCps: row.inboundCps ?? 100 }
+    : row
 
 export const view = Wire.encoder(Connection)

@@ -7,20 +7,26 @@ import * as FairShare from "./FairShare.ts"
  * the one whose turn is longest ago. The items of one holder come in their order. So a holder alone takes every place,
  * two that want all of them have half each, and a thousand items of one delay another's first by one turn at most.
  *
- * With `sparesPlaces` a holder has at most half of the places that the others leave, so one that comes new finds one
+ * With `each` a holder has at most so many places. With `sparesPlaces` it has at most half of the places that the others leave, so one that comes new finds one
  * free: for work that may be long, of which there are many places.
  *
  * The line has room for `room` items, and one holder fills at most half of what the others leave. A holder is known
- * while something of it waits or has a place; one that comes new counts as having used what the last in turn has used,
+ * while something of it waits or has a place, or it rests; one that comes new counts as having used what the last in turn has used,
  * so nobody saves up turns by staying away.
  */
 export interface FairQueue<Item> {
   /** False: there is no room for it. */
   readonly add: (holder: string, item: Item) => boolean
-  /** Gives a free place to the item whose turn it is; null where no place is free for any that waits. */
-  readonly next: () => Item | null
+  /**
+   * Gives a free place to the item whose turn it is; null where no place is free for any that waits. `places`: as if
+   * there were no more than these; but a holder that has none may have one of all.
+   */
+  readonly next: (places?: number) => Item | null
   /** An item that had a place has ended. `cost`: what it used, in any unit that is the same for all. */
   readonly end: (holder: string, cost: number) => void
+  /** Nothing more of this holder begins until it has woken up as often as it was laid to rest; the others go on. */
+  readonly rest: (holder: string) => void
+  readonly wake: (holder: string) => void
   /** Takes an item out of the line; one that is not in it changes nothing. */
   readonly leave: (holder: string, item: Item) => void
   readonly waiting: () => number
@@ -31,6 +37,7 @@ interface Holder<Item> {
   readonly name: string
   readonly line: Set<Item>
   places: number
+  rests: number
   used: number
   /** Ordinal of its last turn. */
   turn: number
@@ -41,11 +48,13 @@ export interface Options {
   readonly places: number
   /** Items that may wait. */
   readonly room: number
+  /** Places that one holder has at most. */
+  readonly each?: number
   readonly sparesPlaces?: boolean
 }
 
 export const make = <Item>(options: Options): FairQueue<Item> => {
-  const { places, sparesPlaces = false } = options
+  const { each = Infinity, places, sparesPlaces = false } = options
   const holders = new Map<string, Holder<Item>>()
   const share = FairShare.make()
   let waiting = 0
@@ -55,15 +64,18 @@ export const make = <Item>(options: Options): FairQueue<Item> => {
   let level = 0
 
   const known = (name: string): Holder<Item> => {
-    const holder = holders.get(name) ?? { name, line: new Set(), places: 0, used: level, turn: 0 }
+    const holder = holders.get(name) ?? { name, line: new Set(), places: 0, rests: 0, used: level, turn: 0 }
     holders.set(name, holder)
     return holder
   }
   const forget = (holder: Holder<Item>) => {
-    if (holder.places === 0 && holder.line.size === 0) holders.delete(holder.name)
+    if (holder.places === 0 && holder.rests === 0 && holder.line.size === 0) holders.delete(holder.name)
   }
-  const mayBegin = (holder: Holder<Item>): boolean =>
-    holder.line.size > 0 && (!sparesPlaces || holder.places <= places - running)
+  const mayBegin = (holder: Holder<Item>, limit: number): boolean =>
+    holder.line.size > 0 &&
+    holder.rests === 0 &&
+    holder.places < each &&
+    (holder.places === 0 || (running < limit && (!sparesPlaces || holder.places <= limit - running)))
   const out = (holder: Holder<Item>, item: Item): boolean => {
     if (!holder.line.delete(item)) return false
     waiting--
@@ -79,11 +91,11 @@ export const make = <Item>(options: Options): FairQueue<Item> => {
       known(name).line.add(item)
       return true
     },
-    next: () => {
+    next: (limit = places) => {
       if (running >= places) return null
       let first: Holder<Item> | null = null
       for (const holder of holders.values())
-        if (mayBegin(holder) && (first === null || isBefore(holder, first))) first = holder
+        if (mayBegin(holder, limit) && (first === null || isBefore(holder, first))) first = holder
       if (first === null) return null
       for (const item of first.line) {
         out(first, item)
@@ -101,6 +113,13 @@ export const make = <Item>(options: Options): FairQueue<Item> => {
       running--
       holder.places--
       holder.used += cost
+      forget(holder)
+    },
+    rest: (name) => void known(name).rests++,
+    wake: (name) => {
+      const holder = holders.get(name)
+      if (holder === undefined || holder.rests === 0) return
+      holder.rests--
       forget(holder)
     },
     leave: (name, item) => {

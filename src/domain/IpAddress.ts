@@ -39,9 +39,18 @@ export const host = (address: string): string => (family(address) === "ipv6" ? `
  * Who stands behind an address, as one that is counted: an IPv4 address, or the /64 of an IPv6 address, all of which one
  * host can use. What is no address is one nobody.
  */
-export const subscriber = (address: string | null): string => {
+export const subscriber = (address: string | null): string => network(address, 64)
+
+/**
+ * Who stands behind an address, as one that shares with others: an IPv4 address, or the /48 of an IPv6 address, the most
+ * that one site is given (RFC 6177). Whoever has a /48 is so no 65,536 subscribers.
+ */
+export const site = (address: string | null): string => network(address, 48)
+
+const network = (address: string | null, bits: number): string => {
   // Without the zone of a link-local address, RFC 4007 section 11.
   const spelled = address === null ? null : canonical(address.replace(/%.*$/, ""))
   if (spelled === null) return "unknown"
-  return family(spelled) === "ipv4" ? spelled : ipaddr.IPv6.networkAddressFromCIDR(`${spelled}/64`).toRFC5952String()
+  if (family(spelled) === "ipv4") return spelled
+  return ipaddr.IPv6.networkAddressFromCIDR(`${spelled}/${bits}`).toRFC5952String()
 }

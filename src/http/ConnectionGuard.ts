@@ -2,12 +2,22 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import * as FairShare from "../domain/FairShare.ts"
 import * as IpAddress from "../domain/IpAddress.ts"
+import * as Resting from "../domain/Resting.ts"
 import { ApiError, envelope } from "../domain/ApiError.ts"
+import * as ConnectionTurns from "./ConnectionTurns.ts"
 
 /** What one connection may take, and all of them together. */
 export interface Limits {
-  /** Open at once; a further one is closed. One address has at most half of what the others leave. */
+  /**
+   * Open at once. A further one takes the place of one that rests, of the site with most of them; it is closed where
+   * none rests. One site has at most half of what the work of the others leaves; beyond that it takes a place of its own.
+   */
   readonly connections: number
+  /**
+   * Connections that are worked for at once, from their first byte; a further one is not read before its site has its
+   * turn. One that asks for nothing keeps its turn for a second.
+   */
+  readonly atWork: number
   /**
    * Requests of one connection that wait behind the one that is answered, RFC 9112 section 9.3.2. The next one is refused
    * and the last to be answered; as many again behind that one end the connection at once.
@@ -27,21 +37,30 @@ export interface Watch {
 }
 
 /**
- * Why a connection ended by us: there is no room (for anybody, or for its address), its answer is not read, its request
- * goes on behind its answer, or it asks for too much at once.
+ * Why a connection ended by us: there is no room (for anybody, or for its site), it rested and another took its place,
+ * its answer is not read, its request goes on behind its answer, or it asks for too much at once.
  */
-export type Cut = "no_room" | "not_read" | "goes_on" | "pipelined"
+export type Cut = "no_room" | "replaced" | "not_read" | "goes_on" | "pipelined"
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
 interface Line {
+  readonly site: string
+  readonly isProxy: boolean
   readonly waiting: Array<readonly [IncomingMessage, ServerResponse]>
+  /** Null: it is at rest. */
+  turn: ConnectionTurns.Turn | null
+  /** Ends a turn in which nothing is asked for. */
+  patience: NodeJS.Timeout | null
   busy: boolean
   /** Nothing more of it is served. */
   closing: boolean
   /** Requests that came behind the refused one: each is kept until the connection ends. */
   ignored: number
 }
+
+/** How long a connection that asks for nothing keeps its turn. */
+const patienceMs = 1_000
 
 const tooMany = envelope(ApiError.of("service_unavailable", "too many requests wait on this connection"))
 
@@ -50,7 +69,10 @@ const tooMany = envelope(ApiError.of("service_unavailable", "too many requests w
  *
  * Requests of one connection are served one after the other. What is left of one whose client has gone is not begun.
  *
- * `trusts`: whether an address is a trusted proxy's, behind which there are many clients; it has no share of its own.
+ * A connection rests while it waits for its client: for a request, for the rest of one, or until its answers are read.
+ *
+ * `trusts`: whether an address is a trusted proxy's, behind which there are many clients; it has no share of its own,
+ * and its connections do not rest.
  */
 export const attach = (
   server: Server,
@@ -62,8 +84,10 @@ export const attach = (
   }
 ): Serve => {
   const { limits, serve, trusts, watch } = options
+  const turns = ConnectionTurns.make(limits.atWork)
   const lines = new WeakMap<Socket, Line>()
   const share = FairShare.make()
+  const resting = Resting.make<Socket>()
   let open = 0
 
   const cut = (socket: Socket, reason: Cut) => {
@@ -72,34 +96,89 @@ export const attach = (
     socket.destroy()
   }
 
-  server.maxConnections = limits.connections
-  server.on("drop", () => watch.cut("no_room"))
+  // As of `net.Server`: what is not read costs nothing, whatever comes and however it ends.
+  Object.assign(server, { pauseOnConnect: true })
   server.on("connection", (socket: Socket) => {
-    const address = IpAddress.subscriber(socket.remoteAddress ?? null)
+    const site = IpAddress.site(socket.remoteAddress ?? null)
     const isProxy = trusts(socket.remoteAddress ?? "")
-    if (!isProxy && !share.allows(address, open, limits.connections)) return cut(socket, "no_room")
-    const line: Line = { waiting: [], busy: false, closing: false, ignored: 0 }
+    // What rests makes room, so the others' is as good as free.
+    const used = open - resting.count() + resting.count(site)
+    const isShareFull = !isProxy && !share.allows(site, used, limits.connections)
+    if (isShareFull || open >= limits.connections) {
+      const replaced = resting.next(isShareFull ? site : undefined)
+      if (replaced === null) return cut(socket, "no_room")
+      leave(replaced)
+      cut(replaced, "replaced")
+    }
+    const line: Line = {
+      site,
+      isProxy,
+      waiting: [],
+      turn: null,
+      patience: null,
+      busy: false,
+      closing: false,
+      ignored: 0
+    }
     lines.set(socket, line)
-    share.take(address)
+    share.take(site)
+    rest(socket)
     watch.opened(++open)
-    socket.once("close", () => {
-      share.giveBack(address)
-      watch.opened(--open)
-      line.closing = true
-      line.waiting.length = 0
+    socket.once("close", () => leave(socket))
+    inTurn(line, () => {
+      socket.resume()
+      line.patience = setTimeout(() => giveBack(line), patienceMs)
     })
   })
 
+  const inTurn = (line: Line, begin: () => void): void => {
+    if (line.isProxy) begin()
+    else line.turn = turns.take(line.site, begin)
+  }
+  const giveBack = (line: Line): void => {
+    clearTimeout(line.patience ?? undefined)
+    const { turn } = line
+    line.turn = null
+    turn?.leave()
+  }
+
+  const rest = (socket: Socket): void => {
+    const line = lines.get(socket)
+    if (line?.isProxy === false) resting.add(line.site, socket)
+  }
+
+  /** Its place is free for another. */
+  const leave = (socket: Socket): void => {
+    const line = lines.get(socket)
+    if (line === undefined) return
+    lines.delete(socket)
+    resting.remove(line.site, socket)
+    share.giveBack(line.site)
+    watch.opened(--open)
+    line.closing = true
+    line.waiting.length = 0
+    giveBack(line)
+  }
+
   const begin = (line: Line, request: IncomingMessage, response: ServerResponse) => {
-    line.busy = true
+    const { socket } = request
+    if (socket.destroyed) return
+    const work = () => {
+      if (!response.writableEnded) resting.remove(line.site, socket)
+    }
+    if (hasBody(request)) request.once("end", work)
+    else work()
     let timer: NodeJS.Timeout | null = null
     const within = (ms: number, isOver: () => boolean, reason: Cut) => {
       clearTimeout(timer ?? undefined)
       timer = setTimeout(() => {
-        if (!isOver()) cut(request.socket, reason)
+        if (!isOver()) cut(socket, reason)
       }, ms)
     }
-    response.once("prefinish", () => within(limits.writeMs, () => response.writableFinished, "not_read"))
+    response.once("prefinish", () => {
+      rest(socket)
+      within(limits.writeMs, () => response.writableFinished, "not_read")
+    })
     response.once("finish", () => {
       clearTimeout(timer ?? undefined)
       if (request.complete) return
@@ -108,9 +187,10 @@ export const attach = (
     })
     response.once("close", () => {
       if (!response.writableFinished) clearTimeout(timer ?? undefined)
-      line.busy = false
       const next = line.waiting.shift()
-      if (next !== undefined) begin(line, ...next)
+      if (next !== undefined) return begin(line, ...next)
+      line.busy = false
+      giveBack(line)
     })
     serve(request, response)
   }
@@ -122,7 +202,14 @@ export const attach = (
       if (++line.ignored >= limits.pipelined) request.socket.destroy()
       return
     }
-    if (!line.busy) return begin(line, request, response)
+    if (!line.busy) {
+      line.busy = true
+      clearTimeout(line.patience ?? undefined)
+      // What came with it is looked at first: whoever asks for too much at once is not begun.
+      if (line.turn?.hasPlace() === true) process.nextTick(begin, line, request, response)
+      else inTurn(line, () => process.nextTick(begin, line, request, response))
+      return
+    }
     if (line.waiting.length < limits.pipelined) return void line.waiting.push([request, response])
     line.closing = true
     watch.cut("pipelined")
@@ -130,3 +217,7 @@ export const attach = (
     response.end(tooMany)
   }
 }
+
+/** RFC 9112 section 6.3. */
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0

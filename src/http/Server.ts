@@ -44,7 +44,8 @@ export const limits = {
   /** Without a byte in either direction. */
   idleMs: 60_000,
   connections: 10_000,
-  pipelined: 16,
+  atWork: 256,
+  pipelined: 4,
   writeMs: 20_000,
   lingerMs: 1_000
 } as const satisfies ConnectionGuard.Limits & Readonly<Record<string, number>>

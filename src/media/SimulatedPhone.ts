@@ -22,8 +22,8 @@ export type PhoneScript =
 /** Between the beginnings of two digits that a phone presses. */
 const digitIntervalMs = 200
 
-/** The rate of every simulated phone. */
-const sampleRate = 8000
+/** The rate of every simulated phone: as wide as a call can be without a filter between two. */
+const sampleRate = 16_000
 const syllableMs = 250
 /** A voice of 120 Hz with three formants, roughly. */
 const voice: ReadonlyArray<Tone.Component> = [

@@ -47,8 +47,8 @@ interface Leg {
   closed: boolean
 }
 
-/** The rate of joined legs, which have no codec. */
-const joinedRate: SampleRate = 8000
+/** The rate of joined legs, which have no codec: as wide as that of phones and of most codecs. */
+const joinedRate: SampleRate = 16_000
 
 export type Switch = ReturnType<typeof make>
 

@@ -15,7 +15,8 @@ export interface Arguments {
   readonly required: (option: string) => string
   readonly integer: (option: string) => number | undefined
   /** A whole number, or `none` as null. */
-  readonly integerOrNone: (option: string) => number | null | undefined
+  /** Null: the word that stands for none. */
+  readonly integerOrNone: (option: string, none?: string) => number | null | undefined
   readonly onOff: (option: string) => boolean | undefined
   readonly flag: (option: string) => boolean
 }
@@ -62,9 +63,9 @@ export const read = (
       const value = text(option)
       return value === undefined ? undefined : whole(option, value)
     },
-    integerOrNone: (option) => {
+    integerOrNone: (option, none = "none") => {
       const value = text(option)
-      return value === undefined ? undefined : value === "none" ? null : whole(option, value)
+      return value === undefined ? undefined : value === none ? null : whole(option, value)
     },
     onOff: (option) => {
       const value = text(option)

@@ -13,7 +13,10 @@ export const ListClient = Context.Reference<SqlClient.SqlClient | null>("trunkli
 /** Lists that are read at once: as many as there are connections for them. */
 export const connections = 2
 
+/** One tenant's lists are read one after the other, each after as long a rest as the one before it took. */
+const turns = { places: connections, each: 1, rests: 1, room: 1_024, patienceMs: 5_000 }
+
 /** Turns of the tenants that read lists. */
 export const ListTurns = Context.Reference<FairPlaces.FairPlaces>("trunkline/store/ListTurns", {
-  defaultValue: () => FairPlaces.make({ places: connections, room: 1_024, patienceMs: 5_000 })
+  defaultValue: () => FairPlaces.make(turns)
 })

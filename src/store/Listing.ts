@@ -112,25 +112,15 @@ export const reader = Effect.gen(function* () {
     const { columns, filters = [], from, item, order, past, tenantId, where, window } = list
     const behind = window.after === undefined ? sql`true` : order.behind(window.after)
     if (behind === null) return Effect.die(noPlace)
-    const wanted = filters.length === 0 ? sql`true` : sql.and(filters)
     const last = window.offset + window.limit
-    const counted =
-      window.after === undefined
-        ? sql`SELECT count(*) FILTER (WHERE wanted) FROM looked`
-        : sql`SELECT count(*) FILTER (WHERE ${wanted}) FROM
-            (SELECT * FROM ${from} WHERE ${where} ORDER BY ${order.by} LIMIT ${looked}) AS first`
+    const ordered = sql`FROM ${from} WHERE ${where} AND ${behind} ORDER BY ${order.by}`
+    const { counted, found } =
+      filters.length === 0 && past === undefined
+        ? everything({ sql, ordered, list, last })
+        : filtered({ sql, ordered, list, last })
     // The count has a row of its own, so that it is there when the page is empty.
     const page = sql<Row & Totals>`
-      WITH looked AS MATERIALIZED (
-        SELECT id AS listed, ${wanted} AS wanted, ${past ?? sql`false`} AS past, row_number() OVER () AS at
-        FROM (SELECT * FROM ${from} WHERE ${where} AND ${behind} ORDER BY ${order.by} LIMIT ${looked}) AS row
-      ), found AS MATERIALIZED (
-        SELECT listed, row_number() OVER (ORDER BY at) AS position FROM looked WHERE wanted
-      ), ending AS (
-        SELECT coalesce(
-          (SELECT listed FROM found WHERE position = ${last} AND EXISTS (SELECT FROM found WHERE position > ${last})),
-          (SELECT listed FROM looked WHERE at = ${looked} AND NOT past)) AS listed
-      )
+      WITH ${found}
       SELECT total.*, rows.* FROM (
         SELECT (${counted})::int AS count,
           (SELECT ${order.place} FROM ${from} WHERE id = (SELECT listed FROM ending)) AS next
@@ -140,19 +130,82 @@ export const reader = Effect.gen(function* () {
         WHERE found.position > ${window.offset} AND found.position <= ${last}
       ) AS rows ON true ORDER BY rows.position`
     return page.pipe(
-      turns.within(tenantId),
       Effect.map((rows) => ({
         count: rows[0]?.count ?? 0,
         // oxlint-disable-next-line typescript/no-unnecessary-condition -- the row of the totals has no id on an empty page
         results: rows.filter((row) => row.id !== null).map((row) => item(row)),
         next: rows[0]?.next ?? null
       })),
+      turns.within(tenantId),
       Effect.catch((error) =>
         error._tag === "NoRoom" ? Effect.die(crowded) : isCanceled(error) ? Effect.die(tooSlow) : Effect.fail(error)
       )
     )
   }
 })
+
+interface Search {
+  readonly sql: SqlClient.SqlClient
+  /** The list's rows from the place on in which it goes on. */
+  readonly ordered: Fragment
+  readonly list: Pick<List<never, never>, "filters" | "from" | "where" | "order" | "past" | "window">
+  /** The last position of the page. */
+  readonly last: number
+}
+
+/**
+ * What finds a page: the positions `found`, of which those of the page are shown, and where the page is `ending`; and
+ * the number of rows.
+ */
+interface Found {
+  readonly found: Fragment
+  readonly counted: Fragment
+}
+
+/** The rows that a list counts begin with its first one, wherever the page begins. */
+const firstRows = ({ list: { from, order, where }, sql }: Search, columns: Fragment): Fragment =>
+  sql`(SELECT ${columns} FROM ${from} WHERE ${where} ORDER BY ${order.by} LIMIT ${looked}) AS first`
+
+/** Of a list without filters, where a position is an offset: nothing is read but the page, and the index to count. */
+const everything = (search: Search): Found => {
+  const { last, list, ordered, sql } = search
+  const upTo = Math.min(last, looked)
+  const skipped = Math.min(list.window.offset, looked - 1)
+  return {
+    found: sql`found AS MATERIALIZED (
+        SELECT id AS listed, ${skipped}::int + row_number() OVER () AS position
+        FROM (SELECT id ${ordered} LIMIT ${upTo + 1 - skipped} OFFSET ${skipped}) AS row
+        LIMIT ${looked - skipped}
+      ), ending AS (
+        SELECT listed FROM found
+        WHERE position = ${upTo} AND (position = ${looked} OR EXISTS (SELECT FROM found WHERE position > ${upTo}))
+      )`,
+    counted: sql`SELECT count(*) FROM ${firstRows(search, sql``)}`
+  }
+}
+
+const filtered = (search: Search): Found => {
+  const { last, list, ordered, sql } = search
+  const wanted = list.filters === undefined || list.filters.length === 0 ? sql`true` : sql.and(list.filters)
+  return {
+    // Rows are numbered as the index gives them; an order of its own would have them sorted.
+    found: sql`looked AS MATERIALIZED (
+        SELECT id AS listed, wanted, past, row_number() OVER () AS at,
+          count(*) FILTER (WHERE wanted) OVER (ROWS UNBOUNDED PRECEDING) AS position
+        FROM (SELECT id, ${wanted} AS wanted, ${list.past ?? sql`false`} AS past ${ordered} LIMIT ${looked}) AS row
+      ), found AS (
+        SELECT listed, position FROM looked WHERE wanted
+      ), ending AS (
+        SELECT coalesce(
+          (SELECT listed FROM found WHERE position = ${last} AND EXISTS (SELECT FROM found WHERE position > ${last})),
+          (SELECT listed FROM looked WHERE at = ${looked} AND NOT past)) AS listed
+      )`,
+    counted:
+      list.window.after === undefined
+        ? sql`SELECT count(*) FILTER (WHERE wanted) FROM looked`
+        : sql`SELECT count(*) FILTER (WHERE wanted) FROM ${firstRows(search, sql`${wanted} AS wanted`)}`
+  }
+}
 
 export type Reader = Effect.Success<typeof reader>
 

@@ -1,22 +1,50 @@
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import { scrypt } from "node:crypto"
 
+/** scrypt, RFC 7914. */
+export interface Work {
+  /** In Unicode's form NFKC. */
+  readonly password: string
+  readonly salt: Uint8Array
+  /** Bytes of the hash. */
+  readonly length: number
+  readonly cost: { readonly N: number; readonly r: number; readonly p: number; readonly maxmem: number }
+}
+
+/** Who hashes: the threads that Node has for such work, or others. Nothing stops a hash that has begun. */
+export class Hashing extends Context.Reference<{
+  /** How many are hashed at once. */
+  readonly places: number
+  readonly scrypt: (work: Work) => Effect.Effect<Uint8Array>
+}>("trunkline/tenant/Hashing", {
+  defaultValue: () => ({
+    places: 2,
+    scrypt: ({ cost, length, password, salt }) =>
+      Effect.callback<Uint8Array>((resume) => {
+        scrypt(password, salt, length, cost, (error, derived) =>
+          resume(error === null ? Effect.succeed(derived) : Effect.die(error))
+        )
+      })
+  })
+}) {}
+
 /**
- * scrypt (RFC 7914): 32 MiB and about 0.1 s for each try. Stored hashes stay readable when the cost is raised, because
- * each names its own.
+ * 32 MiB and about 0.1 s for each try. Stored hashes stay readable when the cost is raised, because each names its own.
  */
 const cost = { N: 32_768, r: 8, p: 3 } as const
-const memory = 64 * 1024 * 1024
+const maxmem = 64 * 1024 * 1024
 
 /**
  * `scrypt$N$r$p$<salt>$<32-byte hash>`, both in base64url. `salt`: 16 random bytes. Nothing interrupts it, because
  * nothing can stop the core that it has taken.
  */
 export const hash = (password: string, salt: Uint8Array): Effect.Effect<string> =>
-  Effect.callback<string>((resume) => {
-    scrypt(password.normalize("NFKC"), salt, 32, { ...cost, maxmem: memory }, (error, derived) => {
-      if (error !== null) return resume(Effect.die(error))
+  Effect.flatMap(Hashing, ({ scrypt }) =>
+    scrypt({ password: password.normalize("NFKC"), salt, length: 32, cost: { ...cost, maxmem } })
+  ).pipe(
+    Effect.map((derived) => {
       const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url")
-      resume(Effect.succeed(`scrypt$${cost.N}$${cost.r}$${cost.p}$${text(salt)}$${text(derived)}`))
-    })
-  }).pipe(Effect.uninterruptible)
+      return `scrypt$${cost.N}$${cost.r}$${cost.p}$${text(salt)}$${text(derived)}`
+    }),
+    Effect.uninterruptible
+  )

@@ -34,10 +34,10 @@ export interface SignupRequest {
 }
 
 /**
- * Passwords hashed at once: each takes a core for a tenth of a second and 32 MiB. Callers take turns by address, and one
- * that has gone has none hashed.
+ * Passwords that wait to be hashed: each takes a core for a tenth of a second and 32 MiB. Callers take turns by site, and
+ * one that has gone has none hashed.
  */
-const hashing = { places: 2, room: 256, patienceMs: 10_000 }
+const line = { room: 256, patienceMs: 10_000 }
 
 const crowded = ApiError.of("service_unavailable", "too many signups are in progress; try again")
 const emailUsed = ApiError.of("conflict", "this e-mail address has an account already", "email")
@@ -63,7 +63,8 @@ export const make = Effect.fnUntraced(function* (verification: {
   const entropy = yield* Entropy
   const vault = yield* Vault
   const repo = yield* TenantRepo.make
-  const hashers = FairPlaces.make(hashing)
+  const hashing = yield* Password.Hashing
+  const hashers = FairPlaces.make({ ...line, places: hashing.places })
 
   // The e-mail is looked up again when this request's turn comes: no password is hashed for one that lost the race.
   const hashFor = (email: string, password: string, ip: string | null) =>
@@ -71,7 +72,8 @@ export const make = Effect.fnUntraced(function* (verification: {
       if (yield* repo.emailUsed(email)) return yield* emailUsed
       return yield* Password.hash(password, entropy.bytes(16))
     }).pipe(
-      hashers.within(IpAddress.subscriber(ip)),
+      Effect.provideService(Password.Hashing, hashing),
+      hashers.within(IpAddress.site(ip)),
       Effect.catchTag("NoRoom", () => Effect.fail(crowded)),
       Effect.interruptible
     )

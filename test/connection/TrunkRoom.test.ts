@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { defaultSettings } from "../../src/connection/ConnectionView.ts"
+import { defaultSettings, limitsOf, type RouteRow } from "../../src/connection/ConnectionView.ts"
 import * as TrunkRoom from "../../src/connection/TrunkRoom.ts"
 import * as Ids from "../support/Ids.ts"
 import * as Random from "../support/Random.ts"
@@ -43,6 +43,36 @@ describe("the room of a trunk (guide/connections.md#limits)", () => {
     room.resume(Ids.call("a"), routeId)
     room.resume(Ids.call("a"), routeId)
     expect(room.enter(call("b"), { ...defaultSettings, maxCalls: 1 }, 0)).toBe("calls")
+  })
+
+  it("bounds what a SIP trunk places where the operator set nothing, and nothing of what we place or simulate", () => {
+    const row = (settings: Partial<RouteRow>): RouteRow => ({
+      ...defaultSettings,
+      id: routeId,
+      tenantId: Ids.tenant("t"),
+      name: "r",
+      isDefault: true,
+      status: "active",
+      createdAt: 0,
+      adapter: "sip",
+      host: "192.0.2.1",
+      port: 5060,
+      username: null,
+      password: null,
+      ...settings
+    })
+    const letIn = (settings: Partial<RouteRow>, direction: "inbound" | "outbound", apartMs: number) => {
+      const room = TrunkRoom.make()
+      const limits = limitsOf(row(settings), direction)
+      return Array.from({ length: 5_000 }, (_, n) => room.enter(call(`${n}`, direction), limits, n * apartMs)).filter(
+        (outcome) => outcome === "in"
+      ).length
+    }
+    expect(letIn({}, "inbound", 0)).toBe(100)
+    expect(letIn({}, "inbound", 10)).toBe(1_000)
+    expect(letIn({ inboundCps: 10_000, maxCalls: 100_000 }, "inbound", 1)).toBe(5_000)
+    expect(letIn({}, "outbound", 0)).toBe(5_000)
+    expect(letIn({ adapter: "simulator" }, "inbound", 0)).toBe(5_000)
   })
 
   it.prop("never lets in more than the limits, and forgets everybody who left", { seed: Schema.Int }, ({ seed }) => {

@@ -65,6 +65,22 @@ describe("A line before shared places", () => {
     expect(fill(queue).map(({ holder }) => holder)).toEqual(["third"])
   })
 
+  it("gives a holder no more places than each may have, and none while it rests", () => {
+    const queue = FairQueue.make<Item>({ places: 8, room: 10_000, each: 2 })
+    put(queue, "loud", 100)
+    expect(fill(queue)).toHaveLength(2)
+    put(queue, "quiet", 1)
+    expect(fill(queue)).toEqual([{ holder: "quiet", n: 0 }])
+    queue.rest("loud")
+    queue.rest("loud")
+    queue.end("loud", 1)
+    expect(fill(queue)).toEqual([])
+    queue.wake("loud")
+    expect(fill(queue)).toEqual([])
+    queue.wake("loud")
+    expect(fill(queue)).toEqual([{ holder: "loud", n: 2 }])
+  })
+
   it("gives one place by what was used: cheap work of one passes dear work of the other", () => {
     const queue = queueOf(1)
     put(queue, "dear", 100)

@@ -47,5 +47,8 @@ describe("Whoever is counted", () => {
     expect(IpAddress.subscriber("2001:db8:1:2:3:4:5:6")).toBe(IpAddress.subscriber("2001:db8:1:2::1"))
     expect(IpAddress.subscriber("2001:db8:1:3::1")).not.toBe(IpAddress.subscriber("2001:db8:1:2::1"))
     expect(IpAddress.subscriber(null)).toBe("unknown")
+    expect(IpAddress.site("2001:db8:1:3::1")).toBe(IpAddress.site("2001:db8:1:2::1"))
+    expect(IpAddress.site("2001:db8:2::1")).not.toBe(IpAddress.site("2001:db8:1::1"))
+    expect(IpAddress.site("::ffff:192.0.2.1")).toBe("192.0.2.1")
   })
 })

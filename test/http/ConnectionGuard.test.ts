@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { connect, type Socket } from "node:net"
 import * as ConnectionGuard from "../../src/http/ConnectionGuard.ts"
 
-const limits: ConnectionGuard.Limits = { connections: 100, pipelined: 4, writeMs: 100, lingerMs: 100 }
+const limits: ConnectionGuard.Limits = { connections: 100, atWork: 100, pipelined: 4, writeMs: 100, lingerMs: 100 }
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -86,18 +86,57 @@ const answered = (port: number, from?: string) =>
     return (yield* closed).startsWith("HTTP/1.1 200")
   })
 
+/** Never answers. */
+const silence: Serve = () => {}
+
+/** So many connections, each asking for something; of one address after the other. */
+const asking = (port: number, count: number, from: (n: number) => string = () => "127.0.0.1") =>
+  Effect.gen(function* () {
+    const made: Array<Client> = []
+    for (let n = 0; n < count; n++) {
+      const one = yield* client(port, { from: from(n) })
+      one.socket.write(get)
+      made.push(one)
+    }
+    return made
+  })
+
+const areOpen = (clients: ReadonlyArray<Client>) => clients.map(({ socket }) => !socket.destroyed)
+
 describe("Connections of one address", () => {
-  it.live("have at most half of what the others leave, so another address gets in", () =>
+  it.live("that are at work have at most half of what the others leave, so another address gets in", () =>
     Effect.gen(function* () {
-      const { cut, port } = yield* guarded(hello, { connections: 20 })
-      const kept: Array<Client> = []
-      for (let n = 0; n < 20; n++) kept.push(yield* client(port))
-      for (const { socket } of kept) socket.write(get)
-      yield* Effect.forEach(kept.slice(0, 11), ({ heard }) => heard(/hello/))
-      yield* Effect.forEach(kept.slice(11), ({ closed }) => closed)
+      const served: Array<string | undefined> = []
+      const { cut, port } = yield* guarded(
+        (request, response) => {
+          served.push(request.url)
+          if (request.headers.connection === "close") response.end("hello")
+        },
+        { connections: 20 }
+      )
+      for (let n = 0; n < 11; n++) {
+        yield* asking(port, 1)
+        while (served.length === n) yield* Effect.sleep(1)
+      }
+      const late = yield* asking(port, 9)
+      yield* Effect.forEach(late, ({ closed }) => closed)
       expect(cut).toEqual(Array.from({ length: 9 }, () => "no_room"))
       expect(yield* answered(port)).toBe(false)
       expect(yield* answered(port, "127.0.0.2")).toBe(true)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that rest give their places to others of it, the one that has rested longest first", () =>
+    Effect.gen(function* () {
+      const { cut, port } = yield* guarded(hello, { connections: 20 })
+      const kept = yield* asking(port, 11)
+      yield* Effect.forEach(kept, ({ heard }) => heard(/hello/))
+      kept[0]?.socket.write(get)
+      yield* kept[0]?.heard(/hello[^]*hello/) ?? Effect.void
+      expect(yield* answered(port)).toBe(true)
+      yield* kept[1]?.closed ?? Effect.void
+      expect(areOpen(kept)).toEqual(kept.map((_, n) => n !== 1))
+      expect(cut).toEqual(["replaced"])
     }).pipe(Effect.scoped)
   )
 
@@ -117,6 +156,93 @@ describe("Connections of one address", () => {
       for (const { socket } of kept) socket.write(get)
       yield* Effect.forEach(kept, ({ heard }) => heard(/hello/))
       expect(cut).toEqual([])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("A full server", () => {
+  it.live("takes one more for one that rests, of the address that has most of them", () =>
+    Effect.gen(function* () {
+      const { cut, open, port } = yield* guarded(hello, { connections: 20 })
+      const many = yield* asking(port, 11)
+      const others = yield* asking(port, 9, (n) => `127.0.1.${n + 1}`)
+      yield* Effect.forEach([...many, ...others], ({ heard }) => heard(/hello/))
+      expect(open()).toBe(20)
+      expect(yield* answered(port, "127.0.0.2")).toBe(true)
+      yield* many[0]?.closed ?? Effect.void
+      expect(areOpen(many)).toEqual(many.map((_, n) => n > 0))
+      expect(areOpen(others)).toEqual(others.map(() => true))
+      expect(cut).toEqual(["replaced"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("takes one more when every address has one that asks for nothing", () =>
+    Effect.gen(function* () {
+      const { cut, port } = yield* guarded(hello, { connections: 20 })
+      const kept: Array<Client> = []
+      for (let n = 0; n < 20; n++) kept.push(yield* client(port, { from: `127.0.1.${n + 1}` }))
+      for (let n = 0; n < 5; n++) expect(yield* answered(port, "127.0.0.2")).toBe(true)
+      yield* kept[0]?.closed ?? Effect.void
+      // Each that came gave its own place back.
+      expect(cut).toEqual(["replaced"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts a request that is not whole as resting, and takes none that it works for", () =>
+    Effect.gen(function* () {
+      const { cut, port } = yield* guarded(silence, { connections: 4 })
+      const half = yield* client(port, { from: "127.0.1.1" })
+      half.socket.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx")
+      yield* asking(port, 3, (n) => `127.0.1.${n + 2}`)
+      yield* Effect.sleep(50)
+      const [late] = yield* asking(port, 1, () => "127.0.0.2")
+      yield* half.closed
+      yield* Effect.sleep(50)
+      expect(late?.socket.destroyed).toBe(false)
+      const [last] = yield* asking(port, 1, () => "127.0.0.3")
+      yield* last?.closed ?? Effect.void
+      expect(cut).toEqual(["replaced", "no_room"])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("Connections at work", () => {
+  it.live("of one address leave places for another's; the others of it are not read until one of them rests", () =>
+    Effect.gen(function* () {
+      const answers: Array<() => void> = []
+      const { open, port } = yield* guarded(
+        (request, response) => {
+          if (request.headers.connection === "close") response.end("hello")
+          else answers.push(() => response.end("hello"))
+        },
+        { atWork: 8 }
+      )
+      const kept = yield* asking(port, 20)
+      while (answers.length < 5) yield* Effect.sleep(1)
+      expect(yield* answered(port, "127.0.0.2")).toBe(true)
+      yield* Effect.sleep(50)
+      expect([answers.length, open()]).toEqual([5, 20])
+      answers[0]?.()
+      yield* Effect.raceAll(kept.map(({ heard }) => heard(/hello/)))
+      while (answers.length < 6) yield* Effect.sleep(1)
+      for (let n = 1; n < 20; n++) {
+        while (answers.length <= n) yield* Effect.sleep(1)
+        answers[n]?.()
+      }
+      yield* Effect.forEach(kept, ({ heard }) => heard(/hello/))
+      // They rest, and may ask again.
+      kept[0]?.socket.write(get)
+      while (answers.length < 21) yield* Effect.sleep(1)
+      answers[20]?.()
+      yield* kept[0]?.heard(/hello[^]*hello/) ?? Effect.void
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that ask for nothing give their turns to others of it soon", () =>
+    Effect.gen(function* () {
+      const { port } = yield* guarded(hello, { atWork: 4 })
+      for (let n = 0; n < 3; n++) yield* client(port)
+      expect(yield* answered(port)).toBe(true)
     }).pipe(Effect.scoped)
   )
 })
@@ -243,7 +369,8 @@ describe("Requests on one connection", () => {
       while (open() > 0) yield* Effect.sleep(5)
       ends.shift()?.()
       yield* Effect.sleep(50)
-      expect(begun).toEqual(["/0"])
+      // Not even the first, which came with them.
+      expect(begun).toEqual([])
       expect(cut).toEqual(["pipelined"])
     }).pipe(Effect.scoped)
   )

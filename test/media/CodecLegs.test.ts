@@ -1,8 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Codecs from "../../src/audio/codec/Codecs.ts"
 import * as Goertzel from "../support/Goertzel.ts"
+import type { SampleRate } from "../../src/audio/SampleRate.ts"
 import * as Tone from "../../src/audio/Tone.ts"
-import type { Sound } from "../../src/media/Frame.ts"
+import type * as Frame from "../../src/media/Frame.ts"
+import type { Track } from "../../src/media/mix/Tap.ts"
 import * as RtpSample from "../rtp/RtpSample.ts"
 import * as Ids from "../support/Ids.ts"
 import * as Media from "./MediaSample.ts"
@@ -11,13 +13,13 @@ import * as SwitchBench from "./SwitchBench.ts"
 const [a, b] = [Ids.leg("a"), Ids.leg("b")]
 const wideband = { codec: "G722", audio: { send: 9, receive: 9 } } as const
 
-const tone = (rate: Sound["rate"], frequency: number, ms: number): Sound => ({
+const tone = (rate: SampleRate, frequency: number, ms: number): Frame.Sound => ({
   rate,
   samples: Tone.sine(frequency, -12, ms, rate)
 })
 
 /** Two legs of one codec that are each other's peer; the first plays a sound. */
-const playing = (sound: Sound, change: Parameters<typeof SwitchBench.pair>[2]) => {
+const playing = (sound: Frame.Sound, change: Parameters<typeof SwitchBench.pair>[2]) => {
   const bench = SwitchBench.pair({}, undefined, change)
   bench.handle({ type: "media", leg: a, media: Media.play(Ids.work("p"), "https://a/") })
   bench.handle({ type: "supply", leg: a, id: Ids.work("p"), sound, isLast: true })
@@ -59,7 +61,11 @@ describe("Legs of a codec", () => {
     ["G722", 9, 16_000, 1000],
     ["G722", 9, 16_000, 5500],
     ["PCMU", 0, 16_000, 1000],
-    ["G722", 9, 48_000, 5500]
+    ["G722", 9, 48_000, 5500],
+    ["OPUS", 97, 16_000, 1000],
+    ["OPUS", 97, 16_000, 5500],
+    ["L16", 98, 8000, 1000],
+    ["L16", 98, 16_000, 5500]
   ] as const)(
     "play a sound in %s (payload type %i) that was kept at %i Hz, as its tone of %i Hz",
     (codec, payloadType, rate, frequency) => {
@@ -94,6 +100,62 @@ describe("Legs of a codec", () => {
     expect(bench.plane.countersOf(b)?.concealed).toBeGreaterThan(0)
     expect(bench.plane.countersOf(b)?.late).toBe(0)
   })
+
+  it.each([
+    ["PCMU", "G722"],
+    ["PCMU", "OPUS"],
+    ["OPUS", "L16"],
+    ["L16", "PCMA"]
+  ] as const)(
+    "change over from %s to %s in a call: taps, sounds and digits go on, at the rate of the leg",
+    (from, to) => {
+      const encoding = (codec: Codecs.CodecName) => {
+        const payloadType = Codecs.table[codec].payloadType ?? 97
+        return { codec, audio: { send: payloadType, receive: payloadType } }
+      }
+      const bench = SwitchBench.pair({}, undefined, encoding(from))
+      bench.handle({ type: "media", leg: a, media: Media.play(Ids.work("p"), "https://a/") })
+      bench.handle({ type: "supply", leg: a, id: Ids.work("p"), sound: tone(8000, 1000, 4000), isLast: true })
+      const capture = (leg: typeof a, track: Track, id: string) => {
+        const wanted = { tracks: [track], chunkMs: 20, mostRate: 48_000, mostWaiting: 1000 } as const
+        const beeps = { atBegin: false, everyMs: null }
+        bench.handle({ type: "capture", leg, id: Ids.work(id), wanted: { ...wanted, beeps } })
+      }
+      const chunksOf = (id: string) =>
+        bench.events.flatMap((event) => (event.type === "captured" && event.id === id ? [event.chunk] : []))
+      const both = (suffix: string) => {
+        capture(a, "outbound", `out${suffix}`)
+        capture(b, "inbound", `in${suffix}`)
+      }
+      both("1")
+      bench.run(1000)
+      for (const [leg, peer] of [
+        [a, b],
+        [b, a]
+      ] as const)
+        bench.handle({ type: "connect_rtp", leg, remote: bench.remote(bench.portOf(peer), encoding(to)) })
+      bench.run(500)
+      both("2")
+      bench.run(1000)
+      for (const track of ["in", "out"]) {
+        const [whole, later] = [chunksOf(`${track}1`), chunksOf(`${track}2`)]
+        expect(whole.every(({ at }, i) => at === (whole[0]?.at ?? 0) + 20 * i)).toBe(true)
+        expect(whole.length).toBeGreaterThan(120)
+        for (const [part, { sampleRate }] of [
+          [whole.slice(25, 50), Codecs.table[from]],
+          [whole.slice(-25), Codecs.table[from]],
+          [later.slice(-25), Codecs.table[to]]
+        ] as const) {
+          expect(part[0]?.rate).toBe(sampleRate)
+          const sound = Int16Array.from(part.flatMap(({ tracks }) => [...(tracks[0] ?? [])]))
+          expect(Goertzel.level(sound, 1000, sampleRate)).toBeCloseTo(-12, 0)
+        }
+      }
+      bench.handle({ type: "media", leg: b, media: Media.dtmf(Ids.work("d"), "15#") })
+      bench.run(1000)
+      expect(bench.digitsOf(a)).toBe("15#")
+    }
+  )
 
   it("change over to another codec in the middle of a sound, on the same timeline", () => {
     const { bench, packets } = playing(tone(8000, 1000, 4000), {})

@@ -14,42 +14,48 @@ const outLeg = Ids.leg("out")
 const callee = Ids.leg("callee")
 const pcma: Partial<RtpRemote> = { codec: "PCMA", audio: { send: 8, receive: 8 } }
 
+const wide = ["G722", "OPUS", "L16"] as const
+const encoding = (codec: Codecs.CodecName): Partial<RtpRemote> => {
+  const payloadType = Codecs.table[codec].payloadType ?? 97
+  return { codec, audio: { send: payloadType, receive: payloadType } }
+}
+
 /** A caller and a callee, each the RTP peer of one of our two legs. */
-const setup = (calleeSide: Partial<RtpRemote> = {}) => {
+const setup = (calleeSide: Partial<RtpRemote> = {}, callerSide: Partial<RtpRemote> = {}) => {
   const bench = SwitchBench.make()
   for (const leg of [caller, inLeg, outLeg, callee]) bench.handle({ type: "open_rtp", leg })
   const connect = (leg: typeof caller, peer: typeof caller, change: Partial<RtpRemote> = {}) =>
     bench.handle({ type: "connect_rtp", leg, remote: bench.remote(bench.portOf(peer), change) })
-  connect(caller, inLeg)
-  connect(inLeg, caller)
+  connect(caller, inLeg, callerSide)
+  connect(inLeg, caller, callerSide)
   connect(outLeg, callee, calleeSide)
   connect(callee, outLeg, calleeSide)
   return {
     ...bench,
-    speak: (leg: typeof caller, frequency: number) => {
+    speak: (leg: typeof caller, frequency: number, rate: 8000 | 16_000 = 8000) => {
       const id = Ids.work(`tone-${frequency}`)
       bench.handle({ type: "media", leg, media: Media.play(id, "https://a/", 100) })
       bench.handle({
         type: "supply",
         leg,
         id,
-        sound: { rate: 8000, samples: Tone.sine(frequency, -12, 1000, 8000) },
+        sound: { rate, samples: Tone.sine(frequency, -12, 1000, rate) },
         isLast: true
       })
     },
     /** The last 200 ms that a leg sent to its peer. */
-    sentBy: (leg: typeof caller, codec: "PCMU" | "PCMA" = "PCMU"): Int16Array =>
-      Int16Array.from(
-        bench.network.sent
-          .filter(({ channel, from }) => channel === "rtp" && from.port === bench.portOf(leg))
-          .slice(-10)
-          .flatMap(({ bytes }) => {
-            const { payload } = RtpSample.parse(bytes)
-            const out = new Int16Array(payload.length)
-            Codecs.table[codec].decoder().decode(payload, out)
-            return [...out]
-          })
-      )
+    sentBy: (leg: typeof caller, codec: Codecs.CodecName = "PCMU"): Int16Array => {
+      const decoder = Codecs.table[codec].decoder()
+      const out = new Int16Array(Codecs.table[codec].sampleRate / 50)
+      const sound = bench.network.sent
+        .filter(({ channel, from }) => channel === "rtp" && from.port === bench.portOf(leg))
+        .slice(-25)
+        .map(({ bytes }) => {
+          decoder.decode(RtpSample.parse(bytes).payload, out)
+          return [...out]
+        })
+      return Int16Array.from(sound.slice(-10).flat())
+    }
   }
 }
 
@@ -70,6 +76,40 @@ describe("The switch, between bridged legs", () => {
     silent(bench.sentBy(inLeg))
     silent(bench.sentBy(outLeg, "PCMA"))
     expect(bench.events.filter(({ type }) => type === "bridged")).toEqual([{ type: "bridged", leg: inLeg }])
+  })
+
+  it.each(wide.flatMap((one) => wide.map((other) => [one, other] as const)))(
+    "carries what is above 4 kHz between %s and %s, level for level",
+    (one, other) => {
+      const bench = setup(encoding(other), encoding(one))
+      bench.speak(caller, 5500, 16_000)
+      bench.speak(callee, 6500, 16_000)
+      bench.handle({ type: "bridge", leg: inLeg, peer: outLeg })
+      bench.run(1200)
+      const [toCaller, toCallee] = [bench.sentBy(inLeg, one), bench.sentBy(outLeg, other)]
+      expect(Math.abs(Goertzel.level(toCallee, 5500, 16_000) + 12)).toBeLessThan(2)
+      expect(Math.abs(Goertzel.level(toCaller, 6500, 16_000) + 12)).toBeLessThan(2)
+      expect(Goertzel.level(toCaller, 5500, 16_000)).toBeLessThan(-40)
+    }
+  )
+
+  it("carries what is above 4 kHz between joined legs and phones", () => {
+    const bench = SwitchBench.make()
+    const [a, b, phone] = [Ids.leg("a"), Ids.leg("b"), Ids.leg("phone")]
+    bench.handle({ type: "open_joined", leg: a, peer: b })
+    bench.handle({ type: "open_joined", leg: b, peer: a })
+    bench.handle({ type: "open_phone", leg: phone, script: { type: "echo" } })
+    bench.handle({ type: "bridge", leg: b, peer: phone })
+    bench.handle({ type: "media", leg: a, media: Media.play(Ids.work("p"), "https://a/") })
+    const samples = Tone.sine(6500, -12, 1000, 16_000)
+    bench.handle({ type: "supply", leg: a, id: Ids.work("p"), sound: { rate: 16_000, samples }, isLast: true })
+    const wanted = { tracks: ["inbound"], chunkMs: 400, mostRate: 48_000, mostWaiting: 10 } as const
+    const beeps = { atBegin: false, everyMs: null }
+    bench.handle({ type: "capture", leg: a, id: Ids.work("c"), wanted: { ...wanted, beeps } })
+    bench.run(900)
+    const echoed = bench.events.flatMap((event) => (event.type === "captured" ? [event.chunk] : [])).at(-1)
+    expect(echoed?.rate).toBe(16_000)
+    expect(Goertzel.level(echoed?.tracks[0] ?? new Int16Array(0), 6500, 16_000)).toBeCloseTo(-12, 0)
   })
 
   it("sends the digits of one side on to the other, and tells them to the call", () => {

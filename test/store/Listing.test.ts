@@ -84,6 +84,14 @@ const lists: ReadonlyArray<List> = [
   }
 ]
 
+interface Plan {
+  readonly "Node Type": string
+  readonly "Actual Rows": number
+  readonly Plans?: ReadonlyArray<Plan>
+}
+
+const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
+
 let tenants = 0
 const newTenant = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -198,6 +206,33 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a page of a list", (it
         expect(pages.reduce((sum, length) => sum + length, 0)).toBe(rows)
         const beyond = yield* repo.deliveries(tenant, {}, { limit: 200, offset: Listing.looked })
         expect([beyond.results.length, beyond.next === null]).toEqual([0, false])
+      })
+    )
+
+    it.effect("handles no more rows than it shows, but for the index that it counts in", () =>
+      Effect.gen(function* () {
+        const { repo, sql, tenant } = yield* long
+        const plans: Array<ReadonlyArray<Plan>> = []
+        const explaining = (offset: number) =>
+          Effect.provideService(repo.deliveries(tenant, {}, { limit: 200, offset }), CurrentTransformer, (statement) =>
+            Effect.gen(function* () {
+              const [text, parameters] = statement.compile()
+              const [explained] = yield* Effect.orDie(
+                sql.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
+                  `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
+                  parameters
+                )
+              )
+              plans.push((explained?.["QUERY PLAN"] ?? []).flatMap(({ Plan }) => nodes(Plan)))
+              return statement
+            }).pipe(Effect.provideService(CurrentTransformer, undefined))
+          )
+        for (const offset of [0, 6_000]) yield* explaining(offset)
+        const most = (kinds: ReadonlyArray<string>) =>
+          plans.map((plan) =>
+            Math.max(0, ...plan.filter((node) => kinds.includes(node["Node Type"])).map((node) => node["Actual Rows"]))
+          )
+        expect(most(["CTE Scan", "WindowAgg", "Nested Loop"])).toEqual([201, 201])
       })
     )
 

@@ -1,16 +1,25 @@
 import { availableParallelism } from "node:os"
 import { Clock, Effect, Layer, Metric } from "effect"
 import * as Supervised from "../../actor/Supervised.ts"
+import * as FairShare from "../../domain/FairShare.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
-import { AudioDecoder } from "../AudioDecoder.ts"
+import { AudioDecoder, AudioUnreadable } from "../AudioDecoder.ts"
 import * as AudioMetrics from "../AudioMetrics.ts"
 import * as DecoderThread from "./DecoderThread.ts"
 
 /** One core is left to the media thread and to this one, and more threads would not be of use. */
 const threads = Math.min(4, Math.max(1, availableParallelism() - 1))
 
-/** The same with so many threads, and another program in them. */
-export const layerOf = (count: number, program: URL, hangMs = 5_000) =>
+const overloaded = Effect.fail(new AudioUnreadable({ reason: "overloaded" }))
+
+/**
+ * Files that are being decoded, each of which takes about half a MiB for as long as it is heard; a further one fails as
+ * `overloaded`. One holder has half of what the others leave.
+ */
+const maxFiles = 512
+
+/** The same with so many threads and files, and another program in them. */
+export const layerOf = (count: number, program: URL, { files = maxFiles, hangMs = 5_000 } = {}) =>
   Layer.effect(
     AudioDecoder,
     Effect.gen(function* () {
@@ -18,6 +27,8 @@ export const layerOf = (count: number, program: URL, hangMs = 5_000) =>
       const context = yield* Effect.context()
       const log = Effect.runForkWith(context)
       const now = () => Monotonic.read(clock)
+      const share = FairShare.make()
+      let begun = 0
 
       const report = (report: DecoderThread.Report): void => {
         switch (report.type) {
@@ -53,8 +64,32 @@ export const layerOf = (count: number, program: URL, hangMs = 5_000) =>
       )
 
       return {
-        open: (file, rate) =>
-          pool.reduce((least, thread) => (thread.size() < least.size() ? thread : least)).open(file, rate)
+        open: (file, rate) => {
+          const reading = pool
+            .reduce((least, thread) => (thread.size() < least.size() ? thread : least))
+            .open(file, rate)
+          let owner: string | null = null
+          let isClosed = false
+          const begin = (holder: string): boolean => {
+            if (isClosed || owner !== null) return true
+            if (!share.allows(holder, begun, files)) return false
+            owner = holder
+            share.take(holder)
+            begun++
+            return true
+          }
+          return {
+            next: (holder) => Effect.suspend(() => (begin(holder) ? reading.next(holder) : overloaded)),
+            close: () => {
+              if (isClosed) return
+              isClosed = true
+              reading.close()
+              if (owner === null) return
+              share.giveBack(owner)
+              begun--
+            }
+          }
+        }
       }
     })
   )

@@ -4,7 +4,7 @@ import { Result } from "effect"
 import type { SampleRate } from "../../audio/SampleRate.ts"
 import { type AudioFile, begin, isWithinBudget } from "../AudioDecoder.ts"
 import type { FromDecoder, ToDecoder } from "./DecodeThread.ts"
-import * as ThreadPriority from "./ThreadPriority.ts"
+import * as ThreadPriority from "../../domain/ThreadPriority.ts"
 
 /** A thread that decodes sound files, a turn of one at a time; it may be ended in the middle of a turn. */
 const port = parentPort

@@ -3,7 +3,7 @@ import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import * as Switch from "../Switch.ts"
 import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
-import * as ThreadPriority from "./ThreadPriority.ts"
+import * as ThreadPriority from "../../domain/ThreadPriority.ts"
 import * as UdpPorts from "./UdpPorts.ts"
 
 /** The thread of the media plane: the switch, its sockets and its clock. */

@@ -99,7 +99,7 @@ export const commands: ReadonlyArray<Command> = [
       unreachable: "value"
     },
     usage:
-      "[--calls N|none] [--outbound-cps N|none] [--inbound-cps N|none] [--options on|off] [--unreachable try|refuse]",
+      "[--calls N|default] [--outbound-cps N|none] [--inbound-cps N|default] [--options on|off] [--unreachable try|refuse]",
     operation: "route/limits",
     body: (args) => {
       const unreachable = args.text("unreachable")
@@ -107,9 +107,9 @@ export const commands: ReadonlyArray<Command> = [
         throw new UsageError(`--unreachable must be try or refuse, not "${unreachable}"`)
       return {
         id: routeId(args),
-        max_calls: args.integerOrNone("calls"),
+        max_calls: args.integerOrNone("calls", "default"),
         outbound_cps: args.integerOrNone("outbound-cps"),
-        inbound_cps: args.integerOrNone("inbound-cps"),
+        inbound_cps: args.integerOrNone("inbound-cps", "default"),
         is_qualified: args.onOff("options"),
         refuses_unreachable: unreachable === undefined ? undefined : unreachable === "refuse"
       }

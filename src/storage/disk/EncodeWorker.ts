@@ -3,7 +3,7 @@ import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { createMp3Encoder } from "wasm-media-encoders"
 import * as Wav from "../../audio/Wav.ts"
-import * as ThreadPriority from "../../media/udp/ThreadPriority.ts"
+import * as ThreadPriority from "../../domain/ThreadPriority.ts"
 import type { Encoded, Encoding } from "./EncodeThread.ts"
 
 /** A thread that makes MP3 files, one at a time, a slice after the other; it may be ended in the middle of one. */

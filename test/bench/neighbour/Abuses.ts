@@ -1,8 +1,9 @@
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { createServer, type ServerOptions } from "node:https"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import { Agent, type IncomingMessage, request, type ServerResponse } from "node:http"
 import { connect, type Socket } from "node:net"
+import { text } from "node:stream/consumers"
 import { setTimeout as delay } from "node:timers/promises"
 import type { Site } from "./Abuse.ts"
 
@@ -59,12 +60,16 @@ export const table = {
   /** Connections that ask and never read. */
   "connections that never read": async (site: Site) => {
     const { hostname, port } = new URL(site.baseUrl)
-    const ask =
-      `GET /v1/calls?page_size=200 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${site.apiKey}\r\n\r\n`.repeat(20)
+    const one = `GET /v1/calls?page_size=200 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${site.apiKey}\r\n\r\n`
+    // As much as a connection may ask for at once, and more.
+    const asks = [one.repeat(5), one.repeat(20)]
     forEver(async () => {
       const sockets: Array<Socket> = []
       for (let n = 0; n < 2000 * site.size; n++) {
-        const socket = connect(Number(port), hostname, () => void socket.pause().write(ask))
+        const socket = connect(
+          { port: Number(port), host: hostname, localAddress },
+          () => void socket.pause().write(asks[n % 2] ?? one)
+        )
         socket.on("error", () => undefined)
         sockets.push(socket)
         if (n % 100 === 99) await delay(20)
@@ -97,6 +102,10 @@ export const table = {
 
 export type Name = keyof typeof table
 
+/** It has an address of its own, as strangers have. */
+const localAddress = "127.0.0.2"
+const agent = new Agent({ keepAlive: true, localAddress })
+
 /** A phone that echoes, and one that presses digits all the time. */
 const echoing = "+12025550100"
 const pressing = "+12025550105"
@@ -113,13 +122,19 @@ const forEver = (work: () => Promise<unknown>): void => {
 /** One request; its answer's body, empty where there was none. What becomes of it is not the abuser's concern. */
 const raw = async (site: Site, method: string, path: string, body?: string, abortMs = 30_000): Promise<string> => {
   try {
-    const response = await fetch(`${site.baseUrl}${path}`, {
+    const asking = request(`${site.baseUrl}${path}`, {
       method,
+      agent,
       signal: AbortSignal.timeout(abortMs),
-      headers: { authorization: `Bearer ${site.apiKey}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body })
+      headers: {
+        authorization: `Bearer ${site.apiKey}`,
+        "content-type": "application/json",
+        ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body) })
+      }
     })
-    return await response.text()
+    asking.end(body)
+    const [response] = (await once(asking, "response")) as [IncomingMessage]
+    return await text(response)
   } catch {
     await delay(50)
     return ""

@@ -7,8 +7,8 @@ import * as Abuse from "./Abuse.ts"
 import * as Abuses from "./Abuses.ts"
 import * as Quiet from "./Quiet.ts"
 
-/** `NEIGHBOUR_ONLY` names one abuse; `NEIGHBOUR_CALLS` is how many calls are watched under each. */
-const only = process.env["NEIGHBOUR_ONLY"]
+/** `NEIGHBOUR_ONLY` names abuses, with commas between them; `NEIGHBOUR_CALLS` is how many calls are watched under each. */
+const only = process.env["NEIGHBOUR_ONLY"]?.split(",")
 const count = Number(process.env["NEIGHBOUR_CALLS"] ?? 120)
 const perSecond = 10
 /** Deliveries that the abuser has behind it when its list is read. */
@@ -37,7 +37,7 @@ const measure = async (world: World.World): Promise<ReadonlyArray<Report.Figure>
   const alone = await watch()
   const figures: Array<Report.Figure> = [...rows("alone", alone, null)]
   for (const name of Object.keys(Abuses.table) as ReadonlyArray<Abuses.Name>) {
-    if (only !== undefined && only !== name) continue
+    if (only?.includes(name) === false) continue
     if (name === "list readers") await deliver(world, abuser.id, pastDeliveries)
     const abuse = await Abuse.begin(world, abuser, [name], 1)
     try {

@@ -65,41 +65,72 @@ withLayer(AudioDecoderThreads.layer, { excludeTestServices: true })("The decodin
   )
 })
 
+const worker = new URL("../../../src/media/udp/DecodeWorker.ts", import.meta.url)
+
+withLayer(AudioDecoderThreads.layerOf(2, worker, { files: 8 }), { excludeTestServices: true })(
+  "Files that are being decoded",
+  (it) => {
+    it.effect("are bounded: one holder has half of what the others leave, and a file that is closed makes room", () =>
+      Effect.gen(function* () {
+        const { open } = yield* AudioDecoder
+        const begin = (holder: string) => {
+          const reading = open({ bytes: wavOf(5_000), contentType: null }, 8000)
+          return Effect.map(Effect.exit(reading.next(holder)), (exit) => ({ reading, isIn: exit._tag === "Success" }))
+        }
+        const loud = yield* Effect.forEach(Array.from({ length: 8 }), () => begin("loud"))
+        expect(loud.filter(({ isIn }) => isIn)).toHaveLength(5)
+        const quiet = yield* begin("quiet")
+        expect(quiet.isIn).toBe(true)
+        for (const { isIn, reading } of loud) if (!isIn) reading.close()
+        expect((yield* begin("loud")).isIn).toBe(false)
+        // Twice is once.
+        for (const { reading } of [...loud.slice(0, 3), ...loud.slice(0, 3)]) reading.close()
+        const more = yield* Effect.forEach(Array.from({ length: 5 }), () => begin("loud"))
+        expect(more.filter(({ isIn }) => isIn)).toHaveLength(2)
+        for (const { reading } of [...loud, ...more, quiet]) reading.close()
+      })
+    )
+  }
+)
+
 const faulty = new URL("./FaultyDecoder.ts", import.meta.url)
 
-withLayer(AudioDecoderThreads.layerOf(1, faulty, 300), { excludeTestServices: true })("A decoding thread", (it) => {
-  const open = (kind: string) =>
-    Effect.map(AudioDecoder, ({ open }) => open({ bytes: new Uint8Array(1), contentType: kind }, 8000))
+withLayer(AudioDecoderThreads.layerOf(1, faulty, { hangMs: 300 }), { excludeTestServices: true })(
+  "A decoding thread",
+  (it) => {
+    const open = (kind: string) =>
+      Effect.map(AudioDecoder, ({ open }) => open({ bytes: new Uint8Array(1), contentType: kind }, 8000))
 
-  it.effect.each([
-    { kind: "dies", reason: "unsupported_format" },
-    { kind: "hangs", reason: "decode_limit" }
-  ])("that $kind fails the file that it was at, loses the others, and is replaced", ({ kind, reason }) =>
-    Effect.gen(function* () {
-      const other = yield* open("good")
-      expect((yield* other.next("a")).samples[0]).toBe(1)
-      const bad = yield* open(kind)
-      const waiting = yield* Effect.forkChild(Effect.flip(bad.next("a")), { startImmediately: true })
-      const behind = yield* Effect.forkChild(Effect.flip(other.next("a")), { startImmediately: true })
-      expect(yield* Fiber.join(waiting)).toMatchObject({ _tag: "AudioUnreadable", reason })
-      expect(yield* Fiber.join(behind)).toMatchObject({ _tag: "DecoderLost" })
-      expect(yield* Effect.flip(other.next("a"))).toMatchObject({ _tag: "DecoderLost" })
-      const again = yield* open("good")
-      expect((yield* again.next("a")).samples[0]).toBe(1)
-      expect((yield* again.next("a")).samples[0]).toBe(2)
-    })
-  )
+    it.effect.each([
+      { kind: "dies", reason: "unsupported_format" },
+      { kind: "hangs", reason: "decode_limit" }
+    ])("that $kind fails the file that it was at, loses the others, and is replaced", ({ kind, reason }) =>
+      Effect.gen(function* () {
+        const other = yield* open("good")
+        expect((yield* other.next("a")).samples[0]).toBe(1)
+        const bad = yield* open(kind)
+        const waiting = yield* Effect.forkChild(Effect.flip(bad.next("a")), { startImmediately: true })
+        const behind = yield* Effect.forkChild(Effect.flip(other.next("a")), { startImmediately: true })
+        expect(yield* Fiber.join(waiting)).toMatchObject({ _tag: "AudioUnreadable", reason })
+        expect(yield* Fiber.join(behind)).toMatchObject({ _tag: "DecoderLost" })
+        expect(yield* Effect.flip(other.next("a"))).toMatchObject({ _tag: "DecoderLost" })
+        const again = yield* open("good")
+        expect((yield* again.next("a")).samples[0]).toBe(1)
+        expect((yield* again.next("a")).samples[0]).toBe(2)
+      })
+    )
 
-  it.effect("does not give the piece of one who went away to the next", () =>
-    Effect.gen(function* () {
-      const gone = yield* open("good")
-      const fiber = yield* Effect.forkChild(gone.next("a"), { startImmediately: true })
-      yield* Fiber.interrupt(fiber)
-      expect(yield* Effect.flip(gone.next("a"))).toMatchObject({ _tag: "DecoderLost" })
-      expect((yield* (yield* open("good")).next("a")).samples[0]).toBe(1)
-    })
-  )
-})
+    it.effect("does not give the piece of one who went away to the next", () =>
+      Effect.gen(function* () {
+        const gone = yield* open("good")
+        const fiber = yield* Effect.forkChild(gone.next("a"), { startImmediately: true })
+        yield* Fiber.interrupt(fiber)
+        expect(yield* Effect.flip(gone.next("a"))).toMatchObject({ _tag: "DecoderLost" })
+        expect((yield* (yield* open("good")).next("a")).samples[0]).toBe(1)
+      })
+    )
+  }
+)
 
 describe("The CPU time of a file", () => {
   plainIt("is in proportion to its sound, beyond what it may take to begin with", () => {

@@ -139,7 +139,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })("the operator
       yield* sql`UPDATE route SET adapter = 'simulator' WHERE id = ${id}`
       expect((yield* operator("route", "limits", id, "--calls", "2")).stderr).toContain("only a SIP trunk")
       yield* sql`UPDATE route SET adapter = 'sip' WHERE id = ${id}`
-      const limits = ["--calls", "2", "--outbound-cps", "3", "--inbound-cps", "none"]
+      const limits = ["--calls", "2", "--outbound-cps", "3", "--inbound-cps", "default"]
       expect(jsonOf(yield* operator("route", "limits", id, ...limits, "--json"))).toMatchObject({
         max_calls: 2,
         outbound_cps: 3,

@@ -1,7 +1,7 @@
 import { getPriority } from "node:os"
 import { Worker } from "node:worker_threads"
 import { describe, expect, it } from "@effect/vitest"
-import * as ThreadPriority from "../../../src/media/udp/ThreadPriority.ts"
+import * as ThreadPriority from "../../src/domain/ThreadPriority.ts"
 
 describe("The priority of the media thread", () => {
   it("stays as it is without the right to another", () => {

@@ -1,12 +1,11 @@
-import { constants } from "node:os"
-
 /** The part of the system that `raise` needs; `setPriority` as in `node:os`. */
 interface System {
   readonly platform: NodeJS.Platform
   readonly setPriority: (id: number, niceness: number) => void
 }
 
-export const niceness = constants.priority.PRIORITY_HIGH
+/** `PRIORITY_HIGH` of `node:os`. */
+export const niceness = -14
 
 /**
  * Raises the priority of the calling thread where the system lets it, so that packets leave in time beside other work.
@@ -34,6 +33,6 @@ export const lower = ({ platform, setPriority }: System): void => {
   try {
     setPriority(0, behindOthers)
   } catch {
-    // It then decodes as the process does.
+    // It then works as the process does.
   }
 }
