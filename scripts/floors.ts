@@ -70,15 +70,17 @@ const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
 
 /**
  * On one floor: a receipt is a row of the journal's commit and expires by a job, a job is claimed under the journal's
- * epoch, what crosses the carrier port names its work by the domain's ids, the database is opened by `boot`, and threads
- * that encode stand behind the others in priority as those that decode do.
+ * epoch, what crosses the carrier port names its work by the domain's ids, the database is opened by `boot`, threads that
+ * encode stand behind the others in priority as those that decode do, and the media thread, a program of its own, opens
+ * the sockets of streams.
  */
 const pairs: ReadonlyArray<readonly [from: string, to: string]> = [
   ["media/message", "domain"],
   ["idempotency", "store"],
   ["idempotency", "job"],
   ["job", "store"],
-  ["boot", "store/postgres"]
+  ["boot", "store/postgres"],
+  ["media/udp", "egress/node"]
 ]
 
 /** Rooms of protocol and sample code: they import nothing of ours outside themselves but plain data structures. */

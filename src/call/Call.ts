@@ -12,10 +12,10 @@ import * as CallRegistry from "./CallRegistry.ts"
 import * as CallRepo from "./CallRepo.ts"
 import { type CallState, isTerminal } from "./CallState.ts"
 import * as CallView from "./CallView.ts"
-import * as ConnectCall from "./ConnectCall.ts"
 import * as EndCalls from "./EndCalls.ts"
 import * as Inbound from "./Inbound.ts"
 import * as PlaceCall from "./PlaceCall.ts"
+import * as StreamView from "./StreamView.ts"
 import * as UnreadableCall from "./UnreadableCall.ts"
 import * as Upgrade from "./Upgrade.ts"
 import type { CallAction } from "./verb/Verbs.ts"
@@ -35,10 +35,7 @@ export class Calls extends Context.Service<
       request: PlaceCall.PlaceRequest,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /**
-     * 200 with the Call; `not_found`, `call_already_ended`, `call_not_in_required_state`, `conflict`, and what the verb
-     * has of its own.
-     */
+    /** 200 with the Call; `not_found`, `call_already_ended`, `call_not_in_required_state`, `conflict`. */
     readonly act: (
       caller: PlaceCall.Caller,
       callId: CallId,
@@ -47,6 +44,11 @@ export class Calls extends Context.Service<
     ) => Effect.Effect<Rendered, ApiError>
     /** With legs. */
     readonly find: (tenantId: TenantId, callId: CallId) => Effect.Effect<CallView.Call, ApiError>
+    /** The media streams that go on. */
+    readonly streams: (
+      tenantId: TenantId,
+      callId: CallId
+    ) => Effect.Effect<ReadonlyArray<StreamView.MediaStream>, ApiError>
     /** Without legs, newest first. */
     readonly list: (
       tenantId: TenantId,
@@ -86,7 +88,6 @@ export class Calls extends Context.Service<
           })
         const ending = EndCalls.make({ accounts: yield* Accounts, registry })
         const place = yield* PlaceCall.make({ ...options, registry })
-        const connect = yield* ConnectCall.make({ ...options, registry })
         const stopping = ApiError.of("service_unavailable", "the service is stopping; no new calls")
 
         /** `tenantId` null: of any tenant, for the operator. */
@@ -132,12 +133,17 @@ export class Calls extends Context.Service<
             ),
           act: Effect.fnUntraced(function* (caller, callId, action, slot) {
             const live = owned(caller.tenantId, callId)
-            if (live !== null) return yield* connect(live.actor, live.state, caller, action, slot)
+            if (live !== null)
+              return yield* live.actor.ask({ type: "action", action }, { keyId: caller.keyId, slot, status: 200 })
             return yield* absent(yield* stored(caller.tenantId, callId))
           }),
           find: Effect.fnUntraced(function* (tenantId, callId) {
             const live = owned(tenantId, callId)
             return CallView.ofState(live === null ? yield* stored(tenantId, callId) : live.state)
+          }),
+          streams: Effect.fnUntraced(function* (tenantId, callId) {
+            const live = owned(tenantId, callId)
+            return StreamView.ofState(live === null ? yield* stored(tenantId, callId) : live.state)
           }),
           list: repo.list,
           recover: registry.recover,

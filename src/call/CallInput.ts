@@ -28,17 +28,7 @@ const Terms = Schema.Struct({
 })
 export type Terms = typeof Terms.Type
 
-const Deadline = Schema.Literals([
-  "ring",
-  "first_command",
-  "answer",
-  "limit",
-  "exhausted",
-  "work",
-  "outcome",
-  "hangup",
-  "lost"
-])
+const Deadline = Schema.Literals(["ring", "first_command", "answer", "limit", "exhausted", "work", "hangup", "lost"])
 export type Deadline = typeof Deadline.Type
 
 /**
@@ -68,19 +58,7 @@ export const CallInput = Schema.Union([
     type: Schema.tag("action"),
     action: CallAction,
     /** What the account reserved for it, in minutes of each meter. Without it the action needs no money. */
-    reservedMinutes: Schema.optionalKey(Schema.Array(Schema.Int)),
-    /** With which the leg of a `transfer` is dialled. */
-    transfer: Schema.optionalKey(
-      Schema.Struct({
-        legId: LegId,
-        from: Schema.String,
-        incarnation: Schema.NullOr(Schema.String),
-        microUsdPerMinute: Schema.Number,
-        limit: Limit
-      })
-    ),
-    /** The call of the leg that a `bridge` names. */
-    peerCallId: Schema.optionalKey(CallId)
+    reservedMinutes: Schema.optionalKey(Schema.Array(Schema.Int))
   }),
   Schema.Struct({ type: Schema.tag("carrier"), event: CarrierEvent }),
   Schema.Struct({ type: Schema.tag("deadline"), deadline: Deadline }),

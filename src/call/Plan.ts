@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { Kind } from "../domain/WorkPrice.ts"
+import * as Stream from "../media/message/Stream.ts"
 
 /**
  * What a call was asked to do by itself when it was placed or answered: each family of verbs begins its own part
@@ -10,7 +11,9 @@ export const Plan = Schema.Struct({
   record: Schema.Literals(["off", "on_answer", "on_ringing", "on_demand"]),
   recordChannels: Schema.Literals(["single", "dual"]),
   recordFormat: Schema.Literals(["mp3", "wav"]),
-  machineDetection: Schema.Literals(["off", "premium"])
+  machineDetection: Schema.Literals(["off", "premium"]),
+  /** The stream that is connected while the call is answered; null: none. */
+  stream: Schema.NullOr(Stream.Options)
 })
 export type Plan = typeof Plan.Type
 
@@ -19,7 +22,8 @@ export const nothing: Plan = {
   record: "off",
   recordChannels: "single",
   recordFormat: "mp3",
-  machineDetection: "off"
+  machineDetection: "off",
+  stream: null
 }
 
 /** The kinds of work that will begin by themselves, and may cost something. */

@@ -6,6 +6,7 @@ import { CallInput } from "./CallInput.ts"
 import { CallState } from "./CallState.ts"
 import * as Plan from "./Plan.ts"
 import * as Sealing from "./Sealing.ts"
+import * as StreamBody from "./verb/StreamBody.ts"
 import * as Verbs from "./verb/Verbs.ts"
 
 /**
@@ -83,8 +84,16 @@ const eachOf = (row: Row, list: string, fields: Row, type: string | null = null)
 const inputOf3 = (stored: unknown): unknown => {
   const old = rowOf(stored as Json)
   const terms = rowOf(old?.["terms"])
-  return terms === null ? stored : { ...old, terms: { ...terms, prices: WorkPrice.free, plan: Plan.nothing } }
+  if (terms !== null) return { ...old, terms: { ...terms, prices: WorkPrice.free, plan: Plan.nothing } }
+  const action = rowOf(old?.["action"])
+  return action?.["verb"] === "answer" ? { ...old, action: answerOf3(action) } : stored
 }
+
+/** Nothing was streamed. */
+const answerOf3 = (action: Row): unknown => ({
+  ...action,
+  body: { streamUrl: null, ...StreamBody.none, ...rowOf(action["body"]) }
+})
 
 /**
  * Version 2 reserved nothing: a call might last to the limit of its leg, which is what it could pay for when it was

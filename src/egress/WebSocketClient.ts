@@ -38,6 +38,9 @@ export interface Link {
   /** False: not sent, because it is not open, or `maxBufferedBytes` would be exceeded. */
   readonly send: (message: string | Uint8Array) => boolean
   readonly bufferedBytes: () => number
+  /** Nothing more is read, but for what has been already, until `resume`. */
+  readonly pause: () => void
+  readonly resume: () => void
   /** By a close frame; a side that does not answer it is cut off after two seconds. */
   readonly close: (code?: number, reason?: string) => void
 }

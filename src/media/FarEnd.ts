@@ -39,6 +39,8 @@ export interface FarEnd {
    * False when it takes no such digits: then they have to be tones.
    */
   readonly press: (digit: string, durationMs: number) => boolean
+  /** Whether it is a peer whose sound comes in packets, of which `overhear` tells. */
+  readonly hasPackets: boolean
   /**
    * From now on `arrived` hears of each packet of sound as it comes; `null`: nobody does. A far end without packets
    * never calls it.

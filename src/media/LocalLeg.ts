@@ -16,6 +16,9 @@ import * as Player from "./mix/Player.ts"
 import * as Ringback from "./mix/Ringback.ts"
 import type { Source } from "./mix/Source.ts"
 import * as Taps from "./mix/Tap.ts"
+import * as LegStream from "./stream/LegStream.ts"
+import type { Common } from "./stream/Stream.ts"
+import type { StreamAsk } from "./stream/StreamMessage.ts"
 
 export interface Options extends Taps.Options {
   readonly emit: (event: MediaEvent) => void
@@ -25,6 +28,10 @@ export interface Options extends Taps.Options {
   readonly want: (id: WorkId, sound: Playable, rate: SampleRate) => void
   /** What a capture has for its receiver. */
   readonly captured: (event: CaptureEvent) => void
+  /** What streams share. */
+  readonly streams: Common
+  /** What a stream asks for; answered by its `answer`. */
+  readonly ask: (ask: StreamAsk) => void
   /** The far end failed while somebody read it; the leg is to be closed. Nothing is read of it any more. */
   readonly onFault: (error: unknown) => void
 }
@@ -38,6 +45,7 @@ export interface LocalLeg {
   readonly captures: LegCaptures.LegCaptures
   /** Sounds the warning tone of a recording on this leg alone. */
   readonly beep: () => void
+  readonly stream: LegStream.LegStream
   /** Carries out a command of the call. */
   readonly command: (media: PlaneCommand) => void
   /** The far end pressed a digit; `at` in milliseconds of the plane's clock. */
@@ -56,7 +64,7 @@ export interface LocalLeg {
   readonly isJoined: () => boolean
   /** The clock stood still for so many frames, which will not be made up for. */
   readonly skip: (frames: number) => void
-  /** Ends the membership, what waits, the taps, then the far end, each whatever becomes of the others. Never throws. */
+  /** Ends the membership, the stream, what waits, the taps, then the far end, each whatever becomes of the others. Never throws. */
   readonly close: (now: number) => void
 }
 
@@ -66,7 +74,10 @@ export interface LocalLeg {
  *
  * The leg runs at the rate of its far end. A source waits while the far end cannot hear yet.
  */
-export const make = (far: FarEnd, { captured, clock, country, emit, onDefect, onFault, want }: Options): LocalLeg => {
+export const make = (
+  far: FarEnd,
+  { ask, captured, clock, country, emit, onDefect, onFault, streams, want }: Options
+): LocalLeg => {
   const mix = Mix.make()
   const taps = Taps.make({ clock, onDefect }, far.overhear)
   const player = Player.make(emit, (id, sound) => want(id, sound, far.rate()))
@@ -77,6 +88,7 @@ export const make = (far: FarEnd, { captured, clock, country, emit, onDefect, on
     junction?.beep()
   }
   const captures = LegCaptures.make({ taps, ready: far.ready, beep, emit: captured })
+  const stream = LegStream.make({ far, mix, taps }, streams, { clock, ask, emit, onDefect })
   mix.add(dialer, "digits", "silenced")
   mix.add(beeper, "announcement")
   mix.add(player, "playback")
@@ -95,6 +107,19 @@ export const make = (far: FarEnd, { captured, clock, country, emit, onDefect, on
     if (ringback !== null) mix.add(ringback, "ringback")
   }
 
+  /** Gives the far end its 20 ms. */
+  const tell = (now: number): void => {
+    const rate = far.rate()
+    if (!far.ready()) {
+      mix.pass(now)
+      silence = Frame.at(rate, silence)
+      return taps.give("outbound", silence, now)
+    }
+    const told = mix.next(rate, now)
+    far.hear(told, now)
+    taps.give("outbound", told, now)
+  }
+
   const leg: LocalLeg = {
     far,
     mix,
@@ -103,6 +128,7 @@ export const make = (far: FarEnd, { captured, clock, country, emit, onDefect, on
     dialer,
     captures,
     beep: beeper.beep,
+    stream,
     command: (media) => {
       switch (media.type) {
         case "play":
@@ -120,6 +146,10 @@ export const make = (far: FarEnd, { captured, clock, country, emit, onDefect, on
           return dialer.send(media.id, media.digits, media.durationMs)
         case "ringback":
           return ring(media.isOn && junction === null)
+        case "start_stream":
+          return stream.start(media)
+        case "stop_stream":
+          return stream.stop()
         default:
           return media satisfies never
       }
@@ -127,6 +157,7 @@ export const make = (far: FarEnd, { captured, clock, country, emit, onDefect, on
     digit: (digit, at) => {
       emit({ type: "dtmf", digit, at })
       player.digit(digit)
+      stream.digit(digit, at)
       junction?.digit(digit)
     },
     read: (now) => {
@@ -148,15 +179,8 @@ export const make = (far: FarEnd, { captured, clock, country, emit, onDefect, on
       isAhead = false
       // A tap may have closed the leg.
       if (isOver) return
-      const rate = far.rate()
-      if (!far.ready()) {
-        mix.pass(now)
-        silence = Frame.at(rate, silence)
-        return taps.give("outbound", silence, now)
-      }
-      const told = mix.next(rate, now)
-      far.hear(told, now)
-      taps.give("outbound", told, now)
+      tell(now)
+      stream.tick(now)
     },
     join: (to) => {
       if (junction !== null) return false
@@ -174,7 +198,7 @@ export const make = (far: FarEnd, { captured, clock, country, emit, onDefect, on
     isJoined: () => junction !== null,
     skip: far.skip,
     close: (now) => {
-      const steps = [() => junction?.leave(now), mix.close, taps.close, () => far.close(now)]
+      const steps = [() => junction?.leave(now), stream.stop, mix.close, taps.close, () => far.close(now)]
       for (const step of steps) {
         try {
           step()

@@ -1,6 +1,8 @@
 import { Context, Deferred, Effect, Schema, type Scope } from "effect"
 import type * as IpAddress from "../domain/IpAddress.ts"
 import type { TenantId, WorkId } from "../domain/Id.ts"
+import type { Egress } from "../egress/Egress.ts"
+import type { AudioDecoder } from "./AudioDecoder.ts"
 import type * as AudioSource from "./AudioSource.ts"
 import type { Wanted } from "./capture/Capture.ts"
 import * as Captures from "./capture/Captures.ts"
@@ -9,6 +11,7 @@ import * as Placement from "./Placement.ts"
 import * as PlaybackFeeds from "./PlaybackFeeds.ts"
 import type * as Protocol from "./Protocol.ts"
 import type { PhoneScript } from "./SimulatedPhone.ts"
+import * as StreamErrands from "./stream/StreamErrands.ts"
 
 export type { LegId, Loss, PlaybackFailure, Quality, RtpRemote } from "./Protocol.ts"
 export type { PhoneScript } from "./SimulatedPhone.ts"
@@ -161,7 +164,7 @@ export const make = Effect.fnUntraced(function* (
   links: readonly [SwitchLink, ...ReadonlyArray<SwitchLink>],
   sources: AudioSource.AudioSource["Service"],
   addresses: IpAddress.Addresses
-): Effect.fn.Return<MediaPlane["Service"], never, Scope.Scope> {
+): Effect.fn.Return<MediaPlane["Service"], never, Egress | AudioDecoder | Scope.Scope> {
   const legs = new Map<Protocol.LegId, Leg>()
 
   const legOf = (id: Protocol.LegId): Leg => {
@@ -228,13 +231,17 @@ export const make = Effect.fnUntraced(function* (
         legs.delete(event.leg)
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: event.reason })))
       case "media":
-        if (event.event.type === "ended") feeds.ended(event.leg, event.event)
+        if (event.event.type === "ended" && !errands.ended(event.leg, event.event.id))
+          feeds.ended(event.leg, event.event)
         return leg.listener?.told(event.event)
       case "wanted":
         return leg.tenant === null ? undefined : feeds.wanted(leg.tenant, event)
       case "captured":
       case "capture_ended":
         return captures.told(event.leg, event)
+      case "stream_reach":
+      case "stream_decode":
+        return leg.tenant === null ? undefined : errands.asked(leg.tenant, event.leg, event)
       case "lost":
         return leg.listener?.lost(event.reason)
       case "quality":
@@ -248,6 +255,7 @@ export const make = Effect.fnUntraced(function* (
         legs.delete(event.leg)
         feeds.closed(event.leg)
         captures.closed(event.leg)
+        errands.closed(event.leg)
         leg.listener?.closed?.(leg.quality)
         dropBridges(leg, "unknown_leg")
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: "plane_stopped" })))
@@ -261,6 +269,7 @@ export const make = Effect.fnUntraced(function* (
       legs.delete(id)
       feeds.closed(id)
       captures.closed(id)
+      errands.closed(id)
     }
     for (const [, leg] of lost) {
       dropBridges(leg, "plane_stopped")
@@ -272,6 +281,7 @@ export const make = Effect.fnUntraced(function* (
   const feeds = yield* PlaybackFeeds.make(sources, post)
   const captures = Captures.make(post)
   const attendants = new Map<Attended["type"], Attendant>()
+  const errands = yield* StreamErrands.make((leg, answer) => post({ leg, ...answer }))
   links.forEach((link, thread) => link.listen(onEvent, () => onDown(thread)))
 
   const open = Effect.fnUntraced(function* (

@@ -1,10 +1,12 @@
 import { Clock, Effect, Latch, Layer } from "effect"
 import type * as IpAddress from "../domain/IpAddress.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
+import type { Open } from "../egress/WebSocketClient.ts"
 import { AudioSource } from "./AudioSource.ts"
 import { MediaPlane, make } from "./MediaPlane.ts"
 import type { PacketPort } from "./rtp/PacketPort.ts"
 import type * as Protocol from "./Protocol.ts"
+import * as Stream from "./stream/Stream.ts"
 import * as Switch from "./Switch.ts"
 
 interface Options {
@@ -15,10 +17,23 @@ interface Options {
   readonly publicAddresses: IpAddress.Addresses
   readonly mediaTimeoutMs: number
   readonly maxLegs: number
+  /** Opens the sockets of media streams; without it none can be opened. */
+  readonly openSocket?: Open
 }
 
 /** A port for planes that carry simulated phones only: none is ever free. */
 export const noPorts: PacketPort = { open: (_, opened) => opened(null) }
+
+const noSockets: Open = (_pinned, _options, { onClose }) => {
+  queueMicrotask(() => onClose({ reason: "connect", code: null, detail: "there are no sockets here" }))
+  return {
+    send: () => false,
+    bufferedBytes: () => 0,
+    pause: () => undefined,
+    resume: () => undefined,
+    close: () => undefined
+  }
+}
 
 /** The media plane in this thread, on the clock of its fibers. A test moves that clock as fast as it likes. */
 export const layer = (options: Options) =>
@@ -31,10 +46,17 @@ export const layer = (options: Options) =>
       const busy = yield* Latch.make()
       let onEvent: (event: Protocol.Event) => void = () => undefined
 
+      const wallClock = () => effectClock.currentTimeMillisUnsafe()
       const plane = Switch.make({
         ...options,
         clock,
-        wallClock: () => effectClock.currentTimeMillisUnsafe(),
+        wallClock,
+        streams: {
+          open: options.openSocket ?? noSockets,
+          wallClock,
+          room: { held: 0, most: Stream.mostRoom },
+          figures: Stream.noFigures()
+        },
         emit: (event) => onEvent(event),
         onDefect: (error) => {
           throw error

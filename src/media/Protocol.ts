@@ -5,6 +5,7 @@ import type { LegId, WorkId } from "../domain/Id.ts"
 import type { CaptureCommand, CaptureEvent } from "./capture/CaptureMessage.ts"
 import type { Attended, MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import type { Playable } from "./message/Playback.ts"
+import type { StreamAnswer, StreamAsk } from "./stream/StreamMessage.ts"
 import type { PhoneScript } from "./SimulatedPhone.ts"
 
 /**
@@ -89,6 +90,7 @@ export type Command =
   /** Ends the bridge of a leg, if it has one. */
   | { readonly type: "unbridge"; readonly leg: LegId }
   | CaptureCommand
+  | ({ readonly leg: LegId } & StreamAnswer)
   | { readonly type: "close"; readonly leg: LegId }
 
 /** A command that is answered by `opened` or `refused`. */
@@ -133,6 +135,7 @@ export type LegEvent =
   | { readonly type: "lost"; readonly reason: Loss }
   | { readonly type: "quality"; readonly quality: Quality }
   | CaptureEvent
+  | StreamAsk
   /** A playback needs the next piece of its sound, at this rate. It asks for one at a time, until it has ended. */
   | { readonly type: "wanted"; readonly id: WorkId; readonly sound: Playable; readonly rate: SampleRate }
 

@@ -18,6 +18,7 @@ import {
 import * as RtpLeg from "./rtp/RtpLeg.ts"
 import * as SimulatedPhone from "./SimulatedPhone.ts"
 import * as Slots from "./Slots.ts"
+import type { Common } from "./stream/Stream.ts"
 
 export interface Options {
   readonly ports: PacketPort
@@ -34,6 +35,8 @@ export interface Options {
   readonly maxLegs: number
   /** Whose ring-back tone is heard; default that of the United States. */
   readonly ringback?: Country
+  /** What the streams of all legs share. */
+  readonly streams: Common
   /** Is told of each fault of ours. It ended one leg at most. */
   readonly onDefect: (error: unknown) => void
 }
@@ -94,6 +97,8 @@ export const make = (options: Options) => {
       onFault: (error) => fault(leg, error),
       emit: (event) => emit({ leg: id, type: "media", event }),
       captured: (event) => emit({ leg: id, ...event }),
+      streams: options.streams,
+      ask: (ask) => emit({ leg: id, ...ask }),
       want: (work, sound, rate) => emit({ leg: id, type: "wanted", id: work, sound, rate })
     })
     const turn: Slots.Ticked = {
@@ -216,6 +221,11 @@ export const make = (options: Options) => {
       case "capture_silence":
       case "capture_stop":
         return local.captures.command(command)
+      case "stream_reached":
+      case "stream_unreachable":
+      case "stream_sound":
+      case "stream_sound_failed":
+        return local.stream.answer(command)
       case "close":
         remove(leg, now)
         emit({ type: "closed", leg: command.leg })

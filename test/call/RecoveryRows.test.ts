@@ -122,7 +122,7 @@ describe("A call whose leg lives", () => {
     expect(scene.state.status).toBe("answered")
     expect(scene.state.work).toStrictEqual([])
     expect(Sample.types(scene).at(-1)).toBe("call.playback_ended")
-    expect(sent(scene).map(word)).toStrictEqual(["stop_playback"])
+    expect(sent(scene).map(word)).toStrictEqual(["stop_playback", "stop_stream"])
     expect(primary(scene.state)).toMatchObject({ incarnation: "another life", heard: 0 })
     scene = Sample.dtmf(scene, "7", t0 + 2200)
     expect(Sample.types(scene).at(-1)).toBe("call.dtmf")

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import type { CallInput } from "../../src/call/CallInput.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import * as Reservation from "../../src/call/Reservation.ts"
+import { decodeAction } from "../../src/call/verb/Verbs.ts"
 import * as Random from "../support/Random.ts"
 import * as Sample from "./CallSample.ts"
 
@@ -109,10 +110,10 @@ describe("What a call reserves, guide/money.md#reservations", () => {
     expect(Reservation.offers(scene.state, t0)[0]).toStrictEqual({ cents: 3, minutes: [1] })
     const answering = Sample.send(
       scene,
-      { type: "action", action: { verb: "answer", body: { record: "off" } } as never, reservedMinutes: [1] },
+      { type: "action", action: decodeAction("answer", {}), reservedMinutes: [1] },
       t0 + 1
     )
-    expect(Reservation.live(answering.state)).toStrictEqual({ places: 1, reservedCents: 3, heard: 0 })
+    expect(Reservation.live(answering.state)).toStrictEqual({ fillsLimit: true, reservedCents: 3, heard: 0 })
   })
 
   it.prop(

@@ -65,11 +65,16 @@ describe("the guide's tables", () => {
   it("name every field of an event that is raised", () => {
     const common = {
       call: ["call_id", "leg_id", "customer_reference"],
+      stream: ["call_id", "leg_id", "customer_reference", "stream_id", "stream_url", "stream_track", "stream_codec"],
       number_order: ["order_id", "status", "country_code", "number_type", "phone_numbers", "total_cents"]
     }
     for (const { data, type } of eventsBelow("## Events")) {
       if (!events[type].emitted) continue
-      const ofFamily = type.startsWith("call.") ? common.call : common.number_order
+      const ofFamily = type.startsWith("call.")
+        ? common.call
+        : type.startsWith("stream.")
+          ? common.stream
+          : common.number_order
       const missing = Object.keys(events[type].data.from.fields).filter(
         (field) => ![...ofFamily, ...data].includes(field)
       )

@@ -96,6 +96,7 @@ const fakeCalls = (world: World) =>
           yield* world.next
           return world.done(args[3], { status: 200, body: JSON.stringify(found) })
         }),
+      streams: () => Effect.succeed([]),
       find: owned,
       list: (...args) =>
         Effect.sync(() => {

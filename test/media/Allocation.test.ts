@@ -7,6 +7,7 @@ import * as Switch from "../../src/media/Switch.ts"
 import * as RtpPacket from "../../src/rtp/RtpPacket.ts"
 import * as Ids from "../support/Ids.ts"
 import * as SwitchBench from "./SwitchBench.ts"
+import * as NoStreams from "./stream/NoStreams.ts"
 
 setFlagsFromString("--expose-gc")
 const collect: () => void = runInNewContext("gc")
@@ -38,6 +39,7 @@ const setup = (codecs: ReadonlyArray<"PCMU" | "G722">) => {
     wallClock: () => 1_700_000_000_000,
     mediaTimeoutMs: 0,
     maxLegs: 2,
+    streams: NoStreams.make(),
     onDefect: (error) => {
       throw error
     }

@@ -4,6 +4,7 @@ import type { FarEnd, PacketFormat } from "../../src/media/FarEnd.ts"
 import type { Frame } from "../../src/media/Frame.ts"
 import * as LocalLeg from "../../src/media/LocalLeg.ts"
 import type { MediaEvent } from "../../src/media/message/MediaMessage.ts"
+import * as NoStreams from "./stream/NoStreams.ts"
 
 export interface Options {
   readonly rate?: SampleRate
@@ -48,6 +49,7 @@ export const make = ({ clock = () => 0, format = null, rate = 8000, say, takesDi
       eventFrames = Math.ceil(durationMs / 20) + 2
       return true
     },
+    hasPackets: false,
     overhear: () => undefined,
     packetFormat: () => format,
     skip: () => undefined,
@@ -59,6 +61,8 @@ export const make = ({ clock = () => 0, format = null, rate = 8000, say, takesDi
     clock,
     emit: (event) => void events.push(event),
     want: () => undefined,
+    ask: () => undefined,
+    streams: NoStreams.make(),
     captured: (event) => void captured.push(event),
     onDefect: (error) => void defects.push(error),
     onFault: (error) => void faults.push(error)

@@ -32,7 +32,7 @@ const planeOver = (network: ReturnType<typeof MemoryNetwork.make>) => {
     maxLegs: 4
   })
   const egress = FakeEgress.make({ "https://a/ok.wav": { body: wav }, "https://a/wide.wav": { body: wide } })
-  const sources = AudioSource.layer.pipe(Layer.provide([egress.layer, AudioDecoder.layerInline]))
+  const sources = AudioSource.layer.pipe(Layer.provideMerge(Layer.mergeAll(egress.layer, AudioDecoder.layerInline)))
   return plane.pipe(Layer.provide(sources))
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import type { LegId } from "../../src/domain/Id.ts"
 import { AudioUnavailable } from "../../src/media/AudioSource.ts"
 import * as IpAddress from "../../src/domain/IpAddress.ts"
@@ -9,37 +9,42 @@ import * as Placement from "../../src/media/Placement.ts"
 import * as Ids from "../support/Ids.ts"
 import * as MemoryNetwork from "./MemoryNetwork.ts"
 import * as SwitchBench from "./SwitchBench.ts"
+import { AudioDecoder } from "../../src/media/AudioDecoder.ts"
+import * as NoEgress from "../support/NoEgress.ts"
 
 /** A plane of so many threads, each a switch that runs when its `bench` does. `down` ends one. */
-const setup = Effect.fnUntraced(function* (threads: number) {
-  const network = MemoryNetwork.make()
-  const parts = Array.from({ length: threads }, () => {
-    const posted: Array<Command> = []
-    let onEvent: (event: Event) => void = () => undefined
-    let down: () => void = () => undefined
-    const bench = SwitchBench.make({ ports: network.port, emit: (event) => onEvent(event) })
-    const link: MediaPlane.SwitchLink = {
-      post: (command) => {
-        posted.push(command)
-        bench.handle(command)
-      },
-      listen: (event, isDown) => {
-        onEvent = event
-        down = isDown
+const setup = Effect.fnUntraced(
+  function* (threads: number) {
+    const network = MemoryNetwork.make()
+    const parts = Array.from({ length: threads }, () => {
+      const posted: Array<Command> = []
+      let onEvent: (event: Event) => void = () => undefined
+      let down: () => void = () => undefined
+      const bench = SwitchBench.make({ ports: network.port, emit: (event) => onEvent(event) })
+      const link: MediaPlane.SwitchLink = {
+        post: (command) => {
+          posted.push(command)
+          bench.handle(command)
+        },
+        listen: (event, isDown) => {
+          onEvent = event
+          down = isDown
+        }
       }
-    }
-    return { bench, link, posted, down: () => down() }
-  })
-  const [first, ...others] = parts
-  if (first === undefined) return yield* Effect.die("no threads")
-  const open = () => Effect.fail(new AudioUnavailable({ reason: "fetch_failed" }))
-  const plane = yield* MediaPlane.make(
-    [first.link, ...others.map(({ link }) => link)],
-    { open },
-    IpAddress.only("192.0.2.7")
-  )
-  return { plane, parts }
-})
+      return { bench, link, posted, down: () => down() }
+    })
+    const [first, ...others] = parts
+    if (first === undefined) return yield* Effect.die("no threads")
+    const open = () => Effect.fail(new AudioUnavailable({ reason: "fetch_failed" }))
+    const plane = yield* MediaPlane.make(
+      [first.link, ...others.map(({ link }) => link)],
+      { open },
+      IpAddress.only("192.0.2.7")
+    )
+    return { plane, parts }
+  },
+  Effect.provide(Layer.merge(AudioDecoder.layerInline, NoEgress.layer))
+)
 const threadOf = (plane: MediaPlane.MediaPlane["Service"], leg: LegId, near?: LegId) =>
   Effect.map(plane.openRtp(leg, near), ({ placement }) => placement.thread)
 const reasonOf = <A>(effect: Effect.Effect<A, MediaPlane.BridgeRefused>) =>
@@ -161,6 +166,6 @@ describe("Places of legs", () => {
       const waiting = yield* Effect.forkChild(reasonOf(plane.bridge(a, b)), { startImmediately: true })
       down()
       expect(yield* Fiber.join(waiting)).toBe("plane_stopped")
-    })
+    }).pipe(Effect.provide(Layer.merge(AudioDecoder.layerInline, NoEgress.layer)))
   )
 })

@@ -5,6 +5,7 @@ import * as Switch from "../../src/media/Switch.ts"
 import { random } from "../rtp/RandomBytes.ts"
 import * as Ids from "../support/Ids.ts"
 import * as MemoryNetwork from "./MemoryNetwork.ts"
+import * as NoStreams from "./stream/NoStreams.ts"
 
 /** A switch over a network in memory, with a clock that only `run` moves. */
 export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetwork.Weather) => {
@@ -20,6 +21,7 @@ export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetw
     wallClock: () => 1_700_000_000_000 + now,
     mediaTimeoutMs: 0,
     maxLegs: 100,
+    streams: NoStreams.make(),
     onDefect: (error) => {
       throw error
     },

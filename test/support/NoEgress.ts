@@ -1,5 +1,5 @@
-import { Effect } from "effect"
-import type { Egress } from "../../src/egress/Egress.ts"
+import { Effect, Layer } from "effect"
+import { Egress } from "../../src/egress/Egress.ts"
 import * as Target from "../../src/egress/Target.ts"
 
 const nothing = Effect.die(new Error("nothing leaves here"))
@@ -11,3 +11,5 @@ export const service: Egress["Service"] = {
   pin: () => nothing,
   refuse: (url, schemes) => Target.refuse(url, Target.publicOnly, schemes)
 }
+
+export const layer = Layer.succeed(Egress, service)

@@ -1,6 +1,8 @@
 import { Schema } from "effect"
+import { disagreement } from "../../domain/CodedCheck.ts"
 import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
 import * as Field from "./Field.ts"
+import * as StreamBody from "./StreamBody.ts"
 import { control } from "./Verb.ts"
 
 /** Verbs that change the call itself; what they do stands in `ActionRows`. */
@@ -21,30 +23,20 @@ export const answer = control({
     ),
     recordChannels: Field.or(Field.channels, "single"),
     recordFormat: Field.or(Field.format, "mp3"),
-    streamUrl: NotBuiltYet.field(
-      Field.of(
-        Schema.String.annotate({ format: "uri" }),
-        "Where the audio is streamed to. WSS only.",
-        "wss://example.com/audio"
-      )
-    ),
-    streamTrack: NotBuiltYet.field(
-      Field.of(
-        Schema.Literals(["inbound_track", "outbound_track", "both_tracks"]),
-        "Which side is streamed.",
-        "inbound_track"
-      )
-    )
+    streamUrl: StreamBody.urlOrNull,
+    ...StreamBody.fields
   })
     .pipe(
       Schema.encodeKeys({
         recordChannels: "record_channels",
         recordFormat: "record_format",
         streamUrl: "stream_url",
-        streamTrack: "stream_track"
+        ...StreamBody.names
       })
     )
-    .pipe(Schema.annotateEncoded({ identifier: "AnswerCall" }))
+    .check(disagreement(StreamBody.fault))
+    .pipe(Schema.annotateEncoded({ identifier: "AnswerCall" })),
+  sockets: ({ streamUrl }) => (streamUrl === null ? {} : { stream_url: streamUrl })
 })
 
 export const reject = control({

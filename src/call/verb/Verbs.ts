@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 import type { Kind as PriceKind } from "../../domain/WorkPrice.ts"
-import * as Connect from "./Connect.ts"
 import * as Control from "./Control.ts"
 import * as Digits from "./Digits.ts"
 import type { Act, Family, Item, Moment } from "./Family.ts"
 import * as Gather from "./Gather.ts"
 import * as Playback from "./Playback.ts"
+import * as Streaming from "./Streaming.ts"
 import { type Body, type Unbuilt as NotBuilt, unbuilt, type Verb } from "./Verb.ts"
 
 /**
@@ -21,16 +21,16 @@ export const table = {
   send_dtmf: Digits.sendDtmf,
   gather: Gather.gather,
   stop_gather: Gather.stopGather,
-  transfer: Connect.transfer,
-  bridge: Connect.bridge,
-  refer: Connect.refer,
+  transfer: unbuilt,
+  bridge: unbuilt,
+  refer: unbuilt,
   speak: unbuilt,
   start_recording: unbuilt,
   stop_recording: unbuilt,
   gather_using_speak: unbuilt,
   gather_using_audio: unbuilt,
-  streaming_start: unbuilt,
-  streaming_stop: unbuilt,
+  streaming_start: Streaming.streamingStart,
+  streaming_stop: Streaming.streamingStop,
   transcription_start: unbuilt,
   transcription_stop: unbuilt
 } as const

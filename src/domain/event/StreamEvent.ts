@@ -23,12 +23,12 @@ const ofStream = {
 export const rows = {
   "stream.started": {
     when: "A media stream is connected.",
-    emitted: false,
+    emitted: true,
     data: Wire.struct({ ...ofStream, startedAt: Field.time("When it was connected.") })
   },
   "stream.stopped": {
     when: "A media stream ended.",
-    emitted: false,
+    emitted: true,
     data: Wire.struct({
       ...ofStream,
       stoppedAt: Field.time("When it ended."),
@@ -37,7 +37,7 @@ export const rows = {
   },
   "stream.failed": {
     when: "A media stream could not be connected, or broke.",
-    emitted: false,
+    emitted: true,
     data: Wire.struct({
       ...ofStream,
       failureReason: Field.oneOf(

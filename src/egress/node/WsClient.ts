@@ -12,6 +12,8 @@ const closeMs = 2_000
 const urlOf = ({ host, path, port, secure }: Pinned): string =>
   `${secure ? "wss" : "ws"}://${isIPv6(host) ? `[${host}]` : host}:${port}${path}`
 
+const ignore = (): void => undefined
+
 const broken = (reason: Closed["reason"], detail: string): Closed => ({ reason, code: null, detail })
 
 /** What `ws` says of a peer that breaks the protocol has a code of its own; of a wrong handshake it has none. */
@@ -48,7 +50,7 @@ export const open: Open = (pinned, options, handlers) => {
   const socket = begin(pinned, options)
   if (!(socket instanceof WebSocket)) {
     setImmediate(() => handlers.onClose(broken("protocol", socket.message)))
-    return { bufferedBytes: () => 0, send: () => false, close: () => undefined }
+    return { bufferedBytes: () => 0, send: () => false, pause: ignore, resume: ignore, close: ignore }
   }
   let over = false
   let heardAt = performance.now()
@@ -107,6 +109,8 @@ export const open: Open = (pinned, options, handlers) => {
       socket.send(message)
       return true
     },
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
     close: (code = 1000, reason = "") => {
       if (over || closing !== undefined) return
       const cut = broken("closed", "the other side did not answer the close frame")

@@ -3,7 +3,8 @@ import type { NonEmptyReadonlyArray } from "effect/Array"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { CallStatus } from "../../call/leg/Leg.ts"
 import { Call } from "../../call/CallView.ts"
-import type { Body, Verb } from "../../call/verb/Verb.ts"
+import { MediaStream } from "../../call/StreamView.ts"
+import type { Body } from "../../call/verb/Verb.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
 import { E164 } from "../../domain/E164.ts"
@@ -28,19 +29,12 @@ const payloadOf = (verb: Verbs.Built) => {
   return isOptional ? [body, Schema.Null] : [body]
 }
 
-const errorsOf = (verb: Verbs.Built): ReadonlyArray<Code> => {
-  const row: Verb = Verbs.built[verb]
-  return row.errors ?? []
-}
-
 const action = <const Verb extends Verbs.Built>(verb: Verb) =>
   HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, {
     params,
     payload: payloadOf(verb) as unknown as readonly [Schema.Codec<unknown, unknown>],
     success: Call
-  }).annotateMerge(
-    about({ summary: Verbs.built[verb].summary, scope: "calls:write", errors: [...states, ...errorsOf(verb)] })
-  )
+  }).annotateMerge(about({ summary: Verbs.built[verb].summary, scope: "calls:write", errors: states }))
 
 const unbuiltVerb = <const Verb extends string>(verb: Verb) =>
   HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, { params, success: Call }).annotateMerge(
@@ -108,6 +102,18 @@ const list = HttpApiEndpoint.get("list", "/v1/calls", {
   })
 )
 
+const streamings = HttpApiEndpoint.get("streamings", "/v1/calls/:id/streamings", {
+  params,
+  query: Pagination.query,
+  success: Pagination.envelope(MediaStream)
+}).annotateMerge(
+  about({
+    summary: "List the active media streams of a call",
+    description: "There is one at most; those that have ended are told by their events.",
+    scope: "calls:read"
+  })
+)
+
 const retrieve = HttpApiEndpoint.get("retrieve", "/v1/calls/:id", { params, success: Call }).annotateMerge(
   about({ summary: "Retrieve a call", scope: "calls:read" })
 )
@@ -119,7 +125,7 @@ export class CallApi extends HttpApiGroup.make("calls")
     retrieve,
     ...actions,
     ...unbuiltActions,
-    unbuiltPart("streamings"),
+    streamings,
     unbuiltPart("transcription"),
     unbuiltPart("amd")
   )

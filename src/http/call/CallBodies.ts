@@ -47,4 +47,4 @@ export const planOf = ({
   record,
   recordChannels,
   recordFormat
-}: typeof PlaceCall.Type): Plan => ({ machineDetection, record, recordChannels, recordFormat })
+}: typeof PlaceCall.Type): Plan => ({ machineDetection, record, recordChannels, recordFormat, stream: null })

@@ -72,7 +72,16 @@ export const layer = HttpApiBuilder.group(
       }),
       ...forEach(Verbs.names, act),
       ...forEach(Verbs.unbuiltNames, unbuilt),
-      streamings: unbuilt("the list of streams"),
+      streamings: Effect.fnUntraced(function* ({ params, query }) {
+        const { tenantId } = yield* CurrentKey
+        return yield* Pagination.answer(`/v1/calls/${params.id}/streamings`, query, ({ limit, offset }) =>
+          Effect.map(calls.streams(tenantId, params.id), (streams) => ({
+            count: streams.length,
+            next: null,
+            results: streams.slice(offset, offset + limit)
+          }))
+        )
+      }),
       transcription: unbuilt("the transcript"),
       amd: unbuilt("the answering-machine result")
     })

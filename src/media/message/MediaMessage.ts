@@ -4,6 +4,7 @@ import * as Digits from "./Digits.ts"
 import * as Playback from "./Playback.ts"
 import * as Recording from "./Recording.ts"
 import * as Ringback from "./Ringback.ts"
+import * as Stream from "./Stream.ts"
 
 /**
  * What a call asks of the media on a leg, and what it is told of it: the value that crosses the carrier port unopened.
@@ -16,7 +17,8 @@ export const MediaCommand = Schema.Union([
   ...Playback.commands,
   ...Ringback.commands,
   ...Digits.commands,
-  ...Recording.commands
+  ...Recording.commands,
+  ...Stream.commands
 ])
 export type MediaCommand = typeof MediaCommand.Type
 
@@ -39,7 +41,7 @@ export const MediaEnded = Schema.Struct({
 export type MediaEnded = typeof MediaEnded.Type
 
 /** Besides digits and ends: what work tells while it goes on. Such an event has the `id` of the command that began it. */
-export const MediaEvent = Schema.Union([...Digits.events, ...Recording.events, MediaEnded])
+export const MediaEvent = Schema.Union([...Digits.events, ...Recording.events, ...Stream.events, MediaEnded])
 export type MediaEvent = typeof MediaEvent.Type
 
 /** The same event with its times in another clock's. */

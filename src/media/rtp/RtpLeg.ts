@@ -168,6 +168,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       if (sends(session)) sender.press(digit, durationMs, session.remote)
       return true
     },
+    hasPackets: true,
     overhear: (arrived) => {
       overheard = arrived
     },

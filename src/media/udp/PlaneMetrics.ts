@@ -1,4 +1,6 @@
 import { type Context, Metric } from "effect"
+import * as Stream from "../message/Stream.ts"
+import { type Figures as StreamFigures, noFigures } from "../stream/Stream.ts"
 import type { Figures } from "./PlaneThread.ts"
 
 const deaths = Metric.counter("media_thread_deaths_total", {
@@ -18,19 +20,46 @@ const gaps = Metric.counter("playback_gaps_total", {
   incremental: true
 })
 
+const streams = Metric.gauge("media_streams", { description: "Media streams that are connected" })
+const streamsFailed = Metric.counter("media_streams_failed_total", {
+  description: "Media streams that failed, by reason",
+  incremental: true
+})
+const streamDropped = Metric.counter("media_stream_dropped_seconds_total", {
+  description: "Sound of media streams that was dropped: a server was too slow, or sent more than may wait",
+  incremental: true
+})
+const streamUnderruns = Metric.counter("media_stream_underruns_total", {
+  description: "Times that the sound of a stream's server broke off in the middle of speech",
+  incremental: true
+})
+const failures = Stream.Failure.literals
+
+const none = (): Figures => ({ legs: 0, skippedFrames: 0, playbackGaps: 0, streams: noFigures() })
+
+const countStreams = (before: StreamFigures, now: StreamFigures, context: Context.Context<never>): void => {
+  streams.updateUnsafe(now.open, context)
+  streamDropped.updateUnsafe((now.droppedMs - before.droppedMs) / 1000, context)
+  streamUnderruns.updateUnsafe(now.underruns - before.underruns, context)
+  for (const reason of failures)
+    Metric.withAttributes(streamsFailed, { reason }).updateUnsafe(now.failed[reason] - before.failed[reason], context)
+}
+
 /** Figures of the media thread, from plain callbacks. A new thread counts from zero. */
 export const make = (context: Context.Context<never>) => {
-  let before: Figures = { legs: 0, skippedFrames: 0, playbackGaps: 0 }
+  let before = none()
   return {
     pong: (delayMs: number, figures: Figures): void => {
       delay.updateUnsafe(delayMs / 1000, context)
       legs.updateUnsafe(figures.legs, context)
       skipped.updateUnsafe(figures.skippedFrames - before.skippedFrames, context)
       gaps.updateUnsafe(figures.playbackGaps - before.playbackGaps, context)
+      countStreams(before.streams, figures.streams, context)
       before = figures
     },
     died: (): void => {
-      before = { legs: 0, skippedFrames: 0, playbackGaps: 0 }
+      before = none()
+      streams.updateUnsafe(0, context)
       legs.updateUnsafe(0, context)
       deaths.updateUnsafe(1, context)
     }

@@ -1,5 +1,6 @@
 import type { Country } from "../../audio/RingbackTone.ts"
 import type { Command, Event } from "../Protocol.ts"
+import type { Figures as StreamFigures } from "../stream/Stream.ts"
 
 /** What the thread is started with. */
 export interface ThreadConfig {
@@ -21,6 +22,7 @@ export interface Figures {
   readonly skippedFrames: number
   /** Frames in which a playback waited for its next piece. */
   readonly playbackGaps: number
+  readonly streams: StreamFigures
 }
 
 /**

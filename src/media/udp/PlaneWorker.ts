@@ -1,6 +1,8 @@
 import { randomFillSync } from "node:crypto"
 import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
+import * as WsClient from "../../egress/node/WsClient.ts"
+import * as Stream from "../stream/Stream.ts"
 import * as Switch from "../Switch.ts"
 import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
 import * as ThreadPriority from "../../domain/ThreadPriority.ts"
@@ -26,6 +28,7 @@ const random = (): number => {
 // The clock of a thread begins with it; what it tells is read on that of the process.
 const beganAt = Number(process.hrtime.bigint()) / 1e6 - performance.now()
 const clock = () => beganAt + performance.now()
+const streamFigures = Stream.noFigures()
 const plane = Switch.make({
   ports: UdpPorts.make({ ...config, random }),
   emit,
@@ -35,6 +38,12 @@ const plane = Switch.make({
   mediaTimeoutMs: config.mediaTimeoutMs,
   maxLegs: config.maxLegs,
   ringback: config.ringback,
+  streams: {
+    open: WsClient.open,
+    wallClock: Date.now,
+    room: { held: 0, most: Stream.mostRoom },
+    figures: streamFigures
+  },
   onDefect: (error) =>
     emit({ type: "defect", error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
 })
@@ -63,7 +72,7 @@ port.on("message", (message: ToThread) => {
     const { playbackGaps, size, skippedFrames } = plane
     return emit({
       type: "pong",
-      figures: { legs: size(), skippedFrames: skippedFrames(), playbackGaps: playbackGaps() }
+      figures: { legs: size(), skippedFrames: skippedFrames(), playbackGaps: playbackGaps(), streams: streamFigures }
     })
   }
   if (message.type === "shutdown") {

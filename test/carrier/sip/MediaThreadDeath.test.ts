@@ -17,6 +17,8 @@ import { decodeAction } from "../../../src/call/verb/Verbs.ts"
 import * as SipPeer from "../../crash/support/SipPeer.ts"
 import * as Features from "../../support/Features.ts"
 import * as FreePorts from "../../support/FreePorts.ts"
+import { AudioDecoder } from "../../../src/media/AudioDecoder.ts"
+import * as NoEgress from "../../support/NoEgress.ts"
 
 /** Its media thread dies of digits. */
 const media = MediaPlaneUdp.layerOf(
@@ -29,7 +31,7 @@ const media = MediaPlaneUdp.layerOf(
   },
   new URL("../../media/udp/DyingWorker.ts", import.meta.url)
 ).pipe(
-  Layer.provide(Layer.succeed(AudioSource, { open: () => Effect.never })),
+  Layer.provide([Layer.succeed(AudioSource, { open: () => Effect.never }), AudioDecoder.layerInline, NoEgress.layer]),
   Layer.provide(Layer.succeed(Fatal, () => undefined))
 )
 

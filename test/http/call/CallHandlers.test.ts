@@ -162,7 +162,18 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
           interDigitTimeoutMs: 5_000,
           initialTimeoutMs: 5_000
         }
-        const recording = { recordChannels: "single", recordFormat: "mp3" }
+        const stream = {
+          streamTrack: "inbound_track",
+          streamCodec: null,
+          streamBidirectionalMode: null,
+          streamBidirectionalCodec: null,
+          streamBidirectionalSamplingRate: null,
+          streamProtocol: "telnyx",
+          streamAuthToken: null,
+          customParameters: []
+        }
+        const wss = "wss://agent.example.com/socket?token=1"
+        const recording = { recordChannels: "single", recordFormat: "mp3", streamUrl: null, ...stream }
         for (const [verb, body, decoded] of [
           ["answer", undefined, recording],
           ["answer", { record: "off" }, { record: "off", ...recording }],
@@ -182,7 +193,37 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
             { maximum_digits: 4, terminating_digit: "", initial_timeout_millis: 100 },
             { ...gather, maximumDigits: 4, terminatingDigit: "", initialTimeoutMs: 100 }
           ],
-          ["stop_gather", undefined, {}]
+          ["stop_gather", undefined, {}],
+          [
+            "answer",
+            { stream_url: wss, stream_track: "both_tracks" },
+            { ...recording, streamUrl: wss, streamTrack: "both_tracks" }
+          ],
+          ["streaming_start", { stream_url: wss }, { streamUrl: wss, ...stream }],
+          [
+            "streaming_start",
+            {
+              stream_url: wss,
+              stream_codec: "L16",
+              stream_bidirectional_mode: "rtp",
+              stream_bidirectional_codec: "L16",
+              stream_bidirectional_sampling_rate: 16_000,
+              stream_auth_token: "s3cret",
+              custom_parameters: [{ name: "agent", value: "7" }]
+            },
+            {
+              ...stream,
+              streamUrl: wss,
+              streamCodec: "L16",
+              streamBidirectionalMode: "rtp",
+              streamBidirectionalCodec: "L16",
+              streamBidirectionalSamplingRate: 16_000,
+              streamAuthToken: "s3cret",
+              customParameters: [{ name: "agent", value: "7" }]
+            }
+          ],
+          ["streaming_stop", undefined, { streamId: null }],
+          ["streaming_stop", { stream_id: "svc_stream_1" }, { streamId: "svc_stream_1" }]
         ] as const) {
           const answer = yield* ask("POST", action(verb), { body })
           expect([verb, body, answer.status, reached()?.args.slice(1, 3)]).toEqual([
@@ -198,6 +239,16 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
     it.effect("refuse bodies outside their rows with 400", () =>
       Effect.gen(function* () {
         for (const [verb, body] of [
+          ["answer", { stream_url: "https://agent.example.com" }],
+          ["streaming_start", {}],
+          ["streaming_start", { stream_url: "https://agent.example.com" }],
+          ["streaming_start", { stream_url: "ws://agent.example.com" }],
+          ["streaming_start", { stream_url: "wss://127.0.0.1/" }],
+          ["streaming_start", { stream_url: "wss://a@agent.example.com/" }],
+          ["streaming_start", { stream_url: "wss://agent.example.com", stream_track: "inbound" }],
+          ["streaming_start", { stream_url: "wss://agent.example.com", stream_codec: "AMR-WB" }],
+          ["streaming_start", { stream_url: "wss://agent.example.com", stream_bidirectional_sampling_rate: 22_050 }],
+          ["streaming_start", { stream_url: "wss://agent.example.com", stream_auth_token: "a b" }],
           ["answer", { record: "on_ringing" }],
           ["reject", undefined],
           ["reject", { cause: "tired" }],
@@ -231,8 +282,16 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
 
     it.effect("refuse fields that disagree with 422", () =>
       Effect.gen(function* () {
-        const body = { minimum_digits: 5, maximum_digits: 4 }
-        expect(yield* refusal("POST", action("gather"), body)).toEqual([422, "unprocessable"])
+        const stream_url = "wss://agent.example.com"
+        for (const [verb, body] of [
+          ["gather", { minimum_digits: 5, maximum_digits: 4 }],
+          ["streaming_start", { stream_url, stream_codec: "PCMU", stream_bidirectional_codec: "L16" }],
+          ["streaming_start", { stream_url, stream_codec: "PCMU", stream_bidirectional_sampling_rate: 16_000 }],
+          ["streaming_start", { stream_url, stream_codec: "L16", stream_bidirectional_sampling_rate: 48_000 }],
+          ["streaming_start", { stream_url, stream_protocol: "twilio", stream_codec: "L16" }],
+          ["streaming_start", { stream_url, stream_protocol: "twilio", stream_bidirectional_mode: "mp3" }]
+        ] as const)
+          expect([body, ...(yield* refusal("POST", action(verb), body))]).toEqual([body, 422, "unprocessable"])
       })
     )
 
@@ -241,8 +300,6 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
         const url = "https://media.example.com/a.wav"
         for (const [verb, body, message] of [
           ["answer", { record: "record-from-answer" }, "record: record-from-answer is not built yet"],
-          ["answer", { stream_url: "wss://a.example.com" }, "stream_url: is not built yet"],
-          ["answer", { stream_track: "both_tracks" }, "stream_track: is not built yet"],
           ["play", { url, target_legs: "both" }, "target_legs: both is not built yet"]
         ] as const) {
           const answer = yield* ask("POST", action(verb), { body })
@@ -250,20 +307,24 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
           expect([answer.status, answer.json]).toEqual([422, { error: { code: "unprocessable", message, param } }])
         }
         for (const verb of [
+          "transfer",
+          "bridge",
+          "refer",
           "speak",
           "start_recording",
           "stop_recording",
           "gather_using_speak",
           "gather_using_audio",
-          "streaming_start",
-          "streaming_stop",
           "transcription_start",
           "transcription_stop"
         ])
           expect([verb, ...(yield* refusal("POST", action(verb), { any: 1 }))]).toEqual([verb, 422, "unprocessable"])
-        for (const part of ["streamings", "transcription", "amd"])
+        for (const part of ["transcription", "amd"])
           expect(yield* refusal("GET", `/v1/calls/${TestServer.callOfA}/${part}`)).toEqual([422, "unprocessable"])
-        expect(yield* refusal("POST", `/v1/calls/svc_call_${"0".repeat(32)}/actions/speak`)).toEqual([404, "not_found"])
+        expect(yield* refusal("POST", `/v1/calls/svc_call_${"0".repeat(32)}/actions/transfer`)).toEqual([
+          404,
+          "not_found"
+        ])
         expect(yield* refusal("POST", "/v1/calls/x/actions/transfer")).toEqual([400, "invalid_request"])
         expect(yield* refusal("POST", action("dance"))).toEqual([404, "not_found"])
       })

@@ -11,6 +11,7 @@ import * as FakeLeg from "../FakeLeg.ts"
 import * as Media from "../MediaSample.ts"
 import * as MemoryNetwork from "../MemoryNetwork.ts"
 import * as SwitchBench from "../SwitchBench.ts"
+import * as NoStreams from "../stream/NoStreams.ts"
 
 /** A tap that writes down what it hears: track, time, rate, first sample. */
 const listener = (tracks: ReadonlyArray<Track> = ["inbound", "outbound"], disturb: () => void = () => undefined) => {
@@ -124,6 +125,8 @@ describe("A tap", () => {
       emit: () => undefined,
       want: () => undefined,
       captured: () => undefined,
+      ask: () => undefined,
+      streams: NoStreams.make(),
       onDefect: (error) => void defects.push(error),
       onFault: (error) => void defects.push(error)
     })

@@ -1,4 +1,5 @@
 import { parentPort } from "node:worker_threads"
+import { noFigures } from "../../../src/media/stream/Stream.ts"
 import type { FromThread, ToThread } from "../../../src/media/udp/PlaneThread.ts"
 
 /** A media thread that opens RTP legs, forgets phones, dies of digits, and hangs when a playback is stopped. */
@@ -8,7 +9,8 @@ const say = (message: FromThread) => port.postMessage(message)
 
 port.on("message", (message: ToThread) => {
   if (message.type === "open_rtp") say({ type: "opened", leg: message.leg, port: 2 })
-  if (message.type === "ping") say({ type: "pong", figures: { legs: 0, skippedFrames: 0, playbackGaps: 0 } })
+  if (message.type === "ping")
+    say({ type: "pong", figures: { legs: 0, skippedFrames: 0, playbackGaps: 0, streams: noFigures() } })
   if (message.type === "media" && message.media.type === "send_dtmf") process.exit(1)
   while (message.type === "media" && message.media.type === "stop_playback");
   if (message.type === "shutdown") port.close()

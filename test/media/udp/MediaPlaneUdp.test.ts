@@ -20,6 +20,8 @@ import * as RtpSample from "../../rtp/RtpSample.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as FakeEgress from "../FakeEgress.ts"
 import * as Media from "../MediaSample.ts"
+import { AudioDecoder } from "../../../src/media/AudioDecoder.ts"
+import * as NoEgress from "../../support/NoEgress.ts"
 
 const mp3 = new Uint8Array(readFileSync(new URL("../../audio/tone-440hz-16khz-mono.mp3", import.meta.url)))
 const wav = Wav.write({ sampleRate: 8000, samples: Tone.sine(1000, -15, 600, 8000) })
@@ -213,7 +215,7 @@ withLayer(
     new URL("./DyingWorker.ts", import.meta.url),
     500
   ).pipe(
-    Layer.provide(Layer.succeed(AudioSource, { open: () => Effect.never })),
+    Layer.provide([Layer.succeed(AudioSource, { open: () => Effect.never }), AudioDecoder.layerInline, NoEgress.layer]),
     Layer.provide(Layer.succeed(Fatal, (reason) => void reasons.push(reason)))
   ),
   { excludeTestServices: true }

@@ -43,7 +43,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
     legId: dial.legId,
     callId: dial.callId,
     routeId: dial.routeId,
-    dial,
+    near: dial.near ?? null,
     source: null,
     command,
     perform: shell.perform,

@@ -14,6 +14,8 @@ import * as Sample from "../../../support/CarrierSample.ts"
 import * as Ids from "../../../support/Ids.ts"
 import { RecordingSink } from "../../RecordingSink.ts"
 import * as Rig from "../Rig.ts"
+import { AudioDecoder } from "../../../../src/media/AudioDecoder.ts"
+import * as NoEgress from "../../../support/NoEgress.ts"
 
 /** A carrier on `host` whose only peer is at `peer`. */
 const side = Effect.fnUntraced(function* (options: {
@@ -42,7 +44,11 @@ const side = Effect.fnUntraced(function* (options: {
       Layer.provideMerge([Carrier.layer, RecordingSink.layer]),
       Layer.provide([
         Layer.succeed(Transports.Transports, Transports.make([udp])),
-        Layer.provide(plane, Layer.succeed(AudioSource, { open: () => Effect.never })),
+        Layer.provide(plane, [
+          Layer.succeed(AudioSource, { open: () => Effect.never }),
+          AudioDecoder.layerInline,
+          NoEgress.layer
+        ]),
         directory,
         Entropy.layerFixed(options.label)
       ])

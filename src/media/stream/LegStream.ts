@@ -1,0 +1,51 @@
+import type { MediaEvent } from "../message/MediaMessage.ts"
+import type { StartStream } from "../message/Stream.ts"
+import type { FarEnd } from "../FarEnd.ts"
+import type { Mix } from "../mix/Mix.ts"
+import type { Taps } from "../mix/Tap.ts"
+import * as Stream from "./Stream.ts"
+import type { StreamAnswer, StreamAsk } from "./StreamMessage.ts"
+
+export type LegStream = ReturnType<typeof make>
+
+/** The stream of one leg: there is one at most. */
+export const make = (
+  leg: { readonly far: FarEnd; readonly mix: Mix; readonly taps: Taps },
+  common: Stream.Common,
+  options: {
+    readonly clock: () => number
+    readonly ask: (ask: StreamAsk) => void
+    readonly emit: (event: MediaEvent) => void
+    readonly onDefect: (error: unknown) => void
+  }
+) => {
+  let stream: Stream.Stream | null = null
+
+  return {
+    /** One that runs already, under this id, goes on. */
+    start: (message: StartStream): void => {
+      if (stream?.id === message.id) return
+      if (stream !== null)
+        return options.emit({
+          type: "ended",
+          id: message.id,
+          status: "failed",
+          reason: "carrier_error: the leg has a stream"
+        })
+      const made = Stream.make(message, leg, common, {
+        ...options,
+        over: () => {
+          if (stream === made) stream = null
+        }
+      })
+      stream = made
+    },
+    stop: (): void => stream?.stop(),
+    /** One for a stream that has ended is dropped. */
+    answer: (answer: StreamAnswer): void => {
+      if (stream?.id === answer.id) stream.answer(answer)
+    },
+    digit: (digit: string, at: number): void => stream?.digit(digit, at),
+    tick: (now: number): void => stream?.tick(now)
+  }
+}

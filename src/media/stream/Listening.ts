@@ -1,0 +1,68 @@
+import type { FarEnd } from "../FarEnd.ts"
+import type { Track } from "../mix/Tap.ts"
+import type * as Stream from "../message/Stream.ts"
+import type * as Taps from "../mix/Tap.ts"
+import * as OutgoingTrack from "./OutgoingTrack.ts"
+import type { StreamFormat } from "./StreamFormat.ts"
+
+const wanted: Readonly<Record<Stream.Track, ReadonlyArray<Track>>> = {
+  inbound_track: ["inbound"],
+  outbound_track: ["outbound"],
+  both_tracks: ["inbound", "outbound"]
+}
+
+export interface Listening {
+  readonly tap: Taps.Tap
+  /** Once a round. */
+  readonly tick: (now: number) => void
+  readonly free: () => void
+}
+
+/**
+ * What a stream hears of its leg: a tap, and a track for each side that it wants. What the far end says is taken from its
+ * packets as they arrive, where it has packets.
+ */
+export const make = (options: {
+  readonly tracks: Stream.Track
+  readonly format: StreamFormat
+  readonly far: FarEnd
+  readonly now: number
+  /** `payload` is base64. */
+  readonly tell: (track: Track, positionMs: number, payload: string) => void
+  /** Something that came with a packet was told. */
+  readonly told: () => void
+  readonly ended: (reason: Taps.TapEnd) => void
+}): Listening => {
+  const { far, format, now, tell } = options
+  const tracks = new Map(
+    wanted[options.tracks].map((track) => [
+      track,
+      OutgoingTrack.make(format, now, ({ payload, positionMs }) => {
+        const { buffer, byteLength, byteOffset } = payload
+        tell(track, positionMs, Buffer.from(buffer, byteOffset, byteLength).toString("base64"))
+      })
+    ])
+  )
+  const inbound = tracks.get("inbound")
+  return {
+    tap: {
+      wants: (track) => tracks.has(track) && !(track === "inbound" && far.hasPackets),
+      hear: (track, frame) => tracks.get(track)?.frame(frame),
+      ...(inbound === undefined || !far.hasPackets
+        ? {}
+        : {
+            arrived: (packet, codec, at) => {
+              inbound.packet(packet, codec, at)
+              options.told()
+            }
+          }),
+      ended: options.ended
+    },
+    tick: (at) => {
+      for (const track of tracks.values()) track.tick(at)
+    },
+    free: () => {
+      for (const track of tracks.values()) track.free()
+    }
+  }
+}

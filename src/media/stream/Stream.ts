@@ -1,0 +1,356 @@
+import type { MediaEvent } from "../message/MediaMessage.ts"
+import type * as Message from "../message/Stream.ts"
+import type { FarEnd } from "../FarEnd.ts"
+import type { Mix } from "../mix/Mix.ts"
+import type { Taps } from "../mix/Tap.ts"
+import type { Closed, Link, Open } from "../../egress/WebSocketClient.ts"
+import * as Attempts from "./Attempts.ts"
+import * as ClientMessage from "./ClientMessage.ts"
+import type { About, Complaint } from "./Dialect.ts"
+import { dialects } from "./Dialects.ts"
+import * as Listening from "./Listening.ts"
+import * as ReadBudget from "./ReadBudget.ts"
+import * as SendQueue from "./SendQueue.ts"
+import * as StreamFormat from "./StreamFormat.ts"
+import type { StreamAnswer, StreamAsk } from "./StreamMessage.ts"
+import * as Talking from "./Talking.ts"
+
+/** What the streams of a thread share. */
+export interface Common {
+  readonly open: Open
+  /** Epoch milliseconds. */
+  readonly wallClock: () => number
+  readonly room: Talking.Room
+  readonly figures: Figures
+}
+
+/** Since the thread began. */
+export interface Figures {
+  open: number
+  failed: Record<Message.Failure, number>
+  /** Sound that a slow server never got, and sound of servers that found no room. */
+  droppedMs: number
+  underruns: number
+}
+
+export const noFigures = (): Figures => ({
+  open: 0,
+  failed: { connection_failed: 0, protocol_error: 0, carrier_error: 0 },
+  droppedMs: 0,
+  underruns: 0
+})
+
+/** Octets of the servers' sound that may wait in a thread. */
+export const mostRoom = 256 * 1024 * 1024
+
+/** A longer message of the server breaks the stream. */
+export const maxMessageBytes = 1024 * 1024
+/** What the network has not taken yet, and what may be handed to it at the end. */
+const mostBuffered = 8 * 1024
+const mostBufferedAtEnd = 4 * 1024 * 1024
+const pingMs = 20_000
+/** Found with the ping behind the second that was not answered. */
+const silenceMs = 2 * pingMs + pingMs / 4
+/** Of one kind. */
+const complainEveryMs = 1000
+
+export interface Stream {
+  readonly id: Message.StartStream["id"]
+  readonly answer: (answer: StreamAnswer) => void
+  readonly digit: (digit: string, at: number) => void
+  /** Once a round, behind the frames. */
+  readonly tick: (now: number) => void
+  /** Every mark comes back, then the server is told, and the socket closes. Tells its end, once. */
+  readonly stop: () => void
+}
+
+/** Protocol errors of ours in what the server must do; all else is the connection's. */
+const failureOf = ({ reason }: Closed): Message.Failure =>
+  reason === "protocol" || reason === "too_large" ? "protocol_error" : "connection_failed"
+
+/**
+ * A media stream: the socket, what goes out by it and what comes in, guide/streams.md.
+ *
+ * It is one stream for one connection. The socket's end is its end, and never the leg's. Whatever the server does costs
+ * this stream only: what it sends is bounded (`ReadBudget`, `Playout`), and so is what waits for it (`SendQueue`).
+ */
+export const make = (
+  start: Message.StartStream,
+  leg: { readonly far: FarEnd; readonly mix: Mix; readonly taps: Taps },
+  { figures, open, room, wallClock }: Common,
+  options: {
+    readonly clock: () => number
+    readonly ask: (ask: StreamAsk) => void
+    readonly emit: (event: MediaEvent) => void
+    readonly onDefect: (error: unknown) => void
+    /** It has ended; the leg may have another. */
+    readonly over: () => void
+  }
+): Stream => {
+  const { ask, clock, emit, onDefect } = options
+  const { id } = start
+  const { hears, protocol, token, track, url } = start.options
+  const dialect = dialects[protocol]
+  const queue = SendQueue.make()
+  const budget = ReadBudget.make(clock())
+  let attempts = Attempts.first(clock())
+  let link: Link | null = null
+  let isOpen = false
+  let isPaused = false
+  let isOver = false
+  let faults = 0
+  let complainedAt: Partial<Record<Complaint, number>> = {}
+  /** From when the leg can be heard, or the socket is open. */
+  let begun: {
+    readonly about: About
+    readonly listening: Listening.Listening
+    readonly talking: Talking.Talking | null
+  } | null = null
+  let counted = { droppedMs: 0, underruns: 0 }
+
+  const begin = (now: number): NonNullable<typeof begun> => {
+    if (begun !== null) return begun
+    const format = StreamFormat.choose(start.options, leg.far)
+    const listening = Listening.make({
+      tracks: track,
+      format,
+      far: leg.far,
+      now,
+      tell: queue.sound,
+      told: flush,
+      ended: (reason) => {
+        if (reason !== "closed") fail("carrier_error", `the stream was ${reason}`)
+      }
+    })
+    const talking =
+      hears === null
+        ? null
+        : Talking.make({
+            hears,
+            format,
+            now,
+            room,
+            complain,
+            marked: ({ isCleared, name }) =>
+              queue.say((sequence) => dialect.mark({ stream: start, format: format.told }, name, isCleared, sequence)),
+            decode: (file, bytes) => ask({ type: "stream_decode", id, file, bytes })
+          })
+    begun = { about: { stream: start, format: format.told }, listening, talking }
+    if (talking !== null) leg.mix.add(talking.source, "stream")
+    if (!leg.taps.add(listening.tap)) fail("carrier_error", "too much listens on this call")
+    return begun
+  }
+
+  const count = (): void => {
+    const said = begun?.talking?.figures() ?? { underruns: 0, dropped: 0, rate: 8000 }
+    const droppedMs = queue.droppedMs() + (said.dropped * 1000) / said.rate
+    figures.droppedMs += droppedMs - counted.droppedMs
+    figures.underruns += said.underruns - counted.underruns
+    counted = { droppedMs, underruns: said.underruns }
+  }
+
+  /** Hands over what the network takes. */
+  const flush = (most = mostBuffered): void => {
+    const [to, present] = [link, begun]
+    if (!isOpen || to === null || present === null) return
+    queue.handOver(
+      {
+        takes: () => to.bufferedBytes() < most,
+        send: to.send,
+        spell: (media, sequence) => dialect.media(present.about, media, sequence)
+      },
+      clock()
+    )
+  }
+
+  const finish = (status: "stopped" | "failed", reason: string | null): void => {
+    if (isOver) return
+    isOver = true
+    const wasOpen = isOpen
+    if (begun !== null) {
+      const { about, listening, talking } = begun
+      count()
+      talking?.end()
+      leg.taps.remove(listening.tap)
+      if (talking !== null) leg.mix.remove(talking.source)
+      listening.free()
+      if (wasOpen) {
+        queue.say((sequence) => dialect.stop(about, sequence))
+        flush(mostBufferedAtEnd)
+      }
+    }
+    if (wasOpen) figures.open--
+    isOpen = false
+    link?.close(status === "failed" ? 1011 : 1000)
+    emit({ type: "ended", id, status, reason })
+    options.over()
+  }
+
+  const fail = (failure: Message.Failure, detail: string): void => {
+    if (isOver) return
+    figures.failed[failure]++
+    finish("failed", `${failure}: ${detail}`)
+  }
+
+  const complain = (complaint: Complaint): void => {
+    const now = clock()
+    if (complaint === "malformed_frame" && ++faults >= ReadBudget.limits.faults)
+      return fail("protocol_error", "the server sends what is no message")
+    if (dialect.error === null || now - (complainedAt[complaint] ?? Number.NEGATIVE_INFINITY) < complainEveryMs) return
+    complainedAt = { ...complainedAt, [complaint]: now }
+    const { error } = dialect
+    const { about } = begin(now)
+    queue.say((sequence) => error(about, complaint, sequence))
+  }
+
+  /** Nothing that the server does may reach the thread. */
+  const guarded = (act: () => void): void => {
+    if (isOver) return
+    try {
+      act()
+    } catch (error) {
+      onDefect(error)
+      fail("carrier_error", "a fault of the service")
+    }
+  }
+
+  const reach = (): void => {
+    const timeoutMs = Attempts.patienceMs(attempts, clock())
+    ask({ type: "stream_reach", id, url, timeoutMs })
+  }
+
+  const tryAgain = (failure: Message.Failure, detail: string, isFinal: boolean): void => {
+    const next = isFinal ? null : Attempts.failed(attempts, clock())
+    if (next === null) return fail(failure, detail)
+    attempts = next
+    link = null
+  }
+
+  const opened = (): void => {
+    isOpen = true
+    figures.open++
+    const { about } = begin(clock())
+    // What was heard before waits behind these.
+    link?.send(dialect.connected())
+    link?.send(dialect.start(about, queue.number()))
+    emit({ type: "stream_started", id })
+    flush()
+  }
+
+  const closed = (how: Closed): void => {
+    if (!isOpen) return tryAgain(failureOf(how), how.detail, false)
+    isOpen = false
+    figures.open--
+    link = null
+    return how.reason === "closed" ? finish("stopped", null) : fail(failureOf(how), how.detail)
+  }
+
+  const said = (message: string | Uint8Array): void => {
+    if (!budget.take(message.length)) {
+      isPaused = true
+      link?.pause()
+    }
+    const { talking } = begin(clock())
+    const read = typeof message === "string" ? ClientMessage.read(message) : ({ type: "malformed" } as const)
+    if (read.type !== "malformed") faults = 0
+    switch (read.type) {
+      case "media": {
+        const bytes = talking === null ? null : ClientMessage.bytesOf(read.payload)
+        return talking === null || bytes === null ? complain("invalid_media") : talking.media(bytes, clock())
+      }
+      case "mark":
+        return talking?.mark(read.name)
+      case "clear":
+        return talking?.clear()
+      case "other":
+        return
+      case "invalid_media":
+        return complain("invalid_media")
+      case "malformed":
+        return complain("malformed_frame")
+    }
+  }
+
+  const connect = (answer: Extract<StreamAnswer, { readonly type: "stream_reached" }>): void => {
+    if (link !== null) return
+    const made = open(
+      answer.pinned,
+      {
+        headers: token === null ? {} : { authorization: `Bearer ${token}` },
+        protocols: [],
+        handshakeMs: Attempts.patienceMs(attempts, clock()),
+        maxMessageBytes,
+        maxBufferedBytes: mostBufferedAtEnd,
+        pingMs,
+        silenceMs
+      },
+      {
+        onOpen: () => guarded(opened),
+        onMessage: (message) =>
+          guarded(() => {
+            said(message)
+            flush()
+          }),
+        onClose: (how) => {
+          if (link === made) guarded(() => closed(how))
+        }
+      }
+    )
+    link = made
+  }
+
+  reach()
+  return {
+    id,
+    answer: (answer) =>
+      guarded(() => {
+        switch (answer.type) {
+          case "stream_reached":
+            return connect(answer)
+          case "stream_unreachable":
+            return tryAgain("connection_failed", answer.detail, answer.isFinal)
+          case "stream_sound":
+            return begun?.talking?.sound(answer.file, answer.samples, answer.isLast, clock())
+          case "stream_sound_failed":
+            complain("invalid_media")
+            return begun?.talking?.sound(answer.file, null, true, clock())
+        }
+      }),
+    digit: (digit, at) => {
+      const { dtmf } = dialect
+      if (dtmf === null || begun === null || (protocol === "twilio" && hears === null)) return
+      const { about } = begun
+      const occurredAt = new Date(wallClock() - (clock() - at)).toISOString()
+      queue.say((sequence) => dtmf(about, digit, occurredAt, sequence))
+      guarded(flush)
+    },
+    tick: (now) =>
+      guarded(() => {
+        if (begun === null && leg.far.ready()) begin(now)
+        begun?.listening.tick(now)
+        if (!isOpen) {
+          const due = Attempts.due(attempts, now)
+          if (due !== null) {
+            attempts = due
+            return reach()
+          }
+          if (now - attempts.startedAt >= Attempts.limits.withinMs) fail("connection_failed", "it took too long")
+          return
+        }
+        if (isPaused && budget.mayRead(now)) {
+          isPaused = false
+          link?.resume()
+        }
+        flush()
+        count()
+        if (queue.isTooSlow(now)) fail("connection_failed", "the server reads too slowly")
+      }),
+    stop: () => {
+      try {
+        finish("stopped", null)
+      } catch (error) {
+        onDefect(error)
+      }
+    }
+  }
+}

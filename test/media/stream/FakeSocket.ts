@@ -1,0 +1,72 @@
+import type { Closed, Open, Options } from "../../../src/egress/WebSocketClient.ts"
+import type { Pinned } from "../../../src/egress/Pinned.ts"
+
+/** One connection of a stream, as its server sees it. */
+export interface Connection {
+  readonly pinned: Pinned
+  readonly options: Options
+  /** Accepts the handshake. */
+  readonly accept: () => void
+  readonly say: (message: string | Uint8Array) => void
+  /** The connection ends from the server's side, or breaks. */
+  readonly end: (closed: Closed) => void
+  /** What came, in order. */
+  readonly received: Array<string>
+  /** Of the service's close frame. */
+  closedWith: number | null
+  isPaused: boolean
+  /** Whether the server reads; what it does not read waits at the service. */
+  isReading: boolean
+}
+
+/** A network of sockets in memory: who opens one is a server at once. `onOpen` hears of each. */
+export const make = (onOpen: (connection: Connection) => void) => {
+  const connections: Array<Connection> = []
+  const open: Open = (pinned, options, handlers) => {
+    let isOpen = false
+    let isOver = false
+    const unread: Array<string> = []
+    const connection: Connection = {
+      pinned,
+      options,
+      received: [],
+      closedWith: null,
+      isPaused: false,
+      isReading: true,
+      accept: () => {
+        isOpen = true
+        handlers.onOpen()
+      },
+      say: (message) => {
+        if (!isOver) handlers.onMessage(message)
+      },
+      end: (closed) => {
+        if (isOver) return
+        isOver = true
+        handlers.onClose(closed)
+      }
+    }
+    connections.push(connection)
+    onOpen(connection)
+    return {
+      send: (message) => {
+        if (!isOpen || isOver || typeof message !== "string") return false
+        if (connection.isReading) connection.received.push(message)
+        else unread.push(message)
+        return true
+      },
+      bufferedBytes: () => unread.reduce((sum, message) => sum + message.length, 0),
+      pause: () => {
+        connection.isPaused = true
+      },
+      resume: () => {
+        connection.isPaused = false
+      },
+      close: (code = 1000) => {
+        connection.closedWith ??= code
+        connection.received.push(...unread.splice(0))
+      }
+    }
+  }
+  return { connections, open }
+}
