@@ -110,40 +110,21 @@ WITH made AS (
 SELECT DISTINCT endpoint, tenant_id AS "tenantId", partition FROM made
 `
 
-/** Unfinished rows stand in one of two indexes: the lanes, or the retries. */
-const arms = ["d.in_lane", "NOT d.in_lane"] as const
-
-/** Updates the unfinished rows of both kinds. */
-const updateUnfinished =
-  (set: string, where: string) =>
-  (returning: string): string =>
-    `
-WITH ${arms
-      .map(
-        (arm, index) => `
-part_${index} AS (UPDATE webhook_delivery d SET ${set} WHERE ${arm} AND d.due_at IS NOT NULL AND ${where} RETURNING ${returning})`
-      )
-      .join(",")}
-${arms.map((_, index) => `SELECT * FROM part_${index}`).join(" UNION ALL ")}
-`
-
 /**
  * Makes interrupted attempts due at once, because nobody works on them. `$1`: a partition; `$2`: an endpoint there, or
- * null for all. It takes only what was claimed before it began, so it may end late.
+ * null for all. It takes only what was claimed before it began, so it may end late. Unfinished rows stand in one of two
+ * indexes, the lanes or the retries, and each arm uses its own.
  */
-export const release = updateUnfinished(
-  "due_at = created_at",
-  `d.partition = $1::int AND d.due_at > d.created_at AND d.due_at <= now() + ${leaseMs} * interval '1 millisecond'
-    AND d.status = 'sending' AND ($2::text IS NULL OR d.destination = $2)`
-)("1")
-
-/**
- * After the database's clock was set back: makes deliveries of a partition (`$1`) due `$2` milliseconds sooner, so that
- * none waits longer than it had to. A delivery that was put there since comes too soon, which is better than hours
- * late.
- */
-export const advance = updateUnfinished(
-  `due_at = d.due_at - $2::float8 * interval '1 millisecond',
-    next_retry_at = d.next_retry_at - $2::float8 * interval '1 millisecond'`,
-  "d.partition = $1::int AND d.due_at > now()"
-)("1")
+export const release = `
+WITH ${["d.in_lane", "NOT d.in_lane"]
+  .map(
+    (arm, index) => `
+part_${index} AS (
+  UPDATE webhook_delivery d SET due_at = created_at
+  WHERE ${arm} AND d.due_at IS NOT NULL AND d.partition = $1::int
+    AND d.due_at > d.created_at AND d.due_at <= now() + ${leaseMs} * interval '1 millisecond'
+    AND d.status = 'sending' AND ($2::text IS NULL OR d.destination = $2)
+)`
+  )
+  .join(",")}
+SELECT 1`

@@ -10,6 +10,7 @@ import { Journal } from "../store/Journal.ts"
 import type { Vault } from "../store/Vault.ts"
 import * as Attempt from "./Attempt.ts"
 import * as Claimer from "./Claimer.ts"
+import * as Advance from "./Advance.ts"
 import * as ClockSteps from "./ClockSteps.ts"
 import * as DeliveryMetrics from "./DeliveryMetrics.ts"
 import * as DeliveryQueue from "./DeliveryQueue.ts"
@@ -120,13 +121,12 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       }
 
       const { followed, setBack } = yield* ClockSteps.make
+      const follow = yield* Advance.make
       const look = Effect.gen(function* () {
         const backMs = yield* setBack
         if (backMs > 0) {
           yield* Effect.logWarning("the clock of the database was set back; deliveries follow it", { ms: backMs })
-          for (const partition of journal.partitions())
-            yield* sql.withTransaction(sql.unsafe(DeliveryQueue.advance, [partition, backMs]))
-          followed(backMs)
+          followed(yield* follow(journal.partitions(), backMs))
         }
         looks++
         const due: Array<DueStatement.Due> = []

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as HeldPartitions from "../../src/store/HeldPartitions.ts"
 import { Journal } from "../../src/store/Journal.ts"
+import * as Advance from "../../src/webhook/Advance.ts"
 import * as ClaimStatement from "../../src/webhook/ClaimStatement.ts"
 import * as DeliveryQueue from "../../src/webhook/DeliveryQueue.ts"
 import * as DueStatement from "../../src/webhook/DueStatement.ts"
@@ -157,4 +158,46 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
       expect(yield* statusAfter(ours)).toStrictEqual({ status: "succeeded" })
     })
   )
+
+  it.effect("follows a clock that was set back in portions, each delivery once, and goes on where it was stopped", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const tenantId = yield* World.tenant(undefined, 0)
+      yield* World.subscribe(tenantId, "https://hook.example")
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      yield* sql`
+        INSERT INTO webhook_delivery (id, tenant_id, partition, event_id, event_type, subscription_id, destination, lane,
+          sequence, status, in_lane, due_at, next_retry_at, created_at)
+        SELECT gen_random_uuid(), tenant_id, partition, event_id, event_type, subscription_id, 'sub ' || n, lane, sequence,
+          'queued', false, now() + n * interval '1 second' + interval '2 hours',
+          now() + n * interval '1 second' + interval '2 hours', created_at
+        FROM webhook_delivery, generate_series(1, 2500) n WHERE tenant_id = ${tenantId}`
+      const waiting = sql<{ readonly destination: string; readonly dueAt: number }>`
+        SELECT destination, (extract(epoch FROM due_at) * 1000)::float8 AS "dueAt" FROM webhook_delivery
+        WHERE tenant_id = ${tenantId} AND NOT in_lane ORDER BY destination`
+      const before = yield* waiting
+      const failing = yield* failingAt(3)
+      const follow = yield* Advance.make.pipe(Effect.provideService(SqlClient.SqlClient, failing))
+      expect((yield* Effect.exit(follow([0, 1], 3_600_000)))._tag).toBe("Failure")
+      expect(yield* follow([0, 1], 3_600_000)).toBe(3_600_000)
+      expect(yield* waiting).toStrictEqual(
+        before.map(({ destination, dueAt }) => ({ destination, dueAt: dueAt - 3_600_000 }))
+      )
+    })
+  )
 })
+
+/** The database, whose transaction of this number fails before it begins. */
+const failingAt = (number: number) =>
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    let transactions = 0
+    return new Proxy(sql, {
+      get: (target, name, receiver) =>
+        name === "withTransaction"
+          ? (effect: Effect.Effect<unknown>) =>
+              Effect.suspend(() =>
+                ++transactions === number ? Effect.die("no answer") : target.withTransaction(effect)
+              )
+          : Reflect.get(target, name, receiver)
+    })
+  })
