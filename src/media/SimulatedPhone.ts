@@ -2,23 +2,23 @@ import * as Tone from "../audio/Tone.ts"
 import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
 
+/** A stretch of what a phone says. `speech` is a voice in syllables, which rise and fall. */
+export type Part =
+  | { readonly sound: "speech" | "silence"; readonly ms: number }
+  | { readonly sound: "tone"; readonly ms: number; readonly components: ReadonlyArray<Tone.Component> }
+
 /**
- * The script of a simulated phone, from its answer on.
+ * The script of a simulated phone, from when its media begin: at its answer, or before it with early media.
  *
- * `echo` says what it hears, 20 ms later, and presses the digits that are pressed to it. `voicemail` speaks a greeting
- * (tones in the rhythm of speech), beeps at 1 kHz for half a second, then is silent. `press` dials `digits` after
- * `afterMs` and again every `everyMs` (0: once).
+ * `echo` says what it hears, 20 ms later, and presses the digits that are pressed to it. `plays` says its parts one
+ * after the other, once or again and again. `press` dials `digits` after `afterMs` and again every `everyMs` (0: once).
  */
 export type PhoneScript =
   | { readonly type: "echo" }
   | { readonly type: "silence" }
-  | { readonly type: "voicemail" }
+  | { readonly type: "plays"; readonly parts: ReadonlyArray<Part>; readonly repeats: boolean }
   | { readonly type: "press"; readonly digits: string; readonly afterMs: number; readonly everyMs: number }
 
-/** Length of the greeting of a `voicemail`; its beep follows at once. */
-export const greetingMs = 3000
-export const beepMs = 500
-const beepFrequency = 1000
 /** Between the beginnings of two digits that a phone presses. */
 const digitIntervalMs = 200
 
@@ -34,29 +34,54 @@ const voice: ReadonlyArray<Tone.Component> = [
   { frequency: 2400, dbfs: -32 }
 ]
 
-/** The greeting: twelve syllables, each rising and falling, the last quarter of each a pause. */
-const greeting = (): Int16Array => {
-  const samples = Tone.tone(voice, greetingMs, sampleRate)
+/** Syllables, each rising and falling, the last quarter of each a pause. */
+const speech = (ms: number): Int16Array => {
+  const samples = Tone.tone(voice, ms, sampleRate)
   const length = (syllableMs * sampleRate) / 1000
   return samples.map((sample, i) => sample * Math.max(0, Math.sin(((i % length) / length) * (4 / 3) * Math.PI)))
 }
 
-let voicemailSound: Int16Array | null = null
+const soundOf = (part: Part): Int16Array => {
+  switch (part.sound) {
+    case "speech":
+      return speech(part.ms)
+    case "silence":
+      return new Int16Array((part.ms * sampleRate) / 1000)
+    case "tone":
+      return Tone.tone(part.components, part.ms, sampleRate)
+  }
+}
 
-const voicemail = (): Int16Array => {
-  if (voicemailSound !== null) return voicemailSound
-  const beep = Tone.sine(beepFrequency, -10, beepMs, sampleRate)
-  const spoken = greeting()
-  const sound = new Int16Array(spoken.length + beep.length)
-  sound.set(spoken)
-  sound.set(beep, spoken.length)
-  voicemailSound = sound
+/** The sounds of scripts, which many phones share; as many scripts as the table of numbers has, and some. */
+const rendered = new Map<string, Int16Array>()
+const maxRendered = 64
+
+const render = (parts: ReadonlyArray<Part>): Int16Array => {
+  const key = JSON.stringify(parts)
+  const known = rendered.get(key)
+  if (known !== undefined) return known
+  const sounds = parts.map(soundOf)
+  const sound = new Int16Array(sounds.reduce((length, each) => length + each.length, 0))
+  let at = 0
+  for (const each of sounds) {
+    sound.set(each, at)
+    at += each.length
+  }
+  if (rendered.size < maxRendered) rendered.set(key, sound)
   return sound
+}
+
+/** Copies what is there of a frame; the rest is silent. False: nothing is there. */
+const copy = (sound: Int16Array, from: number, out: Int16Array): boolean => {
+  out.fill(0)
+  out.set(sound.subarray(from, from + out.length))
+  return from < sound.length
 }
 
 /** A phone in memory. `onDigit` is called for each digit it presses; all but an echo ignore digits pressed to them. */
 export const make = (script: PhoneScript, onDigit: (digit: string) => void): FarEnd => {
   const heard = Frame.make(sampleRate)
+  const played = script.type === "plays" ? render(script.parts) : new Int16Array(0)
   let frames = 0
 
   const press = ({ afterMs, digits, everyMs }: Extract<PhoneScript, { readonly type: "press" }>) => {
@@ -75,12 +100,10 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
       case "echo":
         out.set(heard.samples)
         return true
-      case "voicemail": {
-        const sound = voicemail()
-        const start = frames * out.length
-        out.fill(0)
-        out.set(sound.subarray(start, start + out.length))
-        return start < sound.length
+      case "plays": {
+        const from = frames * out.length
+        if (!script.repeats) return copy(played, from, out)
+        return played.length > 0 && copy(played, from % played.length, out)
       }
       case "press":
         press(script)

@@ -39,6 +39,10 @@ interface Subject {
     readonly silent: string
     /** Rings, then refuses with 403 or 603. */
     readonly rejects: string
+    /** Sends early media, then answers, within four seconds. */
+    readonly early: string
+    /** Answers, and refuses to be referred. */
+    readonly refusesReferral: string
   }
   /** Rings, answers, hangs up after at most so long. */
   readonly hangsUp: { readonly number: string; readonly withinMs: number }
@@ -111,14 +115,15 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       sink,
       send,
       elapse: outside.elapse,
-      dial: (to: string, legId = Ids.leg("leg")) =>
+      dial: (to: string, legId = Ids.leg("leg"), more: { readonly audioUrl?: string } = {}) =>
         Effect.as(
           send(legId, {
             type: "dial",
             tenantId: Ids.tenant("t"),
             routeId: subject.routeId,
             from: "+12025550190",
-            to
+            to,
+            ...more
           }),
           legId
         ),
@@ -597,6 +602,89 @@ export const describeCarrier = (name: string, subject: Subject): void => {
         expect((yield* use.snapshot([one]))?.legs[one]?.bridge?.peerLegId).toBe(two)
         for (const each of [one, two, ringing]) yield* use.send(each, hangup)
         yield* use.elapse(1000)
+      })
+    )
+
+    const refer = (to: string): Plain => ({ type: "refer", to: `sip:${to}@192.0.2.2` })
+    const referrals = (reports: ReadonlyArray<Report>) =>
+      ofType(reports, "referred").map(({ sipStatus, status }) => [status, sipStatus])
+
+    contract("a peer that is referred says that it takes it, and what became of it", (use) =>
+      Effect.gen(function* () {
+        const [leg = Ids.leg("")] = yield* talking(use, "one")
+        yield* use.send(leg, refer(subject.phones.answers))
+        yield* use.elapse(500)
+        expect(referrals(use.sink.of(leg))).toStrictEqual([["accepted", 202]])
+        yield* use.elapse(2000)
+        expect(referrals(use.sink.of(leg)).slice(1)).toStrictEqual([["completed", 200]])
+        yield* use.send(leg, refer(subject.phones.busy))
+        yield* use.again
+        yield* use.elapse(3000)
+        expect(referrals(use.sink.of(leg)).slice(2)).toStrictEqual([
+          ["accepted", 202],
+          ["failed", 486]
+        ])
+        expect(new Set(ofType(use.sink.of(leg), "referred").map(({ commandId }) => commandId)).size).toBe(2)
+        expect(yield* use.presence(leg)).toBe("alive")
+        yield* use.send(leg, hangup)
+        yield* use.elapse(1000)
+      })
+    )
+
+    contract("a peer that refuses to be referred has failed with its status", (use) =>
+      Effect.gen(function* () {
+        const leg = yield* use.dial(subject.phones.refusesReferral)
+        yield* use.elapse(3000)
+        yield* use.send(leg, refer(subject.phones.answers))
+        yield* use.elapse(2000)
+        expect(referrals(use.sink.of(leg))).toStrictEqual([["failed", 603]])
+        yield* use.send(leg, hangup)
+        yield* use.elapse(1000)
+      })
+    )
+
+    contract("a referral of a leg that is not answered, not here, or to no SIP address fails", (use) =>
+      Effect.gen(function* () {
+        const [leg = Ids.leg("")] = yield* talking(use, "one")
+        const ringing = yield* use.dial(subject.phones.silent, Ids.leg("ringing"))
+        yield* use.elapse(1000)
+        yield* use.send(ringing, refer(subject.phones.answers))
+        yield* use.send(Ids.leg("nobody"), refer(subject.phones.answers))
+        yield* use.send(leg, { type: "refer", to: "tel:+12025550100" })
+        yield* use.elapse(500)
+        expect(failures(use.sink.of(ringing))).toStrictEqual(["not_answered"])
+        expect(failures(use.sink.of(Ids.leg("nobody")))).toStrictEqual(["unknown_leg"])
+        expect(failures(use.sink.of(leg))).toStrictEqual(["invalid_address"])
+        for (const each of [leg, ringing]) yield* use.send(each, hangup)
+        yield* use.elapse(1000)
+      })
+    )
+
+    contract("a peer that ends while it is referred tells its end, and nothing behind it", (use) =>
+      Effect.gen(function* () {
+        const [leg = Ids.leg("")] = yield* talking(use, "one")
+        yield* use.send(leg, refer(subject.phones.answers))
+        yield* use.elapse(200)
+        yield* use.send(leg, hangup)
+        yield* use.elapse(5000)
+        expect(types(use.sink.of(leg)).slice(2)).toStrictEqual(["referred", "ended"])
+        endOf(use.sink.of(leg))
+      })
+    )
+
+    contract("early media come before the answer; of a sound for the callee nothing is told", (use) =>
+      Effect.gen(function* () {
+        const leg = yield* use.dial(subject.phones.early, Ids.leg("leg"), { audioUrl: subject.sounds.good })
+        yield* use.elapse(2000)
+        expect(types(use.sink.of(leg))).toStrictEqual(["early_media"])
+        yield* use.elapse(3000)
+        expect(types(use.sink.of(leg))).toStrictEqual(["early_media", "answered"])
+        yield* use.send(leg, media(Media.play(Ids.work("one"), subject.sounds.good)))
+        yield* use.elapse(2000)
+        expect(endedWork(use.sink.of(leg))).toStrictEqual([Media.completed(Ids.work("one"))])
+        yield* use.send(leg, hangup)
+        yield* use.elapse(1000)
+        expect(endOf(use.sink.of(leg)).by).toBe("near")
       })
     )
 

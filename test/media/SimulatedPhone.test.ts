@@ -28,15 +28,28 @@ describe("Simulated phones", () => {
     expect(listen({ type: "echo" }, 220, tone).subarray(rate / 50)).toStrictEqual(tone)
   })
 
-  it("a voicemail greets in syllables, beeps at 1 kHz for half a second and is silent", () => {
-    const sound = listen({ type: "voicemail" }, 5000)
-    const { beepMs, greetingMs } = SimulatedPhone
-    expect(Goertzel.totalLevel(at(sound, 0, greetingMs))).toBeGreaterThan(-30)
-    expect(Goertzel.level(at(sound, 0, greetingMs), 1000, rate)).toBeLessThan(-40)
-    const pauses = Array.from({ length: 12 }, (_, i) => Goertzel.totalLevel(at(sound, i * 250 + 200, i * 250 + 240)))
+  const parts = [
+    { sound: "silence", ms: 200 },
+    { sound: "speech", ms: 3000 },
+    { sound: "tone", ms: 500, components: [{ frequency: 1000, dbfs: -10 }] }
+  ] as const
+
+  it("one that plays speaks in syllables and sounds its tones, once, and is silent behind them", () => {
+    const sound = listen({ type: "plays", parts, repeats: false }, 5000)
+    expect(Goertzel.totalLevel(at(sound, 0, 200))).toBe(Number.NEGATIVE_INFINITY)
+    const spoken = at(sound, 200, 3200)
+    expect(Goertzel.totalLevel(spoken)).toBeGreaterThan(-30)
+    expect(Goertzel.level(spoken, 1000, rate)).toBeLessThan(-40)
+    const pauses = Array.from({ length: 12 }, (_, i) => Goertzel.totalLevel(at(spoken, i * 250 + 200, i * 250 + 240)))
     expect(pauses.every((level) => level < -60)).toBe(true)
-    expect(Goertzel.level(at(sound, greetingMs, greetingMs + beepMs), 1000, rate)).closeTo(-10, 0.2)
-    expect(Goertzel.totalLevel(at(sound, greetingMs + beepMs, 5000))).toBe(Number.NEGATIVE_INFINITY)
+    expect(Goertzel.level(at(sound, 3200, 3700), 1000, rate)).closeTo(-10, 0.2)
+    expect(Goertzel.totalLevel(at(sound, 3700, 5000))).toBe(Number.NEGATIVE_INFINITY)
+  })
+
+  it("one that plays again and again begins anew behind its last part", () => {
+    const sound = listen({ type: "plays", parts, repeats: true }, 7400)
+    expect(at(sound, 3700, 7400)).toStrictEqual(at(sound, 0, 3700))
+    expect(listen({ type: "plays", parts: [], repeats: true }, 100).every((sample) => sample === 0)).toBe(true)
   })
 
   it("the silent one is silent", () => {

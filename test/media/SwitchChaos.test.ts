@@ -13,7 +13,7 @@ import * as SwitchBench from "./SwitchBench.ts"
 const legs = ["a", "b", "c", "d", "e", "f"].map(Ids.leg)
 const scripts = [
   { type: "echo" },
-  { type: "voicemail" },
+  { type: "plays", parts: [{ sound: "speech", ms: 300 }], repeats: true },
   { type: "press", digits: "12", afterMs: 0, everyMs: 400 }
 ] as const
 const directions: ReadonlyArray<RtpRemote["direction"]> = ["sendrecv", "sendrecv", "sendonly", "recvonly", "inactive"]

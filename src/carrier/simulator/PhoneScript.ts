@@ -1,4 +1,6 @@
+import * as Tone from "../../audio/Tone.ts"
 import type { PhoneScript as Voice } from "../../media/MediaPlane.ts"
+import type { Part } from "../../media/SimulatedPhone.ts"
 import type { LegEnd } from "../Carrier.ts"
 
 /**
@@ -7,6 +9,8 @@ import type { LegEnd } from "../Carrier.ts"
  */
 export type FarAct =
   | { readonly type: "rings" }
+  /** Its sound comes, and ours is heard, before it answers (SIP 183). */
+  | { readonly type: "sends_early_media" }
   | { readonly type: "answers" }
   /** `end` is what our side of the leg reports. */
   | { readonly type: "ends"; readonly end: LegEnd }
@@ -23,51 +27,90 @@ export interface PhoneScript {
   /** Counted from the answer. */
   readonly talking: ReadonlyArray<Step>
   readonly voice: Voice
+  /** What it does with a REFER: calls as it is asked to and reports, takes it and reports nothing, or refuses it. */
+  readonly referred: "calls" | "is_silent" | "refuses"
 }
 
 const at = (afterMs: number, act: FarAct): Step => ({ afterMs, act })
 
 const rings = at(200, { type: "rings" })
-const answers = at(1000, { type: "answers" })
+const answersAfter = (ms: number) => at(ms, { type: "answers" })
 const ends = (afterMs: number, cause: LegEnd["cause"], sipStatus: number | null, by: LegEnd["by"]): Step =>
   at(afterMs, { type: "ends", end: { cause, sipStatus, by } })
 
-const answering = (voice: Voice, talking: ReadonlyArray<Step> = []): PhoneScript => ({
-  alerting: [rings, answers],
-  talking,
-  voice
-})
-const refusing = (...alerting: ReadonlyArray<Step>): PhoneScript => ({
-  alerting,
+const answering = (voice: Voice, more: Partial<PhoneScript> = {}): PhoneScript => ({
+  alerting: [rings, answersAfter(1000)],
   talking: [],
-  voice: { type: "silence" }
+  voice,
+  referred: "calls",
+  ...more
 })
+const refusing = (...alerting: ReadonlyArray<Step>): PhoneScript => answering({ type: "silence" }, { alerting })
+const hangsUpAfter = (ms: number): Partial<PhoneScript> => ({ talking: [ends(ms, "hangup", null, "far")] })
+
+const speech = (ms: number): Part => ({ sound: "speech", ms })
+const silence = (ms: number): Part => ({ sound: "silence", ms })
+const tone = (ms: number, dbfs: number, ...frequencies: ReadonlyArray<number>): Part => ({
+  sound: "tone",
+  ms,
+  components: frequencies.map((frequency) => ({ frequency, dbfs }))
+})
+const once = (...parts: ReadonlyArray<Part>): Voice => ({ type: "plays", parts, repeats: false })
+const forever = (...parts: ReadonlyArray<Part>): Voice => ({ type: "plays", parts, repeats: true })
+
+/** Digits as tones, 100 ms long with 100 ms between them. */
+const tones = (digits: string): ReadonlyArray<Part> =>
+  Array.from(digits).flatMap((digit): ReadonlyArray<Part> => {
+    const components = Tone.dtmf(digit)
+    return components === null ? [] : [{ sound: "tone", ms: 100, components }, silence(100)]
+  })
+
+const echo: Voice = { type: "echo" }
+const beep = tone(500, -10, 1000)
 
 /**
  * The simulated phones, by number, guide/connections.md#simulated-phones. Nobody can order these numbers. When a phone
  * rings for ever, the call's own deadline ends the leg.
  */
 const phones: ReadonlyMap<string, PhoneScript> = new Map([
-  ["+12025550100", answering({ type: "echo" })],
+  ["+12025550100", answering(echo)],
   ["+12025550101", refusing(ends(300, "final_response", 486, "far"))],
   ["+12025550102", refusing(rings)],
   ["+12025550103", refusing(rings, ends(1000, "final_response", 603, "far"))],
-  ["+12025550104", answering({ type: "voicemail" })],
+  ["+12025550104", answering(once(speech(3000), beep))],
   ["+12025550105", answering({ type: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 })],
-  ["+12025550106", answering({ type: "silence" }, [ends(5000, "hangup", null, "far")])],
+  ["+12025550106", answering({ type: "silence" }, hangsUpAfter(5000))],
   ["+12025550107", refusing(ends(100, "no_route", null, "network"))],
-  ["+12025550108", refusing(ends(100, "error", null, "network"))]
+  ["+12025550108", refusing(ends(100, "error", null, "network"))],
+  ["+12025550109", answering(echo, { alerting: [rings, answersAfter(20_000)] })],
+  ["+12025550110", answering(forever(tone(1000, -13, 440)))],
+  ["+12025550111", answering(forever(speech(760), silence(3000), speech(2000), silence(2000)))],
+  ["+12025550112", answering(once(speech(12_000), silence(300), beep))],
+  ["+12025550113", answering(forever(silence(200), tone(3000, -13, 2100), silence(1500)))],
+  ["+12025550114", answering(forever(silence(2000), ...tones("1234#"), silence(2000)))],
+  ["+12025550115", answering(once(speech(3000)))],
+  ["+12025550116", answering({ type: "silence" })],
+  ["+12025550117", answering(echo, hangsUpAfter(20_000))],
+  [
+    "+12025550118",
+    answering(once(tone(2800, -13, 440, 480)), {
+      alerting: [at(200, { type: "sends_early_media" }), answersAfter(3000)]
+    })
+  ],
+  ["+12025550119", answering(echo, { referred: "refuses" })],
+  ["+12025550120", answering(echo, { referred: "is_silent" })]
 ])
 
 /** The phone with this number; null: no phone has it, but a tenant may. */
 export const ofNumber = (number: string): PhoneScript | null => phones.get(number) ?? null
 
+export const numbers: ReadonlyArray<string> = [...phones.keys()]
+
 /**
  * A phone that calls a tenant's number: echoes once it is answered, gives up after a minute of ringing, and hangs up a
  * minute after the answer.
  */
-export const caller: PhoneScript = {
+export const caller: PhoneScript = answering(echo, {
   alerting: [ends(60_000, "cancelled", 487, "far")],
-  talking: [ends(60_000, "hangup", null, "far")],
-  voice: { type: "echo" }
-}
+  ...hangsUpAfter(60_000)
+})

@@ -7,6 +7,8 @@ export interface SimulatedLeg {
   readonly direction: "outbound" | "inbound"
   readonly phase: "alerting" | "talking" | "over"
   readonly rang: boolean
+  /** Its media were connected before the answer. */
+  readonly isEarly: boolean
   /** The phone's acts that are still to come, by ascending `at`, which is on the monotonic clock. */
   readonly agenda: ReadonlyArray<{ readonly at: number; readonly act: FarAct }>
   /** Acts that begin with the answer. */
@@ -28,7 +30,9 @@ export type Input =
 
 export type Outcome =
   | { readonly type: "ringing" }
-  /** Connect the media, then tell the answer. Later outcomes follow only when both worked. */
+  /** Connect the media, then tell that they come before the answer. */
+  | { readonly type: "early" }
+  /** Connect the media, unless they are, then tell the answer. Later outcomes follow only when both worked. */
   | { readonly type: "talk" }
   /** Pass the act on to the far party, if that is a leg; a phone takes no notice. */
   | { readonly type: "pass"; readonly act: FarAct }
@@ -48,6 +52,7 @@ export const make = (direction: SimulatedLeg["direction"], script: PhoneScript |
   direction,
   phase: "alerting",
   rang: false,
+  isEarly: false,
   agenda: scheduled(script?.alerting ?? [], now),
   talking: script?.talking ?? []
 })
@@ -95,6 +100,9 @@ const far = (leg: SimulatedLeg, act: FarAct, now: number): Stepped => {
     case "rings":
       if (leg.direction === "inbound" || leg.phase !== "alerting" || leg.rang) return stay(leg)
       return { leg: { ...leg, rang: true }, outcomes: [{ type: "ringing" }] }
+    case "sends_early_media":
+      if (leg.direction === "inbound" || leg.phase !== "alerting" || leg.isEarly) return stay(leg)
+      return { leg: { ...leg, isEarly: true }, outcomes: [{ type: "early" }] }
     case "answers":
       return leg.direction === "outbound" && leg.phase === "alerting" ? talk(leg, now) : stay(leg)
     case "ends":

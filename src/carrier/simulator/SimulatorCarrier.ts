@@ -9,70 +9,38 @@ import {
   Carrier,
   type CarrierCommand,
   CarrierSink,
+  type InboundOffer,
   type LegFacts,
   type LegReport,
   type Order
 } from "../Carrier.ts"
 import * as Bridges from "../Bridges.ts"
+import * as EarlySound from "../EarlySound.ts"
 import { InboundSimulator } from "../InboundSimulator.ts"
 import * as LegMemory from "../LegMemory.ts"
 import * as Telling from "../Telling.ts"
 import * as CommandFailure from "./CommandFailure.ts"
+import * as Line from "./Line.ts"
+import * as LineMedia from "./LineMedia.ts"
 import * as PhoneScript from "./PhoneScript.ts"
+import * as Referrals from "./Referrals.ts"
 import * as SimulatedLeg from "./SimulatedLeg.ts"
 
 /** Legs at once; the next one ends with `error`, or is not admitted. */
 export const maxLegs = 20_000
-/** Messages that may wait on one leg; the next one ends the leg with `error`. */
-export const mailboxRoom = 256
-/** The media plane may take so long to open a leg. */
-const openTimeoutMs = 5000
-
-type Mail =
-  | { readonly type: "input"; readonly input: SimulatedLeg.Input }
-  | { readonly type: "command"; readonly command: CarrierCommand }
-  | { readonly type: "report"; readonly report: LegReport }
-  /** `done` completes when all mail before it is handled. */
-  | { readonly type: "mark"; readonly done: Deferred.Deferred<void> }
-
-/** A leg of this process: its state, and the mailbox of the one fiber that changes it and tells of it. */
-interface Line {
-  readonly id: Id.LegId
-  readonly script: PhoneScript.PhoneScript | null
-  readonly mailbox: Queue.Queue<Mail>
-  /** A leg that it will be bridged with. */
-  readonly near: Id.LegId | undefined
-  /** Monotonic milliseconds. */
-  readonly since: number
-  answeredAt: number | null
-  leg: SimulatedLeg.SimulatedLeg
-  /** Null while an inbound leg waits for admission. */
-  callId: Id.CallId | null
-  /** The leg at the other end; null: a phone is there. */
-  peer: Line | null
-  hasMedia: boolean
-  overflowed: boolean
-}
-
 const make = Effect.gen(function* () {
   const sink = yield* CarrierSink
   const media = yield* MediaPlane
+  const lineMedia = LineMedia.make(media)
   const entropy = yield* Entropy
   const deadlines = yield* Deadlines.make
   const fibers = yield* FiberSet.make<void>()
   const fork = yield* FiberSet.runtime(fibers)()
-  const lines = new Map<Id.LegId, Line>()
+  const lines = new Map<Id.LegId, Line.Line>()
   const incarnation = entropy.hex(8)
   const clock = yield* Clock.Clock
   const steadyMs = () => Monotonic.read(clock)
   const memory = LegMemory.make({ now: steadyMs, isLive: (legId) => lines.has(legId) })
-
-  const post = (line: Line, mail: Mail): void => {
-    if (!Queue.offerUnsafe(line.mailbox, mail)) line.overflowed = true
-  }
-  const farActs = (line: Line | null, act: PhoneScript.FarAct): void => {
-    if (line !== null) post(line, { type: "input", input: { type: "far", act } })
-  }
 
   const bridges = Bridges.make({
     legOf: (legId) => {
@@ -80,7 +48,7 @@ const make = Effect.gen(function* () {
       if (line === undefined) return null
       return {
         isTalking: () => line.answeredAt !== null && line.leg.phase === "talking",
-        tell: (report) => post(line, { type: "report", report })
+        tell: (told) => Line.report(line, told)
       }
     },
     join: (legId, peerLegId, settled) =>
@@ -100,34 +68,10 @@ const make = Effect.gen(function* () {
     const told = yield* Telling.untilDurable(sink.tell(callId, { ...of, ...report }), isEnd)
     const line = lines.get(legId)
     // No call owns the leg, so it ends.
-    if (told === "unknown" && line !== undefined) post(line, { type: "input", input: { type: "hangup" } })
+    if (told === "unknown" && line !== undefined) Line.post(line, { type: "input", input: { type: "hangup" } })
   })
 
-  const connect = Effect.fnUntraced(function* (line: Line) {
-    line.hasMedia = true
-    yield* media.subscribe(line.id, {
-      told: (event) => post(line, { type: "report", report: { type: "media", event } }),
-      lost: () => post(line, { type: "input", input: { type: "fault" } })
-    })
-    const opened =
-      line.peer === null
-        ? media.openPhone(line.id, line.script?.voice ?? { type: "silence" }, line.near)
-        : media.openJoined(line.id, line.peer.id, line.near ?? line.peer.near)
-    return yield* opened.pipe(
-      Effect.timeout(openTimeoutMs),
-      Effect.match({ onSuccess: () => true, onFailure: () => false })
-    )
-  })
-
-  const disconnect = (line: Line) =>
-    Effect.suspend(() => {
-      bridges.ended(line.id)
-      if (!line.hasMedia) return Effect.void
-      line.hasMedia = false
-      return media.close(line.id)
-    })
-
-  const receive = (line: Line, input: SimulatedLeg.Input): Effect.Effect<void> =>
+  const receive = (line: Line.Line, input: SimulatedLeg.Input): Effect.Effect<void> =>
     Effect.gen(function* () {
       const { leg, outcomes } = SimulatedLeg.step(line.leg, input, yield* Monotonic.now)
       line.leg = leg
@@ -136,22 +80,29 @@ const make = Effect.gen(function* () {
           case "ringing":
             yield* tell(line.callId, line.id, { type: "ringing", resume: null })
             break
+          case "early":
+            if (!(yield* lineMedia.connect(line))) return yield* receive(line, { type: "fault" })
+            line.early?.begin()
+            yield* tell(line.callId, line.id, { type: "early_media", resume: null })
+            break
           case "talk":
-            if (!(yield* connect(line))) return yield* receive(line, { type: "fault" })
+            line.early?.end()
+            if (!line.hasMedia && !(yield* lineMedia.connect(line))) return yield* receive(line, { type: "fault" })
             line.answeredAt = steadyMs()
             yield* tell(line.callId, line.id, { type: "answered", resume: null })
             break
           case "pass":
-            farActs(line.peer, outcome.act)
+            line.hears?.(outcome.act)
             break
           case "over":
-            yield* disconnect(line)
+            bridges.ended(line.id)
+            yield* lineMedia.disconnect(line)
             yield* tell(line.callId, line.id, { type: "ended", ...outcome.end })
         }
       }
     })
 
-  const obey = (line: Line, command: CarrierCommand): Effect.Effect<void> => {
+  const obey = (line: Line.Line, command: CarrierCommand): Effect.Effect<void> => {
     switch (command.type) {
       case "ring":
       case "answer":
@@ -159,15 +110,18 @@ const make = Effect.gen(function* () {
         return receive(line, { type: command.type })
       case "reject":
         return receive(line, { type: "reject", cause: command.cause })
-      case "media":
-        if (line.leg.phase === "talking") return media.command(line.id, command.tenantId, command.media)
+      case "media": {
+        const handed = lineMedia.command(line, command)
+        if (handed !== null) return handed
         break
+      }
       case "bridge":
         return Effect.sync(() => bridges.bridge(command))
       case "unbridge":
         return Effect.sync(() => bridges.unbridge(line.id))
-      // Not carried out yet.
       case "refer":
+        if (line.leg.phase === "talking") return refer(line, command)
+        break
       case "dial":
         break
     }
@@ -175,7 +129,7 @@ const make = Effect.gen(function* () {
     return failure === null ? Effect.void : tell(line.callId, line.id, failure)
   }
 
-  const handle = (line: Line, mail: Mail): Effect.Effect<void> => {
+  const handle = (line: Line.Line, mail: Line.Mail): Effect.Effect<void> => {
     switch (mail.type) {
       case "input":
         return receive(line, mail.input)
@@ -188,9 +142,9 @@ const make = Effect.gen(function* () {
     }
   }
 
-  const wake = (line: Line) => () => post(line, { type: "input", input: { type: "due" } })
+  const wake = (line: Line.Line) => () => Line.post(line, { type: "input", input: { type: "due" } })
 
-  const live = (line: Line) =>
+  const live = (line: Line.Line) =>
     Effect.gen(function* () {
       while (line.leg.phase !== "over") {
         deadlines.set(line.id, line.leg.agenda[0]?.at ?? null, wake(line))
@@ -200,17 +154,18 @@ const make = Effect.gen(function* () {
     })
 
   /** Runs however the leg ends: nothing of it stays behind, and its other end does not wait for it. */
-  const release = Effect.fnUntraced(function* (line: Line) {
+  const release = Effect.fnUntraced(function* (line: Line.Line) {
     deadlines.set(line.id, null, wake(line))
     lines.delete(line.id)
     for (const mail of yield* Queue.clear(line.mailbox))
       if (mail.type === "mark") Deferred.doneUnsafe(mail.done, Effect.void)
     if (line.leg.phase !== "over")
-      farActs(line.peer, { type: "ends", end: { cause: "error", sipStatus: null, by: "network" } })
-    yield* disconnect(line)
+      line.hears?.({ type: "ends", end: { cause: "error", sipStatus: null, by: "network" } })
+    bridges.ended(line.id)
+    yield* lineMedia.disconnect(line)
   })
 
-  const start = (line: Line, life: Effect.Effect<void>) => {
+  const start = (line: Line.Line, life: Effect.Effect<void>) => {
     lines.set(line.id, line)
     return FiberSet.run(
       fibers,
@@ -224,23 +179,10 @@ const make = Effect.gen(function* () {
     )
   }
 
-  const lineOf = Effect.fnUntraced(function* (
-    id: Id.LegId,
-    direction: SimulatedLeg.SimulatedLeg["direction"],
-    script: PhoneScript.PhoneScript | null,
-    callId: Id.CallId | null,
-    near?: Id.LegId
-  ): Effect.fn.Return<Line> {
-    const mailbox = yield* Queue.dropping<Mail>(mailboxRoom)
-    const leg = SimulatedLeg.make(direction, script, yield* Monotonic.now)
-    const of = { id, script, mailbox, near, since: steadyMs(), answeredAt: null }
-    return { ...of, leg, callId, peer: null, hasMedia: false, overflowed: false }
-  })
-
   /** Asks for the admission of an inbound leg, tells the caller of the answer, then runs the leg. */
   const takeIn = (
-    line: Line,
-    call: { readonly from: string; readonly to: string },
+    line: Line.Line,
+    call: Pick<InboundOffer, "from" | "to" | "headers">,
     told: (admission: Admission) => void
   ) =>
     Effect.gen(function* () {
@@ -254,7 +196,8 @@ const make = Effect.gen(function* () {
           source: null,
           from: call.from,
           to: call.to,
-          resume: null
+          resume: null,
+          ...(call.headers === undefined ? {} : { headers: call.headers })
         })
         .pipe(Effect.onError(() => Effect.sync(() => told({ admitted: false, cause: "unavailable" }))))
       told(admission)
@@ -265,27 +208,57 @@ const make = Effect.gen(function* () {
 
   /** A number that is no phone's: rings at the tenant that owns it, and joins both legs. */
   const ringTenant = Effect.fnUntraced(function* (
-    caller: Line,
+    caller: Line.Line,
     command: Extract<CarrierCommand, { readonly type: "dial" }>
   ) {
-    const callee = yield* lineOf(Id.derive(command.commandId, "leg"), "inbound", null, null)
-    callee.peer = caller
-    caller.peer = callee
+    const callee = yield* Line.make("inbound", {
+      id: Id.derive(command.commandId, "leg"),
+      script: null,
+      number: command.from
+    })
+    Line.join(caller, callee)
     yield* start(
       callee,
       takeIn(callee, command, (admission) => {
         if (admission.admitted) return
         callee.leg = { ...callee.leg, phase: "over" }
-        farActs(caller, { type: "ends", end: SimulatedLeg.refusalOf(admission.cause) })
+        callee.hears?.({ type: "ends", end: SimulatedLeg.refusalOf(admission.cause) })
       })
     )
   })
 
+  /** A phone calls a tenant; `hears` is told what our side does, `told` whether the call is taken. */
+  const phoneCalls = Effect.fnUntraced(function* (
+    call: { readonly from: string; readonly to: string },
+    hears: Line.Line["hears"],
+    told: (admission: Admission) => void
+  ) {
+    if (lines.size + 1 > maxLegs) return told({ admitted: false, cause: "unavailable" })
+    const line = yield* Line.make("inbound", {
+      id: Id.derive(entropy.hex(16), "leg"),
+      script: PhoneScript.caller,
+      number: call.from
+    })
+    line.hears = hears
+    yield* start(line, takeIn(line, call, told))
+  })
+
+  const refer = Referrals.make({
+    fork: (effect) => void fork(effect),
+    isLive: (line) => lines.get(line.id) === line,
+    callTenant: (from, to, hears) =>
+      phoneCalls({ from, to }, hears, (admission) => {
+        if (!admission.admitted) hears({ type: "ends", end: SimulatedLeg.refusalOf(admission.cause) })
+      })
+  })
+
   const dial = Effect.fnUntraced(function* (command: Extract<CarrierCommand, { readonly type: "dial" }>) {
     const script = PhoneScript.ofNumber(command.to)
-    const line = yield* lineOf(command.legId, "outbound", script, command.callId, command.near)
+    const { callId, legId, near = null, to } = command
+    const line = yield* Line.make("outbound", { id: legId, script, number: to, callId, near })
+    line.early = EarlySound.make(command, (tenantId, sound) => void fork(media.command(legId, tenantId, sound)))
     // It may be joined to a second leg: both must fit.
-    if (lines.size + 2 > maxLegs) post(line, { type: "input", input: { type: "fault" } })
+    if (lines.size + 2 > maxLegs) Line.post(line, { type: "input", input: { type: "fault" } })
     else if (script === null) yield* ringTenant(line, command)
     yield* start(line, live(line))
   })
@@ -301,18 +274,13 @@ const make = Effect.gen(function* () {
       if (!memory.admits(order)) return Effect.void
       const { command } = order
       const line = lines.get(command.legId)
-      if (line !== undefined) return Effect.sync(() => post(line, { type: "command", command }))
+      if (line !== undefined) return Effect.sync(() => Line.post(line, { type: "command", command }))
       return command.type === "dial" ? dial(command) : Effect.asVoid(FiberSet.run(fibers, answerUnknown(command)))
     })
 
   const simulateInbound = Effect.fnUntraced(function* (call: { readonly from: string; readonly to: string }) {
-    if (lines.size + 1 > maxLegs) return { admitted: false, cause: "unavailable" } as const
-    const line = yield* lineOf(Id.derive(entropy.hex(16), "leg"), "inbound", PhoneScript.caller, null)
     const admission = yield* Deferred.make<Admission>()
-    yield* start(
-      line,
-      takeIn(line, call, (told) => Deferred.doneUnsafe(admission, Effect.succeed(told)))
-    )
+    yield* phoneCalls(call, null, (told) => Deferred.doneUnsafe(admission, Effect.succeed(told)))
     return yield* Deferred.await(admission)
   })
 
@@ -326,7 +294,7 @@ const make = Effect.gen(function* () {
         : Effect.andThen(Effect.sleep(100), caughtUp(legId))
     })
 
-  const factsOf = (line: Line): LegFacts => {
+  const factsOf = (line: Line.Line): LegFacts => {
     const now = steadyMs()
     return {
       state: line.leg.phase === "over" ? "over" : line.answeredAt === null ? "alerting" : "answered",

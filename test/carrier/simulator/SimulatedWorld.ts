@@ -18,6 +18,16 @@ const outside = Layer.effect(
   })
 )
 
+/** What the contract asks of phones. */
+export const phones = {
+  answers: "+12025550100",
+  busy: "+12025550101",
+  silent: "+12025550102",
+  rejects: "+12025550103",
+  early: "+12025550118",
+  refusesReferral: "+12025550119"
+}
+
 /** The simulator carrier with real sound, all on the test clock. */
 export const layer = (maxLegs = 100) =>
   outside.pipe(

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { Carrier } from "../../../src/carrier/Carrier.ts"
 import { InboundSimulator } from "../../../src/carrier/InboundSimulator.ts"
-import * as SimulatorCarrier from "../../../src/carrier/simulator/SimulatorCarrier.ts"
+import * as Line from "../../../src/carrier/simulator/Line.ts"
 import type { LegId } from "../../../src/domain/Id.ts"
 import * as Ids from "../../support/Ids.ts"
 import { Outside, type Plain } from "../CarrierContract.ts"
@@ -73,7 +73,11 @@ describe("Simulated phones", () => {
     ["+12025550104", 10_000, "ringing @200", "answered @1000"],
     ["+12025550106", 9000, "ringing @200", "answered @1000", "ended hangup null far @6000"],
     ["+12025550107", 5000, "ended no_route null network @100"],
-    ["+12025550108", 5000, "ended error null network @100"]
+    ["+12025550108", 5000, "ended error null network @100"],
+    ["+12025550109", 25_000, "ringing @200", "answered @20000"],
+    ["+12025550112", 14_000, "ringing @200", "answered @1000"],
+    ["+12025550117", 25_000, "ringing @200", "answered @1000", "ended hangup null far @21000"],
+    ["+12025550118", 5000, "early_media @200", "answered @3000"]
   ]
   for (const [number, ms, ...story] of stories)
     it.effect(`${number}: ${story.join(", ")}`, () =>
@@ -123,10 +127,80 @@ describe("Simulated phones", () => {
       )
       yield* use.dial("+12025550102")
       yield* use.elapse(300)
-      for (let i = 0; i <= SimulatorCarrier.mailboxRoom; i++) yield* use.send(Ids.leg("leg"), { type: "ring" })
+      for (let i = 0; i <= Line.mailboxRoom; i++) yield* use.send(Ids.leg("leg"), { type: "ring" })
       yield* Deferred.succeed(slow, undefined)
       yield* use.elapse(100)
       expect(untimed(use.story(Ids.leg("leg")))).toStrictEqual(["ringing", "ended error null network"])
+    }).pipe(Effect.provide(world()))
+  )
+})
+
+describe("A simulated phone that is referred", () => {
+  const referred = Effect.fnUntraced(function* (number: string, to: string) {
+    const use = yield* bench
+    yield* use.dial(number)
+    yield* use.elapse(2000)
+    yield* use.send(Ids.leg("leg"), { type: "refer", to: `sip:${to}@anywhere` })
+    yield* use.elapse(200)
+    return {
+      ...use,
+      outcomes: () =>
+        use.sink.of(Ids.leg("leg")).flatMap((report) => {
+          return report.type === "referred" ? [`${report.status} ${report.sipStatus ?? "-"}`] : []
+        })
+    }
+  })
+
+  for (const [to, outcome] of [
+    ["+12025550100", "completed 200"],
+    ["+12025550101", "failed 486"],
+    ["+12025550103", "failed 603"],
+    ["+12025550107", "failed 404"],
+    ["+12025550108", "failed 503"]
+  ] as const)
+    it.effect(`to ${to} reports what that number does: ${outcome}`, () =>
+      Effect.gen(function* () {
+        const { elapse, outcomes } = yield* referred("+12025550100", to)
+        yield* elapse(2000)
+        expect(outcomes()).toStrictEqual(["accepted 202", outcome])
+      }).pipe(Effect.provide(world()))
+    )
+
+  for (const [number, to] of [
+    ["+12025550120", "+12025550100"],
+    ["+12025550100", "+12025550102"]
+  ] as const)
+    it.effect(`is not waited for for ever: ${number} to ${to}`, () =>
+      Effect.gen(function* () {
+        const { elapse, outcomes } = yield* referred(number, to)
+        yield* elapse(179_000)
+        expect(outcomes()).toStrictEqual(["accepted 202"])
+        yield* elapse(1000)
+        expect(outcomes()).toStrictEqual(["accepted 202", "failed -"])
+      }).pipe(Effect.provide(world()))
+    )
+
+  it.effect("to a tenant calls there, and has what the tenant does with the call", () =>
+    Effect.gen(function* () {
+      const { elapse, outcomes, send, sink } = yield* referred("+12025550100", owned)
+      const offer = sink.offers[0]
+      expect.assert(offer !== undefined)
+      expect([offer.from, offer.to]).toStrictEqual(["+12025550100", owned])
+      expect(outcomes()).toStrictEqual(["accepted 202"])
+      yield* send(offer.legId, { type: "answer" })
+      yield* elapse(100)
+      expect(outcomes()).toStrictEqual(["accepted 202", "completed 200"])
+      yield* send(Ids.leg("leg"), { type: "refer", to: `sip:${owned}@anywhere` })
+      yield* elapse(100)
+      const second = sink.offers[1]
+      expect.assert(second !== undefined)
+      yield* send(second.legId, { type: "reject", cause: "user_busy", resume: null })
+      yield* elapse(100)
+      expect(outcomes().slice(2)).toStrictEqual(["accepted 202", "failed 486"])
+      sink.admit(() => Effect.succeed({ admitted: false, cause: "not_found" }))
+      yield* send(Ids.leg("leg"), { type: "refer", to: `sip:${owned}@anywhere` })
+      yield* elapse(100)
+      expect(outcomes().slice(4)).toStrictEqual(["accepted 202", "failed 404"])
     }).pipe(Effect.provide(world()))
   )
 })
@@ -167,6 +241,30 @@ describe("Calls between tenants", () => {
       expect(
         sink.told.every(({ callId, event }) => callId === (event.legId === "leg" ? "call" : `call of ${callee}`))
       ).toBe(true)
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("a leg that is joined to a tenant's is bridged like any other", () =>
+    Effect.gen(function* () {
+      const { callee, dial, elapse, send, story } = yield* ring
+      yield* send(callee, { type: "answer" })
+      yield* dial("+12025550100", Ids.leg("third"))
+      yield* elapse(2000)
+      yield* send(Ids.leg("leg"), { type: "bridge", peerLegId: Ids.leg("third"), peerCallId: Ids.call("call") })
+      yield* elapse(100)
+      // From the callee to the third party, which presses it back.
+      yield* send(callee, {
+        type: "media",
+        tenantId: Ids.tenant("tenant"),
+        media: Media.dtmf(Ids.work("digits"), "7")
+      })
+      yield* elapse(1000)
+      expect(untimed(story(Ids.leg("third"))).slice(0, 4)).toStrictEqual(["ringing", "answered", "bridged", "dtmf 7"])
+      expect(untimed(story(callee))).toContain("dtmf 7")
+      yield* send(callee, { type: "hangup", origin: null, resume: null })
+      yield* elapse(100)
+      expect(untimed(story(Ids.leg("third"))).at(-1)).toBe("unbridged")
+      expect(untimed(story(Ids.leg("leg"))).at(-1)).toBe("ended hangup null far")
     }).pipe(Effect.provide(world()))
   )
 

@@ -110,7 +110,7 @@ const world = (cutEvery: number) =>
 const subject = (cutEvery: number) => ({
   adapter: "simulator",
   routeId: Ids.route("svc_route_simulator"),
-  phones: { answers: "+12025550100", busy: "+12025550101", silent: "+12025550102", rejects: "+12025550103" },
+  phones: SimulatedWorld.phones,
   hangsUp: { number: "+12025550106", withinMs: 7000 },
   sounds: VirtualMedia.sounds,
   layer: world(cutEvery)

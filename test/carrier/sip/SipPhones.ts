@@ -24,7 +24,9 @@ export const numbers = {
   busy: "+12025550101",
   silent: "+12025550102",
   rejects: "+12025550103",
-  hangsUp: "+12025550106"
+  hangsUp: "+12025550106",
+  early: "+12025550118",
+  refusesReferral: "+12025550119"
 }
 
 const ringsAfterMs = 200
@@ -41,6 +43,8 @@ interface Options {
 /** A call that a phone was offered. */
 interface Taken {
   readonly invite: SipRequest
+  readonly number: string | undefined
+  dialog: Dialog.Dialog | null
   isFinal: boolean
   acknowledged: boolean
 }
@@ -65,18 +69,44 @@ export const make = ({ after, at, send }: Options) => {
 
   const answer = (call: Taken) => reply(call, 200, { body: Rig.sdpBody(30_000, "a=sendrecv", "0 101") })
 
-  const hangUp = ({ invite }: Taken): void => {
-    const dialog = Dialog.fromRequest(invite, { localTag, contact, cseq: 1 })
-    if (dialog !== null) say(Dialog.request(Dialog.accepted(dialog), "BYE", hop()).request)
+  const ask = (call: Taken, method: string, extras: Requests.Extras = {}): void => {
+    if (call.dialog === null) return
+    const { dialog, request } = Dialog.request(Dialog.accepted(call.dialog), method, hop(), extras)
+    call.dialog = dialog
+    say(request)
+  }
+
+  /** Calls another phone in place of the caller, and reports what becomes of it. */
+  const refer = (call: Taken, request: SipRequest): void => {
+    const refused = call.number === numbers.refusesReferral
+    say(Responses.make(request, refused ? 603 : 202, { toTag: localTag, contact }))
+    if (refused) return
+    const notify = (state: string, line: string) =>
+      ask(call, "NOTIFY", {
+        headers: [
+          ["Event", "refer"],
+          ["Subscription-State", state]
+        ],
+        body: { type: "message/sipfrag", bytes: new TextEncoder().encode(`SIP/2.0 ${line}\r\n`) }
+      })
+    const isBusy = header(request, "Refer-To")?.includes(numbers.busy)
+    after(1, () => notify("active;expires=60", "100 Trying"))
+    after(finalAfterMs, () => notify("terminated;reason=noresource", isBusy ? "486 Busy Here" : "200 OK"))
   }
 
   const ring = (invite: SipRequest): void => {
     const number = /^sip:([^@]*)@/.exec(invite.uri)?.[1]
-    const call: Taken = { invite, isFinal: false, acknowledged: false }
+    const dialog = Dialog.fromRequest(invite, { localTag, contact, cseq: 1 })
+    const call: Taken = { invite, number, dialog, isFinal: false, acknowledged: false }
     taken.set(callIdOf(invite), call)
+    if (number === numbers.early) {
+      after(ringsAfterMs, () => reply(call, 183, { body: Rig.sdpBody(30_000, "a=sendrecv", "0 101") }))
+      return after(3 * finalAfterMs, () => answer(call))
+    }
     if (number !== numbers.busy) after(ringsAfterMs, () => reply(call, 180))
     switch (number) {
       case numbers.answers:
+      case numbers.refusesReferral:
       case numbers.hangsUp:
         return after(finalAfterMs, () => answer(call))
       case numbers.busy:
@@ -92,14 +122,15 @@ export const make = ({ after, at, send }: Options) => {
       case "INVITE":
         return call === undefined ? ring(request) : undefined
       case "ACK": {
-        const number = /^sip:([^@]*)@/.exec(call?.invite.uri ?? "")?.[1]
-        if (call === undefined || call.acknowledged || number !== numbers.hangsUp) return
+        if (call === undefined || call.acknowledged || call.number !== numbers.hangsUp) return
         call.acknowledged = true
-        return after(talksMs, () => hangUp(call))
+        return after(talksMs, () => ask(call, "BYE"))
       }
       case "CANCEL":
         say(Responses.make(request, 200, { toTag: localTag }))
         return call === undefined ? undefined : reply(call, 487)
+      case "REFER":
+        return call === undefined ? undefined : refer(call, request)
       default:
         return say(Responses.make(request, 200, { toTag: localTag }))
     }

@@ -104,7 +104,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
     legId,
     callId: null,
     routeId: null,
-    near: null,
+    dial: null,
     source,
     command,
     perform: shell.perform,

@@ -3,9 +3,12 @@
  */
 import { Result } from "effect"
 import type { CallId, CommandId, LegId, RouteId } from "../../../domain/Id.ts"
+import { isAttended } from "../../../media/message/MediaMessage.ts"
 import type { Listener } from "../../../media/MediaPlane.ts"
 import type { CarrierCommand, LegEnd, LegFacts, LegReport, Told } from "../../Carrier.ts"
+import type * as SdpOffer from "../../../sip/sdp/SdpOffer.ts"
 import * as SipUri from "../../../sip/message/SipUri.ts"
+import * as EarlySound from "../../EarlySound.ts"
 import * as TrunkStates from "../../TrunkStates.ts"
 import { type Context, ignore, type Leg, releaseLimitMs } from "../Context.ts"
 import * as CustomHeaders from "../CustomHeaders.ts"
@@ -15,6 +18,8 @@ import * as LegEvents from "./LegEvents.ts"
 export interface LegLifecycle {
   readonly legId: LegId
   readonly media: LegMedia.LegMedia
+  /** Points the media at the peer, which has not answered yet if `isEarly`. */
+  readonly connect: (terms: SdpOffer.Agreed, isEarly: boolean) => void
   /** A call owns the leg; the events that waited are told. */
   readonly admitted: (callId: CallId) => void
   /** The call of the leg came by this route. */
@@ -36,13 +41,15 @@ export interface LegLifecycle {
 
 type Common = "media" | "bridge" | "unbridge" | "refer"
 
+type Dial = Extract<CarrierCommand, { readonly type: "dial" }>
+
 export interface Options {
   readonly legId: LegId
   readonly callId: CallId | null
   /** Null until the leg is admitted. */
   readonly routeId: RouteId | null
-  /** A leg that this one will be bridged with; null: none is known. */
-  readonly near: LegId | null
+  /** The dial that placed it; null: the peer did. */
+  readonly dial: Dial | null
   /** The address of the peer that placed it; null: we did. */
   readonly source: string | null
   readonly command: Leg["command"]
@@ -61,7 +68,7 @@ const outcomeOf = ({ cause, sipStatus }: LegEnd): TrunkStates.Outcome | null => 
 }
 
 export const make = (context: Context, options: Options): LegLifecycle => {
-  const { legId, source } = options
+  const { dial, legId, source } = options
   /** The route by which we placed the leg. */
   const placedBy = source === null ? options.routeId : null
   const { bridges, callers, legs, plane, run, transactions, steadyMs } = context
@@ -89,6 +96,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     if (news.type === "answered") {
       if (answeredAt === null && placedBy !== null) context.counted(placedBy, "2xx")
       answeredAt ??= steadyMs()
+      early?.end()
     }
     const at = transactions.now()
     if (callId !== null || isRefused) return tellAt(at, news, done)
@@ -104,7 +112,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
 
   const heard: Listener = {
     told: (event) => {
-      if (!over) tell({ type: "media", event })
+      if (!over && early?.owns(event) !== true) tell({ type: "media", event })
     },
     lost: () => {
       if (!over) options.mediaLost()
@@ -114,7 +122,11 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     }
   }
 
-  const media = LegMedia.make({ legId, plane, run, heard, near: options.near })
+  const media = LegMedia.make({ legId, plane, run, heard, near: dial?.near ?? null })
+  const early =
+    dial === null
+      ? null
+      : EarlySound.make(dial, (tenantId, sound) => run(plane.command(legId, tenantId, sound), ignore))
 
   const end: LegLifecycle["end"] = (reason, done = ignore) => {
     if (typeof ending === "string") return done(ending)
@@ -167,6 +179,9 @@ export const make = (context: Context, options: Options): LegLifecycle => {
 
   const fail = (commandId: CommandId, reason: string): void => tell({ type: "command_failed", commandId, reason })
 
+  const handOver = ({ media, tenantId }: Extract<CarrierCommand, { readonly type: "media" }>): void =>
+    run(plane.command(legId, tenantId, media), ignore)
+
   const refer = ({ commandId, headers, to }: Extract<CarrierCommand, { readonly type: "refer" }>): void => {
     if (answeredAt === null) return fail(commandId, "not_answered")
     // Nothing else may stand between the brackets of Refer-To.
@@ -177,6 +192,11 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   return {
     legId,
     media,
+    connect: (terms, isEarly) => {
+      media.connect(terms)
+      const { direction } = terms
+      if (isEarly && (direction === "sendrecv" || direction === "sendonly")) early?.begin()
+    },
     admitted: (id) => {
       callId ??= id
       tellUntold()
@@ -203,8 +223,9 @@ export const make = (context: Context, options: Options): LegLifecycle => {
         case "refer":
           return refer(command)
         case "media":
-          // The media of a leg begin with its answer.
-          if (answeredAt !== null) return run(plane.command(legId, command.tenantId, command.media), ignore)
+          if (answeredAt !== null) return handOver(command)
+          // Work that begins with the ringing of a leg begins with its first sound.
+          if (isAttended(command.media) && media.whenOpen(() => handOver(command))) return
           return fail(command.commandId, "not_answered")
       }
     }

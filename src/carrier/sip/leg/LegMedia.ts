@@ -17,6 +17,8 @@ export interface LegMedia {
   readonly open: (signallingAddress: string, then: (place: RtpPlace | null) => void) => void
   /** Points the place at the peer; at nobody while the peer's address is not known. */
   readonly connect: (terms: SdpOffer.Agreed) => void
+  /** Calls `then` once there is a place; false: more wait for it than there is room for. */
+  readonly whenOpen: (then: () => void) => boolean
   readonly close: () => void
 }
 
@@ -29,12 +31,16 @@ export interface Options {
   readonly near: LegId | null
 }
 
+/** What waits for the place of one leg. */
+const maxWaiting = 16
+
 const ignore = (): void => undefined
 
 export const make = ({ heard, legId, near, plane, run }: Options): LegMedia => {
   let place: RtpPlace | null = null
   let signallingAddress: string | null = null
   let closed = false
+  const waiting: Array<() => void> = []
 
   return {
     open: (from, then) => {
@@ -46,6 +52,7 @@ export const make = ({ heard, legId, near, plane, run }: Options): LegMedia => {
         if (closed) return run(plane.close(legId), ignore)
         place = exit.value
         then(place)
+        for (const each of waiting.splice(0)) each()
       })
     },
     connect: ({ audio, codec, direction, fmtp, remote, remoteRtcp, telephoneEvent }) => {
@@ -63,6 +70,11 @@ export const make = ({ heard, legId, near, plane, run }: Options): LegMedia => {
         direction
       }
       run(plane.connectRtp(legId, peer), ignore)
+    },
+    whenOpen: (then) => {
+      if (place !== null) then()
+      else if (waiting.push(then) > maxWaiting) return false
+      return true
     },
     close: () => {
       if (closed) return

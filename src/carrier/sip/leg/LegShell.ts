@@ -151,7 +151,7 @@ export const make = <State, Own>(
         return transactions.send(ack.request, ack.flow)
       }
       case "connect":
-        return lifecycle().media.connect(output.terms)
+        return lifecycle().connect(output.terms, output.isEarly ?? false)
       case "tell": {
         const { after, report } = output
         return lifecycle().tell(report, after === null ? ignore : (told) => feed({ type: "told", after, told }))

@@ -37,7 +37,7 @@ export const release = (context: Context, command: Release): void => {
     legId: command.legId,
     callId: command.callId,
     routeId: null,
-    near: null,
+    dial: null,
     source: null,
     command: ignore,
     perform: ({ commandId }, heard) => heard({ commandId, status: null }),

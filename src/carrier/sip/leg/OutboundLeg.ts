@@ -43,7 +43,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
     legId: dial.legId,
     callId: dial.callId,
     routeId: dial.routeId,
-    near: dial.near ?? null,
+    dial,
     source: null,
     command,
     perform: shell.perform,

@@ -85,19 +85,22 @@ const branchOf = (state: State, way: Way, invite: SipRequest, response: SipRespo
   })
 }
 
+const early = (outputs: ReadonlyArray<OfferAnswer.Output | LegMachine.Output>): ReadonlyArray<LegMachine.Output> =>
+  outputs.flatMap((output) => (output.type === "connect" ? [{ ...output, isEarly: true }] : []))
+
 /** Of several branches that send a description, the last one is heard; RFC 3960 section 3.1 leaves us the choice. */
 const described = (state: State, way: Way, invite: SipRequest, response: SipResponse): Step => {
   const branch = branchOf(state, way, invite, response)
   const input: OfferAnswer.Input = { type: "described", by: "provisional", body: response.body }
   if (branch === null) {
     const { outputs, state: media } = OfferAnswer.step(state.media, input, state.local)
-    return stay({ ...state, media }, ...outputs.filter((output) => output.type === "connect"))
+    return stay({ ...state, media }, ...early(outputs))
   }
   const heard = SessionMedia.step(branch, input)
   const others = state.early.filter(({ dialog }) => dialog.remoteTag !== branch.dialog.remoteTag)
   if (others.length >= maxBranches) return stay(state)
   const hearing = heard.connect.length === 0 ? state.hearing : branch.dialog.remoteTag
-  return stay({ ...state, early: [...others, heard.state], hearing }, ...heard.connect)
+  return stay({ ...state, early: [...others, heard.state], hearing }, ...early(heard.connect))
 }
 
 const provisional = (state: State, way: Way, invite: SipRequest, response: SipResponse): Step => {

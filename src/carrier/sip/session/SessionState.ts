@@ -138,7 +138,8 @@ export type Output =
   | ({ readonly type: "request"; readonly cseq: number } & Sent)
   /** An ACK to a 2xx, still without Via, too. */
   | ({ readonly type: "ack" } & Sent)
-  | { readonly type: "connect"; readonly terms: SdpOffer.Agreed }
+  /** Point the media at the peer; `isEarly`: it has not answered yet. */
+  | { readonly type: "connect"; readonly terms: SdpOffer.Agreed; readonly isEarly?: true }
   | { readonly type: "tell"; readonly report: LegReport; readonly after: After | null }
   | ({ readonly type: "outcome" } & Outcome)
   /** The peer sent BYE, for this reason; `owed` answers it when the end is through. */

@@ -1,0 +1,78 @@
+import { Clock, type Deferred, Effect, Queue } from "effect"
+import type * as Id from "../../domain/Id.ts"
+import * as Monotonic from "../../domain/Monotonic.ts"
+import type { CarrierCommand, LegReport } from "../Carrier.ts"
+import type { EarlySound } from "../EarlySound.ts"
+import type { FarAct, PhoneScript } from "./PhoneScript.ts"
+import * as SimulatedLeg from "./SimulatedLeg.ts"
+
+/** Messages that may wait on one leg; the next one ends the leg with `error`. */
+export const mailboxRoom = 256
+
+export type Mail =
+  | { readonly type: "input"; readonly input: SimulatedLeg.Input }
+  | { readonly type: "command"; readonly command: CarrierCommand }
+  | { readonly type: "report"; readonly report: LegReport }
+  /** `done` completes when all mail before it is handled. */
+  | { readonly type: "mark"; readonly done: Deferred.Deferred<void> }
+
+/** A leg of this process: its state, and the mailbox of the one fiber that changes it and tells of it. */
+export interface Line {
+  readonly id: Id.LegId
+  /** Null: another leg is at its other end. */
+  readonly script: PhoneScript | null
+  /** The number of the far party. */
+  readonly number: string
+  /** A leg that it will be bridged with. */
+  readonly near: Id.LegId | null
+  readonly mailbox: Queue.Queue<Mail>
+  /** Monotonic milliseconds. */
+  readonly since: number
+  answeredAt: number | null
+  leg: SimulatedLeg.SimulatedLeg
+  /** Null while an inbound leg waits for admission. */
+  callId: Id.CallId | null
+  /** The leg at the other end; null: a phone is there. */
+  peer: Line | null
+  /** Hears what our side does: the leg at the other end, or a phone that was asked to call us. */
+  hears: ((act: FarAct) => void) | null
+  early: EarlySound | null
+  /** Commands that wait until there are media. */
+  readonly waiting: Array<Extract<CarrierCommand, { readonly type: "media" }>>
+  hasMedia: boolean
+  overflowed: boolean
+}
+
+type Given = Pick<Line, "id" | "script" | "number"> & Partial<Pick<Line, "callId" | "near">>
+
+/** A leg that begins now. */
+export const make = Effect.fnUntraced(function* (
+  direction: SimulatedLeg.SimulatedLeg["direction"],
+  given: Given
+): Effect.fn.Return<Line> {
+  const mailbox = yield* Queue.dropping<Mail>(mailboxRoom)
+  const leg = SimulatedLeg.make(direction, given.script, yield* Monotonic.now)
+  const since = Monotonic.read(yield* Clock.Clock)
+  const empty = { callId: null, near: null, peer: null, hears: null, early: null, answeredAt: null, waiting: [] }
+  return { ...empty, ...given, mailbox, leg, since, hasMedia: false, overflowed: false }
+})
+
+export const post = (line: Line, mail: Mail): void => {
+  if (!Queue.offerUnsafe(line.mailbox, mail)) line.overflowed = true
+}
+
+export const report = (line: Line, report: LegReport): void => post(line, { type: "report", report })
+
+/** The far party of the line acts. */
+export const farActs =
+  (line: Line) =>
+  (act: FarAct): void =>
+    post(line, { type: "input", input: { type: "far", act } })
+
+/** Joins two lines: each is the far party of the other. */
+export const join = (one: Line, other: Line): void => {
+  one.peer = other
+  one.hears = farActs(other)
+  other.peer = one
+  other.hears = farActs(one)
+}

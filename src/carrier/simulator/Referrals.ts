@@ -1,0 +1,50 @@
+import { Effect } from "effect"
+import type { CarrierCommand } from "../Carrier.ts"
+import type { FarAct } from "./PhoneScript.ts"
+import * as PhoneScript from "./PhoneScript.ts"
+import * as Line from "./Line.ts"
+import * as Referral from "./Referral.ts"
+
+interface Options {
+  readonly fork: (effect: Effect.Effect<void>) => void
+  readonly isLive: (line: Line.Line) => boolean
+  /** A phone with this number calls a tenant; `hears` is told what our side does. */
+  readonly callTenant: (from: string, to: string, hears: (act: FarAct) => void) => Effect.Effect<void>
+}
+
+/** REFERs to simulated phones: each calls as it is asked to, or does not, and reports (`PhoneScript.referred`). */
+export const make = ({ callTenant, fork, isLive }: Options) => {
+  const calls = (line: Line.Line, to: string, told: (referred: Referral.Referred) => void): Effect.Effect<void> => {
+    const phone = PhoneScript.ofNumber(to)
+    if (phone === null)
+      return callTenant(line.number, to, (act) => {
+        if (act.type === "answers") told(Referral.completed)
+        else if (act.type === "ends") told(Referral.ofEnd(act.end))
+      })
+    const { afterMs, referred } = Referral.ofPhone(phone)
+    return Effect.sync(() => fork(Effect.map(Effect.sleep(afterMs), () => told(referred))))
+  }
+
+  /** Each REFER is accepted or not, and has one end. */
+  return (
+    line: Line.Line,
+    { commandId, to }: Extract<CarrierCommand, { readonly type: "refer" }>
+  ): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      const number = Referral.numberIn(to)
+      let isOver = false
+      const told = (referred: Referral.Referred): void => {
+        if (isOver) return
+        isOver = referred.status !== "accepted"
+        if (isLive(line)) Line.report(line, { type: "referred", commandId, ...referred })
+      }
+      if (number === null)
+        return Effect.sync(() => Line.report(line, { type: "command_failed", commandId, reason: "invalid_address" }))
+      // At the other end of a joined leg is this service, which takes no REFER.
+      if (line.script === null) return Effect.sync(() => told(Referral.failed(405)))
+      if (line.script.referred === "refuses") return Effect.sync(() => told(Referral.failed(603)))
+      told(Referral.accepted)
+      fork(Effect.map(Effect.sleep(Referral.patienceMs), () => told(Referral.silent)))
+      return line.script.referred === "calls" ? calls(line, number, told) : Effect.void
+    })
+}
