@@ -106,6 +106,7 @@ export const isOpening = (command: Command): command is Opening =>
 export interface Quality {
   /** The codec that was agreed last. */
   readonly codec: CodecName
+  readonly packetsSent: number
   readonly packetsReceived: number
   readonly packetsLost: number
   /** Packets that came too late, or too many at once, to be heard. */
@@ -117,7 +118,12 @@ export interface Quality {
   /** `null` until the peer reported on what we send. */
   readonly roundTripMs: number | null
   /** What the peer last reported of the stream that we send; null: nothing. */
-  readonly reported: { readonly packetsLost: number; readonly jitterMs: number } | null
+  readonly reported: {
+    readonly packetsLost: number
+    readonly jitterMs: number
+    /** Of the stream that we send; null: nothing was sent. */
+    readonly mos: number | null
+  } | null
   /** Mean opinion score by the E-model, 1 to 4.5; null: no packet came. */
   readonly mos: number | null
 }

@@ -118,6 +118,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       quality: LegQuality.of({
         codec,
         ...receiver.totals(),
+        packetsSent: sender.sent().packets,
         packetsLate: late + overflow,
         framesConcealed: concealed,
         roundTripMs: rtcp.roundTripMs(),

@@ -13,7 +13,8 @@ const quality: Quality = {
   framesConcealed: 61,
   jitterMs: 12.34,
   roundTripMs: 40.4,
-  reported: { packetsLost: 3, jitterMs: 8 },
+  packetsSent: 990,
+  reported: { packetsLost: 3, jitterMs: 8, mos: 4.2 },
   mos: 2.345
 }
 const goneOf = (route: string | null, change: Partial<Quality> = {}): LegQualityLog.Gone => ({

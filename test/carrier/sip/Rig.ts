@@ -23,7 +23,13 @@ import { TrunkStates } from "../../../src/carrier/TrunkStates.ts"
 import * as Sample from "../../support/CarrierSample.ts"
 import * as SipCarrier from "../../../src/carrier/sip/SipCarrier.ts"
 import * as Transports from "../../../src/carrier/sip/transport/Transports.ts"
-import { type Listener, MediaPlane, MediaUnavailable, type RtpRemote } from "../../../src/media/MediaPlane.ts"
+import {
+  type Listener,
+  MediaPlane,
+  MediaUnavailable,
+  type Quality,
+  type RtpRemote
+} from "../../../src/media/MediaPlane.ts"
 import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
 import * as IpAddress from "../../../src/domain/IpAddress.ts"
 import type { Flow } from "../../../src/sip/Flow.ts"
@@ -65,6 +71,7 @@ interface Sent {
 
 export interface Rig {
   readonly command: (command: CarrierCommand) => Effect.Effect<void>
+  readonly caughtUp: (legId: LegId) => Effect.Effect<void>
   readonly presence: (legId: LegId) => Effect.Effect<"alive" | "gone" | "unknown">
   readonly drain: Effect.Effect<void>
   readonly stats: SipCarrier.SipCarrier["Service"]["stats"]
@@ -93,6 +100,10 @@ export interface Rig {
   /** Pushes a new table of known peers; until then it is the trunk. */
   know: (addresses: ReadonlyArray<string>) => Effect.Effect<void>
   mediaFull: boolean
+  /** The plane answers no `close`. */
+  isMediaSilent: boolean
+  /** How legs sound whose media are closed. */
+  quality: Quality | null
   /** The next datagrams cannot be sent. */
   unreachable: boolean
   /** Where datagrams go instead of `sent`. */
@@ -138,6 +149,8 @@ const makeRig = Effect.fnUntraced(function* (options: {
     qualified: [] as ReadonlyArray<SipTrunk>,
     know: (() => Effect.void) as Rig["know"],
     mediaFull: false,
+    isMediaSilent: false,
+    quality: null as Quality | null,
     unreachable: false,
     wire: undefined as Rig["wire"],
     media: [] as Array<readonly [string, string, unknown?]>
@@ -199,7 +212,11 @@ const makeRig = Effect.fnUntraced(function* (options: {
     bridge: () => Effect.die(new Error("no verb bridges yet")),
     unbridge: () => Effect.void,
     command: (leg, _, media) => Effect.sync(() => void state.media.push(["command", leg, media])),
-    close: (leg) => Effect.sync(() => void state.media.push(["close", leg])),
+    close: (leg) =>
+      Effect.sync(() => {
+        state.media.push(["close", leg])
+        if (!state.isMediaSilent) listeners.get(leg)?.closed?.(state.quality)
+      }),
     subscribe: (leg, listener) => Effect.sync(() => void listeners.set(leg, listener))
   })
   let tables = 0
@@ -228,6 +245,7 @@ const makeRig = Effect.fnUntraced(function* (options: {
 
   const rig: Rig = Object.assign(state, {
     command: (command: CarrierCommand) => carrier.interpret("sip", Sample.order(command)),
+    caughtUp: (legId: LegId) => carrier.caughtUp("sip", legId),
     presence: (legId: LegId) => Sample.presence(carrier, "sip", legId),
     drain: sip.drain,
     states: Context.get(services, TrunkStates),

@@ -4,7 +4,7 @@
 import { Result } from "effect"
 import type { CallId, CommandId, LegId, RouteId } from "../../../domain/Id.ts"
 import { isAttended } from "../../../media/message/MediaMessage.ts"
-import type { Listener } from "../../../media/MediaPlane.ts"
+import type { Listener, Quality } from "../../../media/MediaPlane.ts"
 import type { CarrierCommand, LegEnd, LegFacts, LegReport, Told } from "../../Carrier.ts"
 import type * as SdpOffer from "../../../sip/sdp/SdpOffer.ts"
 import * as SipUri from "../../../sip/message/SipUri.ts"
@@ -12,6 +12,7 @@ import * as EarlySound from "../../EarlySound.ts"
 import * as TrunkStates from "../../TrunkStates.ts"
 import { type Context, ignore, type Leg, releaseLimitMs } from "../Context.ts"
 import * as CustomHeaders from "../CustomHeaders.ts"
+import * as EndQuality from "./EndQuality.ts"
 import * as LegMedia from "./LegMedia.ts"
 import * as LegEvents from "./LegEvents.ts"
 
@@ -38,6 +39,9 @@ export interface LegLifecycle {
   /** Carries out a command that is the same for legs of both directions. */
   readonly command: (command: Extract<CarrierCommand, { readonly type: Common }>) => void
 }
+
+/** The media plane tells how a leg sounded as it closes it: within milliseconds, or it is not there. */
+const qualityPatienceMs = 250
 
 type Common = "media" | "bridge" | "unbridge" | "refer"
 
@@ -81,6 +85,10 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   let untold: Array<() => void> = []
   let answeredAt: number | null = null
   let over = false
+  /** How its sound was; undefined while the media plane has it. */
+  let sound: Quality | null | undefined
+  /** The end waits for that; `last` goes when it is told. */
+  let last: { readonly told: (quality: Quality | null) => void; readonly behind: Array<() => void> } | null = null
   /** Callbacks that wait until the end is through; afterwards, what became of it. */
   let ending: Array<(told: Told) => void> | Told = []
 
@@ -92,13 +100,14 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     })
   }
 
-  const tell: LegLifecycle["tell"] = (news, done = ignore) => {
+  const tell: LegLifecycle["tell"] = (news, done = ignore) => tellOf(transactions.now(), news, done)
+
+  const tellOf = (at: number, news: LegReport, done: (told: Told) => void): void => {
     if (news.type === "answered") {
       if (answeredAt === null && placedBy !== null) context.counted(placedBy, "2xx")
       answeredAt ??= steadyMs()
       early?.end()
     }
-    const at = transactions.now()
     if (callId !== null || isRefused) return tellAt(at, news, done)
     if (news.type !== "ended" && untold.length >= LegEvents.maxWaiting) return done("fault")
     untold.push(() => tellAt(at, news, done))
@@ -119,6 +128,8 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     },
     closed: (quality) => {
       context.sounded({ legId, callId, routeId, quality })
+      sound = quality
+      last?.told(quality)
     }
   }
 
@@ -137,13 +148,28 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     if (placedBy !== null && outcome !== null) context.counted(placedBy, outcome)
     if (answeredAt !== null) context.soundEnds(legId)
     bridges.ended(legId)
-    media.close()
-    tell({ type: "ended", ...reason }, (told) => {
-      forget()
-      const waiting = typeof ending === "string" ? [] : ending
-      ending = told
-      for (const each of waiting) each(told)
-    })
+    const at = transactions.now()
+    const behind: Array<() => void> = []
+    let disarm = ignore
+    const told = (measured: Quality | null): void => {
+      if (last === null) return
+      last = null
+      disarm()
+      const quality = EndQuality.of(measured)
+      tellOf(at, { type: "ended", ...reason, ...(quality === null ? {} : { quality }) }, through)
+      for (const each of behind) legEvents.caughtUp(each)
+    }
+    last = { told, behind }
+    // The plane may tell it at once.
+    if (!media.close() || sound !== undefined) told(sound ?? null)
+    else disarm = transactions.after(qualityPatienceMs, () => told(null))
+  }
+
+  const through = (told: Told): void => {
+    forget()
+    const waiting = typeof ending === "string" ? [] : ending
+    ending = told
+    for (const each of waiting) each(told)
   }
 
   const forget = (): void => {
@@ -168,7 +194,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     command: options.command,
     perform: options.perform,
     facts,
-    caughtUp: legEvents.caughtUp,
+    caughtUp: (then) => (last === null ? legEvents.caughtUp(then) : void last.behind.push(then)),
     isTalking: () => answeredAt !== null && !over,
     tell: (report) => {
       if (!over) tell(report)

@@ -19,7 +19,8 @@ export interface LegMedia {
   readonly connect: (terms: SdpOffer.Agreed) => void
   /** Calls `then` once there is a place; false: more wait for it than there is room for. */
   readonly whenOpen: (then: () => void) => boolean
-  readonly close: () => void
+  /** Whether there was a place, of whose end the listener is going to hear (`closed`). */
+  readonly close: () => boolean
 }
 
 export interface Options {
@@ -77,9 +78,10 @@ export const make = ({ heard, legId, near, plane, run }: Options): LegMedia => {
       return true
     },
     close: () => {
-      if (closed) return
+      if (closed) return false
       closed = true
       if (place !== null) run(plane.close(legId), ignore)
+      return place !== null
     }
   }
 }

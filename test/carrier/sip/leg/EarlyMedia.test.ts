@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import type { MediaCommand } from "../../../../src/media/message/MediaMessage.ts"
 import * as Ids from "../../../support/Ids.ts"
 import * as Rig from "../Rig.ts"
 
@@ -71,8 +72,8 @@ describe("A sound before the answer", () => {
       const { invite, rig } = yield* dialled("quiet")
       yield* rig.deliver(Rig.reply(invite, 183, { body: Rig.sdpBody(30_000) }))
       rig.told()
-      const { id } = rig.media.at(-1)?.[2] as { readonly id: ReturnType<typeof Ids.work> }
-      rig.hear(Rig.of.legId, { type: "ended", id, status: "failed", reason: "http_404" })
+      const played = rig.media.at(-1)?.[2] as Extract<MediaCommand, { readonly type: "play" }>
+      rig.hear(Rig.of.legId, { type: "ended", id: played.id, status: "failed", reason: "http_404" })
       rig.hear(Rig.of.legId, { type: "ended", id: Ids.work("other"), status: "completed", reason: null })
       yield* Effect.yieldNow
       expect(Rig.words(rig.told())).toStrictEqual(["other completed -"])

@@ -9,7 +9,7 @@ import * as Transports from "../../../../src/carrier/sip/transport/Transports.ts
 import * as Gate from "../../../../src/carrier/sip/gate/Gate.ts"
 import * as UserAgent from "../../../../src/carrier/sip/UserAgent.ts"
 import * as IpAddress from "../../../../src/domain/IpAddress.ts"
-import type { RtpRemote } from "../../../../src/media/MediaPlane.ts"
+import type { Listener, RtpRemote } from "../../../../src/media/MediaPlane.ts"
 import * as Dialog from "../../../../src/sip/dialog/Dialog.ts"
 import * as Requests from "../../../../src/sip/message/Requests.ts"
 import { type Header, header, type SipMessage, type SipRequest } from "../../../../src/sip/message/SipMessage.ts"
@@ -27,6 +27,7 @@ const make = (password: string | null = null) => {
   const sent: Array<SipMessage> = []
   const told: Array<CarrierEvent> = []
   const connected: Array<RtpRemote> = []
+  const listeners = new Map<string, Listener>()
   const flow = { transport: "udp", local: Rig.self, remote: Rig.peer, connection: null } as const
   const transports = Transports.make([
     {
@@ -62,8 +63,8 @@ const make = (password: string | null = null) => {
       bridge: () => Effect.void,
       unbridge: () => Effect.void,
       command: () => Effect.void,
-      close: () => Effect.void,
-      subscribe: () => Effect.void
+      close: (leg) => Effect.sync(() => listeners.get(leg)?.closed?.(null)),
+      subscribe: (leg, listener) => Effect.sync(() => void listeners.set(leg, listener))
     },
     soundEnds: () => undefined,
     sounded: () => undefined,

@@ -1,0 +1,31 @@
+import type { Quality } from "../../../media/MediaPlane.ts"
+import type { LegQuality } from "../../Carrier.ts"
+
+const rounded = (value: number, digits: number): number => Number(value.toFixed(digits))
+const roundedOrNull = (value: number | null, digits: number): number | null =>
+  value === null ? null : rounded(value, digits)
+
+/** How a leg sounded, for the event of its end; null: no packet went or came. */
+export const of = (measured: Quality | null): LegQuality | null => {
+  if (measured === null || measured.packetsReceived + measured.packetsSent === 0) return null
+  const { codec, jitterMs, mos, packetsLost, packetsReceived, packetsSent, reported, roundTripMs } = measured
+  return {
+    codec,
+    inbound: {
+      packets: packetsReceived,
+      lost: packetsLost,
+      jitterMs: rounded(jitterMs, 1),
+      mos: roundedOrNull(mos, 2)
+    },
+    outbound:
+      reported === null
+        ? null
+        : {
+            packets: packetsSent,
+            lost: reported.packetsLost,
+            jitterMs: rounded(reported.jitterMs, 1),
+            mos: roundedOrNull(reported.mos, 2)
+          },
+    roundTripMs: roundedOrNull(roundTripMs, 1)
+  }
+}
