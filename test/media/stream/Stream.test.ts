@@ -487,7 +487,9 @@ describe("A stream", () => {
   it("hears and is heard while its leg is bridged", () => {
     const { bench, wire } = setup({ track: "both_tracks" })
     const other = Ids.leg("echo")
-    bench.handle({ type: "open_phone", leg: other, script: { type: "voicemail" } })
+    const beeps = { sound: "tone", ms: 500, components: [{ frequency: 1000, dbfs: -10 }] } as const
+    const parts = [{ sound: "speech", ms: 3000 }, beeps] as const
+    bench.handle({ type: "open_phone", leg: other, script: { type: "plays", parts, repeats: false } })
     bench.handle({ type: "bridge", leg: wire.leg, peer: other })
     bench.say(mediaOf(G711.encode("PCMU", Tone.sine(3000, -20, 4000, 8000))))
     wire.heard()
