@@ -216,7 +216,7 @@ for (const path of graph.keys()) {
   const file = path.slice(path.lastIndexOf("/") + 1, -".ts".length)
   if (!namedOtherwise.test(path) && !/^[A-Z][A-Za-z0-9]*$/.test(file))
     problems.push(`src/${path}: modules are named in PascalCase`)
-  if (dirname(path) !== "." && !/^[a-z]+(\/[a-z]+)*$/.test(dirname(path)))
+  if (dirname(path) !== "." && !/^[a-z][a-z0-9]*(\/[a-z][a-z0-9]*)*$/.test(dirname(path)))
     problems.push(`src/${path}: folders are lower case`)
   for (const name of [
     file,
