@@ -86,7 +86,7 @@ export class Encoders extends Context.Service<
             }
             thread.on("message", heard)
             thread.on("exit", died)
-            thread.postMessage(encoding)
+            thread.postMessage(encoding, [])
             return Effect.promise(async () => {
               quiet()
               await thread.terminate()

@@ -10,7 +10,7 @@ const measured: Quality = {
   packetsLost: 10,
   packetsLate: 2,
   framesConcealed: 12,
-  jitterMs: 3.14159,
+  jitterMs: 3.14333,
   roundTripMs: 40.06,
   reported: { packetsLost: 5, jitterMs: 2.22, mos: 4.123 },
   mos: 3.987
