@@ -47,6 +47,12 @@ export class Accounts extends Context.Service<
     readonly began: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
     /** What was reserved for never came to life: it gives money and place back. */
     readonly abandoned: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
+    /** It holds less from now on than was reserved for it; the rest is free again. It waits for nothing. */
+    readonly holds: (
+      tenantId: TenantId,
+      id: EntityId,
+      held: Pick<Lives.Live, "places" | "reservedCents">
+    ) => Effect.Effect<void>
     /** The transaction that was reserved for is over, either way: reads money and reservations again. */
     readonly released: (tenantId: TenantId, id: EntityId) => Effect.Effect<void>
     /** Called after the commit that says so; it waits for nothing. What is told again changes nothing. */
@@ -119,13 +125,14 @@ export class Accounts extends Context.Service<
       })
       const fork = yield* FiberSet.makeRuntime()
       yield* journal.onPartitionLost((partition) => void fork(live.drop(partition)))
-      const { abandoned, began, change, released, reserve, reserving, told } = live
+      const { abandoned, began, change, holds, released, reserve, reserving, told } = live
 
       return Accounts.of({
         reserve,
         takeIn: live.partition,
         began,
         abandoned,
+        holds,
         released,
         told,
         reserving,

@@ -80,10 +80,14 @@ export interface Request {
    * ascend.
    */
   readonly offers: readonly [number, ...ReadonlyArray<number>]
+  /** Places of the concurrent limit that the id takes altogether; absent: as the purpose has it. */
+  readonly places?: number
 }
 
 export type AccountInput =
   | ({ readonly type: "reserve"; readonly id: EntityId } & Request)
+  /** What it holds from now on, instead of what it had: never more than was reserved. */
+  | { readonly type: "holds"; readonly id: EntityId; readonly places: number; readonly reservedCents: number }
   /** What reserved never came to life. */
   | { readonly type: "abandoned"; readonly id: EntityId }
   | ({ readonly type: "told" } & Told)
@@ -111,7 +115,7 @@ export const rolled = (tally: Tally, now: number): Tally => {
 }
 
 /** The facts by which a request is judged: what nobody else has spent or reserved, and who lives. */
-const facts = ({ settings, tally }: AccountState, id: EntityId): Purpose.Facts => {
+const facts = ({ settings, tally }: AccountState, id: EntityId, places: number): Purpose.Facts => {
   const { quota } = settings
   const own = Lives.get(tally.live, id)
   const reserved = tally.live.reservedCents - (own?.reservedCents ?? 0)
@@ -122,7 +126,7 @@ const facts = ({ settings, tally }: AccountState, id: EntityId): Purpose.Facts =
     freeCents: tally.balanceCents + tally.creditLimitCents - reserved,
     dayLeftCents: left(quota.dailySpendCapCents, tally.daySpentCents),
     monthLeftCents: left(quota.monthlySpendCapCents, tally.monthSpentCents),
-    places: quota.concurrentCallLimit - tally.live.places + (own?.fillsLimit === true ? 1 : 0)
+    placesLeft: quota.concurrentCallLimit - tally.live.places + (own?.places ?? 0) - places
   }
 }
 
@@ -159,12 +163,19 @@ export const step = (
     accepted({ settings: { ...settings, ...fields, seq: settings.seq + 1 }, tally }, written)
   switch (input.type) {
     case "reserve": {
-      const { id, offers, purpose } = input
-      const judged = Purpose.judge(purpose, offers, facts({ settings, tally }, id))
+      const { id, offers, places = Purpose.placesOf(input.purpose), purpose } = input
+      const judged = Purpose.judge(purpose, offers, facts({ settings, tally }, id, places))
       if (typeof judged === "string") return refuse(judged)
       const heard = Lives.get(tally.live, id)?.heard ?? 0
-      const live: Lives.Live = { fillsLimit: Purpose.fillsLimit(purpose), reservedCents: judged.reservedCents, heard }
+      const live: Lives.Live = { places, reservedCents: judged.reservedCents, heard }
       return withTally({ live: Lives.set(tally.live, id, live) })
+    }
+    case "holds": {
+      const { id, places, reservedCents } = input
+      const held = Lives.get(tally.live, id)
+      return held === null
+        ? unchanged
+        : withTally({ live: Lives.set(tally.live, id, { ...held, places, reservedCents }) })
     }
     case "abandoned":
       return Lives.get(tally.live, input.id) === null

@@ -163,6 +163,15 @@ export const make = Effect.fnUntraced(function* (rows: {
     }),
     began: (tenantId: TenantId, id: EntityId) => Effect.sync(() => inFlight.remove(tenantId, id)),
     abandoned,
+    holds: (
+      tenantId: TenantId,
+      id: EntityId,
+      { places, reservedCents }: Pick<Lives.Live, "places" | "reservedCents">
+    ) =>
+      Effect.sync(() => {
+        inFlight.remove(tenantId, id)
+        registry.post(tenantId, { type: "holds", id, places, reservedCents })
+      }),
     released: (tenantId: TenantId, id: EntityId) =>
       Effect.suspend(() => {
         inFlight.remove(tenantId, id)

@@ -3,8 +3,8 @@ import type { EntityId } from "../domain/Id.ts"
 
 /** What lives, and what it reserves. */
 export interface Live {
-  /** Whether it takes a place of the concurrent limit. */
-  readonly fillsLimit: boolean
+  /** Places of the concurrent limit that it takes. */
+  readonly places: number
   /** All that it may come to cost by what it was allowed so far. */
   readonly reservedCents: number
   /** The number of the last tell that was heard of it. */
@@ -43,6 +43,6 @@ export const ids = (lives: Lives): ReadonlyArray<EntityId> => [...HashMap.keys(l
 
 const summed = (lives: Lives, before: Live | null, after: Live | null, byId: Lives["byId"]): Lives => ({
   byId,
-  places: lives.places + Number(after?.fillsLimit ?? false) - Number(before?.fillsLimit ?? false),
+  places: lives.places + (after?.places ?? 0) - (before?.places ?? 0),
   reservedCents: lives.reservedCents + (after?.reservedCents ?? 0) - (before?.reservedCents ?? 0)
 })

@@ -1,10 +1,11 @@
 /**
  * What money is asked for, and what an account demands of it, guide/money.md#admission and guide/money.md#reservations.
  *
- * `outbound`: a new call. `answer`: an inbound call from its answer on. `renewal`: the next minutes of a call that
- * talks. `order`: a debit that must be covered, for as long as its transaction takes.
+ * `outbound`: a new call. `answer`: an inbound call from its answer on. `transfer`: another leg of a call that talks.
+ * `renewal`: the next minutes of such a call, and its work. `order`: a debit that must be covered, for as long as its
+ * transaction takes.
  */
-export type Purpose = "outbound" | "answer" | "renewal" | "order"
+export type Purpose = "outbound" | "answer" | "transfer" | "renewal" | "order"
 
 /** An account, as far as one request is concerned. Amounts are in cents; what the request itself reserved is free. */
 export interface Facts {
@@ -16,8 +17,8 @@ export interface Facts {
   /** What the caps leave, beside what is spent and what is reserved. */
   readonly dayLeftCents: number
   readonly monthLeftCents: number
-  /** Free places of the concurrent limit. */
-  readonly places: number
+  /** Free places of the concurrent limit, without those that the request wants. */
+  readonly placesLeft: number
 }
 
 /** Why an account refuses, as errors of the API. */
@@ -43,17 +44,19 @@ const monthCap: Check = ({ monthLeftCents }, cents) =>
   cents <= Math.max(0, monthLeftCents) ? null : "monthly_spend_cap_exceeded"
 const dayOpen: Check = ({ dayLeftCents }) => (dayLeftCents > 0 ? null : "daily_spend_cap_exceeded")
 const monthOpen: Check = ({ monthLeftCents }) => (monthLeftCents > 0 ? null : "monthly_spend_cap_exceeded")
-const place: Check = ({ places }) => (places > 0 ? null : "concurrent_call_cap_exceeded")
+const place: Check = ({ placesLeft }) => (placesLeft >= 0 ? null : "concurrent_call_cap_exceeded")
 
 /** In their order, guide/calls.md#order-of-checks. Caps are for calls: a number is ordered under a cap that is reached. */
 const checks: Readonly<Record<Purpose, ReadonlyArray<Check>>> = {
   outbound: [active, funded, covered, dayOpen, dayCap, monthOpen, monthCap, place],
+  transfer: [active, funded, covered, dayOpen, dayCap, monthOpen, monthCap, place],
   answer: [covered, dayCap, monthCap],
   renewal: [covered, dayCap, monthCap],
   order: [orderCovered]
 }
 
-export const fillsLimit = (purpose: Purpose): boolean => purpose !== "order"
+/** Places of the concurrent limit that it takes by itself. */
+export const placesOf = (purpose: Purpose): number => (purpose === "order" ? 0 : 1)
 
 /** More than the least is given out of a tenth of what is free, so that nobody reserves what others need. */
 const plenty = 10

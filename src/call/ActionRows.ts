@@ -3,33 +3,37 @@ import { ApiError } from "../domain/ApiError.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import * as Reservation from "./Reservation.ts"
-import { end, hungUp } from "./Ending.ts"
 import type { Plan } from "./Plan.ts"
+import { end } from "./Ending.ts"
+import * as EndReason from "./EndReason.ts"
+import * as Bridging from "./leg/Bridging.ts"
+import * as Connecting from "./leg/Connecting.ts"
+import * as Referral from "./leg/Referral.ts"
+import * as Transfer from "./leg/Transfer.ts"
+import * as Meter from "./Meter.ts"
+import type { CallInput } from "./CallInput.ts"
 import type { StepContext } from "./StepContext.ts"
 import * as StreamBody from "./verb/StreamBody.ts"
 import type { When } from "./verb/Verb.ts"
-import { type CallAction, type ControlAction, isControl } from "./verb/Verbs.ts"
+import { built, type ControlAction, isControl } from "./verb/Verbs.ts"
 
 type Result = Draft.Draft | Outcome<never, never>
+type Asked = Extract<CallInput, { readonly type: "action" }>
 
 /**
  * The API's rows. Any verb on a terminal call is `call_already_ended`; one that the call's status does not allow is
  * `call_not_in_required_state`. Verbs of a family do what their family says; those of call control stand here.
  */
-export const step = (
-  before: CallState,
-  action: CallAction,
-  reservedMinutes: ReadonlyArray<number>,
-  context: StepContext
-): Result => {
+export const step = (before: CallState, input: Asked, context: StepContext): Result => {
+  const { action, reservedMinutes = [] } = input
   const state = Reservation.held(before, reservedMinutes)
-  if (isTerminal(state)) return rejected(alreadyEnded)
   const { work } = context
   const row = work.verbs[action.verb]
   if (row === undefined) return rejected(ApiError.of("unprocessable", `${action.verb} is not built yet`))
-  if (!isPossible(state, row.when)) return refused(`${action.verb} is not possible while the call is ${state.status}`)
+  const refused = byState(state, action.verb, row.when)
+  if (refused !== null) return rejected(refused)
   if (row.when === "running" && !work.isRunning(state, row))
-    return refused(`no ${row.family?.name} is running on this call`)
+    return rejected(notPossible(`no ${row.family?.name} is running on this call`))
   if (row.family !== null)
     return work.act(
       Draft.from(state),
@@ -40,12 +44,24 @@ export const step = (
       // Of a meter that does not stand there yet.
       reservedMinutes[state.meters.length] ?? 0
     )
-  return isControl(action) ? control(state, action, context) : unchanged
+  return isControl(action) ? control(state, action, input, context) : unchanged
 }
+
+/** Why the call's state does not allow the verb; null: it does. */
+const byState = (state: CallState, verb: string, when: When): ApiError | null =>
+  isTerminal(state)
+    ? alreadyEnded
+    : isPossible(state, when)
+      ? null
+      : notPossible(`${verb} is not possible while the call is ${state.status}`)
+
+/** Why a verb of call control is refused, before anything is asked of others for it; null: it is not. */
+export const refusal = (state: CallState, { verb }: ControlAction): ApiError | null =>
+  byState(state, verb, built[verb].when) ?? (verb === "transfer" || verb === "bridge" ? busy(state) : null)
 
 export const alreadyEnded = ApiError.of("call_already_ended", "the call has already ended")
 
-const control = (state: CallState, action: ControlAction, context: StepContext): Draft.Draft => {
+const control = (state: CallState, action: ControlAction, asked: Asked, context: StepContext): Result => {
   const draft = Draft.from(state)
   const leg = primary(state)
   switch (action.verb) {
@@ -67,11 +83,17 @@ const control = (state: CallState, action: ControlAction, context: StepContext):
     case "hangup":
       return end(
         draft,
-        hungUp(state, "api"),
+        EndReason.hungUp(state, "api"),
         context.now,
         context,
         isOffered(state) ? { rejectCause: "no_answer" } : {}
       )
+    case "transfer":
+    case "bridge":
+    case "refer": {
+      const refused = busy(state)
+      return refused === null ? connect(draft, action, asked, context) : rejected(refused)
+    }
   }
 }
 
@@ -81,7 +103,43 @@ const planOf = (
   { streamUrl, ...body }: Extract<ControlAction, { readonly verb: "answer" }>["body"]
 ): Plan => ({ ...plan, stream: streamUrl === null ? null : StreamBody.optionsOf(streamUrl, body) })
 
-const refused = (message: string) => rejected(ApiError.of("call_not_in_required_state", message))
+const connect = (
+  draft: Draft.Draft,
+  action: Extract<ControlAction, { readonly verb: "transfer" | "bridge" | "refer" }>,
+  { peerCallId, reservedMinutes, transfer }: Asked,
+  context: StepContext
+): Result => {
+  switch (action.verb) {
+    case "transfer":
+      return transfer === undefined
+        ? unchanged
+        : Transfer.begin(draft, action.body, transfer, reservedMinutes?.[draft.state.meters.length] ?? 0, context)
+    case "bridge":
+      return peerCallId === undefined
+        ? unchanged
+        : Bridging.ask(draft, { legId: action.body.legId, callId: peerCallId }, "bridge", context)
+    case "refer":
+      return Referral.begin(draft, action.body, context)
+  }
+}
+
+/** Whether a transfer may begin: only then money is asked for it. */
+export const mayTransfer = (state: CallState): boolean =>
+  !isTerminal(state) && isPossible(state, "talking") && busy(state) === null
+
+/** One thing at a time connects the call with somebody else. */
+const busy = (state: CallState): ApiError | null => {
+  const connecting = Connecting.find(state)
+  if (connecting !== null) {
+    const what = connecting.type === "dial" ? "transfer" : connecting.type === "bridge" ? connecting.by : "refer"
+    return ApiError.of("conflict", `a ${what} of this call is under way`)
+  }
+  return state.meters.length >= Meter.most
+    ? ApiError.of("conflict", "this call has had as many legs and as much paid work as a call may")
+    : null
+}
+
+const notPossible = (message: string) => ApiError.of("call_not_in_required_state", message)
 
 const isOffered = (state: CallState): boolean => state.direction === "inbound" && state.answeredAt === null
 
@@ -89,6 +147,8 @@ const isPossible = (state: CallState, when: When): boolean => {
   switch (when) {
     case "offered":
       return isOffered(state) && !state.pending.some((pending) => pending.type === "answer")
+    case "answered":
+      return state.status === "answered"
     case "talking":
     case "running":
       return state.status === "answered" || state.status === "bridged"

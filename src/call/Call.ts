@@ -12,6 +12,7 @@ import * as CallRegistry from "./CallRegistry.ts"
 import * as CallRepo from "./CallRepo.ts"
 import { type CallState, isTerminal } from "./CallState.ts"
 import * as CallView from "./CallView.ts"
+import * as ConnectCall from "./ConnectCall.ts"
 import * as EndCalls from "./EndCalls.ts"
 import * as Inbound from "./Inbound.ts"
 import * as PlaceCall from "./PlaceCall.ts"
@@ -35,7 +36,10 @@ export class Calls extends Context.Service<
       request: PlaceCall.PlaceRequest,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
-    /** 200 with the Call; `not_found`, `call_already_ended`, `call_not_in_required_state`, `conflict`. */
+    /**
+     * 200 with the Call; `not_found`, `call_already_ended`, `call_not_in_required_state`, `conflict`, and what the verb
+     * has of its own.
+     */
     readonly act: (
       caller: PlaceCall.Caller,
       callId: CallId,
@@ -88,6 +92,7 @@ export class Calls extends Context.Service<
           })
         const ending = EndCalls.make({ accounts: yield* Accounts, registry })
         const place = yield* PlaceCall.make({ ...options, registry })
+        const connect = yield* ConnectCall.make({ ...options, registry })
         const stopping = ApiError.of("service_unavailable", "the service is stopping; no new calls")
 
         /** `tenantId` null: of any tenant, for the operator. */
@@ -133,8 +138,7 @@ export class Calls extends Context.Service<
             ),
           act: Effect.fnUntraced(function* (caller, callId, action, slot) {
             const live = owned(caller.tenantId, callId)
-            if (live !== null)
-              return yield* live.actor.ask({ type: "action", action }, { keyId: caller.keyId, slot, status: 200 })
+            if (live !== null) return yield* connect(live.actor, live.state, caller, action, slot)
             return yield* absent(yield* stored(caller.tenantId, callId))
           }),
           find: Effect.fnUntraced(function* (tenantId, callId) {

@@ -28,7 +28,17 @@ const Terms = Schema.Struct({
 })
 export type Terms = typeof Terms.Type
 
-const Deadline = Schema.Literals(["ring", "first_command", "answer", "limit", "exhausted", "work", "hangup", "lost"])
+const Deadline = Schema.Literals([
+  "ring",
+  "first_command",
+  "answer",
+  "limit",
+  "exhausted",
+  "work",
+  "outcome",
+  "hangup",
+  "lost"
+])
 export type Deadline = typeof Deadline.Type
 
 /**
@@ -58,7 +68,19 @@ export const CallInput = Schema.Union([
     type: Schema.tag("action"),
     action: CallAction,
     /** What the account reserved for it, in minutes of each meter. Without it the action needs no money. */
-    reservedMinutes: Schema.optionalKey(Schema.Array(Schema.Int))
+    reservedMinutes: Schema.optionalKey(Schema.Array(Schema.Int)),
+    /** With which the leg of a `transfer` is dialled. */
+    transfer: Schema.optionalKey(
+      Schema.Struct({
+        legId: LegId,
+        from: Schema.String,
+        incarnation: Schema.NullOr(Schema.String),
+        microUsdPerMinute: Schema.Number,
+        limit: Limit
+      })
+    ),
+    /** The call of the leg that a `bridge` names. */
+    peerCallId: Schema.optionalKey(CallId)
   }),
   Schema.Struct({ type: Schema.tag("carrier"), event: CarrierEvent }),
   Schema.Struct({ type: Schema.tag("deadline"), deadline: Deadline }),

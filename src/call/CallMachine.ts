@@ -8,7 +8,8 @@ import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as CarrierRows from "./CarrierRows.ts"
 import * as Draft from "./Draft.ts"
 import * as DueRows from "./DueRows.ts"
-import { end, failing, hungUp } from "./Ending.ts"
+import { end } from "./Ending.ts"
+import * as EndReason from "./EndReason.ts"
 import * as Leg from "./leg/Leg.ts"
 import * as Meter from "./Meter.ts"
 import * as Plan from "./Plan.ts"
@@ -54,7 +55,7 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
     case "offered":
       return unchanged
     case "action":
-      return ActionRows.step(state, input.action, input.reservedMinutes ?? [], context)
+      return ActionRows.step(state, input, context)
     case "carrier":
       return heard(state, input.event, context)
     case "deadline":
@@ -66,14 +67,16 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
     case "faulted":
       return isTerminal(state)
         ? unchanged
-        : end(Draft.from(state), failing(state, "carrier_error"), context.now, context, { rejectCause: "error" })
+        : end(Draft.from(state), EndReason.failing(state, "carrier_error"), context.now, context, {
+            rejectCause: "error"
+          })
     case "ended_by_system":
       if (isTerminal(state))
         // The operator asks, and is told.
         return input.by === "operator" ? rejected(ActionRows.alreadyEnded) : unchanged
       return end(
         Draft.from(state),
-        input.reason === "hung_up" ? hungUp(state, "system") : failing(state, input.reason),
+        input.reason === "hung_up" ? EndReason.hungUp(state, "system") : EndReason.failing(state, input.reason),
         context.now,
         context,
         { rejectCause: input.rejectCause }
@@ -87,9 +90,10 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
  */
 const heard = (state: CallState, event: CarrierEvent, context: StepContext): Result => {
   const at = CarrierRows.timeOf(state, event, context)
-  const before = at === null ? null : DueRows.before(state, at, context)
+  const before = at === null ? null : DueRows.before(state, event.legId, at, context)
   if (before === null) return CarrierRows.step(state, event, context)
-  const result = CarrierRows.step(before.state, event, context)
+  // What follows is a step of its own, whose commands must not have the identities of those before.
+  const result = CarrierRows.step(before.state, event, { ...context, seed: Id.deriveOpaque(context.seed, "event") })
   return "type" in result ? before : Draft.after(before, result)
 }
 

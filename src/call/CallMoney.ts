@@ -2,13 +2,15 @@ import { Effect, Option, Result } from "effect"
 import type { Accounts, Live, Reserving } from "../account/Account.ts"
 import type { Prepared, Step } from "../actor/Behavior.ts"
 import { ApiError } from "../domain/ApiError.ts"
+import * as ActionRows from "./ActionRows.ts"
 import type { CallInput } from "./CallInput.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
+import { ownPeer } from "./leg/Bridging.ts"
 import type { Effects } from "./Draft.ts"
 import * as Meter from "./Meter.ts"
 import * as Reservation from "./Reservation.ts"
 import * as Upgrade from "./Upgrade.ts"
-import { type CallAction, priceOf } from "./verb/Verbs.ts"
+import { priceOf } from "./verb/Verbs.ts"
 
 /**
  * What a call and its account say to each other while the call lives (src/README.md#admission). The call asks, and its
@@ -21,14 +23,15 @@ const answerMs = 2_000
 
 const busy = ApiError.of("service_unavailable", "the service is busy; try again")
 
-export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "abandoned">) => {
+export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "abandoned" | "holds">) => {
   const renewal = (state: CallState, now: number): Effect.Effect<CallInput> => {
     const offers = Reservation.offers(state, now)
     const [least, ...more] = offers
     return accounts
       .reserve(state.tenantId, state.id, {
         purpose: "renewal",
-        offers: [least.cents, ...more.map(({ cents }) => cents)]
+        offers: [least.cents, ...more.map(({ cents }) => cents)],
+        places: Reservation.places(state)
       })
       .pipe(
         Effect.map(({ reservedCents }) => offers.findLast(({ cents }) => cents <= reservedCents)?.minutes ?? null),
@@ -42,11 +45,7 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
   }
 
   /** Money and a place for an inbound call that is answered now. */
-  const answering = Effect.fnUntraced(function* (
-    state: CallState,
-    input: Extract<CallInput, { readonly type: "action" }>,
-    now: number
-  ) {
+  const answering = Effect.fnUntraced(function* (state: CallState, input: Action, now: number) {
     const [least] = Reservation.offers(state, now)
     const reserved = yield* Effect.timeoutOption(
       accounts.reserve(state.tenantId, state.id, { purpose: "answer", offers: [least.cents] }),
@@ -60,48 +59,66 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     return { first: [], input: { ...input, reservedMinutes: least.minutes } }
   })
 
-  /** Money for work that begins now, beside what the call has reserved. */
-  const working = Effect.fnUntraced(function* (
-    state: CallState,
-    input: Extract<CallInput, { readonly type: "action" }>,
-    meter: Meter.Meter,
-    now: number
-  ) {
+  /** What the call holds by its state, in place of what was reserved and is not needed. */
+  const held = (state: CallState): Effect.Effect<void> => {
+    const live = Reservation.live(state)
+    return live === null ? Effect.void : accounts.holds(state.tenantId, state.id, live)
+  }
+
+  /** Money for another leg, with its place, or for work that begins now: beside what the call has reserved. */
+  const adding = Effect.fnUntraced(function* (state: CallState, input: Action, meter: Meter.Meter, now: number) {
     const [least] = Reservation.offers({ meters: [...state.meters, meter] }, now)
-    const reserved = yield* Effect.timeoutOption(
-      accounts.reserve(state.tenantId, state.id, { purpose: "renewal", offers: [least.cents] }),
-      answerMs
-    )
-    if (Option.isNone(reserved)) return yield* busy
+    const isLeg = meter.kind === "leg"
+    const reserved = yield* accounts
+      .reserve(state.tenantId, state.id, {
+        purpose: isLeg ? "transfer" : "renewal",
+        offers: [least.cents],
+        places: Reservation.places(state) + (isLeg && ownPeer(state) === null ? 1 : 0)
+      })
+      .pipe(Effect.timeoutOption(answerMs))
+    if (Option.isNone(reserved)) {
+      // It may still come to it; behind that it hears what the call has.
+      yield* held(state)
+      return yield* busy
+    }
     return { first: [], input: { ...input, reservedMinutes: least.minutes } }
   })
 
   return {
-    renewal,
+    held,
     /**
-     * Before an inbound call is answered, its account is asked. And whatever comes when a call has run beyond what it
+     * A renewal asks in the turn of the call, so that the account hears all that a call asks for in its order. Before an
+     * inbound call is answered, its account is asked. And whatever comes when a call has run beyond what it
      * reserved (nothing could be committed for a while) finds it renewed, or refused.
      */
     prepare: (state: CallState, input: CallInput, now: number): Effect.Effect<Prepared<CallInput>, ApiError> | null => {
       if (input.type === "action" && input.action.verb === "answer" && mayAnswer(state))
         return answering(state, input, now)
-      const priced = input.type === "action" ? pricedBy(state, input.action) : null
-      if (input.type === "action" && priced !== null) return working(state, input, priced, now)
-      if (input.type === "renewal" || input.type === "recovered") return null
+      const meter = input.type === "action" ? meterOf(state, input) : null
+      if (input.type === "action" && meter !== null) return adding(state, input, meter, now)
+      if (input.type === "renewal") {
+        const at = Reservation.renewsAt(state)
+        return at === null || at > now
+          ? null
+          : Effect.map(renewal(state, now), (renewed) => ({ first: [], input: renewed }))
+      }
+      if (input.type === "recovered") return null
       const endsAt = Reservation.endsAt(state)
       return endsAt === null || endsAt > now || Reservation.renewsAt(state) === null
         ? null
         : Effect.map(renewal(state, now), (first) => ({ first: [first], input }))
     },
     /** After the commit: what was reserved for it stands in the row of the call. */
-    stored: ({ before, input, state }: Step<CallState, CallInput, Effects>): Effect.Effect<void> =>
-      before === null || reserves(input) ? accounts.began(state.tenantId, state.id) : Effect.void,
+    stored: ({ before, input, state }: Step<CallState, CallInput, Effects>): Effect.Effect<void> => {
+      if (before === null || input.type === "renewal") return accounts.began(state.tenantId, state.id)
+      // Less than was reserved, where the leg of an earlier transfer made room.
+      return reserves(input) || lessens(before, state) ? held(state) : Effect.void
+    },
     /** The commit was not written, and will not be. */
-    withdrawn: ({ input, state }: Step<CallState, CallInput, Effects>): Effect.Effect<void> =>
-      // Work reserves beside what the call has: that stays, and the next renewal asks for what is needed.
-      input.type === "action" && input.action.verb === "answer" && reserves(input)
-        ? accounts.abandoned(state.tenantId, state.id)
-        : Effect.void,
+    withdrawn: ({ before, input, state }: Step<CallState, CallInput, Effects>): Effect.Effect<void> => {
+      if (before === null || input.type !== "action" || !reserves(input)) return Effect.void
+      return input.action.verb === "answer" ? accounts.abandoned(state.tenantId, state.id) : held(before)
+    },
     reader: ((row, inFlight) => {
       const state = Upgrade.state(row)
       if (Result.isFailure(state) || isTerminal(state.success)) return null
@@ -111,11 +128,23 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
   } as const
 }
 
-/** The meter of work that this action begins and that costs something; null: it costs nothing. */
-const pricedBy = (state: CallState, action: CallAction): Meter.Meter | null => {
+type Action = Extract<CallInput, { readonly type: "action" }>
+
+/** The meter of the leg that this action dials, or of the work that it begins and that costs something; null: none. */
+const meterOf = (state: CallState, { action, transfer }: Action): Meter.Meter | null => {
+  if (transfer !== undefined)
+    return ActionRows.mayTransfer(state)
+      ? Meter.ofLeg({ id: primary(state).id, direction: "outbound" }, transfer.microUsdPerMinute, 0)
+      : null
   const kind = priceOf(action.verb)
   if (kind === null || isTerminal(state) || state.answeredAt === null || state.prices[kind] === 0) return null
   return Meter.ofWork(kind, primary(state), state.prices[kind], 0)
+}
+
+/** The call holds less of its account than before, and lives. */
+const lessens = (before: CallState, state: CallState): boolean => {
+  const [was, is] = [Reservation.live(before), Reservation.live(state)]
+  return was !== null && is !== null && (is.places < was.places || is.reservedCents < was.reservedCents)
 }
 
 const mayAnswer = (state: CallState): boolean =>

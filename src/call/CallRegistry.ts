@@ -21,6 +21,7 @@ import { type Asked, commitOf } from "./CallRecord.ts"
 import { type CallState, isTerminal } from "./CallState.ts"
 import * as CallView from "./CallView.ts"
 import type { Effects } from "./Draft.ts"
+import { lives } from "./leg/Leg.ts"
 import * as Legs from "./Legs.ts"
 import * as CallMoney from "./CallMoney.ts"
 import * as UnreadableCall from "./UnreadableCall.ts"
@@ -52,6 +53,39 @@ export const make = Effect.gen(function* () {
   /** Open once all calls that an earlier process left are here. */
   const recoveredAll = Latch.makeUnsafe(false)
 
+  /** The calls of the legs that live. */
+  const byLeg = new Map<LegId, CallId>()
+
+  /** What others know of the legs of a call follows its commits. */
+  const follow = ({ before, state }: Pick<Step<CallState, CallInput, Effects>, "before" | "state">) =>
+    Effect.suspend(() => {
+      if (before?.legs === state.legs) return Effect.void
+      const over = state.legs.filter((leg) => !lives(leg))
+      for (const leg of state.legs) if (lives(leg)) byLeg.set(leg.id, state.id)
+      for (const { id } of over) byLeg.delete(id)
+      const left = over.filter(({ id }) => before?.legs.some((leg) => leg.id === id && lives(leg)) === true)
+      return Effect.andThen(
+        Effect.forEach(left, ({ id }) => connections.leave(id), { discard: true }),
+        isTerminal(state) ? connections.leave(state.id) : Effect.void
+      )
+    })
+
+  const ofLeg = (legId: LegId): CallState | null => {
+    const callId = byLeg.get(legId)
+    const state = callId === undefined ? null : (registry.live.get(callId)?.state() ?? null)
+    if (state === null) byLeg.delete(legId)
+    return state
+  }
+
+  /** Money comes before the trunk, guide/calls.md#order-of-checks. */
+  const prepare = (state: CallState, input: CallInput, now: number) => {
+    const prepared = money.prepare(state, input, now)
+    if (prepared === null || input.type !== "action" || input.transfer === undefined) return prepared
+    const { routeId, tenantId } = state
+    const entering = { tenantId, routeId, occupant: input.transfer.legId, direction: "outbound" } as const
+    return Effect.tap(prepared, () => Effect.tapError(connections.enter(entering), () => money.held(state)))
+  }
+
   const authority = (partition: number): Authority | null => {
     const epoch = journal.epoch(partition)
     return epoch === null ? null : { partition, epoch }
@@ -74,7 +108,7 @@ export const make = Effect.gen(function* () {
     sealed.committed()
     yield* money.stored(step)
     yield* logged(step)
-    if (isTerminal(state)) yield* connections.leave(state.id)
+    yield* follow(step)
     yield* Effect.forEach(effects.tells, (told) => accounts.told(state.tenantId, told), { discard: true })
     return rendered
   })
@@ -94,10 +128,13 @@ export const make = Effect.gen(function* () {
       Effect.map(journal.find(id), (row) =>
         row === null ? null : Result.getOrThrow(Upgrade.liveState(row, keys.opener(id)))
       ),
-    recovered: (state) => Effect.map(legs.ask(state), (snapshot) => Legs.recovered(state, snapshot, nowOf(state))),
-    ready: (state, due) =>
-      due.type === "renewal" ? money.renewal(state, nowOf(state)) : Effect.as(legs.ready(state, due), due),
-    prepare: money.prepare,
+    recovered: (state) =>
+      money.held(state).pipe(
+        Effect.andThen(legs.ask(state)),
+        Effect.map((snapshot) => Legs.recovered(state, snapshot, nowOf(state)))
+      ),
+    ready: (state, due) => (due.type === "renewal" ? Effect.succeed(due) : Effect.as(legs.ready(state, due), due)),
+    prepare,
     lastWill: (reason) => ({ type: "faulted", reason }),
     abandon: legs.takeDown
   }
@@ -120,7 +157,18 @@ export const make = Effect.gen(function* () {
   yield* journal.onPartitionLost((partition) => {
     // Its calls are another process's from now on.
     const gone = [...registry.live.values()].filter(({ place }) => place.partition === partition)
-    const left = Effect.forEach(gone, ({ id }) => connections.leave(id), { discard: true })
+    const left = Effect.forEach(
+      gone,
+      (actor) =>
+        Effect.andThen(
+          connections.leave(actor.id),
+          Effect.forEach(actor.state()?.legs ?? [], ({ id }) => {
+            byLeg.delete(id)
+            return connections.leave(id)
+          })
+        ),
+      { discard: true }
+    )
     const forget = Effect.sync(() => keys.retain((callId) => registry.live.has(callId)))
     void fork(Effect.andThen(registry.drop(partition), Effect.andThen(left, forget)))
   })
@@ -159,7 +207,14 @@ export const make = Effect.gen(function* () {
         )
       )
     }
-    for (const { id, state } of found) if (!isTerminal(state)) yield* connections.resume(id, state.routeId)
+    for (const { id, state } of found) {
+      if (isTerminal(state)) continue
+      yield* connections.resume(id, state.routeId)
+      for (const leg of state.legs.filter(lives)) {
+        byLeg.set(leg.id, id)
+        if (leg.role === "transfer") yield* connections.resume(leg.id, state.routeId)
+      }
+    }
     // This fails when the partition was lost meanwhile: its calls are another process's.
     yield* Effect.ignore(registry.recover(partition, found, recovered))
     return rows.length
@@ -220,7 +275,7 @@ export const make = Effect.gen(function* () {
     }
   }, owned)
 
-  return { live: registry.live, spawn: registry.spawn, recover, known, tell } as const
+  return { live: registry.live, spawn: registry.spawn, ofLeg, recover, known, tell } as const
 })
 
 export type CallRegistry = Effect.Success<typeof make>

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import * as Field from "../domain/Field.ts"
+import * as LegReport from "../domain/LegReport.ts"
 import * as Wire from "../domain/Wire.ts"
 import * as Id from "../domain/Id.ts"
 import type { CallRow } from "./CallList.ts"
@@ -21,7 +22,10 @@ const endInitiator = Field.textOrNull("Who ended it; null until then.", null)
 const CallLeg = Wire.struct({
   id: Field.legId("The leg."),
   callId: Field.callId("The call that it belongs to."),
-  role: Field.oneOf("`primary`: the leg that the call was created with.", ["primary", "transfer"]),
+  role: Field.oneOf("`primary`: the leg that the call was created with; `transfer`: one that a transfer dialled.", [
+    "primary",
+    "transfer"
+  ]),
   direction,
   from: Field.text("The calling number, E.164.", "+12025550150"),
   to: Field.text("The called number, E.164, or a SIP URI.", "+12025550100"),
@@ -36,7 +40,8 @@ const CallLeg = Wire.struct({
   endedAt,
   durationSeconds: durationSecs,
   endReason,
-  endInitiator
+  endInitiator,
+  ...LegReport.fields
 }).pipe(Schema.annotateEncoded({ identifier: "CallLeg" }))
 
 /**
@@ -78,6 +83,7 @@ export const ofState = (state: CallState): Call =>
       callId: state.id,
       bridgedLegId: leg.bridge?.legId ?? null,
       conferenceId: null,
+      sipReason: leg.peerReason,
       durationSeconds: durationSeconds(leg.answeredAt, leg.endedAt)
     })),
     recordings: []

@@ -4,7 +4,13 @@ import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import { end } from "./Ending.ts"
 import * as EndReason from "./EndReason.ts"
-import type { Leg } from "./leg/Leg.ts"
+import * as Bridging from "./leg/Bridging.ts"
+import * as Connecting from "./leg/Connecting.ts"
+import { type Leg, lives } from "./leg/Leg.ts"
+import * as LegOver from "./leg/LegOver.ts"
+import type { Pending } from "./leg/Pending.ts"
+import * as Referral from "./leg/Referral.ts"
+import * as Transfer from "./leg/Transfer.ts"
 import * as Meter from "./Meter.ts"
 import type { StepContext } from "./StepContext.ts"
 
@@ -42,7 +48,7 @@ const told = (state: CallState, leg: Leg, event: CarrierEvent, context: StepCont
   if (leg.gone) return unchanged
   const at = happened(leg, event.at, context)
   if (event.type === "ended") return legEnded(state, leg, event, at, context)
-  if (isTerminal(state)) return unchanged
+  if (isTerminal(state) || !lives(leg)) return unchanged
   const draft = Draft.from(state)
   switch (event.type) {
     case "ringing":
@@ -50,15 +56,50 @@ const told = (state: CallState, leg: Leg, event: CarrierEvent, context: StepCont
       return ringing(draft, leg, event.resume, at, context)
     case "answered":
       return answered(draft, leg, event.resume, at, context)
-    // Nothing asks for these yet.
     case "bridged":
+      return Bridging.bridged(draft, leg, event, at, context)
     case "unbridged":
+      return Bridging.unbridged(draft, leg, event, at, context)
     case "referred":
-      return unchanged
+      return Referral.told(draft, leg, event, at)
     case "command_failed": {
-      const settled = Draft.settle(draft, (pending) => pending.commandId === event.commandId)
-      return settled === draft ? context.work.refused(draft, event.commandId, event.reason, at) : settled
+      const pending = state.pending.find(({ commandId }) => commandId === event.commandId)
+      return pending === undefined
+        ? context.work.refused(draft, event.commandId, event.reason, at)
+        : failed(draft, leg, pending, event.reason, at, context)
     }
+  }
+}
+
+/** The carrier could not carry out a command of call control. */
+const failed = (
+  draft: Draft.Draft,
+  leg: Leg,
+  pending: Pending,
+  reason: string,
+  at: number,
+  context: StepContext
+): Draft.Draft => {
+  switch (pending.type) {
+    case "dial":
+      return leg.role === "primary"
+        ? Draft.settle(draft, (other) => other === pending)
+        : LegOver.ended(
+            draft,
+            leg,
+            { status: "failed", reason: "carrier_error", initiator: "carrier" },
+            null,
+            at,
+            context
+          )
+    case "bridge":
+      return Bridging.failed(draft, pending, reason === "unknown_leg" ? "leg_ended" : "carrier_error", at, context)
+    case "refer":
+      return Connecting.referFailed(draft, pending, { reason: "carrier_error", sipStatus: null }, at)
+    case "answer":
+    case "hangup":
+    case "unbridge":
+      return Draft.settle(draft, (other) => other === pending)
   }
 }
 
@@ -71,7 +112,7 @@ const media = (
   const draft = Draft.from(state)
   switch (event.type) {
     case "dtmf":
-      return leg.gone || isTerminal(state)
+      return leg.gone || !lives(leg) || isTerminal(state)
         ? unchanged
         : dtmf(draft, leg, event.digit, happened(leg, event.at, context), context)
     // Of work that outlived its leg too, when that is gone and the call is over.
@@ -115,7 +156,7 @@ const answered = (draft: Draft.Draft, leg: Leg, resume: Json, at: number, contex
     ),
     (pending) => pending.legId === leg.id && (pending.type === "dial" || pending.type === "answer")
   )
-  if (leg.role !== "primary") return next
+  if (leg.role !== "primary") return Transfer.answered(next, leg, context)
   const told = Draft.emit(Draft.set(next, { status: "answered", answeredAt: at }), {
     type: "call.answered",
     data: { ...Draft.ids(draft.state, leg.id), answeredAt: at }
@@ -125,7 +166,7 @@ const answered = (draft: Draft.Draft, leg: Leg, resume: Json, at: number, contex
 
 const dtmf = (draft: Draft.Draft, leg: Leg, digit: string, at: number, context: StepContext): Result => {
   const { state } = draft
-  if (state.answeredAt === null) return unchanged
+  if (leg.answeredAt === null) return unchanged
   const heard = Draft.emit(draft, {
     type: "call.dtmf",
     data: { ...Draft.ids(state, leg.id), digit, receivedAt: at }
@@ -141,15 +182,17 @@ const legEnded = (
   context: StepContext
 ): Draft.Draft => {
   const gone = Draft.settle(
-    Draft.setLeg(Draft.from(state), leg.id, { gone: true }),
+    Draft.setLeg(Draft.from(state), leg.id, {
+      gone: true,
+      sipStatus: event.sipStatus,
+      peerReason: event.peerReason ?? null,
+      quality: event.quality ?? null
+    }),
     (pending) => pending.legId === leg.id && pending.type === "hangup"
   )
-  if (isTerminal(state)) return gone
-  if (leg.id !== primary(state).id) return context.work.legEnded(gone, leg.id, at)
-  return end(
-    gone,
-    EndReason.ofLeg(event, { direction: state.direction, answered: state.answeredAt !== null }),
-    at,
-    context
-  )
+  if (isTerminal(state) || !lives(leg)) return gone
+  const ending = EndReason.ofLeg(event, { direction: leg.direction, answered: leg.answeredAt !== null })
+  return leg.id === primary(state).id
+    ? end(gone, ending, at, context, { byFar: event.by === "far" && event.cause === "hangup" })
+    : LegOver.ended(gone, leg, ending, event.sipStatus, at, context)
 }

@@ -86,6 +86,10 @@ export const settle = (draft: Draft, is: (pending: Pending) => boolean): Draft =
 export const commandId = (context: StepContext, index = 0): Id.CommandId =>
   Id.CommandId.make(Id.deriveOpaque(context.seed, "command", index))
 
+/** Identity of the next command of this step. */
+export const nextCommandId = (draft: Draft, context: StepContext): Id.CommandId =>
+  commandId(context, 300 + draft.commands.length)
+
 /** The ids that every event of the call's own leg repeats. */
 export const ids = (state: CallState, legId: Id.LegId) => ({
   callId: state.id,

@@ -1,8 +1,16 @@
 import { type Deadline, type Outcome, unchanged } from "../actor/Machine.ts"
+import type { LegId } from "../domain/Id.ts"
 import type * as CallInput from "./CallInput.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
-import { end, failing } from "./Ending.ts"
+import { end } from "./Ending.ts"
+import * as EndReason from "./EndReason.ts"
+import * as Bridging from "./leg/Bridging.ts"
+import * as Connecting from "./leg/Connecting.ts"
+import { type Leg, lives } from "./leg/Leg.ts"
+import * as LegOver from "./leg/LegOver.ts"
+import type { Pending } from "./leg/Pending.ts"
+import * as Referral from "./leg/Referral.ts"
 import * as Reservation from "./Reservation.ts"
 import type { StepContext } from "./StepContext.ts"
 import type { Work } from "./Work.ts"
@@ -27,46 +35,81 @@ export const holdMs = 60_000
 interface Due {
   readonly at: number
   readonly deadline: CallInput.Deadline
+  /** Of one leg; null: of the call. */
+  readonly legId: LegId | null
 }
+
+const ofCall = (deadline: CallInput.Deadline, at: number | null): ReadonlyArray<Due> =>
+  at === null ? [] : [{ at, deadline, legId: null }]
+
+const lostAt = ({ lost }: Leg): number | null => (lost === null ? null : lost.since + holdMs)
 
 /** Every deadline that the state has, as data. */
 const all = (state: CallState, work: Work): ReadonlyArray<Due> => {
   const leg = primary(state)
-  const lost = leg.lost === null ? null : leg.lost.since + holdMs
-  const dueAt = work.dueAt(state)
-  const always = [
-    ...(dueAt === null ? [] : [{ at: dueAt, deadline: "work" as const }]),
-    ...state.pending.flatMap((pending) =>
-      pending.type === "hangup"
-        ? [{ at: Math.max(pending.since + outcomeMs, lost ?? 0), deadline: "hangup" as const }]
-        : []
-    )
-  ]
+  const always = [...ofCall("work", work.dueAt(state)), ...hangups(state)]
   if (isTerminal(state)) return always
+  const living = state.legs.filter(lives)
+  const lost = living.flatMap((each) => {
+    const at = lostAt(each)
+    return at === null ? [] : [{ at, deadline: "lost" as const, legId: each.id }]
+  })
   // Nobody knows whether the call goes on, so no bill ends meanwhile.
-  if (lost !== null) return [{ at: lost, deadline: "lost" as const }]
-  if (state.answeredAt !== null)
-    return [
-      { at: state.answeredAt + leg.limit.afterSecs * 1000, deadline: "limit" as const },
-      ...exhausted(state),
-      ...always
-    ]
-  if (leg.ringSecs !== null)
-    return [{ at: leg.initiatedAt + leg.ringSecs * 1000, deadline: "ring" as const }, ...always]
-  const answering = state.pending.find((pending) => pending.type === "answer")
-  return answering === undefined
-    ? [{ at: state.initiatedAt + firstCommandMs, deadline: "first_command" as const }, ...always]
-    : [{ at: answering.since + outcomeMs, deadline: "answer" as const }, ...always]
+  if (leg.lost !== null) return lost
+  return [
+    ...lost,
+    ...living.filter((each) => each.lost === null).flatMap((each) => ofLeg(state, each)),
+    ...outcomes(state.pending),
+    ...(state.answeredAt === null ? [] : exhausted(state)),
+    ...always
+  ]
 }
+
+/** How long a leg may ring, wait for its first command, be asked to answer, and talk. */
+const ofLeg = (state: CallState, leg: Leg): ReadonlyArray<Due> => {
+  const due = (deadline: CallInput.Deadline, at: number): ReadonlyArray<Due> => [{ at, deadline, legId: leg.id }]
+  if (leg.answeredAt !== null) return due("limit", leg.answeredAt + leg.limit.afterSecs * 1000)
+  if (leg.ringSecs !== null) return due("ring", leg.initiatedAt + leg.ringSecs * 1000)
+  const answering = state.pending.find(({ legId, type }) => type === "answer" && legId === leg.id)
+  return answering?.type === "answer"
+    ? due("answer", answering.since + outcomeMs)
+    : due("first_command", leg.initiatedAt + firstCommandMs)
+}
+
+const hangups = ({ legs, pending }: CallState): ReadonlyArray<Due> =>
+  pending.flatMap((each) => {
+    if (each.type !== "hangup") return []
+    const leg = legs.find(({ id }) => id === each.legId)
+    const lost = leg === undefined ? null : lostAt(leg)
+    return [{ at: Math.max(each.since + outcomeMs, lost ?? 0), deadline: "hangup" as const, legId: each.legId }]
+  })
+
+/** What a bridge or a referral has not come to by then, it never will. */
+const outcomeAt = (pending: Pending): number | null => {
+  switch (pending.type) {
+    case "bridge":
+    case "unbridge":
+      return pending.since + outcomeMs
+    case "refer":
+      return Referral.dueAt(pending)
+    case "dial":
+    case "answer":
+    case "hangup":
+      return null
+  }
+}
+
+const outcomes = (pending: ReadonlyArray<Pending>): ReadonlyArray<Due> =>
+  pending.flatMap((each) => ofCall("outcome", outcomeAt(each)))
 
 /** The money of a call is used up only when its account has refused more of it. */
-const exhausted = (state: CallState): ReadonlyArray<Due> => {
-  const at = state.renewalRefusedAt === null ? null : Reservation.endsAt(state)
-  return at === null ? [] : [{ at, deadline: "exhausted" as const }]
-}
+const exhausted = (state: CallState): ReadonlyArray<Due> =>
+  ofCall("exhausted", state.renewalRefusedAt === null ? null : Reservation.endsAt(state))
 
-const nearest = (state: CallState, work: Work): Due | null =>
-  all(state, work).reduce<Due | null>((best, each) => (best === null || each.at < best.at ? each : best), null)
+const nearestOf = (dues: ReadonlyArray<Due>): Due | null =>
+  dues.reduce<Due | null>((best, each) => (best === null || each.at < best.at ? each : best), null)
+
+const nearest = (state: CallState, work: Work): Due | null => nearestOf(all(state, work))
 
 /**
  * The next deadline, for which the actor waits. A renewal is due as refused: the shell asks the account first, and puts
@@ -86,17 +129,17 @@ export const step = (
   input: Extract<CallInput.CallInput, { readonly type: "deadline" }>,
   context: StepContext
 ): Draft.Draft | Outcome<never, never> => {
-  const due = all(state, context.work).find(({ deadline }) => deadline === input.deadline)
-  return due === undefined || due.at > context.now ? unchanged : fire(Draft.from(state), due, context)
+  const due = nearestOf(all(state, context.work).filter(({ deadline }) => deadline === input.deadline))
+  return due === null || due.at > context.now ? unchanged : fire(Draft.from(state), due, context)
 }
 
 /**
  * What was due before `at`, in the order of its times: a carrier's event that comes late finds the call as it would
  * have found it in time. Null: nothing was due.
  */
-export const before = (state: CallState, at: number, context: StepContext): Draft.Draft | null => {
+export const before = (state: CallState, legId: LegId, at: number, context: StepContext): Draft.Draft | null => {
   // An event says that the leg is there.
-  let draft = Draft.setLeg(Draft.from(state), primary(state).id, { lost: null })
+  let draft = Draft.setLeg(Draft.from(state), legId, { lost: null })
   let fired = false
   for (
     let due = nearest(draft.state, context.work);
@@ -109,27 +152,43 @@ export const before = (state: CallState, at: number, context: StepContext): Draf
   return fired ? draft : null
 }
 
-const fire = (draft: Draft.Draft, { at, deadline }: Due, context: StepContext): Draft.Draft => {
+const fire = (draft: Draft.Draft, { at, deadline, legId }: Due, context: StepContext): Draft.Draft => {
   const { state } = draft
+  const leg = state.legs.find(({ id }) => id === legId) ?? primary(state)
+  const isOwn = leg.id === primary(state).id
   switch (deadline) {
-    case "ring":
-      return end(draft, { status: "failed", reason: "timeout", initiator: "system" }, at, context)
+    case "ring": {
+      const timeout = { status: "failed", reason: "timeout", initiator: "system" } as const
+      return isOwn ? end(draft, timeout, at, context) : LegOver.ended(draft, leg, timeout, null, at, context)
+    }
     case "first_command":
       return end(draft, { status: "failed", reason: "no_answer", initiator: "system" }, at, context, {
         rejectCause: "no_answer"
       })
     case "answer":
-      return end(draft, failing(state, "carrier_error"), at, context, { rejectCause: "error" })
-    case "limit":
-      return end(draft, { status: "ended", reason: primary(state).limit.reason, initiator: "system" }, at, context)
+      return end(draft, EndReason.failing(state, "carrier_error"), at, context, { rejectCause: "error" })
+    case "limit": {
+      const limit = { status: "ended", reason: leg.limit.reason, initiator: "system" } as const
+      return isOwn ? end(draft, limit, at, context) : LegOver.ended(draft, leg, limit, null, at, context)
+    }
     case "exhausted":
       return end(draft, { status: "ended", reason: "balance_exhausted", initiator: "system" }, at, context)
-    case "lost":
-      return end(draft, failing(state, "carrier_error"), primary(state).lost?.at ?? at, context, {
-        rejectCause: "error"
-      })
+    case "lost": {
+      const endedAt = leg.lost?.at ?? at
+      const failing = EndReason.failing(leg, "carrier_error")
+      return isOwn
+        ? end(draft, failing, endedAt, context, { rejectCause: "error" })
+        : LegOver.ended(draft, leg, failing, null, endedAt, context)
+    }
     case "work":
       return context.work.due(draft, at)
+    case "outcome":
+      return state.pending.reduce<Draft.Draft>((open, pending) => {
+        const due = outcomeAt(pending)
+        return due === null || due > at || !open.state.pending.includes(pending)
+          ? open
+          : never(open, pending, at, context)
+      }, draft)
     case "hangup":
       return state.pending.reduce<Draft.Draft>(
         (open, pending) =>
@@ -138,5 +197,23 @@ const fire = (draft: Draft.Draft, { at, deadline }: Due, context: StepContext): 
             : open,
         draft
       )
+  }
+}
+
+/** The outcome never came. */
+const never = (draft: Draft.Draft, pending: Pending, at: number, context: StepContext): Draft.Draft => {
+  switch (pending.type) {
+    case "bridge":
+      return Bridging.failed(draft, pending, "timeout", at, context)
+    case "refer":
+      // The far end is connected elsewhere and does not hang up.
+      return pending.completedAt === null
+        ? Connecting.referFailed(draft, pending, { reason: "timeout", sipStatus: null }, at)
+        : end(draft, EndReason.hungUp(draft.state, "api"), at, context)
+    case "unbridge":
+    case "dial":
+    case "answer":
+    case "hangup":
+      return Draft.settle(draft, (other) => other === pending)
   }
 }

@@ -11,7 +11,30 @@ export interface Ending {
   readonly initiator: EndInitiator
 }
 
-/** What the end of the call's own leg makes of the call. */
+/** The ending of a call, or of a leg, that somebody on our side hung up. */
+export const hungUp = ({ answeredAt }: { readonly answeredAt: number | null }, initiator: EndInitiator): Ending => ({
+  status: "ended",
+  reason: answeredAt === null ? "cancelled" : "normal_clearing",
+  initiator
+})
+
+/** The ending of a call, or of a leg, that cannot go on through no fault of its parties. */
+export const failing = (
+  { answeredAt }: { readonly answeredAt: number | null },
+  reason: "carrier_error" | "tenant_suspended"
+): Ending => ({ status: answeredAt === null ? "failed" : "ended", reason, initiator: "system" })
+
+/**
+ * What the end of the leg that a call was bridged with makes of the call. Whoever was there stood on the other side of
+ * the call: where the caller was, or the callee.
+ */
+export const ofPeer = ({ initiator, reason }: Ending, direction: "inbound" | "outbound"): Ending => ({
+  status: "ended",
+  reason,
+  initiator: initiator === "callee" ? (direction === "outbound" ? "caller" : "callee") : initiator
+})
+
+/** What the end of a leg makes of it; of the call's own leg, what it makes of the call. */
 export const ofLeg = (
   end: LegEnd,
   call: { readonly direction: "inbound" | "outbound"; readonly answered: boolean }

@@ -1,9 +1,10 @@
 import type { RejectCause } from "../carrier/Carrier.ts"
-import type { CommandId } from "../domain/Id.ts"
-import { type CallState, durationSeconds, primary } from "./CallState.ts"
+import { durationSeconds, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
 import type { Ending } from "./EndReason.ts"
-import type { Leg } from "./leg/Leg.ts"
+import * as Connecting from "./leg/Connecting.ts"
+import { type Leg, lives } from "./leg/Leg.ts"
+import { release } from "./leg/Release.ts"
 import * as Meter from "./Meter.ts"
 import type { StepContext } from "./StepContext.ts"
 
@@ -19,13 +20,18 @@ export const end = (
   ending: Ending,
   at: number,
   context: StepContext,
-  options: { readonly rejectCause?: RejectCause } = {}
+  options: {
+    readonly rejectCause?: RejectCause
+    /** The far end of the call's own leg hung up. */
+    readonly byFar?: boolean
+  } = {}
 ): Draft.Draft => {
   const { state } = draft
   const endedAt = Math.max(at, state.answeredAt ?? state.initiatedAt)
   const leg = primary(state)
-  const closed = state.legs.reduce((open, { id }) => context.work.legEnded(open, id, endedAt), draft)
-  const meters = Meter.ended(state.meters, endedAt)
+  const unfinished = Connecting.abandoned(draft, options.byFar ?? false, endedAt)
+  const closed = state.legs.reduce((open, { id }) => context.work.legEnded(open, id, endedAt), unfinished)
+  const meters = Meter.ended(closed.state.meters, endedAt)
   const terminal = Draft.set(closed, {
     status: ending.status,
     endedAt,
@@ -34,15 +40,11 @@ export const end = (
     meters,
     ratingStatus: "rated",
     costCents: Meter.costCents(meters),
-    pending: []
+    legs: closed.state.legs.map((each) => over(each, each.id === leg.id ? ending : withCall(each, ending), endedAt)),
+    // Of a leg that ended before, a hang-up may still be under way.
+    pending: closed.state.pending.filter(({ type }) => type === "hangup")
   })
-  const legEnded = Draft.setLeg(terminal, leg.id, {
-    status: ending.status,
-    endedAt,
-    endReason: ending.reason,
-    endInitiator: ending.initiator
-  })
-  const announced = Draft.emit(legEnded, {
+  const announced = Draft.emit(terminal, {
     type: "call.ended",
     data: {
       ...Draft.ids(state, leg.id),
@@ -50,7 +52,10 @@ export const end = (
       endedAt,
       durationSeconds: durationSeconds(state.answeredAt, endedAt),
       endReason: ending.reason,
-      endInitiator: ending.initiator
+      endInitiator: ending.initiator,
+      sipStatus: leg.sipStatus,
+      sipReason: leg.peerReason,
+      quality: leg.quality
     }
   })
   const charged = Draft.tell(
@@ -59,48 +64,28 @@ export const end = (
   )
   return state.legs.reduce(
     (open, each, index) =>
-      each.gone
+      each.gone || !lives(each)
         ? open
         : release(open, each, context, options.rejectCause ?? null, Draft.commandId(context, 100 + index)),
     charged
   )
 }
 
-/** The ending of a call that cannot go on through no fault of its parties. */
-export const failing = (state: CallState, reason: "carrier_error" | "tenant_suspended"): Ending => ({
-  status: state.answeredAt === null ? "failed" : "ended",
-  reason,
-  initiator: "system"
-})
-
-/** The ending of a call that somebody on our side hung up. */
-export const hungUp = (state: CallState, initiator: Ending["initiator"]): Ending => ({
+/** How another leg ends with the call. */
+const withCall = ({ answeredAt }: Leg, { initiator, reason }: Ending): Ending => ({
   status: "ended",
-  reason: state.answeredAt === null ? "cancelled" : "normal_clearing",
+  reason: answeredAt === null ? "cancelled" : reason,
   initiator
 })
 
-/** Takes a leg down at the carrier: refuses an inbound one that nobody answered, and hangs up any other. */
-export const release = (
-  draft: Draft.Draft,
-  leg: Leg,
-  context: StepContext,
-  rejectCause: RejectCause | null,
-  commandId: CommandId
-): Draft.Draft => {
-  const { state } = draft
-  const of = { commandId, callId: state.id, legId: leg.id }
-  return Draft.sendPending(
-    draft,
-    { type: "hangup", commandId, legId: leg.id, since: context.now, rejectCause },
-    rejectCause !== null && leg.direction === "inbound" && leg.answeredAt === null
-      ? { ...of, type: "reject", cause: rejectCause, resume: leg.resume }
-      : {
-          ...of,
-          type: "hangup",
-          resume: leg.resume,
-          origin:
-            leg.dialId === null ? null : { dialId: leg.dialId, routeId: state.routeId, from: leg.from, to: leg.to }
-        }
-  )
-}
+const over = (leg: Leg, { initiator, reason, status }: Ending, at: number): Leg =>
+  lives(leg)
+    ? {
+        ...leg,
+        status,
+        endedAt: Math.max(at, leg.answeredAt ?? leg.initiatedAt),
+        endReason: reason,
+        endInitiator: initiator,
+        bridge: null
+      }
+    : leg

@@ -57,7 +57,7 @@ export const make = Effect.fnUntraced(function* (options: {
       const arrivedBy = offer.source === null ? null : yield* connections.routeAt(tenantId, offer.source)
       const routeId = yield* routeOf(tenantId, owner.routeId, arrivedBy, offer)
       // The limits are those of the trunk that the call takes up, whatever route its number has.
-      const entering = { tenantId, routeId: arrivedBy ?? routeId, callId, direction: "inbound" } as const
+      const entering = { tenantId, routeId: arrivedBy ?? routeId, occupant: callId, direction: "inbound" } as const
       const entered = yield* Effect.result(connections.enter(entering))
       of = { ...of, routeId: entering.routeId }
       if (entered._tag === "Failure") {

@@ -6,7 +6,7 @@ import * as Id from "../domain/Id.ts"
 import { type CallId, CommandId, LegId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import type { CallInput } from "./CallInput.ts"
-import { type CallState, isTerminal, primary } from "./CallState.ts"
+import { type CallState, isTerminal } from "./CallState.ts"
 import type { Effects } from "./Draft.ts"
 import { holdMs } from "./DueRows.ts"
 
@@ -62,7 +62,16 @@ export const make = Effect.fnUntraced(function* (authority: {
   const ready = (state: CallState, due: CallInput): Effect.Effect<void> =>
     isTerminal(state) || (due.type === "deadline" && due.deadline === "lost")
       ? Effect.void
-      : Effect.asVoid(Effect.timeoutOption(carrier.caughtUp(state.adapter, primary(state).id), holdMs))
+      : Effect.asVoid(
+          Effect.timeoutOption(
+            Effect.forEach(
+              state.legs.filter(({ gone }) => !gone),
+              ({ id }) => carrier.caughtUp(state.adapter, id),
+              { concurrency: "unbounded", discard: true }
+            ),
+            holdMs
+          )
+        )
 
   const release = (adapter: string, owner: Authority, legId: LegId): Effect.Effect<void> =>
     carrier.interpret(adapter, {

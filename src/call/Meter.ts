@@ -103,9 +103,19 @@ export const answered = (meters: Meters, legId: LegId, at: number): Meters =>
     meter.kind === "leg" && meter.legId === legId && meter.startedAt === null ? { ...meter, startedAt: at } : meter
   )
 
+/** The leg is over, answered or not. */
+export const legEnded = (meters: Meters, legId: LegId, at: number): Meters =>
+  meters.map((meter) =>
+    meter.kind === "leg" && meter.legId === legId && meter.endedAt === null
+      ? { ...meter, endedAt: Math.max(at, meter.startedAt ?? at) }
+      : meter
+  )
+
 /** Ends every meter that runs. A meter that ended before keeps its end; one that never started has none. */
 export const ended = (meters: Meters, at: number): Meters =>
-  meters.map((meter) => (meter.startedAt === null || meter.endedAt !== null ? meter : { ...meter, endedAt: at }))
+  meters.map((meter) =>
+    meter.startedAt === null || meter.endedAt !== null ? meter : { ...meter, endedAt: Math.max(at, meter.startedAt) }
+  )
 
 /** It costs something, and the more the longer it lasts. */
 export const isPriced = ({ microUsdPerMinute }: Pick<Meter, "microUsdPerMinute">): boolean => microUsdPerMinute > 0

@@ -1,15 +1,13 @@
 import { Effect } from "effect"
-import { Accounts, DialingPermissions } from "../account/Account.ts"
+import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import { Billing } from "../billing/Billing.ts"
-import { Carrier } from "../carrier/Carrier.ts"
 import { Connections } from "../connection/Connection.ts"
-import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 import * as Money from "../domain/Money.ts"
 import type { Slot } from "../idempotency/Slot.ts"
-import { Numbers } from "../number/Number.ts"
 import type { CallRegistry } from "./CallRegistry.ts"
+import * as Dialling from "./Dialling.ts"
 import * as Plan from "./Plan.ts"
 
 /** What a new call reserves. Most calls need no more, and a call that rings holds no more of others' money. */
@@ -44,42 +42,18 @@ export const make = Effect.fnUntraced(function* (options: {
   const { maxCallSecs, registry } = options
   const accounts = yield* Accounts
   const billing = yield* Billing
-  const carrier = yield* Carrier
   const connections = yield* Connections
   const entropy = yield* Entropy
-  const dialing = yield* DialingPermissions
-  const numbers = yield* Numbers
-
-  const checkCallerId = Effect.fnUntraced(function* ({ tenantId }: Caller, request: PlaceRequest) {
-    if (request.callerIdForwarding) {
-      const { quota } = yield* accounts.overview(tenantId)
-      if (!quota.allowCallerIdForwarding)
-        return yield* ApiError.of(
-          "caller_id_forwarding_not_allowed",
-          "caller id forwarding is not enabled for this tenant",
-          "caller_id_forwarding"
-        )
-      return
-    }
-    if (!(yield* numbers.owned(tenantId, request.from)))
-      return yield* ApiError.of(
-        "from_number_not_owned",
-        `${request.from} is not an active number of this tenant`,
-        "from"
-      )
-  })
+  const check = yield* Dialling.make
 
   return Effect.fnUntraced(function* (caller: Caller, request: PlaceRequest, slot: Slot | null) {
-    const route = yield* connections.resolve(caller.tenantId, request.routeId)
-    yield* checkCallerId(caller, request)
-    yield* dialing.check(caller.tenantId, request.to)
-    const microUsdPerMinute = yield* billing.rate("outbound", request.to)
+    const { incarnation, microUsdPerMinute, route } = yield* check(caller.tenantId, {
+      ...request,
+      callerId: request.callerIdForwarding ? "forwarding" : "owned"
+    })
     const { plan } = request
     const prices = yield* billing.prices
     const microUsd = Plan.kinds(plan).map((kind) => prices[kind])
-    const incarnation = carrier.incarnation(route.adapter)
-    if (incarnation === null)
-      return yield* ApiError.of("service_unavailable", "the carrier of this route cannot be reached; try again")
     const callId = Id.derive(entropy.hex(16), "call")
     const { partition } = yield* accounts.reserve(caller.tenantId, callId, {
       purpose: "outbound",
@@ -88,7 +62,12 @@ export const make = Effect.fnUntraced(function* (options: {
       ]
     })
     const abandoned = Effect.andThen(connections.leave(callId), accounts.abandoned(caller.tenantId, callId))
-    const entering = { tenantId: caller.tenantId, routeId: route.routeId, callId, direction: "outbound" } as const
+    const entering = {
+      tenantId: caller.tenantId,
+      routeId: route.routeId,
+      occupant: callId,
+      direction: "outbound"
+    } as const
     yield* Effect.tapError(connections.enter(entering), () => abandoned)
     const actor = yield* Effect.tapError(registry.spawn(partition, callId, abandoned), () => abandoned)
     return yield* actor.ask(

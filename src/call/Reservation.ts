@@ -3,6 +3,7 @@ import { type Outcome, unchanged } from "../actor/Machine.ts"
 import type { CallState } from "./CallState.ts"
 import { isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
+import { lives } from "./leg/Leg.ts"
 import * as Meter from "./Meter.ts"
 
 /**
@@ -96,6 +97,10 @@ export const renewed = (
   )
 }
 
+/** Places of the concurrent limit that a call takes: one, and another for each leg of a transfer that lives. */
+export const places = ({ legs }: Pick<CallState, "legs">): number =>
+  1 + legs.filter((leg) => leg.role === "transfer" && lives(leg)).length
+
 /**
  * What the account holds for a call. It counts an outbound call from its beginning, and an inbound one from the request
  * to answer it; null: nothing.
@@ -108,7 +113,7 @@ export const live = (state: CallState): Live | null => {
     state.pending.some((pending) => pending.type === "answer")
   return counts
     ? {
-        fillsLimit: true,
+        places: places(state),
         reservedCents: Meter.mostCents(state.meters, (meter) => meter.reservedMinutes),
         heard: state.told
       }

@@ -51,7 +51,7 @@ interface NewSipTrunk {
 interface Entering {
   readonly tenantId: Id.TenantId
   readonly routeId: Id.RouteId
-  readonly callId: Id.CallId
+  readonly occupant: TrunkRoom.Occupant
   readonly direction: "inbound" | "outbound"
 }
 
@@ -92,10 +92,10 @@ export class Connections extends Context.Service<
      * `rate_limited`, 503 for a trunk that does not answer and refuses calls then. Whoever was let in leaves.
      */
     readonly enter: (call: Entering) => Effect.Effect<void, ApiError>
-    /** Counts a live call of an earlier process. */
-    readonly resume: (callId: Id.CallId, routeId: Id.RouteId) => Effect.Effect<void>
-    /** The call has ended, or never came to be. */
-    readonly leave: (callId: Id.CallId) => Effect.Effect<void>
+    /** Counts a live call, or another leg of one, of an earlier process. */
+    readonly resume: (occupant: TrunkRoom.Occupant, routeId: Id.RouteId) => Effect.Effect<void>
+    /** It has ended, or never came to be. */
+    readonly leave: (occupant: TrunkRoom.Occupant) => Effect.Effect<void>
     /** Live calls of each route that has any. */
     readonly liveCalls: Effect.Effect<ReadonlyMap<Id.RouteId, number>>
     /** The tenant's oldest active trunk at this address of a known peer; null: it has none there. */
@@ -278,8 +278,8 @@ export class Connections extends Context.Service<
           remove: (id) => Effect.map(changes.remove(id), view),
           resolve,
           enter,
-          resume: (callId, routeId) => Effect.sync(() => room.resume(callId, routeId)),
-          leave: (callId) => Effect.sync(() => room.leave(callId)),
+          resume: (occupant, routeId) => Effect.sync(() => room.resume(occupant, routeId)),
+          leave: (occupant) => Effect.sync(() => room.leave(occupant)),
           liveCalls: Effect.sync(room.counts),
           routeAt: (tenantId, address) =>
             Effect.map(Cache.get(routesAt, `${tenantId} ${address}`), (row) => row?.id ?? null)

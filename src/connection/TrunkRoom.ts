@@ -1,5 +1,8 @@
-import type { CallId, RouteId } from "../domain/Id.ts"
+import type { CallId, LegId, RouteId } from "../domain/Id.ts"
 import type { TrunkSettings } from "./ConnectionView.ts"
+
+/** What takes up a trunk: a call, or a leg that was dialled for one besides. */
+export type Occupant = CallId | LegId
 
 /**
  * The calls of each route, and how fast new ones come: the limits of a trunk are kept here. Mutable; its size is that of
@@ -11,8 +14,8 @@ export interface TrunkRoom {
   /** Takes a call in, or says which limit it is beyond. A call that is in stays in, once. */
   readonly enter: (call: Entering, settings: TrunkSettings, now: number) => "in" | "calls" | "rate"
   /** Counts a call that an earlier process let in. */
-  readonly resume: (callId: CallId, routeId: RouteId) => void
-  readonly leave: (callId: CallId) => void
+  readonly resume: (occupant: Occupant, routeId: RouteId) => void
+  readonly leave: (occupant: Occupant) => void
   /** Calls of the route now. */
   readonly count: (routeId: RouteId) => number
   /** Every route that has calls now. */
@@ -20,7 +23,7 @@ export interface TrunkRoom {
 }
 
 interface Entering {
-  readonly callId: CallId
+  readonly occupant: Occupant
   readonly routeId: RouteId
   readonly direction: "inbound" | "outbound"
 }
@@ -29,7 +32,7 @@ interface Entering {
 const sweepAt = 1_024
 
 export const make = (): TrunkRoom => {
-  const routes = new Map<CallId, RouteId>()
+  const routes = new Map<Occupant, RouteId>()
   const counts = new Map<RouteId, number>()
   /** When the bucket of a route and a direction is full again. */
   const fullAt = new Map<string, number>()
@@ -37,8 +40,8 @@ export const make = (): TrunkRoom => {
 
   const count = (routeId: RouteId): number => counts.get(routeId) ?? 0
 
-  const add = (callId: CallId, routeId: RouteId): void => {
-    routes.set(callId, routeId)
+  const add = (occupant: Occupant, routeId: RouteId): void => {
+    routes.set(occupant, routeId)
     counts.set(routeId, count(routeId) + 1)
   }
 
@@ -49,8 +52,8 @@ export const make = (): TrunkRoom => {
   }
 
   return {
-    enter: ({ callId, direction, routeId }, settings, now) => {
-      if (routes.has(callId)) return "in"
+    enter: ({ occupant, direction, routeId }, settings, now) => {
+      if (routes.has(occupant)) return "in"
       if (settings.maxCalls !== null && count(routeId) >= settings.maxCalls) return "calls"
       const cps = direction === "outbound" ? settings.outboundCps : settings.inboundCps
       if (cps !== null) {
@@ -61,16 +64,16 @@ export const make = (): TrunkRoom => {
         sweep(now)
         fullAt.set(key, next)
       }
-      add(callId, routeId)
+      add(occupant, routeId)
       return "in"
     },
-    resume: (callId, routeId) => {
-      if (!routes.has(callId)) add(callId, routeId)
+    resume: (occupant, routeId) => {
+      if (!routes.has(occupant)) add(occupant, routeId)
     },
-    leave: (callId) => {
-      const routeId = routes.get(callId)
+    leave: (occupant) => {
+      const routeId = routes.get(occupant)
       if (routeId === undefined) return
-      routes.delete(callId)
+      routes.delete(occupant)
       const left = count(routeId) - 1
       if (left > 0) counts.set(routeId, left)
       else counts.delete(routeId)

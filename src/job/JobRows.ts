@@ -196,6 +196,18 @@ export const make = Effect.fnUntraced(function* (options: {
         (extract(epoch FROM failed_at) * 1000)::float8 AS "failedAt"
       FROM job WHERE partition = ${partition} AND failed_at IS NOT NULL ORDER BY failed_at DESC, kind, key LIMIT ${limit}`,
 
+    /**
+     * Deletes the failed rows of a kind whose keys begin so, in the transaction of what comes instead. True: another one
+     * is still to be done.
+     */
+    supersede: (kind: string, begin: string) =>
+      Effect.map(
+        sql`
+          WITH gone AS (DELETE FROM job WHERE kind = ${kind} AND starts_with(key, ${begin}) AND failed_at IS NOT NULL)
+          SELECT FROM job WHERE kind = ${kind} AND starts_with(key, ${begin}) AND failed_at IS NULL LIMIT 1`,
+        (rows) => rows.length === 1
+      ),
+
     /** Makes a failed row due again, with all its attempts before it. */
     revive: (kind: string, key: string) =>
       Effect.map(

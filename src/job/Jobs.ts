@@ -33,6 +33,11 @@ export class Jobs extends Context.Service<
     /** A row that is due now, inside the caller's transaction; nothing when it is there already. */
     readonly put: (row: JobRows.NewRow) => Effect.Effect<void>
     /**
+     * Inside the caller's transaction: forgets the rows that have failed for good and whose keys begin so, because
+     * something comes instead. True: one of them is still to be done.
+     */
+    readonly supersede: (kind: string, begin: string) => Effect.Effect<boolean>
+    /**
      * Attempts this row at once when it is due, and waits for the attempt. It never fails: the row keeps what is still
      * to do.
      */
@@ -73,6 +78,7 @@ export class Jobs extends Context.Service<
             // Only the row knows which of them is its tenant's home.
             yield* each(({ expect }) => expect)
           }),
+          supersede: (kind, begin) => Effect.orDie(first.rows.supersede(kind, begin)),
           runNow: Effect.fn("Jobs.runNow")(function* (kind, key) {
             const job = jobs.get(kind)
             if (job === undefined) return yield* Effect.die(new Error(`no job ${kind} is declared`))

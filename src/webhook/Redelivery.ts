@@ -148,12 +148,16 @@ export const make = Effect.fnUntraced(function* (
             createdBefore: range.createdBeforeMs ?? at,
             status: range.status
           })
+          // One whose job has failed for good has nobody who goes on with it.
+          const goesOn = yield* jobs.supersede(RedeliveryJob.kind, RedeliveryJob.keysOf(id))
           const begun = yield* sql`
             INSERT INTO webhook_redelivery (subscription_id, tenant_id, status, created_after, created_before)
             VALUES (${id}, ${tenantId}, ${range.status},
               coalesce(to_timestamp((${range.createdAfterMs}::float8 + 1) / 1000), '-infinity'),
               to_timestamp(${range.createdBeforeMs ?? at}::float8 / 1000))
-            ON CONFLICT (subscription_id) DO NOTHING RETURNING 1`
+            ON CONFLICT (subscription_id) DO UPDATE SET status = EXCLUDED.status, created_after = EXCLUDED.created_after,
+              created_before = EXCLUDED.created_before, position = 0, portions = 0
+            WHERE NOT ${goesOn}::boolean RETURNING 1`
           if (begun.length === 0) return yield* underWay
           yield* jobs.put({ kind: RedeliveryJob.kind, key: RedeliveryJob.keyOf(id, at, 0), tenantId })
           const changes = Object.entries(view).map(([field, to]) => ({ field, from: null, to }))

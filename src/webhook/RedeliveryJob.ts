@@ -21,6 +21,9 @@ export const kind = "webhook.redelivery"
 /** `begunAt` tells one redelivery of a subscription from the next, whose portions are numbered anew. */
 export const keyOf = (id: SubscriptionId, begunAt: number, portion: number): string => `${id} ${begunAt} ${portion}`
 
+/** How the keys of all of a subscription begin. */
+export const keysOf = (id: SubscriptionId): string => `${id} `
+
 const backlog = `
 SELECT count(*)::int AS waiting FROM webhook_redelivery r JOIN tenant t ON t.id = r.tenant_id CROSS JOIN LATERAL (
   SELECT 1 FROM webhook_delivery d

@@ -16,7 +16,7 @@ const leftCall = Effect.fnUntraced(function* (tenantId: Id.TenantId) {
   return id
 })
 
-const outbound = { fillsLimit: true, reservedCents: 1, heard: 0 } as const
+const outbound = { places: 1, reservedCents: 1, heard: 0 } as const
 const asked = { purpose: "outbound", offers: [1] } as const
 
 const speakForCalls = Effect.flatMap(Accounts, (accounts) => accounts.reserving("call", () => outbound))

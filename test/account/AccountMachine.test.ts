@@ -22,7 +22,7 @@ const account = (
     ...tally
   }
 })
-const live = { fillsLimit: true, reservedCents: 1, heard: 0 } as const
+const live = { places: 1, reservedCents: 1, heard: 0 } as const
 const calls = (count: number) =>
   Lives.from(Array.from({ length: count }, (_, index) => [Ids.call(`call ${index}`), live] as const))
 /** What becomes of a request, as its code or as what is reserved. */
@@ -109,8 +109,7 @@ describe("Settings", () => {
 })
 
 describe("What is reserved, guide/money.md#reservations", () => {
-  const holding = (cents: number) =>
-    Lives.from([[Ids.call("call 0"), { fillsLimit: true, reservedCents: cents, heard: 0 }]])
+  const holding = (cents: number) => Lives.from([[Ids.call("call 0"), { places: 1, reservedCents: cents, heard: 0 }]])
   it("the first minute must be covered, beside what others reserve", () => {
     expect(reserve(account({ balanceCents: 400 }), "outbound", [2000])).toBe("balance_insufficient")
     expect(reserve(account({ balanceCents: 2400, live: holding(400) }), "outbound", [2000])).toBe(2000)

@@ -92,7 +92,7 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random, firstCents = 1
   yield* accounts.reserving("call", (row, inFlight) => {
     const { counts, ended, reservedCents, told } = readStored(row.state)
     if (ended) return null
-    const stored = counts ? { fillsLimit: true, reservedCents, heard: told } : null
+    const stored = counts ? { places: 1, reservedCents, heard: told } : null
     return inFlight !== null && inFlight.reservedCents >= (stored?.reservedCents ?? 0) ? inFlight : stored
   })
   /** Has a place at the account, and neither ended nor abandoned it. */

@@ -7,7 +7,7 @@ const Change = Schema.Struct({
   id: Schema.Literals(["a", "b", "c", "d"]),
   live: Schema.NullOr(
     Schema.Struct({
-      fillsLimit: Schema.Boolean,
+      places: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 })),
       reservedCents: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000 })),
       heard: Schema.Int
     })
@@ -26,7 +26,7 @@ describe("What lives at an account", () => {
     }
     const all = [...members.values()]
     expect(Lives.ids(lives).toSorted()).toStrictEqual([...members.keys()].toSorted())
-    expect(lives.places).toBe(all.filter(({ fillsLimit }) => fillsLimit).length)
+    expect(lives.places).toBe(all.reduce((sum, { places }) => sum + places, 0))
     expect(lives.reservedCents).toBe(all.reduce((sum, { reservedCents }) => sum + reservedCents, 0))
   })
 })

@@ -3,6 +3,7 @@ import type { CarrierEvent, LegReport } from "../../src/carrier/Carrier.ts"
 import type { CallInput } from "../../src/call/CallInput.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import { type CallState, primary } from "../../src/call/CallState.ts"
+import type { Leg } from "../../src/call/leg/Leg.ts"
 import type { Effects } from "../../src/call/Draft.ts"
 import * as Id from "../../src/domain/Id.ts"
 import * as Ids from "../support/Ids.ts"
@@ -95,11 +96,46 @@ export const send = (scene: Scene, input: CallInput, now: number): Scene => {
     : { ...scene, outcomes: [...scene.outcomes, outcome.type === "rejected" ? outcome.error.code : "unchanged"] }
 }
 
-/** The next event of the call's own leg, which happened at `at`. */
-export const event = (scene: Pick<Scene, "state">, report: LegReport, at: number): CarrierEvent => {
-  const { heard, id, incarnation } = primary(scene.state)
+/** The next event of a leg (mostly the call's own), which happened at `at`. */
+export const event = (
+  scene: Pick<Scene, "state">,
+  report: LegReport,
+  at: number,
+  leg: Leg = primary(scene.state)
+): CarrierEvent => {
+  const { heard, id, incarnation } = leg
   return { legId: id, at, incarnation: incarnation ?? "", n: heard + 1, ...report }
 }
+
+/** The leg of the last transfer. */
+export const transferLeg = ({ state }: Pick<Scene, "state">): Leg => {
+  const leg = state.legs.findLast(({ role }) => role === "transfer")
+  if (leg === undefined) throw new Error("nothing was transferred")
+  return leg
+}
+
+/** The leg of the last transfer tells something. */
+export const other = (scene: Scene, report: LegReport, now: number): Scene =>
+  send(scene, { type: "carrier", event: event(scene, report, now, transferLeg(scene)) }, now)
+
+/** A transfer that was admitted, with one minute of its leg. */
+export const transfer = (scene: Scene, body: object, now: number, name = "b"): Scene =>
+  send(
+    scene,
+    {
+      type: "action",
+      action: Verbs.decodeAction("transfer", { to: "+12025550101", ...body }),
+      reservedMinutes: [...scene.state.meters.map(({ reservedMinutes }) => reservedMinutes), 60],
+      transfer: {
+        legId: Id.derive(name, "leg"),
+        from: "+12025550150",
+        incarnation: "first life",
+        microUsdPerMinute: 20_000,
+        limit: { afterSecs: 3600, reason: "time_limit" }
+      }
+    },
+    now
+  )
 
 export const carrier = (scene: Scene, report: LegReport, now: number): Scene =>
   send(scene, { type: "carrier", event: event(scene, report, now) }, now)

@@ -113,7 +113,7 @@ describe("What a call reserves, guide/money.md#reservations", () => {
       { type: "action", action: decodeAction("answer", {}), reservedMinutes: [1] },
       t0 + 1
     )
-    expect(Reservation.live(answering.state)).toStrictEqual({ fillsLimit: true, reservedCents: 3, heard: 0 })
+    expect(Reservation.live(answering.state)).toStrictEqual({ places: 1, reservedCents: 3, heard: 0 })
   })
 
   it.prop(

@@ -111,11 +111,8 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
         interpret: () => Effect.void,
         answer: () => null,
         reload: (id) => Effect.sync(() => rows.calls.get(id) ?? null),
-        recovered: (state) => Effect.sync(() => alive(state, state.at)),
-        ready: (state, due) =>
-          due.type === "renewal"
-            ? Effect.suspend(() => money.renewal(state, EntityTime.now(timeOf(state.id), clock)))
-            : Effect.succeed(due),
+        recovered: (state) => Effect.as(money.held(state), alive(state, state.at)),
+        ready: (_, due) => Effect.succeed(due),
         prepare: money.prepare,
         lastWill: (reason) => ({ type: "faulted", reason })
       },
@@ -130,8 +127,6 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
     Effect.succeed(false)
   )
   yield* registry.hold(0, 0)
-  const timeOf = (id: CallId): EntityTime.EntityTime => registry.live.get(id)?.time ?? EntityTime.wall
-
   const alive = (state: CallState, lostAt: number) =>
     Legs.recovered(
       state,

@@ -20,6 +20,10 @@ import version3 from "./version3.json" with { type: "json" }
 const { live, ...stories } = version1
 const liveState = () => Result.getOrThrow(Upgrade.state({ stateVersion: 1, state: live }))
 
+/** Before version 4 nobody kept the SIP status with which a leg had ended. */
+const asThen = (state: CallState | null) =>
+  state === null ? null : { ...state, legs: state.legs.map((leg) => ({ ...leg, sipStatus: null })) }
+
 describe("What version 1 wrote", () => {
   it("is read as a state whose playbacks, digits and gather are work that goes on", () => {
     const state = liveState()
@@ -84,9 +88,10 @@ describe("What version 1 wrote", () => {
         replayed = outcome.state
         told.push(...outcome.effects.events.map((event) => ({ type: event.type, data: Envelope.dataOf(event) })))
       }
-      expect(told).toStrictEqual(events)
+      // Later versions tell more.
+      expect(told).toMatchObject(events)
       const stored = Upgrade.state({ stateVersion: 1, state: state })
-      expect(replayed).toStrictEqual(Result.getOrThrow(stored))
+      expect(asThen(replayed)).toStrictEqual(Result.getOrThrow(stored))
     })
 })
 
@@ -97,9 +102,9 @@ describe("What version 2 wrote, before there were reservations", () => {
 
   it("a live call reserves by its meters what it was admitted with: its rate to its limit", () => {
     // Five minutes at 1.5 cents.
-    expect(Reservation.live(read(talking))).toStrictEqual({ fillsLimit: true, reservedCents: 8, heard: 0 })
+    expect(Reservation.live(read(talking))).toStrictEqual({ places: 1, reservedCents: 8, heard: 0 })
     // An hour at 2 cents.
-    expect(Reservation.live(read(answered))).toStrictEqual({ fillsLimit: true, reservedCents: 120, heard: 0 })
+    expect(Reservation.live(read(answered))).toStrictEqual({ places: 1, reservedCents: 120, heard: 0 })
   })
 
   it("a live call ends at its limit as it would have, without asking for more", () => {
@@ -124,8 +129,9 @@ describe("What version 2 wrote, before there were reservations", () => {
         replayed = outcome.state
         told.push(...outcome.effects.events.map((event) => ({ type: event.type, data: Envelope.dataOf(event) })))
       }
-      expect(told).toStrictEqual(events)
-      expect(replayed).toStrictEqual(Result.getOrThrow(Upgrade.state({ stateVersion: 2, state })))
+      // Later versions tell more.
+      expect(told).toMatchObject(events)
+      expect(asThen(replayed)).toStrictEqual(Result.getOrThrow(Upgrade.state({ stateVersion: 2, state })))
     })
 })
 
@@ -179,6 +185,6 @@ describe("What version 3 wrote, when a call had one leg", () => {
         events.map(({ type }) => type)
       )
       const stored = Result.getOrThrow(Upgrade.state({ stateVersion: 3, state }))
-      expect(Replay.differences(steps.at(-1)?.state ?? null, Sealing.maskState(stored))).toStrictEqual([])
+      expect(Replay.differences(asThen(steps.at(-1)?.state ?? null), Sealing.maskState(stored))).toStrictEqual([])
     })
 })

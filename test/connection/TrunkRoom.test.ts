@@ -7,7 +7,7 @@ import * as Random from "../support/Random.ts"
 
 const routeId = Ids.route("r")
 const call = (name: string, direction: "inbound" | "outbound" = "outbound") => ({
-  callId: Ids.call(name),
+  occupant: Ids.call(name),
   routeId,
   direction
 })

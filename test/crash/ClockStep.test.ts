@@ -11,7 +11,8 @@ import * as World from "./support/World.ts"
  * measured by the clock that nobody sets: timers fire when they should, and bills are of what was talked.
  */
 const hourMs = 3_600_000
-const steps = [2, -2, 5, -5]
+/** Forward by more than a call may last, and back by less; `npm run crash` sets it by the others too. */
+const steps = [5, -2]
 
 const echo = "+12025550100"
 const neverAnswers = "+12025550102"

@@ -67,7 +67,7 @@ const first = (lines: ReadonlyArray<string>) => lines.slice(0, 10)
 describe(`a service that is killed under load (seed ${seed})`, () => {
   const { made, random } = worldOf({ external: false })
 
-  it.each([1, 2, 3])("keeps its word after kill -9 at a random moment, time %i", async (nth) => {
+  it.each([1, 2])("keeps its word after kill -9 at a random moment, time %i", async (nth) => {
     const { peer, world } = made()
     const round = await Round.run(world, peer, {
       load,

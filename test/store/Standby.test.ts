@@ -61,111 +61,132 @@ const until = Effect.fnUntraced(function* <E>(what: string, isSo: Effect.Effect<
   return yield* Effect.die(new Error(`${what}: not within 10 s`))
 })
 
+/** They wait for the most part, each on a database of its own. */
+const beside = { concurrent: true }
+
 layer(Layer.succeed(References.MinimumLogLevel, "None"), { excludeTestServices: true, timeout: "60 seconds" })(
   "Processes that share a database, src/README.md#two-processes",
   (it) => {
-    it.effect("a second one waits while the first lives, and takes over at once when it stops in order", () =>
-      Effect.gen(function* () {
-        const url = yield* TestDatabase.empty
-        const first = yield* process(url, { holder: "one" })
-        const epoch = (yield* first.journal).epoch(0) ?? 0
-        const second = yield* process(url, { holder: "two" })
-        yield* Effect.sleep("1200 millis")
-        expect(second.isOwner()).toBe(false)
-        yield* first.stop
-        const journal = yield* Effect.timeout(second.journal, "3 seconds")
-        expect(journal.epoch(0)).toBeGreaterThan(epoch)
-      }).pipe(Effect.scoped)
+    it.effect(
+      "a second one waits while the first lives, and takes over at once when it stops in order",
+      () =>
+        Effect.gen(function* () {
+          const url = yield* TestDatabase.empty
+          const first = yield* process(url, { holder: "one" })
+          const epoch = (yield* first.journal).epoch(0) ?? 0
+          const second = yield* process(url, { holder: "two" })
+          yield* Effect.sleep("1200 millis")
+          expect(second.isOwner()).toBe(false)
+          yield* first.stop
+          const journal = yield* Effect.timeout(second.journal, "3 seconds")
+          expect(journal.epoch(0)).toBeGreaterThan(epoch)
+        }).pipe(Effect.scoped),
+      beside
     )
 
-    it.effect("an owner whose lock's connection broke has the lock again, and one that waits goes on waiting", () =>
-      Effect.gen(function* () {
-        const url = yield* TestDatabase.empty
-        const sql = yield* eyes(url)
-        const first = yield* process(url, { holder: "one" })
-        const epoch = (yield* first.journal).epoch(0)
-        const second = yield* process(url, { holder: "two" })
-        yield* Effect.sleep("700 millis")
-        const [held] = yield* locks(sql)
-        yield* sql`SELECT pg_terminate_backend(${held?.pid ?? 0})`
-        yield* until(
-          "the lock is held again",
-          Effect.map(locks(sql), ([now]) => now !== undefined && now.pid !== held?.pid)
-        )
-        second.network.cut()
-        yield* Effect.sleep("1 second")
-        second.network.restore()
-        yield* Effect.sleep("2 seconds")
-        expect(second.isOwner()).toBe(false)
-        expect(first.isLost()).toBe(false)
-        expect((yield* first.journal).epoch(0)).toBe(epoch)
-        yield* first.stop
-        yield* Effect.timeout(second.journal, "3 seconds")
-      }).pipe(Effect.scoped)
+    it.effect(
+      "an owner whose lock's connection broke has the lock again, and one that waits goes on waiting",
+      () =>
+        Effect.gen(function* () {
+          const url = yield* TestDatabase.empty
+          const sql = yield* eyes(url)
+          const first = yield* process(url, { holder: "one" })
+          const epoch = (yield* first.journal).epoch(0)
+          const second = yield* process(url, { holder: "two" })
+          yield* Effect.sleep("700 millis")
+          const [held] = yield* locks(sql)
+          yield* sql`SELECT pg_terminate_backend(${held?.pid ?? 0})`
+          yield* until(
+            "the lock is held again",
+            Effect.map(locks(sql), ([now]) => now !== undefined && now.pid !== held?.pid)
+          )
+          second.network.cut()
+          yield* Effect.sleep("1 second")
+          second.network.restore()
+          yield* Effect.sleep("2 seconds")
+          expect(second.isOwner()).toBe(false)
+          expect(first.isLost()).toBe(false)
+          expect((yield* first.journal).epoch(0)).toBe(epoch)
+          yield* first.stop
+          yield* Effect.timeout(second.journal, "3 seconds")
+        }).pipe(Effect.scoped),
+      beside
     )
 
-    it.effect("an owner that is cut off for longer than a silence is replaced, and hears of it when it is back", () =>
-      Effect.gen(function* () {
-        const url = yield* TestDatabase.empty
-        const first = yield* process(url, { holder: "one" })
-        yield* first.journal
-        const second = yield* process(url, { holder: "two" })
-        yield* Effect.sleep("700 millis")
-        first.network.cut()
-        yield* Effect.sleep("8 seconds")
-        expect(second.isOwner()).toBe(false)
-        yield* Effect.timeout(second.journal, "12 seconds")
-        expect(first.isLost()).toBe(false)
-        first.network.restore()
-        yield* until("the first has lost it", Effect.sync(first.isLost))
-      }).pipe(Effect.scoped)
+    it.effect(
+      "an owner that is cut off for longer than a silence is replaced, and hears of it when it is back",
+      () =>
+        Effect.gen(function* () {
+          const url = yield* TestDatabase.empty
+          const first = yield* process(url, { holder: "one" })
+          yield* first.journal
+          const second = yield* process(url, { holder: "two" })
+          yield* Effect.sleep("700 millis")
+          first.network.cut()
+          yield* Effect.sleep("8 seconds")
+          expect(second.isOwner()).toBe(false)
+          yield* Effect.timeout(second.journal, "12 seconds")
+          expect(first.isLost()).toBe(false)
+          first.network.restore()
+          yield* until("the first has lost it", Effect.sync(first.isLost))
+        }).pipe(Effect.scoped),
+      beside
     )
 
-    it.effect("one on the data directory of a dead owner waits for nothing", () =>
-      Effect.gen(function* () {
-        const url = yield* TestDatabase.empty
-        const first = yield* process(url, { holder: "one" })
-        yield* first.journal
-        first.network.cut()
-        const next = yield* process(url, { holder: "one" })
-        yield* Effect.timeout(next.journal, "3 seconds")
-      }).pipe(Effect.scoped)
+    it.effect(
+      "one on the data directory of a dead owner waits for nothing",
+      () =>
+        Effect.gen(function* () {
+          const url = yield* TestDatabase.empty
+          const first = yield* process(url, { holder: "one" })
+          yield* first.journal
+          first.network.cut()
+          const next = yield* process(url, { holder: "one" })
+          yield* Effect.timeout(next.journal, "3 seconds")
+        }).pipe(Effect.scoped),
+      beside
     )
 
-    it.effect("one takes all its partitions or none: it holds no lock of one while it waits for another", () =>
-      Effect.gen(function* () {
-        const url = yield* TestDatabase.empty
-        const first = yield* process(url, { holder: "one", partitions: [3, 5] })
-        yield* first.journal
-        const second = yield* process(url, { holder: "two", partitions: [5, 6] })
-        yield* Effect.sleep("1 second")
-        expect(second.isOwner()).toBe(false)
-        const third = yield* process(url, { holder: "three", partitions: [4, 6] })
-        yield* Effect.timeout(third.journal, "3 seconds")
-        yield* third.stop
-        yield* first.stop
-        yield* Effect.timeout(second.journal, "3 seconds")
-      }).pipe(Effect.scoped)
+    it.effect(
+      "one takes all its partitions or none: it holds no lock of one while it waits for another",
+      () =>
+        Effect.gen(function* () {
+          const url = yield* TestDatabase.empty
+          const first = yield* process(url, { holder: "one", partitions: [3, 5] })
+          yield* first.journal
+          const second = yield* process(url, { holder: "two", partitions: [5, 6] })
+          yield* Effect.sleep("1 second")
+          expect(second.isOwner()).toBe(false)
+          const third = yield* process(url, { holder: "three", partitions: [4, 6] })
+          yield* Effect.timeout(third.journal, "3 seconds")
+          yield* third.stop
+          yield* first.stop
+          yield* Effect.timeout(second.journal, "3 seconds")
+        }).pipe(Effect.scoped),
+      beside
     )
 
-    it.effect("one that waits leaves the schema alone: it migrates what it owns", () =>
-      Effect.gen(function* () {
-        const url = yield* TestDatabase.empty
-        const sql = yield* eyes(url)
-        yield* Effect.provide(Migrations.runTo(5), Layer.succeed(SqlClient.SqlClient, sql))
-        // The version before gives signs of life in its own way.
-        const beat = sql`UPDATE journal_owner SET epoch = 7, heartbeat_at = clock_timestamp(), time_ms = 1`
-        yield* beat
-        const alive = yield* Effect.forkChild(Effect.forever(Effect.andThen(beat, Effect.sleep("300 millis"))))
-        const next = yield* process(url, { holder: "two" })
-        yield* Effect.sleep("2 seconds")
-        const newest = sql<{ readonly id: number }>`SELECT max(migration_id) AS id FROM effect_sql_migrations`
-        expect(yield* newest).toStrictEqual([{ id: 5 }])
-        yield* Fiber.interrupt(alive)
-        const journal = yield* Effect.timeout(next.journal, "20 seconds")
-        expect(journal.epoch(0)).toBeGreaterThan(7)
-        expect(yield* newest).toStrictEqual([{ id: Migrations.newest }])
-      }).pipe(Effect.scoped)
+    it.effect(
+      "one that waits leaves the schema alone: it migrates what it owns",
+      () =>
+        Effect.gen(function* () {
+          const url = yield* TestDatabase.empty
+          const sql = yield* eyes(url)
+          yield* Effect.provide(Migrations.runTo(5), Layer.succeed(SqlClient.SqlClient, sql))
+          // The version before gives signs of life in its own way.
+          const beat = sql`UPDATE journal_owner SET epoch = 7, heartbeat_at = clock_timestamp(), time_ms = 1`
+          yield* beat
+          const alive = yield* Effect.forkChild(Effect.forever(Effect.andThen(beat, Effect.sleep("300 millis"))))
+          const next = yield* process(url, { holder: "two" })
+          yield* Effect.sleep("2 seconds")
+          const newest = sql<{ readonly id: number }>`SELECT max(migration_id) AS id FROM effect_sql_migrations`
+          expect(yield* newest).toStrictEqual([{ id: 5 }])
+          yield* Fiber.interrupt(alive)
+          const journal = yield* Effect.timeout(next.journal, "20 seconds")
+          expect(journal.epoch(0)).toBeGreaterThan(7)
+          expect(yield* newest).toStrictEqual([{ id: Migrations.newest }])
+        }).pipe(Effect.scoped),
+      beside
     )
   }
 )

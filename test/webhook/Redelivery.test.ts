@@ -188,4 +188,30 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("Redelivery", 
       expect(yield* audited(tenantId)).toStrictEqual(["webhook_subscription.tested"])
     }).pipe(Effect.scoped)
   )
+
+  it.effect("of a range begins anew when the job of the one before has failed for good", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const webhooks = yield* Webhooks
+      const jobs = yield* Jobs
+      const { id, tenantId } = yield* Effect.scoped(
+        Effect.andThen(
+          World.dispatch(),
+          delivered(2, () => 200)
+        )
+      )
+      const range = { createdAfterMs: null, createdBeforeMs: null, status: "succeeded" } as const
+      const again = webhooks.redeliverRange(callerOf(tenantId), id, range, null)
+      yield* again
+      // As it is after the last of its attempts, two portions on.
+      yield* sql`UPDATE job SET due_at = NULL, failed_at = now() WHERE kind = 'webhook.redelivery' AND starts_with(key, ${id})`
+      yield* sql`UPDATE webhook_redelivery SET portions = 2, position = 1000000 WHERE subscription_id = ${id}`
+      expect((yield* again).status).toBe(202)
+      expect((yield* Effect.flip(again)).code).toBe("conflict")
+      yield* jobs.look
+      expect((yield* World.rows(tenantId)).map(({ status }) => status)).toStrictEqual(["queued", "queued"])
+      expect((yield* jobs.failed(10)).filter(({ tenantId: of }) => of === tenantId)).toStrictEqual([])
+      expect((yield* again).status).toBe(202)
+    })
+  )
 })

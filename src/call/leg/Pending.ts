@@ -52,7 +52,9 @@ export const Pending = Schema.Union([
     to: Schema.String,
     headers: Schema.optionalKey(Schema.Array(CustomHeader)),
     /** When the peer took it; null: not yet. */
-    acceptedAt: Schema.NullOr(Millis)
+    acceptedAt: Schema.NullOr(Millis),
+    /** When it was connected elsewhere: it is about to hang up. Null: not yet. */
+    completedAt: Schema.NullOr(Millis)
   })
 ])
 export type Pending = typeof Pending.Type

@@ -1,14 +1,16 @@
 import type { Schema } from "effect"
+import type { Code } from "../../domain/ErrorCatalogue.ts"
 
 /**
  * When the API may use a verb.
  *
  * - `offered`: an inbound call that nobody has answered, and nobody is answering.
- * - `talking`: answered.
+ * - `talking`: answered, bridged or not.
+ * - `answered`: answered, and not bridged.
  * - `live`: not terminal.
  * - `running`: talking, and work of the verb's family goes on.
  */
-export type When = "offered" | "talking" | "live" | "running"
+export type When = "offered" | "talking" | "answered" | "live" | "running"
 
 /** The body of a request, with defaults and wire names. It decodes to plain JSON, which the journal keeps. */
 export type Body = Schema.Codec<unknown, unknown>
@@ -20,6 +22,8 @@ export interface Verb<S extends Body = Body> {
   readonly summary: string
   readonly when: When
   readonly body: S
+  /** What it may answer, besides what every verb may. */
+  readonly errors?: ReadonlyArray<Code>
   /** URLs in the body that this service will open, by their names on the wire: the egress port may refuse them. */
   targets?(body: S["Type"]): Readonly<Record<string, string>>
   /** The same of `wss` URLs. */

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { Kind as PriceKind } from "../../domain/WorkPrice.ts"
+import * as Connect from "./Connect.ts"
 import * as Control from "./Control.ts"
 import * as Digits from "./Digits.ts"
 import type { Act, Family, Item, Moment } from "./Family.ts"
@@ -21,9 +22,9 @@ export const table = {
   send_dtmf: Digits.sendDtmf,
   gather: Gather.gather,
   stop_gather: Gather.stopGather,
-  transfer: unbuilt,
-  bridge: unbuilt,
-  refer: unbuilt,
+  transfer: Connect.transfer,
+  bridge: Connect.bridge,
+  refer: Connect.refer,
   speak: unbuilt,
   start_recording: unbuilt,
   stop_recording: unbuilt,

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import * as Field from "../Field.ts"
+import * as LegReport from "../LegReport.ts"
 import * as Secret from "../Secret.ts"
 import * as Wire from "../Wire.ts"
 import type { EmittedOf, Family } from "./PublicEvent.ts"
@@ -69,7 +70,7 @@ export const rows = {
   },
   "call.bridged": {
     when: "The call was bridged to another leg.",
-    emitted: false,
+    emitted: true,
     data: Wire.struct({
       ...ofCall,
       bridgedCallId: Field.callIdOrNull("The other call; null for a leg of this call."),
@@ -89,7 +90,62 @@ export const rows = {
       endedAt: Field.time("When it ended.", "2026-01-01T00:01:01.000Z"),
       durationSeconds: Field.seconds("From answer to end, each started second; 0 without an answer."),
       endReason: endReason,
-      endInitiator: endInitiator
+      endInitiator: endInitiator,
+      ...LegReport.fields
+    })
+  },
+  "call.transfer_failed": {
+    when: "The leg that a transfer dialled was not connected; the call goes on without it.",
+    emitted: true,
+    data: Wire.struct({
+      ...ofCall,
+      legId: Field.legId("The leg that was dialled."),
+      endReason: endReason,
+      sipStatus: LegReport.fields.sipStatus,
+      failedAt: Field.time("When it failed.")
+    })
+  },
+  "call.bridge_failed": {
+    when: "The legs of a `bridge` were not joined.",
+    emitted: true,
+    data: Wire.struct({
+      ...ofCall,
+      bridgedLegId: Field.legId("The other leg."),
+      reason: Field.oneOf("What went wrong. Further values may come.", [
+        "leg_ended",
+        "call_ended",
+        "timeout",
+        "carrier_error"
+      ]),
+      failedAt: Field.time("When it failed.")
+    })
+  },
+  "call.refer_completed": {
+    when: "The far end was connected with the address that it was referred to.",
+    emitted: true,
+    data: Wire.struct({
+      ...ofCall,
+      sipStatus: Schema.NullOr(Schema.Int).annotate({
+        description: "What the far end reported; null: it hung up without a report.",
+        examples: [200]
+      }),
+      completedAt: Field.time("When it said so.")
+    })
+  },
+  "call.refer_failed": {
+    when: "The far end was not connected with the address that it was referred to; the call goes on.",
+    emitted: true,
+    data: Wire.struct({
+      ...ofCall,
+      sipStatus: Schema.NullOr(Schema.Int).annotate({
+        description: "What the far end answered or reported; null: nothing.",
+        examples: [603]
+      }),
+      reason: Field.oneOf(
+        "`rejected`: the far end did not take it; `failed`: it took it, and was not connected. Further values may come.",
+        ["rejected", "failed", "timeout", "call_ended", "carrier_error", "service_restarted"]
+      ),
+      failedAt: Field.time("When it failed.")
     })
   },
   "call.dtmf": {

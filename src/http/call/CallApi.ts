@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { CallStatus } from "../../call/leg/Leg.ts"
 import { Call } from "../../call/CallView.ts"
 import { MediaStream } from "../../call/StreamView.ts"
-import type { Body } from "../../call/verb/Verb.ts"
+import type { Body, Verb } from "../../call/verb/Verb.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
 import { E164 } from "../../domain/E164.ts"
@@ -29,12 +29,19 @@ const payloadOf = (verb: Verbs.Built) => {
   return isOptional ? [body, Schema.Null] : [body]
 }
 
+const errorsOf = (verb: Verbs.Built): ReadonlyArray<Code> => {
+  const row: Verb = Verbs.built[verb]
+  return row.errors ?? []
+}
+
 const action = <const Verb extends Verbs.Built>(verb: Verb) =>
   HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, {
     params,
     payload: payloadOf(verb) as unknown as readonly [Schema.Codec<unknown, unknown>],
     success: Call
-  }).annotateMerge(about({ summary: Verbs.built[verb].summary, scope: "calls:write", errors: states }))
+  }).annotateMerge(
+    about({ summary: Verbs.built[verb].summary, scope: "calls:write", errors: [...states, ...errorsOf(verb)] })
+  )
 
 const unbuiltVerb = <const Verb extends string>(verb: Verb) =>
   HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, { params, success: Call }).annotateMerge(

@@ -84,14 +84,16 @@ describe("What may be emitted", () => {
   it("is what has a row that is emitted, for the compiler", () => {
     const emit = (event: PublicEvent) => event.type
     emit(ringing)
-    const bridged = { type: "call.bridged", data: ringing.data } as const
+    const live = { type: "conference.started", data: ringing.data } as const
     // @ts-expect-error nothing emits it yet
-    emit(bridged)
+    emit(live)
     // @ts-expect-error there is no such event
     emit({ type: "call.exploded", data: ringing.data })
     // @ts-expect-error a field is missing
     emit({ type: "call.answered", data: ringing.data })
-    expect(() => SeenEvent.check([{ type: "call.bridged", data: {} }])).toThrow(/nothing emits call.bridged/)
+    expect(() => SeenEvent.check([{ type: "conference.started", data: {} }])).toThrow(
+      /nothing emits conference.started/
+    )
   })
 
   it("has the fields of its row, no more and no less, for the tests", () => {

@@ -55,7 +55,8 @@ const ping = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`)
 const errorOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
   Exit.isFailure(exit) ? Cause.squash(exit.cause) : new Error("it succeeded")
 
-const live = { timeout: 30_000 }
+/** They wait for the most part, each on a database of its own. */
+const live = { timeout: 30_000, concurrent: true }
 const quiet = Effect.provideService(References.MinimumLogLevel, "None")
 
 describe("A session of the database, src/README.md#one-writer", () => {

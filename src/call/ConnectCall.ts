@@ -1,0 +1,113 @@
+import { Effect } from "effect"
+import { Entropy } from "../actor/Entropy.ts"
+import type { Actor } from "../actor/Actor.ts"
+import { Connections } from "../connection/Connection.ts"
+import { ApiError } from "../domain/ApiError.ts"
+import * as Id from "../domain/Id.ts"
+import type { Rendered, Slot } from "../idempotency/Slot.ts"
+import * as ActionRows from "./ActionRows.ts"
+import type { CallInput } from "./CallInput.ts"
+import type { Asked } from "./CallRecord.ts"
+import type { CallRegistry } from "./CallRegistry.ts"
+import { type CallState, primary } from "./CallState.ts"
+import * as Dialling from "./Dialling.ts"
+import * as Connecting from "./leg/Connecting.ts"
+import type { Caller } from "./PlaceCall.ts"
+import type { CallAction } from "./verb/Verbs.ts"
+
+/**
+ * What a call needs to know of others before it is connected: of a transfer, whether it may be dialled
+ * (guide/calls.md#transfer); of a bridge, whose the other leg is (guide/calls.md#bridge). The call then decides by its
+ * own state; the other call is asked nothing, and hears of the bridge from the carrier.
+ */
+type CallActor = Actor<Id.CallId, CallState, CallInput, Asked, Rendered>
+type ActionOf<Verb extends CallAction["verb"]> = Extract<CallAction, { readonly verb: Verb }>
+
+export const make = Effect.fnUntraced(function* (options: {
+  readonly registry: CallRegistry
+  readonly maxCallSecs: number
+}) {
+  const { maxCallSecs, registry } = options
+  const check = yield* Dialling.make
+  const connections = yield* Connections
+  const entropy = yield* Entropy
+
+  const transfer = Effect.fnUntraced(function* (
+    actor: CallActor,
+    state: CallState,
+    action: ActionOf<"transfer">,
+    asked: Asked
+  ) {
+    const { from, to } = action.body
+    const { incarnation, microUsdPerMinute, route } = yield* check(state.tenantId, {
+      routeId: state.routeId,
+      from: from ?? (state.direction === "outbound" ? state.from : state.to),
+      to,
+      callerId: from === undefined && state.direction === "outbound" ? "admitted" : "owned"
+    })
+    // The legs of a call meet at one carrier.
+    if (route.adapter !== state.adapter)
+      return yield* ApiError.of("unprocessable", "the route of this call leads to another carrier than its leg")
+    const legId = Id.derive(entropy.hex(16), "leg")
+    return yield* actor
+      .ask(
+        {
+          type: "action",
+          action,
+          transfer: {
+            legId,
+            from: from ?? (state.direction === "outbound" ? state.from : state.to),
+            incarnation,
+            microUsdPerMinute,
+            limit: { afterSecs: maxCallSecs, reason: "time_limit" }
+          }
+        },
+        asked
+      )
+      .pipe(
+        // It took up its trunk when its money was reserved.
+        Effect.tapError(() =>
+          Effect.suspend(() =>
+            actor.state()?.legs.some(({ id }) => id === legId) === true ? Effect.void : connections.leave(legId)
+          )
+        )
+      )
+  }, Effect.uninterruptible)
+
+  const bridge = Effect.fnUntraced(function* (
+    actor: CallActor,
+    state: CallState,
+    action: ActionOf<"bridge">,
+    asked: Asked
+  ) {
+    const { legId } = action.body
+    const other = registry.ofLeg(legId)
+    const leg = other?.legs.find(({ id }) => id === legId)
+    if (other === null || leg === undefined || other.tenantId !== state.tenantId)
+      return yield* ApiError.of("not_found", "no live leg of yours has this id", "leg_id")
+    if (legId === primary(state).id)
+      return yield* ApiError.of("unprocessable", "a leg cannot be bridged with itself", "leg_id")
+    if (leg.answeredAt === null)
+      return yield* ApiError.of("call_not_in_required_state", "the other leg is not answered", "leg_id")
+    if (other.adapter !== state.adapter)
+      return yield* ApiError.of("unprocessable", "the other leg is at another carrier", "leg_id")
+    if (other.id !== state.id && Connecting.find(other) !== null)
+      return yield* ApiError.of("conflict", "the other call is just being connected", "leg_id")
+    return yield* actor.ask({ type: "action", action, peerCallId: other.id }, asked)
+  })
+
+  return (
+    actor: CallActor,
+    state: CallState,
+    caller: Caller,
+    action: CallAction,
+    slot: Slot | null
+  ): Effect.Effect<Rendered, ApiError> =>
+    Effect.suspend(() => {
+      const asked: Asked = { keyId: caller.keyId, slot, status: 200 }
+      if (action.verb !== "transfer" && action.verb !== "bridge") return actor.ask({ type: "action", action }, asked)
+      const refused = ActionRows.refusal(state, action)
+      if (refused !== null) return Effect.fail(refused)
+      return action.verb === "transfer" ? transfer(actor, state, action, asked) : bridge(actor, state, action, asked)
+    })
+})

@@ -1,0 +1,152 @@
+import { type Outcome, unchanged } from "../../actor/Machine.ts"
+import type { CarrierEvent } from "../../carrier/Carrier.ts"
+import { type CallState, primary } from "../CallState.ts"
+import * as Draft from "../Draft.ts"
+import { end } from "../Ending.ts"
+import * as EndReason from "../EndReason.ts"
+import type { StepContext } from "../StepContext.ts"
+import * as Connecting from "./Connecting.ts"
+import { type Leg, lives } from "./Leg.ts"
+import * as LegOver from "./LegOver.ts"
+
+/**
+ * Bridges, guide/calls.md#bridge. The carrier joins two legs and tells the call of each; neither call waits for the
+ * other. A leg whose peer ends is hung up. One whose peer is taken from it is `answered` again, without an event.
+ */
+type Result = Draft.Draft | Outcome<never, never>
+
+/** The peer is a leg of another call. */
+const isForeign = (state: CallState, callId: string): boolean => callId !== state.id
+
+export const bridged = (
+  draft: Draft.Draft,
+  leg: Leg,
+  { peerCallId, peerLegId }: Extract<CarrierEvent, { readonly type: "bridged" }>,
+  at: number,
+  context: StepContext
+): Result => {
+  const settled = Draft.settle(
+    draft,
+    (pending) => pending.type === "bridge" && pending.legId === leg.id && pending.peerLegId === peerLegId
+  )
+  const same = settled === draft ? unchanged : settled
+  const { state } = draft
+  if (!lives(leg) || leg.answeredAt === null || leg.bridge?.legId === peerLegId) return same
+  // Its own end says what becomes of the call.
+  if (!isForeign(state, peerCallId) && !state.legs.some((peer) => peer.id === peerLegId && lives(peer))) return same
+  const joined = Draft.setLeg(settled, leg.id, {
+    status: "bridged",
+    bridge: { legId: peerLegId, callId: peerCallId, since: at }
+  })
+  if (leg.role !== "primary") return joined
+  const told = Draft.emit(Draft.set(joined, { status: "bridged" }), {
+    type: "call.bridged",
+    data: {
+      ...Draft.ids(state, leg.id),
+      bridgedCallId: isForeign(state, peerCallId) ? peerCallId : null,
+      bridgedLegId: peerLegId,
+      bridgedAt: at
+    }
+  })
+  return isForeign(state, peerCallId) ? dropped(told, at, context) : told
+}
+
+/** The leg of a transfer that the call's own leg is bridged with; null: none. */
+export const ownPeer = (state: CallState): Leg | null =>
+  state.legs.find(({ id }) => id === primary(state).bridge?.legId) ?? null
+
+/** Somebody else has the call's own leg now: hangs up the legs that were dialled for it and are with nobody. */
+const dropped = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft => {
+  const own = primary(draft.state)
+  const connecting = Connecting.transferred(draft.state)
+  const first =
+    connecting === null
+      ? draft
+      : Connecting.transferFailed(
+          Connecting.ringback(draft, false, context),
+          connecting,
+          { reason: "cancelled", sipStatus: null },
+          at
+        )
+  return first.state.legs.reduce(
+    (open, leg) =>
+      leg.role === "transfer" && (leg.bridge === null || leg.bridge.legId === own.id)
+        ? LegOver.leave(open, leg, EndReason.hungUp(leg, "api"), at, context)
+        : open,
+    first
+  )
+}
+
+export const unbridged = (
+  draft: Draft.Draft,
+  leg: Leg,
+  { peerEnded, peerLegId }: Extract<CarrierEvent, { readonly type: "unbridged" }>,
+  at: number,
+  context: StepContext
+): Result => {
+  const { state } = draft
+  const settled = Draft.settle(draft, ({ legId, type }) => type === "unbridge" && legId === leg.id)
+  if (leg.bridge?.legId !== peerLegId) return settled === draft ? unchanged : settled
+  if (!peerEnded) return parted(settled, leg)
+  // The end of a leg of this call is told by that leg.
+  if (!isForeign(state, leg.bridge.callId)) return settled === draft ? unchanged : settled
+  const ending = EndReason.ofPeer({ status: "ended", reason: "normal_clearing", initiator: "callee" }, state.direction)
+  return leg.role === "primary" ? end(settled, ending, at, context) : LegOver.leave(settled, leg, ending, at, context)
+}
+
+/** The leg is by itself again. */
+const parted = (draft: Draft.Draft, leg: Leg): Draft.Draft => {
+  const by = Draft.setLeg(draft, leg.id, { status: "answered", bridge: null })
+  return leg.role === "primary" ? Draft.set(by, { status: "answered" }) : by
+}
+
+/**
+ * The call's own leg leaves its bridge, because it is wanted elsewhere: a leg that was dialled for it is hung up, and a
+ * leg of another call stays.
+ */
+export const leave = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft => {
+  const { state } = draft
+  const own = primary(state)
+  if (own.bridge === null) return draft
+  const alone = parted(draft, own)
+  const peer = ownPeer(state)
+  if (peer !== null) return LegOver.leave(alone, peer, EndReason.hungUp(peer, "api"), at, context)
+  const commandId = Draft.nextCommandId(alone, context)
+  return Draft.sendPending(
+    alone,
+    { type: "unbridge", commandId, legId: own.id, since: context.now },
+    { type: "unbridge", commandId, callId: state.id, legId: own.id }
+  )
+}
+
+/** Asks for a bridge of the call's own leg. */
+export const ask = (
+  draft: Draft.Draft,
+  peer: { readonly legId: Leg["id"]; readonly callId: CallState["id"] },
+  by: "transfer" | "bridge" | "restart",
+  context: StepContext
+): Draft.Draft => {
+  const { state } = draft
+  const legId = primary(state).id
+  const commandId = Draft.nextCommandId(draft, context)
+  const to = { peerLegId: peer.legId, peerCallId: peer.callId }
+  return Draft.sendPending(
+    draft,
+    { type: "bridge", commandId, legId, since: context.now, by, ...to },
+    { type: "bridge", commandId, callId: state.id, legId, ...to }
+  )
+}
+
+/** A bridge that cannot be had: a transfer's leg is hung up, and the call goes on. */
+export const failed = (
+  draft: Draft.Draft,
+  pending: Extract<CallState["pending"][number], { readonly type: "bridge" }>,
+  reason: "leg_ended" | "timeout" | "carrier_error",
+  at: number,
+  context: StepContext
+): Draft.Draft => {
+  const leg = pending.by === "transfer" ? draft.state.legs.find(({ id }) => id === pending.peerLegId) : undefined
+  return leg === undefined
+    ? Connecting.bridgeFailed(draft, pending, reason, at)
+    : LegOver.ended(draft, leg, { status: "ended", reason: "carrier_error", initiator: "carrier" }, null, at, context)
+}

@@ -1,0 +1,68 @@
+import * as Draft from "../Draft.ts"
+import { end as endCall } from "../Ending.ts"
+import type { Ending } from "../EndReason.ts"
+import * as EndReason from "../EndReason.ts"
+import * as Meter from "../Meter.ts"
+import type { StepContext } from "../StepContext.ts"
+import { primary } from "../CallState.ts"
+import * as Connecting from "./Connecting.ts"
+import { type Leg, lives } from "./Leg.ts"
+import { release } from "./Release.ts"
+
+/**
+ * The end of a leg that `transfer` dialled, guide/calls.md#transfer. The leg is charged for what it was, and gives back
+ * what the account held for it.
+ */
+
+/** Ends the leg with all that is bound to it, and takes it down if it is still there. The call goes on. */
+export const leave = (draft: Draft.Draft, leg: Leg, ending: Ending, at: number, context: StepContext): Draft.Draft => {
+  if (!lives(leg)) return draft
+  const endedAt = Math.max(at, leg.answeredAt ?? leg.initiatedAt)
+  const closed = context.work.legEnded(draft, leg.id, endedAt)
+  const { state } = closed
+  const over = Draft.setLeg(
+    Draft.set(closed, {
+      meters: Meter.legEnded(state.meters, leg.id, endedAt),
+      pending: state.pending.filter(({ legId, type }) => legId !== leg.id || type === "hangup")
+    }),
+    leg.id,
+    {
+      status: ending.status,
+      endedAt,
+      endReason: ending.reason,
+      endInitiator: ending.initiator,
+      bridge: null,
+      lost: null
+    }
+  )
+  const isGone = over.state.legs.some(({ gone, id }) => gone && id === leg.id)
+  return isGone || over.state.pending.some(({ legId, type }) => legId === leg.id && type === "hangup")
+    ? over
+    : release(over, leg, context, null, Draft.nextCommandId(over, context))
+}
+
+/**
+ * The leg has ended by itself, or for what it did: before it was connected, the transfer has failed and the call goes
+ * on; the call that it was bridged with is over.
+ */
+export const ended = (
+  draft: Draft.Draft,
+  leg: Leg,
+  ending: Ending,
+  sipStatus: number | null,
+  at: number,
+  context: StepContext
+): Draft.Draft => {
+  const connecting = Connecting.transferred(draft.state)?.id === leg.id
+  const left = leave(draft, leg, ending, at, context)
+  if (connecting)
+    return Connecting.transferFailed(
+      Connecting.ringback(left, false, context),
+      leg,
+      { reason: ending.reason, sipStatus },
+      at
+    )
+  return primary(left.state).bridge?.legId === leg.id
+    ? endCall(left, EndReason.ofPeer(ending, left.state.direction), at, context)
+    : left
+}

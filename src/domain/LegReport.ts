@@ -1,0 +1,57 @@
+import { Schema } from "effect"
+import * as Field from "./Field.ts"
+import * as Wire from "./Wire.ts"
+
+/** What is known of a leg once it has ended: how it sounded, and what SIP said. On legs, and in `call.ended`. */
+
+const direction = Wire.struct({
+  packets: Field.count("RTP packets.", 3050),
+  lost: Field.count("Of these, packets that never came.", 2),
+  jitterMs: Schema.Finite.annotate({ description: "Interarrival jitter, RFC 3550.", examples: [1.5] }),
+  mos: Schema.NullOr(Schema.Finite).annotate({
+    description: "Mean opinion score by the E-model, ITU-T G.107, 1 to 4.5; null: no packet came.",
+    examples: [4.4]
+  })
+})
+
+const example = { packets: 3050, lost: 2, jitter_ms: 1.5, mos: 4.4 }
+
+export const Quality = Wire.struct({
+  codec: Field.text("The codec that was agreed last.", "PCMU"),
+  inbound: direction.pipe(Schema.annotateEncoded({ description: "What was received.", examples: [example] })),
+  outbound: Schema.NullOr(direction).pipe(
+    Schema.annotateEncoded({
+      description: "What was sent, as the far end reported it; null: it did not.",
+      examples: [null]
+    })
+  ),
+  roundTripMs: Schema.NullOr(Schema.Finite).annotate({
+    description: "Null: the far end reported nothing.",
+    examples: [38]
+  })
+})
+
+const SipReason = Wire.struct({
+  protocol: Field.text("`SIP` or `Q.850`.", "Q.850"),
+  cause: Schema.NullOr(Schema.Int).annotate({ description: "In the words of the protocol.", examples: [16] }),
+  text: Field.textOrNull("As the far end put it.", "Normal call clearing")
+})
+
+export const fields = {
+  sipStatus: Schema.NullOr(Schema.Int).annotate({
+    description: "The SIP status that ended it; null: none did.",
+    examples: [null]
+  }),
+  sipReason: Schema.NullOr(SipReason).pipe(
+    Schema.annotateEncoded({
+      description: "Why the far end ended it, by its Reason header (RFC 3326); null: it did not say.",
+      examples: [{ protocol: "Q.850", cause: 16, text: "Normal call clearing" }]
+    })
+  ),
+  quality: Schema.NullOr(Quality).pipe(
+    Schema.annotateEncoded({
+      description: "How it sounded, each direction for itself; null: nothing was measured, or it is not known yet.",
+      examples: [{ codec: "PCMU", inbound: example, outbound: null, round_trip_ms: 38 }]
+    })
+  )
+}
