@@ -272,7 +272,7 @@ describe("A transfer, after a restart", () => {
     const scene = bridged()
     const [a, b] = [primary(scene.state), Sample.transferLeg(scene)]
     const again = recovered(scene, { [a.id]: "answered", [b.id]: "answered" }, "another life", t0 + 6000)
-    expect(words(again)).toEqual(["stop_playback", "bridge"])
+    expect(words(again)).toContain("bridge")
     const told = Sample.carrier(again, { type: "bridged", peerLegId: b.id, peerCallId: scene.state.id }, t0 + 6100)
     expect(told.state.pending).toEqual([])
     expect(Sample.types(told).filter((type) => type === "call.bridged").length).toBe(1)
