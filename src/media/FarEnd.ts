@@ -1,7 +1,8 @@
 import type { CodecName } from "../audio/codec/Codecs.ts"
 import type { SampleRate } from "../audio/SampleRate.ts"
 import type { RtpPacket } from "../rtp/RtpPacket.ts"
-import type { Frame } from "./Frame.ts"
+import type { Frame, Sound } from "./Frame.ts"
+import type { PacketSink } from "./rtp/PacketPath.ts"
 
 /**
  * Hears of a packet of the peer before its sound waits to be played: as the network brings them, out of order and twice
@@ -48,6 +49,18 @@ export interface FarEnd {
   readonly overhear: (arrived: Arrived | null) => void
   /** Null when packets do not go both ways now, or never do. */
   readonly packetFormat: () => PacketFormat | null
+  /** Where packets of another far end of the same format can be handed on; null: nowhere. */
+  readonly sink: PacketSink | null
+  /**
+   * Hands its packets on to `sink` as they come, beginning with those that wait to be said. Called in each round, in the
+   * slot of the other far end, as long as they may pass. False: they do not, because none come, or it is not the moment.
+   * `isHeard`: whether anybody hears what is said meanwhile; where nobody does, `say` leaves its frame as it is.
+   */
+  readonly forward: (sink: PacketSink, isHeard: boolean, now: number) => boolean
+  /** Hands on no more. Returns the last of what was handed on, as it sounds; null: nothing, or it is long ago. */
+  readonly recall: (now: number) => Sound | null
+  /** It has heard this sound from another far end: what it is given to hear now goes on from there. */
+  readonly prime: (sound: Sound) => void
   /** The clock stood still for so many frames, which will not be made up for. */
   readonly skip: (frames: number) => void
   readonly close: (now: number) => void

@@ -115,8 +115,9 @@ export const make = (
       silence = Frame.at(rate, silence)
       return taps.give("outbound", silence, now)
     }
+    const isForwarded = junction?.forward?.(now) ?? false
     const told = mix.next(rate, now)
-    far.hear(told, now)
+    if (!isForwarded) far.hear(told, now)
     taps.give("outbound", told, now)
   }
 

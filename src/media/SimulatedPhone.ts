@@ -131,6 +131,10 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
     hasPackets: false,
     overhear: () => undefined,
     packetFormat: () => null,
+    sink: null,
+    forward: () => false,
+    recall: () => null,
+    prime: () => undefined,
     skip: (missed) => {
       frames += missed
     },

@@ -328,6 +328,18 @@ export const make = (options: Options = defaults) => {
   return {
     push,
     pull,
+    /** The timestamp of what is played next, when that is the beginning of a packet and nothing is made up just now. */
+    boundary: (): number | null => {
+      const head = queue[0]
+      if (!playing || stretch || owed > 0 || concealedInRow > 0) return null
+      return head === undefined || timestampDistance(playout, head.timestamp) >= 0 ? playout : null
+    },
+    /** What is played next, or was played last. */
+    playout: (): number => playout,
+    /** Nobody hears what is pulled: nothing is decoded, and frames are left as they are. */
+    mute: decoder.mute,
+    /** It is heard again; `before` are the last packets in front of the playout point, where they are known. */
+    unmute: decoder.unmute,
     /** Sound that waits, in milliseconds. */
     depthMs: (): number => (playing ? Math.max(0, depth()) : 0) / (options.clockRate / 1000),
     counters: counters as Readonly<Counters>

@@ -52,6 +52,10 @@ export const make = ({ clock = () => 0, format = null, rate = 8000, say, takesDi
     hasPackets: false,
     overhear: () => undefined,
     packetFormat: () => format,
+    sink: null,
+    forward: () => false,
+    recall: () => null,
+    prime: () => undefined,
     skip: () => undefined,
     close: () => {
       present.isClosed = true

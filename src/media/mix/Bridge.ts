@@ -1,3 +1,4 @@
+import * as Splice from "../../audio/Splice.ts"
 import * as Frame from "../Frame.ts"
 import type { LocalLeg } from "../LocalLeg.ts"
 import * as RateConverter from "./RateConverter.ts"
@@ -7,19 +8,45 @@ export interface Bridge {
   /** Ends it; each leg fades the other out and is by itself again. */
   readonly end: (now: number) => void
   /**
-   * Whether packets could go from peer to peer as they come, without being decoded: both are peers of the same packet
-   * format, each hears the other alone and unchanged, and so nobody would hear a difference. Taps do not matter: they
-   * are given decoded frames on the side.
+   * Whether packets could go both ways from peer to peer as they come, without being decoded: both are peers of the same
+   * packet format, each hears the other alone and unchanged, and so nobody would hear a difference. Taps do not matter:
+   * they are given decoded frames on the side.
    */
   readonly couldForward: () => boolean
 }
 
-/** The sound of one leg, as a source for the other. `ahead` is the frame that fades out when the bridge ends. */
-const half = (of: LocalLeg) => {
+/** Whether the packets of one leg could go to the peer of the other, which hears nothing but `source`. */
+const couldPass = (from: LocalLeg, to: LocalLeg, source: Source): boolean => {
+  const [one, other] = [from.far.packetFormat(), to.far.packetFormat()]
+  return (
+    one !== null &&
+    other !== null &&
+    one.codec === other.codec &&
+    one.hasTelephoneEvents === other.hasTelephoneEvents &&
+    to.mix.isOnly(source)
+  )
+}
+
+/**
+ * One direction: the sound of a leg as a source for the other, and its packets where they can pass. `ahead` is the frame
+ * that fades out when the bridge ends.
+ */
+const half = (of: LocalLeg, to: LocalLeg) => {
   const converter = RateConverter.make()
   let out = Frame.make(8000)
   let isOver = false
   let ahead: Frame.Frame | null = null
+  let isForwarding = false
+  /** How the sound that was handed on in packets would go on: the next frame is joined to it. */
+  let before: Frame.Sound | null = null
+
+  const stop = (now: number): void => {
+    isForwarding = false
+    const heard = of.far.recall(now)
+    if (heard === null) return
+    to.far.prime(heard)
+    before = Splice.extend(heard)
+  }
 
   const said = (now: number): Frame.Frame | null => {
     if (!isOver) return of.read(now)
@@ -31,9 +58,13 @@ const half = (of: LocalLeg) => {
   const source: Source = {
     next: (rate, _, now) => {
       const frame = said(now)
-      if (frame === null || frame.rate === rate) return frame
+      const joined = before?.rate === rate ? before.samples : null
+      before = null
+      if (joined === null && (frame === null || frame.rate === rate)) return frame
       out = Frame.at(rate, out)
-      converter.convert(frame, out)
+      if (frame === null) out.samples.fill(0)
+      else converter.convert(frame, out)
+      if (joined !== null) Splice.join(joined, out.samples)
       return out
     },
     pass: (now) => void said(now),
@@ -42,7 +73,18 @@ const half = (of: LocalLeg) => {
   }
   return {
     source,
+    isForwarding: (): boolean => isForwarding,
+    /** In the slot of the leg that is sent to. */
+    forward: (now: number): boolean => {
+      const { sink } = to.far
+      const isHeard = !of.taps.isEmpty() || !to.taps.isEmpty()
+      const isNow = sink !== null && !isOver && couldPass(of, to, source) && of.far.forward(sink, isHeard, now)
+      if (isForwarding && !isNow) stop(now)
+      isForwarding = isNow
+      return isNow
+    },
     end: (now: number): void => {
+      if (isForwarding) stop(now)
       const last = of.read(now)
       isOver = true
       if (last === null) return
@@ -59,7 +101,7 @@ const half = (of: LocalLeg) => {
  * Neither may be a member of another junction.
  */
 export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
-  const [fromA, fromB] = [half(a), half(b)]
+  const [fromA, fromB] = [half(a, b), half(b, a)]
 
   let isOver = false
 
@@ -70,22 +112,15 @@ export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
     a.leave(true)
     b.leave(true)
   }
-  a.join({ source: fromB.source, digit: b.dialer.relay, beep: b.beep, leave: end })
-  b.join({ source: fromA.source, digit: a.dialer.relay, beep: a.beep, leave: end })
+  /** Where packets pass, the events among them do too. */
+  const relay = (from: typeof fromA, to: LocalLeg) => (digit: string) => {
+    if (!from.isForwarding()) to.dialer.relay(digit)
+  }
+  a.join({ source: fromB.source, forward: fromB.forward, digit: relay(fromA, b), beep: b.beep, leave: end })
+  b.join({ source: fromA.source, forward: fromA.forward, digit: relay(fromB, a), beep: a.beep, leave: end })
 
   return {
     end,
-    couldForward: () => {
-      if (isOver) return false
-      const [one, other] = [a.far.packetFormat(), b.far.packetFormat()]
-      return (
-        one !== null &&
-        other !== null &&
-        one.codec === other.codec &&
-        one.hasTelephoneEvents === other.hasTelephoneEvents &&
-        a.mix.isOnly(fromB.source) &&
-        b.mix.isOnly(fromA.source)
-      )
-    }
+    couldForward: () => !isOver && couldPass(a, b, fromA.source) && couldPass(b, a, fromB.source)
   }
 }

@@ -12,6 +12,11 @@ export interface Membership {
   readonly source: Source
   /** Its far end pressed a digit. */
   readonly digit: (digit: string) => void
+  /**
+   * Called in each round before the member is sent its frame. True: packets of another far end go to its far end as they
+   * come, and it is sent no frames.
+   */
+  readonly forward?: (now: number) => boolean
   /** It is recorded: the others hear the warning tone too (`LocalLeg.beep`). */
   readonly beep: () => void
   /** It is closed. The junction lets it go before this returns (`LocalLeg.leave`). */

@@ -58,6 +58,10 @@ export const make = (rate: SampleRate, onDigit: (digit: string) => void): LocalB
     hasPackets: false,
     overhear: () => undefined,
     packetFormat: () => null,
+    sink: null,
+    forward: () => false,
+    recall: () => null,
+    prime: () => undefined,
     skip: () => undefined,
     close: () => {
       other?.leave()

@@ -157,11 +157,14 @@ export const make = () => {
       if (isLeft) drop()
     },
     /** Whether `source` is heard unchanged, and nothing else has anything to say. */
-    isOnly: (source: Source): boolean =>
-      limiter.isResting() &&
-      places.every(({ gain, isLeaving, sounds, source: other }) =>
-        other === source ? gain === 1 && !isLeaving : !sounds && !isLeaving && !other.ready()
-      ),
+    isOnly: (source: Source): boolean => {
+      if (!limiter.isResting()) return false
+      for (const place of places) {
+        if (place.isLeaving) return false
+        if (place.source === source ? place.gain !== 1 : place.sounds || place.source.ready()) return false
+      }
+      return true
+    },
     close: (): void => {
       isClosed = true
       const ended = places.toReversed()

@@ -1,8 +1,9 @@
 import * as Codecs from "../../audio/codec/Codecs.ts"
 import * as RtpPacket from "../../rtp/RtpPacket.ts"
-import type { Arrived, FarEnd } from "../FarEnd.ts"
+import type { Arrived, FarEnd, PacketFormat } from "../FarEnd.ts"
 import type { Address, Channel, Destination, PacketSocket } from "./PacketPort.ts"
 import type { LegEvent, RtpRemote } from "../Protocol.ts"
+import * as PacketPath from "./PacketPath.ts"
 import * as LegQuality from "./LegQuality.ts"
 import * as RtcpSession from "./RtcpSession.ts"
 import * as RtpReceiver from "./RtpReceiver.ts"
@@ -31,12 +32,23 @@ interface Counters {
 /** The state of a leg whose peer is known. */
 interface Session {
   remote: RtpRemote
+  format: PacketFormat
   readonly latch: SourceLatch.SourceLatch
   /** The source of the RTCP of a peer behind address translation. */
   control: Address | null
   /** Where our RTP goes; `null` until something is sent there. */
   destination: Destination | null
 }
+
+/** When no packet came for so long, the other side is sent silence instead. A silence of Opus has one every 400 ms. */
+const patienceMs = 500
+/** What was heard longer ago has faded out at the peer. */
+const staleMs = 60
+
+const formatOf = ({ codec, telephoneEvent }: RtpRemote): PacketFormat => ({
+  codec,
+  hasTelephoneEvents: telephoneEvent !== null
+})
 
 export type RtpLeg = ReturnType<typeof make>
 
@@ -51,6 +63,9 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
   let socket: PacketSocket | null = null
   let session: Session | null = null
   let overheard: Arrived | null = null
+  /** Where packets go on as they come; null: nowhere. */
+  let sink: PacketPath.PacketSink | null = null
+  let passedAt = 0
   let heardAt = 0
   let timedOut = false
   let reportedPackets = 0
@@ -84,6 +99,20 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     alive(now)
     const codec = receiver.receive(packet, session.remote, now)
     if (codec !== null) overheard?.(packet, codec, now)
+    if (sink !== null) passOn(sink, session, packet, codec, now)
+  }
+
+  /** Last of all, because it writes over the header. */
+  const passOn = (
+    to: PacketPath.PacketSink,
+    { remote }: Session,
+    packet: RtpPacket.RtpPacket,
+    codec: Codecs.CodecName | null,
+    now: number
+  ): void => {
+    if (!receiver.isEvent() && (codec !== remote.codec || receiver.usable() === 0)) return
+    passedAt = now
+    to.pass(packet, receiver.usable(), now)
   }
 
   const controlAddress = ({ control, latch, remote }: Session): Address => {
@@ -146,6 +175,14 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     emit({ type: "lost", reason: "no_packets" })
   }
 
+  const incoming = PacketPath.make({
+    sender,
+    encoding: () => (session === null || socket === null || !sends(session) ? null : session.remote),
+    send: (bytes) => {
+      if (session !== null && socket !== null) destinationOf(session, socket).send(bytes)
+    }
+  })
+
   const far: FarEnd = {
     rate: () => (session === null ? 8000 : Codecs.table[session.remote.codec].sampleRate),
     ready: () => session !== null && socket !== null,
@@ -175,9 +212,36 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     },
     packetFormat: () => {
       if (session?.remote.direction !== "sendrecv") return null
-      return { codec: session.remote.codec, hasTelephoneEvents: session.remote.telephoneEvent !== null }
+      // The peer may have changed over without notice.
+      return (receiver.heardIn() ?? session.remote.codec) === session.remote.codec ? session.format : null
     },
-    skip: sender.skip,
+    sink: incoming,
+    forward: (to, isHeard, now) => {
+      if (sink !== null) {
+        receiver.listen(isHeard)
+        return now - passedAt < patienceMs
+      }
+      const begin = receiver.boundary()
+      if (begin === null || !to.begin(begin, now)) return false
+      for (const packet of receiver.since(begin)) to.pass(packet, packet.duration, now)
+      sink = to
+      passedAt = now
+      receiver.listen(isHeard)
+      return true
+    },
+    recall: (now) => {
+      if (sink === null) return null
+      sink.end(now)
+      sink = null
+      receiver.listen(true)
+      return now - passedAt < staleMs ? receiver.newest() : null
+    },
+    prime: (sound) => {
+      if (session !== null) sender.prime(sound, session.remote)
+    },
+    skip: (frames) => {
+      if (!incoming.isOpen()) sender.skip(frames)
+    },
     close: (now) => {
       const [present, bound] = [session, socket]
       try {
@@ -204,12 +268,19 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     connect: (remote: RtpRemote, now: number): void => {
       alive(now)
       if (session === null) {
-        session = { remote, latch: SourceLatch.make(remote), control: null, destination: null }
+        session = {
+          remote,
+          format: formatOf(remote),
+          latch: SourceLatch.make(remote),
+          control: null,
+          destination: null
+        }
         rtcp.start(now)
         return
       }
       session.latch.announce(remote)
       session.remote = remote
+      session.format = formatOf(remote)
     },
     /** A datagram from anyone, lent for the call. */
     receive: (channel: Channel, bytes: Uint8Array, from: Address, now: number): void => {

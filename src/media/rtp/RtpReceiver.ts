@@ -1,13 +1,18 @@
 import type { Codec } from "../../audio/codec/Codec.ts"
 import * as Codecs from "../../audio/codec/Codecs.ts"
+import * as Resample from "../../audio/Resample.ts"
 import type { SampleRate } from "../../audio/SampleRate.ts"
 import * as JitterBuffer from "../../rtp/JitterBuffer.ts"
+import * as RecentPackets from "../../rtp/RecentPackets.ts"
 import * as ReceptionStats from "../../rtp/ReceptionStats.ts"
 import * as RtpPacket from "../../rtp/RtpPacket.ts"
 import * as TelephoneEvent from "../../rtp/TelephoneEvent.ts"
 import type * as Frame from "../Frame.ts"
 import * as LegDecoder from "./LegDecoder.ts"
 import type { Encoding } from "./RtpSender.ts"
+
+/** What a codec that remembers has to hear until it sounds as if it had heard all. */
+const historyMs = 60
 
 export type RtpReceiver = ReturnType<typeof make>
 
@@ -32,6 +37,14 @@ export const make = (
   let ssrc = -1
   let before: ReceptionStats.Totals = { packetsReceived: 0, packetsLost: 0, jitterMs: 0 }
   let unknownPayloads = 0
+  const recent = RecentPackets.make()
+  let isMuted = false
+  /** Of the last packet: how long its sound lasts, in clock units; 0: it is none that a peer could use. */
+  let usable = 0
+  /** Whether the last packet was an event. */
+  let isEvent = false
+  /** The codec of the last sound. */
+  let heardIn: Codecs.CodecName | null = null
 
   const totals = (): ReceptionStats.Totals => {
     const present = stats.totals()
@@ -67,6 +80,8 @@ export const make = (
     /** The packet is lent for the call. Returns the codec of its sound; `null`: it is none, or of no codec we know. */
     receive: (packet: RtpPacket.RtpPacket, encoding: Encoding, now: number): Codecs.CodecName | null => {
       const format = formatOf(packet.payloadType, encoding)
+      usable = 0
+      isEvent = format === "event"
       if (format === "event") {
         if (ssrc === -1) ssrc = packet.ssrc
         if (packet.ssrc === ssrc) stats.receiveEvent(packet.sequenceNumber)
@@ -81,9 +96,19 @@ export const make = (
       if (codecs[format].clockRate !== clockRate) {
         clockRate = codecs[format].clockRate
         buffer = JitterBuffer.make({ ...JitterBuffer.defaults, clockRate })
+        isMuted = false
         ssrc = -1
       }
-      const pushed = buffer.push(packet, decoderOf(format), now)
+      const decoder = decoderOf(format)
+      const duration = decoder.duration(packet.bytes, packet.payloadStart, packet.payloadEnd)
+      const pushed = buffer.push(packet, decoder, now)
+      // What is too late for us may be in time for a peer whose buffer is deeper.
+      usable = pushed === "queued" || (pushed === "late" && packet.ssrc === ssrc) ? duration : 0
+      if (pushed === "queued") {
+        if (packet.ssrc !== ssrc || format !== heardIn) recent.clear()
+        recent.add(packet, duration)
+        heardIn = format
+      }
       if (packet.ssrc !== ssrc) {
         // Another source is reported on once its sound is queued.
         if (pushed !== "queued") return format
@@ -98,6 +123,44 @@ export const make = (
     pull: (out: Frame.Frame, now: number): JitterBuffer.Pulled => {
       rate = out.rate
       return buffer.pull(out.samples, now)
+    },
+    /** How long the sound of the last packet lasts, in clock units; 0: it may not be passed on, or is none. */
+    usable: (): number => usable,
+    isEvent: (): boolean => isEvent,
+    /** The codec of the last sound; null: there was none. */
+    heardIn: (): Codecs.CodecName | null => heardIn,
+    /** The timestamp of what is played next, when that is the beginning of a packet; null: it is not, or nothing is. */
+    boundary: (): number | null => buffer.boundary(),
+    /** The packets that came and whose sound begins at this timestamp or later, in their order. */
+    since: recent.since,
+    /** The sound that came last, up to the newest packet: 60 ms of it or less, without a gap; null: there is none. */
+    newest: (): Frame.Sound | null => {
+      const name = heardIn
+      const run = recent.run((clockRate * historyMs) / 1000)
+      if (name === null || run.length === 0) return null
+      const decoder = LegDecoder.make(codecs[name], () => rate)
+      const longest = new Int16Array((rate * JitterBuffer.defaults.maxPacketMs) / 1000)
+      const parts = run.map((packet) => longest.slice(0, decoder.decode(RtpPacket.payloadOf(packet), longest)))
+      decoder.free()
+      return { rate, samples: Resample.concat(parts) }
+    },
+    /** Whether anybody hears what is pulled. */
+    listen: (isHeard: boolean): void => {
+      if (isHeard !== isMuted) return
+      isMuted = !isHeard
+      if (isMuted) return buffer.mute()
+      const name = heardIn
+      const before = recent.run((clockRate * historyMs) / 1000, buffer.playout())
+      buffer.unmute(
+        name === null
+          ? []
+          : before.map((packet) => ({
+              timestamp: packet.timestamp,
+              duration: packet.duration,
+              decoder: decoderOf(name),
+              payload: RtpPacket.payloadOf(packet)
+            }))
+      )
     },
     /** The block of a report on this stream; `null` before any packet. */
     report: (): (ReceptionStats.Report & { readonly ssrc: number }) | null =>

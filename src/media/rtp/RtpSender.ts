@@ -1,7 +1,7 @@
 import type { Encoder } from "../../audio/codec/Codec.ts"
 import * as Codecs from "../../audio/codec/Codecs.ts"
 import * as RtpPacket from "../../rtp/RtpPacket.ts"
-import { next } from "../../rtp/SequenceNumber.ts"
+import { distance, next, timestampDistance } from "../../rtp/SequenceNumber.ts"
 import * as TelephoneEvent from "../../rtp/TelephoneEvent.ts"
 import type * as Frame from "../Frame.ts"
 import type { RtpRemote } from "../Protocol.ts"
@@ -116,6 +116,31 @@ export const make = (origin: Origin) => {
     },
     /** The peer reports that it lost this share of what was sent, 0 to 1. */
     reported: (loss: number): void => encoder?.reported(loss),
+    /** Of the next packet. */
+    nextSequenceNumber: (): number => sequenceNumber,
+    nextTimestamp: (): number => timestamp,
+    /** A packet of somebody else went out in this stream: with this number, sound up to this timestamp, so many octets. */
+    passed: (number: number, end: number, payloadOctets: number): void => {
+      if (distance(sequenceNumber, next(number)) > 0) sequenceNumber = next(number)
+      if (timestampDistance(timestamp, end) > 0) timestamp = end
+      marker = false
+      packets = (packets + 1) >>> 0
+      octets = (octets + payloadOctets) >>> 0
+    },
+    /** Somebody else's event goes out no further: its end is sent, three times, in the next packets. */
+    finish: (payload: Uint8Array, at: number): void => {
+      train = [0, 20, 40].map((offsetMs) => ({ offsetMs, marker: false, timestampOffset: 0, payload }))
+      sentOfTrain = 0
+      trainStart = at
+    },
+    /** The encoder takes up what the peer has heard from somebody else, so that it goes on from there. */
+    prime: ({ rate, samples: sound }: Frame.Sound, encoding: Encoding): void => {
+      const { encode } = encoderOf(encoding)
+      if (rate !== Codecs.table[codec].sampleRate) return
+      const length = rate / framesPerSecond
+      for (let at = sound.length % length; at < sound.length; at += length)
+        encode(sound.subarray(at, at + length), bytes, RtpPacket.headerLength)
+    },
     /** For sender reports: the timestamp of this moment and what was sent, RFC 3550 section 6.4.1. */
     sent: () => ({ timestamp, packets, octets }),
     close: (): void => {

@@ -1,0 +1,52 @@
+import type { SampleRate } from "./SampleRate.ts"
+
+interface Sound {
+  readonly rate: SampleRate
+  readonly samples: Int16Array
+}
+
+/** Joins a sound to one that was heard up to a moment, and goes on from another: without a step, where both are lost. */
+
+/** What is compared to find the period of a sound, and the periods that are tried: 50 to 400 Hz. */
+const windowMs = 5
+const shortestMs = 2.5
+const longestMs = 20
+/** Over so long one fades into the other. */
+const fadeMs = 10
+
+/** How like the end of `sound` is to what was `lag` samples before it, -1 to 1. */
+const likeness = (sound: Int16Array, lag: number, window: number): number => {
+  let product = 0
+  let power = 0
+  let powerBefore = 0
+  for (let i = sound.length - window; i < sound.length; i++) {
+    const [one, other] = [sound[i] ?? 0, sound[i - lag] ?? 0]
+    product += one * other
+    power += one * one
+    powerBefore += other * other
+  }
+  return power === 0 || powerBefore === 0 ? 0 : product / Math.sqrt(power * powerBefore)
+}
+
+/** How a sound would go on for 10 ms: its last period, again and again. Null: it is too short to tell. */
+export const extend = ({ rate, samples: sound }: Sound): Sound | null => {
+  const window = (rate * windowMs) / 1000
+  const longest = Math.min((rate * longestMs) / 1000, sound.length - window)
+  let [lag, best] = [0, Number.NEGATIVE_INFINITY]
+  for (let tried = (rate * shortestMs) / 1000; tried <= longest; tried++) {
+    const found = likeness(sound, tried, window)
+    if (found > best) [lag, best] = [tried, found]
+  }
+  if (lag === 0) return null
+  const length = (rate * fadeMs) / 1000
+  return { rate, samples: Int16Array.from({ length }, (_, i) => sound[sound.length - lag + (i % lag)] ?? 0) }
+}
+
+/** Fades the beginning of `frame` in, over `before`, in a raised cosine. */
+export const join = (before: Int16Array, frame: Int16Array): void => {
+  const length = Math.min(before.length, frame.length)
+  for (let i = 0; i < length; i++) {
+    const gain = 0.5 - 0.5 * Math.cos((Math.PI * (i + 0.5)) / length)
+    frame[i] = Math.round((frame[i] ?? 0) * gain + (before[i] ?? 0) * (1 - gain))
+  }
+}

@@ -1,0 +1,138 @@
+import * as Codecs from "../../audio/codec/Codecs.ts"
+import * as RtpPacket from "../../rtp/RtpPacket.ts"
+import { distance, extend, timestampDistance } from "../../rtp/SequenceNumber.ts"
+import * as TelephoneEvent from "../../rtp/TelephoneEvent.ts"
+import type { Encoding, RtpSender } from "./RtpSender.ts"
+
+/** Takes the packets of another leg for the peer of this one. */
+export interface PacketSink {
+  /**
+   * The packets that follow take up the stream where it is: what has this timestamp comes next. False: nothing can be sent
+   * now.
+   */
+  readonly begin: (timestamp: number, now: number) => boolean
+  /** Sends a packet on, whose header is written over where it lies. `duration` of its sound in clock units; 0: an event. */
+  readonly pass: (packet: RtpPacket.RtpPacket, duration: number, now: number) => void
+  /** The stream is ours again. */
+  readonly end: (now: number) => void
+}
+
+/** A number that jumps by more is that of another timeline. */
+const longestStep = 1000
+/** An event whose last packet is older than that has ended, whatever it said. */
+const eventGapMs = 100
+const frameMs = 20
+
+export interface Options {
+  readonly sender: RtpSender
+  /** How the peer wants its packets; null: it can be sent nothing now. */
+  readonly encoding: () => Encoding | null
+  readonly send: (bytes: Uint8Array) => void
+}
+
+/**
+ * The packets of another source in our stream: they have our SSRC, and go on in our numbers and timestamps.
+ *
+ * Numbers and timestamps are moved by the same amount for all packets of a source, so that the peer sees what the
+ * network did: what was lost is missing, what was reordered comes out of order, with time to mend it. When the source
+ * changes, or jumps, the stream goes on with the next number, as much later as time has passed, and is marked. Packets
+ * from before `begin` are not sent on: their numbers are taken.
+ */
+export const make = ({ encoding, send, sender }: Options): PacketSink & { readonly isOpen: () => boolean } => {
+  const header = { payloadType: 0, marker: false, sequenceNumber: 0, timestamp: 0, ssrc: sender.ssrc }
+  /** The SSRC of the source; -1: none yet. */
+  let source = -1
+  let isOpen = false
+  let beginsAt = 0
+  let timestampOffset = 0
+  let numberOffset = 0
+  /** Extended numbers of the source: the first that was sent on, and the highest. */
+  let first = 0
+  let highest = 0
+  let lastTimestamp = 0
+  let passedAt = 0
+  /** The event that goes out: its timestamp in our stream, and the last of its packets. */
+  let eventAt = 0
+  let eventCode = -1
+  let eventDuration = 0
+  let eventHeardAt = Number.NEGATIVE_INFINITY
+
+  const anchor = (packet: RtpPacket.RtpPacket): void => {
+    source = packet.ssrc
+    numberOffset = sender.nextSequenceNumber() - packet.sequenceNumber
+    first = packet.sequenceNumber + 0x1_0000
+    highest = first
+    lastTimestamp = packet.timestamp
+  }
+
+  const isElsewhere = (packet: RtpPacket.RtpPacket, clockRate: number): boolean =>
+    packet.ssrc !== source ||
+    Math.abs(distance(highest & 0xffff, packet.sequenceNumber)) > longestStep ||
+    Math.abs(timestampDistance(lastTimestamp, packet.timestamp)) > clockRate
+
+  const note = ({ bytes, payloadEnd, payloadStart }: RtpPacket.RtpPacket, at: number, now: number): number => {
+    if (payloadEnd - payloadStart < 4) return at
+    const isEnd = ((bytes[payloadStart + 1] ?? 0) & 0x80) !== 0
+    eventAt = at
+    eventCode = isEnd ? -1 : (bytes[payloadStart] ?? 0)
+    eventDuration = ((bytes[payloadStart + 2] ?? 0) << 8) | (bytes[payloadStart + 3] ?? 0)
+    eventHeardAt = now
+    return (at + eventDuration) >>> 0
+  }
+
+  return {
+    begin: (timestamp, now) => {
+      if (encoding() === null) return false
+      source = -1
+      isOpen = true
+      beginsAt = timestamp
+      timestampOffset = sender.nextTimestamp() - timestamp
+      passedAt = now
+      eventCode = -1
+      return true
+    },
+    pass: (packet, duration, now) => {
+      const to = encoding()
+      if (to === null) return
+      const isEvent = duration === 0
+      const payloadType = isEvent ? to.telephoneEvent?.send : to.audio.send
+      if (payloadType === undefined) return
+      let isMarked = packet.marker
+      const { clockRate } = Codecs.table[to.codec]
+      if (source === -1) {
+        if (timestampDistance(beginsAt, packet.timestamp) < 0) return
+        anchor(packet)
+      } else if (isElsewhere(packet, clockRate)) {
+        // An event alone shows no new timeline: it may have begun long ago.
+        if (isEvent) return
+        const passedUnits = Math.round((Math.max(0, now - passedAt - frameMs) * clockRate) / 1000)
+        timestampOffset = sender.nextTimestamp() + passedUnits - packet.timestamp
+        anchor(packet)
+        isMarked = true
+      }
+      const number = extend(highest, packet.sequenceNumber)
+      if (number < first) return
+      if (number > highest) highest = number
+      header.payloadType = payloadType
+      header.marker = isMarked
+      header.sequenceNumber = (packet.sequenceNumber + numberOffset) & 0xffff
+      header.timestamp = (packet.timestamp + timestampOffset) >>> 0
+      const octets = packet.payloadEnd - packet.payloadStart
+      lastTimestamp = packet.timestamp
+      passedAt = now
+      const end = isEvent ? note(packet, header.timestamp, now) : (header.timestamp + duration) >>> 0
+      RtpPacket.rewrite(packet.bytes, header)
+      send(packet.bytes)
+      sender.passed(header.sequenceNumber, end, octets)
+    },
+    isOpen: () => isOpen,
+    end: (now) => {
+      isOpen = false
+      const frames = Math.floor((now - passedAt) / frameMs) - 1
+      if (frames > 1) sender.skip(frames)
+      if (eventCode === -1 || now - eventHeardAt > eventGapMs) return
+      const event = { event: eventCode, end: true, volume: 10, duration: eventDuration }
+      sender.finish(TelephoneEvent.write(event), eventAt)
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import type { Codec, Encoder } from "../../src/audio/codec/Codec.ts"
+import * as Codecs from "../../src/audio/codec/Codecs.ts"
+import * as Tone from "../../src/audio/Tone.ts"
+import type { RtpRemote } from "../../src/media/Protocol.ts"
+import * as RtpSample from "../rtp/RtpSample.ts"
+import * as Ids from "../support/Ids.ts"
+import * as SwitchBench from "./SwitchBench.ts"
+
+export const [a, b] = [Ids.leg("a"), Ids.leg("b")]
+const local = "127.0.0.1"
+export const dynamic = 97
+
+/** What a peer has received, and when. */
+export interface Received extends RtpSample.Parsed {
+  readonly at: number
+}
+
+/** A peer that says a tone, a packet every 20 ms, and keeps what it gets. */
+const peer = (bench: ReturnType<typeof SwitchBench.make>, port: number, leg: typeof a, codec: Codec, hz: number) => {
+  let encoder: Encoder = codec.encoder(null)
+  let tone = Tone.oscillator([{ frequency: hz, dbfs: -12 }], codec.sampleRate)
+  const samples = new Int16Array(codec.sampleRate / 50)
+  const bytes = new Uint8Array(codec.frameOctets)
+  const state = { ssrc: port, sequenceNumber: port & 0xffff, timestamp: (port * 1000) >>> 0, marker: false }
+  const payloadType = codec.payloadType ?? dynamic
+  const deliver = (packet: RtpSample.Sample) =>
+    bench.network.receive({
+      channel: "rtp",
+      bytes: RtpSample.write(packet),
+      from: { address: local, port },
+      to: { address: local, port: bench.portOf(leg) }
+    })
+  return {
+    port,
+    state,
+    deliver,
+    /** The packet of the next 20 ms. */
+    make: (): RtpSample.Sample => {
+      tone.render(samples)
+      const payload = bytes.slice(0, encoder.encode(samples, bytes, 0))
+      const packet = { ...state, payloadType, payload }
+      state.sequenceNumber = (state.sequenceNumber + 1) & 0xffff
+      state.timestamp = (state.timestamp + codec.clockRate / 50) >>> 0
+      return packet
+    },
+    /** Says something else from now on, with another encoder, as another source does. */
+    restart: (ssrc: number, frequency: number) => {
+      encoder = codec.encoder(null)
+      tone = Tone.oscillator([{ frequency, dbfs: -12 }], codec.sampleRate)
+      Object.assign(state, { ssrc, sequenceNumber: 7, timestamp: 99_000_000 })
+    }
+  }
+}
+
+/** Two legs that are bridged, each with a peer of this codec. */
+export const make = (name: Codecs.CodecName, change: Partial<RtpRemote> = {}) => {
+  const bench = SwitchBench.make()
+  const codec = Codecs.table[name]
+  const payloadType = codec.payloadType ?? dynamic
+  const encoding = { codec: name, audio: { send: payloadType, receive: payloadType }, ...change }
+  for (const leg of [a, b]) bench.handle({ type: "open_rtp", leg })
+  const peers = { a: peer(bench, 9000, a, codec, 440), b: peer(bench, 9100, b, codec, 550) }
+  const connect = (leg: typeof a, more: Partial<RtpRemote> = {}) =>
+    bench.handle({
+      type: "connect_rtp",
+      leg,
+      remote: bench.remote(leg === a ? 9000 : 9100, { ...encoding, ...more })
+    })
+  connect(a)
+  connect(b)
+  let taken = 0
+  const arrivedAt: Array<number> = []
+  let ms = 0
+  const rig = {
+    bench,
+    codec,
+    peers,
+    connect,
+    /** Lets time pass; `each` says in each millisecond what the peers do: by default a packet every 20 ms each. */
+    run: (duration: number, each: (ms: number) => void = rig_default) => {
+      for (let i = 0; i < duration; i++) {
+        each(ms)
+        bench.run(1)
+        ms++
+        while (arrivedAt.length < bench.network.sent.length) arrivedAt.push(ms)
+      }
+    },
+    ms: () => ms,
+    bridge: () => bench.handle({ type: "bridge", leg: a, peer: b }),
+    /** What the peer of a leg got since the last call for any. */
+    received: (leg: typeof a): ReadonlyArray<Received> => {
+      const all = bench.network.sent.slice(taken)
+      const from = bench.portOf(leg)
+      return all.flatMap((datagram, i) =>
+        datagram.channel === "rtp" && datagram.from.port === from
+          ? [{ ...RtpSample.parse(datagram.bytes), at: arrivedAt[taken + i] ?? 0 }]
+          : []
+      )
+    },
+    forget: () => {
+      taken = bench.network.sent.length
+    }
+  }
+  function rig_default(at: number): void {
+    if (at % 20 === 4) peers.a.deliver(peers.a.make())
+    if (at % 20 === 13) peers.b.deliver(peers.b.make())
+  }
+  return { ...rig, usual: rig_default, payloadType }
+}
+
+/** The sound of packets in the order of their timestamps. */
+export const soundOf = (packets: ReadonlyArray<Received>, codec: Codec): Int16Array => {
+  const decoder = codec.decoder()
+  const frame = new Int16Array((codec.sampleRate * 120) / 1000)
+  const sorted = packets.toSorted((one, other) => (one.timestamp - other.timestamp) | 0)
+  const sound = sorted.flatMap(({ payload }) => [...frame.subarray(0, decoder.decode(payload, frame))])
+  decoder.free()
+  return Int16Array.from(sound)
+}
