@@ -17,7 +17,8 @@ export interface Bridge {
 
 /** Whether the packets of one leg could go to the peer of the other, which hears nothing but `source`. */
 const couldPass = (from: LocalLeg, to: LocalLeg, source: Source): boolean => {
-  const [one, other] = [from.far.packetFormat(), to.far.packetFormat()]
+  const one = from.far.packetFormat()
+  const other = to.far.packetFormat()
   return (
     one !== null &&
     other !== null &&
