@@ -2,7 +2,7 @@ import type { CodecName } from "../audio/codec/Codecs.ts"
 import type { SampleRate } from "../audio/SampleRate.ts"
 import type { RtpPacket } from "../rtp/RtpPacket.ts"
 import type { Frame, Sound } from "./Frame.ts"
-import type { PacketSink } from "./rtp/PacketPath.ts"
+import type { PacketSink } from "./rtp/PacketSink.ts"
 
 /**
  * Hears of a packet of the peer before its sound waits to be played: as the network brings them, out of order and twice

@@ -2,20 +2,8 @@ import * as Codecs from "../../audio/codec/Codecs.ts"
 import * as RtpPacket from "../../rtp/RtpPacket.ts"
 import { distance, extend, timestampDistance } from "../../rtp/SequenceNumber.ts"
 import * as TelephoneEvent from "../../rtp/TelephoneEvent.ts"
+import type { PacketSink } from "./PacketSink.ts"
 import type { Encoding, RtpSender } from "./RtpSender.ts"
-
-/** Takes the packets of another leg for the peer of this one. */
-export interface PacketSink {
-  /**
-   * The packets that follow take up the stream where it is: what has this timestamp comes next. False: nothing can be sent
-   * now.
-   */
-  readonly begin: (timestamp: number, now: number) => boolean
-  /** Sends a packet on, whose header is written over where it lies. `duration` of its sound in clock units; 0: an event. */
-  readonly pass: (packet: RtpPacket.RtpPacket, duration: number, now: number) => void
-  /** The stream is ours again. */
-  readonly end: (now: number) => void
-}
 
 /** A number that jumps by more is that of another timeline. */
 const longestStep = 1000

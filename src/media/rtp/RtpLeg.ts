@@ -4,6 +4,7 @@ import type { Arrived, FarEnd, PacketFormat } from "../FarEnd.ts"
 import type { Address, Channel, Destination, PacketSocket } from "./PacketPort.ts"
 import type { LegEvent, RtpRemote } from "../Protocol.ts"
 import * as PacketPath from "./PacketPath.ts"
+import type { PacketSink } from "./PacketSink.ts"
 import * as LegQuality from "./LegQuality.ts"
 import * as RtcpSession from "./RtcpSession.ts"
 import * as RtpReceiver from "./RtpReceiver.ts"
@@ -64,7 +65,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
   let session: Session | null = null
   let overheard: Arrived | null = null
   /** Where packets go on as they come; null: nowhere. */
-  let sink: PacketPath.PacketSink | null = null
+  let sink: PacketSink | null = null
   let passedAt = 0
   let heardAt = 0
   let timedOut = false
@@ -104,7 +105,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
 
   /** Last of all, because it writes over the header. */
   const passOn = (
-    to: PacketPath.PacketSink,
+    to: PacketSink,
     { remote }: Session,
     packet: RtpPacket.RtpPacket,
     codec: Codecs.CodecName | null,

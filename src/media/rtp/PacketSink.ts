@@ -1,0 +1,14 @@
+import type { RtpPacket } from "../../rtp/RtpPacket.ts"
+
+/** Takes the packets of another leg for the peer of this one. */
+export interface PacketSink {
+  /**
+   * The packets that follow take up the stream where it is: what has this timestamp comes next. False: nothing can be sent
+   * now.
+   */
+  readonly begin: (timestamp: number, now: number) => boolean
+  /** Sends a packet on, whose header is written over where it lies. `duration` of its sound in clock units; 0: an event. */
+  readonly pass: (packet: RtpPacket, duration: number, now: number) => void
+  /** The stream is ours again. */
+  readonly end: (now: number) => void
+}
