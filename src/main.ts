@@ -39,11 +39,18 @@ import * as LogMail from "./mail/log/LogMail.ts"
 import { AudioSource } from "./media/AudioSource.ts"
 import * as AudioDecoderThreads from "./media/udp/AudioDecoderThreads.ts"
 import * as MediaPlaneUdp from "./media/udp/MediaPlaneUdp.ts"
+import * as NodeOperatorEgress from "./egress/node/NodeOperatorEgress.ts"
 import { Numbers } from "./number/Number.ts"
 import * as Arguments from "./operator/Arguments.ts"
 import * as BackupCommands from "./operator/backup/BackupCommands.ts"
 import { OperatorServer } from "./operator/OperatorServer.ts"
 import * as WaitingProbes from "./operator/WaitingProbes.ts"
+import { Recorder } from "./recording/Recorder.ts"
+import { Recordings } from "./recording/Recording.ts"
+import * as DiskSpool from "./storage/disk/DiskSpool.ts"
+import * as DiskStorage from "./storage/disk/DiskStorage.ts"
+import { Encoders } from "./storage/disk/Encoders.ts"
+import * as S3Storage from "./storage/s3/S3Storage.ts"
 import { Retention } from "./retention/Retention.ts"
 import * as EmbeddedPostgres from "./store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "./store/embedded/OwnerFile.ts"
@@ -91,6 +98,7 @@ const dnsLookup = (name: string) =>
 /** Everything below the edges that listen: features over the journal, and what they reach the world with. */
 const core = (
   config: Config.Config,
+  dataDir: string,
   url: Redacted.Redacted,
   keys: VaultKey.Keys,
   holder: string,
@@ -105,7 +113,10 @@ const core = (
       ...(config.targetCaFile === null ? {} : { caFile: config.targetCaFile })
     }),
     LogMail.layer,
-    Carrier.layer
+    Carrier.layer,
+    config.recordingStore === null
+      ? DiskStorage.layer(join(dataDir, "files"))
+      : S3Storage.layer(config.recordingStore).pipe(Layer.provide(NodeOperatorEgress.layer()))
   )
   // Another version's program, or one of another installation, is refused before it waits for its turn.
   const journal = Layer.unwrap(
@@ -132,7 +143,9 @@ const core = (
     Calls.layer({ maxCallSecs: config.maxCallSecs }),
     Tenants.layer({ baseUrl: config.baseUrl }).pipe(Layer.provide(HashThreads.layer))
   ).pipe(
-    Layer.provideMerge(Onboarded.layer),
+    Layer.provideMerge(
+      Layer.merge(Onboarded.layer, Recordings.layer({ baseUrl: config.baseUrl, days: config.recordingDays }))
+    ),
     Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks)),
     Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(
@@ -170,9 +183,10 @@ const commitConnections = Layer.effect(
   Effect.flatMap(SqlClient.SqlClient, (shared) => Effect.map(CommitClient, (own) => own ?? shared))
 )
 
-/** Media and carriers: they register with `Carrier` and speak to `CarrierSink`. */
-const carriers = (config: Config.Config) =>
+/** Media, what records them, and carriers: they register with `Carrier` and speak to `CarrierSink`. */
+const carriers = (config: Config.Config, dataDir: string) =>
   Layer.mergeAll(
+    Recorder.layer.pipe(Layer.provide(DiskSpool.layer(join(dataDir, "spool"))), Layer.provide(Encoders.layer)),
     SimulatorCarrier.layer,
     SipCarrier.layer({
       host: config.sipHost,
@@ -235,9 +249,12 @@ const serve = Effect.gen(function* () {
         standsInTheWay = ["starting"]
       }
       const built = yield* Layer.build(
-        carriers(config).pipe(Layer.provideMerge(core(config, url, keys, owned.identity, stop, itIsOurTurn)))
+        carriers(config, owned.path).pipe(
+          Layer.provideMerge(core(config, owned.path, url, keys, owned.identity, stop, itIsOurTurn))
+        )
       )
       const recovered = yield* Context.get(built, Calls).recover
+      yield* Context.get(built, Recorder).recover(yield* Context.get(built, Calls).awaiting("recording"))
       if (recovered > 0)
         yield* Effect.logInfo("calls of the process before this one were recovered", { calls: recovered })
       return built

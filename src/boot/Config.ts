@@ -1,8 +1,10 @@
-import { Data, Redacted } from "effect"
+import { Data, Redacted, Result } from "effect"
+import { readFileSync } from "node:fs"
 import { isIP } from "node:net"
 import * as Codecs from "../audio/codec/Codecs.ts"
 import * as RingbackTone from "../audio/RingbackTone.ts"
 import * as IpAddress from "../domain/IpAddress.ts"
+import { OperatorTarget } from "../egress/OperatorTarget.ts"
 
 /**
  * Configuration from the environment, each value with a default that works. A wrong value is one line that names it.
@@ -39,6 +41,10 @@ export interface Config {
   readonly drainSecs: number
   /** How many days are kept: events with deliveries and journals, calls with audit lines. */
   readonly retentionDays: { readonly event: number; readonly call: number }
+  /** After how many days recordings are archived, and when they expire. */
+  readonly recordingDays: { readonly archive: number; readonly expire: number }
+  /** Null: recordings are stored under `dataDir`. */
+  readonly recordingStore: RecordingStore | null
   readonly operatorPort: number
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
   readonly logFormat: "text" | "json"
@@ -47,6 +53,18 @@ export interface Config {
   readonly secretKey: Redacted.Redacted | null
   /** They open what was sealed before a rotation of `secretKey` has ended. */
   readonly previousKeys: ReadonlyArray<Redacted.Redacted>
+}
+
+/** A bucket of a store that speaks the protocol of Amazon S3. */
+export interface RecordingStore {
+  readonly target: OperatorTarget
+  /** As requests name it. */
+  readonly host: string
+  /** Of the bucket and what comes behind it, without a slash at the end. */
+  readonly path: string
+  readonly region: string
+  readonly accessKeyId: string
+  readonly secretAccessKey: Redacted.Redacted
 }
 
 export class ConfigInvalid extends Data.TaggedError("ConfigInvalid")<{
@@ -139,7 +157,42 @@ const read = (environment: Environment) => {
       ? known
       : fail(variable, `must be some of ${Codecs.names.join(", ")} with commas, each once, not "${value}"`)
   }
-  return { codecs, text, optional, integer, flag, oneOf, address, publicAddresses, url, proxies }
+  const store = (variable: string): RecordingStore | null => {
+    const url = optional(variable)
+    if (url === null) return null
+    const [file, accessKeyId, secretAccessKey] = [
+      optional("RECORDING_STORE_CA_FILE"),
+      optional("S3_ACCESS_KEY_ID"),
+      optional("S3_SECRET_ACCESS_KEY")
+    ]
+    if (accessKeyId === null || secretAccessKey === null)
+      return fail(variable, "needs S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY")
+    const target = OperatorTarget.configured(url, {
+      plain: true,
+      ...(file === null ? {} : { authorities: certificates("RECORDING_STORE_CA_FILE", file) })
+    })
+    if (Result.isFailure(target)) return fail(variable, target.failure)
+    const { host, pathname, protocol } = new URL(url)
+    if (protocol !== "https:" && protocol !== "http:") return fail(variable, "must begin with https:// or http://")
+    const path = pathname.replace(/\/+$/, "")
+    if (path === "") return fail(variable, "must name the bucket: https://host/bucket")
+    return {
+      target: target.success,
+      host,
+      path,
+      region: text("S3_REGION", "us-east-1"),
+      accessKeyId,
+      secretAccessKey: Redacted.make(secretAccessKey)
+    }
+  }
+  const certificates = (variable: string, file: string): string => {
+    try {
+      return readFileSync(file, "utf8")
+    } catch (error) {
+      return fail(variable, `cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+  return { codecs, store, text, optional, integer, flag, oneOf, address, publicAddresses, url, proxies }
 }
 
 /** Throws `ConfigInvalid` at the first wrong value. */
@@ -158,6 +211,12 @@ export const parse = (environment: Environment): Config => {
   const callDays = env.integer("CALL_RETENTION_DAYS", 396, 3, 36_500)
   if (callDays < eventDays)
     fail("CALL_RETENTION_DAYS", `must not be below EVENT_RETENTION_DAYS (${eventDays}), but is ${callDays}`)
+  const archiveDays = env.integer("RECORDING_ARCHIVE_DAYS", 30, 1, 36_500)
+  const expireDays = env.integer("RECORDING_RETENTION_DAYS", 90, 1, 36_500)
+  if (expireDays < archiveDays)
+    fail("RECORDING_RETENTION_DAYS", `must not be below RECORDING_ARCHIVE_DAYS (${archiveDays}), but is ${expireDays}`)
+  if (callDays < expireDays)
+    fail("CALL_RETENTION_DAYS", `must not be below RECORDING_RETENTION_DAYS (${expireDays}), but is ${callDays}`)
   const databaseUrl = env.optional("DATABASE_URL")
   if (databaseUrl !== null) env.url("DATABASE_URL", "", ["postgres:", "postgresql:"])
   const secretKey = env.optional("SECRET_KEY")
@@ -191,6 +250,8 @@ export const parse = (environment: Environment): Config => {
     webhookDisableDays: env.integer("WEBHOOK_DISABLE_DAYS", 5, 0, 365) || null,
     drainSecs: env.integer("DRAIN_SECS", 30, 0, 86_400),
     retentionDays: { event: eventDays, call: callDays },
+    recordingDays: { archive: archiveDays, expire: expireDays },
+    recordingStore: env.store("RECORDING_STORE"),
     operatorPort: env.integer("OPERATOR_PORT", 8081, 0, 65_535),
     logLevel: env.oneOf("LOG_LEVEL", "Info", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]),
     logFormat: env.oneOf("LOG_FORMAT", "text", ["text", "json"]),

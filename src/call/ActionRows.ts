@@ -2,8 +2,8 @@ import { type Outcome, rejected, unchanged } from "../actor/Machine.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import * as Draft from "./Draft.ts"
+import * as Plan from "./Plan.ts"
 import * as Reservation from "./Reservation.ts"
-import type { Plan } from "./Plan.ts"
 import { end } from "./Ending.ts"
 import * as EndReason from "./EndReason.ts"
 import * as Bridging from "./leg/Bridging.ts"
@@ -67,8 +67,17 @@ const control = (state: CallState, action: ControlAction, asked: Asked, context:
   switch (action.verb) {
     case "answer": {
       const commandId = Draft.commandId(context)
+      const plan = planOf(state.plan, action.body)
       const answering = Draft.sendPending(
-        Draft.set(draft, { plan: planOf(state.plan, action.body) }),
+        Draft.set(draft, {
+          plan,
+          meters: [
+            ...state.meters,
+            ...Plan.kinds(plan).map((kind, index) =>
+              Meter.ofWork(kind, leg, state.prices[kind], asked.reservedMinutes?.[state.meters.length + index] ?? 0)
+            )
+          ]
+        }),
         { type: "answer", commandId, legId: leg.id, since: context.now },
         { type: "answer", commandId, callId: state.id, legId: leg.id }
       )
@@ -99,9 +108,12 @@ const control = (state: CallState, action: ControlAction, asked: Asked, context:
 
 /** What the call does by itself once it is answered in this way. */
 const planOf = (
-  plan: Plan,
+  plan: Plan.Plan,
   { streamUrl, ...body }: Extract<ControlAction, { readonly verb: "answer" }>["body"]
-): Plan => ({ ...plan, stream: streamUrl === null ? null : StreamBody.optionsOf(streamUrl, body) })
+): Plan.Plan => ({
+  ...Plan.answered(plan, body),
+  stream: streamUrl === null ? null : StreamBody.optionsOf(streamUrl, body)
+})
 
 const connect = (
   draft: Draft.Draft,

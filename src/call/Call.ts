@@ -1,10 +1,11 @@
 import { Context, Effect, Layer, Result } from "effect"
 import { Accounts } from "../account/Account.ts"
 import { CarrierSink } from "../carrier/Carrier.ts"
-import type { CallId, TenantId } from "../domain/Id.ts"
+import type { CallId, LegId, TenantId, WorkId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
+import { Recordings } from "../recording/Recording.ts"
 import { Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as CallMetrics from "./CallMetrics.ts"
@@ -61,6 +62,10 @@ export class Calls extends Context.Service<
     ) => Effect.Effect<Listing.Page<CallView.Call>>
     /** Rebuilds the calls that a dead process left, before anything is served. Gives their number. */
     readonly recover: Effect.Effect<number>
+    /** Work of a family that has not told its end, of all calls that live. */
+    readonly awaiting: (
+      family: "recording"
+    ) => Effect.Effect<ReadonlyArray<{ readonly id: WorkId; readonly legId: LegId; readonly callId: CallId }>>
     readonly liveCount: Effect.Effect<number>
     /**
      * Takes no new calls from now on. Completes when every call has ended; after `drainMs` those that are left get
@@ -79,6 +84,7 @@ export class Calls extends Context.Service<
         const journal = yield* Journal
         const registry = yield* CallRegistry.make
         const repo = yield* CallRepo.make
+        const recordings = yield* Recordings
         let accepting = true
         /** Calls between the first check and their first commit: a drain waits for these too. */
         let beginning = 0
@@ -110,6 +116,14 @@ export class Calls extends Context.Service<
             ? ApiError.of("call_already_ended", "the call has already ended")
             : ApiError.of("service_unavailable", "the call is being recovered; try again")
 
+        /** A call that has recorded nothing asks nobody. */
+        const recordingsOf = (state: CallState) =>
+          state.meters.some(({ kind }) => kind === "recording")
+            ? recordings.ofCall(state.tenantId, state.id)
+            : Effect.succeed([])
+        const viewOf = (state: CallState) =>
+          Effect.map(recordingsOf(state), (recorded) => CallView.ofState(state, recorded))
+
         const owned = (tenantId: TenantId, callId: CallId) => {
           const actor = registry.live.get(callId)
           const state = actor?.state() ?? null
@@ -138,12 +152,15 @@ export class Calls extends Context.Service<
             ),
           act: Effect.fnUntraced(function* (caller, callId, action, slot) {
             const live = owned(caller.tenantId, callId)
-            if (live !== null) return yield* connect(live.actor, live.state, caller, action, slot)
+            if (live !== null) {
+              const asked = { keyId: caller.keyId, slot, status: 200, recordings: yield* recordingsOf(live.state) }
+              return yield* connect(live.actor, live.state, action, asked)
+            }
             return yield* absent(yield* stored(caller.tenantId, callId))
           }),
           find: Effect.fnUntraced(function* (tenantId, callId) {
             const live = owned(tenantId, callId)
-            return CallView.ofState(live === null ? yield* stored(tenantId, callId) : live.state)
+            return yield* viewOf(live === null ? yield* stored(tenantId, callId) : live.state)
           }),
           streams: Effect.fnUntraced(function* (tenantId, callId) {
             const live = owned(tenantId, callId)
@@ -151,6 +168,17 @@ export class Calls extends Context.Service<
           }),
           list: repo.list,
           recover: registry.recover,
+          awaiting: (family) =>
+            Effect.sync(() =>
+              [...registry.live.values()].flatMap((actor) => {
+                const state = actor.state()
+                return state === null
+                  ? []
+                  : [...state.work, ...state.outliving.map(({ item }) => item)].flatMap(({ id, legId, type }) =>
+                      type === family ? [{ id, legId, callId: state.id }] : []
+                    )
+              })
+            ),
           liveCount: Effect.sync(() => registry.live.size),
           drain: Effect.fn("Calls.drain")(function* (drainMs) {
             accepting = false
@@ -168,7 +196,7 @@ export class Calls extends Context.Service<
             const actor = registry.live.get(callId)
             if (actor === undefined) return yield* absent(yield* stored(null, callId))
             yield* ending.one(actor)
-            return CallView.ofState(actor.state() ?? (yield* stored(null, callId)))
+            return yield* viewOf(actor.state() ?? (yield* stored(null, callId)))
           }),
           endAll: ending.ofTenant
         })

@@ -8,6 +8,7 @@ import { type CallState, isTerminal, primary } from "./CallState.ts"
 import { ownPeer } from "./leg/Bridging.ts"
 import type { Effects } from "./Draft.ts"
 import * as Meter from "./Meter.ts"
+import * as Plan from "./Plan.ts"
 import * as Reservation from "./Reservation.ts"
 import * as Upgrade from "./Upgrade.ts"
 import { priceOf } from "./verb/Verbs.ts"
@@ -45,8 +46,16 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
   }
 
   /** Money and a place for an inbound call that is answered now. */
-  const answering = Effect.fnUntraced(function* (state: CallState, input: Action, now: number) {
-    const [least] = Reservation.offers(state, now)
+  const answering = Effect.fnUntraced(function* (
+    state: CallState,
+    input: Action,
+    body: Parameters<typeof Plan.answered>[1],
+    now: number
+  ) {
+    const begins = Plan.kinds(Plan.answered(state.plan, body)).map((kind) =>
+      Meter.ofWork(kind, primary(state), state.prices[kind], 0)
+    )
+    const [least] = Reservation.offers({ meters: [...state.meters, ...begins] }, now)
     const reserved = yield* Effect.timeoutOption(
       accounts.reserve(state.tenantId, state.id, { purpose: "answer", offers: [least.cents] }),
       answerMs
@@ -93,7 +102,7 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
      */
     prepare: (state: CallState, input: CallInput, now: number): Effect.Effect<Prepared<CallInput>, ApiError> | null => {
       if (input.type === "action" && input.action.verb === "answer" && mayAnswer(state))
-        return answering(state, input, now)
+        return answering(state, input, input.action.body, now)
       const meter = input.type === "action" ? meterOf(state, input) : null
       if (input.type === "action" && meter !== null) return adding(state, input, meter, now)
       if (input.type === "renewal") {

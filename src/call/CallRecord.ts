@@ -2,6 +2,7 @@ import type { Step } from "../actor/Behavior.ts"
 import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
+import type { Recording } from "../recording/Recording.ts"
 import * as EventRecord from "../store/EventRecord.ts"
 import type { AuditRow, Commit, MoneyRow } from "../store/Journal.ts"
 import type { CallInput } from "./CallInput.ts"
@@ -16,6 +17,8 @@ export interface Asked {
   readonly keyId: Id.ApiKeyId | null
   readonly slot: Slot | null
   readonly status: number
+  /** Of the call, as they were when it was asked. */
+  readonly recordings: ReadonlyArray<Recording>
 }
 
 /** A step of a call as the rows of one commit. */

@@ -91,7 +91,10 @@ export const make = Effect.gen(function* () {
     return epoch === null ? null : { partition, epoch }
   }
 
-  const render = (state: CallState, asked: Asked): Rendered => ({ status: asked.status, body: CallView.render(state) })
+  const render = (state: CallState, { recordings, status }: Asked): Rendered => ({
+    status,
+    body: CallView.render(state, recordings)
+  })
 
   const commit = Effect.fnUntraced(function* (
     step: Step<CallState, CallInput, Effects>,

@@ -3,6 +3,7 @@ import * as Field from "../domain/Field.ts"
 import * as LegReport from "../domain/LegReport.ts"
 import * as Wire from "../domain/Wire.ts"
 import * as Id from "../domain/Id.ts"
+import * as Recordings from "../recording/Recording.ts"
 import type { CallRow } from "./CallList.ts"
 import { type CallState, durationSeconds } from "./CallState.ts"
 import { CallStatus } from "./leg/Leg.ts"
@@ -65,8 +66,8 @@ export const Call = Wire.struct({
   costCents: Field.centsOrNull("What the call cost; null until it is rated."),
   ratingStatus: Field.oneOf("`pending` until a few seconds after the end.", ["pending", "rated", "failed"]),
   legs: Schema.Array(CallLeg).annotate({ description: "Its legs; empty on list rows." }),
-  recordings: Schema.Array(Schema.Unknown).annotate({
-    description: "Its recordings; none yet.",
+  recordings: Schema.Array(Recordings.View).annotate({
+    description: "Its recordings whose outcome is known, the first ones first; empty on list rows.",
     examples: [[]]
   })
 }).pipe(Schema.annotateEncoded({ identifier: "Call" }))
@@ -74,8 +75,9 @@ export type Call = typeof Call.Encoded
 
 const encode = Wire.encoder(Call)
 
-export const ofState = (state: CallState): Call =>
-  encode({
+/** `recordings`: of this call. */
+export const ofState = (state: CallState, recordings: ReadonlyArray<Recordings.Recording>): Call => ({
+  ...encode({
     ...state,
     durationSeconds: durationSeconds(state.answeredAt, state.endedAt),
     legs: state.legs.map((leg) => ({
@@ -87,11 +89,14 @@ export const ofState = (state: CallState): Call =>
       durationSeconds: durationSeconds(leg.answeredAt, leg.endedAt)
     })),
     recordings: []
-  })
+  }),
+  recordings
+})
 
 /** A list row. */
 export const ofRow = (row: CallRow): Call =>
   encode({ ...row, from: row.fromNumber, to: row.toNumber, legs: [], recordings: [] })
 
 /** The exact bytes of a response. */
-export const render = (state: CallState): string => JSON.stringify(ofState(state))
+export const render = (state: CallState, recordings: ReadonlyArray<Recordings.Recording>): string =>
+  JSON.stringify(ofState(state, recordings))

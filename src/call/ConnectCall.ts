@@ -4,7 +4,7 @@ import type { Actor } from "../actor/Actor.ts"
 import { Connections } from "../connection/Connection.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
-import type { Rendered, Slot } from "../idempotency/Slot.ts"
+import type { Rendered } from "../idempotency/Slot.ts"
 import * as ActionRows from "./ActionRows.ts"
 import type { CallInput } from "./CallInput.ts"
 import type { Asked } from "./CallRecord.ts"
@@ -12,7 +12,6 @@ import type { CallRegistry } from "./CallRegistry.ts"
 import { type CallState, primary } from "./CallState.ts"
 import * as Dialling from "./Dialling.ts"
 import * as Connecting from "./leg/Connecting.ts"
-import type { Caller } from "./PlaceCall.ts"
 import type { CallAction } from "./verb/Verbs.ts"
 
 /**
@@ -96,15 +95,8 @@ export const make = Effect.fnUntraced(function* (options: {
     return yield* actor.ask({ type: "action", action, peerCallId: other.id }, asked)
   })
 
-  return (
-    actor: CallActor,
-    state: CallState,
-    caller: Caller,
-    action: CallAction,
-    slot: Slot | null
-  ): Effect.Effect<Rendered, ApiError> =>
+  return (actor: CallActor, state: CallState, action: CallAction, asked: Asked): Effect.Effect<Rendered, ApiError> =>
     Effect.suspend(() => {
-      const asked: Asked = { keyId: caller.keyId, slot, status: 200 }
       if (action.verb !== "transfer" && action.verb !== "bridge") return actor.ask({ type: "action", action }, asked)
       const refused = ActionRows.refusal(state, action)
       if (refused !== null) return Effect.fail(refused)

@@ -42,7 +42,7 @@ export const make = ({
     actor
       .ask(
         { type: "ended_by_system", reason, rejectCause: "user_busy", by: "operator" },
-        { keyId: null, slot: null, status: 200 }
+        { keyId: null, slot: null, status: 200, recordings: [] }
       )
       .pipe(
         Effect.as(true),

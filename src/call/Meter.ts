@@ -33,7 +33,9 @@ export const Meter = Schema.Struct({
   reservedMinutes: Schema.Int,
   /** Epoch milliseconds; null: it has not started, and costs nothing. */
   startedAt: Schema.NullOr(Schema.Number),
-  endedAt: Schema.NullOr(Schema.Number)
+  endedAt: Schema.NullOr(Schema.Number),
+  /** It has stood still since then; when it goes on, its start moves by as much, so that a pause costs nothing. */
+  pausedAt: Schema.NullOr(Schema.Number)
 })
 export type Meter = typeof Meter.Type
 export type Meters = ReadonlyArray<Meter>
@@ -53,7 +55,8 @@ export const ofLeg = (
   microUsdPerMinute,
   reservedMinutes,
   startedAt: null,
-  endedAt: null
+  endedAt: null,
+  pausedAt: null
 })
 
 /** The meter of work that begins, or of work that will begin by itself (`workId` and `startedAt` null). */
@@ -92,10 +95,21 @@ export const workEnded = (meters: Meters, workId: WorkId, at: number): Meters =>
   meters.some((meter) => meter.workId === workId && meter.endedAt === null)
     ? meters.map((meter) =>
         meter.workId === workId && meter.endedAt === null
-          ? { ...meter, endedAt: Math.max(at, meter.startedAt ?? at) }
+          ? { ...meter, endedAt: Math.max(meter.pausedAt ?? at, meter.startedAt ?? at) }
           : meter
       )
     : meters
+
+/** The work costs nothing from now on, or goes on to cost. */
+export const paused = (meters: Meters, workId: WorkId, isPaused: boolean, at: number): Meters =>
+  meters.map((meter) => {
+    const { endedAt, pausedAt, startedAt } = meter
+    if (meter.workId !== workId || endedAt !== null || startedAt === null || isPaused === (pausedAt !== null))
+      return meter
+    return pausedAt === null
+      ? { ...meter, pausedAt: Math.max(at, startedAt) }
+      : { ...meter, pausedAt: null, startedAt: startedAt + Math.max(0, at - pausedAt) }
+  })
 
 /** The leg was answered. */
 export const answered = (meters: Meters, legId: LegId, at: number): Meters =>
@@ -114,7 +128,9 @@ export const legEnded = (meters: Meters, legId: LegId, at: number): Meters =>
 /** Ends every meter that runs. A meter that ended before keeps its end; one that never started has none. */
 export const ended = (meters: Meters, at: number): Meters =>
   meters.map((meter) =>
-    meter.startedAt === null || meter.endedAt !== null ? meter : { ...meter, endedAt: Math.max(at, meter.startedAt) }
+    meter.startedAt === null || meter.endedAt !== null
+      ? meter
+      : { ...meter, endedAt: Math.max(meter.pausedAt ?? at, meter.startedAt) }
   )
 
 /** It costs something, and the more the longer it lasts. */

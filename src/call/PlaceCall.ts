@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* (options: {
         customerReference: request.customerReference,
         timeoutSecs: request.timeoutSecs
       },
-      { keyId: caller.keyId, slot, status: 201 }
+      { keyId: caller.keyId, slot, status: 201, recordings: [] }
     )
   }, Effect.uninterruptible)
 })

@@ -31,3 +31,16 @@ export const kinds = ({ machineDetection, record }: Plan): ReadonlyArray<Kind> =
   ...(record === "on_answer" || record === "on_ringing" ? (["recording"] as const) : []),
   ...(machineDetection === "premium" ? (["machine_detection"] as const) : [])
 ]
+
+/** Of an inbound call that is answered: what its answer asks for. `record`: the values of both vocabularies. */
+export const answered = (
+  plan: Plan,
+  asked: {
+    readonly record?: "off" | "on_answer" | "record-from-answer"
+    readonly recordChannels: Plan["recordChannels"]
+    readonly recordFormat: Plan["recordFormat"]
+  }
+): Plan =>
+  asked.record === undefined || asked.record === "off"
+    ? plan
+    : { ...plan, record: "on_answer", recordChannels: asked.recordChannels, recordFormat: asked.recordFormat }

@@ -33,7 +33,7 @@ export interface Offer {
 
 const ends = (state: CallState): ReadonlyArray<number> =>
   state.meters.flatMap((meter) =>
-    meter.startedAt === null || meter.endedAt !== null || !Meter.isPriced(meter)
+    meter.startedAt === null || meter.endedAt !== null || meter.pausedAt !== null || !Meter.isPriced(meter)
       ? []
       : [meter.startedAt + meter.reservedMinutes * Meter.minuteMs]
   )
@@ -65,7 +65,10 @@ export const offers = (
   const least = (meter: Meter.Meter): number =>
     meter.startedAt === null
       ? Math.max(1, meter.reservedMinutes)
-      : Math.max(meter.reservedMinutes, Math.floor((now + leadMs - meter.startedAt) / Meter.minuteMs) + 1)
+      : Math.max(
+          meter.reservedMinutes,
+          Math.floor(((meter.pausedAt ?? now) + leadMs - meter.startedAt) / Meter.minuteMs) + 1
+        )
   const offer = (more: number): Offer => {
     const minutes = meters.map((meter) =>
       meter.endedAt === null ? least(meter) + (meter.startedAt === null ? 0 : more) : meter.reservedMinutes

@@ -62,7 +62,7 @@ const stateOf3 = (stored: Json): Json => {
   if (old === null) return stored
   return {
     ...old,
-    ...eachOf(old, "meters", { workId: null }),
+    ...eachOf(old, "meters", { workId: null, pausedAt: null }),
     ...eachOf(old, "legs", { bridge: null, sipStatus: null, peerReason: null, quality: null }),
     ...eachOf(old, "pending", { options: {} }, "dial"),
     prices: WorkPrice.free,

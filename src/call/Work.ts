@@ -55,15 +55,20 @@ export const make = (verbs: Rows) => {
   const turn = (
     draft: Draft.Draft,
     item: Item,
-    { item: next, media = [], tells }: Turn<Item>,
+    { isFree, item: next, leaves = false, media = [], tells }: Turn<Item>,
     at: number,
     context: StepContext
   ): Draft.Draft => {
-    const told = next === null ? finish(draft, item, tells, at) : say(replace(draft, item, next), item, tells, at)
+    const told =
+      next === null
+        ? finish(draft, item, tells, at)
+        : say(leaves ? leave(replace(draft, item, next), next, at) : replace(draft, item, next), item, tells, at)
+    const charged =
+      isFree === undefined ? told : Draft.set(told, { meters: Meter.paused(told.state.meters, item.id, isFree, at) })
     const leg = draft.state.legs.find(({ id }) => id === item.legId)
     return leg === undefined
-      ? told
-      : media.reduce((open, command) => tell(open, leg, nextCommandId(open, context), command), told)
+      ? charged
+      : media.reduce((open, command) => tell(open, leg, nextCommandId(open, context), command), charged)
   }
 
   const replace = (draft: Draft.Draft, item: Item, by: Item): Draft.Draft =>
@@ -73,6 +78,19 @@ export const make = (verbs: Rows) => {
           work: draft.state.work.map((other) => (other === item ? by : other)),
           outliving: draft.state.outliving.map((other) => (other.item === item ? { ...other, item: by } : other))
         })
+
+  /** It outlives its part on the leg; it may have left before. */
+  const leave = (draft: Draft.Draft, item: Item, at: number): Draft.Draft => {
+    const { legEnded } = familyOf(item)
+    const { state } = draft
+    return "ending" in legEnded || !state.work.includes(item)
+      ? draft
+      : Draft.set(draft, {
+          work: state.work.filter((other) => other !== item),
+          outliving: [...state.outliving, { item, until: at + legEnded.outlivesMs }],
+          meters: Meter.workEnded(state.meters, item.id, at)
+        })
+  }
 
   const tell = (draft: Draft.Draft, leg: Leg, commandId: Id.CommandId, media: MediaCommand): Draft.Draft =>
     Draft.send(draft, {
@@ -119,6 +137,7 @@ export const make = (verbs: Rows) => {
     now: context.now,
     commandId,
     derive: (kind) => Id.WorkId.make(Id.deriveOpaque(context.seed, kind)),
+    plan: state.plan,
     of: { tenantId: state.tenantId, callId: state.id, legId: leg.id, from: leg.from, to: leg.to }
   })
 
@@ -160,6 +179,12 @@ export const make = (verbs: Rows) => {
         return running(draft.state, family)
           .filter(({ legId }) => legId === leg.id)
           .reduce((open, item) => finish(open, item, act.ending(item), context.now), draft)
+      case "change": {
+        const item = running(draft.state, family).find(({ legId }) => legId === leg.id)
+        if (item === undefined) return rejected(act.none)
+        const changed = act.change(item)
+        return "code" in changed ? rejected(changed) : turn(draft, item, changed, context.now, context)
+      }
     }
   }
 
@@ -244,12 +269,7 @@ export const make = (verbs: Rows) => {
     legEnded: (draft: Draft.Draft, legId: Id.LegId, at: number): Draft.Draft =>
       bound(draft.state, legId).reduce((open, item) => {
         const { legEnded } = familyOf(item)
-        if ("ending" in legEnded) return finish(open, item, legEnded.ending(item), at)
-        return Draft.set(open, {
-          work: open.state.work.filter((other) => other !== item),
-          outliving: [...open.state.outliving, { item, until: at + legEnded.outlivesMs }],
-          meters: Meter.workEnded(open.state.meters, item.id, at)
-        })
+        return "ending" in legEnded ? finish(open, item, legEnded.ending(item), at) : leave(open, item, at)
       }, draft),
     /** Asks the leg again, under the same identities, for what may not have reached it. */
     resend: (draft: Draft.Draft, leg: Leg): Draft.Draft =>

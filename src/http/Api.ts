@@ -4,6 +4,7 @@ import { ApiKeyApi } from "./apikey/ApiKeyApi.ts"
 import { CallApi } from "./call/CallApi.ts"
 import { ConnectionApi } from "./connection/ConnectionApi.ts"
 import { NumberApi } from "./number/NumberApi.ts"
+import { RecordingApi } from "./recording/RecordingApi.ts"
 import { TenantApi } from "./tenant/TenantApi.ts"
 import { WebhookApi } from "./webhook/WebhookApi.ts"
 
@@ -13,7 +14,7 @@ import { WebhookApi } from "./webhook/WebhookApi.ts"
  * Requests are closed: an unknown field of a body or a query is a 400, which names every fault.
  */
 export class Api extends HttpApi.make("trunkline")
-  .add(TenantApi, AccountApi, ApiKeyApi, NumberApi, CallApi, ConnectionApi, WebhookApi)
+  .add(TenantApi, AccountApi, ApiKeyApi, NumberApi, CallApi, RecordingApi, ConnectionApi, WebhookApi)
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotateMerge(
@@ -21,7 +22,7 @@ export class Api extends HttpApi.make("trunkline")
       title: "Trunkline",
       version: "1",
       description:
-        "Multi-tenant voice telephony: calls, numbers, webhooks. The [guide](/api/docs/guide/) tells the rules that hold across endpoints.",
+        "Multi-tenant voice telephony: calls, recordings, numbers, webhooks. The [guide](/api/docs/guide/) tells the rules that hold across endpoints.",
       license: { name: "MIT" },
       servers: [{ url: "/" }]
     })

@@ -14,6 +14,8 @@ import * as NumberHandlers from "./number/NumberHandlers.ts"
 import { Public } from "./Public.ts"
 import * as Reference from "./Reference.ts"
 import * as RouteTable from "./RouteTable.ts"
+import * as RecordingFile from "./recording/RecordingFile.ts"
+import * as RecordingHandlers from "./recording/RecordingHandlers.ts"
 import * as TenantHandlers from "./tenant/TenantHandlers.ts"
 import * as WebhookHandlers from "./webhook/WebhookHandlers.ts"
 
@@ -24,6 +26,7 @@ const Handlers = Layer.mergeAll(
   ApiKeyHandlers.layer,
   NumberHandlers.layer,
   CallHandlers.layer,
+  RecordingHandlers.layer,
   ConnectionHandlers.layer,
   WebhookHandlers.layer
 )
@@ -52,7 +55,8 @@ export const layer = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers)),
   Reference.layer,
   Guide.layer,
-  ErrorPages.layer(RouteTable.make([...declared(), ...documentation]))
+  RecordingFile.layer,
+  ErrorPages.layer(RouteTable.make([...declared(), ...documentation, RecordingFile.route]))
 ).pipe(Layer.provide([Authenticated.layer, Public.layer]))
 
 /** Provided to the router: two slashes are not one, names are case-sensitive, an id of any length is looked at. */

@@ -10,6 +10,7 @@ import * as KeyCommands from "./key/KeyCommands.ts"
 import * as LedgerCommands from "./ledger/LedgerCommands.ts"
 import * as NumberCommands from "./number/NumberCommands.ts"
 import * as RateCommands from "./rate/RateCommands.ts"
+import * as RecordingCommands from "./recording/RecordingCommands.ts"
 import * as RouteCommands from "./route/RouteCommands.ts"
 import * as TargetCommands from "./target/TargetCommands.ts"
 import * as TenantCommands from "./tenant/TenantCommands.ts"
@@ -30,6 +31,7 @@ export const commands: ReadonlyArray<Command> = [
   ...LedgerCommands.commands,
   ...JobCommands.commands,
   ...CallCommands.commands,
+  ...RecordingCommands.commands,
   ...VaultCommands.commands,
   ...BackupCommands.commands
 ]

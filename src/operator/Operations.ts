@@ -11,6 +11,7 @@ import * as KeyOperations from "./key/KeyOperations.ts"
 import * as LedgerOperations from "./ledger/LedgerOperations.ts"
 import * as NumberOperations from "./number/NumberOperations.ts"
 import * as RateOperations from "./rate/RateOperations.ts"
+import * as RecordingOperations from "./recording/RecordingOperations.ts"
 import * as RouteOperations from "./route/RouteOperations.ts"
 import * as TargetOperations from "./target/TargetOperations.ts"
 import * as TenantOperations from "./tenant/TenantOperations.ts"
@@ -29,6 +30,7 @@ export const make = Effect.map(
     TargetOperations.make,
     InboundOperations.make,
     CallOperations.make,
+    RecordingOperations.make,
     EndpointOperations.make,
     AuditOperations.make,
     LedgerOperations.make,

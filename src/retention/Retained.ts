@@ -28,7 +28,7 @@ export interface Periods {
   readonly receipt: number
   /** Deliveries that are finished, events, journals of settled calls, jobs that failed for good. */
   readonly event: number
-  /** Calls and audit lines. */
+  /** Calls, recordings and audit lines. */
   readonly call: number
   /** The key of a call, after the call is settled and its last delivery is finished. */
   readonly callKey: number
@@ -57,6 +57,8 @@ const byTime = (of: {
   readonly name: string
   readonly period: keyof Periods
   readonly column: string
+  /** A condition on the row itself. */
+  readonly when?: string
   readonly index: Retained["index"]
 }): Retained => ({
   name: of.name,
@@ -69,7 +71,8 @@ WITH looked AS MATERIALIZED (
   WHERE ${of.column} < ${cutoff} AND ${of.column} > $2::timestamptz ORDER BY ${of.column} LIMIT $3::int
 ),
 gone AS (
-  DELETE FROM ${of.name} WHERE ctid = ANY (ARRAY(SELECT place FROM looked)) AND ${of.column} < ${cutoff} RETURNING 1
+  DELETE FROM ${of.name} WHERE ctid = ANY (ARRAY(SELECT place FROM looked)) AND ${of.column} < ${cutoff}
+    AND ${of.when ?? "true"} RETURNING 1
 )${answer}`,
   oldest: `SELECT (extract(epoch FROM min(${of.column})) * 1000)::float8 AS at FROM ${of.name}`
 })
@@ -211,6 +214,14 @@ export const table: ReadonlyArray<Retained> = [
   }),
   journal,
   byTime({ name: "job", period: "event", column: "failed_at", index: null }),
+  byTime({
+    name: "recording",
+    period: "call",
+    column: "created_at",
+    // Others have a file, which is removed first.
+    when: "status IN ('expired', 'failed')",
+    index: { name: "recording_age", on: "recording (created_at)" }
+  }),
   call,
   byTime({
     name: "audit",

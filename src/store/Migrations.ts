@@ -13,6 +13,7 @@ import { money } from "./migration/0010_money.ts"
 import { retention } from "./migration/0011_retention.ts"
 import { trunkLimit } from "./migration/0012_trunk_limit.ts"
 import { workPrice } from "./migration/0013_work_price.ts"
+import { recording } from "./migration/0015_recording.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Every migration in order. */
@@ -29,7 +30,8 @@ const all = {
   "0010_money": money,
   "0011_retention": retention,
   "0012_trunk_limit": trunkLimit,
-  "0013_work_price": workPrice
+  "0013_work_price": workPrice,
+  "0015_recording": recording
 }
 
 const idOf = (name: string): number => Number.parseInt(name, 10)

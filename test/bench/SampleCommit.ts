@@ -29,6 +29,7 @@ const terms = (tenant: Tenant, callId: Id.CallId): Terms => ({
 const asked = (tenant: Tenant, callId: Id.CallId): Asked => ({
   keyId: tenant.keyId,
   status: 201,
+  recordings: [],
   slot: Slot.make({
     owner: tenant.keyId,
     credential: tenant.credential,
@@ -51,7 +52,7 @@ export const life = (tenant: Tenant, seed: string, at = Date.now()): ReadonlyArr
     const context = { now: at + commits.length * 1000, seed: Id.deriveOpaque(seed, "input", commits.length) }
     const outcome = CallMachine.step(state, input, context)
     if (outcome.type !== "accepted") throw new Error(`the machine did not take ${input.type}`)
-    const rendered = by === null ? null : { status: by.status, body: CallView.render(outcome.state) }
+    const rendered = by === null ? null : { status: by.status, body: CallView.render(outcome.state, []) }
     commits.push(
       commitOf({ input, before: state, state: outcome.state, effects: outcome.effects, context }, by, rendered)
     )

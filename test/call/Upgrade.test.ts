@@ -40,6 +40,7 @@ describe("What version 1 wrote", () => {
         kind: "leg",
         legId: legs[0]?.id ?? Ids.leg(""),
         workId: null,
+        pausedAt: null,
         direction: "outbound",
         microUsdPerMinute,
         // To its limit of an hour.
@@ -144,7 +145,7 @@ describe("What version 3 wrote, when a call had one leg", () => {
     const state = read("talking")
     expect(primary(state)).toMatchObject({ bridge: null, status: "answered", sipStatus: null, quality: null })
     expect(state.prices).toStrictEqual(WorkPrice.free)
-    expect(state.meters).toMatchObject([{ kind: "leg", workId: null }])
+    expect(state.meters).toMatchObject([{ kind: "leg", workId: null, pausedAt: null }])
     expect(state.work.map(({ type }) => type)).toStrictEqual(["playback", "playback", "digits", "gather"])
   })
 

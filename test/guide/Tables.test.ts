@@ -66,6 +66,7 @@ describe("the guide's tables", () => {
     const common = {
       call: ["call_id", "leg_id", "customer_reference"],
       stream: ["call_id", "leg_id", "customer_reference", "stream_id", "stream_url", "stream_track", "stream_codec"],
+      recording: ["call_id", "conference_id", "recording_id", "channels", "format", "customer_reference"],
       number_order: ["order_id", "status", "country_code", "number_type", "phone_numbers", "total_cents"]
     }
     for (const { data, type } of eventsBelow("## Events")) {
@@ -74,7 +75,9 @@ describe("the guide's tables", () => {
         ? common.call
         : type.startsWith("stream.")
           ? common.stream
-          : common.number_order
+          : type.startsWith("recording.")
+            ? common.recording
+            : common.number_order
       const missing = Object.keys(events[type].data.from.fields).filter(
         (field) => ![...ofFamily, ...data].includes(field)
       )

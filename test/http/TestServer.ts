@@ -23,6 +23,8 @@ import { receipt, type Rendered, type Slot } from "../../src/idempotency/Slot.ts
 import type { Receipt } from "../../src/store/Journal.ts"
 import * as Documented from "./Documented.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
+import { Recordings } from "../../src/recording/Recording.ts"
+import * as MemoryStorage from "../support/MemoryStorage.ts"
 import * as NoEgress from "../support/NoEgress.ts"
 
 export const tenantA = Id.deriveUuid("a", "tenant")
@@ -109,6 +111,7 @@ const fakeCalls = (world: World) =>
           return { count: all.length, results: all.slice(from, to), next: to < all.length ? String(to) : null }
         }),
       recover: Effect.succeed(0),
+      awaiting: () => Effect.succeed([]),
       liveCount: Effect.succeed(0),
       drain: () => Effect.void,
       hangUp: () => Effect.die(new Error("not asked for")),
@@ -227,6 +230,13 @@ const untouched = Layer.mergeAll(
   Layer.mock(ApiKeys)({}),
   Layer.mock(Billing)({}),
   Layer.mock(Numbers)({}),
+  Layer.mock(Recordings)({
+    find: () => Effect.fail(ApiError.of("not_found", "no such recording")),
+    list: () => Effect.succeed({ count: 0, results: [], next: null }),
+    remove: () => Effect.fail(ApiError.of("not_found", "no such recording")),
+    linked: () => Effect.succeed(null)
+  }),
+  MemoryStorage.make().layer,
   Layer.mock(Tenants)({})
 )
 

@@ -13,9 +13,11 @@ import { Egress } from "../../src/egress/Egress.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
 import { Mail, type MailMessage } from "../../src/mail/Mail.ts"
 import { Numbers } from "../../src/number/Number.ts"
+import { Recordings } from "../../src/recording/Recording.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { Vault } from "../../src/store/Vault.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
+import * as MemoryStorage from "./MemoryStorage.ts"
 import * as NoEgress from "./NoEgress.ts"
 import * as TestDatabase from "./TestDatabase.ts"
 
@@ -27,6 +29,9 @@ const outside = (isReal: boolean) =>
     Layer.succeed(Mail, { isReal, send: (mail) => Effect.sync(() => void mails.push(mail)) }),
     Layer.succeed(Egress, NoEgress.service)
   )
+
+/** The files of recordings of this test file. */
+export const storage = MemoryStorage.make()
 
 /** Names that a trunk may have, for the tests to change. */
 export const addresses = new Map<string, ReadonlyArray<string>>()
@@ -40,6 +45,7 @@ const layers = (
 ) => {
   const base = outside(mailIsReal).pipe(
     Layer.provideMerge(Jobs.layer()),
+    Layer.provideMerge(storage.layer),
     Layer.provideMerge(TrunkStates.layer),
     Layer.provideMerge(JournalWriter.layer({ partitions, onLost: () => {}, heartbeatMs })),
     Layer.provideMerge(Vault.layer(Redacted.make(new Uint8Array(32).fill(7)))),
@@ -53,6 +59,7 @@ const layers = (
     Layer.provideMerge(ApiKeys.layer),
     Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(Billing.layer({ trialCreditCents })),
+    Layer.provideMerge(Recordings.layer({ baseUrl: "http://localhost:8080", days: { archive: 30, expire: 90 } })),
     Layer.provideMerge(base)
   )
 }

@@ -1,6 +1,5 @@
 import { Schema } from "effect"
 import { disagreement } from "../../domain/CodedCheck.ts"
-import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
 import * as Field from "./Field.ts"
 import * as StreamBody from "./StreamBody.ts"
 import { control } from "./Verb.ts"
@@ -12,13 +11,10 @@ export const answer = control({
   when: "offered",
   body: Schema.Struct({
     record: Schema.optionalKey(
-      NotBuiltYet.value(
-        Field.of(
-          Schema.Literals(["off", "on_answer", "record-from-answer"]),
-          "When recording begins; the last two mean the same.",
-          "off"
-        ),
-        ["off"]
+      Field.of(
+        Schema.Literals(["off", "on_answer", "record-from-answer"]),
+        "When recording begins; the last two mean the same.",
+        "off"
       )
     ),
     recordChannels: Field.or(Field.channels, "single"),

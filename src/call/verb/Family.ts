@@ -67,6 +67,10 @@ export interface Turn<I extends Item> {
   readonly tells: Ending
   /** What its leg is sent. */
   readonly media?: ReadonlyArray<MediaCommand>
+  /** Its part on the leg is over: it costs nothing more, and waits for its outcome as if its leg had ended. */
+  readonly leaves?: boolean
+  /** From now on, or no longer, it costs nothing. */
+  readonly isFree?: boolean
 }
 
 /**
@@ -81,6 +85,7 @@ export interface Moment {
   readonly commandId: CommandId
   /** An id that nobody else has; the same when the journal is replayed. */
   readonly derive: (kind: string) => WorkId
+  readonly plan: Plan
   /** The call and the leg, for whoever tells others of them. */
   readonly of: {
     readonly tenantId: TenantId
@@ -113,6 +118,8 @@ export type Act<I extends Item> =
     }
   /** Ends every item of the family on the leg. */
   | { readonly type: "end"; ending(item: I): Ending }
+  /** Changes the first item of the family on the leg; without one the verb is refused as `none` says. */
+  | { readonly type: "change"; readonly none: ApiError; change(item: I): Turn<I> | ApiError }
 
 interface Rules<I extends Item> {
   /** Items at once on a call; the next one is refused with `full`, as `fullCode` or as a conflict. */

@@ -6,6 +6,7 @@ import * as Digits from "./Digits.ts"
 import type { Act, Family, Item, Moment } from "./Family.ts"
 import * as Gather from "./Gather.ts"
 import * as Playback from "./Playback.ts"
+import * as Recording from "./Recording.ts"
 import * as Streaming from "./Streaming.ts"
 import { type Body, type Unbuilt as NotBuilt, unbuilt, type Verb } from "./Verb.ts"
 
@@ -26,8 +27,10 @@ export const table = {
   bridge: Connect.bridge,
   refer: Connect.refer,
   speak: unbuilt,
-  start_recording: unbuilt,
-  stop_recording: unbuilt,
+  start_recording: Recording.startRecording,
+  stop_recording: Recording.stopRecording,
+  pause_recording: Recording.pauseRecording,
+  resume_recording: Recording.resumeRecording,
   gather_using_speak: unbuilt,
   gather_using_audio: unbuilt,
   streaming_start: Streaming.streamingStart,

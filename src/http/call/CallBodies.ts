@@ -17,9 +17,10 @@ export const PlaceCall = Wire.struct({
   to: of(E164, "The called number, E.164.", "+12025550100"),
   routeId: optional(PathId.prefixed("route"), "The connection that it goes over; null: the default one.", null),
   record: or(
-    NotBuiltYet.value(
-      of(Schema.Literals(["off", "on_answer", "on_ringing", "on_demand"]), "When recording begins.", "off"),
-      ["off"]
+    of(
+      Schema.Literals(["off", "on_answer", "on_ringing", "on_demand"]),
+      "When recording begins. `on_demand`: with `start_recording`, which then records as said here.",
+      "off"
     ),
     "off"
   ),

@@ -102,10 +102,7 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
 
     it.effect("names what is not built yet in a 422", () =>
       Effect.gen(function* () {
-        for (const [field, value] of [
-          ["record", "on_answer"],
-          ["answering_machine_detection", "premium"]
-        ] as const) {
+        for (const [field, value] of [["answering_machine_detection", "premium"]] as const) {
           const answer = yield* ask("POST", "/v1/calls", { body: { ...good, [field]: value } })
           expect(answer.status).toBe(422)
           expect(answer.json).toEqual({
@@ -299,7 +296,6 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
       Effect.gen(function* () {
         const url = "https://media.example.com/a.wav"
         for (const [verb, body, message] of [
-          ["answer", { record: "record-from-answer" }, "record: record-from-answer is not built yet"],
           ["play", { url, target_legs: "both" }, "target_legs: both is not built yet"]
         ] as const) {
           const answer = yield* ask("POST", action(verb), { body })
@@ -308,8 +304,6 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
         }
         for (const verb of [
           "speak",
-          "start_recording",
-          "stop_recording",
           "gather_using_speak",
           "gather_using_audio",
           "transcription_start",
