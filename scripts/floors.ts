@@ -46,6 +46,8 @@ const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
   ["egress/node/", 4],
   ["mail/log/", 4],
   ["tenant/thread/", 4],
+  ["speech/process/", 4],
+  ["speech/openai/", 4],
   ["boot/", 4],
   ...features.map((name) => [`${name}/`, 3] as const),
   [`${loner}/`, 3],

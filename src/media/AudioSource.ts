@@ -6,11 +6,15 @@ import * as FairShare from "../domain/FairShare.ts"
 import type { TenantId } from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { Egress, type EgressError } from "../egress/Egress.ts"
+import type { SpeechFailed } from "../speech/Engine.ts"
 import { AudioDecoder, type AudioFile } from "./AudioDecoder.ts"
 import * as AudioMetrics from "./AudioMetrics.ts"
-import type { Playable } from "./message/Playback.ts"
+import type { Playable, Speech } from "./message/Playback.ts"
 import type { PlaybackFailure } from "./Protocol.ts"
+import { Synthesizer } from "../speech/Synthesizer.ts"
 import * as Shelf from "./sound/Shelf.ts"
+import * as Speeches from "./sound/Speeches.ts"
+import type * as SpeechTrack from "./sound/SpeechTrack.ts"
 import * as TenantPlaces from "./sound/TenantPlaces.ts"
 import * as Track from "./sound/Track.ts"
 
@@ -59,7 +63,7 @@ interface Sound extends Shelf.Kept {
 }
 
 /**
- * The sounds behind `https` URLs, decoded for the legs that play them, one channel.
+ * The sounds that legs play, one channel: those behind `https` URLs, decoded, and speech (`sound/Speeches.ts`).
  *
  * A URL that is asked for while it is being fetched is fetched once; afterwards it is kept for a minute, with what was
  * decoded of it. Failures are not kept. Fetching and decoding are shared fairly by tenant (src/README.md#fair-shares).
@@ -89,7 +93,8 @@ export class AudioSource extends Context.Service<
       const flying = FairShare.make()
       /** Keyed by URL, as is the shelf. */
       const flights = new Map<string, Flight>()
-      const shelf = Shelf.make<Sound>(limits.keptBytes)
+      const shelf = Shelf.make<Sound | Speeches.SpeechSound>(limits.keptBytes)
+      const speeches = Speeches.make<Sound>({ synthesizer: yield* Synthesizer, shelf, fork, now })
 
       const soundOf = (holder: string, file: AudioFile): Sound => {
         const tracks: Sound["tracks"] = new Map()
@@ -195,7 +200,7 @@ export class AudioSource extends Context.Service<
       const find = (tenant: TenantId, url: string): Effect.Effect<Sound, AudioUnavailable> =>
         Effect.suspend(() => {
           const known = shelf.find(url, now())
-          if (known !== null) return Effect.succeed(known)
+          if (known !== null && "file" in known) return Effect.succeed(known)
           const flight = flights.get(url)
           if (flight !== undefined) {
             flight.askers++
@@ -205,8 +210,22 @@ export class AudioSource extends Context.Service<
           return wait(start(tenant, url))
         })
 
+      const openSpeech = Effect.fnUntraced(function* (tenant: TenantId, speech: Speech, rate: SampleRate) {
+        const track = yield* Effect.mapError(speeches.open(tenant, speech, rate), unspoken)
+        let at = 0
+        const next = Effect.suspend(() => track.piece(at)).pipe(
+          Effect.mapError(unspoken),
+          Effect.tap(({ isLast, samples }) =>
+            Effect.sync(() => {
+              at = isLast ? 0 : at + samples.length
+            })
+          )
+        )
+        return { rate, next }
+      })
+
       const open = Effect.fn("AudioSource.open")(function* (tenant: TenantId, playable: Playable, legRate: SampleRate) {
-        if (playable.type === "speech") return yield* new AudioUnavailable({ reason: "voice_unavailable" })
+        if (playable.type === "speech") return yield* openSpeech(tenant, playable.speech, kept(legRate))
         const sound = yield* find(tenant, playable.url)
         const use = trackOf(sound, kept(legRate))
         const { track } = use
@@ -246,5 +265,10 @@ const shared = (bytes: Uint8Array): Uint8Array => {
   copy.set(bytes)
   return copy
 }
+
+const unspoken = (error: SpeechFailed | Speeches.NoShelf | SpeechTrack.NothingSaid): AudioUnavailable =>
+  new AudioUnavailable({
+    reason: error._tag === "NoShelf" ? "overloaded" : error._tag === "NothingSaid" ? "empty" : error.reason
+  })
 
 const reasonOf = (error: EgressError): PlaybackFailure => (error.reason === "too_large" ? "too_large" : "fetch_failed")

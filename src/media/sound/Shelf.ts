@@ -1,12 +1,12 @@
 /**
- * What is kept of the sounds that were fetched, up to a number of bytes. Mutable; keyed by URL, the least recently used
- * first.
+ * What is kept of the sounds that were fetched or spoken, up to a number of bytes. Mutable; keyed by URL or by what is
+ * said, the least recently used first.
  *
  * A sound that is in use stays. Beyond the room, idle sounds go: those of the holder that keeps the most, the least
  * recently used first. Of what is in use, one holder has at most half of what the others leave.
  */
 export interface Kept {
-  /** The tenant for whom it was fetched. */
+  /** The tenant for whom it was fetched or spoken. */
   readonly holder: string
   /** Monotonic milliseconds, from which on it is given to nobody. */
   readonly expiresAt: number
@@ -76,6 +76,10 @@ export const make = <Sound extends Kept>(capacity: number) => {
       if (sound.bytes() <= left && own <= left) return true
       kept.delete(key)
       return false
+    },
+    /** It is given to nobody any more. */
+    drop: (key: string, sound: Sound): void => {
+      if (kept.get(key) === sound) remove(key)
     },
     shrink,
     bytes: (): number => sum(all())

@@ -1,0 +1,53 @@
+/** Longest part of a text that an engine is asked for at once, in characters: about 15 seconds of speech. */
+const most = 240
+/** A part is not ended before this without need: short sentences stay together. */
+const enough = 60
+
+/** Where a sentence ends: its sign with what closes behind it, then a space. A number has none inside ("1.5", "3,14"). */
+const sentenceEnd = /[.!?…]+["'”’)\]]*\s+|[。！？]+\s*|\n+\s*/gu
+const clauseEnd = /[,;:–—]\s+|[，、；：]\s*/gu
+const wordEnd = /\s+/gu
+
+/** The last place, up to `limit`, at which a pattern ends in a text; 0: none. */
+const lastEnd = (text: string, pattern: RegExp, limit: number): number => {
+  let last = 0
+  for (const match of text.matchAll(pattern)) {
+    const end = match.index + match[0].length
+    if (end > limit) break
+    last = end
+  }
+  return last
+}
+
+const firstEnd = (text: string, pattern: RegExp, from: number): number => {
+  for (const match of text.matchAll(pattern)) {
+    const end = match.index + match[0].length
+    if (end >= from) return end
+  }
+  return text.length
+}
+
+/** A cut between two characters, not between the halves of one (a surrogate pair). */
+const hardCut = (text: string): number => (/[\uD800-\uDBFF]/.test(text.charAt(most - 1)) ? most - 1 : most)
+
+const cutOf = (text: string): number => {
+  const sentence = firstEnd(text, sentenceEnd, enough)
+  if (sentence <= most) return sentence
+  return (
+    lastEnd(text, sentenceEnd, most) || lastEnd(text, clauseEnd, most) || lastEnd(text, wordEnd, most) || hardCut(text)
+  )
+}
+
+/**
+ * A text in parts of at most 240 characters, which are spoken one behind the other: cut between sentences, else between
+ * clauses, else between words, never inside a number. Together they are the whole text, but for space at their ends.
+ */
+export const split = (text: string): ReadonlyArray<string> => {
+  const parts: Array<string> = []
+  for (let rest = text.trim(); rest !== "";) {
+    const cut = cutOf(rest)
+    parts.push(rest.slice(0, cut).trim())
+    rest = rest.slice(cut).trim()
+  }
+  return parts
+}

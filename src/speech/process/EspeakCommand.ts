@@ -1,0 +1,36 @@
+import { availableParallelism } from "node:os"
+import { Effect } from "effect"
+import type { Engine, Voice } from "../Engine.ts"
+import * as EspeakVoices from "./EspeakVoices.ts"
+import * as Command from "./Command.ts"
+import * as Ssml from "./Ssml.ts"
+
+/** UTF-8 in, a WAVE file out. */
+const args = ["-b", "1", "--stdin", "--stdout"]
+
+/** The command of Debian's package and others; null where it is not installed. */
+export const find = (file = "espeak-ng"): Effect.Effect<Engine | null> =>
+  Effect.map(Command.output(file, ["--voices"], 5_000), (table) => {
+    const voices = table === null ? [] : voicesOf(table)
+    if (voices.length === 0) return null
+    return {
+      name: EspeakVoices.engine,
+      voices,
+      takesSsml: true,
+      places: availableParallelism(),
+      ahead: 0,
+      speak: ({ isSsml, text, voice }, give) =>
+        isSsml
+          ? Command.speak(file, [...args, "-v", voice, "-m"], Ssml.harmless(text), give)
+          : Command.speak(file, [...args, "-v", voice], text, give)
+    }
+  })
+
+/** The second column of the table is the language that each voice is called by. */
+const voicesOf = (table: string): ReadonlyArray<Voice> =>
+  EspeakVoices.of(
+    table
+      .split("\n")
+      .slice(1)
+      .map((line) => line.trim().split(/\s+/)[1] ?? "")
+  )

@@ -1,0 +1,168 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process"
+import type { Readable, Writable } from "node:stream"
+import { Effect, Result } from "effect"
+import * as Command from "./Command.ts"
+import { type Give, SpeechFailed, type Utterance } from "../Engine.ts"
+import * as Message from "./Message.ts"
+
+/** A program that died before it was ready is started again after this. */
+const restartMs = 1_000
+/** An utterance that nobody wants any more may end by itself for so long. */
+const graceMs = 500
+/** Longest time until it is ready. */
+const readyMs = 20_000
+
+export interface Options {
+  /** What is run by this Node. */
+  readonly program: URL
+  /** Whether it starts now, or when something is to be said. */
+  readonly isEager: boolean
+  readonly onDied: () => void
+}
+
+interface Job {
+  readonly id: number
+  readonly give: Give
+  readonly settle: (outcome: Effect.Effect<void, SpeechFailed>) => void
+}
+
+export type EspeakProcess = ReturnType<typeof make>
+
+const failed = Effect.fail(new SpeechFailed({ reason: "speech_failed" }))
+
+/**
+ * One process that speaks one utterance at a time. It is started again when it has died, when it writes garbage, and when
+ * it goes on with an utterance that was stopped; what it spoke then has failed.
+ */
+export const make = ({ isEager, onDied, program }: Options) => {
+  let child: ChildProcessByStdio<Writable, Readable, null> | null = null
+  let job: Job | null = null
+  /** Nobody wants the job any more. */
+  let isStopped = false
+  let timer: NodeJS.Timeout | null = null
+  let isReady = false
+  let isClosed = false
+  let lastId = 0
+  /** Those who wait until the process is ready, or done with what was stopped. */
+  let next: (() => void) | null = null
+
+  const setTimer = (ms: number, then: () => void): void => {
+    if (timer !== null) clearTimeout(timer)
+    timer = setTimeout(then, ms)
+    timer.unref()
+  }
+
+  const kill = (): void => void child?.kill("SIGKILL")
+
+  const free = (): void => {
+    job = null
+    isStopped = false
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    const waiting = next
+    next = null
+    waiting?.()
+  }
+
+  const heard = ({ bytes, message }: Message.Read): void => {
+    const told = message as Message.Told
+    switch (told.type) {
+      case "ready":
+        isReady = true
+        return free()
+      case "sound":
+        if (job?.id === told.id) job.give({ rate: told.rate, samples: samplesOf(bytes) })
+        return
+      case "end":
+        if (job?.id !== told.id) return
+        job.settle(Effect.void)
+        return free()
+      default:
+        return kill()
+    }
+  }
+
+  const start = (): void => {
+    if (isClosed) return
+    isReady = false
+    const started = spawn(process.execPath, ["--max-old-space-size=128", program.pathname], {
+      stdio: ["pipe", "pipe", "ignore"],
+      env: {}
+    })
+    child = started
+    Command.nice(started)
+    started.unref()
+    const read = Message.reader()
+    started.stdin.on("error", () => undefined)
+    started.stdout.on("data", (bytes: Buffer) => {
+      const messages = read(bytes)
+      if (Result.isFailure(messages)) return kill()
+      try {
+        for (const message of messages.success) heard(message)
+      } catch {
+        kill()
+      }
+    })
+    started.on("error", () => undefined)
+    started.on("close", () => {
+      if (child !== started) return
+      child = null
+      const wasReady = isReady
+      isReady = false
+      job?.settle(failed)
+      job = null
+      isStopped = false
+      if (isClosed) return
+      onDied()
+      if (wasReady) start()
+      else
+        setTimer(restartMs, () => {
+          timer = null
+          start()
+        })
+    })
+    setTimer(readyMs, kill)
+  }
+
+  const begin = (utterance: Utterance, given: Job): void => {
+    job = given
+    child?.stdin.write(Message.write({ type: "say", id: given.id, ...utterance }))
+  }
+
+  if (isEager) start()
+
+  return {
+    /** 0: it can begin at once; 1: soon; 2: it is at work. */
+    load: (): 0 | 1 | 2 =>
+      next !== null || (job !== null && !isStopped) ? 2 : job !== null || !isReady ? 1 : 0,
+    speak: (utterance: Utterance, give: Give): Effect.Effect<void, SpeechFailed> =>
+      Effect.callback<void, SpeechFailed>((resume) => {
+        if (isClosed) return resume(failed)
+        const mine: Job = { id: ++lastId, give, settle: resume }
+        const mayBegin = () => begin(utterance, mine)
+        if (child === null && timer === null) start()
+        if (isReady && job === null) mayBegin()
+        else next = mayBegin
+        return Effect.sync(() => {
+          if (next === mayBegin) next = null
+          if (job !== mine) return
+          // Nobody hears of it any more. It cannot be told to stop, because it speaks without looking up.
+          isStopped = true
+          job = { id: mine.id, give: () => undefined, settle: () => undefined }
+          setTimer(graceMs, kill)
+        })
+      }),
+    close: (): void => {
+      isClosed = true
+      if (timer !== null) clearTimeout(timer)
+      kill()
+    }
+  }
+}
+
+const samplesOf = (bytes: Uint8Array): Int16Array => {
+  const samples = new Int16Array(bytes.length >> 1)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  for (let i = 0; i < samples.length; i++) samples[i] = view.getInt16(2 * i, true)
+  return samples
+}

@@ -1,0 +1,70 @@
+import { Result } from "effect"
+
+/**
+ * What the service and the espeak program say to each other over the program's standard input and output: a message is
+ * the length of its JSON and of its bytes (two unsigned 32-bit numbers, little endian), then both.
+ */
+
+/** To the program: one at a time, answered by `sound`s and an `end`. */
+export interface Say {
+  readonly type: "say"
+  readonly id: number
+  readonly text: string
+  readonly isSsml: boolean
+  readonly voice: string
+}
+
+/** From the program. The samples of a `sound` are the message's bytes. */
+export type Told =
+  | { readonly type: "ready" }
+  | { readonly type: "sound"; readonly id: number; readonly rate: number }
+  | { readonly type: "end"; readonly id: number }
+
+const headLength = 8
+/** Longer ones are garbage. */
+const most = 1024 * 1024
+
+export const write = (message: Say | Told, bytes: Uint8Array = new Uint8Array(0)): Uint8Array => {
+  const json = new TextEncoder().encode(JSON.stringify(message))
+  const all = new Uint8Array(headLength + json.length + bytes.length)
+  const view = new DataView(all.buffer)
+  view.setUint32(0, json.length, true)
+  view.setUint32(4, bytes.length, true)
+  all.set(json, headLength)
+  all.set(bytes, headLength + json.length)
+  return all
+}
+
+export interface Read {
+  readonly message: unknown
+  readonly bytes: Uint8Array
+}
+
+/** Cuts messages out of bytes as they come. Failure: they are no messages; nothing is read any more. */
+export const reader = (): ((bytes: Uint8Array) => Result.Result<ReadonlyArray<Read>, "garbage">) => {
+  let rest = new Uint8Array(0)
+  return (more) => {
+    const all = new Uint8Array(rest.length + more.length)
+    all.set(rest)
+    all.set(more, rest.length)
+    const view = new DataView(all.buffer)
+    const found: Array<Read> = []
+    let at = 0
+    while (at + headLength <= all.length) {
+      const json = view.getUint32(at, true)
+      const bytes = view.getUint32(at + 4, true)
+      if (json + bytes > most) return Result.fail("garbage")
+      const end = at + headLength + json + bytes
+      if (end > all.length) break
+      const text = new TextDecoder().decode(all.subarray(at + headLength, at + headLength + json))
+      try {
+        found.push({ message: JSON.parse(text), bytes: all.slice(at + headLength + json, end) })
+      } catch {
+        return Result.fail("garbage")
+      }
+      at = end
+    }
+    rest = all.slice(at)
+    return Result.succeed(found)
+  }
+}
