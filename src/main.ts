@@ -28,6 +28,7 @@ import * as SipCarrier from "./carrier/sip/SipCarrier.ts"
 import { Connections } from "./connection/Connection.ts"
 import * as TargetPolicy from "./egress/TargetPolicy.ts"
 import * as NodeEgress from "./egress/node/NodeEgress.ts"
+import * as NodeOperatorEgress from "./egress/node/NodeOperatorEgress.ts"
 import * as ApiKeyHandlers from "./http/apikey/ApiKeyHandlers.ts"
 import { ClientAddress } from "./http/ClientAddress.ts"
 import { BaseUrl } from "./http/Pagination.ts"
@@ -52,6 +53,11 @@ import * as DiskStorage from "./storage/disk/DiskStorage.ts"
 import { Encoders } from "./storage/disk/Encoders.ts"
 import * as S3Storage from "./storage/s3/S3Storage.ts"
 import { Retention } from "./retention/Retention.ts"
+import * as OpenAiSpeech from "./speech/openai/OpenAiSpeech.ts"
+import * as EspeakCommand from "./speech/process/EspeakCommand.ts"
+import * as EspeakWasm from "./speech/process/EspeakWasm.ts"
+import * as FliteCommand from "./speech/process/FliteCommand.ts"
+import { Synthesizer } from "./speech/Synthesizer.ts"
 import * as EmbeddedPostgres from "./store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "./store/embedded/OwnerFile.ts"
 import * as JournalWriter from "./store/JournalWriter.ts"
@@ -107,6 +113,7 @@ const core = (
 ) => {
   const policy = TargetPolicy.make()
   const world = Layer.mergeAll(
+    speech(config),
     NodeEgress.layer({
       policy,
       allowPrivate: config.allowPrivateTargets,
@@ -160,6 +167,17 @@ const core = (
     Layer.provideMerge(Layer.merge(store, world))
   )
 }
+
+/** The engines of this machine, behind a server where one is configured. */
+const speech = (config: Config.Config) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const server = config.speechServer === null ? null : yield* OpenAiSpeech.make(config.speechServer)
+      const espeak = (yield* EspeakCommand.find()) ?? (yield* EspeakWasm.make())
+      const flite = yield* FliteCommand.find()
+      return Synthesizer.layerOf([server, espeak, flite].filter((engine) => engine !== null))
+    })
+  ).pipe(Layer.provide(NodeOperatorEgress.layer()))
 
 const webhooks = Layer.unwrap(
   Effect.gen(function* () {

@@ -45,6 +45,8 @@ export interface Config {
   readonly recordingDays: { readonly archive: number; readonly expire: number }
   /** Null: recordings are stored under `dataDir`. */
   readonly recordingStore: RecordingStore | null
+  /** A speech server like OpenAI's; null: the engines of this machine only. */
+  readonly speechServer: SpeechServer | null
   readonly operatorPort: number
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
   readonly logFormat: "text" | "json"
@@ -65,6 +67,18 @@ export interface RecordingStore {
   readonly region: string
   readonly accessKeyId: string
   readonly secretAccessKey: Redacted.Redacted
+}
+
+export interface SpeechServer {
+  readonly target: OperatorTarget
+  readonly apiKey: Redacted.Redacted | null
+  readonly model: string
+  readonly voices: ReadonlyArray<{
+    readonly name: string
+    readonly language: string | null
+    readonly gender: "male" | "female" | null
+  }>
+  readonly format: { readonly type: "pcm"; readonly rate: number } | { readonly type: "wav" }
 }
 
 export class ConfigInvalid extends Data.TaggedError("ConfigInvalid")<{
@@ -192,7 +206,26 @@ const read = (environment: Environment) => {
       return fail(variable, `cannot be read: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
-  return { codecs, store, text, optional, integer, flag, oneOf, address, publicAddresses, url, proxies }
+  /** A service of the operator's own, which may be private and without TLS. */
+  const service = (variable: string): OperatorTarget | null => {
+    const value = optional(variable)
+    if (value === null) return null
+    return Result.match(OperatorTarget.configured(value, { plain: true }), {
+      onSuccess: (target) => target,
+      onFailure: (fault) => fail(variable, fault)
+    })
+  }
+  /** Names with commas, each with its gender behind `=` where it has one. */
+  const voices = (variable: string, otherwise: string): SpeechServer["voices"] => {
+    const value = text(variable, otherwise)
+    return value.split(",").map((voice) => {
+      const [, name, gender] = /^([A-Za-z0-9_.:+-]{1,64})(?:=(male|female))?$/.exec(voice.trim()) ?? []
+      if (name === undefined)
+        return fail(variable, `must be names with commas, each with =male or =female if you like, not "${value}"`)
+      return { name, language: null, gender: gender === "male" || gender === "female" ? gender : null }
+    })
+  }
+  return { service, voices, codecs, store, text, optional, integer, flag, oneOf, address, publicAddresses, url, proxies }
 }
 
 /** Throws `ConfigInvalid` at the first wrong value. */
@@ -252,11 +285,26 @@ export const parse = (environment: Environment): Config => {
     retentionDays: { event: eventDays, call: callDays },
     recordingDays: { archive: archiveDays, expire: expireDays },
     recordingStore: env.store("RECORDING_STORE"),
+    speechServer: speechServer(env),
     operatorPort: env.integer("OPERATOR_PORT", 8081, 0, 65_535),
     logLevel: env.oneOf("LOG_LEVEL", "Info", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]),
     logFormat: env.oneOf("LOG_FORMAT", "text", ["text", "json"]),
     secretKey: secretKey === null ? null : Redacted.make(secretKey),
     previousKeys: previousKeys.map((key) => Redacted.make(key))
+  }
+}
+
+const speechServer = (env: ReturnType<typeof read>): SpeechServer | null => {
+  const target = env.service("TTS_URL")
+  if (target === null) return null
+  const apiKey = env.optional("TTS_API_KEY")
+  const type = env.oneOf("TTS_FORMAT", "pcm", ["pcm", "wav"])
+  return {
+    target,
+    apiKey: apiKey === null ? null : Redacted.make(apiKey),
+    model: env.text("TTS_MODEL", "tts-1"),
+    voices: env.voices("TTS_VOICES", "alloy,onyx=male,nova=female"),
+    format: type === "wav" ? { type } : { type, rate: env.integer("TTS_RATE", 24_000, 8_000, 48_000) }
   }
 }
 

@@ -65,7 +65,7 @@ const told = (state: CallState, leg: Leg, event: CarrierEvent, context: StepCont
     case "command_failed": {
       const pending = state.pending.find(({ commandId }) => commandId === event.commandId)
       return pending === undefined
-        ? context.work.refused(draft, event.commandId, event.reason, at)
+        ? context.work.refused(draft, event.commandId, event.reason, at, context)
         : failed(draft, leg, pending, event.reason, at, context)
     }
   }
@@ -117,7 +117,7 @@ const media = (
         : dtmf(draft, leg, event.digit, happened(leg, event.at, context), context)
     // Of work that outlived its leg too, when that is gone and the call is over.
     case "ended":
-      return context.work.told(draft, event, happened(leg, at, context))
+      return context.work.told(draft, event, happened(leg, at, context), context)
     default:
       return context.work.heard(draft, event, happened(leg, at, context), context)
   }

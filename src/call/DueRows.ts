@@ -181,7 +181,7 @@ const fire = (draft: Draft.Draft, { at, deadline, legId }: Due, context: StepCon
         : LegOver.ended(draft, leg, failing, null, endedAt, context)
     }
     case "work":
-      return context.work.due(draft, at)
+      return context.work.due(draft, at, context)
     case "outcome":
       return state.pending.reduce<Draft.Draft>((open, pending) => {
         const due = outcomeAt(pending)

@@ -65,6 +65,7 @@ const stateOf3 = (stored: Json): Json => {
     ...eachOf(old, "meters", { workId: null, pausedAt: null }),
     ...eachOf(old, "legs", { bridge: null, sipStatus: null, peerReason: null, quality: null }),
     ...eachOf(old, "pending", { options: {} }, "dial"),
+    ...eachOf(old, "work", { prompts: null }, "gather"),
     prices: WorkPrice.free,
     plan: Plan.nothing
   }

@@ -55,20 +55,22 @@ export const make = (verbs: Rows) => {
   const turn = (
     draft: Draft.Draft,
     item: Item,
-    { isFree, item: next, leaves = false, media = [], tells }: Turn<Item>,
+    { asks, isFree, item: next, leaves = false, media = [], tells }: Turn<Item>,
     at: number,
     context: StepContext
   ): Draft.Draft => {
+    const leg = draft.state.legs.find(({ id }) => id === item.legId)
+    const commandId = nextCommandId(draft, context)
+    const kept = next === null || asks === undefined ? next : { ...next, commandId, media: asks }
     const told =
-      next === null
+      kept === null
         ? finish(draft, item, tells, at)
-        : say(leaves ? leave(replace(draft, item, next), next, at) : replace(draft, item, next), item, tells, at)
+        : say(leaves ? leave(replace(draft, item, kept), kept, at) : replace(draft, item, kept), item, tells, at)
     const charged =
       isFree === undefined ? told : Draft.set(told, { meters: Meter.paused(told.state.meters, item.id, isFree, at) })
-    const leg = draft.state.legs.find(({ id }) => id === item.legId)
-    return leg === undefined
-      ? charged
-      : media.reduce((open, command) => tell(open, leg, nextCommandId(open, context), command), charged)
+    if (leg === undefined) return charged
+    const asked = asks === undefined ? charged : tell(charged, leg, commandId, asks)
+    return media.reduce((open, command) => tell(open, leg, nextCommandId(open, context), command), asked)
   }
 
   const replace = (draft: Draft.Draft, item: Item, by: Item): Draft.Draft =>
@@ -178,7 +180,17 @@ export const make = (verbs: Rows) => {
       case "end":
         return running(draft.state, family)
           .filter(({ legId }) => legId === leg.id)
-          .reduce((open, item) => finish(open, item, act.ending(item), context.now), draft)
+          .reduce(
+            (open, item) =>
+              turn(
+                open,
+                item,
+                { item: null, tells: act.ending(item), media: act.media?.(item) ?? [] },
+                context.now,
+                context
+              ),
+            draft
+          )
       case "change": {
         const item = running(draft.state, family).find(({ legId }) => legId === leg.id)
         if (item === undefined) return rejected(act.none)
@@ -193,13 +205,18 @@ export const make = (verbs: Rows) => {
     draft: Draft.Draft,
     item: Item | undefined,
     end: Pick<MediaEnded, "status" | "reason">,
-    at: number
+    at: number,
+    context: StepContext
   ): Result => {
-    const family = item === undefined ? undefined : familyOf(item)
-    return item === undefined || family?.told === undefined
-      ? unchanged
-      : finish(draft, item, family.told(item, end), at)
+    if (item === undefined) return unchanged
+    const { sound, told } = familyOf(item)
+    if (sound !== undefined)
+      return sound.idOf(item) === null ? unchanged : turn(draft, item, sound.ended(item, end, at), at, context)
+    return told === undefined ? unchanged : finish(draft, item, told(item, end), at)
   }
+
+  /** Whether the media mean this item, or its sound, by an id. */
+  const isOf = (id: Id.WorkId) => (item: Item) => (familyOf(item).sound?.idOf(item) ?? item.id) === id
 
   const everything = ({ outliving, work }: CallState) => [...work, ...outliving.map(({ item }) => item)]
 
@@ -212,14 +229,21 @@ export const make = (verbs: Rows) => {
   /** Everything that is due, as data. */
   const dues = (
     state: CallState
-  ): ReadonlyArray<{ readonly at: number; readonly item: Item; readonly end: () => Ending }> => [
+  ): ReadonlyArray<{ readonly at: number; readonly item: Item; readonly turn: (now: number) => Turn<Item> }> => [
     ...state.work.flatMap((item) => {
       const { deadline } = familyOf(item)
-      return deadline === undefined ? [] : [{ at: deadline.at(item), item, end: () => deadline.ending(item) }]
+      if (deadline === undefined) return []
+      const due = (now: number): Turn<Item> =>
+        "due" in deadline ? deadline.due(item, now) : { item: null, tells: deadline.ending(item) }
+      return [{ at: deadline.at(item), item, turn: due }]
     }),
     ...state.outliving.map(({ item, until }) => {
       const { legEnded } = familyOf(item)
-      return { at: until, item, end: () => ("expired" in legEnded ? legEnded.expired(item) : null) }
+      return {
+        at: until,
+        item,
+        turn: () => ({ item: null, tells: "expired" in legEnded ? legEnded.expired(item) : null })
+      }
     })
   ]
 
@@ -228,20 +252,16 @@ export const make = (verbs: Rows) => {
     act,
     isRunning: (state: CallState, { family }: Row): boolean => running(state, family).length > 0,
     /** The media told the end of an item, perhaps of one that outlived its leg. */
-    told: (draft: Draft.Draft, end: MediaEnded, at: number): Result =>
-      ended(
-        draft,
-        everything(draft.state).find(({ id }) => id === end.id),
-        end,
-        at
-      ),
+    told: (draft: Draft.Draft, end: MediaEnded, at: number, context: StepContext): Result =>
+      ended(draft, everything(draft.state).find(isOf(end.id)), end, at, context),
     /** The carrier could not carry out the command of an item. */
-    refused: (draft: Draft.Draft, commandId: Id.CommandId, reason: string, at: number): Result =>
+    refused: (draft: Draft.Draft, commandId: Id.CommandId, reason: string, at: number, context: StepContext): Result =>
       ended(
         draft,
         draft.state.work.find((item) => item.commandId === commandId),
         { status: "failed", reason },
-        at
+        at,
+        context
       ),
     /** A digit goes to every item on the leg that hears digits. */
     digit: (draft: Draft.Draft, leg: Leg, digit: string, at: number, context: StepContext): Draft.Draft =>
@@ -284,11 +304,14 @@ export const make = (verbs: Rows) => {
     restarted: (draft: Draft.Draft, leg: Leg, context: StepContext): Draft.Draft => {
       const dropped = bound(draft.state, leg.id).reduce((open, item) => {
         const { restarted } = familyOf(item)
-        return restarted === "kept" ? open : finish(open, item, restarted.ending(item), context.now)
+        if (restarted === "kept") return open
+        return "turn" in restarted
+          ? turn(open, item, restarted.turn(item, context.now), context.now, context)
+          : finish(open, item, restarted.ending(item), context.now)
       }, draft)
       return [...families.values()].reduce(
         (open, { restarted }, index) =>
-          restarted === "kept" || restarted.quiet === null
+          restarted === "kept" || "turn" in restarted || restarted.quiet === null
             ? open
             : tell(open, leg, Draft.commandId(context, index), restarted.quiet),
         dropped
@@ -298,7 +321,10 @@ export const make = (verbs: Rows) => {
     dueAt: (state: CallState): number | null =>
       dues(state).reduce<number | null>((first, { at }) => (first === null ? at : Math.min(first, at)), null),
     /** Ends what is due at `now`. */
-    due: (draft: Draft.Draft, now: number): Draft.Draft =>
-      dues(draft.state).reduce((open, { at, end, item }) => (at > now ? open : finish(open, item, end(), now)), draft)
+    due: (draft: Draft.Draft, now: number, context: StepContext): Draft.Draft =>
+      dues(draft.state).reduce(
+        (open, due) => (due.at > now ? open : turn(open, due.item, due.turn(now), now, context)),
+        draft
+      )
   }
 }

@@ -39,7 +39,10 @@ export class Synthesizer extends Context.Service<
   static readonly layerOf = (engines: ReadonlyArray<Engine>) =>
     Layer.sync(Synthesizer, () => {
       const lines = new Map(
-        engines.map((engine) => [engine, FairPlaces.make({ places: engine.places, room, patienceMs, sparesPlaces: true })])
+        engines.map((engine) => [
+          engine,
+          FairPlaces.make({ places: engine.places, room, patienceMs, sparesPlaces: true })
+        ])
       )
 
       const speak = (engine: Engine, tenant: TenantId, utterance: Utterance) => (give: Give) => {
@@ -54,7 +57,8 @@ export class Synthesizer extends Context.Service<
 
       return {
         voices: Voices.names(engines),
-        refuse: (speech) => Result.match(Voices.choose(engines, speech), { onSuccess: () => null, onFailure: (no) => no }),
+        refuse: (speech) =>
+          Result.match(Voices.choose(engines, speech), { onSuccess: () => null, onFailure: (no) => no }),
         open: (tenant, speech) =>
           Effect.suspend(() => {
             const chosen = Voices.choose(engines, speech)

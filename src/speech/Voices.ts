@@ -66,14 +66,14 @@ export const choose = (
   if (engines.length === 0)
     return Result.fail({
       field: "voice",
-      detail: "this service has no speech engine: its operator installs espeak-ng or flite, or sets TTS_URL"
+      detail: "this service has no speech engine; its operator can install espeak-ng or flite, or set TTS_URL"
     })
   const found = isGender(wanted) ? byGender(engines, wanted, language) : byName(engines, wanted)
   if (found === null)
     return Result.fail(
       isGender(wanted)
         ? { field: "language", detail: `no voice of this service speaks ${language ?? "anything"}` }
-        : { field: "voice", detail: `is not known: male, female, or one of ${some(names(engines))}` }
+        : { field: "voice", detail: `the voice is not known: male, female, or one of ${some(names(engines))}` }
     )
   const chosen = language === null ? found : inLanguage(found, language)
   if (textType === "ssml" && !chosen.engine.takesSsml)
@@ -83,7 +83,9 @@ export const choose = (
 
 const inLanguage = ({ engine, voice }: Chosen, language: string): Chosen => {
   const other = fitness(voice, language) > 1 ? null : best(ofGender(engine, voice.gender), language)
-  return other === null || fitness(other, language) <= fitness(voice, language) ? { engine, voice } : { engine, voice: other }
+  return other === null || fitness(other, language) <= fitness(voice, language)
+    ? { engine, voice }
+    : { engine, voice: other }
 }
 
 /** Public names, in the order of the engines. */
@@ -93,4 +95,6 @@ export const names = (engines: ReadonlyArray<Engine>): ReadonlyArray<string> =>
 /** So many are named in an error. */
 const named = 8
 const some = (all: ReadonlyArray<string>): string =>
-  all.length <= named ? all.join(", ") : `${all.slice(0, named).join(", ")} and ${all.length - named} more (guide/speech.md#voices)`
+  all.length <= named
+    ? all.join(", ")
+    : `${all.slice(0, named).join(", ")} and ${all.length - named} more (guide/speech.md#voices)`

@@ -30,6 +30,7 @@ import * as Signature from "../../src/webhook/Signature.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
 import { Recordings } from "../../src/recording/Recording.ts"
 import * as MemoryStorage from "../support/MemoryStorage.ts"
+import { Synthesizer } from "../../src/speech/Synthesizer.ts"
 import * as NoEgress from "../support/NoEgress.ts"
 import { RecordingCarrier } from "./RecordingCarrier.ts"
 
@@ -79,6 +80,7 @@ export const http = HttpServer.layer({ host: "127.0.0.1", port: 0, graceMs: 1_00
   Layer.provide([
     ApiKeyHandlers.authenticator,
     ClientAddress.layer("none"),
+    Synthesizer.none,
     RateLimit.layer({ signupPerHour: 5 }),
     Layer.succeed(BaseUrl, "http://127.0.0.1")
   ])

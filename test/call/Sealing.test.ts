@@ -127,7 +127,9 @@ describe("What version 2 wrote, in the clear", () => {
   it("is read as it is, whether it lives or not, and shown masked", () => {
     const row = { stateVersion: 2, state: version2.state as Json }
     const live = Result.getOrThrow(Upgrade.liveState(row, () => null))
-    expect(live.work).toStrictEqual(version2.state.work)
+    expect(live.work).toStrictEqual(
+      version2.state.work.map((item) => (item.type === "gather" ? { ...item, prompts: null } : item))
+    )
     expect(Result.getOrThrow(Upgrade.state(row))).toStrictEqual(live)
     expect(JSON.stringify(Sealing.maskState(live))).not.toMatch(/s3cret|40w04|557/)
     const steps = Replay.replay(version2.inputs)

@@ -8,6 +8,7 @@ import { AudioSource } from "../../src/media/AudioSource.ts"
 import * as MediaPlaneInline from "../../src/media/MediaPlaneInline.ts"
 import type { PacketPort } from "../../src/media/rtp/PacketPort.ts"
 import * as FakeEgress from "../media/FakeEgress.ts"
+import * as FakeSpeech from "../support/FakeSpeech.ts"
 
 export const sounds = { good: "https://sounds.test/tone.wav", missing: "https://sounds.test/none.wav" }
 
@@ -22,7 +23,11 @@ export const plane = (options: { readonly maxLegs: number; readonly ports: Packe
     mediaTimeoutMs: 0
   }).pipe(
     Layer.provide(AudioSource.layer),
-    Layer.provide([FakeEgress.make({ [sounds.good]: { body: tone } }).layer, AudioDecoder.layerInline])
+    Layer.provide([
+      FakeEgress.make({ [sounds.good]: { body: tone } }).layer,
+      AudioDecoder.layerInline,
+      FakeSpeech.layer
+    ])
   )
 
 /** A frame at a time; decoding is a promise, which takes no time of the clock but a turn of the event loop. */

@@ -19,6 +19,7 @@ import * as IpAddress from "../../src/domain/IpAddress.ts"
 import * as Features from "../support/Features.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import * as TestServer from "./TestServer.ts"
+import * as FakeSpeech from "../support/FakeSpeech.ts"
 
 const media = MediaPlaneInline.layer({
   ports: MediaPlaneInline.noPorts,
@@ -26,7 +27,7 @@ const media = MediaPlaneInline.layer({
   publicAddresses: IpAddress.only("127.0.0.1"),
   mediaTimeoutMs: 60_000,
   maxLegs: 100
-}).pipe(Layer.provide(AudioSource.layer), Layer.provide(AudioDecoder.layerInline))
+}).pipe(Layer.provide(AudioSource.layer), Layer.provide([AudioDecoder.layerInline, FakeSpeech.layer]))
 
 /** The service, from its edge to the journal, with simulated phones; holds these partitions. */
 const layers = (label: string, partitions: ReadonlyArray<number>) =>
@@ -35,6 +36,7 @@ const layers = (label: string, partitions: ReadonlyArray<number>) =>
       ApiKeyHandlers.authenticator,
       Idempotency.layer,
       ClientAddress.layer("none"),
+      FakeSpeech.layer,
       RateLimit.layer({ signupPerHour: 50 }),
       Layer.succeed(BaseUrl, "https://api.example.com")
     ]),

@@ -25,6 +25,7 @@ import * as Documented from "./Documented.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
 import { Recordings } from "../../src/recording/Recording.ts"
 import * as MemoryStorage from "../support/MemoryStorage.ts"
+import * as FakeSpeech from "../support/FakeSpeech.ts"
 import * as NoEgress from "../support/NoEgress.ts"
 
 export const tenantA = Id.deriveUuid("a", "tenant")
@@ -275,6 +276,7 @@ export const layer = (
       fakeWebhooks(world),
       fakeAuthenticator(world),
       fakeEgress,
+      FakeSpeech.layer,
       Idempotency.layerMemory(world.receipts),
       ClientAddress.layer(options.trust ?? "none"),
       RateLimit.layer({ signupPerHour: 5 }),

@@ -8,6 +8,7 @@ import { AudioSource, limits } from "../../src/media/AudioSource.ts"
 import type { SampleRate } from "../../src/audio/SampleRate.ts"
 import * as Ids from "../support/Ids.ts"
 import * as FakeEgress from "./FakeEgress.ts"
+import * as FakeSpeech from "../support/FakeSpeech.ts"
 
 const wav = Wav.write({ sampleRate: 8000, samples: Tone.sine(440, -12, 100, 8000) })
 const ok = { body: wav }
@@ -36,7 +37,9 @@ const withSource = <A, E>(
         onFailure: ({ reason }) => reason
       })
     )
-  ).pipe(Effect.provide(AudioSource.layer.pipe(Layer.provide([egress.layer, AudioDecoder.layerInline]))))
+  ).pipe(
+    Effect.provide(AudioSource.layer.pipe(Layer.provide([egress.layer, AudioDecoder.layerInline, FakeSpeech.layer])))
+  )
 
 /** Decoding is a promise: it takes no time of the test clock but turns of the event loop. */
 const elapse = (ms: number) =>
@@ -121,7 +124,9 @@ describe("Audio sources", () => {
         [16_000, 1600]
       ])
       expect(egress.requests.length).toBe(1)
-    }).pipe(Effect.provide(AudioSource.layer.pipe(Layer.provide([egress.layer, AudioDecoder.layerInline]))))
+    }).pipe(
+      Effect.provide(AudioSource.layer.pipe(Layer.provide([egress.layer, AudioDecoder.layerInline, FakeSpeech.layer])))
+    )
   })
 
   it.effect("is fetched to the end for the others when the first who asked is interrupted", () => {
@@ -224,7 +229,7 @@ describe("Audio sources", () => {
       Effect.tap(() => elapse(30_000)),
       Effect.flatMap(Fiber.join),
       Effect.map(() => expect(opened).toBe(1)),
-      Effect.provide(AudioSource.layer.pipe(Layer.provide([egress.layer, counting])))
+      Effect.provide(AudioSource.layer.pipe(Layer.provide([egress.layer, counting, FakeSpeech.layer])))
     )
   })
 

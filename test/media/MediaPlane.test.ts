@@ -18,6 +18,7 @@ import * as Goertzel from "../support/Goertzel.ts"
 import * as FakeEgress from "./FakeEgress.ts"
 import * as Media from "./MediaSample.ts"
 import * as MemoryNetwork from "./MemoryNetwork.ts"
+import * as FakeSpeech from "../support/FakeSpeech.ts"
 
 const wav = Wav.write({ sampleRate: 8000, samples: Tone.sine(440, -12, 200, 8000) })
 const wide = Wav.write({ sampleRate: 16_000, samples: Tone.sine(5000, -12, 200, 16_000) })
@@ -32,7 +33,7 @@ const planeOver = (network: ReturnType<typeof MemoryNetwork.make>) => {
     maxLegs: 4
   })
   const egress = FakeEgress.make({ "https://a/ok.wav": { body: wav }, "https://a/wide.wav": { body: wide } })
-  const sources = AudioSource.layer.pipe(Layer.provideMerge(Layer.mergeAll(egress.layer, AudioDecoder.layerInline)))
+  const sources = AudioSource.layer.pipe(Layer.provideMerge(Layer.mergeAll(egress.layer, AudioDecoder.layerInline, FakeSpeech.layer)))
   return plane.pipe(Layer.provide(sources))
 }
 

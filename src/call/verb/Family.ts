@@ -7,7 +7,7 @@ import { MediaCommand, type MediaEnded, type MediaEvent } from "../../media/mess
 import type { ListWrite } from "../../store/ListTable.ts"
 import type { Kind } from "../Meter.ts"
 import type { Plan } from "../Plan.ts"
-import type { Body, When } from "./Verb.ts"
+import type { Body, Speaking, When } from "./Verb.ts"
 
 /**
  * A family of verbs: work that goes on for a while on a leg, kept as an item in the call's state, and the verbs that
@@ -71,6 +71,8 @@ export interface Turn<I extends Item> {
   readonly leaves?: boolean
   /** From now on, or no longer, it costs nothing. */
   readonly isFree?: boolean
+  /** The same, but it is the command of the item from now on: the one that `media` of an item names. */
+  readonly asks?: MediaCommand
 }
 
 /**
@@ -117,7 +119,7 @@ export type Act<I extends Item> =
       readonly none?: ApiError
     }
   /** Ends every item of the family on the leg. */
-  | { readonly type: "end"; ending(item: I): Ending }
+  | { readonly type: "end"; ending(item: I): Ending; media?(item: I): ReadonlyArray<MediaCommand> }
   /** Changes the first item of the family on the leg; without one the verb is refused as `none` says. */
   | { readonly type: "change"; readonly none: ApiError; change(item: I): Turn<I> | ApiError }
 
@@ -128,6 +130,14 @@ interface Rules<I extends Item> {
   readonly fullCode?: Code
   /** The media, or the carrier that could not reach them, told the end. Absent where no command goes down. */
   told?(item: I, end: Pick<MediaEnded, "status" | "reason">): Ending
+  /**
+   * A sound of its own that an item has on the leg, by an id that is not the item's; null: none now. `ended`: the media,
+   * or the carrier, told its end.
+   */
+  readonly sound?: {
+    idOf(item: I): WorkId | null
+    ended(item: I, end: Pick<MediaEnded, "status" | "reason">, at: number): Turn<I>
+  }
   /** What becomes of an item that hears digits. Every digit is told with `call.dtmf` all the same. */
   digit?(item: I, digit: string, at: number): Turn<I>
   /** What becomes of an item when its media tell something before its end. */
@@ -139,17 +149,21 @@ interface Rules<I extends Item> {
    * to is reserved like the minutes of a leg.
    */
   readonly meter?: { readonly kind: Exclude<Kind, "leg">; readonly per: "minute" | "item" }
-  /** The item ends by itself at the moment `at`, if nothing else ends it. */
-  readonly deadline?: { at(item: I): number; ending(item: I): Ending }
+  /** At the moment `at` the item ends by itself, or takes a turn, if nothing else ends it. */
+  readonly deadline?: { at(item: I): number } & ({ ending(item: I): Ending } | { due(item: I, at: number): Turn<I> })
   /**
    * When its leg or the call ends, the item ends with it; or it outlives it for at most so long, and waits for its
    * outcome.
    */
   readonly legEnded: { ending(item: I): Ending } | { readonly outlivesMs: number; expired(item: I): Ending }
   /**
-   * When the leg may not have got what was asked: the item is kept as it is, or it ends and the leg is told `quiet`.
+   * When the leg may not have got what was asked: the item is kept as it is, or takes a turn, or it ends and the leg is
+   * told `quiet`.
    */
-  readonly restarted: "kept" | { ending(item: I): Ending; readonly quiet: MediaCommand | null }
+  readonly restarted:
+    | "kept"
+    | { turn(item: I, at: number): Turn<I> }
+    | { ending(item: I): Ending; readonly quiet: MediaCommand | null }
 }
 
 export interface Family<I extends Item = Item> extends Rules<I> {
@@ -181,6 +195,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
       readonly body: S
       targets?(body: S["Type"]): Readonly<Record<string, string>>
       sockets?(body: S["Type"]): Readonly<Record<string, string>>
+      speaks?(body: S["Type"]): Speaking
       act(moment: Moment, body: S["Type"]): Act<ItemOf<Name, Fields>>
     }) => ({ ...verb, family })
   }

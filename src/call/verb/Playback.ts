@@ -1,21 +1,25 @@
 import { Schema } from "effect"
 import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
 import type { PlaybackStatus } from "../../domain/event/CallEvent.ts"
+import type { WorkId } from "../../domain/Id.ts"
 import * as Family from "./Family.ts"
 import * as Field from "./Field.ts"
 
 /**
- * Sounds that are played to a leg, one after the other, guide/calls.md#play. Each ends with one `call.playback_ended`.
+ * Sounds that are played to a leg and speech (`Speak.ts`), one after the other, guide/calls.md#play. Each ends with one
+ * `call.playback_ended`, or `call.speak_ended`.
  */
 
-const ended =
-  (item: Family.Item, status: PlaybackStatus, reason: string | null): Family.Ending =>
-  (of, at) => ({
-    type: "call.playback_ended",
-    data: { ...of, playbackId: item.id, status, reason, endedAt: at }
-  })
+/** The end of a sound, or of speech. */
+export const ended = (id: WorkId, isSpeech: boolean, status: PlaybackStatus, reason: string | null): Family.Ending =>
+  isSpeech
+    ? (of, endedAt) => ({ type: "call.speak_ended", data: { ...of, speakId: id, status, reason, endedAt } })
+    : (of, endedAt) => ({ type: "call.playback_ended", data: { ...of, playbackId: id, status, reason, endedAt } })
 
-const playback = Family.make(
+const endedItem = ({ id, media }: Family.Item, status: PlaybackStatus, reason: string | null): Family.Ending =>
+  ended(id, media?.type === "speak", status, reason)
+
+export const playback = Family.make(
   "playback",
   {},
   {
@@ -23,10 +27,10 @@ const playback = Family.make(
     // refused.
     limit: 32,
     full: "32 playbacks are already queued on this call",
-    told: (item, { reason, status }) => ended(item, status, reason),
-    legEnded: { ending: (item) => ended(item, "stopped", "call_ended") },
+    told: (item, { reason, status }) => endedItem(item, status, reason),
+    legEnded: { ending: (item) => endedItem(item, "stopped", "call_ended") },
     restarted: {
-      ending: (item) => ended(item, "failed", "service_restarted"),
+      ending: (item) => endedItem(item, "failed", "service_restarted"),
       quiet: { type: "stop_playback", which: "all" }
     }
   }
@@ -56,7 +60,7 @@ export const play = playback.verb({
 })
 
 export const stopPlayback = playback.verb({
-  summary: "Stop playback",
+  summary: "Stop playback and speech",
   when: "talking",
   body: Schema.Struct({
     stop: Field.or(

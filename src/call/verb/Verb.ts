@@ -1,5 +1,6 @@
 import type { Schema } from "effect"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
+import type { Speech } from "../../media/message/Playback.ts"
 
 /**
  * When the API may use a verb.
@@ -28,7 +29,12 @@ export interface Verb<S extends Body = Body> {
   targets?(body: S["Type"]): Readonly<Record<string, string>>
   /** The same of `wss` URLs. */
   sockets?(body: S["Type"]): Readonly<Record<string, string>>
+  /** How it speaks: the synthesizer may have no such voice. Its fields are named on the wire as in the body. */
+  speaks?(body: S["Type"]): Speaking
 }
+
+/** How a text is to be spoken. */
+export type Speaking = Omit<Speech, "text">
 
 /** A verb of call control. */
 export const control = <S extends Body>(verb: Verb<S>) => ({ ...verb, family: null })

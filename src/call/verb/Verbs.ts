@@ -5,10 +5,12 @@ import * as Control from "./Control.ts"
 import * as Digits from "./Digits.ts"
 import type { Act, Family, Item, Moment } from "./Family.ts"
 import * as Gather from "./Gather.ts"
+import * as GatherPrompt from "./GatherPrompt.ts"
 import * as Playback from "./Playback.ts"
 import * as Recording from "./Recording.ts"
+import * as Speak from "./Speak.ts"
 import * as Streaming from "./Streaming.ts"
-import { type Body, type Unbuilt as NotBuilt, unbuilt, type Verb } from "./Verb.ts"
+import { type Body, type Speaking, type Unbuilt as NotBuilt, unbuilt, type Verb } from "./Verb.ts"
 
 /**
  * Every verb of a call, in the order of the published document. From this table come the schema of the journal's
@@ -26,13 +28,13 @@ export const table = {
   transfer: Connect.transfer,
   bridge: Connect.bridge,
   refer: Connect.refer,
-  speak: unbuilt,
+  speak: Speak.speak,
   start_recording: Recording.startRecording,
   stop_recording: Recording.stopRecording,
   pause_recording: Recording.pauseRecording,
   resume_recording: Recording.resumeRecording,
-  gather_using_speak: unbuilt,
-  gather_using_audio: unbuilt,
+  gather_using_speak: GatherPrompt.gatherUsingSpeak,
+  gather_using_audio: GatherPrompt.gatherUsingAudio,
   streaming_start: Streaming.streamingStart,
   streaming_stop: Streaming.streamingStop,
   transcription_start: unbuilt,
@@ -87,6 +89,12 @@ export const targetsOf = ({ body, verb }: CallAction): Readonly<Record<string, s
 export const socketsOf = ({ body, verb }: CallAction): Readonly<Record<string, string>> => {
   const row: Verb = table[verb]
   return row.sockets?.(body) ?? {}
+}
+
+/** How the action speaks; null: it does not. */
+export const speakingOf = ({ body, verb }: CallAction): Speaking | null => {
+  const row: Verb = table[verb]
+  return row.speaks?.(body) ?? null
 }
 
 /** A body from the wire, or from an earlier version; its faults are thrown. */

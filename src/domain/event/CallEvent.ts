@@ -183,6 +183,17 @@ export const rows = {
       endedAt: Field.time("When it ended.")
     })
   },
+  "call.speak_ended": {
+    when: "Speech ended: it was spoken to its end, was stopped, or could not be spoken.",
+    emitted: true,
+    data: Wire.struct({
+      ...ofCall,
+      speakId: Field.text("Of this speech.", "0123456789abcdef0123456789abcdef"),
+      status: playbackStatus,
+      reason: Field.textOrNull("Why it was not spoken to its end; null when it was.", null),
+      endedAt: Field.time("When it ended.")
+    })
+  },
   "call.amd_complete": {
     when: "Machine detection has a result. It is sent again when a beep is heard later.",
     emitted: false,

@@ -1,11 +1,13 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Calls } from "../../call/Call.ts"
+import type * as Verb from "../../call/verb/Verb.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
 import type { CallId } from "../../domain/Id.ts"
 import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import { Egress } from "../../egress/Egress.ts"
+import { Synthesizer } from "../../speech/Synthesizer.ts"
 import { Api } from "../Api.ts"
 import * as CallBodies from "./CallBodies.ts"
 import { CurrentKey } from "../Authenticator.ts"
@@ -28,6 +30,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const calls = yield* Calls
     const egress = yield* Egress
+    const synthesizer = yield* Synthesizer
 
     const reachable = (targets: Readonly<Record<string, string>>, scheme: "https:" | "wss:") =>
       Effect.forEach(Object.entries(targets), ([field, url]) => {
@@ -37,12 +40,18 @@ export const layer = HttpApiBuilder.group(
           : Effect.fail(ApiError.of("invalid_request", `${field}: the URL ${refusal}`, field))
       })
 
+    const speakable = (speaking: Verb.Speaking | null) => {
+      const refusal = speaking === null ? null : synthesizer.refuse(speaking)
+      return refusal === null ? Effect.void : Effect.fail(ApiError.of("unprocessable", refusal.detail, refusal.field))
+    }
+
     /** One that came without a body gets the verb's defaults. */
     const act = (verb: Verbs.Built) =>
       Effect.fnUntraced(function* ({ params, payload }: OneCall & { readonly payload: unknown }) {
         const action = payload === null ? Verbs.decodeAction(verb, {}) : Verbs.action(verb, payload)
         yield* reachable(Verbs.targetsOf(action), "https:")
         yield* reachable(Verbs.socketsOf(action), "wss:")
+        yield* speakable(Verbs.speakingOf(action))
         const key = yield* CurrentKey
         const { slot } = yield* CurrentSlot
         return JsonResponse.respond(yield* calls.act(key, params.id, action, slot))

@@ -63,7 +63,9 @@ export const make = Effect.fnUntraced(function* ({ apiKey, format, model, target
         Effect.scoped,
         Effect.catchTag("EgressError", ({ reason }) =>
           Effect.fail(
-            new SpeechFailed({ reason: reason === "timeout" ? "speech_timeout" : reason === "too_large" ? reason : "speech_failed" })
+            new SpeechFailed({
+              reason: reason === "timeout" ? "speech_timeout" : reason === "too_large" ? reason : "speech_failed"
+            })
           )
         )
       )

@@ -133,8 +133,7 @@ export const make = ({ isEager, onDied, program }: Options) => {
 
   return {
     /** 0: it can begin at once; 1: soon; 2: it is at work. */
-    load: (): 0 | 1 | 2 =>
-      next !== null || (job !== null && !isStopped) ? 2 : job !== null || !isReady ? 1 : 0,
+    load: (): 0 | 1 | 2 => (next !== null || (job !== null && !isStopped) ? 2 : job !== null || !isReady ? 1 : 0),
     speak: (utterance: Utterance, give: Give): Effect.Effect<void, SpeechFailed> =>
       Effect.callback<void, SpeechFailed>((resume) => {
         if (isClosed) return resume(failed)

@@ -303,9 +303,6 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
           expect([answer.status, answer.json]).toEqual([422, { error: { code: "unprocessable", message, param } }])
         }
         for (const verb of [
-          "speak",
-          "gather_using_speak",
-          "gather_using_audio",
           "transcription_start",
           "transcription_stop"
         ])

@@ -13,6 +13,7 @@ import { Idempotency } from "../../../src/idempotency/Idempotency.ts"
 import { Webhooks } from "../../../src/webhook/Webhook.ts"
 import * as Features from "../../support/Features.ts"
 import * as TestServer from "../TestServer.ts"
+import * as FakeSpeech from "../../support/FakeSpeech.ts"
 
 /** The wire over the real doors and a database; calls and webhooks have suites of their own. */
 const served = Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe(
@@ -22,6 +23,7 @@ const served = Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe
     ApiKeyHandlers.authenticator,
     Idempotency.layer,
     ClientAddress.layer("none"),
+    FakeSpeech.layer,
     RateLimit.layer({ signupPerHour: 50 }),
     Layer.succeed(BaseUrl, "https://api.example.com")
   ]),

@@ -22,6 +22,7 @@ import * as FakeEgress from "../FakeEgress.ts"
 import * as Media from "../MediaSample.ts"
 import { AudioDecoder } from "../../../src/media/AudioDecoder.ts"
 import * as NoEgress from "../../support/NoEgress.ts"
+import * as FakeSpeech from "../../support/FakeSpeech.ts"
 
 const mp3 = new Uint8Array(readFileSync(new URL("../../audio/tone-440hz-16khz-mono.mp3", import.meta.url)))
 const wav = Wav.write({ sampleRate: 8000, samples: Tone.sine(1000, -15, 600, 8000) })
@@ -34,6 +35,7 @@ const plane = MediaPlaneUdp.layer({
   mediaTimeoutMs: 300
 }).pipe(
   Layer.provide(AudioSource.layer),
+  Layer.provide(FakeSpeech.layer),
   Layer.provide(AudioDecoderThreads.layer),
   Layer.provide(FakeEgress.make({ "https://a/440.mp3": { body: mp3 }, "https://a/1000.wav": { body: wav } }, 0).layer)
 )
