@@ -209,10 +209,11 @@ export const make = (verbs: Rows) => {
     context: StepContext
   ): Result => {
     if (item === undefined) return unchanged
-    const { sound, told } = familyOf(item)
+    const family = familyOf(item)
+    const { sound } = family
     if (sound !== undefined)
       return sound.idOf(item) === null ? unchanged : turn(draft, item, sound.ended(item, end, at), at, context)
-    return told === undefined ? unchanged : finish(draft, item, told(item, end), at)
+    return family.told === undefined ? unchanged : finish(draft, item, family.told(item, end), at)
   }
 
   /** Whether the media mean this item, or its sound, by an id. */

@@ -200,7 +200,10 @@ layer(TestServer.layer(world, { limits }))("hostile HTTP", (it) => {
         const bodies: Readonly<Record<string, unknown>> = {
           reject: { cause: "rejected" },
           play: { url: "https://media.example.com/a.wav" },
-          send_dtmf: { digits: "1" }
+          send_dtmf: { digits: "1" },
+          speak: { payload: "Hello", voice: "fake.anna" },
+          gather_using_speak: { payload: "Hello", voice: "fake.anna" },
+          gather_using_audio: { audio_url: "https://media.example.com/a.wav" }
         }
         const before = world.reached.length
         for (const [method, path] of targets) {

@@ -100,7 +100,11 @@ const counts = ({ options, prompts }: Gather, digit: string): boolean =>
   (prompts !== null && prompts.invalid !== null)
 
 /** Digits that cut a prompt off. */
-const stoppedBy = (gather: Gather): string => [..."0123456789*#ABCD"].filter((digit) => counts(gather, digit)).join("")
+const stoppedBy = (gather: Gather): string =>
+  "0123456789*#ABCD"
+    .split("")
+    .filter((digit) => counts(gather, digit))
+    .join("")
 
 /** Lets a prompt begin, and nothing else be heard. */
 const play = <G extends Gather>(gather: G, prompts: Prompts, what: "prompt" | "invalid", at: number): Begun<G> => {

@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import * as Secret from "../../domain/Secret.ts"
 import type { Speech } from "../../media/message/Playback.ts"
 import * as Field from "./Field.ts"
@@ -21,13 +21,16 @@ export const manner = {
     "`<engine>.<voice>`, or `male` or `female` of the default engine.",
     "female"
   ),
-  language: Schema.NullOr(
+  language: Field.or(
     Field.of(
-      Field.matching(/^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/u, "must be a language tag like en-US (BCP 47)"),
+      Schema.NullOr(
+        Field.matching(/^(?=.{2,35}$)[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/u, "must be a language tag like en-US (BCP 47)")
+      ),
       "BCP 47; picks a voice that speaks it.",
       "en-US"
-    )
-  ).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+    ),
+    null
+  ),
   payloadType: Field.or(Field.of(Schema.Literals(["text", "ssml"]), "What the payload is.", "text"), "text")
 }
 interface Manner {
