@@ -33,7 +33,9 @@ const planeOver = (network: ReturnType<typeof MemoryNetwork.make>) => {
     maxLegs: 4
   })
   const egress = FakeEgress.make({ "https://a/ok.wav": { body: wav }, "https://a/wide.wav": { body: wide } })
-  const sources = AudioSource.layer.pipe(Layer.provideMerge(Layer.mergeAll(egress.layer, AudioDecoder.layerInline, FakeSpeech.layer)))
+  const sources = AudioSource.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(egress.layer, AudioDecoder.layerInline, FakeSpeech.layer))
+  )
   return plane.pipe(Layer.provide(sources))
 }
 
