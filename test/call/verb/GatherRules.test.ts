@@ -166,7 +166,7 @@ describe("a gather with a prompt", () => {
   })
 
   const Happening = Schema.Union([
-    Schema.Literals([..."0123456789*#"]),
+    Schema.Literals("0123456789*#".split("")),
     Schema.Struct({ type: Schema.tag("due") }),
     Schema.Struct({ type: Schema.tag("restarted") }),
     Schema.Struct({ type: Schema.tag("prompt_ended"), status: Schema.Literals(["completed", "stopped", "failed"]) })
