@@ -225,7 +225,21 @@ const read = (environment: Environment) => {
       return { name, language: null, gender: gender === "male" || gender === "female" ? gender : null }
     })
   }
-  return { service, voices, codecs, store, text, optional, integer, flag, oneOf, address, publicAddresses, url, proxies }
+  return {
+    service,
+    voices,
+    codecs,
+    store,
+    text,
+    optional,
+    integer,
+    flag,
+    oneOf,
+    address,
+    publicAddresses,
+    url,
+    proxies
+  }
 }
 
 /** Throws `ConfigInvalid` at the first wrong value. */

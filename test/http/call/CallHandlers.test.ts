@@ -302,10 +302,7 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
           const [param] = message.split(":")
           expect([answer.status, answer.json]).toEqual([422, { error: { code: "unprocessable", message, param } }])
         }
-        for (const verb of [
-          "transcription_start",
-          "transcription_stop"
-        ])
+        for (const verb of ["transcription_start", "transcription_stop"])
           expect([verb, ...(yield* refusal("POST", action(verb), { any: 1 }))]).toEqual([verb, 422, "unprocessable"])
         for (const part of ["transcription", "amd"])
           expect(yield* refusal("GET", `/v1/calls/${TestServer.callOfA}/${part}`)).toEqual([422, "unprocessable"])
