@@ -3,7 +3,7 @@
  */
 import { Result } from "effect"
 import type { CallId, CommandId, LegId, RouteId } from "../../../domain/Id.ts"
-import { isAttended } from "../../../media/message/MediaMessage.ts"
+import { isAttended, type MediaCommand } from "../../../media/message/MediaMessage.ts"
 import type { Listener, Quality } from "../../../media/MediaPlane.ts"
 import type { CarrierCommand, LegEnd, LegFacts, LegReport, Told } from "../../Carrier.ts"
 import type * as SdpOffer from "../../../sip/sdp/SdpOffer.ts"
@@ -70,6 +70,8 @@ const outcomeOf = ({ cause, sipStatus }: LegEnd): TrunkStates.Outcome | null => 
   if (cause === "timer") return "none"
   return sipStatus === null ? null : TrunkStates.classOf(sipStatus)
 }
+
+const beginsEarly = (media: MediaCommand): boolean => isAttended(media) || media.type === "start_stream"
 
 export const make = (context: Context, options: Options): LegLifecycle => {
   const { dial, legId, source } = options
@@ -250,8 +252,8 @@ export const make = (context: Context, options: Options): LegLifecycle => {
           return refer(command)
         case "media":
           if (answeredAt !== null) return handOver(command)
-          // Work that begins with the ringing of a leg begins with its first sound.
-          if (isAttended(command.media) && media.whenOpen(() => handOver(command))) return
+          // Work that begins with the ringing of a leg, or while it is answered, begins with its first sound.
+          if (beginsEarly(command.media) && media.whenOpen(() => handOver(command))) return
           return fail(command.commandId, "not_answered")
       }
     }
