@@ -12,7 +12,7 @@ interface Options {
   readonly api: string
   readonly key: string
   /** Where the service reaches this server. */
-  readonly streamUrl: string
+  readonly streamUrl: () => string
   readonly tls: { readonly key: string; readonly cert: string }
   readonly log?: (line: string) => void
 }
@@ -63,14 +63,17 @@ const converse = (socket: WebSocket, log: (line: string) => void): void => {
   })
 }
 
-/** Listens at `port`; answers each inbound call with a stream to itself. */
+/** Listens at `port`; connects each call, in whichever direction, with a stream to itself. */
 export const listen = (port: number, { api, key, log = console.log, streamUrl, tls }: Options) => {
-  const answer = (callId: string): Promise<Response> =>
-    fetch(`${api}/v1/calls/${callId}/actions/answer`, {
+  const act = async (callId: string, verb: string): Promise<void> => {
+    const { status } = await fetch(`${api}/v1/calls/${callId}/actions/${verb}`, {
       method: "POST",
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body: JSON.stringify({ stream_url: streamUrl, stream_bidirectional_mode: "rtp" })
+      body: JSON.stringify({ stream_url: streamUrl(), stream_bidirectional_mode: "rtp" })
     })
+    log(`${verb} ${status}`)
+  }
+  const inbound = new Set<string>()
   const server = createServer(tls, (request, response) => {
     const chunks: Array<Buffer> = []
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
@@ -78,8 +81,11 @@ export const listen = (port: number, { api, key, log = console.log, streamUrl, t
       response.end()
       // Check X-Webhook-Signature here: guide/webhooks.md.
       const { data, event_type: type } = JSON.parse(Buffer.concat(chunks).toString())
-      if (type === "call.started" && data.direction === "inbound")
-        void answer(data.call_id).then(({ status }) => log(`answered ${status}`))
+      if (type === "call.started" && data.direction === "inbound") {
+        inbound.add(data.call_id)
+        void act(data.call_id, "answer")
+      }
+      if (type === "call.answered" && !inbound.has(data.call_id)) void act(data.call_id, "streaming_start")
     })
   })
   new WebSocketServer({ server }).on("connection", (socket) => converse(socket, log))

@@ -16,6 +16,7 @@ import * as Reference from "./Reference.ts"
 import * as RouteTable from "./RouteTable.ts"
 import * as RecordingFile from "./recording/RecordingFile.ts"
 import * as RecordingHandlers from "./recording/RecordingHandlers.ts"
+import * as TwilioHangup from "./twilio/TwilioHangup.ts"
 import * as TenantHandlers from "./tenant/TenantHandlers.ts"
 import * as WebhookHandlers from "./webhook/WebhookHandlers.ts"
 
@@ -44,7 +45,8 @@ const declared = (): ReadonlyArray<RouteTable.Route> => {
 const documentation: ReadonlyArray<RouteTable.Route> = [
   { method: "GET", path: Document.pagePath },
   { method: "GET", path: Document.documentPath },
-  ...Guide.routes
+  ...Guide.routes,
+  ...TwilioHangup.routes
 ]
 
 /**
@@ -55,6 +57,7 @@ export const layer = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers)),
   Reference.layer,
   Guide.layer,
+  TwilioHangup.layer,
   RecordingFile.layer,
   ErrorPages.layer(RouteTable.make([...declared(), ...documentation, RecordingFile.route]))
 ).pipe(Layer.provide([Authenticated.layer, Public.layer]))
