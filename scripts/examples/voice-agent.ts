@@ -14,7 +14,7 @@ interface Options {
   /** Where the service reaches this server. */
   readonly streamUrl: () => string
   readonly tls: { readonly key: string; readonly cert: string }
-  readonly log?: (line: string) => void
+  readonly log: (line: string) => void
 }
 
 /** mu-law to linear, ITU-T G.711. */
@@ -53,8 +53,8 @@ const converse = (socket: WebSocket, log: (line: string) => void): void => {
     if (spokenMs >= 200) say("an answer")
     spokenMs = 0
   }
-  socket.on("message", (data) => {
-    const message = JSON.parse(String(data))
+  socket.on("message", (data: Buffer) => {
+    const message = JSON.parse(data.toString())
     if (message.event === "start") say("hello")
     if (message.event === "media") heard(Buffer.from(message.media.payload, "base64"))
     if (message.event === "mark") isTalking = false
@@ -64,7 +64,7 @@ const converse = (socket: WebSocket, log: (line: string) => void): void => {
 }
 
 /** Listens at `port`; connects each call, in whichever direction, with a stream to itself. */
-export const listen = (port: number, { api, key, log = console.log, streamUrl, tls }: Options) => {
+export const listen = (port: number, { api, key, log, streamUrl, tls }: Options) => {
   const act = async (callId: string, verb: string): Promise<void> => {
     const { status } = await fetch(`${api}/v1/calls/${callId}/actions/${verb}`, {
       method: "POST",

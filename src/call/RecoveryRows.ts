@@ -168,7 +168,9 @@ const headersOf = ({ headers }: { readonly headers?: ReadonlyArray<CustomHeader>
  */
 const carryOn = (draft: Draft.Draft, leg: Leg, facts: LegFacts | undefined, context: StepContext): Draft.Draft => {
   const isOwn = leg.id === primary(draft.state).id
-  const quiet = isOwn && leg.answeredAt !== null ? context.work.restarted(draft, leg, context) : draft
+  // Work may have begun with the ringing, or with the request to answer.
+  const hasWork = leg.answeredAt !== null || draft.state.work.length > 0
+  const quiet = isOwn && hasWork ? context.work.restarted(draft, leg, context) : draft
   const asked = of(quiet.state, leg).reduce(
     (open, pending) => {
       switch (pending.type) {
