@@ -15,9 +15,23 @@ export interface Options {
   readonly name: string
   /** Whether it takes calls by itself. */
   readonly answers: boolean
-  /** What it says while a call is up; 8 kHz mono. */
+  /** What it says while a call is up: mono, at the rate of its codec. */
   readonly voice: Int16Array
+  /** The only codec that it speaks; without it PCMU and PCMA. */
+  readonly codec?: Codec
 }
+
+/** Codecs as its accounts name them, and the rate of its files in them. */
+const codecs = {
+  PCMU: ["PCMU/8000/1", 8000],
+  PCMA: ["PCMA/8000/1", 8000],
+  G722: ["G722/16000/1", 16_000],
+  OPUS: ["opus/48000/1", 48_000],
+  L16: ["L16/16000/1", 16_000]
+} as const
+export type Codec = keyof typeof codecs
+
+export const rateOf = (codec: Codec): number => codecs[codec][1]
 
 export interface Baresip {
   readonly port: number
@@ -33,17 +47,20 @@ export interface Baresip {
 
 const modules = "/usr/lib/baresip/modules"
 
-export const start = async ({ answers, folder, name, voice, ...options }: Options): Promise<Baresip> => {
+export const start = async ({ answers, codec, folder, name, voice, ...options }: Options): Promise<Baresip> => {
   const home = join(folder, options.home)
   await mkdir(home, { recursive: true })
   const port = await freePort()
   const control = await freePort()
   const rtp = 21_000 + (port % 400) * 20
-  await writeFile(join(home, "voice.wav"), Wav.write({ sampleRate: 8000, samples: voice }))
+  await writeFile(
+    join(home, "voice.wav"),
+    Wav.write({ sampleRate: codec === undefined ? 8000 : rateOf(codec), samples: voice })
+  )
   await writeFile(join(home, "contacts"), "")
   await writeFile(
     join(home, "accounts"),
-    `<sip:${name}@127.0.0.1:${port};transport=udp>;regint=0;answermode=${answers ? "auto" : "manual"};audio_codecs=PCMU/8000/1,PCMA/8000/1\n`
+    `<sip:${name}@127.0.0.1:${port};transport=udp>;regint=0;answermode=${answers ? "auto" : "manual"};audio_codecs=${codec === undefined ? "PCMU/8000/1,PCMA/8000/1" : codecs[codec][0]}\n`
   )
   await writeFile(
     join(home, "config"),
@@ -59,7 +76,13 @@ export const start = async ({ answers, folder, name, voice, ...options }: Option
       "net_interface 127.0.0.1",
       "jitter_buffer_delay 2-10",
       `module_path ${modules}`,
+      "opus_bitrate 24000",
+      "opus_stereo no",
+      "opus_sprop_stereo no",
       "module g711.so",
+      "module g722.so",
+      "module opus.so",
+      "module l16.so",
       "module aufile.so",
       "module aubridge.so",
       "module sndfile.so",

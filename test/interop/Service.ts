@@ -113,7 +113,7 @@ const launch = async (environment: NodeJS.ProcessEnv, baseUrl: string) => {
   return { child, said: () => said }
 }
 
-export const start = async (ca: string): Promise<Service> => {
+export const start = async (ca: string, settings: Readonly<Record<string, string>> = {}): Promise<Service> => {
   const folder = await makeFolder()
   const caFile = join(folder, "ca.pem")
   await writeFile(caFile, ca)
@@ -135,7 +135,8 @@ export const start = async (ca: string): Promise<Service> => {
     ALLOW_PRIVATE_TARGETS: "true",
     TARGET_CA_FILE: caFile,
     DRAIN_SECS: "1",
-    LOG_LEVEL: "Warn"
+    LOG_LEVEL: "Warn",
+    ...settings
   }
   const baseUrl = `http://127.0.0.1:${http}`
   let running = await launch(environment, baseUrl)
