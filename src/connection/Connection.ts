@@ -45,6 +45,8 @@ interface NewSipTrunk {
   readonly password: string | null
   /** Becomes the tenant's default in place of the one before. */
   readonly isDefault: boolean
+  /** Whether it is asked by OPTIONS whether it is there; absent: it is. */
+  readonly isQualified?: boolean
 }
 
 /** A call that wants to begin. */
@@ -208,6 +210,7 @@ export class Connections extends Context.Service<
             username: trunk.username,
             password: trunk.password === null ? null : vault.seal(trunk.password),
             ...defaultSettings,
+            isQualified: trunk.isQualified ?? defaultSettings.isQualified,
             createdAt: at
           }
           const line = Audit.line({

@@ -26,10 +26,11 @@ export const commands: ReadonlyArray<Command> = [
       user: "value",
       password: "value",
       "password-stdin": "flag",
+      options: "value",
       default: "flag"
     },
     usage:
-      "--tenant ID|SLUG --name NAME --host HOST [--port 5060] [--user USER --password PASSWORD|--password-stdin] [--default]",
+      "--tenant ID|SLUG --name NAME --host HOST [--port 5060] [--user USER --password PASSWORD|--password-stdin] [--options on|off] [--default]",
     operation: "route/add",
     body: async (args) => ({
       tenant: args.required("tenant"),
@@ -38,6 +39,7 @@ export const commands: ReadonlyArray<Command> = [
       port: args.integer("port"),
       username: args.text("user"),
       password: await password(args),
+      is_qualified: args.onOff("options"),
       is_default: args.flag("default")
     }),
     print: asFields

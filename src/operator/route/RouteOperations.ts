@@ -88,6 +88,7 @@ export const make = Effect.gen(function* () {
         port: Wire.absentIs(5060, Schema.Int),
         username: Schema.optionalKey(Schema.String),
         password: Schema.optionalKey(Schema.String),
+        isQualified: Wire.absentIs(true, Schema.Boolean),
         isDefault: Schema.Boolean
       }),
       Effect.fnUntraced(function* ({ password = null, tenant, username = null, ...trunk }) {
