@@ -105,7 +105,7 @@ describe("two calls with real phones", () => {
       await heardEachOther(caller, callee, 1.5)
     })
 
-  it("are wide where both codecs are: G722 with Opus", async () => {
+  it("are bridged, G722 with Opus: each hears the other", async () => {
     const { callee, caller, id, place, tenant } = await ready("G722", "OPUS")
     const other = await place()
     const [leg] = (await tenant.call(other))["legs"] as ReadonlyArray<Service.Json>

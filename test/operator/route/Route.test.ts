@@ -57,6 +57,19 @@ const place = Effect.fn(function* (caller: Caller, routeId: Id.RouteId | null) {
 })
 
 layer(world, { timeout: "60 seconds", excludeTestServices: true })("the operator's routes", (it) => {
+  it.effect("are asked by OPTIONS from the first moment, or never, as they are added", () =>
+    Effect.gen(function* () {
+      const { qualified } = yield* RouteDirectory
+      const asked = Effect.map(qualified("", 1000), (trunks) => trunks.map(({ routeId }) => routeId))
+      const { id } = yield* added()
+      const silent = yield* added("--options", "off")
+      expect(yield* asked).toContain(id)
+      expect(yield* asked).not.toContain(silent.id)
+      yield* operator("route", "limits", silent.id, "--options", "on")
+      expect(yield* asked).toContain(silent.id)
+    })
+  )
+
   it.effect("are disabled and enabled, at once for the API and for the table of known peers, each with a line", () =>
     Effect.gen(function* () {
       const { caller, host, id } = yield* added()
