@@ -203,7 +203,11 @@ layer(TestServer.layer(world, { limits }))("hostile HTTP", (it) => {
           send_dtmf: { digits: "1" },
           speak: { payload: "Hello", voice: "fake.anna" },
           gather_using_speak: { payload: "Hello", voice: "fake.anna" },
-          gather_using_audio: { audio_url: "https://media.example.com/a.wav" }
+          gather_using_audio: { audio_url: "https://media.example.com/a.wav" },
+          transfer: { to: "+12025550101" },
+          bridge: { leg_id: `svc_leg_${"0".repeat(32)}` },
+          refer: { sip_address: "sip:desk@pbx.example.com" },
+          streaming_start: { stream_url: "wss://media.example.com/audio" }
         }
         const before = world.reached.length
         for (const [method, path] of targets) {

@@ -99,7 +99,7 @@ const fakeCalls = (world: World) =>
           yield* world.next
           return world.done(args[3], { status: 200, body: JSON.stringify(found) })
         }),
-      streams: () => Effect.succeed([]),
+      streams: (tenantId, callId) => Effect.as(owned(tenantId, callId), []),
       find: owned,
       list: (...args) =>
         Effect.sync(() => {
