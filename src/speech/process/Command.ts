@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { setPriority } from "node:os"
+import { availableParallelism, setPriority } from "node:os"
 import { Effect, Result } from "effect"
 import * as PcmStream from "../../audio/PcmStream.ts"
 import { type Give, SpeechFailed } from "../Engine.ts"
+
+/** Programs that speak at once: a tenant that wants all of these places leaves one for the others. */
+export const places = Math.max(3, availableParallelism())
 
 /** Behind the media thread, and behind this one. */
 export const niceness = 5

@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os"
 import { Effect } from "effect"
 import type { Engine, Voice } from "../Engine.ts"
 import * as EspeakVoices from "./EspeakVoices.ts"
@@ -17,7 +16,7 @@ export const find = (file = "espeak-ng"): Effect.Effect<Engine | null> =>
       name: EspeakVoices.engine,
       voices,
       takesSsml: true,
-      places: availableParallelism(),
+      places: Command.places,
       ahead: 0,
       speak: ({ isSsml, text, voice }, give) =>
         isSsml

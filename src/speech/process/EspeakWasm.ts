@@ -4,8 +4,8 @@ import * as EspeakProcess from "./EspeakProcess.ts"
 import * as EspeakVoices from "./EspeakVoices.ts"
 import * as Ssml from "./Ssml.ts"
 
-/** Processes: one long document of a tenant leaves one for the others. */
-const processes = 2
+/** Processes: a tenant that wants all of them leaves one for the others. */
+const processes = 3
 
 /** The languages that the package knows, as it lists them itself. */
 const languages: ReadonlyArray<string> = (

@@ -1,6 +1,9 @@
-import { availableParallelism } from "node:os"
-import { Effect } from "effect"
-import type { Engine, Voice } from "../Engine.ts"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Result } from "effect"
+import * as PcmStream from "../../audio/PcmStream.ts"
+import { type Engine, SpeechFailed, type Voice } from "../Engine.ts"
 import * as Command from "./Command.ts"
 
 /** What its own voices are; `kal` is the fastest, `slt` and `rms` sound best. */
@@ -22,9 +25,30 @@ export const find = (file = "flite"): Effect.Effect<Engine | null> =>
       name: "flite",
       voices,
       takesSsml: false,
-      places: availableParallelism(),
+      places: Command.places,
       ahead: 0,
       speak: ({ text, voice }, give) =>
-        Command.speak(file, ["-voice", voice, "-t", ` ${text}`, "-o", "/dev/stdout"], "", give)
+        Effect.acquireUseRelease(
+          Effect.promise(() => mkdtemp(join(tmpdir(), "speech-"))),
+          (folder) => {
+            // It writes to a file only: its output is a socket, which cannot be opened by a name.
+            const wav = join(folder, "speech.wav")
+            return Effect.gen(function* () {
+              const said = yield* Command.output(file, ["-voice", voice, "-t", ` ${text}`, "-o", wav], longestMs)
+              if (said === null) return yield* new SpeechFailed({ reason: "speech_failed" })
+              const bytes = yield* Effect.tryPromise({
+                try: () => readFile(wav),
+                catch: () => new SpeechFailed({ reason: "speech_failed" })
+              })
+              const read = PcmStream.make({ type: "wav" }).push(bytes)
+              if (Result.isFailure(read)) return yield* new SpeechFailed({ reason: "speech_failed" })
+              give(read.success)
+            })
+          },
+          (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+        )
     }
   })
+
+/** It is watched besides, and killed sooner. */
+const longestMs = 30_000

@@ -1,0 +1,21 @@
+import { writeSync } from "node:fs"
+import { Result } from "effect"
+import * as Message from "../../../src/speech/process/Message.ts"
+
+/** A program in espeak's place: it ends, writes garbage, or speaks, as its text says. */
+const read = Message.reader()
+process.stdin.on("data", (bytes: Buffer) => {
+  const messages = read(bytes)
+  if (Result.isFailure(messages)) return
+  for (const { message } of messages.success) {
+    const { id, text } = message as Message.Say
+    if (text === "exit") process.exit(0)
+    if (text === "garbage") {
+      writeSync(1, new Uint8Array(64).fill(255))
+      continue
+    }
+    writeSync(1, Message.write({ type: "sound", id, rate: 8000 }, new Uint8Array(1600)))
+    writeSync(1, Message.write({ type: "end", id }))
+  }
+})
+writeSync(1, Message.write({ type: "ready" }))
