@@ -1,66 +1,11 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Context, Effect, Layer, References } from "effect"
+import { Effect, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
-import { DialingPermissions } from "../../src/account/DialingPermissions.ts"
-import { Calls } from "../../src/call/Call.ts"
-import { Carrier } from "../../src/carrier/Carrier.ts"
-import * as SimulatorCarrier from "../../src/carrier/simulator/SimulatorCarrier.ts"
-import * as ApiKeyHandlers from "../../src/http/apikey/ApiKeyHandlers.ts"
-import { ClientAddress } from "../../src/http/ClientAddress.ts"
-import { BaseUrl } from "../../src/http/Pagination.ts"
-import { RateLimit } from "../../src/http/RateLimit.ts"
-import * as Server from "../../src/http/Server.ts"
-import { Idempotency } from "../../src/idempotency/Idempotency.ts"
-import { AudioDecoder } from "../../src/media/AudioDecoder.ts"
-import { AudioSource } from "../../src/media/AudioSource.ts"
-import * as MediaPlaneInline from "../../src/media/MediaPlaneInline.ts"
-import { Webhooks } from "../../src/webhook/Webhook.ts"
-import * as IpAddress from "../../src/domain/IpAddress.ts"
-import * as Features from "../support/Features.ts"
+import * as SimulatedService from "../support/SimulatedService.ts"
 import * as TestDatabase from "../support/TestDatabase.ts"
 import * as TestServer from "./TestServer.ts"
-import * as FakeSpeech from "../support/FakeSpeech.ts"
 
-const media = MediaPlaneInline.layer({
-  ports: MediaPlaneInline.noPorts,
-  random: () => 1,
-  publicAddresses: IpAddress.only("127.0.0.1"),
-  mediaTimeoutMs: 60_000,
-  maxLegs: 100
-}).pipe(Layer.provide(AudioSource.layer), Layer.provide([AudioDecoder.layerInline, FakeSpeech.layer]))
-
-/** The service, from its edge to the journal, with simulated phones; holds these partitions. */
-const layers = (label: string, partitions: ReadonlyArray<number>) =>
-  Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe(
-    Layer.provide([
-      ApiKeyHandlers.authenticator,
-      Idempotency.layer,
-      ClientAddress.layer("none"),
-      FakeSpeech.layer,
-      RateLimit.layer({ signupPerHour: 50 }),
-      Layer.succeed(BaseUrl, "https://api.example.com")
-    ]),
-    Layer.provideMerge(SimulatorCarrier.layer.pipe(Layer.provide(media))),
-    Layer.provideMerge(
-      Layer.merge(
-        Calls.layer({ maxCallSecs: 3600 }),
-        Webhooks.layer({ ownsConnection: () => Effect.succeed(true), subscriptionLimit: () => Effect.succeed(50) })
-      )
-    ),
-    Layer.provideMerge(Layer.merge(DialingPermissions.layer, Carrier.layer)),
-    Layer.provideMerge(Features.startedAs(label, partitions))
-  )
-
-const start = Effect.fnUntraced(function* (label: string, partitions: ReadonlyArray<number>) {
-  const context = yield* Layer.build(layers(label, partitions))
-  const calls = Context.get(context, Calls)
-  const { port } = Context.get(context, Server.Listening)
-  yield* calls.recover
-  const ask = (key: string, method: string, path: string, body?: unknown) =>
-    Effect.promise(() => TestServer.send(port, method, path, { key, body }))
-  return { ask, liveCalls: calls.liveCount, port }
-})
-type Engine = Effect.Success<ReturnType<typeof start>>
+type Engine = Effect.Success<ReturnType<typeof SimulatedService.start>>
 
 const neverAnswers = "+12025550102"
 
@@ -107,12 +52,12 @@ describe("A service that loses one of its partitions to another process", () => 
   })((it) => {
     it.effect("answers 503 there and lets go of its calls, which the other recovers; elsewhere it goes on", () =>
       Effect.gen(function* () {
-        const first = yield* start("first", [0, 1])
+        const first = yield* SimulatedService.start("first", [0, 1])
         const stays = yield* tenant(first, 0, "+12025550150")
         const goes = yield* tenant(first, 1, "+12025550151")
         expect(yield* first.liveCalls).toBe(2)
 
-        const second = yield* start("second", [1])
+        const second = yield* SimulatedService.start("second", [1])
         expect(yield* goes.find(second)).toMatchObject({ status: "failed", end_reason: "carrier_error" })
         // The first hears of it by what it tries to write: here a hangup, which must not be told that it was done.
         const refused = yield* goes.hangUp(first)

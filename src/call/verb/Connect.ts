@@ -53,7 +53,7 @@ export const Bridge = Schema.Struct({
   .pipe(Schema.encodeKeys({ legId: "leg_id" }))
   .pipe(Schema.annotateEncoded({ identifier: "Bridge" }))
 
-export const bridge = control({ summary: "Connect the call with another leg", when: "answered", body: Bridge })
+export const bridge = control({ summary: "Connect the call with another leg", when: "answered", body: Bridge, errors: ["conflict", "unprocessable"] })
 
 const maxAddressLength = 512
 
@@ -79,5 +79,6 @@ export const Refer = Schema.Struct({
 export const refer = control({
   summary: "Ask the far end to call somebody else (SIP REFER)",
   when: "answered",
-  body: Refer
+  body: Refer,
+  errors: ["conflict"]
 })
