@@ -68,6 +68,8 @@ const control = (state: CallState, action: ControlAction, asked: Asked, context:
     case "answer": {
       const commandId = Draft.commandId(context)
       const plan = planOf(state.plan, action.body)
+      const { customHeaders = [] } = action.body
+      const headers = customHeaders.length === 0 ? {} : { headers: customHeaders }
       const answering = Draft.sendPending(
         Draft.set(draft, {
           plan,
@@ -78,8 +80,8 @@ const control = (state: CallState, action: ControlAction, asked: Asked, context:
             )
           ]
         }),
-        { type: "answer", commandId, legId: leg.id, since: context.now },
-        { type: "answer", commandId, callId: state.id, legId: leg.id }
+        { type: "answer", commandId, legId: leg.id, since: context.now, ...headers },
+        { type: "answer", commandId, callId: state.id, legId: leg.id, ...headers }
       )
       return context.work.begins(answering, leg, "answering", context.now, context)
     }

@@ -4,7 +4,9 @@ import { RejectCause } from "../carrier/CarrierCommand.ts"
 import { CarrierEvent } from "../carrier/CarrierEvent.ts"
 import { Snapshot } from "../carrier/Snapshot.ts"
 import { CallId, LegId, RouteId, TenantId } from "../domain/Id.ts"
+import { CustomHeader } from "../domain/CustomHeader.ts"
 import { Limit } from "./leg/Leg.ts"
+import { DialOptions } from "./leg/Pending.ts"
 import { Plan } from "./Plan.ts"
 import { CallAction } from "./verb/Verbs.ts"
 
@@ -54,7 +56,9 @@ export const CallInput = Schema.Union([
     from: Schema.String,
     to: Schema.String,
     customerReference: Schema.NullOr(Schema.String),
-    timeoutSecs: Schema.Number
+    timeoutSecs: Schema.Number,
+    /** What its dial says besides; absent: nothing. */
+    options: Schema.optionalKey(DialOptions)
   }),
   Schema.Struct({
     type: Schema.tag("offered"),
@@ -62,7 +66,9 @@ export const CallInput = Schema.Union([
     legId: LegId,
     from: Schema.String,
     to: Schema.String,
-    resume: Schema.Json
+    resume: Schema.Json,
+    /** The headers of the caller's own; absent: none. */
+    headers: Schema.optionalKey(Schema.Array(CustomHeader))
   }),
   Schema.Struct({
     type: Schema.tag("action"),

@@ -156,18 +156,26 @@ const started = (
   }
   return Draft.emit(Draft.from(state), {
     type: "call.started",
-    data: { ...Draft.ids(state, legId), from: input.from, to: input.to, direction, routeId: terms.routeId }
+    data: {
+      ...Draft.ids(state, legId),
+      from: input.from,
+      to: input.to,
+      direction,
+      routeId: terms.routeId,
+      customHeaders: input.type === "offered" ? (input.headers ?? []) : []
+    }
   })
 }
 
 const place = (input: Extract<CallInput, { readonly type: "place" }>, context: StepContext): Draft.Draft => {
   const commandId = Draft.commandId(context)
+  const { options = {} } = input
   const draft = started(input, context, Id.derive(context.seed, "leg"), commandId)
   const { state } = draft
   const legId = primary(state).id
   return Draft.sendPending(
     draft,
-    { type: "dial", commandId, legId, options: {} },
+    { type: "dial", commandId, legId, options },
     {
       type: "dial",
       commandId,
@@ -176,7 +184,8 @@ const place = (input: Extract<CallInput, { readonly type: "place" }>, context: S
       tenantId: state.tenantId,
       routeId: state.routeId,
       from: input.from,
-      to: input.to
+      to: input.to,
+      ...options
     }
   )
 }

@@ -85,7 +85,8 @@ export const make = Effect.fnUntraced(function* (options: {
         legId: offer.legId,
         from: offer.from,
         to: offer.to,
-        resume: offer.resume
+        resume: offer.resume,
+        headers: offer.headers ?? []
       })
       return actor.state() === null ? null : routeId
     })

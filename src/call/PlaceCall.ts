@@ -8,6 +8,7 @@ import * as Money from "../domain/Money.ts"
 import type { Slot } from "../idempotency/Slot.ts"
 import type { CallRegistry } from "./CallRegistry.ts"
 import * as Dialling from "./Dialling.ts"
+import type { DialOptions } from "./leg/Pending.ts"
 import * as Plan from "./Plan.ts"
 
 /** What a new call reserves. Most calls need no more, and a call that rings holds no more of others' money. */
@@ -24,6 +25,8 @@ export interface PlaceRequest {
   readonly callerIdForwarding: boolean
   /** What begins by itself. */
   readonly plan: Plan.Plan
+  /** What the dial says besides; absent: nothing. */
+  readonly options?: DialOptions
 }
 
 export interface Caller {
@@ -89,7 +92,8 @@ export const make = Effect.fnUntraced(function* (options: {
         from: request.from,
         to: request.to,
         customerReference: request.customerReference,
-        timeoutSecs: request.timeoutSecs
+        timeoutSecs: request.timeoutSecs,
+        options: request.options ?? {}
       },
       { keyId: caller.keyId, slot, status: 201, recordings: [] }
     )

@@ -134,6 +134,28 @@ describe("What is reserved, guide/money.md#reservations", () => {
     expect(reserve(tight, "order", [50])).toBe(50)
     expect(reserve(tight, "order", [51])).toBe("insufficient_balance")
   })
+  it("a transfer is admitted like a call: it takes a place more, which its call gives back", () => {
+    const id = Ids.call("call 0")
+    const transfer = (state: Account.AccountState, cents: number) =>
+      Account.step(state, { type: "reserve", id, purpose: "transfer", offers: [cents], places: 2 }, context)
+    const own = (limit: number, fields: Partial<Account.Tally> = {}) =>
+      account({ balanceCents: 100, live: holding(10), ...fields }, quota({ concurrentCallLimit: limit }))
+    const code = (outcome: ReturnType<typeof transfer>) =>
+      outcome.type === "rejected" ? outcome.error.code : outcome.type
+    expect(code(transfer(own(1), 20))).toBe("concurrent_call_cap_exceeded")
+    expect(code(transfer(own(2), 101))).toBe("balance_insufficient")
+    expect(code(transfer(own(2, { daySpentCents: 10_000 }), 20))).toBe("daily_spend_cap_exceeded")
+    const admitted = transfer(own(2), 20)
+    expect.assert(admitted.type === "accepted")
+    expect([admitted.state.tally.live.places, admitted.state.tally.live.reservedCents]).toEqual([2, 20])
+    expect(admit(admitted.state)).toBe("concurrent_call_cap_exceeded")
+    const back = Account.step(admitted.state, { type: "holds", id, places: 1, reservedCents: 12 }, context)
+    expect.assert(back.type === "accepted")
+    expect(back.state.tally.live).toMatchObject({ places: 1, reservedCents: 12 })
+    expect(admit(back.state)).toBe("accepted")
+    const gone = { type: "holds", id: Ids.call("gone"), places: 1, reservedCents: 1 } as const
+    expect(Account.step(back.state, gone, context).type).toBe("unchanged")
+  })
   it("a renewal replaces what its call reserved, and takes no second place", () => {
     const own = account({ balanceCents: 100, live: holding(60) }, quota({ concurrentCallLimit: 1 }))
     expect(reserve(own, "renewal", [100], noon, Ids.call("call 0"))).toBe(100)

@@ -31,6 +31,24 @@ describe("Placing, guide/calls.md#placing-a-call", () => {
     expect(scene.state.pending[0]?.type).toBe("dial")
   })
 
+  it("what a dial says besides the numbers goes down with it, and again where it may not have arrived", () => {
+    const options = { audioUrl: "https://a.test/b.wav", headers: [{ name: "X-Customer", value: "7" }] }
+    const scene = Sample.start(Sample.place({ options }), t0)
+    expect(Sample.commands(scene)).toMatchObject([{ type: "dial", ...options }])
+    const again = Sample.send(scene, Sample.recovered(scene, "alive", t0), t0 + 100)
+    expect(again.effects.at(-1)?.commands).toStrictEqual(Sample.commands(scene))
+  })
+
+  it("headers of a caller are told with call.started, and those of an answer go down with it", () => {
+    const headers = [{ name: "X-Customer", value: "7" }]
+    const scene = Sample.start({ ...Sample.offered(), headers } as CallInput, t0)
+    expect(Sample.events(scene)[0]?.data).toMatchObject({ customHeaders: headers })
+    const answering = Sample.act(scene, "answer", { custom_headers: headers }, t0 + 100)
+    expect(Sample.commands(answering).at(-1)).toMatchObject({ type: "answer", headers })
+    const again = Sample.send(answering, Sample.recovered(answering, "alive", t0), t0 + 200)
+    expect(again.effects.at(-1)?.commands.at(-1)).toMatchObject({ type: "answer", headers })
+  })
+
   it("ringing and answer move it on, each with its event; a step backwards changes nothing", () => {
     let scene = Sample.carrier(Sample.start(Sample.place(), t0), { type: "ringing", resume: null }, t0 + 500)
     scene = Sample.carrier(scene, { type: "answered", resume: { d: 1 } }, t0 + 900)

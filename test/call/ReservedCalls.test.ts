@@ -15,6 +15,8 @@ import type { Effects } from "../../src/call/Draft.ts"
 import * as Legs from "../../src/call/Legs.ts"
 import * as Reservation from "../../src/call/Reservation.ts"
 import { ApiError } from "../../src/domain/ApiError.ts"
+import * as Verbs from "../../src/call/verb/Verbs.ts"
+import * as Id from "../../src/domain/Id.ts"
 import type { CallId } from "../../src/domain/Id.ts"
 import * as Money from "../../src/domain/Money.ts"
 import type { Json } from "../../src/store/Journal.ts"
@@ -87,8 +89,11 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
     rows.lowest = Math.min(rows.lowest, rows.balanceCents)
     rows.mostSpent = Math.max(rows.mostSpent, rows.spentCents)
     if (cents > 0) rows.charged.set(state.id, (rows.charged.get(state.id) ?? 0) + 1)
-    const live = [...rows.calls.values()].filter((each) => !isTerminal(each)).length
-    rows.mostLive = Math.max(rows.mostLive, live)
+    const places = [...rows.calls.values()].reduce(
+      (sum, each) => sum + (isTerminal(each) ? 0 : Reservation.places(each)),
+      0
+    )
+    rows.mostLive = Math.max(rows.mostLive, places)
   }
 
   const registry = yield* Registry.make<CallId, CallState, CallInput, Effects, null, null>(
@@ -132,9 +137,11 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
       state,
       {
         incarnation: primary(state).incarnation ?? "",
-        legs: random.chance(0.8)
-          ? { [primary(state).id]: { state: "alerting", n: primary(state).heard, ageMs: 0, answeredMs: null } }
-          : {}
+        legs: Object.fromEntries(
+          state.legs
+            .filter(() => random.chance(0.8))
+            .map(({ heard, id }) => [id, { state: "alerting", n: heard, ageMs: 0, answeredMs: null }])
+        )
       },
       lostAt
     )
@@ -151,15 +158,40 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
     yield* actor.ask(input, null)
   })
 
-  /** What the carrier tells of the leg of a call, now. */
-  const happens = (id: CallId, report: Parameters<typeof Sample.event>[1]) =>
+  /** What the carrier tells of a leg of a call, now: of its own, or of the last that was dialled for it. */
+  const happens = (id: CallId, report: Parameters<typeof Sample.event>[1], isOwn = true) =>
     Effect.suspend(() => {
       const actor = registry.live.get(id)
       const state = actor?.state() ?? null
-      if (actor === undefined || state === null) return Effect.void
-      return Effect.asVoid(
-        actor.tell({ type: "carrier", event: Sample.event({ state }, report, EntityTime.now(actor.time, clock)) })
-      )
+      if (actor === undefined || state === null || (!isOwn && state.legs.length === 1)) return Effect.void
+      const leg = isOwn ? primary(state) : Sample.transferLeg({ state })
+      const event = Sample.event({ state }, report, EntityTime.now(actor.time, clock), leg)
+      return Effect.asVoid(actor.tell({ type: "carrier", event }))
+    })
+
+  const transfer = (id: CallId, name: string) =>
+    Effect.suspend(() => {
+      const asked: CallInput = {
+        type: "action",
+        action: Verbs.decodeAction("transfer", { to: "+12025550101" }),
+        transfer: {
+          legId: Id.derive(name, "leg"),
+          from: "+12025550150",
+          incarnation: "first life",
+          microUsdPerMinute: random.chance(0.1) ? 0 : random.below(20_000_000),
+          limit: { afterSecs: 3600, reason: "time_limit" }
+        }
+      }
+      return registry.live.get(id)?.ask(asked, null) ?? Effect.void
+    })
+
+  /** The carrier has joined the legs of a call that was transferred. */
+  const joined = (id: CallId) =>
+    Effect.suspend(() => {
+      const state = registry.live.get(id)?.state() ?? null
+      return state === null || state.legs.length === 1
+        ? Effect.void
+        : happens(id, { type: "bridged", peerLegId: Sample.transferLeg({ state }).id, peerCallId: id })
     })
 
   const recover = registry.recover(
@@ -181,7 +213,7 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
     return accounts.reread(tenantId)
   })
   const fault = Effect.ignore(accounts.change(tenantId, { type: "quota_set", quota: {} }, null))
-  return { accounts, registry, place, happens, recover, order, topUp, fault } as const
+  return { accounts, registry, place, happens, transfer, joined, recover, order, topUp, fault } as const
 })
 
 describe("Calls that reserve, and their account", () => {
@@ -218,8 +250,8 @@ describe("Calls that reserve, and their account", () => {
           yield* background(process.recover)
         })
         const some = () => [...rows.calls.keys()][random.below(Math.max(1, rows.calls.size))]
-        for (let move = 0; move < 60; move++) {
-          const kind = random.below(20)
+        for (let move = 0; move < 90; move++) {
+          const kind = random.below(30)
           const id = some()
           if (kind < 7) yield* background(process.place(Ids.call(`call ${move}`)))
           else if (kind < 12 && id !== undefined)
@@ -230,6 +262,14 @@ describe("Calls that reserve, and their account", () => {
           else if (kind === 15) yield* background(process.topUp)
           else if (kind === 16) yield* background(process.fault)
           else if (kind === 17) yield* restart
+          else if (kind > 19 && kind < 24 && id !== undefined) yield* background(process.transfer(id, `leg ${move}`))
+          else if (kind > 23 && kind < 26 && id !== undefined)
+            yield* background(process.happens(id, { type: "answered", resume: null }, false))
+          else if (kind > 25 && kind < 28 && id !== undefined) yield* background(process.joined(id))
+          else if (kind === 28 && id !== undefined)
+            yield* background(
+              process.happens(id, { type: "ended", cause: "hangup", sipStatus: null, by: "far" }, false)
+            )
           yield* TestClock.adjust(random.below(random.chance(0.3) ? 40_000 : 500))
         }
         // An engine without faults, for all that is left to end.

@@ -53,7 +53,12 @@ export const Bridge = Schema.Struct({
   .pipe(Schema.encodeKeys({ legId: "leg_id" }))
   .pipe(Schema.annotateEncoded({ identifier: "Bridge" }))
 
-export const bridge = control({ summary: "Connect the call with another leg", when: "answered", body: Bridge, errors: ["conflict", "unprocessable"] })
+export const bridge = control({
+  summary: "Connect the call with another leg",
+  when: "answered",
+  body: Bridge,
+  errors: ["conflict", "unprocessable"]
+})
 
 const maxAddressLength = 512
 

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { disagreement } from "../../domain/CodedCheck.ts"
+import * as CustomHeader from "../../domain/CustomHeader.ts"
 import * as Field from "./Field.ts"
 import * as StreamBody from "./StreamBody.ts"
 import { control } from "./Verb.ts"
@@ -19,6 +20,7 @@ export const answer = control({
     ),
     recordChannels: Field.or(Field.channels, "single"),
     recordFormat: Field.or(Field.format, "mp3"),
+    customHeaders: Schema.optionalKey(CustomHeader.CustomHeaders),
     streamUrl: StreamBody.urlOrNull,
     ...StreamBody.fields
   })
@@ -26,6 +28,7 @@ export const answer = control({
       Schema.encodeKeys({
         recordChannels: "record_channels",
         recordFormat: "record_format",
+        customHeaders: "custom_headers",
         streamUrl: "stream_url",
         ...StreamBody.names
       })

@@ -55,7 +55,15 @@ export const rows = {
       from: Field.text("The calling number, E.164.", "+12025550150"),
       to: Field.text("The called number, E.164.", "+12025550100"),
       direction: Field.oneOf("As this service sees it.", ["outbound", "inbound"]),
-      routeId: Field.routeId
+      routeId: Field.routeId,
+      customHeaders: Schema.Array(
+        Wire.struct({ name: Field.text("Begins with `X-`.", "X-Customer"), value: Field.text("Its value.", "4711") })
+      ).pipe(
+        Schema.annotateEncoded({
+          description: "The caller's own `X-` headers, of an inbound call; empty where there are none.",
+          examples: [[{ name: "X-Customer", value: "4711" }]]
+        })
+      )
     })
   },
   "call.ringing": {

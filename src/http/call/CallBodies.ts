@@ -1,7 +1,9 @@
 import { Schema } from "effect"
+import type { DialOptions } from "../../call/leg/Pending.ts"
 import type { Plan } from "../../call/Plan.ts"
 import * as Field from "../../call/verb/Field.ts"
 import { E164 } from "../../domain/E164.ts"
+import * as CustomHeader from "../../domain/CustomHeader.ts"
 import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
 import * as Wire from "../../domain/Wire.ts"
 import * as PathId from "../PathId.ts"
@@ -33,7 +35,10 @@ export const PlaceCall = Wire.struct({
     ]),
     "off"
   ),
-  audioUrl: NotBuiltYet.field(httpsUrl("Played to the far end before it answers.")),
+  audioUrl: Schema.optionalKey(
+    httpsUrl("Played to the far end before it answers, again and again, where it takes early media.")
+  ),
+  customHeaders: or(CustomHeader.CustomHeaders, []),
   timeoutSecs: or(of(int(1, 600), "How long it may ring, in seconds.", 30), 60),
   timeLimitSecs: optional(int(1, 86_400), "The longest answered time, in seconds; null: no limit of its own.", 3_600),
   callerIdForwarding: or(
@@ -41,6 +46,12 @@ export const PlaceCall = Wire.struct({
     false
   )
 }).pipe(Schema.annotateEncoded({ identifier: "PlaceCall" }))
+
+/** What its dial says besides the numbers. */
+export const optionsOf = ({ audioUrl, customHeaders }: typeof PlaceCall.Type): DialOptions => ({
+  ...(audioUrl === undefined ? {} : { audioUrl }),
+  ...(customHeaders.length === 0 ? {} : { headers: customHeaders })
+})
 
 /** What the new call will do by itself. */
 export const planOf = ({

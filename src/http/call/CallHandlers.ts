@@ -67,9 +67,12 @@ export const layer = HttpApiBuilder.group(
 
     return handlers.handleAll({
       place: Effect.fnUntraced(function* ({ payload }) {
+        const options = CallBodies.optionsOf(payload)
+        yield* reachable(options.audioUrl === undefined ? {} : { audio_url: options.audioUrl }, "https:")
         const key = yield* CurrentKey
         const { slot } = yield* CurrentSlot
-        return JsonResponse.respond(yield* calls.place(key, { ...payload, plan: CallBodies.planOf(payload) }, slot))
+        const plan = CallBodies.planOf(payload)
+        return JsonResponse.respond(yield* calls.place(key, { ...payload, plan, options }, slot))
       }),
       list: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
