@@ -23,7 +23,7 @@ import { receipt, type Rendered, type Slot } from "../../src/idempotency/Slot.ts
 import type { Receipt } from "../../src/store/Journal.ts"
 import * as Documented from "./Documented.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
-import { Recordings } from "../../src/recording/Recording.ts"
+import { type RecordingRow, Recordings } from "../../src/recording/Recording.ts"
 import * as MemoryStorage from "../support/MemoryStorage.ts"
 import * as FakeSpeech from "../support/FakeSpeech.ts"
 import * as NoEgress from "../support/NoEgress.ts"
@@ -68,6 +68,9 @@ export class World {
   /** What the next place or act does instead. */
   next: Effect.Effect<void, ApiError> = Effect.void
   calls = 0
+  readonly storage = MemoryStorage.make()
+  /** The recording to which a link leads. */
+  linked: (link: { readonly file: string }) => RecordingRow | null = () => null
 
   readonly done = (slot: Slot | null, rendered: Rendered): Rendered => {
     const row = receipt(slot, rendered, 0)
@@ -231,15 +234,17 @@ const untouched = Layer.mergeAll(
   Layer.mock(ApiKeys)({}),
   Layer.mock(Billing)({}),
   Layer.mock(Numbers)({}),
+  Layer.mock(Tenants)({})
+)
+
+const fakeRecordings = (world: World) =>
   Layer.mock(Recordings)({
     find: () => Effect.fail(ApiError.of("not_found", "no such recording")),
     list: () => Effect.succeed({ count: 0, results: [], next: null }),
     remove: () => Effect.fail(ApiError.of("not_found", "no such recording")),
-    linked: () => Effect.succeed(null)
-  }),
-  MemoryStorage.make().layer,
-  Layer.mock(Tenants)({})
-)
+    linked: (link) => Effect.sync(() => world.linked(link)),
+    gone: (id) => Effect.sync(() => void world.reached.push({ door: "recordings.gone", args: [id] }))
+  })
 
 const fakeAuthenticator = (world: World) =>
   Layer.succeed(Authenticator, {
@@ -274,6 +279,8 @@ export const layer = (
       fakeConnections,
       untouched,
       fakeWebhooks(world),
+      fakeRecordings(world),
+      world.storage.layer,
       fakeAuthenticator(world),
       fakeEgress,
       FakeSpeech.layer,
