@@ -28,8 +28,8 @@ const likeness = (sound: Int16Array, lag: number, window: number): number => {
   return power === 0 || powerBefore === 0 ? 0 : product / Math.sqrt(power * powerBefore)
 }
 
-/** How a sound would go on for 10 ms: its last period, again and again. Null: it is too short to tell. */
-export const extend = ({ rate, samples: sound }: Sound): Sound | null => {
+/** The period of the end of a sound, in samples: the lag at which it is most like itself. Null: it is too short to tell. */
+export const periodOf = (sound: Int16Array, rate: number): number | null => {
   const window = (rate * windowMs) / 1000
   const longest = Math.min((rate * longestMs) / 1000, sound.length - window)
   let [lag, best] = [0, Number.NEGATIVE_INFINITY]
@@ -37,7 +37,13 @@ export const extend = ({ rate, samples: sound }: Sound): Sound | null => {
     const found = likeness(sound, tried, window)
     if (found > best) [lag, best] = [tried, found]
   }
-  if (lag === 0) return null
+  return lag === 0 ? null : lag
+}
+
+/** How a sound would go on for 10 ms: its last period, again and again. Null: it is too short to tell. */
+export const extend = ({ rate, samples: sound }: Sound): Sound | null => {
+  const lag = periodOf(sound, rate)
+  if (lag === null) return null
   const length = (rate * fadeMs) / 1000
   return { rate, samples: Int16Array.from({ length }, (_, i) => sound[sound.length - lag + (i % lag)] ?? 0) }
 }

@@ -3,6 +3,7 @@ import { Cause, Effect } from "effect"
 import { cpus } from "node:os"
 import * as JournalBench from "./JournalBench.ts"
 import * as LiveCallBench from "./LiveCallBench.ts"
+import * as ForwardBench from "./media/ForwardBench.ts"
 import * as MediaBench from "./media/MediaBench.ts"
 import * as NeighbourBench from "./neighbour/NeighbourBench.ts"
 import * as PlaceCallBench from "./PlaceCallBench.ts"
@@ -15,6 +16,7 @@ const benches = {
   place: ["Durable POST /v1/calls against a bare server that writes the same rows", PlaceCallBench.run],
   journal: ["Journal: the batch writer against a transaction for each commit", JournalBench.run],
   live: ["Live calls without media", LiveCallBench.run],
+  forward: ["Packets passed on as they come, 50 bridges over UDP loopback", ForwardBench.run],
   media: ["Media plane over UDP loopback, 50 calls", MediaBench.run],
   strangers: ["5,000 datagrams/s of strangers while 50 calls talk and 10 a second are placed", StrangersBench.run],
   neighbour: ["What a tenant sees while another abuses what they share", NeighbourBench.run],

@@ -13,7 +13,7 @@ const linear: PayloadDecoder = {
     for (let i = 0; i < length; i += 2) out[i >> 1] = ((payload[i] ?? 0) << 8) | (payload[i + 1] ?? 0)
     return length >> 1
   },
-  conceal: FadingRepetition.conceal,
+  conceal: FadingRepetition.make(),
   skip: () => undefined,
   reset: () => undefined
 }

@@ -1,14 +1,40 @@
+import * as Splice from "../Splice.ts"
 import type { Loss } from "./Codec.ts"
 
 /** From full level to silence over so many frames. */
 const fadeFrames = 3
+const framesPerSecond = 50
 
-/** Conceals a loss for codecs that have no better way: repeats what was heard last, and fades it out within 60 ms. */
-export const conceal = (out: Int16Array, { framesBefore, from, last }: Loss): number => {
-  const length = out.length
-  for (let i = from; i < length; i++) {
-    const gain = Math.max(0, 1 - (framesBefore + i / length) / fadeFrames)
-    out[i] = (last[i] ?? 0) * gain
+/**
+ * Conceals losses for codecs that have no better way: repeats the last period of what was heard, so that it goes on
+ * without a step, and fades it out within 60 ms. For one stream; it allocates with the first loss only.
+ */
+export const make = (): ((out: Int16Array, loss: Loss) => number) => {
+  /** What was heard before the loss; its last `period` samples are repeated, from `at` on. */
+  let heard = new Int16Array(0)
+  let period = 0
+  let at = 0
+  /** Samples that were made up. */
+  let made = 0
+
+  const begin = (out: Int16Array, from: number, last: Int16Array): void => {
+    const length = last.length + from
+    if (heard.length !== length) heard = new Int16Array(length)
+    heard.set(last)
+    for (let i = 0; i < from; i++) heard[last.length + i] = out[i] ?? 0
+    period = Splice.periodOf(heard, out.length * framesPerSecond) ?? last.length
+    at = 0
+    made = 0
   }
-  return Math.max(0, 1 - (framesBefore + 1) / fadeFrames)
+
+  return (out, { framesBefore, from, last }) => {
+    if (framesBefore === 0 || period === 0) begin(out, from, last)
+    const longest = out.length * fadeFrames
+    for (let i = from; i < out.length; i++, made++) {
+      const gain = Math.max(0, 1 - made / longest)
+      out[i] = Math.round((heard[heard.length - period + at] ?? 0) * gain)
+      at = at + 1 === period ? 0 : at + 1
+    }
+    return Math.max(0, 1 - made / longest)
+  }
 }

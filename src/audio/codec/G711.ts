@@ -97,7 +97,7 @@ export const codec = (law: Law): Codec => ({
   decoder: () => ({
     duration: (_, start, end) => end - start,
     decode: (payload, out) => expand(law, payload, out),
-    conceal: FadingRepetition.conceal,
+    conceal: FadingRepetition.make(),
     skip: ignore,
     reset: ignore,
     free: ignore

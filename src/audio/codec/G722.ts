@@ -274,7 +274,7 @@ const decoder = () => {
   return {
     duration: (_: Uint8Array, start: number, end: number): number => end - start,
     decode,
-    conceal: FadingRepetition.conceal,
+    conceal: FadingRepetition.make(),
     // The encoder went on meanwhile. Steps that are too large would be heard as a burst, so the decoder hears a moment of
     // silence for each frame: measured on speech, that leaves a tenth of the bursts and costs no similarity.
     skip: (units: number): void => {

@@ -37,7 +37,7 @@ export const codec = (sampleRate: SampleRate): Codec => ({
       for (let i = 0; i < count; i++) out[i] = ((payload[2 * i] ?? 0) << 8) | (payload[2 * i + 1] ?? 0)
       return count
     },
-    conceal: FadingRepetition.conceal,
+    conceal: FadingRepetition.make(),
     skip: ignore,
     reset: ignore,
     free: ignore

@@ -159,8 +159,10 @@ export const make = () => {
     /** Whether `source` is heard unchanged, and nothing else has anything to say. */
     isOnly: (source: Source): boolean => {
       if (!limiter.isResting()) return false
-      for (const place of places) {
-        if (place.isLeaving) return false
+      // By index: an iterator would be an allocation in each round.
+      for (let i = 0; i < places.length; i++) {
+        const place = places[i]
+        if (place === undefined || place.isLeaving) return false
         if (place.source === source ? place.gain !== 1 : place.sounds || place.source.ready()) return false
       }
       return true

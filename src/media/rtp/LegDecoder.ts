@@ -18,6 +18,7 @@ const longestMs = 200
  */
 export const make = (codec: Codec, rate: () => SampleRate): LegDecoder => {
   const inner = codec.decoder()
+  const repeat = FadingRepetition.make()
   let native = new Int16Array(0)
   let filter: { readonly to: SampleRate; readonly resampler: Resample.StreamResampler } | null = null
 
@@ -44,8 +45,7 @@ export const make = (codec: Codec, rate: () => SampleRate): LegDecoder => {
       const resampler = resamplerTo(to)
       return resampler.convert(native.subarray(0, inner.decode(payload, native)), out)
     },
-    conceal: (out, loss: Loss) =>
-      rate() === codec.sampleRate ? inner.conceal(out, loss) : FadingRepetition.conceal(out, loss),
+    conceal: (out, loss: Loss) => (rate() === codec.sampleRate ? inner.conceal(out, loss) : repeat(out, loss)),
     skip: inner.skip,
     reset: inner.reset,
     free: () => {

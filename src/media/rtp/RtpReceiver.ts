@@ -76,6 +76,22 @@ export const make = (
     return decoder
   }
 
+  /** Apart from `listen`, which is called in each round: what a function closes over is allocated when it is called. */
+  const unmute = (): void => {
+    const name = heardIn
+    const before = recent.run((clockRate * historyMs) / 1000, buffer.playout())
+    buffer.unmute(
+      name === null
+        ? []
+        : before.map((packet) => ({
+            timestamp: packet.timestamp,
+            duration: packet.duration,
+            decoder: decoderOf(name),
+            payload: RtpPacket.payloadOf(packet)
+          }))
+    )
+  }
+
   return {
     /** The packet is lent for the call. Returns the codec of its sound; `null`: it is none, or of no codec we know. */
     receive: (packet: RtpPacket.RtpPacket, encoding: Encoding, now: number): Codecs.CodecName | null => {
@@ -148,19 +164,8 @@ export const make = (
     listen: (isHeard: boolean): void => {
       if (isHeard !== isMuted) return
       isMuted = !isHeard
-      if (isMuted) return buffer.mute()
-      const name = heardIn
-      const before = recent.run((clockRate * historyMs) / 1000, buffer.playout())
-      buffer.unmute(
-        name === null
-          ? []
-          : before.map((packet) => ({
-              timestamp: packet.timestamp,
-              duration: packet.duration,
-              decoder: decoderOf(name),
-              payload: RtpPacket.payloadOf(packet)
-            }))
-      )
+      if (isMuted) buffer.mute()
+      else unmute()
     },
     /** The block of a report on this stream; `null` before any packet. */
     report: (): (ReceptionStats.Report & { readonly ssrc: number }) | null =>

@@ -3,10 +3,11 @@ import { parentPort } from "node:worker_threads"
 
 /**
  * The least that a media thread can do: a socket a call that sends back the last packet it got, once every 20 ms. No
- * codec, no jitter buffer, no control, no rules.
+ * codec, no jitter buffer, no control, no rules. As a relay it passes on what each call gets, through the socket of the
+ * call beside it, with a header of its own.
  */
 export type ToBare =
-  | { readonly type: "open"; readonly calls: number; readonly peerPort: number }
+  | { readonly type: "open"; readonly calls: number; readonly peerPort: number; readonly isRelay: boolean }
   | { readonly type: "close" }
 
 const port = parentPort
@@ -17,21 +18,31 @@ const lookup: Lookup = (name, _, done) => done(null, name, 4)
 
 interface Call {
   readonly send: () => void
+  /** Sends a packet of the other call on. */
+  readonly pass: (bytes: Uint8Array) => void
   readonly close: () => void
   readonly port: number
 }
 
-const open = (peerPort: number): Promise<Call> =>
+const open = (peerPort: number, heard: (bytes: Uint8Array) => void): Promise<Call> =>
   new Promise((resolve) => {
     const socket = createSocket({ type: "udp4", lookup })
     let last = new Uint8Array(172)
     let sequenceNumber = 0
     socket.on("message", (bytes) => {
       last = bytes
+      heard(bytes)
     })
     socket.bind(0, "127.0.0.1", () =>
       resolve({
         port: socket.address().port,
+        pass: (bytes) => {
+          const view = new DataView(bytes.buffer, bytes.byteOffset)
+          view.setUint16(2, (view.getUint16(2) + 7) & 0xffff)
+          view.setUint32(4, view.getUint32(4) + 7)
+          view.setUint32(8, 7)
+          socket.send(bytes, peerPort, "127.0.0.1")
+        },
         send: () => {
           new DataView(last.buffer, last.byteOffset).setUint16(2, sequenceNumber++ & 0xffff)
           socket.send(last, peerPort, "127.0.0.1")
@@ -56,10 +67,13 @@ port.on("message", (message: ToBare) => {
   for (const call of calls) call.close()
   calls = []
   if (message.type === "close") return port.postMessage([])
-  void Promise.all(Array.from({ length: message.calls }, () => open(message.peerPort))).then((opened) => {
+  const heard = (index: number) => (bytes: Uint8Array) => {
+    if (message.isRelay) calls[index ^ 1]?.pass(bytes)
+  }
+  void Promise.all(Array.from({ length: message.calls }, (_, i) => open(message.peerPort, heard(i)))).then((opened) => {
     calls = opened
     cursor = Math.floor(performance.now())
-    round()
+    if (!message.isRelay) round()
     port.postMessage(calls.map((call) => call.port))
   })
 })

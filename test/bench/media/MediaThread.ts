@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
-import type { LegId } from "../../../src/domain/Id.ts"
+import { type LegId, WorkId } from "../../../src/domain/Id.ts"
 import type { RtpRemote } from "../../../src/media/MediaPlane.ts"
 import type { FromThread, ThreadConfig, ToThread } from "../../../src/media/udp/PlaneThread.ts"
 
@@ -40,6 +40,22 @@ export const start = Effect.fnUntraced(function* (config: ThreadConfig) {
         () => post({ type: "open_rtp", leg })
       ),
     connect: (leg: LegId, remote: RtpRemote) => Effect.sync(() => post({ type: "connect_rtp", leg, remote })),
+    /** Captures what is said on a leg and to it, as a recording does. */
+    capture: (leg: LegId) =>
+      Effect.sync(() =>
+        post({
+          type: "capture",
+          leg,
+          id: WorkId.make(`capture of ${leg}`),
+          wanted: {
+            tracks: ["inbound", "outbound"],
+            chunkMs: 100,
+            mostRate: 48_000,
+            mostWaiting: Number.MAX_SAFE_INTEGER,
+            beeps: { atBegin: false, everyMs: null }
+          }
+        })
+      ),
     bridge: (leg: LegId, peer: LegId) => Effect.sync(() => post({ type: "bridge", leg, peer })),
     close: (leg: LegId) =>
       next(
