@@ -8,6 +8,7 @@ import * as MediaBench from "./media/MediaBench.ts"
 import * as NeighbourBench from "./neighbour/NeighbourBench.ts"
 import * as PlaceCallBench from "./PlaceCallBench.ts"
 import * as Report from "./Report.ts"
+import * as SpeechBench from "./SpeechBench.ts"
 import * as StrangersBench from "./strangers/StrangersBench.ts"
 import * as WebhookBench from "./WebhookBench.ts"
 
@@ -18,6 +19,7 @@ const benches = {
   live: ["Live calls without media", LiveCallBench.run],
   forward: ["Packets passed on as they come, 50 bridges over UDP loopback", ForwardBench.run],
   media: ["Media plane over UDP loopback, 50 calls", MediaBench.run],
+  speech: ["Speech: from `speak` to its first frame, and what it costs", SpeechBench.run],
   strangers: ["5,000 datagrams/s of strangers while 50 calls talk and 10 a second are placed", StrangersBench.run],
   neighbour: ["What a tenant sees while another abuses what they share", NeighbourBench.run],
   webhook: ["Carrier event to the receiver's request, HTTPS", WebhookBench.run]

@@ -297,6 +297,44 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       })
     )
 
+    contract("speech is heard in the queue of playbacks, to its end", ({ dial, elapse, send, sink }) =>
+      Effect.gen(function* () {
+        const leg = yield* dial(subject.phones.answers)
+        yield* elapse(3000)
+        yield* send(leg, media(Media.speak(Ids.work("said"), "Hello and welcome.")))
+        yield* send(leg, media(Media.speak(Ids.work("broken"), "fail at once")))
+        yield* send(leg, media(Media.play(Ids.work("played"), subject.sounds.good)))
+        yield* elapse(4000)
+        expect(endedWork(sink.of(leg)).map(({ id, reason, status }) => [id, status, reason])).toStrictEqual([
+          ["broken", "failed", "speech_failed"],
+          ["said", "completed", null],
+          ["played", "completed", null]
+        ])
+      })
+    )
+
+    contract("a prompt cuts what plays and waits, and is cut alone", ({ dial, elapse, send, sink }) =>
+      Effect.gen(function* () {
+        const leg = yield* dial(subject.phones.answers)
+        yield* elapse(3000)
+        yield* send(leg, media(Media.play(Ids.work("one"), subject.sounds.good, 100)))
+        yield* send(leg, media(Media.speak(Ids.work("two"), "Hello and welcome.")))
+        yield* elapse(500)
+        yield* send(leg, media(Media.prompt(Ids.work("prompt"), "Please press a digit.")))
+        yield* send(leg, media(Media.speak(Ids.work("three"), "Bye.")))
+        yield* elapse(200)
+        yield* send(leg, media({ type: "stop_prompt", promptId: Ids.work("prompt") }))
+        yield* send(leg, media({ type: "stop_prompt", promptId: Ids.work("prompt") }))
+        yield* elapse(1000)
+        expect(endedWork(sink.of(leg)).map(({ id, status }) => [id, status])).toStrictEqual([
+          ["one", "stopped"],
+          ["two", "stopped"],
+          ["prompt", "stopped"],
+          ["three", "completed"]
+        ])
+      })
+    )
+
     contract("playback stops when it is told to", ({ dial, elapse, send, sink }) =>
       Effect.gen(function* () {
         const leg = yield* dial(subject.phones.answers)

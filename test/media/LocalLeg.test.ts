@@ -45,4 +45,29 @@ describe("A leg", () => {
       expect(levelOf(heard, 1336, rate)).toBeCloseTo(-9, 0)
     }
   })
+
+  it("stops a prompt within the frame behind a digit, tells the digit first, and plays on what waits behind", () => {
+    const fake = FakeLeg.make()
+    const { leg } = fake
+    leg.command(Media.play(Ids.work("before"), "https://a/"))
+    leg.command(Media.prompt(Ids.work("prompt"), "Please press a digit."))
+    leg.player.supply(Ids.work("prompt"), { rate: 8000, samples: Tone.sine(500, -12, 2000, 8000) }, false)
+    let now = 0
+    const run = (frames: number) => {
+      fake.take()
+      for (let frame = 0; frame < frames; frame++, now += 20) leg.tick(now)
+      return fake.take()
+    }
+    expect(levelOf(run(10), 500, 8000)).toBeCloseTo(-12, 1)
+    leg.digit("A", now)
+    leg.digit("5", now)
+    const behind = run(5)
+    expect(behind.subarray(40).every((sample) => sample === 0)).toBe(true)
+    expect(fake.events).toStrictEqual([
+      Media.stopped(Ids.work("before")),
+      { type: "dtmf", digit: "A", at: 200 },
+      { type: "dtmf", digit: "5", at: 200 },
+      Media.stopped(Ids.work("prompt"))
+    ])
+  })
 })

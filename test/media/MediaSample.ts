@@ -4,6 +4,18 @@ import type { PlaneCommand } from "../../src/media/Protocol.ts"
 
 export const play = (id: WorkId, url: string, loop = 1): PlaneCommand => ({ type: "play", id, url, loop })
 
+const speech = (text: string) => ({ text, textType: "text", voice: "fake.anna", language: null }) as const
+
+/** As `FakeSpeech` says it. */
+export const speak = (id: WorkId, text: string): PlaneCommand => ({ type: "speak", id, speech: speech(text) })
+
+export const prompt = (id: WorkId, text: string, stoppedBy = "0123456789*#"): PlaneCommand => ({
+  type: "prompt",
+  id,
+  sound: { type: "speech", speech: speech(text) },
+  stoppedBy
+})
+
 export const stopPlayback: PlaneCommand = { type: "stop_playback", which: "all" }
 
 export const dtmf = (id: WorkId, digits: string, durationMs = 100): PlaneCommand => ({

@@ -196,6 +196,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
       targets?(body: S["Type"]): Readonly<Record<string, string>>
       sockets?(body: S["Type"]): Readonly<Record<string, string>>
       speaks?(body: S["Type"]): Speaking
+      readonly errors?: ReadonlyArray<Code>
       act(moment: Moment, body: S["Type"]): Act<ItemOf<Name, Fields>>
     }) => ({ ...verb, family })
   }

@@ -64,6 +64,7 @@ export const gatherUsingSpeak = collection.verb({
     .pipe(Schema.encodeKeys({ ...keys, payloadType: "payload_type", invalidPayload: "invalid_payload" }))
     .check(optionsAgree())
     .pipe(Schema.annotateEncoded({ identifier: "GatherUsingSpeak" })),
+  errors: ["unprocessable"],
   speaks: Speak.speaking,
   act: (moment, body) => {
     const speech = (text: string): Playable => ({ type: "speech", speech: Speak.speechOf(body, text) })

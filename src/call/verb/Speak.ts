@@ -53,6 +53,8 @@ export const speak = playback.verb({
   body: Schema.Struct({ payload: payload("What is said.", "Welcome to Example."), ...manner })
     .pipe(Schema.encodeKeys({ payloadType: "payload_type" }))
     .pipe(Schema.annotateEncoded({ identifier: "Speak" })),
+  // A voice that is not there.
+  errors: ["unprocessable"],
   speaks: speaking,
   act: ({ derive }, body) => {
     const id = derive("speech")
