@@ -5,6 +5,7 @@ import * as JournalBench from "./JournalBench.ts"
 import * as LiveCallBench from "./LiveCallBench.ts"
 import * as ForwardBench from "./media/ForwardBench.ts"
 import * as MediaBench from "./media/MediaBench.ts"
+import * as StreamBench from "./media/StreamBench.ts"
 import * as NeighbourBench from "./neighbour/NeighbourBench.ts"
 import * as PlaceCallBench from "./PlaceCallBench.ts"
 import * as Report from "./Report.ts"
@@ -20,6 +21,7 @@ const benches = {
   forward: ["Packets passed on as they come, 50 bridges over UDP loopback", ForwardBench.run],
   media: ["Media plane over UDP loopback, 50 calls", MediaBench.run],
   speech: ["Speech: from `speak` to its first frame, and what it costs", SpeechBench.run],
+  streams: ["Media streams over TLS on loopback, both ways", StreamBench.run],
   strangers: ["5,000 datagrams/s of strangers while 50 calls talk and 10 a second are placed", StrangersBench.run],
   neighbour: ["What a tenant sees while another abuses what they share", NeighbourBench.run],
   webhook: ["Carrier event to the receiver's request, HTTPS", WebhookBench.run]

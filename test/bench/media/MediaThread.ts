@@ -1,6 +1,8 @@
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
 import { type LegId, WorkId } from "../../../src/domain/Id.ts"
+import type { Pinned } from "../../../src/egress/Pinned.ts"
+import type { StartStream } from "../../../src/media/message/Stream.ts"
 import type { RtpRemote } from "../../../src/media/MediaPlane.ts"
 import type { FromThread, ThreadConfig, ToThread } from "../../../src/media/udp/PlaneThread.ts"
 
@@ -55,6 +57,18 @@ export const start = Effect.fnUntraced(function* (config: ThreadConfig) {
             beeps: { atBegin: false, everyMs: null }
           }
         })
+      ),
+    /** Completes when it is connected; its server is at `pinned`. */
+    stream: (leg: LegId, media: StartStream, pinned: Pinned) =>
+      next(
+        (message) => {
+          if (message.type === "stream_reach" && message.leg === leg)
+            post({ type: "stream_reached", leg, id: media.id, pinned })
+          return message.type === "media" && message.leg === leg && message.event.type === "stream_started"
+            ? true
+            : null
+        },
+        () => post({ type: "media", leg, media })
       ),
     bridge: (leg: LegId, peer: LegId) => Effect.sync(() => post({ type: "bridge", leg, peer })),
     close: (leg: LegId) =>
