@@ -103,6 +103,19 @@ describe("The playout of a stream, guide/streams.md#what-is-heard-when", () => {
     }
   )
 
+  it("counts the marks behind a clear from there on", () => {
+    const bench = make()
+    bench.playout.push(speech(8000), 0)
+    bench.tick(20)
+    bench.clear(20)
+    bench.playout.push(speech(1600), 20)
+    bench.mark("fresh", 20)
+    bench.playout.push(speech(1600), 20)
+    for (let at = 40; at <= 600; at += 20) bench.tick(at)
+    // 200 ms of sound, the first of it at 40.
+    expect(bench.marks).toEqual([{ name: "fresh", isCleared: false, at: 220 }])
+  })
+
   for (const ppm of [-200, 200])
     it(`keeps up for ten minutes with a sender whose clock is ${ppm} ppm off, and hears all of its speech`, () => {
       const bench = make()
