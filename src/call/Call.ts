@@ -16,6 +16,7 @@ import * as CallView from "./CallView.ts"
 import * as ConnectCall from "./ConnectCall.ts"
 import * as EndCalls from "./EndCalls.ts"
 import * as Inbound from "./Inbound.ts"
+import * as MachineDetectionView from "./MachineDetectionView.ts"
 import * as PlaceCall from "./PlaceCall.ts"
 import * as StreamView from "./StreamView.ts"
 import * as UnreadableCall from "./UnreadableCall.ts"
@@ -54,6 +55,11 @@ export class Calls extends Context.Service<
       tenantId: TenantId,
       callId: CallId
     ) => Effect.Effect<ReadonlyArray<StreamView.MediaStream>, ApiError>
+    /** `not_found` also for a call that was not placed with it. */
+    readonly machineDetection: (
+      tenantId: TenantId,
+      callId: CallId
+    ) => Effect.Effect<MachineDetectionView.MachineDetection, ApiError>
     /** Without legs, newest first. */
     readonly list: (
       tenantId: TenantId,
@@ -165,6 +171,13 @@ export class Calls extends Context.Service<
           streams: Effect.fnUntraced(function* (tenantId, callId) {
             const live = owned(tenantId, callId)
             return StreamView.ofState(live === null ? yield* stored(tenantId, callId) : live.state)
+          }),
+          machineDetection: Effect.fnUntraced(function* (tenantId, callId) {
+            // The row first: a state that was read behind it is no older.
+            const row = yield* repo.machineDetection(tenantId, callId)
+            const live = owned(tenantId, callId)
+            const shown = MachineDetectionView.of(live === null ? yield* stored(tenantId, callId) : live.state, row)
+            return shown ?? (yield* ApiError.of("not_found", "the call was not placed with machine detection"))
           }),
           list: repo.list,
           recover: registry.recover,

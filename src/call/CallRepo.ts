@@ -1,9 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { TenantId } from "../domain/Id.ts"
+import type { CallId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import { CallList } from "./CallList.ts"
 import { ofRow } from "./CallView.ts"
+import * as MachineDetectionList from "./MachineDetectionList.ts"
 
 /** Filters of the call list, AND-combined. */
 export interface CallFilters {
@@ -40,6 +41,14 @@ export const make = Effect.gen(function* () {
   }
 
   return {
+    /** Null: nothing was told of the call. */
+    machineDetection: (tenantId: TenantId, callId: CallId) =>
+      sql<MachineDetectionList.DetectedRow>`
+        SELECT ${sql.literal(MachineDetectionList.table.columns)} FROM machine_detection
+        WHERE id = ${MachineDetectionList.idOf(callId)} AND tenant_id = ${tenantId}`.pipe(
+        Effect.map(([row]) => row ?? null),
+        Effect.orDie
+      ),
     /** Newest first. */
     list: (tenantId: TenantId, filters: CallFilters, window: Listing.Window) =>
       Effect.orDie(

@@ -30,6 +30,9 @@ export const StreamId = Schema.String.pipe(Schema.brand("StreamId"))
 export type StreamId = typeof StreamId.Type
 export const ConferenceId = Schema.String.pipe(Schema.brand("ConferenceId"))
 export type ConferenceId = typeof ConferenceId.Type
+/** A result of machine detection. */
+export const MachineDetectionId = Schema.String.pipe(Schema.brand("MachineDetectionId"))
+export type MachineDetectionId = typeof MachineDetectionId.Type
 /** A member of a conference. */
 export const MemberId = Schema.String.pipe(Schema.brand("MemberId"))
 export type MemberId = typeof MemberId.Type
@@ -45,6 +48,7 @@ interface Prefixed {
   readonly ledger: LedgerEntryId
   readonly rec: RecordingId
   readonly stream: StreamId
+  readonly amd: MachineDetectionId
   readonly conf: ConferenceId
   readonly member: MemberId
 }

@@ -40,6 +40,8 @@ export interface FarEnd {
    * False when it takes no such digits: then they have to be tones.
    */
   readonly press: (digit: string, durationMs: number) => boolean
+  /** Whether it has no way to press digits but as tones in what it says. */
+  readonly pressesTones: () => boolean
   /** Whether it is a peer whose sound comes in packets, of which `overhear` tells. */
   readonly hasPackets: boolean
   /**

@@ -4,6 +4,8 @@ import type { WorkId } from "../domain/Id.ts"
 import type { CaptureEvent } from "./capture/CaptureMessage.ts"
 import * as LegCaptures from "./capture/LegCaptures.ts"
 import * as Beeper from "./mix/Beeper.ts"
+import * as InBandDigits from "./detect/InBandDigits.ts"
+import * as LegDetection from "./detect/LegDetection.ts"
 import * as Dialer from "./mix/Dialer.ts"
 import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
@@ -48,7 +50,7 @@ export interface LocalLeg {
   readonly stream: LegStream.LegStream
   /** Carries out a command of the call. */
   readonly command: (media: PlaneCommand) => void
-  /** The far end pressed a digit; `at` in milliseconds of the plane's clock. */
+  /** The far end pressed a digit outside its sound; `at` in milliseconds of the plane's clock. */
   readonly digit: (digit: string, at: number) => void
   /**
    * What the far end says in these 20 ms, lent until the next call; `null` when it says nothing. Called once a round:
@@ -89,6 +91,7 @@ export const make = (
   }
   const captures = LegCaptures.make({ taps, ready: far.ready, beep, emit: captured })
   const stream = LegStream.make({ far, mix, taps }, streams, { clock, ask, emit, onDefect })
+  const detection = LegDetection.make({ taps, emit })
   mix.add(dialer, "digits", "silenced")
   mix.add(beeper, "announcement")
   mix.add(player, "playback")
@@ -106,6 +109,14 @@ export const make = (
     ringback = isOn ? Ringback.make(RingbackTone.table[country ?? RingbackTone.defaultCountry]) : null
     if (ringback !== null) mix.add(ringback, "ringback")
   }
+
+  const pressed = (digit: string, at: number, isTone: boolean): void => {
+    emit({ type: "dtmf", digit, at })
+    player.digit(digit)
+    stream.digit(digit, at)
+    junction?.digit(digit, isTone)
+  }
+  const hearDigits = InBandDigits.make(far, (digit, at) => pressed(digit, at, true))
 
   /** Gives the far end its 20 ms. */
   const tell = (now: number): void => {
@@ -151,22 +162,20 @@ export const make = (
           return stream.start(media)
         case "stop_stream":
           return stream.stop()
+        case "detect_machine":
+          return detection.begin(media.id)
         default:
           return media satisfies never
       }
     },
-    digit: (digit, at) => {
-      emit({ type: "dtmf", digit, at })
-      player.digit(digit)
-      stream.digit(digit, at)
-      junction?.digit(digit)
-    },
+    digit: (digit, at) => pressed(digit, at, false),
     read: (now) => {
       if (isOver) return null
       try {
         said = Frame.at(far.rate(), said)
         const hasSound = far.say(said, now)
         taps.give("inbound", said, now)
+        hearDigits(said, now)
         return hasSound ? said : null
       } catch (error) {
         // The reader may be another leg, which must not end because of this one.

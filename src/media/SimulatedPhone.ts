@@ -128,6 +128,8 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
       if (script.type === "echo") onDigit(digit)
       return true
     },
+    // A recording of a phone has its tones in it.
+    pressesTones: () => script.type === "plays",
     hasPackets: false,
     overhear: () => undefined,
     packetFormat: () => null,

@@ -222,6 +222,12 @@ export const table: ReadonlyArray<Retained> = [
     when: "status IN ('expired', 'failed')",
     index: { name: "recording_age", on: "recording (created_at)" }
   }),
+  byTime({
+    name: "machine_detection",
+    period: "call",
+    column: "detected_at",
+    index: { name: "machine_detection_age", on: "machine_detection (detected_at)" }
+  }),
   call,
   byTime({
     name: "audit",

@@ -14,6 +14,7 @@ import { retention } from "./migration/0011_retention.ts"
 import { trunkLimit } from "./migration/0012_trunk_limit.ts"
 import { workPrice } from "./migration/0013_work_price.ts"
 import { recording } from "./migration/0015_recording.ts"
+import { machineDetection } from "./migration/0018_machine_detection.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Every migration in order. */
@@ -31,7 +32,8 @@ const all = {
   "0011_retention": retention,
   "0012_trunk_limit": trunkLimit,
   "0013_work_price": workPrice,
-  "0015_recording": recording
+  "0015_recording": recording,
+  "0018_machine_detection": machineDetection
 }
 
 const idOf = (name: string): number => Number.parseInt(name, 10)

@@ -103,6 +103,11 @@ const fakeCalls = (world: World) =>
           return world.done(args[3], { status: 200, body: JSON.stringify(found) })
         }),
       streams: (tenantId, callId) => Effect.as(owned(tenantId, callId), []),
+      machineDetection: (tenantId, callId) =>
+        Effect.andThen(
+          owned(tenantId, callId),
+          Effect.fail(ApiError.of("not_found", "the call was not placed with machine detection"))
+        ),
       find: owned,
       list: (...args) =>
         Effect.sync(() => {

@@ -12,12 +12,21 @@ export interface Options {
   readonly say?: (out: Frame) => void
   /** Digits go beside the sound, and take its place for their time as in RTP; else they are tones. */
   readonly takesDigits?: boolean
+  /** It presses digits as tones. */
+  readonly pressesTones?: boolean
   readonly format?: PacketFormat | null
   readonly clock?: () => number
 }
 
 /** A leg whose far end keeps all that it hears. */
-export const make = ({ clock = () => 0, format = null, rate = 8000, say, takesDigits = true }: Options = {}) => {
+export const make = ({
+  clock = () => 0,
+  format = null,
+  pressesTones = false,
+  rate = 8000,
+  say,
+  takesDigits = true
+}: Options = {}) => {
   const heard: Array<number> = []
   const said: Array<number> = []
   const events: Array<MediaEvent> = []
@@ -49,6 +58,7 @@ export const make = ({ clock = () => 0, format = null, rate = 8000, say, takesDi
       eventFrames = Math.ceil(durationMs / 20) + 2
       return true
     },
+    pressesTones: () => pressesTones,
     hasPackets: false,
     overhear: () => undefined,
     packetFormat: () => format,

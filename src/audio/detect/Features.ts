@@ -10,6 +10,8 @@ export interface Peaks {
   /** Share of all energy in the lobe of the first, and of the second, 0 to 1. */
   readonly firstShare: number
   readonly secondShare: number
+  /** How wide the first is, in bins squared around its middle: a third for a sine, more for two that are near. */
+  readonly spread: number
   /** Level of the first, 0 for a sine of full scale. */
   readonly dbfs: number
   /** 0 for sines, about 0.56 for white noise and for brown: geometric by arithmetic mean of the bins. */
@@ -40,6 +42,17 @@ const sumAround = (power: Float64Array, peak: number): number => {
   let sum = 0
   for (let k = Math.max(lowest, peak - lobe); k <= Math.min(highest, peak + lobe); k++) sum += power[k] ?? 0
   return sum
+}
+
+const spreadAround = (power: Float64Array, peak: number): number => {
+  let [sum, first, second] = [1e-15, 0, 0]
+  for (let k = -lobe - 1; k <= lobe + 1; k++) {
+    const each = power[peak + k] ?? 0
+    sum += each
+    first += each * k
+    second += each * k * k
+  }
+  return second / sum - (first / sum) ** 2
 }
 
 const peakOf = (power: Float64Array, besides: number): number => {
@@ -98,6 +111,7 @@ const peaksOf = (power: Float64Array): Peaks => {
     second: hzOf(power, second),
     firstShare: firstPower / total,
     secondShare: Math.max(0, Math.min(sumAround(power, second), total - firstPower)) / total,
+    spread: spreadAround(power, first),
     dbfs: dbOf(firstPower),
     flatness: flatnessOf(power)
   }

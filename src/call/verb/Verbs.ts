@@ -6,6 +6,7 @@ import * as Digits from "./Digits.ts"
 import type { Act, Family, Item, Moment } from "./Family.ts"
 import * as Gather from "./Gather.ts"
 import * as GatherPrompt from "./GatherPrompt.ts"
+import * as MachineDetection from "./MachineDetection.ts"
 import * as Playback from "./Playback.ts"
 import * as Recording from "./Recording.ts"
 import * as Speak from "./Speak.ts"
@@ -107,7 +108,11 @@ export const priceOf = (verb: Built): PriceKind | null => {
   return row.act === undefined || row.when === "running" ? null : (row.family?.meter?.kind ?? null)
 }
 
-/** The families of some verbs, each once. */
+/** Families whose work begins by itself and has no verb. */
+const withoutVerb: ReadonlyArray<Family> = [MachineDetection.family]
+
+/** The families of some verbs, and those without a verb, each once. */
 export const familiesOf = (rows: Rows): ReadonlyArray<Family> => [
-  ...new Set(Object.values(rows).flatMap(({ family }) => (family === null ? [] : [family])))
+  ...new Set(Object.values(rows).flatMap(({ family }) => (family === null ? [] : [family]))),
+  ...withoutVerb
 ]

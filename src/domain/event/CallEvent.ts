@@ -204,7 +204,7 @@ export const rows = {
   },
   "call.amd_complete": {
     when: "Machine detection has a result. It is sent again when a beep is heard later.",
-    emitted: false,
+    emitted: true,
     data: Wire.struct({
       ...ofCall,
       result: Field.oneOf("Who answered.", ["human", "machine", "unknown"]),

@@ -3,6 +3,7 @@ import type { NonEmptyReadonlyArray } from "effect/Array"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { CallStatus } from "../../call/leg/Leg.ts"
 import { Call } from "../../call/CallView.ts"
+import { MachineDetection } from "../../call/MachineDetectionView.ts"
 import { MediaStream } from "../../call/StreamView.ts"
 import type { Body, Verb } from "../../call/verb/Verb.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
@@ -121,21 +122,20 @@ const streamings = HttpApiEndpoint.get("streamings", "/v1/calls/:id/streamings",
   })
 )
 
+const amd = HttpApiEndpoint.get("amd", "/v1/calls/:id/amd", { params, success: MachineDetection }).annotateMerge(
+  about({
+    summary: "The result of machine detection",
+    description: "404 for a call that was not placed with it.",
+    scope: "calls:read"
+  })
+)
+
 const retrieve = HttpApiEndpoint.get("retrieve", "/v1/calls/:id", { params, success: Call }).annotateMerge(
   about({ summary: "Retrieve a call", scope: "calls:read" })
 )
 
 export class CallApi extends HttpApiGroup.make("calls")
-  .add(
-    place,
-    list,
-    retrieve,
-    ...actions,
-    ...unbuiltActions,
-    streamings,
-    unbuiltPart("transcription"),
-    unbuiltPart("amd")
-  )
+  .add(place, list, retrieve, ...actions, ...unbuiltActions, streamings, unbuiltPart("transcription"), amd)
   .middleware(Authenticated)
   .annotateMerge(
     OpenApi.annotations({ title: "Calls", description: "Outbound and inbound calls, and their control." })

@@ -4,7 +4,6 @@ import type { Plan } from "../../call/Plan.ts"
 import * as Field from "../../call/verb/Field.ts"
 import { E164 } from "../../domain/E164.ts"
 import * as CustomHeader from "../../domain/CustomHeader.ts"
-import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
 import * as Wire from "../../domain/Wire.ts"
 import * as PathId from "../PathId.ts"
 import * as Text from "../Text.ts"
@@ -30,9 +29,7 @@ export const PlaceCall = Wire.struct({
   recordFormat: or(format, "mp3"),
   customerReference: optional(Text.of(0, 128), "Shown on the call and told with each of its events.", "order 7"),
   answeringMachineDetection: or(
-    NotBuiltYet.value(of(Schema.Literals(["off", "premium"]), "Whether it is told if a machine answered.", "off"), [
-      "off"
-    ]),
+    of(Schema.Literals(["off", "premium"]), "`premium`: who answered is told by `call.amd_complete`.", "off"),
     "off"
   ),
   audioUrl: Schema.optionalKey(

@@ -95,7 +95,10 @@ export const layer = HttpApiBuilder.group(
         )
       }),
       transcription: unbuilt("the transcript"),
-      amd: unbuilt("the answering-machine result")
+      amd: Effect.fnUntraced(function* ({ params }) {
+        const { tenantId } = yield* CurrentKey
+        return JsonResponse.of(yield* calls.machineDetection(tenantId, params.id))
+      })
     })
   })
 )

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { WorkId } from "../../domain/Id.ts"
+import * as Detection from "./Detection.ts"
 import * as Digits from "./Digits.ts"
 import * as Playback from "./Playback.ts"
 import * as Recording from "./Recording.ts"
@@ -17,6 +18,7 @@ export const MediaCommand = Schema.Union([
   ...Playback.commands,
   ...Ringback.commands,
   ...Digits.commands,
+  ...Detection.commands,
   ...Recording.commands,
   ...Stream.commands
 ])
@@ -41,7 +43,13 @@ export const MediaEnded = Schema.Struct({
 export type MediaEnded = typeof MediaEnded.Type
 
 /** Besides digits and ends: what work tells while it goes on. Such an event has the `id` of the command that began it. */
-export const MediaEvent = Schema.Union([...Digits.events, ...Recording.events, ...Stream.events, MediaEnded])
+export const MediaEvent = Schema.Union([
+  ...Digits.events,
+  ...Detection.events,
+  ...Recording.events,
+  ...Stream.events,
+  MediaEnded
+])
 export type MediaEvent = typeof MediaEvent.Type
 
 /** The same event with its times in another clock's. */

@@ -28,6 +28,9 @@ const couldPass = (from: LocalLeg, to: LocalLeg, source: Source): boolean => {
   )
 }
 
+/** Whether anybody hears what the leg says besides the other leg. */
+const isListened = ({ far, taps }: LocalLeg): boolean => !taps.isEmpty() || far.pressesTones()
+
 /**
  * One direction: the sound of a leg as a source for the other, and its packets where they can pass. `ahead` is the frame
  * that fades out when the bridge ends.
@@ -78,7 +81,7 @@ const half = (of: LocalLeg, to: LocalLeg) => {
     /** In the slot of the leg that is sent to. */
     forward: (now: number): boolean => {
       const { sink } = to.far
-      const isHeard = !of.taps.isEmpty() || !to.taps.isEmpty()
+      const isHeard = isListened(of) || isListened(to)
       const isNow = sink !== null && !isOver && couldPass(of, to, source) && of.far.forward(sink, isHeard, now)
       if (isForwarding && !isNow) stop(now)
       isForwarding = isNow
@@ -113,9 +116,9 @@ export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
     a.leave(true)
     b.leave(true)
   }
-  /** Where packets pass, the events among them do too. */
-  const relay = (from: typeof fromA, to: LocalLeg) => (digit: string) => {
-    if (!from.isForwarding()) to.dialer.relay(digit)
+  /** Where packets pass, the events among them do too; and who listens to tones has heard one. */
+  const relay = (from: typeof fromA, to: LocalLeg) => (digit: string, isTone: boolean) => {
+    if (!from.isForwarding() && !(isTone && to.far.pressesTones())) to.dialer.relay(digit)
   }
   a.join({ source: fromB.source, forward: fromB.forward, digit: relay(fromA, b), beep: b.beep, leave: end })
   b.join({ source: fromA.source, forward: fromA.forward, digit: relay(fromB, a), beep: a.beep, leave: end })

@@ -10,8 +10,8 @@ import type { Source } from "./Source.ts"
 export interface Membership {
   /** The sound of the others, for the member. */
   readonly source: Source
-  /** Its far end pressed a digit. */
-  readonly digit: (digit: string) => void
+  /** Its far end pressed a digit; `isTone`: the others hear it in its sound. */
+  readonly digit: (digit: string, isTone: boolean) => void
   /**
    * Called in each round before the member is sent its frame. True: packets of another far end go to its far end as they
    * come, and it is sent no frames.

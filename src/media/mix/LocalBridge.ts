@@ -55,6 +55,7 @@ export const make = (rate: SampleRate, onDigit: (digit: string) => void): LocalB
       other?.receiveDigit(digit)
       return true
     },
+    pressesTones: () => false,
     hasPackets: false,
     overhear: () => undefined,
     packetFormat: () => null,

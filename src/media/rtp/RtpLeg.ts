@@ -207,6 +207,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       if (sends(session)) sender.press(digit, durationMs, session.remote)
       return true
     },
+    pressesTones: () => session !== null && session.remote.telephoneEvent === null,
     hasPackets: true,
     overhear: (arrived) => {
       overheard = arrived

@@ -102,16 +102,22 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
 
     it.effect("names what is not built yet in a 422", () =>
       Effect.gen(function* () {
-        for (const [field, value] of [["answering_machine_detection", "premium"]] as const) {
-          const answer = yield* ask("POST", "/v1/calls", { body: { ...good, [field]: value } })
-          expect(answer.status).toBe(422)
-          expect(answer.json).toEqual({
-            error: { code: "unprocessable", message: `${field}: ${value} is not built yet`, param: field }
-          })
-        }
+        const body = { ...good, audio_url: "https://media.example.com/a.wav" }
+        const answer = yield* ask("POST", "/v1/calls", { body })
+        expect(answer.status).toBe(422)
+        expect(answer.json).toMatchObject({ error: { code: "unprocessable", param: "audio_url" } })
       })
     )
   })
+
+  it.effect("takes machine detection, and has no result of a call that was placed without", () =>
+    Effect.gen(function* () {
+      yield* ask("POST", "/v1/calls", { body: { ...good, answering_machine_detection: "premium" } })
+      expect(reached()?.args[1]).toMatchObject({ plan: { machineDetection: "premium" } })
+      expect(yield* refusal("GET", `/v1/calls/${TestServer.callOfA}/amd`)).toEqual([404, "not_found"])
+      expect(yield* refusal("GET", "/v1/calls/x/amd")).toEqual([400, "invalid_request"])
+    })
+  )
 
   describe("GET /v1/calls", () => {
     it.effect("hands every filter to the door", () =>
@@ -304,7 +310,7 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
         }
         for (const verb of ["transcription_start", "transcription_stop"])
           expect([verb, ...(yield* refusal("POST", action(verb), { any: 1 }))]).toEqual([verb, 422, "unprocessable"])
-        for (const part of ["transcription", "amd"])
+        for (const part of ["transcription"])
           expect(yield* refusal("GET", `/v1/calls/${TestServer.callOfA}/${part}`)).toEqual([422, "unprocessable"])
         expect(yield* refusal("POST", `/v1/calls/svc_call_${"0".repeat(32)}/actions/transcription_start`)).toEqual([404, "not_found"])
         expect(yield* refusal("POST", "/v1/calls/x/actions/transfer")).toEqual([400, "invalid_request"])

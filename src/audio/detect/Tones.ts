@@ -1,0 +1,69 @@
+import type { Features, Peaks } from "./Features.ts"
+
+/** A single tone that sounds or has sounded. */
+export interface Tone {
+  readonly hz: number
+  /** How long, to about 20 ms. */
+  readonly ms: number
+}
+
+/** What became of tones in a frame. */
+export interface Heard {
+  /** It sounds now, for so long already; null: none does. */
+  readonly now: Tone | null
+  /** It has just ended; null: none has. */
+  readonly ended: Tone | null
+  /** For so long no tone has sounded, single or double. */
+  readonly quietMs: number
+}
+
+const frameMs = 20
+
+/** What is quieter is no tone. */
+export const leastDbfs = -45
+/** So much of the energy is in one sine, or in one and its octave. */
+const share = 0.85
+/** A tone keeps its frequency and its level. */
+const steadyHz = 15
+const steadyDb = 6
+const [lowest, highest] = [350, 2200]
+
+/** Two sines as near as those of ring-back make a wider peak, in bins squared. */
+const mostSpread = 1.2
+
+const isSingle = ({ first, firstShare, second, secondShare, spread }: Peaks): boolean =>
+  spread <= mostSpread &&
+  (firstShare >= share || (firstShare >= 0.6 && Math.abs(second - 2 * first) < 30 && firstShare + secondShare >= 0.9))
+
+export type Tones = ReturnType<typeof make>
+
+/** Follows single steady tones from 350 to 2200 Hz through a stream of frames of 20 ms. */
+export const make = () => {
+  let hz = 0
+  let dbfs = 0
+  let frames = 0
+  let quietMs = 0
+
+  const end = (): Tone | null => {
+    const ended = frames === 0 ? null : { hz, ms: frames * frameMs }
+    frames = 0
+    return ended
+  }
+
+  return (features: Features): Heard => {
+    // Faint frames need no spectrum: the most of them are silence.
+    const peaks = features.dbfs < leastDbfs - 6 ? null : features.peaks()
+    const isTonal = peaks !== null && peaks.firstShare + peaks.secondShare >= share
+    quietMs = isTonal ? 0 : quietMs + frameMs
+    const is =
+      peaks !== null && isSingle(peaks) && peaks.dbfs >= leastDbfs && peaks.first >= lowest && peaks.first <= highest
+    if (!is) return { now: null, ended: end(), quietMs }
+    const goesOn = frames > 0 && Math.abs(peaks.first - hz) <= steadyHz && peaks.dbfs >= dbfs - steadyDb
+    const ended = goesOn ? null : end()
+    frames++
+    dbfs = goesOn ? Math.max(dbfs, peaks.dbfs) : peaks.dbfs
+    // Its first frame is half filled, and tells its frequency less well than the next.
+    hz = goesOn && frames > 2 ? hz + (peaks.first - hz) / frames : peaks.first
+    return { now: { hz, ms: frames * frameMs }, ended, quietMs }
+  }
+}

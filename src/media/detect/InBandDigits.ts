@@ -1,0 +1,20 @@
+import * as Dtmf from "../../audio/detect/Dtmf.ts"
+import type { FarEnd } from "../FarEnd.ts"
+import type { Frame } from "../Frame.ts"
+
+/**
+ * Listens for digits in what a far end says, while it has no other way to press them: where it agreed to telephone
+ * events, its tones are sound, so that no digit counts twice.
+ */
+export const make = (far: FarEnd, onDigit: (digit: string, at: number) => void) => {
+  let dtmf: Dtmf.Dtmf | null = null
+  return (said: Frame, at: number): void => {
+    if (!far.pressesTones()) {
+      dtmf = null
+      return
+    }
+    dtmf ??= Dtmf.make()
+    const digit = dtmf.hear(said.samples, said.rate)
+    if (digit !== null) onDigit(digit, at)
+  }
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Schema } from "effect"
+import * as RingbackTone from "../../../src/audio/RingbackTone.ts"
+import * as Tone from "../../../src/audio/Tone.ts"
+import * as Machine from "../../../src/audio/detect/Machine.ts"
+import * as Sounds from "./Sounds.ts"
+
+const findings = (...parts: ReadonlyArray<Int16Array>) => {
+  const machine = Machine.make()
+  return Sounds.frames(Sounds.join(...parts), 8000, (samples) => machine.hear(samples, 8000)).flat()
+}
+/** What is told of it, without times. */
+const told = (...parts: ReadonlyArray<Int16Array>) =>
+  findings(...parts).flatMap((each) =>
+    each.type === "verdict"
+      ? [each.hasBeep ? `${each.verdict} with beep` : each.verdict]
+      : each.type === "beep"
+        ? ["beep"]
+        : []
+  )
+const { cadence, silence, voice } = Sounds
+const beep = (frequency: number, ms: number, dbfs = -12) => Tone.sine(frequency, dbfs, ms, 8000)
+const quiet = silence(6000)
+
+describe("Machine detection", () => {
+  it("knows a person by a short greeting and silence", () => {
+    expect(told(silence(600), voice(700), quiet)).toEqual(["human_residence"])
+    expect(told(silence(600), voice(2600), quiet)).toEqual(["human_business"])
+  })
+
+  it("knows a machine that talks on, and tells its beep again", () => {
+    expect(told(silence(600), voice(7000), quiet)).toEqual(["machine"])
+    for (const pitch of [100, 210])
+      expect(told(silence(600), voice(7000, { pitch }), silence(400), beep(1000, 400), quiet)).toEqual([
+        "machine",
+        "beep"
+      ])
+  })
+
+  it("tells a machine that beeps behind what sounded like a person", () => {
+    expect(told(silence(600), voice(800), silence(2500), beep(440, 500), quiet)).toEqual(["human_residence", "beep"])
+  })
+
+  it("knows a machine by a beep alone, once", () => {
+    expect(told(silence(600), beep(800, 300), quiet)).toEqual(["machine with beep"])
+  })
+
+  it.each([380, 440, 700, 1000, 1400, 1980].flatMap((hz) => [120, 300, 1000, 1400].map((ms) => [hz, ms] as const)))(
+    "hears a beep of %i Hz and %i ms, also in noise",
+    (hz, ms) => {
+      for (const dbfs of [-60, -38]) {
+        const sound = Sounds.join(silence(500), voice(6500), silence(500), beep(hz, ms, -14), silence(1500))
+        // In much noise less of the speech is heard, and the beep may be what tells.
+        expect(["machine beep", "machine with beep"]).toContain(
+          told(Sounds.mixed(sound, Sounds.noise(dbfs, 10_500))).join(" ")
+        )
+      }
+    }
+  )
+
+  it.each([
+    ["too short", beep(1000, 40)],
+    ["too long", beep(1000, 2500)],
+    ["too low", beep(250, 500)],
+    ["too faint", beep(1000, 500, -60)],
+    ["busy", cadence([480, 620], -19, 500, 500, 500, 500)],
+    ["ring-back", cadence([440, 480], -19, 1000, 1000)],
+    ["digits", Sounds.digits("159#")]
+  ])("does not take for a beep what is %s", (_, sound) => {
+    expect(told(silence(500), voice(6500), silence(500), sound, silence(2000))).toEqual(["machine"])
+  })
+
+  it("knows a fax machine that answers, and one that calls", () => {
+    expect(told(silence(300), beep(2100, 3000), quiet)).toEqual(["fax"])
+    expect(told(cadence([1100], -13, 500, 3000, 500, 3000))).toEqual(["fax"])
+    expect(told(silence(300), cadence([1100], -13, 500, 8000))).toEqual(["machine with beep"])
+  })
+
+  it("knows a special information tone", () => {
+    expect(told(silence(300), beep(950, 330), beep(1400, 330), beep(1800, 330), voice(3000))).toEqual(["machine"])
+  })
+
+  it.each(RingbackTone.countries)("waits while the ring-back tone of %s sounds", (country) => {
+    const { cadenceMs, components } = RingbackTone.table[country]
+    const round = Sounds.join(
+      ...cadenceMs.map((ms, i) => (i % 2 === 0 ? Tone.tone(components, ms, 8000) : silence(ms)))
+    )
+    expect(told(round, round, silence(500), voice(800), silence(2000))).toEqual(["human_residence"])
+  })
+
+  it("gives up when nobody speaks, and when nothing can be told", () => {
+    expect(findings(silence(40_000))).toEqual([
+      { type: "verdict", verdict: "silence", hasBeep: false, atMs: 5000 },
+      { type: "done", atMs: 35_000 }
+    ])
+    expect(told(cadence([480, 620], -19, ...Array.from({ length: 70 }, () => 500)))).toEqual(["not_sure"])
+  })
+
+  it("is in no hurry: a person who waits before the first word is a person", () => {
+    expect(told(silence(3500), voice(800), quiet)).toEqual(["human_residence"])
+  })
+
+  const tone = Schema.NullOr(
+    Schema.Struct({
+      hz: Schema.Int.check(Schema.isBetween({ minimum: 350, maximum: 2200 })),
+      ms: Schema.Int.check(Schema.isBetween({ minimum: 20, maximum: 3000 }))
+    })
+  )
+  const stretch = Schema.Struct({
+    isSpeech: Schema.Boolean,
+    now: tone,
+    ended: tone,
+    frames: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }))
+  })
+  it.prop(
+    "tells a verdict once, then at most one beep, then that it is done, whatever it hears",
+    { stretches: Schema.Array(stretch) },
+    ({ stretches }) => {
+      let rules = Machine.begin
+      const all: Array<Machine.Finding> = []
+      const hear = (frame: Machine.Frame) => {
+        const [next, found] = Machine.step(rules, frame)
+        rules = next
+        all.push(...found)
+      }
+      for (const { ended, frames, isSpeech, now } of stretches)
+        for (let i = 0; i < frames; i++)
+          hear({ isSpeech, tone: { now, ended: i === 0 ? ended : null, quietMs: now === null ? i * 20 : 0 } })
+      for (let i = 0; i < 4000; i++) hear({ isSpeech: false, tone: { now: null, ended: null, quietMs: 1000 } })
+      const types = all.map(({ type }) => type).join(" ")
+      expect(["verdict done", "verdict beep done"]).toContain(types)
+      expect(all.every(({ atMs }, i) => atMs >= (all[i - 1]?.atMs ?? 0))).toBe(true)
+      expect(all[0]?.atMs).toBeLessThanOrEqual(Machine.limits.total)
+    }
+  )
+})
