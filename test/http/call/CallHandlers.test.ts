@@ -312,7 +312,10 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
           expect([verb, ...(yield* refusal("POST", action(verb), { any: 1 }))]).toEqual([verb, 422, "unprocessable"])
         for (const part of ["transcription"])
           expect(yield* refusal("GET", `/v1/calls/${TestServer.callOfA}/${part}`)).toEqual([422, "unprocessable"])
-        expect(yield* refusal("POST", `/v1/calls/svc_call_${"0".repeat(32)}/actions/transcription_start`)).toEqual([404, "not_found"])
+        expect(yield* refusal("POST", `/v1/calls/svc_call_${"0".repeat(32)}/actions/transcription_start`)).toEqual([
+          404,
+          "not_found"
+        ])
         expect(yield* refusal("POST", "/v1/calls/x/actions/transfer")).toEqual([400, "invalid_request"])
         expect(yield* refusal("POST", action("dance"))).toEqual([404, "not_found"])
       })
