@@ -99,15 +99,6 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
           ])
       })
     )
-
-    it.effect("names what is not built yet in a 422", () =>
-      Effect.gen(function* () {
-        const body = { ...good, audio_url: "https://media.example.com/a.wav" }
-        const answer = yield* ask("POST", "/v1/calls", { body })
-        expect(answer.status).toBe(422)
-        expect(answer.json).toMatchObject({ error: { code: "unprocessable", param: "audio_url" } })
-      })
-    )
   })
 
   it.effect("takes machine detection, and has no result of a call that was placed without", () =>
