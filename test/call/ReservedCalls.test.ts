@@ -262,8 +262,11 @@ describe("Calls that reserve, and their account", () => {
           else if (kind === 15) yield* background(process.topUp)
           else if (kind === 16) yield* background(process.fault)
           else if (kind === 17) yield* restart
-          else if (kind > 19 && kind < 24 && id !== undefined) yield* background(process.transfer(id, `leg ${move}`))
-          else if (kind > 23 && kind < 26 && id !== undefined)
+          else if (kind > 19 && kind < 24 && id !== undefined) {
+            yield* background(process.transfer(id, `leg ${move}`))
+            yield* TestClock.adjust(random.below(500))
+            if (random.chance(0.7)) yield* background(process.happens(id, { type: "answered", resume: null }, false))
+          } else if (kind > 23 && kind < 26 && id !== undefined)
             yield* background(process.happens(id, { type: "answered", resume: null }, false))
           else if (kind > 25 && kind < 28 && id !== undefined) yield* background(process.joined(id))
           else if (kind === 28 && id !== undefined)
