@@ -24,6 +24,7 @@ const features = [
   "number",
   "porting",
   "recording",
+  "transcription",
   "call",
   "conference"
 ]
@@ -48,6 +49,7 @@ const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
   ["tenant/thread/", 4],
   ["speech/process/", 4],
   ["speech/openai/", 4],
+  ["speech/socket/", 4],
   ["boot/", 4],
   ...features.map((name) => [`${name}/`, 3] as const),
   [`${loner}/`, 3],
@@ -81,6 +83,8 @@ const pairs: ReadonlyArray<readonly [from: string, to: string]> = [
   ["idempotency", "store"],
   ["idempotency", "job"],
   ["job", "store"],
+  ["speech", "audio"],
+  ["speech", "actor"],
   ["boot", "store/postgres"],
   ["media/udp", "egress/node"]
 ]

@@ -12,6 +12,7 @@ import { Bans } from "./ban/Ban.ts"
 import { Billing } from "./billing/Billing.ts"
 import * as Banner from "./boot/Banner.ts"
 import * as Config from "./boot/Config.ts"
+import * as RecognitionConfig from "./boot/RecognitionConfig.ts"
 import * as Crash from "./boot/Crash.ts"
 import * as Database from "./boot/Database.ts"
 import * as Failure from "./boot/Failure.ts"
@@ -40,6 +41,8 @@ import * as LogMail from "./mail/log/LogMail.ts"
 import { AudioSource } from "./media/AudioSource.ts"
 import * as AudioDecoderThreads from "./media/udp/AudioDecoderThreads.ts"
 import * as MediaPlaneUdp from "./media/udp/MediaPlaneUdp.ts"
+import * as WsClient from "./egress/node/WsClient.ts"
+import { OperatorEgress } from "./egress/OperatorEgress.ts"
 import { Numbers } from "./number/Number.ts"
 import * as Arguments from "./operator/Arguments.ts"
 import * as BackupCommands from "./operator/backup/BackupCommands.ts"
@@ -57,6 +60,13 @@ import * as EspeakCommand from "./speech/process/EspeakCommand.ts"
 import * as EspeakWasm from "./speech/process/EspeakWasm.ts"
 import * as FliteCommand from "./speech/process/FliteCommand.ts"
 import { Synthesizer } from "./speech/Synthesizer.ts"
+import * as OpenAiRecognition from "./speech/openai/OpenAiRecognition.ts"
+import * as PocketsphinxProcess from "./speech/process/PocketsphinxProcess.ts"
+import type { Engine } from "./speech/Recognition.ts"
+import { Recognizer } from "./speech/Recognizer.ts"
+import * as Deepgram from "./speech/socket/Deepgram.ts"
+import * as SocketEngine from "./speech/socket/SocketEngine.ts"
+import * as Vosk from "./speech/socket/Vosk.ts"
 import * as EmbeddedPostgres from "./store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "./store/embedded/OwnerFile.ts"
 import * as JournalWriter from "./store/JournalWriter.ts"
@@ -64,6 +74,8 @@ import { CommitClient } from "./store/CommitClient.ts"
 import { Vault } from "./store/Vault.ts"
 import * as VaultCheck from "./store/VaultCheck.ts"
 import { Targets } from "./target/Target.ts"
+import { Transcriber } from "./transcription/Transcriber.ts"
+import { Transcriptions } from "./transcription/Transcription.ts"
 import { Tenants } from "./tenant/Tenant.ts"
 import * as HashThreads from "./tenant/thread/HashThreads.ts"
 import * as Dispatcher from "./webhook/Dispatcher.ts"
@@ -113,6 +125,7 @@ const core = (
   const policy = TargetPolicy.make()
   const world = Layer.mergeAll(
     speech(config),
+    recognition(config.recognition),
     NodeEgress.layer({
       policy,
       allowPrivate: config.allowPrivateTargets,
@@ -150,7 +163,11 @@ const core = (
     Tenants.layer({ baseUrl: config.baseUrl }).pipe(Layer.provide(HashThreads.layer))
   ).pipe(
     Layer.provideMerge(
-      Layer.merge(Onboarded.layer, Recordings.layer({ baseUrl: config.baseUrl, days: config.recordingDays }))
+      Layer.mergeAll(
+        Onboarded.layer,
+        Transcriptions.layer,
+        Recordings.layer({ baseUrl: config.baseUrl, days: config.recordingDays })
+      )
     ),
     Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks)),
     Layer.provideMerge(Accounts.layer),
@@ -175,6 +192,51 @@ const speech = (config: Config.Config) =>
       const espeak = (yield* EspeakCommand.find()) ?? (yield* EspeakWasm.make())
       const flite = yield* FliteCommand.find()
       return Synthesizer.layerOf([server, espeak, flite].filter((engine) => engine !== null))
+    })
+  ).pipe(Layer.provide(NodeOperatorEgress.layer()))
+
+/** What recognizes speech: the engines that the operator chose, or the first that there is. */
+const recognition = ({ chosen, deepgram, openai, vosk }: Config.Config["recognition"]) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const egress = yield* OperatorEgress
+      const pocketsphinx = yield* PocketsphinxProcess.find
+      const { open } = WsClient
+      const clients = {
+        deepgram: deepgram === null ? null : yield* egress.open(deepgram.target),
+        vosk: vosk === null ? null : yield* egress.open(vosk),
+        openai: openai === null ? null : yield* egress.open(openai.target)
+      }
+      const socket = { open, places: 100 }
+      const make: Readonly<Record<RecognitionConfig.EngineName, (model: string | null) => Engine | null>> = {
+        deepgram: (model) =>
+          deepgram === null || clients.deepgram === null
+            ? null
+            : SocketEngine.make({
+                ...socket,
+                name: "deepgram",
+                client: clients.deepgram,
+                dialect: Deepgram.deepgram({ apiKey: deepgram.apiKey, model: model ?? "nova-3" })
+              }),
+        vosk: () =>
+          clients.vosk === null
+            ? null
+            : SocketEngine.make({ ...socket, name: "vosk", client: clients.vosk, dialect: Vosk.vosk }),
+        openai: (model) =>
+          openai === null || clients.openai === null
+            ? null
+            : OpenAiRecognition.make({
+                client: clients.openai,
+                apiKey: openai.apiKey,
+                model: model ?? "whisper-1",
+                places: 64
+              }),
+        pocketsphinx: () => pocketsphinx
+      }
+      const first = RecognitionConfig.engines.map((name) => make[name](null)).find((engine) => engine !== null) ?? null
+      const of = (choice: RecognitionConfig.Choice | null) =>
+        choice === null ? first : make[choice.engine](choice.model)
+      return Recognizer.layerOf({ fast: of(chosen.fast), accurate: of(chosen.accurate) })
     })
   ).pipe(Layer.provide(NodeOperatorEgress.layer()))
 
@@ -203,6 +265,7 @@ const commitConnections = Layer.effect(
 /** Media, what records them, and carriers: they register with `Carrier` and speak to `CarrierSink`. */
 const carriers = (config: Config.Config, dataDir: string) =>
   Layer.mergeAll(
+    Transcriber.layer,
     Recorder.layer.pipe(Layer.provide(DiskSpool.layer(join(dataDir, "spool"))), Layer.provide(Encoders.layer)),
     SimulatorCarrier.layer,
     SipCarrier.layer({

@@ -6,6 +6,8 @@ import * as RingbackTone from "../audio/RingbackTone.ts"
 import * as IpAddress from "../domain/IpAddress.ts"
 import { OperatorTarget } from "../egress/OperatorTarget.ts"
 
+import * as Recognition from "./RecognitionConfig.ts"
+
 /**
  * Configuration from the environment, each value with a default that works. A wrong value is one line that names it.
  */
@@ -47,6 +49,7 @@ export interface Config {
   readonly recordingStore: RecordingStore | null
   /** A speech server like OpenAI's; null: the engines of this machine only. */
   readonly speechServer: SpeechServer | null
+  readonly recognition: Recognition.RecognitionConfig
   readonly operatorPort: number
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
   readonly logFormat: "text" | "json"
@@ -300,6 +303,7 @@ export const parse = (environment: Environment): Config => {
     recordingDays: { archive: archiveDays, expire: expireDays },
     recordingStore: env.store("RECORDING_STORE"),
     speechServer: speechServer(env),
+    recognition: Recognition.read({ ...env, fail }),
     operatorPort: env.integer("OPERATOR_PORT", 8081, 0, 65_535),
     logLevel: env.oneOf("LOG_LEVEL", "Info", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]),
     logFormat: env.oneOf("LOG_FORMAT", "text", ["text", "json"]),

@@ -124,7 +124,8 @@ export const make = (verbs: Rows) => {
             )
           })
     })
-    return item.media === null ? begun : tell(begun, leg, item.commandId, item.media)
+    const told = say(begun, item, familyOf(item).begun?.(item) ?? null, at)
+    return item.media === null ? told : tell(told, leg, item.commandId, item.media)
   }
 
   const itemOf = (family: Family, leg: Leg, commandId: Id.CommandId, item: Begun<Item>): Item => ({

@@ -28,6 +28,9 @@ export const RecordingId = Schema.String.pipe(Schema.brand("RecordingId"))
 export type RecordingId = typeof RecordingId.Type
 export const StreamId = Schema.String.pipe(Schema.brand("StreamId"))
 export type StreamId = typeof StreamId.Type
+/** A session of transcription. */
+export const TranscriptionId = Schema.String.pipe(Schema.brand("TranscriptionId"))
+export type TranscriptionId = typeof TranscriptionId.Type
 export const ConferenceId = Schema.String.pipe(Schema.brand("ConferenceId"))
 export type ConferenceId = typeof ConferenceId.Type
 /** A result of machine detection. */
@@ -48,6 +51,7 @@ interface Prefixed {
   readonly ledger: LedgerEntryId
   readonly rec: RecordingId
   readonly stream: StreamId
+  readonly tx: TranscriptionId
   readonly amd: MachineDetectionId
   readonly conf: ConferenceId
   readonly member: MemberId

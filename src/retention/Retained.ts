@@ -28,7 +28,7 @@ export interface Periods {
   readonly receipt: number
   /** Deliveries that are finished, events, journals of settled calls, jobs that failed for good. */
   readonly event: number
-  /** Calls, recordings and audit lines. */
+  /** Calls, recordings, transcripts and audit lines. */
   readonly call: number
   /** The key of a call, after the call is settled and its last delivery is finished. */
   readonly callKey: number
@@ -221,6 +221,18 @@ export const table: ReadonlyArray<Retained> = [
     // Others have a file, which is removed first.
     when: "status IN ('expired', 'failed')",
     index: { name: "recording_age", on: "recording (created_at)" }
+  }),
+  byTime({
+    name: "transcript_segment",
+    period: "call",
+    column: "started_at",
+    index: { name: "transcript_segment_age", on: "transcript_segment (started_at)" }
+  }),
+  byTime({
+    name: "transcription",
+    period: "call",
+    column: "started_at",
+    index: { name: "transcription_age", on: "transcription (started_at)" }
   }),
   byTime({
     name: "machine_detection",

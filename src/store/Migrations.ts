@@ -14,6 +14,7 @@ import { retention } from "./migration/0011_retention.ts"
 import { trunkLimit } from "./migration/0012_trunk_limit.ts"
 import { workPrice } from "./migration/0013_work_price.ts"
 import { recording } from "./migration/0015_recording.ts"
+import { transcription } from "./migration/0016_transcription.ts"
 import { machineDetection } from "./migration/0018_machine_detection.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
@@ -33,6 +34,7 @@ const all = {
   "0012_trunk_limit": trunkLimit,
   "0013_work_price": workPrice,
   "0015_recording": recording,
+  "0016_transcription": transcription,
   "0018_machine_detection": machineDetection
 }
 

@@ -28,6 +28,8 @@ import { Onboarding } from "../../src/tenant/Onboarding.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
 import * as Signature from "../../src/webhook/Signature.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
+import { Recognizer } from "../../src/speech/Recognizer.ts"
+import { Transcriptions } from "../../src/transcription/Transcription.ts"
 import { Recordings } from "../../src/recording/Recording.ts"
 import * as MemoryStorage from "../support/MemoryStorage.ts"
 import { Synthesizer } from "../../src/speech/Synthesizer.ts"
@@ -67,6 +69,7 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
         Connections.layer({ lookup: () => Effect.succeed([]) })
       )
     ),
+    Layer.provideMerge(Layer.merge(Transcriptions.layer, Recognizer.none)),
     Layer.provideMerge(Recordings.layer({ baseUrl: "http://127.0.0.1", days: { archive: 30, expire: 90 } })),
     Layer.provideMerge(Layer.mergeAll(Idempotency.layer, Jobs.layer(), MemoryStorage.make().layer)),
     Layer.provideMerge(Layer.mergeAll(store, egress, silentMail, Carrier.layer)),

@@ -18,6 +18,8 @@ import { RateLimit } from "../../src/http/RateLimit.ts"
 import * as Server from "../../src/http/Server.ts"
 import { Idempotency } from "../../src/idempotency/Idempotency.ts"
 import { Numbers } from "../../src/number/Number.ts"
+import { Transcriptions } from "../../src/transcription/Transcription.ts"
+import { Recognizer } from "../../src/speech/Recognizer.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
 import { receipt, type Rendered, type Slot } from "../../src/idempotency/Slot.ts"
 import type { Receipt } from "../../src/store/Journal.ts"
@@ -239,6 +241,7 @@ const untouched = Layer.mergeAll(
   Layer.mock(ApiKeys)({}),
   Layer.mock(Billing)({}),
   Layer.mock(Numbers)({}),
+  Layer.mock(Transcriptions)({ find: () => Effect.fail(ApiError.of("not_found", "this call has no transcription")) }),
   Layer.mock(Tenants)({})
 )
 
@@ -289,6 +292,7 @@ export const layer = (
       fakeAuthenticator(world),
       fakeEgress,
       FakeSpeech.layer,
+      Recognizer.none,
       Idempotency.layerMemory(world.receipts),
       ClientAddress.layer(options.trust ?? "none"),
       RateLimit.layer({ signupPerHour: 5 }),

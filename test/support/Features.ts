@@ -13,6 +13,8 @@ import { Egress } from "../../src/egress/Egress.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
 import { Mail, type MailMessage } from "../../src/mail/Mail.ts"
 import { Numbers } from "../../src/number/Number.ts"
+import { Recognizer } from "../../src/speech/Recognizer.ts"
+import { Transcriptions } from "../../src/transcription/Transcription.ts"
 import { Recordings } from "../../src/recording/Recording.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { Vault } from "../../src/store/Vault.ts"
@@ -59,6 +61,7 @@ const layers = (
     Layer.provideMerge(ApiKeys.layer),
     Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(Billing.layer({ trialCreditCents })),
+    Layer.provideMerge(Layer.merge(Transcriptions.layer, Recognizer.none)),
     Layer.provideMerge(Recordings.layer({ baseUrl: "http://localhost:8080", days: { archive: 30, expire: 90 } })),
     Layer.provideMerge(base)
   )

@@ -5,9 +5,9 @@ import { type CallId, CommandId, LegId, type TenantId, WorkId } from "../../doma
 import type { EmittedByCall } from "../../domain/event/EventCatalogue.ts"
 import { MediaCommand, type MediaEnded, type MediaEvent } from "../../media/message/MediaMessage.ts"
 import type { ListWrite } from "../../store/ListTable.ts"
-import type { Kind } from "../Meter.ts"
+import type { Kind, Meters } from "../Meter.ts"
 import type { Plan } from "../Plan.ts"
-import type { Body, Speaking, When } from "./Verb.ts"
+import type { Body, Recognizing, Speaking, When } from "./Verb.ts"
 
 /**
  * A family of verbs: work that goes on for a while on a leg, kept as an item in the call's state, and the verbs that
@@ -48,6 +48,8 @@ interface OfCall {
   readonly tenantId: TenantId
   readonly from: string
   readonly to: string
+  /** With this commit. */
+  readonly meters: Meters
 }
 
 /** Public events, in their order, and the rows of lists that the same commit writes. */
@@ -128,6 +130,8 @@ interface Rules<I extends Item> {
   readonly limit: number
   readonly full: string
   readonly fullCode?: Code
+  /** What its begin tells. */
+  begun?(item: I): Ending
   /** The media, or the carrier that could not reach them, told the end. Absent where no command goes down. */
   told?(item: I, end: Pick<MediaEnded, "status" | "reason">): Ending
   /**
@@ -196,6 +200,7 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
       targets?(body: S["Type"]): Readonly<Record<string, string>>
       sockets?(body: S["Type"]): Readonly<Record<string, string>>
       speaks?(body: S["Type"]): Speaking
+      recognizes?(body: S["Type"]): Recognizing
       readonly errors?: ReadonlyArray<Code>
       act(moment: Moment, body: S["Type"]): Act<ItemOf<Name, Fields>>
     }) => ({ ...verb, family })

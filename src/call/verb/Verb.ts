@@ -1,6 +1,7 @@
 import type { Schema } from "effect"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
 import type { Speech } from "../../media/message/Playback.ts"
+import type * as Transcription from "../../media/message/Transcription.ts"
 
 /**
  * When the API may use a verb.
@@ -31,6 +32,13 @@ export interface Verb<S extends Body = Body> {
   sockets?(body: S["Type"]): Readonly<Record<string, string>>
   /** How it speaks: the synthesizer may have no such voice. Its fields are named on the wire as in the body. */
   speaks?(body: S["Type"]): Speaking
+  /** What it wants to be recognized: there may be no such engine. Its fields are named on the wire as in the body. */
+  recognizes?(body: S["Type"]): Recognizing
+}
+
+export interface Recognizing {
+  readonly engine: typeof Transcription.Engine.Type
+  readonly language: string
 }
 
 /** How a text is to be spoken. */
@@ -38,7 +46,3 @@ export type Speaking = Omit<Speech, "text">
 
 /** A verb of call control. */
 export const control = <S extends Body>(verb: Verb<S>) => ({ ...verb, family: null })
-
-/** A verb of the API that is not built yet: it answers 422 `unprocessable` and names itself. */
-export const unbuilt = { unbuilt: true } as const
-export type Unbuilt = typeof unbuilt

@@ -8,14 +8,15 @@ import * as Gather from "./Gather.ts"
 import * as GatherPrompt from "./GatherPrompt.ts"
 import * as MachineDetection from "./MachineDetection.ts"
 import * as Playback from "./Playback.ts"
+import * as Transcription from "./Transcription.ts"
 import * as Recording from "./Recording.ts"
 import * as Speak from "./Speak.ts"
 import * as Streaming from "./Streaming.ts"
-import { type Body, type Speaking, type Unbuilt as NotBuilt, unbuilt, type Verb } from "./Verb.ts"
+import { type Body, type Recognizing, type Speaking, type Verb } from "./Verb.ts"
 
 /**
  * Every verb of a call, in the order of the published document. From this table come the schema of the journal's
- * actions and of the state's items, endpoints, handlers, the document, and what is not built yet.
+ * actions and of the state's items, endpoints, handlers and the document.
  */
 export const table = {
   answer: Control.answer,
@@ -38,8 +39,8 @@ export const table = {
   gather_using_audio: GatherPrompt.gatherUsingAudio,
   streaming_start: Streaming.streamingStart,
   streaming_stop: Streaming.streamingStop,
-  transcription_start: unbuilt,
-  transcription_stop: unbuilt
+  transcription_start: Transcription.transcriptionStart,
+  transcription_stop: Transcription.transcriptionStop
 } as const
 type Table = typeof table
 
@@ -50,17 +51,11 @@ export type Row = Verb & {
 }
 export type Rows = Readonly<Record<string, Row>>
 
-export type Built = { [V in keyof Table]: Table[V] extends NotBuilt ? never : V }[keyof Table]
+export type Built = keyof Table
 
-export type Unbuilt = Exclude<keyof Table, Built>
+export const names = Object.keys(table) as ReadonlyArray<Built>
 
-const isBuilt = (name: string): name is Built => table[name as keyof Table] !== unbuilt
-
-export const names: ReadonlyArray<Built> = Object.keys(table).filter(isBuilt)
-
-export const unbuiltNames = Object.keys(table).filter((name): name is Unbuilt => !isBuilt(name))
-
-export const built = Object.fromEntries(names.map((name) => [name, table[name]])) as Pick<Table, Built>
+export const built: Table = table
 
 /** What the API asks of a call: a verb and its body, defaults applied. */
 export type CallAction = { [V in Built]: { readonly verb: V; readonly body: Table[V]["body"]["Type"] } }[Built]
@@ -96,6 +91,12 @@ export const socketsOf = ({ body, verb }: CallAction): Readonly<Record<string, s
 export const speakingOf = ({ body, verb }: CallAction): Speaking | null => {
   const row: Verb = table[verb]
   return row.speaks?.(body) ?? null
+}
+
+/** What the action wants to be recognized; null: nothing. */
+export const recognizingOf = ({ body, verb }: CallAction): Recognizing | null => {
+  const row: Verb = table[verb]
+  return row.recognizes?.(body) ?? null
 }
 
 /** A body from the wire, or from an earlier version; its faults are thrown. */

@@ -39,7 +39,8 @@ export type EndReason = typeof endReason.Type
 const endInitiator = Field.oneOf("Who ended it.", ["caller", "callee", "api", "system", "carrier", "unknown"])
 export type EndInitiator = typeof endInitiator.Type
 
-const Word = Wire.struct({
+/** A word of a transcript. */
+export const Word = Wire.struct({
   word: Field.text("The word.", "hello"),
   startMs: Schema.Int.annotate({ description: "Milliseconds from the session's start.", examples: [120] }),
   endMs: Schema.Int.annotate({ description: "Milliseconds from the session's start.", examples: [480] }),
@@ -213,9 +214,14 @@ export const rows = {
   },
   "call.transcript_chunk": {
     when: "A phrase was recognized and will not change any more.",
-    emitted: false,
+    emitted: true,
     data: Wire.struct({
       ...ofCall,
+      transcriptionId: Field.transcriptionId,
+      track: Field.oneOf("Who said it: `inbound` is the far end of the leg, `outbound` is what it hears.", [
+        "inbound",
+        "outbound"
+      ]),
       transcript: Field.text("The phrase.", "hello"),
       confidence: Schema.NullOr(Schema.Finite).annotate({
         description: "0 to 1; null when not known.",

@@ -8,6 +8,7 @@ import { MediaStream } from "../../call/StreamView.ts"
 import type { Body, Verb } from "../../call/verb/Verb.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
+import { View as Transcription } from "../../transcription/Transcription.ts"
 import { E164 } from "../../domain/E164.ts"
 import * as Wire from "../../domain/Wire.ts"
 import { Authenticated } from "../Authenticated.ts"
@@ -44,22 +45,9 @@ const action = <const Verb extends Verbs.Built>(verb: Verb) =>
     about({ summary: Verbs.built[verb].summary, scope: "calls:write", errors: [...states, ...errorsOf(verb)] })
   )
 
-const unbuiltVerb = <const Verb extends string>(verb: Verb) =>
-  HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, { params, success: Call }).annotateMerge(
-    about({ summary: verb, scope: "calls:write", notBuiltYet: true })
-  )
-
-const unbuiltPart = <const Part extends string>(part: Part) =>
-  HttpApiEndpoint.get(part, `/v1/calls/:id/${part}`, { params, success: Schema.Json }).annotateMerge(
-    about({ summary: part, scope: "calls:read", notBuiltYet: true })
-  )
-
 /** An endpoint for each verb of the table: the types say which is which, and that there are some. */
 const actions = Verbs.names.map((verb) => action(verb)) as unknown as NonEmptyReadonlyArray<
   { [Verb in Verbs.Built]: ReturnType<typeof action<Verb>> }[Verbs.Built]
->
-const unbuiltActions = Verbs.unbuiltNames.map((verb) => unbuiltVerb(verb)) as unknown as NonEmptyReadonlyArray<
-  { [Verb in Verbs.Unbuilt]: ReturnType<typeof unbuiltVerb<Verb>> }[Verbs.Unbuilt]
 >
 
 const place = HttpApiEndpoint.post("place", "/v1/calls", {
@@ -134,8 +122,19 @@ const retrieve = HttpApiEndpoint.get("retrieve", "/v1/calls/:id", { params, succ
   about({ summary: "Retrieve a call", scope: "calls:read" })
 )
 
+const transcription = HttpApiEndpoint.get("transcription", "/v1/calls/:id/transcription", {
+  params,
+  success: Transcription
+}).annotateMerge(
+  about({
+    summary: "Retrieve the transcript",
+    description: "The call's newest session, with what has been said so far; also after the call.",
+    scope: "calls:read"
+  })
+)
+
 export class CallApi extends HttpApiGroup.make("calls")
-  .add(place, list, retrieve, ...actions, ...unbuiltActions, streamings, unbuiltPart("transcription"), amd)
+  .add(place, list, retrieve, ...actions, streamings, transcription, amd)
   .middleware(Authenticated)
   .annotateMerge(
     OpenApi.annotations({ title: "Calls", description: "Outbound and inbound calls, and their control." })

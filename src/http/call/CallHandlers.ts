@@ -4,10 +4,11 @@ import { Calls } from "../../call/Call.ts"
 import type * as Verb from "../../call/verb/Verb.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
 import type { CallId } from "../../domain/Id.ts"
-import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import { Egress } from "../../egress/Egress.ts"
 import { Synthesizer } from "../../speech/Synthesizer.ts"
+import { Recognizer } from "../../speech/Recognizer.ts"
+import { Transcriptions } from "../../transcription/Transcription.ts"
 import { Api } from "../Api.ts"
 import * as CallBodies from "./CallBodies.ts"
 import { CurrentKey } from "../Authenticator.ts"
@@ -31,6 +32,8 @@ export const layer = HttpApiBuilder.group(
     const calls = yield* Calls
     const egress = yield* Egress
     const synthesizer = yield* Synthesizer
+    const recognizer = yield* Recognizer
+    const transcriptions = yield* Transcriptions
 
     const reachable = (targets: Readonly<Record<string, string>>, scheme: "https:" | "wss:") =>
       Effect.forEach(Object.entries(targets), ([field, url]) => {
@@ -45,6 +48,11 @@ export const layer = HttpApiBuilder.group(
       return refusal === null ? Effect.void : Effect.fail(ApiError.of("unprocessable", refusal.detail, refusal.field))
     }
 
+    const recognizable = (recognizing: Verb.Recognizing | null) => {
+      const refusal = recognizing === null ? null : recognizer.refuse(recognizing)
+      return refusal === null ? Effect.void : Effect.fail(ApiError.of("unprocessable", refusal.detail, refusal.field))
+    }
+
     /** One that came without a body gets the verb's defaults. */
     const act = (verb: Verbs.Built) =>
       Effect.fnUntraced(function* ({ params, payload }: OneCall & { readonly payload: unknown }) {
@@ -52,17 +60,10 @@ export const layer = HttpApiBuilder.group(
         yield* reachable(Verbs.targetsOf(action), "https:")
         yield* reachable(Verbs.socketsOf(action), "wss:")
         yield* speakable(Verbs.speakingOf(action))
+        yield* recognizable(Verbs.recognizingOf(action))
         const key = yield* CurrentKey
         const { slot } = yield* CurrentSlot
         return JsonResponse.respond(yield* calls.act(key, params.id, action, slot))
-      })
-
-    /** A foreign or unknown call is a 404 here too. */
-    const unbuilt = (what: string) =>
-      Effect.fnUntraced(function* ({ params }: OneCall) {
-        const { tenantId } = yield* CurrentKey
-        yield* calls.find(tenantId, params.id)
-        return yield* NotBuiltYet.endpoint(what)
       })
 
     return handlers.handleAll({
@@ -83,7 +84,6 @@ export const layer = HttpApiBuilder.group(
         return JsonResponse.of(yield* calls.find(tenantId, params.id))
       }),
       ...forEach(Verbs.names, act),
-      ...forEach(Verbs.unbuiltNames, unbuilt),
       streamings: Effect.fnUntraced(function* ({ params, query }) {
         const { tenantId } = yield* CurrentKey
         return yield* Pagination.answer(`/v1/calls/${params.id}/streamings`, query, ({ limit, offset }) =>
@@ -94,7 +94,10 @@ export const layer = HttpApiBuilder.group(
           }))
         )
       }),
-      transcription: unbuilt("the transcript"),
+      transcription: Effect.fnUntraced(function* ({ params }) {
+        const { tenantId } = yield* CurrentKey
+        return JsonResponse.of(yield* transcriptions.find(tenantId, params.id))
+      }),
       amd: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey
         return JsonResponse.of(yield* calls.machineDetection(tenantId, params.id))

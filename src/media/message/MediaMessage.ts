@@ -6,6 +6,7 @@ import * as Playback from "./Playback.ts"
 import * as Recording from "./Recording.ts"
 import * as Ringback from "./Ringback.ts"
 import * as Stream from "./Stream.ts"
+import * as Transcription from "./Transcription.ts"
 
 /**
  * What a call asks of the media on a leg, and what it is told of it: the value that crosses the carrier port unopened.
@@ -20,7 +21,8 @@ export const MediaCommand = Schema.Union([
   ...Digits.commands,
   ...Detection.commands,
   ...Recording.commands,
-  ...Stream.commands
+  ...Stream.commands,
+  ...Transcription.commands
 ])
 export type MediaCommand = typeof MediaCommand.Type
 
@@ -28,7 +30,14 @@ export type MediaCommand = typeof MediaCommand.Type
  * Commands whose work goes on outside of the media thread, over captures (`media/capture/`): whoever does it takes them
  * (`MediaPlane.attend`).
  */
-const attendedTypes = ["start_recording", "stop_recording", "pause_recording", "resume_recording"] as const
+const attendedTypes = [
+  "start_recording",
+  "stop_recording",
+  "pause_recording",
+  "resume_recording",
+  "start_transcription",
+  "stop_transcription"
+] as const
 export type Attended = Extract<MediaCommand, { readonly type: (typeof attendedTypes)[number] }>
 export const isAttended = (media: MediaCommand): media is Attended => attendedTypes.some((type) => type === media.type)
 
@@ -48,6 +57,7 @@ export const MediaEvent = Schema.Union([
   ...Detection.events,
   ...Recording.events,
   ...Stream.events,
+  ...Transcription.events,
   MediaEnded
 ])
 export type MediaEvent = typeof MediaEvent.Type

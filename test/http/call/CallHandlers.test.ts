@@ -299,16 +299,25 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
           const [param] = message.split(":")
           expect([answer.status, answer.json]).toEqual([422, { error: { code: "unprocessable", message, param } }])
         }
-        for (const verb of ["transcription_start", "transcription_stop"])
-          expect([verb, ...(yield* refusal("POST", action(verb), { any: 1 }))]).toEqual([verb, 422, "unprocessable"])
-        for (const part of ["transcription"])
-          expect(yield* refusal("GET", `/v1/calls/${TestServer.callOfA}/${part}`)).toEqual([422, "unprocessable"])
-        expect(yield* refusal("POST", `/v1/calls/svc_call_${"0".repeat(32)}/actions/transcription_start`)).toEqual([
-          404,
-          "not_found"
-        ])
         expect(yield* refusal("POST", "/v1/calls/x/actions/transfer")).toEqual([400, "invalid_request"])
         expect(yield* refusal("POST", action("dance"))).toEqual([404, "not_found"])
+      })
+    )
+
+    it.effect("answer 422 where there is no engine to transcribe with, and say what to configure", () =>
+      Effect.gen(function* () {
+        const answer = yield* ask("POST", action("transcription_start"), { body: { engine: "accurate" } })
+        expect([answer.status, answer.json]).toMatchObject([
+          422,
+          { error: { code: "unprocessable", param: "engine", message: expect.stringContaining("STT_ACCURATE") } }
+        ])
+        for (const body of [{ language: "english language" }, { engine: "best" }, { transcription_tracks: "all" }])
+          expect([body, ...(yield* refusal("POST", action("transcription_start"), body))]).toEqual([
+            body,
+            400,
+            "invalid_request"
+          ])
+        expect(yield* refusal("GET", `/v1/calls/${TestServer.callOfA}/transcription`)).toEqual([404, "not_found"])
       })
     )
   })
