@@ -26,8 +26,8 @@ export const make = (of: { readonly program: URL } = { program }): Effect.Effect
     const pool = Array.from({ length: processes }, (_, index) =>
       EspeakProcess.make({
         program: of.program,
-        // A memory of 100 MB each: the others start when they are needed.
-        isEager: index === 0,
+        // Each takes 100 MB: the third starts when it is needed. The second is there while the first is at work.
+        isEager: index < 2,
         onDied: () => void log(Effect.logWarning("a speech process was replaced"))
       })
     )
