@@ -1,12 +1,16 @@
 /**
- * `npm run interop`: the service against baresip and SIPp, which are installed from the distribution where they are
+ * `npm run interop`: the service against baresip and SIPp, and recognition of
+ * flite by pocketsphinx, which are installed from the distribution where they are
  * missing and this runs as root. Arguments go to vitest. Ends with `N passed, N failed`.
  */
 import { spawnSync } from "node:child_process"
 
 const peers: ReadonlyArray<readonly [program: string, debianPackage: string]> = [
   ["sipp", "sip-tester"],
-  ["baresip", "baresip-core"]
+  ["baresip", "baresip-core"],
+  ["flite", "flite"],
+  // The model is no dependency of the program.
+  ["pocketsphinx_continuous", "pocketsphinx pocketsphinx-en-us"]
 ]
 
 const run = (
@@ -24,7 +28,7 @@ const giveUp = (why: string): never => {
 }
 
 if (missing().length > 0) {
-  const packages = missing().map(([, name]) => name)
+  const packages = missing().flatMap(([, name]) => name.split(" "))
   const install = `apt-get install -y --no-install-recommends ${packages.join(" ")}`
   if (process.getuid?.() !== 0 || spawnSync("which", ["apt-get"]).status !== 0)
     giveUp(`${packages.join(" and ")} missing; on Debian or Ubuntu, as root: apt-get update && ${install}`)
