@@ -1,6 +1,7 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect } from "effect"
 import { cpus } from "node:os"
+import * as DetectBench from "./detect/DetectBench.ts"
 import * as JournalBench from "./JournalBench.ts"
 import * as LiveCallBench from "./LiveCallBench.ts"
 import * as ForwardBench from "./media/ForwardBench.ts"
@@ -22,6 +23,7 @@ const benches = {
   media: ["Media plane over UDP loopback, 50 calls", MediaBench.run],
   speech: ["Speech: from `speak` to its first frame, and what it costs", SpeechBench.run],
   streams: ["Media streams over TLS on loopback, both ways", StreamBench.run],
+  amd: ["Machine detection on a synthetic corpus (espeak-ng and flite have to be installed)", DetectBench.run],
   strangers: ["5,000 datagrams/s of strangers while 50 calls talk and 10 a second are placed", StrangersBench.run],
   neighbour: ["What a tenant sees while another abuses what they share", NeighbourBench.run],
   webhook: ["Carrier event to the receiver's request, HTTPS", WebhookBench.run]

@@ -28,9 +28,9 @@ export const limits = {
   /** So much speech is a machine's. */
   machineSpeech: 3500,
   /** Silence behind speech of less than `shortSpeech`, or of more, is a person's who waits. */
-  shortSpeech: 2000,
+  shortSpeech: 1000,
   humanSilence: 900,
-  humanSilenceLong: 1200,
+  humanSilenceLong: 1700,
   /** Below it, the greeting is that of a residence. */
   residenceSpeech: 1500,
   /** Nobody speaks. */
