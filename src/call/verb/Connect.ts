@@ -72,10 +72,10 @@ const addressFault = (text: string): string | undefined => {
 }
 
 export const Refer = Schema.Struct({
-  sipAddress: Schema.String.check(Schema.isMaxCodePoints(maxAddressLength), Schema.makeFilter(addressFault)).annotate({
+  sipAddress: Schema.String.annotate({
     description: "The SIP URI that the far end is to call.",
     examples: ["sip:support@example.com"]
-  }),
+  }).check(Schema.makeFilter(addressFault), Schema.isMaxCodePoints(maxAddressLength)),
   customHeaders
 })
   .pipe(Schema.encodeKeys({ sipAddress: "sip_address", customHeaders: "custom_headers" }))

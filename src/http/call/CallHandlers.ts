@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Calls } from "../../call/Call.ts"
-import type * as Verb from "../../call/verb/Verb.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
 import type { CallId } from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
@@ -43,14 +42,14 @@ export const layer = HttpApiBuilder.group(
           : Effect.fail(ApiError.of("invalid_request", `${field}: the URL ${refusal}`, field))
       })
 
-    const speakable = (speaking: Verb.Speaking | null) => {
-      const refusal = speaking === null ? null : synthesizer.refuse(speaking)
-      return refusal === null ? Effect.void : Effect.fail(ApiError.of("unprocessable", refusal.detail, refusal.field))
-    }
-
-    const recognizable = (recognizing: Verb.Recognizing | null) => {
-      const refusal = recognizing === null ? null : recognizer.refuse(recognizing)
-      return refusal === null ? Effect.void : Effect.fail(ApiError.of("unprocessable", refusal.detail, refusal.field))
+    /** What no engine here can do; null: there is one. */
+    const refusalOf = (action: Verbs.CallAction) => {
+      const speaking = Verbs.speakingOf(action)
+      const recognizing = Verbs.recognizingOf(action)
+      return (
+        (speaking === null ? null : synthesizer.refuse(speaking)) ??
+        (recognizing === null ? null : recognizer.refuse(recognizing))
+      )
     }
 
     /** One that came without a body gets the verb's defaults. */
@@ -59,9 +58,13 @@ export const layer = HttpApiBuilder.group(
         const action = payload === null ? Verbs.decodeAction(verb, {}) : Verbs.action(verb, payload)
         yield* reachable(Verbs.targetsOf(action), "https:")
         yield* reachable(Verbs.socketsOf(action), "wss:")
-        yield* speakable(Verbs.speakingOf(action))
-        yield* recognizable(Verbs.recognizingOf(action))
         const key = yield* CurrentKey
+        const refusal = refusalOf(action)
+        if (refusal !== null) {
+          // A call of somebody else is a 404 here too.
+          yield* calls.find(key.tenantId, params.id)
+          return yield* ApiError.of("unprocessable", refusal.detail, refusal.field)
+        }
         const { slot } = yield* CurrentSlot
         return JsonResponse.respond(yield* calls.act(key, params.id, action, slot))
       })
