@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -70,13 +71,19 @@ export interface Options {
   readonly crashPoint?: string
   /** The receiver keeps nothing, and each tenant has one subscription, to everything. */
   readonly lean?: boolean
+  /** Its data are in memory where the machine has a file system for that: a disk that stalls is not what is measured. */
+  readonly inMemory?: boolean
 }
+
+const memory = "/dev/shm"
 
 const all = ["*"]
 const startAndEnd = ["call.started", "call.ended"]
 
 export const make = async (options: Options): Promise<World> => {
-  const folder = await mkdtemp(join(tmpdir(), "trunkline-crash-"))
+  const folder = await mkdtemp(
+    join(options.inMemory === true && existsSync(memory) ? memory : tmpdir(), "trunkline-crash-")
+  )
   // As root the Postgres in it belongs to another user.
   await chmod(folder, 0o711)
   const authority = TestCertificate.makeAuthority()
