@@ -25,23 +25,24 @@ export const Transfer = Schema.Struct({
   .pipe(Schema.encodeKeys({ timeoutSecs: "timeout_secs", customHeaders: "custom_headers" }))
   .pipe(Schema.annotateEncoded({ identifier: "Transfer" }))
 
+/** What refuses a leg that is dialled, a new call's too, in the order of the checks. */
+export const dialErrors = [
+  "from_number_not_owned",
+  "country_blocked",
+  "country_not_allowed",
+  "prefix_blocked",
+  "balance_insufficient",
+  "auto_recharge_failed",
+  "daily_spend_cap_exceeded",
+  "monthly_spend_cap_exceeded",
+  "concurrent_call_cap_exceeded"
+] as const
+
 export const transfer = control({
   summary: "Dial a number and connect it with the call",
   when: "talking",
   body: Transfer,
-  errors: [
-    "conflict",
-    "unprocessable",
-    "from_number_not_owned",
-    "country_blocked",
-    "country_not_allowed",
-    "prefix_blocked",
-    "balance_insufficient",
-    "auto_recharge_failed",
-    "daily_spend_cap_exceeded",
-    "monthly_spend_cap_exceeded",
-    "concurrent_call_cap_exceeded"
-  ]
+  errors: ["conflict", "unprocessable", ...dialErrors]
 })
 
 export const Bridge = Schema.Struct({

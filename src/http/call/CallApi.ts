@@ -6,6 +6,7 @@ import { Call } from "../../call/CallView.ts"
 import { MachineDetection } from "../../call/MachineDetectionView.ts"
 import { MediaStream } from "../../call/StreamView.ts"
 import type { Body, Verb } from "../../call/verb/Verb.ts"
+import * as Connect from "../../call/verb/Connect.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
 import { View as Transcription } from "../../transcription/Transcription.ts"
@@ -58,20 +59,7 @@ const place = HttpApiEndpoint.post("place", "/v1/calls", {
     summary: "Place an outbound call",
     description: "Answers as soon as the call is durable; what the carrier says afterwards is an event.",
     scope: "calls:write",
-    errors: [
-      "not_found",
-      "unprocessable",
-      "caller_id_forwarding_not_allowed",
-      "from_number_not_owned",
-      "country_blocked",
-      "country_not_allowed",
-      "prefix_blocked",
-      "balance_insufficient",
-      "auto_recharge_failed",
-      "daily_spend_cap_exceeded",
-      "monthly_spend_cap_exceeded",
-      "concurrent_call_cap_exceeded"
-    ]
+    errors: ["not_found", "unprocessable", "caller_id_forwarding_not_allowed", ...Connect.dialErrors]
   })
 )
 
