@@ -193,40 +193,21 @@ export const stopRecording = recording.verb({
   })
 })
 
-export const pauseRecording = recording.verb({
-  summary: "Pause the recording: silence until it is resumed, free of charge",
-  when: "talking",
-  body: Field.nothing,
-  act: () => ({
-    type: "change",
-    none,
-    change: (item) =>
-      item.isPaused
-        ? ApiError.of("conflict", "the recording is paused already")
-        : {
-            item: { ...item, isPaused: true },
-            tells: null,
-            isFree: true,
-            media: [{ type: "pause_recording", recording: item.id }]
-          }
+/** Pauses the recording or goes on with it; the silence between is free. */
+const pausing = (isPaused: boolean, type: "pause_recording" | "resume_recording", refusal: string) =>
+  recording.verb({
+    summary: isPaused ? "Pause the recording: silence until it is resumed, free of charge" : "Resume the recording",
+    when: "talking",
+    body: Field.nothing,
+    act: () => ({
+      type: "change",
+      none,
+      change: (item) =>
+        item.isPaused === isPaused
+          ? ApiError.of("conflict", refusal)
+          : { item: { ...item, isPaused }, tells: null, isFree: isPaused, media: [{ type, recording: item.id }] }
+    })
   })
-})
 
-export const resumeRecording = recording.verb({
-  summary: "Resume the recording",
-  when: "talking",
-  body: Field.nothing,
-  act: () => ({
-    type: "change",
-    none,
-    change: (item) =>
-      item.isPaused
-        ? {
-            item: { ...item, isPaused: false },
-            tells: null,
-            isFree: false,
-            media: [{ type: "resume_recording", recording: item.id }]
-          }
-        : ApiError.of("conflict", "the recording is not paused")
-  })
-})
+export const pauseRecording = pausing(true, "pause_recording", "the recording is paused already")
+export const resumeRecording = pausing(false, "resume_recording", "the recording is not paused")
