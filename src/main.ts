@@ -3,30 +3,26 @@ import { Cause, Context, Data, Deferred, Effect, Exit, Layer, Redacted } from "e
 import { SqlClient } from "effect/sql"
 import { resolve4, resolve6 } from "node:dns/promises"
 import { join } from "node:path"
-import { Accounts, DialingPermissions } from "./account/Account.ts"
 import { Fatal } from "./actor/Fatal.ts"
 import { Stopping } from "./actor/Stopping.ts"
 import * as Supervised from "./actor/Supervised.ts"
-import { ApiKeys } from "./apikey/ApiKey.ts"
-import { Bans } from "./ban/Ban.ts"
-import { Billing } from "./billing/Billing.ts"
 import * as Banner from "./boot/Banner.ts"
 import * as Config from "./boot/Config.ts"
 import * as RecognitionConfig from "./boot/RecognitionConfig.ts"
 import * as Crash from "./boot/Crash.ts"
 import * as Database from "./boot/Database.ts"
 import * as Failure from "./boot/Failure.ts"
+import * as Features from "./boot/Features.ts"
+import * as Foundations from "./boot/Foundations.ts"
 import * as Log from "./boot/Log.ts"
 import * as NodeEntropy from "./boot/NodeEntropy.ts"
 import * as Restore from "./boot/Restore.ts"
-import * as Onboarded from "./boot/Onboarded.ts"
 import * as StopRequests from "./boot/StopRequests.ts"
 import * as VaultKey from "./boot/VaultKey.ts"
 import { Calls } from "./call/Call.ts"
 import { Carrier } from "./carrier/Carrier.ts"
 import * as SimulatorCarrier from "./carrier/simulator/SimulatorCarrier.ts"
 import * as SipCarrier from "./carrier/sip/SipCarrier.ts"
-import { Connections } from "./connection/Connection.ts"
 import * as TargetPolicy from "./egress/TargetPolicy.ts"
 import * as NodeEgress from "./egress/node/NodeEgress.ts"
 import * as NodeOperatorEgress from "./egress/node/NodeOperatorEgress.ts"
@@ -35,7 +31,6 @@ import { ClientAddress } from "./http/ClientAddress.ts"
 import { BaseUrl } from "./http/Pagination.ts"
 import { RateLimit } from "./http/RateLimit.ts"
 import * as HttpServer from "./http/Server.ts"
-import { Idempotency } from "./idempotency/Idempotency.ts"
 import { Jobs } from "./job/Jobs.ts"
 import * as LogMail from "./mail/log/LogMail.ts"
 import { AudioSource } from "./media/AudioSource.ts"
@@ -43,18 +38,15 @@ import * as AudioDecoderThreads from "./media/udp/AudioDecoderThreads.ts"
 import * as MediaPlaneUdp from "./media/udp/MediaPlaneUdp.ts"
 import * as WsClient from "./egress/node/WsClient.ts"
 import { OperatorEgress } from "./egress/OperatorEgress.ts"
-import { Numbers } from "./number/Number.ts"
 import * as Arguments from "./operator/Arguments.ts"
 import * as BackupCommands from "./operator/backup/BackupCommands.ts"
 import { OperatorServer } from "./operator/OperatorServer.ts"
 import * as WaitingProbes from "./operator/WaitingProbes.ts"
 import { Recorder } from "./recording/Recorder.ts"
-import { Recordings } from "./recording/Recording.ts"
 import * as DiskSpool from "./storage/disk/DiskSpool.ts"
 import * as DiskStorage from "./storage/disk/DiskStorage.ts"
 import { Encoders } from "./storage/disk/Encoders.ts"
 import * as S3Storage from "./storage/s3/S3Storage.ts"
-import { Retention } from "./retention/Retention.ts"
 import * as OpenAiSpeech from "./speech/openai/OpenAiSpeech.ts"
 import * as EspeakCommand from "./speech/process/EspeakCommand.ts"
 import * as EspeakWasm from "./speech/process/EspeakWasm.ts"
@@ -70,17 +62,10 @@ import * as Vosk from "./speech/socket/Vosk.ts"
 import * as EmbeddedPostgres from "./store/embedded/EmbeddedPostgres.ts"
 import * as OwnerFile from "./store/embedded/OwnerFile.ts"
 import * as JournalWriter from "./store/JournalWriter.ts"
-import { CommitClient } from "./store/CommitClient.ts"
 import { Vault } from "./store/Vault.ts"
 import * as VaultCheck from "./store/VaultCheck.ts"
-import { Targets } from "./target/Target.ts"
 import { Transcriber } from "./transcription/Transcriber.ts"
-import { Transcriptions } from "./transcription/Transcription.ts"
-import { Tenants } from "./tenant/Tenant.ts"
 import * as HashThreads from "./tenant/thread/HashThreads.ts"
-import * as Dispatcher from "./webhook/Dispatcher.ts"
-import { Webhooks } from "./webhook/Webhook.ts"
-import type { SubscriptionId } from "./domain/Id.ts"
 
 /** The only file that names implementations: what is real here is an argument everywhere else. */
 
@@ -158,28 +143,9 @@ const core = (
     })
   )
   const store = journal.pipe(Layer.provideMerge(Layer.merge(Vault.layerOf(keys.ring, keys.keep), Database.layer(url))))
-  return Layer.mergeAll(
-    Calls.layer({ maxCallSecs: config.maxCallSecs }),
-    Tenants.layer({ baseUrl: config.baseUrl }).pipe(Layer.provide(HashThreads.layer))
-  ).pipe(
-    Layer.provideMerge(
-      Layer.mergeAll(
-        Onboarded.layer,
-        Transcriptions.layer,
-        Recordings.layer({ baseUrl: config.baseUrl, days: config.recordingDays })
-      )
-    ),
-    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks)),
-    Layer.provideMerge(Accounts.layer),
-    Layer.provideMerge(
-      Layer.mergeAll(
-        Billing.layer({ trialCreditCents: config.signupCreditCents }),
-        Connections.layer({ lookup: dnsLookup }),
-        Bans.layer
-      )
-    ),
-    Layer.provideMerge(Layer.merge(Idempotency.layer, Retention.layer({ days: config.retentionDays }))),
-    Layer.provideMerge(Layer.merge(Jobs.layer(), Targets.layer(policy))),
+  return Features.layer({ ...config, lookup: dnsLookup }).pipe(
+    Layer.provideMerge(Foundations.layer({ retentionDays: config.retentionDays, policy })),
+    Layer.provide(HashThreads.layer),
     Layer.provideMerge(Layer.merge(store, world))
   )
 }
@@ -239,28 +205,6 @@ const recognition = ({ chosen, deepgram, openai, vosk }: Config.Config["recognit
       return Recognizer.layerOf({ fast: of(chosen.fast), accurate: of(chosen.accurate) })
     })
   ).pipe(Layer.provide(NodeOperatorEgress.layer()))
-
-const webhooks = Layer.unwrap(
-  Effect.gen(function* () {
-    const connections = yield* Connections
-    const accounts = yield* Accounts
-    return Webhooks.layer({
-      ownsConnection: (tenantId, routeId) => Effect.isSuccess(connections.find(tenantId, routeId)),
-      subscriptionLimit: (tenantId) =>
-        Effect.map(accounts.overview(tenantId), ({ quota }) => quota.webhookSubscriptionLimit)
-    })
-  })
-)
-
-/** It may have gone meanwhile. */
-const disableEndpoint = (webhooks: Webhooks["Service"]) => (id: SubscriptionId, because: string) =>
-  Effect.ignore(webhooks.disable(id, { actor: { type: "system", id: null, name: null }, ip: null }, because))
-
-/** Deliveries follow commits on the journal's own connections. */
-const commitConnections = Layer.effect(
-  SqlClient.SqlClient,
-  Effect.flatMap(SqlClient.SqlClient, (shared) => Effect.map(CommitClient, (own) => own ?? shared))
-)
 
 /** Media, what records them, and carriers: they register with `Carrier` and speak to `CarrierSink`. */
 const carriers = (config: Config.Config, dataDir: string) =>
@@ -344,11 +288,7 @@ const serve = Effect.gen(function* () {
     const calls = Context.get(context, Calls)
 
     const edges = Layer.mergeAll(
-      Dispatcher.layer({
-        version,
-        disable: disableEndpoint(Context.get(context, Webhooks)),
-        disableAfterDays: config.webhookDisableDays
-      }).pipe(Layer.provide(commitConnections)),
+      Features.deliveries({ version, disableAfterDays: config.webhookDisableDays }),
       OperatorServer.layer({
         port: config.operatorPort,
         tokenFile: join(owned.path, "operator.token"),

@@ -44,7 +44,7 @@ const lists = { ...indexed, statement_timeout: "5000" } as const
  * A pool for requests on the database, and beside it the connections of the journal, of lists, of upkeep and of the
  * owner. Fails when the database cannot be reached, or is of a newer version; it is migrated by its owner (`migrated`).
  */
-export const layer = (url: Redacted.Redacted) =>
+export const layer = (url: Redacted.Redacted, work: Pick<Client.Options, "onWork"> = {}) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -55,7 +55,7 @@ export const layer = (url: Redacted.Redacted) =>
     Layer.provideMerge(
       Layer.effect(
         CommitClient,
-        Client.make({ url, name: "journal", maxConnections: 5, writes: "own", settings: indexed })
+        Client.make({ ...work, url, name: "journal", maxConnections: 5, writes: "own", settings: indexed })
       ).pipe(Layer.provide(Reactivity.layer))
     ),
     Layer.provideMerge(
@@ -66,10 +66,10 @@ export const layer = (url: Redacted.Redacted) =>
     Layer.provideMerge(
       Layer.effect(
         ListClient,
-        Client.make({ url, name: "lists", maxConnections: connections, writes: "none", settings: lists })
+        Client.make({ ...work, url, name: "lists", maxConnections: connections, writes: "none", settings: lists })
       ).pipe(Layer.provide(Reactivity.layer))
     ),
-    Layer.provideMerge(Client.layer({ url, name: "requests", maxConnections: 12, writes: "fenced" })),
+    Layer.provideMerge(Client.layer({ ...work, url, name: "requests", maxConnections: 12, writes: "fenced" })),
     Layer.provideMerge(WriteFence.layer),
     Layer.catch((error) => Layer.effectContext(Effect.fail(unusable(error)))),
     Layer.merge(Layer.succeed(OwnerConnection, ownerConnection(url)))

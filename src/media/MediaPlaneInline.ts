@@ -17,6 +17,8 @@ interface Options {
   readonly publicAddresses: IpAddress.Addresses
   readonly mediaTimeoutMs: number
   readonly maxLegs: number
+  /** Makes the phones of legs, as in `Switch.Options`. */
+  readonly phoneOf?: Exclude<Switch.Options["phoneOf"], undefined>
   /** Opens the sockets of media streams; without it none can be opened. */
   readonly openSocket?: Open
 }

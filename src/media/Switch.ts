@@ -33,6 +33,8 @@ export interface Options {
   readonly mediaTimeoutMs: number
   /** Legs at once; the next is refused. */
   readonly maxLegs: number
+  /** Makes the phone at the far end of a leg; by its script where absent. */
+  readonly phoneOf?: (leg: LegId, script: SimulatedPhone.PhoneScript, onDigit: (digit: string) => void) => FarEnd
   /** Whose ring-back tone is heard; default that of the United States. */
   readonly ringback?: Country
   /** What the streams of all legs share. */
@@ -147,7 +149,8 @@ export const make = (options: Options) => {
   }
 
   const openPhone = (id: LegId, script: SimulatedPhone.PhoneScript, now: number) => {
-    add(id, now, SimulatedPhone.make(script, digitsOf(id)), null)
+    const far = options.phoneOf?.(id, script, digitsOf(id)) ?? SimulatedPhone.make(script, digitsOf(id))
+    add(id, now, far, null)
     emit({ type: "opened", leg: id, port: 0 })
   }
 

@@ -1,6 +1,7 @@
 import * as Tone from "../../audio/Tone.ts"
 import type { PhoneScript as Voice } from "../../media/MediaPlane.ts"
 import type { Part } from "../../media/SimulatedPhone.ts"
+import type { LegId } from "../../domain/Id.ts"
 import type { LegEnd } from "../Carrier.ts"
 
 /**
@@ -29,7 +30,17 @@ export interface PhoneScript {
   readonly voice: Voice
   /** What it does with a REFER: calls as it is asked to and reports, takes it and reports nothing, or refuses it. */
   readonly referred: "calls" | "is_silent" | "refuses"
+  /** Somebody holds this phone, and it acts by its holder too; absent: by its script alone. */
+  readonly holder?: Holder
 }
+
+/** Is told that a leg of the phone begins, with a way to act on it, and hears from then on what our side does. */
+export type Holder = (held: {
+  readonly legId: LegId
+  /** The number at our side of the leg. */
+  readonly number: string
+  readonly act: (act: FarAct) => void
+}) => (act: FarAct) => void
 
 const at = (afterMs: number, act: FarAct): Step => ({ afterMs, act })
 
@@ -114,3 +125,13 @@ export const caller: PhoneScript = answering(echo, {
   alerting: [ends(60_000, "cancelled", 487, "far")],
   ...hangsUpAfter(60_000)
 })
+
+/** Who answers and who calls. */
+export interface Phones {
+  /** The phone with this number; null: no phone has it, but a tenant may. */
+  readonly called: (number: string) => PhoneScript | null
+  /** The phone that calls a tenant from this number. */
+  readonly calling: (number: string) => PhoneScript
+}
+
+export const simulated: Phones = { called: ofNumber, calling: () => caller }

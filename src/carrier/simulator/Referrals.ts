@@ -1,11 +1,12 @@
 import { Effect } from "effect"
 import type { CarrierCommand } from "../Carrier.ts"
 import type { FarAct } from "./PhoneScript.ts"
-import * as PhoneScript from "./PhoneScript.ts"
+import type * as PhoneScript from "./PhoneScript.ts"
 import * as Line from "./Line.ts"
 import * as Referral from "./Referral.ts"
 
 interface Options {
+  readonly phones: PhoneScript.Phones
   readonly fork: (effect: Effect.Effect<void>) => void
   readonly isLive: (line: Line.Line) => boolean
   /** A phone with this number calls a tenant; `hears` is told what our side does. */
@@ -13,9 +14,9 @@ interface Options {
 }
 
 /** REFERs to simulated phones: each calls as it is asked to, or does not, and reports (`PhoneScript.referred`). */
-export const make = ({ callTenant, fork, isLive }: Options) => {
+export const make = ({ callTenant, fork, isLive, phones }: Options) => {
   const calls = (line: Line.Line, to: string, told: (referred: Referral.Referred) => void): Effect.Effect<void> => {
-    const phone = PhoneScript.ofNumber(to)
+    const phone = phones.called(to)
     if (phone === null)
       return callTenant(line.number, to, (act) => {
         if (act.type === "answers") told(Referral.completed)

@@ -28,7 +28,8 @@ import * as SimulatedLeg from "./SimulatedLeg.ts"
 
 /** Legs at once; the next one ends with `error`, or is not admitted. */
 export const maxLegs = 20_000
-const make = Effect.gen(function* () {
+
+const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
   const sink = yield* CarrierSink
   const media = yield* MediaPlane
   const lineMedia = LineMedia.make(media)
@@ -227,6 +228,10 @@ const make = Effect.gen(function* () {
     )
   })
 
+  /** Hands a leg to whoever holds its phone, and gives what is to hear of our side; null: nobody holds it. */
+  const hold = (line: Line.Line, number: string): Line.Line["hears"] =>
+    line.script?.holder?.({ legId: line.id, number, act: Line.farActs(line) }) ?? null
+
   /** A phone calls a tenant; `hears` is told what our side does, `told` whether the call is taken. */
   const phoneCalls = Effect.fnUntraced(function* (
     call: { readonly from: string; readonly to: string },
@@ -236,14 +241,19 @@ const make = Effect.gen(function* () {
     if (lines.size + 1 > maxLegs) return told({ admitted: false, cause: "unavailable" })
     const line = yield* Line.make("inbound", {
       id: Id.derive(entropy.hex(16), "leg"),
-      script: PhoneScript.caller,
+      script: phones.calling(call.from),
       number: call.from
     })
-    line.hears = hears
+    const held = hold(line, call.to)
+    line.hears = (act) => {
+      held?.(act)
+      hears?.(act)
+    }
     yield* start(line, takeIn(line, call, told))
   })
 
   const refer = Referrals.make({
+    phones,
     fork: (effect) => void fork(effect),
     isLive: (line) => lines.get(line.id) === line,
     callTenant: (from, to, hears) =>
@@ -253,13 +263,14 @@ const make = Effect.gen(function* () {
   })
 
   const dial = Effect.fnUntraced(function* (command: Extract<CarrierCommand, { readonly type: "dial" }>) {
-    const script = PhoneScript.ofNumber(command.to)
+    const script = phones.called(command.to)
     const { callId, legId, near = null, to } = command
     const line = yield* Line.make("outbound", { id: legId, script, number: to, callId, near })
     line.early = EarlySound.make(command, (tenantId, sound) => void fork(media.command(legId, tenantId, sound)))
     // It may be joined to a second leg: both must fit.
     if (lines.size + 2 > maxLegs) Line.post(line, { type: "input", input: { type: "fault" } })
     else if (script === null) yield* ringTenant(line, command)
+    else line.hears = hold(line, command.from)
     yield* start(line, live(line))
   })
 
@@ -325,10 +336,13 @@ const make = Effect.gen(function* () {
 })
 
 /**
- * The carrier of simulated phones, registered as `simulator`. `PhoneScript` says what each number does, `SimulatedLeg`
+ * The carrier of these phones, registered as `simulator`. `PhoneScript` says what each number does, `SimulatedLeg`
  * decides, and the media plane carries the sound in memory. Its only clock is the fibers'.
  *
  * Legs die with the process, so a leg that it does not know is `lost` at once. When the layer's scope closes, legs
  * vanish without an event.
  */
-export const layer = Layer.effect(InboundSimulator, make)
+export const layerOf = (phones: PhoneScript.Phones) => Layer.effect(InboundSimulator, make(phones))
+
+/** The phones that every installation has. */
+export const layer = layerOf(PhoneScript.simulated)

@@ -30,6 +30,8 @@ export interface Options {
   readonly settings?: Readonly<Record<string, string>>
   /** How long a statement waits for a free connection, connecting included. */
   readonly acquireMs?: number
+  /** Is told of each statement or transaction that begins to wait for the database (1), and of its end (-1). */
+  readonly onWork?: (by: 1 | -1) => void
 }
 
 const acquireMsOtherwise = 2_000
@@ -83,6 +85,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   const counted = { inUse: 0, waiting: 0 }
   const count = (which: "inUse" | "waiting", by: 1 | -1): void => {
     counted[which] += by
+    options.onWork?.(by)
     Metric.withAttributes(which === "inUse" ? inUse : waiting, { pool: name }).updateUnsafe(counted[which], context)
   }
   const late = (message: string, of: { readonly wasSent: boolean; readonly ended: Effect.Effect<void, SqlError> }) => {

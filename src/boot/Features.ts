@@ -1,0 +1,72 @@
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Accounts, DialingPermissions } from "../account/Account.ts"
+import { ApiKeys } from "../apikey/ApiKey.ts"
+import { Bans } from "../ban/Ban.ts"
+import { Billing } from "../billing/Billing.ts"
+import { Calls } from "../call/Call.ts"
+import { Connections } from "../connection/Connection.ts"
+import type { SubscriptionId } from "../domain/Id.ts"
+import { Numbers } from "../number/Number.ts"
+import { Recordings } from "../recording/Recording.ts"
+import { CommitClient } from "../store/CommitClient.ts"
+import { Tenants } from "../tenant/Tenant.ts"
+import { Transcriptions } from "../transcription/Transcription.ts"
+import * as Dispatcher from "../webhook/Dispatcher.ts"
+import { Webhooks } from "../webhook/Webhook.ts"
+import type { Config } from "./Config.ts"
+import * as Onboarded from "./Onboarded.ts"
+
+/** All features over their foundations and the ports by which they reach the world. */
+export const layer = (
+  options: Pick<Config, "baseUrl" | "maxCallSecs" | "recordingDays" | "signupCreditCents"> & {
+    /** The addresses of a name. */
+    readonly lookup: (name: string) => Effect.Effect<ReadonlyArray<string>>
+  }
+) =>
+  Layer.merge(Calls.layer({ maxCallSecs: options.maxCallSecs }), Tenants.layer({ baseUrl: options.baseUrl })).pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Onboarded.layer,
+        Transcriptions.layer,
+        Recordings.layer({ baseUrl: options.baseUrl, days: options.recordingDays })
+      )
+    ),
+    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks)),
+    Layer.provideMerge(Accounts.layer),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Billing.layer({ trialCreditCents: options.signupCreditCents }),
+        Connections.layer({ lookup: options.lookup }),
+        Bans.layer
+      )
+    )
+  )
+
+const webhooks = Layer.unwrap(
+  Effect.gen(function* () {
+    const connections = yield* Connections
+    const accounts = yield* Accounts
+    return Webhooks.layer({
+      ownsConnection: (tenantId, routeId) => Effect.isSuccess(connections.find(tenantId, routeId)),
+      subscriptionLimit: (tenantId) =>
+        Effect.map(accounts.overview(tenantId), ({ quota }) => quota.webhookSubscriptionLimit)
+    })
+  })
+)
+
+/** What carries events to webhooks: it begins when the features are there. */
+export const deliveries = (options: Pick<Dispatcher.Options, "version" | "disableAfterDays">) =>
+  Layer.unwrap(Effect.map(Webhooks, (hooks) => Dispatcher.layer({ ...options, disable: disableEndpoint(hooks) }))).pipe(
+    Layer.provide(commitConnections)
+  )
+
+/** It may have gone meanwhile. */
+const disableEndpoint = (webhooks: Webhooks["Service"]) => (id: SubscriptionId, because: string) =>
+  Effect.ignore(webhooks.disable(id, { actor: { type: "system", id: null, name: null }, ip: null }, because))
+
+/** Deliveries follow commits on the journal's own connections. */
+const commitConnections = Layer.effect(
+  SqlClient.SqlClient,
+  Effect.flatMap(SqlClient.SqlClient, (shared) => Effect.map(CommitClient, (own) => own ?? shared))
+)
