@@ -94,6 +94,15 @@ export const bridgeFailed = (
         data: { ...Draft.ids(draft.state, bridge.legId), bridgedLegId: bridge.peerLegId, reason, failedAt: at }
       })
 
+/** A leg of this call has ended, with which the call's own leg was to be bridged: that bridge cannot be had any more. */
+export const peerEnded = (draft: Draft.Draft, leg: Leg, at: number): Draft.Draft => {
+  const bridge = draft.state.pending.find(
+    (pending): pending is Pending.Of<"bridge"> =>
+      pending.type === "bridge" && pending.by !== "transfer" && pending.peerLegId === leg.id
+  )
+  return bridge === undefined ? draft : bridgeFailed(draft, bridge, "leg_ended", at)
+}
+
 export const referFailed = (
   draft: Draft.Draft,
   refer: Pending.Of<"refer">,

@@ -35,10 +35,11 @@ export const leave = (draft: Draft.Draft, leg: Leg, ending: Ending, at: number, 
       lost: null
     }
   )
-  const isGone = over.state.legs.some(({ gone, id }) => gone && id === leg.id)
-  return isGone || over.state.pending.some(({ legId, type }) => legId === leg.id && type === "hangup")
-    ? over
-    : release(over, leg, context, null, Draft.nextCommandId(over, context))
+  const told = Connecting.peerEnded(over, leg, at)
+  const isGone = told.state.legs.some(({ gone, id }) => gone && id === leg.id)
+  return isGone || told.state.pending.some(({ legId, type }) => legId === leg.id && type === "hangup")
+    ? told
+    : release(told, leg, context, null, Draft.nextCommandId(told, context))
 }
 
 /**
