@@ -8,6 +8,7 @@ import { end } from "./Ending.ts"
 import * as EndReason from "./EndReason.ts"
 import * as Bridging from "./leg/Bridging.ts"
 import * as Connecting from "./leg/Connecting.ts"
+import { lives } from "./leg/Leg.ts"
 import * as Referral from "./leg/Referral.ts"
 import * as Transfer from "./leg/Transfer.ts"
 import * as Meter from "./Meter.ts"
@@ -58,6 +59,8 @@ const byState = (state: CallState, verb: string, when: When): ApiError | null =>
 /** Why a verb of call control is refused, before anything is asked of others for it; null: it is not. */
 export const refusal = (state: CallState, { verb }: ControlAction): ApiError | null =>
   byState(state, verb, built[verb].when) ?? (verb === "transfer" || verb === "bridge" ? busy(state) : null)
+
+export const noLiveLeg = ApiError.of("not_found", "no live leg of yours has this id", "leg_id")
 
 export const alreadyEnded = ApiError.of("call_already_ended", "the call has already ended")
 
@@ -128,10 +131,14 @@ const connect = (
       return transfer === undefined
         ? unchanged
         : Transfer.begin(draft, action.body, transfer, reservedMinutes?.[draft.state.meters.length] ?? 0, context)
-    case "bridge":
-      return peerCallId === undefined
-        ? unchanged
-        : Bridging.ask(draft, { legId: action.body.legId, callId: peerCallId }, "bridge", context)
+    case "bridge": {
+      const { legId } = action.body
+      if (peerCallId === undefined) return unchanged
+      // Of its own legs the call knows better than who asked for it a moment ago.
+      return peerCallId === draft.state.id && !draft.state.legs.some((leg) => leg.id === legId && lives(leg))
+        ? rejected(noLiveLeg)
+        : Bridging.ask(draft, { legId, callId: peerCallId }, "bridge", context)
+    }
     case "refer":
       return Referral.begin(draft, action.body, context)
   }

@@ -12,6 +12,7 @@ import type { CallRegistry } from "./CallRegistry.ts"
 import { type CallState, primary } from "./CallState.ts"
 import * as Dialling from "./Dialling.ts"
 import * as Connecting from "./leg/Connecting.ts"
+import { lives } from "./leg/Leg.ts"
 import type { CallAction } from "./verb/Verbs.ts"
 
 /**
@@ -82,8 +83,8 @@ export const make = Effect.fnUntraced(function* (options: {
     const { legId } = action.body
     const other = registry.ofLeg(legId)
     const leg = other?.legs.find(({ id }) => id === legId)
-    if (other === null || leg === undefined || other.tenantId !== state.tenantId)
-      return yield* ApiError.of("not_found", "no live leg of yours has this id", "leg_id")
+    if (other === null || leg === undefined || !lives(leg) || other.tenantId !== state.tenantId)
+      return yield* ActionRows.noLiveLeg
     if (legId === primary(state).id)
       return yield* ApiError.of("unprocessable", "a leg cannot be bridged with itself", "leg_id")
     if (leg.answeredAt === null)

@@ -371,4 +371,6 @@ describe("Calls that are connected with each other", () => {
   )
 
   it("tell of a bridge with a leg of the same call that ended before its news came", () => play(369_050_015))
+
+  it("refuse a bridge with a leg of the same call that has ended, and still has news to come", () => play(175_574_990))
 })
