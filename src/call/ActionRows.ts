@@ -84,7 +84,7 @@ const control = (state: CallState, action: ControlAction, asked: Asked, context:
           ]
         }),
         { type: "answer", commandId, legId: leg.id, since: context.now, ...headers },
-        { type: "answer", commandId, callId: state.id, legId: leg.id, ...headers }
+        { type: "answer", commandId, callId: state.id, legId: leg.id, tenantId: state.tenantId, ...headers }
       )
       return context.work.begins(answering, leg, "answering", context.now, context)
     }

@@ -136,7 +136,7 @@ const ask = (draft: Draft.Draft, leg: Leg, pending: Pending, context: StepContex
         context
       )
     case "answer":
-      return Draft.send(draft, { ...of, type: "answer", ...headersOf(pending) })
+      return Draft.send(draft, { ...of, type: "answer", tenantId: state.tenantId, ...headersOf(pending) })
     case "bridge":
       return Draft.send(draft, {
         ...of,

@@ -48,7 +48,7 @@ export const CarrierCommand = Schema.Union([
     audioUrl: Schema.optionalKey(Secret.url(Schema.String))
   }),
   /** Answers an inbound leg; outcome: `answered`, or `command_failed` and `ended`. */
-  Schema.Struct({ ...ofLeg, type: Schema.tag("answer"), headers }),
+  Schema.Struct({ ...ofLeg, type: Schema.tag("answer"), tenantId: TenantId, headers }),
   /** Alerts an inbound leg (SIP 180); no outcome. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("ring") }),
   /** Refuses an inbound leg; outcome: `ended`. `resume` as in `hangup`. */

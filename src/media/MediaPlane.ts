@@ -1,6 +1,7 @@
 import { Context, Deferred, Effect, Schema, type Scope } from "effect"
 import type * as IpAddress from "../domain/IpAddress.ts"
 import type { TenantId, WorkId } from "../domain/Id.ts"
+import * as FairShare from "../domain/FairShare.ts"
 import type { Egress } from "../egress/Egress.ts"
 import type { AudioDecoder } from "./AudioDecoder.ts"
 import type * as AudioSource from "./AudioSource.ts"
@@ -71,11 +72,15 @@ export class MediaPlane extends Context.Service<
     /** The addresses that peers are told. */
     readonly addresses: IpAddress.Addresses
     /**
-     * Reserves a pair of ports for a leg and tells the addresses to announce; nothing is sent until `connectRtp`.
+     * Reserves a pair of ports for a leg of this tenant and tells the addresses to announce; nothing is sent until `connectRtp`.
      *
      * `near` is a leg that this one is going to be bridged with: they are placed where they can meet.
      */
-    readonly openRtp: (leg: Protocol.LegId, near?: Protocol.LegId) => Effect.Effect<RtpPlace, MediaUnavailable>
+    readonly openRtp: (
+      leg: Protocol.LegId,
+      tenant: TenantId,
+      near?: Protocol.LegId
+    ) => Effect.Effect<RtpPlace, MediaUnavailable>
     /**
      * Points the leg at its peer, again after a re-INVITE. Symmetric RTP: what the peer really sends from is learned
      * from its packets (`SourceLatch` has the rule).
@@ -84,6 +89,7 @@ export class MediaPlane extends Context.Service<
     /** Joins a leg to a simulated phone, which begins its script at once. */
     readonly openPhone: (
       leg: Protocol.LegId,
+      tenant: TenantId,
       script: PhoneScript,
       near?: Protocol.LegId
     ) => Effect.Effect<void, MediaUnavailable>
@@ -94,6 +100,7 @@ export class MediaPlane extends Context.Service<
      */
     readonly openJoined: (
       leg: Protocol.LegId,
+      tenant: TenantId,
       peer: Protocol.LegId,
       near?: Protocol.LegId
     ) => Effect.Effect<void, MediaUnavailable>
@@ -150,7 +157,7 @@ interface Leg {
   opening: Deferred.Deferred<number, MediaUnavailable> | null
   /** What waits for the answers of the switch, which come in order. */
   readonly bridging: Array<Deferred.Deferred<void, BridgeRefused>>
-  /** The tenant of its call, which the first command names. */
+  /** The tenant of its call; null until the leg is being opened. */
   tenant: TenantId | null
   /** What was measured last. */
   quality: Protocol.Quality | null
@@ -159,11 +166,18 @@ interface Leg {
   open: boolean
 }
 
-/** The face of the plane over its switches, one for each thread. `addresses` are those that peers are told. */
+/** A tenant may hold nine tenths of the legs that the others leave: alone nearly all, and two come to share them. */
+const fairTimes = 9
+
+/**
+ * The face of the plane over its switches, one for each thread. `addresses` are those that peers are told, `maxLegs` is
+ * how many legs there may be at once: the next one is refused, and so is one of a tenant that has its share.
+ */
 export const make = Effect.fnUntraced(function* (
   links: readonly [SwitchLink, ...ReadonlyArray<SwitchLink>],
   sources: AudioSource.AudioSource["Service"],
-  addresses: IpAddress.Addresses
+  addresses: IpAddress.Addresses,
+  maxLegs: number
 ): Effect.fn.Return<MediaPlane["Service"], never, Egress | AudioDecoder | Scope.Scope> {
   const legs = new Map<Protocol.LegId, Leg>()
 
@@ -181,6 +195,17 @@ export const make = Effect.fnUntraced(function* (
     }
     legs.set(id, leg)
     return leg
+  }
+
+  /** The legs that have a place. */
+  const share = FairShare.make(fairTimes)
+  let placed = 0
+
+  const forget = (id: Protocol.LegId, leg: Leg): void => {
+    legs.delete(id)
+    if (leg.tenant === null) return
+    placed--
+    share.giveBack(leg.tenant)
   }
 
   const settle = (leg: Leg, outcome: Effect.Effect<number, MediaUnavailable>) => {
@@ -228,7 +253,7 @@ export const make = Effect.fnUntraced(function* (
         return settle(leg, Effect.succeed(event.port))
       case "refused":
         // Nobody will close a leg that was not opened.
-        legs.delete(event.leg)
+        forget(event.leg, leg)
         return settle(leg, Effect.fail(new MediaUnavailable({ reason: event.reason })))
       case "media":
         if (event.event.type === "ended" && !errands.ended(event.leg, event.event.id))
@@ -252,7 +277,7 @@ export const make = Effect.fnUntraced(function* (
       case "bridge_refused":
         return settleBridge(leg, refused(event.reason))
       case "closed":
-        legs.delete(event.leg)
+        forget(event.leg, leg)
         feeds.closed(event.leg)
         captures.closed(event.leg)
         errands.closed(event.leg)
@@ -265,8 +290,8 @@ export const make = Effect.fnUntraced(function* (
   /** The legs of one thread are gone. */
   const onDown = (thread: number): void => {
     const lost = [...legs].filter(([, { placement }]) => placement?.thread === thread)
-    for (const [id] of lost) {
-      legs.delete(id)
+    for (const [id, leg] of lost) {
+      forget(id, leg)
       feeds.closed(id)
       captures.closed(id)
       errands.closed(id)
@@ -285,11 +310,19 @@ export const make = Effect.fnUntraced(function* (
   links.forEach((link, thread) => link.listen(onEvent, () => onDown(thread)))
 
   const open = Effect.fnUntraced(function* (
+    tenant: TenantId,
     command: Protocol.Opening,
     ...near: ReadonlyArray<Protocol.LegId | undefined>
   ) {
     const leg = legOf(command.leg)
     if (leg.open || leg.opening !== null) return yield* new MediaUnavailable({ reason: "leg_exists" })
+    if (!share.allows(tenant, placed, maxLegs)) {
+      legs.delete(command.leg)
+      return yield* new MediaUnavailable({ reason: "too_many_legs" })
+    }
+    placed++
+    share.take(tenant)
+    leg.tenant = tenant
     const opening = yield* Deferred.make<number, MediaUnavailable>()
     const placement = place(near)
     leg.opening = opening
@@ -318,16 +351,17 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     addresses,
-    openRtp: (leg, near) => Effect.map(open({ type: "open_rtp", leg }, near), (opened) => ({ addresses, ...opened })),
+    openRtp: (leg, tenant, near) =>
+      Effect.map(open(tenant, { type: "open_rtp", leg }, near), (opened) => ({ addresses, ...opened })),
     connectRtp: (leg, remote) => handOver({ type: "connect_rtp", leg, remote }),
-    openPhone: (leg, script, near) => Effect.asVoid(open({ type: "open_phone", leg, script }, near)),
-    openJoined: (leg, peer, near) => Effect.asVoid(open({ type: "open_joined", leg, peer }, peer, near)),
+    openPhone: (leg, tenant, script, near) => Effect.asVoid(open(tenant, { type: "open_phone", leg, script }, near)),
+    openJoined: (leg, tenant, peer, near) =>
+      Effect.asVoid(open(tenant, { type: "open_joined", leg, peer }, peer, near)),
     bridge,
     unbridge: (leg) => handOver({ type: "unbridge", leg }),
     command: (leg, tenant, media) =>
       Effect.sync(() => {
         const known = legs.get(leg)
-        if (known !== undefined) known.tenant = tenant
         if (!isAttended(media)) return post({ type: "media", leg, media })
         const attendant = attendants.get(media.type)
         if (attendant !== undefined) return attendant(leg, tenant, media)

@@ -90,7 +90,8 @@ export const layer = (options: Options) =>
           }
         ],
         sources,
-        options.publicAddresses
+        options.publicAddresses,
+        options.maxLegs
       )
     })
   )

@@ -20,17 +20,19 @@ import * as Media from "./MediaSample.ts"
 import * as MemoryNetwork from "./MemoryNetwork.ts"
 import * as FakeSpeech from "../support/FakeSpeech.ts"
 
+const tenant = Ids.tenant("t")
+
 const wav = Wav.write({ sampleRate: 8000, samples: Tone.sine(440, -12, 200, 8000) })
 const wide = Wav.write({ sampleRate: 16_000, samples: Tone.sine(5000, -12, 200, 16_000) })
 
-const planeOver = (network: ReturnType<typeof MemoryNetwork.make>) => {
+const planeOver = (network: ReturnType<typeof MemoryNetwork.make>, maxLegs = 4) => {
   const noise = random(1)
   const plane = MediaPlaneInline.layer({
     ports: network.port,
     random: () => Math.floor(noise() * 2 ** 32),
     publicAddresses: IpAddress.only("192.0.2.7"),
     mediaTimeoutMs: 3000,
-    maxLegs: 4
+    maxLegs
   })
   const egress = FakeEgress.make({ "https://a/ok.wav": { body: wav }, "https://a/wide.wav": { body: wide } })
   const sources = AudioSource.layer.pipe(
@@ -56,9 +58,9 @@ describe("The media plane on a test clock", () => {
     Effect.gen(function* () {
       const plane = yield* MediaPlane
       const { events } = yield* listen(Ids.leg("leg"))
-      yield* plane.openPhone(Ids.leg("leg"), { type: "silence" })
-      yield* plane.command(Ids.leg("leg"), Ids.tenant("t"), Media.play(Ids.work("one"), "https://a/ok.wav", 2))
-      yield* plane.command(Ids.leg("leg"), Ids.tenant("t"), Media.play(Ids.work("two"), "https://a/none.wav"))
+      yield* plane.openPhone(Ids.leg("leg"), tenant, { type: "silence" })
+      yield* plane.command(Ids.leg("leg"), tenant, Media.play(Ids.work("one"), "https://a/ok.wav", 2))
+      yield* plane.command(Ids.leg("leg"), tenant, Media.play(Ids.work("two"), "https://a/none.wav"))
       yield* TestClock.adjust("90 millis")
       expect(events).toStrictEqual([])
       yield* TestClock.adjust("40 millis")
@@ -76,7 +78,7 @@ describe("The media plane on a test clock", () => {
     return Effect.gen(function* () {
       const plane = yield* MediaPlane
       const leg = Ids.leg("leg")
-      yield* plane.openRtp(leg)
+      yield* plane.openRtp(leg, tenant)
       yield* plane.connectRtp(leg, {
         address: "192.0.2.1",
         port: 5000,
@@ -88,7 +90,7 @@ describe("The media plane on a test clock", () => {
         telephoneEvent: null,
         direction: "sendrecv"
       })
-      yield* plane.command(leg, Ids.tenant("t"), Media.play(Ids.work("p"), "https://a/wide.wav"))
+      yield* plane.command(leg, tenant, Media.play(Ids.work("p"), "https://a/wide.wav"))
       yield* TestClock.adjust("40 millis")
       yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       yield* TestClock.adjust("400 millis")
@@ -110,7 +112,7 @@ describe("The media plane on a test clock", () => {
     Effect.gen(function* () {
       const plane = yield* MediaPlane
       const { events } = yield* listen(Ids.leg("leg"))
-      yield* plane.openPhone(Ids.leg("leg"), { type: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 })
+      yield* plane.openPhone(Ids.leg("leg"), tenant, { type: "press", digits: "1234#", afterMs: 2000, everyMs: 5000 })
       yield* TestClock.adjust("3 seconds")
       expect(events.map((event) => (event.type === "dtmf" ? event.digit : "?")).join("")).toBe("1234#")
       yield* plane.close(Ids.leg("leg"))
@@ -122,24 +124,45 @@ describe("The media plane on a test clock", () => {
   it.effect("announces the address and an even port, and refuses a leg twice", () =>
     Effect.gen(function* () {
       const plane = yield* MediaPlane
-      expect(yield* plane.openRtp(Ids.leg("leg"))).toStrictEqual({
+      expect(yield* plane.openRtp(Ids.leg("leg"), tenant)).toStrictEqual({
         addresses: IpAddress.only("192.0.2.7"),
         port: 40_000,
         placement: { gateway: "local", thread: 0 }
       })
-      expect((yield* Effect.flip(plane.openRtp(Ids.leg("leg")))).reason).toBe("leg_exists")
-      for (const leg of ["b", "c", "d"].map(Ids.leg)) yield* plane.openRtp(leg)
-      expect((yield* Effect.flip(plane.openPhone(Ids.leg("e"), { type: "echo" }))).reason).toBe("too_many_legs")
+      expect((yield* Effect.flip(plane.openRtp(Ids.leg("leg"), tenant))).reason).toBe("leg_exists")
+      for (const leg of ["b", "c", "d"].map(Ids.leg)) yield* plane.openRtp(leg, tenant)
+      expect((yield* Effect.flip(plane.openPhone(Ids.leg("e"), tenant, { type: "echo" }))).reason).toBe("too_many_legs")
       yield* plane.close(Ids.leg("leg"))
-      yield* plane.openPhone(Ids.leg("e"), { type: "echo" })
+      yield* plane.openPhone(Ids.leg("e"), tenant, { type: "echo" })
     }).pipe(Effect.provide(planeOver(MemoryNetwork.make())))
+  )
+
+  it.effect("leaves legs for a tenant that comes late, and shares them as the calls of the first one end", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const legsOf = { loud: 0, late: 0 }
+      const open = (name: keyof typeof legsOf) =>
+        Effect.suspend(() =>
+          plane.openPhone(Ids.leg(`${name} ${legsOf[name]}`), Ids.tenant(name), { type: "silence" })
+        ).pipe(Effect.match({ onSuccess: () => ++legsOf[name] > 0, onFailure: ({ reason }) => reason }))
+      const fill = (name: keyof typeof legsOf) => open(name).pipe(Effect.repeat({ while: (opened) => opened === true }))
+      expect(yield* fill("loud")).toBe("too_many_legs")
+      expect(legsOf.loud).toBe(91)
+      expect(yield* fill("late")).toBe("too_many_legs")
+      expect(legsOf.late).toBe(9)
+      for (let ended = 0; legsOf.late < 45; ended++) {
+        yield* plane.close(Ids.leg(`loud ${ended}`))
+        if (legsOf.loud - ended > 50) expect(yield* open("loud")).toBe("too_many_legs")
+        yield* fill("late")
+      }
+    }).pipe(Effect.provide(planeOver(MemoryNetwork.make(), 100)))
   )
 
   it.effect("tells a timeout, and the quality before the end", () =>
     Effect.gen(function* () {
       const plane = yield* MediaPlane
       const { losses, measured } = yield* listen(Ids.leg("leg"))
-      yield* plane.openRtp(Ids.leg("leg"))
+      yield* plane.openRtp(Ids.leg("leg"), tenant)
       yield* plane.connectRtp(Ids.leg("leg"), {
         address: "192.0.2.1",
         port: 5000,
@@ -175,11 +198,11 @@ describe("The media plane on a test clock", () => {
     }
     return Effect.gen(function* () {
       const plane = yield* MediaPlane
-      const fiber = yield* Effect.forkChild(plane.openRtp(Ids.leg("leg")), { startImmediately: true })
+      const fiber = yield* Effect.forkChild(plane.openRtp(Ids.leg("leg"), tenant), { startImmediately: true })
       yield* Fiber.interrupt(fiber)
       finish()
       expect(closed).toBe(true)
-      yield* plane.openPhone(Ids.leg("leg"), { type: "echo" })
+      yield* plane.openPhone(Ids.leg("leg"), tenant, { type: "echo" })
     }).pipe(Effect.provide(planeOver(slow)))
   })
 
@@ -187,9 +210,9 @@ describe("The media plane on a test clock", () => {
     Effect.gen(function* () {
       const plane = yield* MediaPlane
       const { events } = yield* listen(Ids.leg("leg"))
-      yield* plane.command(Ids.leg("leg"), Ids.tenant("t"), Media.play(Ids.work("p"), "https://a/ok.wav"))
-      yield* plane.command(Ids.leg("leg"), Ids.tenant("t"), Media.dtmf(Ids.work("d"), "1"))
-      yield* plane.command(Ids.leg("leg"), Ids.tenant("t"), Media.stopPlayback)
+      yield* plane.command(Ids.leg("leg"), tenant, Media.play(Ids.work("p"), "https://a/ok.wav"))
+      yield* plane.command(Ids.leg("leg"), tenant, Media.dtmf(Ids.work("d"), "1"))
+      yield* plane.command(Ids.leg("leg"), tenant, Media.stopPlayback)
       expect(events).toStrictEqual([
         Media.failed(Ids.work("p"), "unknown_leg"),
         Media.failed(Ids.work("d"), "unknown_leg")

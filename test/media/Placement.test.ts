@@ -12,6 +12,8 @@ import * as SwitchBench from "./SwitchBench.ts"
 import { AudioDecoder } from "../../src/media/AudioDecoder.ts"
 import * as NoEgress from "../support/NoEgress.ts"
 
+const tenant = Ids.tenant("t")
+
 /** A plane of so many threads, each a switch that runs when its `bench` does. `down` ends one. */
 const setup = Effect.fnUntraced(
   function* (threads: number) {
@@ -39,14 +41,15 @@ const setup = Effect.fnUntraced(
     const plane = yield* MediaPlane.make(
       [first.link, ...others.map(({ link }) => link)],
       { open },
-      IpAddress.only("192.0.2.7")
+      IpAddress.only("192.0.2.7"),
+      100
     )
     return { plane, parts }
   },
   Effect.provide(Layer.merge(AudioDecoder.layerInline, NoEgress.layer))
 )
 const threadOf = (plane: MediaPlane.MediaPlane["Service"], leg: LegId, near?: LegId) =>
-  Effect.map(plane.openRtp(leg, near), ({ placement }) => placement.thread)
+  Effect.map(plane.openRtp(leg, tenant, near), ({ placement }) => placement.thread)
 const reasonOf = <A>(effect: Effect.Effect<A, MediaPlane.BridgeRefused>) =>
   Effect.map(Effect.flip(effect), ({ reason }) => reason)
 const [a, b, c, d] = [Ids.leg("a"), Ids.leg("b"), Ids.leg("c"), Ids.leg("d")]
@@ -60,8 +63,8 @@ describe("A leg that was refused", () => {
         plane.subscribe(a, { told: ({ type }) => void told.push(`${name} ${type}`), lost: () => undefined })
       parts[0]?.bench.handle({ type: "open_phone", leg: a, script: { type: "silence" } })
       yield* listen("first")
-      expect((yield* Effect.flip(plane.openRtp(a))).reason).toBe("leg_exists")
-      const press = plane.command(a, Ids.tenant("t"), {
+      expect((yield* Effect.flip(plane.openRtp(a, tenant))).reason).toBe("leg_exists")
+      const press = plane.command(a, tenant, {
         type: "send_dtmf",
         id: Ids.work("d"),
         digits: "x",
@@ -72,7 +75,7 @@ describe("A leg that was refused", () => {
       yield* listen("second")
       yield* press
       parts[0]?.bench.handle({ type: "close", leg: a })
-      yield* plane.openRtp(a)
+      yield* plane.openRtp(a, tenant)
       expect(told).toEqual(["second ended"])
     })
   )
@@ -99,9 +102,9 @@ describe("Places of legs", () => {
   it.effect("stay: what is asked of a leg goes to its thread", () =>
     Effect.gen(function* () {
       const { parts, plane } = yield* setup(2)
-      yield* plane.openRtp(a)
-      yield* plane.openRtp(b)
-      yield* plane.command(b, Ids.tenant("t"), { type: "stop_playback", which: "all" })
+      yield* plane.openRtp(a, tenant)
+      yield* plane.openRtp(b, tenant)
+      yield* plane.command(b, tenant, { type: "stop_playback", which: "all" })
       yield* plane.close(b)
       expect(parts.map(({ posted }) => posted.map(({ type }) => type))).toEqual([
         ["open_rtp"],
@@ -113,8 +116,8 @@ describe("Places of legs", () => {
   it.effect("on two threads refuse a bridge and say why; near each other the legs meet", () =>
     Effect.gen(function* () {
       const { plane } = yield* setup(2)
-      for (const leg of [a, b]) yield* plane.openRtp(leg)
-      yield* plane.openPhone(c, { type: "echo" }, b)
+      for (const leg of [a, b]) yield* plane.openRtp(leg, tenant)
+      yield* plane.openPhone(c, tenant, { type: "echo" }, b)
       expect(yield* reasonOf(plane.bridge(a, b))).toBe("other_thread")
       yield* plane.bridge(b, c)
       expect(yield* reasonOf(plane.bridge(b, c))).toBe("already_joined")
@@ -126,7 +129,7 @@ describe("Places of legs", () => {
   it.effect("of legs that are not open, or one and the same, refuse a bridge", () =>
     Effect.gen(function* () {
       const { plane } = yield* setup(1)
-      yield* plane.openRtp(a)
+      yield* plane.openRtp(a, tenant)
       expect(yield* reasonOf(plane.bridge(a, b))).toBe("unknown_leg")
       expect(yield* reasonOf(plane.bridge(b, a))).toBe("unknown_leg")
       expect(yield* reasonOf(plane.bridge(a, a))).toBe("same_leg")
@@ -139,7 +142,7 @@ describe("Places of legs", () => {
       const lost: Array<string> = []
       for (const leg of [a, b]) {
         yield* plane.subscribe(leg, { told: () => undefined, lost: (reason) => void lost.push(`${leg} ${reason}`) })
-        yield* plane.openRtp(leg)
+        yield* plane.openRtp(leg, tenant)
       }
       parts[1]?.down()
       expect(lost).toEqual([`${b} plane_stopped`])
@@ -161,8 +164,8 @@ describe("Places of legs", () => {
       }
       let onEvent: (event: Event) => void = () => undefined
       const open = () => Effect.fail(new AudioUnavailable({ reason: "fetch_failed" }))
-      const plane = yield* MediaPlane.make([silent], { open }, IpAddress.only("192.0.2.7"))
-      for (const leg of [a, b]) yield* plane.openRtp(leg)
+      const plane = yield* MediaPlane.make([silent], { open }, IpAddress.only("192.0.2.7"), 100)
+      for (const leg of [a, b]) yield* plane.openRtp(leg, tenant)
       const waiting = yield* Effect.forkChild(reasonOf(plane.bridge(a, b)), { startImmediately: true })
       down()
       expect(yield* Fiber.join(waiting)).toBe("plane_stopped")

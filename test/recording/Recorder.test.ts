@@ -26,9 +26,9 @@ const command = Effect.fnUntraced(function* (media: Parameters<MediaPlane["Servi
 })
 const begin = Effect.fnUntraced(function* (
   media = start("1"),
-  phone: Parameters<MediaPlane["Service"]["openPhone"]>[1] = tone()
+  phone: Parameters<MediaPlane["Service"]["openPhone"]>[2] = tone()
 ) {
-  yield* (yield* MediaPlane).openPhone(leg, phone)
+  yield* (yield* MediaPlane).openPhone(leg, tenantId, phone)
   yield* VirtualMedia.elapse(100)
   yield* command(media)
 })

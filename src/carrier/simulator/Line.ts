@@ -23,6 +23,8 @@ export interface Line {
   readonly script: PhoneScript | null
   /** The number of the far party. */
   readonly number: string
+  /** Null while an inbound leg was not answered. */
+  tenantId: Id.TenantId | null
   /** A leg that it will be bridged with. */
   readonly near: Id.LegId | null
   readonly mailbox: Queue.Queue<Mail>
@@ -43,7 +45,7 @@ export interface Line {
   overflowed: boolean
 }
 
-type Given = Pick<Line, "id" | "script" | "number"> & Partial<Pick<Line, "callId" | "near">>
+type Given = Pick<Line, "id" | "script" | "number"> & Partial<Pick<Line, "callId" | "near" | "tenantId">>
 
 /** A leg that begins now. */
 export const make = Effect.fnUntraced(function* (
@@ -53,7 +55,16 @@ export const make = Effect.fnUntraced(function* (
   const mailbox = yield* Queue.dropping<Mail>(mailboxRoom)
   const leg = SimulatedLeg.make(direction, given.script, yield* Monotonic.now)
   const since = Monotonic.read(yield* Clock.Clock)
-  const empty = { callId: null, near: null, peer: null, hears: null, early: null, answeredAt: null, waiting: [] }
+  const empty = {
+    callId: null,
+    tenantId: null,
+    near: null,
+    peer: null,
+    hears: null,
+    early: null,
+    answeredAt: null,
+    waiting: []
+  }
   return { ...empty, ...given, mailbox, leg, since, hasMedia: false, overflowed: false }
 })
 

@@ -19,6 +19,8 @@ export const make = (plane: MediaPlane["Service"]) => {
   return {
     /** False: the plane has no place for it. */
     connect: Effect.fnUntraced(function* (line: Line.Line) {
+      const { tenantId } = line
+      if (tenantId === null) return false
       line.hasMedia = true
       yield* plane.subscribe(line.id, {
         told: (event) => {
@@ -29,8 +31,8 @@ export const make = (plane: MediaPlane["Service"]) => {
       const near = line.near ?? line.peer?.near ?? undefined
       const opened =
         line.peer === null
-          ? plane.openPhone(line.id, line.script?.voice ?? { type: "silence" }, near)
-          : plane.openJoined(line.id, line.peer.id, near)
+          ? plane.openPhone(line.id, tenantId, line.script?.voice ?? { type: "silence" }, near)
+          : plane.openJoined(line.id, tenantId, line.peer.id, near)
       const isOpen = yield* opened.pipe(
         Effect.timeout(openTimeoutMs),
         Effect.match({ onSuccess: () => true, onFailure: () => false })

@@ -105,8 +105,10 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
 
   const obey = (line: Line.Line, command: CarrierCommand): Effect.Effect<void> => {
     switch (command.type) {
-      case "ring":
       case "answer":
+        line.tenantId = command.tenantId
+        return receive(line, { type: "answer" })
+      case "ring":
       case "hangup":
         return receive(line, { type: command.type })
       case "reject":
@@ -264,8 +266,8 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
 
   const dial = Effect.fnUntraced(function* (command: Extract<CarrierCommand, { readonly type: "dial" }>) {
     const script = phones.called(command.to)
-    const { callId, legId, near = null, to } = command
-    const line = yield* Line.make("outbound", { id: legId, script, number: to, callId, near })
+    const { callId, legId, near = null, tenantId, to } = command
+    const line = yield* Line.make("outbound", { id: legId, script, number: to, callId, tenantId, near })
     line.early = EarlySound.make(command, (tenantId, sound) => void fork(media.command(legId, tenantId, sound)))
     // It may be joined to a second leg: both must fit.
     if (lines.size + 2 > maxLegs) Line.post(line, { type: "input", input: { type: "fault" } })

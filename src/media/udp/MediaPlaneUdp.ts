@@ -173,6 +173,6 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
         "the watch over the media thread",
         Effect.forever(Effect.andThen(Effect.sleep(Math.min(pingMs, patienceMs / 2)), watch))
       )
-      return yield* make([link], sources, config.publicAddresses)
+      return yield* make([link], sources, config.publicAddresses, threadConfig.maxLegs)
     })
   )

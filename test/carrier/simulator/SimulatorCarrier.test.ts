@@ -187,7 +187,7 @@ describe("A simulated phone that is referred", () => {
       expect.assert(offer !== undefined)
       expect([offer.from, offer.to]).toStrictEqual(["+12025550100", owned])
       expect(outcomes()).toStrictEqual(["accepted 202"])
-      yield* send(offer.legId, { type: "answer" })
+      yield* send(offer.legId, { type: "answer", tenantId: Ids.tenant("tenant") })
       yield* elapse(100)
       expect(outcomes()).toStrictEqual(["accepted 202", "completed 200"])
       yield* send(Ids.leg("leg"), { type: "refer", to: `sip:${owned}@anywhere` })
@@ -223,7 +223,7 @@ describe("Calls between tenants", () => {
       yield* send(callee, { type: "ring" })
       yield* elapse(3000)
       expect(untimed(story(Ids.leg("leg")))).toStrictEqual(["ringing"])
-      yield* send(callee, { type: "answer" })
+      yield* send(callee, { type: "answer", tenantId: Ids.tenant("tenant") })
       yield* elapse(100)
       expect(untimed(story(Ids.leg("leg")))).toStrictEqual(["ringing", "answered"])
       expect(untimed(story(callee))).toStrictEqual(["answered"])
@@ -247,7 +247,7 @@ describe("Calls between tenants", () => {
   it.effect("a leg that is joined to a tenant's is bridged like any other", () =>
     Effect.gen(function* () {
       const { callee, dial, elapse, send, story } = yield* ring
-      yield* send(callee, { type: "answer" })
+      yield* send(callee, { type: "answer", tenantId: Ids.tenant("tenant") })
       yield* dial("+12025550100", Ids.leg("third"))
       yield* elapse(2000)
       yield* send(Ids.leg("leg"), { type: "bridge", peerLegId: Ids.leg("third"), peerCallId: Ids.call("call") })
@@ -312,7 +312,7 @@ describe("Calls between tenants", () => {
       use.sink.admit(({ legId }) =>
         Effect.gen(function* () {
           yield* use.send(legId, { type: "ring" })
-          yield* use.send(legId, { type: "answer" })
+          yield* use.send(legId, { type: "answer", tenantId: Ids.tenant("tenant") })
           yield* Deferred.await(committed)
           return { admitted: true, callId: Ids.call("theirs"), routeId: null }
         })
@@ -330,7 +330,7 @@ describe("Calls between tenants", () => {
     Effect.gen(function* () {
       const { callee, elapse, presence, send, sink, story } = yield* ring
       sink.commit(({ event }) => (event.legId === callee ? Effect.succeed("unknown") : Effect.succeed("committed")))
-      yield* send(callee, { type: "answer" })
+      yield* send(callee, { type: "answer", tenantId: Ids.tenant("tenant") })
       yield* elapse(100)
       expect(untimed(story(Ids.leg("leg")))).toStrictEqual(["answered", "ended hangup null far"])
       expect(yield* presence(callee)).toBe("gone")
@@ -346,7 +346,7 @@ describe("Simulated callers", () => {
       const leg = use.sink.offers[0]?.legId ?? Ids.leg("")
       expect(admission).toStrictEqual({ admitted: true, callId: Ids.call(`call of ${leg}`), routeId: null })
       yield* use.elapse(1000)
-      yield* use.send(leg, { type: "answer" })
+      yield* use.send(leg, { type: "answer", tenantId: Ids.tenant("tenant") })
       yield* use.elapse(100)
       yield* use.send(leg, {
         type: "media",

@@ -357,6 +357,7 @@ export const invite = (more: Partial<Requests.Fields> = {}): SipRequest =>
 export const ofOffered = ({ offers }: Rig) => ({
   commandId: Ids.command("offered-1"),
   callId: Ids.call("svc_call_in"),
+  tenantId: Ids.tenant("t"),
   legId: offers[0]?.legId ?? Ids.leg("")
 })
 

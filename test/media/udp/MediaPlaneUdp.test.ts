@@ -24,6 +24,8 @@ import { AudioDecoder } from "../../../src/media/AudioDecoder.ts"
 import * as NoEgress from "../../support/NoEgress.ts"
 import * as FakeSpeech from "../../support/FakeSpeech.ts"
 
+const tenant = Ids.tenant("t")
+
 const mp3 = new Uint8Array(readFileSync(new URL("../../audio/tone-440hz-16khz-mono.mp3", import.meta.url)))
 const wav = Wav.write({ sampleRate: 8000, samples: Tone.sine(1000, -15, 600, 8000) })
 
@@ -116,11 +118,11 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
         const peer = yield* socket
         const leg = Ids.leg(`tone-${codec}`)
         const { events } = yield* listen(leg)
-        const local = yield* plane.openRtp(leg)
+        const local = yield* plane.openRtp(leg, tenant)
         expect(local.port % 2).toBe(0)
         expect(local.port >= 42_001 && local.port < 42_020).toBe(true)
         yield* plane.connectRtp(leg, remote(peer.port, { codec, audio: { send: payloadType, receive: payloadType } }))
-        yield* plane.command(leg, Ids.tenant("t"), Media.play(Ids.work("p"), url))
+        yield* plane.command(leg, tenant, Media.play(Ids.work("p"), url))
         yield* until("the end of the playback", () => events.length > 0)
         yield* plane.close(leg)
         const sound = soundOf(peer.got, codec)
@@ -134,11 +136,11 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
     Effect.gen(function* () {
       const plane = yield* MediaPlane
       const [a, b] = [yield* listen(Ids.leg("a")), yield* listen(Ids.leg("b"))]
-      const [atA, atB] = [yield* plane.openRtp(Ids.leg("a")), yield* plane.openRtp(Ids.leg("b"))]
+      const [atA, atB] = [yield* plane.openRtp(Ids.leg("a"), tenant), yield* plane.openRtp(Ids.leg("b"), tenant)]
       yield* plane.connectRtp(Ids.leg("a"), remote(atB.port))
       yield* plane.connectRtp(Ids.leg("b"), remote(atA.port))
-      yield* plane.command(Ids.leg("a"), Ids.tenant("t"), Media.dtmf(Ids.work("d"), "15#"))
-      yield* plane.command(Ids.leg("b"), Ids.tenant("t"), Media.dtmf(Ids.work("e"), "99", 60))
+      yield* plane.command(Ids.leg("a"), tenant, Media.dtmf(Ids.work("d"), "15#"))
+      yield* plane.command(Ids.leg("b"), tenant, Media.dtmf(Ids.work("e"), "99", 60))
       const digits = ({ events }: { readonly events: ReadonlyArray<MediaEvent> }) =>
         events.map((event) => (event.type === "dtmf" ? event.digit : "")).join("")
       yield* until("both sent", () => [a, b].every(({ events }) => events.some(({ type }) => type === "ended")))
@@ -159,7 +161,7 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       const plane = yield* MediaPlane
       const [peer, control, stranger] = [yield* socket, yield* socket, yield* socket]
       const { losses } = yield* listen(Ids.leg("h"))
-      const { port } = yield* plane.openRtp(Ids.leg("h"))
+      const { port } = yield* plane.openRtp(Ids.leg("h"), tenant)
       yield* plane.connectRtp(Ids.leg("h"), remote(peer.port, { rtcpPort: control.port }))
       yield* until("sound", () => peer.got.length > 3)
       // Its own packet, sent back, makes the peer known.
@@ -185,7 +187,7 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       let legs = 0
       let refusal: string | null = null
       while (refusal === null && legs < 20) {
-        const opened = yield* Effect.result(plane.openRtp(Ids.leg(`p${legs}`)))
+        const opened = yield* Effect.result(plane.openRtp(Ids.leg(`p${legs}`), tenant))
         if (Result.isFailure(opened)) refusal = opened.failure.reason
         else {
           ports.add(opened.success.port)
@@ -197,7 +199,7 @@ withLayer(plane, { excludeTestServices: true })("The media plane over UDP", (it)
       expect(legs).toBeLessThanOrEqual(9)
       expect(legs).toBeGreaterThanOrEqual(8)
       for (let i = 0; i < legs; i++) yield* plane.close(Ids.leg(`p${i}`))
-      for (let i = 0; i < legs; i++) yield* plane.openRtp(Ids.leg(`q${i}`))
+      for (let i = 0; i < legs; i++) yield* plane.openRtp(Ids.leg(`q${i}`), tenant)
       for (let i = 0; i < legs; i++) yield* plane.close(Ids.leg(`q${i}`))
     })
   )
@@ -232,14 +234,17 @@ withLayer(
       const plane = yield* MediaPlane
       const a = Ids.leg(`a ${what}`)
       const { losses } = yield* listen(a)
-      yield* plane.openRtp(a)
-      const waiting = yield* Effect.forkChild(Effect.flip(plane.openPhone(Ids.leg(`b ${what}`), { type: "echo" })), {
-        startImmediately: true
-      })
-      yield* plane.command(a, Ids.tenant("t"), command)
+      yield* plane.openRtp(a, tenant)
+      const waiting = yield* Effect.forkChild(
+        Effect.flip(plane.openPhone(Ids.leg(`b ${what}`), tenant, { type: "echo" })),
+        {
+          startImmediately: true
+        }
+      )
+      yield* plane.command(a, tenant, command)
       expect((yield* Fiber.join(waiting)).reason).toBe("plane_stopped")
       expect(losses).toStrictEqual(["plane_stopped"])
-      expect((yield* plane.openRtp(a)).port).toBe(2)
+      expect((yield* plane.openRtp(a, tenant)).port).toBe(2)
     })
   )
 
@@ -249,8 +254,8 @@ withLayer(
       for (let n = 0; n < 6 && reasons.length === 0; n++) {
         const leg = Ids.leg(`again ${n}`)
         const { losses } = yield* listen(leg)
-        yield* plane.openRtp(leg)
-        yield* plane.command(leg, Ids.tenant("t"), die)
+        yield* plane.openRtp(leg, tenant)
+        yield* plane.command(leg, tenant, die)
         yield* until("its end", () => losses.length > 0)
       }
       expect(reasons).toEqual(["the media thread died 6 times in a minute"])

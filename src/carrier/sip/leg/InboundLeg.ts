@@ -76,6 +76,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
       case "ring":
         return shell.feed({ type: "ring" })
       case "answer":
+        lifecycle.media.belongsTo(command.tenantId)
         return shell.feed({
           type: "answer",
           commandId: command.commandId,

@@ -135,7 +135,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     }
   }
 
-  const media = LegMedia.make({ legId, plane, run, heard, near: dial?.near ?? null })
+  const media = LegMedia.make({ legId, plane, run, heard, tenantId: dial?.tenantId ?? null, near: dial?.near ?? null })
   const early =
     dial === null
       ? null

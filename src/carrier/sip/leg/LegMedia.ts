@@ -4,12 +4,14 @@
  */
 import { Exit } from "effect"
 import * as Codecs from "../../../audio/codec/Codecs.ts"
-import type { LegId } from "../../../domain/Id.ts"
+import type { LegId, TenantId } from "../../../domain/Id.ts"
 import type { Listener, MediaPlane, RtpPlace } from "../../../media/MediaPlane.ts"
 import type * as SdpOffer from "../../../sip/sdp/SdpOffer.ts"
 import type { Run } from "./LegEvents.ts"
 
 export interface LegMedia {
+  /** The leg is this tenant's, who takes its place in the plane. */
+  readonly belongsTo: (tenantId: TenantId) => void
   /**
    * Takes a place in the plane for a peer whose signalling comes from this IP literal; `null`: there is none. Not
    * called back once it is closed.
@@ -28,6 +30,8 @@ export interface Options {
   readonly plane: MediaPlane["Service"]
   readonly run: Run
   readonly heard: Listener
+  /** Null: `belongsTo` tells it before the place is taken. */
+  readonly tenantId: TenantId | null
   /** A leg that this one will be bridged with; null: none is known. */
   readonly near: LegId | null
 }
@@ -37,18 +41,23 @@ const maxWaiting = 16
 
 const ignore = (): void => undefined
 
-export const make = ({ heard, legId, near, plane, run }: Options): LegMedia => {
+export const make = ({ heard, legId, near, plane, run, ...options }: Options): LegMedia => {
+  let { tenantId } = options
   let place: RtpPlace | null = null
   let signallingAddress: string | null = null
   let closed = false
   const waiting: Array<() => void> = []
 
   return {
+    belongsTo: (tenant) => {
+      tenantId = tenant
+    },
     open: (from, then) => {
       if (closed) return
+      if (tenantId === null) return then(null)
       signallingAddress = from
       run(plane.subscribe(legId, heard), ignore)
-      run(plane.openRtp(legId, near ?? undefined), (exit) => {
+      run(plane.openRtp(legId, tenantId, near ?? undefined), (exit) => {
         if (Exit.isFailure(exit)) return closed ? undefined : then(null)
         if (closed) return run(plane.close(legId), ignore)
         place = exit.value

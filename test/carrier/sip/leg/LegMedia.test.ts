@@ -26,6 +26,7 @@ const make = (place: Effect.Effect<RtpPlace>) => {
     subscribe: () => Effect.void
   }
   const media = LegMedia.make({
+    tenantId: Ids.tenant("t"),
     near: null,
     legId: Ids.leg("l"),
     plane,

@@ -41,7 +41,7 @@ const talking = Effect.fnUntraced(function* (by: "us" | "peer") {
     const invite = Rig.invite()
     yield* rig.deliver(invite)
     of = Rig.ofOffered(rig)
-    yield* rig.command({ ...of, commandId: Ids.command("answer"), type: "answer" })
+    yield* rig.command({ ...of, commandId: Ids.command("answer"), type: "answer", tenantId: Ids.tenant("t") })
     const response = Rig.responseOf(rig.sent(), 200)
     theirs = Dialog.fromResponse(invite, response)
     if (theirs !== null) {

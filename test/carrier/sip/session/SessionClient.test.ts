@@ -150,7 +150,9 @@ const established = (by: "us" | "peer", password: string | null = null) => {
   } else {
     rig.deliver(invite)
     legId = Object.keys(rig.agent.snapshot(Sample.order(Rig.dial).authority, null).legs)[0] as typeof legId
-    rig.agent.command(Sample.order({ ...Rig.of, commandId: Ids.command("a"), type: "answer", legId }))
+    rig.agent.command(
+      Sample.order({ ...Rig.of, commandId: Ids.command("a"), type: "answer", tenantId: Ids.tenant("t"), legId })
+    )
     const response = rig.sent().find((message) => message.type === "response" && message.status === 200)
     if (response?.type !== "response") return expect.fail("no 200")
     dialog = Dialog.fromResponse(invite, response)

@@ -94,7 +94,7 @@ describe("a call with digits in both directions", () => {
           const [offer] = b.sink.offers
           if (offer === undefined) return expect.fail("no offer")
           expect(offer.source).toBe(address)
-          const inbound = { callId: Ids.call(`call of ${offer.legId}`), legId: offer.legId }
+          const inbound = { callId: Ids.call(`call of ${offer.legId}`), tenantId: Ids.tenant("t"), legId: offer.legId }
           yield* b.command({ ...inbound, commandId: Ids.command("answer"), type: "answer" })
           const saw = (sink: RecordingSink["Service"], leg: typeof offer.legId, type: string) =>
             sink.of(leg).some((report) => report.type === type)
