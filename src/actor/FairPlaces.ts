@@ -1,6 +1,7 @@
 import { Data, Effect } from "effect"
 import * as FairQueue from "../domain/FairQueue.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
+import * as EventLoop from "./EventLoop.ts"
 
 /** The line is full, for everybody or for this holder, or its turn did not come in time; nothing was begun. */
 export class NoRoom extends Data.TaggedError("NoRoom")<{ readonly holder: string }> {}
@@ -34,15 +35,17 @@ export interface Options extends FairQueue.Options {
    */
   readonly rests?: number
   /**
-   * Places while another holder than the last one has come within so long: for work that many at once make slower for
-   * all, though it gains by it. A holder alone takes every place, and one that comes finds one of them free.
+   * Places of each holder while another one than the last has come within so long: for work that many at once make
+   * slower for all, though it gains by it. A holder alone takes every place. While the thread is busy, one of whose work
+   * more waits than it has places rests for as long as its last effect took.
    */
-  readonly shared?: { readonly places: number; readonly withinMs: number }
+  readonly shared?: { readonly each: number; readonly withinMs: number; readonly thread?: EventLoop.EventLoop }
 }
 
 /** `places`: effects that run at once; `room`: effects that may wait. */
 export const make = (options: Options): FairPlaces => {
   const { patienceMs, rests = 0, shared } = options
+  const thread = shared?.thread ?? EventLoop.make()
   const queue = FairQueue.make<Ticket>(options)
   let last = { holder: "", at: -Infinity }
   /** The newest that came from another holder than `last`. */
@@ -52,12 +55,14 @@ export const make = (options: Options): FairPlaces => {
     if (holder !== last.holder) other = last
     last = { holder, at }
   }
-  const placesAt = (now: number): number =>
-    shared === undefined || now - other.at > shared.withinMs ? options.places : shared.places
+  const isShared = (now: number): boolean => shared !== undefined && now - other.at <= shared.withinMs
+  const eachAt = (now: number): number => (shared !== undefined && isShared(now) ? shared.each : Infinity)
+  const restsAt = (holder: string, now: number): number =>
+    rests === 0 && queue.waitingOf(holder) > eachAt(now) && thread.isBusy(now) ? 1 : rests
 
   const fill = (now: number) => {
-    const places = placesAt(now)
-    for (let ticket = queue.next(places); ticket !== null; ticket = queue.next(places)) {
+    const each = eachAt(now)
+    for (let ticket = queue.next(each); ticket !== null; ticket = queue.next(each)) {
       ticket.since = now
       ticket.begin?.()
     }
@@ -87,10 +92,11 @@ export const make = (options: Options): FairPlaces => {
         return Effect.void
       }
       const took = now - ticket.since
-      if (rests > 0) queue.rest(holder)
+      const times = restsAt(holder, now)
+      if (times > 0) queue.rest(holder)
       queue.end(holder, took)
       fill(now)
-      return rests > 0 ? Effect.asVoid(Effect.forkDetach(wake(holder, took * rests))) : Effect.void
+      return times > 0 ? Effect.asVoid(Effect.forkDetach(wake(holder, took * times))) : Effect.void
     })
   const wake = (holder: string, afterMs: number) =>
     Effect.andThen(

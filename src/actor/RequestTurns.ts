@@ -10,14 +10,14 @@ const reading = { places: 256, room: 4_096, patienceMs: 5_000, sparesPlaces: tru
 /**
  * Requests that change something are short, and what is under way goes through the thread and the journal together. So
  * many at once are done with less work each, and each of them waits for all. A tenant that is alone has 129 places; while
- * there are others, it has 2.
+ * there are others, it has 2, and rests while the thread is busy.
  */
 const changing = {
   places: 256,
   room: 4_096,
   patienceMs: 5_000,
   sparesPlaces: true,
-  shared: { places: 3, withinMs: 60_000 }
+  shared: { each: 2, withinMs: 60_000 }
 }
 
 /** Turns of the tenants whose requests the API serves: GET. */

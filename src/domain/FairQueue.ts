@@ -18,10 +18,10 @@ export interface FairQueue<Item> {
   /** False: there is no room for it. */
   readonly add: (holder: string, item: Item) => boolean
   /**
-   * Gives a free place to the item whose turn it is; null where no place is free for any that waits. `places`: as if
-   * there were no more than these; but a holder that has none may have one of all.
+   * Gives a free place to the item whose turn it is; null where no place is free for any that waits. `each`: places that
+   * one holder has at most just now.
    */
-  readonly next: (places?: number) => Item | null
+  readonly next: (each?: number) => Item | null
   /** An item that had a place has ended. `cost`: what it used, in any unit that is the same for all. */
   readonly end: (holder: string, cost: number) => void
   /** Nothing more of this holder begins until it has woken up as often as it was laid to rest; the others go on. */
@@ -30,6 +30,8 @@ export interface FairQueue<Item> {
   /** Takes an item out of the line; one that is not in it changes nothing. */
   readonly leave: (holder: string, item: Item) => void
   readonly waiting: () => number
+  /** Of one holder. */
+  readonly waitingOf: (holder: string) => number
   readonly running: () => number
 }
 
@@ -54,7 +56,7 @@ export interface Options {
 }
 
 export const make = <Item>(options: Options): FairQueue<Item> => {
-  const { each = Infinity, places, sparesPlaces = false } = options
+  const { each: most = Infinity, places, sparesPlaces = false } = options
   const holders = new Map<string, Holder<Item>>()
   const share = FairShare.make()
   let waiting = 0
@@ -71,11 +73,11 @@ export const make = <Item>(options: Options): FairQueue<Item> => {
   const forget = (holder: Holder<Item>) => {
     if (holder.places === 0 && holder.rests === 0 && holder.line.size === 0) holders.delete(holder.name)
   }
-  const mayBegin = (holder: Holder<Item>, limit: number): boolean =>
+  const mayBegin = (holder: Holder<Item>, each: number): boolean =>
     holder.line.size > 0 &&
     holder.rests === 0 &&
     holder.places < each &&
-    (holder.places === 0 || (running < limit && (!sparesPlaces || holder.places <= limit - running)))
+    (!sparesPlaces || holder.places <= places - running)
   const out = (holder: Holder<Item>, item: Item): boolean => {
     if (!holder.line.delete(item)) return false
     waiting--
@@ -91,11 +93,11 @@ export const make = <Item>(options: Options): FairQueue<Item> => {
       known(name).line.add(item)
       return true
     },
-    next: (limit = places) => {
+    next: (each = most) => {
       if (running >= places) return null
       let first: Holder<Item> | null = null
       for (const holder of holders.values())
-        if (mayBegin(holder, limit) && (first === null || isBefore(holder, first))) first = holder
+        if (mayBegin(holder, Math.min(each, most)) && (first === null || isBefore(holder, first))) first = holder
       if (first === null) return null
       for (const item of first.line) {
         out(first, item)
@@ -127,6 +129,7 @@ export const make = <Item>(options: Options): FairQueue<Item> => {
       if (holder !== undefined && out(holder, item)) forget(holder)
     },
     waiting: () => waiting,
+    waitingOf: (name) => holders.get(name)?.line.size ?? 0,
     running: () => running
   }
 }

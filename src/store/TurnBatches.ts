@@ -8,6 +8,8 @@ export interface TurnBatches<Item> {
   readonly offer: (tenant: string, item: Item) => void
   /** What was not admitted may be now. */
   readonly look: () => void
+  /** Somebody waits for what the next batch does: it begins after `pauseMs`. */
+  readonly hurry: () => void
   /** Completes when nothing waits and nothing is being served. */
   readonly idle: Effect.Effect<void>
 }
@@ -25,15 +27,19 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
   readonly limit: number
   /** Between two batches, while items gather for the next: fewer statements for a moment's delay, none after a rest. */
   readonly pauseMs?: number
+  /** How much longer a pause may be while nobody hurries. */
+  readonly longerMs?: number
   /** Whether this item's turn may come now; it keeps its place until `look`. */
   readonly admits?: (tenant: string, item: Item) => boolean
   /** `rest` takes what waits behind the batch too. */
   readonly serve: (batch: ReadonlyArray<Item>, rest: Effect.Effect<ReadonlyArray<Item>>) => Effect.Effect<void>
   readonly died: (item: Item, defect: unknown) => void
 }) {
-  const { admits = () => true, died, limit, name, pauseMs = 0, serve } = options
+  const { admits = () => true, died, limit, longerMs = 0, name, pauseMs = 0, serve } = options
   const turns = Turns.make<Item>()
   const changed = Latch.makeUnsafe(false)
+  const hurried = Latch.makeUnsafe(false)
+  const hurry = (): void => void Latch.openUnsafe(hurried)
   const wake = (): void => void Latch.openUnsafe(changed)
   const rest = Effect.sync(() => turns.take(Infinity, () => true))
   let isServing = false
@@ -46,15 +52,22 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
     idlers = []
   }
 
+  const shortPause = pauseMs === 0 ? Effect.void : Effect.sleep(pauseMs)
+  const pause =
+    longerMs === 0
+      ? shortPause
+      : Effect.andThen(shortPause, Effect.raceFirst(Latch.await(hurried), Effect.sleep(longerMs)))
+
   const next = Effect.suspend(() => {
     Latch.closeUnsafe(changed)
+    Latch.closeUnsafe(hurried)
     const batch = turns.take(limit, admits)
     if (batch.length === 0) return Latch.await(changed)
     isServing = true
     return Effect.catchCause(serve(batch, rest), (cause) => {
       for (const item of batch) died(item, Cause.squash(cause))
       return Effect.failCause(cause)
-    }).pipe(Effect.ensuring(Effect.sync(rested)), Effect.andThen(pauseMs === 0 ? Effect.void : Effect.sleep(pauseMs)))
+    }).pipe(Effect.ensuring(Effect.sync(rested)), Effect.andThen(pause))
   })
   yield* Supervised.fork(name, Effect.forever(next))
 
@@ -66,6 +79,7 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
     look: () => {
       if (turns.size() > 0) wake()
     },
+    hurry,
     idle: Effect.suspend(() => {
       if (turns.size() === 0 && !isServing) return Effect.void
       const idler = Deferred.makeUnsafe<void>()

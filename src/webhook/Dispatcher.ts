@@ -107,9 +107,13 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
         holds: (partition) => journal.partitions().includes(partition),
         claim: claimer.claim,
         placesFreed: claimer.look,
-        deliver: (delivery) =>
+        deliver: (delivery, isFollowed) =>
           starts.within(delivery.tenantId)(
-            Effect.flatMap(attempt(delivery), (outcome) => (outcome === null ? Effect.void : writer.write(outcome)))
+            Effect.flatMap(attempt(delivery), (outcome) => {
+              if (outcome === null) return Effect.void
+              if (isFollowed()) writer.hurry()
+              return writer.write(outcome)
+            })
           ),
         release
       })
@@ -117,7 +121,10 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       const wakeAll = (made: Iterable<WebhookEndpointRef>): void => {
         for (const { endpoint, partition, tenantId } of made)
           if (endpoint === null) fanOut.look()
-          else endpoints.wake(endpoint, tenantId, partition)
+          else {
+            endpoints.wake(endpoint, tenantId, partition)
+            writer.hurry()
+          }
       }
 
       const { followed, setBack } = yield* ClockSteps.make

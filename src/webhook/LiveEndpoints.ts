@@ -2,7 +2,6 @@ import { Effect, FiberMap, Option } from "effect"
 import type { TenantId } from "../domain/Id.ts"
 import * as FairShare from "../domain/FairShare.ts"
 import { type Handed, type Happened, nothingOffered, type Offer } from "../store/Handover.ts"
-import type { Delivery } from "./Attempt.ts"
 import type * as Claimer from "./Claimer.ts"
 import * as WebhookEndpoint from "./WebhookEndpoint.ts"
 import { places } from "./WebhookEndpointMachine.ts"
@@ -51,7 +50,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly holds: (partition: number) => boolean
   readonly claim: (request: Claimer.Request) => void
   readonly placesFreed: () => void
-  readonly deliver: (delivery: Delivery) => Effect.Effect<void>
+  readonly deliver: WebhookEndpoint.Deliver
   /** What an endpoint that died had claimed is due at once. */
   readonly release: (partition: number, endpoint: string) => Effect.Effect<unknown, unknown>
 }) {

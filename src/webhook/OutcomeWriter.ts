@@ -25,6 +25,9 @@ const batchLimit = 256
 /** A short pause costs little: only the next event of the same call waits for an outcome. */
 const pauseMs = 5
 
+/** While no event waits behind another, outcomes gather for longer: each statement costs the database as much again. */
+const longerMs = 15
+
 /** After this many refusals in a row by a database that answers, a batch is written row by row. */
 const refusalLimit = 3
 
@@ -124,11 +127,14 @@ export const make = Effect.fnUntraced(function* (options: {
     name: "the writer of webhook outcomes",
     limit: batchLimit,
     pauseMs,
+    longerMs,
     serve,
     died: ({ done }, defect) => void Deferred.doneUnsafe(done, Exit.die(defect))
   })
 
   return {
+    /** An event waits until the one before it has its outcome. */
+    hurry: batches.hurry,
     write: (outcome: DeliveryQueue.Outcome): Effect.Effect<void> =>
       Effect.suspend(() => {
         const done = Deferred.makeUnsafe<void>()

@@ -1,17 +1,47 @@
 import { Effect } from "effect"
+import * as EventLoop from "../actor/EventLoop.ts"
 import * as FairQueue from "../domain/FairQueue.ts"
+import * as LoudTenant from "./LoudTenant.ts"
+
+interface Clocked {
+  /** Monotonic milliseconds. */
+  readonly now: () => number
+  readonly thread: EventLoop.EventLoop
+}
+
+interface Ticket {
+  readonly tenant: string
+  begin: (() => void) | null
+}
 
 /** Attempts that begin in one turn of the event loop: each costs some tenths of a millisecond of it. */
 const perTurn = 4
 
 /**
  * When attempts begin: at most `places` at once, and a few in each turn of the event loop, those of the tenant first
- * that has the fewest under way. So a thousand claimed deliveries of one tenant neither hold up the process nor another
- * tenant's one. It has no bound of its own: what is claimed has one.
+ * that has the fewest under way; a loud one rests while the thread is busy (`LoudTenant.ts`). So a thousand claimed
+ * deliveries of one tenant neither hold up the process nor another tenant's one. It has no bound of its own: what is
+ * claimed has one.
  */
-export const make = (places: number) => {
-  const line = FairQueue.make<{ begin: (() => void) | null }>({ places, room: Infinity })
+export const make = (
+  places: number,
+  { now = () => performance.now(), thread = EventLoop.make() }: Partial<Clocked> = {}
+) => {
+  const line = FairQueue.make<Ticket>({ places, room: Infinity })
+  const loud = LoudTenant.make(thread)
+  const resting = new Set<string>()
   let begun = 0
+
+  const wake = (): void => {
+    for (const tenant of resting) line.wake(tenant)
+    resting.clear()
+    fill()
+  }
+  const rest = (tenant: string): void => {
+    if (resting.size === 0) setTimeout(wake, EventLoop.windowMs)
+    resting.add(tenant)
+    line.rest(tenant)
+  }
 
   const nextTurn = (): void => {
     begun = 0
@@ -22,6 +52,7 @@ export const make = (places: number) => {
       const ticket = line.next()
       if (ticket === null) return
       if (begun++ === 0) setImmediate(nextTurn)
+      if (loud.begins(ticket.tenant, now())) rest(ticket.tenant)
       ticket.begin?.()
     }
   }
@@ -32,7 +63,7 @@ export const make = (places: number) => {
       (tenant: string) =>
       (attempt: Effect.Effect<void>): Effect.Effect<void> =>
         Effect.suspend(() => {
-          const ticket: { begin: (() => void) | null } = { begin: null }
+          const ticket: Ticket = { tenant, begin: null }
           let isBegun = false
           const turn = Effect.callback<void>((resume) => {
             ticket.begin = () => {

@@ -22,6 +22,9 @@ export interface WebhookEndpoint {
   readonly close: () => void
 }
 
+/** One attempt; completes when its outcome is written. `isFollowed`: whether something may wait for that. */
+export type Deliver = (delivery: Delivery, isFollowed: () => boolean) => Effect.Effect<void>
+
 /**
  * The shell of an endpoint: one fiber, a mailbox, `WebhookEndpointMachine`, and a fiber for each attempt under way.
  *
@@ -35,8 +38,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly partition: number
   readonly idleMs: () => number
   readonly claim: (request: Claimer.Request) => void
-  /** One attempt; completes when its outcome is written. */
-  readonly deliver: (delivery: Delivery) => Effect.Effect<void>
+  readonly deliver: Deliver
   /** Gives places back that its deliveries had. */
   readonly giveBack: (places: number) => void
   /**
@@ -71,8 +73,10 @@ export const make = Effect.fnUntraced(function* (options: {
     tell({ type: "claimed", ...claim })
   }
 
+  const isFollowed = (): boolean => hinted || WebhookEndpointMachine.isFollowed(state)
+
   const deliver = (delivery: Delivery) =>
-    options.deliver(delivery).pipe(
+    options.deliver(delivery, isFollowed).pipe(
       Effect.catchCause((cause) =>
         Effect.annotateLogs(Effect.logError("a webhook attempt died", cause), { deliveryId: delivery.id })
       ),

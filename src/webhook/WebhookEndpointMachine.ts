@@ -105,6 +105,9 @@ const look = <D extends Claimed>(state: State<D>, attempts: ReadonlyArray<D>): S
   return { state: { ...state, claiming: room, waiting: false, freed: false }, attempts, claim }
 }
 
+/** Something may wait for what is under way. */
+export const isFollowed = <D extends Claimed>(state: State<D>): boolean => state.waiting || state.claiming > 0
+
 /** Places that nothing takes, and for which no claim is out. */
 export const freePlaces = <D extends Claimed>(state: State<D>): number =>
   places - state.underWay.size - state.held.length - state.claiming

@@ -117,4 +117,49 @@ describe("Places that are shared fairly", () => {
       expect(begun.at(-1)).toBe("loud 2")
     })
   )
+
+  describe("while another holder comes too", () => {
+    const shared = (isBusy: boolean) =>
+      FairPlaces.make({
+        places: 8,
+        room: 1_000,
+        sparesPlaces: true,
+        shared: { each: 2, withinMs: 60_000, thread: { isBusy: () => isBusy } }
+      })
+    const loudAndQuiet = Effect.fnUntraced(function* (isBusy: boolean) {
+      const shop = workshop()
+      const { within } = shared(isBusy)
+      yield* Effect.forkChild(within("quiet")(shop.work("quiet")))
+      yield* TestClock.adjust(0)
+      yield* shop.end("quiet")
+      for (let n = 0; n < 10; n++) yield* Effect.forkChild(within("loud")(shop.work(`loud ${n}`)))
+      yield* TestClock.adjust(10)
+      return { ...shop, within }
+    })
+
+    it.effect("it has two places, and so has the other", () =>
+      Effect.gen(function* () {
+        const { begun, within, work } = yield* loudAndQuiet(false)
+        expect(begun).toEqual(["quiet", "loud 0", "loud 1"])
+        for (const name of ["one", "two", "three"]) yield* Effect.forkChild(within("quiet")(work(name)))
+        yield* TestClock.adjust(0)
+        expect(begun.slice(3)).toEqual(["one", "two"])
+      })
+    )
+
+    it.effect("it rests for as long as its work took when the thread is busy, and not when it has time", () =>
+      Effect.gen(function* () {
+        const calm = yield* loudAndQuiet(false)
+        yield* calm.end("loud 0")
+        expect(calm.begun.at(-1)).toBe("loud 2")
+
+        const busy = yield* loudAndQuiet(true)
+        yield* busy.end("loud 0")
+        yield* TestClock.adjust(8)
+        expect(busy.begun).toEqual(["quiet", "loud 0", "loud 1"])
+        yield* TestClock.adjust(2)
+        expect(busy.begun.at(-1)).toBe("loud 2")
+      })
+    )
+  })
 })

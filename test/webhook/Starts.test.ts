@@ -58,4 +58,61 @@ describe("the beginning of attempts, src/README.md#fan-out", () => {
       expect(starts.underWay()).toBe(0)
     })
   )
+
+  const company = (isBusy: () => boolean) =>
+    Effect.gen(function* () {
+      let now = 0
+      const starts = Starts.make(1_000, { now: () => now, thread: { isBusy } })
+      const begun: Array<string> = []
+      const attempt = (tenant: string) =>
+        Effect.forkChild(starts.within(tenant)(Effect.sync(() => void begun.push(tenant))), { startImmediately: true })
+      const turns = Effect.forEach(Array.from({ length: 40 }), () => turnOfTheLoop, { discard: true })
+      return {
+        begun,
+        attempt,
+        turns,
+        loud: Effect.forEach(Array.from({ length: 100 }), () => attempt("loud"), { discard: true }),
+        pass: (ms: number) =>
+          Effect.andThen(
+            Effect.sync(() => void (now += ms)),
+            Effect.sleep(ms)
+          )
+      }
+    })
+
+  it.live("lets a loud tenant rest while the thread is busy and another begins some, and go on after each window", () =>
+    Effect.gen(function* () {
+      const { attempt, begun, loud, pass, turns } = yield* company(() => true)
+      yield* attempt("quiet")
+      yield* loud
+      yield* turns
+      expect(begun.length).toBe(1 + 4)
+      yield* attempt("quiet")
+      yield* turns
+      expect(begun.at(-1)).toBe("quiet")
+      const before = begun.length
+      yield* pass(25)
+      yield* turns
+      expect(begun.slice(before)).toStrictEqual(["loud", "loud", "loud", "loud"])
+    })
+  )
+
+  it.live("lets nobody rest while the thread has time", () =>
+    Effect.gen(function* () {
+      const { attempt, begun, loud, turns } = yield* company(() => false)
+      yield* attempt("quiet")
+      yield* loud
+      yield* turns
+      expect(begun.length).toBe(101)
+    })
+  )
+
+  it.live("lets a tenant that is alone have all of the thread", () =>
+    Effect.gen(function* () {
+      const { begun, loud, turns } = yield* company(() => true)
+      yield* loud
+      yield* turns
+      expect(begun.length).toBe(100)
+    })
+  )
 })

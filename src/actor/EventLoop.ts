@@ -1,0 +1,32 @@
+/** Whether this thread has much to do. Whoever shares it among tenants asks it. */
+export interface EventLoop {
+  /** Whether it rested for less than half of the last window. `now` in monotonic milliseconds. */
+  readonly isBusy: (now: number) => boolean
+}
+
+export const windowMs = 20
+const busyShare = 0.5
+
+/** `busy`: the share of the time in which the thread was busy, since it was asked last. */
+export const make = (busy: () => number = utilization()): EventLoop => {
+  let askedAt = -Infinity
+  let isBusy = false
+  return {
+    isBusy: (now) => {
+      if (now - askedAt < windowMs) return isBusy
+      askedAt = now
+      isBusy = busy() > busyShare
+      return isBusy
+    }
+  }
+}
+
+const utilization = (): (() => number) => {
+  let last = performance.eventLoopUtilization()
+  return () => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, last)
+    last = now
+    return utilization
+  }
+}

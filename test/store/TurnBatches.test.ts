@@ -1,0 +1,54 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as TurnBatches from "../../src/store/TurnBatches.ts"
+
+describe("Batches with a pause between them", () => {
+  const gathering = Effect.gen(function* () {
+    const served: Array<ReadonlyArray<number>> = []
+    const batches = yield* TurnBatches.make<number>({
+      name: "a test",
+      limit: 10,
+      pauseMs: 5,
+      longerMs: 15,
+      serve: (batch) => Effect.sync(() => void served.push(batch)),
+      died: () => undefined
+    })
+    yield* TestClock.adjust(0)
+    batches.offer("a", 1)
+    yield* TestClock.adjust(0)
+    return { served, batches }
+  })
+
+  it.effect("gather for the longer one while nobody hurries", () =>
+    Effect.gen(function* () {
+      const { batches, served } = yield* gathering
+      for (const item of [2, 3]) {
+        yield* TestClock.adjust(6)
+        batches.offer("a", item)
+      }
+      yield* TestClock.adjust(7)
+      expect(served).toStrictEqual([[1]])
+      yield* TestClock.adjust(1)
+      expect(served).toStrictEqual([[1], [2, 3]])
+    })
+  )
+
+  it.effect("begin after the shorter one when somebody hurries, before or after it", () =>
+    Effect.gen(function* () {
+      const { batches, served } = yield* gathering
+      batches.offer("a", 2)
+      batches.hurry()
+      yield* TestClock.adjust(4)
+      expect(served).toStrictEqual([[1]])
+      yield* TestClock.adjust(1)
+      expect(served).toStrictEqual([[1], [2]])
+      batches.offer("a", 3)
+      yield* TestClock.adjust(10)
+      expect(served).toStrictEqual([[1], [2]])
+      batches.hurry()
+      yield* TestClock.adjust(0)
+      expect(served).toStrictEqual([[1], [2], [3]])
+    })
+  )
+})
