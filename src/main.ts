@@ -8,6 +8,7 @@ import { Stopping } from "./actor/Stopping.ts"
 import * as Supervised from "./actor/Supervised.ts"
 import * as Banner from "./boot/Banner.ts"
 import * as Config from "./boot/Config.ts"
+import * as Environment from "./boot/Environment.ts"
 import * as RecognitionConfig from "./boot/RecognitionConfig.ts"
 import * as Crash from "./boot/Crash.ts"
 import * as Database from "./boot/Database.ts"
@@ -249,7 +250,7 @@ const requests = StopRequests.listen()
 
 const configured = Effect.try({
   try: () => Config.parse(process.env),
-  catch: (error) => (error instanceof Config.ConfigInvalid ? error : new Stopped({ reason: String(error) }))
+  catch: (error) => (error instanceof Environment.ConfigInvalid ? error : new Stopped({ reason: String(error) }))
 })
 
 const serve = Effect.gen(function* () {

@@ -1,6 +1,7 @@
-import { Redacted, Result } from "effect"
-import { OperatorTarget } from "../egress/OperatorTarget.ts"
+import type { Redacted } from "effect"
+import type { OperatorTarget } from "../egress/OperatorTarget.ts"
 import type { Quality } from "../speech/Recognizer.ts"
+import * as Environment from "./Environment.ts"
 
 /** The engines that recognize speech, in the order in which one is taken where none is named. */
 export const engines = ["deepgram", "vosk", "openai", "pocketsphinx"] as const
@@ -26,55 +27,29 @@ export interface RecognitionConfig {
   readonly chosen: Readonly<Record<Quality, Choice | null>>
 }
 
-interface Environment {
-  readonly optional: (variable: string) => string | null
-  readonly text: (variable: string, otherwise: string) => string
-  readonly fail: (variable: string, detail: string) => never
-}
-
-export const read = ({ fail, optional, text }: Environment): RecognitionConfig => {
-  const target = (variable: string, url: string, protocols: ReadonlyArray<string>): OperatorTarget => {
-    if (!URL.canParse(url) || !protocols.includes(new URL(url).protocol))
-      return fail(variable, `must be a URL that begins with ${protocols.map((each) => `${each}//`).join(" or ")}`)
-    return Result.match(OperatorTarget.configured(url.replace(/\/+$/, ""), { plain: true }), {
-      onSuccess: (found) => found,
-      onFailure: (fault) => fail(variable, fault)
-    })
-  }
-  const secret = (variable: string): Redacted.Redacted | null => {
-    const value = optional(variable)
-    return value === null ? null : Redacted.make(value)
-  }
-  const service = (variable: string, protocols: ReadonlyArray<string>) => {
-    const url = optional(variable)
-    return url === null ? null : target(variable, url, protocols)
-  }
+export const read = (env: Environment.Environment): RecognitionConfig => {
   const sockets = ["ws:", "wss:"]
-  const deepgramKey = secret("STT_DEEPGRAM_API_KEY")
-  const openai = service("STT_OPENAI_URL", ["http:", "https:"])
+  const deepgramKey = env.secret("STT_DEEPGRAM_API_KEY")
+  const deepgram = env.service("STT_DEEPGRAM_URL", sockets, { otherwise: "wss://api.deepgram.com" })
+  const openai = env.service("STT_OPENAI_URL", ["http:", "https:"])
   const servers = {
-    deepgram:
-      deepgramKey === null
-        ? null
-        : {
-            target: target("STT_DEEPGRAM_URL", text("STT_DEEPGRAM_URL", "wss://api.deepgram.com"), sockets),
-            apiKey: deepgramKey
-          },
-    vosk: service("STT_VOSK_URL", sockets),
-    openai: openai === null ? null : { target: openai, apiKey: secret("STT_OPENAI_API_KEY") }
+    deepgram: deepgramKey === null || deepgram === null ? null : { target: deepgram, apiKey: deepgramKey },
+    vosk: env.service("STT_VOSK_URL", sockets),
+    openai: openai === null ? null : { target: openai, apiKey: env.secret("STT_OPENAI_API_KEY") }
   }
   const needs = { deepgram: "STT_DEEPGRAM_API_KEY", vosk: "STT_VOSK_URL", openai: "STT_OPENAI_URL" }
   const choice = (variable: string): Choice | null => {
-    const value = optional(variable)
+    const value = env.optional(variable)
     if (value === null) return null
     const [, name, model = null] = /^([a-z]+)(?::([\w./-]{1,64}))?$/u.exec(value) ?? []
     const engine = engines.find((known) => known === name)
     if (engine === undefined)
-      return fail(
+      return Environment.fail(
         variable,
         `must be one of ${engines.join(", ")}, with a model behind a colon if you like, not "${value}"`
       )
-    if (engine !== "pocketsphinx" && servers[engine] === null) return fail(variable, `needs ${needs[engine]}`)
+    if (engine !== "pocketsphinx" && servers[engine] === null)
+      return Environment.fail(variable, `needs ${needs[engine]}`)
     return { engine, model }
   }
   return { ...servers, chosen: { fast: choice("STT_FAST"), accurate: choice("STT_ACCURATE") } }

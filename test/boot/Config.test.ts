@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Config from "../../src/boot/Config.ts"
+import * as Environment from "../../src/boot/Environment.ts"
 
 describe("Configuration", () => {
   it("has a default for everything", () => {
@@ -69,6 +70,48 @@ describe("Configuration", () => {
     expect(Config.parse({ SIP_CODECS: "g722, PCMA" }).sipCodecs).toEqual(["G722", "PCMA"])
   })
 
+  const speechServer = { TTS_URL: "https://api.openai.com/v1/" }
+
+  it("takes a speech server like OpenAI's, and no key where it wants none", () => {
+    expect(Config.parse({}).speechServer).toBeNull()
+    expect(Config.parse(speechServer).speechServer).toMatchObject({
+      apiKey: null,
+      model: "tts-1",
+      voices: [
+        { name: "alloy", gender: null },
+        { name: "onyx", gender: "male" },
+        { name: "nova", gender: "female" }
+      ],
+      format: { type: "pcm", rate: 24_000 }
+    })
+    expect(Config.parse({ ...speechServer, TTS_FORMAT: "wav", TTS_VOICES: "af_sky" }).speechServer).toMatchObject({
+      voices: [{ name: "af_sky", language: null, gender: null }],
+      format: { type: "wav" }
+    })
+  })
+
+  it("takes engines that recognize speech, each with a model of its own", () => {
+    expect(Config.parse({}).recognition).toStrictEqual({
+      deepgram: null,
+      vosk: null,
+      openai: null,
+      chosen: { fast: null, accurate: null }
+    })
+    const { chosen, deepgram, openai, vosk } = Config.parse({
+      STT_DEEPGRAM_API_KEY: "secret",
+      STT_VOSK_URL: "ws://127.0.0.1:2700",
+      STT_OPENAI_URL: "http://127.0.0.1:8000/v1",
+      STT_FAST: "vosk",
+      STT_ACCURATE: "openai:Systran/faster-whisper-small"
+    }).recognition
+    expect(chosen).toStrictEqual({
+      fast: { engine: "vosk", model: null },
+      accurate: { engine: "openai", model: "Systran/faster-whisper-small" }
+    })
+    expect([deepgram === null, vosk === null, openai?.apiKey]).toEqual([false, false, null])
+    expect(String(deepgram?.apiKey)).not.toContain("secret")
+  })
+
   const wrong: ReadonlyArray<readonly [string, string]> = [
     ["HTTP_HOST", "999.1.1.1"],
     ["HTTP_HOST", "http://localhost"],
@@ -94,15 +137,39 @@ describe("Configuration", () => {
     ["WEBHOOK_DISABLE_DAYS", "366"],
     ["LOG_LEVEL", "loud"],
     ["LOG_FORMAT", "xml"],
-    ["SECRET_KEY", "short"]
+    ["SECRET_KEY", "short"],
+    ["RECORDING_STORE", "s3://bucket"],
+    ["RECORDING_STORE", "https://s3.example.com/bucket"],
+    ["RECORDING_STORE_CA_FILE", "/is/not/there.pem"],
+    ["TTS_URL", "api.openai.com"],
+    ["TTS_URL", "wss://api.openai.com/v1"],
+    ["TTS_URL", "https://api.openai.com/v1?key=secret"],
+    ["TTS_VOICES", "alloy,"],
+    ["TTS_VOICES", "alloy=neuter"],
+    ["TTS_FORMAT", "mp3"],
+    ["TTS_RATE", "96000"],
+    ["STT_FAST", "whisper"],
+    ["STT_FAST", "vosk"],
+    ["STT_FAST", "pocketsphinx:"],
+    ["STT_ACCURATE", "deepgram:nova-3"],
+    ["STT_ACCURATE", "openai"],
+    ["STT_DEEPGRAM_URL", "https://api.deepgram.com"],
+    ["STT_VOSK_URL", "127.0.0.1:2700"],
+    ["STT_OPENAI_URL", "wss://api.openai.com/v1"]
   ]
+  const beside: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+    RECORDING_STORE_CA_FILE: { RECORDING_STORE: "https://s3.example.com/bucket" },
+    TTS_VOICES: speechServer,
+    TTS_FORMAT: speechServer,
+    TTS_RATE: speechServer
+  }
   for (const [variable, value] of wrong)
     it(`refuses ${variable}=${value} and names it in one line`, () => {
       try {
-        Config.parse({ [variable]: value })
+        Config.parse({ ...beside[variable], [variable]: value })
         expect.unreachable("it was accepted")
       } catch (error) {
-        expect(error).toBeInstanceOf(Config.ConfigInvalid)
+        expect(error).toBeInstanceOf(Environment.ConfigInvalid)
         expect(error instanceof Error ? error.message : "").toMatch(new RegExp(`^${variable} [^\n]+$`))
       }
     })
