@@ -35,7 +35,8 @@ export const dialErrors = [
   "auto_recharge_failed",
   "daily_spend_cap_exceeded",
   "monthly_spend_cap_exceeded",
-  "concurrent_call_cap_exceeded"
+  "concurrent_call_cap_exceeded",
+  "rate_limited"
 ] as const
 
 export const transfer = control({

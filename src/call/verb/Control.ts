@@ -3,7 +3,7 @@ import { disagreement } from "../../domain/CodedCheck.ts"
 import * as CustomHeader from "../../domain/CustomHeader.ts"
 import * as Field from "./Field.ts"
 import * as StreamBody from "./StreamBody.ts"
-import { control } from "./Verb.ts"
+import { control, reservationErrors } from "./Verb.ts"
 
 /** Verbs that change the call itself; what they do stands in `ActionRows`. */
 
@@ -35,6 +35,7 @@ export const answer = control({
     )
     .check(disagreement(StreamBody.fault))
     .pipe(Schema.annotateEncoded({ identifier: "AnswerCall" })),
+  errors: reservationErrors,
   sockets: ({ streamUrl }) => (streamUrl === null ? {} : { stream_url: streamUrl })
 })
 

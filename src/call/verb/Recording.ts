@@ -186,6 +186,7 @@ export const stopRecording = recording.verb({
   summary: "End the recording; it is stored then",
   when: "talking",
   body: Field.nothing,
+  errors: ["recording_already_stopped"],
   act: () => ({
     type: "change",
     none,
@@ -199,6 +200,7 @@ const pausing = (isPaused: boolean, type: "pause_recording" | "resume_recording"
     summary: isPaused ? "Pause the recording: silence until it is resumed, free of charge" : "Resume the recording",
     when: "talking",
     body: Field.nothing,
+    errors: ["recording_already_stopped"],
     act: () => ({
       type: "change",
       none,

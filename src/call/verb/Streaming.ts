@@ -115,6 +115,7 @@ export const streamingStart = stream.verb({
     .pipe(Schema.encodeKeys({ streamUrl: "stream_url", ...StreamBody.names }))
     .check(disagreement(StreamBody.fault))
     .pipe(Schema.annotateEncoded({ identifier: "StartStreaming" })),
+  errors: ["streaming_already_active"],
   sockets: ({ streamUrl }) => ({ stream_url: streamUrl }),
   act: (moment, { streamUrl, ...body }) => ({
     type: "begin",
@@ -138,6 +139,7 @@ export const streamingStop = stream.verb({
   })
     .pipe(Schema.encodeKeys({ streamId: "stream_id" }))
     .pipe(Schema.annotateEncoded({ identifier: "StopStreaming" })),
+  errors: ["streaming_not_found"],
   // It tells its own end.
   act: (_, { streamId }) => ({
     type: "stop",

@@ -44,5 +44,12 @@ export interface Recognizing {
 /** How a text is to be spoken. */
 export type Speaking = Omit<Speech, "text">
 
+/** What refuses whatever costs something: its money cannot be reserved, guide/money.md#reservations. */
+export const reservationErrors = [
+  "balance_insufficient",
+  "daily_spend_cap_exceeded",
+  "monthly_spend_cap_exceeded"
+] as const satisfies ReadonlyArray<Code>
+
 /** A verb of call control. */
 export const control = <S extends Body>(verb: Verb<S>) => ({ ...verb, family: null })

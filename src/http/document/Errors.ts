@@ -39,9 +39,10 @@ const retryAfter = {
   "Retry-After": { description: "Seconds until there is room again.", schema: { type: "integer", minimum: 1 } }
 }
 
-const response = (status: number, codes: ReadonlyArray<Code>): Json => ({
+/** A public endpoint says when to come again; the limit of a connection is over within a second. */
+const response = (status: number, codes: ReadonlyArray<Code>, isPublic: boolean): Json => ({
   description: codes.map((code) => `\`${code}\``).join(", "),
-  ...(status === 429 ? { headers: retryAfter } : {}),
+  ...(status === 429 && isPublic ? { headers: retryAfter } : {}),
   content: {
     "application/json": {
       schema: {
@@ -63,6 +64,8 @@ export const responses = (endpoint: HttpApiEndpoint.Top, about: About): Readonly
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   return Object.fromEntries(
-    [...byStatus].sort(([a], [b]) => a - b).map(([status, codes]) => [String(status), response(status, codes)])
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, codes]) => [String(status), response(status, codes, about.scope === null)])
   )
 }

@@ -37,6 +37,8 @@ export interface Options {
   readonly crashPoint?: string
   /** Absent: `Warn`. */
   readonly logLevel?: string
+  /** Further variables of its environment. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 const root = new URL("../../..", import.meta.url).pathname
@@ -44,7 +46,7 @@ const wallClock = new URL("WallClock.ts", import.meta.url).href
 const startMs = 60_000
 
 /** Nothing of the surrounding environment's configuration reaches it. */
-const environment = ({ caFile, crashPoint, databaseUrl, dataDir, logLevel = "Warn", ports }: Options) => ({
+const environment = ({ caFile, crashPoint, databaseUrl, dataDir, logLevel = "Warn", ports, settings }: Options) => ({
   PATH: process.env["PATH"],
   DATA_DIR: dataDir,
   ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
@@ -57,7 +59,8 @@ const environment = ({ caFile, crashPoint, databaseUrl, dataDir, logLevel = "War
   SIGNUP_LIMIT_PER_HOUR: "10000",
   DRAIN_SECS: "1",
   LOG_LEVEL: logLevel,
-  LOG_FORMAT: "json"
+  LOG_FORMAT: "json",
+  ...settings
 })
 
 const endOf = (child: ChildProcess): Promise<string> =>

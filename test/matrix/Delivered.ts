@@ -1,0 +1,76 @@
+/** Every webhook that was delivered, by call: signed, in order, and as the published document says. */
+import { Result, Schema, SchemaRepresentation } from "effect"
+import { eventTypes } from "../../src/domain/event/EventCatalogue.ts"
+import * as Document from "../../src/http/Document.ts"
+import type { Event, Receiver } from "../crash/support/Receiver.ts"
+import * as Tape from "./Tape.ts"
+
+const document = JSON.parse(Document.render()) as {
+  readonly webhooks: Readonly<
+    Record<
+      string,
+      {
+        readonly post: {
+          readonly requestBody: {
+            readonly content: { readonly "application/json": { readonly schema: { readonly $ref: string } } }
+          }
+        }
+      }
+    >
+  >
+  readonly components: { readonly schemas: Readonly<Record<string, object>> }
+}
+
+/** The bodies as whoever generates code from the document understands them. */
+const bodies = new Map(
+  eventTypes.map((type) => {
+    const name = document.webhooks[type]?.post.requestBody.content["application/json"].schema.$ref.split("/").at(-1)
+    const schema = SchemaRepresentation.fromJsonSchemaDocument(
+      {
+        dialect: "draft-2020-12",
+        schema: { $ref: `#/$defs/${name}` },
+        definitions: document.components.schemas as never
+      },
+      { patterns: "apply" }
+    ) as Schema.Codec<unknown>
+    return [type as string, Schema.decodeUnknownResult(schema)]
+  })
+)
+
+export interface Delivered {
+  /** Of one call, in order of arrival. */
+  readonly of: (callId: string) => Tape.Tape<Event>
+  readonly all: Tape.Tape<Event>
+  /** What was not as it must be, a line each. */
+  readonly faults: ReadonlyArray<string>
+}
+
+const showEvent = ({ data, event_type }: Event): string => `${event_type} ${JSON.stringify(data)}`
+
+export const to = (receiver: Receiver): Delivered => {
+  const tapes = new Map<string, Tape.Tape<Event>>()
+  const all = Tape.make<Event>(({ event_type }) => event_type)
+  const faults: Array<string> = []
+  const of = (callId: string) => {
+    const known = tapes.get(callId)
+    if (known !== undefined) return known
+    const tape = Tape.make(showEvent)
+    tapes.set(callId, tape)
+    return tape
+  }
+  receiver.listen((event) => {
+    const decoded = bodies.get(event.event_type)?.(event)
+    if (decoded === undefined || Result.isFailure(decoded))
+      faults.push(`${event.event_type} is not as the document says: ${decoded?.failure.message}`)
+    const callId = event.data["call_id"]
+    if (typeof callId === "string") {
+      const tape = of(callId)
+      // Nothing fails here, so nothing is tried again and overtaken.
+      if (event.sequence !== tape.all.length + 1)
+        faults.push(`${event.event_type} of ${callId} came as ${tape.all.length + 1}, and is ${event.sequence}`)
+      tape.push(event)
+    }
+    all.push(event)
+  })
+  return { of, all, faults }
+}

@@ -1,0 +1,30 @@
+import { expect } from "vitest"
+import * as Call from "./Call.ts"
+import type { CarrierName, World } from "./World.ts"
+
+/** One row of the specification, shown on a running service. */
+export interface Row {
+  /** What it shows, in present tense. */
+  readonly name: string
+  /** Absent: on both. Why stands in the name. */
+  readonly only?: CarrierName
+  readonly run: (world: World) => Promise<void>
+}
+
+/** A row in a world in which it knows its calls; each of them is brought to its end, and its events are in order. */
+export const run = async (row: Row, world: World): Promise<void> => {
+  const own: World = { ...world }
+  await row.run(own)
+  await Promise.all(
+    [...(Call.made.get(own)?.values() ?? [])].map(async (call) => {
+      await call.over()
+      const told = call.told()
+      expect(told.map(({ sequence }) => sequence)).toEqual(told.map((_, index) => index + 1))
+      expect(call.types().filter((type) => type === "call.started" || type === "call.ended")).toEqual([
+        "call.started",
+        "call.ended"
+      ])
+      for (const { data, event_type } of told) own.seen.event(event_type, data)
+    })
+  )
+}

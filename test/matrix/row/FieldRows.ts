@@ -1,0 +1,97 @@
+import { expect } from "vitest"
+import * as TestServer from "../../http/TestServer.ts"
+import * as Call from "../Call.ts"
+import type { Row } from "../Row.ts"
+import * as Specification from "../Specification.ts"
+import * as World from "../World.ts"
+
+const fault = ({ json }: TestServer.Answer) =>
+  (json as { readonly error?: { readonly code: string; readonly param?: string } }).error ?? { code: "none" }
+
+/**
+ * The fields of every verb: what is in their range is taken, and what is not is refused with the field's name. A body is
+ * checked before the state, so a call that has ended says which of the two it was; and before any carrier, so one is enough.
+ */
+export const rows: ReadonlyArray<Row> = [
+  ...Object.entries(Specification.verbs).map(([verb, { body, ranges = {} }]): Row => ({
+    name: `the fields of ${verb} have their ranges, and no other field is taken`,
+    only: "simulator",
+    run: async (world) => {
+      const { call } = await World.place(world)
+      await call.act("hangup")
+      const ask = (given: object) => world.tenant.ask("POST", `${call.path}/actions/${verb}`, given)
+      for (const [field, { bad, good }] of Object.entries(ranges)) {
+        for (const value of good)
+          expect([field, value, fault(await ask({ ...body, [field]: value })).code]).toEqual([
+            field,
+            value,
+            "call_already_ended"
+          ])
+        for (const value of bad) {
+          const { code, param = "" } = fault(await ask({ ...body, [field]: value }))
+          expect([field, value, code, param.startsWith(field)]).toEqual([field, value, "invalid_request", true])
+        }
+      }
+      for (const field of Object.keys(body)) {
+        const { [field]: _, ...rest } = body
+        expect([field, fault(await ask(rest)).code]).toEqual([field, "invalid_request"])
+      }
+      expect(fault(await ask({ ...body, more: 1 })).code).toBe("invalid_request")
+      world.seen.error("invalid_request")
+    }
+  })),
+  {
+    name: "the fields of a placed call have their ranges, and no other field is taken",
+    only: "simulator",
+    run: async (world) => {
+      // A route that is not there is looked for behind the body.
+      const body = { from: world.tenant.number, to: world.ends.number, route_id: `svc_route_${"0".repeat(32)}` }
+      const ask = (given: object) => world.tenant.ask("POST", "/v1/calls", given)
+      for (const [field, { bad, good }] of Object.entries(Specification.placement.ranges)) {
+        for (const value of good)
+          expect([field, value, fault(await ask({ ...body, [field]: value })).code]).toEqual([
+            field,
+            value,
+            "not_found"
+          ])
+        for (const value of bad) {
+          const { code, param = "" } = fault(await ask({ ...body, [field]: value }))
+          expect([field, value, code, param.startsWith(field)]).toEqual([field, value, "invalid_request", true])
+        }
+      }
+      for (const field of ["from", "to"]) {
+        const { [field]: _, ...rest } = body as Readonly<Record<string, unknown>>
+        expect([field, fault(await ask(rest)).code]).toEqual([field, "invalid_request"])
+      }
+      expect(fault(await ask({ ...body, more: 1 })).code).toBe("invalid_request")
+      expect(fault(await ask({ ...body, route_id: "main" })).code).toBe("invalid_request")
+      world.seen.error("not_found")
+    }
+  },
+  {
+    name: "the digits of a gather have to agree",
+    run: async (world) => {
+      const { call } = await World.place(world)
+      for (const verb of ["gather", "gather_using_speak", "gather_using_audio"] as const)
+        expect(
+          await call.refused(verb, { ...Specification.verbs[verb]?.body, minimum_digits: 5, maximum_digits: 4 })
+        ).toBe("422 unprocessable")
+    }
+  },
+  {
+    name: "a call of somebody else, one that is not there, and what is no id, are not found by any verb",
+    run: async (world) => {
+      const { call } = await World.place(world)
+      const other = world.running().worlds[world.carrier === "sip" ? "simulator" : "sip"].tenant
+      for (const [verb, { body }] of Object.entries(Specification.verbs)) {
+        const ask = async (path: string) => fault(await other.ask("POST", `${path}/actions/${verb}`, body)).code
+        expect([verb, await ask(call.path)]).toEqual([verb, "not_found"])
+        expect([verb, await ask(`/v1/calls/svc_call_${"0".repeat(32)}`)]).toEqual([verb, "not_found"])
+        expect([verb, await ask("/v1/calls/7")]).toEqual([verb, "invalid_request"])
+      }
+      for (const part of ["", "/streamings", "/transcription", "/amd"])
+        expect([part, fault(await other.ask("GET", `${call.path}${part}`)).code]).toEqual([part, "not_found"])
+      expect((await Call.of(world, call.id).find()).status).not.toBe("ended")
+    }
+  }
+]

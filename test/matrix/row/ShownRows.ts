@@ -1,0 +1,47 @@
+import { expect } from "vitest"
+import * as SipMessage from "../../../src/sip/message/SipMessage.ts"
+import type { Row } from "../Row.ts"
+import * as World from "../World.ts"
+
+/** How calls are read, and what the far end is told of them. */
+export const rows: ReadonlyArray<Row> = [
+  {
+    name: "the number that calls and custom headers stand on the INVITE",
+    only: "sip",
+    run: async (world) => {
+      const call = await World.dial(world, "+12025550100", { custom_headers: [{ name: "X-Shown", value: "as it is" }] })
+      const invite = await world
+        .running()
+        .peer.invites.next("its INVITE", (each) => SipMessage.header(each, "X-Shown") === "as it is")
+      expect(SipMessage.header(invite, "From")).toContain(world.tenant.number)
+      await call.event("call.answered")
+    }
+  },
+  {
+    name: "a call is listed by status, direction, numbers and time, abbreviated; retrieved it has its legs",
+    run: async (world) => {
+      const before = new Date(Date.now() - 60_000).toISOString()
+      const { call } = await World.answered(world, { route_id: await route(world), customer_reference: "listed" })
+      const query = `status=answered&direction=outbound&from_number=${encodeURIComponent(world.tenant.number)}&to_number=${encodeURIComponent(world.ends.number)}&initiated_after=${before}&page=1&page_size=200`
+      const { results } = (await world.tenant.ask("GET", `/v1/calls?${query}`)).json as {
+        readonly results: ReadonlyArray<{ readonly id: string; readonly legs: ReadonlyArray<unknown> }>
+      }
+      expect(results.find(({ id }) => id === call.id)).toMatchObject({
+        legs: [],
+        recordings: [],
+        customer_reference: "listed"
+      })
+      expect((await call.find()).legs).toMatchObject([
+        { call_id: call.id, role: "primary", direction: "outbound", status: "answered", bridged_leg_id: null }
+      ])
+      expect((await world.tenant.ask("GET", "/v1/calls?from=%2B12025550100")).status).toBe(400)
+    }
+  }
+]
+
+const route = async (world: World.World): Promise<string> => {
+  const { results } = (await world.tenant.ask("GET", "/v1/connections")).json as {
+    readonly results: ReadonlyArray<{ readonly id: string; readonly is_default: boolean }>
+  }
+  return results.find(({ is_default }) => is_default)?.id ?? ""
+}

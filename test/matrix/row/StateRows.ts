@@ -1,0 +1,48 @@
+import { expect } from "vitest"
+import type { Call } from "../Call.ts"
+import type { Row } from "../Row.ts"
+import { silentNumber } from "../SipFarEnds.ts"
+import * as Specification from "../Specification.ts"
+import * as World from "../World.ts"
+
+/** A call in each state. */
+const calls: Readonly<Record<Specification.State, (world: World.World) => Promise<Call>>> = {
+  initiated: async (world) => (await World.place(world, { to: silentNumber })).call,
+  ringing: async (world) => {
+    const { call } = await World.place(world)
+    await call.event("call.ringing")
+    return call
+  },
+  offered: async (world) => (await World.offered(world)).call,
+  answered: async (world) => (await World.answered(world)).call,
+  bridged: async (world) => (await World.bridged(world))[0].call,
+  ended: async (world) => {
+    const { call } = await World.answered(world)
+    await call.act("hangup")
+    return call
+  },
+  failed: async (world) => {
+    const { call } = await World.offered(world)
+    await call.act("reject", { cause: "rejected" })
+    return call
+  }
+}
+
+/** The verbs that are not valid, state by state, guide/calls.md#actions: each refused, and nothing else happens. */
+export const rows: ReadonlyArray<Row> = Specification.states.map((state): Row => ({
+  name: `every verb that is not valid while a call is ${state} answers ${Specification.refusal(state)}`,
+  // A simulated phone rings after 200 ms, and a tenant's number at once.
+  ...(state === "initiated" ? { only: "sip" as const } : {}),
+  run: async (world) => {
+    const call = await calls[state](world)
+    const told = call.types().length
+    const { status } = await call.until(`it is ${state}`, (view) => state === "offered" || view.status === state)
+    for (const [verb, row] of Object.entries(Specification.verbs))
+      if (!row.in.includes(state))
+        expect([verb, await call.refused(verb, row.body)]).toEqual([verb, `409 ${Specification.refusal(state)}`])
+    expect((await call.find()).status).toBe(status)
+    if (state !== "ended" && state !== "failed") expect(call.types().length).toBe(told)
+    // The verb that is valid in every state that is not terminal.
+    if (state === "initiated" || state === "offered" || state === "bridged") await call.act("hangup")
+  }
+}))
