@@ -24,6 +24,7 @@ export interface View {
   readonly end_reason: string | null
   readonly end_initiator: string | null
   readonly cost_cents: number | null
+  readonly customer_reference: string | null
   readonly legs: ReadonlyArray<Leg>
   readonly recordings: ReadonlyArray<Readonly<Record<string, unknown>>>
 }

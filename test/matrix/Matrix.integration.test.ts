@@ -5,6 +5,7 @@
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as TestDatabase from "../support/TestDatabase.ts"
+import * as Elsewhere from "./Elsewhere.ts"
 import * as Row from "./Row.ts"
 import * as ConnectRows from "./row/ConnectRows.ts"
 import * as ControlRows from "./row/ControlRows.ts"
@@ -19,6 +20,7 @@ import * as SoundRows from "./row/SoundRows.ts"
 import * as SpeechRows from "./row/SpeechRows.ts"
 import * as StateRows from "./row/StateRows.ts"
 import * as StreamRows from "./row/StreamRows.ts"
+import * as Specification from "./Specification.ts"
 import * as World from "./World.ts"
 
 /** Those that take the longest come first. */
@@ -83,6 +85,21 @@ describe("Calls, as specified", () => {
   for (const carrier of carriers)
     for (const row of rows.filter(({ only = carrier }) => only === carrier))
       it(titleOf(carrier, row), { timeout: 60_000 }, () => outcomes.get(titleOf(carrier, row)))
+
+  for (const carrier of carriers)
+    it(
+      `${carrier}: show every verb in every state, every field, every event and every error`,
+      { timeout: 60_000 },
+      async () => {
+        await Promise.allSettled(outcomes.values())
+        const seen = running?.worlds[carrier].seen.facts ?? new Set()
+        const elsewhere = Elsewhere.all.flatMap(({ facts, only = carrier }) => (only === carrier ? facts : []))
+        const missing = Specification.facts().filter(
+          (fact) => !seen.has(fact) && !elsewhere.includes(fact) && !Elsewhere.unraised.includes(fact)
+        )
+        expect(missing).toEqual([])
+      }
+    )
 
   it("deliver every event signed, in order and as published, and log no fault of the service", () => {
     expect(running?.faults()).toEqual([])

@@ -24,7 +24,11 @@ export const run = async (row: Row, world: World): Promise<void> => {
         "call.started",
         "call.ended"
       ])
-      for (const { data, event_type } of told) own.seen.event(event_type, data)
+      const { customer_reference } = await call.find()
+      for (const { data, event_type } of told) {
+        expect([event_type, data["customer_reference"]]).toEqual([event_type, customer_reference])
+        own.seen.event(event_type, data)
+      }
     })
   )
 }

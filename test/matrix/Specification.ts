@@ -266,7 +266,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
     in: talking,
     body: {},
     fields: { language: [], engine: ["fast", "accurate"], transcription_tracks: ["inbound", "outbound", "both"] },
-    defaults: { language: "en", engine: "fast", transcriptionTracks: "inbound" },
+    defaults: { language: "en", engine: "fast", tracks: "inbound" },
     ranges: {
       language: { good: ["en", "de-DE"], bad: ["english language", "", 7] },
       engine: oneOf("fast", "accurate"),

@@ -194,7 +194,7 @@ export const start = async (databaseUrl: string): Promise<Running> => {
 
 /** A call to this number; what the far end does is its own business. */
 export const dial = async (world: World, to: string, body: object = {}): Promise<Call.Call> =>
-  Call.placed(world, { from: world.tenant.number, to, ...body })
+  Call.placed(world, { from: world.tenant.number, to, customer_reference: "a row", ...body })
 
 /** A call to a far end that was offered it and waits. */
 export const place = async (world: World, body: object = {}): Promise<Connected> => {

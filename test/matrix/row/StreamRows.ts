@@ -142,7 +142,7 @@ export const rows: ReadonlyArray<Row> = [
     run: async (world) => {
       const { servers } = world.running()
       const { call } = await World.answered(world)
-      await call.act("streaming_start", { stream_url: servers.streamUrl(call.id) })
+      await call.act("streaming_start", { stream_url: servers.streamUrl(call.id), stream_codec: "PCMU" })
       const stream = await servers.stream(call.id)
       await call.event("stream.started")
       for (let count = 0; count < 100; count++) stream.send([count])
