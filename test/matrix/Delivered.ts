@@ -22,7 +22,7 @@ const document = JSON.parse(Document.render()) as {
 }
 
 /** The bodies as whoever generates code from the document understands them. */
-const bodies = new Map(
+const bodies: ReadonlyMap<string, (body: unknown) => Result.Result<unknown, Schema.SchemaError>> = new Map(
   eventTypes.map((type) => {
     const name = document.webhooks[type]?.post.requestBody.content["application/json"].schema.$ref.split("/").at(-1)
     const schema = SchemaRepresentation.fromJsonSchemaDocument(
@@ -33,7 +33,7 @@ const bodies = new Map(
       },
       { patterns: "apply" }
     ) as Schema.Codec<unknown>
-    return [type as string, Schema.decodeUnknownResult(schema)]
+    return [type, Schema.decodeUnknownResult(schema)]
   })
 )
 

@@ -1,5 +1,5 @@
 /**
- * Facts of the specification that another test shows: what a carrier cannot do by itself, what takes longer than a row
+ * Facts of the contract that another test shows: what a carrier cannot do by itself, what takes longer than a row
  * may, and what only a fault of the service or of its surroundings brings about.
  */
 export interface Elsewhere {
@@ -26,7 +26,7 @@ export const all: ReadonlyArray<Elsewhere> = [
       ..."streaming_stop transcription_start transcription_stop".split(" ")
     ].map((fact) => (fact.includes(" ") ? fact : `${fact} initiated call_not_in_required_state`)),
     only: "simulator",
-    file: "matrix/Specification.test.ts",
+    file: "matrix/Contract.test.ts",
     title: "are refused by the machine while a call is initiated, where they are not valid then"
   },
   { facts: ["hangup initiated 200"], only: "simulator", file: machine, title: "hangup before the answer cancels" },

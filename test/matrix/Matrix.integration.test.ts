@@ -1,5 +1,5 @@
 /**
- * The specification of calls, row by row, on a running service: what is asked over HTTP, and what its signed webhooks
+ * What the API promises of calls, row by row, on a running service: what is asked over HTTP, and what its signed webhooks
  * say. Every row runs behind the simulated carrier and behind SIP; all of them side by side, on one service.
  */
 import { Effect, Exit, Redacted, Scope } from "effect"
@@ -20,7 +20,7 @@ import * as SoundRows from "./row/SoundRows.ts"
 import * as SpeechRows from "./row/SpeechRows.ts"
 import * as StateRows from "./row/StateRows.ts"
 import * as StreamRows from "./row/StreamRows.ts"
-import * as Specification from "./Specification.ts"
+import * as Contract from "./Contract.ts"
 import * as World from "./World.ts"
 
 /** Those that take the longest come first. */
@@ -50,10 +50,10 @@ let running: World.Running | null = null
 const outcomes = new Map<string, Promise<void>>()
 
 /** Begins all of them; those beyond `sideBySide` wait for a place. */
-const begin = (titles: ReadonlyArray<string>, started: World.Running): void => {
+const begin = (started: World.Running): void => {
   const waiting = carriers.flatMap((carrier) =>
     rows
-      .filter((row) => titles.includes(titleOf(carrier, row)))
+      .filter(({ only = carrier }) => only === carrier)
       .map((row) => {
         const { promise, reject, resolve } = Promise.withResolvers<void>()
         promise.catch(() => undefined)
@@ -68,16 +68,14 @@ const begin = (titles: ReadonlyArray<string>, started: World.Running): void => {
 }
 
 describe("Calls, as specified", () => {
-  beforeAll(async ({}, suite) => {
+  beforeAll(async () => {
     const url = await Effect.runPromise(Scope.provide(TestDatabase.empty, scope))
     running = await World.start(Redacted.value(url))
-    begin(
-      suite.tasks.filter(({ mode }) => mode === "run").map(({ name }) => name),
-      running
-    )
+    begin(running)
   }, 60_000)
 
   afterAll(async () => {
+    await Promise.allSettled(outcomes.values())
     await running?.stop()
     await Effect.runPromise(Scope.close(scope, Exit.void))
   }, 60_000)
@@ -94,7 +92,7 @@ describe("Calls, as specified", () => {
         await Promise.allSettled(outcomes.values())
         const seen = running?.worlds[carrier].seen.facts ?? new Set()
         const elsewhere = Elsewhere.all.flatMap(({ facts, only = carrier }) => (only === carrier ? facts : []))
-        const missing = Specification.facts().filter(
+        const missing = Contract.facts().filter(
           (fact) => !seen.has(fact) && !elsewhere.includes(fact) && !Elsewhere.unraised.includes(fact)
         )
         expect(missing).toEqual([])

@@ -2,7 +2,7 @@ import { expect } from "vitest"
 import * as Call from "./Call.ts"
 import type { CarrierName, World } from "./World.ts"
 
-/** One row of the specification, shown on a running service. */
+/** One row of the contract, shown on a running service. */
 export interface Row {
   /** What it shows, in present tense. */
   readonly name: string

@@ -1,7 +1,7 @@
 /**
- * What was seen of the specification on one carrier, written down while the rows run: verbs by the state in which they
+ * What was seen of the contract on one carrier, written down while the rows run: verbs by the state in which they
  * were used and what they answered, the fields that were accepted, and every event with its data. Each fact is a text,
- * as `Specification.ts` has it.
+ * as `Contract.ts` has it.
  */
 export interface Seen {
   readonly facts: ReadonlySet<string>

@@ -2,7 +2,7 @@ import { expect } from "vitest"
 import * as TestServer from "../../http/TestServer.ts"
 import * as Call from "../Call.ts"
 import type { Row } from "../Row.ts"
-import * as Specification from "../Specification.ts"
+import * as Contract from "../Contract.ts"
 import * as World from "../World.ts"
 
 const fault = ({ json }: TestServer.Answer) =>
@@ -13,7 +13,7 @@ const fault = ({ json }: TestServer.Answer) =>
  * checked before the state, so a call that has ended says which of the two it was; and before any carrier, so one is enough.
  */
 export const rows: ReadonlyArray<Row> = [
-  ...Object.entries(Specification.verbs).map(([verb, { body, ranges = {} }]): Row => ({
+  ...Object.entries(Contract.verbs).map(([verb, { body, ranges = {} }]): Row => ({
     name: `the fields of ${verb} have their ranges, and no other field is taken`,
     only: "simulator",
     run: async (world) => {
@@ -47,7 +47,7 @@ export const rows: ReadonlyArray<Row> = [
       // A route that is not there is looked for behind the body.
       const body = { from: world.tenant.number, to: world.ends.number, route_id: `svc_route_${"0".repeat(32)}` }
       const ask = (given: object) => world.tenant.ask("POST", "/v1/calls", given)
-      for (const [field, { bad, good }] of Object.entries(Specification.placement.ranges)) {
+      for (const [field, { bad, good }] of Object.entries(Contract.placement.ranges)) {
         for (const value of good)
           expect([field, value, fault(await ask({ ...body, [field]: value })).code]).toEqual([
             field,
@@ -73,9 +73,9 @@ export const rows: ReadonlyArray<Row> = [
     run: async (world) => {
       const { call } = await World.place(world)
       for (const verb of ["gather", "gather_using_speak", "gather_using_audio"] as const)
-        expect(
-          await call.refused(verb, { ...Specification.verbs[verb]?.body, minimum_digits: 5, maximum_digits: 4 })
-        ).toBe("422 unprocessable")
+        expect(await call.refused(verb, { ...Contract.verbs[verb]?.body, minimum_digits: 5, maximum_digits: 4 })).toBe(
+          "422 unprocessable"
+        )
     }
   },
   {
@@ -83,7 +83,7 @@ export const rows: ReadonlyArray<Row> = [
     run: async (world) => {
       const { call } = await World.place(world)
       const other = world.running().worlds[world.carrier === "sip" ? "simulator" : "sip"].tenant
-      for (const [verb, { body }] of Object.entries(Specification.verbs)) {
+      for (const [verb, { body }] of Object.entries(Contract.verbs)) {
         const ask = async (path: string) => fault(await other.ask("POST", `${path}/actions/${verb}`, body)).code
         expect([verb, await ask(call.path)]).toEqual([verb, "not_found"])
         expect([verb, await ask(`/v1/calls/svc_call_${"0".repeat(32)}`)]).toEqual([verb, "not_found"])

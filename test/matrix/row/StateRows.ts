@@ -2,11 +2,11 @@ import { expect } from "vitest"
 import type { Call } from "../Call.ts"
 import type { Row } from "../Row.ts"
 import { silentNumber } from "../SipFarEnds.ts"
-import * as Specification from "../Specification.ts"
+import * as Contract from "../Contract.ts"
 import * as World from "../World.ts"
 
 /** A call in each state. */
-const calls: Readonly<Record<Specification.State, (world: World.World) => Promise<Call>>> = {
+const calls: Readonly<Record<Contract.State, (world: World.World) => Promise<Call>>> = {
   initiated: async (world) => (await World.place(world, { to: silentNumber })).call,
   ringing: async (world) => {
     const { call } = await World.place(world)
@@ -29,17 +29,17 @@ const calls: Readonly<Record<Specification.State, (world: World.World) => Promis
 }
 
 /** The verbs that are not valid, state by state, guide/calls.md#actions: each refused, and nothing else happens. */
-export const rows: ReadonlyArray<Row> = Specification.states.map((state): Row => ({
-  name: `every verb that is not valid while a call is ${state} answers ${Specification.refusal(state)}`,
+export const rows: ReadonlyArray<Row> = Contract.states.map((state): Row => ({
+  name: `every verb that is not valid while a call is ${state} answers ${Contract.refusal(state)}`,
   // A simulated phone rings after 200 ms, and a tenant's number at once.
   ...(state === "initiated" ? { only: "sip" as const } : {}),
   run: async (world) => {
     const call = await calls[state](world)
     const told = call.types().length
     const { status } = await call.until(`it is ${state}`, (view) => state === "offered" || view.status === state)
-    for (const [verb, row] of Object.entries(Specification.verbs))
+    for (const [verb, row] of Object.entries(Contract.verbs))
       if (!row.in.includes(state))
-        expect([verb, await call.refused(verb, row.body)]).toEqual([verb, `409 ${Specification.refusal(state)}`])
+        expect([verb, await call.refused(verb, row.body)]).toEqual([verb, `409 ${Contract.refusal(state)}`])
     expect((await call.find()).status).toBe(status)
     if (state !== "ended" && state !== "failed") expect(call.types().length).toBe(told)
     // The verb that is valid in every state that is not terminal.

@@ -1,4 +1,4 @@
-/** The specification's tables of calls, as data: what the rows have to show, on each carrier. */
+/** What the API promises of calls, as tables: what the rows have to show, on each carrier. */
 
 /** A state of a call as verbs see it; `offered` is an inbound call that nobody has answered. */
 export type State = "initiated" | "ringing" | "offered" | "answered" | "bridged" | "ended" | "failed"
@@ -131,7 +131,7 @@ const recordChannels = ["single", "dual"]
 const recordFormat = ["mp3", "wav"]
 const none = { in: talking, body: {}, fields: {}, defaults: {} } as const
 
-/** Section 4.4: the twenty verbs, and pause and resume of a recording, which are additions. */
+/** The verbs, guide/calls.md#actions. */
 export const verbs: Readonly<Record<string, Verb>> = {
   answer: {
     in: ["offered"],
@@ -276,7 +276,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
   transcription_stop: none
 }
 
-/** Section 4.4, placing a call: fields, and the values of those with a few. */
+/** guide/calls.md#placing-a-call: fields, and the values of those with a few. */
 export const placement: Pick<Verb, "fields" | "ranges"> & { readonly ranges: NonNullable<Verb["ranges"]> } = {
   fields: {
     from: [],
@@ -313,7 +313,7 @@ const ofCall = ["call_id", "leg_id", "customer_reference"]
 const ofStream = [...ofCall, "stream_id", "stream_url", "stream_track", "stream_codec"]
 const ofRecording = ["call_id", "recording_id", "channels", "format", "customer_reference"]
 
-/** Section 6.4: the events of calls, recordings and streams, each with its data; of fields with a few values, each value. */
+/** guide/webhooks.md#events: those of calls, recordings and streams, each with its data; of fields with a few values, each value. */
 export const events: Readonly<
   Record<
     string,
@@ -421,7 +421,7 @@ export const events: Readonly<
   }
 }
 
-/** Section 7: what a request about a call, or a recording, may be answered with. */
+/** guide/errors.md#codes: what a request about a call, or a recording, may be answered with. */
 export const errors: ReadonlyArray<string> = [
   "authentication_required",
   "invalid_credentials",

@@ -8,7 +8,7 @@ import { catalogue as events, eventTypes } from "../../src/domain/event/EventCat
 import * as Document from "../../src/http/Document.ts"
 import * as Sample from "../call/CallSample.ts"
 import * as Elsewhere from "./Elsewhere.ts"
-import * as Specification from "./Specification.ts"
+import * as Contract from "./Contract.ts"
 
 interface Schematic {
   readonly $ref?: string
@@ -39,41 +39,41 @@ const published = (path: string): ReadonlyArray<string> => {
   return Object.keys(resolved(schema ?? {}).properties ?? {}).toSorted()
 }
 
-describe("The tables of the specification", () => {
+describe("The tables of what the API promises", () => {
   it("name every verb, and no other", () => {
-    expect(Object.keys(Specification.verbs).toSorted()).toEqual(Verbs.names.toSorted())
+    expect(Object.keys(Contract.verbs).toSorted()).toEqual(Verbs.names.toSorted())
   })
 
   it("name every event of calls, recordings and streams, each with every field of its data", () => {
     const emitted = eventTypes.filter((type) => /^(call|recording|stream)\./.test(type) && events[type].emitted)
-    expect(Object.keys(Specification.events).toSorted()).toEqual(emitted.toSorted())
+    expect(Object.keys(Contract.events).toSorted()).toEqual(emitted.toSorted())
     for (const type of emitted) {
       const fields = Object.keys(events[type].data.from.fields).filter((field) => field !== "conference_id")
       const optional = type === "stream.failed" ? ["detail"] : []
       expect([type, fields.toSorted()]).toEqual([
         type,
-        [...(Specification.events[type]?.data ?? []), ...optional].toSorted()
+        [...(Contract.events[type]?.data ?? []), ...optional].toSorted()
       ])
     }
   })
 
   it("are refused by the machine while a call is initiated, where they are not valid then", () => {
     const initiated = Sample.start(Sample.place(), 1_767_225_600_000)
-    for (const [verb, { body, in: valid }] of Object.entries(Specification.verbs))
+    for (const [verb, { body, in: valid }] of Object.entries(Contract.verbs))
       if (!valid.includes("initiated"))
         expect([verb, Sample.last(Sample.act(initiated, verb as Verbs.Built, body, 1_767_225_600_010))]).toEqual([
           verb,
-          Specification.refusal("initiated")
+          Contract.refusal("initiated")
         ])
   })
 
   it("name errors of the catalogue", () => {
-    for (const code of Specification.errors) expect(Object.keys(errors)).toContain(code)
+    for (const code of Contract.errors) expect(Object.keys(errors)).toContain(code)
   })
 
-  for (const [verb, row] of Object.entries(Specification.verbs)) {
+  for (const [verb, row] of Object.entries(Contract.verbs)) {
     it(`name every field of ${verb} and its default`, () => {
-      const shared = verb === "answer" ? Object.keys(Specification.verbs["streaming_start"]?.fields ?? {}) : []
+      const shared = verb === "answer" ? Object.keys(Contract.verbs["streaming_start"]?.fields ?? {}) : []
       expect(published(`/v1/calls/{id}/actions/${verb}`)).toEqual(
         [...new Set([...Object.keys(row.fields), ...shared])].toSorted()
       )
@@ -84,12 +84,12 @@ describe("The tables of the specification", () => {
   }
 
   it("name every field of a placed call", () => {
-    expect(published("/v1/calls")).toEqual(Object.keys(Specification.placement.fields).toSorted())
+    expect(published("/v1/calls")).toEqual(Object.keys(Contract.placement.fields).toSorted())
   })
 
   for (const { facts, file, title } of Elsewhere.all)
     it(`lead elsewhere to a test that is there: ${file}, ${title}`, () => {
       expect(readFileSync(new URL(`../${file}`, import.meta.url), "utf8")).toContain(title)
-      for (const fact of facts) expect(Specification.facts()).toContain(fact)
+      for (const fact of facts) expect(Contract.facts()).toContain(fact)
     })
 })
