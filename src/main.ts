@@ -219,7 +219,8 @@ const carriers = (config: Config.Config, dataDir: string) =>
       publicAddresses: config.publicAddresses,
       userAgent: `trunkline/${version}`,
       isSilent: config.sipStrangers === "silent",
-      codecs: config.sipCodecs
+      codecs: config.sipCodecs,
+      codecChoice: config.sipCodecChoice
     })
   ).pipe(
     Layer.provide(

@@ -27,6 +27,8 @@ export interface Config {
   readonly rtpPortMax: number
   /** What calls over SIP may be in, most wanted first. */
   readonly sipCodecs: ReadonlyArray<Codecs.CodecName>
+  /** Whose order of codecs decides when a peer offers. */
+  readonly sipCodecChoice: "ours" | "theirs"
   /** Whose ring-back tone a leg hears that waits for another. */
   readonly ringbackCountry: RingbackTone.Country
   /** What a stranger on the SIP port hears: one answer for a request, or nothing. */
@@ -151,6 +153,7 @@ export const parse = (variables: Environment.Variables): Config => {
     rtpPortMin,
     rtpPortMax,
     sipCodecs: codecs(env, "SIP_CODECS"),
+    sipCodecChoice: env.oneOf("SIP_CODEC_CHOICE", "ours", ["ours", "theirs"]),
     ringbackCountry: env.oneOf("RINGBACK_COUNTRY", RingbackTone.defaultCountry, RingbackTone.countries),
     sipStrangers: env.oneOf("SIP_STRANGERS", "answer", ["answer", "silent"]),
     signupCreditCents: env.integer("SIGNUP_CREDIT_CENTS", 500, 0, 1_000_000),

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { Entropy } from "../actor/Entropy.ts"
 import type { Actor } from "../actor/Actor.ts"
+import { Carrier } from "../carrier/Carrier.ts"
 import { Connections } from "../connection/Connection.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
@@ -28,6 +29,7 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly maxCallSecs: number
 }) {
   const { maxCallSecs, registry } = options
+  const carrier = yield* Carrier
   const check = yield* Dialling.make
   const connections = yield* Connections
   const entropy = yield* Entropy
@@ -89,8 +91,8 @@ export const make = Effect.fnUntraced(function* (options: {
       return yield* ApiError.of("unprocessable", "a leg cannot be bridged with itself", "leg_id")
     if (leg.answeredAt === null)
       return yield* ApiError.of("call_not_in_required_state", "the other leg is not answered", "leg_id")
-    if (other.adapter !== state.adapter)
-      return yield* ApiError.of("unprocessable", "the other leg is at another carrier", "leg_id")
+    if (!carrier.meet(state.adapter, other.adapter))
+      return yield* ApiError.of("unprocessable", "the other leg is at a carrier whose media are elsewhere", "leg_id")
     if (other.id !== state.id && Connecting.find(other) !== null)
       return yield* ApiError.of("conflict", "the other call is just being connected", "leg_id")
     return yield* actor.ask({ type: "action", action, peerCallId: other.id }, asked)

@@ -65,11 +65,23 @@ const stateOf3 = (stored: Json): Json => {
     ...eachOf(old, "meters", { workId: null, pausedAt: null }),
     ...eachOf(old, "legs", { bridge: null, sipStatus: null, peerReason: null, quality: null }),
     ...eachOf(old, "pending", { options: {} }, "dial"),
-    ...eachOf(old, "work", { prompts: null }, "gather"),
+    ...playedOf3(eachOf(old, "work", { prompts: null }, "gather")),
     prices: WorkPrice.free,
     plan: Plan.nothing
   }
 }
+
+/** Sounds were played to the leg that was asked for them. */
+const playedOf3 = ({ work = null }: Row): Row =>
+  Array.isArray(work)
+    ? {
+        work: work.map((value: Json): Json => {
+          const item = rowOf(value)
+          const media = rowOf(item?.["media"])
+          return item !== null && media?.["type"] === "play" ? { ...item, media: { ...media, target: "self" } } : value
+        })
+      }
+    : {}
 
 /** A list of the row with these fields added to each of its values, or to those of one type. */
 const eachOf = (row: Row, list: string, fields: Row, type: string | null = null): Row => {

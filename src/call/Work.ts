@@ -141,6 +141,7 @@ export const make = (verbs: Rows) => {
     commandId,
     derive: (kind) => Id.WorkId.make(Id.deriveOpaque(context.seed, kind)),
     plan: state.plan,
+    isBridged: leg.bridge !== null,
     of: { tenantId: state.tenantId, callId: state.id, legId: leg.id, from: leg.from, to: leg.to }
   })
 
@@ -160,6 +161,8 @@ export const make = (verbs: Rows) => {
     const commandId = Draft.commandId(context)
     const act = row.act(momentOf(draft.state, leg, context, commandId), body)
     switch (act.type) {
+      case "refuse":
+        return rejected(act.error)
       case "begin":
         if (running(draft.state, family).length >= family.limit)
           return rejected(ApiError.of(family.fullCode ?? "conflict", family.full))

@@ -6,6 +6,7 @@ import type { CarrierEvent, Told } from "./CarrierEvent.ts"
 import { LegSounds } from "./LegSounds.ts"
 import type { PeerUpdate } from "./PeerTable.ts"
 import { Perimeter } from "./Perimeter.ts"
+import { SharedBridges } from "./SharedBridges.ts"
 import type { Snapshot } from "./Snapshot.ts"
 import { TrunkStates } from "./TrunkStates.ts"
 
@@ -29,6 +30,8 @@ export type Json = null | boolean | number | string | ReadonlyArray<Json> | { re
 export interface CarrierAdapter {
   /** Names this life of the adapter: unpredictable, chosen when it started. */
   readonly incarnation: string
+  /** The media plane of this process in which its legs stand; absent: they stand elsewhere. */
+  readonly plane?: object
   /**
    * Hands the command over; never waits for the network and never fails: an outcome is an event. The adapter drops a
    * command of an owner that was replaced, and one that it has taken before.
@@ -60,6 +63,8 @@ export class Carrier extends Context.Service<
     readonly watch: (watcher: Watcher) => Effect.Effect<void, never, Scope.Scope>
     /** Null while the adapter cannot be reached. */
     readonly incarnation: (adapter: string) => string | null
+    /** Whether legs of the two adapters can be bridged: they are one, or their legs stand in one media plane. */
+    readonly meet: (adapter: string, other: string) => boolean
     readonly interpret: (adapter: string, order: Order) => Effect.Effect<void>
     /** Null while the adapter cannot be asked. */
     readonly snapshot: (
@@ -114,6 +119,10 @@ export class Carrier extends Context.Service<
           () => Effect.sync(() => watchers.delete(watcher))
         ),
       incarnation: (name) => adapters.get(name)?.incarnation ?? null,
+      meet: (name, other) => {
+        const plane = adapters.get(name)?.plane
+        return name === other || (plane !== undefined && plane === adapters.get(other)?.plane)
+      },
       interpret: (name, order) =>
         Effect.suspend(
           () =>
@@ -128,8 +137,17 @@ export class Carrier extends Context.Service<
     })
   })
 
-  /** With what else carriers report to: the states of trunks, how legs sounded, and their edges towards strangers. */
-  static readonly layer = Layer.mergeAll(Carrier.registry, TrunkStates.layer, LegSounds.layer, Perimeter.layer)
+  /**
+   * With what else carriers share and report to: bridges, the states of trunks, how legs sounded, and their edges towards
+   * strangers.
+   */
+  static readonly layer = Layer.mergeAll(
+    Carrier.registry,
+    SharedBridges.layer,
+    TrunkStates.layer,
+    LegSounds.layer,
+    Perimeter.layer
+  )
 }
 
 /** Events of every adapter, to the calls that own the legs. */

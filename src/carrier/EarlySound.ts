@@ -33,7 +33,7 @@ export const make = (
     begin: () => {
       if (state !== "silent") return
       state = "heard"
-      command(tenantId, { type: "play", id, url: audioUrl, loop })
+      command(tenantId, { type: "play", id, url: audioUrl, loop, target: "self" })
     },
     end: () => {
       if (state === "heard") command(tenantId, { type: "stop_playback", which: "all" })

@@ -14,7 +14,8 @@ export type Arrived = (packet: RtpPacket, codec: CodecName, at: number) => void
 export interface PacketFormat {
   readonly codec: CodecName
   /** Whether digits come and go as telephone events. */
-  readonly hasTelephoneEvents: boolean
+  /** The rate at which the durations of its telephone events count; null: it has none. */
+  readonly telephoneEvents: number | null
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as RingbackTone from "../audio/RingbackTone.ts"
 import type { SampleRate } from "../audio/SampleRate.ts"
-import type { WorkId } from "../domain/Id.ts"
+import type { LegId, WorkId } from "../domain/Id.ts"
 import type { CaptureEvent } from "./capture/CaptureMessage.ts"
 import * as LegCaptures from "./capture/LegCaptures.ts"
 import * as Beeper from "./mix/Beeper.ts"
@@ -11,10 +11,10 @@ import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
 import type { Membership } from "./mix/Junction.ts"
 import type { MediaEvent } from "./message/MediaMessage.ts"
-import type { Playable } from "./message/Playback.ts"
 import type { PlaneCommand } from "./Protocol.ts"
 import * as Mix from "./mix/Mix.ts"
-import * as Player from "./mix/Player.ts"
+import * as Playbacks from "./mix/Playbacks.ts"
+import type * as Player from "./mix/Player.ts"
 import * as Ringback from "./mix/Ringback.ts"
 import type { Source } from "./mix/Source.ts"
 import * as Taps from "./mix/Tap.ts"
@@ -23,11 +23,14 @@ import type { Common } from "./stream/Stream.ts"
 import type { StreamAsk } from "./stream/StreamMessage.ts"
 
 export interface Options extends Taps.Options {
+  readonly leg: LegId
   readonly emit: (event: MediaEvent) => void
   /** Whose ring-back tone it is. */
   readonly country?: RingbackTone.Country
   /** Asks for the next piece of a sound at this rate; answered by the player's `supply` or `fail`. */
-  readonly want: (id: WorkId, sound: Playable, rate: SampleRate) => void
+  readonly want: (playback: Parameters<Player.Want>[0], rate: SampleRate) => void
+  /** Nothing more is needed of a sound that another leg was asked for. */
+  readonly unwant: (id: WorkId) => void
   /** What a capture has for its receiver. */
   readonly captured: (event: CaptureEvent) => void
   /** What streams share. */
@@ -78,11 +81,18 @@ export interface LocalLeg {
  */
 export const make = (
   far: FarEnd,
-  { ask, captured, clock, country, emit, onDefect, onFault, streams, want }: Options
+  { ask, captured, clock, country, emit, leg: id, onDefect, onFault, streams, unwant, want }: Options
 ): LocalLeg => {
   const mix = Mix.make()
   const taps = Taps.make({ clock, onDefect }, far.overhear)
-  const player = Player.make(emit, (id, sound) => want(id, sound, far.rate()))
+  const playbacks = Playbacks.make({
+    leg: id,
+    emit,
+    want: (playback) => want(playback, far.rate()),
+    unwant,
+    others: () => junction?.others ?? []
+  })
+  const { player } = playbacks
   const dialer = Dialer.make(far.press, emit)
   const beeper = Beeper.make()
   const beep = (): void => {
@@ -144,16 +154,12 @@ export const make = (
     command: (media) => {
       switch (media.type) {
         case "play":
-          return player.play(media.id, { type: "url", url: media.url }, { loop: media.loop })
         case "speak":
-          return player.play(media.id, { type: "speech", speech: media.speech })
         case "prompt":
-          player.stop("all")
-          return player.play(media.id, media.sound, { stoppedBy: media.stoppedBy })
         case "stop_prompt":
-          return player.stopOne(media.promptId)
         case "stop_playback":
-          return player.stop(media.which)
+        case "cut_playback":
+          return playbacks.command(media)
         case "send_dtmf":
           return dialer.send(media.id, media.digits, media.durationMs)
         case "ringback":
@@ -202,6 +208,7 @@ export const make = (
     leave: (isRead) => {
       if (junction === null) return
       mix.remove(junction.source)
+      playbacks.parted(junction.others)
       junction = null
       isAhead = isRead
     },

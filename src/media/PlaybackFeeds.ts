@@ -20,6 +20,8 @@ export const make = Effect.fnUntraced(function* (
   {
     readonly wanted: (tenant: TenantId, event: Wanted) => void
     readonly ended: (leg: LegId, event: MediaEnded) => void
+    /** It has ended on this leg, and another one tells it. */
+    readonly unwanted: (leg: LegId, id: WorkId) => void
     readonly closed: (leg: LegId) => void
   },
   never,
@@ -44,6 +46,13 @@ export const make = Effect.fnUntraced(function* (
       )
     )
 
+  const unwanted = (leg: LegId, id: WorkId): void => {
+    const known = legs.get(leg)
+    known?.get(id)?.fiber.interruptUnsafe()
+    known?.delete(id)
+    if (known?.size === 0) legs.delete(leg)
+  }
+
   return {
     wanted: (tenant, event) => {
       const known = legs.get(event.leg) ?? new Map()
@@ -56,11 +65,9 @@ export const make = Effect.fnUntraced(function* (
     },
     ended: (leg, { id, reason, status }) => {
       AudioMetrics.playbackEnded(status, reason).updateUnsafe(1, context)
-      const known = legs.get(leg)
-      known?.get(id)?.fiber.interruptUnsafe()
-      known?.delete(id)
-      if (known?.size === 0) legs.delete(leg)
+      unwanted(leg, id)
     },
+    unwanted,
     closed: (leg) => {
       for (const { fiber } of legs.get(leg)?.values() ?? []) fiber.interruptUnsafe()
       legs.delete(leg)

@@ -35,8 +35,11 @@ export interface RtpRemote {
   /** The peer's parameters of the codec (`a=fmtp`); null: it gave none. */
   readonly fmtp: string | null
   readonly audio: PayloadTypes
-  /** The numbers of `telephone-event` at the clock rate of the codec; null: digits are sent as tones, and none can be received. */
-  readonly telephoneEvent: PayloadTypes | null
+  /**
+   * The numbers of `telephone-event`, and the rate at which its durations count; null: digits are sent as tones, and none
+   * can be received.
+   */
+  readonly telephoneEvent: (PayloadTypes & { readonly clockRate: number }) | null
   /** As we see it: `sendonly` sends and does not listen. */
   readonly direction: "sendrecv" | "sendonly" | "recvonly" | "inactive"
 }
@@ -65,6 +68,8 @@ export type PlaybackFailure =
   | "speech_timeout"
   | "too_many_playbacks"
   | "unknown_leg"
+  /** For the other leg of a bridge, which there is not. */
+  | "not_bridged"
 
 /** What the switch itself carries out. */
 export type PlaneCommand = Exclude<MediaCommand, Attended>
@@ -142,8 +147,19 @@ export type LegEvent =
   | { readonly type: "quality"; readonly quality: Quality }
   | CaptureEvent
   | StreamAsk
-  /** A playback needs the next piece of its sound, at this rate. It asks for one at a time, until it has ended. */
-  | { readonly type: "wanted"; readonly id: WorkId; readonly sound: Playable; readonly rate: SampleRate }
+  /**
+   * A playback that the leg `asker` was asked for needs the next piece of its sound, at this rate. It asks for one at a
+   * time, until it has ended.
+   */
+  | {
+      readonly type: "wanted"
+      readonly id: WorkId
+      readonly sound: Playable
+      readonly rate: SampleRate
+      readonly asker: LegId
+    }
+  /** A playback that another leg was asked for has ended here: that leg tells it. */
+  | { readonly type: "unwanted"; readonly id: WorkId }
 
 export type Event =
   /** `port` is 0 for a phone and a joined leg. */

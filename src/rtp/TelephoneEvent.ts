@@ -113,25 +113,31 @@ const endPackets = 3
 const defaultVolume = 10
 
 /**
- * The packets of one digit at the clock rate of the stream, RFC 4733 section 2.5.1: one every 20 ms with growing
+ * The packets of one digit in a stream of this clock rate, RFC 4733 section 2.5.1: one every 20 ms with growing
  * duration, the marker on the first, the end three times. An event longer than 65535 units, 8.19 s at 8000 Hz, goes out in
  * segments.
  *
- * `durationMs` is rounded up to whole packets. Empty for a code that is no digit.
+ * `durationMs` is rounded up to whole packets. `eventRate` is the rate at which durations count, where the events were
+ * described at another one than the stream's. Empty for a code that is no digit.
  */
-export const train = (digit: string, durationMs: number, clockRate: number): ReadonlyArray<TrainPacket> => {
+export const train = (
+  digit: string,
+  durationMs: number,
+  clockRate: number,
+  eventRate = clockRate
+): ReadonlyArray<TrainPacket> => {
   const event = eventOf(digit)
   if (event === null) return []
   const steps = Math.max(1, Math.ceil(durationMs / packetMs))
   const packets: Array<TrainPacket> = []
   let segment = 0
   const add = (step: number, index: number, end: boolean) => {
-    const reached = (step * packetMs * clockRate) / 1000
+    const reached = (step * packetMs * eventRate) / 1000
     if (reached - segment > 0xffff) segment += 0xffff
     packets.push({
       offsetMs: index * packetMs,
       marker: index === 0,
-      timestampOffset: segment,
+      timestampOffset: Math.round((segment * clockRate) / eventRate),
       payload: write({ event, end, volume: defaultVolume, duration: reached - segment })
     })
   }

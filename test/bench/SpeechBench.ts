@@ -25,10 +25,9 @@ const firstFrame = (text: string, voice: string) =>
     const sources = yield* AudioSource
     let feeds: Effect.Success<ReturnType<typeof PlaybackFeeds.make>> | null = null
     const player = Player.make(
-      (event) => {
-        if (event.type === "ended") feeds?.ended(leg, event)
-      },
-      (id, sound) => feeds?.wanted(tenant, { type: "wanted", leg, id, sound, rate: 8000 })
+      { leg, ended: (id, end) => feeds?.ended(leg, { type: "ended", id, ...end }) },
+      ({ id, sound }) => feeds?.wanted(tenant, { type: "wanted", leg, id, sound, rate: 8000, asker: leg }),
+      () => undefined
     )
     feeds = yield* PlaybackFeeds.make(sources, (command) => {
       if (command.type === "supply") player.supply(command.id, command.sound, command.isLast)
@@ -44,7 +43,7 @@ const firstFrame = (text: string, voice: string) =>
       yield* Effect.sleep(Math.max(0, began + (frame + 1) * 20 - performance.now()))
     }
     const took = performance.now() - began
-    player.stop("all")
+    player.stop(null)
     player.close()
     return took
   }).pipe(Effect.scoped)

@@ -277,6 +277,16 @@ describe("Gather, guide/calls.md#gather", () => {
     expect(result(Sample.act(gathering("12"), "stop_gather", {}, t0 + 3000))).toBe("12 cancelled"))
   it("a second one is a conflict", () =>
     expect(Sample.last(Sample.act(gathering("1"), "gather", gatherBody, t0 + 3000))).toBe("conflict"))
+  it("cuts off what plays, so that its timers run in silence", () => {
+    const scene = Sample.act(
+      Sample.act(answeredCall(), "play", { url: "https://example.com/a.wav" }, t0 + 1900),
+      "gather",
+      gatherBody,
+      t0 + 2000
+    )
+    expect(scene.effects.at(-1)?.commands).toMatchObject([{ type: "media", media: { type: "cut_playback" } }])
+    expect(Sample.types(Sample.dtmf(scene, "1", t0 + 2100)).at(-1)).toBe("call.dtmf")
+  })
   it("every digit is an event of its own all the same", () =>
     expect(Sample.types(gathering("12#")).filter((type) => type === "call.dtmf").length).toBe(3))
 })

@@ -15,7 +15,8 @@ const phones = {
   neverAnswers: "+12025550102",
   hangsUp: "+12025550106",
   silent: "+12025550116",
-  refusesReferral: "+12025550119"
+  refusesReferral: "+12025550119",
+  silentReferral: "+12025550120"
 }
 
 class Running extends Context.Service<Running, Effect.Success<ReturnType<typeof Service.start>>>()("test/Running") {}
@@ -252,6 +253,47 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
     )
   })
 
+  describe("play for the other leg", () => {
+    // Nothing is fetched in these tests, so each sound ends as one that could not be.
+    const sound = (target_legs: string) => ({ url: "https://media.example.com/a.wav", target_legs })
+    const ends = (told: ReadonlyArray<Service.Told>) =>
+      told.flatMap(({ data, type }) => (type === "call.playback_ended" ? [[data["status"], data["leg_id"]]] : []))
+
+    it.effect("needs a bridged call, and is told to the call that asked, on its leg", () =>
+      Effect.gen(function* () {
+        const a = yield* Service.tenant(yield* Running)
+        const [one, two] = [yield* a.answered(phones.echo), yield* a.answered(phones.silent)]
+        for (const target of ["opposite", "both"])
+          expect(yield* a.refused(one, "play", sound(target))).toEqual([409, "call_not_in_required_state"])
+        const [own, other] = [(yield* a.find(one)).legs[0]?.id, (yield* a.find(two)).legs[0]?.id]
+        yield* a.act(one, "bridge", { leg_id: other })
+        yield* a.until(one, ({ status }) => status === "bridged")
+        yield* a.until(two, ({ status }) => status === "bridged")
+        expect((yield* a.act(one, "play", sound("opposite"))).status).toBe(200)
+        expect((yield* a.act(two, "play", sound("both"))).status).toBe(200)
+        yield* a.event(one, "call.playback_ended")
+        yield* a.event(two, "call.playback_ended")
+        yield* a.act(one, "hangup")
+        yield* a.until(two, ({ status }) => status === "ended")
+        expect(ends(yield* a.events(one))).toEqual([["failed", own]])
+        expect(ends(yield* a.events(two))).toEqual([["failed", other]])
+      })
+    )
+
+    it.effect("is heard by the leg of a transfer", () =>
+      Effect.gen(function* () {
+        const a = yield* Service.tenant(yield* Running)
+        const id = yield* a.answered(phones.echo)
+        yield* a.act(id, "transfer", { to: phones.silent })
+        yield* a.until(id, ({ status }) => status === "bridged")
+        yield* a.act(id, "play", sound("opposite"))
+        const told = yield* a.event(id, "call.playback_ended")
+        expect([told.data["status"], told.data["leg_id"]]).toEqual(["failed", (yield* a.find(id)).legs[0]?.id])
+        yield* a.act(id, "hangup")
+      })
+    )
+  })
+
   describe("refer", () => {
     it.effect("tells how it went, and the far end leaves", () =>
       Effect.gen(function* () {
@@ -275,6 +317,91 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
         expect(yield* a.refused(id, "refer", { sip_address: "bob" })).toEqual([400, "invalid_request"])
         yield* a.act(id, "hangup")
         expect(yield* a.refused(id, "refer", { sip_address: "sip:a@b" })).toEqual([409, "call_already_ended"])
+      })
+    )
+  })
+
+  describe("at the same moment", () => {
+    const together = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
+      Effect.all(effects, { concurrency: "unbounded" })
+    const named = (told: ReadonlyArray<Service.Told>, ...names: ReadonlyArray<string>) =>
+      told.filter(({ type }) => names.includes(type)).map(({ type }) => type)
+
+    for (const ending of ["asks", "is asked for", "both"] as const)
+      it.effect(
+        `as a bridge, a hang-up of the call that ${ending}: the bridge has one outcome, and both calls end`,
+        () =>
+          Effect.gen(function* () {
+            const a = yield* Service.tenant(yield* Running)
+            const round = Effect.gen(function* () {
+              const [one, two] = yield* together([a.answered(phones.echo), a.answered(phones.silent)])
+              if (one === undefined || two === undefined) return
+              const leg_id = (yield* a.find(two)).legs[0]?.id
+              const hangUps = [
+                ...(ending === "is asked for" ? [] : [a.act(one, "hangup")]),
+                ...(ending === "asks" ? [] : [a.act(two, "hangup")])
+              ]
+              const [bridging] = yield* together([a.act(one, "bridge", { leg_id }), ...hangUps])
+              // Either the bridge ended the other call, or it is still there.
+              yield* Effect.sleep("100 millis")
+              yield* together([a.act(one, "hangup"), a.act(two, "hangup")])
+              yield* together([one, two].map((id) => a.until(id, ({ status }) => status === "ended")))
+              const told = yield* a.events(one)
+              expect([bridging?.status, named(told, "call.bridged", "call.bridge_failed").length]).toEqual(
+                bridging?.status === 200 ? [200, 1] : [bridging?.status, 0]
+              )
+              for (const id of [one, two]) expect((yield* a.events(id)).at(-1)?.type).toBe("call.ended")
+            })
+            for (let n = 0; n < 3; n++) yield* together([round, round, round])
+          })
+      )
+
+    it.effect("as its timeout, the answer of a transfer's leg: one outcome, which the call then has", () =>
+      Effect.gen(function* () {
+        const a = yield* Service.tenant(yield* Running)
+        const round = Effect.gen(function* () {
+          const id = yield* a.answered(phones.silent)
+          // This phone answers after a second, too.
+          yield* a.act(id, "transfer", { to: phones.echo, timeout_secs: 1 })
+          yield* Effect.sleep("1500 millis")
+          const call = yield* a.until(id, ({ legs }) => legs[1]?.status === "bridged" || legs[1]?.status === "failed")
+          const isBridged = call.legs[1]?.status === "bridged"
+          yield* a.act(id, "hangup")
+          const told = yield* a.events(id)
+          expect(named(told, "call.bridged", "call.transfer_failed")).toEqual([
+            isBridged ? "call.bridged" : "call.transfer_failed"
+          ])
+        })
+        for (let n = 0; n < 2; n++) yield* together([round, round, round])
+      })
+    )
+
+    it.effect("as each other, a transfer and a bridge: one is a conflict, and what was begun has one outcome", () =>
+      Effect.gen(function* () {
+        const a = yield* Service.tenant(yield* Running)
+        const [one, two] = [yield* a.answered(phones.echo), yield* a.answered(phones.silent)]
+        const leg_id = (yield* a.find(two)).legs[0]?.id
+        const answers = yield* together([
+          a.act(one, "transfer", { to: phones.silent }),
+          a.act(one, "bridge", { leg_id })
+        ])
+        expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
+        yield* a.until(one, ({ status }) => status === "bridged")
+        yield* together([a.act(one, "hangup"), a.act(two, "hangup")])
+        expect(named(yield* a.events(one), "call.bridged", "call.transfer_failed", "call.bridge_failed")).toEqual([
+          "call.bridged"
+        ])
+      })
+    )
+
+    it.effect("a referral that is never reported ends with the call, told once before it", () =>
+      Effect.gen(function* () {
+        const a = yield* Service.tenant(yield* Running)
+        const id = yield* a.answered(phones.silentReferral)
+        yield* a.act(id, "refer", { sip_address: "sip:a@example.com" })
+        expect(yield* a.refused(id, "bridge", { leg_id: `svc_leg_${"0".repeat(32)}` })).toEqual([409, "conflict"])
+        yield* a.act(id, "hangup")
+        expect((yield* a.events(id)).slice(-2).map(({ type }) => type)).toEqual(["call.refer_failed", "call.ended"])
       })
     )
   })

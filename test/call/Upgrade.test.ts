@@ -20,9 +20,15 @@ import version3 from "./version3.json" with { type: "json" }
 const { live, ...stories } = version1
 const liveState = () => Result.getOrThrow(Upgrade.state({ stateVersion: 1, state: live }))
 
-/** Before version 4 nobody kept the SIP status with which a leg had ended. */
+/** Before version 4 nobody kept the SIP status with which a leg had ended, and a gather without a prompt cut nothing off. */
 const asThen = (state: CallState | null) =>
-  state === null ? null : { ...state, legs: state.legs.map((leg) => ({ ...leg, sipStatus: null })) }
+  state === null
+    ? null
+    : {
+        ...state,
+        legs: state.legs.map((leg) => ({ ...leg, sipStatus: null })),
+        work: state.work.map((item) => (item.type === "gather" ? { ...item, media: null } : item))
+      }
 
 describe("What version 1 wrote", () => {
   it("is read as a state whose playbacks, digits and gather are work that goes on", () => {
@@ -147,6 +153,7 @@ describe("What version 3 wrote, when a call had one leg", () => {
     expect(state.prices).toStrictEqual(WorkPrice.free)
     expect(state.meters).toMatchObject([{ kind: "leg", workId: null, pausedAt: null }])
     expect(state.work.map(({ type }) => type)).toStrictEqual(["playback", "playback", "digits", "gather"])
+    expect(state.work[0]?.media).toMatchObject({ type: "play", target: "self" })
   })
 
   it("a dial that was under way is sent again as it was", () => {

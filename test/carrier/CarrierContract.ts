@@ -533,6 +533,33 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       })
     )
 
+    contract("what a leg plays to the one that it is bridged with is told to its own call", (use) =>
+      Effect.gen(function* () {
+        const [one = Ids.leg(""), two = Ids.leg("")] = yield* talking(use, "one", "two")
+        const play = (name: string, target: "opposite" | "both") =>
+          use.send(one, media(Media.play(Ids.work(name), subject.sounds.good, 1, target)))
+        yield* play("early", "opposite")
+        yield* use.elapse(500)
+        yield* use.send(one, bridge(two))
+        yield* use.elapse(500)
+        yield* play("there", "opposite")
+        yield* play("both", "both")
+        yield* use.elapse(5000)
+        yield* play("cut", "opposite")
+        yield* use.send(two, unbridge)
+        yield* use.elapse(1000)
+        expect(endedWork(use.sink.of(one))).toStrictEqual([
+          Media.failed(Ids.work("early"), "not_bridged"),
+          Media.completed(Ids.work("there")),
+          Media.completed(Ids.work("both")),
+          { ...Media.stopped(Ids.work("cut")), reason: "unbridged" }
+        ])
+        expect(endedWork(use.sink.of(two))).toStrictEqual([])
+        for (const each of [one, two]) yield* use.send(each, hangup)
+        yield* use.elapse(1000)
+      })
+    )
+
     contract("when a bridged leg ends, the other one is told, and goes on", (use) =>
       Effect.gen(function* () {
         const [one = Ids.leg(""), two = Ids.leg("")] = yield* talking(use, "one", "two")

@@ -171,7 +171,7 @@ describe("The media plane on a test clock", () => {
         codec: "PCMU",
         fmtp: null,
         audio: { send: 0, receive: 0 },
-        telephoneEvent: { send: 101, receive: 101 },
+        telephoneEvent: { send: 101, receive: 101, clockRate: 8000 },
         direction: "sendrecv"
       })
       yield* TestClock.adjust("4 seconds")

@@ -1,8 +1,15 @@
 import type { WorkId } from "../../src/domain/Id.ts"
 import type { MediaEnded } from "../../src/media/message/MediaMessage.ts"
+import type { Target } from "../../src/media/message/Playback.ts"
 import type { PlaneCommand } from "../../src/media/Protocol.ts"
 
-export const play = (id: WorkId, url: string, loop = 1): PlaneCommand => ({ type: "play", id, url, loop })
+export const play = (id: WorkId, url: string, loop = 1, target: Target = "self"): PlaneCommand => ({
+  type: "play",
+  id,
+  url,
+  loop,
+  target
+})
 
 const speech = (text: string) => ({ text, textType: "text", voice: "fake.anna", language: null }) as const
 

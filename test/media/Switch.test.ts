@@ -109,7 +109,7 @@ describe("The switch, towards RTP peers", () => {
       bench.handle({
         type: "connect_rtp",
         leg: Ids.leg(leg),
-        remote: bench.remote(bench.portOf(Ids.leg(peer)), { telephoneEvent: { send, receive } })
+        remote: bench.remote(bench.portOf(Ids.leg(peer)), { telephoneEvent: { send, receive, clockRate: 8000 } })
       })
     connect("a", "b", 96, 101)
     connect("b", "a", 101, 96)
@@ -125,9 +125,13 @@ describe("The switch, towards RTP peers", () => {
 
   it("understands a peer that uses the numbers of its own description in both directions", () => {
     const bench = SwitchBench.pair()
-    const remote = bench.remote(bench.portOf(Ids.leg("b")), { telephoneEvent: { send: 96, receive: 101 } })
+    const remote = bench.remote(bench.portOf(Ids.leg("b")), {
+      telephoneEvent: { send: 96, receive: 101, clockRate: 8000 }
+    })
     bench.handle({ type: "connect_rtp", leg: Ids.leg("a"), remote })
-    const same = bench.remote(bench.portOf(Ids.leg("a")), { telephoneEvent: { send: 96, receive: 96 } })
+    const same = bench.remote(bench.portOf(Ids.leg("a")), {
+      telephoneEvent: { send: 96, receive: 96, clockRate: 8000 }
+    })
     bench.handle({ type: "connect_rtp", leg: Ids.leg("b"), remote: same })
     bench.handle({ type: "media", leg: Ids.leg("b"), media: Media.dtmf(Ids.work("d"), "5") })
     bench.run(500)

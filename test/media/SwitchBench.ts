@@ -67,7 +67,7 @@ export const make = (options: Partial<Switch.Options> = {}, weather?: MemoryNetw
       codec: "PCMU",
       fmtp: null,
       audio: { send: 0, receive: 0 },
-      telephoneEvent: { send: 101, receive: 101 },
+      telephoneEvent: { send: 101, receive: 101, clockRate: 8000 },
       direction: "sendrecv",
       ...change
     }),

@@ -48,7 +48,7 @@ const chaos = (seed: number, acts: number) => {
         return { type: "open_joined", leg, peer: pick(legs) }
       case 3:
       case 4: {
-        const telephoneEvent = pick([null, { send: 101, receive: 96 }])
+        const telephoneEvent = pick([null, { send: 101, receive: 96, clockRate: 8000 }])
         const change = {
           codec,
           audio: { send, receive: pick([send, 97]) },

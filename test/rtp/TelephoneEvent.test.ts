@@ -47,6 +47,16 @@ describe("Telephone events, RFC 4733", () => {
     expect(payloads.every(({ event }) => event === 11)).toBe(true)
   })
 
+  it("counts durations at the rate of the events where the stream has another one", () => {
+    const durations = TelephoneEvent.train("1", 60, 48_000, 8000).map(({ payload, timestampOffset }) => {
+      const event = TelephoneEvent.parse(payload)
+      return [Result.isSuccess(event) ? event.success.duration : null, timestampOffset]
+    })
+    expect(durations).toStrictEqual([160, 320, 480, 480, 480].map((duration) => [duration, 0]))
+    const [, segment] = new Set(TelephoneEvent.train("1", 9000, 48_000, 8000).map((each) => each.timestampOffset))
+    expect(segment).toBe(0xffff * 6)
+  })
+
   it("sends nothing for what is no digit", () => expect(TelephoneEvent.train("x", 100, 8000)).toStrictEqual([]))
 
   it("hears all sixteen digits once each, repeated ones too", () => {

@@ -55,12 +55,15 @@ export const bridged = (
 export const ownPeer = (state: CallState): Leg | null =>
   state.legs.find(({ id }) => id === primary(state).bridge?.legId) ?? null
 
+/** Another call has it. What was asked for it before is still to be told by the carrier. */
+const isElsewhere = ({ bridge }: Leg, own: Leg): boolean => bridge !== null && bridge.legId !== own.id
+
 /** Somebody else has the call's own leg now: hangs up the legs that were dialled for it and are with nobody. */
 const dropped = (draft: Draft.Draft, at: number, context: StepContext): Draft.Draft => {
   const own = primary(draft.state)
   const connecting = Connecting.transferred(draft.state)
   const first =
-    connecting === null
+    connecting === null || isElsewhere(connecting, own)
       ? draft
       : Connecting.transferFailed(
           Connecting.ringback(draft, false, context),
@@ -70,7 +73,7 @@ const dropped = (draft: Draft.Draft, at: number, context: StepContext): Draft.Dr
         )
   return first.state.legs.reduce(
     (open, leg) =>
-      leg.role === "transfer" && (leg.bridge === null || leg.bridge.legId === own.id)
+      leg.role === "transfer" && !isElsewhere(leg, own)
         ? LegOver.leave(open, leg, EndReason.hungUp(leg, "api"), at, context)
         : open,
     first
@@ -137,7 +140,7 @@ export const ask = (
   )
 }
 
-/** A bridge that cannot be had: a transfer's leg is hung up, and the call goes on. */
+/** A bridge that cannot be had: a transfer's leg is hung up, unless another call has it, and the call goes on. */
 export const failed = (
   draft: Draft.Draft,
   pending: Extract<CallState["pending"][number], { readonly type: "bridge" }>,
@@ -146,7 +149,8 @@ export const failed = (
   context: StepContext
 ): Draft.Draft => {
   const leg = pending.by === "transfer" ? draft.state.legs.find(({ id }) => id === pending.peerLegId) : undefined
-  return leg === undefined
-    ? Connecting.bridgeFailed(draft, pending, reason, at)
+  if (leg === undefined) return Connecting.bridgeFailed(draft, pending, reason, at)
+  return isElsewhere(leg, primary(draft.state))
+    ? Connecting.transferFailed(draft, leg, { reason: "cancelled", sipStatus: null }, at)
     : LegOver.ended(draft, leg, { status: "ended", reason: "carrier_error", initiator: "carrier" }, null, at, context)
 }

@@ -90,6 +90,8 @@ export interface Moment {
   /** An id that nobody else has; the same when the journal is replayed. */
   readonly derive: (kind: string) => WorkId
   readonly plan: Plan
+  /** Whether the leg is bridged with another one. */
+  readonly isBridged: boolean
   /** The call and the leg, for whoever tells others of them. */
   readonly of: {
     readonly tenantId: TenantId
@@ -109,6 +111,7 @@ export type Progress = Extract<MediaEvent, { readonly id: WorkId }>
 /** What a verb does. Methods are compared bivariantly: a family of one kind of item is one of any item to the machine. */
 export type Act<I extends Item> =
   | { readonly type: "begin"; readonly item: Begun<I> }
+  | { readonly type: "refuse"; readonly error: ApiError }
   /**
    * Tells the media to stop the first item of the family on the leg, or all: each tells its own end. `only`: of those
    * that it allows; without any, the verb is refused as `none` says.

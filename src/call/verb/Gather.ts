@@ -115,7 +115,8 @@ export const gather = collection.verb({
     type: "begin",
     item: {
       id: derive("gather"),
-      media: null,
+      // It listens in silence, as one with a prompt listens to its prompt alone.
+      media: { type: "cut_playback" },
       options,
       digits: "",
       startedAt: now,

@@ -1,7 +1,8 @@
 import { Schema } from "effect"
-import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
+import { ApiError } from "../../domain/ApiError.ts"
 import type { PlaybackStatus } from "../../domain/event/CallEvent.ts"
 import type { WorkId } from "../../domain/Id.ts"
+import { Target } from "../../media/message/Playback.ts"
 import * as Family from "./Family.ts"
 import * as Field from "./Field.ts"
 
@@ -43,19 +44,21 @@ export const play = playback.verb({
     url: Field.httpsUrl("A WAV or MP3 file."),
     loop: Field.or(Field.of(Field.int(1, 100), "How many times it is played.", 2), 1),
     targetLegs: Field.or(
-      NotBuiltYet.value(
-        Field.of(Schema.Literals(["self", "opposite", "both"]), "Who hears it: this leg, its peer, or both.", "self"),
-        ["self"]
-      ),
+      Field.of(Target, "Who hears it: this leg, the one that it is bridged with, or both.", "self"),
       "self"
     )
   })
     .pipe(Schema.encodeKeys({ targetLegs: "target_legs" }))
     .pipe(Schema.annotateEncoded({ identifier: "Play" })),
   targets: ({ url }) => ({ url }),
-  act: ({ derive }, { loop, url }) => {
+  act: ({ derive, isBridged }, { loop, targetLegs: target, url }) => {
+    if (target !== "self" && !isBridged)
+      return {
+        type: "refuse",
+        error: ApiError.of("call_not_in_required_state", `target_legs ${target} needs a bridged call`, "target_legs")
+      }
     const id = derive("playback")
-    return { type: "begin", item: { id, media: { type: "play", id, url, loop } } }
+    return { type: "begin", item: { id, media: { type: "play", id, url, loop, target } } }
   }
 })
 

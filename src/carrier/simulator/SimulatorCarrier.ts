@@ -14,7 +14,7 @@ import {
   type LegReport,
   type Order
 } from "../Carrier.ts"
-import * as Bridges from "../Bridges.ts"
+import { SharedBridges } from "../SharedBridges.ts"
 import * as EarlySound from "../EarlySound.ts"
 import { InboundSimulator } from "../InboundSimulator.ts"
 import * as LegMemory from "../LegMemory.ts"
@@ -43,7 +43,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
   const steadyMs = () => Monotonic.read(clock)
   const memory = LegMemory.make({ now: steadyMs, isLive: (legId) => lines.has(legId) })
 
-  const bridges = Bridges.make({
+  const bridges = (yield* SharedBridges).add(media, {
     legOf: (legId) => {
       const line = lines.get(legId)
       if (line === undefined) return null
@@ -320,6 +320,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
 
   yield* (yield* Carrier).register("simulator", {
     incarnation,
+    plane: media,
     interpret,
     snapshot: (authority, legIds) =>
       Effect.sync(() => {

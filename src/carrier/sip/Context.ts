@@ -2,7 +2,7 @@ import type { Effect } from "effect"
 import type { LegId } from "../../domain/Id.ts"
 import type { MediaPlane } from "../../media/MediaPlane.ts"
 import type * as FairShare from "../../domain/FairShare.ts"
-import type { Codec } from "../../sip/sdp/SdpOffer.ts"
+import type * as OfferAnswer from "../../sip/sdp/OfferAnswer.ts"
 import type { CallIds } from "../../sip/message/CallIds.ts"
 import type { SipRequest } from "../../sip/message/SipMessage.ts"
 import type { Bridgeable, Bridges } from "../Bridges.ts"
@@ -50,8 +50,8 @@ export interface Context {
   readonly transports: Transports["Service"]
   /** Our name in User-Agent. */
   readonly userAgent: string
-  /** Codecs that we offer and answer with, most wanted first. */
-  readonly codecs: ReadonlyArray<Codec>
+  /** Codecs that we offer and answer with. */
+  readonly negotiation: Pick<OfferAnswer.Local, "codecs" | "codecChoice">
   readonly transactions: TransactionLayer
   readonly run: Run
   readonly plane: MediaPlane["Service"]

@@ -20,6 +20,7 @@ import * as StrangerWatch from "./StrangerWatch.ts"
 import * as Qualifier from "./trunk/Qualifier.ts"
 import * as Transports from "./transport/Transports.ts"
 import * as UdpTransport from "./transport/UdpTransport.ts"
+import { SharedBridges } from "../SharedBridges.ts"
 import * as UserAgent from "./UserAgent.ts"
 
 export interface Config {
@@ -27,6 +28,8 @@ export interface Config {
   readonly userAgent: string
   /** Codecs that we offer and answer with, most wanted first; default `Codecs.defaultOrder`. */
   readonly codecs?: ReadonlyArray<Codecs.CodecName>
+  /** Whose order decides when a peer offers; default: ours. */
+  readonly codecChoice?: "ours" | "theirs"
   /** Strangers get no answer at all; default: one, while their bucket holds. */
   readonly isSilent?: boolean
   /** Most legs at once, default 5,000; the next one is refused. */
@@ -99,14 +102,19 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
     loudest: () => gate.loudest(10)
   })
   const incarnation = entropy.hex(8)
+  const bridges = yield* SharedBridges
   const sounds = yield* LegSounds
   const sounded = yield* LegQualityLog.make
   const agent: UserAgent.UserAgent = UserAgent.make({
     transports,
     userAgent: config.userAgent,
-    codecs: (config.codecs ?? Codecs.defaultOrder).map((name) => Codecs.table[name]),
+    negotiation: {
+      codecs: (config.codecs ?? Codecs.defaultOrder).map((name) => Codecs.table[name]),
+      codecChoice: config.codecChoice ?? "ours"
+    },
     run,
     plane,
+    bridging: (legs) => bridges.add(plane, legs),
     sink,
     directory,
     soundEnds: sounds.expect,
@@ -148,6 +156,7 @@ const make = Effect.fnUntraced(function* (config: Config, resolve: UserAgent.Opt
   })
   yield* carrier.register("sip", {
     incarnation,
+    plane,
     interpret: (order) => Effect.sync(() => agent.command(order)),
     snapshot: (authority, legIds) => Effect.sync(() => agent.snapshot(authority, legIds)),
     caughtUp: (legId) => Effect.callback((resume) => agent.caughtUp(legId, () => resume(Effect.void)))

@@ -12,7 +12,7 @@ import * as MessageKey from "../../sip/message/MessageKey.ts"
 import * as Responses from "../../sip/message/Responses.ts"
 import type { Header, SipRequest } from "../../sip/message/SipMessage.ts"
 import type { Authority, CarrierCommand, LegFacts, LegReport, Order, Snapshot } from "../Carrier.ts"
-import * as Bridges from "../Bridges.ts"
+import type * as Bridges from "../Bridges.ts"
 import * as LegMemory from "../LegMemory.ts"
 import * as Capabilities from "./Capabilities.ts"
 import { type Context, ignore, type Leg } from "./Context.ts"
@@ -52,6 +52,8 @@ export interface Options extends Omit<
   "transactions" | "memory" | "legs" | "bridges" | "callers" | "dialogs" | "callIds" | "invites"
 > {
   readonly alarm: TransactionLayer.Alarm
+  /** The bridges of its legs, perhaps with those of other carriers. */
+  readonly bridging: (legs: Bridges.Options) => Bridges.Bridges
   /** Takes an error in our code that a message or a timer brought to light. */
   readonly fault: (error: unknown) => void
   readonly gate: Gate.Gate
@@ -143,7 +145,7 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     transactions,
     memory,
     legs: new Map(),
-    bridges: Bridges.make({
+    bridges: given.bridging({
       legOf: (legId) => context.legs.get(legId) ?? null,
       join: (legId, peerLegId, settled) =>
         given.run(

@@ -41,7 +41,7 @@ const attendedTypes = [
 export type Attended = Extract<MediaCommand, { readonly type: (typeof attendedTypes)[number] }>
 export const isAttended = (media: MediaCommand): media is Attended => attendedTypes.some((type) => type === media.type)
 
-/** How work that a command began came to its end; `reason` only with `failed`. */
+/** How work that a command began came to its end; `reason` with `failed`, and with `stopped` where nobody asked for it. */
 export const MediaEnded = Schema.Struct({
   type: Schema.tag("ended"),
   /** Of the command that began it. */

@@ -23,7 +23,7 @@ const couldPass = (from: LocalLeg, to: LocalLeg, source: Source): boolean => {
     one !== null &&
     other !== null &&
     one.codec === other.codec &&
-    one.hasTelephoneEvents === other.hasTelephoneEvents &&
+    one.telephoneEvents === other.telephoneEvents &&
     to.mix.isOnly(source)
   )
 }
@@ -120,8 +120,22 @@ export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
   const relay = (from: typeof fromA, to: LocalLeg) => (digit: string, isTone: boolean) => {
     if (!from.isForwarding() && !(isTone && to.far.pressesTones())) to.dialer.relay(digit)
   }
-  a.join({ source: fromB.source, forward: fromB.forward, digit: relay(fromA, b), beep: b.beep, leave: end })
-  b.join({ source: fromA.source, forward: fromA.forward, digit: relay(fromB, a), beep: a.beep, leave: end })
+  a.join({
+    source: fromB.source,
+    forward: fromB.forward,
+    digit: relay(fromA, b),
+    beep: b.beep,
+    others: [b.player],
+    leave: end
+  })
+  b.join({
+    source: fromA.source,
+    forward: fromA.forward,
+    digit: relay(fromB, a),
+    beep: a.beep,
+    others: [a.player],
+    leave: end
+  })
 
   return {
     end,

@@ -1,3 +1,4 @@
+import type { Player } from "./Player.ts"
 import type { Source } from "./Source.ts"
 
 /**
@@ -17,6 +18,8 @@ export interface Membership {
    * come, and it is sent no frames.
    */
   readonly forward?: (now: number) => boolean
+  /** What the others hear can be played to them. */
+  readonly others: ReadonlyArray<Player>
   /** It is recorded: the others hear the warning tone too (`LocalLeg.beep`). */
   readonly beep: () => void
   /** It is closed. The junction lets it go before this returns (`LocalLeg.leave`). */

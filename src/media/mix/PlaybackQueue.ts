@@ -1,12 +1,20 @@
 import type { Piece } from "../../audio/Pieces.ts"
 import type { SampleRate } from "../../audio/SampleRate.ts"
-import type { WorkId } from "../../domain/Id.ts"
+import type { LegId, WorkId } from "../../domain/Id.ts"
+import type { MediaEnded } from "../message/MediaMessage.ts"
 import type { Playable } from "../message/Playback.ts"
+
+/** The leg that was asked for a sound: the one that plays it, or one that is connected with it. It hears of the end. */
+export interface Asker {
+  readonly leg: LegId
+  readonly ended: (id: WorkId, end: Pick<MediaEnded, "status" | "reason">) => void
+}
 
 /** A sound that stands in line, and what of it is here. */
 export interface Playback {
   readonly id: WorkId
   readonly sound: Playable
+  readonly asker: Asker
   readonly loops: number
   /** Digits of the far end that stop it. */
   readonly stoppedBy: string
@@ -38,7 +46,7 @@ const lowMs = 2000
  * The playbacks of a leg in their order. Pieces are asked for one at a time, the next of the present playback before it
  * is needed, and the first of those that come within seconds; what stands behind them holds nothing.
  */
-export const make = (want: (id: WorkId, sound: Playable) => void) => {
+export const make = (want: (playback: Playback) => void) => {
   let queue: ReadonlyArray<Playback> = []
 
   const isLow = ({ pieces, position, rate }: Playback, isFirst: boolean): boolean => {
@@ -54,22 +62,23 @@ export const make = (want: (id: WorkId, sound: Playable) => void) => {
   }
 
   return {
-    size: (): number => queue.length,
+    /** Of those that were asked for by this leg. */
+    size: (asker: Asker): number => queue.filter((playback) => playback.asker === asker).length,
     first: (): Playback | null => queue[0] ?? null,
     find: (id: WorkId): Playback | null => queue.find((playback) => playback.id === id) ?? null,
     /** Those that this digit stops. */
     stoppedBy: (digit: string): ReadonlyArray<Playback> => queue.filter(({ stoppedBy }) => stoppedBy.includes(digit)),
-    add: (id: WorkId, sound: Playable, loops: number, stoppedBy: string): void => {
+    add: (playback: Pick<Playback, "id" | "sound" | "asker" | "loops" | "stoppedBy">): void => {
       const none = { rate: null, isWhole: false, pieces: [], position: 0, since: 0, isAsked: false }
-      queue = [...queue, { id, sound, loops, stoppedBy, loopsLeft: loops, loopsSupplied: 0, ...none }]
+      queue = [...queue, { ...playback, loopsLeft: playback.loops, loopsSupplied: 0, ...none }]
     },
     remove: (playback: Playback): void => {
       queue = queue.filter((other) => other !== playback)
     },
-    /** Takes the first `count` out. */
-    take: (count: number): ReadonlyArray<Playback> => {
-      const taken = queue.slice(0, count)
-      queue = queue.slice(count)
+    /** Takes out all, or those that were asked for by this leg. */
+    take: (asker: Asker | null): ReadonlyArray<Playback> => {
+      const taken = queue.filter((playback) => asker === null || playback.asker === asker)
+      queue = queue.filter((playback) => !taken.includes(playback))
       return taken
     },
     /** Asks for what will soon be needed. */
@@ -80,7 +89,7 @@ export const make = (want: (id: WorkId, sound: Playable) => void) => {
         const isAll = playback.loopsSupplied >= playback.loops
         if (!isAll && !playback.isAsked && isLow(playback, playback === queue[0])) {
           playback.isAsked = true
-          want(playback.id, playback.sound)
+          want(playback)
         }
         if (playback.rate === null) unknown++
         else if (isAll) ahead += leftMs(playback)

@@ -2,14 +2,13 @@ import * as Ramp from "../../audio/Ramp.ts"
 import type { SampleRate } from "../../audio/SampleRate.ts"
 import type { WorkId } from "../../domain/Id.ts"
 import * as Frame from "../Frame.ts"
-import type { MediaEvent } from "../message/MediaMessage.ts"
 import type { Playable } from "../message/Playback.ts"
 import type { PlaybackFailure } from "../Protocol.ts"
 import * as PlaybackQueue from "./PlaybackQueue.ts"
 import * as RateConverter from "./RateConverter.ts"
 import type { Source } from "./Source.ts"
 
-/** Playbacks that may wait on one leg, the present one included. */
+/** Playbacks that may wait on one leg for each leg that is asked for them, the present one included. */
 export const maxPlaybacks = 32
 
 interface Options {
@@ -17,6 +16,8 @@ interface Options {
   readonly loop?: number
   /** Digits of the far end that stop it. */
   readonly stoppedBy?: string
+  /** Without one, the leg that plays it. */
+  readonly asker?: PlaybackQueue.Asker
 }
 
 export interface Player extends Source {
@@ -25,7 +26,10 @@ export interface Player extends Source {
   /** The next piece of a sound that was asked for; ignored when its playback has ended. */
   readonly supply: (id: WorkId, sound: Frame.Sound, isLast: boolean) => void
   readonly fail: (id: WorkId, reason: PlaybackFailure) => void
-  readonly stop: (which: "current" | "all") => void
+  /** Ends all, or all that `by` was asked for. `reason`: why, where nobody asked for that. */
+  readonly stop: (by: PlaybackQueue.Asker | null, reason?: "unbridged") => void
+  /** The playback whose turn it is, if `by` was asked for it. */
+  readonly current: (by: PlaybackQueue.Asker) => WorkId | null
   /** Ends this playback, wherever it stands; ignored when it has ended. */
   readonly stopOne: (id: WorkId) => void
   /** The far end pressed a digit. */
@@ -35,17 +39,17 @@ export interface Player extends Source {
 }
 
 /** Asks for the next piece of the sound of a playback; it is answered by `supply` or `fail`. */
-export type Want = (id: WorkId, sound: Playable) => void
+export type Want = (playback: Pick<PlaybackQueue.Playback, "id" | "sound" | "asker">) => void
 
 /**
  * The queue of sounds that are played to one leg, one after the other, each brought to the rate of the leg.
  *
  * A playback keeps its place while its sound is fetched; those behind it wait. Sound is asked for piece by piece, as it
- * is heard: what waits far behind holds none. Every playback ends with exactly one `ended`; past `maxPlaybacks` at once,
- * as `failed`. Each begins and ends, also when it is stopped or its next piece is late, in a raised cosine of 5 ms; a
+ * is heard: what waits far behind holds none. Of every playback its asker hears exactly one end; past `maxPlaybacks` of
+ * one asker at once, as `failed`. `unwant`: one that another leg was asked for has ended. Each begins and ends, also when it is stopped or its next piece is late, in a raised cosine of 5 ms; a
  * loop has no seam.
  */
-export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
+export const make = (own: PlaybackQueue.Asker, want: Want, unwant: (id: WorkId) => void): Player => {
   const queue = PlaybackQueue.make(want)
   const converter = RateConverter.make()
   /** What is played at another rate than the leg's, and whether the last frame was. */
@@ -60,8 +64,10 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
   let last = 0
   let gaps = 0
 
-  const ended = (id: WorkId, status: "completed" | "stopped" | "failed", reason: PlaybackFailure | null = null) =>
-    emit({ type: "ended", id, status, reason })
+  const tell = ({ asker, id }: PlaybackQueue.Playback, end: Parameters<PlaybackQueue.Asker["ended"]>[1]): void => {
+    if (asker !== own) unwant(id)
+    asker.ended(id, end)
+  }
 
   const end = (
     playback: PlaybackQueue.Playback,
@@ -70,7 +76,7 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
   ) => {
     if (heard === playback) stopped = playback
     queue.remove(playback)
-    ended(playback.id, status, reason)
+    tell(playback, { status, reason })
     queue.ask()
   }
 
@@ -79,10 +85,10 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
     if (playback !== null) end(playback, "failed", reason)
   }
 
-  const stop = (which: "current" | "all"): void => {
-    const gone = queue.take(which === "all" ? maxPlaybacks : 1)
-    stopped = heard
-    for (const { id } of gone) ended(id, "stopped")
+  const stop: Player["stop"] = (by, reason) => {
+    const gone = queue.take(by)
+    if (heard !== null && gone.includes(heard)) stopped = heard
+    for (const playback of gone) tell(playback, { status: "stopped", reason: reason ?? null })
     queue.ask()
   }
 
@@ -173,9 +179,9 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
   }
 
   return {
-    play: (id, playable, { loop = 1, stoppedBy = "" } = {}) => {
-      if (queue.size() >= maxPlaybacks) return ended(id, "failed", "too_many_playbacks")
-      queue.add(id, playable, Math.max(1, Math.floor(loop)), stoppedBy)
+    play: (id, sound, { asker = own, loop = 1, stoppedBy = "" } = {}) => {
+      if (queue.size(asker) >= maxPlaybacks) return asker.ended(id, { status: "failed", reason: "too_many_playbacks" })
+      queue.add({ id, sound, asker, loops: Math.max(1, Math.floor(loop)), stoppedBy })
       queue.ask()
     },
     supply: (id, { rate, samples }, isLast) => {
@@ -185,6 +191,10 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
     },
     fail,
     stop,
+    current: (by) => {
+      const first = queue.first()
+      return first?.asker === by ? first.id : null
+    },
     stopOne: (id) => {
       const playback = queue.find(id)
       if (playback !== null) end(playback, "stopped")
@@ -204,7 +214,7 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
       if (first?.loopsLeft === 0) {
         // The end is told one frame late, because its last sample is sent only now.
         queue.remove(first)
-        ended(first.id, "completed")
+        tell(first, { status: "completed", reason: null })
       }
       queue.ask()
       const playback = queue.first()
@@ -222,7 +232,7 @@ export const make = (emit: (event: MediaEvent) => void, want: Want): Player => {
     },
     gaps: () => gaps,
     close: () => {
-      stop("all")
+      stop(null)
       converter.free()
     }
   }

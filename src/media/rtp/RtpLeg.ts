@@ -48,7 +48,7 @@ const staleMs = 60
 
 const formatOf = ({ codec, telephoneEvent }: RtpRemote): PacketFormat => ({
   codec,
-  hasTelephoneEvents: telephoneEvent !== null
+  telephoneEvents: telephoneEvent?.clockRate ?? null
 })
 
 export type RtpLeg = ReturnType<typeof make>

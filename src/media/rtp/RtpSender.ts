@@ -109,8 +109,9 @@ export const make = (origin: Origin) => {
       train = []
     },
     /** Begins a digit with the next packet, in place of one that is still being sent. */
-    press: (digit: string, durationMs: number, { codec }: Encoding): void => {
-      train = TelephoneEvent.train(digit, durationMs, Codecs.table[codec].clockRate)
+    press: (digit: string, durationMs: number, { codec, telephoneEvent }: Encoding): void => {
+      const { clockRate } = Codecs.table[codec]
+      train = TelephoneEvent.train(digit, durationMs, clockRate, telephoneEvent?.clockRate)
       sentOfTrain = 0
       trainStart = timestamp
     },

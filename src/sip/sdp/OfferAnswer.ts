@@ -118,6 +118,15 @@ const agreed = (state: State, ours: Sdp.Sdp, direction: Sdp.Direction, terms: Sd
   return { ours, direction, terms: { ...terms, ...there } }
 }
 
+/** In an answer the codec that is agreed stays the one that we want most: a peer that offers it again gets it again. */
+const answering = ({ agreement }: State, local: Local): Local => {
+  const isAgreed = ({ channels, clockRate, encoding }: SdpOffer.Format): boolean => {
+    const codec = agreement?.terms.codec
+    return codec?.encoding === encoding && codec.clockRate === clockRate && codec.channels === channels
+  }
+  return { ...local, codecs: local.codecs.toSorted((a, b) => Number(isAgreed(b)) - Number(isAgreed(a))) }
+}
+
 const received = (state: State, local: Local, bytes: Uint8Array): Step => {
   if (state.exchange.type !== "none") return stay(state, { type: "glare" })
   if (bytes.length === 0) return stay(state)
@@ -137,7 +146,7 @@ const accept = (state: State, local: Local): Step => {
       return stay(state, { type: "glare" })
     case "received": {
       const direction = state.agreement?.direction ?? "sendrecv"
-      const answer = SdpOffer.answer(state.exchange.theirs, side(local, direction))
+      const answer = SdpOffer.answer(state.exchange.theirs, side(answering(state, local), direction))
       if (Result.isFailure(answer)) return stay(state, unacceptable(answer.failure.reason))
       const ours = versioned(state, answer.success.answer)
       const agreement = agreed(state, ours, direction, answer.success.agreed)

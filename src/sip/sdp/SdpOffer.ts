@@ -21,6 +21,11 @@ export interface Local {
   readonly direction: Direction
   /** Codecs that we may use, most wanted first. */
   readonly codecs: ReadonlyArray<Codec>
+  /**
+   * Of the codecs of an offer that we have: the one that we want most, or the offerer does. The order of the offer is
+   * recommended unless there is a reason (RFC 3264 section 6.1); an order that the operator gave is one.
+   */
+  readonly codecChoice: "ours" | "theirs"
 }
 
 /** Two codecs are the same where name (in any case), clock rate and channels are, RFC 3264 section 6.1. */
@@ -42,6 +47,7 @@ const telephoneEvent = "telephone-event"
 /** Our own payload type for RFC 4733 events 0 to 16 at the first clock rate, in every offer. */
 const telephoneEventPayloadType = 101
 const events = "0-16"
+const usualEventRate = 8000
 /** RFC 3551 section 6; the last is 127. */
 const firstDynamic = 96
 
@@ -60,8 +66,8 @@ export interface Agreed {
   /** The peer's parameters of the codec; `null`: it gave none. */
   readonly fmtp: string | null
   readonly audio: PayloadTypes
-  /** RFC 4733, at the clock rate of the codec; `null`: the peer cannot receive them. */
-  readonly telephoneEvent: PayloadTypes | null
+  /** RFC 4733; `null`: the peer cannot receive them. Durations count at `clockRate`, timestamps at that of the codec. */
+  readonly telephoneEvent: (PayloadTypes & { readonly clockRate: number }) | null
   /** What we do: `sendonly` sends, `inactive` does neither. */
   readonly direction: Direction
   /** Where RTP is sent; `null` while the peer holds by `c=0.0.0.0`. */
@@ -100,7 +106,7 @@ export const offer = (local: Local, previous?: Sdp): Sdp => {
  * The answer to an offer, RFC 3264 section 6, or why there is none.
  *
  * The first usable audio stream (RTP/AVP, a port, the address of one host of a family of ours, a codec of ours) is
- * accepted with the offerer's first codec that we have and its payload types; every other stream is refused with port 0.
+ * accepted with one codec (`Local.codecChoice`) and its payload types; every other stream is refused with port 0.
  */
 export const answer = (
   offered: Sdp,
@@ -109,14 +115,14 @@ export const answer = (
   for (const [index, media] of offered.media.entries()) {
     const family = familyOf(offered, media, local)
     const isOurs = usable(offered, media) && local.addresses[family] !== null
-    const choice = isOurs ? first(mapped(media, statics(local.codecs)), local.codecs) : null
+    const choice = isOurs ? chosen(mapped(media, statics(local.codecs)), local) : null
     if (choice === null) continue
     const { codec, payloadType } = choice
     const event = telephoneEventOf(media, codec.clockRate)
     const direction = SdpDirection.facing(peerDirection(offered, media), local.direction)
     const accepted = audio(
       local,
-      [choice, ...(event === null ? [] : [{ codec: eventsAt(codec.clockRate), payloadType: event }])],
+      [choice, ...(event === null ? [] : [{ codec: eventsAt(event.clockRate), payloadType: event.payloadType }])],
       direction
     )
     return Result.succeed({
@@ -129,7 +135,8 @@ export const answer = (
         codec: formatOf(codec),
         fmtp: fmtpOf(media, payloadType),
         audio: { send: payloadType, receive: payloadType },
-        telephoneEvent: event === null ? null : { send: event, receive: event },
+        telephoneEvent:
+          event === null ? null : { send: event.payloadType, receive: event.payloadType, clockRate: event.clockRate },
         direction,
         ...peer(offered, media)
       }
@@ -150,13 +157,16 @@ export const accept = (offered: Sdp, answered: Sdp): Result.Result<Agreed, NotAc
   const choice = first(mapped(theirs, ours.rtpmaps), mine)
   if (choice === null) return refuse("no common codec")
   const { codec, payloadType } = choice
-  const eventsIn = telephoneEventOf(ours, codec.clockRate)
   const eventsOut = telephoneEventOf(theirs, codec.clockRate)
+  const eventsIn = eventsOut === null ? null : telephoneEventAt(ours, eventsOut.clockRate)
   return Result.succeed({
     codec: formatOf(codec),
     fmtp: fmtpOf(theirs, payloadType),
     audio: { send: payloadType, receive: codec.payloadType },
-    telephoneEvent: eventsIn === null || eventsOut === null ? null : { send: eventsOut, receive: eventsIn },
+    telephoneEvent:
+      eventsIn === null || eventsOut === null
+        ? null
+        : { send: eventsOut.payloadType, receive: eventsIn.payloadType, clockRate: eventsOut.clockRate },
     direction: SdpDirection.facing(peerDirection(answered, theirs), ours.direction ?? offered.direction ?? "sendrecv"),
     ...peer(answered, theirs)
   })
@@ -206,11 +216,11 @@ const rtpmapOf = ({ codec, payloadType }: Described): Rtpmap => ({
 })
 
 /**
- * Our codecs, and telephone events at each of their clock rates. A codec keeps the number that `before` gave it, and
+ * Our codecs, and telephone events at each of their clock rates and at 8000 Hz. A codec keeps the number that `before` gave it, and
  * no other codec gets that number.
  */
 const offered = (codecs: ReadonlyArray<Codec>, before: ReadonlyArray<Rtpmap>): ReadonlyArray<Described> => {
-  const clockRates = [...new Set(codecs.map(({ clockRate }) => clockRate))]
+  const clockRates = [...new Set([...codecs.map(({ clockRate }) => clockRate), usualEventRate])]
   const taken = new Set(before.map(({ payloadType }) => payloadType))
   let next = firstDynamic
   const dynamic = (): number => {
@@ -294,6 +304,16 @@ const mapped = (media: Media, known: ReadonlyArray<Rtpmap>): ReadonlyArray<Rtpma
     return rtpmap ?? []
   })
 
+/** The codec of an offer that is to be used. */
+const chosen = (theirs: ReadonlyArray<Rtpmap>, { codecChoice, codecs }: Local): Described | null => {
+  if (codecChoice === "theirs") return first(theirs, codecs)
+  for (const codec of codecs) {
+    const choice = first(theirs, [codec])
+    if (choice !== null) return choice
+  }
+  return null
+}
+
 /** The first payload type of a stream that is a codec of ours. */
 const first = <C extends Format>(
   theirs: ReadonlyArray<Rtpmap>,
@@ -309,8 +329,15 @@ const first = <C extends Format>(
 const fmtpOf = (media: Media, payloadType: number): string | null =>
   media.fmtps.find((fmtp) => fmtp.payloadType === payloadType)?.parameters ?? null
 
-const telephoneEventOf = (media: Media, clockRate: number): number | null =>
-  mapped(media, []).find((rtpmap) => isTelephoneEvent(rtpmap) && rtpmap.clockRate === clockRate)?.payloadType ?? null
+const telephoneEventAt = (media: Media, clockRate: number): Rtpmap | null =>
+  mapped(media, []).find((rtpmap) => isTelephoneEvent(rtpmap) && rtpmap.clockRate === clockRate) ?? null
+
+/**
+ * The telephone events of a stream: those at the clock rate of its sound, which they should have (RFC 4733 section 2.1),
+ * else those at 8000 Hz: many peers have no others, whatever the codec.
+ */
+const telephoneEventOf = (media: Media, clockRate: number): Rtpmap | null =>
+  telephoneEventAt(media, clockRate) ?? telephoneEventAt(media, usualEventRate)
 
 /** `c=0.0.0.0`, the hold of RFC 2543 (RFC 3264 section 8.4): the peer does not receive. */
 const isHeld = (sdp: Sdp, media: Media): boolean => SdpAddress.kindOf(addressOf(sdp, media) ?? "") === "held"

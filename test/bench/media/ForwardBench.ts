@@ -63,7 +63,7 @@ export const run = Effect.gen(function* () {
         codec: "PCMU",
         fmtp: null,
         audio: { send: payloadType, receive: payloadType },
-        telephoneEvent: { send: 101, receive: 101 },
+        telephoneEvent: { send: 101, receive: 101, clockRate: 8000 },
         direction: "sendrecv"
       })
     }

@@ -75,7 +75,7 @@ export const run = Effect.gen(function* () {
         fmtp: null,
         audio: { send: payloadType, receive: payloadType },
         // Bridged legs would pass packets on, which another bench measures; with events on one side alone they cannot.
-        telephoneEvent: bridged && ports.length % 2 === 0 ? { send: 101, receive: 101 } : null,
+        telephoneEvent: bridged && ports.length % 2 === 0 ? { send: 101, receive: 101, clockRate: 8000 } : null,
         direction: "sendrecv"
       })
     }

@@ -57,6 +57,25 @@ describe("A bridge", () => {
     )
   })
 
+  it("is what a sound for the other leg needs: the command goes to this leg, and the item is this call's", () => {
+    const play = (scene: Sample.Scene, target_legs: string) =>
+      Sample.act(scene, "play", { url: "https://example.com/a.wav", target_legs }, t0 + 2200)
+    for (const target of ["opposite", "both"]) {
+      expect(Sample.last(play(asked(), target))).toBe("call_not_in_required_state")
+      const scene = play(Sample.carrier(asked(), joined, t0 + 2100), target)
+      const [item] = scene.state.work
+      expect(item).toMatchObject({ type: "playback", legId: primary(scene.state).id, media: { type: "play", target } })
+      const { id = Id.WorkId.make("") } = item ?? {}
+      const end = { type: "ended", id, status: "stopped", reason: "unbridged" } as const
+      const over = Sample.carrier(scene, { type: "media", event: end }, t0 + 2300)
+      expect(Sample.events(over).at(-1)).toMatchObject({
+        type: "call.playback_ended",
+        data: { legId: item?.legId, status: "stopped", reason: "unbridged" }
+      })
+      expect(over.state.work).toEqual([])
+    }
+  })
+
   it("hangs the call up when the other leg ends, as if the other side had", () => {
     const scene = Sample.carrier(Sample.carrier(asked(), joined, t0 + 2100), parted(true), t0 + 62_000)
     expect(ended(scene)).toBe("ended normal_clearing caller")

@@ -373,4 +373,7 @@ describe("Calls that are connected with each other", () => {
   it("tell of a bridge with a leg of the same call that ended before its news came", () => play(369_050_015))
 
   it("refuse a bridge with a leg of the same call that has ended, and still has news to come", () => play(175_574_990))
+
+  it("tell one outcome of a transfer whose leg another call takes while the call's own leg is taken", () =>
+    play(739_224_218))
 })

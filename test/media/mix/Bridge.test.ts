@@ -9,7 +9,7 @@ import * as Click from "./Click.ts"
 import * as FakeLeg from "../FakeLeg.ts"
 import * as Media from "../MediaSample.ts"
 
-const pcmu: PacketFormat = { codec: "PCMU", hasTelephoneEvents: true }
+const pcmu: PacketFormat = { codec: "PCMU", telephoneEvents: 8000 }
 const pcma: PacketFormat = { ...pcmu, codec: "PCMA" }
 
 /** A leg whose far end says a tone. */
@@ -166,7 +166,7 @@ describe("Two bridged legs", () => {
   it.each([
     [pcmu, null],
     [pcmu, pcma],
-    [pcmu, { ...pcmu, hasTelephoneEvents: false }]
+    [pcmu, { ...pcmu, telephoneEvents: null }]
   ])("could not between %j and %j", (one, other) => {
     const { a, b, run } = pair(toned(440, 8000, { format: one }), toned(1000, 8000, { format: other }))
     const bridge = Bridge.make(a.leg, b.leg)

@@ -32,7 +32,8 @@ export const make = (rate: SampleRate) => {
         ready: () => true,
         close: () => undefined
       }
-      if (!leg.join({ source, digit: () => undefined, beep: () => undefined, leave: () => leave(leg) })) return false
+      if (!leg.join({ source, digit: () => undefined, beep: () => undefined, others: [], leave: () => leave(leg) }))
+        return false
       members.set(leg, { leg, said: new Int16Array(length), hears })
       return true
     },

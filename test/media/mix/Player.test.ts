@@ -4,25 +4,28 @@ import * as Ramp from "../../../src/audio/Ramp.ts"
 import type { SampleRate } from "../../../src/audio/SampleRate.ts"
 import * as Tone from "../../../src/audio/Tone.ts"
 import * as Frame from "../../../src/media/Frame.ts"
-import type { MediaEvent } from "../../../src/media/message/MediaMessage.ts"
+import type { Asker } from "../../../src/media/mix/PlaybackQueue.ts"
 import * as Player from "../../../src/media/mix/Player.ts"
 import * as Ids from "../../support/Ids.ts"
 
 const setup = () => {
   const events: Array<string> = []
   const wants: Array<string> = []
+  const asker = (name: string): Asker => ({
+    leg: Ids.leg(name),
+    ended: (id, { reason, status }) => void events.push(`${id} ${status}${reason === null ? "" : ` ${reason}`}`)
+  })
+  const own = asker("own")
   const player = Player.make(
-    (event: MediaEvent) => {
-      if (event.type === "ended")
-        events.push(`${event.id} ${event.status}${event.reason === null ? "" : ` ${event.reason}`}`)
-    },
-    (id) => void wants.push(id)
+    own,
+    ({ id }) => void wants.push(id),
+    (id) => void events.push(`${id} unwanted`)
   )
   const render = (frames: number, rate: SampleRate = 8000, wanted = Frame.lengthAt(rate)): Array<number> =>
     Array.from({ length: frames }).flatMap(() => [
       ...(player.next(rate, wanted, 0)?.samples ?? Frame.make(rate).samples)
     ])
-  return { events, player, render, wants }
+  return { asker, events, own, player, render, wants }
 }
 const url = { type: "url", url: "https://a/" } as const
 const samples = (length: number, first = 1) => Int16Array.from({ length }, (_, i) => first + i)
@@ -82,14 +85,15 @@ describe("Player", () => {
   })
 
   it("stops the present one, or all", () => {
-    const { events, player, render } = setup()
+    const { events, own, player, render } = setup()
     for (const id of ["a", "b", "c"].map(Ids.work)) player.play(id, url, { loop: 100 })
     player.supply(Ids.work("a"), sound(160), true)
     render(1)
-    player.stop("current")
+    expect(player.current(own)).toBe("a")
+    player.stopOne(Ids.work("a"))
     player.supply(Ids.work("a"), sound(160), true)
-    player.stop("all")
-    player.stop("all")
+    player.stop(null)
+    player.stop(null)
     expect(events).toStrictEqual(["a stopped", "b stopped", "c stopped"])
     const last = Int16Array.from(samples(40))
     Ramp.fadeOut(last, 8000, 40, 0, 40)

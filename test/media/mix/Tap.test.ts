@@ -122,8 +122,10 @@ describe("A tap", () => {
     const defects: Array<unknown> = []
     const leg = LocalLeg.make(rtp.far, {
       clock: () => 0,
+      leg: Ids.leg("tapped"),
       emit: () => undefined,
       want: () => undefined,
+      unwant: () => undefined,
       captured: () => undefined,
       ask: () => undefined,
       streams: NoStreams.make(),

@@ -112,7 +112,7 @@ describe("A receiver of RTP", () => {
   })
 
   it("reports on the source that is heard, whatever others put between its packets", () => {
-    const encoding = { ...wide, telephoneEvent: { send: 101, receive: 101 } }
+    const encoding = { ...wide, telephoneEvent: { send: 101, receive: 101, clockRate: 8000 } }
     const plain = setup()
     const attacked = setup()
     const bytes = new Uint8Array(4000)

@@ -50,7 +50,7 @@ const remote = (port: number, change: Partial<RtpRemote> = {}): RtpRemote => ({
   codec: "PCMU",
   fmtp: null,
   audio: { send: 0, receive: 0 },
-  telephoneEvent: { send: 101, receive: 101 },
+  telephoneEvent: { send: 101, receive: 101, clockRate: 8000 },
   direction: "sendrecv",
   ...change
 })

@@ -17,7 +17,8 @@ const local: OfferAnswer.Local = {
   family: "ipv4",
   port: 40_000,
   sessionId: "7",
-  codecs: [codec("PCMU", 0), codec("PCMA", 8)]
+  codecs: [codec("PCMU", 0), codec("PCMA", 8)],
+  codecChoice: "ours"
 }
 
 const text = (port: number, more = "a=sendrecv", formats = "0 8 101", address = "192.0.2.2"): string =>
@@ -120,6 +121,15 @@ describe("an offer of ours", () => {
 })
 
 describe("an offer of the peer", () => {
+  it("keeps the codec that is agreed while it has it, and is answered with ours once it has not", () => {
+    const codecOf = ({ agreement }: OfferAnswer.State) => agreement?.terms.codec.encoding
+    const pcma = run([offer, success(sdp(30_000, "a=sendrecv", "8 101"))]).state
+    expect(codecOf(pcma)).toBe("PCMA")
+    const both = run([request(sdp(30_000, "a=sendrecv", "0 8 101")), accept], pcma).state
+    expect(codecOf(both)).toBe("PCMA")
+    expect(codecOf(run([request(sdp(30_000, "a=sendrecv", "0 101")), accept], both).state)).toBe("PCMU")
+  })
+
   it("is answered when we accept, with a version that counts up only where we say something else", () => {
     const offers = [sdp(30_000), sdp(30_002), sdp(30_002, "a=sendonly"), sdp(30_000)]
     expect(said(...offers.flatMap((body) => [request(body), accept])).filter((_, at) => at % 2 === 1)).toEqual([

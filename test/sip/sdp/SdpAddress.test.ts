@@ -47,7 +47,8 @@ const local: SdpOffer.Local = {
   sessionId: "1",
   sessionVersion: 1,
   direction: "sendrecv",
-  codecs: [{ encoding: "PCMU", clockRate: 8000, channels: 1, payloadType: 0, fmtp: null }]
+  codecs: [{ encoding: "PCMU", clockRate: 8000, channels: 1, payloadType: 0, fmtp: null }],
+  codecChoice: "ours"
 }
 
 describe("the address of a c= line", () => {

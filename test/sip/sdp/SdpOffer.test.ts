@@ -28,7 +28,8 @@ const local: SdpOffer.Local = {
   sessionId: "1234",
   sessionVersion: 1,
   direction: "sendrecv",
-  codecs: [pcmu, pcma]
+  codecs: [pcmu, pcma],
+  codecChoice: "ours"
 }
 
 const sdp = (...lines: ReadonlyArray<string>): Sdp.Sdp =>
@@ -143,12 +144,21 @@ describe("RFC 3264 section 8.3.2: a payload type keeps its meaning", () => {
 })
 
 describe("RFC 3264 section 6: an answer", () => {
-  it("takes the offerer's first codec that we have, its payload types and its timing", () => {
+  it("takes the codec that we want most, whatever the offer's order, or the offerer's first that we have", () => {
+    const offer = sdp(c, "m=audio 4000 RTP/AVP 18 0 96 9", "a=rtpmap:96 opus/48000/2")
+    const codecs = [g722, opus, pcmu]
+    const ours = answered(offer, { codecs })
+    expect([ours.agreed.codec.encoding, ours.agreed.audio.send]).toStrictEqual(["G722", 9])
+    const theirs = answered(offer, { codecs, codecChoice: "theirs" })
+    expect([theirs.agreed.codec.encoding, theirs.agreed.audio.send]).toStrictEqual(["PCMU", 0])
+  })
+
+  it("takes the codec under its number in the offer, with its parameters and the offer's timing", () => {
     const { agreed, answer } = answered(
       sdp(
         c,
         "t=5 9",
-        "m=audio 4000 RTP/AVP 9 96 0 97",
+        "m=audio 4000 RTP/AVP 9 96 97",
         "a=rtpmap:96 pcma/8000",
         "a=rtpmap:97 telephone-event/8000",
         "a=fmtp:97 0-15",
@@ -160,7 +170,7 @@ describe("RFC 3264 section 6: an answer", () => {
       codec: { encoding: "PCMA", clockRate: 8000, channels: 1 },
       fmtp: "x=1;y=2",
       audio: { send: 96, receive: 96 },
-      telephoneEvent: { send: 97, receive: 97 },
+      telephoneEvent: { send: 97, receive: 97, clockRate: 8000 },
       direction: "sendrecv",
       remote: { address: "192.0.2.1", port: 4000 },
       remoteRtcp: { address: "192.0.2.1", port: 4001 },
@@ -192,7 +202,7 @@ describe("RFC 3264 section 6: an answer", () => {
     expect(agreed).toMatchObject({
       codec: { encoding: "opus", clockRate: 48_000, channels: 2 },
       audio: { send: 97, receive: 97 },
-      telephoneEvent: { send: 99, receive: 99 }
+      telephoneEvent: { send: 99, receive: 99, clockRate: 48_000 }
     })
     expect(text(answer).slice(5, 10)).toStrictEqual([
       "m=audio 40000 RTP/AVP 97 99",
@@ -201,6 +211,21 @@ describe("RFC 3264 section 6: an answer", () => {
       "a=fmtp:97 useinbandfec=1",
       "a=fmtp:99 0-16"
     ])
+  })
+
+  it("takes events at 8000 Hz where the codec has another clock rate and there are no others", () => {
+    const { agreed, answer } = answered(
+      sdp(
+        c,
+        "m=audio 4000 RTP/AVP 97 101",
+        "a=rtpmap:97 opus/48000/2",
+        "a=rtpmap:101 telephone-event/8000",
+        "a=fmtp:101 0-15"
+      ),
+      { codecs: [opus] }
+    )
+    expect(agreed.telephoneEvent).toStrictEqual({ send: 101, receive: 101, clockRate: 8000 })
+    expect(text(answer)).toContain("a=rtpmap:101 telephone-event/8000")
   })
 
   it("knows G.722 by its static number and its clock rate of 8000", () => {
@@ -214,7 +239,7 @@ describe("RFC 3264 section 6: an answer", () => {
   it("offers no telephone events when the offer had none", () => {
     const { agreed, answer } = answered(sdp(c, "m=audio 4000 RTP/AVP 8 0"))
     expect(agreed.telephoneEvent).toBeNull()
-    expect(answer.media[0]?.formats).toStrictEqual(["8"])
+    expect(answer.media[0]?.formats).toStrictEqual(["0"])
   })
 
   it("accepts the first usable audio stream and refuses the others in their places", () => {
@@ -336,7 +361,7 @@ describe("RFC 3264 section 7: the answer to our offer", () => {
       codec: { encoding: "PCMA", clockRate: 8000, channels: 1 },
       fmtp: null,
       audio: { send: 8, receive: 8 },
-      telephoneEvent: { send: 96, receive: 101 },
+      telephoneEvent: { send: 96, receive: 101, clockRate: 8000 },
       direction: "sendonly",
       remote: { address: "2001:db8::1", port: 4000 },
       remoteRtcp: { address: "192.0.2.3", port: 5 },
@@ -354,7 +379,18 @@ describe("RFC 3264 section 7: the answer to our offer", () => {
     expect(Result.getOrThrow(SdpOffer.accept(wide, answer))).toMatchObject({
       codec: { encoding: "opus", clockRate: 48_000, channels: 2 },
       audio: { send: 111, receive: 96 },
-      telephoneEvent: { send: 112, receive: 101 }
+      telephoneEvent: { send: 112, receive: 101, clockRate: 48_000 }
+    })
+  })
+
+  it("has events at 8000 Hz beside any codec where the answer has no others", () => {
+    const wide = SdpOffer.offer({ ...local, codecs: [opus] })
+    expect(text(wide)).toContain("a=rtpmap:97 telephone-event/8000")
+    const answer = sdp(c, "m=audio 4000 RTP/AVP 96 97", "a=rtpmap:96 opus/48000/2", "a=rtpmap:97 telephone-event/8000")
+    expect(Result.getOrThrow(SdpOffer.accept(wide, answer)).telephoneEvent).toStrictEqual({
+      send: 97,
+      receive: 97,
+      clockRate: 8000
     })
   })
 

@@ -40,7 +40,7 @@ const flowOf = (invite: SipRequest, from: Flow): Flow =>
   Result.match(Via.top(invite), { onFailure: () => from, onSuccess: (via) => Via.responseFlow(via, from) })
 
 export const take = (context: Context, { from, id, invite, source, to }: Arrived): void => {
-  const { codecs, directory, invites, plane, random, run, sink, transactions, transports, userAgent } = context
+  const { directory, invites, negotiation, plane, random, run, sink, transactions, transports, userAgent } = context
   const legId = Id.derive(random(16), "leg")
   const localTag = random(8)
   const flow = flowOf(invite, from)
@@ -60,7 +60,7 @@ export const take = (context: Context, { from, id, invite, source, to }: Arrived
       family: IpAddress.family(flow.remote.address),
       port: 0,
       sessionId: String(Number.parseInt(random(6), 16)),
-      codecs
+      ...negotiation
     }
   })
   const refused = (status: number, why: string, of: Refused["of"] = null): void =>

@@ -10,7 +10,7 @@ import * as OutboundLegMachine from "./OutboundLegMachine.ts"
 import * as OutboundLegState from "./OutboundLegState.ts"
 
 export const place = (context: Context, dial: Extract<CarrierCommand, { readonly type: "dial" }>): void => {
-  const { codecs, run, transports, userAgent } = context
+  const { negotiation, run, transports, userAgent } = context
   const identity = DialInvite.identityOf(dial.commandId)
 
   const command: Leg["command"] = (command) => {
@@ -32,7 +32,7 @@ export const place = (context: Context, dial: Extract<CarrierCommand, { readonly
   }
   const shell: LegShell.LegShell<OutboundLegState.Own> = LegShell.make(context, {
     machine: OutboundLegMachine,
-    state: OutboundLegState.start(dial, identity, userAgent, codecs),
+    state: OutboundLegState.start(dial, identity, userAgent, negotiation),
     lifecycle: () => lifecycle,
     invited: {
       response: (invite, response) => ({ type: "response", invite, response }),

@@ -1,5 +1,4 @@
 /** State and inputs of `OutboundLegMachine`. */
-import type { Codec } from "../../../sip/sdp/SdpOffer.ts"
 import * as OfferAnswer from "../../../sip/sdp/OfferAnswer.ts"
 import type { SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
 import type { CarrierCommand, LegEnd } from "../../Carrier.ts"
@@ -71,7 +70,7 @@ export const start = (
   dial: State["dial"],
   identity: DialIdentity,
   userAgent: string,
-  codecs: ReadonlyArray<Codec>
+  negotiation: Pick<OfferAnswer.Local, "codecs" | "codecChoice">
 ): State => ({
   phase: "preparing",
   dial,
@@ -80,7 +79,13 @@ export const start = (
   way: null,
   invite: null,
   credentials: Credentials.none,
-  local: { addresses: { ipv4: null, ipv6: null }, family: "ipv4", port: 0, sessionId: identity.sessionId, codecs },
+  local: {
+    addresses: { ipv4: null, ipv6: null },
+    family: "ipv4",
+    port: 0,
+    sessionId: identity.sessionId,
+    ...negotiation
+  },
   media: OfferAnswer.initial,
   early: [],
   hearing: null,

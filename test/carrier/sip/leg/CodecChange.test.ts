@@ -50,7 +50,7 @@ describe("Codecs of a leg", () => {
           codec: "OPUS",
           audio: { send: 111, receive: 96 },
           fmtp: "useinbandfec=1",
-          telephoneEvent: { send: 110, receive: 101 }
+          telephoneEvent: { send: 110, receive: 101, clockRate: 48_000 }
         }
       ])
     })

@@ -54,12 +54,12 @@ describe("an inbound leg", () => {
     })
   )
 
-  it.effect("is answered in the first codec of its offer that the operator allows, and refused without one", () =>
+  it.effect("is answered in the operator's first codec that it offers, and refused without one", () =>
     Effect.gen(function* () {
-      const wide = yield* Rig.make("wide", undefined, undefined, ["PCMU", "G722"])
+      const wide = yield* Rig.make("wide", undefined, undefined, ["G722", "PCMU"])
       const narrow = yield* Rig.make("narrow", undefined, undefined, ["PCMU", "PCMA"])
       const request = (formats: string) => invite({ body: Rig.sdpBody(30_000, "a=sendrecv", formats) })
-      yield* wide.deliver(request("8 9 0 101"))
+      yield* wide.deliver(request("8 0 9 101"))
       yield* wide.command({ ...Rig.ofOffered(wide), type: "answer" })
       const answer = new TextDecoder().decode(Rig.responseOf(wide.sent(), 200).body)
       expect(answer).toContain("RTP/AVP 9 101\r\na=rtpmap:9 G722/8000\r\n")

@@ -35,7 +35,8 @@ const make = (offers: boolean) => {
       family: "ipv4",
       port: 0,
       sessionId: "7",
-      codecs: [Codecs.table.PCMU, Codecs.table.PCMA]
+      codecs: [Codecs.table.PCMU, Codecs.table.PCMA],
+      codecChoice: "ours"
     }
   })
   if (started.type !== "started") return expect.fail("refused")

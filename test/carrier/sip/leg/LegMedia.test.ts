@@ -48,7 +48,7 @@ const terms: SdpOffer.Agreed = {
   codec: { encoding: "PCMU", clockRate: 8_000, channels: 1 },
   fmtp: "annexb=no",
   audio: { send: 0, receive: 0 },
-  telephoneEvent: { send: 96, receive: 101 },
+  telephoneEvent: { send: 96, receive: 101, clockRate: 8000 },
   direction: "recvonly",
   remote: { address: "2001:db8::8", port: 30_000 },
   remoteRtcp: null,
@@ -70,7 +70,7 @@ describe("the media of a leg", () => {
         codec: "PCMU",
         fmtp: "annexb=no",
         audio: { send: 0, receive: 0 },
-        telephoneEvent: { send: 96, receive: 101 },
+        telephoneEvent: { send: 96, receive: 101, clockRate: 8000 },
         direction: "recvonly"
       },
       expect.objectContaining({ rtcpPort: 30_009, telephoneEvent: null })

@@ -18,10 +18,10 @@ const way: OutboundLegState.Way = {
 
 const make = () => {
   if (Rig.dial.type !== "dial") return expect.fail("no dial")
-  const start = OutboundLegState.start(Rig.dial, DialIdentity.of(Ids.command("d")), "t", [
-    Codecs.table.PCMU,
-    Codecs.table.PCMA
-  ])
+  const start = OutboundLegState.start(Rig.dial, DialIdentity.of(Ids.command("d")), "t", {
+    codecs: [Codecs.table.PCMU, Codecs.table.PCMA],
+    codecChoice: "ours"
+  })
   const model = LegModel.make<OutboundLegState.State, OutboundLegState.Own>(OutboundLegMachine, start)
   let hasProceeded = false
   /** What the peer says to our INVITE as it was sent last. */

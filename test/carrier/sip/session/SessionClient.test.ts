@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import type { CarrierEvent } from "../../../../src/carrier/Carrier.ts"
 import * as Codecs from "../../../../src/audio/codec/Codecs.ts"
+import * as Bridges from "../../../../src/carrier/Bridges.ts"
 import * as PeerTable from "../../../../src/carrier/PeerTable.ts"
 import type { Action, Outcome } from "../../../../src/carrier/sip/session/SessionState.ts"
 import * as Transports from "../../../../src/carrier/sip/transport/Transports.ts"
@@ -45,7 +46,8 @@ const make = (password: string | null = null) => {
   const agent = UserAgent.make({
     transports,
     userAgent: "trunkline/test",
-    codecs: [Codecs.table.PCMU, Codecs.table.PCMA],
+    bridging: Bridges.make,
+    negotiation: { codecs: [Codecs.table.PCMU, Codecs.table.PCMA], codecChoice: "ours" },
     run: (effect, settled) => settled(Effect.runSyncExit(effect)),
     plane: {
       addresses: IpAddress.only("192.0.2.1"),

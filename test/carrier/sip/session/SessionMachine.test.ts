@@ -36,7 +36,8 @@ const session = (phase: Phase, isCaller: boolean): State => {
       family: "ipv4",
       port: 40_000,
       sessionId: "7",
-      codecs: [Codecs.table.PCMU, Codecs.table.PCMA]
+      codecs: [Codecs.table.PCMU, Codecs.table.PCMA],
+      codecChoice: "ours"
     },
     media: OfferAnswer.initial
   })
