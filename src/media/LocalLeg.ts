@@ -1,6 +1,6 @@
 import * as RingbackTone from "../audio/RingbackTone.ts"
 import type { SampleRate } from "../audio/SampleRate.ts"
-import type { LegId, WorkId } from "../domain/Id.ts"
+import type { WorkId } from "../domain/Id.ts"
 import type { CaptureEvent } from "./capture/CaptureMessage.ts"
 import * as LegCaptures from "./capture/LegCaptures.ts"
 import * as Beeper from "./mix/Beeper.ts"
@@ -23,7 +23,6 @@ import type { Common } from "./stream/Stream.ts"
 import type { StreamAsk } from "./stream/StreamMessage.ts"
 
 export interface Options extends Taps.Options {
-  readonly leg: LegId
   readonly emit: (event: MediaEvent) => void
   /** Whose ring-back tone it is. */
   readonly country?: RingbackTone.Country
@@ -81,12 +80,11 @@ export interface LocalLeg {
  */
 export const make = (
   far: FarEnd,
-  { ask, captured, clock, country, emit, leg: id, onDefect, onFault, streams, unwant, want }: Options
+  { ask, captured, clock, country, emit, onDefect, onFault, streams, unwant, want }: Options
 ): LocalLeg => {
   const mix = Mix.make()
   const taps = Taps.make({ clock, onDefect }, far.overhear)
   const playbacks = Playbacks.make({
-    leg: id,
     emit,
     want: (playback) => want(playback, far.rate()),
     unwant,

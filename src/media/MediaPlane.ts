@@ -259,10 +259,8 @@ export const make = Effect.fnUntraced(function* (
         if (event.event.type === "ended" && !errands.ended(event.leg, event.event.id))
           feeds.ended(event.leg, event.event)
         return leg.listener?.told(event.event)
-      case "wanted": {
-        const tenant = legs.get(event.asker)?.tenant ?? null
-        return tenant === null ? undefined : feeds.wanted(tenant, event)
-      }
+      case "wanted":
+        return leg.tenant === null ? undefined : feeds.wanted(leg.tenant, event)
       case "unwanted":
         return feeds.unwanted(event.leg, event.id)
       case "captured":

@@ -147,17 +147,8 @@ export type LegEvent =
   | { readonly type: "quality"; readonly quality: Quality }
   | CaptureEvent
   | StreamAsk
-  /**
-   * A playback that the leg `asker` was asked for needs the next piece of its sound, at this rate. It asks for one at a
-   * time, until it has ended.
-   */
-  | {
-      readonly type: "wanted"
-      readonly id: WorkId
-      readonly sound: Playable
-      readonly rate: SampleRate
-      readonly asker: LegId
-    }
+  /** A playback needs the next piece of its sound, at this rate. It asks for one at a time, until it has ended. */
+  | { readonly type: "wanted"; readonly id: WorkId; readonly sound: Playable; readonly rate: SampleRate }
   /** A playback that another leg was asked for has ended here: that leg tells it. */
   | { readonly type: "unwanted"; readonly id: WorkId }
 

@@ -97,13 +97,11 @@ export const make = (options: Options) => {
       ...(options.ringback === undefined ? {} : { country: options.ringback }),
       onDefect,
       onFault: (error) => fault(leg, error),
-      leg: id,
       emit: (event) => emit({ leg: id, type: "media", event }),
       captured: (event) => emit({ leg: id, ...event }),
       streams: options.streams,
       ask: (ask) => emit({ leg: id, ...ask }),
-      want: ({ asker, id: work, sound }, rate) =>
-        emit({ leg: id, type: "wanted", id: work, sound, rate, asker: asker.leg }),
+      want: ({ id: work, sound }, rate) => emit({ leg: id, type: "wanted", id: work, sound, rate }),
       unwant: (work) => emit({ leg: id, type: "unwanted", id: work })
     })
     const turn: Slots.Ticked = {

@@ -25,8 +25,8 @@ const firstFrame = (text: string, voice: string) =>
     const sources = yield* AudioSource
     let feeds: Effect.Success<ReturnType<typeof PlaybackFeeds.make>> | null = null
     const player = Player.make(
-      { leg, ended: (id, end) => feeds?.ended(leg, { type: "ended", id, ...end }) },
-      ({ id, sound }) => feeds?.wanted(tenant, { type: "wanted", leg, id, sound, rate: 8000, asker: leg }),
+      { ended: (id, end) => feeds?.ended(leg, { type: "ended", id, ...end }) },
+      ({ id, sound }) => feeds?.wanted(tenant, { type: "wanted", leg, id, sound, rate: 8000 }),
       () => undefined
     )
     feeds = yield* PlaybackFeeds.make(sources, (command) => {

@@ -4,7 +4,6 @@ import type { FarEnd, PacketFormat } from "../../src/media/FarEnd.ts"
 import type { Frame } from "../../src/media/Frame.ts"
 import * as LocalLeg from "../../src/media/LocalLeg.ts"
 import type { MediaEvent } from "../../src/media/message/MediaMessage.ts"
-import * as Ids from "../support/Ids.ts"
 import * as NoStreams from "./stream/NoStreams.ts"
 
 export interface Options {
@@ -74,7 +73,6 @@ export const make = ({
   }
   const leg = LocalLeg.make(far, {
     clock,
-    leg: Ids.leg("fake"),
     emit: (event) => void events.push(event),
     want: () => undefined,
     unwant: () => undefined,

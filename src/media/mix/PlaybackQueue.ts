@@ -1,12 +1,11 @@
 import type { Piece } from "../../audio/Pieces.ts"
 import type { SampleRate } from "../../audio/SampleRate.ts"
-import type { LegId, WorkId } from "../../domain/Id.ts"
+import type { WorkId } from "../../domain/Id.ts"
 import type { MediaEnded } from "../message/MediaMessage.ts"
 import type { Playable } from "../message/Playback.ts"
 
 /** The leg that was asked for a sound: the one that plays it, or one that is connected with it. It hears of the end. */
 export interface Asker {
-  readonly leg: LegId
   readonly ended: (id: WorkId, end: Pick<MediaEnded, "status" | "reason">) => void
 }
 

@@ -1,4 +1,4 @@
-import type { LegId, WorkId } from "../../domain/Id.ts"
+import type { WorkId } from "../../domain/Id.ts"
 import type { MediaCommand, MediaEnded, MediaEvent } from "../message/MediaMessage.ts"
 import * as Player from "./Player.ts"
 import type { Asker } from "./PlaybackQueue.ts"
@@ -9,7 +9,6 @@ type Command = Extract<
 >
 
 interface Options {
-  readonly leg: LegId
   readonly emit: (event: MediaEvent) => void
   readonly want: Player.Want
   /** Of a sound that another leg was asked for nothing more is needed here. */
@@ -33,12 +32,11 @@ type End = Pick<MediaEnded, "status" | "reason">
  * queue for all that is played to it, whoever was asked. A sound for several stands in the queue of each, and ends when
  * it has ended in all.
  */
-export const make = ({ emit, leg, others, unwant, want }: Options): Playbacks => {
+export const make = ({ emit, others, unwant, want }: Options): Playbacks => {
   /** Of sounds for several, in how many queues they still are, and the first end that was not `completed`. */
   const shared = new Map<WorkId, { left: number; cut: End | null }>()
 
   const asker: Asker = {
-    leg,
     ended: (id, end) => {
       const parts = shared.get(id) ?? { left: 1, cut: null }
       parts.left--

@@ -39,7 +39,7 @@ export interface Player extends Source {
 }
 
 /** Asks for the next piece of the sound of a playback; it is answered by `supply` or `fail`. */
-export type Want = (playback: Pick<PlaybackQueue.Playback, "id" | "sound" | "asker">) => void
+export type Want = (playback: Pick<PlaybackQueue.Playback, "id" | "sound">) => void
 
 /**
  * The queue of sounds that are played to one leg, one after the other, each brought to the rate of the leg.

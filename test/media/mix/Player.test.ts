@@ -11,11 +11,10 @@ import * as Ids from "../../support/Ids.ts"
 const setup = () => {
   const events: Array<string> = []
   const wants: Array<string> = []
-  const asker = (name: string): Asker => ({
-    leg: Ids.leg(name),
+  const asker = (): Asker => ({
     ended: (id, { reason, status }) => void events.push(`${id} ${status}${reason === null ? "" : ` ${reason}`}`)
   })
-  const own = asker("own")
+  const own = asker()
   const player = Player.make(
     own,
     ({ id }) => void wants.push(id),
@@ -98,6 +97,23 @@ describe("Player", () => {
     const last = Int16Array.from(samples(40))
     Ramp.fadeOut(last, 8000, 40, 0, 40)
     expect(render(2)).toEqual([...last, ...new Int16Array(280)])
+  })
+
+  it("wants nothing more of a sound that another leg was asked for once it has ended, and stops those of one alone", () => {
+    const { asker, events, own, player, render } = setup()
+    const other = asker()
+    for (const [id, by] of [
+      ["done", other],
+      ["own", own],
+      ["theirs", other]
+    ] as const)
+      player.play(Ids.work(id), url, { asker: by })
+    player.supply(Ids.work("done"), sound(160), true)
+    expect([player.current(own), player.current(other)]).toStrictEqual([null, "done"])
+    render(2)
+    player.stop(other, "unbridged")
+    expect(events).toStrictEqual(["done unwanted", "done completed", "theirs unwanted", "theirs stopped unbridged"])
+    expect(player.current(own)).toBe("own")
   })
 
   it("goes on where it was when only a part of a frame was heard", () => {

@@ -122,7 +122,6 @@ describe("A tap", () => {
     const defects: Array<unknown> = []
     const leg = LocalLeg.make(rtp.far, {
       clock: () => 0,
-      leg: Ids.leg("tapped"),
       emit: () => undefined,
       want: () => undefined,
       unwant: () => undefined,
