@@ -41,6 +41,8 @@ export const make = ({ isEager, onDied, program }: Options) => {
   let isStopped = false
   let timer: NodeJS.Timeout | null = null
   let isReady = false
+  /** It said that it ends by itself. */
+  let isEnding = false
   let isClosed = false
   let lastId = 0
   /** Those who wait until the process is ready, or done with what was stopped. */
@@ -76,7 +78,13 @@ export const make = ({ isEager, onDied, program }: Options) => {
       case "end":
         if (job?.id !== told.id) return
         job.settle(Effect.void)
-        return free()
+        if (!told.isLast) return free()
+        // Who waits does so until the next process is ready.
+        job = null
+        isStopped = false
+        isReady = false
+        isEnding = true
+        return setTimer(graceMs, kill)
       default:
         return kill()
     }
@@ -85,6 +93,7 @@ export const make = ({ isEager, onDied, program }: Options) => {
   const start = (): void => {
     if (isClosed) return
     isReady = false
+    isEnding = false
     const started = spawn(process.execPath, ["--max-old-space-size=128", program.pathname], {
       stdio: ["pipe", "pipe", "ignore"],
       env: {}
@@ -113,8 +122,8 @@ export const make = ({ isEager, onDied, program }: Options) => {
       job = null
       isStopped = false
       if (isClosed) return
-      onDied()
-      if (wasReady) start()
+      if (!isEnding) onDied()
+      if (wasReady || isEnding) start()
       else
         setTimer(restartMs, () => {
           timer = null

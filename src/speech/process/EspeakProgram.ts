@@ -35,8 +35,9 @@ const say = ({ id, isSsml, text, voice }: Message.Say): void => {
       )
     return false
   })
-  post({ type: "end", id })
-  if (process.memoryUsage.rss() > mostBytes) process.exit(0)
+  const isLast = process.memoryUsage.rss() > mostBytes
+  post({ type: "end", id, isLast })
+  if (isLast) process.exit(0)
 }
 
 const read = Message.reader()

@@ -18,7 +18,8 @@ export interface Say {
 export type Told =
   | { readonly type: "ready" }
   | { readonly type: "sound"; readonly id: number; readonly rate: number }
-  | { readonly type: "end"; readonly id: number }
+  /** `isLast`: the program has grown too large, and ends now. */
+  | { readonly type: "end"; readonly id: number; readonly isLast: boolean }
 
 const headLength = 8
 /** Longer ones are garbage. */

@@ -107,6 +107,19 @@ describe("espeak of npm", () => {
   )
 })
 
+describe("a program that has grown too large", () => {
+  it.live(
+    "ends after an utterance, and nothing is asked of it meanwhile",
+    () =>
+      Effect.gen(function* () {
+        const engine = yield* EspeakWasm.make({ program: new URL("./Garbage.process.ts", import.meta.url) })
+        for (let time = 0; time < 6; time++)
+          expect(yield* say(engine, "speak and end", "en-us")).toMatchObject({ seconds: 0.1 })
+      }).pipe(Effect.scoped),
+    60_000
+  )
+})
+
 describe("programs of this machine", () => {
   it.live(
     "espeak-ng speaks as npm's does, where it is installed",

@@ -2,7 +2,7 @@ import { writeSync } from "node:fs"
 import { Result } from "effect"
 import * as Message from "../../../src/speech/process/Message.ts"
 
-/** A program in espeak's place: it ends, writes garbage, or speaks, as its text says. */
+/** A program in espeak's place: it ends, writes garbage, speaks, or speaks for the last time, as its text says. */
 const read = Message.reader()
 process.stdin.on("data", (bytes: Buffer) => {
   const messages = read(bytes)
@@ -15,7 +15,10 @@ process.stdin.on("data", (bytes: Buffer) => {
       continue
     }
     writeSync(1, Message.write({ type: "sound", id, rate: 8000 }, new Uint8Array(1600)))
-    writeSync(1, Message.write({ type: "end", id }))
+    const isLast = text === "speak and end"
+    writeSync(1, Message.write({ type: "end", id, isLast }))
+    // Not at once: what is asked of it meanwhile is lost.
+    if (isLast) setTimeout(() => process.exit(0), 200)
   }
 })
 writeSync(1, Message.write({ type: "ready" }))
