@@ -45,7 +45,9 @@ export const CarrierCommand = Schema.Union([
      * A sound at an `https` URL that the callee hears before it answers, where it takes early media. It is repeated
      * until the answer, which ends it. Nothing is told of it.
      */
-    audioUrl: Schema.optionalKey(Secret.url(Schema.String))
+    audioUrl: Schema.optionalKey(Secret.url(Schema.String)),
+    /** Machine detection begins with the answer: what the callee says before is listened to. */
+    detectsMachine: Schema.optionalKey(Schema.Boolean)
   }),
   /** Answers an inbound leg; outcome: `answered`, or `command_failed` and `ended`. */
   Schema.Struct({ ...ofLeg, type: Schema.tag("answer"), tenantId: TenantId, headers }),

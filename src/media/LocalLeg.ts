@@ -166,6 +166,8 @@ export const make = (
           return stream.start(media)
         case "stop_stream":
           return stream.stop()
+        case "listen_early":
+          return detection.listenEarly()
         case "detect_machine":
           return detection.begin(media.id)
         default:

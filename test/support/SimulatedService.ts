@@ -114,8 +114,8 @@ export const tenant = Effect.fnUntraced(function* ({ ask, context }: Started) {
     if (!reached(call)) return yield* Effect.die(new Error(`the call stays ${JSON.stringify(call)}`))
     return call
   })
-  const placing = (to: string) => ask(key, "POST", "/v1/calls", { from: number, to })
-  const place = (to: string) => Effect.map(placing(to), ({ json }) => (json as Call).id)
+  const placing = (to: string, more: object = {}) => ask(key, "POST", "/v1/calls", { from: number, to, ...more })
+  const place = (to: string, more: object = {}) => Effect.map(placing(to, more), ({ json }) => (json as Call).id)
   const act = (callId: string, verb: string, body?: object) =>
     ask(key, "POST", `${path(callId)}/actions/${verb}`, body ?? {})
   /** What its webhooks say, in their order. */
@@ -140,15 +140,23 @@ export const tenant = Effect.fnUntraced(function* ({ ask, context }: Started) {
     /** Status and code of a refusal. */
     refused: (callId: string, verb: string, body: object) =>
       Effect.map(act(callId, verb, body), (answer) => [answer.status, TestServer.codeOf(answer)]),
-    /** Waits for the first event of this type. */
-    event: Effect.fnUntraced(function* (callId: string, type: string) {
+    /** Waits for the first event of this type, of which `holds` is true. */
+    event: Effect.fnUntraced(function* (callId: string, type: string, holds: (event: Told) => boolean = () => true) {
       for (let waited = 0; waited < 1_500; waited++) {
-        const found = (yield* events(callId)).find((event) => event.type === type)
+        const found = (yield* events(callId)).find((event) => event.type === type && holds(event))
         if (found !== undefined) return found
         yield* Effect.sleep("10 millis")
       }
       return yield* Effect.die(new Error(`no ${type}`))
     }),
+    machine: (callId: string) => ask(key, "GET", `${path(callId)}/amd`),
+    /** Amounts of the ledger's entries of this type, in their order. */
+    charges: (type: string) =>
+      Effect.map(
+        sql<{ readonly cents: number }>`
+          SELECT amount_cents::int AS cents FROM ledger WHERE tenant_id = ${id} AND type = ${type} ORDER BY ordinal`,
+        (rows) => rows.map(({ cents }) => cents)
+      ),
     /** Its money is gone, and there again. */
     broke: balance(-100_000),
     paid: balance(100_000)

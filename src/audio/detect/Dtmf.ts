@@ -16,9 +16,10 @@ const leastRms = 40
 const [rowTwist, columnTwist] = [8, 4]
 /** The other frequencies of a group are 8 dB below. */
 const standsOut = 6.3
-/** A digit begins with two equal blocks, and is over behind two without it. */
+/** A digit begins with two equal blocks of one level, within 3 dB, and is over behind two without it. */
 const accepted = 2
 const released = 2
+const steady = 2
 
 const coefficients = [...rows, ...columns].map((hz) => 2 * Math.cos((2 * Math.PI * hz) / Narrow.detectRate))
 
@@ -56,12 +57,18 @@ export const make = () => {
   let filled = 0
   let heard = ""
   let run = 0
+  /** Energy of the last block. */
+  let before = 0
   let missing = 0
   let isPressed = false
 
-  const digitOf = (): string => {
+  const energyOf = (): number => {
     let energy = 0
     for (let i = 0; i < blockLength; i++) energy += (block[i] ?? 0) ** 2
+    return energy
+  }
+
+  const digitOf = (energy: number): string => {
     if (energy < leastRms * leastRms * blockLength) return ""
     for (let i = 0; i < 8; i++) energies[i] = energyAt(block, coefficients[i] ?? 0)
     const row = strongest(energies, 0)
@@ -74,7 +81,10 @@ export const make = () => {
 
   /** The digit that begins with this block; null: none does. */
   const next = (): string | null => {
-    const digit = digitOf()
+    const energy = energyOf()
+    const digit = digitOf(energy)
+    const isSteady = energy <= steady * before && before <= steady * energy
+    before = energy
     if (isPressed && digit === heard) missing = 0
     else if (isPressed && ++missing >= released) {
       isPressed = false
@@ -82,7 +92,7 @@ export const make = () => {
       run = 0
     }
     if (isPressed) return null
-    run = digit !== "" && digit === heard ? run + 1 : digit === "" ? 0 : 1
+    run = digit === "" ? 0 : digit === heard && isSteady ? run + 1 : 1
     heard = digit
     if (run < accepted) return null
     isPressed = true

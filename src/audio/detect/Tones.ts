@@ -13,7 +13,9 @@ export interface Heard {
   readonly now: Tone | null
   /** It has just ended; null: none has. */
   readonly ended: Tone | null
-  /** For so long no tone has sounded, single or double. */
+  /** For so long a tone has sounded, single or double. */
+  readonly soundMs: number
+  /** For so long none has. */
   readonly quietMs: number
 }
 
@@ -42,6 +44,7 @@ export const make = () => {
   let hz = 0
   let dbfs = 0
   let frames = 0
+  let soundMs = 0
   let quietMs = 0
 
   const end = (): Tone | null => {
@@ -53,17 +56,19 @@ export const make = () => {
   return (features: Features): Heard => {
     // Faint frames need no spectrum: the most of them are silence.
     const peaks = features.dbfs < leastDbfs - 6 ? null : features.peaks()
-    const isTonal = peaks !== null && peaks.firstShare + peaks.secondShare >= share
+    // Noise of the street and the mains is below.
+    const isTonal = peaks !== null && peaks.first >= lowest && peaks.firstShare + peaks.secondShare >= share
+    soundMs = isTonal ? soundMs + frameMs : 0
     quietMs = isTonal ? 0 : quietMs + frameMs
     const is =
       peaks !== null && isSingle(peaks) && peaks.dbfs >= leastDbfs && peaks.first >= lowest && peaks.first <= highest
-    if (!is) return { now: null, ended: end(), quietMs }
+    if (!is) return { now: null, ended: end(), soundMs, quietMs }
     const goesOn = frames > 0 && Math.abs(peaks.first - hz) <= steadyHz && peaks.dbfs >= dbfs - steadyDb
     const ended = goesOn ? null : end()
     frames++
     dbfs = goesOn ? Math.max(dbfs, peaks.dbfs) : peaks.dbfs
     // Its first frame is half filled, and tells its frequency less well than the next.
     hz = goesOn && frames > 2 ? hz + (peaks.first - hz) / frames : peaks.first
-    return { now: { hz, ms: frames * frameMs }, ended, quietMs }
+    return { now: { hz, ms: frames * frameMs }, ended, soundMs, quietMs }
   }
 }

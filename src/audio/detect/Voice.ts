@@ -7,6 +7,11 @@ export interface Options {
   readonly onsetMs?: number
   /** So long without any, speech is over. */
   readonly hangoverMs?: number
+  /**
+   * What is so much quieter than the loudest speech so far is not said by the same speaker, but by others around; absent:
+   * all that speak count.
+   */
+  readonly rangeDb?: number
 }
 
 /** What suits most: a syllable begins speech, and the pauses between syllables do not end it. */
@@ -23,10 +28,12 @@ export const aboveNoiseDb = 9
 const noiseFrames = 75
 const noiseShare = 0.1
 
-/** Tones: so much of the energy is in one or two sines. */
-const tonalShare = 0.9
+/** Tones: so much of the energy is in one or two sines. Two harmonics of a low voice may hold nine tenths of it. */
+const tonalShare = 0.97
 /** Noise: no part of the spectrum stands out. A hiss of speech is like that, too, but does not last. */
-const flatShare = 0.4
+const flatShare = 0.45
+/** The loudest speech is forgotten by so many dB a frame: 3 dB a second. */
+const forgotten = 0.06
 /** Speech that has begun may sound like a tone or noise for so long: a held vowel, a hiss. */
 const unlikeFrames = 12
 
@@ -62,7 +69,11 @@ export type Judge = ReturnType<typeof judge>
  * out of the noise by `aboveNoiseDb`, and is neither tone nor noise. Speech begins with `onsetMs` of such frames, and is
  * over `hangoverMs` behind the last.
  */
-export const judge = ({ hangoverMs = defaults.hangoverMs, onsetMs = defaults.onsetMs }: Options = {}) => {
+export const judge = ({
+  hangoverMs = defaults.hangoverMs,
+  onsetMs = defaults.onsetMs,
+  rangeDb = Number.POSITIVE_INFINITY
+}: Options = {}) => {
   const onset = Math.max(1, Math.round(onsetMs / frameMs))
   const hangover = Math.max(1, Math.round(hangoverMs / frameMs))
   const noise = floor()
@@ -70,16 +81,20 @@ export const judge = ({ hangoverMs = defaults.hangoverMs, onsetMs = defaults.ons
   let unlike = 0
   let run = 0
   let quiet = 0
+  let loudest: number = Features.silence
 
   const isVoice = (features: Features.Features): boolean => {
     const around = noise(features.whitened)
+    loudest -= forgotten
     if (features.dbfs < leastDbfs || features.whitened < around + aboveNoiseDb) return false
+    if (features.dbfs < loudest - rangeDb) return false
     unlike = isUnlike(features.peaks()) ? unlike + 1 : 0
     return unlike === 0 || (isSpeech && unlike <= unlikeFrames)
   }
 
   return (features: Features.Features): boolean => {
     const voice = isVoice(features)
+    if (voice && isSpeech) loudest = Math.max(loudest, features.dbfs)
     quiet = voice ? 0 : quiet + 1
     run = voice ? run + 1 : Math.max(0, run - 1)
     if (isSpeech) isSpeech = quiet < hangover

@@ -10,7 +10,8 @@ export const DialOptions = Schema.Struct({
   near: Schema.optionalKey(LegId),
   headers: Schema.optionalKey(Schema.Array(CustomHeader)),
   callerIdName: Schema.optionalKey(Schema.String),
-  audioUrl: Schema.optionalKey(Secret.url(Schema.String))
+  audioUrl: Schema.optionalKey(Secret.url(Schema.String)),
+  detectsMachine: Schema.optionalKey(Schema.Boolean)
 })
 export type DialOptions = typeof DialOptions.Type
 

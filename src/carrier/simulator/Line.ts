@@ -2,7 +2,7 @@ import { Clock, type Deferred, Effect, Queue } from "effect"
 import type * as Id from "../../domain/Id.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import type { CarrierCommand, LegReport } from "../Carrier.ts"
-import type { EarlySound } from "../EarlySound.ts"
+import type { EarlyMedia } from "../EarlyMedia.ts"
 import type { FarAct, PhoneScript } from "./PhoneScript.ts"
 import * as SimulatedLeg from "./SimulatedLeg.ts"
 
@@ -38,7 +38,7 @@ export interface Line {
   peer: Line | null
   /** Hears what our side does: the leg at the other end, or a phone that was asked to call us. */
   hears: ((act: FarAct) => void) | null
-  early: EarlySound | null
+  early: EarlyMedia | null
   /** Commands that wait until there are media. */
   readonly waiting: Array<Extract<CarrierCommand, { readonly type: "media" }>>
   hasMedia: boolean

@@ -76,6 +76,9 @@ const tones = (digits: string): ReadonlyArray<Part> =>
     return components === null ? [] : [{ sound: "tone", ms: 100, components }, silence(100)]
   })
 
+/** ITU-T E.180: tells that a call did not get through, before it is said why. */
+const specialInformation = [950, 1400, 1800].map((hz) => tone(330, -16, hz))
+
 const echo: Voice = { type: "echo" }
 const beep = tone(500, -10, 1000)
 
@@ -109,7 +112,15 @@ const phones: ReadonlyMap<string, PhoneScript> = new Map([
     })
   ],
   ["+12025550119", answering(echo, { referred: "refuses" })],
-  ["+12025550120", answering(echo, { referred: "is_silent" })]
+  ["+12025550120", answering(echo, { referred: "is_silent" })],
+  ["+12025550121", answering(once(speech(12_000)))],
+  ["+12025550122", answering(once(silence(500), ...specialInformation, silence(300), speech(12_000)))],
+  [
+    "+12025550123",
+    answering(once(silence(300), ...specialInformation, silence(300), speech(12_000)), {
+      alerting: [at(200, { type: "sends_early_media" }), answersAfter(2500)]
+    })
+  ]
 ])
 
 /** The phone with this number; null: no phone has it, but a tenant may. */

@@ -15,7 +15,7 @@ import {
   type Order
 } from "../Carrier.ts"
 import { SharedBridges } from "../SharedBridges.ts"
-import * as EarlySound from "../EarlySound.ts"
+import * as EarlyMedia from "../EarlyMedia.ts"
 import { InboundSimulator } from "../InboundSimulator.ts"
 import * as LegMemory from "../LegMemory.ts"
 import * as Telling from "../Telling.ts"
@@ -83,7 +83,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
             break
           case "early":
             if (!(yield* lineMedia.connect(line))) return yield* receive(line, { type: "fault" })
-            line.early?.begin()
+            line.early?.begin(true)
             yield* tell(line.callId, line.id, { type: "early_media", resume: null })
             break
           case "talk":
@@ -268,7 +268,7 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
     const script = phones.called(command.to)
     const { callId, legId, near = null, tenantId, to } = command
     const line = yield* Line.make("outbound", { id: legId, script, number: to, callId, tenantId, near })
-    line.early = EarlySound.make(command, (tenantId, sound) => void fork(media.command(legId, tenantId, sound)))
+    line.early = EarlyMedia.make(command, (tenantId, early) => void fork(media.command(legId, tenantId, early)))
     // It may be joined to a second leg: both must fit.
     if (lines.size + 2 > maxLegs) Line.post(line, { type: "input", input: { type: "fault" } })
     else if (script === null) yield* ringTenant(line, command)

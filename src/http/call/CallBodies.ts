@@ -45,8 +45,13 @@ export const PlaceCall = Wire.struct({
 }).pipe(Schema.annotateEncoded({ identifier: "PlaceCall" }))
 
 /** What its dial says besides the numbers. */
-export const optionsOf = ({ audioUrl, customHeaders }: typeof PlaceCall.Type): DialOptions => ({
+export const optionsOf = ({
+  answeringMachineDetection,
+  audioUrl,
+  customHeaders
+}: typeof PlaceCall.Type): DialOptions => ({
   ...(audioUrl === undefined ? {} : { audioUrl }),
+  ...(answeringMachineDetection === "off" ? {} : { detectsMachine: true }),
   ...(customHeaders.length === 0 ? {} : { headers: customHeaders })
 })
 

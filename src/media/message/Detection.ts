@@ -3,9 +3,11 @@ import { WorkId } from "../../domain/Id.ts"
 
 /** Detection of answering machines. */
 export const commands = [
+  /** Listens to what the far end says before it answers, and tells nothing of it: `detect_machine` goes on with it. */
+  Schema.Struct({ type: Schema.tag("listen_early") }),
   /**
-   * Listens to the far end from now on: `machine_detected` once, `machine_beeped` at most once behind it, then it has
-   * `ended`. Idempotent while it listens.
+   * The far end has answered, and is listened to from now on: `machine_detected` once, `machine_beeped` at most once
+   * behind it, then it has `ended`. Idempotent while it listens.
    */
   Schema.Struct({ type: Schema.tag("detect_machine"), id: WorkId })
 ] as const

@@ -7,6 +7,7 @@ import * as Sounds from "./Sounds.ts"
 
 const findings = (...parts: ReadonlyArray<Int16Array>) => {
   const machine = Machine.make()
+  machine.answered()
   return Sounds.frames(Sounds.join(...parts), 8000, (samples) => machine.hear(samples, 8000)).flat()
 }
 /** What is told of it, without times. */
@@ -65,7 +66,8 @@ describe("Machine detection", () => {
     ["too faint", beep(1000, 500, -60)],
     ["busy", cadence([480, 620], -19, 500, 500, 500, 500)],
     ["ring-back", cadence([440, 480], -19, 1000, 1000)],
-    ["digits", Sounds.digits("159#")]
+    ["digits", Sounds.digits("159#")],
+    ["a melody", Sounds.join(beep(880, 300), beep(988, 300), beep(880, 300))]
   ])("does not take for a beep what is %s", (_, sound) => {
     expect(told(silence(500), voice(6500), silence(500), sound, silence(2000))).toEqual(["machine"])
   })
@@ -96,6 +98,69 @@ describe("Machine detection", () => {
     expect(told(cadence([480, 620], -19, ...Array.from({ length: 70 }, () => 500)))).toEqual(["not_sure"])
   })
 
+  describe("hears what comes before the answer, of which it tells nothing", () => {
+    const after = (early: Int16Array, ...parts: ReadonlyArray<Int16Array>) => {
+      const machine = Machine.make()
+      const hear = (samples: Int16Array) => machine.hear(samples, 8000)
+      expect(Sounds.frames(early, 8000, hear).flat()).toEqual([])
+      machine.answered()
+      return Sounds.frames(Sounds.join(...parts), 8000, hear).flat()
+    }
+    const verdicts = (all: ReadonlyArray<Machine.Finding>) =>
+      all.flatMap((each) => (each.type === "verdict" ? [each.verdict] : []))
+    const sit = Sounds.join(beep(950, 330), beep(1400, 330), beep(1800, 330))
+
+    it("a special information tone is a machine's, whatever was said behind it", () => {
+      expect(after(Sounds.join(silence(300), sit, voice(3000)), voice(500))[0]).toEqual({
+        type: "verdict",
+        verdict: "machine",
+        hasBeep: false,
+        atMs: 20
+      })
+      expect(verdicts(after(Sounds.join(beep(950, 330), beep(1400, 330)), beep(1800, 330), quiet))).toEqual(["machine"])
+    })
+
+    it("a greeting that goes on through the answer is as long as it is", () => {
+      expect(verdicts(after(voice(2500), voice(1800), quiet))).toEqual(["machine"])
+      expect(verdicts(after(silence(500), voice(1800), quiet))).not.toEqual(["machine"])
+    })
+
+    it("neither ring-back, nor a tune or an announcement that ends with the answer, counts", () => {
+      for (const early of [
+        cadence([440, 480], -19, 2000, 4000, 2000),
+        voice(6000),
+        Sounds.join(voice(6000), beep(1000, 500)),
+        silence(40_000)
+      ])
+        expect(verdicts(after(early, silence(700), voice(700), quiet))).toEqual(["human_residence"])
+    })
+  })
+
+  it("waits for a person's silence the longer, the more was said before", () => {
+    const at = (ms: number) => findings(silence(500), voice(ms), quiet)[0]?.atMs ?? 0
+    const [word, sentence, business] = [at(400), at(1500), at(2800)]
+    expect(word - 900).toBeLessThan(1000)
+    expect(sentence - 2000).toBeGreaterThan(1200)
+    expect(business - 3300).toBeGreaterThan(sentence - 2000)
+  })
+
+  it("takes a greeting with pauses for one, as long as it lasts", () => {
+    const parts = [voice(700), silence(900), voice(900, { seed: 2 }), silence(900), voice(700, { seed: 3 })]
+    expect(told(silence(600), ...parts, quiet)).toEqual(["machine"])
+  })
+
+  it("hears a person behind the noise of a street, and is not kept waiting by it", () => {
+    const sound = Sounds.join(silence(800), voice(500, { dbfs: -20 }), silence(4000))
+    for (const seed of [1, 2, 3])
+      expect(told(Sounds.mixed(sound, Sounds.noise(-38, 5300, { isBrown: true, seed })))).toEqual(["human_residence"])
+  })
+
+  it("does not take the voices around a person for a long greeting", () => {
+    const around = voice(8000, { dbfs: -46, seed: 5, pitch: 200 })
+    const sound = Sounds.join(silence(300), voice(600, { dbfs: -6 }), silence(7100))
+    expect(told(Sounds.mixed(sound, around))[0]).toBe("human_residence")
+  })
+
   it("is in no hurry: a person who waits before the first word is a person", () => {
     expect(told(silence(3500), voice(800), quiet)).toEqual(["human_residence"])
   })
@@ -116,7 +181,7 @@ describe("Machine detection", () => {
     "tells a verdict once, then at most one beep, then that it is done, whatever it hears",
     { stretches: Schema.Array(stretch) },
     ({ stretches }) => {
-      let rules = Machine.begin
+      let rules = Machine.answered(Machine.begin)
       const all: Array<Machine.Finding> = []
       const hear = (frame: Machine.Frame) => {
         const [next, found] = Machine.step(rules, frame)
@@ -125,8 +190,17 @@ describe("Machine detection", () => {
       }
       for (const { ended, frames, isSpeech, now } of stretches)
         for (let i = 0; i < frames; i++)
-          hear({ isSpeech, tone: { now, ended: i === 0 ? ended : null, quietMs: now === null ? i * 20 : 0 } })
-      for (let i = 0; i < 4000; i++) hear({ isSpeech: false, tone: { now: null, ended: null, quietMs: 1000 } })
+          hear({
+            isSpeech,
+            tone: {
+              now,
+              ended: i === 0 ? ended : null,
+              soundMs: now === null ? 0 : i * 20,
+              quietMs: now === null ? i * 20 : 0
+            }
+          })
+      for (let i = 0; i < 4000; i++)
+        hear({ isSpeech: false, tone: { now: null, ended: null, soundMs: 0, quietMs: 1000 } })
       const types = all.map(({ type }) => type).join(" ")
       expect(["verdict done", "verdict beep done"]).toContain(types)
       expect(all.every(({ atMs }, i) => atMs >= (all[i - 1]?.atMs ?? 0))).toBe(true)

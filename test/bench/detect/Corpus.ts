@@ -1,221 +1,328 @@
-import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import * as Resample from "../../../src/audio/Resample.ts"
+import * as RingbackTone from "../../../src/audio/RingbackTone.ts"
+import type { SampleRate } from "../../../src/audio/SampleRate.ts"
 import * as Tone from "../../../src/audio/Tone.ts"
-import * as G711 from "../../../src/audio/codec/G711.ts"
+import * as Line from "./Line.ts"
+import * as Random from "./Random.ts"
+import * as Speaker from "./Speaker.ts"
+import * as Texts from "./Texts.ts"
 
 /**
- * A synthetic corpus of answered calls: greetings of people and of machines, spoken by espeak-ng and flite, with noise,
- * beeps, mu-law and loss. It is generated from a seed and split by voice; nothing of it is stored.
+ * A synthetic corpus of answered calls: people and machines, spoken by espeak-ng and flite, with noise, tones, codecs and
+ * loss. It is made from a seed, clip by clip, and split by voice and text; nothing of it is stored.
+ *
+ * Pauses are log-normal. In what is read out they last half a second and hardly ever a whole one; in what is spoken
+ * freely, as greetings that people record, longer ones occur (Campione and Véronis, "A large-scale multilingual study of
+ * silent pause duration", Speech Prosody 2002).
  */
+export const kinds = ["person", "voicemail", "intercept", "fax", "nobody"] as const
+export type Kind = (typeof kinds)[number]
+
 export interface Clip {
-  readonly truth: "human" | "machine"
-  /** 8 kHz. */
+  readonly kind: Kind
+  readonly truth: "human" | "machine" | "unknown"
+  /** Which of the texts or sounds it is made of. */
+  readonly sort: string
+  readonly text: string
+  readonly voice: string
+  readonly line: Line.Line
   readonly sound: Int16Array
-  /** When its beep begins and ends, in milliseconds; null: it has none. */
+  readonly rate: SampleRate
+  /** What sounds before is early media. In milliseconds of the sound, as all times here. */
+  readonly answeredAt: number
+  readonly early: string
+  /** When its beep begins and ends; null: it has none. */
   readonly beep: { readonly from: number; readonly to: number } | null
 }
 
 export interface Half {
+  readonly seed: number
   readonly voices: ReadonlyArray<string>
-  readonly clips: ReadonlyArray<Clip>
+  readonly texts: Texts.Texts
 }
 
-const rate = 8000
+const espeak = (...names: ReadonlyArray<string>) => names.map((name) => `espeak-ng:${name}`)
 
-const random = (seed: number) => {
-  let state = seed >>> 0
-  const next = () => {
-    state = (Math.imul(state ^ (state >>> 15), 0x2c_1b_3c_6d) + 0x9e_37_79_b9) >>> 0
-    let x = state
-    x = Math.imul(x ^ (x >>> 12), 0x29_7a_2d_39)
-    return ((x ^ (x >>> 15)) >>> 0) / 2 ** 32
-  }
-  return {
-    next,
-    between: (from: number, to: number) => from + (to - from) * next(),
-    of: <A>(all: ReadonlyArray<A>): A => all[Math.floor(next() * all.length)] as A
-  }
-}
-type Random = ReturnType<typeof random>
-
-const people = [
-  "Hello?",
-  "Hi.",
-  "Yes?",
-  "Hello, this is Anna.",
-  "Good morning.",
-  "Hello, who is this?",
-  "Speaking.",
-  "Miller.",
-  "Yes, hello?",
-  "This is Peter, hi.",
-  "Green and Partners, good morning.",
-  "Good afternoon, Hotel Astoria, this is Claire speaking.",
-  "Thanks for calling Blue Line, how can I help you?",
-  "City Dental, Maria speaking."
-]
-const machines = [
-  "Hi, you have reached Tom. I can not come to the phone right now. Please leave a message after the tone.",
-  "The person you are calling is not available. Please leave a message after the beep.",
-  "You have reached the voice mailbox of five five five, zero one two three. Please record your message after the tone.",
-  "Hello, this is Susan. I am away from my desk at the moment. Leave your name and number and I will call you back.",
-  "Thank you for calling Green and Partners. Our office is closed. Our opening hours are nine to five, Monday to Friday.",
-  "Your call has been forwarded to an automatic voice message system. Please leave a message.",
-  "We are sorry, but nobody is available to take your call. At the tone, please record your message."
-]
-
-const fitVoices = ["espeak-ng:en-us", "espeak-ng:en-gb", "espeak-ng:en-us+f2", "flite:kal", "flite:awb"]
-const heldOutVoices = [
-  "espeak-ng:en-us+m3",
-  "espeak-ng:en-gb+f4",
-  "espeak-ng:en-us+f5",
-  "espeak-ng:en-gb+m7",
-  "flite:rms",
-  "flite:slt"
-]
-
-/** 16-bit samples of a WAV file, whatever its header says of its length, at 8 kHz. */
-const decode = (wav: Buffer): Int16Array => {
-  const from = wav.readUInt32LE(24)
-  const at = wav.indexOf("data") + 8
-  const samples = new Int16Array((wav.length - at) >> 1)
-  for (let i = 0; i < samples.length; i++) samples[i] = wav.readInt16LE(at + 2 * i)
-  const resampler = Resample.make(from, rate)
-  const made = Resample.concat([resampler.process(samples), resampler.flush()])
-  resampler.free()
-  return made
+/** To set limits by. */
+export const fit: Half = {
+  seed: 1,
+  voices: [
+    ...espeak("en-us", "en-gb", "en-us+f2", "en-us+m1", "en-us+f1", "en-us+m5", "en-029+f3", "en-us+m3", "en-us+f4"),
+    ...espeak("en-us+f5", "en-us+m7", "en-gb-scotland+m2", "en-gb-x-rp+m8", "en-us+steph"),
+    ...["kal", "awb", "rms", "slt"].map((name) => `flite:${name}`)
+  ],
+  texts: Texts.fit
 }
 
-/** Without the silence of the engine around it. */
-const trimmed = (sound: Int16Array): Int16Array => {
-  const isLoud = (sample: number) => Math.abs(sample) > 200
-  return sound.slice(Math.max(0, sound.findIndex(isLoud)), sound.findLastIndex(isLoud) + 1)
+/** To report; nothing was set by it. */
+export const heldOut: Half = {
+  seed: 7_341_905,
+  voices: [
+    ...espeak("en-us+m4", "en-us+m6", "en-us+linda", "en-us+belinda", "en-us+david", "en-us+shelby", "en-us+john"),
+    ...espeak("en-us+klatt4", "en-gb-x-gbclan+edward2", "en-gb-x-gbcwmd+anika", "en-gb-scotland+f3")
+  ],
+  texts: Texts.heldOut
 }
 
-const levelled = (sound: Int16Array, dbfs: number): Int16Array => {
-  const rms = Math.sqrt(sound.reduce((sum, each) => sum + each * each, 0) / Math.max(1, sound.length))
-  return sound.map((each) => Math.max(-32_768, Math.min(32_767, (each / rms) * 32_768 * 10 ** (dbfs / 20))))
+const { rate } = Speaker
+const frameMs = 20
+
+const samplesOf = (ms: number): number => Math.round((ms * rate) / 1000)
+const msOf = (samples: number): number => (samples * 1000) / rate
+const silence = (ms: number): Int16Array => new Int16Array(samplesOf(ms))
+const lengthOf = (parts: ReadonlyArray<Int16Array>): number => parts.reduce((sum, { length }) => sum + length, 0)
+
+/** What is heard of a far end, before noise and line. */
+interface Scene {
+  readonly sort: string
+  readonly text: string
+  readonly sound: Int16Array
+  readonly beep: Clip["beep"]
+  /** Instead of a ring-back tone, all up to this moment is early media. */
+  readonly answeredAt?: number
 }
 
-/** Speaks with what is installed; each sentence once. */
-const speaker = () => {
-  const directory = mkdtempSync(join(tmpdir(), "corpus-"))
-  const known = new Map<string, Int16Array>()
-  const speak = (voice: string, text: string): Int16Array => {
-    const [engine = "", name = ""] = voice.split(":")
-    const file = join(directory, "speech.wav")
-    execFileSync(
-      engine,
-      engine === "flite" ? ["-voice", name, "-t", text, "-o", file] : ["-v", name, "-w", file, text],
-      {
-        stdio: "ignore"
-      }
-    )
-    return trimmed(decode(readFileSync(file)))
-  }
-  return {
-    say: (voice: string, text: string): Int16Array => {
-      const key = `${voice} ${text}`
-      const sound = known.get(key) ?? speak(voice, text)
-      known.set(key, sound)
-      return sound
-    },
-    close: () => rmSync(directory, { recursive: true, force: true })
-  }
-}
-type Speaker = ReturnType<typeof speaker>
-
-const silence = (ms: number): Int16Array => new Int16Array(Math.round((ms * rate) / 1000))
-
-const noise = (dbfs: number, length: number, colour: string, chance: Random, babble: Int16Array): Int16Array => {
-  if (colour === "babble") {
-    const from = Math.floor(chance.next() * babble.length)
-    return levelled(
-      new Int16Array(length).map(
-        (_, i) =>
-          ((babble[(from + i) % babble.length] ?? 0) + (babble[(from + 3 * length + i) % babble.length] ?? 0)) / 2
-      ),
-      dbfs
-    )
-  }
-  let walk = 0
-  return levelled(
-    new Int16Array(length).map(() => {
-      const step = (chance.next() + chance.next() + chance.next() - 1.5) * 1500
-      walk = colour === "brown" ? 0.98 * walk + step : step
-      return Math.max(-32_000, Math.min(32_000, walk))
-    }),
-    dbfs
-  )
+interface Maker {
+  readonly chance: Random.Random
+  readonly say: Speaker.Speaker["say"]
+  readonly half: Half
+  readonly voice: Speaker.Voice
+  readonly other: Speaker.Voice
 }
 
-/** What the line makes of it: noise, mu-law, and frames that are lost and faded out. */
-const overTheLine = (sound: Int16Array, chance: Random, babble: Int16Array): Int16Array => {
-  const colour = chance.of(["white", "brown", "babble"])
-  const added = noise(chance.between(-65, colour === "babble" ? -45 : -38), sound.length, colour, chance, babble)
-  const mixed = sound.map((each, i) => Math.max(-32_768, Math.min(32_767, each + (added[i] ?? 0))))
-  const loss = chance.of([0, 0, 0.01, 0.03])
-  const out = G711.decode("PCMU", G711.encode("PCMU", mixed))
-  for (let at = 160; at < out.length; at += 160)
-    if (chance.next() < loss)
-      for (let i = 0; i < 160 && at + i < out.length; i++) out[at + i] = (out[at + i - 160] ?? 0) * (1 - i / 160)
-  return out
-}
+/** Phrases with pauses between them. */
+const spoken = (
+  { chance, other, say, voice }: Maker,
+  text: string,
+  level: number,
+  pause: () => number
+): ReadonlyArray<Int16Array> =>
+  text
+    .split(/(?<=[.?])\s+(?:\|\s+)?|\s+\|\s+/u)
+    .filter((phrase) => phrase !== "")
+    .flatMap((phrase, index) => {
+      const isOther = phrase.startsWith("<")
+      const sound = say(isOther ? other : voice, phrase.replaceAll(/[<>|]/gu, ""))
+      // What is put together of pieces has shorter pauses around them.
+      const gap = isOther ? chance.between(100, 350) : pause()
+      return index === 0 ? [Line.levelled(sound, level)] : [silence(gap), Line.levelled(sound, level)]
+    })
 
-const human = (
-  chance: Random,
-  { say }: Speaker,
-  voice: string
-): { readonly sound: Int16Array; readonly beep: null } => {
+const person = (maker: Maker): Scene => {
+  const { chance, half, say, voice } = maker
   const level = chance.between(-30, -16)
-  const first = levelled(say(voice, chance.of(people)), level)
+  const sort = chance.chance(0.55) ? "words" : chance.chance(0.55) ? "residence" : "business"
+  const text = chance.of(half.texts[sort])
+  const parts = [
+    silence(chance.around(700, 0.5, 100, 3000)),
+    ...spoken(maker, text, level, () => chance.around(500, 0.4, 150, 1200))
+  ]
   // Some ask again when nobody says a word.
-  const parts = [silence(chance.between(100, 1200)), first]
-  if (chance.next() < 0.5) parts.push(silence(chance.between(1400, 2500)), levelled(say(voice, "Hello?"), level))
-  return { sound: Resample.concat([...parts, silence(6000)]), beep: null }
+  if (chance.chance(0.5)) parts.push(silence(chance.between(1400, 2500)), Line.levelled(say(voice, "Hello?"), level))
+  return { sort, text, sound: Resample.concat([...parts, silence(5000)]), beep: null }
 }
 
-const machine = (chance: Random, { say }: Speaker, voice: string): Omit<Clip, "truth"> => {
-  const level = chance.between(-30, -16)
-  const sentences = chance.of(machines).split(/(?<=\.) /u)
-  const parts = [silence(chance.between(100, 1200))]
-  for (const sentence of sentences)
-    parts.push(levelled(say(voice, sentence), level), silence(chance.between(350, 1600)))
-  let beep: Clip["beep"] = null
-  if (chance.next() < 0.8) {
-    const ms = chance.between(120, 1000)
-    const from = (parts.reduce((sum, { length }) => sum + length, 0) * 1000) / rate
-    beep = { from, to: from + ms }
-    parts.push(Tone.sine(chance.between(440, 1980), chance.between(-24, -10), ms, rate))
-  }
-  return { sound: Resample.concat([...parts, silence(6000)]), beep }
-}
-
-/** So many of each kind in each half. */
-export const make = (humans: number, machinesCount: number): { readonly fit: Half; readonly heldOut: Half } => {
-  const voice = speaker()
-  try {
-    const half = (seed: number, voices: ReadonlyArray<string>): Half => {
-      const chance = random(seed)
-      const babble = Resample.concat(voices.map((each) => levelled(voice.say(each, machines[1] ?? ""), -20)))
-      const clip = (truth: Clip["truth"], index: number): Clip => {
-        const who = voices[index % voices.length] ?? ""
-        const made = truth === "human" ? human(chance, voice, who) : machine(chance, voice, who)
-        return { truth, beep: made.beep, sound: overTheLine(made.sound, chance, babble) }
-      }
-      return {
-        voices,
-        clips: [
-          ...Array.from({ length: humans }, (_, i) => clip("human", i)),
-          ...Array.from({ length: machinesCount }, (_, i) => clip("machine", i))
-        ]
-      }
+/** Notes with three overtones, one after the other over a bass. */
+const music = (chance: Random.Random, length: number): Int16Array => {
+  const out = new Float64Array(length)
+  const scale = [0, 2, 4, 5, 7, 9, 11, 12]
+  const base = chance.between(180, 330)
+  const noteMs = chance.between(180, 420)
+  for (let at = 0; at < length; at += samplesOf(noteMs)) {
+    const notes = [base * 2 ** (chance.of(scale) / 12), base * 2 ** (chance.of(scale) / 12), base / 2]
+    for (let i = 0; i < samplesOf(2 * noteMs) && at + i < length; i++) {
+      const fade = Math.exp((-3 * i) / samplesOf(noteMs)) * Math.min(1, i / 160)
+      for (const note of notes)
+        for (let over = 1; over <= 4; over++)
+          out[at + i] = (out[at + i] ?? 0) + (fade * Math.sin((2 * Math.PI * note * over * i) / rate)) / over
     }
-    return { fit: half(1, fitVoices), heldOut: half(2, heldOutVoices) }
+  }
+  return Int16Array.from(out, (each) => Line.clip(each * 4000))
+}
+
+const beepOf = (chance: Random.Random, ms: number): Int16Array => {
+  const [hz, dbfs] = [chance.between(440, 1980), chance.between(-24, -10)]
+  return chance.chance(0.8) || hz > 1000
+    ? Tone.sine(hz, dbfs, ms, rate)
+    : Tone.tone(
+        [
+          { frequency: hz, dbfs },
+          { frequency: 2 * hz, dbfs: dbfs - 12 }
+        ],
+        ms,
+        rate
+      )
+}
+
+const voicemail = (maker: Maker, babble: Int16Array): Scene => {
+  const { chance, half } = maker
+  const level = chance.between(-30, -16)
+  const sort = chance.chance(0.45)
+    ? "personal"
+    : chance.chance(0.6)
+      ? "carrier"
+      : chance.chance(0.5)
+        ? "closed"
+        : "menu"
+  const isRead = sort !== "personal"
+  const text = chance.of(half.texts[sort])
+  const pause = isRead ? () => chance.around(500, 0.35, 150, 1500) : () => chance.around(600, 0.5, 150, 2500)
+  const greeting = Resample.concat([
+    silence(chance.between(0, 300)),
+    ...spoken(maker, text, level, pause),
+    silence(chance.between(50, 300))
+  ])
+  // The noise of a recording begins and ends with it.
+  const noise = chance.of(Line.noises)
+  const noisy = Line.mixed(
+    greeting,
+    sort !== "carrier" && isRead && chance.chance(0.3)
+      ? Line.levelled(music(chance, greeting.length), level - 15)
+      : Line.noiseOf(noise, Math.min(level - 15, chance.between(-65, -42)), greeting.length, babble, chance)
+  )
+  const parts = [silence(chance.around(800, 0.5, 100, 3000)), noisy]
+  let beep: Clip["beep"] = null
+  if ((sort === "personal" || sort === "carrier") && chance.chance(0.9)) {
+    parts.push(silence(chance.around(400, 0.6, 50, 1500)))
+    const from = msOf(lengthOf(parts))
+    const ms = chance.between(120, 1000)
+    beep = { from, to: from + ms }
+    parts.push(beepOf(chance, ms))
+  }
+  const begins = parts[0]?.length ?? 0
+  const scene = { sort, text, sound: Resample.concat([...parts, silence(5000)]), beep }
+  // Some carriers begin the greeting before they answer.
+  return sort === "carrier" && chance.chance(0.2)
+    ? { ...scene, sort: "carrier, begun early", answeredAt: msOf(begins) + chance.between(500, 2500) }
+    : scene
+}
+
+/** The three tones, each of one of the two pitches and lengths that are in use. */
+const special = (chance: Random.Random): Int16Array =>
+  Resample.concat(
+    [
+      [913.8, 985.2, 950],
+      [1370.6, 1428.5, 1400],
+      [1776.7, 1776.7, 1800]
+    ].map((of) => Tone.sine(chance.of(of), -16, chance.of([276, 330, 380]), rate))
+  )
+
+const intercept = (maker: Maker): Scene => {
+  const { chance, half } = maker
+  const text = chance.of(half.texts.intercept)
+  const sit = Resample.concat([silence(chance.between(100, 1500)), special(chance), silence(chance.between(100, 800))])
+  const said = Resample.concat(spoken(maker, text, chance.between(-26, -16), () => chance.around(500, 0.35, 150, 1500)))
+  const isEarly = chance.chance(0.5)
+  return {
+    sort: isEarly ? "tones before the answer" : "tones",
+    text,
+    sound: Resample.concat([sit, said, silence(5000)]),
+    beep: null,
+    ...(isEarly ? { answeredAt: msOf(sit.length) } : {})
+  }
+}
+
+/** ITU-T V.25: 2100 Hz; V.8: with its phase reversed every 450 ms, and swelling 15 times a second. */
+const fax = ({ chance }: Maker): Scene => {
+  const isModern = chance.chance(0.5)
+  const length = samplesOf(chance.between(2600, 4000))
+  const peak = 32_768 * 10 ** (chance.between(-24, -12) / 20)
+  const tone = new Int16Array(length).map((_, i) => {
+    const ms = msOf(i)
+    const sign = isModern && Math.floor(ms / 450) % 2 === 1 ? -1 : 1
+    const swell = isModern ? 1 + 0.2 * Math.sin((2 * Math.PI * 15 * ms) / 1000) : 1
+    return Line.clip(sign * swell * peak * Math.sin((2 * Math.PI * 2100 * i) / rate))
+  })
+  return {
+    sort: isModern ? "V.8" : "V.25",
+    text: "",
+    sound: Resample.concat([silence(chance.between(200, 2500)), tone, silence(5000)]),
+    beep: null
+  }
+}
+
+/** What a caller hears while it rings: tones, in a fifth of the cases music, or nothing. */
+const earlyOf = (chance: Random.Random): { readonly sort: string; readonly sound: Int16Array } => {
+  if (chance.chance(0.6)) return { sort: "none", sound: silence(0) }
+  if (chance.chance(0.25)) {
+    const sound = Line.levelled(music(chance, samplesOf(chance.between(1000, 6000))), chance.between(-30, -18))
+    return { sort: "music", sound }
+  }
+  const { cadenceMs, components } = RingbackTone.table[chance.of(RingbackTone.countries)]
+  const rounds = Array.from({ length: 2 }, () =>
+    cadenceMs.map((ms, i) => (i % 2 === 0 ? Tone.tone(components, ms, rate) : silence(ms)))
+  ).flat()
+  const whole = Resample.concat(rounds)
+  // It is answered at any moment of it.
+  return { sort: "ring-back", sound: whole.slice(0, Math.floor(chance.between(0.3, 1) * whole.length)) }
+}
+
+const truths = {
+  person: "human",
+  voicemail: "machine",
+  intercept: "machine",
+  fax: "machine",
+  nobody: "unknown"
+} as const satisfies Readonly<Record<Kind, Clip["truth"]>>
+
+const sceneOf = (kind: Kind, maker: Maker, babble: Int16Array): Scene => {
+  switch (kind) {
+    case "person":
+      return person(maker)
+    case "voicemail":
+      return voicemail(maker, babble)
+    case "intercept":
+      return intercept(maker)
+    case "fax":
+      return fax(maker)
+    case "nobody":
+      return { sort: "silence", text: "", sound: silence(12_000), beep: null }
+  }
+}
+
+/** The clips of a half, so many of each kind. */
+export function* make(half: Half, counts: Readonly<Record<Kind, number>>): Generator<Clip> {
+  const speaker = Speaker.make()
+  try {
+    const chance = Random.make(half.seed)
+    const voice = () => ({ name: chance.of(half.voices), pace: chance.of([0.85, 1, 1.15]) })
+    /** Six speak at once. */
+    const babble = Array.from({ length: 6 }, () => [...half.texts.carrier, ...half.texts.closed])
+      .map((texts, i) => {
+        const name = half.voices[i % half.voices.length] ?? ""
+        const said = texts.map((text) =>
+          Line.levelled(speaker.say({ name, pace: 1 }, text.replaceAll(/[<>|]/gu, "")), -26)
+        )
+        return Resample.concat([...said.slice(i), ...said.slice(0, i)])
+      })
+      .reduce((sum, each) => Line.mixed(sum, each))
+    for (const kind of kinds)
+      for (let i = 0; i < counts[kind]; i++) {
+        const maker: Maker = { chance, say: speaker.say, half, voice: voice(), other: voice() }
+        const scene = sceneOf(kind, maker, babble)
+        const line = Line.draw(chance)
+        const early = scene.answeredAt === undefined ? earlyOf(chance) : { sort: "its own", sound: silence(0) }
+        const answeredAt = Math.floor((scene.answeredAt ?? msOf(early.sound.length)) / frameMs) * frameMs
+        const before = early.sound.subarray(0, scene.answeredAt === undefined ? samplesOf(answeredAt) : 0)
+        const shift = msOf(before.length)
+        const whole = Resample.concat([before, scene.sound])
+        const around = Line.noiseOf(line.noise, line.noiseDbfs, whole.length - before.length, babble, chance)
+        const { sound, rate: heardAt } = Line.carried(Line.mixed(whole, around, before.length), line, chance)
+        yield {
+          kind,
+          truth: truths[kind],
+          sort: scene.sort,
+          text: scene.text,
+          voice: maker.voice.name,
+          line,
+          sound,
+          rate: heardAt,
+          answeredAt,
+          early: early.sort,
+          beep: scene.beep === null ? null : { from: scene.beep.from + shift, to: scene.beep.to + shift }
+        }
+      }
   } finally {
-    voice.close()
+    speaker.close()
   }
 }

@@ -104,7 +104,10 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
   it.effect("takes machine detection, and has no result of a call that was placed without", () =>
     Effect.gen(function* () {
       yield* ask("POST", "/v1/calls", { body: { ...good, answering_machine_detection: "premium" } })
-      expect(reached()?.args[1]).toMatchObject({ plan: { machineDetection: "premium" } })
+      expect(reached()?.args[1]).toMatchObject({
+        plan: { machineDetection: "premium" },
+        options: { detectsMachine: true }
+      })
       expect(yield* refusal("GET", `/v1/calls/${TestServer.callOfA}/amd`)).toEqual([404, "not_found"])
       expect(yield* refusal("GET", "/v1/calls/x/amd")).toEqual([400, "invalid_request"])
     })

@@ -4,6 +4,7 @@ import * as Bridge from "../../../src/media/mix/Bridge.ts"
 import * as SimulatedPhone from "../../../src/media/SimulatedPhone.ts"
 import * as Sounds from "../../audio/detect/Sounds.ts"
 import * as Ids from "../../support/Ids.ts"
+import * as Taps from "../../../src/media/mix/Tap.ts"
 import * as FakeLeg from "../FakeLeg.ts"
 
 /** A leg whose far end says a sound, then silence. */
@@ -86,6 +87,34 @@ describe("Machine detection on a leg", () => {
       { type: "ended", id, status: "completed", reason: null }
     ])
     expect(fake.leg.taps.isEmpty()).toBe(true)
+  })
+
+  it("goes on with what it heard before the answer, of which nothing is told", () => {
+    const sit = [950, 1400, 1800].map((hz) => Tone.sine(hz, -16, 330, 8000))
+    const fake = saying(Sounds.join(Sounds.silence(200), ...sit, Sounds.silence(200), Sounds.voice(2000)))
+    fake.leg.command({ type: "listen_early" })
+    run(2000, fake)
+    fake.leg.command({ type: "listen_early" })
+    expect(fake.events).toEqual([])
+    fake.leg.command({ type: "detect_machine", id })
+    run(40, fake)
+    expect(fake.events).toMatchObject([{ type: "machine_detected", id, verdict: "machine", hasBeep: false }])
+  })
+
+  it("tells nothing of a leg that is closed before its answer, and begins anew where it could not listen", () => {
+    const closed = saying(voicemail)
+    closed.leg.command({ type: "listen_early" })
+    closed.leg.close(20)
+    expect(closed.events).toEqual([])
+    const full = saying(voicemail)
+    const tap: Taps.Tap = { wants: () => false, hear: () => undefined, ended: () => undefined }
+    const taps = Array.from({ length: Taps.maxTaps }, () => ({ ...tap }))
+    for (const each of taps) full.leg.taps.add(each)
+    full.leg.command({ type: "listen_early" })
+    for (const each of taps) full.leg.taps.remove(each)
+    full.leg.command({ type: "detect_machine", id })
+    run(12_000, full)
+    expect(full.events.map(({ type }) => type)).toEqual(["machine_detected", "machine_beeped", "ended"])
   })
 
   it("fails when its leg is closed, or has no place for another tap", () => {

@@ -8,7 +8,7 @@ import type { Listener, Quality } from "../../../media/MediaPlane.ts"
 import type { CarrierCommand, LegEnd, LegFacts, LegReport, Told } from "../../Carrier.ts"
 import type * as SdpOffer from "../../../sip/sdp/SdpOffer.ts"
 import * as SipUri from "../../../sip/message/SipUri.ts"
-import * as EarlySound from "../../EarlySound.ts"
+import * as EarlyMedia from "../../EarlyMedia.ts"
 import * as TrunkStates from "../../TrunkStates.ts"
 import { type Context, ignore, type Leg, releaseLimitMs } from "../Context.ts"
 import * as CustomHeaders from "../CustomHeaders.ts"
@@ -139,7 +139,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
   const early =
     dial === null
       ? null
-      : EarlySound.make(dial, (tenantId, sound) => run(plane.command(legId, tenantId, sound), ignore))
+      : EarlyMedia.make(dial, (tenantId, command) => run(plane.command(legId, tenantId, command), ignore))
 
   const end: LegLifecycle["end"] = (reason, done = ignore) => {
     if (typeof ending === "string") return done(ending)
@@ -223,7 +223,7 @@ export const make = (context: Context, options: Options): LegLifecycle => {
     connect: (terms, isEarly) => {
       media.connect(terms)
       const { direction } = terms
-      if (isEarly && (direction === "sendrecv" || direction === "sendonly")) early?.begin()
+      if (isEarly) early?.begin(direction === "sendrecv" || direction === "sendonly")
     },
     admitted: (id) => {
       callId ??= id

@@ -81,6 +81,37 @@ describe("A sound before the answer", () => {
   )
 })
 
+describe("What a callee says before its answer", () => {
+  const dialledFor = Effect.fnUntraced(function* (label: string, more: { readonly audioUrl?: string } = {}) {
+    const rig = yield* Rig.make(label)
+    yield* rig.command({ ...Rig.dial, detectsMachine: true, ...more })
+    return { rig, invite: Rig.requestOf(rig.sent(), "INVITE") }
+  })
+
+  it.effect("is listened to from its first description on, once, where a machine is to be detected", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialledFor("listens")
+      yield* rig.deliver(Rig.reply(invite, 180))
+      expect(media(rig)).toStrictEqual([])
+      yield* rig.deliver(Rig.reply(invite, 183, { toTag: "one", body: Rig.sdpBody(30_000) }))
+      yield* rig.deliver(Rig.reply(invite, 183, { toTag: "two", body: Rig.sdpBody(31_000) }))
+      yield* rig.deliver(Rig.reply(invite, 200, { toTag: "two" }))
+      expect(media(rig)).toStrictEqual(["connect 30000", "listen_early", "connect 31000"])
+    })
+  )
+
+  it.effect("is heard of one that does not listen, which is played nothing; with the answer it is too late", () =>
+    Effect.gen(function* () {
+      const { invite, rig } = yield* dialledFor("deaf listens", { audioUrl })
+      yield* rig.deliver(Rig.reply(invite, 183, { body: Rig.sdpBody(30_000, "a=sendonly") }))
+      expect(media(rig)).toStrictEqual(["connect 30000", "listen_early"])
+      const late = yield* dialledFor("late listens")
+      yield* late.rig.deliver(Rig.reply(late.invite, 200, { body: Rig.sdpBody(30_000) }))
+      expect(media(late.rig)).toStrictEqual(["connect 30000"])
+    })
+  )
+})
+
 describe("Recording of a leg that rings", () => {
   it.effect("is handed to its media, which other work has to wait for", () =>
     Effect.gen(function* () {

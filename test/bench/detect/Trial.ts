@@ -1,0 +1,56 @@
+import type { SampleRate } from "../../../src/audio/SampleRate.ts"
+import * as Machine from "../../../src/audio/detect/Machine.ts"
+import type * as Corpus from "./Corpus.ts"
+
+/** What the detector says of a clip. */
+export interface Outcome {
+  /** Without its sound. */
+  readonly clip: Omit<Corpus.Clip, "sound">
+  readonly lengthMs: number
+  readonly result: Corpus.Clip["truth"]
+  readonly verdict: Machine.Verdict | null
+  /** Behind the answer. */
+  readonly atMs: number
+  /** In the time of the clip; null: none was told. */
+  readonly beepAtMs: number | null
+}
+
+export const results = {
+  human_residence: "human",
+  human_business: "human",
+  machine: "machine",
+  fax: "machine",
+  silence: "unknown",
+  not_sure: "unknown"
+} as const satisfies Readonly<Record<Machine.Verdict, Corpus.Clip["truth"]>>
+
+export const frames = function* (sound: Int16Array, rate: SampleRate): Generator<Int16Array> {
+  const length = rate / 50
+  for (let at = 0; at + length <= sound.length; at += length) yield sound.subarray(at, at + length)
+}
+
+export const hear = ({ sound, ...clip }: Corpus.Clip): Outcome => {
+  const machine = Machine.make()
+  const lengthMs = (1000 * sound.length) / clip.rate
+  let outcome: Outcome = { clip, lengthMs, result: "unknown", verdict: null, atMs: 0, beepAtMs: null }
+  let at = 0
+  for (const frame of frames(sound, clip.rate)) {
+    if (at === clip.answeredAt) machine.answered()
+    at += 20
+    for (const finding of machine.hear(frame, clip.rate)) {
+      if (finding.type === "verdict") {
+        const { atMs, hasBeep, verdict } = finding
+        outcome = { ...outcome, result: results[verdict], verdict, atMs, beepAtMs: hasBeep ? at : null }
+      }
+      if (finding.type === "beep") outcome = { ...outcome, beepAtMs: at }
+    }
+  }
+  return outcome
+}
+
+/** A beep that is told within half a second behind one is it. */
+export const isTrueBeep = ({ beepAtMs, clip: { beep } }: Outcome): boolean =>
+  beepAtMs !== null && beep !== null && beepAtMs >= beep.from && beepAtMs <= beep.to + 500
+
+/** A machine whose beep was heard is known in the end, whatever was told first. */
+export const inTheEnd = ({ beepAtMs, result }: Outcome): Outcome["result"] => (beepAtMs === null ? result : "machine")
