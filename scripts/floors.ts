@@ -34,6 +34,7 @@ const loner = "webhook"
 /** The longest matching prefix decides. */
 const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
   ["main.ts", 5],
+  ["testing/", 5],
   ["http/", 4],
   ["operator/", 4],
   ["carrier/simulator/", 4],

@@ -68,7 +68,7 @@ import * as VaultCheck from "./store/VaultCheck.ts"
 import { Transcriber } from "./transcription/Transcriber.ts"
 import * as HashThreads from "./tenant/thread/HashThreads.ts"
 
-/** The only file that names implementations: what is real here is an argument everywhere else. */
+/** Beside the kit for tests (`testing/`), the only file that names implementations: what is real here is an argument everywhere else. */
 
 const version = "0.1.0"
 /** The partitions of the journal that this process serves: all of them. */
@@ -144,8 +144,8 @@ const core = (
     })
   )
   const store = journal.pipe(Layer.provideMerge(Layer.merge(Vault.layerOf(keys.ring, keys.keep), Database.layer(url))))
-  return Features.layer({ ...config, lookup: dnsLookup }).pipe(
-    Layer.provideMerge(Foundations.layer({ retentionDays: config.retentionDays, policy })),
+  return Features.layer(config).pipe(
+    Layer.provideMerge(Foundations.layer({ ...config, policy, lookup: dnsLookup })),
     Layer.provide(HashThreads.layer),
     Layer.provideMerge(Layer.merge(store, world))
   )

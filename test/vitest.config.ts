@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.ts", "scripts/examples/**/*.test.ts"],
     exclude: ["test/interop/**", "test/crash/long/**"],
     reporters: ["default", new URL("./CountReporter.ts", import.meta.url).pathname],
     globalSetup: [new URL("./support/GlobalDatabase.ts", import.meta.url).pathname],

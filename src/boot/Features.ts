@@ -2,8 +2,6 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts, DialingPermissions } from "../account/Account.ts"
 import { ApiKeys } from "../apikey/ApiKey.ts"
-import { Bans } from "../ban/Ban.ts"
-import { Billing } from "../billing/Billing.ts"
 import { Calls } from "../call/Call.ts"
 import { Connections } from "../connection/Connection.ts"
 import type { SubscriptionId } from "../domain/Id.ts"
@@ -18,12 +16,7 @@ import type { Config } from "./Config.ts"
 import * as Onboarded from "./Onboarded.ts"
 
 /** All features over their foundations and the ports by which they reach the world. */
-export const layer = (
-  options: Pick<Config, "baseUrl" | "maxCallSecs" | "recordingDays" | "signupCreditCents"> & {
-    /** The addresses of a name. */
-    readonly lookup: (name: string) => Effect.Effect<ReadonlyArray<string>>
-  }
-) =>
+export const layer = (options: Pick<Config, "baseUrl" | "maxCallSecs" | "recordingDays">) =>
   Layer.merge(Calls.layer({ maxCallSecs: options.maxCallSecs }), Tenants.layer({ baseUrl: options.baseUrl })).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
@@ -33,14 +26,7 @@ export const layer = (
       )
     ),
     Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks)),
-    Layer.provideMerge(Accounts.layer),
-    Layer.provideMerge(
-      Layer.mergeAll(
-        Billing.layer({ trialCreditCents: options.signupCreditCents }),
-        Connections.layer({ lookup: options.lookup }),
-        Bans.layer
-      )
-    )
+    Layer.provideMerge(Accounts.layer)
   )
 
 const webhooks = Layer.unwrap(

@@ -1,15 +1,30 @@
-import { Layer } from "effect"
-import * as TargetPolicy from "../egress/TargetPolicy.ts"
+import { type Effect, Layer } from "effect"
+import { Bans } from "../ban/Ban.ts"
+import { Billing } from "../billing/Billing.ts"
+import { Connections } from "../connection/Connection.ts"
+import type * as TargetPolicy from "../egress/TargetPolicy.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { Jobs } from "../job/Jobs.ts"
 import { Retention } from "../retention/Retention.ts"
 import { Targets } from "../target/Target.ts"
+import type { Config } from "./Config.ts"
 
-/** What the features stand on, over the journal: receipts, jobs, retention, the rules for targets. They follow rows. */
-export const layer = (options: {
-  readonly retentionDays: { readonly event: number; readonly call: number }
-  readonly policy: TargetPolicy.TargetPolicy
-}) =>
-  Layer.merge(Idempotency.layer, Retention.layer({ days: options.retentionDays })).pipe(
+/**
+ * What accounts and calls stand on, over the journal: what follows rows (jobs, retention, the peers and targets that
+ * other processes change too), and measures no call.
+ */
+export const layer = (
+  options: Pick<Config, "retentionDays" | "signupCreditCents"> & {
+    readonly policy: TargetPolicy.TargetPolicy
+    /** The addresses of a name. */
+    readonly lookup: (name: string) => Effect.Effect<ReadonlyArray<string>>
+  }
+) =>
+  Layer.mergeAll(
+    Billing.layer({ trialCreditCents: options.signupCreditCents }),
+    Connections.layer({ lookup: options.lookup }),
+    Bans.layer
+  ).pipe(
+    Layer.provideMerge(Layer.merge(Idempotency.layer, Retention.layer({ days: options.retentionDays }))),
     Layer.provideMerge(Layer.merge(Jobs.layer(), Targets.layer(options.policy)))
   )

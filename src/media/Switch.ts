@@ -33,8 +33,8 @@ export interface Options {
   readonly mediaTimeoutMs: number
   /** Legs at once; the next is refused. */
   readonly maxLegs: number
-  /** Makes the phone at the far end of a leg; by its script where absent. */
-  readonly phoneOf?: (leg: LegId, script: SimulatedPhone.PhoneScript, onDigit: (digit: string) => void) => FarEnd
+  /** Makes the phone at the far end of a leg; absent, or null for this leg: it follows its script. */
+  readonly phoneOf?: (leg: LegId, script: SimulatedPhone.PhoneScript, onDigit: (digit: string) => void) => FarEnd | null
   /** Whose ring-back tone is heard; default that of the United States. */
   readonly ringback?: Country
   /** What the streams of all legs share. */

@@ -34,7 +34,10 @@ export interface PhoneScript {
   readonly holder?: Holder
 }
 
-/** Is told that a leg of the phone begins, with a way to act on it, and hears from then on what our side does. */
+/**
+ * Is told that a leg of the phone begins, with a way to act on it, and hears from then on what our side does, and of the
+ * leg's end, whose `by` is as the phone sees it: `near` is the phone. It may hear of the end twice.
+ */
 export type Holder = (held: {
   readonly legId: LegId
   /** The number at our side of the leg. */

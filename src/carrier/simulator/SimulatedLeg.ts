@@ -63,7 +63,8 @@ export const refusalOf = (cause: Extract<Admission, { readonly admitted: false }
     ? { cause: "no_route", sipStatus: null, by: "network" }
     : { cause: "final_response", sipStatus: SipStatus.of(cause), by: "far" }
 
-const mirrored = (end: LegEnd): LegEnd =>
+/** The end as the other party sees it. */
+export const mirrored = (end: LegEnd): LegEnd =>
   end.by === "network" ? end : { ...end, by: end.by === "near" ? "far" : "near" }
 
 const over = (leg: SimulatedLeg, end: LegEnd): Stepped => ({

@@ -96,6 +96,9 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
             line.hears?.(outcome.act)
             break
           case "over":
+            // Whoever holds a phone hears of its own acts, too.
+            if (line.script?.holder !== undefined)
+              line.hears?.({ type: "ends", end: SimulatedLeg.mirrored(outcome.end) })
             bridges.ended(line.id)
             yield* lineMedia.disconnect(line)
             yield* tell(line.callId, line.id, { type: "ended", ...outcome.end })

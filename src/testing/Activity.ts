@@ -1,0 +1,80 @@
+import { Effect, Scheduler } from "effect"
+
+/** Work that is under way since a moment of `performance.now()`. */
+export interface Work {
+  readonly what: string
+  readonly since: number
+}
+
+/**
+ * What is under way that no clock measures: requests, statements, files, handlers of the user; and fibers that wait for
+ * their turn. The clock moves only when there is nothing of it.
+ */
+export interface Activity {
+  /** Something is under way until the function that this gives is called. */
+  readonly begin: (what: string) => () => void
+  readonly during: <A, E, R>(what: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** A statement of the database begins (1) or ends (-1). */
+  readonly statement: (by: 1 | -1) => void
+  /** The oldest first. Statements are not named. */
+  readonly underWay: () => ReadonlyArray<Work>
+  readonly isNone: () => boolean
+  /** How often something else than a statement began or ended, and how often a statement did. */
+  readonly steps: () => number
+  readonly statements: () => number
+  /** The scheduler of all fibers of the service, which are counted while they wait for their turn. */
+  readonly scheduler: Scheduler.Scheduler
+}
+
+export const make = (): Activity => {
+  const known = new Map<number, Work>()
+  let last = 0
+  let steps = 0
+  let statements = 0
+  let statementTurns = 0
+  let waiting = 0
+
+  const begin = (what: string) => {
+    const id = ++last
+    known.set(id, { what, since: performance.now() })
+    steps++
+    return () => {
+      if (known.delete(id)) steps++
+    }
+  }
+
+  const base = new Scheduler.MixedScheduler()
+  return {
+    begin,
+    during: (what, effect) =>
+      Effect.suspend(() => {
+        const end = begin(what)
+        return Effect.ensuring(effect, Effect.sync(end))
+      }),
+    statement: (by) => {
+      statements += by
+      statementTurns++
+    },
+    underWay: () => [...known.values()],
+    isNone: () => known.size === 0 && statements === 0 && waiting === 0,
+    steps: () => steps,
+    statements: () => statementTurns,
+    scheduler: {
+      executionMode: base.executionMode,
+      shouldYield: (fiber) => base.shouldYield(fiber),
+      makeDispatcher: () => {
+        const dispatcher = base.makeDispatcher()
+        return {
+          scheduleTask: (task, priority) => {
+            waiting++
+            dispatcher.scheduleTask(() => {
+              waiting--
+              task()
+            }, priority)
+          },
+          flush: () => dispatcher.flush()
+        }
+      }
+    }
+  }
+}
