@@ -24,8 +24,13 @@ export const makeFolder = async (): Promise<string> => {
   return folder
 }
 
-/** A service with nothing of the surrounding environment's configuration. */
-export const spawnIn = (folder: string, caFile: string, ports: FreePorts): OwnService => {
+/** A service with nothing of the surrounding environment's configuration, but `settings`. */
+export const spawnIn = (
+  folder: string,
+  caFile: string,
+  ports: FreePorts,
+  settings: Readonly<Record<string, string>> = {}
+): OwnService => {
   const { DATABASE_URL: _database, BASE_URL: _base, SECRET_KEY: _key, ...environment } = process.env
   const child = spawn(process.execPath, ["src/main.ts"], {
     cwd: root,
@@ -43,7 +48,8 @@ export const spawnIn = (folder: string, caFile: string, ports: FreePorts): OwnSe
       TARGET_CA_FILE: caFile,
       DRAIN_SECS: "1",
       LOG_LEVEL: "Warn",
-      LOG_FORMAT: "text"
+      LOG_FORMAT: "text",
+      ...settings
     }
   })
   const baseUrl = `http://127.0.0.1:${ports.http}`

@@ -5,6 +5,7 @@ import { CallApi } from "./call/CallApi.ts"
 import { ConnectionApi } from "./connection/ConnectionApi.ts"
 import { NumberApi } from "./number/NumberApi.ts"
 import { RecordingApi } from "./recording/RecordingApi.ts"
+import { SpeechApi } from "./speech/SpeechApi.ts"
 import { TenantApi } from "./tenant/TenantApi.ts"
 import { WebhookApi } from "./webhook/WebhookApi.ts"
 
@@ -14,7 +15,7 @@ import { WebhookApi } from "./webhook/WebhookApi.ts"
  * Requests are closed: an unknown field of a body or a query is a 400, which names every fault.
  */
 export class Api extends HttpApi.make("trunkline")
-  .add(TenantApi, AccountApi, ApiKeyApi, NumberApi, CallApi, RecordingApi, ConnectionApi, WebhookApi)
+  .add(TenantApi, AccountApi, ApiKeyApi, NumberApi, CallApi, RecordingApi, SpeechApi, ConnectionApi, WebhookApi)
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotateMerge(

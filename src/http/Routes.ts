@@ -16,6 +16,7 @@ import * as Reference from "./Reference.ts"
 import * as RouteTable from "./RouteTable.ts"
 import * as RecordingFile from "./recording/RecordingFile.ts"
 import * as RecordingHandlers from "./recording/RecordingHandlers.ts"
+import * as SpeechHandlers from "./speech/SpeechHandlers.ts"
 import * as TwilioHangup from "./twilio/TwilioHangup.ts"
 import * as TenantHandlers from "./tenant/TenantHandlers.ts"
 import * as WebhookHandlers from "./webhook/WebhookHandlers.ts"
@@ -28,6 +29,7 @@ const Handlers = Layer.mergeAll(
   NumberHandlers.layer,
   CallHandlers.layer,
   RecordingHandlers.layer,
+  SpeechHandlers.layer,
   ConnectionHandlers.layer,
   WebhookHandlers.layer
 )

@@ -6,6 +6,7 @@ import { type Engine, type Give, SpeechFailed, type Utterance } from "./Engine.t
 import * as Sentences from "./Sentences.ts"
 import * as SpeechMetrics from "./SpeechMetrics.ts"
 import * as Voices from "./Voices.ts"
+import * as VoiceView from "./VoiceView.ts"
 import * as Watch from "./Watch.ts"
 
 /** A text in parts that are made one by one. */
@@ -27,8 +28,8 @@ const patienceMs = 10_000
 export class Synthesizer extends Context.Service<
   Synthesizer,
   {
-    /** Voices by their public names, the default engine's first; none without an engine. */
-    readonly voices: ReadonlyArray<string>
+    /** Voices that speak a language, or all; the default engine's first. None without an engine. */
+    readonly voices: (language: string | null) => ReadonlyArray<VoiceView.Voice>
     /** What is wrong with a speech, and which of its fields; null: it can be spoken. */
     readonly refuse: (speech: Omit<Speech, "text">) => Voices.Refusal | null
     /** Prepares a text; nothing is made yet. */
@@ -56,7 +57,7 @@ export class Synthesizer extends Context.Service<
       }
 
       return {
-        voices: Voices.names(engines),
+        voices: (language) => VoiceView.of(language === null ? engines : Voices.speaking(engines, language)),
         refuse: (speech) =>
           Result.match(Voices.choose(engines, speech), { onSuccess: () => null, onFailure: (no) => no }),
         open: (tenant, speech) =>

@@ -88,6 +88,10 @@ const inLanguage = ({ engine, voice }: Chosen, language: string): Chosen => {
     : { engine, voice: other }
 }
 
+/** The engines, with those of their voices that speak the language, in whatever region. */
+export const speaking = (engines: ReadonlyArray<Engine>, language: string): ReadonlyArray<Engine> =>
+  engines.map((engine) => ({ ...engine, voices: engine.voices.filter((voice) => fitness(voice, language) > 0) }))
+
 /** Public names, in the order of the engines. */
 export const names = (engines: ReadonlyArray<Engine>): ReadonlyArray<string> =>
   engines.flatMap(({ name, voices }) => voices.map((voice) => `${name}.${voice.name}`))
@@ -97,4 +101,4 @@ const named = 8
 const some = (all: ReadonlyArray<string>): string =>
   all.length <= named
     ? all.join(", ")
-    : `${all.slice(0, named).join(", ")} and ${all.length - named} more (guide/speech.md#voices)`
+    : `${all.slice(0, named).join(", ")} and ${all.length - named} more (GET /v1/voices)`

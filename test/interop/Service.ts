@@ -82,7 +82,7 @@ export interface Service {
 }
 
 /** Passable for the user of an embedded Postgres, who is another one when this is run by root. */
-const makeFolder = async (): Promise<string> => {
+export const makeFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "trunkline-interop-"))
   await chmod(folder, 0o755)
   return folder

@@ -16,9 +16,11 @@ const encoded = Metric.counter("recording_encoded_seconds_total", {
   description: "Seconds of sound that were encoded as MP3"
 })
 const deaths = Metric.counter("recording_encoder_deaths_total", {
-  description: "Encoding threads that died or hung; their file failed",
+  description: "Encoding threads that died or hung; the file of one that died is tried once more",
   incremental: true
 })
+
+const encoderDied = new SpoolError({ reason: "internal_error", detail: "the encoder died" })
 
 interface Asked extends Encoding {
   readonly tenantId: TenantId
@@ -82,20 +84,23 @@ export class Encoders extends Context.Service<
             const died = () => {
               quiet()
               deaths.updateUnsafe(1, context)
-              resume(Effect.fail(new SpoolError({ reason: "internal_error", detail: "the encoder died" })))
+              resume(Effect.fail(encoderDied))
             }
             thread.on("message", heard)
             thread.on("exit", died)
             thread.postMessage(encoding, [])
-            return Effect.promise(async () => {
+            return Effect.sync(() => {
               quiet()
-              await thread.terminate()
+              // Nobody waits for a thread that hangs.
+              void thread.terminate()
             })
           })
 
         return Encoders.of({
           encode: ({ durationMs, tenantId, ...encoding }) =>
             run(encoding).pipe(
+              // Of what it died need not be the file: memory may have run out.
+              Effect.retry({ times: 1, while: (error) => error === encoderDied }),
               Effect.timeoutOrElse({
                 duration: leastMs + durationMs / slowestFactor,
                 orElse: () =>

@@ -134,4 +134,28 @@ layer(TestServer.layer(world))("speaking over HTTP, guide/calls.md#speak", (it) 
       })
     )
   })
+
+  it.effect("lists the voices that there are, all or those that speak a language", () =>
+    Effect.gen(function* () {
+      const { port } = yield* Listening
+      const voices = (query = "") => Effect.promise(() => TestServer.send(port, "GET", `/v1/voices${query}`))
+      const voice = (name: string, language: string, gender: string) => ({
+        voice: `fake.${name}`,
+        engine: "fake",
+        language,
+        gender,
+        takes_ssml: false
+      })
+      const [anna, otto, olga] = [
+        voice("anna", "en-US", "female"),
+        voice("otto", "de-DE", "male"),
+        voice("olga", "de-DE", "female")
+      ]
+      const whole = { next: null, previous: null }
+      expect((yield* voices()).json).toEqual({ ...whole, count: 3, results: [anna, otto, olga] })
+      expect((yield* voices("?language=de-AT")).json).toEqual({ ...whole, count: 2, results: [otto, olga] })
+      expect((yield* voices("?language=zh")).json).toEqual({ ...whole, count: 0, results: [] })
+      expect((yield* voices("?language=-")).status).toBe(400)
+    })
+  )
 })

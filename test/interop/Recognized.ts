@@ -1,0 +1,60 @@
+/** Speech by content: flite's voice `rms` says it, and Debian's pocketsphinx hears it. */
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Result } from "effect"
+import type { SampleRate } from "../../src/audio/SampleRate.ts"
+import * as Wav from "../../src/audio/Wav.ts"
+import * as PocketsphinxProcess from "../../src/speech/process/PocketsphinxProcess.ts"
+import type { Phrase } from "../../src/speech/Recognition.ts"
+
+/** A sentence at 16 kHz. */
+export const spoken = (text: string): Int16Array => {
+  const folder = mkdtempSync(join(tmpdir(), "trunkline-speech-"))
+  const file = join(folder, "said.wav")
+  execFileSync("flite", ["-voice", "rms", "-t", text, "-o", file])
+  const { sampleRate, samples } = Result.getOrThrow(Wav.read(readFileSync(file)))
+  rmSync(folder, { recursive: true })
+  if (sampleRate !== 16_000) throw new Error(`flite speaks at ${sampleRate} Hz`)
+  return samples
+}
+
+/** Every second sample: the recognizer understands this voice better than one without its upper band. */
+export const narrow = (samples: Int16Array): Int16Array => samples.filter((_, at) => at % 2 === 0)
+
+/** The phrases in stretches of sound. */
+export const phrasesIn = async (
+  stretches: ReadonlyArray<Int16Array>,
+  rate: SampleRate
+): Promise<ReadonlyArray<Phrase>> => {
+  const engine = await Effect.runPromise(PocketsphinxProcess.find)
+  if (engine === null) throw new Error("pocketsphinx is not installed")
+  const waiting = [...stretches]
+  const phrases: Array<Phrase> = []
+  const take = Effect.sync(() => waiting.shift() ?? null)
+  await Effect.runPromise(engine.recognize({ rate, language: "en", take }, (phrase) => void phrases.push(phrase)))
+  return phrases
+}
+
+/** The words in a sound, which may begin and end with speech. */
+export const wordsIn = async ({ sampleRate, samples }: Wav.Sound): Promise<ReadonlyArray<string>> => {
+  const pause = new Int16Array(sampleRate)
+  if (sampleRate !== 8000 && sampleRate !== 16_000) throw new Error(`no speech is recognized at ${sampleRate} Hz`)
+  return (await phrasesIn([pause, samples, pause], sampleRate)).flatMap(({ text }) => text.split(" "))
+}
+
+/** Words to change, to add or to leave out (Levenshtein), of those that were said. */
+export const wordErrorRate = (said: ReadonlyArray<string>, heard: ReadonlyArray<string>): number => {
+  let row = heard.map((_, at) => at + 1)
+  said.forEach((word, line) => {
+    let [before, left] = [line, line + 1]
+    row = heard.map((other, at) => {
+      const above = row[at] ?? 0
+      left = Math.min(left + 1, above + 1, before + (word === other ? 0 : 1))
+      before = above
+      return left
+    })
+  })
+  return (row.at(-1) ?? said.length) / said.length
+}

@@ -1,0 +1,61 @@
+import * as Codecs from "../../src/audio/codec/Codecs.ts"
+import * as SequenceNumber from "../../src/rtp/SequenceNumber.ts"
+import type { Heard } from "./Phone.ts"
+
+/** Sound with its time: `fromMs` is when its first packet came. */
+export interface Sound {
+  readonly rate: number
+  readonly samples: Int16Array
+  readonly fromMs: number
+}
+
+/** Without digits and repetitions, in the order in which they were sent. */
+const inOrder = (packets: ReadonlyArray<Heard>): ReadonlyArray<Heard> => {
+  const [first] = packets
+  if (first === undefined) return []
+  const place = ({ sequence }: Heard) => SequenceNumber.distance(first.sequence, sequence)
+  const sound = packets.filter(({ codec }) => codec !== null)
+  return [...new Map(sound.map((packet) => [packet.sequence, packet])).values()].toSorted((a, b) => place(a) - place(b))
+}
+
+/**
+ * What a phone would hear without a jitter buffer: each packet stands where its timestamp puts it, and where none is, there
+ * is silence. All packets are of one codec.
+ */
+export const of = (packets: ReadonlyArray<Heard>): Sound => {
+  const ordered = inOrder(packets)
+  const [first] = ordered
+  if (first?.codec === null || first === undefined) return { rate: 8000, samples: new Int16Array(0), fromMs: 0 }
+  if (ordered.some(({ codec }) => codec !== first.codec)) throw new Error("the codec changes")
+  const { clockRate, decoder: make, sampleRate } = Codecs.table[first.codec]
+  const decoder = make()
+  const pieces = ordered.map(({ payload, timestamp }) => {
+    const out = new Int16Array(sampleRate / 5)
+    const count = decoder.decode(payload, out)
+    const units = SequenceNumber.timestampDistance(first.timestamp, timestamp)
+    return { at: Math.round((units * sampleRate) / clockRate), samples: out.subarray(0, count) }
+  })
+  decoder.free()
+  const samples = new Int16Array(Math.max(0, ...pieces.map((piece) => piece.at + piece.samples.length)))
+  for (const piece of pieces) samples.set(piece.samples, piece.at)
+  return { rate: sampleRate, samples, fromMs: Math.min(...ordered.map(({ atMs }) => atMs)) }
+}
+
+/** How much later than its place each packet came, by the earliest of them; in ms. */
+export const lateness = (packets: ReadonlyArray<Heard>): ReadonlyArray<number> => {
+  const [first] = packets
+  if (first?.codec === null || first === undefined) return []
+  const { clockRate } = Codecs.table[first.codec]
+  const ahead = packets.map(
+    ({ atMs, timestamp }) => atMs - (SequenceNumber.timestampDistance(first.timestamp, timestamp) * 1000) / clockRate
+  )
+  const least = Math.min(...ahead)
+  return ahead.map((ms) => ms - least)
+}
+
+/** From `fromMs` to `toMs`, counted from its beginning. */
+export const part = ({ rate, samples, ...sound }: Sound, fromMs: number, toMs = Infinity): Sound => ({
+  rate,
+  samples: samples.slice((fromMs * rate) / 1000, toMs === Infinity ? undefined : (toMs * rate) / 1000),
+  fromMs: sound.fromMs + fromMs
+})
