@@ -94,7 +94,12 @@ export const unbridged = (
   // The end of a leg of this call is told by that leg.
   if (!isForeign(state, leg.bridge.callId)) return settled === draft ? unchanged : settled
   const ending = EndReason.ofPeer({ status: "ended", reason: "normal_clearing", initiator: "callee" }, state.direction)
-  return leg.role === "primary" ? end(settled, ending, at, context) : LegOver.leave(settled, leg, ending, at, context)
+  if (leg.role === "primary") return end(settled, ending, at, context)
+  const left = LegOver.leave(settled, leg, ending, at, context)
+  // Another call had taken it before it was connected here.
+  return Connecting.transferred(settled.state)?.id === leg.id
+    ? Connecting.transferFailed(left, leg, { reason: ending.reason, sipStatus: null }, at)
+    : left
 }
 
 /** The leg is by itself again. */

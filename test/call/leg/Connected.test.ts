@@ -376,4 +376,6 @@ describe("Calls that are connected with each other", () => {
 
   it("tell one outcome of a transfer whose leg another call takes while the call's own leg is taken", () =>
     play(739_224_218))
+
+  it("tell the failure of a transfer whose leg is hung up with the call that took it", () => play(563_616_727))
 })
