@@ -63,7 +63,7 @@ describe("A media stream of a call, guide/streams.md", () => {
     const last = (verb: "streaming_start" | "streaming_stop", body: object, of = scene) =>
       Sample.last(Sample.act(of, verb, body, t0 + 3000))
     expect(last("streaming_start", { stream_url: url })).toBe("streaming_already_active")
-    expect(last("streaming_stop", { stream_id: "svc_stream_other" })).toBe("streaming_not_found")
+    expect(last("streaming_stop", { stream_id: `svc_stream_${"0".repeat(32)}` })).toBe("streaming_not_found")
     expect(last("streaming_stop", {}, talking())).toBe("streaming_not_found")
     expect(last("streaming_start", { stream_url: url }, Sample.start(Sample.place()))).toBe(
       "call_not_in_required_state"

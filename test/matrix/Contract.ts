@@ -261,7 +261,14 @@ export const verbs: Readonly<Record<string, Verb>> = {
     defaults: streamDefaults,
     ranges: { stream_url: wss, ...streamRanges }
   },
-  streaming_stop: { ...none, fields: { stream_id: [] }, defaults: { streamId: null } },
+  streaming_stop: {
+    ...none,
+    fields: { stream_id: [] },
+    defaults: { streamId: null },
+    ranges: {
+      stream_id: { good: [`svc_stream_${"1".repeat(32)}`, null], bad: ["7", `svc_call_${"1".repeat(32)}`, 7] }
+    }
+  },
   transcription_start: {
     in: talking,
     body: {},

@@ -13,6 +13,7 @@ import * as DetectionRows from "./row/DetectionRows.ts"
 import * as FieldRows from "./row/FieldRows.ts"
 import * as GatherRows from "./row/GatherRows.ts"
 import * as MoneyRows from "./row/MoneyRows.ts"
+import * as RaceRows from "./row/RaceRows.ts"
 import * as RecordingRows from "./row/RecordingRows.ts"
 import * as RefusalRows from "./row/RefusalRows.ts"
 import * as ShownRows from "./row/ShownRows.ts"
@@ -35,13 +36,14 @@ const rows: ReadonlyArray<Row.Row> = [
   ...RecordingRows.rows,
   ...StreamRows.rows,
   ...SpeechRows.rows,
+  ...RaceRows.rows,
   ...MoneyRows.rows,
   ...RefusalRows.rows,
   ...ShownRows.rows
 ]
 
 /** Waiting is most of what a row does. */
-const sideBySide = 32
+const sideBySide = 16
 const carriers = ["simulator", "sip"] as const
 const titleOf = (carrier: World.CarrierName, { name }: Row.Row) => `${carrier}: ${name}`
 

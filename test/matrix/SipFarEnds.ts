@@ -149,6 +149,8 @@ export interface SipPeer extends FarEnds {
   readonly serve: (port: number) => void
   /** INVITEs that came, by the key in their header. */
   readonly invites: Tape.Tape<SipRequest>
+  /** Final answers to the calls of far ends. */
+  readonly finals: Tape.Tape<SipResponse>
   /** REFERs that came. */
   readonly referrals: Tape.Tape<SipRequest>
   readonly close: () => void
@@ -168,6 +170,7 @@ export const start = async (): Promise<SipPeer> => {
   const lines = new Map<string, Line>()
   const offered = Tape.make<{ readonly key: string; readonly far: Far }>(({ key }) => key)
   const invites = Tape.make<SipRequest>(({ uri }) => uri)
+  const finals = Tape.make<SipResponse>(({ status }) => String(status))
   const referrals = Tape.make<SipRequest>((request) => header(request, "Refer-To") ?? "")
   let servicePort = 0
   let branches = 0
@@ -303,6 +306,7 @@ export const start = async (): Promise<SipPeer> => {
   const responded = (response: SipResponse): void => {
     const line = lines.get(header(response, "Call-ID") ?? "")
     if (line === undefined || response.status < 200 || MessageKey.cseq(response)?.method !== "INVITE") return
+    finals.push(response)
     if (response.status >= 300) {
       say(Requests.ackFailure(line.invite, response))
       return gone(line)
@@ -323,6 +327,7 @@ export const start = async (): Promise<SipPeer> => {
     port,
     number,
     invites,
+    finals,
     referrals,
     serve: (at) => {
       servicePort = at

@@ -2,13 +2,13 @@
 export interface Tape<A> {
   readonly all: ReadonlyArray<A>
   readonly push: (value: A) => void
-  /** The first that fits, now or later; rejects after 20 seconds with what came instead. */
+  /** The first that fits, now or later; rejects after 30 seconds with what came instead. */
   readonly next: (what: string, fits: (value: A) => boolean) => Promise<A>
   /** What `look` finds in all of it, now or later. */
   readonly until: <B>(what: string, look: (all: ReadonlyArray<A>) => B | undefined) => Promise<B>
 }
 
-const patienceMs = 20_000
+const patienceMs = 30_000
 
 export const make = <A>(show: (value: A) => string): Tape<A> => {
   const all: Array<A> = []

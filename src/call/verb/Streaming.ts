@@ -130,7 +130,7 @@ export const streamingStop = stream.verb({
   when: "talking",
   body: Schema.Struct({
     streamId: Field.or(
-      Schema.NullOr(Schema.String.pipe(Schema.brand("StreamId"))).annotate({
+      Schema.NullOr(Id.spelled("stream")).annotate({
         description: "Which; null: the one that runs.",
         examples: [null]
       }),

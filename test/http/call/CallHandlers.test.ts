@@ -220,7 +220,11 @@ layer(TestServer.layer(world))("calls, guide/calls.md#actions", (it) => {
             }
           ],
           ["streaming_stop", undefined, { streamId: null }],
-          ["streaming_stop", { stream_id: "svc_stream_1" }, { streamId: "svc_stream_1" }]
+          [
+            "streaming_stop",
+            { stream_id: `svc_stream_${"1".repeat(32)}` },
+            { streamId: `svc_stream_${"1".repeat(32)}` }
+          ]
         ] as const) {
           const answer = yield* ask("POST", action(verb), { body })
           expect([verb, body, answer.status, reached()?.args.slice(1, 3)]).toEqual([

@@ -69,6 +69,59 @@ export const rows: ReadonlyArray<Row> = [
     }
   },
   {
+    name: "a verb without a body takes none or {}, and nothing else; no verb takes what is no object",
+    only: "simulator",
+    run: async (world) => {
+      const { call } = await World.place(world)
+      await call.act("hangup")
+      for (const [verb, { body, fields }] of Object.entries(Contract.verbs)) {
+        const ask = async (given?: unknown) =>
+          fault(await world.tenant.ask("POST", `${call.path}/actions/${verb}`, given)).code
+        for (const given of ["null", "[]", '"x"', "7", "{"])
+          expect([verb, given, await ask(given)]).toEqual([verb, given, "invalid_request"])
+        const isOptional = Object.keys(body).length === 0
+        for (const given of [undefined, {}])
+          expect([verb, given, await ask(given)]).toEqual([
+            verb,
+            given,
+            isOptional ? "call_already_ended" : "invalid_request"
+          ])
+        if (Object.keys(fields).length === 0)
+          expect([verb, await ask({ reason: "x" })]).toEqual([verb, "invalid_request"])
+      }
+    }
+  },
+  {
+    name: "ids of recordings and streams, and pages of streams, are checked",
+    run: async (world) => {
+      const { call } = await World.answered(world)
+      const nothing = "0".repeat(32)
+      const code = async (method: string, path: string, body?: object) =>
+        fault(await world.tenant.ask(method, path, body)).code
+      expect([
+        await code("GET", "/v1/recordings/7"),
+        await code("GET", `/v1/recordings/svc_rec_${nothing}`),
+        await code("DELETE", `/v1/recordings/svc_rec_${nothing}`),
+        await code("GET", "/v1/recordings?call_id=7"),
+        await code("GET", `${call.path}/streamings?page=2`),
+        await code("GET", `${call.path}/streamings?page=0`),
+        await code("GET", `${call.path}/streamings?status=active`),
+        await code("POST", `${call.path}/actions/streaming_stop`, { stream_id: "7" }),
+        await code("POST", `${call.path}/actions/streaming_stop`, { stream_id: `svc_call_${nothing}` })
+      ]).toEqual([
+        "invalid_request",
+        "not_found",
+        "not_found",
+        "invalid_request",
+        "not_found",
+        "invalid_request",
+        "invalid_request",
+        "invalid_request",
+        "invalid_request"
+      ])
+    }
+  },
+  {
     name: "the digits of a gather have to agree",
     run: async (world) => {
       const { call } = await World.place(world)

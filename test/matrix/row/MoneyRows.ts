@@ -55,5 +55,16 @@ export const rows: ReadonlyArray<Row> = [
       expect(results.filter(({ reference_id }) => reference_id === call.id)).toEqual([])
       await call.over()
     }
+  },
+  {
+    name: "a started minute of each leg is charged, once for the call",
+    run: async (world) => {
+      const { call } = await World.answered(world)
+      await call.act("transfer", { to: "+12025550116" })
+      await call.event("call.bridged")
+      await call.act("hangup")
+      await call.event("call.ended")
+      expect(await call.find()).toMatchObject({ cost_cents: 2, rating_status: "rated" })
+    }
   }
 ]

@@ -6,6 +6,34 @@ import * as World from "../World.ts"
 /** How calls are read, and what the far end is told of them. */
 export const rows: ReadonlyArray<Row> = [
   {
+    name: "custom headers of an answer stand on the 200",
+    only: "sip",
+    run: async (world) => {
+      const { call } = await World.offered(world)
+      await call.act("answer", { custom_headers: [{ name: "X-Answered-By", value: call.id }] })
+      await world
+        .running()
+        .peer.finals.next("the answer", (each) => SipMessage.header(each, "X-Answered-By") === call.id)
+      await call.event("call.answered")
+    }
+  },
+  {
+    name: "a call to a number of nobody is answered 404, and to one of a suspended tenant 486; nothing is told",
+    only: "sip",
+    run: async (world) => {
+      const { operate, peer, tenant: another } = world.running()
+      const finalOf = (key: string) =>
+        peer.finals.next(key, (each) => SipMessage.header(each, "Call-ID") === `call-${key}`)
+      await peer.call("+12025559998", "nobody")
+      expect((await finalOf("nobody")).status).toBe(404)
+      const suspended = await another("sip")
+      await operate("tenant/suspend", { tenant: suspended.id })
+      await peer.call(suspended.number, "suspended")
+      expect((await finalOf("suspended")).status).toBe(486)
+      expect(world.running().delivered.all.all.filter(({ data }) => data["to"] === suspended.number)).toEqual([])
+    }
+  },
+  {
     name: "the number that calls and custom headers stand on the INVITE",
     only: "sip",
     run: async (world) => {

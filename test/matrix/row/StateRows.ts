@@ -35,6 +35,7 @@ export const rows: ReadonlyArray<Row> = Contract.states.map((state): Row => ({
   ...(state === "initiated" ? { only: "sip" as const } : {}),
   run: async (world) => {
     const call = await calls[state](world)
+    await call.event("call.started")
     const told = call.types().length
     const { status } = await call.until(`it is ${state}`, (view) => state === "offered" || view.status === state)
     for (const [verb, row] of Object.entries(Contract.verbs))
