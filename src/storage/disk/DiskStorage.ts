@@ -50,6 +50,8 @@ export const layer = (root: string) =>
           await link(path, beside).catch(async () => copyFile(path, beside))
           await sync(beside)
           await rename(beside, place)
+          // Two names of one file: where it had been stored before, `rename` leaves both (POSIX).
+          await rm(beside, { force: true })
           await sync(dirname(place))
         } catch (error) {
           await rm(beside, { force: true })

@@ -71,3 +71,13 @@ it.live("What cannot be stored is there not at all, and is told as a store that 
     expect(yield* Effect.promise(async () => readdir(join(root, "recordings", "ab")))).toStrictEqual(["one.wav"])
   })
 )
+
+it.live("One name is left of a file that is stored again, as after a crash behind its first time", () =>
+  Effect.gen(function* () {
+    const { put, root } = yield* setup
+    yield* put
+    yield* put
+    const names = yield* Effect.promise(async () => readdir(join(root, "recordings/ab")))
+    expect(names).toStrictEqual(["one.wav"])
+  })
+)
