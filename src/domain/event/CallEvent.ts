@@ -41,7 +41,7 @@ export type EndInitiator = typeof endInitiator.Type
 
 /** A word of a transcript. */
 export const Word = Wire.struct({
-  word: Field.text("The word.", "hello"),
+  word: Secret.text(Field.text("The word.", "hello")),
   startMs: Schema.Int.annotate({ description: "Milliseconds from the session's start.", examples: [120] }),
   endMs: Schema.Int.annotate({ description: "Milliseconds from the session's start.", examples: [480] }),
   confidence: Schema.NullOr(Schema.Finite).annotate({ description: "0 to 1; null when not known.", examples: [0.97] })
@@ -222,7 +222,7 @@ export const rows = {
         "inbound",
         "outbound"
       ]),
-      transcript: Field.text("The phrase.", "hello"),
+      transcript: Secret.text(Field.text("The phrase.", "hello")),
       confidence: Schema.NullOr(Schema.Finite).annotate({
         description: "0 to 1; null when not known.",
         examples: [0.97]

@@ -49,6 +49,18 @@ describe("The catalogue of events", () => {
     for (const name of ["toString", "__proto__", "constructor"]) expect(isEventType(name)).toBe(false)
   })
 
+  it.each([
+    ["call.dtmf", "digit"],
+    ["call.gather_complete", "digits"],
+    ["call.transcript_chunk", "transcript"],
+    ["call.transcript_chunk", "word"]
+  ] as const)("shows what was pressed and said to nobody but the tenant: %s, %s", (type, field) => {
+    const { data } = Envelope.example(type)
+    expect(JSON.stringify(data)).toContain(`"${field}":`)
+    expect(JSON.stringify(data)).not.toContain(`"${field}":"•••"`)
+    expect(JSON.stringify(Envelope.masked(type, data))).toContain(`"${field}":"•••"`)
+  })
+
   for (const type of eventTypes)
     describe(type, () => {
       const { data, when } = catalogue[type]
