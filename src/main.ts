@@ -280,7 +280,9 @@ const serve = Effect.gen(function* () {
         )
       )
       const recovered = yield* Context.get(built, Calls).recover
-      yield* Context.get(built, Recorder).recover(yield* Context.get(built, Calls).awaiting("recording"))
+      const { awaiting } = Context.get(built, Calls)
+      yield* Context.get(built, Recorder).recover(yield* awaiting("recording"))
+      yield* Context.get(built, Transcriber).recover(yield* awaiting("transcription"))
       if (recovered > 0)
         yield* Effect.logInfo("calls of the process before this one were recovered", { calls: recovered })
       return built

@@ -70,7 +70,7 @@ export class Calls extends Context.Service<
     readonly recover: Effect.Effect<number>
     /** Work of a family that has not told its end, of all calls that live. */
     readonly awaiting: (
-      family: "recording"
+      family: "recording" | "transcription"
     ) => Effect.Effect<ReadonlyArray<{ readonly id: WorkId; readonly legId: LegId; readonly callId: CallId }>>
     readonly liveCount: Effect.Effect<number>
     /**

@@ -19,6 +19,13 @@ const patienceMs = 20_000
 /** Phrases that wait to be stored while the database is away. */
 const mostUntold = 1_000
 
+/** An item of a call that waits for the end of its session. */
+interface Awaited {
+  readonly id: Id.WorkId
+  readonly callId: Id.CallId
+  readonly legId: Id.LegId
+}
+
 type Start = Extract<Attended, { readonly type: "start_transcription" }>
 
 const tracksOf = (tracks: Start["tracks"]): ReadonlyArray<Message.Track> =>
@@ -45,9 +52,14 @@ const cutBy = (end: CaptureEnd): string | null =>
  *
  * When the leg is gone the engine gives its last words, for which the call waits (`call/verb/Transcription.ts`).
  */
-export class Transcriber extends Context.Service<Transcriber, { readonly live: () => number }>()(
-  "trunkline/transcription/Transcriber"
-) {
+export class Transcriber extends Context.Service<
+  Transcriber,
+  {
+    readonly live: () => number
+    /** After a start, when the calls are back: fails the sessions whose last words were awaited of the process before. */
+    readonly recover: (awaited: ReadonlyArray<Awaited>) => Effect.Effect<void>
+  }
+>()("trunkline/transcription/Transcriber") {
   static readonly layer = Layer.effect(
     Transcriber,
     Effect.gen(function* () {
@@ -187,7 +199,14 @@ export class Transcriber extends Context.Service<Transcriber, { readonly live: (
         }
       })
 
-      return Transcriber.of({ live: () => known.size })
+      return Transcriber.of({
+        live: () => known.size,
+        recover: (awaited) =>
+          Effect.sync(() => {
+            for (const of of awaited.filter(({ id }) => !known.has(id)))
+              run(tell(of, { type: "ended", id: of.id, status: "failed", reason: "service_restarted" }))
+          })
+      })
     })
   )
 }

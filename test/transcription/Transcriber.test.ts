@@ -157,4 +157,19 @@ describe("A transcriber", () => {
       }).pipe(Effect.provide(dies.layer))
     })
   )
+
+  it.effect("fails at once what the process before it was to end", () => {
+    const { hear, layer, start } = world(honest)
+    return Effect.gen(function* () {
+      const { recover } = yield* Transcriber
+      start("inbound")
+      hear(0, 1)
+      yield* recover([
+        { id: Ids.work("t"), callId: call, legId: leg },
+        { id: Ids.work("of another process"), callId: call, legId: leg }
+      ])
+      yield* settle
+      expect((yield* told).toSorted()).toEqual(["failed service_restarted", "inbound level1"])
+    }).pipe(Effect.provide(layer))
+  })
 })
