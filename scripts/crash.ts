@@ -1,7 +1,8 @@
 /**
  * `npm run crash`: the long form of the crash tests. Twenty kill -9 at random moments under 200 calls in flight, half of
  * them on SIPp (Debian `sip-tester`), on the embedded database; then as many with `DATABASE_URL`, on a Postgres that
- * outlives the service. After each restart everything in `test/crash/support/Invariants.ts` must hold.
+ * outlives the service. The calls are recorded, streamed, transcribed, spoken to, transferred and bridged, and collect
+ * digits (`test/crash/support/Scenes.ts`). After each restart everything in `Invariants.ts` must hold.
  *
  * Then two processes share a Postgres, and as many things happen to them: it restarts, a network is cut, one of the two
  * stops or dies. Nothing may end that could live.
@@ -14,7 +15,8 @@
  * It tests the death of the process, not of the disk: what the kernel has taken is there after a kill -9. Pulling the
  * plug is for Postgres and its fsync to survive, and is not tried here.
  *
- * `CRASH_SEED` repeats the choices of a run (not its timing), `CRASH_ROUNDS` and `CRASH_CALLS` make it another size.
+ * `CRASH_SEED` repeats the choices of a run (not its timing), `CRASH_ROUNDS` and `CRASH_CALLS` make it another size, and
+ * `-- --only <name>` runs one part of it.
  */
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -66,13 +68,15 @@ const series = async (name: string, folder: string, databaseUrl: string | null):
   try {
     const world = await World.make({
       tenants: 4,
+      random,
+      awaitsLeases: true,
       sipPeerPort: peer.port,
       ...(databaseUrl === null ? {} : { databaseUrl })
     })
     try {
       for (let nth = 1; nth <= rounds; nth++) {
         const round = await Round.run(world, peer, {
-          load: { calls, sipCalls: calls / 2, talkSecs: 8, rampMs: 2_000 },
+          load: { calls, sipCalls: calls / 2, refersSip: sipp === null, talkSecs: 8, rampMs: 2_000 },
           random,
           name: `${nth}`,
           killAfterMs: 3_000 + random() * 5_000,
@@ -126,7 +130,13 @@ const faults = async (): Promise<void> => {
   const peer = await SipPeer.start(Netem.random(seed + 1))
   try {
     // Their states together are more than one statement may hold.
-    const stage = await FaultStage.make({ tenants: 4, sipPeerPort: peer.port, random, largeCalls: calls / 2 })
+    const stage = await FaultStage.make({
+      tenants: 4,
+      sipPeerPort: peer.port,
+      random,
+      largeCalls: calls / 2,
+      awaitsLeases: true
+    })
     try {
       for (let nth = 1; nth <= rounds; nth++) {
         const fault = Fault.faults[(nth - 1 + seed) % Fault.faults.length]
@@ -166,11 +176,20 @@ console.log(`crash tests, seed ${seed}: they test the death of the process, not 
 const folder = await mkdtemp(join(tmpdir(), "trunkline-crash-"))
 // As root the Postgres in it belongs to another user.
 await chmod(folder, 0o711)
+const parts: ReadonlyArray<readonly [name: string, title: string, run: () => Promise<void>]> = [
+  ["embedded", "embedded database", () => series("embedded database", folder, null)],
+  ["pair", "two processes", twoProcesses],
+  ["faults", "faults", faults],
+  ["external", "DATABASE_URL", () => withPostgres(folder, (url) => series("DATABASE_URL", folder, url))]
+]
+const at = process.argv.indexOf("--only")
+const chosen = at === -1 ? parts : parts.filter(([name]) => name === process.argv[at + 1])
+if (chosen.length === 0) {
+  console.error(`crash: --only takes one of ${parts.map(([name]) => name).join(", ")}`)
+  process.exit(2)
+}
 try {
-  await attempt("embedded database", () => series("embedded database", folder, null))
-  await attempt("two processes", twoProcesses)
-  await attempt("faults", faults)
-  await attempt("DATABASE_URL", () => withPostgres(folder, (url) => series("DATABASE_URL", folder, url)))
+  for (const [, title, run] of chosen) await attempt(title, run)
 } finally {
   await rm(folder, { recursive: true, force: true })
 }

@@ -28,6 +28,8 @@ const crashPoints = [
 const [firstPoint] = crashPoints
 
 const load = { calls: 40, sipCalls: 15, talkSecs: 2, rampMs: 500 }
+/** What goes on when it dies has its time to end. */
+const roundMs = 90_000
 
 /** A world for the tests of one `describe`, gone after them. */
 const worldOf = (options: { readonly external: boolean; readonly crashPoint?: string }) => {
@@ -41,6 +43,7 @@ const worldOf = (options: { readonly external: boolean; readonly crashPoint?: st
     const peer = await SipPeer.start(Netem.random(seed + 1))
     const world = await World.make({
       tenants: 2,
+      random,
       sipPeerPort: peer.port,
       ...(options.crashPoint === undefined ? {} : { crashPoint: options.crashPoint }),
       ...(url === null ? {} : { databaseUrl: url })
@@ -67,36 +70,44 @@ const first = (lines: ReadonlyArray<string>) => lines.slice(0, 10)
 describe(`a service that is killed under load (seed ${seed})`, () => {
   const { made, random } = worldOf({ external: false })
 
-  it.each([1, 2])("keeps its word after kill -9 at a random moment, time %i", async (nth) => {
-    const { peer, world } = made()
-    const round = await Round.run(world, peer, {
-      load,
-      random,
-      name: `kill${nth}`,
-      killAfterMs: 1_500 + random() * 2_000,
-      // The second time it is killed again while it recovers.
-      ...(nth === 2 ? { killAgainAfterMs: 300 + random() * 1_500 } : {})
-    })
-    expect(first(round.violations)).toEqual([])
-    expect(round.inFlight).toBeGreaterThan(20)
-  })
+  it.each([1, 2])(
+    "keeps its word after kill -9 at a random moment, time %i",
+    async (nth) => {
+      const { peer, world } = made()
+      const round = await Round.run(world, peer, {
+        load,
+        random,
+        name: `kill${nth}`,
+        killAfterMs: 1_500 + random() * 2_000,
+        // The second time it is killed again while it recovers.
+        ...(nth === 2 ? { killAgainAfterMs: 300 + random() * 1_500 } : {})
+      })
+      expect(first(round.violations)).toEqual([])
+      expect(round.inFlight).toBeGreaterThan(20)
+    },
+    roundMs
+  )
 })
 
 describe(`a service whose database outlives it (seed ${seed})`, () => {
   const { made, random } = worldOf({ external: true, ...(firstPoint === undefined ? {} : { crashPoint: firstPoint }) })
 
-  it.each(crashPoints)("keeps its word when it dies at its worst moments: %s", async (point) => {
-    const { peer, world } = made()
-    const nextCrashPoint = crashPoints[crashPoints.indexOf(point) + 1]
-    const round = await Round.run(world, peer, {
-      load,
-      random,
-      name: point,
-      killAfterMs: null,
-      ...(nextCrashPoint === undefined ? {} : { nextCrashPoint })
-    })
-    expect(first(round.violations)).toEqual([])
-  })
+  it.each(crashPoints)(
+    "keeps its word when it dies at its worst moments: %s",
+    async (point) => {
+      const { peer, world } = made()
+      const nextCrashPoint = crashPoints[crashPoints.indexOf(point) + 1]
+      const round = await Round.run(world, peer, {
+        load,
+        random,
+        name: point,
+        killAfterMs: null,
+        ...(nextCrashPoint === undefined ? {} : { nextCrashPoint })
+      })
+      expect(first(round.violations)).toEqual([])
+    },
+    roundMs
+  )
 
   /** The commit statement of a process waits for a lock; gives its backend. */
   const commitWaits = (world: World.World) =>

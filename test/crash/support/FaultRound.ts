@@ -94,7 +94,7 @@ export const run = async (
 
   violations.push(
     ...(await world.client.repeatAnswered(mine.filter(() => random() < 0.5).slice(-sampleSize))),
-    ...(await Invariants.check(world, peer)),
+    ...(await Invariants.check(world, peer, { recorded: load.recorded(), killedAt: null })),
     ...(await Memory.violations(world)),
     ...(await credentials.violations())
   )

@@ -10,6 +10,7 @@ interface Options {
   readonly sipPeerPort: number
   readonly random: () => number
   readonly largeCalls: number
+  readonly awaitsLeases?: boolean
 }
 
 /** Half of the requests that got 503 are left alone. */
@@ -17,7 +18,7 @@ const abandonedShare = 0.5
 
 /** A world whose service reaches its database by a network that fails, while these tests look in by another one. */
 export const make = async (options: Options): Promise<Fault.Stage & { readonly close: () => Promise<void> }> => {
-  const { largeCalls, random, sipPeerPort, tenants } = options
+  const { awaitsLeases = false, largeCalls, random, sipPeerPort, tenants } = options
   const folder = await mkdtemp(join(tmpdir(), "trunkline-fault-"))
   // As root the Postgres in it belongs to another user.
   await chmod(folder, 0o711)
@@ -33,6 +34,8 @@ export const make = async (options: Options): Promise<Fault.Stage & { readonly c
       databaseUrl,
       lookUrl,
       tenants,
+      random,
+      awaitsLeases,
       sipPeerPort,
       logLevel: "Info",
       abandons: () => random() < abandonedShare

@@ -3,13 +3,17 @@ import * as CallMachine from "../../../src/call/CallMachine.ts"
 import { CallList } from "../../../src/call/CallList.ts"
 import { commitOf } from "../../../src/call/CallRecord.ts"
 import * as Sealing from "../../../src/call/Sealing.ts"
+import * as Meter from "../../../src/call/Meter.ts"
 import * as Upgrade from "../../../src/call/Upgrade.ts"
 import * as Envelope from "../../../src/domain/event/Envelope.ts"
-import { type CallState, primary } from "../../../src/call/CallState.ts"
+import { type CallState, isTerminal, primary } from "../../../src/call/CallState.ts"
 import * as DialIdentity from "../../../src/carrier/sip/leg/DialIdentity.ts"
 import type { StoredInput } from "../../../src/store/Journal.ts"
 import * as Replay from "../../../src/operator/call/Replay.ts"
 import type { Database } from "./Database.ts"
+import type { Recorded } from "./Load.ts"
+import * as Outcomes from "./Outcomes.ts"
+import * as Recordings from "./Recordings.ts"
 import type { SipPeer } from "./SipPeer.ts"
 import type { World } from "./World.ts"
 
@@ -64,7 +68,7 @@ const legsDown = async (database: Database, peer: SipPeer, before: number): Prom
   const up = [...peer.dialogs.values()].filter(({ closed, invitedAt }) => closed === null && invitedAt < before)
   if (up.length === 0) return []
   const calls = await database.query<{ readonly state: CallState }>("SELECT state FROM entity WHERE kind = 'call'")
-  const callOf = new Map(calls.map(({ state }) => [sipCallIdOf(state), state]))
+  const callOf = new Map(calls.flatMap(({ state }) => sipCallIdsOf(state).map((callId) => [callId, state])))
   return up.map(({ callId, invitedAt }) => {
     const call = callOf.get(callId)
     const since = `invited at ${new Date(invitedAt).toISOString()}`
@@ -75,7 +79,7 @@ const legsDown = async (database: Database, peer: SipPeer, before: number): Prom
 /** Nobody was called by what is no call: whose placing was refused never rings. */
 const rings = async (database: Database, peer: SipPeer): Promise<Lines> => {
   const calls = await database.query<{ readonly state: CallState }>("SELECT state FROM entity WHERE kind = 'call'")
-  const known = new Set(calls.map(({ state }) => sipCallIdOf(state)))
+  const known = new Set(calls.flatMap(({ state }) => sipCallIdsOf(state)))
   return [...peer.dialogs.keys()]
     .filter((callId) => !known.has(callId))
     .map((callId) => `the SIP peer was called by ${callId}, which is no call`)
@@ -86,12 +90,15 @@ const sipCallIdOf = (state: CallState): string | null => {
   return dialId === null ? null : DialIdentity.of(dialId).callId
 }
 
+const sipCallIdsOf = ({ legs }: CallState): ReadonlyArray<string> =>
+  legs.flatMap(({ dialId }) => (dialId === null ? [] : [DialIdentity.of(dialId).callId]))
+
 /** Every accepted command left its effect once, every refused one none, and nobody did what was not asked for. */
 const effects = async (world: World): Promise<Lines> => {
   const database = world.database()
   const rows = await database.query<{ readonly mark: string; readonly times: number; readonly id: string }>(`
     SELECT mark, count(*)::int AS times, min(id) AS id FROM (
-      SELECT 'call ' || customer_reference AS mark, id FROM call
+      SELECT 'call ' || customer_reference AS mark, id FROM call WHERE direction = 'outbound'
       UNION ALL SELECT 'order ' || customer_reference, id FROM number_order WHERE customer_reference IS NOT NULL
       UNION ALL SELECT 'subscription ' || description, id FROM webhook_subscription WHERE description IS NOT NULL
       UNION ALL SELECT 'key ' || name, id::text FROM api_key WHERE name LIKE '%-errand%'
@@ -161,7 +168,10 @@ export const deliveries = async (world: World): Promise<Lines> => {
   return lines
 }
 
-/** Numbered from 1 without gaps, started first, ended last, each once. */
+/** What may come when the call is over. */
+const late = new Set(["recording.completed", "recording.failed", "call.transcript_chunk"])
+
+/** Numbered from 1 without gaps, started first, ended last but for what comes late, each once. */
 const sequences = async (database: Database): Promise<Lines> => {
   const lines: Array<string> = []
   for (const [entityId, events] of Map.groupBy(await eventRows(database), ({ entityId }) => entityId)) {
@@ -172,7 +182,7 @@ const sequences = async (database: Database): Promise<Lines> => {
     if (!numbered) lines.push(`the events of ${entityId} are not numbered without gaps: ${history}`)
     if (events[0]?.type !== "call.started" || times("call.started") !== 1)
       lines.push(`${entityId} does not start once and first: ${history}`)
-    if (events.at(-1)?.type !== "call.ended" || times("call.ended") !== 1)
+    if (events.findLast(({ type }) => !late.has(type))?.type !== "call.ended" || times("call.ended") !== 1)
       lines.push(`${entityId} does not end once and last: ${history}`)
   }
   return lines
@@ -191,7 +201,7 @@ export const replays = async (database: Database): Promise<Lines> => {
   const charges = new Map(
     (
       await database.query<{ readonly cause: string; readonly cents: number }>(
-        "SELECT cause, amount_cents::float8 AS cents FROM ledger WHERE type = 'call_charge'"
+        "SELECT cause, amount_cents::float8 AS cents FROM ledger WHERE cause LIKE 'call:%'"
       )
     ).map(({ cause, cents }) => [cause, cents])
   )
@@ -217,12 +227,21 @@ export const replays = async (database: Database): Promise<Lines> => {
     ))
       lines.push(`${id} replays to ${path} = ${JSON.stringify(mine)}, stored is ${JSON.stringify(theirs)}`)
     const written = (events.get(id) ?? []).map(({ body, id }) => `${id} ${masked(body)}`)
-    if (written.join("\n") !== replayed.events.join("\n"))
-      lines.push(`the events of ${id} are ${written.join("\n")}\nand replay to ${replayed.events.join("\n")}`)
+    const most = Math.max(written.length, replayed.events.length)
+    const other = Array.from({ length: most }, (_, index) => index).find(
+      (index) => written[index] !== replayed.events[index]
+    )
+    if (other !== undefined)
+      lines.push(`event ${other + 1} of ${id} is ${written[other]}\nand replays to ${replayed.events[other]}`)
     const charge = charges.get(`call:${id}`) ?? 0
-    charges.delete(`call:${id}`)
     if (charge + (stored.costCents ?? 0) !== 0)
       lines.push(`${id} costs ${stored.costCents} cents and was charged ${-charge}`)
+    for (const { cents, type } of isTerminal(stored) ? Meter.charges(stored.meters) : []) {
+      const cause = type === "call_charge" ? `call:${id}` : `call:${id}:${type}`
+      const charged = -(charges.get(cause) ?? 0)
+      charges.delete(cause)
+      if (charged !== cents) lines.push(`the meters of ${id} come to ${cents} cents of ${type}, charged are ${charged}`)
+    }
     const row = listed.get(id)
     const shown = CallList.rowOf(stored)
     if (row === undefined || row.status !== shown.status || row.cents !== shown.costCents)
@@ -231,7 +250,7 @@ export const replays = async (database: Database): Promise<Lines> => {
       )
   }
   for (const id of journals.keys()) lines.push(`${id} has a journal and no state`)
-  for (const cause of charges.keys()) lines.push(`the ledger charges ${cause}, which is no call`)
+  for (const cause of charges.keys()) lines.push(`the ledger charges ${cause}, which no meter does`)
   return lines
 }
 
@@ -318,11 +337,25 @@ const legsWithinMs = 10_000
 const settledWithinMs = 45_000
 /** A call is settled when its BYE is answered; the peer may tell of it a little later. */
 const releasedWithinMs = 2_000
+/** A recording is told before its spool is emptied. */
+const storedWithinMs = 5_000
+/** An attempt that is under way has ended by then, because the receiver answers at once. */
+const promptlyWithinMs = 3_000
 /** What was claimed when an answer got lost comes back with its lease, after half a minute. */
 const deliveredWithinMs = 45_000
 
+/** What was recorded before, and when the process died; null: it did not. */
+interface Before {
+  readonly recorded: ReadonlyArray<Recorded>
+  readonly killedAt: number | null
+}
+
 /** Everything, after a restart that repeated what had no answer, and without load. */
-export const check = async (world: World, peer: SipPeer | null): Promise<Lines> => {
+export const check = async (
+  world: World,
+  peer: SipPeer | null,
+  { killedAt, recorded }: Before = { recorded: [], killedAt: null }
+): Promise<Lines> => {
   const database = world.database()
   const { startedAt } = world.service()
   const lines: Array<string> = []
@@ -330,9 +363,13 @@ export const check = async (world: World, peer: SipPeer | null): Promise<Lines> 
   if (peer !== null) lines.push(...(await eventually(legsWithinMs, () => legsDown(database, peer, startedAt))))
   lines.push(...(await eventually(settledWithinMs, () => settled(database))))
   if (peer !== null) lines.push(...(await eventually(releasedWithinMs, () => legsDown(database, peer, Infinity))))
+  if ((await eventually(promptlyWithinMs, () => deliveries(world))).length > 0) await world.endLeases()
   lines.push(...(await eventually(deliveredWithinMs, () => deliveries(world))))
   lines.push(...(await effects(world)), ...(await sequences(database)), ...(await replays(database)))
-  lines.push(...(await ledger(database)), ...(await durations(world)))
+  lines.push(...(await ledger(database)), ...(await durations(world)), ...(await Outcomes.outcomes(world)))
+  lines.push(...(await eventually(storedWithinMs, () => Recordings.leftBehind(world))))
+  lines.push(...(await Recordings.whole(world, recorded, killedAt)), ...(await Recordings.downloads(world)))
+  lines.push(...world.receiver.streams.violations)
   if (peer !== null) lines.push(...(await rings(database, peer)), ...(await byes(database, peer)))
   lines.push(...world.faults().map((line) => `the service logged a fault: ${line}`))
   return lines

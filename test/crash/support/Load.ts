@@ -1,19 +1,32 @@
 import { setTimeout as delay } from "node:timers/promises"
-import type { Event } from "./Receiver.ts"
+import * as Scenes from "./Scenes.ts"
+import * as Told from "./Told.ts"
 import type { Tenant, World } from "./World.ts"
 
-/** Calls that are placed, talked on and hung up at random, as many at once as asked for, until they are stopped. */
+/** Calls that are placed, taken, talked on and hung up at random, as many at once as asked for, until they are stopped. */
 export interface Load {
   /** Calls that were accepted and have not ended, as far as the webhooks tell. */
   readonly inFlight: () => number
+  /** Calls of which this much was recorded, if nothing else ended the recording. */
+  readonly recorded: () => ReadonlyArray<Recorded>
   /** No new requests; completes when those under way have their answers, or have none. */
   readonly stop: () => Promise<void>
+}
+
+/** The one recording of a call, on the monotonic clock: it had begun then, and went on until then. */
+export interface Recorded {
+  readonly callId: string
+  readonly since: number
+  /** Null: nobody asked for its end. */
+  readonly until: number | null
 }
 
 export interface Options {
   readonly calls: number
   /** How many of them go to the SIP peer. */
   readonly sipCalls: number
+  /** Whether that peer knows what a REFER is; absent: it does. */
+  readonly refersSip?: boolean
   readonly random: () => number
   /** Begins the keys of its requests: unique in one world. */
   readonly name: string
@@ -23,57 +36,23 @@ export interface Options {
   readonly rampMs: number
 }
 
-/** Echo, busy, no answer, rejects, voicemail, digits, hangs up: those that talk come most often. */
-const phones = ["0100", "0100", "0101", "0102", "0103", "0104", "0105", "0105", "0106"]
+/**
+ * Echo, busy, no answer, rejects, voicemail, digits, hangs up, tone, conversation, digits as tones, early media, refuses
+ * and ignores referrals: those that talk come most often.
+ */
+const phones = [
+  ["0100", "0100", "0100", "0101", "0102", "0103", "0104", "0105", "0105", "0106"],
+  ["0110", "0111", "0114", "0118", "0119", "0120"]
+].flat()
 
-type Verb = "play" | "send_dtmf" | "gather" | "hangup"
-const verbs: ReadonlyArray<Verb> = ["play", "send_dtmf", "gather"]
-/** One gather at a time. */
-const others: ReadonlyArray<Verb> = ["play", "send_dtmf"]
-type Step = "call.answered" | "call.ended"
-
-/** What the webhooks told of the live calls, and who waits for more. */
-const hub = (world: World) => {
-  const told = new Map<string, Set<string>>()
-  const waiting = new Map<string, (step: Step | null) => void>()
-  const stopping = new AbortController()
-  const have = (callId: string, type: string) => told.get(callId)?.has(type) === true
-  const deaf = world.receiver.listen((event: Event) => {
-    const callId = String(event.data["call_id"])
-    told.set(callId, (told.get(callId) ?? new Set()).add(event.event_type))
-    if (event.event_type === "call.answered" || event.event_type === "call.ended")
-      waiting.get(callId)?.(event.event_type)
-  })
-  return {
-    have,
-    stop: () => {
-      deaf()
-      stopping.abort()
-      for (const wake of waiting.values()) wake(null)
-    },
-    /** The first of these that was told; null after `withinMs`, or when all is stopped. */
-    next: (callId: string, withinMs: number, ...steps: ReadonlyArray<Step>): Promise<Step | null> => {
-      const known = steps.find((step) => have(callId, step))
-      if (known !== undefined || stopping.signal.aborted) return Promise.resolve(known ?? null)
-      return new Promise((done) => {
-        const finish = (step: Step | null) => {
-          if (step !== null && !steps.includes(step)) return
-          clearTimeout(timer)
-          waiting.delete(callId)
-          done(step)
-        }
-        const timer = setTimeout(() => finish(null), withinMs)
-        waiting.set(callId, finish)
-      })
-    }
-  }
-}
+/** Of the calls that go to a phone: to another tenant, who takes them. */
+const toTenants = 0.15
 
 export const start = (world: World, options: Options): Load => {
   const { random } = options
   const { client, receiver, tenants } = world
-  const told = hub(world)
   const live = new Set<string>()
+  const recorded = new Map<string, { since: number; until: number | null }>()
   const stopping = new AbortController()
   const { signal } = stopping
   let count = 0
@@ -84,57 +63,122 @@ export const start = (world: World, options: Options): Load => {
     return item
   }
   const between = (low: number, high: number) => Math.floor(low + random() * (high - low))
+  const nextKey = () => `${options.name}-${++count}`
 
-  /** `nth`: of the call. Gives false when the call is over, or nobody answers any more. */
-  const act = async (tenant: Tenant, callId: string, verb: Verb, nth = 0): Promise<boolean> => {
+  /** Gives false when it was refused, or nobody answers any more. */
+  const act = async (
+    tenant: Tenant,
+    callId: string,
+    verb: string,
+    body: object,
+    tag: number | string | null = null
+  ): Promise<boolean> => {
     if (signal.aborted) return false
-    const key = `${options.name}-${++count}`
-    const of = { apiKey: tenant.apiKey, key, path: `/v1/calls/${callId}/actions/${verb}` }
-    // Its key stands in the path: what follows a path is sealed where it is stored, as digits are.
-    const url = `${receiver.baseUrl}/tone.wav/${key}`
-    // Nothing but this tells one of a call from another.
-    const duration = 100 + nth
-    const command = {
-      play: { ...of, body: { url }, mark: `play ${url}` },
-      send_dtmf: { ...of, body: { digits: "123", duration_millis: duration }, mark: `send_dtmf ${callId} ${duration}` },
-      gather: {
-        ...of,
-        body: { maximum_digits: 4, timeout_millis: 60_000 + nth },
-        mark: `gather ${callId} ${60_000 + nth}`
-      },
-      hangup: { ...of, body: {}, mark: `hangup ${callId}` }
-    }[verb]
-    const answer = await client.command(command)
+    const answer = await client.command({
+      apiKey: tenant.apiKey,
+      key: nextKey(),
+      path: `/v1/calls/${callId}/actions/${verb}`,
+      body,
+      mark: typeof tag === "string" ? `${verb} ${tag}` : tag === null ? `${verb} ${callId}` : `${verb} ${callId} ${tag}`
+    })
     return answer !== null && answer.status < 300
   }
 
-  const talk = async (tenant: Tenant, callId: string): Promise<void> => {
-    let gathered = false
-    for (let actions = between(0, 4); actions > 0; actions--) {
-      if ((await told.next(callId, between(50, 600), "call.ended")) !== null) return
-      const verb: Verb = pick(gathered ? others : verbs)
-      gathered ||= verb === "gather"
-      if (!(await act(tenant, callId, verb, actions))) return
+  const recordsUntil = (callId: string, until: number): void => {
+    const found = recorded.get(callId)
+    if (found !== undefined) found.until = Math.min(found.until ?? until, until)
+  }
+  const records = (callId: string, since: number): void => {
+    if (!recorded.has(callId)) recorded.set(callId, { since, until: null })
+  }
+
+  const hangUp = async (tenant: Tenant, callId: string): Promise<void> => {
+    recordsUntil(callId, performance.now())
+    await act(tenant, callId, "hangup", {})
+  }
+
+  const talk = async (tenant: Tenant, callId: string, isSip: boolean): Promise<void> => {
+    told.answered(tenant.id, callId)
+    const stage: Scenes.Stage = {
+      random,
+      key: nextKey,
+      baseUrl: receiver.baseUrl,
+      socketUrl: receiver.socketUrl,
+      otherLeg: () => told.otherLeg(tenant.id, callId, random),
+      pause: async (low, high) =>
+        (await told.next(callId, between(low, high), "call.ended")) === null && !signal.aborted,
+      act: (verb, body, tag) => act(tenant, callId, verb, body, tag),
+      records: (since) => records(callId, since),
+      recordsUntil: (until) => recordsUntil(callId, until)
     }
+    const mayRefer = !isSip || options.refersSip !== false
+    const scenes = [...Scenes.chosen(random, mayRefer)].map(async (scene) => {
+      if (await stage.pause(0, 600)) await scene(stage)
+    })
     // The others are ended by their phone, or by their time limit.
-    if (random() < 0.6 && (await told.next(callId, between(100, options.talkSecs * 1000), "call.ended")) === null)
-      await act(tenant, callId, "hangup")
+    if (random() < 0.6 && (await stage.pause(300, options.talkSecs * 1000))) await hangUp(tenant, callId)
+    await Promise.all(scenes)
+  }
+
+  /** From its answer to its end. */
+  const accompany = async (tenant: Tenant, callId: string, isRecorded: boolean, isSip = false): Promise<void> => {
+    live.add(callId)
+    const first = await told.next(callId, 10_000, "call.answered", "call.ended")
+    if (first === "call.answered") {
+      const at = told.at(callId, "call.answered")
+      if (isRecorded && at !== null) records(callId, at)
+      await talk(tenant, callId, isSip)
+    } else if (first === null && !signal.aborted) await hangUp(tenant, callId)
+    if (!signal.aborted) await told.next(callId, 30_000, "call.ended")
+    live.delete(callId)
+  }
+
+  const taken = new Set<Promise<void>>()
+  /** A call that came in: most are answered, with what an answer can begin, and some rejected. */
+  const take = async (tenant: Tenant, callId: string): Promise<void> => {
+    await delay(between(0, 800))
+    if (random() < 0.1) return void (await act(tenant, callId, "reject", { cause: "user_busy" }))
+    const isRecorded = random() < 0.5
+    const { channels, format } = Scenes.file(random)
+    const accepted = await act(tenant, callId, "answer", {
+      ...(isRecorded ? { record: "on_answer", record_channels: channels, record_format: format } : {}),
+      ...(random() < 0.5 ? Scenes.stream({ key: nextKey, random, socketUrl: receiver.socketUrl }) : {})
+    })
+    if (accepted) await accompany(tenant, callId, isRecorded)
+  }
+  const told = Told.start(world, (callId, to) => {
+    const tenant = tenants.find(({ number }) => number === to)
+    if (tenant === undefined || signal.aborted) return
+    const run = take(tenant, callId).finally(() => taken.delete(run))
+    taken.add(run)
+  })
+
+  const callee = (tenant: Tenant, sip: boolean): string => {
+    if (sip) return `+1202556${between(1000, 9999)}`
+    const others = tenants.filter((other) => other !== tenant)
+    return random() < toTenants && others.length > 0 ? pick(others).number : `+1202555${pick(phones)}`
   }
 
   const call = async (sip: boolean): Promise<void> => {
     const tenant = pick(tenants)
-    const key = `${options.name}-${++count}`
+    const key = nextKey()
     const routeId = sip ? tenant.sipRouteId : null
+    const record = pick(["off", "off", "on_answer", "on_ringing", "on_demand"])
+    const { channels, format } = Scenes.file(random)
     const answer = await client.command({
       apiKey: tenant.apiKey,
       key,
       path: "/v1/calls",
       body: {
         from: tenant.number,
-        to: routeId === null ? `+1202555${pick(phones)}` : `+1202556${between(1000, 9999)}`,
+        to: callee(tenant, routeId !== null),
         customer_reference: key,
         timeout_secs: between(2, 4),
         time_limit_secs: between(1, options.talkSecs + 1),
+        record,
+        record_channels: channels,
+        record_format: format,
+        answering_machine_detection: pick(["off", "premium"]),
         ...(routeId === null ? {} : { route_id: routeId })
       },
       mark: `call ${key}`
@@ -144,12 +188,7 @@ export const start = (world: World, options: Options): Load => {
       return
     }
     const { id } = JSON.parse(answer.body) as { readonly id: string }
-    live.add(id)
-    const first = await told.next(id, 10_000, "call.answered", "call.ended")
-    if (first === "call.answered") await talk(tenant, id)
-    else if (first === null && !signal.aborted) await act(tenant, id, "hangup")
-    if (!signal.aborted) await told.next(id, 30_000, "call.ended")
-    live.delete(id)
+    await accompany(tenant, id, record === "on_answer" || record === "on_ringing", routeId !== null)
   }
 
   const caller = async (index: number): Promise<void> => {
@@ -160,10 +199,12 @@ export const start = (world: World, options: Options): Load => {
   const done = Promise.all(Array.from({ length: options.calls }, (_, index) => caller(index)))
   return {
     inFlight: () => live.size,
+    recorded: () => [...recorded].map(([callId, times]) => ({ callId, ...times })),
     stop: async () => {
       stopping.abort()
       told.stop()
       await done
+      await Promise.all(taken)
     }
   }
 }

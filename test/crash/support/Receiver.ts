@@ -8,6 +8,7 @@ import * as Tone from "../../../src/audio/Tone.ts"
 import * as Wav from "../../../src/audio/Wav.ts"
 import * as SeenEvent from "../../support/SeenEvent.ts"
 import type { TestCertificate } from "../../support/TestCertificate.ts"
+import * as StreamServer from "./StreamServer.ts"
 
 /** A webhook as it arrived. */
 export interface Event {
@@ -27,10 +28,13 @@ interface Delivered {
 
 /**
  * The tenants' HTTPS server: takes webhooks at `/hook/<name>`, checks every signature, records everything,
- * and serves one second of tone at `/tone.wav` and at every path below it.
+ * serves one second of tone at `/tone.wav` and at every path below it, and takes media streams at `/stream/<mood>/…`.
  */
 export interface Receiver {
   readonly baseUrl: string
+  /** The same by WebSocket. */
+  readonly socketUrl: string
+  readonly streams: StreamServer.StreamServer
   /** Must stand before the first webhook of that subscription. */
   readonly knowSecret: (name: string, secret: string) => void
   /** The service's wall clock may be off by so many milliseconds from here on: what it signs is dated by it. */
@@ -107,10 +111,13 @@ export const start = async (
     answer(request, response).catch(() => response.destroy())
   }).listen(0, "127.0.0.1")
   await once(server, "listening")
+  const streams = StreamServer.attach(server)
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
   return {
     baseUrl: `https://127.0.0.1:${port}`,
+    socketUrl: `wss://127.0.0.1:${port}`,
+    streams,
     knowWallClock: (offsetMs) => void wallClocks.add(offsetMs),
     knowSecret: (name, secret) => void secrets.set(name, secret),
     delivered: (name) => byName.get(name) ?? new Map(),
@@ -120,6 +127,7 @@ export const start = async (
       return () => void listeners.delete(listener)
     },
     close: async () => {
+      streams.close()
       server.closeAllConnections()
       server.close()
       await once(server, "close")

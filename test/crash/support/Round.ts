@@ -39,17 +39,22 @@ const crashPointWithinMs = 30_000
 /** Answers from before the death that are asked for again. */
 const sampleSize = 20
 
-const death = async (world: World, killAfterMs: number | null): Promise<string> => {
+/** How the process ended, and when at the earliest, on the monotonic clock. */
+const death = async (
+  world: World,
+  killAfterMs: number | null
+): Promise<{ readonly how: string; readonly killedAt: number }> => {
   if (killAfterMs !== null) {
     await delay(killAfterMs)
-    return world.service().kill("SIGKILL")
+    const killedAt = performance.now()
+    return { how: await world.service().kill("SIGKILL"), killedAt }
   }
   const timer = new AbortController()
   const late = delay(crashPointWithinMs, "it never came to its crash point", { signal: timer.signal })
   const how = await Promise.race([world.service().ended, late])
   timer.abort()
   await late.catch(() => undefined)
-  return how
+  return { how, killedAt: performance.now() }
 }
 
 /** Load, death, restart, repetition of what got no answer, and every check. */
@@ -63,7 +68,7 @@ export const run = async (world: World, peer: SipPeer | null, options: Options):
     world.receiver.knowWallClock(setWallClockMs)
     void delay(killAfterMs / 2).then(() => world.service().setWallClock(setWallClockMs))
   }
-  const how = await death(world, killAfterMs)
+  const { how, killedAt } = await death(world, killAfterMs)
   const inFlight = load.inFlight()
   await Promise.all([load.stop(), errands.stop()])
   if (how !== "SIGKILL")
@@ -90,7 +95,7 @@ export const run = async (world: World, peer: SipPeer | null, options: Options):
     .slice(-sampleSize)
   const violations = [
     ...(await world.client.repeatAnswered(sample)),
-    ...(await Invariants.check(world, peer)),
+    ...(await Invariants.check(world, peer, { recorded: load.recorded(), killedAt })),
     ...(await answers(world))
   ]
   return { death: how, inFlight, repeated, restartMs, violations }

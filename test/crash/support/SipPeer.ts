@@ -1,6 +1,8 @@
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { Result } from "effect"
+import * as G711 from "../../../src/audio/codec/G711.ts"
+import * as Tone from "../../../src/audio/Tone.ts"
 import * as Requests from "../../../src/sip/message/Requests.ts"
 import * as Responses from "../../../src/sip/message/Responses.ts"
 import { header, type SipMessage, type SipRequest, type SipResponse } from "../../../src/sip/message/SipMessage.ts"
@@ -22,7 +24,7 @@ export const steadyNumber = "+12025560000"
 
 /**
  * A trunk with a will of its own, on 127.0.0.1: rings, answers, is busy or never answers, hangs up or waits for a BYE,
- * as `random` says; but for `steadyNumber`. It repeats what UDP makes one repeat (RFC 3261 sections 13.3.1.4 and 17), so that it lives through
+ * as `random` says; but for `steadyNumber`. Who is answered hears a tone, and a REFER is taken or refused. It repeats what UDP makes one repeat (RFC 3261 sections 13.3.1.4 and 17), so that it lives through
  * the death of the service.
  */
 export interface SipPeer {
@@ -36,6 +38,19 @@ export interface OwnSipPeer extends SipPeer {
   readonly hangUp: (callId: string) => void
 }
 
+/** 20 ms of a tone as PCMU (RFC 3550 section 5.1). */
+const packet = (nth: number): Uint8Array => {
+  const bytes = new Uint8Array(12 + sound.length)
+  bytes.set(sound, 12)
+  const view = new DataView(bytes.buffer)
+  view.setUint8(0, 0x80)
+  view.setUint16(2, nth & 0xffff)
+  view.setUint32(4, (nth * sound.length) >>> 0)
+  view.setUint32(8, 0x5eed)
+  return bytes
+}
+const sound = G711.encode("PCMU", Tone.sine(400, -12, 20, 8000))
+
 const t1 = 500
 const t2 = 4000
 /** 64 * T1: whoever has not answered by then will not. */
@@ -47,6 +62,10 @@ interface Line {
   /** The caller's port. */
   readonly from: number
   readonly tag: string
+  /** Of its last request. */
+  cseq: number
+  /** What it says; null: nothing. */
+  rtp: { readonly to: number; sequence: number } | null
   /** What a repeated INVITE is answered with. */
   last: SipResponse
   /** Stops its plans: ringing on, hanging up, and repeating either of them. */
@@ -61,7 +80,7 @@ export const start = async (random: () => number): Promise<OwnSipPeer> => {
   socket.bind(0, "127.0.0.1")
   await once(socket, "listening")
   socket.setRecvBufferSize(4_194_304)
-  // Where the RTP goes: nobody listens.
+  // Where the RTP goes and comes from: nobody listens.
   const sink = createSocket("udp4").bind(0, "127.0.0.1")
   await once(sink, "listening")
   const { port } = socket.address()
@@ -78,6 +97,12 @@ export const start = async (random: () => number): Promise<OwnSipPeer> => {
     )
   }
   const lines = new Map<string, Line>()
+  const talking = setInterval(() => {
+    for (const { dialog, rtp } of lines.values()) {
+      if (rtp === null || dialog.closed !== null) continue
+      sink.send(packet(rtp.sequence++), rtp.to, "127.0.0.1", () => undefined)
+    }
+  }, 20)
   const dialogs = new Map<string, Dialog>()
   const timers = new Set<NodeJS.Timeout>()
   let closed = false
@@ -123,27 +148,50 @@ export const start = async (random: () => number): Promise<OwnSipPeer> => {
     line.acknowledged = insist(line.last, to, gaveUp)
   }
 
-  const hangUp = (line: Line, to: number): void => {
-    if (line.dialog.closed !== null) return
-    line.calm()
-    const bye = Requests.make({
-      method: "BYE",
+  /** A request within the dialog. */
+  const request = (line: Line, method: string, more: Requests.Extras = {}): SipRequest =>
+    Requests.make({
+      method,
       uri: (header(line.invite, "Contact") ?? "").replace(/^.*<|>.*$/g, ""),
       sentBy: `127.0.0.1:${port}`,
-      branch: `z9hG4bKbye${line.tag}`,
+      branch: `z9hG4bK${method}${line.tag}`,
       from: `${header(line.invite, "To")};tag=${line.tag}`,
       to: header(line.invite, "From") ?? "",
       callId: line.dialog.callId,
-      cseq: 1
+      cseq: ++line.cseq,
+      ...more
     })
-    line.calm = insist(bye, to, () => close(line, "hung up by the peer"))
+
+  const hangUp = (line: Line, to: number): void => {
+    if (line.dialog.closed !== null) return
+    line.calm()
+    line.calm = insist(request(line, "BYE"), to, () => close(line, "hung up by the peer"))
+  }
+
+  /** Refuses it, or takes it and reports that it was connected (RFC 3515 section 2.4.5). */
+  const refer = (line: Line, asked: SipRequest, to: number): void => {
+    if (random() < 0.3) return send(Responses.make(asked, 603, { toTag: line.tag }), to)
+    send(Responses.make(asked, 202, { toTag: line.tag, contact }), to)
+    after(300, () =>
+      send(
+        request(line, "NOTIFY", {
+          headers: [
+            ["Event", "refer"],
+            ["Subscription-State", "terminated;reason=noresource"],
+            ["Contact", contact]
+          ],
+          body: { type: "message/sipfrag", bytes: new TextEncoder().encode("SIP/2.0 200 OK\r\n") }
+        }),
+        to
+      )
+    )
   }
 
   const ring = (invite: SipRequest, callId: string, to: number): void => {
     const dialog: Dialog = { callId, invitedAt: Date.now(), byeTakenAt: null, closed: null }
     const tag = `peer${dialogs.size}`
     const last = Responses.make(invite, 180, { toTag: tag, contact })
-    const line: Line = { dialog, invite, from: to, tag, last, calm: () => {}, acknowledged: null }
+    const line: Line = { dialog, invite, from: to, tag, cseq: 0, rtp: null, last, calm: () => {}, acknowledged: null }
     lines.set(callId, line)
     dialogs.set(callId, dialog)
     const isSteady = invite.uri.startsWith(`sip:${steadyNumber}@`)
@@ -158,28 +206,32 @@ export const start = async (random: () => number): Promise<OwnSipPeer> => {
         return conclude(line, 486, to, {}, () => {})
       }
       conclude(line, 200, to, { contact, body }, () => hangUp(line, to))
+      const [, media] = /m=audio ([0-9]+)/u.exec(new TextDecoder().decode(invite.body)) ?? []
+      line.rtp = media === undefined ? null : { to: Number(media), sequence: 0 }
       if (mood < 0.5) line.calm = after(talkMs, () => hangUp(line, to))
     })
   }
 
-  const heard = (request: SipRequest, to: number): void => {
-    const callId = header(request, "Call-ID") ?? ""
+  const heard = (asked: SipRequest, to: number): void => {
+    const callId = header(asked, "Call-ID") ?? ""
     const line = lines.get(callId)
-    switch (request.method) {
+    switch (asked.method) {
       case "INVITE":
-        return line === undefined ? ring(request, callId, to) : send(line.last, to)
+        return line === undefined ? ring(asked, callId, to) : send(line.last, to)
       case "ACK":
         return line?.acknowledged?.()
       case "CANCEL":
-        send(Responses.make(request, line === undefined ? 481 : 200, { toTag: line?.tag ?? "none" }), to)
+        send(Responses.make(asked, line === undefined ? 481 : 200, { toTag: line?.tag ?? "none" }), to)
         if (line === undefined || line.acknowledged !== null) return
         close(line, "cancelled")
         return conclude(line, 487, to, {}, () => {})
       case "BYE":
-        send(Responses.make(request, line === undefined ? 481 : 200), to)
+        send(Responses.make(asked, line === undefined ? 481 : 200), to)
         return line === undefined ? undefined : close(line, "hung up by the service")
+      case "REFER":
+        return line === undefined ? send(Responses.make(asked, 481), to) : refer(line, asked, to)
       default:
-        return send(Responses.make(request, 200), to)
+        return send(Responses.make(asked, 200), to)
     }
   }
 
@@ -206,6 +258,7 @@ export const start = async (random: () => number): Promise<OwnSipPeer> => {
     },
     close: async () => {
       closed = true
+      clearInterval(talking)
       for (const timer of timers) clearTimeout(timer)
       socket.close()
       sink.close()

@@ -11,6 +11,7 @@ import * as Errands from "./Errands.ts"
 import * as Receiver from "./Receiver.ts"
 import * as FreePorts from "../../support/FreePorts.ts"
 import * as Service from "./Service.ts"
+import * as SpeechServers from "./SpeechServers.ts"
 
 interface Subscription {
   /** At the receiver. */
@@ -50,6 +51,8 @@ export interface World {
   readonly ready: () => Promise<void>
   /** Asks the operator's door. */
   readonly operate: (operation: string, body: object) => Promise<unknown>
+  /** Lets the claims of deliveries run out now that nobody serves any more, or nothing where they are waited for. */
+  readonly endLeases: () => Promise<void>
   /** Faults that any of its processes logged. */
   readonly faults: () => ReadonlyArray<string>
   readonly close: () => Promise<void>
@@ -65,6 +68,10 @@ export interface Options {
   /** Whether a request that got 503 is left alone instead of being repeated; absent: none is. */
   readonly abandons?: () => boolean
   readonly tenants: number
+  /** A claim that nobody serves is waited for until it has run out by itself. */
+  readonly awaitsLeases?: boolean
+  /** Of engines that fail; absent: `Math.random`. */
+  readonly random?: () => number
   /** UDP port of a SIP peer on 127.0.0.1, which each tenant gets a route to. */
   readonly sipPeerPort?: number
   /** Where the first process is to die, after its setting up. */
@@ -76,6 +83,9 @@ export interface Options {
 }
 
 const memory = "/dev/shm"
+
+/** What work costs, in micro-USD. */
+const prices = { recording: 12_000, transcription: 25_000, machine_detection: 7_000 }
 
 const all = ["*"]
 const startAndEnd = ["call.started", "call.ended"]
@@ -90,6 +100,7 @@ export const make = async (options: Options): Promise<World> => {
   const caFile = join(folder, "ca.pem")
   await writeFile(caFile, authority.cert)
   const receiver = await Receiver.start(authority.issue(["127.0.0.1"]), options.lean !== true)
+  const speech = options.lean === true ? null : await SpeechServers.start(options.random ?? Math.random)
   const ports = await FreePorts.find()
   const baseUrl = `http://127.0.0.1:${ports.http}`
   const dataDir = join(folder, "data")
@@ -109,6 +120,7 @@ export const make = async (options: Options): Promise<World> => {
       dataDir,
       ports,
       caFile,
+      ...(speech === null ? {} : { settings: speech.environment }),
       ...(options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl }),
       ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
       ...(crashPoint === undefined ? {} : { crashPoint })
@@ -132,6 +144,7 @@ export const make = async (options: Options): Promise<World> => {
     // In order, so that its Postgres goes down with it.
     await service?.kill("SIGTERM")
     await receiver.close()
+    speech?.close()
     await rm(folder, { recursive: true, force: true })
   }
 
@@ -149,6 +162,10 @@ export const make = async (options: Options): Promise<World> => {
     spawn,
     ready,
     operate,
+    endLeases: async () => {
+      if (options.awaitsLeases === true) return
+      await current(database).query("UPDATE webhook_delivery SET due_at = now() WHERE status = 'sending'")
+    },
     faults: () => faults.flat(),
     close
   }
@@ -156,6 +173,7 @@ export const make = async (options: Options): Promise<World> => {
     spawn(options.crashPoint)
     await ready()
     await operate("numbers/import", { csv: Errands.csv })
+    for (const [kind, micro_usd] of Object.entries(prices)) await operate("prices/set", { kind, micro_usd })
     for (let index = 0; index < options.tenants; index++) tenants.push(await newTenant(world, index, options))
     return world
   } catch (cause) {
