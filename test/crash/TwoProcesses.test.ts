@@ -3,7 +3,8 @@ import { setTimeout as delay } from "node:timers/promises"
 import * as Pair from "./support/Pair.ts"
 
 /**
- * Two processes on one Postgres (src/README.md#two-processes), each behind a network that is cut. The long form is part
+ * Two processes on one Postgres (src/README.md#two-processes), each behind a network that is cut, with calls that are
+ * recorded and streamed. The long form is part
  * of `npm run crash`.
  */
 describe("an owner and a standby, with live calls", () => {
@@ -25,8 +26,29 @@ describe("an owner and a standby, with live calls", () => {
     const { hangUp, members, standing, talk } = pair()
     const [owner] = members
     expect(await standing(calls)).toEqual(calls.map(() => "answered"))
+    await streamsGoOn()
     const id = await talk(owner)
     expect((await hangUp(owner, id))?.status).toBe(200)
+  }
+
+  /** Each call is still streamed. */
+  const streamsGoOn = async () => {
+    const { streams } = pair().receiver
+    for (const id of calls) {
+      const before = streams.heard(id)
+      expect(before).not.toBeNull()
+      await Pair.until("more of a stream", async () => (streams.heard(id) ?? 0) > (before ?? 0))
+    }
+    expect(streams.violations).toEqual([])
+  }
+
+  /** What became of the recordings of these calls, in the store of this member. */
+  const recordingsOf = async (member: Pair.Member, ended: ReadonlyArray<string>) => {
+    await Pair.until(
+      "the outcomes of recordings",
+      async () => !(await pair().recordings(member, ended)).includes("none")
+    )
+    return pair().recordings(member, ended)
   }
 
   /** Whether a process has come up. */
@@ -81,6 +103,7 @@ describe("an owner and a standby, with live calls", () => {
       // A second, and the time that the rest of a start takes on a busy machine; a dead owner is waited for longer.
       expect(performance.now() - stoppedAt).toBeLessThan(10_000)
       expect(await standing(calls)).toEqual(calls.map(() => "ended carrier_error"))
+      for (const recording of await recordingsOf(leaves, calls)) expect(recording).toMatch(/^available [1-9][0-9]*$/)
       calls = [await talk(stays)]
       leaves.start()
       await complete()
@@ -99,6 +122,8 @@ describe("an owner and a standby, with live calls", () => {
     expect(await standing(calls)).toEqual(["ended carrier_error"])
     const rated = await database.query("SELECT FROM call WHERE rating_status <> 'rated'")
     expect(rated).toEqual([])
+    // What it had on its spool is on its disk, where nobody is.
+    expect(await recordingsOf(standby, calls)).toEqual(["failed 0 without a file"])
     await talk(standby)
     owner.start()
   }, 90_000)

@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as delay } from "node:timers/promises"
@@ -9,6 +9,7 @@ import * as TcpProxy from "../../support/TcpProxy.ts"
 import * as TestCertificate from "../../support/TestCertificate.ts"
 import * as Client from "./Client.ts"
 import * as Database from "./Database.ts"
+import * as Receiver from "./Receiver.ts"
 import * as PostgresServer from "./PostgresServer.ts"
 import * as Service from "./Service.ts"
 
@@ -16,6 +17,7 @@ import * as Service from "./Service.ts"
 export interface Member {
   readonly name: string
   readonly operatorPort: number
+  readonly dataDir: string
   readonly toDatabase: TcpProxy.TcpProxy
   readonly toClients: TcpProxy.TcpProxy
   /** The process that runs, or ran last. */
@@ -33,7 +35,11 @@ export interface Pair {
   readonly restartPostgres: (awayMs: number) => Promise<void>
   /** Breaks the connection of the owner that holds its lock. */
   readonly dropLock: () => Promise<void>
-  /** Places a call that talks until it is hung up, at this member, and waits for its answer. */
+  /** The tenant's servers. */
+  readonly receiver: Receiver.Receiver
+  /** Recordings of calls, as the database has them, and whether their files are in this member's store. */
+  readonly recordings: (of: Member, callIds: ReadonlyArray<string>) => Promise<ReadonlyArray<string>>
+  /** Places a call that talks until it is hung up, recorded and streamed, at this member, and waits for its answer. */
   readonly talk: (at: Member) => Promise<string>
   /** Waits until one of the two owns the database and the other one stands by. */
   readonly complete: () => Promise<void>
@@ -54,7 +60,9 @@ export const make = async (): Promise<Pair> => {
   const scope = Scope.makeUnsafe()
   const postgres = await PostgresServer.start(join(folder, "database"))
   const caFile = join(folder, "ca.pem")
-  await writeFile(caFile, TestCertificate.makeAuthority().cert)
+  const authority = TestCertificate.makeAuthority()
+  await writeFile(caFile, authority.cert)
+  const receiver = await Receiver.start(authority.issue(["127.0.0.1"]))
 
   const member = async (name: string): Promise<Member> => {
     const { proxy: toDatabase, url: databaseUrl } = await postgres.network()
@@ -68,6 +76,7 @@ export const make = async (): Promise<Pair> => {
     return {
       name,
       operatorPort: ports.operator,
+      dataDir,
       toDatabase,
       toClients,
       service: () => {
@@ -144,11 +153,31 @@ export const make = async (): Promise<Pair> => {
       await start()
     },
     dropLock: () => Database.dropLock(database),
+    receiver,
+    recordings: async ({ dataDir }, callIds) => {
+      const rows = await database.query<{ readonly callId: string; readonly id: string; readonly text: string }>(
+        `SELECT call_id AS "callId", id, concat_ws(' ', status, duration_seconds) AS text FROM recording`
+      )
+      const stored = await readdir(join(dataDir, "files"), { recursive: true }).catch(() => [])
+      return callIds.map((callId) => {
+        const row = rows.find((row) => row.callId === callId)
+        if (row === undefined) return "none"
+        return stored.some((name) => name.includes(row.id)) ? row.text : `${row.text} without a file`
+      })
+    },
     talk: async (at) => {
-      const answer = await Client.request(`${api(at)}/v1/calls`, { bearer, body: { from: number, to: "+12025550100" } })
+      const answer = await Client.request(`${api(at)}/v1/calls`, {
+        bearer,
+        body: { from: number, to: "+12025550100", record: "on_answer", record_format: "wav" }
+      })
       if (answer?.status !== 201) throw new Error(`a call was not placed: ${answer?.status} ${answer?.body}`)
       const { id } = JSON.parse(answer.body) as { readonly id: string }
       await until("an answered call", async () => (await standing([id]))[0] === "answered")
+      const streamed = await Client.request(`${api(at)}/v1/calls/${id}/actions/streaming_start`, {
+        bearer,
+        body: { stream_url: `${receiver.socketUrl}/stream/echoes/${id}`, stream_bidirectional_mode: "rtp" }
+      })
+      if (streamed?.status !== 200) throw new Error(`a stream was not started: ${streamed?.status} ${streamed?.body}`)
       return id
     },
     complete: () =>
@@ -161,6 +190,7 @@ export const make = async (): Promise<Pair> => {
     close: async () => {
       await database.close()
       for (const { service } of members) await service().kill("SIGKILL")
+      await receiver.close()
       await postgres.close()
       await Effect.runPromise(Scope.close(scope, Exit.void))
       await rm(folder, { recursive: true, force: true })
