@@ -11,7 +11,8 @@ import type { CallState } from "./CallState.ts"
 
 /**
  * Ends calls for the operator. Each is an ask, so that while nothing can be stored the operator is told within two
- * seconds that the call goes on, and nothing of the request is done later.
+ * seconds that the call goes on, and nothing of the request is done later. When the database stops with that very commit
+ * under way, nobody knows whether it has it: then the operator is told when that statement's time is over.
  */
 type Reason = Extract<CallInput, { readonly type: "ended_by_system" }>["reason"]
 
