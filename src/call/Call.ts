@@ -69,9 +69,14 @@ export class Calls extends Context.Service<
     /** Rebuilds the calls that a dead process left, before anything is served. Gives their number. */
     readonly recover: Effect.Effect<number>
     /** Work of a family that has not told its end, of all calls that live. */
-    readonly awaiting: (
-      family: "recording" | "transcription"
-    ) => Effect.Effect<ReadonlyArray<{ readonly id: WorkId; readonly legId: LegId; readonly callId: CallId }>>
+    readonly awaiting: (family: "recording" | "transcription") => Effect.Effect<
+      ReadonlyArray<{
+        readonly id: WorkId
+        readonly legId: LegId
+        readonly callId: CallId
+        readonly wasAnswered: boolean
+      }>
+    >
     readonly liveCount: Effect.Effect<number>
     /**
      * Takes no new calls from now on. Completes when every call has ended; after `drainMs` those that are left get
@@ -188,7 +193,16 @@ export class Calls extends Context.Service<
                 return state === null
                   ? []
                   : [...state.work, ...state.outliving.map(({ item }) => item)].flatMap(({ id, legId, type }) =>
-                      type === family ? [{ id, legId, callId: state.id }] : []
+                      type === family
+                        ? [
+                            {
+                              id,
+                              legId,
+                              callId: state.id,
+                              wasAnswered: state.legs.some((leg) => leg.id === legId && leg.answeredAt !== null)
+                            }
+                          ]
+                        : []
                     )
               })
             ),

@@ -45,8 +45,11 @@ export const timeOf = (state: CallState, event: CarrierEvent, context: StepConte
 
 const told = (state: CallState, leg: Leg, event: CarrierEvent, context: StepContext): Result => {
   if (event.type === "media") return media(state, leg, event, context)
-  if (leg.gone) return unchanged
   const at = happened(leg, event.at, context)
+  // What outlives its leg may have been asked for when the leg had ended already.
+  if (event.type === "command_failed" && (leg.gone || isTerminal(state) || !lives(leg)))
+    return context.work.refused(Draft.from(state), event.commandId, event.reason, at, context)
+  if (leg.gone) return unchanged
   if (event.type === "ended") return legEnded(state, leg, event, at, context)
   if (isTerminal(state) || !lives(leg)) return unchanged
   const draft = Draft.from(state)

@@ -259,11 +259,11 @@ export const make = (verbs: Rows) => {
     /** The media told the end of an item, perhaps of one that outlived its leg. */
     told: (draft: Draft.Draft, end: MediaEnded, at: number, context: StepContext): Result =>
       ended(draft, everything(draft.state).find(isOf(end.id)), end, at, context),
-    /** The carrier could not carry out the command of an item. */
+    /** The carrier could not carry out the command of an item, perhaps of one whose leg had ended by then. */
     refused: (draft: Draft.Draft, commandId: Id.CommandId, reason: string, at: number, context: StepContext): Result =>
       ended(
         draft,
-        draft.state.work.find((item) => item.commandId === commandId),
+        everything(draft.state).find((item) => item.commandId === commandId),
         { status: "failed", reason },
         at,
         context

@@ -64,7 +64,7 @@ export class Recorder extends Context.Service<
      * After a start, when the calls are back: completes what the process before left, and tells the calls of `awaited`
      * of whose recording nothing is there.
      */
-    readonly recover: (awaited: ReadonlyArray<Awaited>) => Effect.Effect<void>
+    readonly recover: (awaited: ReadonlyArray<Awaited & { readonly wasAnswered: boolean }>) => Effect.Effect<void>
     /** Recordings that are not stored yet. */
     readonly unstored: Effect.Effect<number>
   }
@@ -102,7 +102,11 @@ export class Recorder extends Context.Service<
           Metric.update(Metric.withAttributes(Metrics.outcomes, { outcome: what }), 1),
           what === "stored" || what === "no_sound"
             ? Effect.void
-            : Effect.logError("a recording failed", { call: of.callId, recording: of.id, reason: what })
+            : (what === "lost" ? Effect.logWarning : Effect.logError)("a recording failed", {
+                call: of.callId,
+                recording: of.id,
+                reason: what
+              })
         )
 
       /** Tells that there is no file, and forgets what there is. */
@@ -275,7 +279,8 @@ export class Recorder extends Context.Service<
           const lost = awaited.filter(({ id }) => !known.has(id))
           for (const of of lost) {
             known.set(of.id, null)
-            run(guarded(of, fail(of, "no_sound")))
+            // What was heard of an answered leg is on the disk of a process that is elsewhere, or was less than a chunk.
+            run(guarded(of, fail(of, of.wasAnswered ? "lost" : "no_sound")))
           }
           yield* measure
           if (left.length + lost.length > 0)

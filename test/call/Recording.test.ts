@@ -4,6 +4,7 @@ import * as Verbs from "../../src/call/verb/Verbs.ts"
 import type { WorkId } from "../../src/domain/Id.ts"
 import type { MediaEvent } from "../../src/media/message/MediaMessage.ts"
 import * as WorkPrice from "../../src/domain/WorkPrice.ts"
+import * as Ids from "../support/Ids.ts"
 import * as Sample from "./CallSample.ts"
 
 const t0 = 1_000_000
@@ -163,11 +164,35 @@ describe("A recording of a call, guide/recordings.md", () => {
   it.each([
     ["storage_error", "storage_error"],
     ["unsupported", "unsupported"],
+    ["lost", "internal_error"],
     ["no_sound", "internal_error"]
   ] as const)("that failed with %s tells %s", (reason, shown) => {
     const scene = act(answered(placed()), "start_recording", {}, t0 + 2000)
     const failed = told(scene, { type: "ended", id: idOf(scene), status: "failed", reason }, t0 + 3000)
     expect(eventsOf(failed).at(-1)).toMatchObject({ type: "recording.failed", data: { reason: shown } })
+  })
+
+  it("that began by itself tells that it was lost, and nothing where there was no sound", () => {
+    const scene = answered(placed({ record: "on_answer" }))
+    const end = (reason: string) =>
+      eventsOf(told(scene, { type: "ended", id: idOf(scene), status: "failed", reason }, t0 + 3000)).length -
+      eventsOf(scene).length
+    expect([end("lost"), end("no_sound")]).toStrictEqual([1, 0])
+  })
+
+  it("whose command finds that the leg has ended does not wait for an outcome", () => {
+    const scene = ringing(placed({ record: "on_ringing" }))
+    const [item] = scene.state.work
+    const over = Sample.carrier(scene, { type: "ended", cause: "final_response", sipStatus: 486, by: "far" }, t0 + 2000)
+    expect(over.state.outliving.length).toBe(1)
+    const refusal = {
+      type: "command_failed",
+      commandId: item?.commandId ?? Ids.command("none"),
+      reason: "unknown_leg"
+    } as const
+    const refused = Sample.carrier(over, refusal, t0 + 2100)
+    expect(refused.state.outliving).toStrictEqual([])
+    expect(typesOf(refused).at(-1)).toBe("call.ended")
   })
 
   it("that ends by itself makes room for the next one before it is stored", () => {

@@ -122,7 +122,7 @@ describe("an owner and a standby, with live calls", () => {
     expect(await standing(calls)).toEqual(["ended carrier_error"])
     const rated = await database.query("SELECT FROM call WHERE rating_status <> 'rated'")
     expect(rated).toEqual([])
-    // What it had on its spool is on its disk, where nobody is.
+    // What it had on its spool is on its disk, where nobody is: that is told.
     expect(await recordingsOf(standby, calls)).toEqual(["failed 0 without a file"])
     await talk(standby)
     owner.start()

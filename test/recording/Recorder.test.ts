@@ -229,10 +229,14 @@ describe("The recorder, guide/recordings.md", () => {
         writeFileSync(join(path, `${work("7")}.wav`), Buffer.concat([header, Buffer.alloc(8000 * 4 + 3, 1)]))
         yield* Effect.gen(function* () {
           const recorder = yield* Recorder
-          const lost = { id: work("8"), callId, legId: leg }
-          yield* recorder.recover([{ id: work("7"), callId, legId: leg }, lost])
-          yield* world.until(() => world.told.length === 2, "told")
-          expect(world.told).toContainEqual({ type: "ended", id: work("8"), status: "failed", reason: "no_sound" })
+          yield* recorder.recover([
+            { id: work("7"), callId, legId: leg, wasAnswered: true },
+            { id: work("8"), callId, legId: leg, wasAnswered: true },
+            { id: work("9"), callId, legId: leg, wasAnswered: false }
+          ])
+          yield* world.until(() => world.told.length === 3, "told")
+          expect(world.told).toContainEqual({ type: "ended", id: work("8"), status: "failed", reason: "lost" })
+          expect(world.told).toContainEqual({ type: "ended", id: work("9"), status: "failed", reason: "no_sound" })
           expect(world.told).toContainEqual({
             type: "recording_stored",
             id: work("7"),

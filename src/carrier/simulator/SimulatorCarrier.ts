@@ -163,12 +163,20 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
   const release = Effect.fnUntraced(function* (line: Line.Line) {
     deadlines.set(line.id, null, wake(line))
     lines.delete(line.id)
+    const left: Array<CarrierCommand> = line.waiting.splice(0)
     for (const mail of yield* Queue.clear(line.mailbox))
       if (mail.type === "mark") Deferred.doneUnsafe(mail.done, Effect.void)
+      else if (mail.type === "command") left.push(mail.command)
     if (line.leg.phase !== "over")
       line.hears?.({ type: "ends", end: { cause: "error", sipStatus: null, by: "network" } })
     bridges.ended(line.id)
     yield* lineMedia.disconnect(line)
+    // Behind its end, which has been told.
+    const failures = left.flatMap((command) => CommandFailure.of(command, "unknown_leg") ?? [])
+    yield* FiberSet.run(
+      fibers,
+      Effect.forEach(failures, (failure) => tell(line.callId, line.id, failure), { discard: true })
+    )
   })
 
   const start = (line: Line.Line, life: Effect.Effect<void>) => {

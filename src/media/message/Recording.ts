@@ -41,5 +41,8 @@ export const events = [
   })
 ] as const
 
-/** Why a recording failed (`ended`): nothing was heard, the disk or the store refused it, or a fault of ours. */
-export const failures = ["no_sound", "storage_error", "internal_error", "unsupported"] as const
+/**
+ * Why a recording failed (`ended`): nothing was heard, it was lost with the process that made it, the disk or the store
+ * refused it, or a fault of ours.
+ */
+export const failures = ["no_sound", "lost", "storage_error", "internal_error", "unsupported"] as const

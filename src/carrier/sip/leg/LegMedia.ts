@@ -19,7 +19,7 @@ export interface LegMedia {
   readonly open: (signallingAddress: string, then: (place: RtpPlace | null) => void) => void
   /** Points the place at the peer; at nobody while the peer's address is not known. */
   readonly connect: (terms: SdpOffer.Agreed) => void
-  /** Calls `then` once there is a place; false: more wait for it than there is room for. */
+  /** Calls `then` once there is a place, or will be none; false: more wait for it than there is room for. */
   readonly whenOpen: (then: () => void) => boolean
   /** Whether there was a place, of whose end the listener is going to hear (`closed`). */
   readonly close: () => boolean
@@ -82,7 +82,7 @@ export const make = ({ heard, legId, near, plane, run, ...options }: Options): L
       run(plane.connectRtp(legId, peer), ignore)
     },
     whenOpen: (then) => {
-      if (place !== null) then()
+      if (place !== null || closed) then()
       else if (waiting.push(then) > maxWaiting) return false
       return true
     },
@@ -90,6 +90,8 @@ export const make = ({ heard, legId, near, plane, run, ...options }: Options): L
       if (closed) return false
       closed = true
       if (place !== null) run(plane.close(legId), ignore)
+      // There will be no place for them: the plane says so.
+      for (const each of waiting.splice(0)) each()
       return place !== null
     }
   }
