@@ -1,6 +1,6 @@
 /**
- * `npm run interop`: the service against baresip and SIPp, and recognition of
- * flite by pocketsphinx, which are installed from the distribution where they are
+ * `npm run interop`: the service against baresip, SIPp and OpenStack Swift, and
+ * recognition of flite by pocketsphinx, which are installed from the distribution where they are
  * missing and this runs as root. Arguments go to vitest. Ends with `N passed, N failed`.
  */
 import { spawnSync } from "node:child_process"
@@ -9,6 +9,11 @@ const peers: ReadonlyArray<readonly [program: string, debianPackage: string]> = 
   ["sipp", "sip-tester"],
   ["baresip", "baresip-core"],
   ["flite", "flite"],
+  // A store with the API of S3.
+  ["swift-proxy-server", "swift-proxy"],
+  ["swift-account-server", "swift-account"],
+  ["swift-container-server", "swift-container"],
+  ["swift-object-server", "swift-object"],
   // The model is no dependency of the program.
   ["pocketsphinx_continuous", "pocketsphinx pocketsphinx-en-us"]
 ]
