@@ -108,7 +108,7 @@ export const start = async (options: StartOptions) => {
     ends.push(server.release)
     const database = await Databases.fresh(server.url, Workspace.prepare)
     ends.push(database.drop)
-    const directory = await mkdtemp(join(tmpdir(), "trunkline-testing-"))
+    const directory = await mkdtemp(join(tmpdir(), `trunkline-testing-${process.pid}-`))
     ends.push(() => rm(directory, { recursive: true, force: true }))
     const workspace: Workspace.Workspace = JSON.parse(database.told)
 

@@ -56,7 +56,7 @@ const make = Effect.gen(function* () {
 
 /** Fills an empty database, and says as JSON what workspace is in it. */
 export const prepare = async (databaseUrl: string): Promise<string> => {
-  const directory = await mkdtemp(join(tmpdir(), "trunkline-testing-"))
+  const directory = await mkdtemp(join(tmpdir(), `trunkline-testing-${process.pid}-`))
   const activity = Activity.make()
   const { service } = Served.make({ during: activity.during, fault: () => undefined, seen: () => undefined })
   const layer = Assembly.rows.pipe(

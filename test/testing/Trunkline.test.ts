@@ -10,8 +10,8 @@ import { ApiFailure, spoken, Trunkline, type WebhookEvent } from "../../src/test
 const body = (event: WebhookEvent) => event.data["call_id"] as string
 const voice = "female"
 
-/** What is left of a service in the temporary directory. */
-const folders = () => readdirSync(tmpdir()).filter((name) => /^trunkline-testing-[A-Za-z0-9]{6}$/.test(name))
+/** What services of this process have in the temporary directory; other test files have theirs. */
+const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`trunkline-testing-${process.pid}-`))
 
 describe("A service in the process of a test", { timeout: 60_000 }, () => {
   let trunkline: Trunkline
