@@ -109,7 +109,7 @@ describe("Configuration", () => {
       accurate: { engine: "openai", model: "Systran/faster-whisper-small" }
     })
     expect([deepgram === null, vosk === null, openai?.apiKey]).toEqual([false, false, null])
-    expect(String(deepgram?.apiKey)).not.toContain("secret")
+    expect(JSON.stringify(deepgram)).not.toContain("secret")
   })
 
   const wrong: ReadonlyArray<readonly [string, string]> = [
