@@ -194,7 +194,7 @@ export const verbs: Readonly<Record<string, Verb>> = {
     in: talking,
     body: { url: "https://example.com/a.wav" },
     // `opposite` and `both`: see `elsewhere`.
-    fields: { url: [], loop: [], target_legs: ["self"] },
+    fields: { url: [], loop: [], target_legs: ["self", "opposite", "both"] },
     defaults: { loop: 1, targetLegs: "self" },
     ranges: { url, loop: int(1, 100), target_legs: { good: ["self"], bad: ["all", 7] } }
   },

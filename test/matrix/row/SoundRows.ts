@@ -39,6 +39,30 @@ export const rows: ReadonlyArray<Row> = [
       expect(await call.event("call.playback_ended")).toMatchObject({ status: "stopped" })
     }
   },
+  ...(["opposite", "both"] as const).map((target): Row => ({
+    name: `play to ${target} of a bridged call is told to the call that asked, and to no other`,
+    run: async (world) => {
+      const { servers } = world.running()
+      const [{ call }, { call: other }] = await World.bridged(world)
+      await call.act("play", { url: servers.soundUrl("tone/200.wav"), target_legs: target })
+      expect(await call.event("call.playback_ended")).toMatchObject({ status: "completed", reason: null })
+      await call.act("play", { url: servers.soundUrl("tone/9000.wav"), target_legs: target })
+      await call.act("stop_playback")
+      expect(await call.event("call.playback_ended", 2)).toMatchObject({ status: "stopped", reason: null })
+      expect(other.types()).not.toContain("call.playback_ended")
+    }
+  })),
+  {
+    name: "play to opposite or both is refused where there is no other leg",
+    run: async (world) => {
+      const { servers } = world.running()
+      const { call } = await World.answered(world)
+      for (const target of ["opposite", "both"])
+        expect(await call.refused("play", { url: servers.soundUrl("tone/200.wav"), target_legs: target })).toBe(
+          "409 call_not_in_required_state"
+        )
+    }
+  },
   ...(
     [
       ["a file that is not there", "missing.wav", "http_404"],
