@@ -128,7 +128,10 @@ describe("What version 2 wrote, in the clear", () => {
     const row = { stateVersion: 2, state: version2.state as Json }
     const live = Result.getOrThrow(Upgrade.liveState(row, () => null))
     expect(live.work).toStrictEqual(
-      version2.state.work.map((item) => (item.type === "gather" ? { ...item, prompts: null } : item))
+      version2.state.work.map((item) => {
+        if (item.type === "gather") return { ...item, prompts: null }
+        return item.type === "playback" ? { ...item, media: { ...item.media, target: "self" } } : item
+      })
     )
     expect(Result.getOrThrow(Upgrade.state(row))).toStrictEqual(live)
     expect(JSON.stringify(Sealing.maskState(live))).not.toMatch(/s3cret|40w04|557/)
