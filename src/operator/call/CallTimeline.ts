@@ -3,6 +3,7 @@ import * as Upgrade from "../../call/Upgrade.ts"
 import * as Envelope from "../../domain/event/Envelope.ts"
 import type { CallId, DeliveryId, EventId, TenantId } from "../../domain/Id.ts"
 import type { Json, StoredInput, StoredOf } from "../../store/Journal.ts"
+import { machineVersion } from "../../call/CallMachine.ts"
 import * as Replay from "./Replay.ts"
 
 /** A row of `webhook_delivery` as the timeline shows it; times are epoch milliseconds. */
@@ -89,7 +90,9 @@ export const make = (
         ),
         ...Replay.differences(steps.at(-1)?.state ?? null, stored),
         ...eventDifferences(
-          replayed.flatMap((step) => step.events.map((event) => ({ ...event, at: step.at }))),
+          replayed.flatMap((step) =>
+            step.events.map((event) => ({ ...event, at: step.at, machineVersion: step.machineVersion }))
+          ),
           events,
           gone.eventsBefore ?? 0
         )
@@ -123,10 +126,15 @@ const gaps = (inputs: ReadonlyArray<StoredInput>, last: number): ReadonlyArray<R
 
 /**
  * The events that the machine raises now against those that were stored and delivered then. An event from before
- * `goneBefore` may be missing.
+ * `goneBefore` may be missing, and so may a field of one that an earlier version of the machine told without it.
  */
 const eventDifferences = (
-  replayed: ReadonlyArray<{ readonly type: string; readonly data: unknown; readonly at: number }>,
+  replayed: ReadonlyArray<{
+    readonly type: string
+    readonly data: unknown
+    readonly at: number
+    readonly machineVersion: number
+  }>,
   stored: ReadonlyArray<StoredEvent>,
   goneBefore: number
 ): ReadonlyArray<Replay.Difference> => {
@@ -139,10 +147,15 @@ const eventDifferences = (
     return Replay.differences(
       raised === undefined ? null : { type: raised.type, data: raised.data },
       kept === undefined ? null : { type: kept.type, data: Envelope.masked(kept.type, dataOf(kept.body)) }
-    ).map((difference) => ({
-      ...difference,
-      path: difference.path === "" ? `event ${sequence}` : `event ${sequence}.${difference.path}`
-    }))
+    )
+      .filter(
+        ({ path, stored: told }) =>
+          path === "" || told !== null || raised === undefined || raised.machineVersion === machineVersion
+      )
+      .map((difference) => ({
+        ...difference,
+        path: difference.path === "" ? `event ${sequence}` : `event ${sequence}.${difference.path}`
+      }))
   })
 }
 

@@ -116,6 +116,23 @@ describe("the timeline of a call", () => {
     ])
   })
 
+  it("asks an earlier version's events for no field that came later", () => {
+    const { entity, events, inputs } = stored(scene())
+    const told = events.map((event) =>
+      event.sequence === 2 ? { ...event, body: event.body.replace(/,?"ringing_at":"[^"]*"/u, "") } : event
+    )
+    const paths = (version: number) =>
+      CallTimeline.make(
+        entity,
+        inputs.map((input) => ({ ...input, machineVersion: version })),
+        told,
+        [],
+        nothingGone
+      ).differences.map(({ path }) => path)
+    expect(paths(machineVersion)).toStrictEqual(["event 2.data.ringing_at"])
+    expect(paths(3)).toStrictEqual([])
+  })
+
   it("says which input is missing, and which the machine does not take again", () => {
     const { entity, events, inputs } = stored(scene())
     const timeline = CallTimeline.make(
