@@ -144,10 +144,6 @@ const connect = (
   }
 }
 
-/** Whether a transfer may begin: only then money is asked for it. */
-export const mayTransfer = (state: CallState): boolean =>
-  !isTerminal(state) && isPossible(state, "talking") && busy(state) === null
-
 /** One thing at a time connects the call with somebody else. */
 const busy = (state: CallState): ApiError | null => {
   const connecting = Connecting.find(state)

@@ -2,8 +2,8 @@ import { Effect, Option, Result } from "effect"
 import type { Accounts, Live, Reserving } from "../account/Account.ts"
 import type { Prepared, Step } from "../actor/Behavior.ts"
 import { ApiError } from "../domain/ApiError.ts"
-import * as ActionRows from "./ActionRows.ts"
 import type { CallInput } from "./CallInput.ts"
+import * as CallMachine from "./CallMachine.ts"
 import { type CallState, isTerminal, primary } from "./CallState.ts"
 import { ownPeer } from "./leg/Bridging.ts"
 import type { Effects } from "./Draft.ts"
@@ -103,7 +103,7 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
     prepare: (state: CallState, input: CallInput, now: number): Effect.Effect<Prepared<CallInput>, ApiError> | null => {
       if (input.type === "action" && input.action.verb === "answer" && mayAnswer(state))
         return answering(state, input, input.action.body, now)
-      const meter = input.type === "action" ? meterOf(state, input) : null
+      const meter = input.type === "action" ? meterOf(state, input, now) : null
       if (input.type === "action" && meter !== null) return adding(state, input, meter, now)
       if (input.type === "renewal") {
         const at = Reservation.renewsAt(state)
@@ -139,16 +139,21 @@ export const make = (accounts: Pick<Accounts["Service"], "reserve" | "began" | "
 
 type Action = Extract<CallInput, { readonly type: "action" }>
 
-/** The meter of the leg that this action dials, or of the work that it begins and that costs something; null: none. */
-const meterOf = (state: CallState, { action, transfer }: Action): Meter.Meter | null => {
-  if (transfer !== undefined)
-    return ActionRows.mayTransfer(state)
-      ? Meter.ofLeg({ id: primary(state).id, direction: "outbound" }, transfer.microUsdPerMinute, 0)
-      : null
+/**
+ * The meter of the leg that this action dials, or of the work that it begins, before it is paid for; null: it adds
+ * none. The machine says so, in a step that is not taken: what it refuses, stops or changes asks for no money.
+ */
+const meterOf = (state: CallState, input: Action, now: number): Meter.Meter | null => {
+  const { action, transfer } = input
   const kind = priceOf(action.verb)
-  if (kind === null || isTerminal(state) || state.answeredAt === null || state.prices[kind] === 0) return null
-  return Meter.ofWork(kind, primary(state), state.prices[kind], 0)
+  if (transfer === undefined && (kind === null || state.prices[kind] === 0)) return null
+  const outcome = CallMachine.step(state, input, { now, seed: drySeed })
+  const meter = outcome.type === "accepted" ? outcome.state.meters[state.meters.length] : undefined
+  return meter === undefined ? null : { ...meter, startedAt: null, endedAt: null }
 }
+
+/** Of steps whose ids nobody sees. */
+const drySeed = "0".repeat(32)
 
 /** The call holds less of its account than before, and lives. */
 const lessens = (before: CallState, state: CallState): boolean => {

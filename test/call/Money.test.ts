@@ -78,6 +78,8 @@ const number = (caller: Tenant["caller"], phoneNumber: string) =>
     )
   )
 
+const numbered = CarrierSample.numbered()
+
 let legs = 0
 /** A phone calls a number; gives the call and its leg. */
 const rings = Effect.fnUntraced(function* (to: string) {
@@ -105,6 +107,12 @@ const usage = Effect.fnUntraced(function* (id: TenantId) {
   const { quota } = yield* accounts.overview(id)
   yield* accounts.setQuota(id, quota, operator)
   return (yield* accounts.overview(id)).tally
+})
+
+/** The phone of a placed call answers. */
+const answers = Effect.fnUntraced(function* (callId: CallId, legId: LegId) {
+  const event = numbered(legId, Number.MAX_SAFE_INTEGER, { type: "answered", resume: null })
+  expect(yield* (yield* CarrierSink).tell(callId, event)).toBe("committed")
 })
 
 describe("The money of live calls, guide/money.md#reservations", () => {
@@ -159,6 +167,46 @@ describe("The money of live calls, guide/money.md#reservations", () => {
         yield* number(tenant.caller, "+12025550160")
         const { balanceCents, reservedCents } = yield* usage(tenant.id)
         expect([balanceCents, reservedCents]).toStrictEqual([1_950, 0])
+        yield* billing.setRates([])
+      })
+    )
+
+    it.effect("work is paid for when it begins, and what the call refuses, pauses or stops asks for no money", () =>
+      Effect.gen(function* () {
+        yield* (yield* Carrier).register("simulator", adapter)
+        const billing = yield* Billing
+        const calls = yield* Calls
+        const { caller, id } = yield* tenantWith(2_500)
+        yield* billing.setRates(dear)
+        yield* billing.setPrice("recording", 2_000_000)
+        const [call] = (yield* placeTen({ caller, id })).placed
+        const leg = call?.legs[0]
+        expect.assert(call !== undefined && leg !== undefined)
+        yield* billing.setPrice("recording", 0)
+        const ask = (
+          verb: "start_recording" | "pause_recording" | "resume_recording" | "stop_recording",
+          body: object
+        ) => calls.act(caller, call.id, decodeAction(verb, body), null)
+        expect((yield* Effect.flip(ask("start_recording", {}))).code).toBe("call_not_in_required_state")
+        expect(yield* usage(id)).toMatchObject({ reservedCents: 2_000 })
+
+        yield* answers(call.id, leg.id)
+        yield* ask("start_recording", {})
+        expect(yield* usage(id)).toMatchObject({ reservedCents: 2_200 })
+        expect((yield* Effect.flip(ask("start_recording", {}))).code).toBe("conflict")
+        expect(yield* usage(id)).toMatchObject({ reservedCents: 2_200 })
+
+        // It says why it is refused also when nobody could pay for it.
+        yield* billing.adjust(id, -300, "test")
+        yield* (yield* Accounts).moneyMoved(id)
+        expect((yield* Effect.flip(ask("start_recording", {}))).code).toBe("conflict")
+        // Whoever can pay for nothing more can end what costs.
+        yield* ask("pause_recording", {})
+        yield* ask("resume_recording", {})
+        yield* ask("stop_recording", {})
+        expect((yield* Effect.flip(ask("stop_recording", {}))).code).toBe("recording_already_stopped")
+        yield* calls.endAll(id, "hung_up")
+        expect(yield* usage(id)).toMatchObject({ reservedCents: 0, liveCalls: 0 })
         yield* billing.setRates([])
       })
     )

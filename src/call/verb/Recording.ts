@@ -5,6 +5,7 @@ import * as RecordingMessage from "../../media/message/Recording.ts"
 import * as Recordings from "../../recording/Recording.ts"
 import * as Family from "./Family.ts"
 import * as Field from "./Field.ts"
+import { reservationErrors } from "./Verb.ts"
 
 /**
  * Recordings of a call, guide/recordings.md. One goes on at a time; while it is being stored, as long as that takes, the
@@ -164,6 +165,7 @@ export const startRecording = recording.verb({
       Schema.encodeKeys({ maxLengthSecs: "max_length", hasBeep: "play_beep", beepEverySecs: "beep_interval_seconds" })
     )
     .pipe(Schema.annotateEncoded({ identifier: "StartRecording" })),
+  errors: ["conflict", ...reservationErrors],
   act: (moment, { beepEverySecs = null, channels, format, hasBeep, maxLengthSecs = null }) => {
     const { record, recordChannels, recordFormat } = moment.plan
     const isOnDemand = record === "on_demand"

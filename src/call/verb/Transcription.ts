@@ -6,6 +6,7 @@ import * as Transcriptions from "../../transcription/Transcription.ts"
 import * as Meter from "../Meter.ts"
 import * as Family from "./Family.ts"
 import * as Field from "./Field.ts"
+import { reservationErrors } from "./Verb.ts"
 
 /**
  * Transcription of a call, guide/transcription.md. One goes on at a time; while the last words of one that was
@@ -116,7 +117,7 @@ export const transcriptionStart = transcription.verb({
   })
     .pipe(Schema.encodeKeys({ tracks: "transcription_tracks" }))
     .pipe(Schema.annotateEncoded({ identifier: "StartTranscription" })),
-  errors: ["transcription_already_active", "unprocessable"],
+  errors: ["transcription_already_active", "unprocessable", ...reservationErrors],
   recognizes: ({ engine, language }) => ({ engine, language }),
   act: ({ derive, now, of }, { engine, language, tracks }) => {
     const id = derive("transcription")

@@ -5,7 +5,7 @@ import { CallStatus } from "../../call/leg/Leg.ts"
 import { Call } from "../../call/CallView.ts"
 import { MachineDetection } from "../../call/MachineDetectionView.ts"
 import { MediaStream } from "../../call/StreamView.ts"
-import { type Body, reservationErrors, type Verb } from "../../call/verb/Verb.ts"
+import type { Body, Verb } from "../../call/verb/Verb.ts"
 import * as Connect from "../../call/verb/Connect.ts"
 import * as Verbs from "../../call/verb/Verbs.ts"
 import type { Code } from "../../domain/ErrorCatalogue.ts"
@@ -34,7 +34,7 @@ const payloadOf = (verb: Verbs.Built) => {
 
 const errorsOf = (verb: Verbs.Built): ReadonlyArray<Code> => {
   const row: Verb = Verbs.built[verb]
-  return [...(row.errors ?? []), ...(Verbs.priceOf(verb) === null ? [] : reservationErrors)]
+  return row.errors ?? []
 }
 
 const action = <const Verb extends Verbs.Built>(verb: Verb) =>
