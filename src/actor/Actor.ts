@@ -178,29 +178,29 @@ export const make = Effect.fnUntraced(function* <
           })
     })
 
-  const apply = (input: Input, ask: Mail["ask"], done: Mail["done"]) =>
-    Effect.gen(function* () {
+  const apply = (input: Input, ask: Mail["ask"], done: Mail["done"]): Effect.Effect<void> =>
+    Effect.suspend(() => {
       now = Math.max(now, EntityTime.now(time, clock))
       const context: StepContext = { now, seed: entropy.hex(16) }
       const before = state
       const outcome = machine.step(before, input, context)
       switch (outcome.type) {
         case "rejected":
-          yield* Metric.update(rejectedInputs, 1)
-          if (done !== null) Deferred.doneUnsafe(done, Exit.fail(outcome.error))
-          return
+          return Effect.map(Metric.update(rejectedInputs, 1), () => {
+            if (done !== null) Deferred.doneUnsafe(done, Exit.fail(outcome.error))
+          })
         case "unchanged":
-          yield* Metric.update(unchangedInputs, 1)
-          if (done !== null)
-            Deferred.doneUnsafe(
-              done,
-              Exit.succeed(ask === null || before === null ? null : behavior.answer(before, ask.asked))
-            )
-          return
+          return Effect.map(Metric.update(unchangedInputs, 1), () => {
+            if (done !== null)
+              Deferred.doneUnsafe(
+                done,
+                Exit.succeed(ask === null || before === null ? null : behavior.answer(before, ask.asked))
+              )
+          })
         case "accepted": {
           const step = { input, before, state: outcome.state, effects: outcome.effects, context }
           // What is committed is carried out and answered, though the actor be stopped meanwhile.
-          return yield* Fiber.join(yield* Effect.forkDetach(carryOut(step, ask, done), { startImmediately: true }))
+          return Effect.flatMap(Effect.forkDetach(carryOut(step, ask, done), { startImmediately: true }), Fiber.join)
         }
       }
     })

@@ -34,17 +34,14 @@ interface Wait {
 export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>) {
   const clock = yield* Clock.Clock
   const waits = new Map<Deferred.Deferred<never, ApiError>, Wait>()
-  /** Of whoever waits, will wait or has stopped waiting: a claim may come at any time. */
+  /** Of whoever will wait, or has stopped before the answer: a claim may come at any time. */
   const known = new WeakMap<Deferred.Deferred<never, ApiError>, Wait>()
   /** Open while somebody waits, and a little longer. */
   const waited = Latch.makeUnsafe(false)
   // A failure fits a deferred of any success type.
   const keyOf = <A>(done: Deferred.Deferred<A, ApiError>) => done as unknown as Deferred.Deferred<never, ApiError>
-  const waitOf = (entry: Deferred.Deferred<never, ApiError>, now: number): Wait => {
-    const found = known.get(entry) ?? { since: now, isClaimed: false }
-    known.set(entry, found)
-    return found
-  }
+  const waitOf = (entry: Deferred.Deferred<never, ApiError>, now: number): Wait =>
+    waits.get(entry) ?? known.get(entry) ?? { since: now, isClaimed: false }
 
   const look = Effect.gen(function* () {
     yield* Latch.await(waited)
@@ -61,17 +58,24 @@ export const make = Effect.fnUntraced(function* (outage: Effect.Effect<boolean>)
     wait: (done) =>
       Effect.flatMap(Monotonic.now, (now) => {
         const entry = keyOf(done)
-        waits.set(entry, waitOf(entry, now))
+        const wait = waitOf(entry, now)
+        waits.set(entry, wait)
         Latch.openUnsafe(waited)
         return Effect.ensuring(
           Deferred.await(done),
-          Effect.sync(() => waits.delete(entry))
+          Effect.sync(() => {
+            waits.delete(entry)
+            // Nearly always the answer has ended the wait, and nobody asks any more.
+            if (!Deferred.isDoneUnsafe(done)) known.set(entry, wait)
+          })
         )
       }),
     claim: (done) => {
       if (Deferred.isDoneUnsafe(done)) return false
       const now = Monotonic.read(clock)
-      const wait = waitOf(keyOf(done), now)
+      const entry = keyOf(done)
+      const wait = waitOf(entry, now)
+      if (!waits.has(entry)) known.set(entry, wait)
       if (wait.isClaimed && now - wait.since >= timeoutMs) return false
       wait.isClaimed = true
       return true

@@ -75,12 +75,13 @@ export const make = (options: Options): FairPlaces => {
       fill(now)
       return Effect.succeed(ticket)
     })
-  const turnOf = (holder: string, ticket: Ticket) => {
+  const turnOf = (holder: string, ticket: Ticket): Effect.Effect<void, NoRoom> => {
+    if (ticket.since !== null) return Effect.void
     const turn = Effect.callback<void>((resume) => {
       if (ticket.since === null) ticket.begin = () => resume(Effect.void)
       else resume(Effect.void)
     })
-    return ticket.since !== null || patienceMs === undefined
+    return patienceMs === undefined
       ? turn
       : Effect.timeoutOrElse(turn, { duration: patienceMs, orElse: () => Effect.fail(new NoRoom({ holder })) })
   }

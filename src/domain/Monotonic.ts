@@ -9,4 +9,4 @@ import { Clock, Effect } from "effect"
  */
 export const read = (clock: Clock.Clock): number => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
-export const now: Effect.Effect<number> = Effect.map(Clock.Clock, read)
+export const now: Effect.Effect<number> = Clock.clockWith((clock) => Effect.succeed(read(clock)))

@@ -1,4 +1,4 @@
-import { Context, Effect, Fiber, Layer } from "effect"
+import { Clock, Context, Effect, Fiber, Layer } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import type { FairPlaces } from "../actor/FairPlaces.ts"
@@ -42,12 +42,16 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
       const commands = yield* CommandTurns
       const loud = yield* LoudTenants
       const heard = <A, E, R>(tenantId: string, effect: Effect.Effect<A, E, R>) =>
-        Effect.flatMap(Monotonic.now, (began) =>
-          Effect.ensuring(
+        Clock.clockWith((clock) => {
+          const began = Monotonic.read(clock)
+          return Effect.ensuring(
             effect,
-            Effect.map(Monotonic.now, (now) => loud.add(tenantId, now - began, now))
+            Effect.sync(() => {
+              const now = Monotonic.read(clock)
+              loud.add(tenantId, now - began, now)
+            })
           )
-        )
+        })
       const inTurn = <A, E, R>(turns: FairPlaces, key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
         turns
           .within(key.tenantId)(heard(key.tenantId, effect))

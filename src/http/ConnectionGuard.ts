@@ -125,15 +125,15 @@ export const attach = (
     rest(socket)
     watch.opened(++open)
     socket.once("close", () => leave(socket))
-    inTurn(line, () => {
+    inTurn(line, "connection", () => {
       socket.resume()
       line.patience = setTimeout(() => giveBack(line), patienceMs)
     })
   })
 
-  const inTurn = (line: Line, begin: () => void): void => {
+  const inTurn = (line: Line, what: keyof typeof ConnectionTurns.cost, begin: () => void): void => {
     if (line.isProxy) begin()
-    else line.turn = turns.take(line.site, begin)
+    else line.turn = turns.take(line.site, what, begin)
   }
   const giveBack = (line: Line): void => {
     clearTimeout(line.patience ?? undefined)
@@ -207,7 +207,7 @@ export const attach = (
       clearTimeout(line.patience ?? undefined)
       // What came with it is looked at first: whoever asks for too much at once is not begun.
       if (line.turn?.hasPlace() === true) process.nextTick(begin, line, request, response)
-      else inTurn(line, () => process.nextTick(begin, line, request, response))
+      else inTurn(line, "request", () => process.nextTick(begin, line, request, response))
       return
     }
     if (line.waiting.length < limits.pipelined) return void line.waiting.push([request, response])

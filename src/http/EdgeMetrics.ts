@@ -1,4 +1,4 @@
-import { Cause, type Context, Effect, Exit, Metric } from "effect"
+import { Cause, Clock, type Context, Effect, Exit, Metric } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import * as Monotonic from "../domain/Monotonic.ts"
@@ -64,12 +64,14 @@ export const measured = (
     seconds.updateUnsafe(ms / 1_000, context)
   }
   return (answer) =>
-    Effect.flatMap(Monotonic.now, (began) =>
-      Effect.onExit(answer, (exit) =>
-        Effect.gen(function* () {
+    Clock.clockWith((clock) => {
+      const began = Monotonic.read(clock)
+      return Effect.onExit(answer, (exit) =>
+        Effect.contextWith((context: Context.Context<never>) => {
           const status = Exit.isSuccess(exit) ? String(exit.value.status) : statusOf(exit.cause)
-          note(yield* Effect.context(), status, (yield* Monotonic.now) - began)
+          note(context, status, Monotonic.read(clock) - began)
+          return Effect.void
         })
       )
-    )
+    })
 }
