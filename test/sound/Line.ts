@@ -33,6 +33,7 @@ export const open = async (codecs: ReadonlyArray<Codecs.CodecName>) => {
   let loseEvery = 0
   let silentUntil = 0
   let dueMs = 0
+  let lateMs = 0
   let [sequence, timestamp, sent, marker] = [1000, 5000, 0, true]
   const heard: Array<Heard> = []
 
@@ -118,9 +119,12 @@ export const open = async (codecs: ReadonlyArray<Codecs.CodecName>) => {
     },
     sendDue: (now: number): void => {
       if (isClosed || voice === null) return
+      if (now - dueMs > frameMs) lateMs += now - dueMs
       for (; dueMs <= now; dueMs += frameMs) if (!isPaused) sendFrame(voice)
     },
     heard: (): ReadonlyArray<Heard> => heard,
+    /** How late its own packets were sent in all, where that was more than one is long; in ms. */
+    lateMs: (): number => lateMs,
     close: (): void => {
       if (isClosed) return
       isClosed = true

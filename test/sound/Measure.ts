@@ -1,3 +1,7 @@
+import * as Codecs from "../../src/audio/codec/Codecs.ts"
+import * as Ramp from "../../src/audio/Ramp.ts"
+import * as Resample from "../../src/audio/Resample.ts"
+import * as Tone from "../../src/audio/Tone.ts"
 import * as Click from "../media/mix/Click.ts"
 import * as Goertzel from "../support/Goertzel.ts"
 import type { Voice } from "./Phone.ts"
@@ -45,28 +49,101 @@ export const span = (sound: Timeline.Sound, { dbfs, hz }: Voice): Span => {
   return { fromMs: first * stepMs, toMs: last * stepMs + windowMs, dbfs: median(found.slice(first, last + 1)), gapMs }
 }
 
-/** The loudest window of a tone, in dBFS. */
-export const loudest = (sound: Timeline.Sound, hz: number): number =>
-  Math.max(Number.NEGATIVE_INFINITY, ...levels(sound, hz))
+/**
+ * The level of a tone in the loudest 100 ms, in dBFS. Another tone of -14 dBFS, 200 Hz away, that begins or ends at once
+ * leaves -50 dBFS there, and G.722 some more: what is below -45 dBFS is none. What really is heard lasts longer.
+ */
+export const loudest = ({ rate, samples }: Timeline.Sound, hz: number): number => {
+  const [window, step] = [rate / 10, rate / 100]
+  let most = Number.NEGATIVE_INFINITY
+  for (let at = 0; at + window <= samples.length; at += step)
+    most = Math.max(most, Goertzel.level(samples.subarray(at, at + window), hz, rate))
+  return most
+}
 
-/** A step that stands out of what is steady: where, in ms, and how high it is, in dBFS. */
+/** A step that stands out: where, in ms, and how high it is, in dBFS. */
 export interface Step {
   readonly atMs: number
   readonly dbfs: number
 }
 
-/** In dBFS: a tone of these tests that begins where it crosses zero, as that of a live voice may, is no click. */
-const leastStep = -28
-const aboveSteady = 2.5
+/** What sound went through on its way: the codecs, and the tones in it. */
+export interface Way {
+  readonly codecs: ReadonlyArray<Codecs.CodecName>
+  readonly voices: ReadonlyArray<Voice>
+  /** For how long the machine stood still: what is made up for that is not judged. */
+  readonly stood: number
+}
 
 /**
- * The clicks in a sound, by its fourth difference: where that is larger than it would be of a step of -28 dBFS, and 2.5
- * times larger than in any of the steady stretches, which have the noise of the codec and no click.
+ * A sixth of the fourth difference is the height of a step. Where packets begin to pass, the decoder of G.722 at the phone
+ * goes on in the stream of another encoder: until it has adapted, it makes steps of up to -42 dBFS.
  */
-export const clicks = (sound: Timeline.Sound, steady: ReadonlyArray<Timeline.Sound>): ReadonlyArray<Step> => {
+const leastStep = 6 * 32_768 * 10 ** (-40 / 20)
+/** The noise of a codec differs with the phase of a tone. */
+const aboveSteady = 2.5
+const aboveCodecs = 1.5
+
+/** A sound behind a codec. */
+const behind = ({ rate, samples }: Timeline.Sound, name: Codecs.CodecName): Timeline.Sound => {
+  const { decoder, encoder, frameOctets, sampleRate } = Codecs.table[name]
+  const converter = Resample.make(rate, sampleRate)
+  const all = Resample.concat([converter.process(samples), converter.flush()])
+  converter.free()
+  const [coder, hearer] = [encoder(null), decoder()]
+  const out = new Int16Array(all.length)
+  const payload = new Uint8Array(frameOctets)
+  const frame = sampleRate / 50
+  for (let at = 0; at + frame <= all.length; at += frame) {
+    const length = coder.encode(all.subarray(at, at + frame), payload, 0)
+    if (length > 0) hearer.decode(payload.subarray(0, length), out.subarray(at))
+  }
+  coder.free()
+  hearer.free()
+  return { rate: sampleRate, samples: out, fromMs: 0 }
+}
+
+const known = new Map<string, number>()
+
+/**
+ * The largest fourth difference behind these codecs of a tone that comes and goes within 5 ms, wherever in its period:
+ * G.722 has to adapt its steps to it, G.711 has steps of 1/16 of it.
+ */
+const noise = (codecs: Way["codecs"], { dbfs, hz }: Voice): number => {
+  const key = `${codecs.join(" ")} ${hz} ${dbfs}`
+  const found = known.get(key)
+  if (found !== undefined) return found
+  const rate = 16_000
+  const perMs = rate / 1000
+  let most = 0
+  for (let phase = 0; phase < 4; phase++) {
+    const skipped = Math.round((phase * rate) / hz / 4)
+    const tone = Tone.sine(hz, dbfs, 240, rate).slice(skipped, skipped + 200 * perMs)
+    Ramp.fadeIn(tone, rate, 0, 0, tone.length)
+    Ramp.fadeOut(tone, rate, tone.length, 0, tone.length)
+    const samples = new Int16Array(320 * perMs)
+    samples.set(tone, (60 + 3 * phase) * perMs)
+    const sound = codecs.reduce<Timeline.Sound>(behind, { rate, samples, fromMs: 0 })
+    most = Math.max(most, Click.largest(sound.samples))
+  }
+  known.set(key, most)
+  return most
+}
+
+/**
+ * The clicks in a sound, by its fourth difference: where that is larger than it would be of a step of -40 dBFS, than what
+ * the codecs make of these tones when they come and go smoothly, and than in any of the steady stretches.
+ */
+export const clicks = (
+  sound: Timeline.Sound,
+  { codecs, stood, voices }: Way,
+  steady: ReadonlyArray<Timeline.Sound>
+): ReadonlyArray<Step> => {
+  if (stood > 0) return []
   const { rate, samples } = sound
   const least = Math.max(
-    6 * 32_768 * 10 ** (leastStep / 20),
+    leastStep,
+    aboveCodecs * voices.reduce((sum, voice) => sum + noise(codecs, voice), 0),
     ...steady.map((stretch) => aboveSteady * Click.largest(stretch.samples))
   )
   const found: Array<Step> = []

@@ -232,7 +232,11 @@ const answerTo = async (question: Question): Promise<unknown> => {
       act(call, question.act)
       return null
     case "state":
-      return { isUp: call?.isUp ?? false, isOver: call?.isOver ?? false } satisfies State
+      return {
+        isUp: call?.isUp ?? false,
+        isOver: call?.isOver ?? false,
+        lateMs: call?.line.lateMs() ?? 0
+      } satisfies State
     case "heard":
       return call?.line.heard() ?? []
   }

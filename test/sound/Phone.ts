@@ -55,6 +55,8 @@ export type Question =
 export interface State {
   readonly isUp: boolean
   readonly isOver: boolean
+  /** How late its own packets were sent in all, where that was more than one is long. */
+  readonly lateMs: number
 }
 
 export interface Phones {

@@ -1,5 +1,6 @@
 import type { WebSocket } from "ws"
 import * as Codecs from "../../src/audio/codec/Codecs.ts"
+import * as Ramp from "../../src/audio/Ramp.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import type { Voice } from "./Phone.ts"
 import type { Sound } from "./Timeline.ts"
@@ -50,6 +51,9 @@ export const make = (codec: Codecs.CodecName, rate: number) => {
     say: ({ dbfs, hz }: Voice, ms: number): void => {
       const encoder = coder.encoder(null)
       const samples = Tone.sine(hz, dbfs, ms, coder.sampleRate)
+      // What a server says is joined by nobody: it begins and ends softly by itself.
+      Ramp.fadeIn(samples, coder.sampleRate, 0, 0, samples.length)
+      Ramp.fadeOut(samples, coder.sampleRate, samples.length, 0, samples.length)
       const frame = coder.sampleRate / 50
       for (let at = 0; at < samples.length; at += frame) {
         const payload = new Uint8Array(coder.frameOctets)

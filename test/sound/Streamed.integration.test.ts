@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@effect/vitest"
+import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
 import type { CodecName } from "../../src/audio/codec/Codecs.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import * as Wav from "../../src/audio/Wav.ts"
@@ -20,10 +20,9 @@ beforeAll(async () => {
   world = await World.start()
 })
 afterAll(() => world?.stop())
-beforeEach(({ skip }) => skip(!World.keepsTime(), "this machine does not keep time"))
 
 const isAbsent = (sound: Timeline.Sound, { hz }: Phone.Voice): void =>
-  expect(Measure.loudest(sound, hz)).toBeLessThan(-35)
+  expect(Measure.loudest(sound, hz)).toBeLessThan(-45)
 
 /** A call with a stream in both directions. */
 const setup = async (
@@ -46,7 +45,7 @@ const setup = async (
   return { line, server }
 }
 
-describe("A stream", World.measured, () => {
+describe("A stream", () => {
   const rows: ReadonlyArray<readonly [call: CodecName, stream: CodecName, rate: number]> = [
     ["PCMU", "PCMU", 8000],
     ["G722", "PCMA", 8000],
@@ -67,22 +66,23 @@ describe("A stream", World.measured, () => {
       await World.sleep(300)
       await world.hangUp(line)
 
+      const stood = await world.stood(line)
       const brought = Timeline.part(server.sound("inbound"), 100)
       const inbound = Measure.span(brought, caller)
       expect(inbound.dbfs).closeTo(caller.dbfs, 1)
-      expect(inbound.gapMs).toBeLessThanOrEqual(40)
-      expect(inbound.toMs - inbound.fromMs).toBeGreaterThan(1500)
+      expect(inbound.gapMs).toBeLessThanOrEqual(40 + stood)
+      expect(inbound.toMs - inbound.fromMs).toBeGreaterThan(1500 - stood)
       isAbsent(brought, agent)
       server.timestamps("inbound").forEach((timestamp, at) => expect(timestamp).toBe(at * 20))
 
       const heard = await world.heard(line)
       const outbound = Measure.span(heard, agent)
       expect(outbound.dbfs).closeTo(agent.dbfs, 1)
-      expect(outbound.gapMs).toBeLessThanOrEqual(40)
-      expect(outbound.toMs - outbound.fromMs).closeTo(1000, 60)
+      expect(outbound.gapMs).toBeLessThanOrEqual(40 + stood)
+      expect(outbound.toMs - outbound.fromMs).closeTo(1000, 60 + stood)
       isAbsent(heard, caller)
       const steady = Timeline.part(heard, outbound.fromMs + 100, outbound.toMs - 100)
-      expect(Measure.clicks(heard, [steady])).toEqual([])
+      expect(Measure.clicks(heard, { codecs: [stream, call], voices: [agent], stood }, [steady])).toEqual([])
     }
   )
 
@@ -95,7 +95,7 @@ describe("A stream", World.measured, () => {
     const [inbound, outbound] = [server.sound("inbound"), server.sound("outbound")]
     expect(Measure.span(inbound, caller).dbfs).closeTo(caller.dbfs, 1)
     expect(Measure.span(outbound, played).dbfs).closeTo(played.dbfs, 1)
-    expect(Measure.span(outbound, played).gapMs).toBeLessThanOrEqual(40)
+    expect(Measure.span(outbound, played).gapMs).toBeLessThanOrEqual(40 + (await world.stood(line)))
     isAbsent(inbound, played)
     isAbsent(outbound, caller)
   })
@@ -118,14 +118,17 @@ describe("A stream", World.measured, () => {
       await world.hangUp(line)
       const heard = await world.heard(line)
       const [cut, said] = [Measure.span(heard, agent), Measure.span(heard, next)]
-      expect(cut.toMs - cut.fromMs).toBeGreaterThan(700)
+      const stood = await world.stood(line)
+      expect(cut.toMs - cut.fromMs).toBeGreaterThan(700 - stood)
       // The network's own time, one frame, and the windows in which it is measured.
-      expect(heard.fromMs + cut.toMs - clearedMs).toBeLessThan(100)
+      expect(heard.fromMs + cut.toMs - clearedMs).toBeLessThan(100 + stood)
       expect(said.fromMs).toBeGreaterThanOrEqual(cut.toMs - 40)
       isAbsent(Timeline.part(heard, cut.toMs + 40), agent)
-      expect(said.toMs - said.fromMs).closeTo(500, 60)
+      expect(said.toMs - said.fromMs).closeTo(500, 60 + stood)
       const steady = Timeline.part(heard, cut.fromMs + 100, cut.toMs - 100)
-      expect(Measure.clicks(heard, [steady])).toEqual([])
+      // Where the next sound begins at once, the cut one ends with a step: that is not judged.
+      for (const part of [Timeline.part(heard, 0, cut.toMs - 60), Timeline.part(heard, said.fromMs + 40)])
+        expect(Measure.clicks(part, { codecs: ["PCMU", codec], voices: [agent, next], stood }, [steady])).toEqual([])
     }
   )
 
@@ -138,8 +141,9 @@ describe("A stream", World.measured, () => {
     await World.sleep(500)
     await world.hangUp(line)
     const heard = await world.heard(line)
-    const said = Measure.span(heard, agent)
-    expect(said.toMs - said.fromMs).toBeLessThan(1000)
-    expect(Math.max(...Timeline.lateness(await world.phones.heard(line.number)))).toBeLessThan(200)
+    const [said, stood] = [Measure.span(heard, agent), await world.stood(line)]
+    expect(said.toMs - said.fromMs).toBeLessThan(1000 + stood)
+    // Its packets went on to the end, none is missing.
+    expect((heard.samples.length * 1000) / heard.rate).toBeGreaterThan(said.toMs + 400 - stood)
   })
 })

@@ -53,6 +53,19 @@ export const lateness = (packets: ReadonlyArray<Heard>): ReadonlyArray<number> =
   return ahead.map((ms) => ms - least)
 }
 
+/** What is later stands in a jitter buffer that may be empty by then. */
+const inTimeMs = 20
+
+/**
+ * For how long, in all, nothing came in this time although a packet was due every 20 ms: of a stream without pauses, it is
+ * the machine that stood still.
+ */
+export const stood = (packets: ReadonlyArray<Heard>, fromMs: number, toMs: number): number => {
+  const gaps = packets.map(({ atMs }, i) => ({ endMs: atMs, ms: atMs - (packets[i - 1]?.atMs ?? atMs) - 20 }))
+  const within = gaps.filter(({ endMs, ms }) => ms > inTimeMs && endMs > fromMs && endMs - ms < toMs)
+  return within.reduce((sum, { ms }) => sum + ms, 0)
+}
+
 /** From `fromMs` to `toMs`, counted from its beginning. */
 export const part = ({ rate, samples, ...sound }: Sound, fromMs: number, toMs = Infinity): Sound => ({
   rate,

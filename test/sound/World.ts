@@ -5,7 +5,6 @@ import { writeFile } from "node:fs/promises"
 import { createServer } from "node:https"
 import type { IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
-import { availableParallelism, loadavg } from "node:os"
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
 import { promisify } from "node:util"
@@ -17,15 +16,6 @@ import * as SeenEvent from "../support/SeenEvent.ts"
 import * as TestCertificate from "../support/TestCertificate.ts"
 import * as Phone from "./Phone.ts"
 import * as Timeline from "./Timeline.ts"
-
-/**
- * Whether this machine keeps time: where more than four wait for each core, threads stand still for longer than the holes
- * that are looked for, and what is measured is the machine.
- */
-export const keepsTime = (): boolean => (loadavg()[0] ?? 0) / availableParallelism() < 4
-
-/** Time passes as it does, so what did not hold once is looked at again. */
-export const measured = { retry: 2 } as const
 
 const root = new URL("../..", import.meta.url).pathname
 const own = "+12025550150"
@@ -185,6 +175,20 @@ export const start = async (settings: Readonly<Record<string, string>> = {}) => 
   })
   const act = (line: Line, verb: string, body: object = {}) => ask("POST", `/v1/calls/${line.id}/actions/${verb}`, body)
 
+  /** A phone calls us, and is answered. */
+  const callIn = async (plan: Phone.Plan, answer: object = {}): Promise<Line> => {
+    const from = number()
+    await phones.dial(from, own, plan)
+    const { call_id: id } = await until(
+      "call.started",
+      () => told.find(({ data, event_type }) => event_type === "call.started" && data["from"] === from)?.data
+    )
+    await act({ id, number: from }, "answer", answer)
+    await event("call.answered", id)
+    return { id, number: from }
+  }
+  const witness = await callIn(plan("PCMU", { hz: 3000, dbfs: -40 }))
+
   return {
     ask,
     send,
@@ -198,18 +202,7 @@ export const start = async (settings: Readonly<Record<string, string>> = {}) => 
     dataDir: join(folder, "data"),
     phones,
     told,
-    /** A phone calls us, and is answered. */
-    callIn: async (plan: Phone.Plan, answer: object = {}): Promise<Line> => {
-      const from = number()
-      await phones.dial(from, own, plan)
-      const { call_id: id } = await until(
-        "call.started",
-        () => told.find(({ data, event_type }) => event_type === "call.started" && data["from"] === from)?.data
-      )
-      await act({ id, number: from }, "answer", answer)
-      await event("call.answered", id)
-      return { id, number: from }
-    },
+    callIn,
     /** We call a phone, which answers. */
     callOut: async (plan: Phone.Plan, more: object = {}): Promise<Line> => {
       const to = number()
@@ -223,7 +216,19 @@ export const start = async (settings: Readonly<Record<string, string>> = {}) => 
       await act(line, "hangup")
       await until("the phone is hung up", async () => ((await phones.state(line.number)).isOver ? true : undefined))
     },
-    heard: async (line: Line): Promise<Timeline.Sound> => Timeline.of(await phones.heard(line.number)),
+    heard: async (line: Pick<Line, "number">): Promise<Timeline.Sound> => Timeline.of(await phones.heard(line.number)),
+    /**
+     * For how long, in ms, a thread stood still while these phones were in their calls: what they sent was late, or a call
+     * beside theirs, in which nothing happens, was sent nothing. So much the machine may take from what they hear; of how
+     * long the service itself lets its calls wait, the benchmarks tell.
+     */
+    stood: async (...lines: ReadonlyArray<Pick<Line, "number">>): Promise<number> => {
+      const times = (await Promise.all(lines.map(({ number }) => phones.heard(number)))).flat().map(({ atMs }) => atMs)
+      const states = await Promise.all(lines.map(({ number }) => phones.state(number)))
+      const quiet = await phones.heard(witness.number)
+      const service = Timeline.stood(quiet, Math.min(...times), Math.max(...times))
+      return states.reduce((sum, { lateMs }) => sum + lateMs, service)
+    },
     /** A file under this name, at a URL of ours. */
     serve: (name: string, bytes: Uint8Array): string => {
       sounds.set(`/${name}`, bytes)

@@ -19,6 +19,8 @@ interface Place {
   readonly behind: Behind
   /** Whether it is heard only where nothing before it is. */
   readonly yields: boolean
+  /** Whether its sound may have begun before it is heard: then it is faded in whenever it comes out of silence. */
+  readonly isLive: boolean
   /** The gain at the end of the last frame; 0 for a new source, which is faded in. */
   gain: number
   /** Whether the last frame had sound of it. */
@@ -36,6 +38,9 @@ export type Mix = ReturnType<typeof make>
  * begins one frame later while one of them sounds, so that the others are faded out before it.
  *
  * A ring-back tone is heard while nothing before it is.
+ *
+ * Another leg may be in the middle of a word when it begins to be heard: as it is joined, when its first packets come
+ * later, behind a hole of the network, and where the leg could not hear. So each of its sounds is faded in.
  *
  * Each source is called once in a round, `next` or `pass`.
  */
@@ -86,7 +91,8 @@ export const make = () => {
     add: (source: Source, rank: Rank, behind: Behind = "heard"): void => {
       const [gain, sounds, isLeaving] = [0, false, false]
       const yields = rank === "ringback"
-      const place = { source, rank: ranks.indexOf(rank), behind, yields, gain, sounds, isLeaving }
+      const isLive = rank === "junction"
+      const place = { source, rank: ranks.indexOf(rank), behind, yields, isLive, gain, sounds, isLeaving }
       places = [...places, place].sort((a, b) => a.rank - b.rank)
     },
     /** Fades it out in the next round, and closes it. */
@@ -119,9 +125,9 @@ export const make = () => {
           level = silencedGain
           continue
         }
-        const from = place.gain
+        const from = place.isLive && !place.sounds ? 0 : place.gain
         const frame = source.next(rate, to === 0 ? Ramp.lengthAt(rate) : length, now)
-        place.gain = to
+        place.gain = frame === null && place.isLive ? place.gain : to
         place.sounds = frame !== null && to > 0
         if (frame === null) continue
         level = Math.min(level, gainBehind[behind])
@@ -151,7 +157,7 @@ export const make = () => {
       let isLeft = false
       for (const place of places) {
         if (isClosed) return
-        rest(place, 1, now)
+        rest(place, place.isLive ? 0 : 1, now)
         isLeft ||= place.isLeaving
       }
       if (isLeft) drop()

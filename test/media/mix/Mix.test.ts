@@ -55,6 +55,35 @@ describe("What a leg hears", () => {
     expect(next()).toBe(one.frame)
   })
 
+  it("begins with another leg over 5 ms whenever that sounds, also when it could not hear before", () => {
+    const { mix, next } = setup()
+    const one = constant(1000)
+    one.state.on = false
+    mix.add(one.source, "junction")
+    for (let n = 0; n < 3; n++) {
+      next()
+      expect(mix.isOnly(one.source)).toBe(false)
+    }
+    one.state.on = true
+    const isFadedIn = (): void => {
+      const { samples } = next()
+      expect(samples[0]).toBeLessThan(10)
+      expect(samples[39]).toBeGreaterThan(990)
+      expect(mix.isOnly(one.source)).toBe(true)
+      expect(next()).toBe(one.frame)
+    }
+    isFadedIn()
+    one.state.on = false
+    next()
+    // Nothing else is heard meanwhile, so that its packets may go on as they come.
+    expect(mix.isOnly(one.source)).toBe(true)
+    one.state.on = true
+    isFadedIn()
+    mix.pass(0)
+    expect(mix.isOnly(one.source)).toBe(false)
+    isFadedIn()
+  })
+
   it("is the sum of those that sound together, limited where they are too loud", () => {
     const { edges, mix } = setup()
     for (const value of [1000, 200, -50]) mix.add(constant(value).source, "stream")
