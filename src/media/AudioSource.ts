@@ -51,6 +51,8 @@ export interface SoundReader {
   readonly next: Effect.Effect<Piece, AudioUnavailable>
 }
 
+const keyOf = (tenant: TenantId, url: string): string => `url:${tenant}:${url}`
+
 /** A fetch that is under way, or waits for a place. */
 interface Flight {
   readonly done: Deferred.Deferred<Sound, AudioUnavailable>
@@ -65,8 +67,9 @@ interface Sound extends Shelf.Kept {
 /**
  * The sounds that legs play, one channel: those behind `https` URLs, decoded, and speech (`sound/Speeches.ts`).
  *
- * A URL that is asked for while it is being fetched is fetched once; afterwards it is kept for a minute, with what was
- * decoded of it. Failures are not kept. Fetching and decoding are shared fairly by tenant (src/README.md#fair-shares).
+ * A URL that a tenant asks for while it is being fetched is fetched once; afterwards it is kept for a minute, with what
+ * was decoded of it. Failures are not kept. Fetching and decoding are shared fairly by tenant
+ * (src/README.md#fair-shares), so tenants share no sound: one would wait for another's turn, and learn what it plays.
  */
 export class AudioSource extends Context.Service<
   AudioSource,
@@ -91,7 +94,7 @@ export class AudioSource extends Context.Service<
       const places = FairPlaces.make({ places: limits.concurrency, room: limits.maxFlights })
       const fetching = TenantPlaces.make(limits.concurrencyOfTenant)
       const flying = FairShare.make()
-      /** Keyed by URL, as is the shelf. */
+      /** Keyed as on the shelf. */
       const flights = new Map<string, Flight>()
       const shelf = Shelf.make<Sound | Speeches.SpeechSound>(limits.keptBytes)
       const speeches = Speeches.make<Sound>({ synthesizer: yield* Synthesizer, shelf, fork, now })
@@ -143,11 +146,11 @@ export class AudioSource extends Context.Service<
         return { bytes: shared(response.body), contentType: response.headers["content-type"] ?? null }
       })
 
-      const fetch = Effect.fnUntraced(function* (tenant: TenantId, url: string, flight: Flight) {
+      const fetch = Effect.fnUntraced(function* (tenant: TenantId, url: string, key: string, flight: Flight) {
         const file = yield* Effect.suspend(() => {
           if (flight.askers > 0) return shelf.mayAdd(tenant) ? request(tenant, url) : overloaded
           // All have gone while it waited for its place; whoever asks from now on begins a flight of their own.
-          flights.delete(url)
+          flights.delete(key)
           return overloaded
         }).pipe(
           places.within(tenant),
@@ -155,7 +158,7 @@ export class AudioSource extends Context.Service<
           Effect.catchTag("NoRoom", () => overloaded)
         )
         const sound = soundOf(tenant, file)
-        if (!shelf.add(url, sound, now())) return yield* overloaded
+        if (!shelf.add(key, sound, now())) return yield* overloaded
         return sound
       })
 
@@ -168,15 +171,15 @@ export class AudioSource extends Context.Service<
       )
 
       /** Fetches in a fiber of its own, so that an interruption of the first caller takes nothing from the others. */
-      const start = (tenant: TenantId, url: string) => {
+      const start = (tenant: TenantId, url: string, key: string) => {
         const flight: Flight = { done: Deferred.makeUnsafe(), askers: 1 }
-        flights.set(url, flight)
+        flights.set(key, flight)
         flying.take(tenant)
         run(
-          fetch(tenant, url, flight).pipe(
+          fetch(tenant, url, key, flight).pipe(
             Effect.onExit((exit) =>
               Effect.sync(() => {
-                if (flights.get(url) === flight) flights.delete(url)
+                if (flights.get(key) === flight) flights.delete(key)
                 flying.giveBack(tenant)
                 // After a defect nobody may go on waiting, and no tenant may learn what it was.
                 const outcome = Exit.isFailure(exit) && !Exit.hasFails(exit) ? failed : exit
@@ -199,15 +202,16 @@ export class AudioSource extends Context.Service<
 
       const find = (tenant: TenantId, url: string): Effect.Effect<Sound, AudioUnavailable> =>
         Effect.suspend(() => {
-          const known = shelf.find(url, now())
+          const key = keyOf(tenant, url)
+          const known = shelf.find(key, now())
           if (known !== null && "file" in known) return Effect.succeed(known)
-          const flight = flights.get(url)
+          const flight = flights.get(key)
           if (flight !== undefined) {
             flight.askers++
             return wait(flight)
           }
           if (!flying.allows(tenant, flights.size, limits.maxFlights)) return overloaded
-          return wait(start(tenant, url))
+          return wait(start(tenant, url, key))
         })
 
       const openSpeech = Effect.fnUntraced(function* (tenant: TenantId, speech: Speech, rate: SampleRate) {

@@ -193,6 +193,28 @@ describe("Audio sources", () => {
     )
   })
 
+  it.effect("fetches a sound that another has in line too, without waiting for the other's turn", () => {
+    const egress = FakeEgress.make({ "https://b/ok.wav": ok })
+    return withSource(egress, (load) =>
+      Effect.gen(function* () {
+        const loud = [...Array.from({ length: 100 }, (_, i) => `https://a/${i}`), "https://b/ok.wav"]
+        const all = yield* Effect.forkChild(
+          Effect.all(
+            loud.map((url) => load(url, "loud")),
+            { concurrency: "unbounded" }
+          )
+        )
+        yield* elapse(10)
+        const quiet = yield* Effect.forkChild(load("https://b/ok.wav", "quiet"))
+        yield* elapse(110)
+        expect(yield* Fiber.join(quiet)).toBe("800 samples")
+        expect(egress.requests.length).toBeLessThan(loud.length)
+        yield* elapse(30_000)
+        yield* Fiber.join(all)
+      })
+    )
+  })
+
   it.effect("refuses what a tenant would have in line beyond half of what the others leave", () => {
     const egress = FakeEgress.make({ "https://b/ok.wav": ok })
     return withSource(egress, (load) =>
