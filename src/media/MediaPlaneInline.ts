@@ -56,7 +56,7 @@ export const layer = (options: Options) =>
         streams: {
           open: options.openSocket ?? noSockets,
           wallClock,
-          room: { held: 0, most: Stream.mostRoom },
+          ...Stream.shared(),
           figures: Stream.noFigures()
         },
         emit: (event) => onEvent(event),

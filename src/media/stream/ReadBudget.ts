@@ -1,38 +1,104 @@
+import type { TenantId } from "../../domain/Id.ts"
+
+interface Allowance {
+  readonly octets: number
+  readonly octetsPerSecond: number
+  readonly messages: number
+  readonly messagesPerSecond: number
+}
+
 /**
- * How much a stream's server may send: what it sends beyond that is read later, so that a flood of it takes no more of
- * the thread than its share. Ordinary speech is far below, and a minute of it at once is read at once.
+ * How much a stream's server may send, at once and each second: what it sends beyond that is read later, so that a flood
+ * of it takes no more of the thread than its share. Ordinary speech is far below, and a minute of it at once is read at
+ * once.
  */
 export const limits = {
-  /** Octets at once, and each second. */
   octets: 8 * 1024 * 1024,
   octetsPerSecond: 1024 * 1024,
-  /** Messages at once, and each second. */
   messages: 5000,
   messagesPerSecond: 1000,
   /** Messages in a row that are none: the server speaks something else. */
   faults: 100
 }
 
-export type ReadBudget = ReturnType<typeof make>
+/** So much is read of each stream whatever others send, a little more than speech as fast as it is spoken. */
+export const ordinary: Allowance = {
+  octets: 256 * 1024,
+  octetsPerSecond: 96 * 1024,
+  messages: 100,
+  messagesPerSecond: 60
+}
+
+/** What is read beyond that, of all streams of a tenant in a thread together. */
+export const ofTenant: Allowance = {
+  octets: 16 * 1024 * 1024,
+  octetsPerSecond: 2 * 1024 * 1024,
+  messages: 5000,
+  messagesPerSecond: 2000
+}
 
 /** Times are milliseconds of any steady clock. */
-export const make = (startedAt: number) => {
-  let { messages, octets } = limits
+const allowance = (of: Allowance, startedAt: number) => {
+  let { messages, octets } = of
   let at = startedAt
+  return {
+    take: (size: number): void => {
+      messages--
+      octets -= size
+    },
+    isLeft: (): boolean => messages > 0 && octets > 0,
+    fill: (now: number): void => {
+      const seconds = Math.max(0, now - at) / 1000
+      at = now
+      messages = Math.min(of.messages, messages + seconds * of.messagesPerSecond)
+      octets = Math.min(of.octets, octets + seconds * of.octetsPerSecond)
+    }
+  }
+}
+
+/** What the tenants of a thread have left. Mutable. */
+export interface Tenants {
+  readonly enter: (tenant: TenantId, now: number) => ReturnType<typeof allowance>
+  readonly leave: (tenant: TenantId) => void
+}
+
+export const tenants = (): Tenants => {
+  const known = new Map<TenantId, { readonly left: ReturnType<typeof allowance>; streams: number }>()
+  return {
+    enter: (tenant, now) => {
+      const entry = known.get(tenant) ?? { left: allowance(ofTenant, now), streams: 0 }
+      entry.streams++
+      known.set(tenant, entry)
+      return entry.left
+    },
+    leave: (tenant) => {
+      const entry = known.get(tenant)
+      if (entry !== undefined && --entry.streams === 0) known.delete(tenant)
+    }
+  }
+}
+
+export type ReadBudget = ReturnType<typeof make>
+
+/** Until `leave`. */
+export const make = (shared: Tenants, tenant: TenantId, startedAt: number) => {
+  const most = allowance(limits, startedAt)
+  const own = allowance(ordinary, startedAt)
+  const common = shared.enter(tenant, startedAt)
+  const isLeft = (): boolean => most.isLeft() && (own.isLeft() || common.isLeft())
   return {
     /** A message was read; false: read no more for now. */
     take: (size: number): boolean => {
-      messages--
-      octets -= size
-      return messages > 0 && octets > 0
+      most.take(size)
+      if (own.isLeft()) own.take(size)
+      else common.take(size)
+      return isLeft()
     },
     /** Whether there is enough again to go on. */
     mayRead: (now: number): boolean => {
-      const seconds = (now - at) / 1000
-      at = now
-      messages = Math.min(limits.messages, messages + seconds * limits.messagesPerSecond)
-      octets = Math.min(limits.octets, octets + seconds * limits.octetsPerSecond)
-      return messages > 0 && octets > 0
-    }
+      for (const each of [most, own, common]) each.fill(now)
+      return isLeft()
+    },
+    leave: (): void => shared.leave(tenant)
   }
 }

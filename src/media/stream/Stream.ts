@@ -10,6 +10,7 @@ import type { About, Complaint } from "./Dialect.ts"
 import { dialects } from "./Dialects.ts"
 import * as Listening from "./Listening.ts"
 import * as ReadBudget from "./ReadBudget.ts"
+import * as Room from "./Room.ts"
 import * as SendQueue from "./SendQueue.ts"
 import * as StreamFormat from "./StreamFormat.ts"
 import type { StreamAnswer, StreamAsk } from "./StreamMessage.ts"
@@ -20,7 +21,8 @@ export interface Common {
   readonly open: Open
   /** Epoch milliseconds. */
   readonly wallClock: () => number
-  readonly room: Talking.Room
+  readonly room: Room.Room
+  readonly reading: ReadBudget.Tenants
   readonly figures: Figures
 }
 
@@ -40,8 +42,11 @@ export const noFigures = (): Figures => ({
   underruns: 0
 })
 
-/** Octets of the servers' sound that may wait in a thread. */
-export const mostRoom = 256 * 1024 * 1024
+/** What the streams of a thread share of its memory and its time. */
+export const shared = (): Pick<Common, "room" | "reading"> => ({
+  room: Room.make(256 * 1024 * 1024),
+  reading: ReadBudget.tenants()
+})
 
 /** A longer message of the server breaks the stream. */
 export const maxMessageBytes = 1024 * 1024
@@ -77,7 +82,7 @@ const failureOf = ({ reason }: Closed): Message.Failure =>
 export const make = (
   start: Message.StartStream,
   leg: { readonly far: FarEnd; readonly mix: Mix; readonly taps: Taps },
-  { figures, open, room, wallClock }: Common,
+  { figures, open, reading, room, wallClock }: Common,
   options: {
     readonly clock: () => number
     readonly ask: (ask: StreamAsk) => void
@@ -92,7 +97,7 @@ export const make = (
   const { hears, protocol, token, track, url } = start.options
   const dialect = dialects[protocol]
   const queue = SendQueue.make()
-  const budget = ReadBudget.make(clock())
+  const budget = ReadBudget.make(reading, start.of.tenantId, clock())
   let attempts = Attempts.first(clock())
   let link: Link | null = null
   let isOpen = false
@@ -129,7 +134,7 @@ export const make = (
             hears,
             format,
             now,
-            room,
+            room: room.of(start.of.tenantId),
             complain,
             marked: ({ isCleared, name }) =>
               queue.say((sequence) => dialect.mark({ stream: start, format: format.told }, name, isCleared, sequence)),
@@ -166,6 +171,7 @@ export const make = (
   const finish = (status: "stopped" | "failed", reason: string | null): void => {
     if (isOver) return
     isOver = true
+    budget.leave()
     const wasOpen = isOpen
     if (begun !== null) {
       const { about, listening, talking } = begun

@@ -7,13 +7,8 @@ import * as FileQueue from "./FileQueue.ts"
 import * as Playout from "./Playout.ts"
 import * as SoundQueue from "./SoundQueue.ts"
 import * as StreamFormat from "./StreamFormat.ts"
+import type * as Room from "./Room.ts"
 import { fileRate } from "./StreamMessage.ts"
-
-/** Octets that may wait to be heard, of all streams of a thread. */
-export interface Room {
-  held: number
-  readonly most: number
-}
 
 export interface Talking {
   readonly source: Source
@@ -34,7 +29,7 @@ export const make = (options: {
   readonly hears: "rtp" | "mp3"
   readonly format: StreamFormat.StreamFormat
   readonly now: number
-  readonly room: Room
+  readonly room: Room.Share
   readonly marked: (mark: Playout.Mark) => void
   readonly complain: (complaint: Complaint) => void
   readonly decode: (file: number, bytes: Uint8Array) => void
@@ -42,7 +37,7 @@ export const make = (options: {
   const { complain, format, hears, marked, now, room } = options
   const rate: SampleRate = hears === "mp3" ? fileRate : format.rate
   const queue = SoundQueue.make(hears === "mp3" ? StreamFormat.samples() : format.decoder())
-  const playout = Playout.make(queue, rate, now, (octets) => room.held + octets <= room.most)
+  const playout = Playout.make(queue, rate, now, room.allows)
   let converter = RateConverter.make()
   let converted = Frame.make(rate)
   const silence = Frame.make(rate)
@@ -54,7 +49,7 @@ export const make = (options: {
   /** Keeps the account of the room. */
   const account = (): void => {
     const octets = queue.octets() + files.octets()
-    room.held += octets - held
+    room.add(octets - held)
     held = octets
   }
   const back = (marks: ReadonlyArray<Playout.Mark>): void => {
@@ -69,7 +64,7 @@ export const make = (options: {
     decode: options.decode,
     push,
     mark: (name) => back(playout.mark(name)),
-    hasRoom: (octets) => room.held + octets <= room.most
+    hasRoom: room.allows
   })
 
   const brought = (frame: Frame.Frame, to: SampleRate): Frame.Frame => {

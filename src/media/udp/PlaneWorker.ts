@@ -41,7 +41,7 @@ const plane = Switch.make({
   streams: {
     open: WsClient.open,
     wallClock: Date.now,
-    room: { held: 0, most: Stream.mostRoom },
+    ...Stream.shared(),
     figures: streamFigures
   },
   onDefect: (error) =>

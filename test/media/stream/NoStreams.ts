@@ -9,6 +9,6 @@ const open: Open = () => {
 export const make = (): Stream.Common => ({
   open,
   wallClock: () => 0,
-  room: { held: 0, most: Stream.mostRoom },
+  ...Stream.shared(),
   figures: Stream.noFigures()
 })

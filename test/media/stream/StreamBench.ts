@@ -85,7 +85,7 @@ export const make = (
   const common: Stream.Common = {
     open: sockets.open,
     wallClock: () => 1_700_000_000_000,
-    room: { held: 0, most: Stream.mostRoom },
+    ...Stream.shared(),
     figures
   }
   const later: Array<() => void> = []
