@@ -17,7 +17,7 @@ import * as World from "./support/World.ts"
  */
 const seed = Number(process.env["CRASH_SEED"] ?? 1)
 
-/** How often each point is passed before it kills: under load within seconds, and never by the recovery before it. */
+/** How often each point is passed under load before it kills: within seconds. */
 const crashPoints = [
   "before_commit:120",
   "after_commit:120",

@@ -49,6 +49,7 @@ const death = async (
     const killedAt = performance.now()
     return { how: await world.service().kill("SIGKILL"), killedAt }
   }
+  world.service().armCrashPoint()
   const timer = new AbortController()
   const late = delay(crashPointWithinMs, "it never came to its crash point", { signal: timer.signal })
   const how = await Promise.race([world.service().ended, late])

@@ -12,6 +12,8 @@ export interface Service {
   readonly ready: Promise<void>
   /** How it ended: the signal, or the exit code. */
   readonly ended: Promise<string>
+  /** What kills it counts from now on. It has a crash point. */
+  readonly armCrashPoint: () => void
   /** Sets its wall clock to the true one plus so many milliseconds; time goes on as before. */
   readonly setWallClock: (offsetMs: number) => void
   /** Sends the signal and waits for the end. */
@@ -33,7 +35,7 @@ export interface Options {
   readonly databaseUrl?: string
   /** A standby is ready when it has taken over; absent: a minute. */
   readonly readyWithinMs?: number
-  /** `<name>:<n>`: the process kills itself there (`boot/Crash.ts`). */
+  /** `<name>:<n>`: once it is armed, the process kills itself there (`boot/Crash.ts`). */
   readonly crashPoint?: string
   /** Absent: `Warn`. */
   readonly logLevel?: string
@@ -125,6 +127,7 @@ export const start = (options: Options): Service => {
     messages,
     warnings,
     setWallClock: (wallClockOffsetMs) => void child.send({ wallClockOffsetMs } satisfies SetWallClock),
+    armCrashPoint: () => void child.kill("SIGUSR2"),
     kill: (signal) => {
       child.kill(signal)
       return ended
