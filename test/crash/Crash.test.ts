@@ -79,6 +79,7 @@ describe(`a service that is killed under load (seed ${seed})`, () => {
         random,
         name: `kill${nth}`,
         killAfterMs: 1_500 + random() * 2_000,
+        leastInFlight: 21,
         // The second time it is killed again while it recovers.
         ...(nth === 2 ? { killAgainAfterMs: 300 + random() * 1_500 } : {})
       })

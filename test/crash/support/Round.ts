@@ -26,6 +26,8 @@ interface Options {
   readonly random: () => number
   /** Kill -9 after so long; null: the process dies at its crash point. */
   readonly killAfterMs: number | null
+  /** Calls that are up when it is killed, on a slow machine too. */
+  readonly leastInFlight?: number
   /** Half way to its death its wall clock is set to so much more or less than the truth, milliseconds. */
   readonly setWallClockMs?: number
   /** Kill -9 the next process too, so long after it was spawned. */
@@ -36,16 +38,20 @@ interface Options {
 
 /** A process that never reaches its crash point fails the round. */
 const crashPointWithinMs = 30_000
+/** A machine that is slower than this is killed with fewer calls. */
+const loadWithinMs = 20_000
 /** Answers from before the death that are asked for again. */
 const sampleSize = 20
 
 /** How the process ended, and when at the earliest, on the monotonic clock. */
 const death = async (
   world: World,
-  killAfterMs: number | null
+  { killAfterMs, leastInFlight = 0 }: Options,
+  inFlight: () => number
 ): Promise<{ readonly how: string; readonly killedAt: number }> => {
   if (killAfterMs !== null) {
     await delay(killAfterMs)
+    for (let waitedMs = 0; inFlight() < leastInFlight && waitedMs < loadWithinMs; waitedMs += 10) await delay(10)
     const killedAt = performance.now()
     return { how: await world.service().kill("SIGKILL"), killedAt }
   }
@@ -69,7 +75,7 @@ export const run = async (world: World, peer: SipPeer | null, options: Options):
     world.receiver.knowWallClock(setWallClockMs)
     void delay(killAfterMs / 2).then(() => world.service().setWallClock(setWallClockMs))
   }
-  const { how, killedAt } = await death(world, killAfterMs)
+  const { how, killedAt } = await death(world, options, load.inFlight)
   const inFlight = load.inFlight()
   await Promise.all([load.stop(), errands.stop()])
   if (how !== "SIGKILL")
