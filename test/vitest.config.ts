@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config"
+import LongestFirst from "./LongestFirst.ts"
 
 export default defineConfig({
   test: {
@@ -10,6 +11,7 @@ export default defineConfig({
     globalSetup: [new URL("./support/GlobalDatabase.ts", import.meta.url).pathname],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    sequence: { sequencer: LongestFirst },
     maxWorkers: 2
   }
 })

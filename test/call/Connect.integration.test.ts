@@ -27,7 +27,7 @@ const running = Layer.effect(Running, Effect.orDie(Service.start("connect"))).pi
 )
 
 layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HTTP, with simulated phones", (it) => {
-  describe("transfer", () => {
+  describe.concurrent("transfer", () => {
     it.effect("connects another phone: both legs are bridged, told once, and the end of one ends the call", () =>
       Effect.gen(function* () {
         const a = yield* Service.tenant(yield* Running)
@@ -176,7 +176,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
     )
   })
 
-  describe("bridge", () => {
+  describe.concurrent("bridge", () => {
     it.effect("connects two calls; both are told, and the end of one ends the other", () =>
       Effect.gen(function* () {
         const a = yield* Service.tenant(yield* Running)
@@ -253,7 +253,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
     )
   })
 
-  describe("play for the other leg", () => {
+  describe.concurrent("play for the other leg", () => {
     // Nothing is fetched in these tests, so each sound ends as one that could not be.
     const sound = (target_legs: string) => ({ url: "https://media.example.com/a.wav", target_legs })
     const ends = (told: ReadonlyArray<Service.Told>) =>
@@ -294,7 +294,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
     )
   })
 
-  describe("refer", () => {
+  describe.concurrent("refer", () => {
     it.effect("tells how it went, and the far end leaves", () =>
       Effect.gen(function* () {
         const a = yield* Service.tenant(yield* Running)
@@ -321,7 +321,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("Through HT
     )
   })
 
-  describe("at the same moment", () => {
+  describe.concurrent("at the same moment", () => {
     const together = <A, E, R>(effects: ReadonlyArray<Effect.Effect<A, E, R>>) =>
       Effect.all(effects, { concurrency: "unbounded" })
     const named = (told: ReadonlyArray<Service.Told>, ...names: ReadonlyArray<string>) =>

@@ -34,7 +34,7 @@ const tenantOf = Effect.fnUntraced(function* (started: Running["Service"]) {
 })
 
 layer(running, { timeout: "90 seconds", excludeTestServices: true })("Through HTTP, with simulated phones", (it) => {
-  describe("machine detection", () => {
+  describe.concurrent("machine detection", () => {
     const kinds = [
       { who: "a person", to: phones.person, result: "human", detail: "human_residence", beeps: false },
       { who: "a voicemail", to: phones.longVoicemail, result: "machine", detail: "machine", beeps: true },

@@ -55,7 +55,7 @@ const isWhole = (
 const isFile = (span: Measure.Span, voice: Phone.Voice, stood: number, ms: number): void =>
   isWhole(span, voice, stood, ms - 40, ms + 40)
 
-describe("What is played", () => {
+describe("What is played", World.onceMore, () => {
   it.concurrent.each(codecs)("is heard in %s with its frequency, level and length, without a click", async (codec) => {
     const line = await world.callIn(world.plan(codec, left))
     await world.act(line, "play", { url: codec === "G722" || codec === "L16" ? wide : narrow })
@@ -87,7 +87,7 @@ describe("What is played", () => {
   })
 })
 
-describe("What is spoken", () => {
+describe("What is spoken", World.onceMore, () => {
   it.concurrent.each(["PCMU", "G722"] as const)("has the energy and the length of speech in %s", async (codec) => {
     const line = await world.callIn(world.plan(codec, left))
     const say = (payload: string) => world.act(line, "speak", { payload, voice: "espeak.en-us" })
@@ -109,7 +109,7 @@ describe("What is spoken", () => {
   })
 })
 
-describe("Who is bridged", () => {
+describe("Who is bridged", World.onceMore, () => {
   it.concurrent.each([
     ["PCMU", "PCMU"],
     ["PCMU", "PCMA"],
@@ -173,7 +173,7 @@ describe("Who is bridged", () => {
   )
 })
 
-describe("Who is transferred", () => {
+describe("Who is transferred", World.onceMore, () => {
   it.concurrent.each([
     ["PCMU", "PCMU"],
     ["G722", "PCMA"]

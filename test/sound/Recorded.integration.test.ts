@@ -82,7 +82,7 @@ const bridge = async (one: World.Line, other: World.Line) => {
   await world.event("call.bridged", other.id)
 }
 
-describe("A recording", () => {
+describe("A recording", World.onceMore, () => {
   const rows: ReadonlyArray<
     readonly [codec: CodecName, channels: "single" | "dual", format: "wav" | "mp3", rate: number]
   > = [

@@ -45,7 +45,7 @@ const setup = async (
   return { line, server }
 }
 
-describe("A stream", () => {
+describe("A stream", World.onceMore, () => {
   const rows: ReadonlyArray<readonly [call: CodecName, stream: CodecName, rate: number]> = [
     ["PCMU", "PCMU", 8000],
     ["G722", "PCMA", 8000],

@@ -52,6 +52,12 @@ interface Answer {
   readonly size_bytes: number
 }
 
+/**
+ * A machine that others share stands still now and then where no witness sees it. A fault of the service shows itself
+ * again, and then it is one.
+ */
+export const onceMore = { retry: 2 }
+
 /** A call between the service and a phone, which is told by its number. */
 export interface Line {
   readonly id: string

@@ -58,7 +58,9 @@ const settled = async (database: Database): Promise<Lines> => {
     ...orders.map(({ id }) => `order ${id} is pending`),
     ...rows.map(
       ({ id, state }) =>
-        `call ${id} is ${state.status} and waits for ${state.pending.map(({ type }) => type).join(", ") || "its end"}`
+        `call ${id} is ${state.status} and waits for ${
+          JSON.stringify([...state.pending, ...state.work, ...state.outliving]) || "its end"
+        }`
     )
   ]
 }
