@@ -125,7 +125,8 @@ export const start = async (folder: string): Promise<Swift> => {
         return answer?.status === 200 || answer?.status === 409 ? true : undefined
       },
       60_000
-    ).catch((error: unknown) => {
+    ).catch(async (error: unknown) => {
+      await down()
       throw new Error(`Swift did not start: ${said}`, { cause: error })
     })
   }
