@@ -18,8 +18,8 @@ export interface Turn {
 
 /**
  * Connections that are worked for at once, shared fairly by site (`domain/FairQueue.ts`), a few in each turn of the event
- * loop: two new ones, or sixteen that ask again. So thousands of connections of one site, that come or go at once, are looked at one after the other,
- * and those of another are looked at in between.
+ * loop: two new ones, or sixteen that ask again. So thousands of connections of one site, that come or go at once, are
+ * looked at one after the other, and those of another are looked at in between.
  */
 export interface ConnectionTurns {
   /** Calls `begin` when the site has a place for it, which may be at once. */

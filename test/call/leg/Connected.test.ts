@@ -13,6 +13,7 @@ import * as Id from "../../../src/domain/Id.ts"
 import * as Random from "../../support/Random.ts"
 import * as SeenEvent from "../../support/SeenEvent.ts"
 import * as Sample from "../CallSample.ts"
+import * as Outcome from "./Outcome.ts"
 
 /**
  * Three calls at one carrier that bridge, transfer, refer and hang up at random, over a network in between: each leg's
@@ -165,10 +166,8 @@ interface Move {
 }
 
 /** What was asked and accepted, of which each must have one outcome. */
-interface Asked {
+interface Asked extends Outcome.Asked {
   readonly callId: Id.CallId
-  readonly verb: "transfer" | "bridge" | "refer"
-  readonly legId: Id.LegId
   /** Events of the call that were told before. */
   readonly since: number
 }
@@ -277,22 +276,6 @@ const drain = (world: World): void => {
 const legOf = (world: World, legId: Id.LegId): Leg | undefined =>
   [...world.calls.values()].flatMap(({ state }) => state.legs).find(({ id }) => id === legId)
 
-const isOutcome = ({ legId, verb }: Asked, event: EmittedByCall): boolean => {
-  switch (event.type) {
-    case "call.bridged":
-      return verb !== "refer" && event.data.bridgedLegId === legId
-    case "call.transfer_failed":
-      return verb === "transfer" && event.data.legId === legId
-    case "call.bridge_failed":
-      return verb === "bridge" && event.data.bridgedLegId === legId
-    case "call.refer_completed":
-    case "call.refer_failed":
-      return verb === "refer"
-    default:
-      return false
-  }
-}
-
 /** Once nothing is on its way, the calls have what the carrier has. */
 const agrees = (world: World): void => {
   for (const [legId, phone] of world.phones) {
@@ -353,7 +336,7 @@ const play = (seed: number): void => {
   }
   for (const each of asked) {
     const { events } = world.calls.get(each.callId) ?? { events: [] }
-    const first = events.slice(each.since).filter((event) => isOutcome(each, event))
+    const first = events.slice(each.since).filter((event) => Outcome.isOf(each, event))
     expect([each.verb, first.length > 0]).toEqual([each.verb, true])
     if (each.verb === "transfer")
       expect(first.filter(({ type }) => type === "call.transfer_failed").length).toBe(

@@ -20,6 +20,7 @@ import * as Id from "../../../src/domain/Id.ts"
 import * as Random from "../../support/Random.ts"
 import * as SeenEvent from "../../support/SeenEvent.ts"
 import * as Sample from "../CallSample.ts"
+import * as Outcome from "./Outcome.ts"
 
 /**
  * Calls that bridge, transfer, refer, play and hang up at random, as running actors over rows in memory, on a clock of
@@ -31,10 +32,8 @@ import * as Sample from "../CallSample.ts"
 const minuteMs = 60_000
 const names = ["one", "two", "three"] as const
 
-interface Asked {
-  readonly verb: "transfer" | "bridge" | "refer"
+interface Asked extends Outcome.Asked {
   readonly callId: Id.CallId
-  readonly legId: Id.LegId
   /** Events of the call that were stored before. */
   readonly since: number
 }
@@ -300,22 +299,6 @@ const act = (verb: Parameters<typeof Verbs.decodeAction>[0], body: object = {}):
   action: Verbs.decodeAction(verb, body)
 })
 
-const isOutcome = ({ legId, verb }: Asked, event: EmittedByCall): boolean => {
-  switch (event.type) {
-    case "call.bridged":
-      return verb !== "refer" && event.data.bridgedLegId === legId
-    case "call.transfer_failed":
-      return verb === "transfer" && event.data.legId === legId
-    case "call.bridge_failed":
-      return verb === "bridge" && event.data.bridgedLegId === legId
-    case "call.refer_completed":
-    case "call.refer_failed":
-      return verb === "refer"
-    default:
-      return false
-  }
-}
-
 const legOf = ({ calls }: Rows, legId: Id.LegId): Leg | undefined =>
   [...calls.values()].flatMap(({ legs }) => legs).find(({ id }) => id === legId)
 
@@ -344,7 +327,7 @@ const ends = (rows: Rows, carrier: Carrier): void => {
     expect(state.legs.filter(lives)).toEqual([])
   }
   for (const each of rows.asked) {
-    const outcomes = (rows.events.get(each.callId) ?? []).slice(each.since).filter((event) => isOutcome(each, event))
+    const outcomes = (rows.events.get(each.callId) ?? []).slice(each.since).filter((event) => Outcome.isOf(each, event))
     expect([each.verb, outcomes.length > 0]).toEqual([each.verb, true])
     const failures = outcomes.filter(({ type }) => type === "call.transfer_failed").length
     if (each.verb === "transfer") expect(failures).toBe(outcomes.some(({ type }) => type === "call.bridged") ? 0 : 1)
