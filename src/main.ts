@@ -281,7 +281,9 @@ const serve = Effect.gen(function* () {
       )
       const recovered = yield* Context.get(built, Calls).recover
       const { awaiting } = Context.get(built, Calls)
-      yield* Context.get(built, Recorder).recover(yield* awaiting("recording"))
+      const recorder = Context.get(built, Recorder)
+      yield* recorder.recover(yield* awaiting("recording"))
+      yield* recorder.watch(Effect.map(awaiting("recording"), (all) => all.filter(({ hasLeft }) => hasLeft)))
       yield* Context.get(built, Transcriber).recover(yield* awaiting("transcription"))
       if (recovered > 0)
         yield* Effect.logInfo("calls of the process before this one were recovered", { calls: recovered })

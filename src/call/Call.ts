@@ -21,6 +21,7 @@ import * as PlaceCall from "./PlaceCall.ts"
 import * as StreamView from "./StreamView.ts"
 import * as UnreadableCall from "./UnreadableCall.ts"
 import * as Upgrade from "./Upgrade.ts"
+import type { Item } from "./verb/Family.ts"
 import type { CallAction } from "./verb/Verbs.ts"
 
 export type { CallFilters } from "./CallRepo.ts"
@@ -68,13 +69,14 @@ export class Calls extends Context.Service<
     ) => Effect.Effect<Listing.Page<CallView.Call>>
     /** Rebuilds the calls that a dead process left, before anything is served. Gives their number. */
     readonly recover: Effect.Effect<number>
-    /** Work of a family that has not told its end, of all calls that live. */
+    /** Work of a family that has not told its end, of all calls that live. `hasLeft`: it has outlived its part on the leg. */
     readonly awaiting: (family: "recording" | "transcription") => Effect.Effect<
       ReadonlyArray<{
         readonly id: WorkId
         readonly legId: LegId
         readonly callId: CallId
         readonly wasAnswered: boolean
+        readonly hasLeft: boolean
       }>
     >
     readonly liveCount: Effect.Effect<number>
@@ -190,20 +192,17 @@ export class Calls extends Context.Service<
             Effect.sync(() =>
               [...registry.live.values()].flatMap((actor) => {
                 const state = actor.state()
-                return state === null
-                  ? []
-                  : [...state.work, ...state.outliving.map(({ item }) => item)].flatMap(({ id, legId, type }) =>
-                      type === family
-                        ? [
-                            {
-                              id,
-                              legId,
-                              callId: state.id,
-                              wasAnswered: state.legs.some((leg) => leg.id === legId && leg.answeredAt !== null)
-                            }
-                          ]
-                        : []
-                    )
+                if (state === null) return []
+                const of = (hasLeft: boolean) => (item: Item) => ({
+                  id: item.id,
+                  legId: item.legId,
+                  callId: state.id,
+                  wasAnswered: state.legs.some(({ answeredAt, id }) => id === item.legId && answeredAt !== null),
+                  hasLeft
+                })
+                const left = state.outliving.map(({ item }) => item)
+                const ofFamily = ({ type }: Item) => type === family
+                return [...state.work.filter(ofFamily).map(of(false)), ...left.filter(ofFamily).map(of(true))]
               })
             ),
           liveCount: Effect.sync(() => registry.live.size),

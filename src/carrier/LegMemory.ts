@@ -9,14 +9,11 @@ import type { Authority } from "./CarrierCommand.ts"
  * an engine that is gone. For each leg the memory holds the last `idRoom` commands, more than a call keeps pending.
  */
 export interface LegMemory {
-  /**
-   * Whether a command is to be carried out; if so, the command is remembered. It is not when its owner was replaced,
-   * when it was taken before, or when its leg has ended (its call hears of that end anyway).
-   */
+  /** Whether a command is to be carried out; the command is remembered, unless its owner was replaced. */
   readonly admits: (order: {
     readonly authority: Authority
     readonly command: { readonly legId: LegId; readonly commandId: CommandId }
-  }) => boolean
+  }) => Admitted
   /**
    * From here on only owners of this epoch or a newer one command the legs of the partition; false: a newer one did.
    */
@@ -26,6 +23,12 @@ export interface LegMemory {
   /** The number of the leg's last event; 0: there was none. */
   readonly last: (legId: LegId) => number
 }
+
+/**
+ * `no`: its owner was replaced, or the command was taken before. `over`: its leg has ended. The call hears of that end
+ * anyway; but its work may outlive a leg, so what became of such a command has to be told behind the end.
+ */
+export type Admitted = "yes" | "over" | "no"
 
 export const keepMs = 120_000
 export const idRoom = 128
@@ -75,15 +78,15 @@ export const make = (options: {
   return {
     obey,
     admits: ({ authority, command }) => {
-      if (!obey(authority)) return false
+      if (!obey(authority)) return "no"
       const { commands, ended } = touch(command.legId)
-      if (ended || commands.has(command.commandId)) return false
+      if (commands.has(command.commandId)) return "no"
       commands.add(command.commandId)
       for (const oldest of commands) {
         if (commands.size <= idRoom) break
         commands.delete(oldest)
       }
-      return true
+      return ended ? "over" : "yes"
     },
     next: (legId, isEnd) => {
       const leg = touch(legId)

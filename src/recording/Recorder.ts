@@ -1,19 +1,21 @@
-import { Context, Effect, FiberSet, Layer, Metric, Queue } from "effect"
+import { Context, Effect, FiberSet, Layer, Metric, Queue, type Scope } from "effect"
 import * as FairPlaces from "../actor/FairPlaces.ts"
+import * as Supervised from "../actor/Supervised.ts"
 import { CarrierSink } from "../carrier/Carrier.ts"
 import * as Telling from "../carrier/Telling.ts"
 import * as Id from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
-import type { CaptureEnd, Chunk, Wanted } from "../media/capture/Capture.ts"
+import type { CaptureEnd, Wanted } from "../media/capture/Capture.ts"
 import type { Captured } from "../media/capture/Captures.ts"
 import { MediaPlane } from "../media/MediaPlane.ts"
 import type { Attended, MediaEvent } from "../media/message/MediaMessage.ts"
-import { type Finished, Spool, type Spooled, SpoolError, type Writer } from "../storage/Spool.ts"
+import { type Finished, Spool, type Spooled, SpoolError } from "../storage/Spool.ts"
 import { Storage, StorageError } from "../storage/Storage.ts"
 import * as File from "./File.ts"
-import * as Pcm from "./Pcm.ts"
+import * as LostRecordings from "./LostRecordings.ts"
 import { Recordings } from "./Recording.ts"
 import * as Metrics from "./RecordingMetrics.ts"
+import * as Writing from "./Writing.ts"
 
 /** What a crash may lose is less than two of these. */
 const chunkMs = 500
@@ -31,7 +33,7 @@ const wanted: Wanted = {
 /** Files that are sent to the store at once; tenants have their turns. */
 const storing = { places: 8, room: 100_000 }
 
-/** Between two attempts to store a file: twice as long each time. */
+/** Between two attempts to store a file, or to tell of it: twice as long each time. */
 const firstWaitMs = 1_000
 const longestWaitMs = 60_000
 /** A little less than a call waits for the outcome (`call/verb/Recording.ts`). */
@@ -44,8 +46,11 @@ export interface Awaited {
   readonly legId: Id.LegId
 }
 
+interface Lost extends Awaited {
+  readonly wasAnswered: boolean
+}
+
 type Start = Extract<Attended, { readonly type: "start_recording" }>
-type Heard = Chunk | CaptureEnd
 
 /** Ends that nobody asked for. */
 const isCut = (end: CaptureEnd): boolean => end !== "stopped" && end !== "leg_closed" && end !== "unknown_leg"
@@ -64,7 +69,12 @@ export class Recorder extends Context.Service<
      * After a start, when the calls are back: completes what the process before left, and tells the calls of `awaited`
      * of whose recording nothing is there.
      */
-    readonly recover: (awaited: ReadonlyArray<Awaited & { readonly wasAnswered: boolean }>) => Effect.Effect<void>
+    readonly recover: (awaited: ReadonlyArray<Lost>) => Effect.Effect<void>
+    /**
+     * From now on, until the scope closes, a call that waits for a recording of which nothing is here is told so, within
+     * half a minute (`LostRecordings`).
+     */
+    readonly watch: (awaited: Effect.Effect<ReadonlyArray<Lost>>) => Effect.Effect<void, never, Scope.Scope>
     /** Recordings that are not stored yet. */
     readonly unstored: Effect.Effect<number>
   }
@@ -89,11 +99,31 @@ export class Recorder extends Context.Service<
         )
       )
 
+      /** For as long as its call waits; `fault`: it could not be told. */
       const tell = (of: Awaited, event: MediaEvent) =>
-        Effect.flatMap(Monotonic.now, (at) =>
-          Telling.untilDurable(
-            sink.tell(of.callId, { type: "media", legId: of.legId, at, incarnation: "recorder", n: 0, event }),
-            true
+        Effect.gen(function* () {
+          const at = yield* Monotonic.now
+          const told = sink.tell(of.callId, {
+            type: "media",
+            legId: of.legId,
+            at,
+            incarnation: "recorder",
+            n: 0,
+            event
+          })
+          while (true) {
+            const answer = yield* Telling.untilDurable(told, true)
+            if (answer !== "fault" || (yield* Monotonic.now) > at + giveUpAfterMs) return answer
+            yield* Effect.sleep(longestWaitMs)
+          }
+        })
+
+      /** Whether there is a row of it, as soon as the database says so. */
+      const isStored = (id: Id.RecordingId, waitMs = firstWaitMs): Effect.Effect<boolean> =>
+        Effect.catchDefect(recordings.isStored(id), (defect) =>
+          Effect.logDebug("a recording cannot be looked up and is looked up again", defect).pipe(
+            Effect.andThen(Effect.sleep(waitMs)),
+            Effect.andThen(isStored(id, Math.min(longestWaitMs, 2 * waitMs)))
           )
         )
 
@@ -145,9 +175,11 @@ export class Recorder extends Context.Service<
           yield* put(of, key, file)
           const { durationMs, sizeBytes } = file
           const downloadUrl = yield* recordings.link(recording)
-          yield* tell(of, { type: "recording_stored", id: of.id, durationMs, sizeBytes, downloadUrl })
+          const told = yield* tell(of, { type: "recording_stored", id: of.id, durationMs, sizeBytes, downloadUrl })
+          // The next process finds it where it is.
+          if (told === "fault") return yield* outcome(of, "untold")
           // Its call may have given it up, or its tenant may have deleted it by now.
-          if (!(yield* recordings.isStored(recording.id))) yield* Effect.ignore(storage.remove(key))
+          if (!(yield* isStored(recording.id))) yield* Effect.ignore(storage.remove(key))
           yield* spool.remove(of.id)
           yield* Metric.update(Metrics.seconds, durationMs / 1000)
           yield* outcome(of, "stored")
@@ -175,44 +207,16 @@ export class Recorder extends Context.Service<
           Effect.ensuring(forget(of.id))
         )
 
-      /** Writes what comes, until its end. */
-      const write = Effect.fnUntraced(function* (
+      const record = (
         of: Spooled,
-        heard: Queue.Dequeue<Heard>,
+        heard: Queue.Dequeue<Writing.Heard>,
         captured: Captured,
         maxLengthMs: number | null
-      ) {
-        const pack = Pcm.make(of.channels)
-        let writer: Writer | null = null
-        let frames = 0
-        let isFull = false
-        const all = Effect.gen(function* () {
-          while (true) {
-            const next = yield* Queue.take(heard)
-            if (typeof next === "string") return isFull ? "stopped" : next
-            if (isFull) continue
-            const most = maxLengthMs === null ? Number.POSITIVE_INFINITY : (maxLengthMs * next.rate) / 1000
-            const length = Math.min(next.tracks[0]?.length ?? 0, most - frames)
-            writer ??= yield* spool.open(of, { sampleRate: next.rate, channels: of.channels === "dual" ? 2 : 1 })
-            yield* writer.append(pack(next, length))
-            frames += length
-            captured.taken()
-            if (frames < most) continue
-            isFull = true
-            captured.stop()
-            yield* tell(of, { type: "recording_stopped", id: of.id })
-          }
-        })
-        return yield* Effect.ensuring(
-          all,
-          Effect.suspend(() => writer?.close ?? Effect.void)
-        )
-      })
-
-      const record = (of: Spooled, heard: Queue.Dequeue<Heard>, captured: Captured, maxLengthMs: number | null) =>
+      ) =>
         Effect.gen(function* () {
           yield* measure
-          const end = yield* write(of, heard, captured, maxLengthMs)
+          const full = tell(of, { type: "recording_stopped", id: of.id })
+          const end = yield* Writing.write(spool, of, { heard, captured, maxLengthMs, full })
           known.set(of.id, null)
           yield* measure
           if (isCut(end)) {
@@ -238,8 +242,8 @@ export class Recorder extends Context.Service<
       const start = (legId: Id.LegId, tenantId: Id.TenantId, media: Start): void => {
         const { beepEveryMs, callId, channels, format, hasBeep, id, maxLengthMs } = media
         if (known.has(id)) return
-        const heard = Effect.runSync(Queue.unbounded<Heard>())
-        const offer = (next: Heard) => void Queue.offerUnsafe(heard, next)
+        const heard = Effect.runSync(Queue.unbounded<Writing.Heard>())
+        const offer = (next: Writing.Heard) => void Queue.offerUnsafe(heard, next)
         const captured = Effect.runSync(
           plane.capture(
             legId,
@@ -269,26 +273,36 @@ export class Recorder extends Context.Service<
         }
       )
 
+      /** Completes what is on the spool and nobody works at, and tells the calls whose recording is nowhere. */
+      const takeUp = Effect.fnUntraced(function* (awaited: ReadonlyArray<Lost>, message: string) {
+        const before = new Set(known.keys())
+        const left = (yield* spool.left).filter(({ id }) => !before.has(id) && !known.has(id))
+        for (const of of left) {
+          known.set(of.id, null)
+          run(guarded(of, complete(of)))
+        }
+        const lost = awaited.filter(({ id }) => !known.has(id))
+        for (const of of lost) {
+          known.set(of.id, null)
+          // What was heard of an answered leg is on the disk of a process that is elsewhere, or was less than a chunk.
+          run(guarded(of, fail(of, of.wasAnswered ? "lost" : "no_sound")))
+        }
+        yield* measure
+        if (left.length + lost.length > 0)
+          yield* Effect.logInfo(message, { recordings: left.length, lost: lost.length })
+      })
+
       return Recorder.of({
-        recover: Effect.fn("Recorder.recover")(function* (awaited) {
-          const left = (yield* spool.left).filter(({ id }) => !known.has(id))
-          for (const of of left) {
-            known.set(of.id, null)
-            run(guarded(of, complete(of)))
-          }
-          const lost = awaited.filter(({ id }) => !known.has(id))
-          for (const of of lost) {
-            known.set(of.id, null)
-            // What was heard of an answered leg is on the disk of a process that is elsewhere, or was less than a chunk.
-            run(guarded(of, fail(of, of.wasAnswered ? "lost" : "no_sound")))
-          }
-          yield* measure
-          if (left.length + lost.length > 0)
-            yield* Effect.logInfo("recordings of the process before this one are completed", {
-              recordings: left.length,
-              lost: lost.length
+        recover: (awaited) => takeUp(awaited, "recordings of the process before this one are completed"),
+        watch: (awaited) =>
+          Supervised.fork(
+            "the watch over recordings",
+            LostRecordings.watch({
+              awaited,
+              isKnown: (id) => known.has(id),
+              lost: (lost) => takeUp(lost, "recordings that calls wait for are taken up again")
             })
-        }),
+          ),
         unstored: Effect.sync(() => known.size)
       })
     })

@@ -492,6 +492,32 @@ export const describeCarrier = (name: string, subject: Subject): void => {
       })
     )
 
+    contract("what is asked of a leg behind its end fails, when that end is durable", (use) =>
+      Effect.gen(function* () {
+        const play = () => media(Media.play(Ids.work(`playback ${use.sink.told.length}`), subject.sounds.good))
+        const leg = yield* use.dial(subject.phones.answers)
+        yield* use.elapse(3000)
+        use.sink.commit(() => Effect.succeed("fault"))
+        yield* use.send(leg, hangup)
+        yield* use.elapse(1000)
+        yield* use.send(leg, play())
+        yield* use.elapse(100)
+        expect(failures(use.sink.of(leg))).toStrictEqual([])
+        use.sink.commit(() => Effect.succeed("committed"))
+        yield* use.elapse(4000)
+        expect(failures(use.sink.of(leg))).toStrictEqual(["unknown_leg"])
+        yield* use.send(leg, play())
+        yield* use.send(leg, hangup)
+        yield* use.elapse(100)
+        expect(failures(use.sink.of(leg))).toStrictEqual(["unknown_leg", "unknown_leg"])
+        expect(use.sink.told.slice(-3).map(({ event }) => [event.type, event.n])).toStrictEqual([
+          ["ended", 3],
+          ["command_failed", 4],
+          ["command_failed", 5]
+        ])
+      })
+    )
+
     /** Legs that were dialled at once, and answered. */
     const talking = (use: Effect.Success<typeof bench>, ...names: ReadonlyArray<string>) =>
       Effect.gen(function* () {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Wav from "../../src/audio/Wav.ts"
@@ -212,6 +213,70 @@ describe("The recorder, guide/recordings.md", () => {
       yield* world.until(() => world.asked.some((each) => each.startsWith("remove")), "removed")
       expect(world.files.size).toBe(0)
     }).pipe(Effect.provide(world.layer))
+  })
+
+  const real = Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
+  /** Virtual time, in which the disk keeps up. */
+  const seconds = (count: number) =>
+    Effect.forEach(Array.from({ length: count }), () => Effect.andThen(TestClock.adjust(1000), real), { discard: true })
+
+  it.effect(
+    "tells a call that waits for a recording of which nothing is here, within half a minute, and no other",
+    () => {
+      const world = World.make()
+      return Effect.gen(function* () {
+        const recorder = yield* Recorder
+        const of = (id: string, wasAnswered: boolean) => ({
+          id: work(id),
+          callId: World.callId,
+          legId: leg,
+          wasAnswered
+        })
+        let awaited = [of("1", true), of("2", true)]
+        yield* recorder.watch(Effect.sync(() => awaited))
+        yield* begin()
+        yield* seconds(11)
+        // Its command may be on its way.
+        awaited = [of("1", true), of("2", true), of("3", false)]
+        yield* seconds(10)
+        yield* world.until(() => world.told.length > 0, "told")
+        expect(world.told).toStrictEqual([{ type: "ended", id: work("2"), status: "failed", reason: "lost" }])
+        yield* seconds(10)
+        yield* world.until(() => world.told.length > 2, "told again, and of the other")
+        expect(world.told.slice(1)).toStrictEqual([
+          { type: "ended", id: work("2"), status: "failed", reason: "lost" },
+          { type: "ended", id: work("3"), status: "failed", reason: "no_sound" }
+        ])
+      }).pipe(Effect.scoped, Effect.provide(world.layer))
+    }
+  )
+
+  it.effect("goes on telling a call that cannot take its outcome, and keeps the file meanwhile", () => {
+    const world = World.make()
+    world.world.answer = "fault"
+    world.world.unasked = 2
+    return Effect.gen(function* () {
+      const path = join(yield* world.directory, "spool")
+      yield* Effect.gen(function* () {
+        const recorder = yield* Recorder
+        yield* begin()
+        yield* VirtualMedia.elapse(600)
+        yield* stop
+        yield* world.until(() => world.told.length > 0, "told")
+        yield* (yield* MediaPlane).close(leg)
+        yield* TestClock.adjust("8 minutes")
+        yield* real
+        // Once five minutes of repetitions are over, another begins each minute.
+        expect(world.told.length).toBeGreaterThan(45)
+        expect(yield* recorder.unstored).toBe(1)
+        expect(readdirSync(path)).toHaveLength(2)
+        world.world.answer = "committed"
+        yield* seconds(80)
+        yield* world.until(() => readdirSync(path).length === 0, "the spool is empty")
+        expect(world.files.size).toBe(1)
+        expect(new Set(world.told.map(({ type }) => type))).toStrictEqual(new Set(["recording_stored"]))
+      }).pipe(Effect.provide(world.layerOver(path)))
+    }).pipe(Effect.scoped)
   })
 
   it.effect(

@@ -26,6 +26,8 @@ export const make = () => {
   const world = {
     answer: "committed" as Told,
     isStored: true,
+    /** So many questions whether it is stored die. */
+    unasked: 0,
     /** The disk takes no more after so many writes. */
     writesLeft: Number.POSITIVE_INFINITY
   }
@@ -39,7 +41,10 @@ export const make = () => {
   })
   const recordings = Layer.mock(Recordings)({
     link: ({ format, id }) => Effect.succeed(`https://here/${id}.${format}`),
-    isStored: () => Effect.sync(() => world.isStored)
+    isStored: () =>
+      Effect.suspend(() =>
+        world.unasked-- > 0 ? Effect.die(new Error("the database is away")) : Effect.succeed(world.isStored)
+      )
   })
   const directory = Effect.acquireRelease(
     Effect.promise(async () => mkdtemp(join(tmpdir(), "spool-"))),

@@ -83,7 +83,7 @@ export const make = Effect.fnUntraced(function* (sink: CarrierSink["Service"], i
 
   const adapter: CarrierAdapter = {
     incarnation,
-    interpret: (order) => (deaf || !memory.admits(order) ? Effect.void : Effect.asVoid(apply(order.command))),
+    interpret: (order) => (deaf || memory.admits(order) !== "yes" ? Effect.void : Effect.asVoid(apply(order.command))),
     snapshot: (authority, legIds) =>
       Effect.sync(() => {
         memory.obey(authority)

@@ -15,11 +15,11 @@ import {
   type Order
 } from "../Carrier.ts"
 import { SharedBridges } from "../SharedBridges.ts"
+import * as CommandFailure from "../CommandFailure.ts"
 import * as EarlyMedia from "../EarlyMedia.ts"
 import { InboundSimulator } from "../InboundSimulator.ts"
 import * as LegMemory from "../LegMemory.ts"
 import * as Telling from "../Telling.ts"
-import * as CommandFailure from "./CommandFailure.ts"
 import * as Line from "./Line.ts"
 import * as LineMedia from "./LineMedia.ts"
 import * as PhoneScript from "./PhoneScript.ts"
@@ -287,18 +287,27 @@ const make = Effect.fnUntraced(function* (phones: PhoneScript.Phones) {
     yield* start(line, live(line))
   })
 
-  /** Answers a command for a leg that this process never had, or no longer has. */
-  const answerUnknown = (command: CarrierCommand) =>
-    Effect.forEach(CommandFailure.ofUnknownLeg(command), (report) => tell(command.callId, command.legId, report), {
-      discard: true
-    })
+  const tellAll = ({ callId, legId }: CarrierCommand, reports: ReadonlyArray<LegReport>) =>
+    Effect.forEach(reports, (report) => tell(callId, legId, report), { discard: true })
+
+  /** Answers a command for a leg that this process never had. */
+  const answerUnknown = (command: CarrierCommand) => tellAll(command, CommandFailure.ofUnknownLeg(command))
+
+  /** Answers a command for a leg whose end was told. */
+  const answerOver = (command: CarrierCommand) => {
+    const failure = CommandFailure.of(command, "unknown_leg")
+    return tellAll(command, failure === null ? [] : [failure])
+  }
 
   const interpret = (order: Order): Effect.Effect<void> =>
     Effect.suspend(() => {
-      if (!memory.admits(order)) return Effect.void
+      const admitted = memory.admits(order)
+      if (admitted === "no") return Effect.void
       const { command } = order
       const line = lines.get(command.legId)
+      // One that is over answers what it still has when its end is durable.
       if (line !== undefined) return Effect.sync(() => Line.post(line, { type: "command", command }))
+      if (admitted === "over") return Effect.asVoid(FiberSet.run(fibers, answerOver(command)))
       return command.type === "dial" ? dial(command) : Effect.asVoid(FiberSet.run(fibers, answerUnknown(command)))
     })
 

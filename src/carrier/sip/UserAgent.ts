@@ -13,6 +13,7 @@ import * as Responses from "../../sip/message/Responses.ts"
 import type { Header, SipRequest } from "../../sip/message/SipMessage.ts"
 import type { Authority, CarrierCommand, LegFacts, LegReport, Order, Snapshot } from "../Carrier.ts"
 import type * as Bridges from "../Bridges.ts"
+import * as CommandFailure from "../CommandFailure.ts"
 import * as LegMemory from "../LegMemory.ts"
 import * as Capabilities from "./Capabilities.ts"
 import { type Context, ignore, type Leg } from "./Context.ts"
@@ -64,9 +65,6 @@ export interface Options extends Omit<
    */
   readonly maxLegs: number
 }
-
-/** Commands that make no sense without a leg. */
-type OfLiveLeg = "answer" | "ring" | "media" | "bridge" | "unbridge" | "refer"
 
 const retryLater: Header = ["Retry-After", "5"]
 
@@ -171,9 +169,9 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
     tell(command, { type: "ended", cause: "error", sipStatus: null, by: "near" })
 
   /** The leg has ended meanwhile, or an earlier process had it. */
-  const unknownLeg = (command: Extract<CarrierCommand, { readonly type: OfLiveLeg }>): void => {
-    if (command.type === "ring" || command.type === "unbridge") return
-    tell(command, { type: "command_failed", commandId: command.commandId, reason: "unknown_leg" })
+  const unknownLeg = (command: CarrierCommand): void => {
+    const failure = CommandFailure.of(command, "unknown_leg")
+    if (failure !== null) tell(command, failure)
   }
 
   return {
@@ -206,9 +204,11 @@ export const make = ({ alarm, fault, maxLegs, ...given }: Options): UserAgent =>
       leg.perform(action, heard)
     },
     command: (order) => {
-      if (!memory.admits(order)) return
+      const admitted = memory.admits(order)
+      if (admitted === "no") return
       const { command } = order
       const leg = context.legs.get(command.legId)
+      if (admitted === "over") return leg === undefined ? unknownLeg(command) : leg.caughtUp(() => unknownLeg(command))
       if (leg !== undefined) return leg.command(command)
       switch (command.type) {
         case "dial":

@@ -76,7 +76,8 @@ export const layer = (root: string) =>
         const left: Array<Spooled> = []
         for (const name of await readdir(root)) {
           if (!name.endsWith(".json")) continue
-          const text = await readFile(join(root, name), "utf8")
+          // A recording that is completed meanwhile takes its files away.
+          const text = await readFile(join(root, name), "utf8").catch(() => "")
           const read = Schema.decodeUnknownResult(Schema.fromJsonString(Spooled))(text)
           if (Result.isSuccess(read)) left.push(read.success)
         }

@@ -1,4 +1,4 @@
-import type { CarrierCommand, LegReport } from "../Carrier.ts"
+import type { CarrierCommand, LegReport } from "./Carrier.ts"
 
 /** The outcome of a command that cannot be carried out for `reason`; null: such a command has no outcome. */
 export const of = (command: CarrierCommand, reason: "unknown_leg" | "not_answered"): LegReport | null => {
