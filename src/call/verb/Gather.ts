@@ -129,6 +129,7 @@ export const gather = collection.verb({
 export const stopGather = collection.verb({
   summary: "Cancel the gather",
   when: "running",
+  endsOnly: true,
   body: Field.nothing,
   act: () => ({
     type: "end",
