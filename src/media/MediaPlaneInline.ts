@@ -3,10 +3,12 @@ import type * as IpAddress from "../domain/IpAddress.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import type { Open } from "../egress/WebSocketClient.ts"
 import { AudioSource } from "./AudioSource.ts"
-import { MediaPlane, make } from "./MediaPlane.ts"
+import { MediaPlane } from "./MediaPlane.ts"
+import * as SwitchedPlane from "./SwitchedPlane.ts"
 import type { PacketPort } from "./rtp/PacketPort.ts"
+import * as Frame from "./Frame.ts"
 import type * as Protocol from "./Protocol.ts"
-import * as Stream from "./stream/Stream.ts"
+import * as Common from "./stream/Common.ts"
 import * as Switch from "./Switch.ts"
 
 interface Options {
@@ -53,12 +55,7 @@ export const layer = (options: Options) =>
         ...options,
         clock,
         wallClock,
-        streams: {
-          open: options.openSocket ?? noSockets,
-          wallClock,
-          ...Stream.shared(),
-          figures: Stream.noFigures()
-        },
+        streams: Common.make({ open: options.openSocket ?? noSockets, wallClock }),
         emit: (event) => onEvent(event),
         onDefect: (error) => {
           throw error
@@ -72,12 +69,13 @@ export const layer = (options: Options) =>
           yield* busy.close
           return yield* busy.await
         }
-        yield* Effect.sleep(Math.max(1, due - clock()))
+        // What a command wants may be due earlier.
+        yield* Effect.sleep(Math.min(Frame.frameMs, Math.max(1, due - clock())))
         plane.tick(clock())
       })
       yield* Effect.forkScoped(Effect.forever(round))
 
-      return yield* make(
+      return yield* SwitchedPlane.make(
         [
           {
             post: (command) => {

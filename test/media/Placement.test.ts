@@ -3,9 +3,10 @@ import { Effect, Fiber, Layer } from "effect"
 import type { LegId } from "../../src/domain/Id.ts"
 import { AudioUnavailable } from "../../src/media/AudioSource.ts"
 import * as IpAddress from "../../src/domain/IpAddress.ts"
-import * as MediaPlane from "../../src/media/MediaPlane.ts"
+import type * as MediaPlane from "../../src/media/MediaPlane.ts"
 import type { Command, Event } from "../../src/media/Protocol.ts"
 import * as Placement from "../../src/media/Placement.ts"
+import * as SwitchedPlane from "../../src/media/SwitchedPlane.ts"
 import * as Ids from "../support/Ids.ts"
 import * as MemoryNetwork from "./MemoryNetwork.ts"
 import * as SwitchBench from "./SwitchBench.ts"
@@ -23,7 +24,7 @@ const setup = Effect.fnUntraced(
       let onEvent: (event: Event) => void = () => undefined
       let down: () => void = () => undefined
       const bench = SwitchBench.make({ ports: network.port, emit: (event) => onEvent(event) })
-      const link: MediaPlane.SwitchLink = {
+      const link: SwitchedPlane.SwitchLink = {
         post: (command) => {
           posted.push(command)
           bench.handle(command)
@@ -38,7 +39,7 @@ const setup = Effect.fnUntraced(
     const [first, ...others] = parts
     if (first === undefined) return yield* Effect.die("no threads")
     const open = () => Effect.fail(new AudioUnavailable({ reason: "fetch_failed" }))
-    const plane = yield* MediaPlane.make(
+    const plane = yield* SwitchedPlane.make(
       [first.link, ...others.map(({ link }) => link)],
       { open },
       IpAddress.only("192.0.2.7"),
@@ -153,7 +154,7 @@ describe("Places of legs", () => {
   it.effect("whoever waits for a bridge hears that the thread is gone", () =>
     Effect.gen(function* () {
       let down: () => void = () => undefined
-      const silent: MediaPlane.SwitchLink = {
+      const silent: SwitchedPlane.SwitchLink = {
         post: ({ leg, type }) => {
           if (type === "open_rtp") onEvent({ type: "opened", leg, port: 4000 })
         },
@@ -164,7 +165,7 @@ describe("Places of legs", () => {
       }
       let onEvent: (event: Event) => void = () => undefined
       const open = () => Effect.fail(new AudioUnavailable({ reason: "fetch_failed" }))
-      const plane = yield* MediaPlane.make([silent], { open }, IpAddress.only("192.0.2.7"), 100)
+      const plane = yield* SwitchedPlane.make([silent], { open }, IpAddress.only("192.0.2.7"), 100)
       for (const leg of [a, b]) yield* plane.openRtp(leg, tenant)
       const waiting = yield* Effect.forkChild(reasonOf(plane.bridge(a, b)), { startImmediately: true })
       down()

@@ -3,59 +3,20 @@ import type * as Message from "../message/Stream.ts"
 import type { FarEnd } from "../FarEnd.ts"
 import type { Mix } from "../mix/Mix.ts"
 import type { Taps } from "../mix/Tap.ts"
-import type { Closed, Link, Open } from "../../egress/WebSocketClient.ts"
-import * as Attempts from "./Attempts.ts"
 import * as ClientMessage from "./ClientMessage.ts"
+import type { Common } from "./Common.ts"
+import * as Connection from "./Connection.ts"
 import type { About, Complaint } from "./Dialect.ts"
 import { dialects } from "./Dialects.ts"
 import * as Listening from "./Listening.ts"
 import * as ReadBudget from "./ReadBudget.ts"
-import * as Room from "./Room.ts"
 import * as SendQueue from "./SendQueue.ts"
 import * as StreamFormat from "./StreamFormat.ts"
 import type { StreamAnswer, StreamAsk } from "./StreamMessage.ts"
 import * as Talking from "./Talking.ts"
 
-/** What the streams of a thread share. */
-export interface Common {
-  readonly open: Open
-  /** Epoch milliseconds. */
-  readonly wallClock: () => number
-  readonly room: Room.Room
-  readonly reading: ReadBudget.Tenants
-  readonly figures: Figures
-}
-
-/** Since the thread began. */
-export interface Figures {
-  open: number
-  failed: Record<Message.Failure, number>
-  /** Sound that a slow server never got, and sound of servers that found no room. */
-  droppedMs: number
-  underruns: number
-}
-
-export const noFigures = (): Figures => ({
-  open: 0,
-  failed: { connection_failed: 0, protocol_error: 0, carrier_error: 0 },
-  droppedMs: 0,
-  underruns: 0
-})
-
-/** What the streams of a thread share of its memory and its time. */
-export const shared = (): Pick<Common, "room" | "reading"> => ({
-  room: Room.make(256 * 1024 * 1024),
-  reading: ReadBudget.tenants()
-})
-
-/** A longer message of the server breaks the stream. */
-export const maxMessageBytes = 1024 * 1024
-/** What the network has not taken yet, and what may be handed to it at the end. */
+/** What the network has not taken yet. */
 const mostBuffered = 8 * 1024
-const mostBufferedAtEnd = 4 * 1024 * 1024
-const pingMs = 20_000
-/** Found with the ping behind the second that was not answered. */
-const silenceMs = 2 * pingMs + pingMs / 4
 /** Of one kind. */
 const complainEveryMs = 1000
 
@@ -69,12 +30,8 @@ export interface Stream {
   readonly stop: () => void
 }
 
-/** Protocol errors of ours in what the server must do; all else is the connection's. */
-const failureOf = ({ reason }: Closed): Message.Failure =>
-  reason === "protocol" || reason === "too_large" ? "protocol_error" : "connection_failed"
-
 /**
- * A media stream: the socket, what goes out by it and what comes in, guide/streams.md.
+ * A media stream: what goes out by its connection and what comes in, guide/streams.md.
  *
  * It is one stream for one connection. The socket's end is its end, and never the leg's. Whatever the server does costs
  * this stream only: what it sends is bounded (`ReadBudget`, `Playout`), and so is what waits for it (`SendQueue`).
@@ -98,9 +55,8 @@ export const make = (
   const dialect = dialects[protocol]
   const queue = SendQueue.make()
   const budget = ReadBudget.make(reading, start.of.tenantId, clock())
-  let attempts = Attempts.first(clock())
-  let link: Link | null = null
-  let isOpen = false
+  /** Whether the server was told of the stream; it is one of the open ones. */
+  let isTold = false
   let isPaused = false
   let isOver = false
   let faults = 0
@@ -156,12 +112,12 @@ export const make = (
 
   /** Hands over what the network takes. */
   const flush = (most = mostBuffered): void => {
-    const [to, present] = [link, begun]
-    if (!isOpen || to === null || present === null) return
+    const present = begun
+    if (!connection.isOpen() || present === null) return
     queue.handOver(
       {
-        takes: () => to.bufferedBytes() < most,
-        send: to.send,
+        takes: () => connection.bufferedBytes() < most,
+        send: connection.send,
         spell: (media, sequence) => dialect.media(present.about, media, sequence)
       },
       clock()
@@ -172,7 +128,6 @@ export const make = (
     if (isOver) return
     isOver = true
     budget.leave()
-    const wasOpen = isOpen
     if (begun !== null) {
       const { about, listening, talking } = begun
       count()
@@ -180,14 +135,13 @@ export const make = (
       leg.taps.remove(listening.tap)
       if (talking !== null) leg.mix.remove(talking.source)
       listening.free()
-      if (wasOpen) {
+      if (connection.isOpen()) {
         queue.say((sequence) => dialect.stop(about, sequence))
-        flush(mostBufferedAtEnd)
+        flush(Connection.mostBuffered)
       }
     }
-    if (wasOpen) figures.open--
-    isOpen = false
-    link?.close(status === "failed" ? 1011 : 1000)
+    if (isTold) figures.open--
+    connection.close(status === "failed" ? 1011 : 1000)
     emit({ type: "ended", id, status, reason })
     options.over()
   }
@@ -220,41 +174,21 @@ export const make = (
     }
   }
 
-  const reach = (): void => {
-    const timeoutMs = Attempts.patienceMs(attempts, clock())
-    ask({ type: "stream_reach", id, url, timeoutMs })
-  }
-
-  const tryAgain = (failure: Message.Failure, detail: string, isFinal: boolean): void => {
-    const next = isFinal ? null : Attempts.failed(attempts, clock())
-    if (next === null) return fail(failure, detail)
-    attempts = next
-    link = null
-  }
-
   const opened = (): void => {
-    isOpen = true
+    isTold = true
     figures.open++
     const { about } = begin(clock())
     // What was heard before waits behind these.
-    link?.send(dialect.connected())
-    link?.send(dialect.start(about, queue.number()))
+    connection.send(dialect.connected())
+    connection.send(dialect.start(about, queue.number()))
     emit({ type: "stream_started", id })
     flush()
-  }
-
-  const closed = (how: Closed): void => {
-    if (!isOpen) return tryAgain(failureOf(how), how.detail, false)
-    isOpen = false
-    figures.open--
-    link = null
-    return how.reason === "closed" ? finish("stopped", null) : fail(failureOf(how), how.detail)
   }
 
   const said = (message: string | Uint8Array): void => {
     if (!budget.take(message.length)) {
       isPaused = true
-      link?.pause()
+      connection.pause()
     }
     const { talking } = begin(clock())
     const read = typeof message === "string" ? ClientMessage.read(message) : ({ type: "malformed" } as const)
@@ -277,44 +211,31 @@ export const make = (
     }
   }
 
-  const connect = (answer: Extract<StreamAnswer, { readonly type: "stream_reached" }>): void => {
-    if (link !== null) return
-    const made = open(
-      answer.pinned,
-      {
-        headers: token === null ? {} : { authorization: `Bearer ${token}` },
-        protocols: [],
-        handshakeMs: Attempts.patienceMs(attempts, clock()),
-        maxMessageBytes,
-        maxBufferedBytes: mostBufferedAtEnd,
-        pingMs,
-        silenceMs
-      },
-      {
-        onOpen: () => guarded(opened),
-        onMessage: (message) =>
-          guarded(() => {
-            said(message)
-            flush()
-          }),
-        onClose: (how) => {
-          if (link === made) guarded(() => closed(how))
-        }
-      }
-    )
-    link = made
-  }
+  const connection = Connection.make({
+    open,
+    token,
+    clock,
+    reach: (timeoutMs) => ask({ type: "stream_reach", id, url, timeoutMs }),
+    guarded,
+    opened,
+    said: (message) => {
+      said(message)
+      flush()
+    },
+    closed: (failure, detail) => (failure === null ? finish("stopped", null) : fail(failure, detail)),
+    failed: fail
+  })
 
-  reach()
+  connection.begin()
   return {
     id,
     answer: (answer) =>
       guarded(() => {
         switch (answer.type) {
           case "stream_reached":
-            return connect(answer)
+            return connection.reached(answer.pinned)
           case "stream_unreachable":
-            return tryAgain("connection_failed", answer.detail, answer.isFinal)
+            return connection.unreachable(answer.detail, answer.isFinal)
           case "stream_sound":
             return begun?.talking?.sound(answer.file, answer.samples, answer.isLast, clock())
           case "stream_sound_failed":
@@ -334,18 +255,10 @@ export const make = (
       guarded(() => {
         if (begun === null && leg.far.ready()) begin(now)
         begun?.listening.tick(now)
-        if (!isOpen) {
-          const due = Attempts.due(attempts, now)
-          if (due !== null) {
-            attempts = due
-            return reach()
-          }
-          if (now - attempts.startedAt >= Attempts.limits.withinMs) fail("connection_failed", "it took too long")
-          return
-        }
+        if (!connection.isOpen()) return connection.tick(now)
         if (isPaused && budget.mayRead(now)) {
           isPaused = false
-          link?.resume()
+          connection.resume()
         }
         flush()
         count()

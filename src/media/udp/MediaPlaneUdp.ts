@@ -6,7 +6,8 @@ import * as RingbackTone from "../../audio/RingbackTone.ts"
 import type * as IpAddress from "../../domain/IpAddress.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import { AudioSource } from "../AudioSource.ts"
-import { MediaPlane, make, type SwitchLink } from "../MediaPlane.ts"
+import { MediaPlane } from "../MediaPlane.ts"
+import * as SwitchedPlane from "../SwitchedPlane.ts"
 import * as Protocol from "../Protocol.ts"
 import * as PlaneMetrics from "./PlaneMetrics.ts"
 import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
@@ -142,7 +143,7 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
         if (command.type === "close") onEvent({ type: "closed", leg })
       }
 
-      const link: SwitchLink = {
+      const link: SwitchedPlane.SwitchLink = {
         post: (command) => (worker === null ? answerDown(command) : post(command)),
         listen: (event, down) => {
           onEvent = event
@@ -173,6 +174,6 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
         "the watch over the media thread",
         Effect.forever(Effect.andThen(Effect.sleep(Math.min(pingMs, patienceMs / 2)), watch))
       )
-      return yield* make([link], sources, config.publicAddresses, threadConfig.maxLegs)
+      return yield* SwitchedPlane.make([link], sources, config.publicAddresses, threadConfig.maxLegs)
     })
   )

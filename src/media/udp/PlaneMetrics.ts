@@ -1,6 +1,6 @@
 import { type Context, Metric } from "effect"
 import * as Stream from "../message/Stream.ts"
-import { type Figures as StreamFigures, noFigures } from "../stream/Stream.ts"
+import { type Figures as StreamFigures, noFigures } from "../stream/Common.ts"
 import type { Figures } from "./PlaneThread.ts"
 
 const deaths = Metric.counter("media_thread_deaths_total", {

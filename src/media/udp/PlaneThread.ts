@@ -1,6 +1,6 @@
 import type { Country } from "../../audio/RingbackTone.ts"
 import type { Command, Event } from "../Protocol.ts"
-import type { Figures as StreamFigures } from "../stream/Stream.ts"
+import type { Figures as StreamFigures } from "../stream/Common.ts"
 
 /** What the thread is started with. */
 export interface ThreadConfig {

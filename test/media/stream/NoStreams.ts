@@ -1,14 +1,9 @@
 import type { Open } from "../../../src/egress/WebSocketClient.ts"
-import * as Stream from "../../../src/media/stream/Stream.ts"
+import * as Common from "../../../src/media/stream/Common.ts"
 
 const open: Open = () => {
   throw new Error("no stream is opened here")
 }
 
 /** What the streams of a switch share, for tests in which none is opened. */
-export const make = (): Stream.Common => ({
-  open,
-  wallClock: () => 0,
-  ...Stream.shared(),
-  figures: Stream.noFigures()
-})
+export const make = (): Common.Common => Common.make({ open, wallClock: () => 0 })

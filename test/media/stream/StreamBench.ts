@@ -1,7 +1,7 @@
 import type { LegId } from "../../../src/domain/Id.ts"
 import type { Event } from "../../../src/media/Protocol.ts"
 import type { Options, StartStream } from "../../../src/media/message/Stream.ts"
-import * as Stream from "../../../src/media/stream/Stream.ts"
+import * as Common from "../../../src/media/stream/Common.ts"
 import type { StreamAsk } from "../../../src/media/stream/StreamMessage.ts"
 import * as Ids from "../../support/Ids.ts"
 import * as SwitchBench from "../SwitchBench.ts"
@@ -81,13 +81,7 @@ export const make = (
   const sockets = FakeSocket.make((connection) => void opened.push(connection))
   const events: Array<Event> = []
   const asks: Array<StreamAsk> = []
-  const figures = Stream.noFigures()
-  const common: Stream.Common = {
-    open: sockets.open,
-    wallClock: () => 1_700_000_000_000,
-    ...Stream.shared(),
-    figures
-  }
+  const common = Common.make({ open: sockets.open, wallClock: () => 1_700_000_000_000 })
   const later: Array<() => void> = []
   let reaches = 0
   let accepts = 0
@@ -133,7 +127,7 @@ export const make = (
       const opened = events.find((event) => event.type === "opened" && event.leg === leg)
       return opened?.type === "opened" ? opened.port : 0
     },
-    figures,
+    figures: common.figures,
     room: common.room,
     connections: sockets.connections,
     /** What the server got. */

@@ -1,0 +1,121 @@
+import type { Pinned } from "../../egress/Pinned.ts"
+import type { Closed, Link, Open } from "../../egress/WebSocketClient.ts"
+import type * as Message from "../message/Stream.ts"
+import * as Attempts from "./Attempts.ts"
+
+/** A longer message of the server breaks the stream. */
+const maxMessageBytes = 1024 * 1024
+/** What may wait for the network. */
+export const mostBuffered = 4 * 1024 * 1024
+const pingMs = 20_000
+/** Found with the ping behind the second that was not answered. */
+const silenceMs = 2 * pingMs + pingMs / 4
+
+export interface Options {
+  readonly open: Open
+  readonly token: string | null
+  readonly clock: () => number
+  /** Asks where the server is; answered by `reached` or `unreachable`. */
+  readonly reach: (timeoutMs: number) => void
+  /** Runs what the network causes. */
+  readonly guarded: (act: () => void) => void
+  readonly opened: () => void
+  readonly said: (message: string | Uint8Array) => void
+  /** The end of what was open: null, by a close frame. */
+  readonly closed: (failure: Message.Failure | null, detail: string) => void
+  /** The last try failed. */
+  readonly failed: (failure: Message.Failure, detail: string) => void
+}
+
+/** The one connection of a stream to its server, tried some times until it is open (`Attempts`), guide/streams.md#connecting. */
+export interface Connection {
+  /** The first try. */
+  readonly begin: () => void
+  readonly reached: (pinned: Pinned) => void
+  readonly unreachable: (detail: string, isFinal: boolean) => void
+  /** Once a round, until it is open: tries again, or gives up. */
+  readonly tick: (now: number) => void
+  readonly isOpen: () => boolean
+  /** False: it could not be sent. */
+  readonly send: (text: string) => boolean
+  readonly bufferedBytes: () => number
+  readonly pause: () => void
+  readonly resume: () => void
+  /** Nothing is told afterwards but through `guarded`. */
+  readonly close: (code: number) => void
+}
+
+/** Protocol errors of ours in what the server must do; all else is the connection's. */
+const failureOf = ({ reason }: Closed): Message.Failure =>
+  reason === "protocol" || reason === "too_large" ? "protocol_error" : "connection_failed"
+
+export const make = ({ clock, closed, failed, guarded, open, opened, reach, said, token }: Options): Connection => {
+  let attempts = Attempts.first(clock())
+  let link: Link | null = null
+  let isOpen = false
+
+  const tryAgain = (failure: Message.Failure, detail: string, isFinal: boolean): void => {
+    const next = isFinal ? null : Attempts.failed(attempts, clock())
+    if (next === null) return failed(failure, detail)
+    attempts = next
+    link = null
+  }
+
+  const onClose = (how: Closed): void => {
+    if (!isOpen) return tryAgain(failureOf(how), how.detail, false)
+    isOpen = false
+    link = null
+    closed(how.reason === "closed" ? null : failureOf(how), how.detail)
+  }
+
+  const begin = (): void => reach(Attempts.patienceMs(attempts, clock()))
+
+  return {
+    begin,
+    reached: (pinned) => {
+      if (link !== null) return
+      const made = open(
+        pinned,
+        {
+          headers: token === null ? {} : { authorization: `Bearer ${token}` },
+          protocols: [],
+          handshakeMs: Attempts.patienceMs(attempts, clock()),
+          maxMessageBytes,
+          maxBufferedBytes: mostBuffered,
+          pingMs,
+          silenceMs
+        },
+        {
+          onOpen: () =>
+            guarded(() => {
+              isOpen = true
+              opened()
+            }),
+          onMessage: (message) => guarded(() => said(message)),
+          onClose: (how) => {
+            if (link === made) guarded(() => onClose(how))
+          }
+        }
+      )
+      link = made
+    },
+    unreachable: (detail, isFinal) => tryAgain("connection_failed", detail, isFinal),
+    tick: (now) => {
+      const due = Attempts.due(attempts, now)
+      if (due !== null) {
+        attempts = due
+        return begin()
+      }
+      if (now - attempts.startedAt >= Attempts.limits.withinMs) failed("connection_failed", "it took too long")
+    },
+    isOpen: () => isOpen,
+    send: (text) => link?.send(text) ?? false,
+    bufferedBytes: () => link?.bufferedBytes() ?? 0,
+    pause: () => link?.pause(),
+    resume: () => link?.resume(),
+    close: (code) => {
+      isOpen = false
+      link?.close(code)
+    }
+  }
+}
