@@ -1,9 +1,12 @@
 import { createSocket } from "node:dgram"
+import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
+import * as ThreadPriority from "../../../src/domain/ThreadPriority.ts"
 
 /**
  * The least that a media thread can do: a socket a call that sends back the last packet it got, once every 20 ms. No
- * codec, no jitter buffer, no control, no rules. As a relay it passes on what each call gets, through the socket of the
+ * codec, no jitter buffer, no control, no rules. It has the priority of the media thread: a thread that is woken for each
+ * packet alone works more than one that finds several. As a relay it passes on what each call gets, through the socket of the
  * call beside it, with a header of its own.
  */
 export type ToBare =
@@ -51,6 +54,8 @@ const open = (peerPort: number, heard: (bytes: Uint8Array) => void): Promise<Cal
       })
     )
   })
+
+ThreadPriority.raise({ platform: process.platform, setPriority })
 
 let calls: ReadonlyArray<Call> = []
 let cursor = 0
