@@ -60,6 +60,11 @@ export interface FarEnd {
    * `isHeard`: whether anybody hears what is said meanwhile; where nobody does, `say` leaves its frame as it is.
    */
   readonly forward: (sink: PacketSink, isHeard: boolean, now: number) => boolean
+  /**
+   * In place of rounds, now and then while packets are handed on and nobody hears them: does what is due by the clock.
+   * False: none have come for long.
+   */
+  readonly attend: (now: number) => boolean
   /** Hands on no more. Returns the last of what was handed on, as it sounds; null: nothing, or it is long ago. */
   readonly recall: (now: number) => Sound | null
   /** It has heard this sound from another far end: what it is given to hear now goes on from there. */

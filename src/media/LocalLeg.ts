@@ -19,7 +19,7 @@ import * as Ringback from "./mix/Ringback.ts"
 import type { Source } from "./mix/Source.ts"
 import * as Taps from "./mix/Tap.ts"
 import * as LegStream from "./stream/LegStream.ts"
-import type { Common } from "./stream/Stream.ts"
+import type { Common } from "./stream/Common.ts"
 import type { StreamAsk } from "./stream/StreamMessage.ts"
 
 export interface Options extends Taps.Options {

@@ -135,6 +135,7 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
     packetFormat: () => null,
     sink: null,
     forward: () => false,
+    attend: () => false,
     recall: () => null,
     prime: () => undefined,
     skip: (missed) => {

@@ -10,6 +10,13 @@ export interface Ticked {
 /** Behind by more than this, frames are skipped instead of being sent in a burst. */
 const catchUpMs = 100
 
+interface Slot {
+  /** Those that are ticked in it. */
+  readonly awake: Set<Ticked>
+  /** All that it was given to, also while they rest. */
+  members: number
+}
+
 export type Slots = ReturnType<typeof make>
 
 /**
@@ -17,16 +24,29 @@ export type Slots = ReturnType<typeof make>
  * slot that is emptiest when it comes, so that the work is spread over the 20 ms.
  *
  * `tick(now)` runs every slot that is due; the owner calls it again at `nextDue`. Turns that are up to 100 ms late are
- * made up for; those that are later are skipped.
+ * made up for; those that are later are skipped. Who rests keeps its slot and has no turns.
  */
 export const make = () => {
-  const slots: ReadonlyArray<Set<Ticked>> = Array.from({ length: Frame.frameMs }, () => new Set<Ticked>())
-  const slotOf = new Map<Ticked, Set<Ticked>>()
+  const slots = Array.from({ length: Frame.frameMs }, (): Slot => ({ awake: new Set(), members: 0 }))
+  const slotOf = new Map<Ticked, Slot>()
+  let awake = 0
   /** The last millisecond whose slot was run. */
   let cursor = 0
   let skippedFrames = 0
 
-  const at = (ms: number): Set<Ticked> => slots[ms % Frame.frameMs] ?? new Set()
+  const at = (ms: number): ReadonlySet<Ticked> => slots[ms % Frame.frameMs]?.awake ?? new Set()
+
+  const wake = (ticked: Ticked, now: number): void => {
+    const slot = slotOf.get(ticked)
+    if (slot === undefined || slot.awake.has(ticked)) return
+    if (awake === 0) cursor = Math.floor(now)
+    slot.awake.add(ticked)
+    awake++
+  }
+
+  const rest = (ticked: Ticked): void => {
+    if (slotOf.get(ticked)?.awake.delete(ticked) === true) awake--
+  }
 
   const skip = (now: number) => {
     const frames = Math.floor((now - cursor) / Frame.frameMs)
@@ -37,27 +57,31 @@ export const make = () => {
 
   return {
     add: (ticked: Ticked, now: number): void => {
-      if (slotOf.size === 0) cursor = Math.floor(now)
-      const slot = slots.reduce((best, other) => (other.size < best.size ? other : best))
-      slot.add(ticked)
+      const slot = slots.reduce((best, other) => (other.members < best.members ? other : best))
+      slot.members++
       slotOf.set(ticked, slot)
+      wake(ticked, now)
     },
     remove: (ticked: Ticked): void => {
-      slotOf.get(ticked)?.delete(ticked)
+      rest(ticked)
+      const slot = slotOf.get(ticked)
+      if (slot !== undefined) slot.members--
       slotOf.delete(ticked)
     },
+    rest,
+    wake,
     /** Runs what is due at `now`. */
     tick: (now: number): void => {
-      if (slotOf.size === 0) return
+      if (awake === 0) return
       if (now - cursor > catchUpMs) skip(now)
       while (cursor + 1 <= now) {
         cursor++
         for (const ticked of at(cursor)) ticked.tick(cursor)
       }
     },
-    /** When `tick` has something to do again; `null` when nothing has a slot. */
+    /** When `tick` has something to do again; `null` when nothing has turns. */
     nextDue: (): number | null => {
-      if (slotOf.size === 0) return null
+      if (awake === 0) return null
       for (let ms = cursor + 1; ms <= cursor + Frame.frameMs; ms++) if (at(ms).size > 0) return ms
       return null
     },

@@ -15,10 +15,11 @@ import {
   type LegId,
   type Opening
 } from "./Protocol.ts"
+import * as RestingPairs from "./RestingPairs.ts"
 import * as RtpLeg from "./rtp/RtpLeg.ts"
 import * as SimulatedPhone from "./SimulatedPhone.ts"
 import * as Slots from "./Slots.ts"
-import type { Common } from "./stream/Stream.ts"
+import type { Common } from "./stream/Common.ts"
 
 export interface Options {
   readonly ports: PacketPort
@@ -41,6 +42,12 @@ export interface Options {
   readonly streams: Common
   /** Is told of each fault of ours. It ended one leg at most. */
   readonly onDefect: (error: unknown) => void
+  /** `nextDue` has come nearer, because of a packet. */
+  readonly onDue?: () => void
+}
+
+interface Pair extends RestingPairs.Pair {
+  readonly bridge: Bridge.Bridge
 }
 
 interface Leg {
@@ -48,7 +55,8 @@ interface Leg {
   readonly local: LocalLeg.LocalLeg
   readonly rtp: RtpLeg.RtpLeg | null
   readonly turn: Slots.Ticked
-  bridge: Bridge.Bridge | null
+  /** Its bridge with another leg, also when that has ended. */
+  pair: Pair | null
   closed: boolean
 }
 
@@ -63,14 +71,21 @@ export const make = (options: Options) => {
   const legs = new Map<LegId, Leg>()
   const joints = new Map<LegId, { readonly end: LocalBridge.LocalBridge; readonly peer: LegId }>()
   const slots = Slots.make()
+  const resting = RestingPairs.make(slots)
   /** Gaps in the playbacks of legs that are gone. */
   let pastGaps = 0
 
   const refuse = (leg: LegId, reason: "no_ports" | "too_many_legs" | "leg_exists") =>
     emit({ type: "refused", leg, reason })
 
+  /** Something is asked of a leg: it has turns again, and so has the one that it is bridged with. */
+  const rouse = ({ pair }: Leg): void => {
+    if (pair !== null) resting.rouse(pair, clock())
+  }
+
   const remove = (leg: Leg, now: number) => {
     if (leg.closed) return
+    rouse(leg)
     leg.closed = true
     legs.delete(leg.id)
     joints.delete(leg.id)
@@ -108,13 +123,14 @@ export const make = (options: Options) => {
       tick: (at) => {
         try {
           local.tick(at)
+          if (leg.pair !== null) resting.settle(leg.pair, at)
         } catch (error) {
           fault(leg, error)
         }
       },
       skip: local.skip
     }
-    const leg: Leg = { id, local, rtp, turn, bridge: null, closed: false }
+    const leg: Leg = { id, local, rtp, turn, pair: null, closed: false }
     legs.set(id, leg)
     slots.add(turn, now)
     return leg
@@ -133,6 +149,10 @@ export const make = (options: Options) => {
         if (leg.closed) return
         try {
           rtp.receive(channel, bytes, from, clock())
+          // A peer that changed over to another format is heard in frames.
+          if (leg.pair === null || rtp.far.packetFormat() !== null || !resting.has(leg.pair)) return
+          rouse(leg)
+          options.onDue?.()
         } catch (error) {
           fault(leg, error)
         }
@@ -164,6 +184,18 @@ export const make = (options: Options) => {
     emit({ type: "opened", leg: id, port: 0 })
   }
 
+  const memberOf = (leg: Leg) => ({
+    turn: leg.turn,
+    attend: (now: number): boolean => {
+      try {
+        return leg.local.far.attend(now)
+      } catch (error) {
+        fault(leg, error)
+        return false
+      }
+    }
+  })
+
   const bridge = (leg: Leg, peer: LegId): void => {
     const other = legs.get(peer)
     const reason: BridgeRefusal | null =
@@ -177,8 +209,9 @@ export const make = (options: Options) => {
     if (other === undefined || reason !== null)
       return emit({ type: "bridge_refused", leg: leg.id, reason: reason ?? "unknown_leg" })
     const made = Bridge.make(leg.local, other.local)
-    leg.bridge = made
-    other.bridge = made
+    const pair = { bridge: made, members: [memberOf(leg), memberOf(other)], isAtRest: made.isAtRest } as const
+    leg.pair = pair
+    other.pair = pair
     emit({ type: "bridged", leg: leg.id })
   }
 
@@ -219,7 +252,7 @@ export const make = (options: Options) => {
       case "bridge":
         return bridge(leg, command.peer)
       case "unbridge":
-        return leg.bridge?.end(now)
+        return leg.pair?.bridge.end(now)
       case "capture":
       case "capture_taken":
       case "capture_silence":
@@ -241,6 +274,7 @@ export const make = (options: Options) => {
       if (isOpening(command)) return open(command, now)
       const leg = legs.get(command.leg)
       if (leg === undefined) return answerUnknown(command)
+      rouse(leg)
       try {
         carryOut(command, leg, now)
       } catch (error) {
@@ -248,9 +282,15 @@ export const make = (options: Options) => {
       }
     },
     /** Runs what is due at `now`; the owner calls it again at `nextDue`. */
-    tick: slots.tick,
-    /** `null` without legs. */
-    nextDue: slots.nextDue,
+    tick: (now: number): void => {
+      resting.tick(now)
+      slots.tick(now)
+    },
+    /** `null` when nothing will be. */
+    nextDue: (): number | null => {
+      const [turns, rest] = [slots.nextDue(), resting.nextDue()]
+      return turns === null || rest === null ? (turns ?? rest) : Math.min(turns, rest)
+    },
     /** Ends every leg. */
     close: (now: number): void => {
       for (const leg of legs.values()) {
@@ -263,7 +303,7 @@ export const make = (options: Options) => {
     /** Frames in which a playback waited for its next piece. */
     playbackGaps: (): number => [...legs.values()].reduce((sum, { local }) => sum + local.player.gaps(), pastGaps),
     /** Whether the leg is bridged so that packets could pass without being decoded. */
-    couldForward: (leg: LegId): boolean => legs.get(leg)?.bridge?.couldForward() ?? false,
+    couldForward: (leg: LegId): boolean => legs.get(leg)?.pair?.bridge.couldForward() ?? false,
     /** What was dropped on a leg, by reason; `null` for one that is not here or no RTP leg. */
     countersOf: (leg: LegId) => legs.get(leg)?.rtp?.counters() ?? null
   }

@@ -1,7 +1,9 @@
 import type { PayloadDecoder } from "./PayloadDecoder.ts"
 import * as PayloadQueue from "./PayloadQueue.ts"
 import { endOf } from "./PayloadQueue.ts"
-import type { RtpPacket } from "./RtpPacket.ts"
+import type { RecentPackets } from "./RecentPackets.ts"
+import * as RestingPlayout from "./RestingPlayout.ts"
+import * as RtpPacket from "./RtpPacket.ts"
 import { timestampDistance } from "./SequenceNumber.ts"
 import * as StreamDecoder from "./StreamDecoder.ts"
 import * as StreamSelection from "./StreamSelection.ts"
@@ -16,6 +18,9 @@ import * as StreamSelection from "./StreamSelection.ts"
  * gap and its playout point stands still: the delay grows by as much as the next packet is late. When more than a frame
  * was left over for a whole window, the buffer takes one frame out, in a quiet moment if there is one. It follows a sender
  * whose clock runs fast or slow in the same way.
+ *
+ * While it is muted, nobody hears the stream: packets are not kept, nothing is decoded, and the playout point goes on by
+ * the clock (`RestingPlayout`). Whoever kept the last packets gives them back when it is heard again.
  *
  * Bounds: at most `maxPackets` wait; one more takes the place of the farthest in the future, or is refused. Never more
  * than `maxDelayMs` of sound waits: the burst behind a stall is cut to the wanted delay. A packet of more than
@@ -68,6 +73,8 @@ export interface Counters {
 const frameMs = 20
 /** The stream counts as paused after so many made-up frames in a row. */
 const pauseFrames = 10
+/** What a codec that remembers has to hear until it sounds as if it had heard all. */
+const historyMs = 60
 /** A window of slack, in frames: 4 s. */
 const windowFrames = 200
 /** Below this mean amplitude a frame is a quiet moment: about -46 dBFS. */
@@ -107,6 +114,10 @@ export const make = (options: Options = defaults) => {
   let windowLeft = windowFrames
   /** Samples in a frame, as many as the last `pull` asked for. */
   let frameSamples = 0
+  const resting = RestingPlayout.make(options.clockRate)
+  let isMuted = false
+  /** The newest timestamp that came while it was muted. */
+  let newestAtRest = 0
 
   const depth = () => {
     const newest = queue.at(-1)
@@ -130,10 +141,23 @@ export const make = (options: Options = defaults) => {
     return why
   }
 
-  const reference = (): number | null => queue.at(-1)?.timestamp ?? (playing ? playout : null)
+  const reference = (): number | null =>
+    isMuted && playing ? newestAtRest : (queue.at(-1)?.timestamp ?? (playing ? playout : null))
+
+  const pushAtRest = ({ timestamp }: RtpPacket.RtpPacket, now: number): Pushed => {
+    if (!playing) {
+      playing = true
+      newestAtRest = timestamp
+      resting.begin((timestamp - unitsOf(options.initialDelayMs)) >>> 0, now)
+    }
+    resting.arrived(timestamp, now)
+    if (timestampDistance(newestAtRest, timestamp) > 0) newestAtRest = timestamp
+    counters.queued++
+    return "queued"
+  }
 
   /** The packet is lent for the call. */
-  const push = (packet: RtpPacket, codec: PayloadDecoder, now: number): Pushed => {
+  const push = (packet: RtpPacket.RtpPacket, codec: PayloadDecoder, now: number): Pushed => {
     const duration = codec.duration(packet.bytes, packet.payloadStart, packet.payloadEnd)
     if (duration <= 0) return drop("late")
     if (duration > unitsOf(options.maxPacketMs)) return drop("overflow")
@@ -145,6 +169,7 @@ export const make = (options: Options = defaults) => {
       bufferingSince = now
       rest()
     }
+    if (isMuted) return pushAtRest(packet, now)
     if (playing && timestampDistance(playout, packet.timestamp + duration) <= 0) {
       stretch = queue.length > 0
       return drop("late")
@@ -279,6 +304,7 @@ export const make = (options: Options = defaults) => {
    */
   const pull = (out: Int16Array, now: number): Pulled => {
     if (out.length !== frameSamples) resize(out.length)
+    if (isMuted) return "audio"
     if (!playing && !start(now)) {
       out.fill(0)
       return "idle"
@@ -325,6 +351,49 @@ export const make = (options: Options = defaults) => {
     return "audio"
   }
 
+  const mute = (now: number): void => {
+    if (playing) {
+      newestAtRest = reference() ?? playout
+      resting.begin(playout, now)
+    }
+    isMuted = true
+    payloads.clear()
+    decoder.restart()
+  }
+
+  const unmute = (recent: RecentPackets, codec: PayloadDecoder | null, now: number): void => {
+    isMuted = false
+    const wasPlaying = playing
+    rest()
+    const packets = recent.ordered()
+    const newest = packets.at(-1)
+    if (!wasPlaying || codec === null || newest === undefined) return
+    const end = newest.timestamp + newest.duration
+    playout = resting.at(now)
+    const missing = timestampDistance(end, playout)
+    if (missing >= pauseFrames * frameUnits) return
+    playing = true
+    owed = Math.max(0, missing)
+    concealedInRow = Math.floor(owed / frameUnits)
+    if (missing > 0) playout = end >>> 0
+    if (-missing > unitsOf(options.maxDelayMs)) playout = (end - unitsOf(options.initialDelayMs)) >>> 0
+    for (const packet of packets) {
+      const ahead = timestampDistance(playout, packet.timestamp)
+      if (ahead + packet.duration <= 0) continue
+      // What is played next is the beginning of a packet.
+      if (ahead < 0) playout = packet.timestamp
+      payloads.insert(packet, codec, packet.duration)
+    }
+    decoder.catchUp(
+      recent.run(unitsOf(historyMs), playout).map((packet) => ({
+        timestamp: packet.timestamp,
+        duration: packet.duration,
+        decoder: codec,
+        payload: RtpPacket.payloadOf(packet)
+      }))
+    )
+  }
+
   return {
     push,
     pull,
@@ -334,14 +403,15 @@ export const make = (options: Options = defaults) => {
       if (!playing || stretch || owed > 0 || concealedInRow > 0) return null
       return head === undefined || timestampDistance(playout, head.timestamp) >= 0 ? playout : null
     },
-    /** What is played next, or was played last. */
-    playout: (): number => playout,
-    /** Nobody hears what is pulled: nothing is decoded, and frames are left as they are. */
-    mute: decoder.mute,
-    /** It is heard again; `before` are the last packets in front of the playout point, where they are known. */
-    unmute: decoder.unmute,
+    /** From now on nobody hears what is pulled: `pull` leaves its frame as it is. What waits is dropped. */
+    mute,
+    /**
+     * From now on it is heard again. `recent` are the last packets that came, of one source and one codec; null: there is
+     * none. The sound goes on where it would be, had it been heard all the while.
+     */
+    unmute,
     /** Sound that waits, in milliseconds. */
-    depthMs: (): number => (playing ? Math.max(0, depth()) : 0) / (options.clockRate / 1000),
+    depthMs: (): number => (playing && !isMuted ? Math.max(0, depth()) : 0) / (options.clockRate / 1000),
     counters: counters as Readonly<Counters>
   }
 }

@@ -1,23 +1,17 @@
-import type { RtpPacket } from "./RtpPacket.ts"
+import * as RtpPacket from "./RtpPacket.ts"
 import { timestampDistance } from "./SequenceNumber.ts"
 
 /** A datagram that was copied; its header may be written over, what was read from it stays. */
-export interface Recent extends RtpPacket {
+export interface Recent extends RtpPacket.RtpPacket {
   /** In clock units. */
   readonly duration: number
 }
 
 interface Slot {
-  payloadType: number
-  marker: boolean
-  sequenceNumber: number
-  timestamp: number
-  ssrc: number
-  bytes: Uint8Array
-  payloadStart: number
-  payloadEnd: number
-  duration: number
+  readonly packet: RtpPacket.Slot & { duration: number }
+  /** All of it, or its beginning, holds the datagram. */
   storage: Uint8Array
+  datagram: Uint8Array
 }
 
 /** As many as can wait in a jitter buffer, and some that were played: 240 ms in packets of 10 ms, and 80 ms. */
@@ -36,53 +30,39 @@ export const make = () => {
       next = (next + 1) % most
       return known
     }
-    const none = new Uint8Array(0)
-    const made: Slot = {
-      payloadType: 0,
-      marker: false,
-      sequenceNumber: 0,
-      timestamp: 0,
-      ssrc: 0,
-      bytes: none,
-      payloadStart: 0,
-      payloadEnd: 0,
-      duration: 0,
-      storage: none
-    }
+    const packet = { ...RtpPacket.slot(), duration: 0 }
+    const made: Slot = { packet, storage: packet.bytes, datagram: packet.bytes }
     slots.push(made)
     next = slots.length % most
     return made
   }
 
   /** In the order of their timestamps. */
-  const ordered = (from: ReadonlyArray<Recent>): ReadonlyArray<Recent> =>
-    from.toSorted((one, other) => timestampDistance(other.timestamp, one.timestamp))
+  const ordered = (): ReadonlyArray<Recent> =>
+    slots.map(({ packet }) => packet).toSorted((one, other) => timestampDistance(other.timestamp, one.timestamp))
 
   return {
-    add: (packet: RtpPacket, duration: number): void => {
+    add: (packet: RtpPacket.RtpPacket, duration: number): void => {
       const into = slot()
       const { length } = packet.bytes
       if (into.storage.length < length) into.storage = new Uint8Array(length)
-      if (into.bytes.length !== length || into.bytes.buffer !== into.storage.buffer)
-        into.bytes = into.storage.subarray(0, length)
-      into.bytes.set(packet.bytes)
-      into.payloadType = packet.payloadType
-      into.marker = packet.marker
-      into.sequenceNumber = packet.sequenceNumber
-      into.timestamp = packet.timestamp
-      into.ssrc = packet.ssrc
-      into.payloadStart = packet.payloadStart
-      into.payloadEnd = packet.payloadEnd
-      into.duration = duration
+      if (into.datagram.length !== length || into.datagram.buffer !== into.storage.buffer)
+        into.datagram = into.storage.subarray(0, length)
+      into.datagram.set(packet.bytes)
+      RtpPacket.take(packet, into.packet)
+      into.packet.bytes = into.datagram
+      into.packet.duration = duration
     },
+    /** All that are kept. */
+    ordered,
     /** Those whose sound begins at this timestamp or later. */
     since: (timestamp: number): ReadonlyArray<Recent> =>
-      ordered(slots.filter((one) => timestampDistance(timestamp, one.timestamp) >= 0)),
+      ordered().filter((one) => timestampDistance(timestamp, one.timestamp) >= 0),
     /** The last ones up to this timestamp, or up to the newest, that follow each other without a gap; `units` long or less. */
     run: (units: number, until: number | null = null): ReadonlyArray<Recent> => {
       const row: Array<Recent> = []
       let end: number | null = until
-      for (const one of ordered(slots).toReversed()) {
+      for (const one of ordered().toReversed()) {
         const ends = (one.timestamp + one.duration) >>> 0
         if (end !== null && timestampDistance(end, ends) > 0) continue
         if (end !== null && ends !== end) break

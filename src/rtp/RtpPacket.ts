@@ -48,21 +48,38 @@ const writeUint32 = (bytes: Uint8Array, at: number, value: number): void => {
 
 const none: Uint8Array = new Uint8Array(0)
 
+/** A packet that is written over by the next one. */
+export type Slot = { -readonly [K in keyof RtpPacket]: RtpPacket[K] }
+
+export const slot = (): Slot => ({
+  payloadType: 0,
+  marker: false,
+  sequenceNumber: 0,
+  timestamp: 0,
+  ssrc: 0,
+  bytes: none,
+  payloadStart: 0,
+  payloadEnd: 0
+})
+
+/** Takes over all that was read from a packet; its bytes are the same. */
+export const take = (packet: RtpPacket, into: Slot): void => {
+  into.payloadType = packet.payloadType
+  into.marker = packet.marker
+  into.sequenceNumber = packet.sequenceNumber
+  into.timestamp = packet.timestamp
+  into.ssrc = packet.ssrc
+  into.bytes = packet.bytes
+  into.payloadStart = packet.payloadStart
+  into.payloadEnd = packet.payloadEnd
+}
+
 /**
  * Reads packets from any bytes, one after the other, into one and the same object: what was read is valid until the next
  * call. Nothing is allocated.
  */
 export const reader = (): ((bytes: Uint8Array) => RtpPacket | Malformed) => {
-  const packet = {
-    payloadType: 0,
-    marker: false,
-    sequenceNumber: 0,
-    timestamp: 0,
-    ssrc: 0,
-    bytes: none,
-    payloadStart: 0,
-    payloadEnd: 0
-  }
+  const packet = slot()
   return (bytes) => {
     if (bytes.length < headerLength) return "too_short"
     const first = octet(bytes, 0)

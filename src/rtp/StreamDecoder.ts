@@ -19,9 +19,6 @@ export const make = (frameUnits: number, longestUnits: number) => {
   let level = 0
   const loss: { -readonly [K in keyof Loss]: Loss[K] } = { from: 0, framesBefore: 0, last, following: null }
 
-  /** Whether nobody hears what is decoded, so that only its time passes. */
-  let isMuted = false
-
   const lengthOf = (packet: Queued): number => Math.floor(packet.duration * samplesPerUnit)
 
   const decode = (packet: Queued): void => {
@@ -50,7 +47,6 @@ export const make = (frameUnits: number, longestUnits: number) => {
     read: (packet: Queued, offset: number, out: Int16Array, at: number, count: number): number => {
       const start = Math.max(0, Math.floor(offset * samplesPerUnit))
       const copied = Math.max(0, Math.min(count, lengthOf(packet) - start))
-      if (isMuted) return copied
       if (packet !== decoded) decode(packet)
       for (let i = 0; i < copied; i++) out[at + i] = sound[start + i] ?? 0
       return copied
@@ -66,17 +62,10 @@ export const make = (frameUnits: number, longestUnits: number) => {
     },
     /** What was heard, a whole frame of real sound. */
     heard: (frame: Int16Array): void => {
-      if (!isMuted) last.set(frame)
+      last.set(frame)
     },
-    /** From now on nobody hears what is read: it is not decoded, and `out` is left as it is. */
-    mute: (): void => {
-      isMuted = true
-      decoded = null
-      decoder = null
-    },
-    /** It is heard again. `before` are the packets in front of the next, without a gap: a codec that remembers hears them. */
-    unmute: (before: ReadonlyArray<Queued>): void => {
-      isMuted = false
+    /** `before` are the packets in front of the next, without a gap, which were not read: a codec that remembers hears them. */
+    catchUp: (before: ReadonlyArray<Queued>): void => {
       for (const packet of before) decode(packet)
       const frames = decoded === null ? 0 : Math.floor(lengthOf(decoded) / last.length)
       if (decoded !== null && frames > 0) {
@@ -87,7 +76,6 @@ export const make = (frameUnits: number, longestUnits: number) => {
     },
     /** Fills `out` from `from` on; `following` is the packet right behind what is missing, when it is here. */
     conceal: (out: Int16Array, from: number, framesBefore: number, following: Queued | null): void => {
-      if (isMuted) return
       if (decoder === null) {
         out.fill(0, from)
         level = 0
@@ -100,7 +88,6 @@ export const make = (frameUnits: number, longestUnits: number) => {
     },
     /** Raises the first quarter of the frame behind a concealment from the level of its end, so that it does not click. */
     fadeIn: (frame: Int16Array): void => {
-      if (isMuted) return
       const length = frame.length >> 2
       for (let i = 0; i < length; i++) frame[i] = (frame[i] ?? 0) * (level + (1 - level) * (i / length))
     }

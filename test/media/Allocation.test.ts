@@ -25,7 +25,7 @@ const setup = (codecs: ReadonlyArray<"PCMU" | "G722">) => {
       receivers.push(onPacket)
       opened({
         port: 4000 + 2 * receivers.length,
-        prepare: (_, address) => ({ address, send: () => void sent++ }),
+        prepare: (_, address) => ({ address, send: () => void sent++, give: () => void sent++ }),
         close: () => undefined
       })
     }

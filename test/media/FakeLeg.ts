@@ -64,6 +64,7 @@ export const make = ({
     packetFormat: () => format,
     sink: null,
     forward: () => false,
+    attend: () => false,
     recall: () => null,
     prime: () => undefined,
     skip: () => undefined,

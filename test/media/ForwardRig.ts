@@ -1,9 +1,13 @@
 import type { Codec, Encoder } from "../../src/audio/codec/Codec.ts"
 import * as Codecs from "../../src/audio/codec/Codecs.ts"
 import * as Tone from "../../src/audio/Tone.ts"
+import type { Options } from "../../src/media/message/Stream.ts"
 import type { RtpRemote } from "../../src/media/Protocol.ts"
+import * as Common from "../../src/media/stream/Common.ts"
 import * as RtpSample from "../rtp/RtpSample.ts"
 import * as Ids from "../support/Ids.ts"
+import * as FakeSocket from "./stream/FakeSocket.ts"
+import * as StreamBench from "./stream/StreamBench.ts"
 import * as SwitchBench from "./SwitchBench.ts"
 
 export const [a, b] = [Ids.leg("a"), Ids.leg("b")]
@@ -54,7 +58,9 @@ const peer = (bench: ReturnType<typeof SwitchBench.make>, port: number, leg: typ
 
 /** Two legs that are bridged, each with a peer of this codec. */
 export const make = (name: Codecs.CodecName, change: Partial<RtpRemote> = {}) => {
-  const bench = SwitchBench.make()
+  const sockets = FakeSocket.make((connection) => later.push(connection.accept))
+  const later: Array<() => void> = []
+  const bench = SwitchBench.make({ streams: Common.make({ open: sockets.open, wallClock: () => 0 }) })
   const codec = Codecs.table[name]
   const payloadType = codec.payloadType ?? dynamic
   const encoding = { codec: name, audio: { send: payloadType, receive: payloadType }, ...change }
@@ -68,7 +74,16 @@ export const make = (name: Codecs.CodecName, change: Partial<RtpRemote> = {}) =>
     })
   connect(a)
   connect(b)
-  let taken = 0
+  let [asked, taken] = [0, 0]
+  /** Every server is found, and accepts. */
+  const reach = () => {
+    for (; asked < bench.events.length; asked++) {
+      const event = bench.events[asked]
+      if (event?.type === "stream_reach")
+        bench.handle({ type: "stream_reached", leg: event.leg, id: event.id, pinned: StreamBench.pinned })
+    }
+    for (const act of later.splice(0)) act()
+  }
   const arrivedAt: Array<number> = []
   let ms = 0
   const rig = {
@@ -81,11 +96,20 @@ export const make = (name: Codecs.CodecName, change: Partial<RtpRemote> = {}) =>
       for (let i = 0; i < duration; i++) {
         each(ms)
         bench.run(1)
+        reach()
         ms++
         while (arrivedAt.length < bench.network.sent.length) arrivedAt.push(ms)
       }
     },
     ms: () => ms,
+    /** A stream, both tracks of it; the socket of the newest is `server()`. */
+    stream: (leg: typeof a, id: string, change: Partial<Options> = {}) =>
+      bench.handle({ type: "media", leg, media: StreamBench.start({ track: "both_tracks", ...change }, id) }),
+    server: () => {
+      const connection = sockets.connections.at(-1)
+      if (connection === undefined) throw new Error("nothing was connected")
+      return connection
+    },
     bridge: () => bench.handle({ type: "bridge", leg: a, peer: b }),
     /** What the peer of a leg got since the last call for any. */
     received: (leg: typeof a): ReadonlyArray<Received> => {

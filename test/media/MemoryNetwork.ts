@@ -15,7 +15,7 @@ const longest = 4096
 /** A pair of ports whose packets arrive nowhere. */
 export const deaf = (port: number, close: () => void): PacketSocket => ({
   port,
-  prepare: (_, address) => ({ address, send: () => undefined }),
+  prepare: (_, address) => ({ address, send: () => undefined, give: () => undefined }),
   close
 })
 
@@ -56,16 +56,16 @@ export const make = (weather: Weather = () => [0]) => {
       sockets.set(number, onPacket)
       opened({
         port: number,
-        prepare: (channel, to) => ({
-          address: to,
-          send: (bytes, length) =>
+        prepare: (channel, to) => {
+          const sendOn = (bytes: Uint8Array, length?: number) =>
             send({
               channel,
               bytes: bytes.slice(0, length),
               to: { address: to.address, port: to.port },
               from: { address: "127.0.0.1", port: number + (channel === "rtcp" ? 1 : 0) }
             })
-        }),
+          return { address: to, send: sendOn, give: sendOn }
+        },
         close: () => void sockets.delete(number)
       })
     }

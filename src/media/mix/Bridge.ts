@@ -13,6 +13,11 @@ export interface Bridge {
    * they are given decoded frames on the side.
    */
   readonly couldForward: () => boolean
+  /**
+   * Whether rounds of the legs change nothing, because packets pass both ways and nobody hears them. Then neither need be
+   * ticked, until something is asked of one of them, or packets stay away or come in another format.
+   */
+  readonly isAtRest: () => boolean
 }
 
 /** Whether the packets of one leg could go to the peer of the other, which hears nothing but `source`. */
@@ -29,7 +34,7 @@ const couldPass = (from: LocalLeg, to: LocalLeg, source: Source): boolean => {
 }
 
 /** Whether anybody hears what the leg says besides the other leg. */
-const isListened = ({ far, taps }: LocalLeg): boolean => !taps.isEmpty() || far.pressesTones()
+const isListened = ({ far, stream, taps }: LocalLeg): boolean => !taps.isEmpty() || far.pressesTones() || stream.isOn()
 
 /**
  * One direction: the sound of a leg as a source for the other, and its packets where they can pass. `ahead` is the frame
@@ -137,8 +142,13 @@ export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
     leave: end
   })
 
+  const couldForward = (): boolean => !isOver && couldPass(a, b, fromA.source) && couldPass(b, a, fromB.source)
+  const isAtRest = (): boolean =>
+    fromA.isForwarding() && fromB.isForwarding() && !isListened(a) && !isListened(b) && couldForward()
+
   return {
     end,
-    couldForward: () => !isOver && couldPass(a, b, fromA.source) && couldPass(b, a, fromB.source)
+    couldForward,
+    isAtRest
   }
 }

@@ -61,6 +61,7 @@ export const make = (rate: SampleRate, onDigit: (digit: string) => void): LocalB
     packetFormat: () => null,
     sink: null,
     forward: () => false,
+    attend: () => false,
     recall: () => null,
     prime: () => undefined,
     skip: () => undefined,

@@ -14,6 +14,8 @@ export interface Destination {
    * sender may write the next packet over them at once. What cannot be sent is counted by the port, never thrown.
    */
   readonly send: (bytes: Uint8Array, length?: number) => void
+  /** Sends all of `bytes`, which nobody uses any more; dropped and counted when too many wait. */
+  readonly give: (bytes: Uint8Array) => void
 }
 
 /** A bound pair of ports: RTP on the even one, RTCP on the one above it. */
@@ -27,8 +29,7 @@ export interface PacketSocket {
 }
 
 /**
- * Hears every datagram. `bytes` and `from` are lent for the call: whoever keeps something of them copies it, and may
- * write into `bytes` meanwhile.
+ * Hears every datagram. `bytes` are the receiver's, to write into and to `give` away; `from` is lent for the call.
  */
 export type OnPacket = (channel: Channel, bytes: Uint8Array, from: Address) => void
 

@@ -7,7 +7,10 @@ export interface PacketSink {
    * now.
    */
   readonly begin: (timestamp: number, now: number) => boolean
-  /** Sends a packet on, whose header is written over where it lies. `duration` of its sound in clock units; 0: an event. */
+  /**
+   * Sends a packet on, whose header is written over where it lies and whose bytes are given away. `duration` of its sound
+   * in clock units; 0: an event.
+   */
   readonly pass: (packet: RtpPacket, duration: number, now: number) => void
   /** The stream is ours again. */
   readonly end: (now: number) => void

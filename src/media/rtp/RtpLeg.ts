@@ -176,11 +176,13 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     emit({ type: "lost", reason: "no_packets" })
   }
 
+  const isPassing = (now: number): boolean => sink !== null && now - passedAt < patienceMs
+
   const incoming = PacketPath.make({
     sender,
     encoding: () => (session === null || socket === null || !sends(session) ? null : session.remote),
     send: (bytes) => {
-      if (session !== null && socket !== null) destinationOf(session, socket).send(bytes)
+      if (session !== null && socket !== null) destinationOf(session, socket).give(bytes)
     }
   })
 
@@ -220,22 +222,27 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     sink: incoming,
     forward: (to, isHeard, now) => {
       if (sink !== null) {
-        receiver.listen(isHeard)
-        return now - passedAt < patienceMs
+        receiver.listen(isHeard, now)
+        return isPassing(now)
       }
       const begin = receiver.boundary()
       if (begin === null || !to.begin(begin, now)) return false
-      for (const packet of receiver.since(begin)) to.pass(packet, packet.duration, now)
+      for (const packet of receiver.since(begin))
+        to.pass({ ...packet, bytes: packet.bytes.slice() }, packet.duration, now)
       sink = to
       passedAt = now
-      receiver.listen(isHeard)
+      receiver.listen(isHeard, now)
       return true
+    },
+    attend: (now) => {
+      if (session !== null) watch(session, now)
+      return isPassing(now)
     },
     recall: (now) => {
       if (sink === null) return null
       sink.end(now)
       sink = null
-      receiver.listen(true)
+      receiver.listen(true, now)
       return now - passedAt < staleMs ? receiver.newest() : null
     },
     prime: (sound) => {
@@ -284,7 +291,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       session.remote = remote
       session.format = formatOf(remote)
     },
-    /** A datagram from anyone, lent for the call. */
+    /** A datagram from anyone, which is ours; `from` is lent for the call. */
     receive: (channel: Channel, bytes: Uint8Array, from: Address, now: number): void => {
       if (session === null || (!listens(session) && channel === "rtp" && !RtpPacket.isRtcp(bytes))) {
         counters.unwanted++

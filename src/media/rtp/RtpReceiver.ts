@@ -11,8 +11,8 @@ import type * as Frame from "../Frame.ts"
 import * as LegDecoder from "./LegDecoder.ts"
 import type { Encoding } from "./RtpSender.ts"
 
-/** What a codec that remembers has to hear until it sounds as if it had heard all. */
-const historyMs = 60
+/** So much of the sound that came last tells how it goes on. */
+const newestMs = 60
 
 export type RtpReceiver = ReturnType<typeof make>
 
@@ -76,22 +76,6 @@ export const make = (
     return decoder
   }
 
-  /** Apart from `listen`, which is called in each round: what a function closes over is allocated when it is called. */
-  const unmute = (): void => {
-    const name = heardIn
-    const before = recent.run((clockRate * historyMs) / 1000, buffer.playout())
-    buffer.unmute(
-      name === null
-        ? []
-        : before.map((packet) => ({
-            timestamp: packet.timestamp,
-            duration: packet.duration,
-            decoder: decoderOf(name),
-            payload: RtpPacket.payloadOf(packet)
-          }))
-    )
-  }
-
   return {
     /** The packet is lent for the call. Returns the codec of its sound; `null`: it is none, or of no codec we know. */
     receive: (packet: RtpPacket.RtpPacket, encoding: Encoding, now: number): Codecs.CodecName | null => {
@@ -152,7 +136,7 @@ export const make = (
     /** The sound that came last, up to the newest packet: 60 ms of it or less, without a gap; null: there is none. */
     newest: (): Frame.Sound | null => {
       const name = heardIn
-      const run = recent.run((clockRate * historyMs) / 1000)
+      const run = recent.run((clockRate * newestMs) / 1000)
       if (name === null || run.length === 0) return null
       const decoder = LegDecoder.make(codecs[name], () => rate)
       const longest = new Int16Array((rate * JitterBuffer.defaults.maxPacketMs) / 1000)
@@ -161,11 +145,11 @@ export const make = (
       return { rate, samples: Resample.concat(parts) }
     },
     /** Whether anybody hears what is pulled. */
-    listen: (isHeard: boolean): void => {
+    listen: (isHeard: boolean, now: number): void => {
       if (isHeard !== isMuted) return
       isMuted = !isHeard
-      if (isMuted) buffer.mute()
-      else unmute()
+      if (isMuted) buffer.mute(now)
+      else buffer.unmute(recent, heardIn === null ? null : decoderOf(heardIn), now)
     },
     /** The block of a report on this stream; `null` before any packet. */
     report: (): (ReceptionStats.Report & { readonly ssrc: number }) | null =>

@@ -3,6 +3,7 @@ import type { StartStream } from "../message/Stream.ts"
 import type { FarEnd } from "../FarEnd.ts"
 import type { Mix } from "../mix/Mix.ts"
 import type { Taps } from "../mix/Tap.ts"
+import type { Common } from "./Common.ts"
 import * as Stream from "./Stream.ts"
 import type { StreamAnswer, StreamAsk } from "./StreamMessage.ts"
 
@@ -11,7 +12,7 @@ export type LegStream = ReturnType<typeof make>
 /** The stream of one leg: there is one at most. */
 export const make = (
   leg: { readonly far: FarEnd; readonly mix: Mix; readonly taps: Taps },
-  common: Stream.Common,
+  common: Common,
   options: {
     readonly clock: () => number
     readonly ask: (ask: StreamAsk) => void
@@ -45,6 +46,7 @@ export const make = (
     answer: (answer: StreamAnswer): void => {
       if (stream?.id === answer.id) stream.answer(answer)
     },
+    isOn: (): boolean => stream !== null,
     digit: (digit: string, at: number): void => stream?.digit(digit, at),
     tick: (now: number): void => stream?.tick(now)
   }

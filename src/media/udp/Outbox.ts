@@ -61,6 +61,19 @@ export const make = (socket: Socket, failed: () => void) => {
         free.push(slot)
       }
     },
+    /**
+     * Sends a datagram that nobody uses any more, without a copy. Nothing is told of it, which spares a call back for each;
+     * only when too many wait, it is dropped and `failed`.
+     */
+    give: (bytes: Uint8Array, port: number, address: string): void => {
+      try {
+        if (socket.getSendQueueCount() < maxWaiting) socket.send(bytes, port, address)
+        else failed()
+      } catch {
+        // The socket is closed.
+        failed()
+      }
+    },
     waiting: (): number => made - free.length
   }
 }

@@ -2,7 +2,7 @@ import { randomFillSync } from "node:crypto"
 import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import * as WsClient from "../../egress/node/WsClient.ts"
-import * as Stream from "../stream/Stream.ts"
+import * as Common from "../stream/Common.ts"
 import * as Switch from "../Switch.ts"
 import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
 import * as ThreadPriority from "../../domain/ThreadPriority.ts"
@@ -28,7 +28,7 @@ const random = (): number => {
 // The clock of a thread begins with it; what it tells is read on that of the process.
 const beganAt = Number(process.hrtime.bigint()) / 1e6 - performance.now()
 const clock = () => beganAt + performance.now()
-const streamFigures = Stream.noFigures()
+const streams = Common.make({ open: WsClient.open, wallClock: Date.now })
 const plane = Switch.make({
   ports: UdpPorts.make({ ...config, random }),
   emit,
@@ -38,17 +38,14 @@ const plane = Switch.make({
   mediaTimeoutMs: config.mediaTimeoutMs,
   maxLegs: config.maxLegs,
   ringback: config.ringback,
-  streams: {
-    open: WsClient.open,
-    wallClock: Date.now,
-    ...Stream.shared(),
-    figures: streamFigures
-  },
+  streams,
+  onDue: () => arm(),
   onDefect: (error) =>
     emit({ type: "defect", error: error instanceof Error ? (error.stack ?? error.message) : String(error) })
 })
 
 let timer: NodeJS.Timeout | null = null
+let armedFor = Number.POSITIVE_INFINITY
 
 /**
  * Sleeps until the next slot. Each sleep is measured from the slot's own time, so that lateness never adds up (an
@@ -56,10 +53,13 @@ let timer: NodeJS.Timeout | null = null
  */
 const arm = (): void => {
   const due = plane.nextDue()
-  if (timer !== null || due === null) return
+  if (due === null || due >= armedFor) return
+  if (timer !== null) clearTimeout(timer)
+  armedFor = due
   timer = setTimeout(
     () => {
       timer = null
+      armedFor = Number.POSITIVE_INFINITY
       plane.tick(clock())
       arm()
     },
@@ -72,7 +72,7 @@ port.on("message", (message: ToThread) => {
     const { playbackGaps, size, skippedFrames } = plane
     return emit({
       type: "pong",
-      figures: { legs: size(), skippedFrames: skippedFrames(), playbackGaps: playbackGaps(), streams: streamFigures }
+      figures: { legs: size(), skippedFrames: skippedFrames(), playbackGaps: playbackGaps(), streams: streams.figures }
     })
   }
   if (message.type === "shutdown") {

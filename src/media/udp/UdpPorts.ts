@@ -74,12 +74,13 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
       prepare: (channel, to): Destination => {
         // A port or an address out of range comes from a session description, not from us.
         const isReachable = isIP(to.address) !== 0 && IpAddress.reaches(bindAddress, IpAddress.family(to.address))
-        if (!isReachable || to.port <= 0 || to.port > 65_535) return { address: to, send: failed }
+        if (!isReachable || to.port <= 0 || to.port > 65_535) return { address: to, send: failed, give: failed }
         const outbox = outboxes[channel]
         const address = IpAddress.named(bindAddress, to.address)
         return {
           address: to,
-          send: (bytes, length = bytes.length) => outbox.send(bytes, length, to.port, address)
+          send: (bytes, length = bytes.length) => outbox.send(bytes, length, to.port, address),
+          give: (bytes) => outbox.give(bytes, to.port, address)
         }
       },
       close: () => {

@@ -21,13 +21,13 @@ const echoes = (): PacketPort => {
       next += 2
       opened({
         port,
-        prepare: (channel, to) => ({
-          address: to,
-          send: (bytes, length) => {
+        prepare: (channel, to) => {
+          const send = (bytes: Uint8Array, length?: number) => {
             const back = bytes.slice(0, length)
             queueMicrotask(() => isOpen && onPacket(channel, back, to))
           }
-        }),
+          return { address: to, send, give: send }
+        },
         close: () => {
           isOpen = false
         }

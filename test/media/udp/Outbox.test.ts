@@ -7,9 +7,11 @@ const slow = () => {
   const raw = createSocket("udp4")
   const taken: Array<ReadonlyArray<number>> = []
   let waiting: Array<{ readonly bytes: Uint8Array; readonly done: (error: Error | null) => void }> = []
-  const send = (bytes: Uint8Array, _port: number, _address: string, done: (error: Error | null) => void) =>
+  const nobody = () => undefined
+  const send = (bytes: Uint8Array, _port: number, _address: string, done: (error: Error | null) => void = nobody) =>
     void waiting.push({ bytes, done })
-  const socket: Socket = Object.assign(raw, { send })
+  let count = 0
+  const socket: Socket = Object.assign(raw, { send, getSendQueueCount: () => count })
   const take = (error: Error | null = null) => {
     const due = waiting
     waiting = []
@@ -18,7 +20,11 @@ const slow = () => {
       done(error)
     }
   }
-  return { socket, taken, take }
+  /** So many wait in the socket. */
+  const wait = (many: number) => {
+    count = many
+  }
+  return { socket, taken, take, wait }
 }
 
 const setup = () => {
@@ -68,6 +74,22 @@ describe("Datagrams that are lent", () => {
     expect(outbox.waiting()).toBe(0)
   })
 
+  it("that are given away leave from where they lie, and are dropped and counted when too many wait", () => {
+    const { failures, outbox, taken, take, wait } = setup()
+    const mine = Uint8Array.of(1, 2)
+    outbox.give(mine, 9, "127.0.0.1")
+    mine[1] = 3
+    take()
+    expect(taken).toEqual([[1, 3]])
+    wait(Outbox.maxWaiting)
+    outbox.give(mine, 9, "127.0.0.1")
+    expect(failures()).toBe(1)
+    wait(0)
+    outbox.give(mine, 9, "127.0.0.1")
+    take()
+    expect(taken.length).toBe(2)
+  })
+
   it("are counted on a socket that is closed", async () => {
     const socket = createSocket("udp4")
     await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve))
@@ -77,7 +99,8 @@ describe("Datagrams that are lent", () => {
     })
     socket.close()
     outbox.send(new Uint8Array(3), 3, 9, "127.0.0.1")
-    expect(failures).toBe(1)
+    outbox.give(new Uint8Array(3), 9, "127.0.0.1")
+    expect(failures).toBe(2)
     expect(outbox.waiting()).toBe(0)
   })
 })
