@@ -52,6 +52,7 @@ export const make = ({ digit, heard }: Options): PhoneLine => {
       packetFormat: () => null,
       sink: null,
       forward: () => false,
+      attend: () => false,
       recall: () => null,
       prime: () => undefined,
       skip: () => undefined,
