@@ -25,7 +25,14 @@ export const make = (slots: Slots) => {
 
   /** Gives a pair its turns again, if it rests. */
   const rouse = (pair: Pair, now: number): void => {
-    if (pairs.delete(pair)) for (const { turn } of pair.members) slots.wake(turn, now)
+    if (!pairs.delete(pair)) return
+    for (const { turn } of pair.members) slots.wake(turn, now)
+  }
+
+  /** Allocates nothing, as little as a turn does: no iterator, neither of the set nor of the members. */
+  const attendTo = (pair: Pair): void => {
+    const isPassing = pair.members[0].attend(attendedAt)
+    if (!pair.members[1].attend(attendedAt) || !isPassing || !pair.isAtRest()) rouse(pair, attendedAt)
   }
 
   return {
@@ -41,11 +48,7 @@ export const make = (slots: Slots) => {
     tick: (now: number): void => {
       if (pairs.size === 0 || now - attendedAt < attendMs) return
       attendedAt = now
-      for (const pair of pairs) {
-        const [one, other] = pair.members
-        const isPassing = one.attend(now)
-        if (!other.attend(now) || !isPassing || !pair.isAtRest()) rouse(pair, now)
-      }
+      pairs.forEach(attendTo)
     },
     /** Null when none rests. */
     nextDue: (): number | null => (pairs.size === 0 ? null : attendedAt + attendMs)
