@@ -24,7 +24,7 @@ import * as StreamSelection from "./StreamSelection.ts"
  *
  * Bounds: at most `maxPackets` wait; one more takes the place of the farthest in the future, or is refused. Never more
  * than `maxDelayMs` of sound waits: the burst behind a stall is cut to the wanted delay. A packet of more than
- * `maxOctets` or `maxPacketMs` is refused.
+ * `maxOctets` or `maxPacketMs` is refused. While it is muted, a second of sound more than time has passed is too much.
  *
  * Shapes: the timeline is that of RTP, in clock units. Samples are linear, at the rate that `pull` asks for, which need
  * not be the clock rate (G.722). Times are milliseconds of any steady clock.
@@ -144,13 +144,15 @@ export const make = (options: Options = defaults) => {
   const reference = (): number | null =>
     isMuted && playing ? newestAtRest : (queue.at(-1)?.timestamp ?? (playing ? playout : null))
 
-  const pushAtRest = ({ timestamp }: RtpPacket.RtpPacket, now: number): Pushed => {
+  const pushAtRest = (packet: RtpPacket.RtpPacket, duration: number, now: number): Pushed => {
+    const { payloadEnd, payloadStart, timestamp } = packet
+    if (payloadEnd - payloadStart > options.maxOctets) return drop("overflow")
     if (!playing) {
       playing = true
       newestAtRest = timestamp
       resting.begin((timestamp - unitsOf(options.initialDelayMs)) >>> 0, now)
     }
-    resting.arrived(timestamp, now)
+    if (!resting.arrived(timestamp, duration, now)) return drop("overflow")
     if (timestampDistance(newestAtRest, timestamp) > 0) newestAtRest = timestamp
     counters.queued++
     return "queued"
@@ -169,7 +171,7 @@ export const make = (options: Options = defaults) => {
       bufferingSince = now
       rest()
     }
-    if (isMuted) return pushAtRest(packet, now)
+    if (isMuted) return pushAtRest(packet, duration, now)
     if (playing && timestampDistance(playout, packet.timestamp + duration) <= 0) {
       stretch = queue.length > 0
       return drop("late")

@@ -7,13 +7,17 @@ const leastLeadMs = 0
 const mostLeadMs = 60
 /** What is aimed at where it was not. */
 const wantedLeadMs = { afterTooLittle: 20, afterTooMuch: 40 }
+/** So much more sound may have come than time has passed: what a network holds back and then lets go. */
+const mostBurstMs = 1000
+/** A sender's clock may run faster than ours by less than this, and is no burst however long it talks. */
+const toleratedPace = 1.02
 
 /** Where a stream is played whose sound nobody hears: it goes on by the clock, and follows what the network does. */
 export interface RestingPlayout {
   /** From now on nobody hears it; `playout` is what would be played now. */
   readonly begin: (playout: number, now: number) => void
-  /** A packet of the stream has come. */
-  readonly arrived: (timestamp: number, now: number) => void
+  /** A packet of the stream has come. False: it counts for nothing, since more sound came than anybody could hear. */
+  readonly arrived: (timestamp: number, duration: number, now: number) => boolean
   /** What is played now. */
   readonly at: (now: number) => number
 }
@@ -30,6 +34,9 @@ export const make = (clockRate: number): RestingPlayout => {
   let windowAt = 0
   let least = Number.POSITIVE_INFINITY
   let leastBefore = Number.POSITIVE_INFINITY
+  /** Sound that came before its time, in clock units, as it was at `burstAt`. */
+  let burst = 0
+  let burstAt = 0
 
   const byClock = (now: number): number => (began + unitsOf(now - beganAt)) >>> 0
 
@@ -40,8 +47,14 @@ export const make = (clockRate: number): RestingPlayout => {
       windowAt = now
       least = Number.POSITIVE_INFINITY
       leastBefore = Number.POSITIVE_INFINITY
+      burst = 0
+      burstAt = now
     },
-    arrived: (timestamp, now) => {
+    arrived: (timestamp, duration, now) => {
+      burst = Math.max(0, burst - unitsOf((now - burstAt) * toleratedPace))
+      burstAt = now
+      if (burst + duration > unitsOf(mostBurstMs)) return false
+      burst += duration
       if (now - windowAt > windowMs) {
         windowAt = now
         leastBefore = least
@@ -49,6 +62,7 @@ export const make = (clockRate: number): RestingPlayout => {
       }
       const lead = timestampDistance(byClock(now), timestamp)
       if (lead < least) least = lead
+      return true
     },
     at: (now) => {
       const lead = Math.min(least, leastBefore)

@@ -6,7 +6,7 @@ const hear = (playout: number, leadMs: number, driftMs = 0) => {
   const resting = RestingPlayout.make(8000)
   resting.begin(playout, 1000)
   let now = 1000
-  for (let i = 0; i < 500; i++, now += 20 + driftMs) resting.arrived((playout + (leadMs + 20 * i) * 8) >>> 0, now)
+  for (let i = 0; i < 500; i++, now += 20 + driftMs) resting.arrived((playout + (leadMs + 20 * i) * 8) >>> 0, 160, now)
   return { lead: ((((playout + (leadMs + 20 * 500) * 8) >>> 0) - resting.at(now)) | 0) / 8, now, resting }
 }
 
@@ -27,5 +27,16 @@ describe("The playout point of a stream that nobody hears", () => {
   it("is not far behind them when all came early", () => {
     expect(hear(8000, 400).lead).toBe(40)
     expect(hear(8000, 40, -0.2).lead).toBeLessThan(70)
+  })
+
+  it("takes a second of sound at once, then what time allows, and an hour of a fast clock", () => {
+    const resting = RestingPlayout.make(8000)
+    resting.begin(0, 0)
+    const taken = (many: number, now: number) =>
+      Array.from({ length: many }, (_, i) => resting.arrived(i * 160, 160, now)).filter(Boolean).length
+    expect(taken(1000, 0)).toBe(50)
+    expect(taken(1000, 100)).toBe(5)
+    resting.begin(0, 0)
+    for (let i = 0; i < 180_000; i++) expect(resting.arrived((i * 160) >>> 0, 160, i * 19.9)).toBe(true)
   })
 })
