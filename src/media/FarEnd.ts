@@ -10,6 +10,12 @@ import type { PacketSink } from "./rtp/PacketSink.ts"
  */
 export type Arrived = (packet: RtpPacket, codec: CodecName, at: number) => void
 
+/**
+ * The far end pressed a digit outside its sound. `isPassedOn`: its packets go on to another far end, which hears it by
+ * them.
+ */
+export type OnDigit = (digit: string, isPassedOn?: boolean) => void
+
 /** How the packets of a far end carry sound and digits, without the payload types, which a header can exchange. */
 export interface PacketFormat {
   readonly codec: CodecName

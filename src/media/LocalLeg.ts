@@ -52,8 +52,8 @@ export interface LocalLeg {
   readonly stream: LegStream.LegStream
   /** Carries out a command of the call. */
   readonly command: (media: PlaneCommand) => void
-  /** The far end pressed a digit outside its sound; `at` in milliseconds of the plane's clock. */
-  readonly digit: (digit: string, at: number) => void
+  /** The far end pressed a digit outside its sound, see `OnDigit`; `at` in milliseconds of the plane's clock. */
+  readonly digit: (digit: string, at: number, isPassedOn?: boolean) => void
   /**
    * What the far end says in these 20 ms, lent until the next call; `null` when it says nothing. Called once a round:
    * by the junction of the leg, or by its own tick when it has none. Never throws.
@@ -118,13 +118,15 @@ export const make = (
     if (ringback !== null) mix.add(ringback, "ringback")
   }
 
-  const pressed = (digit: string, at: number, isTone: boolean): void => {
+  const pressed = (digit: string, at: number): void => {
     emit({ type: "dtmf", digit, at })
     player.digit(digit)
     stream.digit(digit, at)
-    junction?.digit(digit, isTone)
   }
-  const hearDigits = InBandDigits.make(far, (digit, at) => pressed(digit, at, true))
+  const hearDigits = InBandDigits.make(far, (digit, at) => {
+    pressed(digit, at)
+    junction?.digit(digit, true)
+  })
 
   /** Gives the far end its 20 ms. */
   const tell = (now: number): void => {
@@ -174,7 +176,10 @@ export const make = (
           return media satisfies never
       }
     },
-    digit: (digit, at) => pressed(digit, at, false),
+    digit: (digit, at, isPassedOn = false) => {
+      pressed(digit, at)
+      if (!isPassedOn) junction?.digit(digit, false)
+    },
     read: (now) => {
       if (isOver) return null
       try {

@@ -11,8 +11,8 @@ export interface Ticked {
 const catchUpMs = 100
 
 interface Slot {
-  /** Those that are ticked in it. */
-  readonly awake: Set<Ticked>
+  /** Those that are ticked in it, and the millisecond from which on. */
+  readonly awake: Map<Ticked, number>
   /** All that it was given to, also while they rest. */
   members: number
 }
@@ -27,25 +27,31 @@ export type Slots = ReturnType<typeof make>
  * made up for; those that are later are skipped. Who rests keeps its slot and has no turns.
  */
 export const make = () => {
-  const slots = Array.from({ length: Frame.frameMs }, (): Slot => ({ awake: new Set(), members: 0 }))
+  const slots = Array.from({ length: Frame.frameMs }, (): Slot => ({ awake: new Map(), members: 0 }))
   const slotOf = new Map<Ticked, Slot>()
   let awake = 0
   /** The last millisecond whose slot was run. */
   let cursor = 0
   let skippedFrames = 0
 
-  const at = (ms: number): ReadonlySet<Ticked> => slots[ms % Frame.frameMs]?.awake ?? new Set()
+  const at = (ms: number): Slot["awake"] => slots[ms % Frame.frameMs]?.awake ?? new Map()
 
   const wake = (ticked: Ticked, now: number): void => {
     const slot = slotOf.get(ticked)
     if (slot === undefined || slot.awake.has(ticked)) return
-    if (awake === 0) cursor = Math.floor(now)
-    slot.awake.add(ticked)
+    const since = Math.floor(now)
+    if (awake === 0) cursor = since
+    slot.awake.set(ticked, since)
     awake++
   }
 
   const rest = (ticked: Ticked): void => {
     if (slotOf.get(ticked)?.awake.delete(ticked) === true) awake--
+  }
+
+  /** What is late is not made up for by who came meanwhile. */
+  const turn = (since: number, ticked: Ticked): void => {
+    if (cursor > since) ticked.tick(cursor)
   }
 
   const skip = (now: number) => {
@@ -76,7 +82,7 @@ export const make = () => {
       if (now - cursor > catchUpMs) skip(now)
       while (cursor + 1 <= now) {
         cursor++
-        for (const ticked of at(cursor)) ticked.tick(cursor)
+        at(cursor).forEach(turn)
       }
     },
     /** When `tick` has something to do again; `null` when nothing has turns. */

@@ -1,7 +1,7 @@
 import type { Country } from "../audio/RingbackTone.ts"
 import type { SampleRate } from "../audio/SampleRate.ts"
 import * as Bridge from "./mix/Bridge.ts"
-import type { FarEnd } from "./FarEnd.ts"
+import type { FarEnd, OnDigit } from "./FarEnd.ts"
 import * as LocalBridge from "./mix/LocalBridge.ts"
 import * as LocalLeg from "./LocalLeg.ts"
 import { failureOf } from "./message/MediaMessage.ts"
@@ -35,7 +35,7 @@ export interface Options {
   /** Legs at once; the next is refused. */
   readonly maxLegs: number
   /** Makes the phone at the far end of a leg; absent, or null for this leg: it follows its script. */
-  readonly phoneOf?: (leg: LegId, script: SimulatedPhone.PhoneScript, onDigit: (digit: string) => void) => FarEnd | null
+  readonly phoneOf?: (leg: LegId, script: SimulatedPhone.PhoneScript, onDigit: OnDigit) => FarEnd | null
   /** Whose ring-back tone is heard; default that of the United States. */
   readonly ringback?: Country
   /** What the streams of all legs share. */
@@ -81,6 +81,13 @@ export const make = (options: Options) => {
   /** Something is asked of a leg: it has turns again, and so has the one that it is bridged with. */
   const rouse = ({ pair }: Leg): void => {
     if (pair !== null) resting.rouse(pair, clock())
+  }
+
+  /** The same because of a packet, which comes between two turns. */
+  const needTurns = (leg: Leg): void => {
+    if (leg.pair === null || !resting.has(leg.pair)) return
+    rouse(leg)
+    options.onDue?.()
   }
 
   const remove = (leg: Leg, now: number) => {
@@ -137,7 +144,14 @@ export const make = (options: Options) => {
   }
 
   /** Hands digits to the leg of a far end; the far end is made before its leg. */
-  const digitsOf = (id: LegId) => (digit: string) => legs.get(id)?.local.digit(digit, clock())
+  const digitsOf =
+    (id: LegId): OnDigit =>
+    (digit, isPassedOn) => {
+      const leg = legs.get(id)
+      if (leg === undefined) return
+      leg.local.digit(digit, clock(), isPassedOn)
+      needTurns(leg)
+    }
 
   const openRtp = (id: LegId, now: number) => {
     const { mediaTimeoutMs, random, wallClock } = options
@@ -150,9 +164,7 @@ export const make = (options: Options) => {
         try {
           rtp.receive(channel, bytes, from, clock())
           // A peer that changed over to another format is heard in frames.
-          if (leg.pair === null || rtp.far.packetFormat() !== null || !resting.has(leg.pair)) return
-          rouse(leg)
-          options.onDue?.()
+          if (rtp.far.packetFormat() === null) needTurns(leg)
         } catch (error) {
           fault(leg, error)
         }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Codecs from "../../src/audio/codec/Codecs.ts"
 import * as Tone from "../../src/audio/Tone.ts"
+import * as TelephoneEvent from "../../src/rtp/TelephoneEvent.ts"
 import * as Goertzel from "../support/Goertzel.ts"
 import * as Ids from "../support/Ids.ts"
 import * as ForwardRig from "./ForwardRig.ts"
@@ -164,6 +165,20 @@ describe("A forwarding bridge", () => {
     rig.run(100)
     const sound = ForwardRig.soundOf(rig.received(b), rig.codec)
     expect(Goertzel.level(sound.subarray(240, 640), 1700, 8000)).toBeGreaterThan(-33)
+  })
+
+  it("sends a digit on at once that a peer presses as another source, whose packets do not pass", () => {
+    const rig = forwarding("PCMU")
+    rig.run(105)
+    rig.forget()
+    const { state } = rig.peers.a
+    const [first] = TelephoneEvent.train("7", 100, 8000)
+    if (first !== undefined)
+      rig.peers.a.deliver({ ...state, ssrc: 77, marker: true, payloadType: 101, payload: first.payload })
+    rig.run(40)
+    const events = rig.received(b).filter(({ payloadType }) => payloadType === 101)
+    expect(events[0]?.payload[0]).toBe(7)
+    expect(rig.bench.digitsOf(a)).toBe("7")
   })
 
   it("goes on in frames at once when a peer changes over to another codec unasked", () => {

@@ -121,14 +121,14 @@ export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
     a.leave(true)
     b.leave(true)
   }
-  /** Where packets pass, the events among them do too; and who listens to tones has heard one. */
-  const relay = (from: typeof fromA, to: LocalLeg) => (digit: string, isTone: boolean) => {
-    if (!from.isForwarding() && !(isTone && to.far.pressesTones())) to.dialer.relay(digit)
+  /** Who listens to tones has heard one. */
+  const relay = (to: LocalLeg) => (digit: string, isTone: boolean) => {
+    if (!(isTone && to.far.pressesTones())) to.dialer.relay(digit)
   }
   a.join({
     source: fromB.source,
     forward: fromB.forward,
-    digit: relay(fromA, b),
+    digit: relay(b),
     beep: b.beep,
     others: [b.player],
     leave: end
@@ -136,7 +136,7 @@ export const make = (a: LocalLeg, b: LocalLeg): Bridge => {
   b.join({
     source: fromA.source,
     forward: fromA.forward,
-    digit: relay(fromB, a),
+    digit: relay(a),
     beep: a.beep,
     others: [a.player],
     leave: end

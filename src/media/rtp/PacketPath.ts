@@ -79,6 +79,12 @@ export const make = ({ encoding, send, sender }: Options): PacketSink & { readon
       eventCode = -1
       return true
     },
+    takesEvent: (packet) => {
+      const to = encoding()
+      if (to === null || to.telephoneEvent === null) return false
+      if (source === -1) return timestampDistance(beginsAt, packet.timestamp) >= 0
+      return !isElsewhere(packet, Codecs.table[to.codec].clockRate) && extend(highest, packet.sequenceNumber) >= first
+    },
     pass: (packet, duration, now) => {
       const to = encoding()
       if (to === null) return

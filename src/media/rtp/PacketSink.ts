@@ -7,6 +7,8 @@ export interface PacketSink {
    * now.
    */
   readonly begin: (timestamp: number, now: number) => boolean
+  /** Whether this packet of an event will be sent on: it is of the source that passes, and not from before `begin`. */
+  readonly takesEvent: (packet: RtpPacket) => boolean
   /**
    * Sends a packet on, whose header is written over where it lies and whose bytes are given away. `duration` of its sound
    * in clock units; 0: an event.

@@ -1,6 +1,6 @@
 import * as Codecs from "../../audio/codec/Codecs.ts"
 import * as RtpPacket from "../../rtp/RtpPacket.ts"
-import type { Arrived, FarEnd, PacketFormat } from "../FarEnd.ts"
+import type { Arrived, FarEnd, OnDigit, PacketFormat } from "../FarEnd.ts"
 import type { Address, Channel, Destination, PacketSocket } from "./PacketPort.ts"
 import type { LegEvent, RtpRemote } from "../Protocol.ts"
 import * as PacketPath from "./PacketPath.ts"
@@ -19,8 +19,7 @@ export interface Options {
   /** 0: never. */
   readonly mediaTimeoutMs: number
   readonly emit: (event: LegEvent) => void
-  /** The peer pressed a digit. */
-  readonly onDigit: (digit: string) => void
+  readonly onDigit: OnDigit
 }
 
 interface Counters {
@@ -55,7 +54,7 @@ export type RtpLeg = ReturnType<typeof make>
 
 /** The far end of a leg that is an RTP peer: packets in and out, with their control. */
 export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Options) => {
-  const receiver = RtpReceiver.make(onDigit)
+  const receiver = RtpReceiver.make((digit, packet) => onDigit(digit, sink?.takesEvent(packet) ?? false))
   const sender = RtpSender.make({ ssrc: random(), sequenceNumber: random(), timestamp: random() })
   const cname = [random(), random(), random()].map((word) => word.toString(16).padStart(8, "0")).join("")
   const rtcp = RtcpSession.make({ ssrc: sender.ssrc, cname, random, wallClock })

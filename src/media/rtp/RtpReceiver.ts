@@ -17,14 +17,14 @@ const newestMs = 60
 export type RtpReceiver = ReturnType<typeof make>
 
 /**
- * One incoming stream: sound through the jitter buffer, digits to `onDigit`, statistics for reports.
+ * One incoming stream: sound through the jitter buffer, digits to `onDigit` at their first packet, statistics for reports.
  *
  * Codecs with a static payload type (RFC 3551) are understood under it whatever was agreed, since peers change over
  * without notice; any other payload type is counted and dropped. A codec of another RTP clock rate begins a new
  * timeline.
  */
 export const make = (
-  onDigit: (digit: string) => void,
+  onDigit: (digit: string, packet: RtpPacket.RtpPacket) => void,
   codecs: Readonly<Record<Codecs.CodecName, Codec>> = Codecs.table
 ) => {
   const events = TelephoneEvent.receiver()
@@ -86,7 +86,7 @@ export const make = (
         if (ssrc === -1) ssrc = packet.ssrc
         if (packet.ssrc === ssrc) stats.receiveEvent(packet.sequenceNumber)
         const digit = events.receive({ ...packet, payload: RtpPacket.payloadOf(packet) }, now)
-        if (digit !== null) onDigit(digit)
+        if (digit !== null) onDigit(digit, packet)
         return null
       }
       if (format === null) {
