@@ -52,7 +52,7 @@ const disableEndpoint = (webhooks: Webhooks["Service"]) => (id: SubscriptionId, 
   Effect.ignore(webhooks.disable(id, { actor: { type: "system", id: null, name: null }, ip: null }, because))
 
 /** Deliveries follow commits on the journal's own connections. */
-const commitConnections = Layer.effect(
+export const commitConnections = Layer.effect(
   SqlClient.SqlClient,
   Effect.flatMap(SqlClient.SqlClient, (shared) => Effect.map(CommitClient, (own) => own ?? shared))
 )

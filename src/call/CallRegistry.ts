@@ -104,7 +104,7 @@ export const make = Effect.gen(function* () {
     const { effects, state } = step
     const rendered = asked === null ? nobodyAsked : render(state, asked)
     const sealed = keys.seal(step, commitOf(step, asked, rendered))
-    if ((yield* journal.commitWhile(sealed.commit, wanted)) === null) {
+    if ((yield* journal.commitWhile(sealed.commit, wanted, asked !== null)) === null) {
       yield* money.withdrawn(step)
       return yield* AskTimeout.unavailable
     }

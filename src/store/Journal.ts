@@ -175,9 +175,9 @@ export class Journal extends Context.Service<
      * Like `commit`, for a caller that may give up meanwhile. `wanted` is asked when the commit's turn has come. When it
      * says true, the caller waits for the answer, however long that takes, because the database may have the commit. It
      * is asked again only when it is known that nothing was written. Null: the commit is withdrawn; nothing was written,
-     * and nothing will be.
+     * and nothing will be. `isAsked`: somebody waits for the answer; other commits may gather for some milliseconds.
      */
-    readonly commitWhile: (commit: Commit, wanted: () => boolean) => Effect.Effect<Committed | null>
+    readonly commitWhile: (commit: Commit, wanted: () => boolean, isAsked: boolean) => Effect.Effect<Committed | null>
     /**
      * `commit` for somebody who waits for the answer: fails with `service_unavailable` when it cannot be stored in time,
      * and then it is withdrawn.

@@ -29,13 +29,15 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
   readonly pauseMs?: number
   /** How much longer a pause may be while nobody hurries. */
   readonly longerMs?: number
+  /** So many items that wait are worth a batch: it does not gather for longer. */
+  readonly enough?: number
   /** Whether this item's turn may come now; it keeps its place until `look`. */
   readonly admits?: (tenant: string, item: Item) => boolean
   /** `rest` takes what waits behind the batch too. */
   readonly serve: (batch: ReadonlyArray<Item>, rest: Effect.Effect<ReadonlyArray<Item>>) => Effect.Effect<void>
   readonly died: (item: Item, defect: unknown) => void
 }) {
-  const { admits = () => true, died, limit, longerMs = 0, name, pauseMs = 0, serve } = options
+  const { admits = () => true, died, enough = Infinity, limit, longerMs = 0, name, pauseMs = 0, serve } = options
   const turns = Turns.make<Item>()
   const changed = Latch.makeUnsafe(false)
   const hurried = Latch.makeUnsafe(false)
@@ -53,10 +55,12 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
   }
 
   const shortPause = pauseMs === 0 ? Effect.void : Effect.sleep(pauseMs)
-  const pause =
-    longerMs === 0
-      ? shortPause
-      : Effect.andThen(shortPause, Effect.raceFirst(Latch.await(hurried), Effect.sleep(longerMs)))
+  const gather = Effect.suspend(() =>
+    Latch.isOpen(hurried) || turns.size() >= enough
+      ? Effect.void
+      : Effect.raceFirst(Latch.await(hurried), Effect.sleep(longerMs))
+  )
+  const pause = longerMs === 0 ? shortPause : Effect.andThen(shortPause, gather)
 
   const next = Effect.suspend(() => {
     Latch.closeUnsafe(changed)
@@ -74,6 +78,7 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
   return {
     offer: (tenant, item) => {
       turns.add(tenant, item)
+      if (turns.size() >= enough) hurry()
       wake()
     },
     look: () => {

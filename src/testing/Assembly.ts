@@ -30,6 +30,7 @@ import * as DiskStorage from "../storage/disk/DiskStorage.ts"
 import { Encoders } from "../storage/disk/Encoders.ts"
 import { Spool } from "../storage/Spool.ts"
 import { Storage } from "../storage/Storage.ts"
+import { Journal } from "../store/Journal.ts"
 import * as JournalWriter from "../store/JournalWriter.ts"
 import { Vault } from "../store/Vault.ts"
 import * as VaultCheck from "../store/VaultCheck.ts"
@@ -103,11 +104,26 @@ const decoder = ({ during }: Activity) =>
     )
   ).pipe(Layer.provide(AudioDecoder.layerInline))
 
+/** Commits gather behind a statement: while one waits for its turn, the clock stands still. */
+const counted = ({ during }: Activity) =>
+  Layer.effect(
+    Journal,
+    Effect.map(Journal, (journal) =>
+      Journal.of({
+        ...journal,
+        commit: (commit) => during("a commit", journal.commit(commit)),
+        commitWhile: (commit, wanted, isAsked) => during("a commit", journal.commitWhile(commit, wanted, isAsked)),
+        commitAsked: (commit) => during("a commit", journal.commitAsked(commit))
+      })
+    )
+  )
+
 /** The features over their database, and the world of a test. */
 export const features = (options: Options) => {
   const { activity, baseUrl, databaseUrl, directory, egress, onLost, voices } = options
   const migrated = Layer.effectDiscard(Effect.andThen(Database.migrated, VaultCheck.confirm))
-  const store = JournalWriter.layer({ partitions: [0], onLost }).pipe(
+  const store = counted(activity).pipe(
+    Layer.provide(JournalWriter.layer({ partitions: [0], onLost })),
     Layer.provide(migrated),
     Layer.provideMerge(
       Layer.merge(

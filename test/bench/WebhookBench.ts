@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import * as Features from "../../src/boot/Features.ts"
 import { Egress } from "../../src/egress/Egress.ts"
 import * as NodeEgress from "../../src/egress/node/NodeEgress.ts"
 import * as Target from "../../src/egress/Target.ts"
@@ -37,6 +38,7 @@ export const run = Effect.gen(function* () {
   const service = Service.layer(url, egress)
   const context = yield* Layer.build(
     Dispatcher.layer({ version: "bench", disable: () => Effect.void, disableAfterDays: null }).pipe(
+      Layer.provide(Features.commitConnections),
       Layer.provideMerge(service)
     )
   )

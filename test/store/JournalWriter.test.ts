@@ -91,6 +91,33 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
+    it.effect("what nobody waits for gathers behind a statement, and what somebody waits for does not", () =>
+      Effect.gen(function* () {
+        const journal = yield* Journal
+        const sql = yield* SqlClient.SqlClient
+        const tenantId = yield* tenant
+        const of = (nth: number) => entity(tenantId, Id.derive("gathers", "call", nth), 1)
+        const together = Effect.fnUntraced(function* (
+          commit: (commit: Commit) => Effect.Effect<unknown, unknown>,
+          nths: readonly [number, number]
+        ) {
+          const [first, second] = nths
+          yield* journal.commit(of(first - 1))
+          const begun = yield* Effect.forkChild(commit(of(first)), { startImmediately: true })
+          yield* Effect.sleep(1)
+          yield* journal.commit(of(second))
+          yield* Fiber.join(begun)
+          const rows = yield* sql<{ readonly statement: string }>`
+            SELECT DISTINCT xmin::text AS statement FROM entity
+            WHERE id IN (${of(first).entities[0]?.id ?? ""}, ${of(second).entities[0]?.id ?? ""})`
+          return rows.length === 1
+        })
+        expect(yield* together(journal.commit, [1, 2])).toBe(true)
+        expect(yield* together(journal.commitAsked, [4, 5])).toBe(false)
+        expect(yield* together((commit) => journal.commitWhile(commit, () => true, true), [7, 8])).toBe(false)
+      })
+    )
+
     it.effect("a thousand commits of one tenant delay another's one by a batch, and come in their order", () =>
       Effect.gen(function* () {
         const journal = yield* Journal

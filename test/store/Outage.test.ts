@@ -194,7 +194,7 @@ layer(Layer.empty, { excludeTestServices: true, timeout: "60 seconds" })(
         yield* unsafe(full("journal"))
         yield* unsafe(full("write_probe"))
         let wanted = true
-        const withdrawn = yield* Effect.forkChild(journal.commitWhile(commit(2), () => wanted))
+        const withdrawn = yield* Effect.forkChild(journal.commitWhile(commit(2), () => wanted, true))
         yield* Effect.sleep("600 millis")
         expect(yield* journal.unavailableForMs).toBeGreaterThan(0)
         wanted = false

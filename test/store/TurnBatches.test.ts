@@ -11,6 +11,7 @@ describe("Batches with a pause between them", () => {
       limit: 10,
       pauseMs: 5,
       longerMs: 15,
+      enough: 4,
       serve: (batch) => Effect.sync(() => void served.push(batch)),
       died: () => undefined
     })
@@ -49,6 +50,18 @@ describe("Batches with a pause between them", () => {
       batches.hurry()
       yield* TestClock.adjust(0)
       expect(served).toStrictEqual([[1], [2], [3]])
+    })
+  )
+
+  it.effect("begin after the shorter one when enough waits", () =>
+    Effect.gen(function* () {
+      const { batches, served } = yield* gathering
+      for (const item of [2, 3, 4]) batches.offer("a", item)
+      yield* TestClock.adjust(10)
+      expect(served).toStrictEqual([[1]])
+      batches.offer("b", 5)
+      yield* TestClock.adjust(0)
+      expect(served[1]?.toSorted()).toStrictEqual([2, 3, 4, 5])
     })
   )
 })
