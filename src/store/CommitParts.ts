@@ -13,10 +13,10 @@ import type { Target } from "./ListTable.ts"
  */
 export const owner = `
 home AS MATERIALIZED (
-  SELECT id, partition FROM tenant WHERE id = ANY (ARRAY(SELECT value::uuid FROM jsonb_array_elements_text($3::jsonb)))
+  SELECT id, partition FROM tenant WHERE id = ANY ($3::uuid[])
 ),
 asked AS MATERIALIZED (
-  SELECT partition FROM home UNION SELECT unnest($4::int[])
+  SELECT partition FROM home UNION ALL SELECT unnest($4::int[])
 ),
 held AS MATERIALIZED (
   SELECT o.partition FROM journal_owner o
@@ -25,7 +25,7 @@ held AS MATERIALIZED (
   ORDER BY o.partition FOR KEY SHARE
 ),
 missing AS MATERIALIZED (
-  SELECT partition FROM asked EXCEPT SELECT partition FROM held
+  SELECT DISTINCT partition FROM asked WHERE partition <> ALL (ARRAY(SELECT partition FROM held))
 ),
 owner AS MATERIALIZED (
   SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM missing)
@@ -44,21 +44,20 @@ export type Part = (rows: string) => string
 /** The tables that the store knows by itself, in the order in which a statement writes them. */
 export const parts = {
   entities: (rows) => `
-input AS (
-  INSERT INTO journal (entity_id, partition, seq, at, seed, machine_version, input)
-  SELECT r.id, h.partition, r.seq, to_timestamp(r.at / 1000.0), r.seed, r.machine_version, r.input
-  FROM jsonb_to_recordset(${rows}::jsonb)
-    AS r(id text, tenant_id uuid, seq bigint, at float8, seed text, machine_version int, input jsonb)
+written AS MATERIALIZED (
+  SELECT r.*, h.partition
+  FROM jsonb_to_recordset(${rows}::jsonb) AS r(id text, kind text, tenant_id uuid, seq bigint, settled boolean, state_version int,
+    state jsonb, at float8, seed text, machine_version int, input jsonb)
     LEFT JOIN home h ON h.id = r.tenant_id
   WHERE EXISTS (SELECT 1 FROM owner)
 ),
+input AS (
+  INSERT INTO journal (entity_id, partition, seq, at, seed, machine_version, input)
+  SELECT id, partition, seq, to_timestamp(at / 1000.0), seed, machine_version, input FROM written
+),
 state AS (
   INSERT INTO entity (id, kind, tenant_id, partition, seq, settled, state_version, state, updated_at)
-  SELECT r.id, r.kind, r.tenant_id, h.partition, r.seq, r.settled, r.state_version, r.state, clock_timestamp()
-  FROM jsonb_to_recordset(${rows}::jsonb)
-    AS r(id text, kind text, tenant_id uuid, seq bigint, settled boolean, state_version int, state jsonb)
-    LEFT JOIN home h ON h.id = r.tenant_id
-  WHERE EXISTS (SELECT 1 FROM owner)
+  SELECT id, kind, tenant_id, partition, seq, settled, state_version, state, clock_timestamp() FROM written
   ON CONFLICT (id) DO UPDATE SET seq = EXCLUDED.seq, settled = EXCLUDED.settled,
     state_version = EXCLUDED.state_version, state = EXCLUDED.state, updated_at = EXCLUDED.updated_at
 )`,

@@ -93,7 +93,7 @@ export const make = (held: ReadonlyMap<number, number>, batch: ReadonlyArray<Com
     parameters: [
       `{${[...held.keys()].join()}}`,
       `{${[...held.values()].join()}}`,
-      encode([...new Set(tenants.flat())]),
+      `{${[...new Set(tenants.flat())].join()}}`,
       tenants.some((of) => of.length === 0) ? `{${anyHeld}}` : "{}",
       ...written.map(({ rows }) => encode(rows))
     ]

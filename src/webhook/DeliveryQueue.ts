@@ -33,13 +33,16 @@ export interface Outcome {
  * elsewhere another process makes the attempt again.
  */
 export const succeed = `
-WITH ${relaxed},${HeldPartitions.held("$2", "$3")}
+WITH ${relaxed},${HeldPartitions.held("$2", "$3")},
+outcome AS MATERIALIZED (
+  SELECT r.* FROM relaxed CROSS JOIN jsonb_to_recordset($1::jsonb)
+    AS r(id uuid, "attemptNo" int, "statusCode" int, "bodySnippet" text, "sentAt" float8)
+)
 UPDATE webhook_delivery d
 SET status = 'succeeded', due_at = NULL, next_retry_at = NULL, response_status_code = o."statusCode",
   response_body_snippet = o."bodySnippet", error_message = NULL, sent_at = to_timestamp(o."sentAt" / 1000.0)
-FROM relaxed CROSS JOIN jsonb_to_recordset($1::jsonb)
-  AS o(id uuid, "attemptNo" int, "statusCode" int, "bodySnippet" text, "sentAt" float8)
-WHERE d.id = ANY (ARRAY(SELECT (value->>'id')::uuid FROM jsonb_array_elements($1::jsonb))) AND d.id = o.id
+FROM outcome o
+WHERE d.id = ANY (ARRAY(SELECT id FROM outcome)) AND d.id = o.id
   AND d.status = 'sending' AND d.attempt_no = o."attemptNo" AND d.partition = ANY (ARRAY(SELECT partition FROM held))
 `
 

@@ -46,24 +46,6 @@ describe("A service in the process of a test", { timeout: 60_000 }, () => {
     expect(trunkline.now.getTime() - began).toBe(20_000)
   })
 
-  it("tells the events of calls at their moment, though the commits of one moment wait for one another", async () => {
-    let isOver = false
-    const lateMs: Array<number> = []
-    await trunkline.webhooks((event) => {
-      if (!isOver && event.event_type === "call.dtmf")
-        lateMs.push(trunkline.now.getTime() - Date.parse(event.occurred_at))
-    })
-    const phones = ["+12025550171", "+12025550172", "+12025550173"].map((number) =>
-      trunkline.phone(number).presses("1234", { after: "1 second" })
-    )
-    for (const { number } of phones) await trunkline.post("/v1/calls", { from: trunkline.number, to: number })
-    for (const phone of phones) await phone.isConnected()
-    await trunkline.advance("5 seconds")
-    for (const phone of phones) await phone.hangsUp().isOver()
-    isOver = true
-    expect(lateMs).toEqual(Array.from({ length: 12 }, () => 0))
-  })
-
   it("bills the minutes of its own clock", async () => {
     const phone = trunkline.phone("+12025550162")
     const { id } = await trunkline.post("/v1/calls", { from: trunkline.number, to: phone.number })
@@ -209,6 +191,25 @@ describe("Services of one process", { timeout: 60_000 }, () => {
     await expect(one.advance("1 second")).rejects.toThrow("has been stopped")
     await expect(fetch(one.baseUrl)).rejects.toThrow("fetch failed")
     expect(folders()).toEqual(before)
+  })
+
+  it("does not move its clock while a commit waits for its turn behind another", async () => {
+    const trunkline = await Trunkline.start()
+    try {
+      const lateMs: Array<number> = []
+      // Digits are told to nobody, so that nothing but their commits is under way.
+      await trunkline.webhooks((event) => lateMs.push(trunkline.now.getTime() - Date.parse(event.occurred_at)), {
+        events: ["call.gather_complete"]
+      })
+      const phone = trunkline.phone("+12025550161").presses("123456#", { after: "2 seconds" })
+      const { id } = await trunkline.post("/v1/calls", { from: trunkline.number, to: phone.number })
+      await phone.isConnected()
+      await trunkline.post(`/v1/calls/${id}/actions/gather`, {})
+      await trunkline.advance("20 seconds")
+      expect(lateMs).toEqual([0])
+    } finally {
+      await trunkline.stop()
+    }
   })
 
   it("fail clearly when a handler throws, never answers, or waits for the clock, or when nothing serves a URL", async () => {
