@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { type ApiError, envelope, httpStatus } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
@@ -14,6 +14,10 @@ export const respond = (rendered: Rendered): HttpServerResponse.HttpServerRespon
 /** A 200 with a value that needs no encoding but JSON's own (`XView.ts` values are wire values). */
 export const of = (value: unknown, status = 200): HttpServerResponse.HttpServerResponse =>
   respond({ status, body: JSON.stringify(value) })
+
+/** A 200 whose JSON comes in pieces. */
+export const streamed = (pieces: Stream.Stream<string>): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.stream(Stream.encodeText(pieces), { contentType: "application/json" })
 
 /** How a handler answers with what its door rendered. */
 export const rendered = <E, R>(door: Effect.Effect<Rendered, E, R>) => Effect.map(door, respond)

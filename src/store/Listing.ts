@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
 import { ApiError } from "../domain/ApiError.ts"
 import type { TenantId } from "../domain/Id.ts"
-import { ListClient, ListTurns } from "./ListClient.ts"
+import * as ListClient from "./ListClient.ts"
 
 /** Rows `offset` … `offset + limit - 1` of a list, or of what follows `after`. */
 export interface Window {
@@ -85,8 +85,6 @@ export interface List<Row, Item> {
 }
 
 const noPlace = ApiError.of("invalid_request", "cursor: it is none that this list gave", "cursor")
-const crowded = ApiError.of("service_unavailable", "too many lists are being read; try again")
-const tooSlow = ApiError.of("service_unavailable", "the list could not be read in time; try again")
 
 /** The row of the totals stands before each row of the page, or alone. */
 interface Totals {
@@ -96,17 +94,11 @@ interface Totals {
 }
 
 /**
- * What reads lists, on connections of their own and in the turns of their tenants: one page, and how many rows there
- * are, both of one moment (one statement, hence one snapshot).
- *
- * It dies with an `ApiError`, which the edge answers: 400 for an `after` that is no place, 503 when the turn does not
- * come or the statement takes too long. One that nobody waits for any more is not begun.
+ * What reads lists (`ListClient.reading`): one page, and how many rows there are, both of one moment (one statement,
+ * hence one snapshot). For an `after` that is no place it dies with an `ApiError`, 400.
  */
 export const reader = Effect.gen(function* () {
-  const shared = yield* SqlClient.SqlClient
-  const own = yield* ListClient
-  const turns = yield* ListTurns
-  const sql = own ?? shared
+  const { sql, within } = yield* ListClient.reading
 
   return <Row extends { readonly id: string }, Item>(list: List<Row, Item>): Effect.Effect<Page<Item>, SqlError> => {
     const { columns, filters = [], from, item, order, past, tenantId, where, window } = list
@@ -129,18 +121,13 @@ export const reader = Effect.gen(function* () {
           (SELECT ${columns} FROM ${from} WHERE id = found.listed) AS row
         WHERE found.position > ${window.offset} AND found.position <= ${last}
       ) AS rows ON true ORDER BY rows.position`
-    return page.pipe(
-      Effect.map((rows) => ({
-        count: rows[0]?.count ?? 0,
-        // oxlint-disable-next-line typescript/no-unnecessary-condition -- the row of the totals has no id on an empty page
-        results: rows.filter((row) => row.id !== null).map((row) => item(row)),
-        next: rows[0]?.next ?? null
-      })),
-      turns.within(tenantId),
-      Effect.catch((error) =>
-        error._tag === "NoRoom" ? Effect.die(crowded) : isCanceled(error) ? Effect.die(tooSlow) : Effect.fail(error)
-      )
-    )
+    const answered = Effect.map(page, (rows) => ({
+      count: rows[0]?.count ?? 0,
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- the row of the totals has no id on an empty page
+      results: rows.filter((row) => row.id !== null).map((row) => item(row)),
+      next: rows[0]?.next ?? null
+    }))
+    return within(tenantId, answered)
   }
 })
 
@@ -208,6 +195,3 @@ const filtered = (search: Search): Found => {
 }
 
 export type Reader = Effect.Success<typeof reader>
-
-/** The statement's time was over. */
-const isCanceled = (error: SqlError): boolean => error.reason._tag === "StatementTimeoutError"

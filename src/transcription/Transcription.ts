@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option, Stream } from "effect"
 import { ApiError } from "../domain/ApiError.ts"
 import type { CallId, TenantId } from "../domain/Id.ts"
 import type { ListWrite } from "../store/ListTable.ts"
@@ -8,7 +8,6 @@ import * as TranscriptionView from "./TranscriptionView.ts"
 
 export type { Segment, Session, Word } from "./TranscriptionList.ts"
 export { Transcription as View } from "./TranscriptionView.ts"
-export type { Transcription } from "./TranscriptionView.ts"
 
 /** The row of a session as it is now, for the commit that makes it so. */
 export const session = (now: Session): ReadonlyArray<ListWrite> => Sessions.writes(null, now)
@@ -20,8 +19,11 @@ export const segment = (told: Segment): ReadonlyArray<ListWrite> => Segments.wri
 export class Transcriptions extends Context.Service<
   Transcriptions,
   {
-    /** The newest session of a call, with what has been said so far; `not_found`: it never had one. */
-    readonly find: (tenantId: TenantId, callId: CallId) => Effect.Effect<TranscriptionView.Transcription, ApiError>
+    /**
+     * The newest session of a call, with what has been said so far: a `View` as JSON, in pieces that are read as they
+     * are pulled. Run it once. `not_found`: the call never had one.
+     */
+    readonly find: (tenantId: TenantId, callId: CallId) => Effect.Effect<Stream.Stream<string>, ApiError>
   }
 >()("trunkline/transcription/Transcriptions") {
   static readonly layer = Layer.effect(
@@ -32,7 +34,21 @@ export class Transcriptions extends Context.Service<
         find: Effect.fnUntraced(function* (tenantId, callId) {
           const newest = yield* repo.newest(tenantId, callId)
           if (newest === null) return yield* ApiError.of("not_found", "this call has no transcription")
-          return TranscriptionView.of(newest, yield* repo.segments(newest))
+          const { write } = TranscriptionView.writer(newest)
+          const piece = (after: number) =>
+            repo.segments(newest, after, (segments, isLast) => ({
+              text: write(segments, isLast),
+              next: isLast ? null : (segments.at(-1)?.sequence ?? null)
+            }))
+          // What refuses the answer does so before it has begun.
+          const first = yield* piece(0)
+          const others =
+            first.next === null
+              ? Stream.empty
+              : Stream.paginate(first.next, (after) =>
+                  Effect.map(piece(after), ({ next, text }) => [[text], Option.fromNullOr(next)] as const)
+                )
+          return Stream.concat(Stream.succeed(first.text), others)
         })
       }
     })

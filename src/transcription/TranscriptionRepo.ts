@@ -1,11 +1,16 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CallId, TenantId } from "../domain/Id.ts"
+import * as ListClient from "../store/ListClient.ts"
 import { Segments, type SegmentRow, Sessions, type SessionRow } from "./TranscriptionList.ts"
+
+/** Phrases that are read at once: a few milliseconds of the thread, with all of their words. */
+const pageSize = 100
 
 /** Rows of `transcription` and `transcript_segment`. Failed statements die. */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const lists = yield* ListClient.reading
 
   return {
     /** The newest session of a call. One whose call was settled without its end is told as failed. */
@@ -20,10 +25,19 @@ export const make = Effect.gen(function* () {
         ),
         ([row]): SessionRow | null => (row === undefined ? null : row.isLost ? { ...row, status: "failed" } : row)
       ),
-    segments: (session: SessionRow) =>
-      Effect.orDie(
-        sql<SegmentRow>`SELECT ${sql.literal(Segments.columns)} FROM transcript_segment
-          WHERE transcription_id = ${session.id} ORDER BY sequence`
+    /**
+     * What is made of the phrases of a session behind the one with this number, in their order and a page at a time: in
+     * the turns in which lists are read, because the transcript of a long call has many.
+     */
+    segments: <A>(
+      session: SessionRow,
+      after: number,
+      use: (rows: ReadonlyArray<SegmentRow>, isLast: boolean) => A
+    ): Effect.Effect<A> =>
+      lists.sql<SegmentRow>`SELECT ${lists.sql.literal(Segments.columns)} FROM transcript_segment
+          WHERE transcription_id = ${session.id} AND sequence > ${after} ORDER BY sequence LIMIT ${pageSize}`.pipe(
+        Effect.map((rows) => use(rows, rows.length < pageSize)),
+        (read) => Effect.orDie(lists.within(session.tenantId, read))
       )
   } as const
 })

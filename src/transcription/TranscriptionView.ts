@@ -30,8 +30,7 @@ const Segment = Wire.struct({
   )
 })
 
-/** A session of transcription with everything that was said, guide/transcription.md#the-transcript. */
-export const Transcription = Wire.struct({
+const session = {
   id: Field.transcriptionId,
   callId: Field.callId(),
   legId: Field.legId(),
@@ -42,26 +41,43 @@ export const Transcription = Wire.struct({
   startedAt: Field.timeOrNull("When it began."),
   endedAt: Field.timeOrNull("When its last words were here; null until then."),
   durationSeconds: Field.seconds("What is billed of it; 0 until it has ended."),
-  costCents: Field.centsOrNull("What it costs; null until it has ended."),
-  transcript: Field.text("Every phrase, with a line break between two.", "hello"),
-  segments: Schema.Array(Segment).annotate({ description: "Every phrase." })
-}).pipe(Schema.annotateEncoded({ identifier: "Transcription" }))
-export type Transcription = typeof Transcription.Encoded
+  costCents: Field.centsOrNull("What it costs; null until it has ended.")
+}
 
-const encode = Wire.encoder(Transcription)
+/** A session of transcription with everything that was said, guide/transcription.md#the-transcript. */
+export const Transcription = Wire.struct({
+  ...session,
+  segments: Schema.Array(Segment).annotate({ description: "Every phrase." }),
+  transcript: Field.text("Every phrase, with a line break between two.", "hello")
+}).pipe(Schema.annotateEncoded({ identifier: "Transcription" }))
+
+const encodeSession = Wire.encoder(Wire.struct(session))
+const encodeSegment = Wire.encoder(Segment)
 
 /** As the table keeps them: we wrote them. */
 const wordsOf = (stored: string): ReadonlyArray<StoredWord> => JSON.parse(stored)
 
-export const of = (session: SessionRow, segments: ReadonlyArray<SegmentRow>): Transcription =>
-  encode({
-    ...session,
-    transcriptionTracks: session.tracks,
-    transcript: segments.map(({ transcript }) => transcript).join("\n"),
-    segments: segments.map((segment) => ({
-      ...segment,
-      confidence: segment.confidence === null ? null : segment.confidence / confidenceParts,
-      isFinal: true,
-      words: wordsOf(segment.words)
-    }))
-  })
+/** Writes a `Transcription` piece by piece, so that a long one takes no long turn of the thread. */
+export const writer = (of: SessionRow) => {
+  const phrases: Array<string> = []
+  const head = (): string =>
+    `${JSON.stringify(encodeSession({ ...of, transcriptionTracks: of.tracks })).slice(0, -1)},"segments":[`
+  const textOf = (segment: SegmentRow): string =>
+    JSON.stringify(
+      encodeSegment({
+        ...segment,
+        confidence: segment.confidence === null ? null : segment.confidence / confidenceParts,
+        isFinal: true,
+        words: wordsOf(segment.words)
+      })
+    )
+  return {
+    /** The next piece of its JSON, with the phrases behind those that it has. */
+    write: (segments: ReadonlyArray<SegmentRow>, isLast: boolean): string => {
+      const begin = phrases.length === 0 ? head() : segments.length === 0 ? "" : ","
+      for (const { transcript } of segments) phrases.push(transcript)
+      const end = isLast ? `],"transcript":${JSON.stringify(phrases.join("\n"))}}` : ""
+      return begin + segments.map(textOf).join(",") + end
+    }
+  }
+}

@@ -99,7 +99,7 @@ export const layer = HttpApiBuilder.group(
       }),
       transcription: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey
-        return JsonResponse.of(yield* transcriptions.find(tenantId, params.id))
+        return JsonResponse.streamed(yield* transcriptions.find(tenantId, params.id))
       }),
       amd: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey
