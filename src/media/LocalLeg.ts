@@ -6,6 +6,7 @@ import * as LegCaptures from "./capture/LegCaptures.ts"
 import * as Beeper from "./mix/Beeper.ts"
 import * as InBandDigits from "./detect/InBandDigits.ts"
 import * as LegDetection from "./detect/LegDetection.ts"
+import * as DigitRate from "./DigitRate.ts"
 import * as Dialer from "./mix/Dialer.ts"
 import type { FarEnd } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
@@ -52,7 +53,10 @@ export interface LocalLeg {
   readonly stream: LegStream.LegStream
   /** Carries out a command of the call. */
   readonly command: (media: PlaneCommand) => void
-  /** The far end pressed a digit outside its sound, see `OnDigit`; `at` in milliseconds of the plane's clock. */
+  /**
+   * The far end pressed a digit outside its sound, see `OnDigit`; `at` in milliseconds of the plane's clock. One of a flood
+   * (`DigitRate`) is dropped.
+   */
   readonly digit: (digit: string, at: number, isPassedOn?: boolean) => void
   /**
    * What the far end says in these 20 ms, lent until the next call; `null` when it says nothing. Called once a round:
@@ -123,6 +127,7 @@ export const make = (
     player.digit(digit)
     stream.digit(digit, at)
   }
+  const digits = DigitRate.make()
   const hearDigits = InBandDigits.make(far, (digit, at) => {
     pressed(digit, at)
     junction?.digit(digit, true)
@@ -177,6 +182,7 @@ export const make = (
       }
     },
     digit: (digit, at, isPassedOn = false) => {
+      if (!digits.take(at)) return
       pressed(digit, at)
       if (!isPassedOn) junction?.digit(digit, false)
     },

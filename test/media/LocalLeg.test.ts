@@ -46,6 +46,18 @@ describe("A leg", () => {
     }
   })
 
+  it("counts no more digits than anybody presses: 64 at once, then one in 40 ms", () => {
+    const { events, leg } = FakeLeg.make()
+    const flood = (at: number) => {
+      for (let i = 0; i < 1000; i++) leg.digit("1", at)
+      return events.length
+    }
+    expect(flood(0)).toBe(64)
+    expect(flood(80)).toBe(66)
+    for (let at = 120; at < 10_000; at += 62.5) leg.digit("2", at)
+    expect(events.length).toBe(66 + 159)
+  })
+
   it("stops a prompt within the frame behind a digit, tells the digit first, and plays on what waits behind", () => {
     const fake = FakeLeg.make()
     const { leg } = fake

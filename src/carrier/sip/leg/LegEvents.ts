@@ -1,5 +1,6 @@
 import { type Effect, Exit } from "effect"
 import type { CallId, LegId } from "../../../domain/Id.ts"
+import * as DigitRate from "../../../media/DigitRate.ts"
 import { mayBeDropped } from "../../../media/message/MediaMessage.ts"
 import type { CarrierSink, LegReport, Told } from "../../Carrier.ts"
 import type { LegMemory } from "../../LegMemory.ts"
@@ -9,7 +10,8 @@ import * as Telling from "../../Telling.ts"
 export type Run = <A, E>(effect: Effect.Effect<A, E>, settled: (exit: Exit.Exit<A, E>) => void) => void
 
 /**
- * Events of one leg that may wait for their commit. Beyond it digits are dropped, because a peer could pile them up.
+ * Events of one leg that may wait for their commit. Beyond it digits are dropped, because a peer could pile them up; so
+ * are those that come faster than anybody presses them (`DigitRate`), in RTP or by INFO.
  */
 export const maxWaiting = 256
 
@@ -34,6 +36,7 @@ const ignore = (): void => undefined
 
 export const make = ({ incarnation, memory, run, sink }: Options, legId: LegId): LegEvents => {
   const waiting: Array<Waiting> = []
+  const digits = DigitRate.make()
   let telling = false
   const next = (): void => {
     while (!telling) {
@@ -57,7 +60,7 @@ export const make = ({ incarnation, memory, run, sink }: Options, legId: LegId):
   return {
     tell: (callId, at, report, done = ignore) => {
       const droppable = report.type === "media" && mayBeDropped(report.event)
-      if (droppable && waiting.length >= maxWaiting) return done("fault")
+      if (droppable && (waiting.length >= maxWaiting || !digits.take(at))) return done("fault")
       const event = { legId, at, incarnation, n: memory.next(legId, report.type === "ended"), ...report }
       waiting.push({ effect: Telling.untilDurable(sink.tell(callId, event), report.type === "ended"), done })
       next()

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import type { CarrierEvent, LegReport, Told } from "../../../../src/carrier/Carrier.ts"
 import * as LegEvents from "../../../../src/carrier/sip/leg/LegEvents.ts"
+import * as DigitRate from "../../../../src/media/DigitRate.ts"
 import * as Ids from "../../../support/Ids.ts"
 
 const digit = (name: string): LegReport => ({ type: "media", event: { type: "dtmf", digit: name, at: 0 } })
@@ -32,7 +33,8 @@ const make = () => {
       })
   }
   const legEvents = LegEvents.make({ run, sink, incarnation: "i", memory: { next: () => ++n } }, Ids.leg("l"))
-  const tell = (report: LegReport, done?: (told: Told) => void) => legEvents.tell(Ids.call("c"), 0, report, done)
+  const tell = (report: LegReport, done?: (told: Told) => void, at = 0) =>
+    legEvents.tell(Ids.call("c"), at, report, done)
   return { tell, legEvents, told, commit: (answer: Told | "died" = "committed") => commits.shift()?.(answer) }
 }
 
@@ -67,11 +69,29 @@ describe("the reports of a leg", () => {
 
   it("drop digits beyond their bound, but never the end; what is dropped has no number", () => {
     const { commit, tell, told } = make()
-    for (let count = 0; count < LegEvents.maxWaiting + 50; count++) tell(digit("1"))
+    for (let count = 0; count < LegEvents.maxWaiting + 50; count++)
+      tell(digit("1"), undefined, count * DigitRate.limits.everyMs)
     tell(ended)
     for (let count = 0; count < LegEvents.maxWaiting + 60; count++) commit()
     expect(told).toHaveLength(LegEvents.maxWaiting + 1)
     expect(told.at(-1)).toEqual(nth(LegEvents.maxWaiting + 1, ended))
+  })
+
+  it("drop digits that come faster than anybody presses them, and go on with those that do not", () => {
+    const { commit, tell, told } = make()
+    const outcomes: Array<Told> = []
+    const flood = (at: number) => {
+      for (let count = 0; count < 1000; count++) {
+        tell(digit("1"), (answer) => outcomes.push(answer), at)
+        commit()
+      }
+      return told.length
+    }
+    expect(flood(0)).toBe(DigitRate.limits.burst)
+    expect(outcomes.filter((outcome) => outcome === "fault")).toHaveLength(1000 - DigitRate.limits.burst)
+    expect(flood(1000)).toBe(DigitRate.limits.burst + 25)
+    tell(ended, undefined, 1000)
+    expect(told.at(-1)?.type).toBe("ended")
   })
 
   it("say when all that was told until now is through, and not of what comes later", () => {
