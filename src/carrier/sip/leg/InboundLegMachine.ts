@@ -12,7 +12,7 @@ import * as Responses from "../../../sip/message/Responses.ts"
 import type { Reason } from "../../../sip/message/Reason.ts"
 import type { Header, SipRequest, SipResponse } from "../../../sip/message/SipMessage.ts"
 import type { CommandId } from "../../../domain/Id.ts"
-import type { LegEnd, SipTrunk } from "../../Carrier.ts"
+import type { LegEnd, SipTrunk, Told } from "../../Carrier.ts"
 import * as LegEnding from "./LegEnding.ts"
 import * as LegMachine from "./LegMachine.ts"
 import * as LegResume from "./LegResume.ts"
@@ -220,6 +220,18 @@ const notAdmitted = (state: State, status: number, env: Session.Env): Step => {
   return andThen(forgotten, (next) => stay({ ...next, phase: "over", ending }, respond(state, status, more)))
 }
 
+const told = (state: State, after: Session.After, outcome: Told, env: Session.Env): Step => {
+  switch (after.type) {
+    case "respond":
+      return stay(state, LegEnding.answer(after, outcome))
+    case "moved":
+      return sessionStep(state, { type: "moved" }, env)
+    // The ACK is the peer's.
+    case "acknowledge":
+      return stay(state)
+  }
+}
+
 export const step = (state: State, input: Input, env: Session.Env): Step => {
   switch (input.type) {
     case "ring":
@@ -252,7 +264,7 @@ export const step = (state: State, input: Input, env: Session.Env): Step => {
     case "action":
       return sessionStep(state, { type: "action", action: input.action }, env)
     case "told":
-      return input.after.type === "respond" ? stay(state, LegEnding.answer(input.after, input.told)) : stay(state)
+      return told(state, input.after, input.told, env)
     case "endTold":
       return andThen(LegMachine.endTold(state, input.told), (next) => sessionStep(next, { type: "over" }, env))
     case "mediaLost":

@@ -237,6 +237,8 @@ const told = (state: State, after: Session.After, outcome: Told, env: Session.En
       return stay(state, LegEnding.answer(after, outcome))
     case "acknowledge":
       return confirm(state, after.invite, outcome === "committed" ? null : failure, env)
+    case "moved":
+      return sessionStep(state, { type: "moved" }, env)
   }
 }
 

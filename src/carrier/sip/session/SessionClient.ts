@@ -113,10 +113,9 @@ const renegotiated = (state: State, request: SipRequest, commandId: CommandId, r
     { ...state, dialog: built.dialog },
     { type: "described", by: "success", body: response.body }
   )
-  const next = described.state
-  const hasMoved = next.phase === "established" && dialog.remoteTarget !== state.dialog.remoteTarget
-  const heard = stay(next, ack, ...connect, ...(hasMoved ? [moved(next)] : []), outcome(commandId, response.status))
-  return failure === null || next.phase !== "established"
+  const told = andThen(stay(described.state, ack, ...connect), (next) => moved(next, state.dialog.remoteTarget))
+  const heard = andThen(told, (next) => stay(next, outcome(commandId, response.status)))
+  return failure === null || heard.state.phase !== "established"
     ? heard
     : andThen(heard, (after) => bye(after, { cause: "error", sipStatus: null, by: "near" }))
 }

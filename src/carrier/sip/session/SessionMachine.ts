@@ -80,6 +80,8 @@ const take = (state: State, input: Input, env: Env): Step => {
       return Client.act(state, input.action)
     case "hangUp":
       return hangUp(state, input.end)
+    case "moved":
+      return Server.moved({ ...state, moving: null }, state.moving ?? state.dialog.remoteTarget)
     case "due":
       return Client.due(state, env)
     case "over":
@@ -110,6 +112,7 @@ export const start = (
   phase: "early",
   isAwaitingAck: false,
   leaving: null,
+  moving: null,
   own: [],
   wanted: null,
   subscriptions: []

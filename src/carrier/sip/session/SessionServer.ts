@@ -47,12 +47,16 @@ const owed = ({ id, request }: Asked): Owed => ({
   lost: Responses.make(request, 500)
 })
 
-/** Tells the new target of the dialog, which another process needs after a restart. */
-export const moved = ({ dialog, flow }: State): Output => ({
-  type: "tell",
-  report: { type: "answered", resume: LegResume.dialog(dialog, flow) },
-  after: null
-})
+/**
+ * Tells the new target of a confirmed dialog, which another process needs after a restart. One is told at a time: of a
+ * peer that moves on meanwhile, the newest target is next.
+ */
+export const moved = (state: State, before: string): Step => {
+  const { dialog, flow, moving, phase } = state
+  if (phase !== "established" || moving !== null || dialog.remoteTarget === before) return stay(state)
+  const report = { type: "answered", resume: LegResume.dialog(dialog, flow) } as const
+  return stay({ ...state, moving: dialog.remoteTarget }, { type: "tell", report, after: { type: "moved" } })
+}
 
 /** Makes the Contact the target of the dialog, if the request was accepted (section 12.2.2). */
 const refreshed = (served: Step, { id, request, row }: Asked): Step => {
@@ -64,8 +68,7 @@ const refreshed = (served: Step, { id, request, row }: Asked): Step => {
   if (!row.refreshesTarget || !isAccepted) return served
   return andThen(served, (state) => {
     const next = { ...state, dialog: Dialog.refreshed(state.dialog, request) }
-    const hasMoved = next.dialog.remoteTarget !== state.dialog.remoteTarget
-    return hasMoved && state.phase === "established" ? stay(next, moved(next)) : stay(next)
+    return moved(next, state.dialog.remoteTarget)
   })
 }
 

@@ -68,6 +68,8 @@ export interface State {
   readonly dialog: Dialog.Dialog
   /** Whether the INVITE that made the dialog, and its Call-ID, are ours. */
   readonly isCaller: boolean
+  /** The target of the dialog that is being told, because it has changed; null: none is. */
+  readonly moving: string | null
   /** The flow by which its packets came. */
   readonly flow: Flow
   /** The trunk whose password answers a challenge to our requests. */
@@ -103,6 +105,7 @@ export interface Owed {
 export type After =
   | ({ readonly type: "respond" } & Owed)
   | { readonly type: "acknowledge"; readonly invite: SipRequest }
+  | { readonly type: "moved" }
 
 export type Input =
   /** A request of the peer within the dialog, other than ACK and CANCEL. */
@@ -118,6 +121,8 @@ export type Input =
   | { readonly type: "acknowledge"; readonly invite: SipRequest }
   | { readonly type: "action"; readonly action: Action }
   | { readonly type: "hangUp"; readonly end: LegEnd }
+  /** The new target of the dialog is through. */
+  | { readonly type: "moved" }
   | { readonly type: "due" }
   /** The leg has ended: every open outcome is told as unknown. */
   | { readonly type: "over" }

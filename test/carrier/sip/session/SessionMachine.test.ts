@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Codecs from "../../../../src/audio/codec/Codecs.ts"
 import * as SessionMachine from "../../../../src/carrier/sip/session/SessionMachine.ts"
-import type { Phase, State } from "../../../../src/carrier/sip/session/SessionState.ts"
+import type { Output, Phase, State } from "../../../../src/carrier/sip/session/SessionState.ts"
 import * as IpAddress from "../../../../src/domain/IpAddress.ts"
 import * as Dialog from "../../../../src/sip/dialog/Dialog.ts"
 import * as DialogMethod from "../../../../src/sip/dialog/DialogMethod.ts"
@@ -106,6 +106,43 @@ describe("a request of the peer within a dialog", () => {
     )
     expect(Object.keys(after).filter((method) => after[method])).toEqual(["INVITE", "NOTIFY"])
     expect(asked({ ...places.confirmed, phase: "accepted" }, "INVITE").state.dialog.remoteTarget).toBe(before)
+  })
+
+  it("has one move of the target told at a time, and then the newest", () => {
+    const move = (state: State, port: number, cseq: number) =>
+      SessionMachine.step(
+        state,
+        {
+          type: "request",
+          id,
+          request: Requests.make({
+            ...fields,
+            method: "NOTIFY",
+            cseq,
+            contact: `<sip:bob@192.0.2.2:${port}>`,
+            body: { type: "message/sipfrag", bytes: Buffer.from("SIP/2.0 180 Ringing") },
+            headers: [
+              ["Event", "refer"],
+              ["Subscription-State", "active"]
+            ]
+          })
+        },
+        env
+      )
+    const targets = ({ outputs }: { readonly outputs: ReadonlyArray<Output> }) =>
+      outputs.flatMap((output) =>
+        output.type === "tell" && output.report.type === "answered" ? [JSON.stringify(output.report.resume)] : []
+      )
+    const first = move(places.confirmed, 5070, 2)
+    expect(targets(first)).toEqual([expect.stringContaining("5070")])
+    const second = move(first.state, 5071, 3)
+    const third = move(second.state, 5072, 4)
+    expect([...targets(second), ...targets(third)]).toEqual([])
+    const through = SessionMachine.step(third.state, { type: "moved" }, env)
+    expect(targets(through)).toEqual([expect.stringContaining("5072")])
+    const quiet = SessionMachine.step(through.state, { type: "moved" }, env)
+    expect(targets(quiet)).toEqual([])
+    expect(targets(move(quiet.state, 5073, 5))).toHaveLength(1)
   })
 
   it("is refused with 500 when it is out of order, and then changes nothing", () => {
