@@ -49,8 +49,9 @@ export const told = (
       return Connecting.referCompleted(completed, refer, event.sipStatus, at)
     }
     case "failed": {
-      const reason = refer.acceptedAt === null ? "rejected" : "failed"
-      return Connecting.referFailed(draft, refer, { reason, sipStatus: event.sipStatus }, at)
+      const { sipStatus } = event
+      const reason = refer.acceptedAt !== null ? "failed" : sipStatus === null ? "timeout" : "rejected"
+      return Connecting.referFailed(draft, refer, { reason, sipStatus }, at)
     }
   }
 }

@@ -66,6 +66,7 @@ describe("A referral", () => {
   it("has failed when nobody answers it, the call ends first, or the carrier has forgotten it", () => {
     const never = Sample.wait(asked())
     expect([event(never), never.state.at]).toEqual(["timeout null", t0 + 42_000])
+    expect(event(told(asked(), "failed", null, t0 + 34_000))).toBe("timeout null")
     expect(event(Sample.carrier(asked(), bye, t0 + 2500))).toBe("call_ended null")
     expect(event(Sample.act(told(asked(), "accepted", 202, t0 + 2100), "hangup", {}, t0 + 2500))).toBe(
       "call_ended null"
