@@ -6,7 +6,7 @@ import * as CheckedLookup from "./CheckedLookup.ts"
 import * as Failure from "./Failure.ts"
 import * as Trust from "./Trust.ts"
 
-/** For the other side's close frame, and for what is still to be sent before ours. */
+/** For the other side's close frame or the end of its connection behind it, and for what is still to be sent before ours. */
 const closeMs = 2_000
 
 const urlOf = ({ host, path, port, secure }: Pinned): string =>
@@ -28,15 +28,18 @@ const fromError = (error: Error): Closed => {
 /** An error when a header or a protocol cannot be sent. */
 const begin = (pinned: Pinned, options: Options): WebSocket | Error => {
   const secureContext = Trust.contextOf(pinned.authorities)
+  const asked = {
+    headers: options.headers,
+    lookup: CheckedLookup.make(async () => pinned.addresses),
+    ...(secureContext === undefined ? {} : { secureContext }),
+    maxPayload: options.maxMessageBytes,
+    // A server that does not hang up behind its close frame; 30 seconds by default.
+    closeTimeout: closeMs,
+    perMessageDeflate: false,
+    followRedirects: false
+  }
   try {
-    return new WebSocket(urlOf(pinned), [...options.protocols], {
-      headers: options.headers,
-      lookup: CheckedLookup.make(async () => pinned.addresses),
-      ...(secureContext === undefined ? {} : { secureContext }),
-      maxPayload: options.maxMessageBytes,
-      perMessageDeflate: false,
-      followRedirects: false
-    })
+    return new WebSocket(urlOf(pinned), [...options.protocols], asked)
   } catch (error) {
     return error instanceof Error ? error : new Error("cannot be sent")
   }

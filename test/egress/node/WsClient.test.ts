@@ -25,7 +25,10 @@ const options: Options = {
 /** A `wss` server; `upgrade` in place of its own handshake where given. */
 const serve = (
   connected: (socket: WebSocket, request: IncomingMessage) => void = () => undefined,
-  other: { readonly upgrade?: (socket: Socket) => void; readonly certificate?: TestCertificate.TestCertificate } = {}
+  other: {
+    readonly upgrade?: (socket: Socket, request: IncomingMessage) => void
+    readonly certificate?: TestCertificate.TestCertificate
+  } = {}
 ) =>
   Effect.acquireRelease(
     Effect.promise(
@@ -42,7 +45,7 @@ const serve = (
               socket.on("error", () => undefined)
               connected(socket, request)
             })
-          else server.on("upgrade", (_request, socket) => other.upgrade?.(socket as Socket))
+          else server.on("upgrade", (request, socket) => other.upgrade?.(socket as Socket, request))
           server.listen(0, "127.0.0.1", () => {
             const { port } = server.address() as AddressInfo
             const stop = () => {
@@ -304,6 +307,16 @@ describe("a WebSocket to a server that misbehaves", () => {
         code: null,
         detail: "the other side did not answer the close frame"
       })
+    })
+  )
+
+  it.live("is closed by a close frame, also of a server that does not hang up behind it", () =>
+    Effect.gen(function* () {
+      const server = yield* serve((socket, { socket: raw }) => {
+        socket.pause()
+        raw.write(Buffer.of(0x88, 2, 0x0f, 0xa1))
+      })
+      expect(yield* end(connect(yield* pin(server.at())))).toMatchObject({ reason: "closed", code: 4001 })
     })
   )
 
