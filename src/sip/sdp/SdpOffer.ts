@@ -142,8 +142,11 @@ export const answer = (
       }
     })
   }
-  return refuse("no usable audio stream")
+  return refuse(offered.media.some(isEncrypted) ? "SRTP is not supported, RTP/AVP is" : "no usable audio stream")
 }
+
+/** RFC 3711, RFC 5124, RFC 5764. */
+const isEncrypted = ({ protocol, type }: Media): boolean => type === "audio" && /\/SAVPF?$/.test(protocol)
 
 /** What follows from the answer to our offer, RFC 3264 section 7, or why the call cannot go on. */
 export const accept = (offered: Sdp, answered: Sdp): Result.Result<Agreed, NotAcceptable> => {

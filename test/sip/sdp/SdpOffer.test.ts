@@ -308,6 +308,15 @@ describe("RFC 3264 section 6: an answer", () => {
     const result = SdpOffer.answer(sdp(...lines), local)
     expect(Result.isFailure(result) && result.failure.status === 488).toBe(true)
   })
+
+  it.each(["RTP/SAVP", "RTP/SAVPF", "UDP/TLS/RTP/SAVPF"])("says of %s alone that it is not supported", (protocol) => {
+    const answer = (...lines: ReadonlyArray<string>) => SdpOffer.answer(sdp(...lines), local)
+    const encrypted = `m=audio 4 ${protocol} 0`
+    expect(Result.getFailure(answer(c, encrypted))).toMatchObject({
+      value: { reason: expect.stringContaining("SRTP") }
+    })
+    expect(Result.isSuccess(answer(c, encrypted, "m=audio 6 RTP/AVP 0"))).toBe(true)
+  })
 })
 
 describe("addresses of both families", () => {
