@@ -19,6 +19,8 @@ interface Options {
   readonly publicAddresses: IpAddress.Addresses
   readonly mediaTimeoutMs: number
   readonly maxLegs: number
+  /** Legs over RTP at once; default: as many as legs. */
+  readonly maxPorts?: number
   /** Makes the phones of legs, as in `Switch.Options`. */
   readonly phoneOf?: Exclude<Switch.Options["phoneOf"], undefined>
   /** Opens the sockets of media streams; without it none can be opened. */
@@ -89,7 +91,7 @@ export const layer = (options: Options) =>
         ],
         sources,
         options.publicAddresses,
-        options.maxLegs
+        { legs: options.maxLegs, ports: options.maxPorts ?? options.maxLegs }
       )
     })
   )

@@ -1,5 +1,4 @@
 import { Deferred, Effect, type Scope } from "effect"
-import * as FairShare from "../domain/FairShare.ts"
 import type { TenantId } from "../domain/Id.ts"
 import type * as IpAddress from "../domain/IpAddress.ts"
 import type { Egress } from "../egress/Egress.ts"
@@ -8,6 +7,7 @@ import type * as AudioSource from "./AudioSource.ts"
 import * as Captures from "./capture/Captures.ts"
 import { type Attendant, BridgeRefused, type Listener, type MediaPlane, MediaUnavailable } from "./MediaPlane.ts"
 import { type Attended, failureOf, isAttended } from "./message/MediaMessage.ts"
+import * as LegPlaces from "./LegPlaces.ts"
 import * as Placement from "./Placement.ts"
 import * as PlaybackFeeds from "./PlaybackFeeds.ts"
 import type * as Protocol from "./Protocol.ts"
@@ -27,6 +27,8 @@ interface Leg {
   readonly bridging: Array<Deferred.Deferred<void, BridgeRefused>>
   /** The tenant of its call; null until the leg is being opened. */
   tenant: TenantId | null
+  /** What it takes of the share of that tenant. */
+  held: LegPlaces.Held | null
   /** What was measured last. */
   quality: Protocol.Quality | null
   /** Null until the leg is being opened. */
@@ -34,18 +36,15 @@ interface Leg {
   open: boolean
 }
 
-/** A tenant may hold nine tenths of the legs that the others leave: alone nearly all, and two come to share them. */
-const fairTimes = 9
-
 /**
- * The media plane over its switches, one for each thread. `addresses` are those that peers are told, `maxLegs` is
- * how many legs there may be at once: the next one is refused, and so is one of a tenant that has its share.
+ * The media plane over its switches, one for each thread. `addresses` are those that peers are told. A leg beyond
+ * `capacity` is refused, and so is one of a tenant that has its share of it.
  */
 export const make = Effect.fnUntraced(function* (
   links: readonly [SwitchLink, ...ReadonlyArray<SwitchLink>],
   sources: AudioSource.AudioSource["Service"],
   addresses: IpAddress.Addresses,
-  maxLegs: number
+  capacity: LegPlaces.Capacity
 ): Effect.fn.Return<MediaPlane["Service"], never, Egress | AudioDecoder | Scope.Scope> {
   const legs = new Map<Protocol.LegId, Leg>()
 
@@ -57,6 +56,7 @@ export const make = Effect.fnUntraced(function* (
       opening: null,
       bridging: [],
       tenant: null,
+      held: null,
       quality: null,
       placement: null,
       open: false
@@ -65,15 +65,16 @@ export const make = Effect.fnUntraced(function* (
     return leg
   }
 
-  /** The legs that have a place. */
-  const share = FairShare.make(fairTimes)
-  let placed = 0
+  const hold = LegPlaces.make(capacity)
+
+  const giveBack = (leg: Leg | undefined): void => {
+    leg?.held?.giveBack()
+    if (leg !== undefined) leg.held = null
+  }
 
   const forget = (id: Protocol.LegId, leg: Leg): void => {
     legs.delete(id)
-    if (leg.tenant === null) return
-    placed--
-    share.giveBack(leg.tenant)
+    giveBack(leg)
   }
 
   const settle = (leg: Leg, outcome: Effect.Effect<number, MediaUnavailable>) => {
@@ -186,12 +187,12 @@ export const make = Effect.fnUntraced(function* (
   ) {
     const leg = legOf(command.leg)
     if (leg.open || leg.opening !== null) return yield* new MediaUnavailable({ reason: "leg_exists" })
-    if (!share.allows(tenant, placed, maxLegs)) {
+    const held = hold(tenant, command.type === "open_rtp")
+    if (typeof held === "string") {
       legs.delete(command.leg)
-      return yield* new MediaUnavailable({ reason: "too_many_legs" })
+      return yield* new MediaUnavailable({ reason: held })
     }
-    placed++
-    share.take(tenant)
+    leg.held = held
     leg.tenant = tenant
     const opening = yield* Deferred.make<number, MediaUnavailable>()
     const placement = place(near)
@@ -250,7 +251,12 @@ export const make = Effect.fnUntraced(function* (
             for (const type of types) if (attendants.get(type) === attendant) attendants.delete(type)
           })
       ),
-    close: (leg) => handOver({ type: "close", leg }),
+    // A leg that is opened from now on comes behind this one.
+    close: (leg) =>
+      Effect.sync(() => {
+        giveBack(legs.get(leg))
+        post({ type: "close", leg })
+      }),
     subscribe: (leg, listener) =>
       Effect.sync(() => {
         legOf(leg).listener = listener

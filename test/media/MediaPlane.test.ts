@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, Layer } from "effect"
+import { Effect, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as Codecs from "../../src/audio/codec/Codecs.ts"
 import * as Tone from "../../src/audio/Tone.ts"
@@ -25,14 +25,15 @@ const tenant = Ids.tenant("t")
 const wav = Wav.write({ sampleRate: 8000, samples: Tone.sine(440, -12, 200, 8000) })
 const wide = Wav.write({ sampleRate: 16_000, samples: Tone.sine(5000, -12, 200, 16_000) })
 
-const planeOver = (network: ReturnType<typeof MemoryNetwork.make>, maxLegs = 4) => {
+const planeOver = (network: ReturnType<typeof MemoryNetwork.make>, maxLegs = 4, maxPorts = maxLegs) => {
   const noise = random(1)
   const plane = MediaPlaneInline.layer({
     ports: network.port,
     random: () => Math.floor(noise() * 2 ** 32),
     publicAddresses: IpAddress.only("192.0.2.7"),
     mediaTimeoutMs: 3000,
-    maxLegs
+    maxLegs,
+    maxPorts
   })
   const egress = FakeEgress.make({ "https://a/ok.wav": { body: wav }, "https://a/wide.wav": { body: wide } })
   const sources = AudioSource.layer.pipe(
@@ -156,6 +157,28 @@ describe("The media plane on a test clock", () => {
         yield* fill("late")
       }
     }).pipe(Effect.provide(planeOver(MemoryNetwork.make(), 100)))
+  )
+
+  it.effect("leaves ports for a tenant that comes late, and takes none for phones without RTP", () =>
+    Effect.gen(function* () {
+      const plane = yield* MediaPlane
+      const fill = Effect.fnUntraced(function* (name: string) {
+        const ports: Array<LegId> = []
+        while (true) {
+          const leg = Ids.leg(`${name} ${ports.length}`)
+          const opened = yield* Effect.result(plane.openRtp(leg, Ids.tenant(name)))
+          if (Result.isFailure(opened)) return { reason: opened.failure.reason, ports }
+          ports.push(leg)
+        }
+      })
+      yield* plane.openPhone(Ids.leg("phone"), Ids.tenant("loud"), { type: "silence" })
+      const loud = yield* fill("loud")
+      expect([loud.reason, loud.ports.length]).toStrictEqual(["no_ports", 46])
+      const late = yield* fill("late")
+      expect([late.reason, late.ports.length]).toStrictEqual(["no_ports", 4])
+      for (const leg of loud.ports.slice(0, 20)) yield* plane.close(leg)
+      expect((yield* fill("later")).ports.length).toBeGreaterThan(15)
+    }).pipe(Effect.provide(planeOver(MemoryNetwork.make(), 100, 50)))
   )
 
   it.effect("tells a timeout, and the quality before the end", () =>

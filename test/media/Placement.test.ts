@@ -43,7 +43,7 @@ const setup = Effect.fnUntraced(
       [first.link, ...others.map(({ link }) => link)],
       { open },
       IpAddress.only("192.0.2.7"),
-      100
+      { legs: 100, ports: 100 }
     )
     return { plane, parts }
   },
@@ -165,7 +165,10 @@ describe("Places of legs", () => {
       }
       let onEvent: (event: Event) => void = () => undefined
       const open = () => Effect.fail(new AudioUnavailable({ reason: "fetch_failed" }))
-      const plane = yield* SwitchedPlane.make([silent], { open }, IpAddress.only("192.0.2.7"), 100)
+      const plane = yield* SwitchedPlane.make([silent], { open }, IpAddress.only("192.0.2.7"), {
+        legs: 100,
+        ports: 100
+      })
       for (const leg of [a, b]) yield* plane.openRtp(leg, tenant)
       const waiting = yield* Effect.forkChild(reasonOf(plane.bridge(a, b)), { startImmediately: true })
       down()

@@ -11,6 +11,7 @@ import * as SwitchedPlane from "../SwitchedPlane.ts"
 import * as Protocol from "../Protocol.ts"
 import * as PlaneMetrics from "./PlaneMetrics.ts"
 import type { FromThread, ThreadConfig, ToThread } from "./PlaneThread.ts"
+import * as UdpPorts from "./UdpPorts.ts"
 
 export interface Config {
   /** IP address literal to bind. */
@@ -174,6 +175,9 @@ export const layerOf = (config: Config, program: URL, patienceMs = hungMs) =>
         "the watch over the media thread",
         Effect.forever(Effect.andThen(Effect.sleep(Math.min(pingMs, patienceMs / 2)), watch))
       )
-      return yield* SwitchedPlane.make([link], sources, config.publicAddresses, threadConfig.maxLegs)
+      return yield* SwitchedPlane.make([link], sources, config.publicAddresses, {
+        legs: threadConfig.maxLegs,
+        ports: UdpPorts.pairsOf(config)
+      })
     })
   )

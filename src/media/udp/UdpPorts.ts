@@ -28,6 +28,12 @@ type Lookup = (
 /** Peers are address literals: asking the resolver for every packet is waste, and waiting for it would reorder them. */
 const lookup: Lookup = (hostname, _, callback) => callback(null, hostname, isIPv6(hostname) ? 6 : 4)
 
+const firstOf = (portMin: number): number => portMin + (portMin & 1)
+
+/** How many pairs a range has. */
+export const pairsOf = ({ portMax, portMin }: Pick<Options, "portMin" | "portMax">): number =>
+  Math.max(0, Math.floor((portMax - firstOf(portMin) + 1) / 2))
+
 /**
  * Pairs of UDP ports, RFC 3550 section 11, bound one pair a leg.
  *
@@ -35,8 +41,8 @@ const lookup: Lookup = (hostname, _, callback) => callback(null, hostname, isIPv
  * it: datagrams that could not be sent are counted, and so is what else a socket tells of.
  */
 export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
-  const first = portMin + (portMin & 1)
-  const pairs = Math.max(0, Math.floor((portMax - first + 1) / 2))
+  const first = firstOf(portMin)
+  const pairs = pairsOf({ portMin, portMax })
   const taken = new Set<number>()
   let errors = 0
   const failed = () => {

@@ -213,7 +213,7 @@ withLayer(
       bindAddress: "127.0.0.1",
       publicAddresses: IpAddress.only("127.0.0.1"),
       portMin: 1,
-      portMax: 2,
+      portMax: 100,
       mediaTimeoutMs: 0
     },
     new URL("./DyingWorker.ts", import.meta.url),
