@@ -16,6 +16,7 @@ import { workPrice } from "./migration/0013_work_price.ts"
 import { recording } from "./migration/0015_recording.ts"
 import { transcription } from "./migration/0016_transcription.ts"
 import { machineDetection } from "./migration/0018_machine_detection.ts"
+import { deliveryClock } from "./migration/0022_delivery_clock.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Every migration in order. */
@@ -35,7 +36,8 @@ const all = {
   "0013_work_price": workPrice,
   "0015_recording": recording,
   "0016_transcription": transcription,
-  "0018_machine_detection": machineDetection
+  "0018_machine_detection": machineDetection,
+  "0022_delivery_clock": deliveryClock
 }
 
 const idOf = (name: string): number => Number.parseInt(name, 10)

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Step } from "./ClockSteps.ts"
 
 /**
  * After the database's clock was set back by `$2` milliseconds: makes deliveries of a partition (`$1`) due as much
@@ -49,40 +50,36 @@ const start: Place = {
   ordinal: "0"
 }
 
-/** How far the deliveries have followed one step of the clock. */
+/** How far the deliveries of a partition have followed one step of the clock. */
 interface Walk {
-  readonly backMs: number
-  partitions: ReadonlyArray<number>
-  /** Behind which retry of the first of `partitions` the next portion begins; null: its lanes come first. */
+  readonly step: Step
+  /** Behind which retry the next portion begins; null: the lanes come first. */
   last: Place | null
 }
 
 /**
- * Lets the deliveries follow the database's clock that was set back, in portions, each a transaction. What failed goes
- * on where it stopped.
+ * Lets the deliveries of a partition follow the database's clock that was set back, in portions, each a transaction. What
+ * failed goes on where it stopped; a process that takes the partition over begins again, so some come too soon.
  */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
-  let walk: Walk | null = null
+  const walks = new Map<number, Walk>()
 
-  const next = Effect.fnUntraced(function* (present: Walk, partition: number) {
-    if (present.last === null) {
-      yield* sql.withTransaction(sql.unsafe(lanes, [partition, present.backMs]))
-      present.last = start
+  /** Completes with the step that all deliveries of its partition have followed; perhaps an earlier one. */
+  return Effect.fn("Advance.follow")(function* (wanted: Step) {
+    const { partition } = wanted
+    const walk: Walk = walks.get(partition) ?? { step: wanted, last: null }
+    walks.set(partition, walk)
+    const { backMs } = walk.step
+    if (walk.last === null) yield* sql.withTransaction(sql.unsafe(lanes, [partition, backMs]))
+    for (let last: Place | undefined = walk.last ?? start; last !== undefined;) {
+      walk.last = last
+      const behind = [last.tenantId, last.destination, last.dueAt, last.ordinal]
+      const found: ReadonlyArray<Place> = yield* sql.withTransaction(
+        sql.unsafe<Place>(retries, [partition, backMs, ...behind, portion])
+      )
+      last = found[0]
     }
-    const { dueAt, destination, ordinal, tenantId } = present.last
-    const [last] = yield* sql.withTransaction(
-      sql.unsafe<Place>(retries, [partition, present.backMs, tenantId, destination, dueAt, ordinal, portion])
-    )
-    if (last === undefined) present.partitions = present.partitions.slice(1)
-    present.last = last ?? null
-  })
-
-  /** Completes with the milliseconds that all deliveries of these partitions have followed. */
-  return Effect.fn("Advance.follow")(function* (partitions: ReadonlyArray<number>, backMs: number) {
-    const present = (walk ??= { backMs, partitions, last: null })
-    for (let [partition] = present.partitions; partition !== undefined; [partition] = present.partitions)
-      yield* next(present, partition)
-    walk = null
-    return present.backMs
+    walks.delete(partition)
+    return walk.step
   })
 })

@@ -127,13 +127,15 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
           }
       }
 
-      const { followed, setBack } = yield* ClockSteps.make
+      const { followed, steps } = yield* ClockSteps.make
       const follow = yield* Advance.make
       const look = Effect.gen(function* () {
-        const backMs = yield* setBack
-        if (backMs > 0) {
-          yield* Effect.logWarning("the clock of the database was set back; deliveries follow it", { ms: backMs })
-          followed(yield* follow(journal.partitions(), backMs))
+        for (const step of yield* steps) {
+          yield* Effect.logWarning("the clock of the database was set back; deliveries follow it", {
+            ms: step.backMs,
+            partition: step.partition
+          })
+          yield* followed(yield* follow(step))
         }
         looks++
         const due: Array<DueStatement.Due> = []

@@ -178,8 +178,9 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("The qu
       const before = yield* waiting
       const failing = yield* failingAt(3)
       const follow = yield* Advance.make.pipe(Effect.provideService(SqlClient.SqlClient, failing))
-      expect((yield* Effect.exit(follow([0, 1], 3_600_000)))._tag).toBe("Failure")
-      expect(yield* follow([0, 1], 3_600_000)).toBe(3_600_000)
+      const step = { partition: 0, backMs: 3_600_000 }
+      expect((yield* Effect.exit(follow(step)))._tag).toBe("Failure")
+      expect(yield* follow(step)).toBe(step)
       expect(yield* waiting).toStrictEqual(
         before.map(({ destination, dueAt }) => ({ destination, dueAt: dueAt - 3_600_000 }))
       )

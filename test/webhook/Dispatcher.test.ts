@@ -343,6 +343,32 @@ layer(World.layer, { timeout: "60 seconds", excludeTestServices: true })("webhoo
     })
   )
 
+  it.effect("retries in time, though the clock was set back before this process took the partition", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      let answers = 0
+      const receiver = yield* HttpsReceiver.start((_, response) =>
+        response.writeHead(answers++ === 0 ? 503 : 200).end()
+      )
+      const tenantId = yield* World.tenant()
+      yield* World.subscribe(tenantId, receiver.url())
+      const first = yield* Scope.make()
+      yield* Scope.provide(World.dispatch({ delaysMs: [2 * 3_600_000] }), first)
+      yield* World.commit(World.event(tenantId, World.call(), 1))
+      yield* World.rowsWhen(tenantId, ([row]) => row?.retries === true)
+      const aheadMs = sql<{ readonly kept: number | null }>`
+        SELECT deliveries_ahead_ms AS kept FROM journal_owner ORDER BY partition LIMIT 1`
+      const followed = (yield* aheadMs)[0]?.kept
+      expect(followed).not.toBeNull()
+      yield* Scope.close(first, Exit.void)
+      // Nobody can set the database's clock here: it was two hours further once.
+      yield* sql`UPDATE journal_owner SET deliveries_ahead_ms = deliveries_ahead_ms + 7_200_000`
+      yield* World.dispatch()
+      expect((yield* World.rowsWhen(tenantId, World.finished))[0]).toMatchObject({ status: "succeeded", attempt_no: 2 })
+      expect(Math.abs(((yield* aheadMs)[0]?.kept ?? 0) - (followed ?? 0))).toBeLessThan(5_000)
+    })
+  )
+
   it.effect("serves more endpoints than may live at once", () =>
     Effect.gen(function* () {
       const receiver = yield* HttpsReceiver.start()
