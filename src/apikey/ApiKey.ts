@@ -218,7 +218,9 @@ export class ApiKeys extends Context.Service<
       yield* Supervised.fork(
         "the writer of key uses",
         Queue.take(uses).pipe(
-          Effect.flatMap(({ at, id, ip }) => Effect.ignore(repo.used(id, at, ip), { log: "Warn" })),
+          Effect.flatMap(({ at, id, ip }) =>
+            Effect.ignore(repo.used(id, at, ip), { log: "Warn", message: "the last use of an API key was not stored" })
+          ),
           Effect.forever
         )
       )

@@ -4,7 +4,7 @@ import type { CallId, RecordingId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
 import { RecordingList, type RecordingRow, type Status } from "./RecordingList.ts"
 
-/** Of a call, as many are shown with it. */
+/** A call can have fewer: as much paid work as `call/Meter.ts` allows. */
 const mostOfCall = 200
 
 /** Rows of `recording`. Failed statements die. */

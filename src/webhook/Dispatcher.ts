@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as SaidOnce from "../actor/SaidOnce.ts"
 import * as Supervised from "../actor/Supervised.ts"
 import type { SubscriptionId } from "../domain/Id.ts"
 import * as Turns from "../domain/Turns.ts"
@@ -70,6 +71,10 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       const shares = LiveEndpoints.makeShares(maxUnderWay)
       const starts = Starts.make(maxUnderWay)
       const show = yield* DeliveryMetrics.make
+      const looking = SaidOnce.make({
+        fails: "nobody can look for due deliveries",
+        works: "due deliveries are looked for again"
+      })
       let isClosing = false
       let looks = 0
 
@@ -147,7 +152,8 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
 
       yield* journal.onPartitionLost(endpoints.leave)
       // It looks at all that waits. Where that takes too long, what was interrupted returns with its lease.
-      for (const partition of journal.partitions()) yield* Effect.ignore(release(partition, null), { log: "Warn" })
+      for (const partition of journal.partitions())
+        yield* Effect.ignore(release(partition, null), { log: "Warn", message: notReleased })
       yield* journal.onDeliveries({
         offer: endpoints.offer,
         made: ({ endpoints: waiting, handed, sinceMs }) => {
@@ -157,7 +163,11 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       })
       yield* Supervised.fork(
         "the look at due deliveries",
-        look.pipe(Effect.ignore({ log: "Warn" }), Effect.andThen(Effect.sleep(pollMs)), Effect.forever)
+        look.pipe(
+          Effect.matchEffect({ onFailure: looking.failed, onSuccess: () => looking.worked }),
+          Effect.andThen(Effect.sleep(pollMs)),
+          Effect.forever
+        )
       )
       yield* Effect.addFinalizer(() => {
         isClosing = true
@@ -169,6 +179,8 @@ export const layer = (options: Options): Layer.Layer<never, never, SqlClient.Sql
       })
     })
   )
+
+const notReleased = "claims of the process before this one return with their leases"
 
 /** A name among those of endpoints, from which the look of this number begins: each time somewhere else. */
 const startOf = (look: number): string => `svc_sub_${((look * 101) % 256).toString(16).padStart(2, "0")}`

@@ -79,7 +79,12 @@ export const make = Effect.fnUntraced(function* (options: {
   const supervise = (id: string, endpoint: WebhookEndpoint.WebhookEndpoint) =>
     Effect.catchCause(endpoint.run, (cause) =>
       Effect.logError("a webhook endpoint died", cause).pipe(
-        Effect.andThen(Effect.ignore(options.release(endpoint.partition, id), { log: "Warn" })),
+        Effect.andThen(
+          Effect.ignore(options.release(endpoint.partition, id), {
+            log: "Warn",
+            message: "claims of an endpoint return with their leases"
+          })
+        ),
         Effect.andThen(Effect.sync(() => forget(id, endpoint)))
       )
     )

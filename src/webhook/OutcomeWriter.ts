@@ -109,7 +109,7 @@ export const make = Effect.fnUntraced(function* (options: {
       Effect.map((failed) => {
         for (const endpoint of failed) options.failed(endpoint)
       }),
-      Effect.ignore({ log: "Warn" })
+      Effect.ignore({ log: "Warn", message: "failures of endpoints were not counted" })
     )
 
   const serve = Effect.fnUntraced(function* (batch: ReadonlyArray<Waiting>) {

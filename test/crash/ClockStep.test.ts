@@ -128,6 +128,50 @@ describe("a service whose wall clock is set", () => {
     expect(await Invariants.ledger(world.database())).toEqual([])
   })
 
+  interface Recorded {
+    readonly id: string
+    readonly status: string
+    readonly duration_seconds: number
+    readonly download_url: string | null
+  }
+  const recordingOf = async (callId: string): Promise<Recorded> => {
+    for (let tries = 0; tries < 100; tries++, await delay(100)) {
+      const { results } = (await ask(`/v1/recordings?call_id=${callId}`, null)) as unknown as {
+        readonly results: ReadonlyArray<Recorded>
+      }
+      if (results[0] !== undefined) return results[0]
+    }
+    throw new Error("the recording has no outcome")
+  }
+  const download = async (url: string | null): Promise<number> => (await fetch(url ?? "")).status
+
+  it.each([1, -1])("records through the step, and links lead as long as the wall says: %i hours", async (hours) => {
+    const calls = await Promise.all([place({ to: echo }), place(onSip())])
+    for (const { id } of calls) {
+      await until(id, answered)
+      await ask(`/v1/calls/${id}/actions/start_recording`, { format: "wav" })
+    }
+    await delay(1_500)
+    world.service().setWallClock(hours * hourMs)
+    await delay(1_500)
+    for (const { id } of calls) await ask(`/v1/calls/${id}/actions/stop_recording`, {})
+    for (const { id } of calls) {
+      const { download_url, duration_seconds, status } = await recordingOf(id)
+      expect(status).toBe("available")
+      expect(duration_seconds).toBeGreaterThanOrEqual(3)
+      expect(duration_seconds).toBeLessThan(8)
+      expect(await download(download_url)).toBe(200)
+      world.service().setWallClock(0)
+      await delay(100)
+      expect(await download(download_url)).toBe(hours > 0 ? 200 : 404)
+      expect(await download((await recordingOf(id)).download_url)).toBe(200)
+      world.service().setWallClock(hours * hourMs)
+      await delay(100)
+    }
+    world.service().setWallClock(0)
+    for (const { id } of calls) await ask(`/v1/calls/${id}/actions/hangup`, {})
+  })
+
   const gatherEnds = async (callId: string): Promise<void> => {
     for (let tries = 0; tries < 100; tries++, await delay(100)) {
       const rows = await world

@@ -2,6 +2,7 @@ import type * as PgConnection from "@effect/sql-pg/PgConnection"
 import { Effect, Stream } from "effect"
 import type { Connection } from "effect/sql/SqlConnection"
 import { ConnectionError, SqlError, UnknownError } from "effect/sql/SqlError"
+import * as Outage from "../Outage.ts"
 import { Unanswered } from "../Unanswered.ts"
 import * as Writing from "./Writing.ts"
 
@@ -10,6 +11,12 @@ type Transform = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>)
 
 /** SQLSTATE class 57P0 (PostgreSQL, appendix A): the server ended the session, perhaps just after it had committed. */
 const endedByServer = /^57P0/
+
+/**
+ * A session that is lost has rolled back. Were that an error, it would be a defect, and take the place of the error for
+ * which the transaction ends.
+ */
+const rollsBack = /^ROLLBACK/
 
 /**
  * A connection of the pool, for one statement or for a transaction.
@@ -60,7 +67,8 @@ export class Session implements Connection {
   }
 
   execute(text: string, parameters: ReadonlyArray<unknown>, transform: Transform) {
-    const rows = this.#rows(text, parameters, true)
+    const answer = this.#rows(text, parameters, true)
+    const rows = rollsBack.test(text) ? Effect.catchIf(answer, Outage.is, () => Effect.succeed([])) : answer
     return transform === undefined ? rows : Effect.map(rows, transform)
   }
   executeUnprepared(text: string, parameters: ReadonlyArray<unknown>, transform: Transform) {

@@ -88,6 +88,7 @@ export const run = async (
     violations.push(
       `the log tells ${logged(outageBegins)} times that it begins, and ${logged(outageEnds)} that it ends`
     )
+  if (world.service().warnings.has("")) violations.push("a warning has no message")
   // Answers that are lost one by one have a line each.
   for (const message of fault.stopsWrites ? world.service().warnings : [])
     if (logged(message) > repetitionLimit(lastsMs)) violations.push(`logged ${logged(message)} times: ${message}`)

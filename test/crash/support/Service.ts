@@ -75,7 +75,7 @@ const endOf = (child: ChildProcess): Promise<string> =>
 const messageOf = (line: string): string => {
   if (!line.startsWith("{")) return line
   const { message } = JSON.parse(line) as { readonly message: unknown }
-  return String(Array.isArray(message) ? message[0] : message)
+  return String(Array.isArray(message) ? (message[0] ?? "") : message)
 }
 
 export const start = (options: Options): Service => {

@@ -60,6 +60,23 @@ const live = { timeout: 30_000, concurrent: true }
 const quiet = Effect.provideService(References.MinimumLogLevel, "None")
 
 describe("A session of the database, src/README.md#one-writer", () => {
+  it.live.each(["silence", "cut"] as const)(
+    "a transaction fails as its statement did, though nobody can roll it back: %s",
+    (by) =>
+      Effect.gen(function* () {
+        const { proxy, run } = yield* setUp()
+        yield* run(ping)
+        proxy.lose({ text: "INSERT INTO rate", arrives: false, by })
+        const exit = yield* Effect.exit(Effect.provideService(run(inTransaction("1")), StatementLimit, 300))
+        expect(Exit.isFailure(exit) && exit.cause.reasons.map(({ _tag }) => _tag)).toStrictEqual(["Fail"])
+        const error = errorOf(exit)
+        expect(error instanceof SqlError && Outage.is(error)).toBe(true)
+        proxy.restore()
+        expect(yield* run(written)).toStrictEqual([])
+      }).pipe(Effect.scoped, quiet),
+    live
+  )
+
   it.live(
     "a statement on a silent connection fails at its deadline, and the connection is replaced",
     () =>
