@@ -273,6 +273,8 @@ export const make = Effect.fnUntraced(function* <
         closed = gone
         return
       }
+      // What was written last may be newer than what is known here; where it cannot be read, that has to do.
+      yield* Effect.exit(read)
       yield* Effect.catchCause(decide(behavior.lastWill(reason), null, null), (cause) =>
         Effect.logError("an actor could not end cleanly; a restart of the service recovers it", cause).pipe(
           Effect.annotateLogs({ actor: id }),

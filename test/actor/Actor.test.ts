@@ -38,6 +38,8 @@ const ended = ApiError.of("call_already_ended", "ended")
 const setUp = Effect.fnUntraced(function* (
   options: {
     readonly commit?: (state: State) => Effect.Effect<void, ApiError>
+    /** Behind the writing. */
+    readonly written?: (state: State) => Effect.Effect<void>
     readonly time?: EntityTime.EntityTime
     readonly prepare?: Behavior<string, State, Input, string, string, string>["prepare"]
   } = {}
@@ -60,6 +62,7 @@ const setUp = Effect.fnUntraced(function* (
           yield* options.commit?.(step.state) ?? Effect.void
           stored = step.state
           log.push(`commit ${step.effects}`)
+          yield* options.written?.(step.state) ?? Effect.void
           return `${asked ?? "nobody"} ${step.state.total}`
         }),
       interpret: (step) => Effect.sync(() => void log.push(`send ${step.effects}`)),
@@ -228,6 +231,22 @@ describe("Actor", () => {
         for (const each of dying) yield* Fiber.join(each)
         yield* Fiber.join(fiber)
         expect(actor.state()?.total).toBe(10)
+      }).pipe(Effect.scoped, provide)
+    )
+  )
+
+  it.effect("what a recovery has written is not written over when it dies then: the end follows from it", () =>
+    test(
+      Effect.gen(function* () {
+        const { actor, fiber } = yield* setUp({
+          written: ({ inputs }) => (inputs.at(-1) === "recovered" ? Effect.die(new Error("planted")) : Effect.void)
+        })
+        yield* actor.ask(1, "me")
+        const dying = yield* Effect.forkChild(Effect.exit(actor.ask(666, "me")))
+        yield* TestClock.adjust("9 seconds")
+        yield* Fiber.join(dying)
+        yield* Fiber.join(fiber)
+        expect(actor.state()?.inputs).toStrictEqual([1, "recovered", "will"])
       }).pipe(Effect.scoped, provide)
     )
   )
