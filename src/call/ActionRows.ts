@@ -30,7 +30,6 @@ export const step = (before: CallState, input: Asked, context: StepContext): Res
   const state = Reservation.held(before, reservedMinutes)
   const { work } = context
   const row = work.verbs[action.verb]
-  if (row === undefined) return rejected(ApiError.of("unprocessable", `${action.verb} is not built yet`))
   const refused = byState(state, action.verb, row.when)
   if (refused !== null) return rejected(refused)
   if (row.when === "running" && !work.isRunning(state, row))

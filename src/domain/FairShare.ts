@@ -6,10 +6,10 @@
  * what the others leave. One that comes late then finds less at first, and more as the first one gives back.
  */
 export interface FairShare {
-  /** Whether this holder may have one more, where `used` of `capacity` is in use, by holders and by us. */
-  readonly allows: (holder: string, used: number, capacity: number) => boolean
-  readonly take: (holder: string) => void
-  readonly giveBack: (holder: string) => void
+  /** Whether this holder may have `more` (1), where `used` of `capacity` is in use, by holders and by us. */
+  readonly allows: (holder: string, used: number, capacity: number, more?: number) => boolean
+  readonly take: (holder: string, more?: number) => void
+  readonly giveBack: (holder: string, less?: number) => void
   /** Those who hold something. */
   readonly holders: () => number
 }
@@ -17,10 +17,11 @@ export interface FairShare {
 export const make = (times = 1): FairShare => {
   const held = new Map<string, number>()
   return {
-    allows: (holder, used, capacity) => used < capacity && (held.get(holder) ?? 0) <= times * (capacity - used),
-    take: (holder) => void held.set(holder, (held.get(holder) ?? 0) + 1),
-    giveBack: (holder) => {
-      const left = (held.get(holder) ?? 0) - 1
+    allows: (holder, used, capacity, more = 1) =>
+      used + more <= capacity && (held.get(holder) ?? 0) + more - 1 <= times * (capacity - used),
+    take: (holder, more = 1) => void held.set(holder, (held.get(holder) ?? 0) + more),
+    giveBack: (holder, less = 1) => {
+      const left = (held.get(holder) ?? 0) - less
       if (left > 0) held.set(holder, left)
       else held.delete(holder)
     },

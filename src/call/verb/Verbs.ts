@@ -49,7 +49,7 @@ export type Row = Verb & {
   readonly family: Family | null
   act?(moment: Moment, body: unknown): Act<Item>
 }
-export type Rows = Readonly<Record<string, Row>>
+export type Rows = Readonly<Record<Built, Row>> & Readonly<Record<string, Row>>
 
 export type Built = keyof Table
 

@@ -1,3 +1,4 @@
+import * as FairShare from "../../domain/FairShare.ts"
 import type { TenantId } from "../../domain/Id.ts"
 
 /** What one tenant's streams hold. */
@@ -13,22 +14,18 @@ export interface Room {
   readonly of: (tenant: TenantId) => Share
 }
 
-/**
- * Octets of the servers' sound that may wait to be heard, of all streams of a thread. One tenant holds at most half of
- * what the others leave, as in `domain/FairShare.ts`. Mutable.
- */
+/** Octets of the servers' sound that may wait to be heard, of all streams of a thread: `most`, fairly. Mutable. */
 export const make = (most: number): Room => {
-  const shares = new Map<TenantId, number>()
+  const share = FairShare.make()
   let held = 0
   return {
     held: () => held,
     of: (tenant) => ({
-      allows: (octets) => (shares.get(tenant) ?? 0) + octets <= most - held,
+      allows: (octets) => share.allows(tenant, held, most, octets),
       add: (octets) => {
-        const mine = (shares.get(tenant) ?? 0) + octets
         held += octets
-        if (mine > 0) shares.set(tenant, mine)
-        else shares.delete(tenant)
+        if (octets > 0) share.take(tenant, octets)
+        else share.giveBack(tenant, -octets)
       }
     })
   }

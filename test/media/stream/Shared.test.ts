@@ -27,7 +27,7 @@ describe("What streams of a thread share", () => {
     one.add(400)
     expect(other.allows(100)).toBe(true)
     other.add(100)
-    expect(other.allows(1)).toBe(false)
+    expect(other.allows(2)).toBe(false)
     expect(room.of(quiet).allows(250)).toBe(true)
     expect(room.of(quiet).allows(251)).toBe(true)
     expect(room.of(quiet).allows(501)).toBe(false)
