@@ -104,6 +104,15 @@ describe("Ends, guide/calls.md#why-a-call-ended", () => {
     expect(event?.type === "call.ended" && event.data.durationSeconds === 61).toBe(true)
   })
 
+  it("the end of a leg tells how it sounded and why the far end ended it", () => {
+    const peerReason = { protocol: "Q.850", cause: 16, text: "Normal call clearing" }
+    const inbound = { packets: 490, lost: 10, jitterMs: 3.1, mos: 3.99 }
+    const quality = { codec: "G722", inbound, outbound: null, roundTripMs: null }
+    const end = { type: "ended", cause: "hangup", sipStatus: null, by: "far", peerReason, quality } as const
+    const scene = Sample.carrier(answeredCall(), end, t0 + 62_000)
+    expect(Sample.events(scene).at(-1)?.data).toMatchObject({ sipReason: peerReason, quality })
+  })
+
   it("hangup by the API is terminal at once, stays pending until the leg has ended, and is settled then", () => {
     let scene = Sample.act(answeredCall(), "hangup", {}, t0 + 5000)
     expect(ended(scene)).toBe("ended normal_clearing api")

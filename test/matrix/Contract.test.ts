@@ -87,9 +87,12 @@ describe("The tables of what the API promises", () => {
     expect(published("/v1/calls")).toEqual(Object.keys(Contract.placement.fields).toSorted())
   })
 
-  for (const { facts, file, title } of Elsewhere.all)
-    it(`lead elsewhere to a test that is there: ${file}, ${title}`, () => {
-      expect(readFileSync(new URL(`../${file}`, import.meta.url), "utf8")).toContain(title)
+  for (const { facts, file, shows, title } of Elsewhere.all)
+    it(`lead elsewhere to a test that is there, and shows it: ${file}, ${title}, ${facts.at(-1)}`, () => {
+      const text = readFileSync(new URL(`../${file}`, import.meta.url), "utf8")
+      expect(text).toContain(title)
+      const [test] = text.slice(text.indexOf(title)).split(/\n {2,4}(?:it|describe)\b/u)
+      expect(test).toContain(shows)
       for (const fact of facts) expect(Contract.facts()).toContain(fact)
     })
 })

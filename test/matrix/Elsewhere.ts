@@ -6,12 +6,16 @@ export interface Elsewhere {
   readonly facts: ReadonlyArray<string>
   /** Absent: on both carriers. */
   readonly only?: "simulator" | "sip"
-  /** The test: its file under `test/`, and a part of its title. */
+  /** The test: its file under `test/`, and a part of its title, or its row in the table of such tests. */
   readonly file: string
   readonly title: string
+  /** What stands in that test, and shows the facts. */
+  readonly shows: string
 }
 
 const machine = "call/CallMachine.test.ts"
+const bridging = "call/leg/Bridging.test.ts"
+const referral = "call/leg/Referral.test.ts"
 
 export const all: ReadonlyArray<Elsewhere> = [
   // A simulated phone rings 200 ms after it was dialled, and the number of a tenant at once.
@@ -27,68 +31,117 @@ export const all: ReadonlyArray<Elsewhere> = [
     ].map((fact) => (fact.includes(" ") ? fact : `${fact} initiated call_not_in_required_state`)),
     only: "simulator",
     file: "matrix/Contract.test.ts",
-    title: "are refused by the machine while a call is initiated, where they are not valid then"
+    title: "are refused by the machine while a call is initiated, where they are not valid then",
+    shows: 'Contract.refusal("initiated")'
   },
-  { facts: ["hangup initiated 200"], only: "simulator", file: machine, title: "hangup before the answer cancels" },
+  {
+    facts: ["hangup initiated 200"],
+    only: "simulator",
+    file: machine,
+    title: "hangup before the answer cancels",
+    shows: "ended cancelled api"
+  },
   // What SIP alone can say.
   {
     facts: ["call.ended.end_reason=no_answer"],
     only: "simulator",
     file: machine,
-    title: "an offered call rings and waits thirty seconds for a first command"
+    title: "an offered call rings and waits thirty seconds for a first command",
+    shows: "failed no_answer system"
   },
   {
     facts: ["call.ended.end_reason=not_found"],
     only: "simulator",
     file: machine,
-    title: 'sipStatus: 404, by: "far" }, is: "failed not_found carrier"'
-  },
-  {
-    facts: ["call.ended.end_reason=no_route"],
-    only: "sip",
-    file: "carrier/sip/leg/OutboundLeg.test.ts",
-    title: "ends as no_route without a trunk"
+    title: 'sipStatus: 404, by: "far" }',
+    shows: "failed not_found carrier"
   },
   {
     facts: ["call.ended.quality", "call.ended.sip_reason"],
     only: "simulator",
-    file: "carrier/sip/leg/EndQuality.test.ts",
-    title: "says how both directions sounded"
+    file: machine,
+    title: "the end of a leg tells how it sounded and why the far end ended it",
+    shows: "toMatchObject({ sipReason: peerReason, quality })"
   },
+  // SIP places nothing without a trunk, whose route was checked before.
+  {
+    facts: ["call.ended.end_reason=no_route"],
+    only: "sip",
+    file: "carrier/sip/leg/OutboundLeg.test.ts",
+    title: "ends as no_route without a trunk",
+    shows: "ended no_route - network"
+  },
+  {
+    facts: ["call.ended.end_reason=no_route"],
+    only: "sip",
+    file: machine,
+    title: 'cause: "no_route"',
+    shows: "failed no_route carrier"
+  },
+  // A person of this suite's phones over SIP would have to speak.
   {
     facts: ["call.amd_complete.result=human"],
     only: "sip",
-    file: "media/detect/Detection.test.ts",
-    title: "tells who answered, the beep, and its end, once, however often it was asked"
+    file: "call/verb/MachineDetection.test.ts",
+    title: '["human_residence", "human"]',
+    shows: "expect(events(scene)).toEqual([result])"
   },
   {
     facts: ["error rate_limited"],
     only: "simulator",
-    file: "operator/route/Route.test.ts",
-    title: "have limits, of calls at once and of new calls a second"
+    file: "connection/TrunkRoom.test.ts",
+    title: "bounds what a SIP trunk places where the operator set nothing, and nothing of what we place or simulate",
+    shows: 'adapter: "simulator"'
   },
   // It takes a minute until a reservation ends.
   {
     facts: ["call.ended.end_reason=balance_exhausted"],
     file: "call/Reservation.test.ts",
-    title: "without an answer, or refused, it asks again until its reserved end, and is over then"
+    title: "without an answer, or refused, it asks again until its reserved end, and is over then",
+    shows: "ended balance_exhausted system"
   },
-  // What happens between a request and its outcome, and what nobody answers.
+  // What happens between a request and its outcome, and what nobody answers. Each event there is checked against its row.
   {
     facts: [
       "call.bridge_failed",
       ...["call_id", "leg_id", "customer_reference", "bridged_leg_id", "reason", "failed_at"].map(
         (field) => `call.bridge_failed.${field}`
       ),
-      ...["leg_ended", "call_ended", "timeout", "carrier_error"].map((reason) => `call.bridge_failed.reason=${reason}`)
+      "call.bridge_failed.reason=timeout"
     ],
-    file: "call/leg/Bridging.test.ts",
-    title: "whose outcome never comes has failed after forty seconds"
+    file: bridging,
+    title: "whose outcome never comes has failed after forty seconds",
+    shows: 'type: "call.bridge_failed", data: { reason: "timeout" }'
   },
   {
-    facts: ["timeout", "carrier_error", "service_restarted"].map((reason) => `call.refer_failed.reason=${reason}`),
-    file: "call/leg/Referral.test.ts",
-    title: "has failed when nobody answers it, the call ends first, or the carrier has forgotten it"
+    facts: ["call.bridge_failed.reason=leg_ended"],
+    file: bridging,
+    title: "the other leg ended meanwhile",
+    shows: '"leg_ended"'
+  },
+  {
+    facts: ["call.bridge_failed.reason=carrier_error"],
+    file: bridging,
+    title: "the carrier cannot join them",
+    shows: '"carrier_error"'
+  },
+  {
+    facts: ["call.bridge_failed.reason=call_ended"],
+    file: bridging,
+    title: "that is under way when the call ends is told before call.ended",
+    shows: 'reason: "call_ended"'
+  },
+  ...["timeout", "service_restarted"].map((reason) => ({
+    facts: [`call.refer_failed.reason=${reason}`],
+    file: referral,
+    title: "has failed when nobody answers it, the call ends first, or the carrier has forgotten it",
+    shows: `${reason} null`
+  })),
+  {
+    facts: ["call.refer_failed.reason=carrier_error"],
+    file: referral,
+    title: "has failed where the carrier cannot carry it out",
+    shows: "carrier_error null"
   },
   // A disk that is full, an encoder that dies, a carrier without media, a process that died.
   {
@@ -97,23 +150,47 @@ export const all: ReadonlyArray<Elsewhere> = [
       ...["call_id", "recording_id", "channels", "format", "customer_reference", "reason", "failed_at"].map(
         (field) => `recording.failed.${field}`
       ),
-      ...["storage_error", "internal_error", "unsupported"].map((reason) => `recording.failed.reason=${reason}`)
+      "recording.failed.reason=storage_error"
     ],
-    file: "recording/Recorder.test.ts",
-    title: "tells once that it failed when the disk is full, and leaves nothing there; others go on"
+    file: "call/Recording.test.ts",
+    title: '["storage_error", "storage_error"]',
+    shows: 'type: "recording.failed", data: { reason: shown }'
   },
+  ...(
+    [
+      ["unsupported", '["unsupported", "unsupported"]'],
+      ["internal_error", '["lost", "internal_error"]']
+    ] as const
+  ).map(([reason, title]) => ({
+    facts: [`recording.failed.reason=${reason}`],
+    file: "call/Recording.test.ts",
+    title,
+    shows: 'type: "recording.failed", data: { reason: shown }'
+  })),
   {
     facts: ["stream.failed.failure_reason=carrier_error"],
     file: "call/Streaming.test.ts",
-    title: "has failed after a restart where the leg lives on"
+    title: "has failed after a restart where the leg lives on",
+    shows: 'failureReason: "carrier_error"'
   },
   {
     facts: ["error recording_not_ready"],
     file: "recording/Recording.test.ts",
-    title: "are not ready when archived, expired or failed"
+    title: "are not ready when archived, expired or failed",
+    shows: '"recording_not_ready"'
   },
-  { facts: ["error internal_error"], file: "http/Edge.test.ts", title: "answers a defect with 500 internal_error" },
-  { facts: ["error service_unavailable"], file: "http/Edge.test.ts", title: "answers 503 without Retry-After" }
+  {
+    facts: ["error internal_error"],
+    file: "http/Edge.test.ts",
+    title: "answers a defect with 500 internal_error",
+    shows: '[500, "internal_error"]'
+  },
+  {
+    facts: ["error service_unavailable"],
+    file: "http/Edge.test.ts",
+    title: "answers 503 without Retry-After",
+    shows: '[503, "service_unavailable"]'
+  }
 ]
 
 /** Codes of the catalogue that nothing of a call raises: there is no automatic recharge yet, and a dial answers first. */

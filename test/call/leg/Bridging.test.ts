@@ -123,6 +123,7 @@ describe("A bridge", () => {
   it("that is under way when the call ends is told before call.ended", () => {
     const scene = Sample.act(asked(), "hangup", {}, t0 + 3000)
     expect(Sample.types(scene).slice(-2)).toEqual(["call.bridge_failed", "call.ended"])
+    expect(Sample.events(scene).at(-2)?.data).toMatchObject({ bridgedLegId: legId, reason: "call_ended" })
   })
 
   it("takes the call's leg out of a transfer: the leg that rings is cancelled, the one that talked is hung up", () => {

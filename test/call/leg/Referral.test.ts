@@ -76,6 +76,15 @@ describe("A referral", () => {
     expect([event(found), found.state.status]).toEqual(["service_restarted null", "answered"])
   })
 
+  it("has failed where the carrier cannot carry it out, and the call goes on", () => {
+    const scene = asked()
+    const [refer] = scene.state.pending
+    expect.assert(refer !== undefined)
+    const { commandId } = refer
+    const failed = Sample.carrier(scene, { type: "command_failed", commandId, reason: "not_answered" }, t0 + 2100)
+    expect([event(failed), failed.state.status, failed.state.pending]).toEqual(["carrier_error null", "answered", []])
+  })
+
   it("is possible while answered, one at a time", () => {
     expect(Sample.last(Sample.act(asked(), "refer", { sip_address: "sip:a@b" }, t0 + 3000))).toBe("conflict")
     const placed = Sample.start(Sample.place(), t0)
