@@ -82,9 +82,10 @@ export const make = (clockRate: number) => {
       if (!count(packet.sequenceNumber)) return false
       const now = (arrivedAtMs * clockRate) / 1000 - packet.timestamp
       if (!Number.isNaN(transit)) {
-        const units = 0x1_0000_0000
-        const difference = (((now - transit) % units) + units) % units
-        const d = Math.min(difference, units - difference)
+        const difference = now - transit
+        const whole = Math.floor(difference)
+        // The short way round, as timestamps wrap.
+        const d = Math.abs((whole | 0) + difference - whole)
         // A jump of the timestamp is no jitter of the network.
         if (d < clockRate * 10) jitter += (d - jitter) / 16
       }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
+import * as Codecs from "../../src/audio/codec/Codecs.ts"
 import * as Tone from "../../src/audio/Tone.ts"
 import * as TelephoneEvent from "../../src/rtp/TelephoneEvent.ts"
 import * as Goertzel from "../support/Goertzel.ts"
@@ -243,6 +244,23 @@ describe("Bridged legs of one packet format", () => {
     rig.forget()
     rig.run(200)
     expect(rig.received(b).every(({ at }) => at % 20 === 5)).toBe(true)
+  })
+
+  it("are not passed on under the payload type of another codec that is agreed meanwhile", () => {
+    const rig = forwarding("PCMU")
+    rig.forget()
+    rig.run(200)
+    rig.connect(b, { codec: "PCMA", audio: { send: 8, receive: 8 } })
+    rig.peers.a.deliver(rig.peers.a.make())
+    const law = Codecs.table.PCMA.decoder()
+    const frame = new Int16Array(160)
+    rig.run(200)
+    const sounds = rig
+      .received(b)
+      .filter(({ payloadType }) => payloadType === 8)
+      .flatMap(({ payload }) => [...frame.subarray(0, law.decode(payload, frame))])
+    expect(sounds.length).toBeGreaterThan(1000)
+    expect(Math.max(...sounds)).toBeLessThan(10_000)
   })
 
   it("send nothing to a peer that holds, and go on behind it in the same stream", () => {

@@ -31,6 +31,9 @@ export const make = ({ encoding, send, sender }: Options): PacketSink & { readon
   /** The SSRC of the source; -1: none yet. */
   let source = -1
   let isOpen = false
+  /** That of the source, as it was agreed with the peer too. */
+  let codec: Codecs.CodecName = "PCMU"
+  let clockRate = 0
   let beginsAt = 0
   let timestampOffset = 0
   let numberOffset = 0
@@ -53,7 +56,7 @@ export const make = ({ encoding, send, sender }: Options): PacketSink & { readon
     lastTimestamp = packet.timestamp
   }
 
-  const isElsewhere = (packet: RtpPacket.RtpPacket, clockRate: number): boolean =>
+  const isElsewhere = (packet: RtpPacket.RtpPacket): boolean =>
     packet.ssrc !== source ||
     Math.abs(distance(highest & 0xffff, packet.sequenceNumber)) > longestStep ||
     Math.abs(timestampDistance(lastTimestamp, packet.timestamp)) > clockRate
@@ -70,7 +73,10 @@ export const make = ({ encoding, send, sender }: Options): PacketSink & { readon
 
   return {
     begin: (timestamp, now) => {
-      if (encoding() === null) return false
+      const to = encoding()
+      if (to === null) return false
+      codec = to.codec
+      clockRate = Codecs.table[codec].clockRate
       source = -1
       isOpen = true
       beginsAt = timestamp
@@ -81,22 +87,22 @@ export const make = ({ encoding, send, sender }: Options): PacketSink & { readon
     },
     takesEvent: (packet) => {
       const to = encoding()
-      if (to === null || to.telephoneEvent === null) return false
+      if (to === null || to.telephoneEvent === null || to.codec !== codec) return false
       if (source === -1) return timestampDistance(beginsAt, packet.timestamp) >= 0
-      return !isElsewhere(packet, Codecs.table[to.codec].clockRate) && extend(highest, packet.sequenceNumber) >= first
+      return !isElsewhere(packet) && extend(highest, packet.sequenceNumber) >= first
     },
     pass: (packet, duration, now) => {
       const to = encoding()
-      if (to === null) return
+      // Another codec was agreed with the peer, and frames come with the next turn.
+      if (to === null || to.codec !== codec) return
       const isEvent = duration === 0
       const payloadType = isEvent ? to.telephoneEvent?.send : to.audio.send
       if (payloadType === undefined) return
       let isMarked = packet.marker
-      const { clockRate } = Codecs.table[to.codec]
       if (source === -1) {
         if (timestampDistance(beginsAt, packet.timestamp) < 0) return
         anchor(packet)
-      } else if (isElsewhere(packet, clockRate)) {
+      } else if (isElsewhere(packet)) {
         // An event alone shows no new timeline: it may have begun long ago.
         if (isEvent) return
         const passedUnits = Math.round((Math.max(0, now - passedAt - frameMs) * clockRate) / 1000)

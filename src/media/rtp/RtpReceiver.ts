@@ -43,6 +43,8 @@ export const make = (
   let usable = 0
   /** Whether the last packet was an event. */
   let isEvent = false
+  /** The codec of the last packet of sound, whatever became of it. */
+  let present: { readonly format: Codecs.CodecName; readonly decoder: LegDecoder.LegDecoder } | null = null
   /** The codec of the last sound. */
   let heardIn: Codecs.CodecName | null = null
 
@@ -76,6 +78,19 @@ export const make = (
     return decoder
   }
 
+  /** Another codec than that of the packet before. */
+  const changeTo = (format: Codecs.CodecName): LegDecoder.LegDecoder => {
+    if (codecs[format].clockRate !== clockRate) {
+      clockRate = codecs[format].clockRate
+      buffer = JitterBuffer.make({ ...JitterBuffer.defaults, clockRate })
+      isMuted = false
+      ssrc = -1
+    }
+    const decoder = decoderOf(format)
+    present = { format, decoder }
+    return decoder
+  }
+
   return {
     /** The packet is lent for the call. Returns the codec of its sound; `null`: it is none, or of no codec we know. */
     receive: (packet: RtpPacket.RtpPacket, encoding: Encoding, now: number): Codecs.CodecName | null => {
@@ -93,15 +108,9 @@ export const make = (
         unknownPayloads++
         return null
       }
-      if (codecs[format].clockRate !== clockRate) {
-        clockRate = codecs[format].clockRate
-        buffer = JitterBuffer.make({ ...JitterBuffer.defaults, clockRate })
-        isMuted = false
-        ssrc = -1
-      }
-      const decoder = decoderOf(format)
+      const decoder = format === present?.format ? present.decoder : changeTo(format)
       const duration = decoder.duration(packet.bytes, packet.payloadStart, packet.payloadEnd)
-      const pushed = buffer.push(packet, decoder, now)
+      const pushed = buffer.push(packet, decoder, now, duration)
       // What is too late for us may be in time for a peer whose buffer is deeper.
       usable = pushed === "queued" || (pushed === "late" && packet.ssrc === ssrc) ? duration : 0
       if (pushed === "queued") {

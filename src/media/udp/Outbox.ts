@@ -25,6 +25,8 @@ interface Slot {
 export const make = (socket: Socket, failed: () => void) => {
   const free: Array<Slot> = []
   let made = 0
+  /** Datagrams that may still be given before the kernel has to be asked how many wait. */
+  let mayGive = 0
 
   const makeSlot = (): Slot => {
     const storage = new Uint8Array(smallest)
@@ -63,12 +65,15 @@ export const make = (socket: Socket, failed: () => void) => {
     },
     /**
      * Sends a datagram that nobody uses any more, without a copy. Nothing is told of it, which spares a call back for each;
-     * only when too many wait, it is dropped and `failed`.
+     * only when too many wait (up to twice as many as else), it is dropped and `failed`.
      */
     give: (bytes: Uint8Array, port: number, address: string): void => {
       try {
-        if (socket.getSendQueueCount() < maxWaiting) socket.send(bytes, port, address)
-        else failed()
+        // Asked again once so many more may wait as may wait at all.
+        if (mayGive === 0 && socket.getSendQueueCount() < maxWaiting) mayGive = maxWaiting
+        if (mayGive === 0) return failed()
+        mayGive--
+        socket.send(bytes, port, address)
       } catch {
         // The socket is closed.
         failed()

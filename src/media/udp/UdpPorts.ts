@@ -25,8 +25,11 @@ type Lookup = (
   callback: (error: null, address: string, family: number) => void
 ) => void
 
-/** Peers are address literals: asking the resolver for every packet is waste, and waiting for it would reorder them. */
-const lookup: Lookup = (hostname, _, callback) => callback(null, hostname, isIPv6(hostname) ? 6 : 4)
+/**
+ * Peers are address literals: asking the resolver for every packet is waste, and waiting for it would reorder them. Only
+ * those of IPv6 have a colon.
+ */
+const lookup: Lookup = (hostname, _, callback) => callback(null, hostname, hostname.includes(":") ? 6 : 4)
 
 const firstOf = (portMin: number): number => portMin + (portMin & 1)
 
@@ -44,13 +47,15 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
   const first = firstOf(portMin)
   const pairs = pairsOf({ portMin, portMax })
   const taken = new Set<number>()
+  /** Sockets of both families. */
+  const isWide = isIPv6(bindAddress)
   let errors = 0
   const failed = () => {
     errors++
   }
 
   const bind = (port: number, bound: (socket: Socket | null) => void) => {
-    const socket = createSocket({ type: isIPv6(bindAddress) ? "udp6" : "udp4", ipv6Only: false, lookup })
+    const socket = createSocket({ type: isWide ? "udp6" : "udp4", ipv6Only: false, lookup })
     const refused = () => {
       socket.close()
       bound(null)
@@ -120,7 +125,7 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
         const listen = (channel: Channel, socket: Socket) =>
           socket.on("message", (bytes, from) => {
             // A socket on `::` writes IPv4 as IPv6. Node gives us the object of the sender, so it may be changed.
-            if (from.address.startsWith(mapped)) from.address = from.address.slice(mapped.length)
+            if (isWide && from.address.startsWith(mapped)) from.address = from.address.slice(mapped.length)
             onPacket(channel, bytes, from)
           })
         listen("rtp", rtp)

@@ -82,12 +82,15 @@ describe("Datagrams that are lent", () => {
     take()
     expect(taken).toEqual([[1, 3]])
     wait(Outbox.maxWaiting)
-    outbox.give(mine, 9, "127.0.0.1")
-    expect(failures()).toBe(1)
+    const many = 3 * Outbox.maxWaiting
+    for (let i = 0; i < many; i++) outbox.give(mine, 9, "127.0.0.1")
+    take()
+    expect(taken.length).toBeLessThanOrEqual(Outbox.maxWaiting)
+    expect(failures()).toBe(many + 1 - taken.length)
     wait(0)
     outbox.give(mine, 9, "127.0.0.1")
     take()
-    expect(taken.length).toBe(2)
+    expect(failures()).toBe(many + 1 - (taken.length - 1))
   })
 
   it("are counted on a socket that is closed", async () => {
