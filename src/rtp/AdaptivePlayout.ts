@@ -156,17 +156,8 @@ export const make = (options: Options, counters: Counters) => {
     return false
   }
 
-  /** Takes out what is too much behind the frame `out`, and fades it over into what then follows. */
-  const shorten = (out: Int16Array): void => {
-    const left = depth()
-    if (left > unitsOf(options.maxDelayMs)) {
-      const cut = left - unitsOf(options.initialDelayMs)
-      playout = (playout + cut) >>> 0
-      counters.removed += Math.round(cut / frameUnits)
-      while (queue[0] !== undefined && timestampDistance(playout, endOf(queue[0])) <= 0) shift()
-      return slack.forget()
-    }
-    if (!slack.isTooMuch(left, out) || !hasFrame()) return
+  /** Takes the next frame out, and fades `out` over into it. */
+  const removeNext = (out: Int16Array): void => {
     const removed = new Int16Array(frameSamples)
     fill(removed)
     for (let i = 0; i < frameSamples; i++) {
@@ -175,6 +166,18 @@ export const make = (options: Options, counters: Counters) => {
     }
     counters.removed++
     slack.forget()
+  }
+
+  /** Takes out what is too much behind the frame `out`, and fades it over into what then follows. */
+  const shorten = (out: Int16Array): void => {
+    const left = depth()
+    if (left > unitsOf(options.maxDelayMs)) {
+      const cut = left - unitsOf(options.initialDelayMs) - frameUnits
+      playout = (playout + cut) >>> 0
+      counters.removed += Math.round(cut / frameUnits)
+      while (queue[0] !== undefined && timestampDistance(playout, endOf(queue[0])) <= 0) shift()
+    } else if (!slack.isTooMuch(left, out)) return
+    if (hasFrame()) removeNext(out)
   }
 
   /** Samples in a row from the queue, up to a frame. */
@@ -231,7 +234,7 @@ export const make = (options: Options, counters: Counters) => {
       return "concealed"
     }
     if (concealedInRow > 0) {
-      decoder.fadeIn(out)
+      decoder.join(out, concealedInRow)
       concealedInRow = 0
     }
     owed = 0

@@ -15,8 +15,11 @@ export const make = (frameUnits: number, longestUnits: number) => {
   let decoder: PayloadDecoder | null = null
   /** The last frame of real sound, which concealment may repeat. */
   let last = new Int16Array(0)
-  /** The level at the end of the last concealment. */
+  /** Who made up the last concealment, and the level at its end; null: it was silence. */
+  let concealer: PayloadDecoder | null = null
   let level = 0
+  /** How what was made up would go on. */
+  let beyond = new Int16Array(0)
   const loss: { -readonly [K in keyof Loss]: Loss[K] } = { from: 0, framesBefore: 0, last, following: null }
 
   const lengthOf = (packet: Queued): number => Math.floor(packet.duration * samplesPerUnit)
@@ -38,6 +41,7 @@ export const make = (frameUnits: number, longestUnits: number) => {
       samplesPerUnit = samples / frameUnits
       sound = new Int16Array(Math.ceil(longestUnits * samplesPerUnit))
       last = new Int16Array(samples)
+      beyond = new Int16Array(samples)
       loss.last = last
       decoded = null
     },
@@ -67,6 +71,7 @@ export const make = (frameUnits: number, longestUnits: number) => {
     /** `before` are the packets in front of the next, without a gap, which were not read: a codec that remembers hears them. */
     catchUp: (before: ReadonlyArray<Queued>): void => {
       for (const packet of before) decode(packet)
+      level = 1
       const frames = decoded === null ? 0 : Math.floor(lengthOf(decoded) / last.length)
       if (decoded !== null && frames > 0) {
         const end = lengthOf(decoded)
@@ -76,6 +81,7 @@ export const make = (frameUnits: number, longestUnits: number) => {
     },
     /** Fills `out` from `from` on; `following` is the packet right behind what is missing, when it is here. */
     conceal: (out: Int16Array, from: number, framesBefore: number, following: Queued | null): void => {
+      concealer = decoder
       if (decoder === null) {
         out.fill(0, from)
         level = 0
@@ -86,10 +92,23 @@ export const make = (frameUnits: number, longestUnits: number) => {
       loss.following = following?.decoder === decoder ? following.payload : null
       level = decoder.conceal(out, loss)
     },
-    /** Raises the first quarter of the frame behind a concealment from the level of its end, so that it does not click. */
-    fadeIn: (frame: Int16Array): void => {
-      const length = frame.length >> 2
-      for (let i = 0; i < length; i++) frame[i] = (frame[i] ?? 0) * (level + (1 - level) * (i / length))
+    /**
+     * Fades the first half of the frame behind a concealment in, over what was made up as it would go on: where the sound
+     * only came late, it goes on from another place in its period.
+     */
+    join: (frame: Int16Array, framesBefore: number): void => {
+      // A codec whose concealment ends at full level joins what comes itself.
+      if (level === 1) return
+      loss.from = 0
+      loss.framesBefore = framesBefore
+      loss.following = null
+      if (concealer === null) beyond.fill(0)
+      else concealer.conceal(beyond, loss)
+      const length = frame.length >> 1
+      for (let i = 0; i < length; i++) {
+        const gain = 0.5 - 0.5 * Math.cos((Math.PI * (i + 0.5)) / length)
+        frame[i] = Math.round((frame[i] ?? 0) * gain + (beyond[i] ?? 0) * (1 - gain))
+      }
     }
   }
 }

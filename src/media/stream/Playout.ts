@@ -1,3 +1,4 @@
+import * as Ramp from "../../audio/Ramp.ts"
 import type { SampleRate } from "../../audio/SampleRate.ts"
 import * as Frame from "../Frame.ts"
 import type { SoundQueue } from "./SoundQueue.ts"
@@ -7,7 +8,8 @@ import type { SoundQueue } from "./SoundQueue.ts"
  *
  * It waits until `depth` of it is here, a mark stands behind it, or its first byte has waited for so long; then it is
  * taken frame by frame. When it runs out, what is left is heard, it dies away in 4 ms, and the next begins as the first
- * did. Nothing is repeated, and nothing is put in between. A sender that runs dry in the middle of speech gets more depth,
+ * did. Nothing is repeated, and nothing is put in between. What is cleared comes to rest in the same way; what begins at
+ * once behind it is faded in meanwhile. A sender that runs dry in the middle of speech gets more depth,
  * and one whose clock runs fast loses a quiet frame now and then.
  *
  * Marks are positions in the sound. Each comes back once, in order: with the frame that has the last sample before it,
@@ -89,6 +91,8 @@ export const make = (
   /** The last sample that was heard, which dies away; and how far it has. */
   let last = 0
   let died = 0
+  /** What was heard last was cut off by a clear. */
+  let isCut = false
   /** Whether the last frame was no silence; and where the last mark stood that came back. */
   let wasLoud = false
   let markedAt = 0
@@ -117,10 +121,20 @@ export const make = (
 
   /** What was heard last comes to rest; null: it has. */
   const dieAway = (from: number): Frame.Frame | null => {
+    isCut = false
     const length = samplesOf(dyingMs)
     if (last === 0 || died >= length) return null
     for (let i = from; i < frameLength && died < length; i++) out.samples[i] = Math.round(last * (1 - ++died / length))
     return out
+  }
+
+  /** Joins the beginning of `count` samples to what was cut off. */
+  const join = (count: number): void => {
+    isCut = false
+    Ramp.fadeIn(out.samples, rate, 0, 0, count)
+    const length = samplesOf(dyingMs)
+    for (let i = 0; i < count && died < length; i++)
+      out.samples[i] = Math.round((out.samples[i] ?? 0) + last * (1 - ++died / length))
   }
 
   /** Leaves a quiet frame out when a sender that keeps time is ahead of it. */
@@ -166,6 +180,7 @@ export const make = (
     /** Forgets all that waits; its marks come back. Nothing of it is heard any more. */
     clear: (): ReadonlyArray<Mark> => {
       const gone = marks
+      isCut ||= isPlaying
       marks = []
       queue.clear()
       taken = kept
@@ -174,6 +189,11 @@ export const make = (
       firstAt = null
       brokeOffAt = null
       return gone.map(({ name }) => ({ name, isCleared: true }))
+    },
+    /** A frame's time passes unheard: nothing is left to come to rest. */
+    rest: (): void => {
+      isCut = false
+      last = 0
     },
     /** Whether the next frame will have sound. */
     isReady: (now: number): boolean =>
@@ -194,6 +214,7 @@ export const make = (
       firstAt = null
       const count = queue.take(out.samples, 0, samplesOf(heardMs))
       taken += count
+      if (isCut) join(count)
       const isOut = count < samplesOf(heardMs)
       if (!isOut && heardMs === Frame.frameMs) trim(now)
       const due = passed()

@@ -38,7 +38,7 @@ export const make = (options: {
   const rate: SampleRate = hears === "mp3" ? fileRate : format.rate
   const queue = SoundQueue.make(hears === "mp3" ? StreamFormat.samples() : format.decoder())
   const playout = Playout.make(queue, rate, now, room.allows)
-  let converter = RateConverter.make()
+  const converter = RateConverter.make()
   let converted = Frame.make(rate)
   const silence = Frame.make(rate)
   /** The filter holds the last milliseconds of what was converted. */
@@ -90,6 +90,7 @@ export const make = (options: {
       },
       pass: (at) => {
         lastAt = at
+        playout.rest()
       },
       ready: () => playout.isReady(lastAt),
       close: () => converter.free()
@@ -105,9 +106,6 @@ export const make = (options: {
     clear: () => {
       back(playout.clear())
       back(files.clear())
-      converter.free()
-      converter = RateConverter.make()
-      isFiltered = false
       account()
     },
     sound: (file, samples, isLast, at) => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
+import * as Tone from "../../../src/audio/Tone.ts"
+import * as Click from "../mix/Click.ts"
 import * as Playout from "../../../src/media/stream/Playout.ts"
 import * as SoundQueue from "../../../src/media/stream/SoundQueue.ts"
 
@@ -10,6 +12,16 @@ const decoder: SoundQueue.SoundDecoder = {
   decode: (bytes, out) => {
     bytes.forEach((octet, i) => (out[i] = octet === 0 ? 0 : octet * 100))
     return bytes.length
+  },
+  reset: () => undefined
+}
+
+const linear: SoundQueue.SoundDecoder = {
+  unit: { octets: 2, samples: 1 },
+  samplesIn: () => 0,
+  decode: (bytes, out) => {
+    new Int16Array(bytes.slice().buffer).forEach((sample, i) => (out[i] = sample))
+    return bytes.length / 2
   },
   reset: () => undefined
 }
@@ -98,10 +110,31 @@ describe("The playout of a stream, guide/streams.md#what-is-heard-when", () => {
       bench.playout.push(fresh, ticks * 20)
       for (let i = ticks + 1; i <= ticks + 30; i++) bench.tick(i * 20)
       expect(bench.heard.includes(20_000)).toBe(false)
-      expect(bench.heard.filter((sample) => sample === 5000).length).toBe(1600)
+      // What begins at once is faded in over 5 ms.
+      expect(bench.heard.filter((sample) => sample === 5000).length).toBeGreaterThanOrEqual(1560)
       expect(bench.marks.filter(({ name }) => name === "old").length).toBe(1)
     }
   )
+
+  it("has no step where something else begins at once behind a clear", () => {
+    const queue = SoundQueue.make(linear)
+    const playout = Playout.make(queue, 16_000, 0)
+    const say = (hz: number, from: number) =>
+      playout.push(new Uint8Array(Tone.sine(hz, -12, 500, 16_000).slice(from).buffer), 0)
+    const heard: Array<number> = []
+    const tick = (now: number) => heard.push(...(playout.next(now).frame?.samples ?? new Int16Array(320)))
+    // Each at its loudest where they meet.
+    say(442.5, 0)
+    for (let now = 20; now <= 100; now += 20) tick(now)
+    playout.clear()
+    say(600, 20)
+    for (let now = 120; now <= 200; now += 20) tick(now)
+    const sound = Int16Array.from(heard)
+    const steady = Click.largest(sound.subarray(0, 1500))
+    expect(Math.abs(sound[1599] ?? 0)).toBeGreaterThan(3000)
+    // A sixth of it would be the height of a step: -46 dBFS.
+    expect(Click.largest(sound.subarray(1500, 1800))).toBeLessThan(Math.max(2 * steady, 6 * 160))
+  })
 
   it("counts the marks behind a clear from there on", () => {
     const bench = make()
