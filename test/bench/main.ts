@@ -9,6 +9,7 @@ import * as MediaBench from "./media/MediaBench.ts"
 import * as StreamBench from "./media/StreamBench.ts"
 import * as NeighbourBench from "./neighbour/NeighbourBench.ts"
 import * as PlaceCallBench from "./PlaceCallBench.ts"
+import * as RecorderBench from "./RecorderBench.ts"
 import * as Report from "./Report.ts"
 import * as SpeechBench from "./SpeechBench.ts"
 import * as StrangersBench from "./strangers/StrangersBench.ts"
@@ -20,7 +21,8 @@ const benches = {
   journal: ["Journal: the batch writer against a transaction for each commit", JournalBench.run],
   live: ["Live calls without media", LiveCallBench.run],
   forward: ["Packets passed on as they come, 50 bridges over UDP loopback", ForwardBench.run],
-  media: ["Media plane over UDP loopback, 50 calls", MediaBench.run],
+  media: ["Media plane over UDP loopback, 25 bridges whose sound is decoded and encoded", MediaBench.run],
+  record: ["A recorder beside the media thread", RecorderBench.run],
   speech: ["Speech: from `speak` to its first frame, and what it costs", SpeechBench.run],
   streams: ["Media streams over TLS on loopback, both ways", StreamBench.run],
   amd: ["Machine detection on a synthetic corpus (espeak-ng and flite have to be installed)", DetectBench.run],

@@ -30,6 +30,8 @@ interface Call {
 }
 
 let calls: ReadonlyArray<Call> = []
+let payloads: ReadonlyArray<Uint8Array> | null = null
+let unitsPerPacket = payloadLength
 /** Whether each two calls are bridged, and hear each other's packets. */
 let bridged = false
 let callOfPort = new Map<number, number>()
@@ -48,16 +50,27 @@ const header = (payloadType: number, ssrc: number): Uint8Array => {
 const advance = (packet: Uint8Array, number: number): void => {
   const view = new DataView(packet.buffer)
   view.setUint16(2, number & 0xffff)
-  view.setUint32(4, (number * payloadLength) >>> 0)
+  view.setUint32(4, (number * unitsPerPacket) >>> 0)
   packet.fill(loudest + (number % levels), headerLength)
+}
+
+/** The next packet of a call. */
+const packetOf = (call: Call): Uint8Array => {
+  advance(call.packet, call.number)
+  const payload = payloads?.[call.number % payloads.length]
+  if (payload === undefined) return call.packet
+  const packet = new Uint8Array(headerLength + payload.length)
+  packet.set(call.packet.subarray(0, headerLength))
+  packet.set(payload, headerLength)
+  return packet
 }
 
 const sendDue = (socket: StampedSocket.StampedSocket, now: number): void => {
   for (const call of calls) {
     if (call.dueMs > now) continue
-    advance(call.packet, call.number)
+    const packet = packetOf(call)
     call.sent[call.number % levels] = { number: call.number, sentMs: nowMs() }
-    socket.send(call.packet, call.port)
+    socket.send(packet, call.port)
     call.number++
     call.dueMs += frameMs
   }
@@ -141,6 +154,8 @@ const serve = async (question: Question): Promise<Listening | ReadonlyArray<Depa
         sent: []
       }))
       bridged = question.bridged
+      payloads = question.payloads
+      unitsPerPacket = question.unitsPerPacket
       callOfPort = new Map(question.ports.map((port, index) => [port, index]))
       return []
     }

@@ -28,6 +28,10 @@ export type Question =
       readonly payloadType: number
       /** Whether the calls 0 and 1, 2 and 3 and so on hear each other; else what comes back is not the peers' own. */
       readonly bridged: boolean
+      /** What the packets carry, in turn; null: octets of G.711 that tell which packet it is. */
+      readonly payloads: ReadonlyArray<Uint8Array> | null
+      /** RTP clock units of a packet. */
+      readonly unitsPerPacket: number
     }
   /** Sends hostile datagrams to a pair of ports, until `stop`. */
   | { readonly type: "attack"; readonly port: number; readonly perSecond: number }
@@ -46,8 +50,12 @@ export const start = Effect.gen(function* () {
   if (!("port" in listening)) return yield* Effect.die(new Error("the peers do not listen"))
   return {
     ...listening,
-    stream: (ports: ReadonlyArray<number>, payloadType: number, bridged = false) =>
-      told({ type: "stream", ports, payloadType, bridged }),
+    stream: (
+      ports: ReadonlyArray<number>,
+      of: Partial<Omit<Extract<Question, { readonly type: "stream" }>, "type" | "ports">> & {
+        readonly payloadType: number
+      }
+    ) => told({ type: "stream", ports, bridged: false, payloads: null, unitsPerPacket: payloadLength, ...of }),
     attack: (port: number, perSecond: number) => told({ type: "attack", port, perSecond }),
     take: Effect.map(ask({ type: "take" } satisfies Question), (taken) => ("port" in taken ? [] : taken)),
     stop: told({ type: "stop" })

@@ -52,7 +52,7 @@ export const run = Effect.gen(function* () {
   const place = () => tenant.request("POST", "/v1/calls", { from: number, to: "+12025559000" })
   for (let call = 0; call < calls; call++) yield* Effect.promise(place)
   yield* Effect.sleep("2 seconds")
-  yield* peers.stream(trunk.ports().slice(0, calls), 0)
+  yield* peers.stream(trunk.ports().slice(0, calls), { payloadType: 0 })
   yield* Effect.sleep("2 seconds")
 
   const cpuSeconds = Effect.promise(async () => {
