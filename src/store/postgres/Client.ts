@@ -141,15 +141,15 @@ export const make = Effect.fnUntraced(function* (options: Options) {
     return new Session(pg, { ask, ended: Effect.void, writing: null })
   }
 
-  /** Sessions of this pool whose statements may take effect after their answer was lost. */
-  const backends = new WeakMap<PgConnection.PgConnection, Backend.Backend>()
-  const backendOf = Effect.fnUntraced(function* (pg: PgConnection.PgConnection) {
-    const known = backends.get(pg)
+  /** How sessions of this pool are ended, whose statements may take effect after their answer was lost. */
+  const ends = new WeakMap<PgConnection.PgConnection, Effect.Effect<void, SqlError>>()
+  const endOf = Effect.fnUntraced(function* (pg: PgConnection.PgConnection) {
+    const known = ends.get(pg)
     if (known !== undefined) return known
     const { rows } = yield* pg.query(`SELECT ${Backend.columns}`)
-    const backend = rows[0] as unknown as Backend.Backend
-    backends.set(pg, backend)
-    return backend
+    const end = Backend.end(config, rows[0] as unknown as Backend.Backend)
+    ends.set(pg, end)
+    return end
   })
 
   /** One statement. Whoever waits is answered at the deadline; the connection comes back when it has been drained. */
@@ -173,10 +173,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
             isLent = true
             patience.restart(limitMs)
             limit = limitMs
-            if (writes === "own") {
-              const backend = yield* backendOf(pg)
-              ended = Backend.end(config, backend)
-            }
+            if (writes === "own") ended = yield* endOf(pg)
             return yield* use(
               new Session(pg, {
                 ask: (work) =>
