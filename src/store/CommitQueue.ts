@@ -9,13 +9,15 @@ import type * as WriteOutage from "./WriteOutage.ts"
 
 /**
  * How long after a statement commits gather for the next one while nobody waits for one of them: a statement for one
- * costs the database more than twice what another commit in it does. So they do at a few hundred a second; after a rest
- * a commit is written at once.
+ * costs the database more than twice what another commit in it does.
  */
 const gatherMs = 5
 
 /** So many commits are a statement that need not grow. */
 const enough = 8
+
+/** They gather while so many come within this time (160 a second), and else are written at once: the database has time. */
+const busyMs = 50
 
 /** How soon a database that is away is tried again. */
 const firstWaitMs = 200
@@ -76,6 +78,7 @@ export const make = Effect.fnUntraced(function* (options: {
     limit: WaitingCommit.batchLimit,
     longerMs: gatherMs,
     enough,
+    busyMs,
     serve: write,
     died: (entry, defect) => WaitingCommit.die([entry], defect)
   })

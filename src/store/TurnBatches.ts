@@ -1,5 +1,6 @@
-import { Cause, Deferred, Effect, Exit, Latch } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Latch } from "effect"
 import * as Supervised from "../actor/Supervised.ts"
+import * as Monotonic from "../domain/Monotonic.ts"
 import * as Turns from "../domain/Turns.ts"
 
 /** Where what has to go into a batch waits, each tenant in its own line. */
@@ -31,19 +32,34 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
   readonly longerMs?: number
   /** So many items that wait are worth a batch: it does not gather for longer. */
   readonly enough?: number
+  /** It gathers for longer only while the last `enough` items came within so many milliseconds; absent: always. */
+  readonly busyMs?: number
   /** Whether this item's turn may come now; it keeps its place until `look`. */
   readonly admits?: (tenant: string, item: Item) => boolean
   /** `rest` takes what waits behind the batch too. */
   readonly serve: (batch: ReadonlyArray<Item>, rest: Effect.Effect<ReadonlyArray<Item>>) => Effect.Effect<void>
   readonly died: (item: Item, defect: unknown) => void
 }) {
-  const { admits = () => true, died, enough = Infinity, limit, longerMs = 0, name, pauseMs = 0, serve } = options
+  const {
+    admits = () => true,
+    busyMs = null,
+    died,
+    enough = Infinity,
+    limit,
+    longerMs = 0,
+    name,
+    pauseMs = 0
+  } = options
+  const clock = yield* Clock.Clock
   const turns = Turns.make<Item>()
   const changed = Latch.makeUnsafe(false)
   const hurried = Latch.makeUnsafe(false)
   const hurry = (): void => void Latch.openUnsafe(hurried)
   const wake = (): void => void Latch.openUnsafe(changed)
   const rest = Effect.sync(() => turns.take(Infinity, () => true))
+  /** When the last `enough` items came, the oldest at `came % enough`. */
+  const cameAt: Array<number> = []
+  let came = 0
   let isServing = false
   let idlers: ReadonlyArray<Deferred.Deferred<void>> = []
 
@@ -55,8 +71,10 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
   }
 
   const shortPause = pauseMs === 0 ? Effect.void : Effect.sleep(pauseMs)
+  const isBusy = (): boolean =>
+    busyMs === null || Monotonic.read(clock) - (cameAt[came % enough] ?? -Infinity) <= busyMs
   const gather = Effect.suspend(() =>
-    Latch.isOpen(hurried) || turns.size() >= enough
+    Latch.isOpen(hurried) || turns.size() >= enough || !isBusy()
       ? Effect.void
       : Effect.raceFirst(Latch.await(hurried), Effect.sleep(longerMs))
   )
@@ -68,7 +86,7 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
     const batch = turns.take(limit, admits)
     if (batch.length === 0) return Latch.await(changed)
     isServing = true
-    return Effect.catchCause(serve(batch, rest), (cause) => {
+    return Effect.catchCause(options.serve(batch, rest), (cause) => {
       for (const item of batch) died(item, Cause.squash(cause))
       return Effect.failCause(cause)
     }).pipe(Effect.ensuring(Effect.sync(rested)), Effect.andThen(pause))
@@ -78,6 +96,7 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
   return {
     offer: (tenant, item) => {
       turns.add(tenant, item)
+      if (busyMs !== null) cameAt[came++ % enough] = Monotonic.read(clock)
       if (turns.size() >= enough) hurry()
       wake()
     },

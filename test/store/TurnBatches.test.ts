@@ -64,4 +64,34 @@ describe("Batches with a pause between them", () => {
       expect(served[1]?.toSorted()).toStrictEqual([2, 3, 4, 5])
     })
   )
+
+  it.effect("gather for the longer one only while enough items come within a time, where one is given", () =>
+    Effect.gen(function* () {
+      const served: Array<ReadonlyArray<number>> = []
+      const batches = yield* TurnBatches.make<number>({
+        name: "a test",
+        limit: 10,
+        longerMs: 15,
+        enough: 3,
+        busyMs: 50,
+        serve: (batch) => Effect.sync(() => void served.push(batch)),
+        died: () => undefined
+      })
+      yield* TestClock.adjust(0)
+      for (const item of [1, 2, 3, 4]) {
+        batches.offer("a", item)
+        yield* TestClock.adjust(1)
+      }
+      // With the third one enough had come.
+      expect(served).toStrictEqual([[1], [2], [3]])
+      yield* TestClock.adjust(14)
+      expect(served[3]).toStrictEqual([4])
+      yield* TestClock.adjust(100)
+      for (const item of [5, 6]) {
+        batches.offer("a", item)
+        yield* TestClock.adjust(1)
+      }
+      expect(served.slice(4)).toStrictEqual([[5], [6]])
+    })
+  )
 })
