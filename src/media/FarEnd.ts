@@ -79,3 +79,16 @@ export interface FarEnd {
   readonly skip: (frames: number) => void
   readonly close: (now: number) => void
 }
+
+/** What a far end that has no packets says of them. */
+export const withoutPackets = {
+  hasPackets: false,
+  overhear: () => undefined,
+  packetFormat: () => null,
+  sink: null,
+  forward: () => false,
+  attend: () => false,
+  recall: () => null,
+  prime: () => undefined,
+  skip: () => undefined
+} satisfies Partial<FarEnd>

@@ -1,5 +1,5 @@
 import * as Tone from "../audio/Tone.ts"
-import type { FarEnd } from "./FarEnd.ts"
+import { type FarEnd, withoutPackets } from "./FarEnd.ts"
 import * as Frame from "./Frame.ts"
 
 /** A stretch of what a phone says. `speech` is a voice in syllables, which rise and fall. */
@@ -116,6 +116,7 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
   }
 
   return {
+    ...withoutPackets,
     rate: () => sampleRate,
     ready: () => true,
     say: ({ samples }) => {
@@ -130,14 +131,6 @@ export const make = (script: PhoneScript, onDigit: (digit: string) => void): Far
     },
     // A recording of a phone has its tones in it.
     pressesTones: () => script.type === "plays",
-    hasPackets: false,
-    overhear: () => undefined,
-    packetFormat: () => null,
-    sink: null,
-    forward: () => false,
-    attend: () => false,
-    recall: () => null,
-    prime: () => undefined,
     skip: (missed) => {
       frames += missed
     },

@@ -1,4 +1,4 @@
-import type { FarEnd } from "../media/FarEnd.ts"
+import { type FarEnd, withoutPackets } from "../media/FarEnd.ts"
 
 /** The rate of every phone: as wide as a call can be without a filter between two. */
 export const rate = 16_000
@@ -38,6 +38,7 @@ export const make = ({ digit, heard }: Options): PhoneLine => {
   return {
     say: (samples, done) => void waiting.push({ samples, done }),
     far: {
+      ...withoutPackets,
       rate: () => rate,
       ready: () => true,
       say: ({ samples }) => fill(samples),
@@ -47,15 +48,6 @@ export const make = ({ digit, heard }: Options): PhoneLine => {
         return true
       },
       pressesTones: () => false,
-      hasPackets: false,
-      overhear: () => undefined,
-      packetFormat: () => null,
-      sink: null,
-      forward: () => false,
-      attend: () => false,
-      recall: () => null,
-      prime: () => undefined,
-      skip: () => undefined,
       close: () => {
         for (const { done } of waiting.splice(0)) done()
       }

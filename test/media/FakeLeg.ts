@@ -1,6 +1,6 @@
 import type { SampleRate } from "../../src/audio/SampleRate.ts"
 import type { CaptureEvent } from "../../src/media/capture/CaptureMessage.ts"
-import type { FarEnd, PacketFormat } from "../../src/media/FarEnd.ts"
+import { type FarEnd, type PacketFormat, withoutPackets } from "../../src/media/FarEnd.ts"
 import type { Frame } from "../../src/media/Frame.ts"
 import * as LocalLeg from "../../src/media/LocalLeg.ts"
 import type { MediaEvent } from "../../src/media/message/MediaMessage.ts"
@@ -37,6 +37,7 @@ export const make = ({
   const present = { rate, isReady: true, isClosed: false }
   let eventFrames = 0
   const far: FarEnd = {
+    ...withoutPackets,
     rate: () => present.rate,
     ready: () => present.isReady,
     say: (out, now) => {
@@ -59,15 +60,7 @@ export const make = ({
       return true
     },
     pressesTones: () => pressesTones,
-    hasPackets: false,
-    overhear: () => undefined,
     packetFormat: () => format,
-    sink: null,
-    forward: () => false,
-    attend: () => false,
-    recall: () => null,
-    prime: () => undefined,
-    skip: () => undefined,
     close: () => {
       present.isClosed = true
     }

@@ -1,5 +1,5 @@
 import type { SampleRate } from "../../audio/SampleRate.ts"
-import type { FarEnd } from "../FarEnd.ts"
+import { type FarEnd, withoutPackets } from "../FarEnd.ts"
 import * as Frame from "../Frame.ts"
 import * as RateConverter from "./RateConverter.ts"
 
@@ -26,6 +26,7 @@ export const make = (rate: SampleRate, onDigit: (digit: string) => void): LocalB
   let other: LocalBridge | null = null
 
   const bridge: LocalBridge = {
+    ...withoutPackets,
     join: (mate) => {
       if (other !== null) return
       other = mate
@@ -56,15 +57,6 @@ export const make = (rate: SampleRate, onDigit: (digit: string) => void): LocalB
       return true
     },
     pressesTones: () => false,
-    hasPackets: false,
-    overhear: () => undefined,
-    packetFormat: () => null,
-    sink: null,
-    forward: () => false,
-    attend: () => false,
-    recall: () => null,
-    prime: () => undefined,
-    skip: () => undefined,
     close: () => {
       other?.leave()
       bridge.leave()
