@@ -94,7 +94,7 @@ describe("draining", () => {
         yield* place
         const gate = yield* Deferred.make<void>()
         const lock = yield* hold("entity", gate)
-        yield* calls.drain(0).pipe(Effect.timeout("9 seconds"))
+        yield* calls.drain(0).pipe(Effect.timeout("20 seconds"))
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(lock)
       })

@@ -86,7 +86,7 @@ const until = Effect.fnUntraced(function* (
   reached: (call: Effect.Success<ReturnType<Calls["Service"]["find"]>>) => boolean
 ) {
   let call = yield* calls.find(tenantId, callId)
-  for (let waited = 0; !reached(call) && waited < 500; waited++) {
+  for (let waited = 0; !reached(call) && waited < 2_000; waited++) {
     yield* Effect.sleep("10 millis")
     call = yield* calls.find(tenantId, callId)
   }
@@ -311,7 +311,7 @@ describe("A call whose carrier outlives the engine", () => {
           model.applied.flatMap((command) =>
             command.type === "hangup" && [left, legId].includes(command.legId) ? [command.legId] : []
           )
-        for (let waited = 0; released().length === 0 && waited < 500; waited++) yield* Effect.sleep("10 millis")
+        for (let waited = 0; released().length === 0 && waited < 2_000; waited++) yield* Effect.sleep("10 millis")
         expect(released()).toStrictEqual([left])
         yield* only.kill
       }).pipe(Effect.scoped)

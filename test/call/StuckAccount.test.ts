@@ -70,7 +70,7 @@ describe("A call and its account", () => {
         const bye = { type: "ended", cause: "hangup", sipStatus: null, by: "far" } as const
         yield* sink
           .tell(dial?.callId ?? Ids.call(""), CarrierSample.numbered()(dial?.legId ?? Ids.leg(""), Date.now(), bye))
-          .pipe(Effect.timeout("2 seconds"))
+          .pipe(Effect.timeout("20 seconds"))
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.join(lock)
         yield* Fiber.join(change)

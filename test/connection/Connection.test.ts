@@ -18,10 +18,10 @@ const listening = Effect.gen(function* () {
   return peers
 })
 
-/** Within five seconds. */
+/** Within twenty seconds. */
 const until = (holds: () => boolean) =>
   Effect.gen(function* () {
-    for (let tries = 0; !holds() && tries < 500; tries++) yield* Effect.sleep(10)
+    for (let tries = 0; !holds() && tries < 2_000; tries++) yield* Effect.sleep(10)
     expect(holds()).toBe(true)
   })
 

@@ -135,7 +135,7 @@ describe("a service whose wall clock is set", () => {
     readonly download_url: string | null
   }
   const recordingOf = async (callId: string): Promise<Recorded> => {
-    for (let tries = 0; tries < 100; tries++, await delay(100)) {
+    for (let tries = 0; tries < 300; tries++, await delay(100)) {
       const { results } = (await ask(`/v1/recordings?call_id=${callId}`, null)) as unknown as {
         readonly results: ReadonlyArray<Recorded>
       }
@@ -173,7 +173,7 @@ describe("a service whose wall clock is set", () => {
   })
 
   const gatherEnds = async (callId: string): Promise<void> => {
-    for (let tries = 0; tries < 100; tries++, await delay(100)) {
+    for (let tries = 0; tries < 300; tries++, await delay(100)) {
       const rows = await world
         .database()
         .query("SELECT 1 FROM event WHERE entity_id = $1 AND type = 'call.gather_complete'", [callId])

@@ -181,7 +181,7 @@ describe(`a service whose database outlives it (seed ${seed})`, () => {
     const before = await epoch(world)
     const talking = await answered(world, await place(world, "talks", onSip))
     const [line] = [...peer.dialogs.values()].slice(-1)
-    expect(await Invariants.eventually(5_000, () => Invariants.deliveries(world))).toEqual([])
+    expect(await Invariants.eventually(20_000, () => Invariants.deliveries(world))).toEqual([])
     const events = delivered(world)
     // The table's lock is taken before the statement looks at anything, the epoch included.
     const orphan = await world.database().holding("LOCK TABLE audit IN ACCESS EXCLUSIVE MODE", async () => {

@@ -30,7 +30,7 @@ const restore = async (dataDir: string, file: string, passphraseFile: string) =>
 }
 
 const answered = async (world: World.World, callId: string): Promise<void> => {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 400; tries++) {
     const rows = await world.database().query("SELECT FROM call WHERE id = $1 AND status = 'answered'", [callId])
     if (rows.length === 1) return
     await new Promise((resolve) => setTimeout(resolve, 50))

@@ -70,7 +70,7 @@ layer(JournalWriter.layer({ partitions: [0], onLost: () => {} }).pipe(Layer.prov
       yield* waiting.pipe(
         Effect.delay("20 millis"),
         Effect.repeat({ until: (n) => n === 2 }),
-        Effect.timeout("10 seconds")
+        Effect.timeout("20 seconds")
       )
       yield* Deferred.succeed(release, undefined)
       yield* Effect.all([Fiber.join(third), Fiber.join(byTable), Fiber.join(byTenant)])

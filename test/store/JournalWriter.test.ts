@@ -205,7 +205,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })(
         const exit = yield* Effect.exit(journal.commit(entity(Ids.tenant("53 connections closed"), id, 1)))
         expect(Exit.isFailure(exit)).toBe(true)
         expect(yield* journal.unavailableForMs).toBe(0)
-      }).pipe(Effect.timeout("5 seconds"))
+      }).pipe(Effect.timeout("20 seconds"))
     )
 
     it.effect("the first response to a key stands for its 24 hours, then another may take its place", () =>

@@ -54,11 +54,11 @@ const locks = (sql: SqlClient.SqlClient) =>
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
 const until = Effect.fnUntraced(function* <E>(what: string, isSo: Effect.Effect<boolean, E>) {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 400; tries++) {
     if (yield* isSo) return
     yield* Effect.sleep("50 millis")
   }
-  return yield* Effect.die(new Error(`${what}: not within 10 s`))
+  return yield* Effect.die(new Error(`${what}: not within 20 s`))
 })
 
 /** They wait for the most part, each on a database of its own. */

@@ -19,7 +19,7 @@ export interface HttpsReceiver {
   /** Everything received so far, in order of arrival. */
   readonly received: ReadonlyArray<Received>
   readonly url: (path?: string) => string
-  /** Completes when `count` requests have arrived; dies after five seconds, and of an event that is not as its row says. */
+  /** Completes when `count` requests have arrived; dies after twenty seconds, and of an event that is not as its row says. */
   readonly arrived: (count: number, path?: string) => Effect.Effect<ReadonlyArray<Received>>
 }
 
@@ -59,13 +59,13 @@ export const start = (
     }
   })
 
-/** Looks every 5 ms until `holds`, then gives `value`; dies after five seconds. */
+/** Looks every 5 ms until `holds`, then gives `value`; dies after twenty seconds. */
 export const eventually = <A>(holds: () => boolean, value: () => A): Effect.Effect<A> =>
   Effect.suspend(() => (holds() ? Effect.succeed(value()) : Effect.fail("not yet"))).pipe(
     Effect.retry({ schedule: Schedule.spaced("5 millis") }),
     Effect.timeoutOrElse({
-      duration: "5 seconds",
-      orElse: () => Effect.die(new Error("it did not happen within five seconds"))
+      duration: "20 seconds",
+      orElse: () => Effect.die(new Error("it did not happen within twenty seconds"))
     }),
     Effect.orDie
   )

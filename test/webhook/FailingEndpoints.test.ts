@@ -24,7 +24,7 @@ const failuresWhen = (id: SubscriptionId, attempts: number) =>
   failures(id).pipe(
     Effect.delay("10 millis"),
     Effect.repeat({ until: (row) => row?.attempts === attempts }),
-    Effect.timeout("5 seconds"),
+    Effect.timeout("20 seconds"),
     Effect.orDie
   )
 
@@ -97,7 +97,7 @@ layer(live, { timeout: "60 seconds", excludeTestServices: true })("an endpoint t
           yield* active.pipe(
             Effect.delay("50 millis"),
             Effect.repeat({ until: (now) => now === staysActive }),
-            Effect.timeoutOption("5 seconds")
+            Effect.timeoutOption("20 seconds")
           )
           return yield* active
         }).pipe(Effect.scoped)

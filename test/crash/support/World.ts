@@ -254,7 +254,7 @@ const subscribe = async (
 }
 
 const untilActive = async (world: World, apiKey: string, number: string): Promise<void> => {
-  for (let tries = 0; tries < 100; tries++, await delay(100)) {
+  for (let tries = 0; tries < 300; tries++, await delay(100)) {
     const { results }: { readonly results: ReadonlyArray<{ readonly phone_number: string; readonly status: string }> } =
       await answerOf(world, "/v1/numbers", apiKey, null)
     if (results.some(({ phone_number, status }) => phone_number === number && status === "active")) return

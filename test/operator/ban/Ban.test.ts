@@ -74,7 +74,7 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })("the operator
       const sql = yield* SqlClient.SqlClient
       const heard = yield* edge
       yield* sql`INSERT INTO ban (network, reason, created_at) VALUES ('192.0.2.0/24', '', now())`
-      for (let tries = 0; heard.bans.length === 0 && tries < 500; tries++) yield* Effect.sleep(10)
+      for (let tries = 0; heard.bans.length === 0 && tries < 2_000; tries++) yield* Effect.sleep(10)
       expect(networks(heard)).toEqual(["192.0.2.0/24"])
       expect(networks(yield* edge)).toEqual(["192.0.2.0/24"])
       yield* operator("ban", "remove", "192.0.2.0/24")

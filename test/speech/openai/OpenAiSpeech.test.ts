@@ -134,10 +134,10 @@ describe("a server like OpenAI's", () => {
       const fiber = yield* Effect.forkChild(
         engine.speak({ text: "Hello.", voice: "alloy", isSsml: false }, ({ rate }) => void stretches.push(rate))
       )
-      for (let n = 0; n < 200 && stretches.length === 0; n++) yield* Effect.sleep(10)
+      for (let n = 0; n < 2_000 && stretches.length === 0; n++) yield* Effect.sleep(10)
       expect(closed()).toBe(0)
       yield* Fiber.interrupt(fiber)
-      for (let n = 0; n < 200 && closed() === 0; n++) yield* Effect.sleep(10)
+      for (let n = 0; n < 2_000 && closed() === 0; n++) yield* Effect.sleep(10)
       expect(closed()).toBe(1)
     }).pipe(Effect.scoped, Effect.provide(NodeOperatorEgress.layer()))
   )
