@@ -1,5 +1,8 @@
 import type { SampleRate } from "../SampleRate.ts"
 import * as Features from "./Features.ts"
+import * as Greeting from "./Greeting.ts"
+import { limits, type Patience } from "./Limits.ts"
+import * as Signals from "./Signals.ts"
 import * as Tones from "./Tones.ts"
 import * as Voice from "./Voice.ts"
 
@@ -18,76 +21,8 @@ export type Finding =
 /** What a frame of 20 ms says to the rules. */
 export interface Frame {
   readonly isSpeech: boolean
+  readonly noiseDbfs: number
   readonly tone: Tones.Heard
-}
-
-const frameMs = 20
-
-/**
- * The thresholds, in milliseconds, set by `test/bench/detect/Tune.ts`. A person says a word or two and waits; a machine
- * talks on. A greeting lasts from the first speech to the last, pauses included.
- */
-export const limits = {
-  /** So long a greeting is a machine's: one that pauses sooner than one in a single breath, as people at work have it. */
-  machineGreeting: 4000,
-  pausedGreeting: 3000,
-  /** So long a pause parts two sentences. */
-  sentencePause: 400,
-  /** Silence behind a greeting is a person's who waits: the longer, the more there was before. */
-  waits: [
-    { greeting: 600, silence: 800 },
-    { greeting: 1800, silence: 1400 },
-    { greeting: Number.POSITIVE_INFINITY, silence: 1600 }
-  ],
-  /** Below it, the greeting is that of a residence. */
-  residenceGreeting: 1500,
-  /** A tone that sounds for so long is no silence: it is ring-back, or will be a beep. */
-  tone: 100,
-  /** Nobody speaks. */
-  silence: 5000,
-  /** Behind a ring-back tone: longer than its longest pause. */
-  ringbackPause: 6500,
-  /** Nothing could be told. */
-  total: 30_000,
-  /** What was being said when it was answered, and is over so soon, was not said by whoever answered. */
-  tail: 300,
-  /** A greeting of before the answer goes on behind it, across such a pause, when it has gone on for so long. */
-  carriedPause: 300,
-  carriedBy: 1000,
-  /** So long a pause before the answer parts what was said. */
-  earlyPause: 1500,
-  /** Beeps are waited for so long behind the verdict. */
-  beepAfter: 30_000,
-  beepShortest: 100,
-  beepLongest: 1500,
-  /** Behind a beep no tone sounds for so long. */
-  beepQuiet: 60,
-  /** A melody is over when no tone has sounded for so long. */
-  melodyOver: 200,
-  /** The answering tone of a fax machine (ITU-T V.25): 2100 Hz. */
-  faxAnswer: 1500,
-  /** A calling fax machine (ITU-T T.30) beeps at 1100 Hz for 0.5 s, and again after 3 s. */
-  faxCallAgain: 4000
-} as const
-
-/** A special information tone (ITU-T E.180): three tones one after the other, 330 ms each. */
-const sit = [950, 1400, 1800]
-const isSit = ({ hz, ms }: Tones.Tone, index: number): boolean =>
-  Math.abs(hz - (sit[index] ?? 0)) <= 50 && ms >= 250 && ms <= 410
-
-const isFaxAnswer = ({ hz }: Tones.Tone): boolean => Math.abs(hz - 2100) <= 25
-const isFaxCall = ({ hz, ms }: Tones.Tone): boolean => Math.abs(hz - 1100) <= 40 && ms >= 400 && ms <= 600
-/** Ring-back of one frequency; nobody has spoken yet. */
-const isRingback = ({ hz, ms }: Tones.Tone): boolean => hz >= 380 && hz <= 490 && ms >= 300
-const isBeep = ({ hz, ms }: Tones.Tone): boolean =>
-  hz >= 380 && hz <= 2050 && ms >= limits.beepShortest && ms <= limits.beepLongest
-
-/** What was said, from the first speech to the last, in milliseconds since the begin. */
-interface Greeting {
-  readonly from: number
-  readonly to: number
-  /** It has more than one sentence. */
-  readonly hasPause: boolean
 }
 
 export interface Rules {
@@ -95,24 +30,8 @@ export interface Rules {
   readonly isAnswered: boolean
   /** Since the begin, and from the answer on since that. */
   readonly atMs: number
-  /** Null: nobody has spoken. */
-  readonly greeting: Greeting | null
-  /** Since the last speech, ring-back, or the begin. */
-  readonly silenceMs: number
-  readonly faxMs: number
-  readonly sits: number
-  /** A tone that ended and may have been a beep, if none follows at once; null: none. */
-  readonly candidate: Tones.Tone | null
-  /** One tone has followed another at once: that is music or a signal of the network, and no beep. */
-  readonly isMelody: boolean
-  /** A special information tone came before the answer. */
-  readonly isIntercepted: boolean
-  /** It speaks as it did when it was answered: that may be over at once. */
-  readonly isTail: boolean
-  /** When the greeting began that was going on when it was answered; null: none was. */
-  readonly carriedFrom: number | null
-  /** When a beep was heard that may be the first of a calling fax machine; null: none was. */
-  readonly faxCallAtMs: number | null
+  readonly talk: Greeting.Talk
+  readonly signals: Signals.Signals
   readonly verdict: { readonly verdict: Verdict; readonly atMs: number } | null
   readonly isDone: boolean
 }
@@ -120,16 +39,8 @@ export interface Rules {
 export const begin: Rules = {
   isAnswered: false,
   atMs: 0,
-  greeting: null,
-  silenceMs: 0,
-  faxMs: 0,
-  sits: 0,
-  candidate: null,
-  isMelody: false,
-  isIntercepted: false,
-  isTail: false,
-  carriedFrom: null,
-  faxCallAtMs: null,
+  talk: Greeting.begin,
+  signals: Signals.begin,
   verdict: null,
   isDone: false
 }
@@ -138,133 +49,79 @@ export const begin: Rules = {
  * The far end has answered. What came before tells little: ring-back, or a tune in its place, ends with the answer. But a
  * special information tone tells that no person was reached, and a greeting that goes on began when it began.
  */
-export const answered = ({ atMs, greeting, isIntercepted, silenceMs, sits }: Rules): Rules => ({
+export const answered = ({ atMs, signals, talk }: Rules): Rules => ({
   ...begin,
   isAnswered: true,
-  sits,
-  isIntercepted,
-  isTail: greeting !== null && greeting.to === atMs,
-  carriedFrom: greeting !== null && silenceMs <= limits.carriedPause ? greeting.from - atMs : null
+  talk: Greeting.answered(talk, atMs),
+  signals: Signals.answered(signals)
 })
 
-type Step = readonly [Rules, ReadonlyArray<Finding>]
+const lengthOf = ({ from, to }: Greeting.Greeting): number => to - from
+/** What was said since its last long pause, or all of it. */
+const lastOf = ({ againFrom, from, to }: Greeting.Greeting): number => to - (againFrom ?? from)
 
-/** The tones of this frame, as far as they matter: how the rules go on, and whether a beep is certain now. */
-const listen = (rules: Rules, { now, ended, quietMs }: Tones.Heard): readonly [Rules, boolean] => {
-  const faxMs = now !== null && isFaxAnswer(now) ? rules.faxMs + frameMs : quietMs > 200 ? 0 : rules.faxMs
-  const sits =
-    ended === null
-      ? quietMs > 200
-        ? 0
-        : rules.sits
-      : isSit(ended, rules.sits)
-        ? rules.sits + 1
-        : isSit(ended, 0)
-          ? 1
-          : 0
-  const before = ended ?? rules.candidate
-  const follows = now !== null && before !== null && before.ms >= limits.beepShortest
-  const isMelody = quietMs <= limits.melodyOver && (rules.isMelody || follows)
-  // What sounded when it was answered is no beep of it.
-  const beep = ended !== null && ended.ms <= rules.atMs ? ended : rules.candidate
-  const heard: Rules = { ...rules, faxMs, sits, isMelody, candidate: now === null && !isMelody ? beep : null }
-  const { candidate } = heard
-  if (candidate === null || quietMs < limits.beepQuiet) return [heard, false]
-  const settled: Rules = { ...heard, candidate: null }
-  if (rules.greeting !== null) return [settled, isBeep(candidate)]
-  if (isRingback(candidate)) return [{ ...settled, silenceMs: limits.silence - limits.ringbackPause }, false]
-  if (!isFaxCall(candidate)) return [settled, isBeep(candidate)]
-  return [
-    {
-      ...settled,
-      faxCallAtMs: rules.faxCallAtMs ?? rules.atMs,
-      faxMs: rules.faxCallAtMs === null ? faxMs : limits.faxAnswer
-    },
-    false
-  ]
+/** Silence that a person waits behind a greeting. */
+const waitBehind = ({ waits }: Patience, greeting: Greeting.Greeting): number =>
+  waits.find((wait) => lastOf(greeting) < wait.greeting)?.silence ?? 0
+
+/** It is so long as no person's is. */
+const isMachines = (greeting: Greeting.Greeting, patience: Patience): boolean => {
+  const { againFrom, hasPause } = greeting
+  if (againFrom !== null && lastOf(greeting) < patience.askedGreeting) return false
+  return lengthOf(greeting) >= (hasPause ? patience.pausedGreeting : patience.machineGreeting)
 }
-
-/** The limits that tell a person from a machine. */
-export interface Patience {
-  readonly machineGreeting: number
-  readonly pausedGreeting: number
-  /** By ascending greeting; the last one is longer than any. */
-  readonly waits: ReadonlyArray<{ readonly greeting: number; readonly silence: number }>
-}
-
-/** Silence that a person waits behind a greeting of this length. */
-const waitBehind = ({ waits }: Patience, greetingMs: number): number =>
-  waits.find(({ greeting }) => greetingMs < greeting)?.silence ?? 0
 
 /** What can be said by now; null: nothing yet. */
-const judge = (
-  { atMs, faxCallAtMs, faxMs, greeting, isIntercepted, silenceMs, sits }: Rules,
-  isBeep: boolean,
-  patience: Patience
-): Verdict | null => {
+const judge = ({ atMs, signals, talk }: Rules, isBeep: boolean, patience: Patience): Verdict | null => {
+  const { faxCallAtMs, faxMs, isIntercepted } = signals
+  const { greeting, silenceMs } = talk
   if (faxMs >= limits.faxAnswer) return "fax"
-  if (isBeep || isIntercepted || sits >= sit.length) return "machine"
+  if (isBeep || isIntercepted) return "machine"
   if (faxCallAtMs !== null && atMs - faxCallAtMs > limits.faxCallAgain) return "machine"
   if (greeting === null) {
     if (silenceMs >= limits.silence && faxCallAtMs === null) return "silence"
   } else {
-    const greetingMs = greeting.to - greeting.from
-    if (greetingMs >= (greeting.hasPause ? patience.pausedGreeting : patience.machineGreeting)) return "machine"
-    if (silenceMs >= waitBehind(patience, greetingMs))
-      return greetingMs < limits.residenceGreeting ? "human_residence" : "human_business"
+    if (isMachines(greeting, patience)) return "machine"
+    const wait = Greeting.isRecording(talk) ? limits.recordingWait : waitBehind(patience, greeting)
+    if (silenceMs >= wait) return lengthOf(greeting) < limits.residenceGreeting ? "human_residence" : "human_business"
   }
   return atMs >= limits.total ? "not_sure" : null
 }
 
-const spoken = (greeting: Greeting | null, atMs: number): Greeting =>
-  greeting === null
-    ? { from: atMs - frameMs, to: atMs, hasPause: false }
-    : {
-        from: greeting.from,
-        to: atMs,
-        hasPause: greeting.hasPause || atMs - frameMs - greeting.to >= limits.sentencePause
-      }
-
-/** A frame before the answer: a long pause parts what is said. */
-const early = (rules: Rules, { isSpeech, tone }: Frame): Rules => {
-  const atMs = rules.atMs + frameMs
-  const silenceMs = isSpeech ? 0 : rules.silenceMs + frameMs
-  const isOver = silenceMs > limits.earlyPause
-  const greeting = isSpeech ? spoken(rules.greeting, atMs) : isOver ? null : rules.greeting
-  const [{ sits }] = listen({ ...rules, greeting, silenceMs }, tone)
-  return { ...rules, atMs, greeting, silenceMs, sits, isIntercepted: rules.isIntercepted || sits >= sit.length }
-}
-
-/** A frame behind the answer: how far what is said goes back. */
-const speak = (rules: Rules, { isSpeech, tone }: Frame): Rules => {
-  const atMs = rules.atMs + frameMs
-  const isTail = rules.isTail && isSpeech && atMs <= limits.tail
-  const silenceMs = isSpeech || tone.soundMs >= limits.tone ? 0 : rules.silenceMs + frameMs
-  const heard = { ...rules, atMs, isTail, silenceMs }
-  const greeting = isSpeech && !isTail ? spoken(rules.greeting, atMs) : rules.greeting
-  const carriedFrom = silenceMs > limits.carriedPause ? null : rules.carriedFrom
-  return carriedFrom === null || greeting === null || atMs - greeting.from < limits.carriedBy
-    ? { ...heard, greeting, carriedFrom }
-    : { ...heard, greeting: { ...greeting, from: carriedFrom }, carriedFrom: null }
+/** What is known of one more frame, and whether a beep is certain by it. */
+const hear = (rules: Rules, { isSpeech, noiseDbfs, tone }: Frame): readonly [Rules, boolean] => {
+  const atMs = rules.atMs + Greeting.frameMs
+  const said = (rules.isAnswered ? Greeting.hear : Greeting.early)(
+    rules.talk,
+    { isSpeech, noiseDbfs, toneMs: tone.soundMs },
+    atMs
+  )
+  const [signals, certain] = Signals.hear(rules.signals, tone, atMs, said.greeting !== null)
+  const talk = certain === "ringback" ? { ...said, silenceMs: limits.silence - limits.ringbackPause } : said
+  return [{ ...rules, atMs, talk, signals }, certain === "beep"]
 }
 
 /** One frame. */
-export const step = (rules: Rules, frame: Frame, patience: Patience = limits): Step => {
+export const step = (
+  rules: Rules,
+  frame: Frame,
+  patience: Patience = limits
+): readonly [Rules, ReadonlyArray<Finding>] => {
   if (rules.isDone) return [rules, []]
-  if (!rules.isAnswered) return [early(rules, frame), []]
-  const spoken = speak(rules, frame)
-  const { atMs } = spoken
-  const [heard, isBeepNow] = listen(spoken, frame.tone)
+  const [heard, isBeep] = hear(rules, frame)
+  if (!rules.isAnswered) return [heard, []]
+  const { atMs } = heard
   if (heard.verdict !== null) {
-    const isOver = isBeepNow || atMs - heard.verdict.atMs >= limits.beepAfter
+    const isOver = isBeep || atMs - heard.verdict.atMs >= limits.beepAfter
     return [
       { ...heard, isDone: isOver },
-      [...(isBeepNow ? [{ type: "beep", atMs } as const] : []), ...(isOver ? [{ type: "done", atMs } as const] : [])]
+      [...(isBeep ? [{ type: "beep", atMs } as const] : []), ...(isOver ? [{ type: "done", atMs } as const] : [])]
     ]
   }
-  const verdict = judge(heard, isBeepNow, patience)
+  const verdict = judge(heard, isBeep, patience)
   if (verdict === null) return [heard, []]
-  const hasBeep = verdict === "machine" && (isBeepNow || (heard.faxCallAtMs !== null && heard.greeting === null))
+  const isFaxCall = heard.signals.faxCallAtMs !== null && heard.talk.greeting === null
+  const hasBeep = verdict === "machine" && (isBeep || isFaxCall)
   // A fax machine does not take messages, and behind a beep there is no other.
   const isDone = verdict === "fax" || hasBeep
   return [
@@ -273,26 +130,34 @@ export const step = (rules: Rules, frame: Frame, patience: Patience = limits): S
   ]
 }
 
-/** Speech begins sooner and ends sooner than for others who listen, because pauses are measured here. */
-export const voice: Voice.Options = { onsetMs: 80, hangoverMs: 60, rangeDb: 22 }
+/**
+ * Speech begins sooner and ends sooner than for others who listen, because pauses are measured here. What is faint begins
+ * none: those who answer speak into the telephone.
+ */
+export const voice: Voice.Options = { onsetMs: 80, hangoverMs: 100, rangeDb: 22, beginDbfs: -42 }
 
 export type Machine = ReturnType<typeof make>
 
 /** The detection of one call, guide/detection.md: hears frames of 20 ms of any of our rates. */
 export const make = () => {
   const features = Features.make()
-  const isSpeech = Voice.judge(voice)
+  const speech = Voice.judge(voice)
   const tones = Tones.make()
   let rules = begin
   return {
     /** What it heard so far was early media; nothing was told of it. */
     answered: (): void => {
       rules = answered(rules)
+      speech.restart()
     },
     /** `samples`: 20 ms at `rate`, which are only read. What is known by them. */
     hear: (samples: Int16Array, rate: SampleRate): ReadonlyArray<Finding> => {
       const heard = features.next(samples, rate)
-      const [next, findings] = step(rules, { isSpeech: isSpeech(heard), tone: tones(heard) })
+      const [next, findings] = step(rules, {
+        isSpeech: speech.isSpeech(heard),
+        noiseDbfs: heard.whitened,
+        tone: tones(heard)
+      })
       rules = next
       return findings
     }

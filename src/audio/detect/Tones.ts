@@ -11,8 +11,10 @@ export interface Tone {
 export interface Heard {
   /** It sounds now, for so long already; null: none does. */
   readonly now: Tone | null
-  /** It has just ended; null: none has. */
+  /** It is over for certain; null: none is. */
   readonly ended: Tone | null
+  /** So long ago that one ended. */
+  readonly endedAgoMs: number
   /** For so long a tone has sounded, single or double. */
   readonly soundMs: number
   /** For so long none has. */
@@ -26,8 +28,10 @@ export const leastDbfs = -45
 /** So much of the energy is in one sine, or in one and its octave. */
 const share = 0.85
 /** A tone keeps its frequency and its level. */
-const steadyHz = 15
+const steadyHz = 8
 const steadyDb = 6
+/** What a lost packet makes of a tone is it, still, for so many frames. */
+const mostLost = 5
 const [lowest, highest] = [350, 2200]
 
 /** Two sines as near as those of ring-back make a wider peak, in bins squared. */
@@ -44,12 +48,14 @@ export const make = () => {
   let hz = 0
   let dbfs = 0
   let frames = 0
+  let lost = 0
   let soundMs = 0
   let quietMs = 0
 
   const end = (): Tone | null => {
     const ended = frames === 0 ? null : { hz, ms: frames * frameMs }
     frames = 0
+    lost = 0
     return ended
   }
 
@@ -62,13 +68,19 @@ export const make = () => {
     quietMs = isTonal ? 0 : quietMs + frameMs
     const is =
       peaks !== null && isSingle(peaks) && peaks.dbfs >= leastDbfs && peaks.first >= lowest && peaks.first <= highest
-    if (!is) return { now: null, ended: end(), soundMs, quietMs }
+    if (!is) {
+      if (frames > 0) lost++
+      const endedAgoMs = lost * frameMs
+      return { now: null, ended: lost > mostLost ? end() : null, endedAgoMs, soundMs, quietMs }
+    }
     const goesOn = frames > 0 && Math.abs(peaks.first - hz) <= steadyHz && peaks.dbfs >= dbfs - steadyDb
+    const endedAgoMs = (lost + 1) * frameMs
     const ended = goesOn ? null : end()
-    frames++
+    frames += 1 + lost
+    lost = 0
     dbfs = goesOn ? Math.max(dbfs, peaks.dbfs) : peaks.dbfs
     // Its first frame is half filled, and tells its frequency less well than the next.
     hz = goesOn && frames > 2 ? hz + (peaks.first - hz) / frames : peaks.first
-    return { now: { hz, ms: frames * frameMs }, ended, soundMs, quietMs }
+    return { now: { hz, ms: frames * frameMs }, ended, endedAgoMs, soundMs, quietMs }
   }
 }

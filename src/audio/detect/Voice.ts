@@ -12,6 +12,8 @@ export interface Options {
    * all that speak count.
    */
   readonly rangeDb?: number
+  /** Speech does not begin with what is quieter; it goes on down to `leastDbfs`. */
+  readonly beginDbfs?: number
 }
 
 /** What suits most: a syllable begins speech, and the pauses between syllables do not end it. */
@@ -28,8 +30,12 @@ export const aboveNoiseDb = 9
 const noiseFrames = 75
 const noiseShare = 0.1
 
-/** Tones: so much of the energy is in one or two sines. Two harmonics of a low voice may hold nine tenths of it. */
+/**
+ * Tones: so much of the energy is in one or two sines, and one of them moves by no more from one frame to the next. Two
+ * harmonics of a low voice, or the first of a high one, may hold as much; but a voice moves.
+ */
 const tonalShare = 0.97
+const steadyHz = 2
 /** Noise: no part of the spectrum stands out. A hiss of speech is like that, too, but does not last. */
 const flatShare = 0.45
 /** The loudest speech is forgotten by so many dB a frame: 3 dB a second. */
@@ -58,9 +64,19 @@ const floor = () => {
   }
 }
 
-/** Whether the last 64 ms are a tone or noise rather than a voice. */
-const isUnlike = ({ firstShare, flatness, secondShare }: Features.Peaks): boolean =>
-  firstShare + secondShare >= tonalShare || flatness >= flatShare
+/** Tells frame by frame whether the last 64 ms are a tone or noise rather than a voice; null: nothing is heard. */
+const unlikeness = () => {
+  let before: Features.Peaks | null = null
+  return (peaks: Features.Peaks | null): boolean => {
+    const was = before?.first ?? Number.NaN
+    before = peaks
+    if (peaks === null) return false
+    const { first, firstShare, flatness, second, secondShare } = peaks
+    // Of two sines that are equally strong, now the one and now the other is the first.
+    const isSteady = Math.abs(first - was) <= steadyHz || Math.abs(second - was) <= steadyHz
+    return (isSteady && firstShare + secondShare >= tonalShare) || flatness >= flatShare
+  }
+}
 
 export type Judge = ReturnType<typeof judge>
 
@@ -70,6 +86,7 @@ export type Judge = ReturnType<typeof judge>
  * over `hangoverMs` behind the last.
  */
 export const judge = ({
+  beginDbfs = leastDbfs,
   hangoverMs = defaults.hangoverMs,
   onsetMs = defaults.onsetMs,
   rangeDb = Number.POSITIVE_INFINITY
@@ -77,30 +94,44 @@ export const judge = ({
   const onset = Math.max(1, Math.round(onsetMs / frameMs))
   const hangover = Math.max(1, Math.round(hangoverMs / frameMs))
   const noise = floor()
+  const isUnlike = unlikeness()
   let isSpeech = false
   let unlike = 0
   let run = 0
   let quiet = 0
   let loudest: number = Features.silence
 
-  const isVoice = (features: Features.Features): boolean => {
-    const around = noise(features.whitened)
+  const isLoud = ({ dbfs, whitened }: Features.Features): boolean => {
+    const around = noise(whitened)
     loudest -= forgotten
-    if (features.dbfs < leastDbfs || features.whitened < around + aboveNoiseDb) return false
-    if (features.dbfs < loudest - rangeDb) return false
+    return dbfs >= (isSpeech ? leastDbfs : beginDbfs) && dbfs >= loudest - rangeDb && whitened >= around + aboveNoiseDb
+  }
+  const isVoice = (features: Features.Features): boolean => {
+    if (!isLoud(features)) {
+      isUnlike(null)
+      return false
+    }
     unlike = isUnlike(features.peaks()) ? unlike + 1 : 0
     return unlike === 0 || (isSpeech && unlike <= unlikeFrames)
   }
 
-  return (features: Features.Features): boolean => {
-    const voice = isVoice(features)
-    if (voice && isSpeech) loudest = Math.max(loudest, features.dbfs)
-    quiet = voice ? 0 : quiet + 1
-    run = voice ? run + 1 : Math.max(0, run - 1)
-    if (isSpeech) isSpeech = quiet < hangover
-    else if (run >= onset) isSpeech = true
-    if (!isSpeech && quiet >= hangover) run = 0
-    return isSpeech
+  return {
+    isSpeech: (features: Features.Features): boolean => {
+      const voice = isVoice(features)
+      if (voice && isSpeech) loudest = Math.max(loudest, features.dbfs)
+      quiet = voice ? 0 : quiet + 1
+      run = voice ? run + 1 : Math.max(0, run - 1)
+      if (isSpeech) isSpeech = quiet < hangover
+      else if (run >= onset) isSpeech = true
+      if (!isSpeech && quiet >= hangover) run = 0
+      return isSpeech
+    },
+    /** Somebody else may speak from here on: what was said before is over, and nobody was loud. The noise is the same. */
+    restart: (): void => {
+      isSpeech = false
+      run = 0
+      loudest = Features.silence
+    }
   }
 }
 
@@ -116,6 +147,6 @@ export const make = (options: Options = {}) => {
   const judged = judge(options)
   return {
     /** `samples`: 20 ms at `rate`, which are only read. */
-    hear: (samples: Int16Array, rate: SampleRate): boolean => judged(features.next(samples, rate))
+    hear: (samples: Int16Array, rate: SampleRate): boolean => judged.isSpeech(features.next(samples, rate))
   }
 }

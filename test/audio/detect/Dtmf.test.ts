@@ -1,7 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Resample from "../../../src/audio/Resample.ts"
 import type { SampleRate } from "../../../src/audio/SampleRate.ts"
 import * as Tone from "../../../src/audio/Tone.ts"
 import * as Dtmf from "../../../src/audio/detect/Dtmf.ts"
+import * as EspeakWasm from "../../../src/speech/process/EspeakWasm.ts"
+import * as Texts from "../../bench/detect/Texts.ts"
 import * as Sounds from "./Sounds.ts"
 
 const all = "0123456789*#ABCD1122"
@@ -80,4 +84,44 @@ describe("Digits as tones", () => {
   it("are not noise", () => {
     for (const dbfs of [-40, -20, -10]) expect(heard(Sounds.noise(dbfs, 20_000))).toBe("")
   })
+
+  it("are of one level: two tones that swell or fade, as those of a vowel, are none", () => {
+    const block = 102
+    const changing = (db: number) =>
+      heard(Tone.tone(Tone.dtmf("5", -12) ?? [], 60, 8000).map((sample, i) => sample * 10 ** ((db * (i / block)) / 20)))
+    expect([changing(0), changing(-2)]).toEqual(["5", "5"])
+    expect(changing(-4)).toBe("")
+  })
+})
+
+describe("Speech", () => {
+  const seconds = 120
+
+  // The bench counts false digits in hours of speech.
+  it.live(
+    `is no digit: none in ${seconds} s of four voices`,
+    () =>
+      Effect.gen(function* () {
+        const engine = yield* EspeakWasm.make()
+        const texts = [...Texts.fit.carrier, ...Texts.fit.personal, ...Texts.fit.menu].map((text) =>
+          text.replaceAll(/[<>|]/gu, "")
+        )
+        const voices = ["en-us", "en-gb", "en-us+f3", "en-us+m3"]
+        let [spokenSecs, digits] = [0, ""]
+        for (let i = 0; spokenSecs < seconds; i++) {
+          const [text = "", voice = ""] = [texts[i % texts.length], voices[i % voices.length]]
+          const parts: Array<Int16Array> = []
+          yield* engine.speak({ text, voice, isSsml: false }, ({ rate, samples }) => {
+            const resampler = Resample.make(rate, 8000)
+            parts.push(resampler.process(samples), resampler.flush())
+            resampler.free()
+          })
+          const sound = Resample.concat(parts)
+          spokenSecs += sound.length / 8000
+          digits += heard(sound)
+        }
+        expect(digits).toBe("")
+      }).pipe(Effect.scoped),
+    60_000
+  )
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as RingbackTone from "../../../src/audio/RingbackTone.ts"
 import * as Tone from "../../../src/audio/Tone.ts"
+import { limits } from "../../../src/audio/detect/Limits.ts"
 import * as Machine from "../../../src/audio/detect/Machine.ts"
 import * as Sounds from "./Sounds.ts"
 
@@ -134,14 +135,53 @@ describe("Machine detection", () => {
       ])
         expect(verdicts(after(early, silence(700), voice(700), quiet))).toEqual(["human_residence"])
     })
+
+    it("what was being said at the answer and is over at once was not said by who answered", () => {
+      expect(verdicts(after(voice(6000), voice(220, { seed: 3 }), quiet))).toEqual(["silence"])
+      expect(verdicts(after(silence(6000), voice(220, { seed: 3 }), quiet))).toEqual(["human_residence"])
+    })
+
+    it("a person is heard behind music that was louder", () => {
+      const tune = Sounds.join(...Array.from({ length: 12 }, (_, i) => voice(400, { dbfs: -8, pitch: 200, seed: i })))
+      expect(verdicts(after(tune, silence(400), voice(600, { dbfs: -33 }), quiet))).toEqual(["human_residence"])
+    })
   })
 
   it("waits for a person's silence the longer, the more was said before", () => {
     const at = (ms: number) => findings(silence(500), voice(ms), quiet)[0]?.atMs ?? 0
-    const [word, sentence, business] = [at(400), at(1500), at(2800)]
-    expect(word - 900).toBeLessThan(1000)
-    expect(sentence - 2000).toBeGreaterThan(1200)
-    expect(business - 3300).toBeGreaterThan(sentence - 2000)
+    const waits = [300, 600, 1500].map((ms) => at(ms) - 500 - ms)
+    expect(waits[0]).toBeGreaterThan(600)
+    expect(waits[0]).toBeLessThan(900)
+    expect(waits[1]).toBeGreaterThan((waits[0] ?? 0) + 100)
+    expect(waits[2]).toBeGreaterThan((waits[1] ?? 0) + 400)
+    expect(waits[2]).toBeLessThan(1800)
+  })
+
+  it("knows a person who asks again when nobody speaks, and a machine that goes on behind a long pause", () => {
+    const before = [silence(500), voice(2400), silence(1350)]
+    expect(told(...before, voice(450, { seed: 3 }), quiet)).toEqual(["human_business"])
+    expect(told(...before, voice(1500, { seed: 3 }), quiet)).toEqual(["machine"])
+  })
+
+  it("waits in a pause that has the noise of a recording, and not in one that is as before", () => {
+    const pause = 2100
+    const spoken = Sounds.join(voice(1200), silence(pause), voice(2500, { seed: 3 }), silence(3000))
+    const noise = Sounds.noise(-46, spoken.length / 8)
+    const lead = 900
+    expect(told(silence(lead), Sounds.mixed(spoken, noise))).toEqual(["machine"])
+    expect(told(silence(lead), spoken)[0]).toBe("human_residence")
+    const around = Sounds.noise(-46, lead + spoken.length / 8)
+    expect(told(Sounds.mixed(Sounds.join(silence(lead), spoken), around))[0]).toBe("human_residence")
+  })
+
+  it("hears a beep as one from which a packet is lost", () => {
+    const lost = Sounds.join(beep(1000, 200), Sounds.noise(-40, 40), beep(1000, 260))
+    expect(told(silence(600), voice(6500), silence(500), lost, quiet)).toEqual(["machine", "beep"])
+  })
+
+  it("takes no faint voices where nobody speaks for a greeting", () => {
+    expect(told(voice(9000, { dbfs: -49 }))).toEqual(["silence"])
+    expect(told(silence(500), voice(700, { dbfs: -36 }), quiet)).toEqual(["human_residence"])
   })
 
   it("takes a greeting with pauses for one, as long as it lasts", () => {
@@ -173,6 +213,7 @@ describe("Machine detection", () => {
   )
   const stretch = Schema.Struct({
     isSpeech: Schema.Boolean,
+    noiseDbfs: Schema.Int.check(Schema.isBetween({ minimum: -120, maximum: 0 })),
     now: tone,
     ended: tone,
     frames: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }))
@@ -188,23 +229,29 @@ describe("Machine detection", () => {
         rules = next
         all.push(...found)
       }
-      for (const { ended, frames, isSpeech, now } of stretches)
+      for (const { ended, frames, isSpeech, noiseDbfs, now } of stretches)
         for (let i = 0; i < frames; i++)
           hear({
             isSpeech,
+            noiseDbfs,
             tone: {
               now,
               ended: i === 0 ? ended : null,
+              endedAgoMs: 20,
               soundMs: now === null ? 0 : i * 20,
               quietMs: now === null ? i * 20 : 0
             }
           })
       for (let i = 0; i < 4000; i++)
-        hear({ isSpeech: false, tone: { now: null, ended: null, soundMs: 0, quietMs: 1000 } })
+        hear({
+          isSpeech: false,
+          noiseDbfs: -60,
+          tone: { now: null, ended: null, endedAgoMs: 0, soundMs: 0, quietMs: 1000 }
+        })
       const types = all.map(({ type }) => type).join(" ")
       expect(["verdict done", "verdict beep done"]).toContain(types)
       expect(all.every(({ atMs }, i) => atMs >= (all[i - 1]?.atMs ?? 0))).toBe(true)
-      expect(all[0]?.atMs).toBeLessThanOrEqual(Machine.limits.total)
+      expect(all[0]?.atMs).toBeLessThanOrEqual(limits.total)
     }
   )
 })

@@ -73,6 +73,29 @@ describe("Voice activity", () => {
     isNeverSpeech(Sounds.join(Sounds.silence(1000), Tone.sine(frequency, -10, 4000, 8000), Sounds.silence(1000)))
   })
 
+  it("is a voice that is nearly one sine, because its pitch moves", () => {
+    const syllable = (hz: number) => {
+      let phase = 0
+      return Int16Array.from({ length: 8 * 250 }, (_, i) => {
+        phase += (2 * Math.PI * hz * (1.1 - (0.2 * i) / 2000)) / 8000
+        return 3000 * Math.sin(phase) * Math.sin((Math.PI * i) / 2000)
+      })
+    }
+    const said = Sounds.join(...[250, 270, 240, 260].map(syllable))
+    const verdicts = heard(Sounds.join(Sounds.silence(1000), said, Sounds.silence(1000)))
+    expect(share(verdicts.slice(52, 100))).toBeGreaterThan(0.8)
+  })
+
+  it("begins no fainter than it is told, and goes on as faintly as ever", () => {
+    const [loud, faint] = [Sounds.voice(1000, { dbfs: -20 }), Sounds.voice(2000, { dbfs: -34, seed: 2 })]
+    const of = (options: Voice.Options, ...parts: ReadonlyArray<Int16Array>) =>
+      share(heard(Sounds.join(Sounds.silence(500), ...parts), 8000, options))
+    const begins = { beginDbfs: -26, hangoverMs: 300 }
+    expect(of({}, faint)).toBeGreaterThan(0.6)
+    expect(of(begins, faint)).toBe(0)
+    expect(of(begins, loud, faint)).toBeGreaterThan(0.6)
+  })
+
   it("is no steady noise, at once or behind silence", () => {
     for (const dbfs of [-60, -50, -43, -36])
       for (const isBrown of [false, true]) {

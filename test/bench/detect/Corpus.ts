@@ -49,6 +49,10 @@ export const fit: Half = {
   voices: [
     ...espeak("en-us", "en-gb", "en-us+f2", "en-us+m1", "en-us+f1", "en-us+m5", "en-029+f3", "en-us+m3", "en-us+f4"),
     ...espeak("en-us+f5", "en-us+m7", "en-gb-scotland+m2", "en-gb-x-rp+m8", "en-us+steph"),
+    // High and breathy ones, whose vowels are nearly tones or nearly noise.
+    ...espeak("en-us+Jacky", "en-gb+Nguyen", "en-us+steph2", "en-gb-x-gbcwmd+quincy", "en-029+zac", "en-us+robert"),
+    ...espeak("en-gb+whisper", "en-gb-x-rp+Michael", "en-us+Andrea", "en-gb+victor", "en-gb-x-gbclan+antonio"),
+    ...espeak("en-us+grandma", "en-gb-scotland+Mario", "en-us+boris", "en-gb-x-rp+aunty", "en-us+travis"),
     ...["kal", "awb", "rms", "slt"].map((name) => `flite:${name}`)
   ],
   texts: Texts.fit

@@ -1,0 +1,99 @@
+import { limits } from "./Limits.ts"
+
+/** What was said, from the first speech to the last, in milliseconds since the begin. */
+export interface Greeting {
+  readonly from: number
+  readonly to: number
+  /** It has more than one sentence. */
+  readonly hasPause: boolean
+  /** When speech began behind its last long pause, as when somebody asks again; null: it has no such pause. */
+  readonly againFrom: number | null
+}
+
+/** What a frame of 20 ms is, as speech. */
+export interface Frame {
+  readonly isSpeech: boolean
+  /** For so long a tone has sounded. */
+  readonly toneMs: number
+  /** Its level as that of noise is measured (`Features.whitened`). */
+  readonly noiseDbfs: number
+}
+
+export interface Talk {
+  /** Null: nobody has spoken. */
+  readonly greeting: Greeting | null
+  /** Since the last speech, ring-back, or the begin. */
+  readonly silenceMs: number
+  /** The noise before the greeting, and in the pause that goes on; null: nothing of it was heard. */
+  readonly noiseBefore: number | null
+  readonly noiseNow: number | null
+  /** It speaks as it did when it was answered: that may be over at once. */
+  readonly isTail: boolean
+  /** When the greeting began that was going on when it was answered; null: none was. */
+  readonly carriedFrom: number | null
+}
+
+export const begin: Talk = {
+  greeting: null,
+  silenceMs: 0,
+  noiseBefore: null,
+  noiseNow: null,
+  isTail: false,
+  carriedFrom: null
+}
+
+export const frameMs = 20
+
+const spoken = (greeting: Greeting | null, atMs: number): Greeting => {
+  const from = atMs - frameMs
+  if (greeting === null) return { from, to: atMs, hasPause: false, againFrom: null }
+  const pause = from - greeting.to
+  return {
+    from: greeting.from,
+    to: atMs,
+    hasPause: greeting.hasPause || pause >= limits.sentencePause,
+    againFrom: pause >= limits.askedPause ? from : greeting.againFrom
+  }
+}
+
+/** A frame before the answer, which ends at `atMs`: a long pause parts what is said. */
+export const early = (talk: Talk, { isSpeech }: Frame, atMs: number): Talk => {
+  const silenceMs = isSpeech ? 0 : talk.silenceMs + frameMs
+  const isOver = silenceMs > limits.earlyPause
+  return { ...talk, silenceMs, greeting: isSpeech ? spoken(talk.greeting, atMs) : isOver ? null : talk.greeting }
+}
+
+/** It was answered at `atMs`: what was said counts when it goes on. */
+export const answered = ({ greeting, silenceMs }: Talk, atMs: number): Talk => ({
+  ...begin,
+  isTail: greeting !== null && greeting.to === atMs,
+  carriedFrom: greeting !== null && silenceMs <= limits.carriedPause ? greeting.from - atMs : null
+})
+
+/** The mean of about 0.2 s, in which one loud frame counts for little: speech begins some frames before it is told. */
+const follow = (mean: number | null, dbfs: number): number =>
+  mean === null ? dbfs : mean + (Math.min(dbfs, mean + 6) - mean) / 10
+
+/** A frame behind the answer, which ends at `atMs`. */
+export const hear = (talk: Talk, { isSpeech, noiseDbfs, toneMs }: Frame, atMs: number): Talk => {
+  const isTail = talk.isTail && atMs <= limits.tail
+  const silenceMs = isSpeech || toneMs >= limits.tone ? 0 : talk.silenceMs + frameMs
+  const greeting = isSpeech && !isTail ? spoken(talk.greeting, atMs) : talk.greeting
+  const isNoise = !isSpeech && toneMs === 0
+  const heard: Talk = {
+    greeting,
+    silenceMs,
+    isTail,
+    noiseBefore: isNoise && greeting === null ? follow(talk.noiseBefore, noiseDbfs) : talk.noiseBefore,
+    noiseNow: !isNoise ? null : silenceMs <= limits.tone ? null : follow(talk.noiseNow, noiseDbfs),
+    carriedFrom: silenceMs > limits.carriedPause ? null : talk.carriedFrom
+  }
+  const { carriedFrom } = heard
+  return carriedFrom === null || greeting === null || atMs - greeting.from < limits.carriedBy
+    ? heard
+    : { ...heard, greeting: { ...greeting, from: carriedFrom }, carriedFrom: null }
+}
+
+/** The pause has a noise that was not there before the greeting: that of a recording, which is not over. */
+export const isRecording = ({ noiseBefore, noiseNow }: Talk): boolean =>
+  noiseBefore !== null && noiseNow !== null && noiseNow >= noiseBefore + limits.recordingDb
