@@ -9,7 +9,7 @@ const keys = "123A456B789C*0#D"
 /** Samples in a block: 12.75 ms, in which neighbouring frequencies can be told apart. */
 const blockLength = 102
 /** So much of the energy of a block is in the two tones. */
-const share = 0.72
+const share = 0.76
 /** Root mean square of the quietest digit: -58 dBFS. */
 const leastRms = 40
 /** The row may be 9 dB louder than the column, and the column 6 dB louder than the row (ITU-T Q.24 asks for 8 and 4). */

@@ -99,14 +99,14 @@ describe("Speech", () => {
 
   // The bench counts false digits in hours of speech.
   it.live(
-    `is no digit: none in ${seconds} s of four voices`,
+    `is no digit: none in ${seconds} s of seven voices`,
     () =>
       Effect.gen(function* () {
         const engine = yield* EspeakWasm.make()
         const texts = [...Texts.fit.carrier, ...Texts.fit.personal, ...Texts.fit.menu].map((text) =>
           text.replaceAll(/[<>|]/gu, "")
         )
-        const voices = ["en-us", "en-gb", "en-us+f3", "en-us+m3"]
+        const voices = ["en-us", "en-gb+Lee", "en-us+f3", "en-us+Henrique", "en-029+zac", "en-us+m3", "en-gb+croak"]
         let [spokenSecs, digits] = [0, ""]
         for (let i = 0; spokenSecs < seconds; i++) {
           const [text = "", voice = ""] = [texts[i % texts.length], voices[i % voices.length]]
