@@ -118,7 +118,7 @@ export const tenant = Effect.fnUntraced(function* ({ ask, context }: Started) {
   const place = (to: string, more: object = {}) => Effect.map(placing(to, more), ({ json }) => (json as Call).id)
   const act = (callId: string, verb: string, body?: object) =>
     ask(key, "POST", `${path(callId)}/actions/${verb}`, body ?? {})
-  /** What its webhooks say, in their order. */
+  /** What its webhooks are to say, in their order, as it is stored: deliveries are tested elsewhere. */
   const events = Effect.fnUntraced(function* (callId: string) {
     const rows = yield* sql<{ readonly type: string; readonly body: string }>`
       SELECT type, body FROM event WHERE entity_id = ${callId} ORDER BY sequence`
@@ -149,14 +149,6 @@ export const tenant = Effect.fnUntraced(function* ({ ask, context }: Started) {
       }
       return yield* Effect.die(new Error(`no ${type}`))
     }),
-    machine: (callId: string) => ask(key, "GET", `${path(callId)}/amd`),
-    /** Amounts of the ledger's entries of this type, in their order. */
-    charges: (type: string) =>
-      Effect.map(
-        sql<{ readonly cents: number }>`
-          SELECT amount_cents::int AS cents FROM ledger WHERE tenant_id = ${id} AND type = ${type} ORDER BY ordinal`,
-        (rows) => rows.map(({ cents }) => cents)
-      ),
     /** Its money is gone, and there again. */
     broke: balance(-100_000),
     paid: balance(100_000)
