@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import * as cli from "../../src/operator/cli.ts"
 import * as Client from "../crash/support/Client.ts"
@@ -38,13 +38,28 @@ const answered = async (world: World.World, callId: string): Promise<void> => {
   throw new Error("the call was not answered")
 }
 
+interface Recorded {
+  readonly id: string
+  readonly status: string
+  readonly download_url: string | null
+}
+
+/** Copies the first of two recordings from store to store; the names of both. */
+const recordingsOf = async (from: string, to: string): Promise<readonly [kept: string, missing: string]> => {
+  const files = (await readdir(join(from, "files"), { recursive: true })).filter((name) => name.endsWith(".wav"))
+  const [kept, missing] = files
+  if (kept === undefined || missing === undefined) throw new Error("there are not two recordings")
+  await cp(join(from, "files", kept), join(to, "files", kept))
+  return [basename(kept), basename(missing)]
+}
+
 interface LedgerRow {
   readonly id: string
   readonly balance_after_cents: string
 }
 
 describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
-  it("a service that lost everything goes on from its backup: keys, numbers, money, and a bill for the call of then", async () => {
+  it("a service that lost everything goes on from its backup: keys, numbers, money, recordings, and a bill for the call of then", async () => {
     const folder = await mkdtemp(join(tmpdir(), "trunkline-backup-"))
     await chmod(folder, 0o711)
     const [file, passphraseFile, wrongFile, caFile] = ["backup.gz", "passphrase", "wrong", "ca.pem"].map((name) =>
@@ -62,11 +77,37 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
         key: `${Math.random()}`,
         body: { from: tenant.number, to: "+12025550100" }
       })
+    const act = (callId: string, verb: string, body: object = {}) =>
+      Client.request(`${world.baseUrl}/v1/calls/${callId}/actions/${verb}`, {
+        bearer: tenant.apiKey,
+        key: `${Math.random()}`,
+        body
+      })
+    /** As many as have an outcome, oldest first. */
+    const recordings = async (baseUrl: string, count: number): Promise<ReadonlyArray<Recorded>> => {
+      for (let tries = 0; tries < 600; tries++) {
+        const listed = await Client.request(`${baseUrl}/v1/recordings`, { method: "GET", bearer: tenant.apiKey })
+        const { results } = JSON.parse(listed?.body ?? "") as { readonly results: ReadonlyArray<Recorded> }
+        if (results.length === count) return results.toReversed()
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+      throw new Error(`there are not ${count} recordings`)
+    }
+    const download = async (baseUrl: string, url: string | null): Promise<number> =>
+      (await fetch(`${baseUrl}${new URL(url ?? "").pathname}${new URL(url ?? "").search}`)).status
     const ledgerOf = (database: Database.Database) =>
       database.query<LedgerRow>("SELECT id, balance_after_cents::text FROM ledger ORDER BY ordinal")
     try {
       const { id } = JSON.parse((await place(world.baseUrl))?.body ?? "") as { readonly id: string }
       await answered(world, id)
+      for (const count of [1, 2]) {
+        expect((await act(id, "start_recording", { format: "wav" }))?.status).toBe(200)
+        await new Promise((resolve) => setTimeout(resolve, 700))
+        expect((await act(id, "stop_recording"))?.status).toBe(200)
+        await recordings(world.baseUrl, count)
+      }
+      // This one goes on.
+      expect((await act(id, "start_recording", { format: "wav" }))?.status).toBe(200)
 
       const environment = { OPERATOR_PORT: String(world.ports.operator), DATA_DIR: world.dataDir }
       const backUp = () => cli.run(["backup", file, "--passphrase-file", passphraseFile], environment)
@@ -99,6 +140,8 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
       expect(restored.said).toMatch(/^restored \d+ rows/)
       expect(restored.code).toBe(0)
       expect(await readFile(join(dataDir, "vault.key"), "utf8")).toBe(key)
+      // The store has a backup of its own, in which a file is missing.
+      const [kept, missing] = await recordingsOf(world.dataDir, dataDir)
 
       const ports = await FreePorts.find()
       const service = Service.start({ dataDir, ports, caFile })
@@ -112,6 +155,17 @@ describe("Backup and restore, guide/operation.md#backup-and-restore", () => {
           rating_status: "rated"
         })
         expect((await place(baseUrl))?.status).toBe(201)
+        const listed = await recordings(baseUrl, 3)
+        expect(listed.map(({ status }) => status)).toStrictEqual(["available", "available", "failed"])
+        const linkOf = (name: string) => listed.find(({ id }) => name.startsWith(id))?.download_url ?? null
+        expect([await download(baseUrl, linkOf(kept)), await download(baseUrl, linkOf(missing))]).toStrictEqual([
+          200, 404
+        ])
+        expect((await recordings(baseUrl, 3)).map(({ status }) => status).toSorted()).toStrictEqual([
+          "available",
+          "expired",
+          "failed"
+        ])
         const database = Database.open(await Database.urlOf(dataDir))
         expect((await ledgerOf(database)).slice(0, ledger.length)).toStrictEqual(ledger)
         expect(await Invariants.ledger(database)).toEqual([])
