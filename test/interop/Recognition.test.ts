@@ -2,20 +2,17 @@
 import { expect, it } from "vitest"
 import * as Recognized from "./Recognized.ts"
 
-const sentences = [
-  "i would like to book a table for two people tomorrow evening",
-  "please cancel my order and call me back on monday morning"
-]
-
 it(
   "understands a caller with a word error rate under 30 %, with the times of the words",
   { timeout: 60_000 },
   async () => {
     const pause = new Int16Array(8_000)
-    const sound = sentences.flatMap((text) => [pause, Recognized.narrow(Recognized.spoken(text))]).concat(pause)
+    const sound = Recognized.sentences
+      .flatMap((text) => [pause, Recognized.narrow(Recognized.spoken(text))])
+      .concat(pause)
     const phrases = await Recognized.phrasesIn(sound, 8000)
     const heard = phrases.flatMap(({ text }) => text.split(" "))
-    expect(Recognized.wordErrorRate(sentences.join(" ").split(" "), heard)).toBeLessThan(0.3)
+    expect(Recognized.wordErrorRate(Recognized.sentences.join(" ").split(" "), heard)).toBeLessThan(0.3)
     const first = phrases[0]
     expect(first?.startMs).toBeGreaterThan(800)
     expect(first?.words.length).toBe(first?.text.split(" ").length)

@@ -38,7 +38,7 @@ beforeAll(async () => {
   })
   const sound = Tone.sine(played.hz, played.dbfs, 2_000, 8000)
   receiver = await Receiver.start(service.folder, authority, Wav.write({ sampleRate: 8000, samples: sound }))
-})
+}, 300_000)
 afterAll(async () => {
   await receiver?.stop()
   await service?.stop()
@@ -152,7 +152,7 @@ describe("OpenStack Swift as the store", () => {
 
   it(
     "may be away: the recording waits, its call ends, and it is stored when the store is back",
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
       const id = await answered(Tone.sine(voice.hz, voice.dbfs, 60_000, 8000))
       await tenant.act(id, "start_recording", { channels: "dual", format: "wav" })
