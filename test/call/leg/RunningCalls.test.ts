@@ -183,7 +183,7 @@ const play = Effect.fnUntraced(function* (seed: number, rows: RunningRows.Rows, 
   }
   // An engine without faults, for all that is left: news first, then the end.
   yield* restart(0, true)
-  yield* TestClock.adjust("50 seconds")
+  yield* TestClock.adjust("2 minutes")
   RunningChecks.agree(rows, carrier)
   // Half of what is left ends by itself: by its limit.
   for (const callId of rows.calls.keys()) if (random.chance(0.5)) yield* background(engine.ask(callId, act("hangup")))

@@ -18,7 +18,7 @@ const told = <Type extends EmittedByCall["type"]>({ events }: Call, ...types: Re
 const legOf = ({ calls }: RunningRows.Rows, legId: Id.LegId): Leg | undefined =>
   [...calls.values()].flatMap(({ state }) => state.legs).find(({ id }) => id === legId)
 
-/** Once nothing is on its way, the calls have what the carrier has. */
+/** Once nothing is on its way, and what sounds and waits has had its time, the calls have what the carrier has. */
 export const agree = (rows: RunningRows.Rows, carrier: RunningCarrier): void => {
   for (const [legId, phone] of carrier.phones) {
     // Something has just happened there.
@@ -32,6 +32,7 @@ export const agree = (rows: RunningRows.Rows, carrier: RunningCarrier): void => 
   }
   for (const { state } of rows.calls.values()) {
     expect(primary(state).status).toBe(state.status)
+    expect(state.work.filter(({ type }) => type !== "recording")).toEqual([])
     for (const leg of state.legs.filter(lives)) expect(leg.status === "bridged").toBe(leg.bridge !== null)
   }
 }
