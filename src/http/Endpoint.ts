@@ -8,7 +8,7 @@ export class RequiredScope extends Context.Service<RequiredScope, EndpointScope 
   "trunkline/http/RequiredScope"
 ) {}
 
-/** Whether the endpoint serves a suspended tenant too, which must see why it is suspended, pay, and end what goes on. */
+/** Whether the endpoint serves a suspended tenant too, which must see why it is suspended, and pay. */
 export const ServesSuspended = Context.Reference<boolean>("trunkline/http/ServesSuspended", {
   defaultValue: () => false
 })

@@ -9,7 +9,7 @@ const fields = {
   id: Field.uuid(TenantId, "The workspace."),
   name: Field.text("As given at signup.", "Acme"),
   slug: Field.text("The name as the operator's commands take it; unique.", "acme"),
-  status: Field.oneOf("A suspended workspace sees its account, and may end what goes on.", statuses),
+  status: Field.oneOf("A suspended workspace sees its account, and nothing else.", statuses),
   suspensionReason: Field.oneOfOrNull("Null unless suspended.", ["email_unverified", "operator", "fraud_review"]),
   currency: Schema.Literal("USD").annotate({ description: "Of every amount." }),
   webhookFailoverUrl: Field.textOrNull(

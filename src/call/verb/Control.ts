@@ -42,10 +42,9 @@ export const answer = control({
 export const reject = control({
   summary: "Reject an inbound call",
   when: "offered",
-  endsOnly: true,
   body: Schema.Struct({
     cause: Field.of(Schema.Literals(["user_busy", "rejected"]), "What the caller is told.", "user_busy")
   }).annotate({ identifier: "RejectCall" })
 })
 
-export const hangup = control({ summary: "Hang up", when: "live", endsOnly: true, body: Field.nothing })
+export const hangup = control({ summary: "Hang up", when: "live", body: Field.nothing })

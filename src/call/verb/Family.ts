@@ -204,7 +204,6 @@ export const make = <const Name extends string, Fields extends Schema.Struct.Fie
       sockets?(body: S["Type"]): Readonly<Record<string, string>>
       speaks?(body: S["Type"]): Speaking
       recognizes?(body: S["Type"]): Recognizing
-      readonly endsOnly?: boolean
       readonly errors?: ReadonlyArray<Code>
       act(moment: Moment, body: S["Type"]): Act<ItemOf<Name, Fields>>
     }) => ({ ...verb, family })

@@ -129,7 +129,6 @@ export const gather = collection.verb({
 export const stopGather = collection.verb({
   summary: "Cancel the gather",
   when: "running",
-  endsOnly: true,
   body: Field.nothing,
   act: () => ({
     type: "end",

@@ -65,7 +65,6 @@ export const play = playback.verb({
 export const stopPlayback = playback.verb({
   summary: "Stop playback and speech",
   when: "talking",
-  endsOnly: true,
   body: Schema.Struct({
     stop: Field.or(
       Field.of(Schema.Literals(["current", "all"]), "What plays now, or that and all that waits.", "all"),

@@ -187,7 +187,6 @@ export const startRecording = recording.verb({
 export const stopRecording = recording.verb({
   summary: "End the recording; it is stored then",
   when: "talking",
-  endsOnly: true,
   body: Field.nothing,
   errors: ["recording_already_stopped"],
   act: () => ({

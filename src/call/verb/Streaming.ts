@@ -128,7 +128,6 @@ const notFound = ApiError.of("streaming_not_found", "no such stream is running o
 export const streamingStop = stream.verb({
   summary: "Stop the stream",
   when: "talking",
-  endsOnly: true,
   body: Schema.Struct({
     streamId: Field.or(
       Schema.NullOr(Id.spelled("stream")).annotate({

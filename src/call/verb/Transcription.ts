@@ -141,7 +141,6 @@ const none = ApiError.of("transcription_not_active", "no transcription is runnin
 export const transcriptionStop = transcription.verb({
   summary: "End the transcription; its last words still come",
   when: "talking",
-  endsOnly: true,
   body: Field.nothing,
   errors: ["transcription_not_active"],
   act: () => ({

@@ -24,8 +24,6 @@ export interface Verb<S extends Body = Body> {
   readonly summary: string
   readonly when: When
   readonly body: S
-  /** What it does is to end something: a suspended tenant may use it, guide/tenants.md#suspension. */
-  readonly endsOnly?: boolean
   /** What it may answer, besides what every verb may. */
   readonly errors?: ReadonlyArray<Code>
   /** URLs in the body that this service will open, by their names on the wire: the egress port may refuse them. */

@@ -32,7 +32,10 @@ const payloadOf = (verb: Verbs.Built) => {
   return isOptional ? [body, Schema.Null] : [body]
 }
 
-const rowOf = (verb: Verbs.Built): Verb => Verbs.built[verb]
+const errorsOf = (verb: Verbs.Built): ReadonlyArray<Code> => {
+  const row: Verb = Verbs.built[verb]
+  return row.errors ?? []
+}
 
 const action = <const Verb extends Verbs.Built>(verb: Verb) =>
   HttpApiEndpoint.post(verb, `/v1/calls/:id/actions/${verb}`, {
@@ -40,12 +43,7 @@ const action = <const Verb extends Verbs.Built>(verb: Verb) =>
     payload: payloadOf(verb) as unknown as readonly [Schema.Codec<unknown, unknown>],
     success: Call
   }).annotateMerge(
-    about({
-      summary: rowOf(verb).summary,
-      scope: "calls:write",
-      servesSuspended: rowOf(verb).endsOnly === true,
-      errors: [...states, ...(rowOf(verb).errors ?? [])]
-    })
+    about({ summary: Verbs.built[verb].summary, scope: "calls:write", errors: [...states, ...errorsOf(verb)] })
   )
 
 /** An endpoint for each verb of the table: the types say which is which, and that there are some. */

@@ -14,7 +14,7 @@ import type { Route } from "../RouteTable.ts"
  * The one endpoint of Twilio's REST API that voice agents call by themselves: a call is `completed`, which hangs it up,
  * guide/streams.md#with-pipecat. It answers in Twilio's words, and is no part of the published document.
  *
- * The password of basic authentication is an API key; the account is not looked at. A suspended tenant may hang up.
+ * The password of basic authentication is an API key; the account is not looked at.
  */
 const path = "/2010-04-01/Accounts/:account/Calls/:call"
 
@@ -41,6 +41,7 @@ const failureOf = (error: ApiError): HttpServerResponse.HttpServerResponse => {
 
 const noCredential = ApiError.of("authentication_required", "send an API key as the password of basic authentication")
 const lacksScope = ApiError.of("forbidden", "the API key lacks the scope calls:write")
+const paused = ApiError.of("tenant_suspended", "this workspace is suspended")
 const noCall = ApiError.of("not_found", "no such call")
 const notCompleted = ApiError.of("invalid_request", "Status has to be completed", "Status")
 const unreadable = ApiError.of("invalid_request", "the body could not be read")
@@ -59,6 +60,7 @@ export const layer = HttpRouter.use(
       if (credential === null) return yield* noCredential
       const key = yield* authenticator.authenticate(credential, addresses.of(request))
       if (!key.scopes.includes("calls:write") && !key.scopes.includes("*")) return yield* lacksScope
+      if ((yield* authenticator.tenantStatus(key.tenantId)) !== "active") return yield* paused
       const body = yield* request.text.pipe(
         Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(mostOctets)),
         Effect.mapError(() => unreadable)
