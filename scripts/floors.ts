@@ -102,6 +102,7 @@ const hashing = new Set([
   "timingSafeEqual",
   "createCipheriv",
   "createDecipheriv",
+  "createSecretKey",
   "hkdfSync",
   "scrypt"
 ])
