@@ -94,18 +94,24 @@ const pairs: ReadonlyArray<readonly [from: string, to: string]> = [
 const pure = ["sip", "rtp", "audio"]
 const structures = ["domain/DeadlineHeap.ts", "domain/FairShare.ts", "domain/IpAddress.ts"]
 
-/** Hashing and ciphers over given bytes are computation, not the outside world; `randomBytes` and its kin are not in this list. */
-const hashing = new Set([
-  "createHash",
-  "createHmac",
-  "hash",
-  "timingSafeEqual",
-  "createCipheriv",
-  "createDecipheriv",
-  "createSecretKey",
-  "hkdfSync",
-  "scrypt"
-])
+/**
+ * What every floor may have of Node: computations over what is given (hashes, ciphers, a comparison). `randomBytes` and
+ * its kin are the outside world.
+ */
+const computations: Readonly<Record<string, ReadonlySet<string>>> = {
+  "node:crypto": new Set([
+    "createHash",
+    "createHmac",
+    "hash",
+    "timingSafeEqual",
+    "createCipheriv",
+    "createDecipheriv",
+    "createSecretKey",
+    "hkdfSync",
+    "scrypt"
+  ]),
+  "node:util": new Set(["isDeepStrictEqual"])
+}
 
 const vendors: Readonly<Record<number, ReadonlyArray<RegExp>>> = {
   0: [/^effect(\/|$)/, /^ipaddr\.js$/],
@@ -177,14 +183,16 @@ for (const file of globSync("src/**/*.ts", { cwd: root })) {
       continue
     }
     if (here.floor >= 4) continue
-    if (specifier === "node:crypto") {
+    const computing = computations[specifier]
+    if (computing !== undefined) {
       const names = clause
         .replace(/[{}]/g, "")
         .split(",")
         .map((name) => name.trim().replace(/^type\s+/, ""))
         .filter(Boolean)
       for (const name of names)
-        if (!hashing.has(name)) problems.push(`${file}: of node:crypto only computations are allowed here, not ${name}`)
+        if (!computing.has(name))
+          problems.push(`${file}: of ${specifier} only computations are allowed here, not ${name}`)
       continue
     }
     const allowed = vendors[here.floor] ?? []
