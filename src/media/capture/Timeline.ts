@@ -96,6 +96,7 @@ export const make = (of: {
   const cut = ({ frameLength, rate }: Line, track: TrackState): void => {
     if (track.isCut) return
     track.isCut = true
+    track.converter.rest()
     const to = track.end - start
     const from = Math.max(0, to - frameLength)
     Ramp.fadeOut(track.samples, rate, to - from, from, to)

@@ -69,6 +69,7 @@ const half = (of: LocalLeg, to: LocalLeg) => {
       const frame = said(now)
       const joined = before?.rate === rate ? before.samples : null
       before = null
+      if (frame === null) converter.rest()
       if (joined === null && (frame === null || frame.rate === rate)) return frame
       out = Frame.at(rate, out)
       if (frame === null) out.samples.fill(0)
@@ -76,7 +77,10 @@ const half = (of: LocalLeg, to: LocalLeg) => {
       if (joined !== null) Splice.join(joined, out.samples)
       return out
     },
-    pass: (now) => void said(now),
+    pass: (now) => {
+      void said(now)
+      converter.rest()
+    },
     ready: () => false,
     close: converter.free
   }

@@ -1,3 +1,4 @@
+import * as Ramp from "../../audio/Ramp.ts"
 import * as Resample from "../../audio/Resample.ts"
 import type { SampleRate } from "../../audio/SampleRate.ts"
 import { type Frame, lengthAt } from "../Frame.ts"
@@ -7,11 +8,14 @@ import { type Frame, lengthAt } from "../Frame.ts"
  * than the agreed one is converted as it is decoded, by `LegDecoder`.)
  *
  * Frames of the wanted rate are copied. Others go through a filter, which is made with the first of them and kept until
- * the rates change; there is one at most.
+ * the rates change; there is one at most. A filter gives what it gets some milliseconds later. Sound that begins at once
+ * would begin there, behind the ramp of whoever fades in what comes out; so it is faded in before the filter.
  */
 export interface RateConverter {
   /** Writes `frame` into `out` at the rate of `out`. */
   readonly convert: (frame: Frame, out: Frame) => void
+  /** There was nothing to convert for a while: the next frame is a beginning. */
+  readonly rest: () => void
   /** Gives the filter back for good: every frame from now on is silence. */
   readonly free: () => void
 }
@@ -25,6 +29,8 @@ interface Filter {
 export const make = (): RateConverter => {
   let filter: Filter | null = null
   let isOver = false
+  let isBeginning = true
+  let first = new Int16Array(0)
 
   const free = (): void => {
     filter?.resampler.free()
@@ -36,14 +42,27 @@ export const make = (): RateConverter => {
     free()
     const resampler = Resample.stream(from, to, lengthAt(from))
     filter = { from, to, resampler }
+    isBeginning = true
     return resampler
+  }
+
+  const fadedIn = ({ rate, samples }: Frame): Int16Array => {
+    if (first.length !== samples.length) first = new Int16Array(samples.length)
+    first.set(samples)
+    Ramp.fadeIn(first, rate, 0, 0, first.length)
+    return first
   }
 
   return {
     convert: (frame, out) => {
       if (isOver) return void out.samples.fill(0)
       if (frame.rate === out.rate) return out.samples.set(frame.samples)
-      void between(frame.rate, out.rate).convert(frame.samples, out.samples)
+      const resampler = between(frame.rate, out.rate)
+      void resampler.convert(isBeginning ? fadedIn(frame) : frame.samples, out.samples)
+      isBeginning = false
+    },
+    rest: () => {
+      isBeginning = true
     },
     free: () => {
       isOver = true

@@ -8,9 +8,9 @@ import type { SoundQueue } from "./SoundQueue.ts"
  *
  * It waits until `depth` of it is here, a mark stands behind it, or its first byte has waited for so long; then it is
  * taken frame by frame. When it runs out, what is left is heard, it dies away in 4 ms, and the next begins as the first
- * did. Nothing is repeated, and nothing is put in between. What is cleared comes to rest in the same way; what begins at
- * once behind it is faded in meanwhile. A sender that runs dry in the middle of speech gets more depth,
- * and one whose clock runs fast loses a quiet frame now and then.
+ * did. Nothing is repeated, and nothing is put in between. What is cleared fades out as fast; what begins at once behind
+ * it is faded in meanwhile. A sender that runs dry in the middle of speech gets more depth, and one whose clock runs fast
+ * loses a quiet frame now and then.
  *
  * Marks are positions in the sound. Each comes back once, in order: with the frame that has the last sample before it,
  * at once where nothing waits, or cleared.
@@ -88,10 +88,12 @@ export const make = (
   let underrunAt = startedAt
   /** When sound ran out in the middle of something; null: it did not, or ended quietly or at a mark. */
   let brokeOffAt: number | null = null
-  /** The last sample that was heard, which dies away; and how far it has. */
-  let last = 0
-  let died = 0
-  /** What was heard last was cut off by a clear. */
+  /**
+   * What comes to rest behind what was heard: its last sample on and on, or how it would have gone on where a clear cut
+   * it off; how far that has died away, and whether what follows at once is to be joined to it.
+   */
+  const tail = new Int16Array(samplesOf(dyingMs))
+  let died = tail.length
   let isCut = false
   /** Whether the last frame was no silence; and where the last mark stood that came back. */
   let wasLoud = false
@@ -119,12 +121,13 @@ export const make = (
     marks.length > 0 ||
     (firstAt !== null && now - firstAt >= depthMs && queue.length() > 0)
 
+  const dying = (): number => Math.round((tail[died] ?? 0) * (1 - ++died / tail.length))
+
   /** What was heard last comes to rest; null: it has. */
   const dieAway = (from: number): Frame.Frame | null => {
     isCut = false
-    const length = samplesOf(dyingMs)
-    if (last === 0 || died >= length) return null
-    for (let i = from; i < frameLength && died < length; i++) out.samples[i] = Math.round(last * (1 - ++died / length))
+    if (died >= tail.length) return null
+    for (let i = from; i < frameLength && died < tail.length; i++) out.samples[i] = dying()
     return out
   }
 
@@ -132,9 +135,7 @@ export const make = (
   const join = (count: number): void => {
     isCut = false
     Ramp.fadeIn(out.samples, rate, 0, 0, count)
-    const length = samplesOf(dyingMs)
-    for (let i = 0; i < count && died < length; i++)
-      out.samples[i] = Math.round((out.samples[i] ?? 0) + last * (1 - ++died / length))
+    for (let i = 0; i < count && died < tail.length; i++) out.samples[i] = (out.samples[i] ?? 0) + dying()
   }
 
   /** Leaves a quiet frame out when a sender that keeps time is ahead of it. */
@@ -180,7 +181,12 @@ export const make = (
     /** Forgets all that waits; its marks come back. Nothing of it is heard any more. */
     clear: (): ReadonlyArray<Mark> => {
       const gone = marks
-      isCut ||= isPlaying
+      if (isPlaying) {
+        isCut = true
+        const more = queue.take(tail, 0, tail.length)
+        tail.fill(tail[more - 1] ?? tail[0] ?? 0, more)
+        died = 0
+      }
       marks = []
       queue.clear()
       taken = kept
@@ -193,11 +199,10 @@ export const make = (
     /** A frame's time passes unheard: nothing is left to come to rest. */
     rest: (): void => {
       isCut = false
-      last = 0
+      died = tail.length
     },
     /** Whether the next frame will have sound. */
-    isReady: (now: number): boolean =>
-      isPlaying ? queue.length() > 0 : mayBegin(now) || (last !== 0 && died < samplesOf(dyingMs)),
+    isReady: (now: number): boolean => (isPlaying ? queue.length() > 0 : mayBegin(now) || died < tail.length),
     /**
      * The next 20 ms, of which `heard` milliseconds will be heard; the rest waits. `frame` is null when nothing sounds, and
      * lent until the next call. `marks` come back now.
@@ -218,9 +223,10 @@ export const make = (
       const isOut = count < samplesOf(heardMs)
       if (!isOut && heardMs === Frame.frameMs) trim(now)
       const due = passed()
+      const last = out.samples[count - 1] ?? 0
       if (count > 0) {
-        last = out.samples[count - 1] ?? 0
-        died = 0
+        tail.fill(last)
+        died = last === 0 ? tail.length : 0
       }
       if (count >= frameLength / 2) wasLoud = !isQuiet(out.samples, count)
       if (!isOut) return { frame: out, marks: due }

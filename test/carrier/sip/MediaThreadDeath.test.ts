@@ -25,8 +25,8 @@ const media = MediaPlaneUdp.layerOf(
   {
     bindAddress: "127.0.0.1",
     publicAddresses: IpAddress.only("127.0.0.1"),
-    portMin: 1,
-    portMax: 2,
+    portMin: 20_000,
+    portMax: 20_099,
     mediaTimeoutMs: 0
   },
   new URL("../../media/udp/DyingWorker.ts", import.meta.url)

@@ -4,6 +4,7 @@ import type { SampleRate } from "../../../src/audio/SampleRate.ts"
 import * as Tone from "../../../src/audio/Tone.ts"
 import * as Frame from "../../../src/media/Frame.ts"
 import * as RateConverter from "../../../src/media/mix/RateConverter.ts"
+import * as Click from "./Click.ts"
 
 const rates: ReadonlyArray<SampleRate> = [8000, 16_000, 24_000, 48_000]
 const pairs = rates.flatMap((from) => rates.filter((to) => to !== from).map((to) => [from, to] as const))
@@ -33,6 +34,21 @@ describe("A converter of rates", () => {
     // What is not the tone: a seam would be heard as a click every 20 ms.
     const cleaned = heard.map((sample, i) => sample - 2 * (heard[i - to / 1000] ?? 0) + (heard[i - to / 500] ?? 0))
     expect(Goertzel.totalLevel(cleaned.subarray(to / 100))).toBeLessThan(-75)
+  })
+
+  it.each(pairs)("lets sound that is there at once come up without a step, from %i to %i Hz", (from, to) => {
+    const converter = RateConverter.make()
+    // 400 Hz from its loudest on.
+    const loud = { rate: from, samples: tone(from, 200, 400).samples.slice(from / 1600) }
+    const sound = { rate: from, samples: new Int16Array((from / 50) * 12) }
+    sound.samples.set(loud.samples.subarray(0, (from / 50) * 9))
+    for (let time = 0; time < 2; time++) {
+      const heard = through(sound, to, converter)
+      const steady = Click.largest(heard.subarray(to / 20, to / 10))
+      // A sixth of it would be the height of a step: -50 dBFS.
+      expect(Click.largest(heard.subarray(0, to / 20))).toBeLessThan(Math.max(2 * steady, 6 * 100))
+      converter.rest()
+    }
   })
 
   it("that was given back says nothing more, and takes no memory anew", () => {
