@@ -73,13 +73,15 @@ export interface Way {
   readonly voices: ReadonlyArray<Voice>
   /** For how long the machine stood still: what is made up for that is not judged. */
   readonly stood: number
+  /** Smaller steps are not judged, in dBFS; -40 where nothing is said. */
+  readonly leastDbfs?: number
 }
 
 /**
  * A sixth of the fourth difference is the height of a step. Where packets begin to pass, the decoder of G.722 at the phone
  * goes on in the stream of another encoder: until it has adapted, it makes steps of up to -42 dBFS.
  */
-const leastStep = 6 * 32_768 * 10 ** (-40 / 20)
+const leastStep = (dbfs: number): number => 6 * 32_768 * 10 ** (dbfs / 20)
 /** The noise of a codec differs with the phase of a tone. */
 const aboveSteady = 2.5
 const aboveCodecs = 1.5
@@ -131,18 +133,18 @@ const noise = (codecs: Way["codecs"], { dbfs, hz }: Voice): number => {
 }
 
 /**
- * The clicks in a sound, by its fourth difference: where that is larger than it would be of a step of -40 dBFS, than what
+ * The clicks in a sound, by its fourth difference: where that is larger than it would be of the least step, than what
  * the codecs make of these tones when they come and go smoothly, and than in any of the steady stretches.
  */
 export const clicks = (
   sound: Timeline.Sound,
-  { codecs, stood, voices }: Way,
+  { codecs, leastDbfs = -40, stood, voices }: Way,
   steady: ReadonlyArray<Timeline.Sound>
 ): ReadonlyArray<Step> => {
   if (stood > 0) return []
   const { rate, samples } = sound
   const least = Math.max(
-    leastStep,
+    leastStep(leastDbfs),
     aboveCodecs * voices.reduce((sum, voice) => sum + noise(codecs, voice), 0),
     ...steady.map((stretch) => aboveSteady * Click.largest(stretch.samples))
   )

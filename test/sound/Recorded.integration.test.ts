@@ -108,17 +108,19 @@ describe("A recording", World.onceMore, () => {
       if (format === "wav") expect(tracks.length).toBe(channels === "dual" ? 2 : 1)
       const [left, right] = [tracks[0], tracks.at(-1)]
       if (left === undefined || right === undefined) throw new Error("nothing was recorded")
+      // MP3 spreads over a frame what begins in it, and has noise of its own there.
+      const coded = format === "mp3" ? { leastDbfs: -30 } : {}
       isWhole(Measure.span(left, caller), caller, stood, playedMs + 500, mostMs)
       isWhole(Measure.span(right, played), played, stood, playedMs - 60, playedMs + 60)
       if (channels === "dual") {
         isAbsent(left, played)
         isAbsent(right, caller)
         // In what follows its own beginning and end would be the largest.
-        isSmooth(right, { codecs: [codec], voices: [played], stood }, Measure.span(right, played))
+        isSmooth(right, { codecs: [codec], voices: [played], stood, ...coded }, Measure.span(right, played))
       }
       isSmooth(
         Timeline.part(left, 100),
-        { codecs: [codec], voices: [caller, played], stood },
+        { codecs: [codec], voices: [caller, played], stood, ...coded },
         Measure.span(right, played)
       )
     }
