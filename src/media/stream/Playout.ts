@@ -178,7 +178,7 @@ export const make = (
       marks = [...marks, { name, isCleared: isLossy, at: kept }]
       return []
     },
-    /** Forgets all that waits; its marks come back. Nothing of it is heard any more. */
+    /** Forgets all that waits, but for what fades out; its marks come back. */
     clear: (): ReadonlyArray<Mark> => {
       const gone = marks
       if (isPlaying) {

@@ -15,7 +15,7 @@ export interface Talking {
   /** The payload of a media message. */
   readonly media: (bytes: Uint8Array, now: number) => void
   readonly mark: (name: string) => void
-  /** Nothing that waits is heard; from the next frame on. */
+  /** From the next frame on nothing that waits is heard, but for 4 ms that fade out. */
   readonly clear: () => void
   /** The sound of a file that was asked for; null: it has none. */
   readonly sound: (file: number, samples: Int16Array | null, isLast: boolean, now: number) => void

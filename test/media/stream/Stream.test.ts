@@ -237,7 +237,7 @@ describe("What a stream's server says, guide/streams.md#what-is-heard-when", () 
     expect(isSilent(wire.heard())).toBe(false)
     bench.say({ event: "clear" })
     bench.run(20)
-    // 4 ms of rest; none of it is what was sent.
+    // 4 ms that fade out; no sample of it is as it was sent.
     const frame = wire.heard()
     expect(isSilent(frame.subarray(32))).toBe(true)
     expect(WireLeg.find(old, frame.subarray(0, 16))).toBe(-1)
