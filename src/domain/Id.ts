@@ -39,6 +39,17 @@ export type MachineDetectionId = typeof MachineDetectionId.Type
 /** A member of a conference. */
 export const MemberId = Schema.String.pipe(Schema.brand("MemberId"))
 export type MemberId = typeof MemberId.Type
+export const PaymentMethodId = Schema.String.pipe(Schema.brand("PaymentMethodId"))
+export type PaymentMethodId = typeof PaymentMethodId.Type
+export const InvoiceId = Schema.String.pipe(Schema.brand("InvoiceId"))
+export type InvoiceId = typeof InvoiceId.Type
+export const PortingOrderId = Schema.String.pipe(Schema.brand("PortingOrderId"))
+export type PortingOrderId = typeof PortingOrderId.Type
+export const PortingDocumentId = Schema.String.pipe(Schema.brand("PortingDocumentId"))
+export type PortingDocumentId = typeof PortingDocumentId.Type
+/** An address for emergency services. */
+export const AddressId = Schema.String.pipe(Schema.brand("AddressId"))
+export type AddressId = typeof AddressId.Type
 
 /** The ids that begin with `svc_` and a prefix. */
 interface Prefixed {
@@ -55,6 +66,11 @@ interface Prefixed {
   readonly amd: MachineDetectionId
   readonly conf: ConferenceId
   readonly member: MemberId
+  readonly pm: PaymentMethodId
+  readonly inv: InvoiceId
+  readonly port: PortingOrderId
+  readonly doc: PortingDocumentId
+  readonly addr: AddressId
 }
 export type Prefix = keyof Prefixed
 export type Of<P extends Prefix> = Prefixed[P]
@@ -72,6 +88,9 @@ export const DeliveryId = Schema.String.pipe(Schema.brand("DeliveryId"))
 export type DeliveryId = typeof DeliveryId.Type
 export const AuditId = Schema.String.pipe(Schema.brand("AuditId"))
 export type AuditId = typeof AuditId.Type
+/** Of a person to a tenant. */
+export const InvitationId = Schema.String.pipe(Schema.brand("InvitationId"))
+export type InvitationId = typeof InvitationId.Type
 /** A rule of the operator on what may be dialled. */
 export const DialingRuleId = Schema.String.pipe(Schema.brand("DialingRuleId"))
 export type DialingRuleId = typeof DialingRuleId.Type
@@ -84,6 +103,7 @@ interface Uuids {
   readonly event: EventId
   readonly audit: AuditId
   readonly destination_rule: DialingRuleId
+  readonly invitation: InvitationId
 }
 
 /** A command to a carrier. */
