@@ -40,6 +40,7 @@ const loner = "webhook"
 /** The longest matching prefix decides. */
 const rooms: ReadonlyArray<readonly [prefix: string, floor: number]> = [
   ["main.ts", 5],
+  ["composition/", 5],
   ["testing/", 5],
   ["http/", 4],
   ["operator/", 4],
@@ -140,7 +141,7 @@ const roomOf = (path: string) => {
 
 /** Makes a way to private addresses, so it is made of configuration only; elsewhere it is a type. */
 const ofTheOperator = "egress/OperatorTarget.ts"
-const mayMakeIt = /^(main\.ts$|boot\/)/
+const mayMakeIt = /^boot\//
 
 const specifiers = (source: string) =>
   [

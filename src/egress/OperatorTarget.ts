@@ -5,7 +5,7 @@ import * as Target from "./Target.ts"
  * A service of the operator's own (object storage, a mail relay, a speech engine), as configuration names it.
  *
  * It may stand at a private address, have an authority of its own, and speak without TLS where the operator says so.
- * Only `boot/` and `main.ts` make one, from configuration (`scripts/floors.ts` checks that). A function that takes one
+ * Only `boot/` makes one, from configuration (`scripts/floors.ts` checks that). A function that takes one
  * takes no string, so that no URL of a tenant gets there.
  */
 export class OperatorTarget {

@@ -50,7 +50,7 @@ const webhooks = Layer.unwrap(
   )
 )
 
-/** The features as `main.ts` composes them, with a carrier that only records. */
+/** The features as the service composes them, with a carrier that only records. */
 export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>) => {
   const store = Layer.mergeAll(
     JournalWriter.layer({ partitions: [0], onLost: (error) => console.error(error.message) }),

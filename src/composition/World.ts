@@ -1,0 +1,24 @@
+import { Layer } from "effect"
+import type { Config } from "../boot/Config.ts"
+import { Carrier } from "../carrier/Carrier.ts"
+import * as NodeEgress from "../egress/node/NodeEgress.ts"
+import type * as TargetPolicy from "../egress/TargetPolicy.ts"
+import * as LogMail from "../mail/log/LogMail.ts"
+import * as Recognition from "./Recognition.ts"
+import * as Recordings from "./Recordings.ts"
+import * as Speech from "./Speech.ts"
+
+/** The ports by which features reach the world, each with what this configuration puts there. */
+export const layer = (config: Config, dataDir: string, policy: TargetPolicy.TargetPolicy) =>
+  Layer.mergeAll(
+    Carrier.layer,
+    LogMail.layer,
+    Speech.layer(config),
+    Recognition.layer(config.recognition),
+    Recordings.storage(config, dataDir),
+    NodeEgress.layer({
+      policy,
+      allowPrivate: config.allowPrivateTargets,
+      ...(config.targetCaFile === null ? {} : { caFile: config.targetCaFile })
+    })
+  )
