@@ -32,6 +32,8 @@ export interface Periods {
   readonly call: number
   /** The key of a call, after the call is settled and its last delivery is finished. */
   readonly callKey: number
+  /** Events of the card payment processor. */
+  readonly processorEvent: number
 }
 
 export interface Pruned {
@@ -213,6 +215,12 @@ export const table: ReadonlyArray<Retained> = [
     UNION ALL SELECT 1 FROM webhook_fan_out WHERE event_id = looked.id`
   }),
   journal,
+  byTime({
+    name: "processor_event",
+    period: "processorEvent",
+    column: "received_at",
+    index: { name: "processor_event_age", on: "processor_event (received_at)" }
+  }),
   byTime({ name: "job", period: "event", column: "failed_at", index: null }),
   byTime({
     name: "recording",

@@ -28,6 +28,9 @@ const receiptMs = 25 * hourMs
 /** So long after its end a call keeps its key: nobody reads it then, and a process that is being replaced may. */
 const callKeyMs = hourMs
 
+/** A replayed event is refused by its age long before; what is kept longer tells an operator what came. */
+const processorEventMs = 90 * dayMs
+
 const pruned = Metric.counter("retention_pruned_rows_total", { description: "Rows deleted because of their age" })
 const oldestAge = Metric.gauge("retention_oldest_row_seconds", { description: "Age of the oldest row, by table" })
 const lag = Metric.gauge("retention_lag_seconds", {
@@ -79,7 +82,8 @@ export class Retention extends Context.Service<
           receipt: receiptMs,
           event: days.event * dayMs,
           call: days.call * dayMs,
-          callKey: callKeyMs
+          callKey: callKeyMs,
+          processorEvent: processorEventMs
         }
 
         /** Said before the first row goes, and never taken back. */

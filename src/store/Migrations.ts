@@ -17,6 +17,7 @@ import { recording } from "./migration/0015_recording.ts"
 import { transcription } from "./migration/0016_transcription.ts"
 import { machineDetection } from "./migration/0018_machine_detection.ts"
 import { deliveryClock } from "./migration/0022_delivery_clock.ts"
+import { funding } from "./migration/0030_funding.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Every migration in order. */
@@ -37,7 +38,8 @@ const all = {
   "0015_recording": recording,
   "0016_transcription": transcription,
   "0018_machine_detection": machineDetection,
-  "0022_delivery_clock": deliveryClock
+  "0022_delivery_clock": deliveryClock,
+  "0030_funding": funding
 }
 
 const idOf = (name: string): number => Number.parseInt(name, 10)
