@@ -1,4 +1,5 @@
 import { type Effect, Layer } from "effect"
+import { AuditLog } from "../audit/AuditLog.ts"
 import { Bans } from "../ban/Ban.ts"
 import { Billing } from "../billing/Billing.ts"
 import { Connections } from "../connection/Connection.ts"
@@ -23,7 +24,8 @@ export const layer = (
   Layer.mergeAll(
     Billing.layer({ trialCreditCents: options.signupCreditCents }),
     Connections.layer({ lookup: options.lookup }),
-    Bans.layer
+    Bans.layer,
+    AuditLog.layer
   ).pipe(
     Layer.provideMerge(Layer.merge(Idempotency.layer, Retention.layer({ days: options.retentionDays }))),
     Layer.provideMerge(Layer.merge(Jobs.layer(), Targets.layer(options.policy)))

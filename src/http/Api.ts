@@ -1,6 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountApi } from "./account/AccountApi.ts"
 import { ApiKeyApi } from "./apikey/ApiKeyApi.ts"
+import { AuditApi } from "./audit/AuditApi.ts"
 import { CallApi } from "./call/CallApi.ts"
 import { ConnectionApi } from "./connection/ConnectionApi.ts"
 import { NumberApi } from "./number/NumberApi.ts"
@@ -15,7 +16,18 @@ import { WebhookApi } from "./webhook/WebhookApi.ts"
  * Requests are closed: an unknown field of a body or a query is a 400, which names every fault.
  */
 export class Api extends HttpApi.make("trunkline")
-  .add(TenantApi, AccountApi, ApiKeyApi, NumberApi, CallApi, RecordingApi, SpeechApi, ConnectionApi, WebhookApi)
+  .add(
+    TenantApi,
+    AccountApi,
+    ApiKeyApi,
+    NumberApi,
+    CallApi,
+    RecordingApi,
+    SpeechApi,
+    ConnectionApi,
+    WebhookApi,
+    AuditApi
+  )
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotateMerge(

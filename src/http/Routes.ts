@@ -4,6 +4,7 @@ import { HttpApi, HttpApiBuilder } from "effect/http-api"
 import * as AccountHandlers from "./account/AccountHandlers.ts"
 import { Api } from "./Api.ts"
 import * as ApiKeyHandlers from "./apikey/ApiKeyHandlers.ts"
+import * as AuditHandlers from "./audit/AuditHandlers.ts"
 import { Authenticated } from "./Authenticated.ts"
 import * as CallHandlers from "./call/CallHandlers.ts"
 import * as ConnectionHandlers from "./connection/ConnectionHandlers.ts"
@@ -31,7 +32,8 @@ const Handlers = Layer.mergeAll(
   RecordingHandlers.layer,
   SpeechHandlers.layer,
   ConnectionHandlers.layer,
-  WebhookHandlers.layer
+  WebhookHandlers.layer,
+  AuditHandlers.layer
 )
 
 /** What the API declares, as method and path. */

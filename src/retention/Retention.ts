@@ -136,8 +136,15 @@ export class Retention extends Context.Service<
         })
 
         // A table that cannot be pruned now keeps none of the others from it; the job is repeated for it.
-        const prune = Effect.flatMap(Effect.partition(Retained.table, pruneTable), ([, failed]) =>
-          failed.length === 0 ? Effect.void : Effect.fail(failed[0])
+        const prune = Effect.flatMap(
+          Effect.all([
+            Effect.partition(Retained.forReads, (index) => Indexes.ensure(sql, index)),
+            Effect.partition(Retained.table, pruneTable)
+          ]),
+          (rounds) => {
+            const [failed] = rounds.flatMap(([failures]) => failures)
+            return failed === undefined ? Effect.void : Effect.fail(failed)
+          }
         )
 
         jobs.declare({

@@ -3,6 +3,7 @@ import { Effect, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts, DialingPermissions } from "../../src/account/Account.ts"
 import { ApiKeys } from "../../src/apikey/ApiKey.ts"
+import { AuditLog } from "../../src/audit/AuditLog.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Database from "../../src/boot/Database.ts"
 import * as NodeEntropy from "../../src/boot/NodeEntropy.ts"
@@ -71,7 +72,7 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
     ),
     Layer.provideMerge(Layer.merge(Transcriptions.layer, Recognizer.none)),
     Layer.provideMerge(Recordings.layer({ baseUrl: "http://127.0.0.1", days: { archive: 30, expire: 90 } })),
-    Layer.provideMerge(Layer.mergeAll(Idempotency.layer, Jobs.layer(), MemoryStorage.make().layer)),
+    Layer.provideMerge(Layer.mergeAll(Idempotency.layer, Jobs.layer(), MemoryStorage.make().layer, AuditLog.layer)),
     Layer.provideMerge(Layer.mergeAll(store, egress, silentMail, Carrier.layer)),
     Layer.provideMerge(NodeEntropy.layer),
     Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "Warn"))

@@ -4,6 +4,7 @@ import { request } from "node:http"
 import { connect } from "node:net"
 import { Accounts } from "../../src/account/Account.ts"
 import { ApiKeys } from "../../src/apikey/ApiKey.ts"
+import { AuditLog } from "../../src/audit/AuditLog.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Id from "../../src/domain/Id.ts"
 import { ApiError } from "../../src/domain/ApiError.ts"
@@ -240,6 +241,7 @@ const untouched = Layer.mergeAll(
   }),
   Layer.mock(ApiKeys)({}),
   Layer.mock(Billing)({}),
+  Layer.mock(AuditLog)({}),
   Layer.mock(Numbers)({}),
   Layer.mock(Transcriptions)({ find: () => Effect.fail(ApiError.of("not_found", "this call has no transcription")) }),
   Layer.mock(Tenants)({})

@@ -4,6 +4,7 @@ import { Accounts } from "../../src/account/Account.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
 import { ApiKeys } from "../../src/apikey/ApiKey.ts"
 import type { Caller } from "../../src/audit/Audit.ts"
+import { AuditLog } from "../../src/audit/AuditLog.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Onboarded from "../../src/boot/Onboarded.ts"
 import { TrunkStates } from "../../src/carrier/TrunkStates.ts"
@@ -46,7 +47,7 @@ const layers = (
   mailIsReal = false
 ) => {
   const base = outside(mailIsReal).pipe(
-    Layer.provideMerge(Jobs.layer()),
+    Layer.provideMerge(Layer.merge(Jobs.layer(), AuditLog.layer)),
     Layer.provideMerge(storage.layer),
     Layer.provideMerge(TrunkStates.layer),
     Layer.provideMerge(JournalWriter.layer({ partitions, onLost: () => {}, heartbeatMs })),

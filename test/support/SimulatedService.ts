@@ -129,6 +129,7 @@ export const tenant = Effect.fnUntraced(function* ({ ask, context }: Started) {
   })
   return {
     id,
+    key,
     number,
     find,
     until,

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import * as AuditLog from "../../audit/AuditLog.ts"
+import { AuditLog } from "../../audit/AuditLog.ts"
 import { ApiError } from "../../domain/ApiError.ts"
 import * as Timestamp from "../../domain/Timestamp.ts"
 import { Tenants } from "../../tenant/Tenant.ts"
@@ -10,7 +10,7 @@ const Text = Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schem
 /** `audit list`. */
 export const make = Effect.gen(function* () {
   const tenants = yield* Tenants
-  const log = yield* AuditLog.make
+  const log = yield* AuditLog
   return [
     Operation.make(
       "audit/list",
