@@ -85,12 +85,19 @@ const decide = (state: CallState | null, input: CallInput, context: StepContext)
 }
 
 /**
- * An event finds the call as it was when the event happened: what was due before takes effect first, in the same
- * commit.
+ * An event finds its leg as it was when the event happened: what was due before takes effect first, in the same commit.
+ * An event that ends the call comes behind all that was due before it on any leg.
  */
 const heard = (state: CallState, event: CarrierEvent, context: StepContext): Result => {
   const at = CarrierRows.timeOf(state, event, context)
-  const before = at === null ? null : DueRows.before(state, event.legId, at, context)
+  if (at === null) return CarrierRows.step(state, event, context)
+  const result = behind(DueRows.before(state, event.legId, at, context, false), state, event, context)
+  return "type" in result || isTerminal(state) || !isTerminal(result.state)
+    ? result
+    : behind(DueRows.before(state, event.legId, at, context, true), state, event, context)
+}
+
+const behind = (before: Draft.Draft | null, state: CallState, event: CarrierEvent, context: StepContext): Result => {
   if (before === null) return CarrierRows.step(state, event, context)
   // What follows is a step of its own, whose commands must not have the identities of those before.
   const result = CarrierRows.step(before.state, event, { ...context, seed: Id.deriveOpaque(context.seed, "event") })

@@ -35,19 +35,16 @@ export const holdMs = 60_000
 interface Due {
   readonly at: number
   readonly deadline: CallInput.Deadline
-  /** Of one leg; null: of the call. */
+  /** The leg whose events come before and behind it; null: every leg's. */
   readonly legId: LegId | null
 }
-
-const ofCall = (deadline: CallInput.Deadline, at: number | null): ReadonlyArray<Due> =>
-  at === null ? [] : [{ at, deadline, legId: null }]
 
 const lostAt = ({ lost }: Leg): number | null => (lost === null ? null : lost.since + holdMs)
 
 /** Every deadline that the state has, as data. */
 const all = (state: CallState, work: Work): ReadonlyArray<Due> => {
   const leg = primary(state)
-  const always = [...ofCall("work", work.dueAt(state)), ...hangups(state)]
+  const always = [...work.dues(state).map((due) => ({ ...due, deadline: "work" as const })), ...hangups(state)]
   if (isTerminal(state)) return always
   const living = state.legs.filter(lives)
   const lost = living.flatMap((each) => {
@@ -100,11 +97,34 @@ const outcomeAt = (pending: Pending): number | null => {
 }
 
 const outcomes = (pending: ReadonlyArray<Pending>): ReadonlyArray<Due> =>
-  pending.flatMap((each) => ofCall("outcome", outcomeAt(each)))
+  pending.flatMap((each) => {
+    const at = outcomeAt(each)
+    return at === null ? [] : [{ at, deadline: "outcome" as const, legId: each.legId }]
+  })
 
 /** The money of a call is used up only when its account has refused more of it. */
-const exhausted = (state: CallState): ReadonlyArray<Due> =>
-  ofCall("exhausted", state.renewalRefusedAt === null ? null : Reservation.endsAt(state))
+const exhausted = (state: CallState): ReadonlyArray<Due> => {
+  const at = state.renewalRefusedAt === null ? null : Reservation.endsAt(state)
+  return at === null ? [] : [{ at, deadline: "exhausted", legId: null }]
+}
+
+/** Whether it ends the call, and so every leg of it. */
+const endsCall = (state: CallState, { deadline, legId }: Due): boolean => {
+  switch (deadline) {
+    case "exhausted":
+      return true
+    case "ring":
+    case "first_command":
+    case "answer":
+    case "limit":
+    case "lost":
+      return legId === primary(state).id
+    case "work":
+    case "outcome":
+    case "hangup":
+      return false
+  }
+}
 
 const nearestOf = (dues: ReadonlyArray<Due>): Due | null =>
   dues.reduce<Due | null>((best, each) => (best === null || each.at < best.at ? each : best), null)
@@ -136,20 +156,30 @@ export const step = (
 /**
  * What was due before `at`, in the order of its times: a carrier's event that comes late finds the call as it would
  * have found it in time. Null: nothing was due.
+ *
+ * What another leg waits for may have happened in time and be told later, so it is due only when that leg speaks or its
+ * timer comes. What ends the call ends it for all legs, and so comes behind all that was due before it. `eventEndsCall`:
+ * the event itself does.
  */
-export const before = (state: CallState, legId: LegId, at: number, context: StepContext): Draft.Draft | null => {
+export const before = (
+  state: CallState,
+  legId: LegId,
+  at: number,
+  context: StepContext,
+  eventEndsCall: boolean
+): Draft.Draft | null => {
   // An event says that the leg is there.
   let draft = Draft.setLeg(Draft.from(state), legId, { lost: null })
   let fired = false
-  for (
-    let due = nearest(draft.state, context.work);
-    due !== null && due.at < at;
-    due = nearest(draft.state, context.work)
-  ) {
-    draft = fire(draft, due, context)
+  for (;;) {
+    const { state: now } = draft
+    const due = all(now, context.work).filter((each) => each.at < at)
+    const last = eventEndsCall || due.some((each) => endsCall(now, each))
+    const next = nearestOf(last ? due : due.filter((each) => each.legId === legId))
+    if (next === null) return fired ? draft : null
+    draft = fire(draft, next, context)
     fired = true
   }
-  return fired ? draft : null
 }
 
 const fire = (draft: Draft.Draft, { at, deadline, legId }: Due, context: StepContext): Draft.Draft => {
@@ -181,18 +211,18 @@ const fire = (draft: Draft.Draft, { at, deadline, legId }: Due, context: StepCon
         : LegOver.ended(draft, leg, failing, null, endedAt, context)
     }
     case "work":
-      return context.work.due(draft, at, context)
+      return context.work.due(draft, legId, at, context)
     case "outcome":
       return state.pending.reduce<Draft.Draft>((open, pending) => {
         const due = outcomeAt(pending)
-        return due === null || due > at || !open.state.pending.includes(pending)
+        return due === null || due > at || pending.legId !== legId || !open.state.pending.includes(pending)
           ? open
           : never(open, pending, at, context)
       }, draft)
     case "hangup":
       return state.pending.reduce<Draft.Draft>(
         (open, pending) =>
-          pending.type === "hangup" && pending.since + outcomeMs <= at
+          pending.type === "hangup" && pending.legId === legId && pending.since + outcomeMs <= at
             ? Draft.settle(Draft.setLeg(open, pending.legId, { gone: true }), (other) => other === pending)
             : open,
         draft

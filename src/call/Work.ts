@@ -322,13 +322,14 @@ export const make = (verbs: Rows) => {
         dropped
       )
     },
-    /** When something is due next; `null`: nothing is. */
-    dueAt: (state: CallState): number | null =>
-      dues(state).reduce<number | null>((first, { at }) => (first === null ? at : Math.min(first, at)), null),
-    /** Ends what is due at `now`. */
-    due: (draft: Draft.Draft, now: number, context: StepContext): Draft.Draft =>
+    /** When something is due, and on which leg. */
+    dues: (state: CallState): ReadonlyArray<{ readonly at: number; readonly legId: Id.LegId }> =>
+      dues(state).map(({ at, item }) => ({ at, legId: item.legId })),
+    /** Ends what is due on the leg at `now`. */
+    due: (draft: Draft.Draft, legId: Id.LegId | null, now: number, context: StepContext): Draft.Draft =>
       dues(draft.state).reduce(
-        (open, due) => (due.at > now ? open : turn(open, due.item, due.turn(now), now, context)),
+        (open, due) =>
+          due.at > now || due.item.legId !== legId ? open : turn(open, due.item, due.turn(now), now, context),
         draft
       )
   }

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import type { CarrierEvent, LegReport } from "../../src/carrier/Carrier.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import { primary } from "../../src/call/CallState.ts"
+import type { Leg } from "../../src/call/leg/Leg.ts"
 import * as Ids from "../support/Ids.ts"
 import * as Sample from "./CallSample.ts"
 
@@ -36,11 +37,11 @@ const gather = {
 }
 
 /** Answered or still ringing, with a short limit, a sound that plays, and a gather. */
-const begun = (answered: boolean): Sample.Scene => {
+const begun = (answered: boolean, limitSecs = 40): Sample.Scene => {
   const placed = Sample.start(
     Sample.place({
       timeoutSecs: 20,
-      terms: Sample.terms({ limit: { afterSecs: 40, reason: "balance_exhausted" } })
+      terms: Sample.terms({ limit: { afterSecs: limitSecs, reason: "balance_exhausted" } })
     }),
     t0
   )
@@ -72,9 +73,12 @@ const reportOf = (scene: Sample.Scene, { digit, kind }: Happening, at: number): 
   }
 }
 
-/** What happens to the leg, numbered; nothing after its end. */
-const told = (scene: Sample.Scene, happenings: ReadonlyArray<Happening>): ReadonlyArray<CarrierEvent> => {
-  const { heard, id, incarnation } = primary(scene.state)
+/** What happens to a leg (mostly the call's own), numbered; nothing after its end. */
+const told = (
+  scene: Sample.Scene,
+  happenings: ReadonlyArray<Happening>,
+  { heard, id, incarnation }: Leg = primary(scene.state)
+): ReadonlyArray<CarrierEvent> => {
   const events: Array<CarrierEvent> = []
   let at = scene.state.at
   for (const happening of happenings) {
@@ -188,5 +192,76 @@ describe("Events that come late, twice, or behind others", () => {
     ])
     expect.assert(second !== undefined)
     expect(Sample.types(hear(scene, second, t0 + 4_000)).at(-1)).toBe("call.dtmf")
+  })
+})
+
+/** A gather on the call's own leg, while another leg rings that may be connected to it. */
+const transferring = (limitSecs = 40) => Sample.transfer(begun(true, limitSecs), { timeout_secs: 15 }, t0 + 2_100)
+
+/** What became of each leg by itself. */
+const ofLegs = (scene: Sample.Scene) => ({
+  digits: scene.state.legs.map(({ id }) =>
+    Sample.events(scene).filter(({ data, type }) => type === "call.dtmf" && data.legId === id)
+  ),
+  gathers: Sample.events(scene).filter(({ type }) => type === "call.gather_complete"),
+  legs: scene.state.legs.map(({ answeredAt, endReason }) => [answeredAt, endReason === "timeout"]),
+  call: [scene.state.endReason, scene.state.endedAt]
+})
+
+describe("Events of two legs, one of which is told later", () => {
+  const kind = Schema.Literals(["digit", "digit", "ringing", "answered", "moved"])
+  const happenings = Schema.Array(Schema.Struct({ ...Happening.fields, kind })).check(Schema.isMaxLength(8))
+
+  it.prop(
+    "come to what each leg would have come to alone",
+    { own: happenings, others: happenings, lateMs: Happening.fields.lateMs, isOwn: Schema.Boolean },
+    ({ isOwn, lateMs, others, own }) => {
+      // No leg speaks behind the limit of the call, which would end it for the other.
+      const scene = transferring(3_600)
+      const events = [
+        ...told(scene, own).map((event) => ({ event, tellsAt: event.at + (isOwn ? lateMs : 0) })),
+        ...told(scene, others, Sample.transferLeg(scene)).map((event) => ({
+          event,
+          tellsAt: event.at + (isOwn ? 0 : lateMs)
+        }))
+      ]
+      const prompt = inTime(
+        scene,
+        events.map(({ event }) => event).toSorted((a, b) => a.at - b.at)
+      )
+      // Timers wait while an event that has happened is still to be told.
+      const last = events.toSorted((a, b) => a.tellsAt - b.tellsAt)
+      const behind = last.reduce((call, { event, tellsAt }) => {
+        const untold = last.filter((each) => each.tellsAt >= tellsAt).map((each) => each.event.at)
+        return hear(timers(call, Math.min(tellsAt, ...untold), 0), event, tellsAt)
+      }, scene)
+      expect(ofLegs(over(behind))).toStrictEqual(ofLegs(prompt))
+    },
+    { arbitrary: { runs: 1_000 } }
+  )
+
+  it("let an end of the call come behind all that was due before it, on whichever leg", () => {
+    const scene = transferring()
+    const end = Sample.event(scene, { type: "ended", cause: "hangup", sipStatus: null, by: "far" }, t0 + 30_000)
+    const ended = hear(scene, end, t0 + 30_000)
+    expect(ofLegs(ended).legs).toStrictEqual([
+      [t0 + 1_000, false],
+      [null, true]
+    ])
+    expect(Sample.types(ended).slice(-3)).toStrictEqual(["call.transfer_failed", "call.playback_ended", "call.ended"])
+    expect(ended.state.seq).toBe(scene.state.seq + 1)
+  })
+
+  it("let a limit of the call end it for both", () => {
+    const scene = transferring()
+    const { legs } = Sample.send(
+      scene,
+      {
+        type: "carrier",
+        event: Sample.event(scene, { type: "answered", resume: null }, t0 + 90_000, Sample.transferLeg(scene))
+      },
+      t0 + 90_000
+    ).state
+    expect(legs.map(({ endReason }) => endReason)).toStrictEqual(["balance_exhausted", "timeout"])
   })
 })
