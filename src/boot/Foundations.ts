@@ -6,6 +6,7 @@ import { Connections } from "../connection/Connection.ts"
 import type * as TargetPolicy from "../egress/TargetPolicy.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { Jobs } from "../job/Jobs.ts"
+import { Letters } from "../letter/Letter.ts"
 import { Retention } from "../retention/Retention.ts"
 import { Targets } from "../target/Target.ts"
 import type { Config } from "./Config.ts"
@@ -15,7 +16,7 @@ import type { Config } from "./Config.ts"
  * other processes change too), and measures no call.
  */
 export const layer = (
-  options: Pick<Config, "retentionDays" | "signupCreditCents"> & {
+  options: Pick<Config, "baseUrl" | "retentionDays" | "signupCreditCents"> & {
     readonly policy: TargetPolicy.TargetPolicy
     /** The addresses of a name. */
     readonly lookup: (name: string) => Effect.Effect<ReadonlyArray<string>>
@@ -28,5 +29,6 @@ export const layer = (
     AuditLog.layer
   ).pipe(
     Layer.provideMerge(Layer.merge(Idempotency.layer, Retention.layer({ days: options.retentionDays }))),
+    Layer.provideMerge(Letters.layer(options)),
     Layer.provideMerge(Layer.merge(Jobs.layer(), Targets.layer(options.policy)))
   )

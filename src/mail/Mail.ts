@@ -1,30 +1,27 @@
 import { Context, type Effect, Schema } from "effect"
-import * as Printable from "../domain/Printable.ts"
 
-/** A plain-text message; `subject` is one line. */
-export interface MailMessage {
-  readonly to: string
-  readonly subject: string
-  readonly text: string
+/** Whom a letter is for: one person, at one address. */
+export interface Mailbox {
+  /** As a person reads it; it may be empty. */
+  readonly name: string
+  readonly address: string
 }
 
-/**
- * A message of ours with words of others in it: they stay within their line of the text, and make no header of their own
- * (RFC 5322 section 2.2).
- */
-export const message = (of: {
-  readonly to: string
+/** One letter, as text and as HTML that says the same. */
+export interface MailMessage {
+  /** Of RFC 5322 section 3.6.4, without the angle brackets. A repetition has the same. */
+  readonly messageId: string
+  readonly to: Mailbox
+  /** One line. */
   readonly subject: string
-  readonly lines: ReadonlyArray<string>
-}): MailMessage => ({
-  to: Printable.neutral(of.to),
-  subject: Printable.neutral(of.subject),
-  text: of.lines.map(Printable.neutral).join("\n")
-})
+  readonly text: string
+  readonly html: string
+}
 
-/** The transport did not take the message. */
+/** The transport did not take the message, or nobody knows whether it did. */
 export class MailError extends Schema.TaggedError<MailError>()("MailError", {
   detail: Schema.String,
+  /** False: it never will. */
   retryable: Schema.Boolean
 }) {
   override get message() {
@@ -32,7 +29,14 @@ export class MailError extends Schema.TaggedError<MailError>()("MailError", {
   }
 }
 
-/** Sends mail: verification links, invitations, password resets. */
+/**
+ * Whether this is one address and nothing else: no second one, no display name, no comment, no route, no quoted local
+ * part (RFC 5322 section 3.4.1 has them all), and no character that could end a header or a command of SMTP.
+ */
+export const isAddress = (text: string): boolean =>
+  text.length <= 320 && /^[^\s\p{C}\p{Z}()<>[\]:;@\\,"]+@[^\s\p{C}\p{Z}()<>[\]:;@\\,"]+$/u.test(text)
+
+/** Sends mail. Letters go through the outbox of `letter/`, which repeats what was not taken. */
 export class Mail extends Context.Service<
   Mail,
   {

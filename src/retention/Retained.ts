@@ -26,7 +26,7 @@ export interface Retained {
 export interface Periods {
   /** Receipts of idempotent requests; they answer for 24 hours. */
   readonly receipt: number
-  /** Deliveries that are finished, events, journals of settled calls, jobs that failed for good. */
+  /** Deliveries that are finished, events, journals of settled calls, jobs that failed for good, letters. */
   readonly event: number
   /** Calls, recordings, transcripts and audit lines. */
   readonly call: number
@@ -254,6 +254,12 @@ export const table: ReadonlyArray<Retained> = [
     index: { name: "machine_detection_age", on: "machine_detection (detected_at)" }
   }),
   call,
+  byTime({
+    name: "letter",
+    period: "event",
+    column: "created_at",
+    index: { name: "letter_age", on: "letter (created_at)" }
+  }),
   byTime({
     name: "audit",
     period: "call",

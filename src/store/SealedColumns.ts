@@ -15,5 +15,6 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
   { table: "tenant", key: "id", keyType: "uuid", column: "webhook_failover_secret" },
   { table: "webhook_subscription", key: "id", keyType: "text", column: "signing_secret" },
   { table: "route", key: "id", keyType: "text", column: "password" },
-  { table: "call_key", key: "id", keyType: "text", column: "key" }
+  { table: "call_key", key: "id", keyType: "text", column: "key" },
+  { table: "letter", key: "cause", keyType: "text", column: "content" }
 ]

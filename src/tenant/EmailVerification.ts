@@ -1,14 +1,13 @@
-import { Clock, Effect, Queue } from "effect"
+import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
 import { Entropy } from "../actor/Entropy.ts"
-import * as Supervised from "../actor/Supervised.ts"
 import * as Audit from "../audit/Audit.ts"
-import type { UserId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
-import * as Mail from "../mail/Mail.ts"
+import * as Letters from "../letter/Letter.ts"
+import { Mail } from "../mail/Mail.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import * as AddressIdentity from "./AddressIdentity.ts"
 import { Onboarding } from "./Onboarding.ts"
@@ -17,68 +16,48 @@ import * as TenantView from "./TenantView.ts"
 
 export const lifetimeMs = 7 * 24 * 3_600_000
 
-/** Letters that wait to be written; further ones are dropped (their senders may ask again). */
-const lettersWaiting = 256
-
-interface Letter {
-  readonly email: string
-  readonly firstName: string
-  readonly token: string
-}
-
 /**
  * Verification of e-mail addresses, guide/tenants.md#e-mail-verification. A token is 32 random bytes, is kept as a
  * hash, and is good once and for seven days.
  *
- * A fiber of its own writes each mail after its commit. So no answer waits for a mail server, and the time that an
- * answer takes does not tell whether an address is known.
+ * No answer waits for a mail server, and none for a look at whose an address is: a request for another letter is a row
+ * of its own, whosever the address is. So the time that an answer takes does not tell whether an address is known.
  */
 export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl: string }) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
   const onboarding = yield* Onboarding
-  const mail = yield* Mail.Mail
+  const mail = yield* Mail
+  const letters = yield* Letters.Letters
   const jobs = yield* Jobs
   const entropy = yield* Entropy
   const repo = yield* TenantRepo.make
 
-  const letters = yield* Queue.dropping<Letter>(lettersWaiting)
-  yield* Supervised.fork(
-    "the post of verification mails",
-    Queue.take(letters).pipe(
-      Effect.flatMap((letter) =>
-        Effect.ignore(mail.send(messageOf(letter, baseUrl)), {
-          log: "Warn",
-          message: "a verification mail was not sent"
-        })
-      ),
-      Effect.forever
-    )
-  )
-
-  /** Makes a token for a member, and gives it in clear, for `post`. */
-  const issue = Effect.fnUntraced(function* (memberId: UserId, at: number) {
+  /** Inside the caller's transaction: makes a token for a member and posts the letter with it. */
+  const askWithin = Effect.fnUntraced(function* (member: TenantRepo.Unverified, at: number) {
     const token = Buffer.from(entropy.bytes(32)).toString("base64url")
-    yield* repo.insertToken({ hash: hashOf(token), memberId, at, expiresAt: at + lifetimeMs })
-    return token
+    const untilMs = at + lifetimeMs
+    yield* repo.insertToken({ hash: hashOf(token), memberId: member.id, at, expiresAt: untilMs })
+    yield* letters.postWithin({
+      cause: `verification:${hashOf(token)}`,
+      tenantId: member.tenantId,
+      to: { name: `${member.firstName} ${member.lastName}`, address: member.email },
+      letter: letterOf(member.firstName, `${baseUrl}/verify-email#${token}`),
+      untilMs
+    })
   })
-  const post = (letter: Letter): void => void Queue.offerUnsafe(letters, letter)
 
-  const asked = yield* Queue.dropping<string>(lettersWaiting)
   const again = Effect.fnUntraced(function* (email: string) {
     const member = yield* repo.unverified(email)
-    if (member === null) return
-    post({ email, firstName: member.firstName, token: yield* issue(member.id, yield* Clock.currentTimeMillis) })
+    if (member !== null) yield* askWithin(member, yield* Clock.currentTimeMillis)
+  }, sql.withTransaction)
+  jobs.declare({
+    kind: resending,
+    concurrency: 4,
+    timeoutMs: 60_000,
+    retry: { attempts: 10, firstMs: 5_000, maxMs: 600_000 },
+    run: ({ key }) => again(key)
   })
-  yield* Supervised.fork(
-    "the repetition of verification mails",
-    Queue.take(asked).pipe(
-      Effect.flatMap((email) =>
-        Effect.catchCause(again(email), (cause) => Effect.logWarning("a verification could not be resent", cause))
-      ),
-      Effect.forever
-    )
-  )
 
   const verify = Effect.fn("EmailVerification.verify")(function* (token: string, ip: string | null) {
     const at = yield* Clock.currentTimeMillis
@@ -131,32 +110,27 @@ export const make = Effect.fnUntraced(function* ({ baseUrl }: { readonly baseUrl
   })
 
   return {
-    issue,
-    post,
+    askWithin,
     verify,
     /** The answer is the same, and as fast, for every address. */
     resend: (email: string): Effect.Effect<Rendered> =>
-      Effect.sync(() => {
-        Queue.offerUnsafe(asked, email.toLowerCase())
-        return { status: 202, body: "{}" }
-      }),
+      jobs
+        .put({ kind: resending, key: email.toLowerCase(), tenantId: null })
+        .pipe(sql.withTransaction, Effect.orDie, Effect.as({ status: 202, body: "{}" })),
     sweep
   }
 })
 
+const resending = "email_verification.resend"
+
 const hashOf = (token: string): string => hash("sha256", token, "hex")
 
-const messageOf = ({ email, firstName, token }: Letter, baseUrl: string): Mail.MailMessage =>
-  Mail.message({
-    to: email,
-    subject: "Confirm your e-mail address",
-    lines: [
-      `Hello ${firstName},`,
-      "",
-      "confirm your address within seven days, or your workspace is suspended until you do:",
-      "",
-      `  curl -X POST ${baseUrl}/v1/auth/verify-email -H 'Content-Type: application/json' -d '{"token":"${token}"}'`,
-      "",
-      "If you did not sign up, ignore this message."
-    ]
-  })
+const letterOf = (firstName: string, url: string): Letters.Letter => ({
+  subject: "Confirm your e-mail address",
+  paragraphs: [
+    Letters.greeting(firstName),
+    "please confirm your address within seven days; otherwise your workspace is suspended until you do.",
+    "If you did not sign up, ignore this message."
+  ],
+  link: { label: "Confirm the address", url }
+})

@@ -47,14 +47,13 @@ export const secretOf = (bytes: Uint8Array): string => `whsec_${Buffer.from(byte
 
 /**
  * Signs a tenant up, guide/tenants.md#signup: one transaction with the tenant, its owner, balance, first key, default
- * route, trial credit, account and the receipt; then the mail.
+ * route, trial credit, account, the letter and the receipt.
  *
  * The unique index of the e-mail alone decides who has it: of many requests at once one is signed up, and the others
  * get 409.
  */
 export const make = Effect.fnUntraced(function* (verification: {
-  readonly issue: (memberId: Id.UserId, at: number) => Effect.Effect<string>
-  readonly post: (letter: { readonly email: string; readonly firstName: string; readonly token: string }) => void
+  readonly askWithin: (member: TenantRepo.Unverified, at: number) => Effect.Effect<void>
 }) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
@@ -87,7 +86,7 @@ export const make = Effect.fnUntraced(function* (verification: {
     const userId = Id.deriveUuid(seed, "member")
     const secret = request.webhookFailoverUrl === null ? null : secretOf(entropy.bytes(32))
 
-    const { rendered, token } = yield* Effect.gen(function* () {
+    return yield* Effect.gen(function* () {
       yield* repo.insert(
         {
           id: tenant.id,
@@ -103,10 +102,10 @@ export const make = Effect.fnUntraced(function* (verification: {
         },
         Slug.of(request.tenantName)
       )
-      const owner = { id: userId, tenantId: tenant.id, email, passwordHash, at }
-      if (!(yield* repo.insertOwner({ ...owner, firstName: request.firstName, lastName: request.lastName })))
-        return yield* emailUsed
-      const token = yield* verification.issue(userId, at)
+      const { firstName, lastName } = request
+      const owner = { id: userId, tenantId: tenant.id, email, firstName, lastName }
+      if (!(yield* repo.insertOwner({ ...owner, passwordHash, at }))) return yield* emailUsed
+      yield* verification.askWithin(owner, at)
       const { account, apiKey, audit } = yield* onboarding.open(tenant)
       // Where mail reaches people, whoever can read it gets the credit.
       const money = mail.isReal ? [] : yield* onboarding.trialWithin({ ...tenant, identity: AddressIdentity.of(email) })
@@ -115,8 +114,8 @@ export const make = Effect.fnUntraced(function* (verification: {
         user: {
           id: userId,
           email,
-          firstName: request.firstName,
-          lastName: request.lastName,
+          firstName,
+          lastName,
           role: "owner",
           emailVerified: false
         },
@@ -130,7 +129,7 @@ export const make = Effect.fnUntraced(function* (verification: {
       const created = Audit.line({
         ...tenant,
         tenantId: tenant.id,
-        actor: { type: "user", id: userId, name: `${request.firstName} ${request.lastName}` },
+        actor: { type: "user", id: userId, name: `${firstName} ${lastName}` },
         ip,
         action: "tenant.created",
         resourceType: "tenant",
@@ -143,10 +142,7 @@ export const make = Effect.fnUntraced(function* (verification: {
         audit: [created, ...audit],
         receipt: sealedReceipt(slot, rendered, at, entropy.bytes(12))
       })
-      return { rendered, token }
+      return rendered
     }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
-
-    verification.post({ email, firstName: request.firstName, token })
-    return rendered
   }, Effect.uninterruptible)
 })

@@ -27,6 +27,15 @@ interface OwnerRow {
   readonly at: number
 }
 
+/** A member whose address is to be verified. */
+export interface Unverified {
+  readonly id: UserId
+  readonly tenantId: TenantId
+  readonly email: string
+  readonly firstName: string
+  readonly lastName: string
+}
+
 /** Rows of `tenant`, `member` and `email_token`. Failed statements die. */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`id::text AS id, name, slug, status, suspension_reason AS "suspensionReason",
@@ -131,9 +140,9 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
 
     unverified: (email: string) =>
       Effect.map(
-        Effect.orDie(sql<{ readonly id: UserId; readonly firstName: string }>`
-          SELECT id::text AS id, first_name AS "firstName" FROM member
-          WHERE email = ${email} AND email_verified_at IS NULL`),
+        Effect.orDie(sql<Unverified>`
+          SELECT id::text AS id, tenant_id::text AS "tenantId", email, first_name AS "firstName", last_name AS "lastName"
+          FROM member WHERE email = ${email} AND email_verified_at IS NULL`),
         (rows) => rows[0] ?? null
       ),
 

@@ -142,6 +142,7 @@ export const features = (options: Options) => {
     storage(join(directory, "files"), activity)
   )
   const foundations = Foundations.layer({
+    baseUrl,
     retentionDays: { event: 30, call: 365 },
     signupCreditCents: 500,
     policy: TargetPolicy.make(),

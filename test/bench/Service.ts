@@ -20,6 +20,7 @@ import { RateLimit } from "../../src/http/RateLimit.ts"
 import * as HttpServer from "../../src/http/Server.ts"
 import { Idempotency } from "../../src/idempotency/Idempotency.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
+import { Letters } from "../../src/letter/Letter.ts"
 import { Mail } from "../../src/mail/Mail.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import { empty, Journal } from "../../src/store/Journal.ts"
@@ -72,6 +73,7 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
     ),
     Layer.provideMerge(Layer.merge(Transcriptions.layer, Recognizer.none)),
     Layer.provideMerge(Recordings.layer({ baseUrl: "http://127.0.0.1", days: { archive: 30, expire: 90 } })),
+    Layer.provideMerge(Letters.layer({ baseUrl: "http://127.0.0.1" })),
     Layer.provideMerge(Layer.mergeAll(Idempotency.layer, Jobs.layer(), MemoryStorage.make().layer, AuditLog.layer)),
     Layer.provideMerge(Layer.mergeAll(store, egress, silentMail, Carrier.layer)),
     Layer.provideMerge(NodeEntropy.layer),

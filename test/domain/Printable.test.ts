@@ -2,7 +2,6 @@ import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Printable from "../../src/domain/Printable.ts"
 import { scrub } from "../../src/boot/Log.ts"
-import * as Mail from "../../src/mail/Mail.ts"
 import { fields, table } from "../../src/operator/TextTable.ts"
 
 /** What moves a terminal, begins a line, turns the direction of text, or does not show. */
@@ -52,14 +51,5 @@ describe("Text that others wrote", () => {
   it("forges no line of the log, and no secret stands in one", () => {
     for (const text of hostile) expect(scrub(`message="${text}"`)).not.toMatch(acts)
     expect(scrub("svc_live_abcdefghijkl whsec_abcdefghijkl")).toBe("svc_live_… whsec_…")
-  })
-
-  it("adds neither header nor line to a mail", () => {
-    for (const text of hostile) {
-      const mail = Mail.message({ to: text, subject: text, lines: [`Hello ${text},`, "bye"] })
-      expect(mail.to + mail.subject).not.toMatch(acts)
-      expect(mail.text.split("\n")).toHaveLength(2)
-      expect(mail.text.replace("\n", "")).not.toMatch(acts)
-    }
   })
 })

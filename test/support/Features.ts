@@ -12,6 +12,7 @@ import { Connections } from "../../src/connection/Connection.ts"
 import type { TenantId } from "../../src/domain/Id.ts"
 import { Egress } from "../../src/egress/Egress.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
+import { Letters } from "../../src/letter/Letter.ts"
 import { Mail, type MailMessage } from "../../src/mail/Mail.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import { Recognizer } from "../../src/speech/Recognizer.ts"
@@ -46,7 +47,8 @@ const layers = (
   heartbeatMs = 5_000,
   mailIsReal = false
 ) => {
-  const base = outside(mailIsReal).pipe(
+  const base = Letters.layer({ baseUrl: "http://localhost:8080" }).pipe(
+    Layer.provideMerge(outside(mailIsReal)),
     Layer.provideMerge(Layer.merge(Jobs.layer(), AuditLog.layer)),
     Layer.provideMerge(storage.layer),
     Layer.provideMerge(TrunkStates.layer),
@@ -67,6 +69,13 @@ const layers = (
     Layer.provideMerge(base)
   )
 }
+
+/** Every letter that was posted is sent: to `mails`. */
+export const lettersSent = Effect.flatMap(Jobs, ({ look }) => look)
+
+/** The token of the link in the newest mail to this address, or in one before it; undefined: there is none. */
+export const tokenFor = (email: string, which = -1): string | undefined =>
+  /#([\w-]+)/.exec(mails.filter(({ to }) => to.address === email).at(which)?.text ?? "")?.[1]
 
 /** The features over a client: what a start of the service builds. */
 export const started = layers(500)

@@ -7,5 +7,5 @@ import { Mail } from "../Mail.ts"
  */
 export const layer: Layer.Layer<Mail> = Layer.succeed(Mail, {
   isReal: false,
-  send: ({ to, subject, text }) => Effect.logInfo(`mail to ${to}: ${subject}\n${text}`)
+  send: ({ to, subject, text }) => Effect.logInfo(`mail to ${to.address}: ${subject}\n${text}`)
 })

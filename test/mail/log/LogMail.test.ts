@@ -10,11 +10,17 @@ describe("mail without a transport", () => {
       const log = Logger.make(({ message }) => void lines.push(message))
       const isReal = yield* Effect.gen(function* () {
         const mail = yield* Mail
-        yield* mail.send({ to: "a@example.com", subject: "Verify", text: "https://example.com/verify?token=t" })
+        yield* mail.send({
+          messageId: "1@example.com",
+          to: { name: "Ada", address: "a@example.com" },
+          subject: "Verify",
+          text: "https://example.com/verify-email#t",
+          html: "<p>"
+        })
         return mail.isReal
       }).pipe(Effect.provide([LogMail.layer, Logger.layer([log])]))
       expect(isReal).toBe(false)
-      expect(lines).toStrictEqual([["mail to a@example.com: Verify\nhttps://example.com/verify?token=t"]])
+      expect(lines).toStrictEqual([["mail to a@example.com: Verify\nhttps://example.com/verify-email#t"]])
     })
   )
 })
