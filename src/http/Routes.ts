@@ -6,6 +6,7 @@ import { Api } from "./Api.ts"
 import * as ApiKeyHandlers from "./apikey/ApiKeyHandlers.ts"
 import * as AuditHandlers from "./audit/AuditHandlers.ts"
 import { Authenticated } from "./Authenticated.ts"
+import * as BillingHandlers from "./billing/BillingHandlers.ts"
 import * as CallHandlers from "./call/CallHandlers.ts"
 import * as ConnectionHandlers from "./connection/ConnectionHandlers.ts"
 import * as Document from "./Document.ts"
@@ -27,6 +28,7 @@ const Handlers = Layer.mergeAll(
   TenantHandlers.layer,
   AccountHandlers.layer,
   ApiKeyHandlers.layer,
+  BillingHandlers.layer,
   NumberHandlers.layer,
   CallHandlers.layer,
   RecordingHandlers.layer,
