@@ -1,6 +1,7 @@
 import * as Ramp from "../../audio/Ramp.ts"
 import type { SampleRate } from "../../audio/SampleRate.ts"
 import * as Frame from "../Frame.ts"
+import * as Loss from "./Loss.ts"
 import type { SoundQueue } from "./SoundQueue.ts"
 
 /**
@@ -19,7 +20,7 @@ import type { SoundQueue } from "./SoundQueue.ts"
  */
 export interface Mark {
   readonly name: string
-  /** Something of what stood before it was not heard. */
+  /** Something of what stood between the mark before and it was not heard. */
   readonly isCleared: boolean
 }
 
@@ -79,8 +80,7 @@ export const make = (
   let kept = 0
   let taken = 0
   let marks: ReadonlyArray<Waiting> = []
-  /** Sound was dropped since the last that was kept. */
-  let isLossy = false
+  const loss = Loss.make()
   let isPlaying = false
   /** When the first sound that waits for its beginning came; null: none waits. */
   let firstAt: number | null = null
@@ -157,11 +157,11 @@ export const make = (
       const samples = queue.samplesIn(payload)
       if (queue.length() + samples > samplesOf(limits.soundMs) || !hasRoom(payload.length)) {
         figures.dropped += samples
-        isLossy = true
+        loss.dropped()
         return false
       }
       kept += queue.push(payload)
-      isLossy = false
+      loss.kept()
       if (brokeOffAt !== null && now - brokeOffAt <= sameSpeechMs) {
         figures.underruns++
         underrunAt = now
@@ -171,11 +171,14 @@ export const make = (
       if (!isPlaying) firstAt ??= now
       return true
     },
-    /** The marks that come back at once. */
-    mark: (name: string): ReadonlyArray<Mark> => {
+    /** Sound that should stand here cannot be heard. */
+    lost: loss.dropped,
+    /** The marks that come back at once. `isLossy`: something before it was dropped on its way here. */
+    mark: (name: string, isLossy = false): ReadonlyArray<Mark> => {
+      const isCleared = loss.marked() || isLossy
       if (marks.length >= limits.marks) return [{ name, isCleared: true }]
-      if (queue.length() === 0 && marks.length === 0) return [{ name, isCleared: isLossy }]
-      marks = [...marks, { name, isCleared: isLossy, at: kept }]
+      if (queue.length() === 0 && marks.length === 0) return [{ name, isCleared }]
+      marks = [...marks, { name, isCleared, at: kept }]
       return []
     },
     /** Forgets all that waits, but for what fades out; its marks come back. */
@@ -191,7 +194,7 @@ export const make = (
       queue.clear()
       taken = kept
       isPlaying = false
-      isLossy = false
+      loss.cleared()
       firstAt = null
       brokeOffAt = null
       return gone.map(({ name }) => ({ name, isCleared: true }))

@@ -63,7 +63,8 @@ export const make = (options: {
   const files = FileQueue.make({
     decode: options.decode,
     push,
-    mark: (name) => back(playout.mark(name)),
+    lost: playout.lost,
+    mark: (name, isLossy) => back(playout.mark(name, isLossy)),
     hasRoom: room.allows
   })
 
@@ -100,9 +101,7 @@ export const make = (options: {
       if (!files.file(bytes)) complain("rate_limit_reached")
       account()
     },
-    mark: (name) => {
-      if (!files.mark(name)) back(playout.mark(name))
-    },
+    mark: (name) => back(files.mark(name)),
     clear: () => {
       back(playout.clear())
       back(files.clear())

@@ -61,6 +61,33 @@ const Sizes = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maxim
 )
 
 describe("The playout of a stream, guide/streams.md#what-is-heard-when", () => {
+  it("tells with the next mark of sound that found no room, whether something waits or not, and only with that", () => {
+    let hasRoom = false
+    const playout = Playout.make(SoundQueue.make(decoder), 8000, 0, () => hasRoom)
+    expect(playout.push(speech(160), 0)).toBe(false)
+    expect([...playout.mark("alone"), ...playout.mark("beside")]).toEqual([
+      { name: "alone", isCleared: true },
+      { name: "beside", isCleared: true }
+    ])
+    hasRoom = true
+    playout.push(speech(160), 0)
+    playout.mark("heard")
+    hasRoom = false
+    playout.push(speech(160), 0)
+    hasRoom = true
+    playout.push(speech(160), 0)
+    playout.mark("in the middle")
+    playout.push(speech(160), 0)
+    playout.lost()
+    playout.mark("at the end")
+    const marks = [20, 40, 60, 80].flatMap((now) => playout.next(now).marks)
+    expect(marks.map(({ isCleared, name }) => [name, isCleared])).toEqual([
+      ["heard", false],
+      ["in the middle", true],
+      ["at the end", true]
+    ])
+  })
+
   it.prop("hears everything in order, whatever the sizes, and returns each mark once, in order", [Sizes], ([sizes]) => {
     const bench = make()
     const sent: Array<number> = []
