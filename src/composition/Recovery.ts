@@ -3,7 +3,10 @@ import { Calls } from "../call/Call.ts"
 import { Recorder } from "../recording/Recorder.ts"
 import { Transcriber } from "../transcription/Transcriber.ts"
 
-/** Rebuilds the calls of the process before this one, and what still has to be told to them. */
+/**
+ * Rebuilds the calls of the process before this one, tells them what it left, and watches from then on over recordings
+ * that calls wait for.
+ */
 export const recover = Effect.gen(function* () {
   const calls = yield* Calls
   const recorder = yield* Recorder

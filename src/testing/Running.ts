@@ -5,11 +5,10 @@ import { type AddressInfo, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Clock, Context, Duration, Effect, Exit, Layer, Scheduler, Scope } from "effect"
-import { Calls } from "../call/Call.ts"
 import { InboundSimulator } from "../carrier/InboundSimulator.ts"
 import * as PhoneScript from "../carrier/simulator/PhoneScript.ts"
+import * as Recovery from "../composition/Recovery.ts"
 import * as WsClient from "../egress/node/WsClient.ts"
-import { Recorder } from "../recording/Recorder.ts"
 import * as Activity from "./Activity.ts"
 import * as Assembly from "./Assembly.ts"
 import * as Databases from "./Databases.ts"
@@ -193,8 +192,7 @@ export const start = async (options: StartOptions) => {
     virtual.flow()
     const context = await run(Effect.provideService(Layer.build(layer), Scope.Scope, scope))
     const within = <A, E>(effect: Effect.Effect<A, E>) => run(Effect.provide(effect, context))
-    await within(Context.get(context, Calls).recover)
-    await within(Context.get(context, Recorder).recover([]))
+    await run(Recovery.recover.pipe(Effect.provide(context), Effect.provideService(Scope.Scope, scope)))
     virtual.stand()
 
     const requests = (message: unknown): void => {
