@@ -4,6 +4,7 @@ import * as Codecs from "../audio/codec/Codecs.ts"
 import * as RingbackTone from "../audio/RingbackTone.ts"
 import * as IpAddress from "../domain/IpAddress.ts"
 import * as Environment from "./Environment.ts"
+import * as Mail from "./MailConfig.ts"
 import * as Recognition from "./RecognitionConfig.ts"
 import * as Recording from "./RecordingConfig.ts"
 import * as Speech from "./SpeechConfig.ts"
@@ -52,6 +53,8 @@ export interface Config {
   /** A speech server like OpenAI's; null: the engines of this machine only. */
   readonly speechServer: Speech.SpeechServer | null
   readonly recognition: Recognition.RecognitionConfig
+  /** Takes letters; null: they go to the log. */
+  readonly mailServer: Mail.MailServer | null
   readonly operatorPort: number
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
   readonly logFormat: "text" | "json"
@@ -169,6 +172,7 @@ export const parse = (variables: Environment.Variables): Config => {
     recordingStore: Recording.store(env),
     speechServer: Speech.server(env),
     recognition: Recognition.read(env),
+    mailServer: Mail.server(env),
     operatorPort: env.integer("OPERATOR_PORT", 8081, 0, 65_535),
     logLevel: env.oneOf("LOG_LEVEL", "Info", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]),
     logFormat: env.oneOf("LOG_FORMAT", "text", ["text", "json"]),

@@ -155,10 +155,21 @@ describe("Configuration", () => {
     ["STT_ACCURATE", "openai"],
     ["STT_DEEPGRAM_URL", "https://api.deepgram.com"],
     ["STT_VOSK_URL", "127.0.0.1:2700"],
-    ["STT_OPENAI_URL", "wss://api.openai.com/v1"]
+    ["STT_OPENAI_URL", "wss://api.openai.com/v1"],
+    ["SMTP_URL", "mail.example.com"],
+    ["SMTP_URL", "https://mail.example.com"],
+    ["SMTP_URL", "smtp://user:password@mail.example.com"],
+    ["SMTP_URL", "smtp://mail.example.com"],
+    ["MAIL_FROM", "a@example.com, b@example.com"],
+    ["MAIL_FROM", "nobody"],
+    ["SMTP_TLS", "never"],
+    ["SMTP_TLS", "optional"]
   ]
+  const mailServer = { SMTP_URL: "smtp://mail.example.com", MAIL_FROM: "Phone <a@example.com>" }
   const beside: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     RECORDING_STORE_CA_FILE: { RECORDING_STORE: "https://s3.example.com/bucket" },
+    MAIL_FROM: { SMTP_URL: "smtp://mail.example.com" },
+    SMTP_TLS: { ...mailServer, SMTP_USER: "u", SMTP_PASSWORD: "p" },
     TTS_VOICES: speechServer,
     TTS_FORMAT: speechServer,
     TTS_RATE: speechServer
@@ -173,4 +184,16 @@ describe("Configuration", () => {
         expect(error instanceof Error ? error.message : "").toMatch(new RegExp(`^${variable} [^\n]+$`))
       }
     })
+
+  it("takes a mail server with its name, address and login, and none without SMTP_URL", () => {
+    const { mailServer: server } = Config.parse({ ...mailServer, SMTP_USER: "u", SMTP_PASSWORD: "p" })
+    expect(server).toMatchObject({ from: { name: "Phone", address: "a@example.com" }, requiresTls: true })
+    expect(server?.login?.user).toBe("u")
+    expect(Config.parse({ MAIL_FROM: "a@example.com" }).mailServer).toBe(null)
+    expect(Config.parse({ ...mailServer, MAIL_FROM: "a@example.com", SMTP_TLS: "optional" }).mailServer).toMatchObject({
+      from: { name: "", address: "a@example.com" },
+      login: null,
+      requiresTls: false
+    })
+  })
 })
