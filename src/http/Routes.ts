@@ -5,6 +5,7 @@ import * as AccountHandlers from "./account/AccountHandlers.ts"
 import { Api } from "./Api.ts"
 import * as ApiKeyHandlers from "./apikey/ApiKeyHandlers.ts"
 import * as AuditHandlers from "./audit/AuditHandlers.ts"
+import * as LinkPages from "./auth/LinkPages.ts"
 import { Authenticated } from "./Authenticated.ts"
 import * as BillingHandlers from "./billing/BillingHandlers.ts"
 import * as CallHandlers from "./call/CallHandlers.ts"
@@ -52,6 +53,7 @@ const documentation: ReadonlyArray<RouteTable.Route> = [
   { method: "GET", path: Document.pagePath },
   { method: "GET", path: Document.documentPath },
   ...Guide.routes,
+  ...LinkPages.routes,
   ...TwilioHangup.routes
 ]
 
@@ -63,6 +65,7 @@ export const layer = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(Layer.provide(Handlers)),
   Reference.layer,
   Guide.layer,
+  LinkPages.layer,
   TwilioHangup.layer,
   RecordingFile.layer,
   ErrorPages.layer(RouteTable.make([...declared(), ...documentation, RecordingFile.route]))
