@@ -82,7 +82,9 @@ export const CallInput = Schema.Union([
         from: Schema.String,
         incarnation: Schema.NullOr(Schema.String),
         microUsdPerMinute: Schema.Number,
-        limit: Limit
+        limit: Limit,
+        /** The name of the calling number; absent: it has none. */
+        callerIdName: Schema.optionalKey(Schema.String)
       })
     ),
     /** The call of the leg that a `bridge` names. */

@@ -145,7 +145,10 @@ const started = (
     endInitiator: null,
     meters: [
       Meter.ofLeg(leg, terms.microUsdPerMinute, terms.reservedMinutes),
-      ...Plan.kinds(terms.plan).map((kind) => Meter.ofWork(kind, leg, terms.prices[kind], terms.reservedMinutes))
+      // What an inbound call begins by itself is reserved for by its answer.
+      ...(input.type === "offered" ? [] : Plan.kinds(terms.plan)).map((kind) =>
+        Meter.ofWork(kind, leg, terms.prices[kind], terms.reservedMinutes)
+      )
     ],
     prices: terms.prices,
     plan: terms.plan,

@@ -41,7 +41,7 @@ export const make = Effect.fnUntraced(function* (options: {
     asked: Asked
   ) {
     const { from, to } = action.body
-    const { incarnation, microUsdPerMinute, route } = yield* check(state.tenantId, {
+    const { callerIdName, incarnation, microUsdPerMinute, route } = yield* check(state.tenantId, {
       routeId: state.routeId,
       from: from ?? (state.direction === "outbound" ? state.from : state.to),
       to,
@@ -61,7 +61,8 @@ export const make = Effect.fnUntraced(function* (options: {
             from: from ?? (state.direction === "outbound" ? state.from : state.to),
             incarnation,
             microUsdPerMinute,
-            limit: { afterSecs: maxCallSecs, reason: "time_limit" }
+            limit: { afterSecs: maxCallSecs, reason: "time_limit" },
+            ...(callerIdName === null ? {} : { callerIdName })
           }
         },
         asked

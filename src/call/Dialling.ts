@@ -35,28 +35,31 @@ export const make = Effect.gen(function* () {
   const mayForward = (tenantId: Id.TenantId) =>
     Effect.map(accounts.overview(tenantId), ({ quota }) => quota.allowCallerIdForwarding)
 
+  /** The name that the number shows to the called: only its own tenant has given it one. Null: none. */
   const checkCallerId = Effect.fnUntraced(function* (tenantId: Id.TenantId, { callerId, from }: Wanted) {
+    const own = yield* numbers.callingFrom(tenantId, from)
+    const name = own?.callerIdName ?? null
     if (callerId === "forwarding") {
-      if (yield* mayForward(tenantId)) return
+      if (yield* mayForward(tenantId)) return name
       return yield* ApiError.of(
         "caller_id_forwarding_not_allowed",
         "caller id forwarding is not enabled for this tenant",
         "caller_id_forwarding"
       )
     }
-    if (yield* numbers.owned(tenantId, from)) return
-    if (callerId === "admitted" && (yield* mayForward(tenantId))) return
+    if (own !== null) return name
+    if (callerId === "admitted" && (yield* mayForward(tenantId))) return null
     return yield* ApiError.of("from_number_not_owned", `${from} is not an active number of this tenant`, "from")
   })
 
   return Effect.fnUntraced(function* (tenantId: Id.TenantId, wanted: Wanted) {
     const route = yield* connections.resolve(tenantId, wanted.routeId)
-    yield* checkCallerId(tenantId, wanted)
+    const callerIdName = yield* checkCallerId(tenantId, wanted)
     yield* dialing.check(tenantId, wanted.to)
     const microUsdPerMinute = yield* billing.rate("outbound", wanted.to)
     const incarnation = carrier.incarnation(route.adapter)
     if (incarnation === null)
       return yield* ApiError.of("service_unavailable", "the carrier of this route cannot be reached; try again")
-    return { route, microUsdPerMinute, incarnation }
+    return { route, microUsdPerMinute, incarnation, callerIdName }
   })
 })

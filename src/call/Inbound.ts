@@ -42,7 +42,8 @@ export const make = Effect.fnUntraced(function* (options: {
   const admit = Effect.fnUntraced(function* (callId: Id.CallId, offer: InboundOffer) {
     const owner = yield* numbers.byDialled(offer.to)
     if (owner === null || owner.status !== "active") return refused("not_found")
-    const { tenantId } = owner
+    const { inboundRecording, tenantId } = owner
+    if (owner.isSuspended) return refused("user_busy", { tenantId, routeId: null, why: "number_suspended" })
     const rate = yield* Effect.result(billing.rate("inbound", offer.to))
     if (rate._tag === "Failure") return refused("unavailable", { tenantId, routeId: null, why: rate.failure.code })
     const home = yield* Effect.result(accounts.takeIn(tenantId))
@@ -80,7 +81,7 @@ export const make = Effect.fnUntraced(function* (options: {
           reservedMinutes: 0,
           limit: { afterSecs: maxCallSecs, reason: "time_limit" },
           prices: yield* billing.prices,
-          plan: Plan.nothing
+          plan: Plan.ofNumber(inboundRecording)
         },
         legId: offer.legId,
         from: offer.from,

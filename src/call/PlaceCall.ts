@@ -50,7 +50,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const check = yield* Dialling.make
 
   return Effect.fnUntraced(function* (caller: Caller, request: PlaceRequest, slot: Slot | null) {
-    const { incarnation, microUsdPerMinute, route } = yield* check(caller.tenantId, {
+    const { callerIdName, incarnation, microUsdPerMinute, route } = yield* check(caller.tenantId, {
       ...request,
       callerId: request.callerIdForwarding ? "forwarding" : "owned"
     })
@@ -93,7 +93,7 @@ export const make = Effect.fnUntraced(function* (options: {
         to: request.to,
         customerReference: request.customerReference,
         timeoutSecs: request.timeoutSecs,
-        options: request.options ?? {}
+        options: { ...request.options, ...(callerIdName === null ? {} : { callerIdName }) }
       },
       { keyId: caller.keyId, slot, status: 201, recordings: [] }
     )

@@ -32,7 +32,20 @@ export const kinds = ({ machineDetection, record }: Plan): ReadonlyArray<Kind> =
   ...(machineDetection === "premium" ? (["machine_detection"] as const) : [])
 ]
 
-/** Of an inbound call that is answered: what its answer asks for. `record`: the values of both vocabularies. */
+/** Of an inbound call whose number says how such calls are recorded. */
+export const ofNumber = (recording: {
+  readonly enabled: boolean
+  readonly format: Plan["recordFormat"]
+  readonly channels: Plan["recordChannels"]
+}): Plan =>
+  recording.enabled
+    ? { ...nothing, record: "on_answer", recordChannels: recording.channels, recordFormat: recording.format }
+    : nothing
+
+/**
+ * Of an inbound call that is answered: what its answer asks for, or else its number. `record`: the values of both
+ * vocabularies.
+ */
 export const answered = (
   plan: Plan,
   asked: {
@@ -40,7 +53,9 @@ export const answered = (
     readonly recordChannels: Plan["recordChannels"]
     readonly recordFormat: Plan["recordFormat"]
   }
-): Plan =>
-  asked.record === undefined || asked.record === "off"
-    ? plan
+): Plan => {
+  if (asked.record === undefined) return plan
+  return asked.record === "off"
+    ? { ...plan, record: "off" }
     : { ...plan, record: "on_answer", recordChannels: asked.recordChannels, recordFormat: asked.recordFormat }
+}

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { isE164 } from "../domain/E164.ts"
+import type { TenantId } from "../domain/Id.ts"
 import { type AvailableNumberView, type NumberType, numberTypes } from "./NumberView.ts"
 
 /** A number that the operator has to give, with its price. */
@@ -38,6 +39,13 @@ export interface Search {
   /** All of them. */
   readonly features?: ReadonlyArray<string>
   readonly limit: number
+}
+
+/** Who looks for a number, and when. */
+interface Asker {
+  readonly tenantId: TenantId
+  /** Epoch milliseconds. */
+  readonly at: number
 }
 
 /** `+12025550100` to `…0149` are the simulated phones and belong to nobody. */
@@ -82,13 +90,23 @@ export const fault = (entries: ReadonlyArray<InventoryEntry>): string | null => 
   return null
 }
 
-/** Rows of `inventory`. A number is available while it has no living owner. Failed statements die. */
+/**
+ * Rows of `inventory`. A number is available while it has no living owner, and to everybody when its last release is
+ * long enough ago; until then to its last owner, for a while (guide/numbers.md#releasing). Failed statements die.
+ */
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`i.phone_number, i.number_type, i.country_code, i.national_destination_code, i.region, i.locality,
     i.rate_center, i.features, i.upfront_cost_cents::float8, i.monthly_cost_cents::float8, true AS reservable,
     true AS immediate_activation`
-  const unowned = sql`NOT EXISTS (SELECT 1 FROM phone_number p WHERE p.phone_number = i.phone_number
-    AND p.status IN ('pending', 'active', 'port_pending')) AND i.phone_number !~ '^\\+120255501[0-4][0-9]$'`
+  const unowned = ({ at, tenantId }: Asker) => {
+    const now = sql`to_timestamp(${at}::float8 / 1000)`
+    return sql`NOT EXISTS (SELECT FROM phone_number p WHERE p.phone_number = i.phone_number
+        AND p.status IN ('pending', 'active', 'port_pending'))
+      AND (NOT EXISTS (SELECT FROM phone_number p WHERE p.phone_number = i.phone_number AND p.aged_until > ${now})
+        OR EXISTS (SELECT FROM phone_number p WHERE p.phone_number = i.phone_number AND p.held_until > ${now}
+          AND p.aged_until IS NOT NULL AND p.tenant_id = ${tenantId}))
+      AND i.phone_number !~ '^\\+120255501[0-4][0-9]$'`
+  }
   const whole = (pattern: string) => pattern.startsWith("+")
 
   return {
@@ -117,12 +135,12 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         (rows) => rows.length > 0
       ),
 
-    search: (search: Search) => {
+    search: (asker: Asker, search: Search) => {
       const national = sql`substr(i.phone_number, greatest(2, strpos(i.phone_number, coalesce(i.national_destination_code, ''))))`
       const { contains, endsWith, features, locality, nationalDestinationCode, region, startsWith } = search
       const where = sql.and([
         sql`i.country_code = ${search.countryCode} AND i.number_type = ${search.numberType}`,
-        unowned,
+        unowned(asker),
         ...(nationalDestinationCode === undefined
           ? []
           : [sql`i.national_destination_code = ${nationalDestinationCode}`]),
@@ -140,12 +158,20 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     },
 
     /** Those of `phoneNumbers` that can be ordered as this country and type. */
-    available: (phoneNumbers: ReadonlyArray<string>, countryCode: string, numberType: NumberType) =>
+    available: (asker: Asker, phoneNumbers: ReadonlyArray<string>, countryCode: string, numberType: NumberType) =>
       Effect.orDie(sql<AvailableNumberView>`
         SELECT ${columns} FROM inventory i
         WHERE i.phone_number = ANY(${phoneNumbers}::text[]) AND i.country_code = ${countryCode}
-          AND i.number_type = ${numberType} AND ${unowned}
+          AND i.number_type = ${numberType} AND ${unowned(asker)}
         ORDER BY i.phone_number`),
+
+    /** Takes numbers out of it, and gives those that were there; whoever owns one keeps it. */
+    remove: (phoneNumbers: ReadonlyArray<string>) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly phone: string }>`
+          DELETE FROM inventory WHERE phone_number = ANY(${phoneNumbers}::text[]) RETURNING phone_number AS phone`),
+        (rows) => rows.map((row) => row.phone)
+      ),
 
     /** Those of `phoneNumbers` that the operator still has. */
     present: (phoneNumbers: ReadonlyArray<string>) =>

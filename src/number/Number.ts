@@ -1,31 +1,32 @@
 import { Cache, Clock, Context, Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
-import type { NumberId, OrderId, TenantId } from "../domain/Id.ts"
+import type { AddressId, NumberId, OrderId, TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
 import * as RowCache from "../store/RowCache.ts"
+import * as EmergencyAddresses from "./EmergencyAddresses.ts"
+import * as EmergencyAddressRepo from "./EmergencyAddressRepo.ts"
+import type { EmergencyAddressView } from "./EmergencyAddressView.ts"
 import * as Inventory from "./Inventory.ts"
+import * as NumberChange from "./NumberChange.ts"
+import * as NumberConfiguration from "./NumberConfiguration.ts"
 import * as NumberOrder from "./NumberOrder.ts"
 import * as NumberRepo from "./NumberRepo.ts"
 import * as NumberView from "./NumberView.ts"
 import * as OrderActivation from "./OrderActivation.ts"
+import * as Releasing from "./Releasing.ts"
 
 export type { InventoryEntry, Search } from "./Inventory.ts"
 export type { OrderRequest } from "./NumberOrder.ts"
 export type { NumberFilters, Owner } from "./NumberRepo.ts"
-
-interface Released {
-  readonly tenantId: TenantId
-  readonly number: NumberView.PhoneNumberView
-}
-
-const noOwner = ApiError.of("number_not_found", "nobody has this number")
+export type { NumberPatch } from "./NumberConfiguration.ts"
+export type { OfTenant } from "./Releasing.ts"
+export type { NewAddress } from "./EmergencyAddresses.ts"
 
 /** Owners of dialled numbers kept in memory, and numbers known to have none. */
 const remembered = 50_000
@@ -37,8 +38,9 @@ const remembered = 50_000
 export class Numbers extends Context.Service<
   Numbers,
   {
-    /** At most `limit`, by number; 422 `no_pricing_tier_configured`. */
+    /** At most `limit`, by number, of those that this tenant may order; 422 `no_pricing_tier_configured`. */
     readonly search: (
+      tenantId: TenantId,
       search: Inventory.Search
     ) => Effect.Effect<ReadonlyArray<NumberView.AvailableNumberView>, ApiError>
     /**
@@ -62,22 +64,65 @@ export class Numbers extends Context.Service<
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<NumberView.PhoneNumberView>>
     readonly find: (tenantId: TenantId, id: NumberId) => Effect.Effect<NumberView.PhoneNumberView, ApiError>
-    /** An active number of this tenant. */
-    readonly owned: (tenantId: TenantId, phoneNumber: string) => Effect.Effect<boolean>
+    /** 200 with the number; the errors of guide/numbers.md#configuring. */
+    readonly update: (
+      caller: Audit.Caller,
+      id: NumberId,
+      patch: NumberConfiguration.NumberPatch,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    /** 204, also where it was released before; 409 `release_not_permitted`. Its live calls go on. */
+    readonly release: (caller: Audit.Caller, id: NumberId, slot: Slot | null) => Effect.Effect<Rendered, ApiError>
+    /** What a call from this number has to know of it; null: it is no number of this tenant that may call now. */
+    readonly callingFrom: (tenantId: TenantId, phoneNumber: string) => Effect.Effect<NumberRepo.Owner | null>
     readonly byDialled: (phoneNumber: string) => Effect.Effect<NumberRepo.Owner | null>
+    /** 201 with an emergency address; 409 `conflict` for a tenant that has as many as it may. */
+    readonly addAddress: (
+      caller: Audit.Caller,
+      fields: EmergencyAddresses.NewAddress,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
+    readonly addresses: (
+      tenantId: TenantId,
+      window: Listing.Window
+    ) => Effect.Effect<Listing.Page<EmergencyAddressView>>
+    readonly findAddress: (tenantId: TenantId, id: AddressId) => Effect.Effect<EmergencyAddressView, ApiError>
+    /** 204; 409 `conflict` while a number anchors it. */
+    readonly removeAddress: (
+      caller: Audit.Caller,
+      id: AddressId,
+      slot: Slot | null
+    ) => Effect.Effect<Rendered, ApiError>
     /**
-     * Gives an active number back to the inventory, by the operator: it rings nobody any more, and whoever orders it has
-     * it. Its live calls go on. 404 for a number that nobody has, 409 while it is pending.
+     * The operator takes a number from its tenant, who may order it again where it `isHeld`. Its live calls go on. Like
+     * all that the operator does with a number: 404 for one that nobody has, 409 while it is pending, and an audit line
+     * of its tenant.
      */
-    readonly release: (phoneNumber: string, reason: string | null) => Effect.Effect<Released, ApiError>
+    readonly take: (
+      phoneNumber: string,
+      reason: string | null,
+      isHeld: boolean
+    ) => Effect.Effect<Releasing.OfTenant, ApiError>
+    /** Another carrier has it: it leaves the inventory, too. */
+    readonly portOut: (phoneNumber: string, reason: string | null) => Effect.Effect<Releasing.OfTenant, ApiError>
+    readonly suspend: (phoneNumber: string, reason: string | null) => Effect.Effect<Releasing.OfTenant, ApiError>
+    readonly resume: (phoneNumber: string, reason: string | null) => Effect.Effect<Releasing.OfTenant, ApiError>
+    /** From the next month on. */
+    readonly setMonthlyCost: (phoneNumber: string, cents: number) => Effect.Effect<Releasing.OfTenant, ApiError>
+    /** Whether its address is registered with the carrier; 409 `conflict` without an address. */
+    readonly setEmergencyEnabled: (
+      phoneNumber: string,
+      isEnabled: boolean
+    ) => Effect.Effect<Releasing.OfTenant, ApiError>
     /** Adds to the inventory, or changes what is there: all entries, or none and a 400 that names the number. */
     readonly importInventory: (entries: ReadonlyArray<Inventory.InventoryEntry>) => Effect.Effect<void, ApiError>
+    /** Takes numbers out of the inventory, and gives those that were there; whoever owns one keeps it. */
+    readonly withdrawInventory: (phoneNumbers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("trunkline/number/Numbers") {
   static readonly layer = Layer.effect(
     Numbers,
     Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const entropy = yield* Entropy
       const jobs = yield* Jobs
@@ -100,39 +145,27 @@ export class Numbers extends Context.Service<
         })
       )
 
-      const release = Effect.fn("Numbers.release")(function* (phoneNumber: string, reason: string | null) {
-        const owner = yield* repo.owner(phoneNumber)
-        if (owner === null) return yield* noOwner
-        if (owner.status !== "active")
-          return yield* ApiError.of("number_not_yet_active", `the number is ${owner.status}`)
-        const at = yield* Clock.currentTimeMillis
-        const seed = entropy.hex(16)
-        const released = yield* Effect.gen(function* () {
-          const row = yield* repo.release(phoneNumber, at)
-          if (row === null) return null
-          const line = Audit.line({
-            tenantId: row.tenantId,
-            at,
-            seed,
-            actor: Audit.operator,
-            action: "number.released",
-            resourceType: "number",
-            resourceId: row.id,
-            changes: [
-              { field: "status", from: "active", to: "released" },
-              ...(reason === null ? [] : [{ field: "reason", from: null, to: reason }])
-            ]
-          })
-          yield* journal.commitWithin({ ...empty, audit: [line] })
-          return { tenantId: row.tenantId, number: NumberView.number(row) }
-        }).pipe(
-          sql.withTransaction,
-          Effect.orDie,
-          // Also when the answer of the commit was lost: an owner that is forgotten in vain only costs another look.
-          Effect.ensuring(forget([phoneNumber]))
-        )
-        return released ?? (yield* noOwner)
-      }, Effect.uninterruptible)
+      const change = yield* NumberChange.make({ forget: (phoneNumber) => forget([phoneNumber]) })
+      const releasing = Releasing.make(change, inventory)
+      const addressRows = yield* EmergencyAddressRepo.make
+      const addresses = yield* EmergencyAddresses.make(addressRows)
+      const update = yield* NumberConfiguration.make(change, addressRows)
+
+      const withdrawInventory = Effect.fn("Numbers.withdrawInventory")(function* (phoneNumbers: ReadonlyArray<string>) {
+        const gone = yield* inventory.remove(phoneNumbers)
+        const line = Audit.line({
+          tenantId: null,
+          at: yield* Clock.currentTimeMillis,
+          seed: entropy.hex(16),
+          actor: Audit.operator,
+          action: "inventory.withdrawn",
+          resourceType: "inventory",
+          resourceId: "inventory",
+          changes: [{ field: "phone_numbers", from: gone, to: null }]
+        })
+        if (gone.length > 0) yield* journal.commit({ ...empty, audit: [line] })
+        return gone
+      })
 
       const place = yield* NumberOrder.make
       const order = Effect.fn("Numbers.order")(function* (
@@ -148,10 +181,10 @@ export class Numbers extends Context.Service<
       }, Effect.uninterruptible)
 
       return Numbers.of({
-        search: Effect.fn("Numbers.search")(function* (search) {
+        search: Effect.fn("Numbers.search")(function* (tenantId, search) {
           if (!(yield* inventory.hasTier(search.countryCode, search.numberType)))
             return yield* NumberOrder.noTier(search.countryCode, search.numberType)
-          return yield* inventory.search(search)
+          return yield* inventory.search({ tenantId, at: yield* Clock.currentTimeMillis }, search)
         }),
         order,
         orders: repo.listOrders,
@@ -164,12 +197,19 @@ export class Numbers extends Context.Service<
           const row = yield* repo.find(tenantId, id)
           return row === null ? yield* ApiError.of("number_not_found", "no such number") : NumberView.number(row)
         }),
-        owned: (tenantId, phoneNumber) =>
-          Effect.map(
-            Cache.get(owners, phoneNumber),
-            (owner) => owner !== null && owner.tenantId === tenantId && owner.status === "active"
+        update,
+        ...releasing,
+        callingFrom: (tenantId, phoneNumber) =>
+          Effect.map(Cache.get(owners, phoneNumber), (owner) =>
+            owner !== null && owner.tenantId === tenantId && owner.status === "active" && !owner.isSuspended
+              ? owner
+              : null
           ),
-        release,
+        addAddress: addresses.create,
+        addresses: addresses.list,
+        findAddress: addresses.find,
+        removeAddress: addresses.remove,
+        withdrawInventory,
         byDialled: (phoneNumber) => Cache.get(owners, phoneNumber),
         importInventory: Effect.fn("Numbers.importInventory")(function* (entries) {
           const fault = Inventory.fault(entries)

@@ -68,7 +68,12 @@ export const make = Effect.gen(function* () {
     const orderId = Id.derive(seed, "order")
 
     const quote = Effect.gen(function* () {
-      const available = yield* inventory.available(phoneNumbers, countryCode, numberType)
+      const available = yield* inventory.available(
+        { tenantId: caller.tenantId, at },
+        phoneNumbers,
+        countryCode,
+        numberType
+      )
       const missing = phoneNumbers.find((phone) => !available.some((entry) => entry.phone_number === phone))
       if (missing !== undefined) return yield* notReservable(missing)
       return { available, upfront: available.reduce((sum, entry) => sum + entry.upfront_cost_cents, 0) }

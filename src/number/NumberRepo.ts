@@ -2,8 +2,10 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { NumberId, OrderId, RouteId, TenantId } from "../domain/Id.ts"
 import * as Listing from "../store/Listing.ts"
+import { checkAt, type Life } from "./NumberLife.ts"
 import type {
   AvailableNumberView,
+  InboundRecording,
   NumberRow,
   NumberStatus,
   NumberType,
@@ -21,13 +23,34 @@ export interface NumberFilters {
   readonly routeId?: RouteId
 }
 
-/** Who a dialled number belongs to. `routeId` null: the tenant's default. */
+/** Who a dialled number belongs to, and what calls have to know of it. `routeId` null: the tenant's default. */
 export interface Owner {
   readonly tenantId: TenantId
   readonly numberId: NumberId
   readonly routeId: RouteId | null
   readonly status: NumberStatus
+  /** It is active, and neither takes nor places calls. */
+  readonly isSuspended: boolean
+  readonly callerIdName: string | null
+  readonly inboundRecording: InboundRecording
 }
+
+const ms = (sql: SqlClient.SqlClient, column: string) => sql.literal(`(extract(epoch FROM ${column}) * 1000)::float8`)
+
+const recording = `jsonb_build_object('enabled', records_inbound, 'format', recording_format, 'channels', recording_channels)`
+
+/** The columns of a `NumberRow`. */
+export const numberColumnsOf = (sql: SqlClient.SqlClient) => sql`id, phone_number AS "phoneNumber",
+  country_code AS "countryCode", number_type AS "numberType", status, name, route_id AS "routeId", features,
+  caller_id_name AS "callerIdName", ${sql.literal(recording)} AS "inboundRecording",
+  emergency_address_id AS "emergencyAddressId", emergency_enabled AS "emergencyEnabled",
+  customer_reference AS "customerReference", tags, source, order_id AS "orderId", porting_order_id AS "portingOrderId",
+  upfront_cost_cents::float8 AS "upfrontCostCents", monthly_cost_cents::float8 AS "monthlyCostCents", reminders,
+  ${ms(sql, "next_renewal_at")} AS "nextRenewalAt", ${ms(sql, "unpaid_since")} AS "unpaidSince",
+  ${ms(sql, "unpaid_suspended_at")} AS "unpaidSuspendedAt", ${ms(sql, "operator_suspended_at")} AS "operatorSuspendedAt",
+  ${ms(sql, "activated_at")} AS "activatedAt", ${ms(sql, "released_at")} AS "releasedAt",
+  ${ms(sql, "held_until")} AS "heldUntil", ${ms(sql, "aged_until")} AS "agedUntil",
+  ${ms(sql, "created_at")} AS "createdAt", ${ms(sql, "updated_at")} AS "updatedAt"`
 
 /** Rows of `number_order` and `phone_number`. Failed statements die. */
 export const make = Effect.gen(function* () {
@@ -38,14 +61,7 @@ export const make = Effect.gen(function* () {
     monthly_cost_cents::float8 AS "monthlyCostCents", refunded_cents::float8 AS "refundedCents", route_id AS "routeId",
     customer_reference AS "customerReference", (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt",
     (extract(epoch FROM completed_at) * 1000)::float8 AS "completedAt"`
-  const numberColumns = sql`id, phone_number AS "phoneNumber", country_code AS "countryCode", number_type AS "numberType",
-    status, name, route_id AS "routeId", features, customer_reference AS "customerReference", tags, order_id AS "orderId",
-    upfront_cost_cents::float8 AS "upfrontCostCents", monthly_cost_cents::float8 AS "monthlyCostCents",
-    (extract(epoch FROM next_renewal_at) * 1000)::float8 AS "nextRenewalAt",
-    (extract(epoch FROM activated_at) * 1000)::float8 AS "activatedAt",
-    (extract(epoch FROM released_at) * 1000)::float8 AS "releasedAt",
-    (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt",
-    (extract(epoch FROM updated_at) * 1000)::float8 AS "updatedAt"`
+  const numberColumns = numberColumnsOf(sql)
 
   return {
     insertOrder: (order: OrderRow) =>
@@ -97,12 +113,41 @@ export const make = Effect.gen(function* () {
       Effect.orDie(sql<NumberRow>`
         SELECT ${numberColumns} FROM phone_number WHERE order_id = ${orderId} AND status = 'pending' ORDER BY phone_number`),
 
-    settle: (ids: ReadonlyArray<NumberId>, status: "active" | "failed", at: number) =>
+    /** Locks a number until the transaction ends. */
+    lock: (tenantId: TenantId, id: NumberId) =>
+      Effect.map(
+        Effect.orDie(sql<NumberRow>`
+          SELECT ${numberColumns} FROM phone_number WHERE tenant_id = ${tenantId} AND id = ${id} FOR UPDATE`),
+        (rows) => rows[0] ?? null
+      ),
+
+    /** Writes where these numbers are in their lives. */
+    live: (rows: ReadonlyArray<Life & { readonly id: NumberId }>, at: number) =>
       Effect.orDie(sql`
-        UPDATE phone_number SET status = ${status}, updated_at = to_timestamp(${at}::float8 / 1000.0),
-          activated_at = CASE WHEN ${status}::text = 'active' THEN to_timestamp(${at}::float8 / 1000.0) END,
-          next_renewal_at = CASE WHEN ${status}::text = 'active' THEN to_timestamp(${at}::float8 / 1000.0) + interval '1 month' END
-        WHERE id = ANY(${ids}::text[])`),
+        UPDATE phone_number n SET status = r.status, activated_at = to_timestamp(r."activatedAt" / 1000),
+          next_renewal_at = to_timestamp(r."nextRenewalAt" / 1000), unpaid_since = to_timestamp(r."unpaidSince" / 1000),
+          reminders = r.reminders, unpaid_suspended_at = to_timestamp(r."unpaidSuspendedAt" / 1000),
+          operator_suspended_at = to_timestamp(r."operatorSuspendedAt" / 1000),
+          emergency_address_id = r."emergencyAddressId", emergency_enabled = r."emergencyEnabled",
+          released_at = to_timestamp(r."releasedAt" / 1000), held_until = to_timestamp(r."heldUntil" / 1000),
+          aged_until = to_timestamp(r."agedUntil" / 1000), check_at = to_timestamp(r."checkAt" / 1000),
+          updated_at = to_timestamp(${at}::float8 / 1000)
+        FROM jsonb_to_recordset(${JSON.stringify(rows.map(lifeOf))}::text::jsonb) AS r(id text, status text,
+          "activatedAt" float8, "nextRenewalAt" float8, "unpaidSince" float8, reminders int, "unpaidSuspendedAt" float8,
+          "operatorSuspendedAt" float8, "emergencyAddressId" text, "emergencyEnabled" boolean, "releasedAt" float8,
+          "heldUntil" float8, "agedUntil" float8, "checkAt" float8)
+        WHERE n.id = r.id`),
+
+    /** Writes what its tenant configures of a number. */
+    configure: (row: NumberRow, at: number) =>
+      Effect.orDie(sql`
+        UPDATE phone_number SET route_id = ${row.routeId}, name = ${row.name}, tags = ${row.tags}::text[],
+          customer_reference = ${row.customerReference}, caller_id_name = ${row.callerIdName},
+          records_inbound = ${row.inboundRecording.enabled}, recording_format = ${row.inboundRecording.format},
+          recording_channels = ${row.inboundRecording.channels}, emergency_address_id = ${row.emergencyAddressId},
+          emergency_enabled = ${row.emergencyEnabled}, monthly_cost_cents = ${row.monthlyCostCents},
+          updated_at = to_timestamp(${at}::float8 / 1000)
+        WHERE id = ${row.id}`),
 
     finishOrder: (
       id: OrderId,
@@ -169,25 +214,33 @@ export const make = Effect.gen(function* () {
       )
     },
 
-    /** Gives an active number back; null: it has no living owner, or is not active. */
-    release: (phoneNumber: string, at: number) =>
-      Effect.map(
-        Effect.orDie(sql<NumberRow & { readonly tenantId: TenantId }>`
-          UPDATE phone_number SET status = 'released', released_at = to_timestamp(${at}::float8 / 1000.0),
-            updated_at = to_timestamp(${at}::float8 / 1000.0), next_renewal_at = NULL
-          WHERE phone_number = ${phoneNumber} AND status = 'active'
-          RETURNING tenant_id::text AS "tenantId", ${numberColumns}`),
-        (rows) => rows[0] ?? null
-      ),
-
     owner: (phoneNumber: string) =>
       Effect.map(
         Effect.orDie(sql<Owner>`
-          SELECT tenant_id::text AS "tenantId", id AS "numberId", route_id AS "routeId", status FROM phone_number
+          SELECT tenant_id::text AS "tenantId", id AS "numberId", route_id AS "routeId", status,
+            coalesce(unpaid_suspended_at, operator_suspended_at) IS NOT NULL AS "isSuspended",
+            caller_id_name AS "callerIdName", ${sql.literal(recording)} AS "inboundRecording" FROM phone_number
           WHERE phone_number = ${phoneNumber} AND status IN ('pending', 'active', 'port_pending')`),
         (rows): Owner | null => rows[0] ?? null
       )
   }
+})
+
+const lifeOf = (row: Life & { readonly id: NumberId }) => ({
+  id: row.id,
+  status: row.status,
+  activatedAt: row.activatedAt,
+  nextRenewalAt: row.nextRenewalAt,
+  unpaidSince: row.unpaidSince,
+  reminders: row.reminders,
+  unpaidSuspendedAt: row.unpaidSuspendedAt,
+  operatorSuspendedAt: row.operatorSuspendedAt,
+  emergencyAddressId: row.emergencyAddressId,
+  emergencyEnabled: row.emergencyEnabled,
+  releasedAt: row.releasedAt,
+  heldUntil: row.heldUntil,
+  agedUntil: row.agedUntil,
+  checkAt: checkAt(row)
 })
 
 export type NumberRepo = Effect.Success<typeof make>

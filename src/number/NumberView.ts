@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import * as Field from "../domain/Field.ts"
 import * as Wire from "../domain/Wire.ts"
-import type { NumberId, OrderId, RouteId, TenantId } from "../domain/Id.ts"
+import type { NumberId, OrderId, PortingOrderId, RouteId, TenantId } from "../domain/Id.ts"
+import * as NumberLife from "./NumberLife.ts"
 
 export const numberTypes = ["local", "toll_free", "mobile", "national"] as const
 export const NumberType = Schema.Literals(numberTypes)
@@ -65,13 +66,16 @@ export const NumberOrder = Wire.struct({
 }).pipe(Schema.annotateEncoded({ identifier: "NumberOrder" }))
 export type NumberOrderView = typeof NumberOrder.Encoded
 
-const inboundRecording = Wire.struct({
-  enabled: Field.flag("Whether inbound calls are recorded.", false),
-  format: Field.oneOf("Of the recordings.", ["mp3", "wav"]),
-  channels: Field.oneOf("Of the recordings.", ["single", "dual"])
-}).pipe(Schema.annotateEncoded({ description: "How inbound calls are recorded. Not built yet: always off." }))
+export const recordingFormats = ["mp3", "wav"] as const
+export const recordingChannels = ["single", "dual"] as const
 
-/** A tenant's number, guide/numbers.md#owned-numbers. What has no feature behind it yet shows its neutral value. */
+const inboundRecording = Wire.struct({
+  enabled: Field.flag("Whether inbound calls are recorded, from their answer on.", false),
+  format: Field.oneOf("Of the recordings.", recordingFormats),
+  channels: Field.oneOf("Of the recordings.", recordingChannels)
+}).pipe(Schema.annotateEncoded({ description: "How inbound calls are recorded." }))
+
+/** A tenant's number, guide/numbers.md#owned-numbers. */
 export const PhoneNumber = Wire.struct({
   id: Field.id("did", "The number."),
   phoneNumber: phoneNumber,
@@ -81,28 +85,33 @@ export const PhoneNumber = Wire.struct({
     description: "Only an `active` number places and takes calls.",
     examples: ["active"]
   }),
-  name: Field.textOrNull("Not built yet: always null.", null),
+  name: Field.textOrNull("What the tenant calls it.", "Front desk"),
   routeId: routeId,
   features,
   messagingEnabled: Field.flag("There is no messaging here: always false.", false),
-  callerIdName: Field.textOrNull("Not built yet: always null.", null),
+  callerIdName: Field.textOrNull("The name that calls from it show, where the trunk carries it.", "ACME INC"),
   inboundRecording: inboundRecording,
-  emergencyEnabled: Field.flag("Not built yet: always false.", false),
-  emergencyAddressId: Field.textOrNull("Not built yet: always null.", null),
+  emergencyEnabled: Field.flag("Whether the operator has registered the address with its carrier.", false),
+  emergencyAddressId: Field.idOrNull("addr", "The emergency address that it anchors; null: none."),
   customerReference: customerReference,
-  tags: Field.texts("Not built yet: always empty.", []),
+  tags: Field.texts("The tenant's own words.", ["sales"]),
   source: Field.oneOf("Where it came from.", ["order", "port"]),
   orderId: Field.idOrNull("order", "The order that it came with."),
-  portingOrderId: Field.textOrNull("Not built yet: always null.", null),
+  portingOrderId: Field.idOrNull("port", "The porting order that it came with."),
   upfrontCostCents: upfront,
   monthlyCostCents: monthly,
-  nextRenewalAt: Field.timeOrNull("When the next month is due.", "2026-02-01T00:00:00.000Z"),
+  nextRenewalAt: Field.timeOrNull(
+    "When the next month is due; in the past while a month is not paid.",
+    "2026-02-01T00:00:00.000Z"
+  ),
+  suspendedAt: Field.timeOrNull("Since when it neither takes nor places calls; null: it does."),
   activatedAt: Field.timeOrNull("Null while `pending`.", "2026-01-01T00:00:00.000Z"),
-  releasedAt: Field.timeOrNull("Null while the workspace has it."),
+  releasedAt: Field.timeOrNull("When it was released or ported out; null while the workspace has it."),
   createdAt: Field.time("When it was ordered."),
   updatedAt: Field.time("When one of these fields changed last.")
 }).pipe(Schema.annotateEncoded({ identifier: "PhoneNumber" }))
 export type PhoneNumberView = typeof PhoneNumber.Encoded
+export type InboundRecording = typeof inboundRecording.Type
 
 /** Times in epoch milliseconds. */
 export interface OrderRow {
@@ -121,23 +130,23 @@ export interface OrderRow {
   readonly completedAt: number | null
 }
 
-export interface NumberRow {
+export interface NumberRow extends NumberLife.Life {
   readonly id: NumberId
   readonly phoneNumber: string
   readonly countryCode: string
   readonly numberType: NumberType
-  readonly status: NumberStatus
   readonly name: string | null
   readonly routeId: RouteId | null
   readonly features: ReadonlyArray<string>
+  readonly callerIdName: string | null
+  readonly inboundRecording: InboundRecording
   readonly customerReference: string | null
   readonly tags: ReadonlyArray<string>
+  readonly source: "order" | "port"
   readonly orderId: OrderId | null
+  readonly portingOrderId: PortingOrderId | null
   readonly upfrontCostCents: number
   readonly monthlyCostCents: number
-  readonly nextRenewalAt: number | null
-  readonly activatedAt: number | null
-  readonly releasedAt: number | null
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -146,15 +155,5 @@ export const order = Wire.encoder(NumberOrder)
 
 const encode = Wire.encoder(PhoneNumber)
 
-/** What has no column yet shows its neutral value. */
 export const number = (row: NumberRow): PhoneNumberView =>
-  encode({
-    ...row,
-    messagingEnabled: false,
-    callerIdName: null,
-    inboundRecording: { enabled: false, format: "mp3", channels: "single" },
-    emergencyEnabled: false,
-    emergencyAddressId: null,
-    source: "order",
-    portingOrderId: null
-  })
+  encode({ ...row, messagingEnabled: false, suspendedAt: NumberLife.suspendedAt(row) })

@@ -7,6 +7,7 @@ import type { Job } from "../job/Jobs.ts"
 import * as EventRecord from "../store/EventRecord.ts"
 import { empty, type EventRow, Journal, type MoneyRow } from "../store/Journal.ts"
 import * as Inventory from "./Inventory.ts"
+import * as NumberLife from "./NumberLife.ts"
 import * as NumberRepo from "./NumberRepo.ts"
 import type { NumberRow, OrderedNumberView, OrderRow } from "./NumberView.ts"
 
@@ -43,8 +44,7 @@ export const make = Effect.fnUntraced(function* (options: {
       const failed = numbers.filter((number) => !present.has(number.phoneNumber))
       const status = failed.length === 0 ? "completed" : active.length === 0 ? "failed" : "partial"
       const refundedCents = total(failed)
-      yield* repo.settle(ids(active), "active", at)
-      yield* repo.settle(ids(failed), "failed", at)
+      yield* repo.live([...active.map(become("activated", at)), ...failed.map(become("failed", at))], at)
       const phoneNumbers = order.phoneNumbers.map((number): OrderedNumberView =>
         present.has(number.phone_number)
           ? { ...number, status: "active" }
@@ -87,7 +87,12 @@ export const make = Effect.fnUntraced(function* (options: {
   } satisfies Job
 })
 
-const ids = (numbers: ReadonlyArray<NumberRow>) => numbers.map((number) => number.id)
+const become =
+  (type: "activated" | "failed", at: number) =>
+  (number: NumberRow): NumberRow => {
+    const outcome = NumberLife.step(number, { type }, at)
+    return outcome.type === "accepted" ? { ...number, ...outcome.life } : number
+  }
 const total = (numbers: ReadonlyArray<NumberRow>) => numbers.reduce((sum, number) => sum + number.upfrontCostCents, 0)
 
 const refundOf = (order: OrderRow, cents: number, at: number): MoneyRow => ({

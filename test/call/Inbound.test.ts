@@ -12,7 +12,11 @@ import type { RouteId } from "../../src/domain/Id.ts"
 import * as Ids from "../support/Ids.ts"
 
 /** The route of a call whose number has this one, that came from `source` to a tenant with one trunk there. */
-const routeOf = Effect.fnUntraced(function* (numberRouteId: RouteId | null, source: string | null) {
+const routeOf = Effect.fnUntraced(function* (
+  numberRouteId: RouteId | null,
+  source: string | null,
+  isSuspended = false
+) {
   const told: Array<unknown> = []
   const routes = { number: Ids.route("number"), trunk: Ids.route("trunk"), default: Ids.route("default") }
   const doors = Layer.mergeAll(
@@ -37,7 +41,10 @@ const routeOf = Effect.fnUntraced(function* (numberRouteId: RouteId | null, sour
           tenantId: Ids.tenant("t"),
           numberId: Ids.number("n"),
           routeId: numberRouteId,
-          status: "active"
+          status: "active",
+          isSuspended,
+          callerIdName: null,
+          inboundRecording: { enabled: false, format: "mp3" as const, channels: "single" as const }
         })
     })
   )
@@ -64,12 +71,19 @@ const routeOf = Effect.fnUntraced(function* (numberRouteId: RouteId | null, sour
     incarnation: "i",
     at: 0
   })
-  const routeId = admission.admitted ? admission.routeId : null
+  if (!admission.admitted) return admission.cause
+  const { routeId } = admission
   expect(told).toMatchObject([{ type: "offered", terms: { routeId } }])
   return Object.entries(routes).find(([, id]) => id === routeId)?.[0] ?? null
 })
 
 describe("an inbound call", () => {
+  it.effect("to a number that rests is busy", () =>
+    Effect.gen(function* () {
+      expect(yield* routeOf(Ids.route("number"), "192.0.2.2", true)).toBe("user_busy")
+    })
+  )
+
   it.effect("has its number's route, else the tenant's at the address that it came from, else the default", () =>
     Effect.gen(function* () {
       expect(yield* routeOf(Ids.route("number"), "192.0.2.2")).toBe("number")
@@ -97,7 +111,15 @@ describe("an inbound call", () => {
         Layer.mock(Connections)({}),
         Layer.mock(Numbers)({
           byDialled: () =>
-            Effect.succeed({ tenantId: Ids.tenant("t"), numberId: Ids.number("n"), routeId: null, status: "active" })
+            Effect.succeed({
+              tenantId: Ids.tenant("t"),
+              numberId: Ids.number("n"),
+              routeId: null,
+              status: "active",
+              isSuspended: false,
+              callerIdName: null,
+              inboundRecording: { enabled: false, format: "mp3" as const, channels: "single" as const }
+            })
         })
       )
       yield* Effect.gen(function* () {

@@ -162,7 +162,7 @@ describe("The money of live calls, guide/money.md#reservations", () => {
         yield* billing.setRates(dear)
         expect((yield* placeTen(tenant)).placed.length).toBe(1)
         expect((yield* Effect.flip(number(tenant.caller, "+12025550160"))).code).toBe("insufficient_balance")
-        expect(yield* numbers.owned(tenant.id, "+12025550160")).toBe(false)
+        expect(yield* numbers.callingFrom(tenant.id, "+12025550160")).toBeNull()
         yield* (yield* Calls).endAll(tenant.id, "hung_up")
         yield* number(tenant.caller, "+12025550160")
         const { balanceCents, reservedCents } = yield* usage(tenant.id)

@@ -74,6 +74,27 @@ describe("A recording of a call, guide/recordings.md", () => {
     expect(lastOf(act(scene, "start_recording", {}, t0 + 3000))).toBe("conflict")
   })
 
+  it("of an inbound call begins as its number says, is reserved for by the answer, and the answer may say otherwise", () => {
+    const offered = () => {
+      const of = plan({ record: "on_answer", recordFormat: "wav", recordChannels: "dual" })
+      const terms = Sample.terms({ microUsdPerMinute: 0, plan: of, prices: { ...WorkPrice.free, recording: 20_000 } })
+      const input = Sample.offered()
+      if (input.type !== "offered") throw new Error("no offer")
+      return Sample.start({ ...input, terms }, t0)
+    }
+    expect(offered().state.meters.map(({ kind }) => kind)).toEqual(["leg"])
+    const taken = answered(act(offered(), "answer", {}, t0 + 1000, [1, 1]), t0 + 1500)
+    expect(mediaOf(taken)).toMatchObject([{ type: "start_recording", channels: "dual", format: "wav" }])
+    expect(taken.state.meters.map(({ kind }) => kind)).toEqual(["leg", "recording"])
+    const other = { record: "on_answer", record_format: "mp3", record_channels: "single" }
+    expect(mediaOf(answered(act(offered(), "answer", other, t0 + 1000, [1, 1]), t0 + 1500))).toMatchObject([
+      { type: "start_recording", channels: "single", format: "mp3" }
+    ])
+    const off = answered(act(offered(), "answer", { record: "off" }, t0 + 1000, [1]), t0 + 1500)
+    expect(mediaOf(off)).toEqual([])
+    expect(off.state.meters.map(({ kind }) => kind)).toEqual(["leg"])
+  })
+
   it("takes every field", () => {
     const body = { channels: "dual", format: "wav", max_length: 14_400, play_beep: true, beep_interval_seconds: 15 }
     expect(mediaOf(act(answered(placed()), "start_recording", body, t0 + 2000))).toMatchObject([

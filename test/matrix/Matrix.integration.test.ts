@@ -13,6 +13,7 @@ import * as DetectionRows from "./row/DetectionRows.ts"
 import * as FieldRows from "./row/FieldRows.ts"
 import * as GatherRows from "./row/GatherRows.ts"
 import * as MoneyRows from "./row/MoneyRows.ts"
+import * as NumberRows from "./row/NumberRows.ts"
 import * as RaceRows from "./row/RaceRows.ts"
 import * as RecordingRows from "./row/RecordingRows.ts"
 import * as RefusalRows from "./row/RefusalRows.ts"
@@ -38,6 +39,7 @@ const rows: ReadonlyArray<Row.Row> = [
   ...SpeechRows.rows,
   ...RaceRows.rows,
   ...MoneyRows.rows,
+  ...NumberRows.rows,
   ...RefusalRows.rows,
   ...ShownRows.rows
 ]

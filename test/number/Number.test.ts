@@ -15,6 +15,7 @@ import * as TestDatabase from "../support/TestDatabase.ts"
 
 const us = { countryCode: "US", numberType: "local", routeId: null, customerReference: null } as const
 const search = { countryCode: "US", numberType: "local", limit: 100 } as const
+const nobody = Ids.tenant("0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d")
 const placed = (body: string | null) => JSON.parse(body ?? "") as NumberOrderView
 
 /** Each test brings numbers of a country of its own, so that none meets another's. */
@@ -57,7 +58,7 @@ describe("inventory (guide/numbers.md#the-inventory)", () => {
     it.effect("offers the starter numbers of an empty database and never the simulated phones", () =>
       Effect.gen(function* () {
         const numbers = yield* Numbers
-        const found = yield* numbers.search(search)
+        const found = yield* numbers.search(nobody, search)
         expect(found.length).toBe(50)
         expect(found[0]).toMatchObject({
           phone_number: "+12025550150",
@@ -84,7 +85,7 @@ describe("inventory (guide/numbers.md#the-inventory)", () => {
       { filter: { limit: 3 }, count: 3 }
     ])("finds $count with $filter", ({ count, filter }) =>
       Effect.gen(function* () {
-        expect((yield* (yield* Numbers).search({ ...search, ...filter })).length).toBe(count)
+        expect((yield* (yield* Numbers).search(nobody, { ...search, ...filter })).length).toBe(count)
       })
     )
 
@@ -92,7 +93,7 @@ describe("inventory (guide/numbers.md#the-inventory)", () => {
       Effect.gen(function* () {
         const numbers = yield* Numbers
         const { caller } = yield* Features.newTenant()
-        expect((yield* Effect.flip(numbers.search({ ...search, countryCode: "DE" }))).code).toBe(
+        expect((yield* Effect.flip(numbers.search(nobody, { ...search, countryCode: "DE" }))).code).toBe(
           "no_pricing_tier_configured"
         )
         const order = { ...us, countryCode: "DE", phoneNumbers: ["+4930123456"] }
@@ -137,7 +138,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         )
         const owner = yield* numbers.byDialled("+12025550150")
         expect(owner).toMatchObject({ tenantId: id, status: "active", routeId: null })
-        expect(yield* numbers.owned(id, "+12025550150")).toBe(true)
+        expect(yield* numbers.callingFrom(id, "+12025550150")).not.toBeNull()
         const number = yield* numbers.find(id, owner?.numberId ?? Ids.number(""))
         expect(number).toMatchObject({ status: "active", order_id: order.id, source: "order" })
         expect(Date.parse(number.next_renewal_at ?? "")).toBeGreaterThan(
@@ -269,7 +270,7 @@ describe("number orders (guide/numbers.md#ordering)", () => {
         expect((yield* Effect.flip(numbers.findOrder(other.id, order.id))).code).toBe("not_found")
         const number = order.phone_numbers[0]?.id ?? Ids.number("")
         expect((yield* Effect.flip(numbers.find(other.id, number))).code).toBe("number_not_found")
-        expect(yield* numbers.owned(other.id, "+12025550190")).toBe(false)
+        expect(yield* numbers.callingFrom(other.id, "+12025550190")).toBeNull()
         expect((yield* numbers.list(other.id, {}, { limit: 20, offset: 0 })).count).toBe(0)
       })
     )

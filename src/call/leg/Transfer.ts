@@ -18,7 +18,7 @@ export type Terms = NonNullable<Extract<CallInput, { readonly type: "action" }>[
 export const begin = (
   draft: Draft.Draft,
   body: typeof Transfer.Type,
-  { from, incarnation, legId, limit, microUsdPerMinute }: Terms,
+  { callerIdName, from, incarnation, legId, limit, microUsdPerMinute }: Terms,
   reservedMinutes: number,
   context: StepContext
 ): Draft.Draft => {
@@ -41,6 +41,7 @@ export const begin = (
   )
   const options = {
     near: primary(state).id,
+    ...(callerIdName === undefined ? {} : { callerIdName }),
     ...(body.customHeaders.length === 0 ? {} : { headers: body.customHeaders })
   }
   const dialled = Draft.sendPending(

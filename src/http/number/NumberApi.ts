@@ -7,7 +7,9 @@ import {
   NumberStatus,
   NumberType,
   OrderStatus,
-  PhoneNumber
+  PhoneNumber,
+  recordingChannels,
+  recordingFormats
 } from "../../number/NumberView.ts"
 import * as Wire from "../../domain/Wire.ts"
 import { Authenticated } from "../Authenticated.ts"
@@ -16,6 +18,7 @@ import * as Pagination from "../Pagination.ts"
 import * as PathId from "../PathId.ts"
 import * as Query from "../Query.ts"
 import * as Text from "../Text.ts"
+import * as EmergencyAddressEndpoints from "./EmergencyAddressEndpoints.ts"
 
 /** Phone numbers, guide/numbers.md. */
 
@@ -148,19 +151,95 @@ const retrieve = HttpApiEndpoint.get("retrieve", "/v1/numbers/:id", { params, su
   about({ summary: "Retrieve a number", scope: "numbers:read", errors: ["number_not_found"] })
 )
 
-const notBuilt = {
-  notBuiltYet: true,
-  errors: ["number_not_found"] as const
-}
+const tags = Schema.Array(Text.of(1, 64)).check(
+  Schema.makeFilter(
+    (words: ReadonlyArray<string>) => (new Set(words).size === words.length ? undefined : "must hold each tag once"),
+    { toJsonSchema: () => ({ uniqueItems: true }) }
+  ),
+  Schema.isMaxLength(50)
+)
 
-const update = HttpApiEndpoint.patch("update", "/v1/numbers/:id", { params, success: PhoneNumber }).annotateMerge(
-  about({ summary: "Configure a number", scope: "numbers:write", ...notBuilt })
+const callerIdName = Schema.String.check(
+  Schema.isPattern(/^[A-Z0-9 ]{1,15}$/u, { message: "must be 1 to 15 of A-Z, 0-9 and space" })
+)
+
+const ConfigureNumber = Wire.struct({
+  routeId: Schema.optionalKey(
+    Schema.NullOr(PathId.prefixed("route")).annotate({
+      description: "The connection on which its inbound calls are told; null: the default one.",
+      examples: [null]
+    })
+  ),
+  name: Schema.optionalKey(
+    Schema.NullOr(Text.of(1, 120)).annotate({ description: "What you call it.", examples: ["Front desk"] })
+  ),
+  customerReference: Schema.optionalKey(
+    Schema.NullOr(Text.of(0, 128)).annotate({ description: "Yours.", examples: ["order 7"] })
+  ),
+  tags: Schema.optionalKey(
+    tags.annotate({ description: "Your own words, each once; they replace the ones before.", examples: [["sales"]] })
+  ),
+  messagingEnabled: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "This service sends no messages: true is refused.", examples: [false] })
+  ),
+  callerIdName: Schema.optionalKey(
+    Schema.NullOr(callerIdName).annotate({
+      description: "The name that calls from it show to SIP trunks; null: none.",
+      examples: ["ACME INC"]
+    })
+  ),
+  inboundRecording: Schema.optionalKey(
+    Wire.struct({
+      enabled: Schema.optionalKey(
+        Schema.Boolean.annotate({ description: "Whether inbound calls are recorded.", examples: [true] })
+      ),
+      format: Schema.optionalKey(
+        Schema.Literals(recordingFormats).annotate({ description: "Of the recordings.", examples: ["mp3"] })
+      ),
+      channels: Schema.optionalKey(
+        Schema.Literals(recordingChannels).annotate({ description: "Of the recordings.", examples: ["dual"] })
+      )
+    }).pipe(Schema.annotateEncoded({ description: "How calls to it are recorded; fields left out stay." }))
+  ),
+  emergencyAddressId: Schema.optionalKey(
+    Schema.NullOr(PathId.prefixed("addr")).annotate({
+      description: "The emergency address that it anchors; null: none.",
+      examples: [null]
+    })
+  )
+}).pipe(Schema.annotateEncoded({ identifier: "ConfigureNumber" }))
+
+const update = HttpApiEndpoint.patch("update", "/v1/numbers/:id", {
+  params,
+  payload: ConfigureNumber,
+  success: PhoneNumber
+}).annotateMerge(
+  about({
+    summary: "Configure a number",
+    description: "Fields left out stay.",
+    scope: "numbers:write",
+    errors: [
+      "number_not_found",
+      "number_not_yet_active",
+      "conflict",
+      "messaging_profile_not_provisioned",
+      "not_found",
+      "unprocessable"
+    ]
+  })
 )
 
 const release = HttpApiEndpoint.delete("release", "/v1/numbers/:id", {
   params,
   success: HttpApiSchema.NoContent
-}).annotateMerge(about({ summary: "Release a number", scope: "numbers:write", ...notBuilt }))
+}).annotateMerge(
+  about({
+    summary: "Release a number",
+    description: "It rings nobody from now on. You may order it again for 14 days.",
+    scope: "numbers:write",
+    errors: ["number_not_found", "release_not_permitted"]
+  })
+)
 
 const lookup = HttpApiEndpoint.get("lookup", "/v1/numbers/lookup/:phone_number", {
   params: { phone_number: E164.annotate({ description: "The number to look up, E.164." }) },
@@ -179,6 +258,9 @@ const lookup = HttpApiEndpoint.get("lookup", "/v1/numbers/lookup/:phone_number",
 )
 
 export class NumberApi extends HttpApiGroup.make("numbers")
-  .add(available, tollFree, order, orders, retrieveOrder, list, retrieve, update, release, lookup)
+  .add(available, tollFree, order, orders, retrieveOrder, list, lookup)
+  .add(EmergencyAddressEndpoints.add, EmergencyAddressEndpoints.list)
+  .add(EmergencyAddressEndpoints.retrieve, EmergencyAddressEndpoints.remove)
+  .add(retrieve, update, release)
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Numbers", description: "Searched, ordered and owned." })) {}

@@ -1,6 +1,5 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import type { NumberId } from "../../domain/Id.ts"
 import { Numbers } from "../../number/Number.ts"
 import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
 import { Api } from "../Api.ts"
@@ -16,17 +15,15 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const numbers = yield* Numbers
 
-    /** A foreign or unknown number is a 404 here too. */
-    const unbuilt = (what: string) =>
-      Effect.fnUntraced(function* ({ params }: { readonly params: { readonly id: NumberId } }) {
-        const { tenantId } = yield* CurrentKey
-        yield* numbers.find(tenantId, params.id)
-        return yield* NotBuiltYet.endpoint(what)
-      })
-
     return handlers.handleAll({
-      available: ({ query }) => Effect.map(numbers.search(query), Pagination.whole),
-      toll_free: ({ query }) => Effect.map(numbers.search({ ...query, numberType: "toll_free" }), Pagination.whole),
+      available: Effect.fnUntraced(function* ({ query }) {
+        const { tenantId } = yield* CurrentKey
+        return Pagination.whole(yield* numbers.search(tenantId, query))
+      }),
+      toll_free: Effect.fnUntraced(function* ({ query }) {
+        const { tenantId } = yield* CurrentKey
+        return Pagination.whole(yield* numbers.search(tenantId, { ...query, numberType: "toll_free" }))
+      }),
       order: Effect.fnUntraced(function* ({ payload }) {
         const { slot } = yield* CurrentSlot
         return yield* JsonResponse.rendered(numbers.order(yield* CurrentKey, payload, slot))
@@ -51,8 +48,32 @@ export const layer = HttpApiBuilder.group(
         const { tenantId } = yield* CurrentKey
         return JsonResponse.of(yield* numbers.find(tenantId, params.id))
       }),
-      update: unbuilt("configuring a number"),
-      release: unbuilt("releasing a number"),
+      update: Effect.fnUntraced(function* ({ params, payload }) {
+        const { slot } = yield* CurrentSlot
+        return yield* JsonResponse.rendered(numbers.update(yield* CurrentKey, params.id, payload, slot))
+      }),
+      release: Effect.fnUntraced(function* ({ params }) {
+        const { slot } = yield* CurrentSlot
+        return yield* JsonResponse.rendered(numbers.release(yield* CurrentKey, params.id, slot))
+      }),
+      add_emergency_address: Effect.fnUntraced(function* ({ payload }) {
+        const { slot } = yield* CurrentSlot
+        return yield* JsonResponse.rendered(numbers.addAddress(yield* CurrentKey, payload, slot))
+      }),
+      emergency_addresses: Effect.fnUntraced(function* ({ query }) {
+        const { tenantId } = yield* CurrentKey
+        return yield* Pagination.answer("/v1/numbers/emergency-addresses", query, (window) =>
+          numbers.addresses(tenantId, window)
+        )
+      }),
+      retrieve_emergency_address: Effect.fnUntraced(function* ({ params }) {
+        const { tenantId } = yield* CurrentKey
+        return JsonResponse.of(yield* numbers.findAddress(tenantId, params.id))
+      }),
+      remove_emergency_address: Effect.fnUntraced(function* ({ params }) {
+        const { slot } = yield* CurrentSlot
+        return yield* JsonResponse.rendered(numbers.removeAddress(yield* CurrentKey, params.id, slot))
+      }),
       lookup: () => NotBuiltYet.endpoint("looking a number up")
     })
   })

@@ -1,4 +1,4 @@
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 import { isE164 } from "../../domain/E164.ts"
 import { fault, type InventoryEntry } from "../../number/Inventory.ts"
 import { numberTypes } from "../../number/NumberView.ts"
@@ -6,6 +6,9 @@ import * as CsvTable from "../CsvTable.ts"
 
 /** 10,000 dollars. A higher price is a mistyped unit. */
 const maxCents = 1_000_000
+
+/** A price in cents. */
+export const Price = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxCents }))
 
 /** The inventory as CSV; `features` in one cell, separated by spaces, commas or semicolons (none: `voice`). */
 export const read = (text: string): Result.Result<ReadonlyArray<InventoryEntry>, string> =>
