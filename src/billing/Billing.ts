@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, type Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
@@ -6,16 +6,11 @@ import * as Id from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import type * as WorkPrice from "../domain/WorkPrice.ts"
 import { empty, Journal, type MoneyRow } from "../store/Journal.ts"
-import * as Listing from "../store/Listing.ts"
-import { type BalanceView, ledgerEntry, type LedgerEntryView, type Balance, view } from "./BillingView.ts"
+import type * as Listing from "../store/Listing.ts"
+import { type Balance, type BalanceView, type LedgerEntryView, view } from "./BillingView.ts"
+import * as LedgerRepo from "./LedgerRepo.ts"
 import * as RateDeck from "./RateDeck.ts"
 import * as WorkPriceRows from "./WorkPriceRows.ts"
-
-interface LedgerFilters {
-  readonly type?: MoneyRow["type"]
-  readonly createdAfterMs?: number
-  readonly createdBeforeMs?: number
-}
 
 const unpriced = ApiError.of("country_not_allowed", "calls to that destination have no price", "to")
 
@@ -45,9 +40,14 @@ export class Billing extends Context.Service<
     readonly balance: (tenantId: Id.TenantId) => Effect.Effect<BalanceView, ApiError>
     readonly ledger: (
       tenantId: Id.TenantId,
-      filters: LedgerFilters,
+      filters: LedgerRepo.LedgerFilters,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<LedgerEntryView>>
+    /** All that the filters leave, the oldest first, in portions that are read as they are pulled. Run it once. */
+    readonly wholeLedger: (
+      tenantId: Id.TenantId,
+      filters: LedgerRepo.LedgerFilters
+    ) => Effect.Effect<Stream.Stream<ReadonlyArray<LedgerEntryView>, unknown>>
     /** The operator gives (or takes) money: an entry of type `adjustment`. Answers the balance in cents. */
     readonly adjust: (
       tenantId: Id.TenantId,
@@ -75,7 +75,7 @@ export class Billing extends Context.Service<
       Billing,
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const readList = yield* Listing.reader
+        const ledgers = yield* LedgerRepo.make
         const journal = yield* Journal
         const entropy = yield* Entropy
         const readRates = Effect.orDie(sql<RateDeck.Rate>`
@@ -126,37 +126,6 @@ export class Billing extends Context.Service<
             FROM balance WHERE tenant_id = ${tenantId}`)
           if (row === undefined) return yield* ApiError.of("not_found", "no such tenant")
           return view(row)
-        })
-
-        const ledger = Effect.fn("Billing.ledger")(function* (
-          tenantId: Id.TenantId,
-          filters: LedgerFilters,
-          window: Listing.Window
-        ) {
-          const matching = [
-            ...(filters.type === undefined ? [] : [sql`type = ${filters.type}`]),
-            ...(filters.createdAfterMs === undefined
-              ? []
-              : // The moment itself is left out, and with it whatever is shown as that millisecond.
-                [sql`created_at >= to_timestamp((${filters.createdAfterMs}::float8 + 1) / 1000.0)`]),
-            ...(filters.createdBeforeMs === undefined
-              ? []
-              : [sql`created_at < to_timestamp(${filters.createdBeforeMs}::float8 / 1000.0)`])
-          ]
-          return yield* Effect.orDie(
-            readList({
-              tenantId,
-              columns: sql`id, type, amount_cents::float8 AS "amountCents", balance_after_cents::float8 AS "balanceAfterCents",
-                description, reference_type AS "referenceType", reference_id AS "referenceId",
-                (extract(epoch FROM created_at) * 1000)::float8 AS "createdAt"`,
-              from: sql`ledger`,
-              where: sql`tenant_id = ${tenantId}`,
-              filters: matching,
-              order: Listing.byOrdinal(sql),
-              window,
-              item: ledgerEntry
-            })
-          )
         })
 
         const adjust = Effect.fn("Billing.adjust")(function* (
@@ -275,7 +244,8 @@ export class Billing extends Context.Service<
           openWithin,
           trialWithin,
           balance,
-          ledger,
+          ledger: (tenantId, filters, window) => Effect.orDie(ledgers.page(tenantId, filters, window)),
+          wholeLedger: (tenantId, filters) => Effect.orDie(ledgers.whole(tenantId, filters)),
           adjust,
           setCreditLimit,
           rate: (direction, number) =>

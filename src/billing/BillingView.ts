@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { entryTypes } from "../domain/EntryType.ts"
 import * as Field from "../domain/Field.ts"
 import * as Wire from "../domain/Wire.ts"
 
@@ -9,22 +10,23 @@ export const Balance = Wire.struct({
   autoRechargeThresholdCents: Field.centsOrNull("Not built yet: always null."),
   autoRechargeAmountCents: Field.centsOrNull("Not built yet: always null."),
   updatedAt: Field.time("When the balance changed last.")
-}).pipe(Schema.annotateEncoded({ description: "The prepaid money." }))
+}).pipe(Schema.annotateEncoded({ identifier: "Balance", description: "The prepaid money." }))
 export type BalanceView = typeof Balance.Encoded
 
 export const view = Wire.encoder(Balance)
 
 /** A ledger entry, guide/money.md#the-ledger: signed cents, and the balance that they left. */
-const LedgerEntry = Wire.struct({
+export const LedgerEntry = Wire.struct({
   id: Field.id("ledger", "The entry."),
-  type: Field.text("What moved the balance.", "call_charge"),
+  type: Field.oneOf("What moved the balance.", entryTypes),
   amountCents: Field.signedCents("Negative: debited.", -2),
   balanceAfterCents: Field.signedCents("What it left.", 498),
   description: Field.text("In words.", "Call to +12025550100"),
   referenceType: Field.textOrNull("What kind of resource it is for.", "call"),
   referenceId: Field.textOrNull("That resource.", null),
   createdAt: Field.time("When it was booked.")
-})
+}).pipe(Schema.annotateEncoded({ identifier: "LedgerEntry" }))
+export type LedgerEntry = typeof LedgerEntry.Type
 export type LedgerEntryView = typeof LedgerEntry.Encoded
 
 export const ledgerEntry = Wire.encoder(LedgerEntry)

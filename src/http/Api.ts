@@ -2,6 +2,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { AccountApi } from "./account/AccountApi.ts"
 import { ApiKeyApi } from "./apikey/ApiKeyApi.ts"
 import { AuditApi } from "./audit/AuditApi.ts"
+import { BillingApi } from "./billing/BillingApi.ts"
 import { CallApi } from "./call/CallApi.ts"
 import { ConnectionApi } from "./connection/ConnectionApi.ts"
 import { NumberApi } from "./number/NumberApi.ts"
@@ -20,6 +21,7 @@ export class Api extends HttpApi.make("trunkline")
     TenantApi,
     AccountApi,
     ApiKeyApi,
+    BillingApi,
     NumberApi,
     CallApi,
     RecordingApi,

@@ -7,6 +7,7 @@ import * as ApiKeyHandlers from "./apikey/ApiKeyHandlers.ts"
 import * as AuditHandlers from "./audit/AuditHandlers.ts"
 import * as LinkPages from "./auth/LinkPages.ts"
 import { Authenticated } from "./Authenticated.ts"
+import * as BillingHandlers from "./billing/BillingHandlers.ts"
 import * as CallHandlers from "./call/CallHandlers.ts"
 import * as ConnectionHandlers from "./connection/ConnectionHandlers.ts"
 import * as Document from "./Document.ts"
@@ -28,6 +29,7 @@ const Handlers = Layer.mergeAll(
   TenantHandlers.layer,
   AccountHandlers.layer,
   ApiKeyHandlers.layer,
+  BillingHandlers.layer,
   NumberHandlers.layer,
   CallHandlers.layer,
   RecordingHandlers.layer,

@@ -10,6 +10,7 @@ import type {
   TenantId
 } from "../domain/Id.ts"
 import type { ApiError } from "../domain/ApiError.ts"
+import type { EntryType } from "../domain/EntryType.ts"
 import type { DeliveryListener, WebhookEndpointRef } from "./Handover.ts"
 import type { ListWrite } from "./ListTable.ts"
 
@@ -64,20 +65,7 @@ export interface MoneyRow {
   readonly id: LedgerEntryId
   readonly tenantId: TenantId
   readonly cause: string
-  readonly type:
-    | "topup"
-    | "auto_recharge"
-    | "call_charge"
-    | "recording_charge"
-    | "transcription_charge"
-    | "amd_charge"
-    | "conference_charge"
-    | "number_order"
-    | "number_renewal"
-    | "lookup_charge"
-    | "plan_fee"
-    | "refund"
-    | "adjustment"
+  readonly type: EntryType
   readonly amountCents: number
   readonly description: string
   readonly referenceType: string | null

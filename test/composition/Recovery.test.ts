@@ -34,7 +34,7 @@ describe("The recovery of a service", () => {
                 watch: (all) => Effect.map(all, (each) => void done.push(["watched", each.map(({ id }) => id)]))
               }),
               Layer.mock(Transcriber, {
-              live: () => 0,
+                live: () => 0,
                 recover: (all) => Effect.sync(() => void done.push(["transcriptions", all.map(({ id }) => id)]))
               })
             )

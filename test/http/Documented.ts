@@ -80,6 +80,10 @@ export const fault = (method: string, target: string, { headers, status, text }:
     return listed.description.includes(`\`${code}\``) ? null : `${answer}, and the document lists ${listed.description}`
   }
   if (listed.content === undefined) return text === "" ? null : `${answer}, and the document lists no body`
+  if (typeof listed.content === "object" && listed.content !== null && !("application/json" in listed.content)) {
+    const type = String(headers["content-type"]).split(";")[0] ?? ""
+    return type in listed.content ? null : `${answer}, and the document lists ${Object.keys(listed.content).join(", ")}`
+  }
   const schema = successes.get(`${asked} ${template} ${status}`)
   if (schema === undefined) return `${answer}, which nothing declares`
   const decoded = Schema.decodeUnknownResult(schema, { onExcessProperty: "error" })(JSON.parse(text))

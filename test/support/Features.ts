@@ -112,6 +112,8 @@ export const newTenant = Effect.fnUntraced(function* (
   return { id: body.tenant.id, plaintext: body.api_key_plaintext, email, caller: caller satisfies Caller }
 })
 
+export type NewTenant = Effect.Success<ReturnType<typeof newTenant>>
+
 export const request = (fields: { readonly email: string; readonly tenantName?: string }) => ({
   password: "correct horse battery",
   tenantName: "Acme",

@@ -61,7 +61,15 @@ const requestBody = (operation: Json, endpoint: HttpApiEndpoint.Top, components:
   return { required: !payload.isOptional, content: { "application/json": { schema: body, example } } }
 }
 
+/** The content of an answer that is no JSON: as it was declared. */
+const otherContent = (response: Json): Json | null => {
+  const content = response["content"]
+  return isJson(content) && content["application/json"] === undefined ? content : null
+}
+
 const success = (response: Json, about: About, components: Example.Components, headers: Json): Json => {
+  const other = otherContent(response)
+  if (other !== null) return { description: "Done.", ...headers, content: other }
   const schema = schemaIn(response)
   const noContent = schema === null
   const description = noContent ? "Done; there is nothing to tell." : "Done."

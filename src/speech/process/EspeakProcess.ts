@@ -7,7 +7,7 @@ import * as Message from "./Message.ts"
 
 /** A program that died before it was ready is started again after this. */
 const restartMs = 1_000
-/** An utterance that nobody wants any more may end by itself for so long. */
+/** An utterance that is stopped, and a program that ends, may take so long. */
 const graceMs = 500
 /** Longest time until it is ready. */
 const readyMs = 20_000
@@ -32,7 +32,7 @@ const failed = Effect.fail(new SpeechFailed({ reason: "speech_failed" }))
 
 /**
  * One process that speaks one utterance at a time. It is started again when it has died, when it writes garbage, and when
- * it goes on with an utterance that was stopped; what it spoke then has failed.
+ * it goes on for long with an utterance that was stopped; what it spoke then has failed.
  */
 export const make = ({ isEager, onDied, program }: Options) => {
   let child: ChildProcessByStdio<Writable, Readable, null> | null = null
@@ -154,8 +154,9 @@ export const make = ({ isEager, onDied, program }: Options) => {
         return Effect.sync(() => {
           if (next === mayBegin) next = null
           if (job !== mine) return
-          // Nobody hears of it any more. It cannot be told to stop, because it speaks without looking up.
+          // Nobody hears of it any more.
           isStopped = true
+          child?.stdin.write(Message.write({ type: "stop", id: mine.id }))
           job = { id: mine.id, give: () => undefined, settle: () => undefined }
           setTimer(graceMs, kill)
         })

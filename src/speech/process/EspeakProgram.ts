@@ -1,4 +1,4 @@
-import { writeSync } from "node:fs"
+import { readSync, writeSync } from "node:fs"
 import load from "@echogarden/espeak-ng-emscripten"
 import { Result } from "effect"
 import * as Message from "./Message.ts"
@@ -7,8 +7,8 @@ import * as Message from "./Message.ts"
  * The program that speaks: espeak-ng, compiled to WASM, in a process of its own. It is under the GPL, and whatever becomes
  * of it here touches no call.
  *
- * It says one utterance after the other, and writes what it has said while it goes on. It ends when its standard input
- * does: when the service is gone.
+ * It says one utterance after the other, and writes what it has said while it goes on. Between two pieces it looks up, and
+ * leaves an utterance that is stopped. It ends when its standard input does: when the service is gone.
  */
 
 const { eSpeakNGWorker: Worker } = await load()
@@ -25,6 +25,27 @@ const post = (message: Message.Told, bytes?: Uint8Array): void => {
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
 
+const read = Message.reader()
+/** What was asked and is not done. */
+const asked: Array<Message.Asked> = []
+const take = (bytes: Uint8Array): void => {
+  const messages = read(bytes)
+  if (Result.isFailure(messages)) return process.exit(1)
+  asked.push(...messages.success.map(({ message }) => message as Message.Asked))
+}
+
+const input = Buffer.alloc(64 * 1024)
+/** Takes what has come while the event loop stands still. Reading from a pipe of Node does not wait. */
+const lookUp = (): void => {
+  try {
+    const count = readSync(0, input)
+    if (count === 0) process.exit(0)
+    take(input.subarray(0, count))
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) throw error
+  }
+}
+
 const say = ({ id, isSsml, text, voice }: Message.Say): void => {
   worker.set_voice(voice, "", 0, 0, 0)
   worker.synthesize(isSsml ? text : escaped(text), (samples) => {
@@ -33,18 +54,17 @@ const say = ({ id, isSsml, text, voice }: Message.Say): void => {
         { type: "sound", id, rate: worker.samplerate },
         new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
       )
-    return false
+    lookUp()
+    return asked.some((other) => other.type === "stop" && other.id === id)
   })
   const isLast = process.memoryUsage.rss() > mostBytes
   post({ type: "end", id, isLast })
   if (isLast) process.exit(0)
 }
 
-const read = Message.reader()
 process.stdin.on("data", (bytes: Buffer) => {
-  const messages = read(bytes)
-  if (Result.isFailure(messages)) return process.exit(1)
-  for (const { message } of messages.success) say(message as Message.Say)
+  take(bytes)
+  for (let next = asked.shift(); next !== undefined; next = asked.shift()) if (next.type === "say") say(next)
 })
 process.stdin.on("end", () => process.exit(0))
 

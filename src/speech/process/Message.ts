@@ -5,7 +5,9 @@ import { Result } from "effect"
  * the length of its JSON and of its bytes (two unsigned 32-bit numbers, little endian), then both.
  */
 
-/** To the program: one at a time, answered by `sound`s and an `end`. */
+/** To the program: one at a time, answered by `sound`s and an `end`, which comes at once behind a `stop`. */
+export type Asked = Say | { readonly type: "stop"; readonly id: number }
+
 export interface Say {
   readonly type: "say"
   readonly id: number
@@ -25,7 +27,7 @@ const headLength = 8
 /** Longer ones are garbage. */
 const most = 1024 * 1024
 
-export const write = (message: Say | Told, bytes: Uint8Array = new Uint8Array(0)): Uint8Array => {
+export const write = (message: Asked | Told, bytes: Uint8Array = new Uint8Array(0)): Uint8Array => {
   const json = new TextEncoder().encode(JSON.stringify(message))
   const all = new Uint8Array(headLength + json.length + bytes.length)
   const view = new DataView(all.buffer)

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, type Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, type Scope } from "effect"
 import { existsSync, mkdtempSync, rmSync, writeFileSync, chmodSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Engine, SpeechFailed } from "../../../src/speech/Engine.ts"
 import * as EspeakCommand from "../../../src/speech/process/EspeakCommand.ts"
+import * as EspeakProcess from "../../../src/speech/process/EspeakProcess.ts"
 import * as EspeakWasm from "../../../src/speech/process/EspeakWasm.ts"
 import * as FliteCommand from "../../../src/speech/process/FliteCommand.ts"
 import * as Ssml from "../../../src/speech/process/Ssml.ts"
@@ -89,6 +90,30 @@ describe("espeak of npm", () => {
         const next = yield* say(engine, "Hello.", "en-us")
         expect(next.seconds).toBeGreaterThan(0.2)
         expect(next.seconds).toBeLessThan(2)
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live(
+    "leaves a long text at once when nobody wants it any more, in the same process",
+    () =>
+      Effect.gen(function* () {
+        let died = 0
+        const program = new URL("../../../src/speech/process/EspeakProgram.ts", import.meta.url)
+        const speaker = EspeakProcess.make({ program, isEager: true, onDied: () => died++ })
+        yield* Effect.addFinalizer(() => Effect.sync(speaker.close))
+        const utterance = { voice: "en-us", isSsml: false }
+        for (let time = 0; time < 3; time++) {
+          const begun = yield* Deferred.make<void>()
+          const hour = { ...utterance, text: "This text lasts for about an hour. ".repeat(1_200) }
+          const speaking = yield* Effect.forkChild(
+            speaker.speak(hour, () => void Deferred.doneUnsafe(begun, Effect.void))
+          )
+          yield* Deferred.await(begun)
+          yield* Fiber.interrupt(speaking)
+          yield* speaker.speak({ ...utterance, text: "Hello." }, () => undefined)
+        }
+        expect(died).toBe(0)
       }).pipe(Effect.scoped),
     60_000
   )

@@ -8,7 +8,9 @@ process.stdin.on("data", (bytes: Buffer) => {
   const messages = read(bytes)
   if (Result.isFailure(messages)) return
   for (const { message } of messages.success) {
-    const { id, text } = message as Message.Say
+    const asked = message as Message.Asked
+    if (asked.type === "stop") continue
+    const { id, text } = asked
     if (text === "exit") process.exit(0)
     if (text === "garbage") {
       writeSync(1, new Uint8Array(64).fill(255))

@@ -1,0 +1,50 @@
+import { Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+
+/**
+ * Answers in CSV, RFC 4180, as spreadsheets read them: UTF-8 and CRLF, one header, cells quoted where they have to be.
+ *
+ * A spreadsheet takes a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula, and what
+ * tenants and their callers wrote may be one. So such a text gets an apostrophe in front, which spreadsheets do not show.
+ * A text that is a number in itself (an amount, a number in E.164) stays as it is.
+ */
+export type Cell = string | number | boolean | null
+
+const formula = /^[=+\-@\t\r]/u
+const plainNumber = /^[+-]?[0-9]+(\.[0-9]+)?$/u
+const needsQuotes = /[",\r\n]/u
+
+const written = (cell: Cell): string => {
+  if (cell === null) return ""
+  if (typeof cell !== "string") return String(cell)
+  const text = formula.test(cell) && !plainNumber.test(cell) ? `'${cell}` : cell
+  return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** One record, with its line end. */
+export const record = (cells: ReadonlyArray<Cell>): string => `${cells.map(written).join(",")}\r\n`
+
+/**
+ * A file of rows under a header of the columns' names, which comes in the portions that `rows` gives and holds no more
+ * than one of them. Where reading fails in the middle the connection is cut, so half a file is not taken for a whole.
+ */
+export const answer = <Column extends string>(
+  fileName: string,
+  columns: ReadonlyArray<Column>,
+  rows: Stream.Stream<ReadonlyArray<Readonly<Record<Column, Cell>>>, unknown>
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.stream(
+    rows.pipe(
+      Stream.map((portion) => portion.map((row) => record(columns.map((column) => row[column]))).join("")),
+      (portions) => Stream.concat(Stream.succeed(record(columns)), portions),
+      Stream.encodeText
+    ),
+    {
+      contentType: "text/csv; charset=utf-8",
+      headers: {
+        "content-disposition": `attachment; filename="${fileName}"`,
+        "cache-control": "private, no-store",
+        "x-content-type-options": "nosniff"
+      }
+    }
+  )

@@ -1,0 +1,53 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Balance, LedgerEntry } from "../../billing/BillingView.ts"
+import { entryTypes } from "../../domain/EntryType.ts"
+import * as Wire from "../../domain/Wire.ts"
+import { Authenticated } from "../Authenticated.ts"
+import { about } from "../Endpoint.ts"
+import * as Pagination from "../Pagination.ts"
+import * as Query from "../Query.ts"
+
+/** The prepaid money, guide/money.md. All of it is answered for a suspended tenant too, which has to pay. */
+
+const balance = HttpApiEndpoint.get("balance", "/v1/billing/balance", { success: Balance }).annotateMerge(
+  about({ summary: "Retrieve the balance", scope: "billing:read", servesSuspended: true })
+)
+
+const filters = {
+  type: Schema.optionalKey(Schema.Literals(entryTypes).annotate({ description: "Only entries of this type." })),
+  createdAfterMs: Schema.optionalKey(Query.timestamp("Only entries booked after this moment.")),
+  createdBeforeMs: Schema.optionalKey(Query.timestamp("Only entries booked before this moment."))
+}
+const filterNames = { createdAfterMs: "created_after", createdBeforeMs: "created_before" } as const
+
+const ledger = HttpApiEndpoint.get("ledger", "/v1/billing/ledger", {
+  query: Wire.struct({ ...filters, ...Pagination.parameters }, filterNames),
+  success: Pagination.envelope(LedgerEntry)
+}).annotateMerge(
+  about({
+    summary: "List ledger entries",
+    description: "Newest first.",
+    scope: "usage:read",
+    servesSuspended: true
+  })
+)
+
+const ledgerFile = HttpApiEndpoint.get("ledgerFile", "/v1/billing/ledger.csv", {
+  query: Wire.struct(filters, filterNames),
+  success: Schema.String.annotate({
+    description: "A header, then a record for each entry with the fields of `LedgerEntry`."
+  }).pipe(HttpApiSchema.asText({ contentType: "text/csv" }))
+}).annotateMerge(
+  about({
+    summary: "Export ledger entries as CSV",
+    description: "All that the filters leave, the oldest first, in one file.",
+    scope: "usage:read",
+    servesSuspended: true
+  })
+)
+
+export class BillingApi extends HttpApiGroup.make("billing")
+  .add(balance, ledger, ledgerFile)
+  .middleware(Authenticated)
+  .annotateMerge(OpenApi.annotations({ title: "Billing", description: "Balance and ledger." })) {}

@@ -1,0 +1,44 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Billing } from "../../billing/Billing.ts"
+import { Api } from "../Api.ts"
+import { CurrentKey } from "../Authenticator.ts"
+import * as Csv from "../Csv.ts"
+import * as JsonResponse from "../JsonResponse.ts"
+import * as Pagination from "../Pagination.ts"
+
+const columns = [
+  "id",
+  "created_at",
+  "type",
+  "amount_cents",
+  "balance_after_cents",
+  "description",
+  "reference_type",
+  "reference_id"
+] as const
+
+/** Billing, from wire to doors. */
+export const layer = HttpApiBuilder.group(
+  Api,
+  "billing",
+  Effect.fnUntraced(function* (handlers) {
+    const billing = yield* Billing
+    return handlers.handleAll({
+      balance: Effect.fnUntraced(function* () {
+        const { tenantId } = yield* CurrentKey
+        return JsonResponse.of(yield* billing.balance(tenantId))
+      }),
+      ledger: Effect.fnUntraced(function* ({ query }) {
+        const { tenantId } = yield* CurrentKey
+        return yield* Pagination.answer("/v1/billing/ledger", query, (window, filters) =>
+          billing.ledger(tenantId, filters, window)
+        )
+      }),
+      ledgerFile: Effect.fnUntraced(function* ({ query }) {
+        const { tenantId } = yield* CurrentKey
+        return Csv.answer("ledger.csv", columns, yield* billing.wholeLedger(tenantId, query))
+      })
+    })
+  })
+)
