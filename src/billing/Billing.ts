@@ -12,6 +12,9 @@ import * as LedgerRepo from "./LedgerRepo.ts"
 import * as RateDeck from "./RateDeck.ts"
 import * as WorkPriceRows from "./WorkPriceRows.ts"
 
+export { type LedgerEntry, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
+export { entryColumns } from "./LedgerRepo.ts"
+
 const unpriced = ApiError.of("country_not_allowed", "calls to that destination have no price", "to")
 
 /**

@@ -7,6 +7,7 @@ import type * as TargetPolicy from "../egress/TargetPolicy.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { Jobs } from "../job/Jobs.ts"
 import { Letters } from "../letter/Letter.ts"
+import { Proofs } from "../proof/Proof.ts"
 import { Retention } from "../retention/Retention.ts"
 import { Targets } from "../target/Target.ts"
 import type { Config } from "./Config.ts"
@@ -26,7 +27,8 @@ export const layer = (
     Billing.layer({ trialCreditCents: options.signupCreditCents }),
     Connections.layer({ lookup: options.lookup }),
     Bans.layer,
-    AuditLog.layer
+    AuditLog.layer,
+    Proofs.layer
   ).pipe(
     Layer.provideMerge(Layer.merge(Idempotency.layer, Retention.layer({ days: options.retentionDays }))),
     Layer.provideMerge(Letters.layer(options)),

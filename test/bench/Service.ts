@@ -22,6 +22,7 @@ import { Idempotency } from "../../src/idempotency/Idempotency.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
 import { Letters } from "../../src/letter/Letter.ts"
 import { Mail } from "../../src/mail/Mail.ts"
+import { Proofs } from "../../src/proof/Proof.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import { empty, Journal } from "../../src/store/Journal.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
@@ -73,6 +74,7 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
     ),
     Layer.provideMerge(Layer.merge(Transcriptions.layer, Recognizer.none)),
     Layer.provideMerge(Recordings.layer({ baseUrl: "http://127.0.0.1", days: { archive: 30, expire: 90 } })),
+    Layer.provideMerge(Proofs.layer),
     Layer.provideMerge(Letters.layer({ baseUrl: "http://127.0.0.1" })),
     Layer.provideMerge(Layer.mergeAll(Idempotency.layer, Jobs.layer(), MemoryStorage.make().layer, AuditLog.layer)),
     Layer.provideMerge(Layer.mergeAll(store, egress, silentMail, Carrier.layer)),

@@ -8,6 +8,7 @@ import { AuditLog } from "../../src/audit/AuditLog.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Id from "../../src/domain/Id.ts"
 import { ApiError } from "../../src/domain/ApiError.ts"
+import { Proofs } from "../../src/proof/Proof.ts"
 import { Calls } from "../../src/call/Call.ts"
 import type { Call } from "../../src/call/CallView.ts"
 import { Connections } from "../../src/connection/Connection.ts"
@@ -242,6 +243,7 @@ const untouched = Layer.mergeAll(
   Layer.mock(ApiKeys)({}),
   Layer.mock(Billing)({}),
   Layer.mock(AuditLog)({}),
+  Layer.mock(Proofs)({}),
   Layer.mock(Numbers)({}),
   Layer.mock(Transcriptions)({ find: () => Effect.fail(ApiError.of("not_found", "this call has no transcription")) }),
   Layer.mock(Tenants)({})

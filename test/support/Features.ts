@@ -14,6 +14,7 @@ import { Egress } from "../../src/egress/Egress.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
 import { Letters } from "../../src/letter/Letter.ts"
 import { Mail, type MailMessage } from "../../src/mail/Mail.ts"
+import { Proofs } from "../../src/proof/Proof.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import { Recognizer } from "../../src/speech/Recognizer.ts"
 import { Transcriptions } from "../../src/transcription/Transcription.ts"
@@ -49,6 +50,7 @@ const layers = (
 ) => {
   const base = Letters.layer({ baseUrl: "http://localhost:8080" }).pipe(
     Layer.provideMerge(outside(mailIsReal)),
+    Layer.provideMerge(Proofs.layer),
     Layer.provideMerge(Layer.merge(Jobs.layer(), AuditLog.layer)),
     Layer.provideMerge(storage.layer),
     Layer.provideMerge(TrunkStates.layer),

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Balance, LedgerEntry } from "../../billing/BillingView.ts"
+import { View as Proof } from "../../proof/Proof.ts"
 import { entryTypes } from "../../domain/EntryType.ts"
 import * as Wire from "../../domain/Wire.ts"
 import { Authenticated } from "../Authenticated.ts"
@@ -47,7 +48,16 @@ const ledgerFile = HttpApiEndpoint.get("ledgerFile", "/v1/billing/ledger.csv", {
   })
 )
 
+const proof = HttpApiEndpoint.get("proof", "/v1/billing/proof", { success: Proof }).annotateMerge(
+  about({
+    summary: "Prove that the money adds up",
+    description: "The ledger against the balance and against the calls, and the seals over what was booked.",
+    scope: "billing:read",
+    servesSuspended: true
+  })
+)
+
 export class BillingApi extends HttpApiGroup.make("billing")
-  .add(balance, ledger, ledgerFile)
+  .add(balance, ledger, ledgerFile, proof)
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Billing", description: "Balance and ledger." })) {}

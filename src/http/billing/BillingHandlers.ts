@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Billing } from "../../billing/Billing.ts"
+import { Proofs } from "../../proof/Proof.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../Authenticator.ts"
 import * as Csv from "../Csv.ts"
@@ -24,6 +25,7 @@ export const layer = HttpApiBuilder.group(
   "billing",
   Effect.fnUntraced(function* (handlers) {
     const billing = yield* Billing
+    const proofs = yield* Proofs
     return handlers.handleAll({
       balance: Effect.fnUntraced(function* () {
         const { tenantId } = yield* CurrentKey
@@ -38,6 +40,10 @@ export const layer = HttpApiBuilder.group(
       ledgerFile: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
         return Csv.answer("ledger.csv", columns, yield* billing.wholeLedger(tenantId, query))
+      }),
+      proof: Effect.fnUntraced(function* () {
+        const { tenantId } = yield* CurrentKey
+        return JsonResponse.of(yield* proofs.proof(tenantId))
       })
     })
   })

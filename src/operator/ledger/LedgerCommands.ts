@@ -1,4 +1,9 @@
-import { type Command, pageOf } from "../Command.ts"
+import { asFields, type Command, pageOf } from "../Command.ts"
+import { fields, table } from "../TextTable.ts"
+
+interface Verified {
+  readonly faults: ReadonlyArray<Readonly<Record<string, unknown>>>
+}
 
 export const commands: ReadonlyArray<Command> = [
   {
@@ -27,5 +32,29 @@ export const commands: ReadonlyArray<Command> = [
     body: (args) => ({ tenant: args.required("tenant") }),
     savesTo: (args) => args.positional("file"),
     print: (answer: { readonly file: string; readonly bytes: number }) => `${answer.file}: ${answer.bytes} bytes`
+  },
+  {
+    words: "ledger verify",
+    does: "reads ledgers from their first entry on, against seals, balances and calls; fails where something does not add up",
+    positionals: [],
+    options: { tenant: "value" },
+    usage: "[--tenant ID|SLUG]",
+    operation: "ledger/verify",
+    body: (args) => ({ tenant: args.text("tenant") }),
+    print: ({ faults, ...rest }: Verified) =>
+      [fields(rest), faults.length === 0 ? "all adds up" : table(["tenant_id", "code", "message"], faults)].join(
+        "\n\n"
+      ),
+    isSound: ({ faults }: Verified) => faults.length === 0
+  },
+  {
+    words: "ledger seal",
+    does: "seals what was booked, where the day is not sealed yet; the service does it by itself once a day",
+    positionals: [],
+    options: {},
+    usage: "",
+    operation: "ledger/seal",
+    body: () => ({}),
+    print: asFields
   }
 ]

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { Billing } from "../../billing/Billing.ts"
 import type { TenantId } from "../../domain/Id.ts"
+import { Proofs } from "../../proof/Proof.ts"
 import { Tenants } from "../../tenant/Tenant.ts"
 import * as Operation from "../Operation.ts"
 
@@ -22,10 +23,11 @@ interface Place {
   readonly cents: number
 }
 
-/** `ledger list`, `ledger export`. */
+/** `ledger list`, `ledger export`, `ledger verify`, `ledger seal`. */
 export const make = Effect.gen(function* () {
   const tenants = yield* Tenants
   const billing = yield* Billing
+  const proofs = yield* Proofs
   const sql = yield* SqlClient.SqlClient
 
   const entries = (tenantId: TenantId, behind: string) => sql<Entry>`
@@ -90,6 +92,20 @@ export const make = Effect.gen(function* () {
           { contentType: "application/x-ndjson" }
         )
       })
-    )
+    ),
+    Operation.make(
+      "ledger/verify",
+      Schema.Struct({ tenant: Schema.optionalKey(Operation.TenantRef) }),
+      Effect.fnUntraced(function* ({ tenant }) {
+        const id = tenant === undefined ? null : (yield* tenants.findByReference(tenant)).id
+        const { faults, rootHash, ...counts } = yield* proofs.verify(id)
+        return {
+          ...counts,
+          root_hash: rootHash,
+          faults: faults.map(({ code, message, tenantId }) => ({ tenant_id: tenantId, code, message }))
+        }
+      })
+    ),
+    Operation.make("ledger/seal", Operation.Nothing, () => Effect.as(proofs.seal, { sealed: true }))
   ]
 })

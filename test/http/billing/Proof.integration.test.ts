@@ -1,0 +1,168 @@
+import { describe, expect, layer } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
+import { Billing } from "../../../src/billing/Billing.ts"
+import type { TenantId } from "../../../src/domain/Id.ts"
+import * as Csv from "../../../src/operator/Csv.ts"
+import { Proofs } from "../../../src/proof/Proof.ts"
+import * as Features from "../../support/Features.ts"
+import { ask, keyWith, layer as served, read, refusal } from "../../support/ServedFeatures.ts"
+
+interface Proof {
+  readonly balance_cents: number
+  readonly ledger_sum_cents: number
+  readonly entries: number
+  readonly sealed: { readonly through: string | null; readonly entries: number; readonly chain_hash: string }
+  readonly tail: { readonly entries: number; readonly sum_cents: number }
+  readonly calls: { readonly rated_with_cost: number; readonly debited: number }
+  readonly exceptions: ReadonlyArray<{ readonly code: string; readonly message: string }>
+}
+
+/** The round of another day: the sealer is told that what it sealed was sealed the day before. */
+const anotherDay = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`UPDATE ledger_seal SET day = day - 1`
+  yield* sql`UPDATE ledger_seal_root SET day = day - 1`
+  yield* (yield* Proofs).seal
+}).pipe(Effect.orDie)
+
+/** As the guide tells it, without anything of the service: over the CSV file, whose cells JSON takes as they are. */
+const chainOf = (tenantId: string, file: string, entries: number): string => {
+  const [, ...records] = Result.getOrThrow(Csv.parse(file)).map(({ cells }) => cells)
+  let link = createHash("sha256").update(tenantId).digest("hex")
+  for (const cells of records.slice(0, entries)) {
+    const [id, createdAt, type, amount, left, description, referenceType, referenceId] = cells
+    const text = `{"amount_cents":${amount},"balance_after_cents":${left},"created_at":"${createdAt}","description":${JSON.stringify(description)},"id":"${id}","reference_id":${referenceId === "" ? "null" : `"${referenceId}"`},"reference_type":${referenceType === "" ? "null" : `"${referenceType}"`},"type":"${type}"}`
+    link = createHash("sha256")
+      .update(link + text)
+      .digest("hex")
+  }
+  return link
+}
+
+const call = (tenantId: TenantId, name: string, cents: number, debited: number | null) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const id = `svc_call_${createHash("md5")
+      .update(name + tenantId)
+      .digest("hex")}`
+    yield* sql`
+      INSERT INTO call (id, tenant_id, direction, status, from_number, to_number, route_id, initiated_at, duration_seconds,
+        cost_cents, rating_status)
+      VALUES (${id}, ${tenantId}, 'outbound', 'ended', '+12025550150', '+12025550100', 'svc_route_0', now(), 1, ${cents}, 'rated')`
+    if (debited === null) return id
+    yield* sql`
+      INSERT INTO ledger (id, tenant_id, cause, type, amount_cents, balance_after_cents, description, reference_type, reference_id,
+        created_at)
+      SELECT ${id.replace("call", "ledger")}, ${tenantId}, ${`call:${id}`}, 'call_charge', ${-debited}, balance_cents - ${debited}::int,
+        'Call to +12025550100', 'call', ${id}, now() FROM balance WHERE tenant_id = ${tenantId}`
+    yield* sql`UPDATE balance SET balance_cents = balance_cents - ${debited} WHERE tenant_id = ${tenantId}`
+    return id
+  }).pipe(Effect.orDie)
+
+describe("the proof (guide/money.md#proof)", () => {
+  layer(served, { excludeTestServices: true })((it) => {
+    it.effect("adds seal and tail up to the balance, and a tenant computes the chain from what it can read", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const { id, plaintext: key } = yield* Features.newTenant()
+        yield* billing.adjust(id, 40, 'quotes " and \\, a "ü", a line\nend')
+        yield* call(id, "one", 3, 3)
+        yield* call(id, "free", 0, null)
+        const before = yield* read<Proof>(key, "/v1/billing/proof")
+        expect(before).toMatchObject({
+          balance_cents: 537,
+          ledger_sum_cents: 537,
+          entries: 3,
+          sealed: { through: null, entries: 0, chain_hash: createHash("sha256").update(id).digest("hex") },
+          tail: { entries: 3, sum_cents: 537 },
+          calls: { rated_with_cost: 1, debited: 1 },
+          exceptions: []
+        })
+        yield* (yield* Proofs).seal
+        yield* billing.adjust(id, -7, "behind the seal")
+        yield* (yield* Proofs).seal
+        const sealed = yield* read<Proof>(key, "/v1/billing/proof")
+        expect(sealed).toMatchObject({ entries: 4, tail: { entries: 1, sum_cents: -7 }, exceptions: [] })
+        expect([sealed.sealed.entries, sealed.ledger_sum_cents]).toEqual([3, 530])
+        yield* anotherDay
+        const again = yield* read<Proof>(key, "/v1/billing/proof")
+        expect([again.sealed.entries, again.tail, again.calls]).toEqual([
+          4,
+          { entries: 0, sum_cents: 0 },
+          { rated_with_cost: 1, debited: 1 }
+        ])
+        const { text } = yield* ask("GET", "/v1/billing/ledger.csv", { key })
+        expect([chainOf(id, text, 3), chainOf(id, text, 4)]).toEqual([
+          sealed.sealed.chain_hash,
+          again.sealed.chain_hash
+        ])
+        expect((yield* (yield* Proofs).verify(id)).faults).toEqual([])
+      })
+    )
+
+    it.effect("asks for billing:read", () =>
+      Effect.gen(function* () {
+        const { caller } = yield* Features.newTenant()
+        const wrong = yield* keyWith(caller, ["usage:read"])
+        expect(yield* refusal("GET", "/v1/billing/proof", { key: wrong })).toEqual([403, "forbidden"])
+        const right = yield* keyWith(caller, ["billing:read"])
+        expect((yield* ask("GET", "/v1/billing/proof", { key: right })).status).toBe(200)
+      })
+    )
+
+    it.effect("names what does not add up: a balance, an entry behind the seal, a call without its debit", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { id, plaintext: key } = yield* Features.newTenant()
+        const codes = Effect.map(read<Proof>(key, "/v1/billing/proof"), ({ exceptions }) =>
+          exceptions.map(({ code }) => code)
+        )
+        expect(yield* codes).toEqual([])
+        yield* call(id, "missing", 4, null)
+        expect(yield* codes).toEqual(["call_not_debited"])
+        yield* call(id, "too little", 4, 3)
+        yield* sql`UPDATE balance SET balance_cents = balance_cents + 1 WHERE tenant_id = ${id}`
+        expect(yield* codes).toEqual(["balance_differs", "call_not_debited"])
+        yield* sql`UPDATE ledger SET amount_cents = amount_cents + 1 WHERE tenant_id = ${id} AND amount_cents > 0`
+        expect(yield* codes).toEqual(["entry_differs", "call_not_debited"])
+        expect((yield* (yield* Proofs).verify(id)).faults.map(({ code }) => code)).toContain("entry_differs")
+      })
+    )
+
+    it.effect.each([
+      ["an amount", "amount_cents = amount_cents + 1, balance_after_cents = balance_after_cents + 1"],
+      ["a description", "description = 'another'"],
+      ["a moment", "created_at = created_at + interval '1 millisecond'"],
+      ["a reference", "reference_id = 'svc_call_0'"]
+    ])("finds %s that was changed behind a seal", ([, change = ""]) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const proofs = yield* Proofs
+        const { id } = yield* Features.newTenant()
+        yield* (yield* Billing).adjust(id, 12, "first")
+        yield* anotherDay
+        expect((yield* proofs.verify(id)).faults).toEqual([])
+        yield* sql`UPDATE ledger SET ${sql.literal(change)} WHERE tenant_id = ${id} AND description = 'first'`
+        expect((yield* proofs.verify(id)).faults.map(({ code }) => code)).toContain("seal_differs")
+      })
+    )
+
+    it.effect("finds a seal that was made anew over changed rows, by the roots of the days", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const proofs = yield* Proofs
+        const { id } = yield* Features.newTenant()
+        yield* anotherDay
+        const before = yield* proofs.verify(null)
+        yield* sql`UPDATE ledger_seal SET chain_hash = ${"0".repeat(64)} WHERE tenant_id = ${id}`
+        const after = yield* proofs.verify(null)
+        expect(before.faults.map(({ code }) => code)).not.toContain("root_differs")
+        expect(after.faults.map(({ code }) => code)).toContain("root_differs")
+        expect(after.rootHash).toBe(before.rootHash)
+        yield* sql`DELETE FROM ledger_seal WHERE tenant_id = ${id}`
+      })
+    )
+  })
+})
