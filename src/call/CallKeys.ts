@@ -13,7 +13,7 @@ import type { Effects } from "./Draft.ts"
 import * as Sealing from "./Sealing.ts"
 
 interface Key {
-  readonly bytes: Uint8Array
+  readonly sealing: Vault.SealingKey
   /** Its row is durable. */
   stored: boolean
 }
@@ -48,7 +48,7 @@ export const make = Effect.gen(function* () {
   const keyOf = (callId: CallId): Key => {
     const known = keys.get(callId)
     if (known !== undefined) return known
-    const key = { bytes: entropy.bytes(32), stored: false }
+    const key = { sealing: Vault.sealingKey(entropy.bytes(32)), stored: false }
     keys.set(callId, key)
     return key
   }
@@ -60,8 +60,10 @@ export const make = Effect.gen(function* () {
         SELECT k.id, k.key FROM entity e JOIN call_key k ON k.id = e.id
         WHERE e.partition = ${partition} AND e.kind = 'call' AND NOT e.settled`)
       for (const { id, key } of rows)
-        if (vault.opens(key)) keys.set(id, { bytes: Buffer.from(vault.open(key), "base64url"), stored: true })
-        else yield* Effect.logError(`the key of call ${id} cannot be opened: its secrets are lost`)
+        if (vault.opens(key)) {
+          const bytes = Buffer.from(vault.open(key), "base64url")
+          keys.set(id, { sealing: Vault.sealingKey(bytes), stored: true })
+        } else yield* Effect.logError(`the key of call ${id} cannot be opened: its secrets are lost`)
     }),
 
     /** Opens what was sealed for a call that is live here; null: it cannot be opened. */
@@ -70,7 +72,7 @@ export const make = Effect.gen(function* () {
       (sealed: string): string | null => {
         const key = keys.get(callId)
         try {
-          return key === undefined ? null : Vault.open(key.bytes, sealed)
+          return key === undefined ? null : Vault.open(key.sealing, sealed)
         } catch {
           return null
         }
@@ -85,7 +87,7 @@ export const make = Effect.gen(function* () {
       let used: Key | null = null
       const { input, state } = Sealing.sealed(step, (plain) => {
         used ??= keyOf(id)
-        return Vault.seal(used.bytes, entropy.bytes(12), plain)
+        return Vault.seal(used.sealing, entropy.bytes(12), plain)
       })
       const key = keys.get(id)
       const committed = () => {
@@ -96,7 +98,7 @@ export const make = Effect.gen(function* () {
       const row =
         key === undefined || key.stored
           ? []
-          : CallKeyTable.writes(null, { id, tenantId, key: vault.seal(Buffer.from(key.bytes).toString("base64url")) })
+          : CallKeyTable.writes(null, { id, tenantId, key: vault.seal(key.sealing.export().toString("base64url")) })
       return {
         commit: {
           ...commit,

@@ -157,6 +157,7 @@ const drySeed = "0".repeat(32)
 
 /** The call holds less of its account than before, and lives. */
 const lessens = (before: CallState, state: CallState): boolean => {
+  if (before.meters === state.meters && Reservation.places(before) === Reservation.places(state)) return false
   const [was, is] = [Reservation.live(before), Reservation.live(state)]
   return was !== null && is !== null && (is.places < was.places || is.reservedCents < was.reservedCents)
 }

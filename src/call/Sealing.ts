@@ -88,8 +88,15 @@ const inInput = (kind: Secret.Kind, value: string, digit: string): string =>
 
 const digits = "0123456789*#ABCD".split("")
 
-/** The first digit of which the machine makes the same as of the true one: whether it counts, and whether it ends. */
-const standInDigit = (step: CallStep): string => digits.find((digit) => isSame(step, digit)) ?? digits[0] ?? "0"
+/**
+ * The first digit of which the machine makes the same as of the true one: whether it counts, and whether it ends. Only
+ * work on the call hears what digit a carrier tells of.
+ */
+const standInDigit = (step: CallStep): string => {
+  const [first = "0"] = digits
+  const isUnheard = step.input.type === "carrier" && step.before?.work.length === 0
+  return isUnheard ? first : (digits.find((digit) => isSame(step, digit)) ?? first)
+}
 
 const isSame = ({ before, context, effects, input, state }: CallStep, digit: string): boolean => {
   const otherwise = stepAs(before, input, context, digit)

@@ -77,7 +77,7 @@ export const make = Effect.fnUntraced(function* (options: {
     sinceMs: number
   ): void => {
     crash("after_commit")
-    for (const entry of entries) WaitingCommit.succeed(entry, answer)
+    WaitingCommit.succeedSoon(entries, answer)
     const { endpoints, handed } = answer
     if (endpoints === null && handed === null) return
     const events = WaitingCommit.eventsOf(entries)

@@ -121,8 +121,8 @@ addressed AS MATERIALIZED (
     WHERE NOT EXISTS (SELECT 1 FROM matched m WHERE m.id = h.id)
   ) a LEFT JOIN LATERAL (
     SELECT true AS is_taken FROM webhook_delivery d
-    WHERE d.partition = a.partition AND d.tenant_id = a.tenant_id AND d.destination = a.destination AND d.lane = a.entity_id
-      AND d.due_at IS NOT NULL AND d.in_lane
+    WHERE a.offered AND d.partition = a.partition AND d.tenant_id = a.tenant_id AND d.destination = a.destination
+      AND d.lane = a.entity_id AND d.due_at IS NOT NULL AND d.in_lane
     LIMIT (SELECT 1)
   ) lane ON true
 ),
@@ -135,7 +135,7 @@ deliveries AS (
   FROM addressed ORDER BY entity_id, sequence
 ),
 waiting AS (
-  SELECT destination, tenant_id, partition FROM addressed WHERE NOT is_claimed
+  SELECT DISTINCT destination, tenant_id, partition FROM addressed WHERE NOT is_claimed
   UNION ALL
   SELECT DISTINCT NULL, h.tenant_id, h.partition FROM happened h WHERE h.tenant_id IN (SELECT tenant_id FROM crowd)
 )`,

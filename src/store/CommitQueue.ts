@@ -89,7 +89,7 @@ export const make = Effect.fnUntraced(function* (options: {
     Effect.suspend(() => {
       waiting++
       const done = Deferred.makeUnsafe<Committed | null>()
-      offer({ commit, wanted, done, slow: 0 })
+      offer({ commit, wanted, done, slow: 0, isWritten: false })
       if (isAsked) batches.hurry()
       return Deferred.await(done)
     }).pipe(Effect.ensuring(Effect.sync(() => waiting--)))
@@ -115,7 +115,8 @@ export const make = Effect.fnUntraced(function* (options: {
 })
 
 /** Whose turn a commit has. What is of no tenant is of the key that asked for it, or the service's own. */
-const holderOf = (commit: Commit): string => CommitStatement.tenantsOf(commit)[0] ?? commit.receipt?.owner ?? ""
+const holderOf = (commit: Commit): string =>
+  commit.entities[0]?.tenantId ?? CommitStatement.tenantsOf(commit)[0] ?? commit.receipt?.owner ?? ""
 
 const always = () => true
 const nothingKnown: Committed = { balanceCents: null }

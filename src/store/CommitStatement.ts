@@ -17,7 +17,7 @@ SELECT (SELECT jsonb_agg(partition) FROM missing) AS missing,
   ${writes("money") ? "(SELECT jsonb_object_agg(cause, balance_after_cents) FROM entries)" : "NULL::jsonb"} AS balances,
   ${
     writes("events")
-      ? `(SELECT jsonb_agg(DISTINCT jsonb_build_object('endpoint', destination, 'tenantId', tenant_id, 'partition', partition))
+      ? `(SELECT jsonb_agg(jsonb_build_object('endpoint', destination, 'tenantId', tenant_id, 'partition', partition))
     FROM waiting)`
       : "NULL::jsonb"
   } AS endpoints,

@@ -91,7 +91,8 @@ export const make = Effect.fnUntraced(function* <Item>(options: {
       return Effect.failCause(cause)
     }).pipe(Effect.ensuring(Effect.sync(rested)), Effect.andThen(pause))
   })
-  yield* Supervised.fork(name, Effect.forever(next))
+  // What waits already is served in the same turn of the event loop.
+  yield* Supervised.fork(name, Effect.forever(next, { disableYield: true }))
 
   return {
     offer: (tenant, item) => {

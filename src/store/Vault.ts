@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync } from "node:crypto"
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from "node:crypto"
 import { Entropy } from "../actor/Entropy.ts"
 
 /** The installation's key exists but cannot be used: going on would make a second one and lose every secret. */
@@ -79,16 +79,23 @@ export class Vault extends Context.Service<
 const tagLength = 16
 const nonceLength = 12
 
+/** A key of 32 bytes that is ready for use. Whoever seals often under one key makes this once. */
+export type SealingKey = KeyObject
+
+export const sealingKey = (bytes: Uint8Array): SealingKey => createSecretKey(bytes)
+
 /** Node looks for a key object at first, which costs three times as much where there is none. */
-export const seal = (key: Uint8Array, nonce: Uint8Array, plain: string): string => {
-  const cipher = createCipheriv("aes-256-gcm", createSecretKey(key), nonce)
+const ready = (key: SealingKey | Uint8Array): SealingKey => (key instanceof Uint8Array ? sealingKey(key) : key)
+
+export const seal = (key: SealingKey | Uint8Array, nonce: Uint8Array, plain: string): string => {
+  const cipher = createCipheriv("aes-256-gcm", ready(key), nonce)
   const sealed = Buffer.concat([nonce, cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()])
   return `v1.${sealed.toString("base64url")}`
 }
 
-export const open = (key: Uint8Array, sealed: string): string => {
+export const open = (key: SealingKey | Uint8Array, sealed: string): string => {
   const bytes = Buffer.from(sealed.slice(3), "base64url")
-  const decipher = createDecipheriv("aes-256-gcm", createSecretKey(key), bytes.subarray(0, nonceLength))
+  const decipher = createDecipheriv("aes-256-gcm", ready(key), bytes.subarray(0, nonceLength))
   decipher.setAuthTag(bytes.subarray(bytes.length - tagLength))
   const plain = decipher.update(bytes.subarray(nonceLength, bytes.length - tagLength))
   return Buffer.concat([plain, decipher.final()]).toString("utf8")

@@ -11,6 +11,8 @@ export interface WaitingCommit {
   readonly done: Deferred.Deferred<Committed | null>
   /** How often it had a statement of its own that was not through in time. */
   slow: number
+  /** It is in the database, and whoever waits for it is told so. */
+  isWritten: boolean
 }
 
 /** Commits that go into one statement, and how long that may take. */
@@ -55,8 +57,20 @@ export const withoutUnwanted = (entries: ReadonlyArray<WaitingCommit>): Readonly
 export const succeed = ({ commit, done }: WaitingCommit, answer: CommitStatement.Answer): void =>
   void Deferred.doneUnsafe(done, Exit.succeed(committed(commit, answer)))
 
+/**
+ * They are in the database. Whoever waits for one goes on in the next turn of the event loop, when the statement of the
+ * commits behind them is on its way: so the database and this thread work at the same time.
+ */
+export const succeedSoon = (entries: ReadonlyArray<WaitingCommit>, answer: CommitStatement.Answer): void => {
+  for (const entry of entries) entry.isWritten = true
+  setImmediate(() => {
+    for (const entry of entries) succeed(entry, answer)
+  })
+}
+
+/** Of those that are written nothing else is said, whatever became of the writer. */
 export const die = (entries: ReadonlyArray<WaitingCommit>, cause: unknown): void => {
-  for (const { done } of entries) Deferred.doneUnsafe(done, Exit.die(cause))
+  for (const { done, isWritten } of entries) if (!isWritten) Deferred.doneUnsafe(done, Exit.die(cause))
 }
 
 export const eventsOf = (entries: ReadonlyArray<WaitingCommit>): ReadonlyArray<EventRow> =>

@@ -17,6 +17,8 @@ export class RecordingCarrier extends Context.Service<
     readonly answered: (leg: DialledLeg) => Effect.Effect<void>
     readonly hungUp: (leg: DialledLeg) => Effect.Effect<void>
     readonly digit: (leg: DialledLeg) => Effect.Effect<void>
+    /** What the adapter needs to find the leg again has changed: no secret, and nobody is told. */
+    readonly moved: (leg: DialledLeg) => Effect.Effect<void>
   }
 >()("trunkline/bench/RecordingCarrier") {
   static readonly adapter = "recording"
@@ -47,7 +49,8 @@ export class RecordingCarrier extends Context.Service<
         },
         answered: (leg) => tell(leg, () => ({ type: "answered", resume: null })),
         hungUp: (leg) => tell(leg, () => ({ type: "ended", cause: "hangup", sipStatus: null, by: "far" })),
-        digit: (leg) => tell(leg, (at) => ({ type: "media", event: { type: "dtmf", digit: "5", at } }))
+        digit: (leg) => tell(leg, (at) => ({ type: "media", event: { type: "dtmf", digit: "5", at } })),
+        moved: (leg) => tell(leg, (at) => ({ type: "answered", resume: { contact: `sip:${at}@peer.example` } }))
       })
     })
   )

@@ -1,7 +1,29 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { setImmediate as turn } from "node:timers/promises"
 import * as TurnBatches from "../../src/store/TurnBatches.ts"
+
+describe("Batches", () => {
+  it.live("serve what waits already in the same turn of the event loop", () =>
+    Effect.gen(function* () {
+      const log: Array<string> = []
+      const batches = yield* TurnBatches.make<string>({
+        name: "a test",
+        limit: 1,
+        serve: ([item = ""]) =>
+          Effect.sync(() => {
+            log.push(`served ${item}`)
+            setImmediate(() => log.push(`told ${item}`))
+          }),
+        died: () => undefined
+      })
+      for (const item of ["a", "b"]) batches.offer("one", item)
+      while (log.length < 4) yield* Effect.promise(() => turn())
+      expect(log).toStrictEqual(["served a", "served b", "told a", "told b"])
+    })
+  )
+})
 
 describe("Batches with a pause between them", () => {
   const gathering = Effect.gen(function* () {
