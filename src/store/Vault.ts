@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject } from "node:crypto"
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync } from "node:crypto"
 import { Entropy } from "../actor/Entropy.ts"
 
 /** The installation's key exists but cannot be used: going on would make a second one and lose every secret. */
@@ -80,7 +80,7 @@ const tagLength = 16
 const nonceLength = 12
 
 /** A key of 32 bytes that is ready for use. Whoever seals often under one key makes this once. */
-export type SealingKey = KeyObject
+export type SealingKey = ReturnType<typeof createSecretKey>
 
 export const sealingKey = (bytes: Uint8Array): SealingKey => createSecretKey(bytes)
 
