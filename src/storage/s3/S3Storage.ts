@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { Clock, Effect, Layer, Redacted, Stream } from "effect"
-import type { Asked, EgressError } from "../../egress/Egress.ts"
+import type { Asked, EgressError, EgressResponse } from "../../egress/Egress.ts"
 import { OperatorEgress } from "../../egress/OperatorEgress.ts"
 import type { OperatorTarget } from "../../egress/OperatorTarget.ts"
 import { type LocalFile, type Range, Storage, StorageError } from "../Storage.ts"
@@ -32,6 +32,9 @@ const missing = (key: string) => new StorageError({ reason: "missing", detail: k
 const fromEgress = (error: EgressError) => unavailable(error.message)
 const fromFile = (error: unknown) => unavailable(error instanceof Error ? error.message : String(error))
 
+/** Stores refuse a signature of another time, Amazon's beyond 15 minutes. What differs by less is left as it is. */
+const skewMs = 300_000
+
 const contentRange = /^bytes ([0-9]+)-([0-9]+)\/([0-9]+)$/
 
 /** How long the whole object is, by the head of an answer that has what was asked for; null: it has something else. */
@@ -60,6 +63,9 @@ const hashOf = (path: string) =>
  * Any store that speaks the protocol of Amazon S3: each object is put in one request with its length and its SHA-256,
  * signed (`Signature`), over the operator's egress. A store that is slow, refuses or answers what makes no sense is
  * `unavailable`; whoever asked tries again.
+ *
+ * A store that refuses while its clock and ours differ by more than five minutes is asked once more in its own time, and
+ * so are the next requests: a clock that was set wrong keeps nobody from recordings.
  */
 export const layer = (config: Config) =>
   Layer.effect(
@@ -71,6 +77,22 @@ export const layer = (config: Config) =>
         secretAccessKey: Redacted.value(config.secretAccessKey),
         region: config.region
       }
+
+      /** What the store's clock is ahead of ours. */
+      let aheadMs = 0
+      /** Whether a refusal may be for our time; from now on the time is the store's. */
+      const isOfOtherTime = ({ headers, status }: Pick<EgressResponse, "headers" | "status">) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const ahead = Date.parse(headers["date"] ?? "") - now
+          if (status !== 403 || !(Math.abs(ahead - aheadMs) > skewMs)) return false
+          aheadMs = ahead
+          return true
+        })
+      /** Asks, and once more where our time is refused. */
+      const inTime = <A extends Pick<EgressResponse, "headers" | "status">, E, R>(asking: Effect.Effect<A, E, R>) =>
+        Effect.flatMap(asking, (answer) =>
+          Effect.flatMap(isOfOtherTime(answer), (isAgain) => (isAgain ? asking : Effect.succeed(answer)))
+        )
 
       const signed = (
         method: Asked["method"],
@@ -88,36 +110,40 @@ export const layer = (config: Config) =>
               path: config.path + path,
               headers: { ...headers, host: config.host },
               bodyHash,
-              at
+              at: at + aheadMs
             })
           }
         })
 
       const ask = (method: Asked["method"], key: string, headers?: Readonly<Record<string, string>>) =>
-        Effect.flatMap(signed(method, key, headers), (request) =>
-          Effect.mapError(
-            client.request({ ...request, timeoutMs: shortMs, maxResponseBytes: shortBytes, truncate: true }),
-            fromEgress
+        inTime(
+          Effect.flatMap(signed(method, key, headers), (request) =>
+            Effect.mapError(
+              client.request({ ...request, timeoutMs: shortMs, maxResponseBytes: shortBytes, truncate: true }),
+              fromEgress
+            )
           )
         )
 
       const put = Effect.fnUntraced(function* (key: string, { contentType, path, sizeBytes }: LocalFile) {
-        const request = yield* signed(
-          "PUT",
-          key,
-          { "content-type": contentType, "content-length": String(sizeBytes) },
-          yield* hashOf(path)
+        const sum = yield* hashOf(path)
+        const lengths = { "content-type": contentType, "content-length": String(sizeBytes) }
+        const { status } = yield* inTime(
+          Effect.gen(function* () {
+            const request = yield* signed("PUT", key, lengths, sum)
+            const { "content-length": _, ...headers } = request.headers
+            const answer = yield* client.stream({
+              ...request,
+              headers,
+              timeoutMs: transferMs,
+              idleMs,
+              maxResponseBytes: shortBytes,
+              body: { stream: read(path), length: sizeBytes }
+            })
+            yield* Stream.runDrain(answer.body)
+            return answer
+          })
         )
-        const { "content-length": _, ...headers } = request.headers
-        const { body, status } = yield* client.stream({
-          ...request,
-          headers,
-          timeoutMs: transferMs,
-          idleMs,
-          maxResponseBytes: shortBytes,
-          body: { stream: read(path), length: sizeBytes }
-        })
-        yield* Stream.runDrain(body)
         if (status !== 200 && status !== 201) return yield* unavailable(`PUT answered ${status}`)
       })
 
@@ -138,10 +164,14 @@ export const layer = (config: Config) =>
             Effect.mapError((error) => (error._tag === "EgressError" ? fromEgress(error) : error))
           ),
         open: Effect.fnUntraced(function* (key, range) {
-          const request = yield* signed("GET", key, range === null ? {} : { range: `bytes=${range.from}-${range.to}` })
-          const answer = yield* Effect.mapError(
-            client.stream({ ...request, timeoutMs: transferMs, idleMs, maxResponseBytes: largestBytes }),
-            fromEgress
+          const part = range === null ? {} : { range: `bytes=${range.from}-${range.to}` }
+          const answer = yield* inTime(
+            Effect.flatMap(signed("GET", key, part), (request) =>
+              Effect.mapError(
+                client.stream({ ...request, timeoutMs: transferMs, idleMs, maxResponseBytes: largestBytes }),
+                fromEgress
+              )
+            )
           )
           if (answer.status === 404) return yield* missing(key)
           const sizeBytes = sizeOf(answer.status, answer.headers, range)

@@ -74,6 +74,8 @@ export interface Options {
   readonly random?: () => number
   /** UDP port of a SIP peer on 127.0.0.1, which each tenant gets a route to. */
   readonly sipPeerPort?: number
+  /** Further variables of the service's environment. */
+  readonly settings?: Readonly<Record<string, string>>
   /** Where the first process is to die, after its setting up. */
   readonly crashPoint?: string
   /** The receiver keeps nothing, and each tenant has one subscription, to everything. */
@@ -120,7 +122,7 @@ export const make = async (options: Options): Promise<World> => {
       dataDir,
       ports,
       caFile,
-      ...(speech === null ? {} : { settings: speech.environment }),
+      settings: { ...speech?.environment, ...options.settings },
       ...(options.databaseUrl === undefined ? {} : { databaseUrl: options.databaseUrl }),
       ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
       ...(crashPoint === undefined ? {} : { crashPoint })

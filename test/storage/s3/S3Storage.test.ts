@@ -21,7 +21,7 @@ const bucket = Effect.acquireRelease(
   Effect.promise(async () => {
     const objects = new Map<string, Buffer>()
     const forged: Array<string> = []
-    const state: { next: Answer | null } = { next: null }
+    const state: { next: Answer | null; aheadMs: number; refused: number } = { next: null, aheadMs: 0, refused: 0 }
     const server = createServer((request, response) => {
       const chunks: Array<Buffer> = []
       request.on("data", (chunk: Buffer) => chunks.push(chunk))
@@ -45,6 +45,12 @@ const bucket = Effect.acquireRelease(
           at
         })
         if (signed["authorization"] !== request.headers.authorization) forged.push(`${request.method} ${path}`)
+        const now = Date.now() + state.aheadMs
+        response.setHeader("date", new Date(now).toUTCString())
+        if (Math.abs(at - now) > 900_000) {
+          state.refused++
+          return response.writeHead(403).end("<Error><Code>RequestTimeTooSkewed</Code></Error>")
+        }
         if (state.next !== null) {
           const answer = state.next
           state.next = null
@@ -85,6 +91,16 @@ const bucket = Effect.acquireRelease(
     return {
       objects,
       forged,
+      /** Its clock goes ahead of this machine's by so much. */
+      setAhead: (ms: number) => {
+        state.aheadMs = ms
+      },
+      /** Requests that it refused for their time, since the last look. */
+      refused: () => {
+        const { refused } = state
+        state.refused = 0
+        return refused
+      },
       answerNext: (answer: Answer) => {
         state.next = answer
       },
@@ -138,6 +154,39 @@ const reasonOf = <A, R>(effect: Effect.Effect<A, { readonly reason: string }, R>
   Effect.match(effect, { onSuccess: () => "done", onFailure: ({ reason }) => reason })
 
 describe("A bucket of an S3-compatible store", () => {
+  it.live("takes, gives, moves and removes files although our clock is wrong, and when it is right again", () =>
+    using(
+      Effect.fnUntraced(function* (storage, { file, forged, objects, refused, setAhead }) {
+        // In the order in which a store may meet them first.
+        const all = [
+          storage.put(key, file),
+          Effect.map(read(storage, null), ({ bytes }) => expect(bytes).toStrictEqual(content)),
+          storage.move(key, "archive/one.wav"),
+          storage.move("archive/one.wav", key),
+          storage.remove(key)
+        ]
+        for (const ahead of [3_600_000, 0, -1_200_000, 86_400_000, 0]) {
+          setAhead(ahead)
+          for (const act of all) yield* act
+          expect([ahead, refused()]).toEqual([ahead, 1])
+        }
+        yield* storage.put(key, file)
+        for (const act of all.slice(1)) {
+          setAhead(3_600_000)
+          yield* act
+          expect(refused()).toBe(1)
+          setAhead(0)
+          yield* storage.put(key, file)
+          refused()
+        }
+        // A little is no reason, and a refusal for another is told.
+        setAhead(120_000)
+        yield* storage.remove(key)
+        expect([refused(), objects.size, forged]).toEqual([0, 0, []])
+      })
+    )
+  )
+
   it.live("takes a file whole, gives it whole and in parts, moves and removes it, every request signed", () =>
     using(
       Effect.fnUntraced(function* (storage, { file, forged, objects }) {
