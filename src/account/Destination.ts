@@ -11,6 +11,8 @@ import {
 export interface Destination {
   /** ISO 3166 alpha-2, where the plan leaves no doubt; null: nobody can say. */
   readonly country: string | null
+  /** Null: the number begins with none that is in use. */
+  readonly callingCode: string | null
   /** The countries that share its calling code: without a certain one it may be in any of them. */
   readonly candidates: ReadonlyArray<string>
   readonly classes: ReadonlyArray<DestinationClass>
@@ -43,18 +45,19 @@ export const isCountry = (text: string): boolean => isSupportedCountry(text)
 
 const longestCode = 3
 
-const candidatesOf = (digits: string): ReadonlyArray<string> => {
+const codeOf = (digits: string): string | null => {
   for (let length = 1; length <= longestCode; length++) {
-    const found = countries.get(digits.slice(0, length))
-    if (found !== undefined) return found
+    const code = digits.slice(0, length)
+    if (countries.has(code) || byCode[code] !== undefined) return code
   }
-  return []
+  return null
 }
 
 /** `number`: E.164 with its `+`. */
 export const of = (number: string): Destination => {
   const digits = number.slice(1)
-  const candidates = candidatesOf(digits)
+  const callingCode = codeOf(digits)
+  const candidates = countries.get(callingCode ?? "") ?? []
   const phone = parsePhoneNumberFromString(number)
   const isValid = phone?.isValid() ?? false
   const isCertain = isValid || candidates.length === 1
@@ -66,6 +69,7 @@ export const of = (number: string): Destination => {
   ]
   return {
     country: isCertain ? (phone?.country ?? candidates[0] ?? null) : null,
+    callingCode,
     candidates,
     classes: classes.filter((each) => found.includes(each))
   }

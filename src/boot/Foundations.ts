@@ -10,6 +10,7 @@ import { Letters } from "../letter/Letter.ts"
 import { Proofs } from "../proof/Proof.ts"
 import { Retention } from "../retention/Retention.ts"
 import { Targets } from "../target/Target.ts"
+import { Usages } from "../usage/Usage.ts"
 import type { Config } from "./Config.ts"
 
 /**
@@ -28,7 +29,8 @@ export const layer = (
     Connections.layer({ lookup: options.lookup }),
     Bans.layer,
     AuditLog.layer,
-    Proofs.layer
+    Proofs.layer,
+    Usages.layer
   ).pipe(
     Layer.provideMerge(Layer.merge(Idempotency.layer, Retention.layer({ days: options.retentionDays }))),
     Layer.provideMerge(Letters.layer(options)),

@@ -20,6 +20,7 @@ import * as MachineDetectionView from "./MachineDetectionView.ts"
 import * as PlaceCall from "./PlaceCall.ts"
 import * as StreamView from "./StreamView.ts"
 import * as UnreadableCall from "./UnreadableCall.ts"
+import * as UsageBackfill from "./UsageBackfill.ts"
 import * as Upgrade from "./Upgrade.ts"
 import type { Item } from "./verb/Family.ts"
 import type { CallAction } from "./verb/Verbs.ts"
@@ -97,6 +98,7 @@ export class Calls extends Context.Service<
         const journal = yield* Journal
         const registry = yield* CallRegistry.make
         const repo = yield* CallRepo.make
+        yield* UsageBackfill.make
         const recordings = yield* Recordings
         let accepting = true
         /** Calls between the first check and their first commit: a drain waits for these too. */

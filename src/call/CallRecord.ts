@@ -7,8 +7,9 @@ import * as EventRecord from "../store/EventRecord.ts"
 import type { AuditRow, Commit, MoneyRow } from "../store/Journal.ts"
 import type { CallInput } from "./CallInput.ts"
 import { CallList } from "./CallList.ts"
+import * as CallUsage from "./CallUsage.ts"
 import { isSettled, machineVersion } from "./CallMachine.ts"
-import { type CallState, stateVersion } from "./CallState.ts"
+import { type CallState, isTerminal, stateVersion } from "./CallState.ts"
 import type { Effects } from "./Draft.ts"
 import type { Charge } from "./Meter.ts"
 
@@ -51,7 +52,8 @@ export const commitOf = (
     ),
     money: effects.charges.map((charge) => moneyOf(step, charge)),
     audit: before !== null && before.status === state.status ? [] : [auditOf(step, asked)],
-    receipt: asked === null || rendered === null ? null : receipt(asked.slot, rendered, context.now)
+    receipt: asked === null || rendered === null ? null : receipt(asked.slot, rendered, context.now),
+    usage: isTerminal(state) && (before === null || !isTerminal(before)) ? CallUsage.of(state) : null
   }
 }
 

@@ -142,6 +142,15 @@ const chargedMinutes = ({ endedAt, reservedMinutes, startedAt }: Meter): number 
     ? 0
     : Math.min(Money.startedMinutes(endedAt - startedAt), Math.max(0, reservedMinutes))
 
+/** The started minutes of the ended meters of a kind: as they are charged, and all of them where they are free. */
+export const minutes = (meters: Meters, kind: Kind): number =>
+  meters.reduce((sum, meter) => {
+    if (meter.kind !== kind) return sum
+    const { endedAt, startedAt } = meter
+    const started = startedAt === null || endedAt === null ? 0 : Money.startedMinutes(endedAt - startedAt)
+    return sum + (isPriced(meter) ? chargedMinutes(meter) : started)
+  }, 0)
+
 /** One entry of the ledger. */
 export interface Charge {
   readonly type: MoneyRow["type"]

@@ -9,6 +9,7 @@ import { NumberApi } from "./number/NumberApi.ts"
 import { RecordingApi } from "./recording/RecordingApi.ts"
 import { SpeechApi } from "./speech/SpeechApi.ts"
 import { TenantApi } from "./tenant/TenantApi.ts"
+import { UsageApi } from "./usage/UsageApi.ts"
 import { WebhookApi } from "./webhook/WebhookApi.ts"
 
 /**
@@ -28,7 +29,8 @@ export class Api extends HttpApi.make("trunkline")
     SpeechApi,
     ConnectionApi,
     WebhookApi,
-    AuditApi
+    AuditApi,
+    UsageApi
   )
   .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
   .annotate(HttpApi.QueryParseOptions, { onExcessProperty: "error", errors: "all" })

@@ -22,6 +22,7 @@ import * as RecordingHandlers from "./recording/RecordingHandlers.ts"
 import * as SpeechHandlers from "./speech/SpeechHandlers.ts"
 import * as TwilioHangup from "./twilio/TwilioHangup.ts"
 import * as TenantHandlers from "./tenant/TenantHandlers.ts"
+import * as UsageHandlers from "./usage/UsageHandlers.ts"
 import * as WebhookHandlers from "./webhook/WebhookHandlers.ts"
 
 /** Every endpoint's handlers. */
@@ -36,7 +37,8 @@ const Handlers = Layer.mergeAll(
   SpeechHandlers.layer,
   ConnectionHandlers.layer,
   WebhookHandlers.layer,
-  AuditHandlers.layer
+  AuditHandlers.layer,
+  UsageHandlers.layer
 )
 
 /** What the API declares, as method and path. */

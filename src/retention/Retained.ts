@@ -260,6 +260,8 @@ export const table: ReadonlyArray<Retained> = [
     column: "created_at",
     index: { name: "letter_age", on: "letter (created_at)" }
   }),
+  byTime({ name: "usage_detail", period: "call", column: "at", index: null }),
+  byTime({ name: "usage_day", period: "call", column: "day", index: null }),
   byTime({
     name: "audit",
     period: "call",

@@ -176,6 +176,12 @@ receipts AS (
     body = EXCLUDED.body, sealed = EXCLUDED.sealed, created_at = EXCLUDED.created_at
   WHERE idempotency.created_at <= EXCLUDED.created_at - interval '24 hours'
 )`,
+  usage: (rows) => `
+used AS (
+  INSERT INTO usage_tail (tenant_id, entries)
+  SELECT r."tenantId", r.entries FROM jsonb_to_recordset(${rows}::jsonb) AS r("tenantId" uuid, entries jsonb)
+  WHERE EXISTS (SELECT 1 FROM owner)
+)`,
   audit: (rows) => `
 audits AS (
   INSERT INTO audit (id, tenant_id, occurred_at, actor_type, actor_id, actor_name, action, resource_type, resource_id, changes, ip)

@@ -2,6 +2,7 @@ import * as CommitParts from "./CommitParts.ts"
 import type { Handed, Offer, WebhookEndpointRef } from "./Handover.ts"
 import type { Commit, EntityWrite, EventRow } from "./Journal.ts"
 import type { Target } from "./ListTable.ts"
+import * as UsageEntries from "./UsageEntries.ts"
 
 /**
  * The statement for a batch that writes these tables. A table that a batch does not write costs it nothing: at a few
@@ -101,8 +102,10 @@ export const make = (held: ReadonlyMap<number, number>, batch: ReadonlyArray<Com
 }
 
 /** The tenants of a commit's rows; a list's row goes with its entity. */
-export const tenantsOf = ({ audit, entities, events, money }: Commit): ReadonlyArray<string> =>
-  [...entities, ...events, ...money, ...audit].flatMap(({ tenantId }) => (tenantId === null ? [] : [tenantId]))
+export const tenantsOf = ({ audit, entities, events, money, usage }: Commit): ReadonlyArray<string> =>
+  [...entities, ...events, ...money, ...audit, ...(usage === null ? [] : [usage])].flatMap(({ tenantId }) =>
+    tenantId === null ? [] : [tenantId]
+  )
 
 /** A table that a batch writes, and its rows. */
 interface Written {
@@ -129,6 +132,7 @@ const writtenBy = (batch: ReadonlyArray<Commit>, offer: Offer): ReadonlyArray<Wr
       part: parts.receipts,
       rows: batch.flatMap(({ receipt }) => (receipt === null ? [] : [receipt]))
     },
+    { name: "usage", part: parts.usage, rows: batch.flatMap(UsageEntries.of) },
     { name: "audit", part: parts.audit, rows: batch.flatMap(({ audit }) => audit) }
   ]
   const lists = new Map<string, { readonly table: Target; readonly rows: Array<unknown> }>()

@@ -13,6 +13,7 @@ import type { ApiError } from "../domain/ApiError.ts"
 import type { EntryType } from "../domain/EntryType.ts"
 import type { DeliveryListener, WebhookEndpointRef } from "./Handover.ts"
 import type { ListWrite } from "./ListTable.ts"
+import type { UsageRow } from "./UsageRow.ts"
 
 /**
  * The journal: what "nothing is lost" means (src/README.md#commit-before-anything-leaves).
@@ -118,9 +119,11 @@ export interface Commit {
   readonly money: ReadonlyArray<MoneyRow>
   readonly audit: ReadonlyArray<AuditRow>
   readonly receipt: Receipt | null
+  /** What it counts; what it charges counts by itself. */
+  readonly usage: UsageRow | null
 }
 
-export const empty: Commit = { entities: [], lists: [], events: [], money: [], audit: [], receipt: null }
+export const empty: Commit = { entities: [], lists: [], events: [], money: [], audit: [], receipt: null, usage: null }
 
 /** What the statement computed. */
 export interface Committed {

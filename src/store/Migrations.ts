@@ -21,6 +21,7 @@ import { funding } from "./migration/0030_funding.ts"
 import { proof } from "./migration/0033_proof.ts"
 import { number } from "./migration/0036_number.ts"
 import { letter } from "./migration/0039_letter.ts"
+import { usage } from "./migration/0042_usage.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Every migration in order. */
@@ -45,7 +46,8 @@ const all = {
   "0030_funding": funding,
   "0033_proof": proof,
   "0036_number": number,
-  "0039_letter": letter
+  "0039_letter": letter,
+  "0042_usage": usage
 }
 
 const idOf = (name: string): number => Number.parseInt(name, 10)

@@ -30,6 +30,7 @@ import { Vault } from "../../src/store/Vault.ts"
 import { Onboarding } from "../../src/tenant/Onboarding.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
 import * as Signature from "../../src/webhook/Signature.ts"
+import { Usages } from "../../src/usage/Usage.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
 import { Recognizer } from "../../src/speech/Recognizer.ts"
 import { Transcriptions } from "../../src/transcription/Transcription.ts"
@@ -76,7 +77,13 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
     Layer.provideMerge(Recordings.layer({ baseUrl: "http://127.0.0.1", days: { archive: 30, expire: 90 } })),
     Layer.provideMerge(Proofs.layer),
     Layer.provideMerge(Letters.layer({ baseUrl: "http://127.0.0.1" })),
-    Layer.provideMerge(Layer.mergeAll(Idempotency.layer, Jobs.layer(), MemoryStorage.make().layer, AuditLog.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Idempotency.layer,
+        Layer.provideMerge(Layer.merge(AuditLog.layer, Usages.layer), Jobs.layer()),
+        MemoryStorage.make().layer
+      )
+    ),
     Layer.provideMerge(Layer.mergeAll(store, egress, silentMail, Carrier.layer)),
     Layer.provideMerge(NodeEntropy.layer),
     Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "Warn"))

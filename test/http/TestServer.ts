@@ -26,6 +26,7 @@ import { Tenants } from "../../src/tenant/Tenant.ts"
 import { receipt, type Rendered, type Slot } from "../../src/idempotency/Slot.ts"
 import type { Receipt } from "../../src/store/Journal.ts"
 import * as Documented from "./Documented.ts"
+import { Usages } from "../../src/usage/Usage.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
 import { type RecordingRow, Recordings } from "../../src/recording/Recording.ts"
 import * as MemoryStorage from "../support/MemoryStorage.ts"
@@ -244,6 +245,7 @@ const untouched = Layer.mergeAll(
   Layer.mock(Billing)({}),
   Layer.mock(AuditLog)({}),
   Layer.mock(Proofs)({}),
+  Layer.mock(Usages)({}),
   Layer.mock(Numbers)({}),
   Layer.mock(Transcriptions)({ find: () => Effect.fail(ApiError.of("not_found", "this call has no transcription")) }),
   Layer.mock(Tenants)({})

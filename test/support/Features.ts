@@ -19,6 +19,7 @@ import { Numbers } from "../../src/number/Number.ts"
 import { Recognizer } from "../../src/speech/Recognizer.ts"
 import { Transcriptions } from "../../src/transcription/Transcription.ts"
 import { Recordings } from "../../src/recording/Recording.ts"
+import { Usages } from "../../src/usage/Usage.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { Vault } from "../../src/store/Vault.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
@@ -51,7 +52,7 @@ const layers = (
   const base = Letters.layer({ baseUrl: "http://localhost:8080" }).pipe(
     Layer.provideMerge(outside(mailIsReal)),
     Layer.provideMerge(Proofs.layer),
-    Layer.provideMerge(Layer.merge(Jobs.layer(), AuditLog.layer)),
+    Layer.provideMerge(Layer.provideMerge(Layer.merge(AuditLog.layer, Usages.layer), Jobs.layer())),
     Layer.provideMerge(storage.layer),
     Layer.provideMerge(TrunkStates.layer),
     Layer.provideMerge(JournalWriter.layer({ partitions, onLost: () => {}, heartbeatMs })),

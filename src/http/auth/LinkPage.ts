@@ -64,7 +64,8 @@ form.addEventListener("submit", async (event) => {
   button.disabled = false
 })`
 
-const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;")
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;")
 
 const inputOf = ({ autocomplete, label, maximum, minimum, name, type }: Input): string =>
   `<label for="${name}">${escaped(label)}</label>

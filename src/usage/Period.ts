@@ -1,0 +1,37 @@
+/** A span of time that usage is asked for, in epoch milliseconds; `end` is left out. */
+export interface Period {
+  readonly start: number
+  readonly end: number
+}
+
+export const dayMs = 86_400_000
+
+/** The longest that can be asked for. */
+export const longestMs = 92 * dayMs
+
+/** The month of `now`, UTC. */
+export const month = (now: number): Period => {
+  const today = new Date(now)
+  const [year, at] = [today.getUTCFullYear(), today.getUTCMonth()]
+  return { start: Date.UTC(year, at, 1), end: Date.UTC(year, at + 1, 1) }
+}
+
+/** Days are whole between these two; what is before and behind is parts of days. They are the same where none is whole. */
+export const wholeDays = ({ end, start }: Period): Period => {
+  const from = Math.min(Math.ceil(start / dayMs) * dayMs, end)
+  return { start: from, end: Math.max(from, Math.floor(end / dayMs) * dayMs) }
+}
+
+export const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
+
+/** The parts of a period by days or months, each with the date on which its day or month begins. */
+export const parts = (period: Period, by: "day" | "month"): ReadonlyArray<Period & { readonly date: string }> => {
+  const found: Array<Period & { readonly date: string }> = []
+  for (let start = period.start; start < period.end;) {
+    const whole = by === "month" ? month(start) : { start: Math.floor(start / dayMs) * dayMs, end: 0 }
+    const end = Math.min(period.end, by === "month" ? whole.end : whole.start + dayMs)
+    found.push({ date: dateOf(whole.start), start, end })
+    start = end
+  }
+  return found
+}
