@@ -11,7 +11,7 @@ import type * as WriteOutage from "./WriteOutage.ts"
  * How long after a statement commits gather for the next one while nobody waits for one of them: a statement for one
  * costs the database more than twice what another commit in it does.
  */
-const gatherMs = 5
+const gatherMs = 6
 
 /** So many commits are a statement that need not grow. */
 const enough = 8
