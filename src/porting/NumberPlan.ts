@@ -1,0 +1,20 @@
+import { parsePhoneNumberFromString } from "libphonenumber-js/max"
+import type { OrderedNumber } from "./PortingView.ts"
+
+const kinds: Readonly<Record<string, OrderedNumber["numberType"]>> = {
+  FIXED_LINE: "local",
+  FIXED_LINE_OR_MOBILE: "local",
+  VOIP: "local",
+  MOBILE: "mobile",
+  TOLL_FREE: "toll_free",
+  UAN: "national"
+}
+
+/** Country and kind of a number by the numbering plans of the world; null: no plan has it. */
+export const of = (
+  phoneNumber: string
+): { readonly countryCode: string; readonly numberType: OrderedNumber["numberType"] | null } | null => {
+  const phone = parsePhoneNumberFromString(phoneNumber)
+  if (phone === undefined || !phone.isValid() || phone.country === undefined) return null
+  return { countryCode: phone.country, numberType: kinds[phone.getType() ?? ""] ?? null }
+}
