@@ -6,6 +6,7 @@ import { Calls } from "../call/Call.ts"
 import { Connections } from "../connection/Connection.ts"
 import type { SubscriptionId } from "../domain/Id.ts"
 import { Numbers } from "../number/Number.ts"
+import { Porting } from "../porting/Porting.ts"
 import { Recordings } from "../recording/Recording.ts"
 import { CommitClient } from "../store/CommitClient.ts"
 import { Tenants } from "../tenant/Tenant.ts"
@@ -25,6 +26,7 @@ export const layer = (options: Pick<Config, "baseUrl" | "maxCallSecs" | "recordi
         Recordings.layer({ baseUrl: options.baseUrl, days: options.recordingDays })
       )
     ),
+    Layer.provideMerge(Porting.layer),
     Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks)),
     Layer.provideMerge(Accounts.layer)
   )

@@ -6,6 +6,7 @@ import { BillingApi } from "./billing/BillingApi.ts"
 import { CallApi } from "./call/CallApi.ts"
 import { ConnectionApi } from "./connection/ConnectionApi.ts"
 import { NumberApi } from "./number/NumberApi.ts"
+import { PortingApi } from "./porting/PortingApi.ts"
 import { RecordingApi } from "./recording/RecordingApi.ts"
 import { SpeechApi } from "./speech/SpeechApi.ts"
 import { TenantApi } from "./tenant/TenantApi.ts"
@@ -24,6 +25,7 @@ export class Api extends HttpApi.make("trunkline")
     ApiKeyApi,
     BillingApi,
     NumberApi,
+PortingApi,
     CallApi,
     RecordingApi,
     SpeechApi,

@@ -14,6 +14,7 @@ import * as Document from "./Document.ts"
 import * as ErrorPages from "./ErrorPages.ts"
 import * as Guide from "./guide/Guide.ts"
 import * as NumberHandlers from "./number/NumberHandlers.ts"
+import * as PortingHandlers from "./porting/PortingHandlers.ts"
 import { Public } from "./Public.ts"
 import * as Reference from "./Reference.ts"
 import * as RouteTable from "./RouteTable.ts"
@@ -32,6 +33,7 @@ const Handlers = Layer.mergeAll(
   ApiKeyHandlers.layer,
   BillingHandlers.layer,
   NumberHandlers.layer,
+  PortingHandlers.layer,
   CallHandlers.layer,
   RecordingHandlers.layer,
   SpeechHandlers.layer,

@@ -9,6 +9,7 @@ import * as JobCommands from "./job/JobCommands.ts"
 import * as KeyCommands from "./key/KeyCommands.ts"
 import * as LedgerCommands from "./ledger/LedgerCommands.ts"
 import * as NumberCommands from "./number/NumberCommands.ts"
+import * as PortingCommands from "./porting/PortingCommands.ts"
 import * as RateCommands from "./rate/RateCommands.ts"
 import * as RecordingCommands from "./recording/RecordingCommands.ts"
 import * as RouteCommands from "./route/RouteCommands.ts"
@@ -23,6 +24,7 @@ export const commands: ReadonlyArray<Command> = [
   ...TenantCommands.commands,
   ...KeyCommands.commands,
   ...NumberCommands.commands,
+  ...PortingCommands.commands,
   ...RateCommands.commands,
   ...DialingPermissionCommands.commands,
   ...TargetCommands.commands,

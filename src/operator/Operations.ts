@@ -10,6 +10,7 @@ import * as JobOperations from "./job/JobOperations.ts"
 import * as KeyOperations from "./key/KeyOperations.ts"
 import * as LedgerOperations from "./ledger/LedgerOperations.ts"
 import * as NumberOperations from "./number/NumberOperations.ts"
+import * as PortingOperations from "./porting/PortingOperations.ts"
 import * as RateOperations from "./rate/RateOperations.ts"
 import * as RecordingOperations from "./recording/RecordingOperations.ts"
 import * as RouteOperations from "./route/RouteOperations.ts"
@@ -25,6 +26,7 @@ export const make = Effect.map(
     TenantOperations.make,
     KeyOperations.make,
     NumberOperations.make,
+    PortingOperations.make,
     RateOperations.make,
     DialingPermissionOperations.make,
     TargetOperations.make,

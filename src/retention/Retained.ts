@@ -253,6 +253,14 @@ export const table: ReadonlyArray<Retained> = [
     column: "detected_at",
     index: { name: "machine_detection_age", on: "machine_detection (detected_at)" }
   }),
+  byTime({
+    name: "porting_order",
+    period: "call",
+    column: "updated_at",
+    // With its documents.
+    when: "status IN ('ported', 'cancelled')",
+    index: null
+  }),
   call,
   byTime({
     name: "letter",

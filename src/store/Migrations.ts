@@ -22,6 +22,7 @@ import { proof } from "./migration/0033_proof.ts"
 import { number } from "./migration/0036_number.ts"
 import { letter } from "./migration/0039_letter.ts"
 import { usage } from "./migration/0042_usage.ts"
+import { porting } from "./migration/0045_porting.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Every migration in order. */
@@ -47,7 +48,8 @@ const all = {
   "0033_proof": proof,
   "0036_number": number,
   "0039_letter": letter,
-  "0042_usage": usage
+  "0042_usage": usage,
+  "0045_porting": porting
 }
 
 const idOf = (name: string): number => Number.parseInt(name, 10)

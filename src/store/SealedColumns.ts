@@ -15,6 +15,7 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
   { table: "tenant", key: "id", keyType: "uuid", column: "webhook_failover_secret" },
   { table: "webhook_subscription", key: "id", keyType: "text", column: "signing_secret" },
   { table: "route", key: "id", keyType: "text", column: "password" },
+  { table: "porting_order", key: "id", keyType: "text", column: "account_secret" },
   { table: "call_key", key: "id", keyType: "text", column: "key" },
   { table: "letter", key: "cause", keyType: "text", column: "content" }
 ]
