@@ -32,7 +32,10 @@ export const of = (row: OrderRow, before: PortingMachine.State, after: PortingMa
             "Keep the service there until then: a number that is cancelled there cannot be moved."
           )
     case "ported":
-      return say(`${named(row)} has moved`, "The numbers are active here. You may end the service with the other carrier.")
+      return say(
+        `${named(row)} has moved`,
+        "The numbers are active here. You may end the service with the other carrier."
+      )
     case "cancelled":
       return before.status === "draft"
         ? null

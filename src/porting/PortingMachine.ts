@@ -103,7 +103,10 @@ export const step = (state: State, input: Input, context: { readonly now: number
   switch (input.type) {
     case "edit":
       if (state.status === "draft" || (state.status === "exception" && !input.numbers)) return accepted(state)
-      return notNow(state, input.numbers ? "numbers change in a draft only" : "it changes in a draft or an exception only")
+      return notNow(
+        state,
+        input.numbers ? "numbers change in a draft only" : "it changes in a draft or an exception only"
+      )
     case "discard":
       return state.status === "draft" ? accepted(state) : notNow(state, "only a draft is deleted; cancel it")
     case "add_document":

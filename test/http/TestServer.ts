@@ -20,6 +20,7 @@ import { RateLimit } from "../../src/http/RateLimit.ts"
 import * as Server from "../../src/http/Server.ts"
 import { Idempotency } from "../../src/idempotency/Idempotency.ts"
 import { Numbers } from "../../src/number/Number.ts"
+import { Porting } from "../../src/porting/Porting.ts"
 import { Transcriptions } from "../../src/transcription/Transcription.ts"
 import { Recognizer } from "../../src/speech/Recognizer.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
@@ -247,6 +248,7 @@ const untouched = Layer.mergeAll(
   Layer.mock(Proofs)({}),
   Layer.mock(Usages)({}),
   Layer.mock(Numbers)({}),
+  Layer.mock(Porting)({}),
   Layer.mock(Transcriptions)({ find: () => Effect.fail(ApiError.of("not_found", "this call has no transcription")) }),
   Layer.mock(Tenants)({})
 )

@@ -52,10 +52,7 @@ type Status = keyof typeof states
 
 /** Where each input leads from each status; `null`: it is refused. */
 const table: Readonly<Record<string, readonly [Machine.Input, Readonly<Record<Status, Status | null>>]>> = {
-  edit: [
-    { type: "edit", numbers: false },
-    row({ draft: "draft", exception: "exception" })
-  ],
+  edit: [{ type: "edit", numbers: false }, row({ draft: "draft", exception: "exception" })],
   "edit of numbers": [{ type: "edit", numbers: true }, row({ draft: "draft" })],
   discard: [{ type: "discard" }, row({ draft: "draft" })],
   "add document": [
@@ -104,8 +101,7 @@ describe("the states of a porting order (guide/porting.md#states)", () => {
       const lead = leads[status as Status]
       it(`${name} in ${status} ${lead === null ? "is refused" : `leads to ${lead}`}`, () => {
         const step = Machine.step(state, input, { now })
-        if (lead === null)
-          expect(step).toMatchObject({ type: "rejected", error: { code: "conflict" } })
+        if (lead === null) expect(step).toMatchObject({ type: "rejected", error: { code: "conflict" } })
         else expect(step).toMatchObject({ type: "accepted", state: { status: lead } })
       })
     }
@@ -116,9 +112,9 @@ describe("the states of a porting order (guide/porting.md#states)", () => {
       error: { code: "unprocessable", param: "end_user.account_number" }
     })
     expect(refusal({ ...submit, documents: [] })).toMatchObject({ error: { code: "documents_required" } })
-    expect(
-      refusal({ ...submit, documents: [documents[0], { type: "invoice", status: "rejected" }] })
-    ).toMatchObject({ error: { code: "documents_required", message: expect.stringContaining("invoice") } })
+    expect(refusal({ ...submit, documents: [documents[0], { type: "invoice", status: "rejected" }] })).toMatchObject({
+      error: { code: "documents_required", message: expect.stringContaining("invoice") }
+    })
   })
 
   it("what the losing carrier disputes has to change before the next submission", () => {

@@ -16,6 +16,7 @@ import { Letters } from "../../src/letter/Letter.ts"
 import { Mail, type MailMessage } from "../../src/mail/Mail.ts"
 import { Proofs } from "../../src/proof/Proof.ts"
 import { Numbers } from "../../src/number/Number.ts"
+import { Porting } from "../../src/porting/Porting.ts"
 import { Recognizer } from "../../src/speech/Recognizer.ts"
 import { Transcriptions } from "../../src/transcription/Transcription.ts"
 import { Recordings } from "../../src/recording/Recording.ts"
@@ -62,6 +63,7 @@ const layers = (
   )
   return Tenants.layer({ baseUrl: "http://localhost:8080" }).pipe(
     Layer.provideMerge(Onboarded.layer),
+    Layer.provideMerge(Porting.layer),
     Layer.provideMerge(Numbers.layer),
     Layer.provideMerge(Connections.layer({ lookup: (name) => Effect.sync(() => addresses.get(name) ?? []) })),
     Layer.provideMerge(ApiKeys.layer),

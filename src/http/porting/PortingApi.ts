@@ -7,7 +7,6 @@ import {
   DocumentType,
   EndUser,
   EndUserChange,
-
   Portability,
   PortingDocument,
   PortingOrder,
@@ -193,4 +192,3 @@ export class PortingApi extends HttpApiGroup.make("porting")
   .annotateMerge(
     OpenApi.annotations({ title: "Porting", description: "Numbers that move here from another carrier." })
   ) {}
-

@@ -19,7 +19,9 @@ const sourceOf = (payload: {
   if (contentBase64 !== undefined && url === undefined)
     return Effect.succeed({ type: "base64", content: contentBase64 })
   if (url !== undefined && contentBase64 === undefined) return Effect.succeed({ type: "url", url })
-  return Effect.fail(ApiError.of("invalid_request", "the body needs content_base64 or url, one of both", "content_base64"))
+  return Effect.fail(
+    ApiError.of("invalid_request", "the body needs content_base64 or url, one of both", "content_base64")
+  )
 }
 
 /** Porting, from wire to door. */

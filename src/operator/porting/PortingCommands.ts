@@ -86,4 +86,3 @@ export const commands: ReadonlyArray<Command> = [
     print: asFields
   }
 ]
-

@@ -11,7 +11,13 @@ const document = { document_id: Id.spelled("doc") }
 const defaultRows = 100
 
 /** A field each, for the terminal. */
-const shown = ({ documents, end_user: _endUser, phone_numbers: numbers, status_details: details, ...order }: PortingOrderView) => ({
+const shown = ({
+  documents,
+  end_user: _endUser,
+  phone_numbers: numbers,
+  status_details: details,
+  ...order
+}: PortingOrderView) => ({
   ...order,
   phone_numbers: numbers.map(({ phone_number }) => phone_number).join(" "),
   status_details: details.map(({ code, description }) => `${code}: ${description}`).join("; "),
@@ -48,10 +54,8 @@ export const make = Effect.map(Porting, (porting) => [
       HttpServerResponse.stream(body, { contentType, contentLength: sizeBytes })
     )
   ),
-  Operation.make(
-    "port/judge",
-    Schema.Struct({ ...document, status: DocumentStatus }),
-    ({ document_id: id, status }) => porting.judge(id, status)
+  Operation.make("port/judge", Schema.Struct({ ...document, status: DocumentStatus }), ({ document_id: id, status }) =>
+    porting.judge(id, status)
   ),
   Operation.make(
     "port/exception",

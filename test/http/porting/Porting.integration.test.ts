@@ -62,7 +62,11 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("/v1/portin
     )
     const actions = (id: string) =>
       Effect.map(send("GET", `/v1/audit?resource_id=${id}`), ({ json }) =>
-        (json as { readonly results: ReadonlyArray<{ readonly action: string; readonly actor: { readonly type: string } }> }).results
+        (
+          json as {
+            readonly results: ReadonlyArray<{ readonly action: string; readonly actor: { readonly type: string } }>
+          }
+        ).results
           .map(({ action, actor }) => `${actor.type} ${action}`)
           .toReversed()
       )
@@ -207,7 +211,10 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("/v1/portin
       expect(yield* t.refused("PATCH", `${orders}/${id}`, { phone_numbers: [fresh()] })).toEqual([409, "conflict"])
       const changed = yield* t.order("PATCH", `${orders}/${id}`, { end_user: { account_number: "B-1" } })
       expect(changed.end_user).toMatchObject({ entity_name: "Acme Inc." })
-      expect(yield* t.order("POST", `${orders}/${id}/submit`)).toMatchObject({ status: "submitted", status_details: [] })
+      expect(yield* t.order("POST", `${orders}/${id}/submit`)).toMatchObject({
+        status: "submitted",
+        status_details: []
+      })
       expect((yield* t.porting.inspect(id)).accountNumber).toBe("B-1")
     })
   )
@@ -295,9 +302,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("/v1/portin
         })
       )
       expect(answer.headers.get("content-type")).toBe("application/pdf")
-      expect(answer.headers.get("content-disposition")).toBe(
-        "attachment; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20(1).pdf"
-      )
+      expect(answer.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20(1).pdf")
       expect(answer.headers.get("x-content-type-options")).toBe("nosniff")
       const body = Buffer.from(yield* Effect.promise(async () => answer.arrayBuffer()))
       expect(body.equals(Buffer.from(sized(10 * 1024 * 1024), "base64"))).toBe(true)

@@ -1,0 +1,126 @@
+import { Clock, Effect, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { hash } from "node:crypto"
+import { Entropy } from "../actor/Entropy.ts"
+import type * as Audit from "../audit/Audit.ts"
+import { ApiError } from "../domain/ApiError.ts"
+import * as Id from "../domain/Id.ts"
+import { receipt, type Rendered, type Slot } from "../idempotency/Slot.ts"
+import { empty, Journal } from "../store/Journal.ts"
+import * as DocumentBytes from "./DocumentBytes.ts"
+import * as DocumentSource from "./DocumentSource.ts"
+import * as PortingAudit from "./PortingAudit.ts"
+import { noOrder } from "./PortingChange.ts"
+import * as PortingMachine from "./PortingMachine.ts"
+import * as PortingRepo from "./PortingRepo.ts"
+import * as PortingView from "./PortingView.ts"
+
+export interface DocumentRequest {
+  readonly documentType: PortingView.DocumentType
+  readonly filename: string
+  readonly source: DocumentSource.Source
+}
+
+/** A file for whoever may read it. */
+export interface DocumentFile {
+  readonly document: PortingView.DocumentRow
+  readonly body: Stream.Stream<Uint8Array>
+}
+
+/** Of an order. */
+const maxDocuments = 20
+
+const noDocument = ApiError.of("not_found", "no such document")
+
+/** Documents of porting orders, guide/porting.md#documents. */
+export const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+  const entropy = yield* Entropy
+  const repo = yield* PortingRepo.make
+  const source = yield* DocumentSource.make
+
+  const addDocument = Effect.fn("Porting.addDocument")(function* (
+    caller: Audit.Caller,
+    id: Id.PortingOrderId,
+    request: DocumentRequest,
+    slot: Slot | null
+  ) {
+    if ((yield* repo.find(caller.tenantId, id)) === null) return yield* noOrder
+    const bytes = yield* source.read(caller.tenantId, request.source)
+    const contentType = DocumentBytes.contentTypeOf(bytes)
+    if (contentType === null)
+      return yield* ApiError.of(
+        "unprocessable",
+        "the file is no PDF, JPEG, PNG or TIFF, or not a whole one",
+        request.source.type === "url" ? "url" : "content_base64"
+      )
+    const at = yield* Clock.currentTimeMillis
+    const seed = entropy.hex(16)
+    const document: PortingView.DocumentRow = {
+      id: Id.derive(seed, "doc"),
+      portingOrderId: id,
+      documentType: request.documentType,
+      filename: request.filename,
+      contentType,
+      sizeBytes: bytes.length,
+      sha256: hash("sha256", bytes, "hex"),
+      status: "pending",
+      createdAt: at
+    }
+    const rendered: Rendered = { status: 201, body: JSON.stringify(PortingView.document(document)) }
+    yield* Effect.gen(function* () {
+      const stored = yield* repo.lock(caller.tenantId, id)
+      if (stored === null) return yield* noOrder
+      const step = PortingMachine.step(stored.state, { type: "add_document" }, { now: at })
+      if (step.type === "rejected") return yield* Effect.fail(step.error)
+      if ((yield* repo.documents(id)).length >= maxDocuments)
+        return yield* ApiError.of("conflict", `the order has ${maxDocuments} documents already`)
+      yield* repo.insertDocument(caller.tenantId, document, bytes)
+      const added = PortingAudit.line({
+        by: PortingAudit.byKey(caller),
+        tenantId: caller.tenantId,
+        orderId: id,
+        at,
+        seed,
+        action: "porting_order.document_added",
+        changes: [{ field: document.documentType, from: null, to: document.sha256 }]
+      })
+      yield* journal.commitWithin({ ...empty, audit: [added], receipt: receipt(slot, rendered, at) })
+    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    return rendered
+  }, Effect.uninterruptible)
+
+  const file = Effect.fn("Porting.file")(function* (tenantId: Id.TenantId | null, id: Id.PortingDocumentId) {
+    const document = yield* repo.findDocument(tenantId, id)
+    if (document === null) return yield* noDocument
+    const body = Stream.unfold(0, (part) =>
+      Effect.map(repo.part(id, part), (bytes) => (bytes === null ? undefined : ([bytes, part + 1] as const)))
+    )
+    return { document, body }
+  })
+
+  const judge = Effect.fn("Porting.judge")(function* (id: Id.PortingDocumentId, status: PortingView.DocumentStatus) {
+    const document = yield* repo.findDocument(null, id)
+    if (document === null) return yield* noDocument
+    const order = yield* repo.find(null, document.portingOrderId)
+    if (order === null) return yield* noOrder
+    const at = yield* Clock.currentTimeMillis
+    const judgedLine = PortingAudit.line({
+      by: PortingAudit.byOperator,
+      tenantId: order.tenantId,
+      orderId: order.id,
+      at,
+      seed: entropy.hex(16),
+      action: "porting_order.document_judged",
+      changes: [{ field: id, from: document.status, to: status }]
+    })
+    yield* Effect.andThen(repo.judge(id, status), journal.commitWithin({ ...empty, audit: [judgedLine] })).pipe(
+      sql.withTransaction,
+      Effect.orDie
+    )
+    return PortingView.document({ ...document, status })
+  }, Effect.uninterruptible)
+
+  return { add: addDocument, file, judge }
+})
