@@ -19,6 +19,7 @@ import * as NumberOrder from "./NumberOrder.ts"
 import * as NumberRepo from "./NumberRepo.ts"
 import * as NumberView from "./NumberView.ts"
 import * as OrderActivation from "./OrderActivation.ts"
+import * as PortedNumbers from "./PortedNumbers.ts"
 import * as Releasing from "./Releasing.ts"
 
 export type { InventoryEntry, Search } from "./Inventory.ts"
@@ -114,6 +115,15 @@ export class Numbers extends Context.Service<
       phoneNumber: string,
       isEnabled: boolean
     ) => Effect.Effect<Releasing.OfTenant, ApiError>
+    /** Whether the operator has the number already, owned or not. */
+    readonly isInInventory: (phoneNumber: string) => Effect.Effect<boolean>
+    /** What a number that comes from another carrier costs; null: the operator has no price for such. */
+    readonly portingPrice: PortedNumbers.PortedNumbers["price"]
+    /** Inside the transaction of its porting order. */
+    readonly claimPortedWithin: PortedNumbers.PortedNumbers["claimWithin"]
+    readonly settlePortedWithin: PortedNumbers.PortedNumbers["settleWithin"]
+    /** Behind a transaction that changed owners: who has these numbers is looked at again. */
+    readonly ownersChanged: (phoneNumbers: ReadonlyArray<string>) => Effect.Effect<void>
     /** Adds to the inventory, or changes what is there: all entries, or none and a 400 that names the number. */
     readonly importInventory: (entries: ReadonlyArray<Inventory.InventoryEntry>) => Effect.Effect<void, ApiError>
     /** Takes numbers out of the inventory, and gives those that were there; whoever owns one keeps it. */
@@ -145,6 +155,7 @@ export class Numbers extends Context.Service<
         })
       )
 
+      const ported = yield* PortedNumbers.make(repo)
       const change = yield* NumberChange.make({ forget: (phoneNumber) => forget([phoneNumber]) })
       const releasing = Releasing.make(change, inventory)
       const addressRows = yield* EmergencyAddressRepo.make
@@ -209,6 +220,11 @@ export class Numbers extends Context.Service<
         addresses: addresses.list,
         findAddress: addresses.find,
         removeAddress: addresses.remove,
+        isInInventory: ported.isOurs,
+        portingPrice: ported.price,
+        claimPortedWithin: ported.claimWithin,
+        settlePortedWithin: ported.settleWithin,
+        ownersChanged: forget,
         withdrawInventory,
         byDialled: (phoneNumber) => Cache.get(owners, phoneNumber),
         importInventory: Effect.fn("Numbers.importInventory")(function* (entries) {

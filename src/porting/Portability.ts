@@ -13,9 +13,9 @@ export const make = Effect.map(Numbers, (numbers) => {
     if (plan === null) return { reason: "invalid_number" as const }
     const owner = yield* numbers.byDialled(phoneNumber)
     if (owner?.status === "port_pending") return { reason: "porting_in_progress" as const }
-    if (owner !== null || (yield* numbers.ported.isOurs(phoneNumber))) return { reason: "already_here" as const }
+    if (owner !== null || (yield* numbers.isInInventory(phoneNumber))) return { reason: "already_here" as const }
     const { countryCode, numberType } = plan
-    if (numberType === null || (yield* numbers.ported.price(countryCode, numberType)) === null)
+    if (numberType === null || (yield* numbers.portingPrice(countryCode, numberType)) === null)
       return { reason: "not_supported" as const }
     return { reason: null, countryCode, numberType }
   })

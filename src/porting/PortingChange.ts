@@ -49,7 +49,7 @@ export const make = Effect.gen(function* () {
 
   const claim = Effect.fnUntraced(function* (row: PortingView.OrderRow, at: number) {
     const priced = yield* Effect.forEach(row.numbers, (number) =>
-      Effect.flatMap(numbers.ported.price(number.countryCode, number.numberType), (price) =>
+      Effect.flatMap(numbers.portingPrice(number.countryCode, number.numberType), (price) =>
         price === null
           ? Effect.fail(
               ApiError.of("porting_not_supported", `${number.phoneNumber} has no price here any more`, "phone_numbers")
@@ -57,7 +57,7 @@ export const make = Effect.gen(function* () {
           : Effect.succeed({ ...number, ...price })
       )
     )
-    const claimed = yield* numbers.ported.claimWithin({ ...row, numbers: priced, at })
+    const claimed = yield* numbers.claimPortedWithin({ ...row, numbers: priced, at })
     const lost = row.numbers.find(({ phoneNumber }) => !claimed.has(phoneNumber))
     if (lost !== undefined)
       return yield* ApiError.of(
@@ -89,7 +89,7 @@ export const make = Effect.gen(function* () {
       const before = stored.state
       if (!PortingMachine.claims(before) && PortingMachine.claims(state)) yield* claim(row, at)
       if (PortingMachine.claims(before) && PortingMachine.isOver(state))
-        yield* numbers.ported.settleWithin(of.id, status === "ported" ? "active" : "failed", at)
+        yield* numbers.settlePortedWithin(of.id, status === "ported" ? "active" : "failed", at)
       if (of.removes === true) yield* repo.remove(of.id)
       else yield* repo.save(row, state, endUser)
       const letter = PortingLetter.of(row, before, state)
@@ -113,7 +113,7 @@ export const make = Effect.gen(function* () {
       yield* journal.commitWithin({ ...empty, audit: [audited], receipt: receipt(of.slot, rendered, at) })
       return { rendered, row, documents }
     }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
-    if (done !== null) yield* numbers.ported.forget(done.row.numbers.map(({ phoneNumber }) => phoneNumber))
+    if (done !== null) yield* numbers.ownersChanged(done.row.numbers.map(({ phoneNumber }) => phoneNumber))
     return done
   }, Effect.uninterruptible)
 })

@@ -89,11 +89,20 @@ export const EndUserChange = Wire.struct({
   address: Schema.optionalKey(address)
 }).pipe(Schema.annotateEncoded({ identifier: "PortingEndUserChange" }))
 
+const ShownAddress = Wire.struct({
+  streetAddress: Field.text("Street and number.", "1600 Market Street"),
+  extendedAddress: Field.textOrNull("Floor, suite.", "Suite 4"),
+  locality: Field.text("Town.", "Philadelphia"),
+  administrativeArea: Field.text("State or province.", "PA"),
+  postalCode: Field.text("As it is written there.", "19103"),
+  countryCode: Field.text("ISO 3166-1 alpha-2.", "US")
+})
+
 const ShownEndUser = Wire.struct({
   entityName: Field.textOrNull("Company or person.", "Acme Inc."),
   authorizedPersonName: Field.textOrNull("Who signs.", "Ada Lovelace"),
   billingPhoneNumber: Field.textOrNull("Of the account, E.164.", "+12155550100"),
-  address: Schema.NullOr(Address)
+  address: Schema.NullOr(ShownAddress)
 }).pipe(Schema.annotateEncoded({ description: "Account number and PIN are never shown." }))
 
 export const PortingDocument = Wire.struct({

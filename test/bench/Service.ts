@@ -24,6 +24,7 @@ import { Letters } from "../../src/letter/Letter.ts"
 import { Mail } from "../../src/mail/Mail.ts"
 import { Proofs } from "../../src/proof/Proof.ts"
 import { Numbers } from "../../src/number/Number.ts"
+import { Porting } from "../../src/porting/Porting.ts"
 import { empty, Journal } from "../../src/store/Journal.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { Vault } from "../../src/store/Vault.ts"
@@ -65,6 +66,7 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
       Layer.mergeAll(Calls.layer({ maxCallSecs: 14_400 }), Tenants.layer({ baseUrl: "http://127.0.0.1" }))
     ),
     Layer.provideMerge(Onboarded.layer),
+    Layer.provideMerge(Porting.layer),
     Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks)),
     Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(
