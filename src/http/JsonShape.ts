@@ -39,12 +39,12 @@ export const fault = (bytes: Uint8Array, { depth, values }: Bounds = bounds): st
   return null
 }
 
-/** Where the text that begins at this quote ends. */
+/** Where the text that begins at this quote ends: at the next one that no odd number of backslashes stands before. */
 const endOfText = (bytes: Uint8Array, begin: number): number => {
-  for (let at = begin + 1; at < bytes.length; at++) {
-    const byte = bytes[at]
-    if (byte === quote) return at
-    if (byte === backslash) at++
+  for (let at = bytes.indexOf(quote, begin + 1); at !== -1; at = bytes.indexOf(quote, at + 1)) {
+    let before = at - 1
+    while (before > begin && bytes[before] === backslash) before--
+    if ((at - 1 - before) % 2 === 0) return at
   }
   return bytes.length
 }
