@@ -83,7 +83,13 @@ export const make = Effect.gen(function* () {
       const row: PortingView.OrderRow = {
         ...edited,
         endUser,
-        ...{ details, focAt, losingCarrier, portedAt, cancelledAt, status, submittedAt },
+        details,
+        focAt,
+        losingCarrier,
+        portedAt,
+        cancelledAt,
+        status,
+        submittedAt,
         updatedAt: at
       }
       const before = stored.state

@@ -44,7 +44,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("/v1/portin
     const complete = Effect.fnUntraced(function* (phoneNumbers?: ReadonlyArray<string>) {
       const { id } = yield* draft(phoneNumbers)
       for (const document of [loa, invoice]) yield* send("POST", `${orders}/${id}/documents`, document)
-      return id as Id.PortingOrderId
+      return id
     })
     const submitted = Effect.fnUntraced(function* (phoneNumbers?: ReadonlyArray<string>) {
       const id = yield* complete(phoneNumbers)
@@ -108,7 +108,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("/v1/portin
       expect(yield* t.numbers).toEqual([
         { phone_number: number, status: "port_pending", source: "port", porting_order_id: draft.id }
       ])
-      const id = draft.id as Id.PortingOrderId
+      const { id } = draft
       yield* t.told(id, { type: "foc", at: Date.UTC(2030, 0, 1), losingCarrier: "Other Tel" })
       expect(yield* t.order("GET", `${orders}/${id}`)).toMatchObject({
         status: "foc_confirmed",
@@ -169,7 +169,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("/v1/portin
         [a, b].map((tenant, index) => tenant.refused("POST", `${orders}/${ids[index]}/submit`)),
         { concurrency: 2 }
       )
-      expect(answers.toSorted()).toEqual([
+      expect(answers.toSorted(([one], [other]) => Number(one) - Number(other))).toEqual([
         [200, undefined],
         [409, "porting_in_progress"]
       ])
@@ -314,7 +314,7 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("/v1/portin
       expect(yield* add(loa)).toEqual([409, "conflict"])
       const { json } = yield* t.send("GET", `${orders}/${id}/documents`)
       expect(json).toMatchObject({ count: 20, next: null })
-      yield* t.porting.judge(document.id as Id.PortingDocumentId, "rejected")
+      yield* t.porting.judge(document.id, "rejected")
       expect(yield* t.refused("POST", `${orders}/${id}/submit`)).toEqual([422, "documents_required"])
     })
   )
