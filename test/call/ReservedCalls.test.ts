@@ -6,15 +6,12 @@ import * as LiveAccounts from "../../src/account/LiveAccounts.ts"
 import * as Lives from "../../src/account/Lives.ts"
 import { Entropy } from "../../src/actor/Entropy.ts"
 import * as EntityTime from "../../src/actor/EntityTime.ts"
-import * as Registry from "../../src/actor/Registry.ts"
 import type { CallInput } from "../../src/call/CallInput.ts"
 import * as CallMachine from "../../src/call/CallMachine.ts"
 import * as CallMoney from "../../src/call/CallMoney.ts"
 import { type CallState, isTerminal, primary, stateVersion } from "../../src/call/CallState.ts"
-import type { Effects } from "../../src/call/Draft.ts"
 import * as Legs from "../../src/call/Legs.ts"
 import * as Reservation from "../../src/call/Reservation.ts"
-import { ApiError } from "../../src/domain/ApiError.ts"
 import * as Verbs from "../../src/call/verb/Verbs.ts"
 import * as Id from "../../src/domain/Id.ts"
 import type { CallId } from "../../src/domain/Id.ts"
@@ -22,6 +19,7 @@ import * as Money from "../../src/domain/Money.ts"
 import type { Json } from "../../src/store/Journal.ts"
 import * as Ids from "../support/Ids.ts"
 import * as Random from "../support/Random.ts"
+import * as CallActors from "./CallActors.ts"
 import * as Sample from "./CallSample.ts"
 
 /** Calls and their account as running actors, over rows in memory, on a clock of the test. */
@@ -96,42 +94,27 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
     rows.mostLive = Math.max(rows.mostLive, places)
   }
 
-  const registry = yield* Registry.make<CallId, CallState, CallInput, Effects, null, null>(
-    {
-      behavior: {
-        machine: CallMachine.machine,
-        commit: Effect.fnUntraced(function* (step) {
-          // Now and then nothing can be stored for minutes.
-          yield* random.chance(0.03) ? Effect.sleep(random.below(4 * minuteMs)) : delay
-          if (!owns) return yield* Effect.never
-          if (faults && random.chance(0.03)) return yield* Effect.die(new Error("planted"))
-          write(step.state, Sample.charged(step.effects))
-          if (faults && random.chance(0.03)) return yield* Effect.die(new Error("planted, when it was written"))
-          yield* delay
-          if (!owns) return yield* Effect.never
-          yield* money.stored(step)
-          for (const told of step.effects.tells) yield* accounts.told(tenantId, told)
-          return null
-        }),
-        interpret: () => Effect.void,
-        answer: () => null,
-        reload: (id) => Effect.sync(() => rows.calls.get(id) ?? null),
-        recovered: (state) => Effect.as(money.held(state), alive(state, state.at)),
-        ready: (_, due) => Effect.succeed(due),
-        prepare: money.prepare,
-        lastWill: (reason) => ({ type: "faulted", reason })
-      },
-      since: (state) => state.at,
-      offsetMs: (state) => state.timeOffsetMs,
-      load: null,
-      ended: ApiError.of("call_already_ended", "ended"),
-      unknown: ApiError.of("not_found", "unknown"),
-      maxLive: 100,
-      passivation: null
-    },
-    Effect.succeed(false)
-  )
-  yield* registry.hold(0, 0)
+  const registry = yield* CallActors.make({
+    commit: Effect.fnUntraced(function* (step) {
+      // Now and then nothing can be stored for minutes.
+      yield* random.chance(0.03) ? Effect.sleep(random.below(4 * minuteMs)) : delay
+      if (!owns) return yield* Effect.never
+      if (faults && random.chance(0.03)) return yield* Effect.die(new Error("planted"))
+      write(step.state, Sample.charged(step.effects))
+      if (faults && random.chance(0.03)) return yield* Effect.die(new Error("planted, when it was written"))
+      yield* delay
+      if (!owns) return yield* Effect.never
+      yield* money.stored(step)
+      for (const told of step.effects.tells) yield* accounts.told(tenantId, told)
+      return null
+    }),
+    interpret: () => Effect.void,
+    answer: () => null,
+    reload: (id) => Effect.sync(() => rows.calls.get(id) ?? null),
+    recovered: (state) => Effect.as(money.held(state), alive(state, state.at)),
+    ready: (_, due) => Effect.succeed(due),
+    prepare: money.prepare
+  })
   const alive = (state: CallState, lostAt: number) =>
     Legs.recovered(
       state,

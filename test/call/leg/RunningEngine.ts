@@ -1,17 +1,15 @@
 import { Clock, Effect, Exit, Option } from "effect"
 import * as AskTimeout from "../../../src/actor/AskTimeout.ts"
 import * as EntityTime from "../../../src/actor/EntityTime.ts"
-import * as Registry from "../../../src/actor/Registry.ts"
 import type { CallInput } from "../../../src/call/CallInput.ts"
 import * as CallMachine from "../../../src/call/CallMachine.ts"
 import { type CallState, isTerminal } from "../../../src/call/CallState.ts"
-import type { Effects } from "../../../src/call/Draft.ts"
 import { lives } from "../../../src/call/leg/Leg.ts"
 import * as Legs from "../../../src/call/Legs.ts"
 import type { CarrierEvent, Snapshot, Told } from "../../../src/carrier/Carrier.ts"
-import { ApiError } from "../../../src/domain/ApiError.ts"
 import * as Id from "../../../src/domain/Id.ts"
 import type * as Random from "../../support/Random.ts"
+import * as CallActors from "../CallActors.ts"
 import * as Sample from "../CallSample.ts"
 import * as RunningCarrier from "./RunningCarrier.ts"
 import * as RunningRows from "./RunningRows.ts"
@@ -54,46 +52,31 @@ export const start = Effect.fnUntraced(function* (
     return Legs.recovered(state, snapshot, Math.max(state.at, now - 5_000))
   }
 
-  const registry = yield* Registry.make<Id.CallId, CallState, CallInput, Effects, null, "done">(
-    {
-      behavior: {
-        machine: CallMachine.machine,
-        commit: Effect.fnUntraced(function* (step, _, wanted) {
-          yield* Effect.sleep(random.chance(0.03) ? random.below(20_000) : random.below(20))
-          if (!owns) return yield* Effect.never
-          if (dies()) return yield* die("before it was written")
-          if (!wanted()) return yield* AskTimeout.unavailable
-          RunningRows.write(rows, step)
-          if (dies()) return yield* die("when it was written")
-          yield* Effect.sleep(random.below(5))
-          return "done" as const
-        }),
-        interpret: ({ effects }) => Effect.sync(() => effects.commands.forEach(carrier.carry)),
-        answer: () => "done",
-        reload: (id) => Effect.sync(() => RunningRows.state(rows, id)),
-        recovered: (state) => Effect.sync(() => recovered(state, carrier.snapshot())),
-        ready: (state, due) =>
-          Effect.forEach(state.legs, ({ id }) => carrier.caughtUp(id), { concurrency: "unbounded" }).pipe(
-            Effect.timeoutOption("1 minute"),
-            Effect.as(due)
-          ),
-        prepare: (state, input) =>
-          input.type === "renewal"
-            ? Effect.succeed({ first: [], input: { ...input, reservedMinutes: state.meters.map(() => 120) } })
-            : null,
-        lastWill: (reason) => ({ type: "faulted", reason })
-      },
-      since: (state) => state.at,
-      offsetMs: (state) => state.timeOffsetMs,
-      load: null,
-      ended: ApiError.of("call_already_ended", "ended"),
-      unknown: ApiError.of("not_found", "unknown"),
-      maxLive: 100,
-      passivation: null
-    },
-    Effect.succeed(false)
-  )
-  yield* registry.hold(0, 0)
+  const registry = yield* CallActors.make({
+    commit: Effect.fnUntraced(function* (step, _, wanted) {
+      yield* Effect.sleep(random.chance(0.03) ? random.below(20_000) : random.below(20))
+      if (!owns) return yield* Effect.never
+      if (dies()) return yield* die("before it was written")
+      if (!wanted()) return yield* AskTimeout.unavailable
+      RunningRows.write(rows, step)
+      if (dies()) return yield* die("when it was written")
+      yield* Effect.sleep(random.below(5))
+      return "done" as const
+    }),
+    interpret: ({ effects }) => Effect.sync(() => effects.commands.forEach(carrier.carry)),
+    answer: () => "done",
+    reload: (id) => Effect.sync(() => RunningRows.state(rows, id)),
+    recovered: (state) => Effect.sync(() => recovered(state, carrier.snapshot())),
+    ready: (state, due) =>
+      Effect.forEach(state.legs, ({ id }) => carrier.caughtUp(id), { concurrency: "unbounded" }).pipe(
+        Effect.timeoutOption("1 minute"),
+        Effect.as(due)
+      ),
+    prepare: (state, input) =>
+      input.type === "renewal"
+        ? Effect.succeed({ first: [], input: { ...input, reservedMinutes: state.meters.map(() => 120) } })
+        : null
+  })
 
   /** Whoever is answered is answered truly: what succeeded is stored, and what was refused is not. */
   const ask = (callId: Id.CallId, input: CallInput) =>
