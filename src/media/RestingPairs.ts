@@ -1,7 +1,7 @@
 import type { Slots, Ticked } from "./Slots.ts"
 
 /** How often those at rest are attended to: what reports and time-outs may be late by. */
-const attendMs = 100
+const attendMs = 200
 
 interface Member {
   readonly turn: Ticked

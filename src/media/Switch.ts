@@ -162,7 +162,9 @@ export const make = (options: Options) => {
       (channel, bytes, from) => {
         if (leg.closed) return
         try {
-          rtp.receive(channel, bytes, from, clock())
+          const now = clock()
+          if (channel === "rtp" && rtp.passesOn(bytes, from, now)) return
+          rtp.receive(channel, bytes, from, now)
           // A peer that changed over to another format is heard in frames.
           if (rtp.far.packetFormat() === null) needTurns(leg)
         } catch (error) {

@@ -19,6 +19,8 @@ export interface Codec {
   readonly sampleRate: SampleRate
   /** The longest payload of a frame, in octets. */
   readonly frameOctets: number
+  /** Whether payloads of one length last equally long. */
+  readonly isPlain: boolean
   /**
    * What it does to speech, ITU-T G.113 appendix I: the impairment without loss, and the robustness against loss as it
    * is concealed here.

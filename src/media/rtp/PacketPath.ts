@@ -2,7 +2,8 @@ import * as Codecs from "../../audio/codec/Codecs.ts"
 import * as RtpPacket from "../../rtp/RtpPacket.ts"
 import { distance, extend, timestampDistance } from "../../rtp/SequenceNumber.ts"
 import * as TelephoneEvent from "../../rtp/TelephoneEvent.ts"
-import type { PacketSink } from "./PacketSink.ts"
+import type { Destination } from "./PacketPort.ts"
+import type { Onward, PacketSink } from "./PacketSink.ts"
 import type { Encoding, RtpSender } from "./RtpSender.ts"
 
 /** A number that jumps by more is that of another timeline. */
@@ -15,7 +16,15 @@ export interface Options {
   readonly sender: RtpSender
   /** How the peer wants its packets; null: it can be sent nothing now. */
   readonly encoding: () => Encoding | null
-  readonly send: (bytes: Uint8Array) => void
+  /** Where the peer is; null: it can be sent nothing now. */
+  readonly destination: () => Destination | null
+}
+
+/** A way into the stream of a peer. */
+export interface PacketPath extends PacketSink {
+  readonly isOpen: () => boolean
+  /** The peer moved, or wants its packets in another way. */
+  readonly changed: () => void
 }
 
 /**
@@ -26,7 +35,7 @@ export interface Options {
  * changes, or jumps, the stream goes on with the next number, as much later as time has passed, and is marked. Packets
  * from before `begin` are not sent on: their numbers are taken.
  */
-export const make = ({ encoding, send, sender }: Options): PacketSink & { readonly isOpen: () => boolean } => {
+export const make = ({ destination, encoding, sender }: Options): PacketPath => {
   const header = { payloadType: 0, marker: false, sequenceNumber: 0, timestamp: 0, ssrc: sender.ssrc }
   /** The SSRC of the source; -1: none yet. */
   let source = -1
@@ -47,6 +56,20 @@ export const make = ({ encoding, send, sender }: Options): PacketSink & { readon
   let eventCode = -1
   let eventDuration = 0
   let eventHeardAt = Number.NEGATIVE_INFINITY
+  /** The same for every run: the source asks anew for each, and forgets it when its run ends. */
+  const lent: { -readonly [K in keyof Onward]: Onward[K] } = {
+    isValid: false,
+    payloadType: 0,
+    ssrc: sender.ssrc | 0,
+    numberOffset: 0,
+    timestampOffset: 0,
+    give: () => undefined,
+    passed: sender.passed
+  }
+
+  const changed = (): void => {
+    lent.isValid = false
+  }
 
   const anchor = (packet: RtpPacket.RtpPacket): void => {
     source = packet.ssrc
@@ -75,6 +98,7 @@ export const make = ({ encoding, send, sender }: Options): PacketSink & { readon
     begin: (timestamp, now) => {
       const to = encoding()
       if (to === null) return false
+      changed()
       codec = to.codec
       clockRate = Codecs.table[codec].clockRate
       source = -1
@@ -122,11 +146,31 @@ export const make = ({ encoding, send, sender }: Options): PacketSink & { readon
       passedAt = now
       const end = isEvent ? note(packet, header.timestamp, now) : (header.timestamp + duration) >>> 0
       RtpPacket.rewrite(packet.bytes, header)
-      send(packet.bytes)
+      destination()?.give(packet.bytes)
       sender.passed(header.sequenceNumber, end, octets)
     },
+    onward: (packet) => {
+      const to = encoding()
+      const there = destination()
+      if (to === null || to.codec !== codec || there === null || !isOpen) return null
+      const isLast = packet.ssrc === source && packet.sequenceNumber === (highest & 0xffff)
+      if (!isLast || packet.timestamp !== lastTimestamp) return null
+      lent.isValid = true
+      lent.payloadType = to.audio.send
+      lent.numberOffset = numberOffset
+      lent.timestampOffset = timestampOffset
+      lent.give = there.give
+      return lent
+    },
+    followed: (packets, timestamp, at) => {
+      highest += packets
+      lastTimestamp = timestamp
+      passedAt = at
+    },
     isOpen: () => isOpen,
+    changed,
     end: (now) => {
+      changed()
       isOpen = false
       const frames = Math.floor((now - passedAt) / frameMs) - 1
       if (frames > 1) sender.skip(frames)

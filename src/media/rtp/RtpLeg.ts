@@ -3,6 +3,7 @@ import * as RtpPacket from "../../rtp/RtpPacket.ts"
 import type { Arrived, FarEnd, OnDigit, PacketFormat } from "../FarEnd.ts"
 import type { Address, Channel, Destination, PacketSocket } from "./PacketPort.ts"
 import type { LegEvent, RtpRemote } from "../Protocol.ts"
+import * as FastPath from "./FastPath.ts"
 import * as PacketPath from "./PacketPath.ts"
 import type { PacketSink } from "./PacketSink.ts"
 import * as LegQuality from "./LegQuality.ts"
@@ -69,6 +70,12 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
   let heardAt = 0
   let timedOut = false
   let reportedPackets = 0
+  const fast = FastPath.make((datagram, at) => {
+    const packet = read(datagram)
+    if (session === null || typeof packet === "string") return
+    session.latch.accept(session.latch.remote(), packet, at)
+    receiver.receive(packet, session.remote, at)
+  })
 
   const sends = ({ remote }: Session) => remote.direction === "sendrecv" || remote.direction === "sendonly"
   const listens = ({ remote }: Session) => remote.direction === "sendrecv" || remote.direction === "recvonly"
@@ -76,6 +83,15 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
   const alive = (now: number) => {
     heardAt = now
     timedOut = false
+  }
+
+  /** Before anything else is done with what came: what follows from the packets of the fast path. */
+  const settle = (): void => {
+    const at = fast.heardAt()
+    fast.settle()
+    if (at < 0) return
+    alive(at)
+    passedAt = at
   }
 
   const receiveControl = (session: Session, bytes: Uint8Array, from: Address, now: number) => {
@@ -96,6 +112,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       return
     }
     if (!session.latch.accept(from, packet, now)) return
+    if (session.destination !== null && session.destination.address !== session.latch.remote()) incoming.changed()
     alive(now)
     const codec = receiver.receive(packet, session.remote, now)
     if (codec !== null) overheard?.(packet, codec, now)
@@ -105,14 +122,19 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
   /** Last of all, because it writes over the header. */
   const passOn = (
     to: PacketSink,
-    { remote }: Session,
+    { latch, remote }: Session,
     packet: RtpPacket.RtpPacket,
     codec: Codecs.CodecName | null,
     now: number
   ): void => {
     if (!receiver.isEvent() && (codec !== remote.codec || receiver.usable() === 0)) return
     passedAt = now
-    to.pass(packet, receiver.usable(), now)
+    const duration = receiver.usable()
+    to.pass(packet, duration, now)
+    if (duration === 0 || overheard !== null || receiver.isHeard()) return
+    const { clockRate, isPlain } = Codecs.table[remote.codec]
+    const durationOf = isPlain ? null : receiver.durationOf()
+    fast.begin(to, { packet, duration, clockRate, durationOf, from: latch.remote() }, now)
   }
 
   const controlAddress = ({ control, latch, remote }: Session): Address => {
@@ -165,24 +187,23 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
 
   const watch = (session: Session, now: number) => {
     if (rtcp.isDue(now)) {
+      settle()
       sendControl(session, rtcp.report(said(), now))
       quality(session)
     }
     // A peer that holds may send nothing, RFC 3264 section 8.4; it is waited for again when it goes on.
     const isHeld = session.remote.direction !== "sendrecv"
-    if (mediaTimeoutMs === 0 || timedOut || isHeld || now - heardAt < mediaTimeoutMs) return
+    if (mediaTimeoutMs === 0 || timedOut || isHeld || now - Math.max(heardAt, fast.heardAt()) < mediaTimeoutMs) return
     timedOut = true
     emit({ type: "lost", reason: "no_packets" })
   }
 
-  const isPassing = (now: number): boolean => sink !== null && now - passedAt < patienceMs
+  const isPassing = (now: number): boolean => sink !== null && now - Math.max(passedAt, fast.heardAt()) < patienceMs
 
   const incoming = PacketPath.make({
     sender,
     encoding: () => (session === null || socket === null || !sends(session) ? null : session.remote),
-    send: (bytes) => {
-      if (session !== null && socket !== null) destinationOf(session, socket).give(bytes)
-    }
+    destination: () => (session === null || socket === null ? null : destinationOf(session, socket))
   })
 
   const far: FarEnd = {
@@ -211,6 +232,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     pressesTones: () => session !== null && session.remote.telephoneEvent === null,
     hasPackets: true,
     overhear: (arrived) => {
+      settle()
       overheard = arrived
     },
     packetFormat: () => {
@@ -220,6 +242,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     },
     sink: incoming,
     forward: (to, isHeard, now) => {
+      settle()
       if (sink !== null) {
         receiver.listen(isHeard, now)
         return isPassing(now)
@@ -239,6 +262,7 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
     },
     recall: (now) => {
       if (sink === null) return null
+      settle()
       sink.end(now)
       sink = null
       receiver.listen(true, now)
@@ -251,6 +275,8 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       if (!incoming.isOpen()) sender.skip(frames)
     },
     close: (now) => {
+      settle()
+      incoming.changed()
       const [present, bound] = [session, socket]
       try {
         if (present !== null) {
@@ -286,12 +312,17 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
         rtcp.start(now)
         return
       }
+      settle()
+      incoming.changed()
       session.latch.announce(remote)
       session.remote = remote
       session.format = formatOf(remote)
     },
+    /** Passes a datagram of RTP on at once where it is one that follows in a run; false: it is for `receive`. */
+    passesOn: fast.take,
     /** A datagram from anyone, which is ours; `from` is lent for the call. */
     receive: (channel: Channel, bytes: Uint8Array, from: Address, now: number): void => {
+      settle()
       if (session === null || (!listens(session) && channel === "rtp" && !RtpPacket.isRtcp(bytes))) {
         counters.unwanted++
         return
@@ -300,6 +331,9 @@ export const make = ({ emit, mediaTimeoutMs, onDigit, random, wallClock }: Optio
       if (channel === "rtcp" || RtpPacket.isRtcp(bytes)) return receiveControl(session, bytes, from, now)
       receiveMedia(session, bytes, from, now)
     },
-    counters: () => ({ ...counters, strangers: session?.latch.strangers() ?? 0, ...receiver.counters() })
+    counters: () => {
+      settle()
+      return { ...counters, strangers: session?.latch.strangers() ?? 0, ...receiver.counters() }
+    }
   }
 }

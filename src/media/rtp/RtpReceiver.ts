@@ -136,6 +136,10 @@ export const make = (
     /** How long the sound of the last packet lasts, in clock units; 0: it may not be passed on, or is none. */
     usable: (): number => usable,
     isEvent: (): boolean => isEvent,
+    /** Whether anybody hears what is pulled. */
+    isHeard: (): boolean => !isMuted,
+    /** How long the sound of a payload in the codec of the last packet lasts, in clock units. */
+    durationOf: (): LegDecoder.LegDecoder["duration"] | null => present?.decoder.duration ?? null,
     /** The codec of the last sound; null: there was none. */
     heardIn: (): Codecs.CodecName | null => heardIn,
     /** The timestamp of what is played next, when that is the beginning of a packet; null: it is not, or nothing is. */

@@ -64,21 +64,23 @@ export const make = (socket: Socket, failed: () => void) => {
       }
     },
     /**
-     * Sends a datagram that nobody uses any more, without a copy. Nothing is told of it, which spares a call back for each;
+     * Sends datagrams that nobody uses any more to one address, without a copy. Nothing is told of it, which spares a call back for each;
      * only when too many wait (up to twice as many as else), it is dropped and `failed`.
      */
-    give: (bytes: Uint8Array, port: number, address: string): void => {
-      try {
-        // Asked again once so many more may wait as may wait at all.
-        if (mayGive === 0 && socket.getSendQueueCount() < maxWaiting) mayGive = maxWaiting
-        if (mayGive === 0) return failed()
-        mayGive--
-        socket.send(bytes, port, address)
-      } catch {
-        // The socket is closed.
-        failed()
-      }
-    },
+    giver:
+      (port: number, address: string) =>
+      (bytes: Uint8Array): void => {
+        try {
+          // Asked again once so many more may wait as may wait at all.
+          if (mayGive === 0 && socket.getSendQueueCount() < maxWaiting) mayGive = maxWaiting
+          if (mayGive === 0) return failed()
+          mayGive--
+          socket.send(bytes, port, address)
+        } catch {
+          // The socket is closed.
+          failed()
+        }
+      },
     waiting: (): number => made - free.length
   }
 }

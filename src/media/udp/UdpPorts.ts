@@ -91,7 +91,7 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
         return {
           address: to,
           send: (bytes, length = bytes.length) => outbox.send(bytes, length, to.port, address),
-          give: (bytes) => outbox.give(bytes, to.port, address)
+          give: outbox.giver(to.port, address)
         }
       },
       close: () => {
@@ -123,11 +123,13 @@ export const make = ({ bindAddress, portMax, portMin, random }: Options) => {
           return attempt((port - first) / 2 + 1)
         }
         const listen = (channel: Channel, socket: Socket) =>
-          socket.on("message", (bytes, from) => {
-            // A socket on `::` writes IPv4 as IPv6. Node gives us the object of the sender, so it may be changed.
-            if (isWide && from.address.startsWith(mapped)) from.address = from.address.slice(mapped.length)
-            onPacket(channel, bytes, from)
-          })
+          isWide
+            ? socket.on("message", (bytes, from) => {
+                // A socket on `::` writes IPv4 as IPv6. Node gives us the object of the sender, so it may be changed.
+                if (from.address.startsWith(mapped)) from.address = from.address.slice(mapped.length)
+                onPacket(channel, bytes, from)
+              })
+            : socket.on("message", (bytes, from) => onPacket(channel, bytes, from))
         listen("rtp", rtp)
         listen("rtcp", rtcp)
         opened(socketOf(port, rtp, rtcp))
