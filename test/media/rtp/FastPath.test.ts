@@ -3,6 +3,7 @@ import * as FastPath from "../../../src/media/rtp/FastPath.ts"
 import type { Onward, PacketSink } from "../../../src/media/rtp/PacketSink.ts"
 import * as RtpPacket from "../../../src/rtp/RtpPacket.ts"
 import * as RtpSample from "../../rtp/RtpSample.ts"
+import * as ForwardRig from "../ForwardRig.ts"
 
 const from = { address: "192.0.2.7", port: 9000 }
 const first = { payloadType: 0, marker: false, sequenceNumber: 65_530, timestamp: 0xffff_ff00, ssrc: 0xdead_beef }
@@ -114,5 +115,21 @@ describe("The fast path", () => {
     n = 1
     while (flood.path.take(sample(n), from, 1001)) n++
     expect(n).toBe(7)
+  })
+
+  it("follows a peer that moves with its next packet", () => {
+    const rig = ForwardRig.make("PCMU")
+    rig.run(400)
+    rig.bridge()
+    rig.run(500)
+    rig.connect(ForwardRig.b, { port: 9200 })
+    const before = rig.bench.network.sent.length
+    rig.run(100)
+    const from = rig.bench.portOf(ForwardRig.b)
+    const ports = rig.bench.network.sent
+      .slice(before)
+      .filter((one) => one.from.port === from)
+      .map(({ to }) => to.port)
+    expect(ports).toEqual([9200, 9200, 9200, 9200, 9200])
   })
 })
