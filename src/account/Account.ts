@@ -89,6 +89,8 @@ export class Accounts extends Context.Service<
     readonly close: (tenantId: TenantId, by: Operator) => Effect.Effect<void, ApiError>
     /** The account entity's first commit, for the transaction of a signup. */
     readonly opening: (tenantId: TenantId, at: number, seed: string) => EntityWrite
+    /** Called when the balance of an account in memory has changed, or was read. Listeners must not fail. */
+    readonly onBalance: (listener: (tenantId: TenantId, balanceCents: number) => void) => Effect.Effect<void>
     /** Called after each change of status. Listeners must not fail. */
     readonly onStatus: (listener: (tenantId: TenantId, status: Machine.TenantStatus) => void) => void
   }
@@ -100,6 +102,7 @@ export class Accounts extends Context.Service<
       const journal = yield* Journal
       const repo = yield* AccountRepo.make
       const listeners: Array<(tenantId: TenantId, status: Machine.TenantStatus) => void> = []
+      const watchers: Array<(tenantId: TenantId, balanceCents: number) => void> = []
 
       const write = Effect.fnUntraced(function* (step: LiveAccounts.AccountStep, by: Operator | null) {
         const { context, input, state } = step
@@ -120,6 +123,9 @@ export class Accounts extends Context.Service<
       const live = yield* LiveAccounts.make({
         read: (tenantId, day, ids) => Effect.catchCause(repo.read(tenantId, day, ids), unavailableOrDie),
         write,
+        onBalance: (tenantId, balanceCents) => {
+          for (const told of watchers) told(tenantId, balanceCents)
+        },
         partitions: journal.partitions(),
         originMs: journal.originMs,
         outage: Effect.map(journal.unavailableForMs, (ms) => ms > 0)
@@ -159,6 +165,7 @@ export class Accounts extends Context.Service<
         reactivate: (tenantId, ifReason, by) => change(tenantId, { type: "reactivated", ifReason }, by),
         close: (tenantId, by) => change(tenantId, { type: "closed" }, by),
         opening: (tenantId, at, seed) => entityOf(Machine.opened(tenantId), at, seed, { type: "opened" }),
+        onBalance: (listener) => Effect.sync(() => void watchers.push(listener)),
         onStatus: (listener) => void listeners.push(listener)
       })
     })

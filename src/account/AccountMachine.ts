@@ -57,6 +57,8 @@ export interface Told extends Tell.Tell<{ readonly type: "ended"; readonly charg
 export interface Tally {
   readonly balanceCents: number
   readonly creditLimitCents: number
+  /** The last auto-recharge failed. */
+  readonly rechargeFailed: boolean
   readonly day: string
   readonly daySpentCents: number
   readonly monthSpentCents: number
@@ -123,6 +125,7 @@ const facts = ({ settings, tally }: AccountState, id: EntityId, places: number):
   return {
     isActive: settings.status === "active",
     fundsCents: tally.balanceCents + tally.creditLimitCents,
+    rechargeFailed: tally.rechargeFailed,
     freeCents: tally.balanceCents + tally.creditLimitCents - reserved,
     dayLeftCents: left(quota.dailySpendCapCents, tally.daySpentCents),
     monthLeftCents: left(quota.monthlySpendCapCents, tally.monthSpentCents),
@@ -133,6 +136,8 @@ const facts = ({ settings, tally }: AccountState, id: EntityId, places: number):
 const messages = {
   balance_insufficient:
     "the balance, less what live calls reserve, does not pay for the call; top up and use a new Idempotency-Key",
+  auto_recharge_failed:
+    "the balance is used up and the last auto-recharge failed; top up, or change the card, and use a new Idempotency-Key",
   insufficient_balance:
     "the order costs more than balance and credit limit allow beside what live calls reserve; top up and use a new Idempotency-Key",
   daily_spend_cap_exceeded: "the daily spend cap leaves no room for it; the cap resets at midnight UTC",

@@ -29,7 +29,7 @@ const decode = Schema.decodeUnknownResult(StoredSettings)
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   /**
    * Balance, what was spent in the UTC day and month, and what is unsettled; null for an unknown tenant. What the
-   * operator takes is not spent by the tenant.
+   * operator takes, and what goes back to a card, is not spent by the tenant.
    */
   const read = Effect.fn("AccountRepo.read")(function* (tenantId: TenantId, day: string, ids: Iterable<EntityId>) {
     const rows = yield* sql<
@@ -41,6 +41,8 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       }
     >`
       SELECT e.state, e.partition, b.balance_cents::float8 AS "balanceCents", b.credit_limit_cents::float8 AS "creditLimitCents",
+        EXISTS (SELECT FROM auto_recharge r WHERE r.tenant_id = e.tenant_id AND r.last_attempt_status = 'failed')
+          AS "rechargeFailed",
         coalesce(l.day, 0)::float8 AS "daySpentCents", coalesce(l.month, 0)::float8 AS "monthSpentCents",
         (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'kind', u.kind, 'stateVersion', u.state_version,
           'state', u.state)), '[]')
@@ -50,7 +52,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       CROSS JOIN LATERAL (
         SELECT -sum(amount_cents) FILTER (WHERE created_at >= ${`${day}T00:00:00Z`}::timestamptz) AS day,
           -sum(amount_cents) AS month
-        FROM ledger WHERE tenant_id = e.tenant_id AND amount_cents < 0 AND type <> 'adjustment'
+        FROM ledger WHERE tenant_id = e.tenant_id AND amount_cents < 0 AND type NOT IN ('adjustment', 'refund')
           AND created_at >= ${`${day.slice(0, 7)}-01T00:00:00Z`}::timestamptz
       ) l
       WHERE e.id = ${tenantId} AND e.kind = 'account'`

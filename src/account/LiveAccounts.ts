@@ -21,7 +21,10 @@ export interface Rows {
   /** Of the account, where everything of its tenant lives. */
   readonly partition: number
   readonly settings: Machine.Settings
-  readonly money: Pick<Machine.Tally, "balanceCents" | "creditLimitCents" | "daySpentCents" | "monthSpentCents">
+  readonly money: Pick<
+    Machine.Tally,
+    "balanceCents" | "creditLimitCents" | "rechargeFailed" | "daySpentCents" | "monthSpentCents"
+  >
   readonly unsettled: ReadonlyArray<Unsettled>
   /** Which of the asked ids have a row. */
   readonly born: ReadonlySet<EntityId>
@@ -61,6 +64,8 @@ export const make = Effect.fnUntraced(function* (rows: {
   /** The snapshot is taken after this is called. `ids` may have a row or not. */
   readonly read: (tenantId: TenantId, day: string, ids: Iterable<EntityId>) => Effect.Effect<Rows | null, ApiError>
   readonly write: (step: AccountStep, by: Operator | null) => Effect.Effect<void, ApiError>
+  /** The balance of an account has changed, or was read. Must not fail, and waits for nothing. */
+  readonly onBalance: (tenantId: TenantId, balanceCents: number) => void
   /** Those that this process holds. */
   readonly partitions: ReadonlyArray<number>
   /** How far a partition's time is ahead of the monotonic clock. */
@@ -77,6 +82,7 @@ export const make = Effect.fnUntraced(function* (rows: {
     const day = Machine.dayOf(yield* Clock.currentTimeMillis)
     const found = yield* rows.read(tenantId, day, reserved.keys())
     if (found === null) return null
+    rows.onBalance(tenantId, found.money.balanceCents)
     const unborn = [...reserved].filter(([id]) => !found.born.has(id))
     const live = found.unsettled.flatMap((row) => {
       const own = readers.get(row.kind)?.(row, reserved.get(row.id) ?? null) ?? null
@@ -101,7 +107,9 @@ export const make = Effect.fnUntraced(function* (rows: {
       behavior: {
         machine: Machine.machine,
         commit: (step, by, wanted) => {
-          const { input, state } = step
+          const { before, input, state } = step
+          const { balanceCents } = state.tally
+          if (before?.tally.balanceCents !== balanceCents) rows.onBalance(state.settings.tenantId, balanceCents)
           if (input.type === "reserve") {
             const live = Lives.get(state.tally.live, input.id)
             if (live !== null) inFlight.add(state.settings.tenantId, input.id, live)

@@ -12,6 +12,8 @@ export interface Facts {
   readonly isActive: boolean
   /** Balance plus credit limit. */
   readonly fundsCents: number
+  /** The last auto-recharge failed. */
+  readonly rechargeFailed: boolean
   /** The same less what is reserved. */
   readonly freeCents: number
   /** What the caps leave, beside what is spent and what is reserved. */
@@ -25,6 +27,7 @@ export interface Facts {
 export type Refusal =
   | "tenant_suspended"
   | "balance_insufficient"
+  | "auto_recharge_failed"
   | "insufficient_balance"
   | "daily_spend_cap_exceeded"
   | "monthly_spend_cap_exceeded"
@@ -34,8 +37,10 @@ export type Refusal =
 type Check = (facts: Facts, cents: number) => Refusal | null
 
 const active: Check = ({ isActive }) => (isActive ? null : "tenant_suspended")
-const funded: Check = ({ fundsCents }) => (fundsCents > 0 ? null : "balance_insufficient")
-const covered: Check = ({ freeCents }, cents) => (cents <= Math.max(0, freeCents) ? null : "balance_insufficient")
+const unfunded = ({ fundsCents, rechargeFailed }: Facts): Refusal =>
+  fundsCents <= 0 && rechargeFailed ? "auto_recharge_failed" : "balance_insufficient"
+const funded: Check = (facts) => (facts.fundsCents > 0 ? null : unfunded(facts))
+const covered: Check = (facts, cents) => (cents <= Math.max(0, facts.freeCents) ? null : unfunded(facts))
 const orderCovered: Check = ({ freeCents }, cents) => (cents <= Math.max(0, freeCents) ? null : "insufficient_balance")
 /** What is free may be had under a cap that is reached, but not as a new call. */
 const dayCap: Check = ({ dayLeftCents }, cents) =>

@@ -12,7 +12,7 @@ import * as LedgerRepo from "./LedgerRepo.ts"
 import * as RateDeck from "./RateDeck.ts"
 import * as WorkPriceRows from "./WorkPriceRows.ts"
 
-export { type LedgerEntry, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
+export { LedgerEntry, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
 export { entryColumns } from "./LedgerRepo.ts"
 
 const unpriced = ApiError.of("country_not_allowed", "calls to that destination have no price", "to")
@@ -51,6 +51,8 @@ export class Billing extends Context.Service<
       tenantId: Id.TenantId,
       filters: LedgerRepo.LedgerFilters
     ) => Effect.Effect<Stream.Stream<ReadonlyArray<LedgerEntryView>, unknown>>
+    /** One entry; null: there is none. */
+    readonly entry: (tenantId: Id.TenantId, id: Id.LedgerEntryId) => Effect.Effect<LedgerEntryView | null>
     /** The operator gives (or takes) money: an entry of type `adjustment`. Answers the balance in cents. */
     readonly adjust: (
       tenantId: Id.TenantId,
@@ -249,6 +251,7 @@ export class Billing extends Context.Service<
           balance,
           ledger: (tenantId, filters, window) => Effect.orDie(ledgers.page(tenantId, filters, window)),
           wholeLedger: (tenantId, filters) => Effect.orDie(ledgers.whole(tenantId, filters)),
+          entry: ledgers.entry,
           adjust,
           setCreditLimit,
           rate: (direction, number) =>

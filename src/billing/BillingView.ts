@@ -7,8 +7,8 @@ import * as Wire from "../domain/Wire.ts"
 export const Balance = Wire.struct({
   balanceCents: Field.signedCents("What is left.", 500),
   creditLimitCents: Field.cents("How far below zero the balance may go."),
-  autoRechargeThresholdCents: Field.centsOrNull("Not built yet: always null."),
-  autoRechargeAmountCents: Field.centsOrNull("Not built yet: always null."),
+  autoRechargeThresholdCents: Field.centsOrNull("A balance at or below this is topped up by itself; null: it is not."),
+  autoRechargeAmountCents: Field.centsOrNull("By so much; null: auto-recharge is not enabled."),
   updatedAt: Field.time("When the balance changed last.")
 }).pipe(Schema.annotateEncoded({ identifier: "Balance", description: "The prepaid money." }))
 export type BalanceView = typeof Balance.Encoded

@@ -81,5 +81,14 @@ export const make = Effect.gen(function* () {
     return Stream.concat(Stream.succeed(first.entries), others)
   })
 
-  return { page, whole } as const
+  /** Null: there is none. */
+  const entry = (tenantId: Id.TenantId, id: Id.LedgerEntryId) =>
+    Effect.map(
+      Effect.orDie(
+        sql<LedgerEntry>`SELECT ${entryColumns(sql)} FROM ledger WHERE tenant_id = ${tenantId} AND id = ${id}`
+      ),
+      ([row]) => (row === undefined ? null : ledgerEntry(row))
+    )
+
+  return { page, whole, entry } as const
 })

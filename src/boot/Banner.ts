@@ -9,7 +9,7 @@ Trunkline ${version} is up.
   Docs       ${config.baseUrl}/api/docs/
   SIP        udp ${IpAddress.host(config.sipHost)}:${config.sipPort}
   Operator   http://127.0.0.1:${config.operatorPort}  (npm run operator -- help)
-
+${config.payment.stripe === null ? "  Cards      none is charged: test cards only, until STRIPE_SECRET_KEY is set\n" : ""}
 A first call, to a simulated phone that answers and echoes:
 
   curl -s ${config.baseUrl}/v1/signup -H 'Content-Type: application/json' -d '{"email":"me@example.com","password":"correct horse battery","tenant_name":"Example","first_name":"Ada","last_name":"Lovelace"}'

@@ -5,6 +5,7 @@ import * as RingbackTone from "../audio/RingbackTone.ts"
 import * as IpAddress from "../domain/IpAddress.ts"
 import * as Environment from "./Environment.ts"
 import * as Mail from "./MailConfig.ts"
+import * as Payment from "./PaymentConfig.ts"
 import * as Recognition from "./RecognitionConfig.ts"
 import * as Recording from "./RecordingConfig.ts"
 import * as Speech from "./SpeechConfig.ts"
@@ -55,6 +56,7 @@ export interface Config {
   readonly recognition: Recognition.RecognitionConfig
   /** Takes letters; null: they go to the log. */
   readonly mailServer: Mail.MailServer | null
+  readonly payment: Payment.PaymentConfig
   readonly operatorPort: number
   readonly logLevel: "Trace" | "Debug" | "Info" | "Warn" | "Error" | "Fatal" | "None"
   readonly logFormat: "text" | "json"
@@ -173,6 +175,7 @@ export const parse = (variables: Environment.Variables): Config => {
     speechServer: Speech.server(env),
     recognition: Recognition.read(env),
     mailServer: Mail.server(env),
+    payment: Payment.read(env),
     operatorPort: env.integer("OPERATOR_PORT", 8081, 0, 65_535),
     logLevel: env.oneOf("LOG_LEVEL", "Info", ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"]),
     logFormat: env.oneOf("LOG_FORMAT", "text", ["text", "json"]),

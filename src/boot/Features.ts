@@ -5,6 +5,7 @@ import { ApiKeys } from "../apikey/ApiKey.ts"
 import { Calls } from "../call/Call.ts"
 import { Connections } from "../connection/Connection.ts"
 import type { SubscriptionId } from "../domain/Id.ts"
+import { Funding } from "../funding/Funding.ts"
 import { Numbers } from "../number/Number.ts"
 import { Porting } from "../porting/Porting.ts"
 import { Recordings } from "../recording/Recording.ts"
@@ -17,7 +18,7 @@ import type { Config } from "./Config.ts"
 import * as Onboarded from "./Onboarded.ts"
 
 /** All features over their foundations and the ports by which they reach the world. */
-export const layer = (options: Pick<Config, "baseUrl" | "maxCallSecs" | "recordingDays">) =>
+export const layer = (options: Pick<Config, "baseUrl" | "maxCallSecs" | "payment" | "recordingDays">) =>
   Layer.merge(Calls.layer({ maxCallSecs: options.maxCallSecs }), Tenants.layer({ baseUrl: options.baseUrl })).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
@@ -27,7 +28,15 @@ export const layer = (options: Pick<Config, "baseUrl" | "maxCallSecs" | "recordi
       )
     ),
     Layer.provideMerge(Porting.layer),
-    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks)),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        ApiKeys.layer,
+        DialingPermissions.layer,
+        Numbers.layer,
+        webhooks,
+        Funding.layer(options.payment.topUp)
+      )
+    ),
     Layer.provideMerge(Accounts.layer)
   )
 

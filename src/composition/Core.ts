@@ -5,6 +5,7 @@ import * as Features from "../boot/Features.ts"
 import * as Foundations from "../boot/Foundations.ts"
 import * as TargetPolicy from "../egress/TargetPolicy.ts"
 import * as HashThreads from "../tenant/thread/HashThreads.ts"
+import * as CardPayments from "./CardPayments.ts"
 import * as Store from "./Store.ts"
 import * as World from "./World.ts"
 
@@ -12,6 +13,7 @@ import * as World from "./World.ts"
 export const layer = (config: Config, dataDir: string, store: Store.Options) => {
   const policy = TargetPolicy.make()
   return Features.layer(config).pipe(
+    Layer.provide(CardPayments.layer(config.payment)),
     Layer.provideMerge(Foundations.layer({ ...config, policy, lookup })),
     Layer.provide(HashThreads.layer),
     Layer.provideMerge(Layer.merge(Store.layer(store), World.layer(config, dataDir, policy)))

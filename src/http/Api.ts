@@ -7,6 +7,7 @@ import { CallApi } from "./call/CallApi.ts"
 import { ConnectionApi } from "./connection/ConnectionApi.ts"
 import { NumberApi } from "./number/NumberApi.ts"
 import { PortingApi } from "./porting/PortingApi.ts"
+import { PaymentApi, ProcessorApi } from "./payment/PaymentApi.ts"
 import { RecordingApi } from "./recording/RecordingApi.ts"
 import { SpeechApi } from "./speech/SpeechApi.ts"
 import { TenantApi } from "./tenant/TenantApi.ts"
@@ -24,8 +25,10 @@ export class Api extends HttpApi.make("trunkline")
     AccountApi,
     ApiKeyApi,
     BillingApi,
+    PaymentApi,
+    ProcessorApi,
     NumberApi,
-PortingApi,
+    PortingApi,
     CallApi,
     RecordingApi,
     SpeechApi,

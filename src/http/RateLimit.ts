@@ -19,7 +19,8 @@ const rules = (options: { readonly signupPerHour: number }) => ({
   signup: { limit: options.signupPerHour, windowMs: hourMs },
   verify_email: { limit: 20, windowMs: hourMs },
   resend_by_ip: { limit: 10, windowMs: hourMs },
-  resend_by_email: { limit: 3, windowMs: hourMs }
+  resend_by_email: { limit: 3, windowMs: hourMs },
+  billing_webhook: { limit: 600, windowMs: 60_000 }
 })
 export type RuleName = keyof ReturnType<typeof rules>
 
@@ -69,7 +70,8 @@ export class RateLimit extends Context.Service<
         signup: makeWindow(named.signup),
         verify_email: makeWindow(named.verify_email),
         resend_by_ip: makeWindow(named.resend_by_ip),
-        resend_by_email: makeWindow(named.resend_by_email)
+        resend_by_email: makeWindow(named.resend_by_email),
+        billing_webhook: makeWindow(named.billing_webhook)
       }
       return RateLimit.of({
         take: Effect.fnUntraced(function* (rule, subject) {

@@ -15,6 +15,7 @@ import * as ErrorPages from "./ErrorPages.ts"
 import * as Guide from "./guide/Guide.ts"
 import * as NumberHandlers from "./number/NumberHandlers.ts"
 import * as PortingHandlers from "./porting/PortingHandlers.ts"
+import * as PaymentHandlers from "./payment/PaymentHandlers.ts"
 import { Public } from "./Public.ts"
 import * as Reference from "./Reference.ts"
 import * as RouteTable from "./RouteTable.ts"
@@ -32,6 +33,7 @@ const Handlers = Layer.mergeAll(
   AccountHandlers.layer,
   ApiKeyHandlers.layer,
   BillingHandlers.layer,
+  PaymentHandlers.layer,
   NumberHandlers.layer,
   PortingHandlers.layer,
   CallHandlers.layer,

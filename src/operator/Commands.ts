@@ -10,6 +10,7 @@ import * as KeyCommands from "./key/KeyCommands.ts"
 import * as LedgerCommands from "./ledger/LedgerCommands.ts"
 import * as NumberCommands from "./number/NumberCommands.ts"
 import * as PortingCommands from "./porting/PortingCommands.ts"
+import * as PaymentCommands from "./payment/PaymentCommands.ts"
 import * as RateCommands from "./rate/RateCommands.ts"
 import * as RecordingCommands from "./recording/RecordingCommands.ts"
 import * as RouteCommands from "./route/RouteCommands.ts"
@@ -31,6 +32,7 @@ export const commands: ReadonlyArray<Command> = [
   ...EndpointCommands.commands,
   ...AuditCommands.commands,
   ...LedgerCommands.commands,
+  ...PaymentCommands.commands,
   ...JobCommands.commands,
   ...CallCommands.commands,
   ...RecordingCommands.commands,

@@ -11,6 +11,7 @@ import * as KeyOperations from "./key/KeyOperations.ts"
 import * as LedgerOperations from "./ledger/LedgerOperations.ts"
 import * as NumberOperations from "./number/NumberOperations.ts"
 import * as PortingOperations from "./porting/PortingOperations.ts"
+import * as PaymentOperations from "./payment/PaymentOperations.ts"
 import * as RateOperations from "./rate/RateOperations.ts"
 import * as RecordingOperations from "./recording/RecordingOperations.ts"
 import * as RouteOperations from "./route/RouteOperations.ts"
@@ -36,6 +37,7 @@ export const make = Effect.map(
     EndpointOperations.make,
     AuditOperations.make,
     LedgerOperations.make,
+    PaymentOperations.make,
     JobOperations.make,
     VaultOperations.make,
     BackupOperations.make

@@ -18,6 +18,7 @@ import { transcription } from "./migration/0016_transcription.ts"
 import { machineDetection } from "./migration/0018_machine_detection.ts"
 import { deliveryClock } from "./migration/0022_delivery_clock.ts"
 import { funding } from "./migration/0030_funding.ts"
+import { cardEntries } from "./migration/0031_card_entries.ts"
 import { proof } from "./migration/0033_proof.ts"
 import { number } from "./migration/0036_number.ts"
 import { letter } from "./migration/0039_letter.ts"
@@ -45,6 +46,7 @@ const all = {
   "0018_machine_detection": machineDetection,
   "0022_delivery_clock": deliveryClock,
   "0030_funding": funding,
+  "0031_card_entries": cardEntries,
   "0033_proof": proof,
   "0036_number": number,
   "0039_letter": letter,

@@ -26,6 +26,7 @@ import { Recorder } from "../recording/Recorder.ts"
 import { Recognizer } from "../speech/Recognizer.ts"
 import { Synthesizer } from "../speech/Synthesizer.ts"
 import * as DiskSpool from "../storage/disk/DiskSpool.ts"
+import * as DevelopmentPayments from "../payment/development/DevelopmentPayments.ts"
 import * as DiskStorage from "../storage/disk/DiskStorage.ts"
 import { Encoders } from "../storage/disk/Encoders.ts"
 import { Spool } from "../storage/Spool.ts"
@@ -148,7 +149,13 @@ export const features = (options: Options) => {
     policy: TargetPolicy.make(),
     lookup: () => Effect.succeed([])
   })
-  return Features.layer({ baseUrl, maxCallSecs: 14_400, recordingDays: { archive: 30, expire: 90 } }).pipe(
+  return Features.layer({
+    baseUrl,
+    maxCallSecs: 14_400,
+    recordingDays: { archive: 30, expire: 90 },
+    payment: { stripe: null, topUp: { minimumCents: 1_000, maximumCents: 500_000 } }
+  }).pipe(
+    Layer.provide(DevelopmentPayments.layer),
     Layer.provideMerge(foundations.pipe(Layer.provide(live))),
     Layer.provide(HashThreads.layer),
     Layer.provideMerge(Layer.merge(store, world))

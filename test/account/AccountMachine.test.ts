@@ -15,6 +15,7 @@ const account = (
   tally: {
     balanceCents: 500,
     creditLimitCents: 0,
+    rechargeFailed: false,
     day: "2026-11-20",
     daySpentCents: 0,
     monthSpentCents: 0,

@@ -72,7 +72,7 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random, firstCents = 1
       const snapshot: LiveAccounts.Rows = {
         partition: 0,
         settings: { ...Machine.opened(tenantId), quota: { ...Machine.defaultQuota, concurrentCallLimit: limit } },
-        money: { balanceCents, creditLimitCents: 0, daySpentCents: 0, monthSpentCents: 0 },
+        money: { balanceCents, creditLimitCents: 0, rechargeFailed: false, daySpentCents: 0, monthSpentCents: 0 },
         unsettled: [...rows].map(([id, state]) => ({
           id,
           kind: "call" as const,
@@ -84,6 +84,7 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random, firstCents = 1
       yield* delay()
       return snapshot
     }),
+    onBalance: () => {},
     write: () => Effect.die(new Error("planted")),
     partitions: [0],
     originMs: () => 0,

@@ -20,6 +20,7 @@ import { RateLimit } from "../../src/http/RateLimit.ts"
 import * as HttpServer from "../../src/http/Server.ts"
 import { Idempotency } from "../../src/idempotency/Idempotency.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
+import { funding } from "../support/Features.ts"
 import { Letters } from "../../src/letter/Letter.ts"
 import { Mail } from "../../src/mail/Mail.ts"
 import { Proofs } from "../../src/proof/Proof.ts"
@@ -67,7 +68,7 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
     ),
     Layer.provideMerge(Onboarded.layer),
     Layer.provideMerge(Porting.layer),
-    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks)),
+    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks, funding)),
     Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(
       Layer.mergeAll(

@@ -61,6 +61,7 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
         money: {
           balanceCents: rows.balanceCents,
           creditLimitCents: 0,
+          rechargeFailed: false,
           daySpentCents: rows.spentCents,
           monthSpentCents: rows.spentCents
         },
@@ -72,6 +73,7 @@ const engine = Effect.fnUntraced(function* (rows: Rows, random: Random.Random, f
       yield* delay
       return snapshot
     }),
+    onBalance: () => {},
     write: () => Effect.die(new Error("planted")),
     partitions: [0],
     originMs: () => 0,

@@ -19,6 +19,7 @@ import { BaseUrl } from "../../src/http/Pagination.ts"
 import { RateLimit } from "../../src/http/RateLimit.ts"
 import * as Server from "../../src/http/Server.ts"
 import { Idempotency } from "../../src/idempotency/Idempotency.ts"
+import { Funding } from "../../src/funding/Funding.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import { Porting } from "../../src/porting/Porting.ts"
 import { Transcriptions } from "../../src/transcription/Transcription.ts"
@@ -249,6 +250,7 @@ const untouched = Layer.mergeAll(
   Layer.mock(Usages)({}),
   Layer.mock(Numbers)({}),
   Layer.mock(Porting)({}),
+  Layer.mock(Funding)({}),
   Layer.mock(Transcriptions)({ find: () => Effect.fail(ApiError.of("not_found", "this call has no transcription")) }),
   Layer.mock(Tenants)({})
 )

@@ -180,6 +180,12 @@ export const all: ReadonlyArray<Elsewhere> = [
     shows: '"recording_not_ready"'
   },
   {
+    facts: ["error auto_recharge_failed"],
+    file: "http/payment/Payments.integration.test.ts",
+    title: "that is declined waits, and refuses calls by its own code only when the balance is used up",
+    shows: '"auto_recharge_failed"'
+  },
+  {
     facts: ["error internal_error"],
     file: "http/Edge.test.ts",
     title: "answers a defect with 500 internal_error",
@@ -193,5 +199,5 @@ export const all: ReadonlyArray<Elsewhere> = [
   }
 ]
 
-/** Codes of the catalogue that nothing of a call raises: there is no automatic recharge yet, and a dial answers first. */
-export const unraised: ReadonlyArray<string> = ["error auto_recharge_failed", "error upstream_error"]
+/** Codes of the catalogue that nothing of a call raises: a dial answers first. */
+export const unraised: ReadonlyArray<string> = ["error upstream_error"]

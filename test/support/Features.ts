@@ -11,12 +11,14 @@ import { TrunkStates } from "../../src/carrier/TrunkStates.ts"
 import { Connections } from "../../src/connection/Connection.ts"
 import type { TenantId } from "../../src/domain/Id.ts"
 import { Egress } from "../../src/egress/Egress.ts"
+import { Funding } from "../../src/funding/Funding.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
 import { Letters } from "../../src/letter/Letter.ts"
 import { Mail, type MailMessage } from "../../src/mail/Mail.ts"
 import { Proofs } from "../../src/proof/Proof.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import { Porting } from "../../src/porting/Porting.ts"
+import * as DevelopmentPayments from "../../src/payment/development/DevelopmentPayments.ts"
 import { Recognizer } from "../../src/speech/Recognizer.ts"
 import { Transcriptions } from "../../src/transcription/Transcription.ts"
 import { Recordings } from "../../src/recording/Recording.ts"
@@ -43,6 +45,11 @@ export const storage = MemoryStorage.make()
 /** Names that a trunk may have, for the tests to change. */
 export const addresses = new Map<string, ReadonlyArray<string>>()
 
+/** Cards of the development processor. */
+export const funding = Funding.layer({ minimumCents: 1_000, maximumCents: 500_000 }).pipe(
+  Layer.provide(DevelopmentPayments.layer)
+)
+
 const layers = (
   trialCreditCents: number,
   label = "features",
@@ -64,7 +71,7 @@ const layers = (
   return Tenants.layer({ baseUrl: "http://localhost:8080" }).pipe(
     Layer.provideMerge(Onboarded.layer),
     Layer.provideMerge(Porting.layer),
-    Layer.provideMerge(Numbers.layer),
+    Layer.provideMerge(Layer.merge(Numbers.layer, funding)),
     Layer.provideMerge(Connections.layer({ lookup: (name) => Effect.sync(() => addresses.get(name) ?? []) })),
     Layer.provideMerge(ApiKeys.layer),
     Layer.provideMerge(Accounts.layer),

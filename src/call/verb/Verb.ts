@@ -47,6 +47,7 @@ export type Speaking = Omit<Speech, "text">
 /** What refuses whatever costs something: its money cannot be reserved, guide/money.md#reservations. */
 export const reservationErrors = [
   "balance_insufficient",
+  "auto_recharge_failed",
   "daily_spend_cap_exceeded",
   "monthly_spend_cap_exceeded"
 ] as const satisfies ReadonlyArray<Code>

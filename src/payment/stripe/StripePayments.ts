@@ -1,0 +1,254 @@
+import { Effect, Layer, Redacted } from "effect"
+import { Stripe } from "stripe"
+import { OperatorEgress } from "../../egress/OperatorEgress.ts"
+import type { OperatorTarget } from "../../egress/OperatorTarget.ts"
+import { type Movement, PaymentError, Payments } from "../Payments.ts"
+import * as StripeAnswers from "./StripeAnswers.ts"
+import * as StripeFetch from "./StripeFetch.ts"
+
+export interface Options {
+  /** `https://api.stripe.com`. */
+  readonly target: OperatorTarget
+  readonly secretKey: Redacted.Redacted
+  readonly publishableKey: string
+  readonly webhookSecret: Redacted.Redacted | null
+}
+
+/** A charge may wait for an issuer; the SDK's own limit comes behind that of the door. */
+const timeoutMs = 20_000
+
+/** Stripe's own tolerance for the age of a signature. */
+const toleranceSecs = 300
+/** Clocks differ; the SDK takes any time of the future. */
+const aheadSecs = 60
+
+const pageSize = 100
+/** Pages of one reading. A list that is longer fails, rather than to be taken for whole. */
+const mostPages = 1_000
+
+/**
+ * Cards by Stripe, over the operator's door. Nothing is asked twice by itself: whoever does not know the outcome asks
+ * whether it is there.
+ */
+export const make = Effect.fnUntraced(function* (options: Options) {
+  const client = yield* (yield* OperatorEgress).open(options.target)
+  const stripe = new Stripe(Redacted.value(options.secretKey), {
+    httpClient: Stripe.createFetchHttpClient(StripeFetch.make(client, timeoutMs)),
+    maxNetworkRetries: 0,
+    telemetry: false,
+    timeout: timeoutMs + 5_000
+  })
+
+  const ask = (request: () => Promise<unknown>): Effect.Effect<unknown, StripeAnswers.Failure | PaymentError> =>
+    Effect.tryPromise({
+      try: request,
+      catch: (error) =>
+        StripeAnswers.failure(error) ??
+        new PaymentError({ reason: "unknown", detail: error instanceof Error ? error.message : String(error) })
+    })
+
+  const answered = <A>(
+    request: () => Promise<unknown>,
+    decode: (answer: unknown) => Effect.Effect<A, PaymentError>
+  ): Effect.Effect<A, PaymentError> =>
+    ask(request).pipe(
+      Effect.flatMap(decode),
+      Effect.mapError((error) => (error instanceof PaymentError ? error : errorOf(error)))
+    )
+
+  /** All pages of a list, each item decoded. */
+  const all = <A>(
+    page: (cursor: { readonly limit: number; readonly starting_after?: string }) => Promise<{
+      readonly data: ReadonlyArray<{ readonly id: string }>
+      readonly has_more: boolean
+    }>,
+    decode: (item: unknown) => Effect.Effect<A, PaymentError>
+  ) =>
+    Effect.gen(function* () {
+      const found: Array<A> = []
+      let after: string | undefined
+      for (let pages = 0; pages < mostPages; pages++) {
+        const { data, has_more } = yield* answered(
+          () => page({ limit: pageSize, ...(after === undefined ? {} : { starting_after: after }) }),
+          StripeAnswers.list
+        )
+        for (const item of data) found.push(yield* decode(item))
+        after = data.at(-1)?.id
+        if (!has_more || after === undefined) return found
+      }
+      return yield* new PaymentError({ reason: "unknown", detail: `a list has more than ${mostPages} pages` })
+    })
+
+  const refundsOf = (of: { readonly payment_intent: string } | { readonly charge: string }) =>
+    all((cursor) => stripe.refunds.list({ ...of, ...cursor }), StripeAnswers.refund)
+
+  /** Of one customer, by its charges and what hangs on them. */
+  const movementsOf = Effect.fnUntraced(function* (customerId: string, sinceMs: number) {
+    const movements: Array<Movement> = []
+    const created = { gte: Math.floor(sinceMs / 1000) }
+    const charges = yield* all(
+      (cursor) => stripe.charges.list({ customer: customerId, created, ...cursor }),
+      StripeAnswers.charge
+    )
+    for (const { at, capturedCents, id, intentId, isDisputed, isRefunded } of charges) {
+      if (capturedCents > 0) movements.push({ type: "charge", id, intentId, amountCents: capturedCents, at })
+      if (isRefunded)
+        for (const refund of yield* refundsOf({ charge: id }))
+          if (refund.status !== "failed")
+            movements.push({ type: "refund", id: refund.id, intentId, amountCents: -refund.amountCents, at })
+      if (isDisputed)
+        for (const dispute of yield* all(
+          (cursor) => stripe.disputes.list({ charge: id, ...cursor }),
+          StripeAnswers.dispute
+        ))
+          if (dispute.status === "open" || dispute.status === "lost")
+            movements.push({ type: "dispute", id: dispute.id, intentId, amountCents: -dispute.amountCents, at })
+    }
+    return movements
+  })
+
+  return Payments.of({
+    name: "stripe",
+    isReal: !/^(sk|rk)_test_/.test(Redacted.value(options.secretKey)),
+    publishableKey: options.publishableKey,
+    createCustomer: ({ key, tenantId }) =>
+      answered(
+        () => stripe.customers.create({ metadata: { tenant: tenantId } }, { idempotencyKey: key }),
+        StripeAnswers.customer
+      ),
+    setup: (customerId) =>
+      answered(
+        () =>
+          stripe.setupIntents.create({
+            customer: customerId,
+            usage: "off_session",
+            allowed_payment_method_types: ["card"]
+          }),
+        StripeAnswers.setup
+      ),
+    attach: Effect.fnUntraced(function* ({ cardId, customerId }) {
+      const found = yield* answered(() => stripe.paymentMethods.retrieve(cardId), StripeAnswers.card)
+      if (found.customerId === customerId) return found
+      if (found.customerId !== null)
+        return yield* new PaymentError({ reason: "refused", detail: "the card belongs to another customer" })
+      return yield* answered(() => stripe.paymentMethods.attach(cardId, { customer: customerId }), StripeAnswers.card)
+    }),
+    detach: (cardId) =>
+      Effect.asVoid(answered(() => stripe.paymentMethods.detach(cardId), StripeAnswers.card)).pipe(
+        Effect.catchIf(
+          (error) => error.reason === "refused",
+          () => Effect.void
+        )
+      ),
+    charge: (of) =>
+      ask(() =>
+        stripe.paymentIntents.create(
+          {
+            amount: of.amountCents,
+            currency: "usd",
+            customer: of.customerId,
+            payment_method: of.cardId,
+            allowed_payment_method_types: ["card"],
+            confirm: true,
+            off_session: of.isOffSession,
+            description: of.description,
+            metadata: { attempt: of.attemptId, tenant: of.tenantId }
+          },
+          { idempotencyKey: of.key }
+        )
+      ).pipe(
+        Effect.flatMap(StripeAnswers.intent),
+        Effect.catch((error) =>
+          error instanceof PaymentError
+            ? Effect.fail(error)
+            : error.payment_intent === undefined
+              ? Effect.fail(errorOf(error))
+              : StripeAnswers.declined(error)
+        )
+      ),
+    find: ({ attemptId, customerId, sinceMs }) =>
+      Effect.map(
+        all(
+          (cursor) =>
+            stripe.paymentIntents.list({
+              customer: customerId,
+              created: { gte: Math.floor(sinceMs / 1000) },
+              ...cursor
+            }),
+          StripeAnswers.intent
+        ),
+        (intents) => intents.find((intent) => intent.attemptId === attemptId) ?? null
+      ),
+    intent: (id) => answered(() => stripe.paymentIntents.retrieve(id), StripeAnswers.intent),
+    cancel: (id) =>
+      answered(() => stripe.paymentIntents.cancel(id), StripeAnswers.intent).pipe(
+        // It has been paid meanwhile, or is canceled already.
+        Effect.catchIf(
+          (error) => error.reason === "refused",
+          () => answered(() => stripe.paymentIntents.retrieve(id), StripeAnswers.intent)
+        )
+      ),
+    refund: (of) =>
+      answered(
+        () =>
+          stripe.refunds.create(
+            { payment_intent: of.intentId, amount: of.amountCents, metadata: { refund: of.requestId } },
+            { idempotencyKey: of.key }
+          ),
+        StripeAnswers.refund
+      ),
+    refunds: (intentId) => refundsOf({ payment_intent: intentId }),
+    dispute: (id) => answered(() => stripe.disputes.retrieve(id), StripeAnswers.dispute),
+    movements: ({ customerId, sinceMs }) =>
+      customerId === null
+        ? Effect.map(
+            all(
+              (cursor) =>
+                stripe.balanceTransactions.list({
+                  created: { gte: Math.floor(sinceMs / 1000) },
+                  expand: ["data.source"],
+                  ...cursor
+                }),
+              StripeAnswers.movement
+            ),
+            (movements) => movements.filter((movement) => movement !== null)
+          )
+        : movementsOf(customerId, sinceMs),
+    verify: ({ body, nowMs, signature }) => {
+      if (options.webhookSecret === null || !isTimely(signature, nowMs)) return null
+      try {
+        return StripeAnswers.event(
+          stripe.webhooks.constructEvent(
+            Buffer.from(body),
+            signature,
+            Redacted.value(options.webhookSecret),
+            toleranceSecs,
+            undefined,
+            nowMs
+          )
+        )
+      } catch {
+        return null
+      }
+    }
+  })
+})
+
+/** The time of a signature is not of the future: the SDK looks at its age only. */
+const isTimely = (signature: string, nowMs: number): boolean => {
+  const times = [...signature.matchAll(/(?:^|,)t=([0-9]{1,12})(?=,|$)/g)]
+  return times.length === 1 && Number(times[0]?.[1]) * 1000 <= nowMs + aheadSecs * 1000
+}
+
+/** 409 and 429: not now; 5xx and no answer: nobody knows. A key with other parameters than before may have charged. */
+const errorOf = (failure: StripeAnswers.Failure): PaymentError => {
+  const { code, message, statusCode, type } = failure
+  const detail = `${statusCode ?? "no answer"} ${code ?? type}: ${message ?? ""}`
+  if (type === "StripeCardError") return new PaymentError({ reason: "declined", detail })
+  const isRefusal =
+    statusCode != null && [400, 401, 402, 403, 404].includes(statusCode) && type !== "StripeIdempotencyError"
+  return new PaymentError({ reason: isRefusal ? "refused" : "unknown", detail })
+}
+
+export const layer = (options: Options): Layer.Layer<Payments, never, OperatorEgress> =>
+  Layer.effect(Payments, make(options))
