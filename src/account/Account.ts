@@ -63,8 +63,10 @@ export class Accounts extends Context.Service<
      * nothing.
      */
     readonly reserving: (kind: EntityWrite["kind"], reader: LiveAccounts.Reserving) => Effect.Effect<void>
-    /** Reads balance and spend again. */
+    /** Reads balance and spend again, and tells those who wait for money. */
     readonly moneyMoved: (tenantId: TenantId) => Effect.Effect<void>
+    /** Called after each move of money outside of calls. Listeners must not fail. */
+    readonly onMoneyMoved: (listener: (tenantId: TenantId) => Effect.Effect<void>) => Effect.Effect<void>
     /** What reserves or fills the concurrent limit. */
     readonly live: (tenantId: TenantId) => Effect.Effect<ReadonlyArray<EntityId>>
     /** What the accounts in memory reserve together. */
@@ -101,6 +103,7 @@ export class Accounts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const repo = yield* AccountRepo.make
+      const waitingForMoney: Array<(tenantId: TenantId) => Effect.Effect<void>> = []
       const listeners: Array<(tenantId: TenantId, status: Machine.TenantStatus) => void> = []
       const watchers: Array<(tenantId: TenantId, balanceCents: number) => void> = []
 
@@ -143,7 +146,12 @@ export class Accounts extends Context.Service<
         released,
         told,
         reserving,
-        moneyMoved: live.reread,
+        moneyMoved: (tenantId) =>
+          Effect.andThen(
+            live.reread(tenantId),
+            Effect.suspend(() => Effect.forEach(waitingForMoney, (told) => told(tenantId), { discard: true }))
+          ),
+        onMoneyMoved: (listener) => Effect.sync(() => void waitingForMoney.push(listener)),
         // Of a tenant that cannot be read, nothing is known to live.
         live: (tenantId) =>
           Effect.match(live.state(tenantId), {

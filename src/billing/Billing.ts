@@ -71,8 +71,10 @@ export class Billing extends Context.Service<
     readonly setRates: (rates: ReadonlyArray<RateDeck.Rate>) => Effect.Effect<void, ApiError>
     /** What work on calls costs, from memory. */
     readonly prices: Effect.Effect<WorkPrice.Prices>
+    /** What the lookup of a number costs, in micro-USD, from memory. */
+    readonly lookupPrice: Effect.Effect<number>
     /** A call keeps the prices that it was admitted with. */
-    readonly setPrice: (kind: WorkPrice.Kind, microUsd: number) => Effect.Effect<void, ApiError>
+    readonly setPrice: (kind: WorkPrice.Priced, microUsd: number) => Effect.Effect<void, ApiError>
   }
 >()("trunkline/billing/Billing") {
   static readonly layer = (options: { readonly trialCreditCents: number }) =>
@@ -87,7 +89,7 @@ export class Billing extends Context.Service<
           SELECT direction, prefix, micro_usd_per_minute::float8 AS "microUsdPerMinute" FROM rate
           ORDER BY direction DESC, prefix`)
         let deck = RateDeck.make(yield* readRates)
-        let prices = yield* WorkPriceRows.read
+        let { lookup: lookupPrice, ...prices } = yield* WorkPriceRows.read
 
         const openWithin = (tenant: { readonly id: Id.TenantId; readonly at: number }) =>
           Effect.asVoid(
@@ -220,7 +222,7 @@ export class Billing extends Context.Service<
           deck = RateDeck.make(rates)
         })
 
-        const setPrice = Effect.fn("Billing.setPrice")(function* (kind: WorkPrice.Kind, microUsd: number) {
+        const setPrice = Effect.fn("Billing.setPrice")(function* (kind: WorkPrice.Priced, microUsd: number) {
           if (!Number.isSafeInteger(microUsd) || microUsd < 0 || microUsd > RateDeck.maxMicroUsdPerMinute)
             return yield* ApiError.of(
               "invalid_request",
@@ -234,17 +236,19 @@ export class Billing extends Context.Service<
             action: "price.changed",
             resourceType: "price",
             resourceId: kind,
-            changes: [{ field: "micro_usd", from: prices[kind], to: microUsd }]
+            changes: [{ field: "micro_usd", from: kind === "lookup" ? lookupPrice : prices[kind], to: microUsd }]
           })
           yield* Effect.andThen(
             Effect.provideService(WorkPriceRows.write(kind, microUsd), SqlClient.SqlClient, sql),
             journal.commitWithin({ ...empty, audit: [line] })
           ).pipe(sql.withTransaction, Effect.orDie)
-          prices = { ...prices, [kind]: microUsd }
+          if (kind === "lookup") lookupPrice = microUsd
+          else prices = { ...prices, [kind]: microUsd }
         })
 
         return Billing.of({
           prices: Effect.sync(() => prices),
+          lookupPrice: Effect.sync(() => lookupPrice),
           setPrice,
           openWithin,
           trialWithin,

@@ -4,6 +4,7 @@ import { Carrier } from "../carrier/Carrier.ts"
 import * as NodeEgress from "../egress/node/NodeEgress.ts"
 import type * as TargetPolicy from "../egress/TargetPolicy.ts"
 import * as NodeOperatorEgress from "../egress/node/NodeOperatorEgress.ts"
+import * as OfflineLookup from "../lookup/offline/OfflineLookup.ts"
 import * as LogMail from "../mail/log/LogMail.ts"
 import * as SmtpMail from "../mail/smtp/SmtpMail.ts"
 import * as Recognition from "./Recognition.ts"
@@ -14,6 +15,7 @@ import * as Speech from "./Speech.ts"
 export const layer = (config: Config, dataDir: string, policy: TargetPolicy.TargetPolicy) =>
   Layer.mergeAll(
     Carrier.layer,
+    OfflineLookup.layer,
     config.mailServer === null
       ? LogMail.layer
       : SmtpMail.layer(config.mailServer).pipe(Layer.provide(NodeOperatorEgress.layer())),

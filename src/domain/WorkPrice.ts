@@ -16,4 +16,13 @@ export const kinds: ReadonlyArray<Kind> = ["recording", "transcription", "machin
 
 export const free: Prices = { recording: 0, transcription: 0, machine_detection: 0 }
 
-export const isKind = (name: string): name is Kind => kinds.some((kind) => kind === name)
+/** What the operator sets a price of besides: `lookup`, of a number, as a whole. */
+export const PriceList = Schema.Struct({ ...Prices.fields, lookup: Schema.Number })
+export type PriceList = typeof PriceList.Type
+export type Priced = keyof PriceList
+
+export const priced: ReadonlyArray<Priced> = [...kinds, "lookup"]
+
+export const allFree: PriceList = { ...free, lookup: 0 }
+
+export const isPriced = (name: string): name is Priced => priced.some((kind) => kind === name)

@@ -8,10 +8,13 @@ import type { Rendered, Slot } from "../idempotency/Slot.ts"
 import { Jobs } from "../job/Jobs.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import type * as Listing from "../store/Listing.ts"
+import type { Asked } from "../lookup/Lookup.ts"
 import * as RowCache from "../store/RowCache.ts"
 import * as EmergencyAddresses from "./EmergencyAddresses.ts"
 import * as EmergencyAddressRepo from "./EmergencyAddressRepo.ts"
 import type { EmergencyAddressView } from "./EmergencyAddressView.ts"
+import * as LookingUp from "./LookingUp.ts"
+import type { NumberLookupView } from "./LookupView.ts"
 import * as Inventory from "./Inventory.ts"
 import * as NumberChange from "./NumberChange.ts"
 import * as NumberConfiguration from "./NumberConfiguration.ts"
@@ -20,6 +23,7 @@ import * as NumberRepo from "./NumberRepo.ts"
 import * as NumberView from "./NumberView.ts"
 import * as OrderActivation from "./OrderActivation.ts"
 import * as PortedNumbers from "./PortedNumbers.ts"
+import * as RenewalJobs from "./RenewalJobs.ts"
 import * as Releasing from "./Releasing.ts"
 
 export type { InventoryEntry, Search } from "./Inventory.ts"
@@ -124,6 +128,12 @@ export class Numbers extends Context.Service<
     readonly settlePortedWithin: PortedNumbers.PortedNumbers["settleWithin"]
     /** Behind a transaction that changed owners: who has these numbers is looked at again. */
     readonly ownersChanged: (phoneNumbers: ReadonlyArray<string>) => Effect.Effect<void>
+    /** 402 `insufficient_balance` where it costs more than there is; 502 where the source cannot be asked. */
+    readonly lookup: (
+      caller: Audit.Caller,
+      phoneNumber: string,
+      asked: Asked
+    ) => Effect.Effect<NumberLookupView, ApiError>
     /** Adds to the inventory, or changes what is there: all entries, or none and a 400 that names the number. */
     readonly importInventory: (entries: ReadonlyArray<Inventory.InventoryEntry>) => Effect.Effect<void, ApiError>
     /** Takes numbers out of the inventory, and gives those that were there; whoever owns one keeps it. */
@@ -156,6 +166,8 @@ export class Numbers extends Context.Service<
       )
 
       const ported = yield* PortedNumbers.make(repo)
+      for (const job of yield* RenewalJobs.make({ forget })) jobs.declare(job)
+
       const change = yield* NumberChange.make({ forget: (phoneNumber) => forget([phoneNumber]) })
       const releasing = Releasing.make(change, inventory)
       const addressRows = yield* EmergencyAddressRepo.make
@@ -225,6 +237,7 @@ export class Numbers extends Context.Service<
         claimPortedWithin: ported.claimWithin,
         settlePortedWithin: ported.settleWithin,
         ownersChanged: forget,
+        lookup: yield* LookingUp.make,
         withdrawInventory,
         byDialled: (phoneNumber) => Cache.get(owners, phoneNumber),
         importInventory: Effect.fn("Numbers.importInventory")(function* (entries) {

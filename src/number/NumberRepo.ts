@@ -35,6 +35,13 @@ export interface Owner {
   readonly inboundRecording: InboundRecording
 }
 
+/** A place among the numbers that are due: a moment as the database writes it, and an id. */
+export interface Due {
+  readonly at: string
+  readonly id: NumberId
+}
+export type DueNumber = NumberRow & { readonly dueAt: string }
+
 const ms = (sql: SqlClient.SqlClient, column: string) => sql.literal(`(extract(epoch FROM ${column}) * 1000)::float8`)
 
 const recording = `jsonb_build_object('enabled', records_inbound, 'format', recording_format, 'channels', recording_channels)`
@@ -119,6 +126,44 @@ export const make = Effect.gen(function* () {
         Effect.orDie(sql<NumberRow>`
           SELECT ${numberColumns} FROM phone_number WHERE tenant_id = ${tenantId} AND id = ${id} FOR UPDATE`),
         (rows) => rows[0] ?? null
+      ),
+
+    /** Locks numbers until the transaction ends, in an order in which nobody waits for ever. */
+    lockAll: (ids: ReadonlyArray<NumberId>) =>
+      Effect.orDie(sql<NumberRow>`
+        SELECT ${numberColumns} FROM phone_number WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`),
+
+    /** A tenant's numbers with a month to pay, the oldest first, behind this place. */
+    due: (tenantId: TenantId, now: number, after: Due | null, limit: number) =>
+      Effect.orDie(sql<DueNumber>`
+        SELECT ${numberColumns}, next_renewal_at::text AS "dueAt" FROM phone_number
+        WHERE tenant_id = ${tenantId} AND status = 'active' AND next_renewal_at <= to_timestamp(${now}::float8 / 1000)
+          AND (next_renewal_at, id) > (${after?.at ?? "-infinity"}::text::timestamptz, ${after?.id ?? ""})
+        ORDER BY next_renewal_at, id LIMIT ${limit}`),
+
+    /** Tenants of numbers whose renewal has something to do: by their time, or because there is money now. */
+    renewable: (now: number, limit: number) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly tenantId: TenantId }>`
+          SELECT DISTINCT tenant_id::text AS "tenantId" FROM (
+            SELECT tenant_id FROM phone_number
+            WHERE status = 'active' AND check_at <= to_timestamp(${now}::float8 / 1000) ORDER BY check_at LIMIT ${limit}
+          ) due
+          UNION
+          SELECT tenant_id::text FROM (
+            SELECT DISTINCT p.tenant_id FROM phone_number p JOIN balance b ON b.tenant_id = p.tenant_id
+            WHERE p.status = 'active' AND p.unpaid_since IS NOT NULL
+              AND b.balance_cents + b.credit_limit_cents >= p.monthly_cost_cents LIMIT ${limit}
+          ) payable`),
+        (rows) => rows.map(({ tenantId }) => tenantId)
+      ),
+
+    /** Whether a month of one of its numbers was refused. */
+    owes: (tenantId: TenantId) =>
+      Effect.map(
+        sql`SELECT FROM phone_number WHERE tenant_id = ${tenantId} AND status = 'active' AND unpaid_since IS NOT NULL
+          LIMIT 1`,
+        (rows) => rows.length === 1
       ),
 
     /** Writes where these numbers are in their lives. */

@@ -18,6 +18,7 @@ import { BaseUrl } from "../http/Pagination.ts"
 import { RateLimit } from "../http/RateLimit.ts"
 import * as HttpServer from "../http/Server.ts"
 import { Jobs } from "../job/Jobs.ts"
+import * as OfflineLookup from "../lookup/offline/OfflineLookup.ts"
 import { Mail } from "../mail/Mail.ts"
 import { AudioDecoder } from "../media/AudioDecoder.ts"
 import { AudioSource } from "../media/AudioSource.ts"
@@ -139,6 +140,7 @@ export const features = (options: Options) => {
     Recognizer.layerOf({ fast: ReadableSpeech.recognizer, accurate: ReadableSpeech.recognizer }),
     Layer.succeed(Egress, egress),
     Layer.succeed(Mail, { isReal: false, send: () => Effect.void }),
+    OfflineLookup.layer,
     Carrier.layer,
     storage(join(directory, "files"), activity)
   )

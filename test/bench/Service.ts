@@ -22,6 +22,7 @@ import { Idempotency } from "../../src/idempotency/Idempotency.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
 import { funding } from "../support/Features.ts"
 import { Letters } from "../../src/letter/Letter.ts"
+import * as OfflineLookup from "../../src/lookup/offline/OfflineLookup.ts"
 import { Mail } from "../../src/mail/Mail.ts"
 import { Proofs } from "../../src/proof/Proof.ts"
 import { Numbers } from "../../src/number/Number.ts"
@@ -87,7 +88,7 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
         MemoryStorage.make().layer
       )
     ),
-    Layer.provideMerge(Layer.mergeAll(store, egress, silentMail, Carrier.layer)),
+    Layer.provideMerge(Layer.mergeAll(store, egress, silentMail, OfflineLookup.layer, Carrier.layer)),
     Layer.provideMerge(NodeEntropy.layer),
     Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "Warn"))
   )

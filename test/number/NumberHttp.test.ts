@@ -1,6 +1,7 @@
 import { expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { Billing } from "../../src/billing/Billing.ts"
 import * as Id from "../../src/domain/Id.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import * as TestServer from "../http/TestServer.ts"
@@ -308,6 +309,58 @@ const cases: Readonly<
       yield* numbers.resume(phone, null)
       expect((yield* place(phone, "+12025550100")).status).toBe(201)
     }),
+
+  "a lookup says what numbering plans know, and is charged once it is answered": Effect.fnUntraced(function* ({
+    context,
+    sql,
+    tenant
+  }) {
+    const { ask, id, refused } = yield* tenant
+    const other = yield* tenant
+    const billing = Context.get(context, Billing)
+    const found = {
+      phone_number: "+18005550111",
+      valid: true,
+      national_format: "(800) 555-0111",
+      country_code: "US",
+      carrier: { name: null, type: "toll_free", mobile_country_code: null, mobile_network_code: null },
+      caller_name: null,
+      portability: { ported: null, ported_at: null, lrn: null, ocn: null, spid_carrier_name: null },
+      cost_cents: 0
+    }
+    const path = "/lookup/+18005550111"
+    for (const query of ["", "?type=carrier", "?type=caller_name"])
+      expect((yield* ask("GET", `${path}${query}`)).json).toEqual(found)
+    expect((yield* ask("GET", "/lookup/+999123456")).json).toMatchObject({
+      valid: false,
+      national_format: null,
+      country_code: null
+    })
+    for (const wrong of ["/lookup/18005550111", "/lookup/+1", "/lookup/x", `${path}?type=owner`, `${path}?color=blue`])
+      expect([wrong, (yield* refused("GET", wrong)).slice(0, 2)]).toEqual([wrong, [400, "invalid_request"]])
+    const charges = sql`
+      SELECT amount_cents::int AS cents, reference_type AS type, reference_id AS id FROM ledger
+      WHERE tenant_id = ${id} AND type = 'lookup_charge'`
+    expect(yield* charges).toEqual([])
+    yield* billing.setPrice("lookup", 15_000)
+    expect((yield* ask("GET", path)).json).toEqual({ ...found, cost_cents: 2 })
+    expect(yield* charges).toEqual([{ cents: -2, type: "lookup", id: "+18005550111" }])
+    // As many as there is money for, however many ask at once.
+    yield* billing.setPrice("lookup", 1_000_000)
+    const answers = yield* Effect.all(
+      Array.from({ length: 10 }, () => other.ask("GET", path)),
+      { concurrency: "unbounded" }
+    )
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      ...Array<number>(4).fill(200),
+      ...Array<number>(6).fill(402)
+    ])
+    expect((yield* other.refused("GET", path)).slice(0, 2)).toEqual([402, "insufficient_balance"])
+    expect((yield* billing.balance(other.id)).balance_cents).toBe(0)
+    yield* billing.setPrice("lookup", 0)
+    expect((yield* other.ask("GET", path)).status).toBe(200)
+    expect(yield* Features.ledgerAddsUp).toBe(true)
+  }),
 
   "a number of the version before, released there, is available at once": Effect.fnUntraced(function* ({
     sql,

@@ -14,6 +14,7 @@ import { Egress } from "../../src/egress/Egress.ts"
 import { Funding } from "../../src/funding/Funding.ts"
 import { Jobs } from "../../src/job/Jobs.ts"
 import { Letters } from "../../src/letter/Letter.ts"
+import * as OfflineLookup from "../../src/lookup/offline/OfflineLookup.ts"
 import { Mail, type MailMessage } from "../../src/mail/Mail.ts"
 import { Proofs } from "../../src/proof/Proof.ts"
 import { Numbers } from "../../src/number/Number.ts"
@@ -36,7 +37,8 @@ export const mails: Array<MailMessage> = []
 const outside = (isReal: boolean) =>
   Layer.mergeAll(
     Layer.succeed(Mail, { isReal, send: (mail) => Effect.sync(() => void mails.push(mail)) }),
-    Layer.succeed(Egress, NoEgress.service)
+    Layer.succeed(Egress, NoEgress.service),
+    OfflineLookup.layer
   )
 
 /** The files of recordings of this test file. */

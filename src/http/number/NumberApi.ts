@@ -12,6 +12,7 @@ import {
   recordingFormats
 } from "../../number/NumberView.ts"
 import * as Wire from "../../domain/Wire.ts"
+import { NumberLookup } from "../../number/LookupView.ts"
 import { Authenticated } from "../Authenticated.ts"
 import { about } from "../Endpoint.ts"
 import * as Pagination from "../Pagination.ts"
@@ -248,12 +249,13 @@ const lookup = HttpApiEndpoint.get("lookup", "/v1/numbers/lookup/:phone_number",
       .annotate({ description: "What is asked." })
       .pipe(Schema.withDecodingDefaultKey(Effect.succeed("carrier" as const)))
   },
-  success: Schema.Json
+  success: NumberLookup
 }).annotateMerge(
   about({
     summary: "Look a number up",
+    description: "What the source does not know is null. It costs what the operator asks for it, once it is answered.",
     scope: "numbers:read",
-    notBuiltYet: true
+    errors: ["insufficient_balance", "upstream_error"]
   })
 )
 

@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Numbers } from "../../number/Number.ts"
-import * as NotBuiltYet from "../../domain/NotBuiltYet.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../Authenticator.ts"
 import { CurrentSlot } from "../CurrentSlot.ts"
@@ -74,7 +73,9 @@ export const layer = HttpApiBuilder.group(
         const { slot } = yield* CurrentSlot
         return yield* JsonResponse.rendered(numbers.removeAddress(yield* CurrentKey, params.id, slot))
       }),
-      lookup: () => NotBuiltYet.endpoint("looking a number up")
+      lookup: Effect.fnUntraced(function* ({ params, query }) {
+        return JsonResponse.of(yield* numbers.lookup(yield* CurrentKey, params.phone_number, query.type))
+      })
     })
   })
 )

@@ -23,7 +23,7 @@ export const commands: ReadonlyArray<Command> = [
   },
   {
     words: "prices set",
-    does: "sets what work on a call costs: recording or transcription a minute, machine_detection a check",
+    does: "sets what work on a call costs: recording or transcription a minute, machine_detection a check; and lookup a number",
     positionals: ["kind", "micro-usd"],
     options: {},
     usage: "",
@@ -33,7 +33,7 @@ export const commands: ReadonlyArray<Command> = [
   },
   {
     words: "prices list",
-    does: "shows what work on a call costs",
+    does: "shows what work on a call, and a lookup, cost",
     positionals: [],
     options: {},
     usage: "",

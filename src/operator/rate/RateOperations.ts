@@ -22,12 +22,12 @@ export const make = Effect.gen(function* () {
     ),
     Operation.make(
       "prices/set",
-      Schema.Struct({ kind: Schema.Literals(WorkPrice.kinds), micro_usd: Schema.Int }),
+      Schema.Struct({ kind: Schema.Literals(WorkPrice.priced), micro_usd: Schema.Int }),
       ({ kind, micro_usd }) => Effect.as(billing.setPrice(kind, micro_usd), { kind, micro_usd })
     ),
     Operation.make("prices/list", Operation.Nothing, () =>
-      Effect.map(billing.prices, (prices) => ({
-        results: Object.entries(prices).map(([kind, micro_usd]) => ({ kind, micro_usd }))
+      Effect.map(Effect.all([billing.prices, billing.lookupPrice]), ([prices, lookup]) => ({
+        results: Object.entries({ ...prices, lookup }).map(([kind, micro_usd]) => ({ kind, micro_usd }))
       }))
     ),
     Operation.make("rates/list", Operation.Nothing, () =>

@@ -242,7 +242,7 @@ describe("keys, numbers and the account over HTTP", () => {
       ["GET", "/v1/numbers/available?country_code=US&locality=%00", undefined, 400, "invalid_request"],
       ["GET", "/v1/numbers/available?country_code=DE", undefined, 422, "no_pricing_tier_configured"],
       ["GET", "/v1/numbers/toll-free/available?country_code=US", undefined, 422, "no_pricing_tier_configured"],
-      ["GET", "/v1/numbers/lookup/+12025550150", undefined, 422, "unprocessable"],
+      ["GET", "/v1/numbers/lookup/12025550150", undefined, 400, "invalid_request"],
       ["GET", "/v1/numbers/abc", undefined, 400, "invalid_request"],
       ["GET", `/v1/numbers/svc_did_${"0".repeat(32)}`, undefined, 404, "number_not_found"],
       ["GET", `/v1/numbers/orders/svc_order_${"0".repeat(32)}`, undefined, 404, "not_found"],

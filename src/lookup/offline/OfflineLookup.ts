@@ -1,0 +1,26 @@
+import { Effect, Layer } from "effect"
+import { parsePhoneNumberFromString } from "libphonenumber-js/max"
+import { type Found, type LineType, Lookup, lineTypes } from "../Lookup.ts"
+
+/** What the published numbering plans say of a number. They know neither carriers nor people, nor what was ported. */
+const find = (phoneNumber: string): Found => {
+  const parsed = parsePhoneNumberFromString(phoneNumber)
+  return {
+    isValid: parsed?.isValid() ?? false,
+    nationalFormat: parsed?.formatNational() ?? null,
+    countryCode: parsed?.country ?? null,
+    carrier: {
+      name: null,
+      type: typeOf(parsed?.getType()?.toLowerCase()),
+      mobileCountryCode: null,
+      mobileNetworkCode: null
+    },
+    callerName: null,
+    portability: { isPorted: null, portedAt: null, lrn: null, ocn: null, spidCarrierName: null }
+  }
+}
+
+const typeOf = (name: string | undefined): LineType | null => lineTypes.find((type) => type === name) ?? null
+
+/** Numbering plans as a library has them: no request leaves. */
+export const layer = Layer.succeed(Lookup, { find: (phoneNumber) => Effect.sync(() => find(phoneNumber)) })
