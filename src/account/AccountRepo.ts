@@ -2,6 +2,7 @@ import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type EntityId, TenantId } from "../domain/Id.ts"
 import { defaultQuota, type Settings } from "./AccountMachine.ts"
+import { isCharge } from "../store/UsageEntries.ts"
 import type { Rows, Unsettled } from "./LiveAccounts.ts"
 
 const OrNull = Schema.NullOr
@@ -23,6 +24,9 @@ const StoredSettings = Schema.Struct({
   }),
   seq: Schema.Number
 })
+
+/** What is spent is what was charged. */
+const charges = Object.entries(isCharge).flatMap(([type, counts]) => (counts ? [type] : []))
 
 const decode = Schema.decodeUnknownResult(StoredSettings)
 
@@ -52,7 +56,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       CROSS JOIN LATERAL (
         SELECT -sum(amount_cents) FILTER (WHERE created_at >= ${`${day}T00:00:00Z`}::timestamptz) AS day,
           -sum(amount_cents) AS month
-        FROM ledger WHERE tenant_id = e.tenant_id AND amount_cents < 0 AND type NOT IN ('adjustment', 'refund')
+        FROM ledger WHERE tenant_id = e.tenant_id AND amount_cents < 0 AND type IN ${sql.in(charges)}
           AND created_at >= ${`${day.slice(0, 7)}-01T00:00:00Z`}::timestamptz
       ) l
       WHERE e.id = ${tenantId} AND e.kind = 'account'`

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer, Result, type Stream } from "effect"
 import { Accounts } from "../account/Account.ts"
 import { CarrierSink } from "../carrier/Carrier.ts"
 import type { CallId, LegId, TenantId, WorkId } from "../domain/Id.ts"
@@ -68,6 +68,11 @@ export class Calls extends Context.Service<
       filters: CallRepo.CallFilters,
       window: Listing.Window
     ) => Effect.Effect<Listing.Page<CallView.Call>>
+    /** All that the filters leave, newest first, in portions; without legs. */
+    readonly whole: (
+      tenantId: TenantId,
+      filters: CallRepo.CallFilters
+    ) => Effect.Effect<Stream.Stream<ReadonlyArray<CallView.Call>>>
     /** Rebuilds the calls that a dead process left, before anything is served. Gives their number. */
     readonly recover: Effect.Effect<number>
     /** Work of a family that has not told its end, of all calls that live. `hasLeft`: it has outlived its part on the leg. */
@@ -189,6 +194,7 @@ export class Calls extends Context.Service<
             return shown ?? (yield* ApiError.of("not_found", "the call was not placed with machine detection"))
           }),
           list: repo.list,
+          whole: repo.whole,
           recover: registry.recover,
           awaiting: (family) =>
             Effect.sync(() =>

@@ -1,9 +1,10 @@
-import { Effect } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CallId, TenantId } from "../domain/Id.ts"
+import * as ListClient from "../store/ListClient.ts"
 import * as Listing from "../store/Listing.ts"
-import { CallList } from "./CallList.ts"
-import { ofRow } from "./CallView.ts"
+import { CallList, type CallRow } from "./CallList.ts"
+import { type Call, ofRow } from "./CallView.ts"
 import * as MachineDetectionList from "./MachineDetectionList.ts"
 
 /** Filters of the call list, AND-combined. */
@@ -15,9 +16,13 @@ export interface CallFilters {
   readonly initiatedAfterMs?: number
 }
 
+/** Rows at which one read of the whole list looks. */
+const portionRows = 2_000
+
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const read = yield* Listing.reader
+  const lists = yield* ListClient.reading
 
   /** An index has one number of a call, or none, with the time; what else is asked for is looked for there. */
   const matching = (tenantId: TenantId, { direction, fromNumber, initiatedAfterMs, status, toNumber }: CallFilters) => {
@@ -40,7 +45,43 @@ export const make = Effect.gen(function* () {
     }
   }
 
+  const portion = (tenantId: TenantId, filters: CallFilters, after: string | null) => {
+    const order = Listing.byTime(lists.sql, "initiated_at", "downwards")
+    const { filters: wanted, where } = matching(tenantId, filters)
+    const behind = after === null ? null : order.behind(after)
+    return lists
+      .within(
+        tenantId,
+        lists.sql<CallRow & { readonly place: string; readonly isWanted: boolean }>`
+          SELECT ${sql.literal(CallList.columns)}, ${order.place} AS place,
+            ${sql.and([sql`true`, ...wanted])} AS "isWanted"
+          FROM call WHERE ${where} AND ${behind ?? sql`true`} ORDER BY ${order.by} LIMIT ${portionRows}`
+      )
+      .pipe(
+        Effect.map((rows) => ({
+          calls: rows.filter(({ isWanted }) => isWanted).map((row) => ofRow(row)),
+          next: rows.length < portionRows ? null : (rows.at(-1)?.place ?? null)
+        })),
+        Effect.orDie
+      )
+  }
+
   return {
+    /** Every call that the filters leave, the newest first, in portions that are read as they are pulled. Run it once. */
+    whole: Effect.fnUntraced(function* (tenantId: TenantId, filters: CallFilters) {
+      // What refuses the answer does so before it has begun.
+      const first = yield* portion(tenantId, filters, null)
+      const others: Stream.Stream<ReadonlyArray<Call>> =
+        first.next === null
+          ? Stream.empty
+          : Stream.paginate(first.next, (after) =>
+              Effect.map(
+                portion(tenantId, filters, after),
+                ({ calls, next }) => [[calls], Option.fromNullOr(next)] as const
+              )
+            )
+      return Stream.concat(Stream.succeed(first.calls), others)
+    }),
     /** Null: nothing was told of the call. */
     machineDetection: (tenantId: TenantId, callId: CallId) =>
       sql<MachineDetectionList.DetectedRow>`

@@ -2,6 +2,7 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect } from "effect"
 import { cpus } from "node:os"
 import * as AccountBench from "./account/AccountBench.ts"
+import * as UsageBench from "./account/UsageBench.ts"
 import * as DetectBench from "./detect/DetectBench.ts"
 import * as JournalBench from "./JournalBench.ts"
 import * as LiveCallBench from "./LiveCallBench.ts"
@@ -30,6 +31,7 @@ const benches = {
   strangers: ["5,000 datagrams/s of strangers while 50 calls talk and 10 a second are placed", StrangersBench.run],
   neighbour: ["What a tenant sees while another abuses what they share", NeighbourBench.run],
   account: ["Proof and seals over 1,000,000 calls of 100 tenants", AccountBench.run],
+  usage: ["Usage over 1,000,000 calls of 100 tenants", UsageBench.run],
   webhook: ["Carrier event to the receiver's request, HTTPS", WebhookBench.run]
 } as const
 

@@ -1,5 +1,5 @@
 /** The whole HTTP surface on a free port, over fake doors that record what reached them. */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { request } from "node:http"
 import { connect } from "node:net"
 import { Accounts } from "../../src/account/Account.ts"
@@ -126,6 +126,7 @@ const fakeCalls = (world: World) =>
           const to = from + window.limit
           return { count: all.length, results: all.slice(from, to), next: to < all.length ? String(to) : null }
         }),
+      whole: () => Effect.succeed(Stream.empty),
       recover: Effect.succeed(0),
       awaiting: () => Effect.succeed([]),
       liveCount: Effect.succeed(0),

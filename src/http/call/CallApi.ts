@@ -63,20 +63,32 @@ const place = HttpApiEndpoint.post("place", "/v1/calls", {
   })
 )
 
-const list = HttpApiEndpoint.get("list", "/v1/calls", {
-  query: Wire.struct(
-    {
-      status: Schema.optionalKey(CallStatus.annotate({ description: "Only with this status." })),
-      direction: Schema.optionalKey(
-        Schema.Literals(["inbound", "outbound"]).annotate({ description: "Only in this direction." })
-      ),
-      fromNumber: Schema.optionalKey(E164.annotate({ description: "Only from this number, E.164." })),
-      toNumber: Schema.optionalKey(E164.annotate({ description: "Only to this number, E.164." })),
-      initiatedAfterMs: Schema.optionalKey(Query.timestamp("Only calls initiated after this moment.")),
-      ...Pagination.parameters
-    },
-    { initiatedAfterMs: "initiated_after" }
+const filters = {
+  status: Schema.optionalKey(CallStatus.annotate({ description: "Only with this status." })),
+  direction: Schema.optionalKey(
+    Schema.Literals(["inbound", "outbound"]).annotate({ description: "Only in this direction." })
   ),
+  fromNumber: Schema.optionalKey(E164.annotate({ description: "Only from this number, E.164." })),
+  toNumber: Schema.optionalKey(E164.annotate({ description: "Only to this number, E.164." })),
+  initiatedAfterMs: Schema.optionalKey(Query.timestamp("Only calls initiated after this moment."))
+}
+const filterNames = { initiatedAfterMs: "initiated_after" } as const
+
+const file = HttpApiEndpoint.get("file", "/v1/calls.csv", {
+  query: Wire.struct(filters, filterNames),
+  success: Schema.String.annotate({
+    description: "A header, then a record for each call with the fields of `Call` except `legs` and `recordings`."
+  }).pipe(HttpApiSchema.asText({ contentType: "text/csv" }))
+}).annotateMerge(
+  about({
+    summary: "Export calls as CSV",
+    description: "All that the filters leave, the newest first, in one file.",
+    scope: "calls:read"
+  })
+)
+
+const list = HttpApiEndpoint.get("list", "/v1/calls", {
+  query: Wire.struct({ ...filters, ...Pagination.parameters }, filterNames),
   success: Pagination.envelope(Call)
 }).annotateMerge(
   about({
@@ -122,7 +134,7 @@ const transcription = HttpApiEndpoint.get("transcription", "/v1/calls/:id/transc
 )
 
 export class CallApi extends HttpApiGroup.make("calls")
-  .add(place, list, retrieve, ...actions, streamings, transcription, amd)
+  .add(place, list, file, retrieve, ...actions, streamings, transcription, amd)
   .middleware(Authenticated)
   .annotateMerge(
     OpenApi.annotations({ title: "Calls", description: "Outbound and inbound calls, and their control." })

@@ -13,11 +13,31 @@ import * as CallBodies from "./CallBodies.ts"
 import { CurrentKey } from "../Authenticator.ts"
 import { CurrentSlot } from "../CurrentSlot.ts"
 import * as Pagination from "../Pagination.ts"
+import * as Csv from "../Csv.ts"
 import * as JsonResponse from "../JsonResponse.ts"
 
 interface OneCall {
   readonly params: { readonly id: CallId }
 }
+
+/** Of the file of calls. */
+const columns = [
+  "id",
+  "direction",
+  "status",
+  "from",
+  "to",
+  "route_id",
+  "initiated_at",
+  "answered_at",
+  "ended_at",
+  "duration_seconds",
+  "end_reason",
+  "end_initiator",
+  "customer_reference",
+  "cost_cents",
+  "rating_status"
+] as const
 
 /** A handler for each name. */
 const forEach = <Name extends string, Handler>(names: ReadonlyArray<Name>, handler: (name: Name) => Handler) =>
@@ -81,6 +101,10 @@ export const layer = HttpApiBuilder.group(
       list: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
         return yield* Pagination.answer("/v1/calls", query, (window, filters) => calls.list(tenantId, filters, window))
+      }),
+      file: Effect.fnUntraced(function* ({ query }) {
+        const { tenantId } = yield* CurrentKey
+        return Csv.answer("calls.csv", columns, yield* calls.whole(tenantId, query))
       }),
       retrieve: Effect.fnUntraced(function* ({ params }) {
         const { tenantId } = yield* CurrentKey
