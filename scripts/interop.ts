@@ -9,6 +9,7 @@ const peers: ReadonlyArray<readonly [program: string, debianPackage: string]> = 
   ["sipp", "sip-tester"],
   ["baresip", "baresip-core"],
   ["flite", "flite"],
+  ["pdftotext", "poppler-utils"],
   // A store with the API of S3.
   ["swift-proxy-server", "swift-proxy"],
   ["swift-account-server", "swift-account"],

@@ -7,6 +7,7 @@ import type * as TargetPolicy from "../egress/TargetPolicy.ts"
 import { Idempotency } from "../idempotency/Idempotency.ts"
 import { Jobs } from "../job/Jobs.ts"
 import { Letters } from "../letter/Letter.ts"
+import { Invoices } from "../invoice/Invoice.ts"
 import { Proofs } from "../proof/Proof.ts"
 import { Retention } from "../retention/Retention.ts"
 import { Targets } from "../target/Target.ts"
@@ -30,6 +31,7 @@ export const layer = (
     Bans.layer,
     AuditLog.layer,
     Proofs.layer,
+    Invoices.layer(options),
     Usages.layer
   ).pipe(
     Layer.provideMerge(Layer.merge(Idempotency.layer, Retention.layer({ days: options.retentionDays }))),

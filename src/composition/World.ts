@@ -5,6 +5,7 @@ import * as NodeEgress from "../egress/node/NodeEgress.ts"
 import type * as TargetPolicy from "../egress/TargetPolicy.ts"
 import * as NodeOperatorEgress from "../egress/node/NodeOperatorEgress.ts"
 import * as OfflineLookup from "../lookup/offline/OfflineLookup.ts"
+import * as PdfThread from "../invoice/pdf/PdfThread.ts"
 import * as LogMail from "../mail/log/LogMail.ts"
 import * as SmtpMail from "../mail/smtp/SmtpMail.ts"
 import * as Recognition from "./Recognition.ts"
@@ -16,6 +17,7 @@ export const layer = (config: Config, dataDir: string, policy: TargetPolicy.Targ
   Layer.mergeAll(
     Carrier.layer,
     OfflineLookup.layer,
+    PdfThread.layer,
     config.mailServer === null
       ? LogMail.layer
       : SmtpMail.layer(config.mailServer).pipe(Layer.provide(NodeOperatorEgress.layer())),

@@ -8,6 +8,7 @@ import * as AuditHandlers from "./audit/AuditHandlers.ts"
 import * as LinkPages from "./auth/LinkPages.ts"
 import { Authenticated } from "./Authenticated.ts"
 import * as BillingHandlers from "./billing/BillingHandlers.ts"
+import * as InvoiceFile from "./billing/InvoiceFile.ts"
 import * as CallHandlers from "./call/CallHandlers.ts"
 import * as ConnectionHandlers from "./connection/ConnectionHandlers.ts"
 import * as Document from "./Document.ts"
@@ -74,7 +75,8 @@ export const layer = Layer.mergeAll(
   LinkPages.layer,
   TwilioHangup.layer,
   RecordingFile.layer,
-  ErrorPages.layer(RouteTable.make([...declared(), ...documentation, RecordingFile.route]))
+  InvoiceFile.layer,
+  ErrorPages.layer(RouteTable.make([...declared(), ...documentation, RecordingFile.route, InvoiceFile.route]))
 ).pipe(Layer.provide([Authenticated.layer, Public.layer]))
 
 /** Provided to the router: two slashes are not one, names are case-sensitive, an id of any length is looked at. */

@@ -5,6 +5,7 @@ import * as CallCommands from "./call/CallCommands.ts"
 import type { Command } from "./Command.ts"
 import * as DialingPermissionCommands from "./destination/DialingPermissionCommands.ts"
 import * as EndpointCommands from "./endpoint/EndpointCommands.ts"
+import * as InvoiceCommands from "./invoice/InvoiceCommands.ts"
 import * as JobCommands from "./job/JobCommands.ts"
 import * as KeyCommands from "./key/KeyCommands.ts"
 import * as LedgerCommands from "./ledger/LedgerCommands.ts"
@@ -33,6 +34,7 @@ export const commands: ReadonlyArray<Command> = [
   ...AuditCommands.commands,
   ...LedgerCommands.commands,
   ...PaymentCommands.commands,
+  ...InvoiceCommands.commands,
   ...JobCommands.commands,
   ...CallCommands.commands,
   ...RecordingCommands.commands,

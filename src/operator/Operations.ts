@@ -6,6 +6,7 @@ import * as CallOperations from "./call/CallOperations.ts"
 import * as DialingPermissionOperations from "./destination/DialingPermissionOperations.ts"
 import * as InboundOperations from "./call/InboundOperations.ts"
 import * as EndpointOperations from "./endpoint/EndpointOperations.ts"
+import * as InvoiceOperations from "./invoice/InvoiceOperations.ts"
 import * as JobOperations from "./job/JobOperations.ts"
 import * as KeyOperations from "./key/KeyOperations.ts"
 import * as LedgerOperations from "./ledger/LedgerOperations.ts"
@@ -38,6 +39,7 @@ export const make = Effect.map(
     AuditOperations.make,
     LedgerOperations.make,
     PaymentOperations.make,
+    InvoiceOperations.make,
     JobOperations.make,
     VaultOperations.make,
     BackupOperations.make

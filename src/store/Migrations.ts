@@ -20,6 +20,7 @@ import { deliveryClock } from "./migration/0022_delivery_clock.ts"
 import { funding } from "./migration/0030_funding.ts"
 import { cardEntries } from "./migration/0031_card_entries.ts"
 import { proof } from "./migration/0033_proof.ts"
+import { invoice } from "./migration/0034_invoice.ts"
 import { number } from "./migration/0036_number.ts"
 import { letter } from "./migration/0039_letter.ts"
 import { usage } from "./migration/0042_usage.ts"
@@ -48,6 +49,7 @@ const all = {
   "0030_funding": funding,
   "0031_card_entries": cardEntries,
   "0033_proof": proof,
+  "0034_invoice": invoice,
   "0036_number": number,
   "0039_letter": letter,
   "0042_usage": usage,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { join } from "node:path"
 import { Clock, Context, Effect, Layer, Logger, Redacted, References } from "effect"
 import { Entropy } from "../actor/Entropy.ts"
+import * as PdfThread from "../invoice/pdf/PdfThread.ts"
 import * as Database from "../boot/Database.ts"
 import * as Features from "../boot/Features.ts"
 import * as Foundations from "../boot/Foundations.ts"
@@ -142,6 +143,7 @@ export const features = (options: Options) => {
     Layer.succeed(Mail, { isReal: false, send: () => Effect.void }),
     OfflineLookup.layer,
     Carrier.layer,
+    PdfThread.layer,
     storage(join(directory, "files"), activity)
   )
   const foundations = Foundations.layer({

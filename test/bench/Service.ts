@@ -24,6 +24,8 @@ import { funding } from "../support/Features.ts"
 import { Letters } from "../../src/letter/Letter.ts"
 import * as OfflineLookup from "../../src/lookup/offline/OfflineLookup.ts"
 import { Mail } from "../../src/mail/Mail.ts"
+import { Invoices } from "../../src/invoice/Invoice.ts"
+import * as PdfThread from "../../src/invoice/pdf/PdfThread.ts"
 import { Proofs } from "../../src/proof/Proof.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import { Porting } from "../../src/porting/Porting.ts"
@@ -79,7 +81,7 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
     ),
     Layer.provideMerge(Layer.merge(Transcriptions.layer, Recognizer.none)),
     Layer.provideMerge(Recordings.layer({ baseUrl: "http://127.0.0.1", days: { archive: 30, expire: 90 } })),
-    Layer.provideMerge(Proofs.layer),
+    Layer.provideMerge(Layer.mergeAll(Proofs.layer, Invoices.layer({ baseUrl: "http://127.0.0.1" }), PdfThread.layer)),
     Layer.provideMerge(Letters.layer({ baseUrl: "http://127.0.0.1" })),
     Layer.provideMerge(
       Layer.mergeAll(

@@ -8,6 +8,7 @@ import { AuditLog } from "../../src/audit/AuditLog.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Id from "../../src/domain/Id.ts"
 import { ApiError } from "../../src/domain/ApiError.ts"
+import { Drawing, Invoices } from "../../src/invoice/Invoice.ts"
 import { Proofs } from "../../src/proof/Proof.ts"
 import { Calls } from "../../src/call/Call.ts"
 import type { Call } from "../../src/call/CallView.ts"
@@ -249,6 +250,8 @@ const untouched = Layer.mergeAll(
   Layer.mock(AuditLog)({}),
   Layer.mock(Proofs)({}),
   Layer.mock(Usages)({}),
+  Layer.mock(Invoices)({}),
+  Layer.mock(Drawing)({}),
   Layer.mock(Numbers)({}),
   Layer.mock(Porting)({}),
   Layer.mock(Funding)({}),

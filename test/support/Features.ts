@@ -16,6 +16,8 @@ import { Jobs } from "../../src/job/Jobs.ts"
 import { Letters } from "../../src/letter/Letter.ts"
 import * as OfflineLookup from "../../src/lookup/offline/OfflineLookup.ts"
 import { Mail, type MailMessage } from "../../src/mail/Mail.ts"
+import { Invoices } from "../../src/invoice/Invoice.ts"
+import * as PdfThread from "../../src/invoice/pdf/PdfThread.ts"
 import { Proofs } from "../../src/proof/Proof.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import { Porting } from "../../src/porting/Porting.ts"
@@ -59,9 +61,9 @@ const layers = (
   heartbeatMs = 5_000,
   mailIsReal = false
 ) => {
-  const base = Letters.layer({ baseUrl: "http://localhost:8080" }).pipe(
+  const base = Layer.mergeAll(Proofs.layer, Invoices.layer({ baseUrl: "http://localhost:8080" }), PdfThread.layer).pipe(
+    Layer.provideMerge(Letters.layer({ baseUrl: "http://localhost:8080" })),
     Layer.provideMerge(outside(mailIsReal)),
-    Layer.provideMerge(Proofs.layer),
     Layer.provideMerge(Layer.provideMerge(Layer.merge(AuditLog.layer, Usages.layer), Jobs.layer())),
     Layer.provideMerge(storage.layer),
     Layer.provideMerge(TrunkStates.layer),

@@ -3,10 +3,12 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/ht
 import { Balance, LedgerEntry } from "../../billing/BillingView.ts"
 import { View as Proof } from "../../proof/Proof.ts"
 import { entryTypes } from "../../domain/EntryType.ts"
+import { statuses, View as Invoice } from "../../invoice/Invoice.ts"
 import * as Wire from "../../domain/Wire.ts"
 import { Authenticated } from "../Authenticated.ts"
 import { about } from "../Endpoint.ts"
 import * as Pagination from "../Pagination.ts"
+import * as PathId from "../PathId.ts"
 import * as Query from "../Query.ts"
 
 /** The prepaid money, guide/money.md. All of it is answered for a suspended tenant too, which has to pay. */
@@ -48,6 +50,32 @@ const ledgerFile = HttpApiEndpoint.get("ledgerFile", "/v1/billing/ledger.csv", {
   })
 )
 
+const invoices = HttpApiEndpoint.get("invoices", "/v1/billing/invoices", {
+  query: Wire.struct(
+    {
+      status: Schema.optionalKey(Schema.Literals(statuses).annotate({ description: "Only with this status." })),
+      periodStartAfterMs: Schema.optionalKey(Query.timestamp("Only of months that began after this moment.")),
+      ...Pagination.parameters
+    },
+    { periodStartAfterMs: "period_start_after" }
+  ),
+  success: Pagination.envelope(Invoice)
+}).annotateMerge(
+  about({ summary: "List invoices", description: "Newest first.", scope: "billing:read", servesSuspended: true })
+)
+
+const invoice = HttpApiEndpoint.get("invoice", "/v1/billing/invoices/:id", {
+  params: { id: PathId.prefixed("inv").annotate({ description: "The invoice." }) },
+  success: Invoice
+}).annotateMerge(
+  about({
+    summary: "Retrieve an invoice",
+    description: "With a fresh `pdf_url`.",
+    scope: "billing:read",
+    servesSuspended: true
+  })
+)
+
 const proof = HttpApiEndpoint.get("proof", "/v1/billing/proof", { success: Proof }).annotateMerge(
   about({
     summary: "Prove that the money adds up",
@@ -58,6 +86,6 @@ const proof = HttpApiEndpoint.get("proof", "/v1/billing/proof", { success: Proof
 )
 
 export class BillingApi extends HttpApiGroup.make("billing")
-  .add(balance, ledger, ledgerFile, proof)
+  .add(balance, ledger, ledgerFile, proof, invoices, invoice)
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Billing", description: "Balance and ledger." })) {}

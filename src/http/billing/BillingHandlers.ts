@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Billing } from "../../billing/Billing.ts"
+import { Invoices } from "../../invoice/Invoice.ts"
 import { Proofs } from "../../proof/Proof.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../Authenticator.ts"
@@ -26,6 +27,7 @@ export const layer = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const billing = yield* Billing
     const proofs = yield* Proofs
+    const invoices = yield* Invoices
     return handlers.handleAll({
       balance: Effect.fnUntraced(function* () {
         const { tenantId } = yield* CurrentKey
@@ -40,6 +42,16 @@ export const layer = HttpApiBuilder.group(
       ledgerFile: Effect.fnUntraced(function* ({ query }) {
         const { tenantId } = yield* CurrentKey
         return Csv.answer("ledger.csv", columns, yield* billing.wholeLedger(tenantId, query))
+      }),
+      invoices: Effect.fnUntraced(function* ({ query }) {
+        const { tenantId } = yield* CurrentKey
+        return yield* Pagination.answer("/v1/billing/invoices", query, (window, filters) =>
+          invoices.list(tenantId, filters, window)
+        )
+      }),
+      invoice: Effect.fnUntraced(function* ({ params }) {
+        const { tenantId } = yield* CurrentKey
+        return JsonResponse.of(yield* invoices.find(tenantId, params.id))
       }),
       proof: Effect.fnUntraced(function* () {
         const { tenantId } = yield* CurrentKey
