@@ -1,5 +1,5 @@
 import { createRequire } from "node:module"
-import PDFDocument from "pdfkit"
+import Pdf from "pdfkit"
 import type { InvoiceRow, Line, Party } from "../Invoice.ts"
 
 /** Embedded, so that a name of any European script reads the same everywhere. */
@@ -24,7 +24,7 @@ const day = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
  */
 export const draw = (invoice: InvoiceRow): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
-    const document = new PDFDocument({
+    const document = new Pdf({
       size: "A4",
       margin,
       bufferPages: true,
