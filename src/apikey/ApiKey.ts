@@ -9,6 +9,7 @@ import * as Id from "../domain/Id.ts"
 import * as IpAddress from "../domain/IpAddress.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
+import * as Role from "../domain/Role.ts"
 import * as Scope from "../domain/Scope.ts"
 import { receipt, type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { type AuditRow, empty, Journal } from "../store/Journal.ts"
@@ -25,6 +26,19 @@ interface CreateRequest {
   readonly scopes: ReadonlyArray<string>
   readonly expiresAtMs: number | null
 }
+
+/** A member who has logged in. */
+interface Login {
+  readonly tenantId: Id.TenantId
+  readonly member: { readonly id: Id.UserId; readonly name: string; readonly role: string }
+  readonly at: number
+  readonly expiresAtMs: number
+  readonly ip: string | null
+  /** Of the login: the key's id is derived from it. */
+  readonly seed: string
+}
+
+const nobodys = { memberId: null, isLogin: false }
 
 /** A key just made: the only moment at which its plaintext exists outside the client. */
 interface FirstKey {
@@ -61,7 +75,8 @@ export class ApiKeys extends Context.Service<
   {
     /**
      * 201 with the plaintext; 400 for unknown or no scopes, 403 for scopes that the caller does not hold, and for a life
-     * that is longer than the caller's.
+     * that is longer than the caller's. A person who is logged in may make a key that lives longer than the login; what
+     * a member's key makes is the member's too.
      */
     readonly create: (
       caller: Audit.Caller,
@@ -79,6 +94,16 @@ export class ApiKeys extends Context.Service<
       readonly at: number
       readonly seed: string
     }) => Effect.Effect<FirstKey>
+    /** A key for a member who has logged in, inside the caller's transaction. */
+    readonly loginWithin: (login: Login) => Effect.Effect<{ readonly id: Id.ApiKeyId; readonly plaintext: string }>
+    /** Revokes a member's keys inside the caller's transaction, after which it calls `memberChanged`. */
+    readonly revokeOfWithin: (
+      member: { readonly id: Id.UserId; readonly tenantId: Id.TenantId },
+      which: "all" | "logins",
+      at: number
+    ) => Effect.Effect<ReadonlyArray<Id.ApiKeyId>>
+    /** After the transaction that changed a member: the next request of the member's keys sees it. */
+    readonly memberChanged: (memberId: Id.UserId) => Effect.Effect<void>
     readonly list: (tenantId: Id.TenantId, window: Listing.Window) => Effect.Effect<Listing.Page<ApiKeyView>>
     readonly find: (tenantId: Id.TenantId, id: Id.ApiKeyId) => Effect.Effect<ApiKeyView, ApiError>
     /** Revokes a key of this tenant by the operator; one that is revoked already stays as it is. */
@@ -103,7 +128,8 @@ export class ApiKeys extends Context.Service<
       const make = Effect.fnUntraced(function* (
         tenantId: Id.TenantId,
         request: CreateRequest,
-        by: { readonly actor: Audit.Actor; readonly ip: string | null; readonly at: number; readonly seed: string }
+        by: { readonly actor: Audit.Actor; readonly ip: string | null; readonly at: number; readonly seed: string },
+        of: { readonly memberId: Id.UserId | null; readonly isLogin: boolean } = nobodys
       ) {
         const plaintext = Credential.make(entropy.bytes(32))
         const key: ApiKeyRepo.StoredKey = {
@@ -112,6 +138,7 @@ export class ApiKeys extends Context.Service<
           tenantId,
           name: request.name,
           scopes: request.scopes,
+          ...of,
           lastUsedAt: null,
           lastUsedIp: null,
           expiresAt: request.expiresAtMs,
@@ -138,12 +165,13 @@ export class ApiKeys extends Context.Service<
         const at = yield* Clock.currentTimeMillis
         const scopes = yield* grantable(caller.scopes, request.scopes)
         if (hasEnded(request, at)) return yield* inThePast
-        const own = yield* repo.find(caller.tenantId, caller.keyId)
+        const own = caller.member?.isLogin === true ? null : yield* repo.find(caller.tenantId, caller.keyId)
         if (own !== null && outlives(request.expiresAtMs, own.expiresAt)) return yield* livesLonger
         const seed = entropy.hex(16)
         return yield* Effect.gen(function* () {
           const by = { actor: Audit.keyOf(caller), ip: caller.ip, at, seed }
-          const made = yield* make(caller.tenantId, { ...request, scopes }, by)
+          const of = { memberId: caller.member?.id ?? null, isLogin: false }
+          const made = yield* make(caller.tenantId, { ...request, scopes }, by, of)
           const body = created({ ...made.key, apiKeyPlaintext: made.plaintext })
           const rendered: Rendered = { status: 201, body: JSON.stringify(body) }
           const stored = sealedReceipt(slot, rendered, at, entropy.bytes(12))
@@ -175,6 +203,17 @@ export class ApiKeys extends Context.Service<
           { actor: Audit.system, ip: null, at: tenant.at, seed: tenant.seed }
         )
         return { id: key.id, prefix: key.prefix, scopes: key.scopes, plaintext, audit }
+      })
+
+      const loginWithin = Effect.fn("ApiKeys.loginWithin")(function* (login: Login) {
+        const { at, ip, member, seed, tenantId } = login
+        const { key, plaintext } = yield* make(
+          tenantId,
+          { name: "Login", scopes: Role.scopesOf(member.role), expiresAtMs: login.expiresAtMs },
+          { actor: { type: "user", id: member.id, name: member.name }, ip, at, seed },
+          { memberId: member.id, isLogin: true }
+        )
+        return { id: key.id, plaintext }
       })
 
       const find = Effect.fn("ApiKeys.find")(function* (tenantId: Id.TenantId, id: Id.ApiKeyId) {
@@ -230,9 +269,16 @@ export class ApiKeys extends Context.Service<
         const candidates = yield* repo.byPrefix(Credential.prefixOf(credential))
         const row = candidates.find((candidate) => Credential.matches(credential, candidate))
         if (row === undefined || row.revokedAt !== null) return yield* unauthorized
+        const { member } = row
+        // The key of a member who is gone or disabled.
+        if (row.memberId !== null && member === null) return yield* unauthorized
         const usedAgoMs =
           row.lastUsedAt === null ? Infinity : Math.max(0, (yield* Clock.currentTimeMillis) - row.lastUsedAt)
-        const key: VerifiedKeys.VerifiedKey = { ...row, usedAt: (yield* Monotonic.now) - usedAgoMs }
+        const key: VerifiedKeys.VerifiedKey = {
+          ...row,
+          scopes: member === null ? row.scopes : Role.within(row.scopes, member.role),
+          usedAt: (yield* Monotonic.now) - usedAgoMs
+        }
         verified.remember(credential, key, since)
         return key
       })
@@ -252,7 +298,7 @@ export class ApiKeys extends Context.Service<
           key.usedAt = elapsed
           Queue.offerUnsafe(uses, { id: key.id, at: now, ip })
         }
-        return { tenantId: key.tenantId, keyId: key.id, name: key.name, scopes: key.scopes, ip }
+        return { tenantId: key.tenantId, keyId: key.id, name: key.name, scopes: key.scopes, member: key.member, ip }
       })
 
       const statuses = yield* RowCache.make({
@@ -269,6 +315,9 @@ export class ApiKeys extends Context.Service<
         create,
         issue,
         createWithin,
+        loginWithin,
+        revokeOfWithin: (member, which, at) => repo.revokeOf(member.tenantId, member.id, which, at),
+        memberChanged: (memberId) => Effect.sync(() => verified.forgetOf(memberId)),
         list: repo.list,
         find,
         revoke: (caller, id, slot) => end(caller.tenantId, id, { actor: Audit.keyOf(caller), ip: caller.ip }, slot),

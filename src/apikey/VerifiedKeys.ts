@@ -1,4 +1,5 @@
-import type { ApiKeyId, TenantId } from "../domain/Id.ts"
+import type { Acting } from "../audit/Audit.ts"
+import type { ApiKeyId, TenantId, UserId } from "../domain/Id.ts"
 import * as Credential from "./Credential.ts"
 
 /** A key that was found and compared once; only its time and its last use change. */
@@ -6,7 +7,10 @@ export interface VerifiedKey {
   readonly id: ApiKeyId
   readonly tenantId: TenantId
   readonly name: string
+  /** What it may do: at most what its member's role allows. */
   readonly scopes: ReadonlyArray<string>
+  /** Null: it is nobody's. */
+  readonly member: Acting | null
   readonly expiresAt: number | null
   /** When `last_used_at` was last written, on the monotonic clock; -Infinity: never. */
   usedAt: number
@@ -16,7 +20,8 @@ export interface VerifiedKey {
  * Verified credentials, in memory: at most `capacity`; beyond that the oldest is forgotten, and verified again.
  *
  * A row that was read before a revocation is not remembered after it: `remember` takes the `generation` from before the
- * read, and does nothing when a key was revoked since.
+ * read, and does nothing when a key was revoked, or a
+ * member changed, since.
  */
 export const make = (capacity: number) => {
   const byFingerprint = new Map<string, VerifiedKey>()
@@ -45,6 +50,11 @@ export const make = (capacity: number) => {
     revoke: (keyId: ApiKeyId): void => {
       generation++
       forget(keyId)
+    },
+    /** Forgets the keys of a member: what they may do is looked up again. */
+    forgetOf: (memberId: UserId): void => {
+      generation++
+      for (const { id, member } of [...byFingerprint.values()]) if (member?.id === memberId) forget(id)
     }
   }
 }

@@ -7,13 +7,29 @@ export interface Caller {
   readonly keyId: Id.ApiKeyId
   /** The key's name, for the audit log. */
   readonly name: string
+  /** What it may do now: at most what its member's role allows. */
   readonly scopes: ReadonlyArray<string>
+  /** The person whose key it is; null: a key of the tenant's own. */
+  readonly member: Acting | null
   readonly ip: string | null
+}
+
+/** A member by whose key something is asked. */
+export interface Acting {
+  readonly id: Id.UserId
+  readonly name: string
+  readonly role: string
+  /** Whether the person logged in for it, and so acts in person. */
+  readonly isLogin: boolean
 }
 
 export type Actor = AuditRow["actor"]
 
-export const keyOf = (caller: Caller): Actor => ({ type: "api_key", id: caller.keyId, name: caller.name })
+/** A person who is logged in, or else the key. */
+export const keyOf = ({ keyId, member, name }: Caller): Actor =>
+  member !== null && member.isLogin
+    ? { type: "user", id: member.id, name: member.name }
+    : { type: "api_key", id: keyId, name }
 export const operator: Actor = { type: "operator", id: null, name: null }
 export const system: Actor = { type: "system", id: null, name: null }
 

@@ -10,7 +10,8 @@ import { Numbers } from "../number/Number.ts"
 import { Porting } from "../porting/Porting.ts"
 import { Recordings } from "../recording/Recording.ts"
 import { CommitClient } from "../store/CommitClient.ts"
-import { Tenants } from "../tenant/Tenant.ts"
+import { Team } from "../team/Team.ts"
+import { Passwords, Tenants } from "../tenant/Tenant.ts"
 import { Transcriptions } from "../transcription/Transcription.ts"
 import * as Dispatcher from "../webhook/Dispatcher.ts"
 import { Webhooks } from "../webhook/Webhook.ts"
@@ -19,7 +20,7 @@ import * as Onboarded from "./Onboarded.ts"
 
 /** All features over their foundations and the ports by which they reach the world. */
 export const layer = (options: Pick<Config, "baseUrl" | "maxCallSecs" | "payment" | "recordingDays">) =>
-  Layer.merge(Calls.layer({ maxCallSecs: options.maxCallSecs }), Tenants.layer({ baseUrl: options.baseUrl })).pipe(
+  Layer.mergeAll(Calls.layer({ maxCallSecs: options.maxCallSecs }), Tenants.layer(options), Team.layer(options)).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         Onboarded.layer,
@@ -31,6 +32,7 @@ export const layer = (options: Pick<Config, "baseUrl" | "maxCallSecs" | "payment
     Layer.provideMerge(
       Layer.mergeAll(
         ApiKeys.layer,
+        Passwords.layer,
         DialingPermissions.layer,
         Numbers.layer,
         webhooks,

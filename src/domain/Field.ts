@@ -88,6 +88,10 @@ export const customerReference = textOrNull("What the call was placed with; null
 /** A UUID of one kind. */
 export const uuid = <Uuid extends string>(schema: Schema.Codec<Uuid, string>, description: string) =>
   Id.spelledUuid(schema).annotate({ format: "uuid", description, examples: [schema.make(exampleUuid)] })
+/** Null stands for what the description says. */
+export const uuidOrNull = <Uuid extends string>(schema: Schema.Codec<Uuid, string>, description: string) =>
+  Schema.NullOr(Id.spelledUuid(schema)).annotate({ format: "uuid", description, examples: [null] })
+
 export const exampleUuid = "0b5c2a4e-6d1f-8a3b-9c0d-1e2f3a4b5c6d"
 
 const momentOrNull = (description: string, example: string | null = null) =>

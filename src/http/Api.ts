@@ -3,6 +3,7 @@ import { AccountApi } from "./account/AccountApi.ts"
 import { ApiKeyApi } from "./apikey/ApiKeyApi.ts"
 import { AuditApi } from "./audit/AuditApi.ts"
 import { BillingApi } from "./billing/BillingApi.ts"
+import { AuthApi } from "./auth/AuthApi.ts"
 import { CallApi } from "./call/CallApi.ts"
 import { ConnectionApi } from "./connection/ConnectionApi.ts"
 import { NumberApi } from "./number/NumberApi.ts"
@@ -10,6 +11,7 @@ import { PortingApi } from "./porting/PortingApi.ts"
 import { PaymentApi, ProcessorApi } from "./payment/PaymentApi.ts"
 import { RecordingApi } from "./recording/RecordingApi.ts"
 import { SpeechApi } from "./speech/SpeechApi.ts"
+import { TeamApi } from "./team/TeamApi.ts"
 import { TenantApi } from "./tenant/TenantApi.ts"
 import { UsageApi } from "./usage/UsageApi.ts"
 import { WebhookApi } from "./webhook/WebhookApi.ts"
@@ -22,6 +24,8 @@ import { WebhookApi } from "./webhook/WebhookApi.ts"
 export class Api extends HttpApi.make("trunkline")
   .add(
     TenantApi,
+    AuthApi,
+    TeamApi,
     AccountApi,
     ApiKeyApi,
     BillingApi,

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { ApiKeyId, TenantId } from "../domain/Id.ts"
+import type { ApiKeyId, TenantId, UserId } from "../domain/Id.ts"
 import type { ApiError } from "../domain/ApiError.ts"
 
 /** Who calls, after authentication. */
@@ -11,6 +11,13 @@ export class CurrentKey extends Context.Service<
     readonly tenantId: TenantId
     readonly scopes: ReadonlyArray<string>
     readonly name: string
+    /** The person whose key it is; null: a key of the tenant's own. */
+    readonly member: {
+      readonly id: UserId
+      readonly name: string
+      readonly role: string
+      readonly isLogin: boolean
+    } | null
     /** The caller's address as `ClientAddress` knows it. */
     readonly ip: string | null
   }

@@ -39,7 +39,15 @@ export const delivery = Id.DeliveryId.check(
   Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: namesNothing })
 ).annotate({ format: "uuid", examples: [Id.DeliveryId.make(Field.exampleUuid)] })
 
+const isUuid = Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: namesNothing })
+
 /** A record's UUID in a path. A text that is no UUID names nothing: 404. */
-export const apiKey = Id.ApiKeyId.check(
-  Schema.isPattern(Id.uuidPattern, { "trunkline/code": "not_found", message: namesNothing })
-).annotate({ format: "uuid", examples: [Id.ApiKeyId.make(Field.exampleUuid)] })
+export const apiKey = Id.ApiKeyId.check(isUuid).annotate({
+  format: "uuid",
+  examples: [Id.ApiKeyId.make(Field.exampleUuid)]
+})
+export const user = Id.UserId.check(isUuid).annotate({ format: "uuid", examples: [Id.UserId.make(Field.exampleUuid)] })
+export const invitation = Id.InvitationId.check(isUuid).annotate({
+  format: "uuid",
+  examples: [Id.InvitationId.make(Field.exampleUuid)]
+})

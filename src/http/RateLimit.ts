@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Record } from "effect"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { ApiError } from "../domain/ApiError.ts"
 
@@ -14,13 +14,19 @@ interface Rule {
 
 const hourMs = 3_600_000
 
-/** `signup` is what the installation says (`SIGNUP_LIMIT_PER_HOUR`). */
+/** `signup` is what the installation says (`SIGNUP_LIMIT_PER_HOUR`), for those who join a team too. */
 const rules = (options: { readonly signupPerHour: number }) => ({
   signup: { limit: options.signupPerHour, windowMs: hourMs },
   verify_email: { limit: 20, windowMs: hourMs },
   resend_by_ip: { limit: 10, windowMs: hourMs },
   resend_by_email: { limit: 3, windowMs: hourMs },
-  billing_webhook: { limit: 600, windowMs: 60_000 }
+  billing_webhook: { limit: 600, windowMs: 60_000 },
+  reset_by_ip: { limit: 10, windowMs: hourMs },
+  reset_by_email: { limit: 3, windowMs: hourMs },
+  confirm_reset: { limit: 20, windowMs: hourMs },
+  accept_invitation: { limit: options.signupPerHour, windowMs: hourMs },
+  /** By address and e-mail together. */
+  login: { limit: 10, windowMs: hourMs / 4 }
 })
 export type RuleName = keyof ReturnType<typeof rules>
 
@@ -65,14 +71,7 @@ export class RateLimit extends Context.Service<
 >()("trunkline/http/RateLimit") {
   static readonly layer = (options: { readonly signupPerHour: number }) =>
     Layer.sync(RateLimit, () => {
-      const named = rules(options)
-      const windows = {
-        signup: makeWindow(named.signup),
-        verify_email: makeWindow(named.verify_email),
-        resend_by_ip: makeWindow(named.resend_by_ip),
-        resend_by_email: makeWindow(named.resend_by_email),
-        billing_webhook: makeWindow(named.billing_webhook)
-      }
+      const windows = Record.map(rules(options), (rule) => makeWindow(rule))
       return RateLimit.of({
         take: Effect.fnUntraced(function* (rule, subject) {
           const waitMs = windows[rule].take(subject, yield* Monotonic.now)

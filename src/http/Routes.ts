@@ -5,6 +5,7 @@ import * as AccountHandlers from "./account/AccountHandlers.ts"
 import { Api } from "./Api.ts"
 import * as ApiKeyHandlers from "./apikey/ApiKeyHandlers.ts"
 import * as AuditHandlers from "./audit/AuditHandlers.ts"
+import * as AuthHandlers from "./auth/AuthHandlers.ts"
 import * as LinkPages from "./auth/LinkPages.ts"
 import { Authenticated } from "./Authenticated.ts"
 import * as BillingHandlers from "./billing/BillingHandlers.ts"
@@ -24,6 +25,7 @@ import * as RecordingFile from "./recording/RecordingFile.ts"
 import * as RecordingHandlers from "./recording/RecordingHandlers.ts"
 import * as SpeechHandlers from "./speech/SpeechHandlers.ts"
 import * as TwilioHangup from "./twilio/TwilioHangup.ts"
+import * as TeamHandlers from "./team/TeamHandlers.ts"
 import * as TenantHandlers from "./tenant/TenantHandlers.ts"
 import * as UsageHandlers from "./usage/UsageHandlers.ts"
 import * as WebhookHandlers from "./webhook/WebhookHandlers.ts"
@@ -31,6 +33,8 @@ import * as WebhookHandlers from "./webhook/WebhookHandlers.ts"
 /** Every endpoint's handlers. */
 const Handlers = Layer.mergeAll(
   TenantHandlers.layer,
+  AuthHandlers.layer,
+  TeamHandlers.layer,
   AccountHandlers.layer,
   ApiKeyHandlers.layer,
   BillingHandlers.layer,

@@ -63,11 +63,11 @@ ${parts.join("\n")}
 }
 
 /** Letters of any script, with what stands between the parts of a name; a full stop ends an initial only. */
-const nameForm = /^\p{L}[\p{L}\p{M}'’ -]*(\.(?= |$)[\p{L}\p{M}'’ -]*)*$/u
+const nameForm = /^\p{L}[\p{L}\p{M}'’ &,-]*(\.(?= |$)[\p{L}\p{M}'’ &,-]*)*$/u
 const nameLength = 40
 
 /**
- * A person's name where a letter goes to somebody who has not asked for it: what looks like anything but a name (an
+ * The name of a person or a company where a letter goes to somebody who has not asked for it: what looks like anything but a name (an
  * address, a URL, a sentence of a stranger) is left out.
  */
 export const nameOf = (name: string): string | null =>

@@ -23,6 +23,7 @@ import { proof } from "./migration/0033_proof.ts"
 import { invoice } from "./migration/0034_invoice.ts"
 import { number } from "./migration/0036_number.ts"
 import { letter } from "./migration/0039_letter.ts"
+import { team } from "./migration/0040_team.ts"
 import { usage } from "./migration/0042_usage.ts"
 import { porting } from "./migration/0045_porting.ts"
 import { StatementLimit } from "./StatementLimit.ts"
@@ -52,6 +53,7 @@ const all = {
   "0034_invoice": invoice,
   "0036_number": number,
   "0039_letter": letter,
+  "0040_team": team,
   "0042_usage": usage,
   "0045_porting": porting
 }

@@ -1,5 +1,5 @@
 import { Context, Effect } from "effect"
-import { scrypt } from "node:crypto"
+import { scrypt, timingSafeEqual } from "node:crypto"
 
 /** scrypt, RFC 7914. */
 export interface Work {
@@ -48,3 +48,22 @@ export const hash = (password: string, salt: Uint8Array): Effect.Effect<string> 
     }),
     Effect.uninterruptible
   )
+
+/** Whether it is the password that this hash was made of; false for a hash of another kind. */
+export const matches = (password: string, stored: string): Effect.Effect<boolean> =>
+  Effect.gen(function* () {
+    const [kind, N, r, p, salt, expected] = stored.split("$")
+    if (kind !== "scrypt" || salt === undefined || expected === undefined) return false
+    const { scrypt } = yield* Hashing
+    const wanted = Buffer.from(expected, "base64url")
+    const derived = yield* scrypt({
+      password: password.normalize("NFKC"),
+      salt: Buffer.from(salt, "base64url"),
+      length: wanted.length,
+      cost: { N: Number(N), r: Number(r), p: Number(p), maxmem }
+    })
+    return wanted.length > 0 && timingSafeEqual(wanted, derived)
+  }).pipe(Effect.uninterruptible)
+
+/** A hash that no password has, and that costs what any other does. */
+export const nobodys = `scrypt$${cost.N}$${cost.r}$${cost.p}$${"A".repeat(22)}$${"A".repeat(43)}`

@@ -1,11 +1,9 @@
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Entropy } from "../actor/Entropy.ts"
-import * as FairPlaces from "../actor/FairPlaces.ts"
 import * as Audit from "../audit/Audit.ts"
 import * as Id from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
-import * as IpAddress from "../domain/IpAddress.ts"
 import { type Rendered, sealedReceipt, type Slot } from "../idempotency/Slot.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import { Mail } from "../mail/Mail.ts"
@@ -13,7 +11,7 @@ import { Vault } from "../store/Vault.ts"
 import * as AddressIdentity from "./AddressIdentity.ts"
 import * as EmailVerification from "./EmailVerification.ts"
 import { Onboarding } from "./Onboarding.ts"
-import * as Password from "./Password.ts"
+import { Passwords } from "./Passwords.ts"
 import * as Slug from "./Slug.ts"
 import * as TenantRepo from "./TenantRepo.ts"
 import { signedUp } from "./TenantView.ts"
@@ -33,13 +31,6 @@ export interface SignupRequest {
   readonly webhookFailoverUrl: string | null
 }
 
-/**
- * Passwords that wait to be hashed: each takes a core for a tenth of a second and 32 MiB. Callers take turns by site, and
- * one that has gone has none hashed.
- */
-const line = { room: 256, patienceMs: 10_000 }
-
-const crowded = ApiError.of("service_unavailable", "too many signups are in progress; try again")
 const emailUsed = ApiError.of("conflict", "this e-mail address has an account already", "email")
 
 /** `whsec_` and 32 random bytes in base64url. */
@@ -62,24 +53,15 @@ export const make = Effect.fnUntraced(function* (verification: {
   const entropy = yield* Entropy
   const vault = yield* Vault
   const repo = yield* TenantRepo.make
-  const hashing = yield* Password.Hashing
-  const hashers = FairPlaces.make({ ...line, places: hashing.places })
+  const passwords = yield* Passwords
 
   // The e-mail is looked up again when this request's turn comes: no password is hashed for one that lost the race.
-  const hashFor = (email: string, password: string, ip: string | null) =>
-    Effect.gen(function* () {
-      if (yield* repo.emailUsed(email)) return yield* emailUsed
-      return yield* Password.hash(password, entropy.bytes(16))
-    }).pipe(
-      Effect.provideService(Password.Hashing, hashing),
-      hashers.within(IpAddress.site(ip)),
-      Effect.catchTag("NoRoom", () => Effect.fail(crowded)),
-      Effect.interruptible
-    )
+  const isFree = (email: string) =>
+    Effect.flatMap(repo.emailUsed(email), (isUsed) => (isUsed ? Effect.fail(emailUsed) : Effect.void))
 
   return Effect.fn("Signup")(function* (request: SignupRequest, ip: string | null, slot: Slot | null) {
     const email = request.email.toLowerCase()
-    const passwordHash = yield* hashFor(email, request.password, ip)
+    const passwordHash = yield* passwords.hash(request.password, ip, isFree(email))
     const at = yield* Clock.currentTimeMillis
     const seed = entropy.hex(16)
     const tenant = { id: Id.deriveUuid(seed, "tenant"), at, seed }

@@ -14,6 +14,7 @@ import * as Signup from "./Signup.ts"
 import * as TenantRepo from "./TenantRepo.ts"
 import * as TenantView from "./TenantView.ts"
 
+export { Passwords } from "./Passwords.ts"
 export type { SignupRequest } from "./Signup.ts"
 
 /**

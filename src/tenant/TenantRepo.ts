@@ -146,13 +146,14 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
         (rows) => rows[0] ?? null
       ),
 
-    /** Active tenants whose owner signed up before `before` and has not verified. */
+    /** Active tenants whose first owner is there since before `before`, and none of whose owners has verified. */
     overdue: (before: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly id: TenantId }>`
           SELECT t.id::text AS id FROM tenant t JOIN member m ON m.tenant_id = t.id AND m.role = 'owner'
-          WHERE t.status = 'active' AND m.created_at < to_timestamp(${before} / 1000.0)
-          GROUP BY t.id HAVING bool_and(m.email_verified_at IS NULL) ORDER BY t.id`),
+          WHERE t.status = 'active' GROUP BY t.id
+          HAVING bool_and(m.email_verified_at IS NULL) AND min(m.created_at) < to_timestamp(${before} / 1000.0)
+          ORDER BY t.id`),
         (rows) => rows.map((row) => row.id)
       ),
 

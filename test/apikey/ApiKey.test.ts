@@ -162,6 +162,7 @@ describe("VerifiedKeys", () => {
     tenantId: Ids.tenant("t"),
     name: "",
     scopes: [],
+    member: null,
     expiresAt: null,
     usedAt: 0
   })

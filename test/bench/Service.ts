@@ -33,7 +33,8 @@ import { empty, Journal } from "../../src/store/Journal.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { Vault } from "../../src/store/Vault.ts"
 import { Onboarding } from "../../src/tenant/Onboarding.ts"
-import { Tenants } from "../../src/tenant/Tenant.ts"
+import { Team } from "../../src/team/Team.ts"
+import { Passwords, Tenants } from "../../src/tenant/Tenant.ts"
 import * as Signature from "../../src/webhook/Signature.ts"
 import { Usages } from "../../src/usage/Usage.ts"
 import { Webhooks } from "../../src/webhook/Webhook.ts"
@@ -67,11 +68,15 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
   ).pipe(Layer.provideMerge(Layer.provideMerge(Layer.effectDiscard(Database.migrated), Database.layer(url))))
   return RecordingCarrier.layer.pipe(
     Layer.provideMerge(
-      Layer.mergeAll(Calls.layer({ maxCallSecs: 14_400 }), Tenants.layer({ baseUrl: "http://127.0.0.1" }))
+      Layer.mergeAll(
+        Calls.layer({ maxCallSecs: 14_400 }),
+        Tenants.layer({ baseUrl: "http://127.0.0.1" }),
+        Team.layer({ baseUrl: "http://127.0.0.1" })
+      )
     ),
     Layer.provideMerge(Onboarded.layer),
     Layer.provideMerge(Porting.layer),
-    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, DialingPermissions.layer, Numbers.layer, webhooks, funding)),
+    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, Passwords.layer, DialingPermissions.layer, Numbers.layer, webhooks, funding)),
     Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(
       Layer.mergeAll(

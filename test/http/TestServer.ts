@@ -25,6 +25,7 @@ import { Numbers } from "../../src/number/Number.ts"
 import { Porting } from "../../src/porting/Porting.ts"
 import { Transcriptions } from "../../src/transcription/Transcription.ts"
 import { Recognizer } from "../../src/speech/Recognizer.ts"
+import { Team } from "../../src/team/Team.ts"
 import { Tenants } from "../../src/tenant/Tenant.ts"
 import { receipt, type Rendered, type Slot } from "../../src/idempotency/Slot.ts"
 import type { Receipt } from "../../src/store/Journal.ts"
@@ -256,7 +257,9 @@ const untouched = Layer.mergeAll(
   Layer.mock(Porting)({}),
   Layer.mock(Funding)({}),
   Layer.mock(Transcriptions)({ find: () => Effect.fail(ApiError.of("not_found", "this call has no transcription")) }),
-  Layer.mock(Tenants)({})
+  Layer.mock(Tenants)({}),
+  Layer.mock(Team)({}),
+  Layer.mock(Team)({})
 )
 
 const fakeRecordings = (world: World) =>
@@ -274,7 +277,7 @@ const fakeAuthenticator = (world: World) =>
       const key = keys[credential]
       return key === undefined
         ? Effect.fail(ApiError.of("invalid_credentials", "the API key is unknown, revoked or expired"))
-        : Effect.succeed({ keyId: Id.deriveUuid(credential, "api_key"), name: credential, ip, ...key })
+        : Effect.succeed({ keyId: Id.deriveUuid(credential, "api_key"), name: credential, ip, member: null, ...key })
     },
     tenantStatus: (tenantId) => Effect.sync(() => (world.suspended.has(tenantId) ? "suspended" : "active"))
   })

@@ -28,7 +28,8 @@ import { Recordings } from "../../src/recording/Recording.ts"
 import { Usages } from "../../src/usage/Usage.ts"
 import * as JournalWriter from "../../src/store/JournalWriter.ts"
 import { Vault } from "../../src/store/Vault.ts"
-import { Tenants } from "../../src/tenant/Tenant.ts"
+import { Team } from "../../src/team/Team.ts"
+import { Passwords, Tenants } from "../../src/tenant/Tenant.ts"
 import * as MemoryStorage from "./MemoryStorage.ts"
 import * as NoEgress from "./NoEgress.ts"
 import * as TestDatabase from "./TestDatabase.ts"
@@ -72,12 +73,15 @@ const layers = (
     Layer.provideMerge(Entropy.layerFixed(label)),
     Layer.orDie
   )
-  return Tenants.layer({ baseUrl: "http://localhost:8080" }).pipe(
+  return Layer.merge(
+    Tenants.layer({ baseUrl: "http://localhost:8080" }),
+    Team.layer({ baseUrl: "http://localhost:8080" })
+  ).pipe(
     Layer.provideMerge(Onboarded.layer),
     Layer.provideMerge(Porting.layer),
     Layer.provideMerge(Layer.merge(Numbers.layer, funding)),
     Layer.provideMerge(Connections.layer({ lookup: (name) => Effect.sync(() => addresses.get(name) ?? []) })),
-    Layer.provideMerge(ApiKeys.layer),
+    Layer.provideMerge(Layer.merge(ApiKeys.layer, Passwords.layer)),
     Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(Billing.layer({ trialCreditCents })),
     Layer.provideMerge(Layer.merge(Transcriptions.layer, Recognizer.none)),

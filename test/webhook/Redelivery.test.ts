@@ -16,6 +16,7 @@ const live = Webhooks.layer({
 const callerOf = (tenantId: Id.TenantId) => ({
   tenantId,
   keyId: Ids.apiKey("00000000-0000-4000-8000-000000000001"),
+  member: null,
   name: "Default",
   ip: "192.0.2.1"
 })

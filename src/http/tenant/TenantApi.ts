@@ -2,23 +2,14 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { SignedUp, Verified } from "../../tenant/TenantView.ts"
 import * as Wire from "../../domain/Wire.ts"
+import * as EmailAddress from "../EmailAddress.ts"
 import { about } from "../Endpoint.ts"
 import { LimitedBy, Public } from "../Public.ts"
 import * as Text from "../Text.ts"
 
 /** Signup and verification of the e-mail, guide/tenants.md: no key, but limited. */
 
-/**
- * RFC 5321 section 4.1.2 with the letters of all scripts (RFC 6531): a local part without quotes, and a domain of at
- * least two labels. No URL, no address literal, no control or direction mark.
- */
-const emailForm =
-  /^[\p{L}\p{N}\p{M}!#$%&'*+\-/=?^_`{|}~]+(\.[\p{L}\p{N}\p{M}!#$%&'*+\-/=?^_`{|}~]+)*@([\p{L}\p{N}]([\p{L}\p{N}\p{M}-]*[\p{L}\p{N}\p{M}])?\.)+[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]*[\p{L}\p{N}\p{M}])?$/u
-
-const email = Schema.String.check(
-  Schema.isMaxCodePoints(254),
-  Schema.isPattern(emailForm, { message: "must be an e-mail address" })
-).annotate({ format: "email", description: "Of the first member.", examples: ["ada@example.com"] })
+const email = EmailAddress.schema("Of the first member.")
 
 const Signup = Wire.struct({
   email,

@@ -1,0 +1,48 @@
+import { type EndpointScope, endpointScopes, grants, type Scope } from "./Scope.ts"
+
+/** What a member may do, guide/team.md#roles: a name for a list of scopes. */
+export const roles = ["owner", "admin", "developer", "billing", "viewer"] as const
+export type Role = (typeof roles)[number]
+
+const startingWith = (...beginnings: ReadonlyArray<string>): ReadonlyArray<EndpointScope> =>
+  endpointScopes.filter((scope) => beginnings.some((beginning) => scope.startsWith(beginning)))
+
+const table: Readonly<Record<Role, { readonly name: string; readonly scopes: ReadonlyArray<Scope> }>> = {
+  owner: { name: "Owner", scopes: ["*"] },
+  admin: { name: "Administrator", scopes: ["*"] },
+  developer: {
+    name: "Developer",
+    scopes: startingWith("calls:", "webhooks:", "connection:read", "account:read", "usage:read", "api_keys:read")
+  },
+  billing: { name: "Billing", scopes: startingWith("account:read", "usage:read", "billing:") },
+  viewer: { name: "Viewer", scopes: endpointScopes.filter((scope) => scope.endsWith(":read")) }
+}
+
+export const isRole = (name: string): name is Role => (roles as ReadonlyArray<string>).includes(name)
+
+/** Of a role that this program does not know: none. */
+export const scopesOf = (role: string): ReadonlyArray<string> => (isRole(role) ? table[role].scopes : [])
+
+export const nameOf = (role: Role): string => table[role].name
+
+/** What both allow. */
+export const within = (scopes: ReadonlyArray<string>, role: string): ReadonlyArray<string> => {
+  const allowed = scopesOf(role)
+  if (allowed.includes("*")) return scopes
+  return scopes.includes("*") ? allowed : scopes.filter((scope) => grants(allowed, scope))
+}
+
+/** Whoever acts on members. */
+export interface Actor {
+  /** What it may do now. */
+  readonly scopes: ReadonlyArray<string>
+  /** Of the member that it is or belongs to; null: a key of nobody's, which stands for the tenant itself. */
+  readonly role: string | null
+}
+
+/**
+ * Whether somebody may give this role, or change or remove a member who has it: only who holds all that it allows, and
+ * an owner's only another owner.
+ */
+export const covers = ({ role, scopes }: Actor, other: Role): boolean =>
+  scopesOf(other).every((scope) => grants(scopes, scope)) && (other !== "owner" || role === null || role === "owner")
