@@ -54,7 +54,7 @@ export const make = (capacity: number) => {
     /** Forgets the keys of a member: what they may do is looked up again. */
     forgetOf: (memberId: UserId): void => {
       generation++
-      for (const { id, member } of [...byFingerprint.values()]) if (member?.id === memberId) forget(id)
+      for (const { id, member } of byFingerprint.values()) if (member?.id === memberId) forget(id)
     }
   }
 }

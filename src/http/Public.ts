@@ -38,6 +38,8 @@ export class Visitor extends Context.Service<
      * validation never gets that far, and counts nowhere.
      */
     readonly admit: Effect.Effect<Admitted, RateLimited>
+    /** The same, counted by the address together with whom the request is about. */
+    readonly admitFor: (subject: string) => Effect.Effect<Admitted, RateLimited>
   }
 >()("trunkline/http/Visitor") {}
 
@@ -75,12 +77,15 @@ export class Public extends HttpApiMiddleware.Service<Public, { provides: Visito
                 return once(slot, run(slot))
               })
           }
-          const admit = Effect.gen(function* () {
-            for (const rule of rules)
-              yield* Effect.tapError(limits.take(rule, IpAddress.subscriber(ip)), () => EdgeMetrics.refuse(rule))
+          const counted = Effect.fnUntraced(function* (by: string) {
+            for (const rule of rules) yield* Effect.tapError(limits.take(rule, by), () => EdgeMetrics.refuse(rule))
             return admitted
           })
-          return yield* RequestBody.withoutEmpty(request, body, Effect.provideService(answer, Visitor, { admit }))
+          const visitor = {
+            admit: counted(IpAddress.subscriber(ip)),
+            admitFor: (subject: string) => counted(`${IpAddress.subscriber(ip)} ${subject}`)
+          }
+          return yield* RequestBody.withoutEmpty(request, body, Effect.provideService(answer, Visitor, visitor))
         })
 
         return EdgeMetrics.measured(endpoint)(

@@ -23,8 +23,7 @@ const login = HttpApiEndpoint.post("login", "/v1/auth/login", {
   }).pipe(Schema.annotateEncoded({ identifier: "Login" })),
   success: LoggedIn
 })
-  // By address and e-mail together, which the handler knows.
-  .annotate(LimitedBy, [])
+  .annotate(LimitedBy, ["login"])
   .annotateMerge(
     about({
       summary: "Log in",

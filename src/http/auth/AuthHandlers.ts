@@ -1,6 +1,5 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import * as IpAddress from "../../domain/IpAddress.ts"
 import { Team } from "../../team/Team.ts"
 import { Api } from "../Api.ts"
 import * as JsonResponse from "../JsonResponse.ts"
@@ -16,8 +15,7 @@ export const layer = HttpApiBuilder.group(
     const limits = yield* RateLimit
     return handlers.handleAll({
       login: Effect.fnUntraced(function* ({ payload: { email, password } }) {
-        const { ip } = yield* (yield* Visitor).admit
-        yield* limits.take("login", `${IpAddress.subscriber(ip)} ${email.toLowerCase()}`)
+        const { ip } = yield* (yield* Visitor).admitFor(email.toLowerCase())
         return yield* JsonResponse.rendered(team.login(email, password, ip))
       }),
       reset: Effect.fnUntraced(function* ({ payload: { email } }) {
