@@ -76,7 +76,9 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
     ),
     Layer.provideMerge(Onboarded.layer),
     Layer.provideMerge(Porting.layer),
-    Layer.provideMerge(Layer.mergeAll(ApiKeys.layer, Passwords.layer, DialingPermissions.layer, Numbers.layer, webhooks, funding)),
+    Layer.provideMerge(
+      Layer.mergeAll(ApiKeys.layer, Passwords.layer, DialingPermissions.layer, Numbers.layer, webhooks, funding)
+    ),
     Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(
       Layer.mergeAll(
