@@ -5,6 +5,8 @@ import type { World } from "./World.ts"
 const playbacks = 30
 /** Characters of a URL, of the 2048 that one may have. */
 const urlLength = 2_000
+/** So many calls are placed at once: of more requests of one tenant some are refused. */
+const placedAtOnce = 32
 /** Shorter than an asker waits for its commit. */
 const heldMs = 1_200
 
@@ -40,7 +42,9 @@ export const begin = async (world: World, calls: number): Promise<() => Promise<
     })
   }
 
-  const ids = await Promise.all(Array.from({ length: calls }, place))
+  const ids: Array<string> = []
+  while (ids.length < calls)
+    ids.push(...(await Promise.all(Array.from({ length: Math.min(placedAtOnce, calls - ids.length) }, place))))
   for (let talking = 0, end = Date.now() + 15_000; talking < calls; await delay(50)) {
     if (Date.now() > end) throw new Error("the calls were not answered")
     const rows = await database.query(
