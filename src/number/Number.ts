@@ -20,6 +20,7 @@ import * as NumberChange from "./NumberChange.ts"
 import * as NumberConfiguration from "./NumberConfiguration.ts"
 import * as NumberOrder from "./NumberOrder.ts"
 import * as NumberRepo from "./NumberRepo.ts"
+import { NumberSupply } from "./NumberSupply.ts"
 import * as NumberView from "./NumberView.ts"
 import * as OrderActivation from "./OrderActivation.ts"
 import * as PortedNumbers from "./PortedNumbers.ts"
@@ -140,7 +141,8 @@ export class Numbers extends Context.Service<
     readonly withdrawInventory: (phoneNumbers: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>>
   }
 >()("trunkline/number/Numbers") {
-  static readonly layer = Layer.effect(
+  /** Over whoever gives numbers. */
+  static readonly over = Layer.effect(
     Numbers,
     Effect.gen(function* () {
       const journal = yield* Journal
@@ -248,4 +250,7 @@ export class Numbers extends Context.Service<
       })
     })
   )
+
+  /** Over the operator's own inventory. */
+  static readonly layer = Numbers.over.pipe(Layer.provide(NumberSupply.inventory))
 }

@@ -108,6 +108,14 @@ export const make = Effect.gen(function* () {
         (rows) => rows[0]?.cents ?? null
       ),
 
+    /** A pending order; null when it is finished. */
+    pending: (id: OrderId) =>
+      Effect.map(
+        Effect.orDie(sql<OrderRow>`
+          SELECT ${orderColumns} FROM number_order WHERE id = ${id} AND status = 'pending'`),
+        (rows) => rows[0] ?? null
+      ),
+
     /** Locks a pending order; null when it is finished. */
     lockPending: (id: OrderId) =>
       Effect.map(

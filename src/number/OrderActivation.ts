@@ -6,9 +6,9 @@ import * as Id from "../domain/Id.ts"
 import type { Job } from "../job/Jobs.ts"
 import * as EventRecord from "../store/EventRecord.ts"
 import { empty, type EventRow, Journal, type MoneyRow } from "../store/Journal.ts"
-import * as Inventory from "./Inventory.ts"
 import * as NumberLife from "./NumberLife.ts"
 import * as NumberRepo from "./NumberRepo.ts"
+import { failureReasons, NumberSupply, type Outcome, SupplyError } from "./NumberSupply.ts"
 import type { NumberRow, OrderedNumberView, OrderRow } from "./NumberView.ts"
 
 /** The outcome of an order, and who has to hear of it. */
@@ -20,9 +20,17 @@ interface Activated {
 /** A job whose key is the order; its row is part of the order's transaction. */
 export const kind = "number_order.activation"
 
+/** Whoever orders waits for the first attempt. */
+const answerMs = 10_000
+/** After so long a number that is not decided has failed; the job goes on for longer than that. */
+const undecidedMs = 6 * 3_600_000
+
+const nothing: ReadonlyMap<string, Outcome> = new Map()
+
 /**
- * Finishes pending orders, guide/numbers.md#ordering: what the operator still has becomes active, what is gone fails
- * and is refunded. Status, refund and events of an order are one transaction, so that it can be repeated after a crash.
+ * Finishes pending orders, guide/numbers.md#ordering, once it is decided what became of each number: what was given
+ * becomes active, the rest fails and is refunded. Status, refund and events of an order are one transaction, so that it
+ * can be repeated after a crash.
  */
 export const make = Effect.fnUntraced(function* (options: {
   /** After the transaction. */
@@ -30,30 +38,54 @@ export const make = Effect.fnUntraced(function* (options: {
 }) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* Journal
-  const inventory = yield* Inventory.make
+  const supply = yield* NumberSupply
   const repo = yield* NumberRepo.make
+
+  /** What became of each number; fails while that is not known. */
+  const decided = Effect.fnUntraced(function* (orderId: Id.OrderId, at: number) {
+    const order = yield* repo.pending(orderId)
+    if (order === null) return nothing
+    const phoneNumbers = (yield* repo.ofOrder(orderId)).map(({ phoneNumber }) => phoneNumber)
+    const isLate = at - order.createdAt >= undecidedMs
+    const outcomes = yield* supply.activate({ id: orderId, tenantId: order.tenantId, phoneNumbers }).pipe(
+      Effect.timeoutOrElse({
+        duration: answerMs,
+        orElse: () => Effect.fail(new SupplyError({ detail: "no answer in time" }))
+      }),
+      Effect.catchIf(
+        () => isLate,
+        () => Effect.succeed(nothing)
+      )
+    )
+    const missing = phoneNumbers.filter((phone) => !outcomes.has(phone))
+    if (missing.length > 0 && !isLate)
+      return yield* new SupplyError({ detail: `${missing.length} numbers are not decided` })
+    return new Map([...missing.map((phone) => [phone, "timeout"] as const), ...outcomes])
+  })
 
   const finish = Effect.fn("OrderActivation.finish")(function* (orderId: Id.OrderId) {
     const at = yield* Clock.currentTimeMillis
+    const outcomes = yield* decided(orderId, at)
+    const outcomeOf = (phone: string): Outcome => outcomes.get(phone) ?? "not_available"
     const done = yield* Effect.gen(function* () {
       const order = yield* repo.lockPending(orderId)
       if (order === null) return null
       const numbers = yield* repo.ofOrder(orderId)
-      const present = yield* inventory.present(numbers.map((number) => number.phoneNumber))
-      const active = numbers.filter((number) => present.has(number.phoneNumber))
-      const failed = numbers.filter((number) => !present.has(number.phoneNumber))
+      const active = numbers.filter(({ phoneNumber }) => outcomeOf(phoneNumber) === "active")
+      const failed = numbers.filter(({ phoneNumber }) => outcomeOf(phoneNumber) !== "active")
       const status = failed.length === 0 ? "completed" : active.length === 0 ? "failed" : "partial"
       const refundedCents = total(failed)
       yield* repo.live([...active.map(become("activated", at)), ...failed.map(become("failed", at))], at)
-      const phoneNumbers = order.phoneNumbers.map((number): OrderedNumberView =>
-        present.has(number.phone_number)
+      const phoneNumbers = order.phoneNumbers.map((number): OrderedNumberView => {
+        const outcome = outcomeOf(number.phone_number)
+        return outcome === "active"
           ? { ...number, status: "active" }
-          : { ...number, status: "failed", failure_reason: "not_available" }
-      )
+          : { ...number, status: "failed", failure_reason: outcome }
+      })
       yield* repo.finishOrder(orderId, { status, phoneNumbers, refundedCents, at })
       const { endpoints } = yield* journal.commitWithin({
         ...empty,
-        events: rowsOf(order, eventsOf(order, status, active, failed, at), at),
+        events: rowsOf(order, eventsOf(order, status, active, failed, outcomeOf, at), at),
         money: refundedCents === 0 ? [] : [refundOf(order, refundedCents, at)],
         audit: [
           Audit.line({
@@ -107,12 +139,13 @@ const refundOf = (order: OrderRow, cents: number, at: number): MoneyRow => ({
   at
 })
 
-/** A partly filled order sends both events, each naming its numbers. */
+/** A partly filled order sends both events, each naming its numbers; each reason to fail has an event of its own. */
 const eventsOf = (
   order: OrderRow,
   status: "completed" | "partial" | "failed",
   active: ReadonlyArray<NumberRow>,
   failed: ReadonlyArray<NumberRow>,
+  outcomeOf: (phoneNumber: string) => Outcome,
   at: number
 ): ReadonlyArray<NumberOrderEvent> => {
   const about = (numbers: ReadonlyArray<NumberRow>, numberStatus: "active" | "failed") => ({
@@ -129,16 +162,14 @@ const eventsOf = (
       type: "number_order.completed",
       data: { ...about(active, "active"), completedAt: at }
     })
-  if (failed.length > 0)
-    events.push({
-      type: "number_order.failed",
-      data: {
-        ...about(failed, "failed"),
-        failureReason: "not_available",
-        refundedCents: total(failed),
-        failedAt: at
-      }
-    })
+  for (const failureReason of failureReasons) {
+    const of = failed.filter(({ phoneNumber }) => outcomeOf(phoneNumber) === failureReason)
+    if (of.length > 0)
+      events.push({
+        type: "number_order.failed",
+        data: { ...about(of, "failed"), failureReason, refundedCents: total(of), failedAt: at }
+      })
+  }
   return events
 }
 

@@ -20,6 +20,7 @@ import { Invoices } from "../../src/invoice/Invoice.ts"
 import * as PdfThread from "../../src/invoice/pdf/PdfThread.ts"
 import { Proofs } from "../../src/proof/Proof.ts"
 import { Numbers } from "../../src/number/Number.ts"
+import { NumberSupply } from "../../src/number/NumberSupply.ts"
 import { Porting } from "../../src/porting/Porting.ts"
 import * as DevelopmentPayments from "../../src/payment/development/DevelopmentPayments.ts"
 import { Recognizer } from "../../src/speech/Recognizer.ts"
@@ -60,7 +61,8 @@ const layers = (
   label = "features",
   partitions: ReadonlyArray<number> = [0],
   heartbeatMs = 5_000,
-  mailIsReal = false
+  mailIsReal = false,
+  numbers: typeof Numbers.layer = Numbers.layer
 ) => {
   const base = Layer.mergeAll(Proofs.layer, Invoices.layer({ baseUrl: "http://localhost:8080" }), PdfThread.layer).pipe(
     Layer.provideMerge(Letters.layer({ baseUrl: "http://localhost:8080" })),
@@ -79,7 +81,7 @@ const layers = (
   ).pipe(
     Layer.provideMerge(Onboarded.layer),
     Layer.provideMerge(Porting.layer),
-    Layer.provideMerge(Layer.merge(Numbers.layer, funding)),
+    Layer.provideMerge(Layer.merge(numbers, funding)),
     Layer.provideMerge(Connections.layer({ lookup: (name) => Effect.sync(() => addresses.get(name) ?? []) })),
     Layer.provideMerge(Layer.merge(ApiKeys.layer, Passwords.layer)),
     Layer.provideMerge(Accounts.layer),
@@ -111,6 +113,17 @@ export const startedAs = (label: string, partitions: ReadonlyArray<number>) => l
 
 /** The features where mail reaches people, over a database of their own. */
 export const mailing = layers(500, "mailing", [0], 5_000, true).pipe(Layer.provideMerge(TestDatabase.layer))
+
+/** The features with numbers of somebody else than the inventory, over a database of their own. */
+export const supplied = (supply: NumberSupply["Service"]) =>
+  layers(
+    500,
+    "supplied",
+    [0],
+    5_000,
+    false,
+    Numbers.over.pipe(Layer.provide(Layer.succeed(NumberSupply, supply)))
+  ).pipe(Layer.provideMerge(TestDatabase.layer))
 
 /** The features over a database of their own. */
 export const layer = started.pipe(Layer.provideMerge(TestDatabase.layer))
