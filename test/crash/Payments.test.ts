@@ -1,0 +1,322 @@
+import { afterAll, beforeAll, describe, expect, it } from "@effect/vitest"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { setTimeout as delay } from "node:timers/promises"
+import * as StripeDouble from "../payment/StripeDouble.ts"
+import * as DataDirectory from "../support/DataDirectory.ts"
+import * as FreePorts from "../support/FreePorts.ts"
+import * as Netem from "../support/Netem.ts"
+import * as TestCertificate from "../support/TestCertificate.ts"
+import * as TestDatabase from "../support/TestDatabase.ts"
+import * as Database from "./support/Database.ts"
+import * as Service from "./support/Service.ts"
+
+/**
+ * Cards on the running service, a process of its own, with a processor that loses answers and whose events are lost,
+ * repeated and early; and the same while the service is killed. The short form; `CRASH_ROUNDS` makes it longer.
+ */
+const seed = Number(process.env["CRASH_SEED"] ?? 1)
+const rounds = Number(process.env["CRASH_ROUNDS"] ?? 4)
+const random = Netem.random(seed)
+
+interface Answer {
+  readonly status: number
+  readonly body: {
+    readonly id?: string
+    readonly status?: string
+    readonly client_secret?: string | null
+    readonly api_key_plaintext?: string
+    readonly tenant?: { readonly id: string }
+    readonly error?: { readonly code: string }
+    readonly received?: boolean
+  }
+}
+
+const scope = Scope.makeUnsafe()
+let double: StripeDouble.StripeDouble
+let database: Database.Database
+let options: Service.Options
+let service: Service.Service
+
+const ask = async (
+  method: string,
+  path: string,
+  of: { readonly key?: string; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> } = {}
+): Promise<Answer> => {
+  const response = await fetch(`http://127.0.0.1:${options.ports.http}${path}`, {
+    method,
+    headers: {
+      ...(of.body === undefined ? {} : { "content-type": "application/json" }),
+      ...(of.key === undefined ? {} : { authorization: `Bearer ${of.key}` }),
+      ...of.headers
+    },
+    ...(of.body === undefined ? {} : { body: typeof of.body === "string" ? of.body : JSON.stringify(of.body) })
+  })
+  const text = await response.text()
+  return { status: response.status, body: text === "" ? {} : (JSON.parse(text) as Answer["body"]) }
+}
+
+const operator = async (operation: string, body: object): Promise<Readonly<Record<string, unknown>>> => {
+  const token = (await readFile(join(options.dataDir, "operator.token"), "utf8")).trim()
+  const response = await fetch(`http://127.0.0.1:${options.ports.operator}/operator/${operation}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(body)
+  })
+  return (await response.json()) as Readonly<Record<string, unknown>>
+}
+
+const event = (payload: string, headers = double.signed(payload)) =>
+  ask("POST", "/v1/billing/webhooks/stripe", { body: payload, headers })
+
+const until = async (what: () => Promise<boolean>, withinMs = 60_000): Promise<void> => {
+  const end = Date.now() + withinMs
+  while (!(await what())) {
+    if (Date.now() > end) throw new Error(`it did not come to that: ${what.toString()}`)
+    await delay(200)
+  }
+}
+
+interface Tenant {
+  readonly id: string
+  readonly key: string
+}
+
+let count = 0
+const tenant = async (card: string): Promise<Tenant> => {
+  const { body } = await ask("POST", "/v1/signup", {
+    body: {
+      email: `payer${++count}@example.com`,
+      password: "correct horse battery",
+      tenant_name: "Payer",
+      first_name: "Ada",
+      last_name: "Lovelace"
+    }
+  })
+  const made = { id: body.tenant?.id ?? "", key: body.api_key_plaintext ?? "" }
+  const saved = await ask("POST", "/v1/billing/payment-methods", {
+    key: made.key,
+    body: { processor_payment_method_id: card }
+  })
+  expect(saved.status).toBe(201)
+  return made
+}
+
+const topUp = ({ key }: Tenant, cents: number, idempotencyKey: string) =>
+  ask("POST", "/v1/billing/topup", {
+    key,
+    body: { amount_cents: cents },
+    headers: { "idempotency-key": idempotencyKey }
+  })
+
+const balanceOf = async ({ id }: Tenant): Promise<number> =>
+  Number(
+    (await database.query<{ cents: string }>(`SELECT balance_cents AS cents FROM balance WHERE tenant_id = '${id}'`))[0]
+      ?.cents
+  )
+
+const intentOf = (attemptId: string | undefined) =>
+  [...double.intents.values()].filter((intent) => intent.metadata["attempt"] === attemptId)
+
+/** Whether the ledger adds up at every entry, and what it says of cards. */
+const ledger = async (): Promise<{ readonly wrong: number; readonly cards: number }> => {
+  const [row] = await database.query<{ wrong: string; cards: string }>(`
+    SELECT (SELECT count(*) FROM (SELECT balance_after_cents, sum(amount_cents) OVER (PARTITION BY tenant_id ORDER BY ordinal) AS sum
+        FROM ledger) l WHERE sum <> balance_after_cents) AS wrong,
+      (SELECT coalesce(sum(amount_cents), 0) FROM ledger WHERE type IN ('topup', 'auto_recharge') OR reference_type = 'topup') AS cards`)
+  return { wrong: Number(row?.wrong), cards: Number(row?.cards) }
+}
+
+const isCredited = (attemptId: string | undefined) => async () =>
+  (await database.query(`SELECT FROM ledger WHERE cause = 'topup:${attemptId}'`)).length === 1
+const hasMoved = (cause: string) => async () =>
+  (await database.query(`SELECT FROM ledger WHERE cause = '${cause}'`)).length === 1
+
+beforeAll(async () => {
+  const scoped = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(Scope.provide(effect, scope))
+  const dataDir = await scoped(DataDirectory.make)
+  const authority = TestCertificate.makeAuthority()
+  double = await scoped(StripeDouble.start(authority.issue(["127.0.0.1"])))
+  const caFile = join(dataDir, "processor.pem")
+  await writeFile(caFile, authority.cert)
+  const url = Redacted.value(await scoped(TestDatabase.empty))
+  database = Database.open(url)
+  options = {
+    dataDir,
+    databaseUrl: url,
+    ports: await FreePorts.find(),
+    caFile,
+    settings: {
+      STRIPE_SECRET_KEY: "sk_test_1",
+      STRIPE_PUBLISHABLE_KEY: "pk_test_1",
+      STRIPE_WEBHOOK_SECRET: StripeDouble.webhookSecret,
+      STRIPE_URL: `https://127.0.0.1:${double.port}`,
+      STRIPE_CA_FILE: caFile
+    }
+  }
+  service = Service.start(options)
+  await service.ready
+}, 120_000)
+
+afterAll(async () => {
+  await service.kill("SIGTERM")
+  await database.close()
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+})
+
+describe("cards on the running service, with Stripe's double", () => {
+  it("a late success is credited by its event, once, however often that comes", async () => {
+    const payer = await tenant("pm_card_late")
+    const { body, status } = await topUp(payer, 1_000, "late")
+    expect([status, body.status, body.client_secret]).toEqual([201, "pending", null])
+    const [intent] = intentOf(body.id)
+    double.confirm(intent?.id ?? "")
+    const payload = double.events.at(-1) ?? ""
+    for (let n = 0; n < 3; n++) expect(await event(payload)).toMatchObject({ status: 200, body: { received: true } })
+    await until(isCredited(body.id))
+    expect(await event(payload)).toMatchObject({ status: 200 })
+    expect(await balanceOf(payer)).toBe(1_500)
+  }, 60_000)
+
+  it("a payment that its holder confirms is credited, and its answer held the secret", async () => {
+    const payer = await tenant("pm_card_authenticationRequired")
+    const { body } = await topUp(payer, 1_000, "confirmed")
+    const [intent] = intentOf(body.id)
+    expect(body).toMatchObject({ status: "pending", client_secret: intent?.client_secret })
+    double.confirm(intent?.id ?? "")
+    await event(double.events.at(-1) ?? "")
+    await until(isCredited(body.id))
+  }, 60_000)
+
+  it("forged, altered, old and future events change nothing", async () => {
+    const payer = await tenant("pm_card_late")
+    const { body } = await topUp(payer, 1_000, "forged")
+    const [intent] = intentOf(body.id)
+    const now = double.now()
+    const payload = JSON.stringify({
+      id: "evt_forged",
+      object: "event",
+      type: "payment_intent.succeeded",
+      data: { object: { ...intent, status: "succeeded", amount_received: 1_000 } }
+    })
+    const signed = double.signed(payload)
+    for (const [text, headers] of [
+      [payload, {}],
+      [payload, { "stripe-signature": `t=${now},v1=${"0".repeat(64)}` }],
+      [payload, double.signed(payload, now, "whsec_other")],
+      [payload, double.signed(payload, now - 3_600)],
+      [payload, double.signed(payload, now + 3_600)],
+      [payload.replace("1000", "9000"), signed],
+      [`${payload} `, signed],
+      ["[]", double.signed("[]")]
+    ] as const) {
+      const answer = await event(text, { "content-type": "application/json", ...headers })
+      expect([answer.status, answer.body.error?.code]).toEqual([400, "invalid_request"])
+    }
+    // Well signed, and a lie: what it is about is fetched again.
+    expect((await event(payload, signed)).status).toBe(200)
+    await delay(3_000)
+    expect(await balanceOf(payer)).toBe(500)
+    expect(await database.query(`SELECT FROM processor_event WHERE id = 'evt_forged'`)).toHaveLength(1)
+  }, 60_000)
+
+  it("the operator refunds once, whatever is lost; a refund at the processor and a dispute are booked", async () => {
+    const payer = await tenant("pm_card_visa")
+    const { body } = await topUp(payer, 2_000, "refunded")
+    const [intent] = intentOf(body.id)
+    double.faults.push("lose_answer")
+    await operator("payment/refund", { attempt: body.id, cents: 500, reason: "asked for" })
+    await until(async () => (await balanceOf(payer)) === 2_000)
+    expect(double.refunds.filter((refund) => refund.payment_intent === intent?.id)).toHaveLength(1)
+    const tooMuch = await operator("payment/refund", { attempt: body.id, cents: 1_501 })
+    expect(tooMuch).toMatchObject({ error: { code: "invalid_request" } })
+    double.refund(intent?.id ?? "", 300)
+    await event(double.events.at(-1) ?? "")
+    await until(async () => (await balanceOf(payer)) === 1_700)
+
+    const other = await tenant("pm_card_visa")
+    const { body: paid } = await topUp(other, 3_000, "disputed")
+    const dispute = double.dispute(intentOf(paid.id)[0]?.id ?? "")
+    const opened = double.events.at(-1) ?? ""
+    await event(opened)
+    await event(opened)
+    await until(hasMoved(`dispute:${dispute.id}:opened`))
+    expect(await balanceOf(other)).toBe(500)
+    double.win(dispute)
+    await event(double.events.at(-1) ?? "")
+    await until(hasMoved(`dispute:${dispute.id}:won`))
+    // The event of its beginning comes once more, late.
+    await event(opened)
+    await delay(1_500)
+    expect(await balanceOf(other)).toBe(3_500)
+    expect((await ledger()).wrong).toBe(0)
+  }, 90_000)
+
+  it("what nobody told of is booked by the reconciliation, and nothing differs then", async () => {
+    const payer = await tenant("pm_card_visa")
+    const { body } = await topUp(payer, 2_500, "untold")
+    const intentId = intentOf(body.id)[0]?.id ?? ""
+    double.refund(intentId, 700)
+    double.dispute(intentOf((await topUp(payer, 1_100, "untold dispute")).body.id)[0]?.id ?? "")
+    const result = await operator("payment/reconcile", { tenant: payer.id })
+    expect(result).toMatchObject({
+      charged_cents: 3_600,
+      refunded_cents: 1_800,
+      difference_cents: 0,
+      exceptions: []
+    })
+    expect(await balanceOf(payer)).toBe(2_300)
+    const all = await operator("payment/reconcile", {})
+    expect(all).toMatchObject({ difference_cents: 0, exceptions: [] })
+    expect((await ledger()).cards).toBe(double.net)
+  }, 60_000)
+
+  it(`${rounds} times killed under top-ups, no attempt is charged twice, and the ledger is what the processor has`, async () => {
+    const payers = await Promise.all(Array.from({ length: 4 }, () => tenant("pm_card_visa")))
+    for (let round = 0; round < rounds; round++) {
+      const requests = payers.flatMap((payer) =>
+        Array.from({ length: 6 }, (_, n) => ({ payer, cents: 1_000 + n, key: `round ${round} ${n}` }))
+      )
+      for (const _ of requests) if (random() < 0.5) double.faults.push(random() < 0.6 ? "lose_answer" : "lose_request")
+      const first = Promise.allSettled(requests.map(({ cents, key, payer }) => topUp(payer, cents, key)))
+      await delay(100 + random() * 900)
+      await service.kill("SIGKILL")
+      await first
+      service = Service.start(options)
+      await service.ready
+      double.faults.length = 0
+      // The clients know nothing of what became of their requests, and repeat them, some of them twice at once.
+      await Promise.all(
+        requests.map(async ({ cents, key, payer }) => {
+          await until(async () => {
+            const [one] = await Promise.all([
+              topUp(payer, cents, key),
+              ...(random() < 0.3 ? [topUp(payer, cents, key)] : [])
+            ])
+            return one.status === 201
+          })
+        })
+      )
+      for (const payload of double.events.splice(0))
+        if (random() < 0.6) for (let n = 0; n < (random() < 0.3 ? 2 : 1); n++) await event(payload)
+      await until(
+        async () =>
+          (
+            await database.query(`SELECT FROM payment_attempt WHERE status = 'pending' AND card_id IN (
+          SELECT processor_id FROM payment_method WHERE tenant_id IN (${payers.map(({ id }) => `'${id}'`).join()}))`)
+          ).length === 0,
+        120_000
+      )
+      const paid = new Map<string, number>()
+      for (const intent of double.intents.values())
+        if (intent.status === "succeeded")
+          paid.set(intent.metadata["attempt"] ?? "", (paid.get(intent.metadata["attempt"] ?? "") ?? 0) + 1)
+      expect([...paid.values()].filter((times) => times > 1)).toEqual([])
+      const expected = 500 + (round + 1) * requests.slice(0, 6).reduce((sum, { cents }) => sum + cents, 0)
+      for (const payer of payers) expect(await balanceOf(payer)).toBe(expected)
+    }
+    const { cards, wrong } = await ledger()
+    expect([cards, wrong]).toEqual([double.net, 0])
+  }, 600_000)
+})
