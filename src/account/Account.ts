@@ -4,12 +4,14 @@ import { SqlError } from "effect/sql/SqlError"
 import type { EntityId, TenantId } from "../domain/Id.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import { empty, type EntityWrite, Journal } from "../store/Journal.ts"
+import { Letters } from "../letter/Letter.ts"
 import * as Outage from "../store/Outage.ts"
 import * as Machine from "./AccountMachine.ts"
 import { auditOf, entityOf, type Operator } from "./AccountRecord.ts"
 import * as AccountRepo from "./AccountRepo.ts"
 import * as LiveAccounts from "./LiveAccounts.ts"
 import * as Lives from "./Lives.ts"
+import * as StatusLetter from "./StatusLetter.ts"
 
 export type { Request, Told } from "./AccountMachine.ts"
 export type { Live } from "./Lives.ts"
@@ -102,6 +104,7 @@ export class Accounts extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
+      const letters = yield* Letters
       const repo = yield* AccountRepo.make
       const waitingForMoney: Array<(tenantId: TenantId) => Effect.Effect<void>> = []
       const listeners: Array<(tenantId: TenantId, status: Machine.TenantStatus) => void> = []
@@ -116,10 +119,20 @@ export class Accounts extends Context.Service<
           entities: [entityOf(settings, context.now, context.seed, input)],
           audit: auditOf(before, settings, step, by)
         }
+        const letter = StatusLetter.of(before, settings)
         // The tenant's row mirrors the status for readers of that row alone; both change together.
-        yield* sql
-          .withTransaction(Effect.andThen(repo.mirrorStatus(settings, context.now), journal.commitWithin(commit)))
-          .pipe(Effect.catchCause(unavailableOrDie))
+        yield* Effect.gen(function* () {
+          yield* repo.mirrorStatus(settings, context.now)
+          if (letter !== null)
+            yield* letters.postToWithin({
+              cause: `tenant_status:${context.seed}`,
+              tenantId: settings.tenantId,
+              audience: "owners",
+              alsoUnverified: true,
+              letter
+            })
+          yield* journal.commitWithin(commit)
+        }).pipe(sql.withTransaction, Effect.catchCause(unavailableOrDie))
         if (before.status !== settings.status) for (const told of listeners) told(settings.tenantId, settings.status)
       })
 

@@ -49,9 +49,12 @@ export class Letters extends Context.Service<
     readonly postWithin: (
       letter: Posted & { readonly tenantId: TenantId | null; readonly to: Mailbox }
     ) => Effect.Effect<void>
-    /** The same to each active member of the tenant with a verified address who has to do with it. */
+    /**
+     * The same to each active member of the tenant with a verified address who has to do with it; `alsoUnverified`:
+     * whether or not the address is verified.
+     */
     readonly postToWithin: (
-      letter: Posted & { readonly tenantId: TenantId; readonly audience: Audience }
+      letter: Posted & { readonly tenantId: TenantId; readonly audience: Audience; readonly alsoUnverified?: boolean }
     ) => Effect.Effect<void>
   }
 >()("trunkline/letter/Letters") {
@@ -96,8 +99,13 @@ export class Letters extends Context.Service<
 
         return Letters.of({
           postWithin,
-          postToWithin: Effect.fn("Letters.postToWithin")(function* ({ audience, cause, ...posted }) {
-            const readers = yield* repo.readers(posted.tenantId, roles[audience])
+          postToWithin: Effect.fn("Letters.postToWithin")(function* ({
+            alsoUnverified = false,
+            audience,
+            cause,
+            ...posted
+          }) {
+            const readers = yield* repo.readers(posted.tenantId, roles[audience], alsoUnverified)
             yield* Effect.forEach(readers, ({ id, ...to }) => postWithin({ ...posted, cause: `${cause} ${id}`, to }), {
               discard: true
             })

@@ -60,11 +60,12 @@ export const make = Effect.gen(function* () {
         UPDATE letter SET status = ${outcome}, detail = ${detail}, content = NULL, ended_at = now()
         WHERE cause = ${cause} AND status = 'waiting'`),
 
-    /** Active members with these roles whose addresses are verified. */
-    readers: (tenantId: TenantId, roles: ReadonlyArray<string>) =>
+    /** Active members with these roles whose addresses are verified, or all of them. */
+    readers: (tenantId: TenantId, roles: ReadonlyArray<string>, alsoUnverified: boolean) =>
       Effect.orDie(sql<Mailbox & { readonly id: UserId }>`
         SELECT id::text AS id, first_name || ' ' || last_name AS name, email AS address FROM member
-        WHERE tenant_id = ${tenantId} AND role = ANY (${roles}::text[]) AND status = 'active' AND email_verified_at IS NOT NULL
+        WHERE tenant_id = ${tenantId} AND role = ANY (${roles}::text[]) AND status = 'active'
+          AND (${alsoUnverified} OR email_verified_at IS NOT NULL)
         ORDER BY created_at, id`)
   } as const
 })

@@ -95,9 +95,9 @@ const layers = (
 /** Every letter that was posted is sent: to `mails`. */
 export const lettersSent = Effect.flatMap(Jobs, ({ look }) => look)
 
-/** The token of the link in the newest mail to this address, or in one before it; undefined: there is none. */
+/** The token of the newest letter with a link to this address, or of one before it; undefined: there is none. */
 export const tokenFor = (email: string, which = -1): string | undefined =>
-  /#([\w-]+)/.exec(mails.filter(({ to }) => to.address === email).at(which)?.text ?? "")?.[1]
+  mails.flatMap(({ text, to }) => (to.address === email ? (/#([\w-]{43})/.exec(text)?.slice(1) ?? []) : [])).at(which)
 
 /** The features over a client: what a start of the service builds. */
 export const started = layers(500)

@@ -239,6 +239,20 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
       })
     )
 
+    it.effect("goes by all owners of a tenant, and by the first of them", () =>
+      Effect.gen(function* () {
+        const tenants = yield* Tenants
+        const sql = yield* SqlClient.SqlClient
+        const { email, id } = yield* Features.newTenant()
+        yield* sql`UPDATE member SET created_at = created_at - interval '7 days 1 second' WHERE email = ${email}`
+        yield* sql`INSERT INTO member (id, tenant_id, email, password_hash, first_name, last_name, role,
+            email_verified_at, created_at)
+          VALUES (gen_random_uuid(), ${id}, 'second@example.com', '', 'B', 'C', 'owner', now(), now())`
+        yield* tenants.sweep
+        expect((yield* tenants.find(id)).status).toBe("active")
+      })
+    )
+
     it.effect("suspends after seven days without it, and nobody else", () =>
       Effect.gen(function* () {
         const tenants = yield* Tenants
@@ -254,6 +268,16 @@ describe("e-mail verification (guide/tenants.md#e-mail-verification)", () => {
         expect(yield* standing(late.id)).toStrictEqual(["suspended", "email_unverified"])
         expect(yield* standing(verified.id)).toStrictEqual(["active", null])
         expect(yield* standing(fresh.id)).toStrictEqual(["active", null])
+        const subjects = (email: string) =>
+          Features.mails.filter(({ to }) => to.address === email).map(({ subject }) => subject)
+        yield* Features.lettersSent
+        expect(subjects(late.email).at(-1)).toBe("Your workspace is suspended")
+        expect(subjects(verified.email)).not.toContain("Your workspace is suspended")
+        yield* tenants.resendVerification(late.email)
+        yield* tenants.verifyEmail(yield* tokenFor(late.email, -1), null)
+        expect(yield* standing(late.id)).toStrictEqual(["active", null])
+        yield* Features.lettersSent
+        expect(subjects(late.email).at(-1)).toBe("Your workspace works again")
       })
     )
 
