@@ -10,12 +10,11 @@ import type * as Listing from "../store/Listing.ts"
 import { type Balance, type BalanceView, type LedgerEntryView, view } from "./BillingView.ts"
 import * as LedgerRepo from "./LedgerRepo.ts"
 import * as RateDeck from "./RateDeck.ts"
+import * as RateDecks from "./RateDecks.ts"
 import * as WorkPriceRows from "./WorkPriceRows.ts"
 
 export { LedgerEntry, ledgerEntry, type LedgerEntryView } from "./BillingView.ts"
 export { entryColumns } from "./LedgerRepo.ts"
-
-const unpriced = ApiError.of("country_not_allowed", "calls to that destination have no price", "to")
 
 /**
  * Billing: balance, ledger and call rates, guide/money.md.
@@ -66,9 +65,27 @@ export class Billing extends Context.Service<
      * `country_not_allowed` where the deck names no price.
      */
     readonly rate: (direction: RateDeck.Direction, number: string) => Effect.Effect<number, ApiError>
+    /** The deck that holds now. */
     readonly rates: Effect.Effect<ReadonlyArray<RateDeck.Rate>>
-    /** Replaces the whole deck, or nothing of it; a call keeps the rates that it was admitted with. */
-    readonly setRates: (rates: ReadonlyArray<RateDeck.Rate>) => Effect.Effect<void, ApiError>
+    /** Of one deck, also of one that held or will hold: 404 for an unknown one. */
+    readonly ratesOf: (deck: number) => Effect.Effect<ReadonlyArray<RateDeck.Rate>, ApiError>
+    /** In the order in which they hold. */
+    readonly decks: Effect.Effect<ReadonlyArray<RateDecks.Dated>>
+    /** What a deck would change of the one that holds then; null: now. */
+    readonly rateDifference: (
+      rates: ReadonlyArray<RateDeck.Rate>,
+      effectiveAt: number | null
+    ) => Effect.Effect<ReadonlyArray<RateDeck.Difference>, ApiError>
+    /**
+     * Replaces the whole deck, or nothing of it, from `effectiveAt` on (absent or null: at once); a call keeps the rates
+     * that it was admitted with.
+     */
+    readonly setRates: (
+      rates: ReadonlyArray<RateDeck.Rate>,
+      effectiveAt?: number | null
+    ) => Effect.Effect<void, ApiError>
+    /** Takes back a deck that does not hold yet; 409 for one that does. */
+    readonly cancelRates: (deck: number) => Effect.Effect<void, ApiError>
     /** What work on calls costs, from memory. */
     readonly prices: Effect.Effect<WorkPrice.Prices>
     /** What the lookup of a number costs, in micro-USD, from memory. */
@@ -85,10 +102,7 @@ export class Billing extends Context.Service<
         const ledgers = yield* LedgerRepo.make
         const journal = yield* Journal
         const entropy = yield* Entropy
-        const readRates = Effect.orDie(sql<RateDeck.Rate>`
-          SELECT direction, prefix, micro_usd_per_minute::float8 AS "microUsdPerMinute" FROM rate
-          ORDER BY direction DESC, prefix`)
-        let deck = RateDeck.make(yield* readRates)
+        const decks = yield* RateDecks.make
         let { lookup: lookupPrice, ...prices } = yield* WorkPriceRows.read
 
         const openWithin = (tenant: { readonly id: Id.TenantId; readonly at: number }) =>
@@ -199,29 +213,6 @@ export class Billing extends Context.Service<
           ).pipe(sql.withTransaction, Effect.orDie)
         })
 
-        const setRates = Effect.fn("Billing.setRates")(function* (rates: ReadonlyArray<RateDeck.Rate>) {
-          const fault = RateDeck.fault(rates)
-          if (fault !== null) return yield* ApiError.of("invalid_request", fault)
-          const line = Audit.line({
-            tenantId: null,
-            at: yield* Clock.currentTimeMillis,
-            seed: entropy.hex(16),
-            actor: Audit.operator,
-            action: "rates.replaced",
-            resourceType: "rate_deck",
-            resourceId: "rates",
-            changes: RateDeck.changes(yield* readRates, rates)
-          })
-          yield* Effect.all([
-            sql`DELETE FROM rate`,
-            sql`INSERT INTO rate (direction, prefix, micro_usd_per_minute)
-                SELECT direction, prefix, "microUsdPerMinute" FROM jsonb_to_recordset(${JSON.stringify(rates)}::text::jsonb)
-                  AS r(direction text, prefix text, "microUsdPerMinute" bigint)`,
-            journal.commitWithin({ ...empty, audit: [line] })
-          ]).pipe(sql.withTransaction, Effect.orDie)
-          deck = RateDeck.make(rates)
-        })
-
         const setPrice = Effect.fn("Billing.setPrice")(function* (kind: WorkPrice.Priced, microUsd: number) {
           if (!Number.isSafeInteger(microUsd) || microUsd < 0 || microUsd > RateDeck.maxMicroUsdPerMinute)
             return yield* ApiError.of(
@@ -258,13 +249,13 @@ export class Billing extends Context.Service<
           entry: ledgers.entry,
           adjust,
           setCreditLimit,
-          rate: (direction, number) =>
-            Effect.suspend(() => {
-              const rate = deck.rate(direction, number)
-              return rate === null ? Effect.fail(unpriced) : Effect.succeed(rate)
-            }),
-          rates: readRates,
-          setRates
+          rate: decks.rate,
+          rates: decks.rates,
+          ratesOf: decks.ratesOf,
+          decks: decks.decks,
+          rateDifference: decks.difference,
+          setRates: decks.set,
+          cancelRates: decks.cancel
         })
       })
     )

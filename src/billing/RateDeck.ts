@@ -58,20 +58,39 @@ export const fault = (rates: ReadonlyArray<Rate>): string | null => {
 /** So many changed rows stand in the line of the audit log; their number stands there always. */
 const shownChanges = 100
 
+/** A row that one deck has otherwise than another; null: it has no such row. */
+export interface Difference {
+  readonly direction: Direction
+  readonly prefix: string
+  readonly from: number | null
+  readonly to: number | null
+}
+
+/** What `after` has otherwise than `before`: those of `before` in their order, then what is new. */
+export const difference = (before: ReadonlyArray<Rate>, after: ReadonlyArray<Rate>): ReadonlyArray<Difference> => {
+  const named = (rates: ReadonlyArray<Rate>) => new Map(rates.map((rate) => [`${rate.direction} ${rate.prefix}`, rate]))
+  const [from, to] = [named(before), named(after)]
+  return [...new Map([...from, ...to]).entries()]
+    .map(([name, { direction, prefix }]) => ({
+      direction,
+      prefix,
+      from: from.get(name)?.microUsdPerMinute ?? null,
+      to: to.get(name)?.microUsdPerMinute ?? null
+    }))
+    .filter((row) => row.from !== row.to)
+}
+
 /** What one deck changes of another, for the audit log; null: no such row. */
 export const changes = (
   before: ReadonlyArray<Rate>,
   after: ReadonlyArray<Rate>
 ): ReadonlyArray<{ readonly field: string; readonly from: number | null; readonly to: number | null }> => {
-  const named = (rates: ReadonlyArray<Rate>) =>
-    new Map(rates.map(({ direction, microUsdPerMinute, prefix }) => [`${direction} ${prefix}`, microUsdPerMinute]))
-  const [from, to] = [named(before), named(after)]
-  const changed = [...new Set([...from.keys(), ...to.keys()])].filter((name) => from.get(name) !== to.get(name))
+  const changed = difference(before, after)
   return [
     { field: "rows", from: before.length, to: after.length },
     { field: "changed_rows", from: null, to: changed.length },
     ...changed
       .slice(0, shownChanges)
-      .map((field) => ({ field, from: from.get(field) ?? null, to: to.get(field) ?? null }))
+      .map(({ direction, from, prefix, to }) => ({ field: `${direction} ${prefix}`, from, to }))
   ]
 }

@@ -25,6 +25,7 @@ import { number } from "./migration/0036_number.ts"
 import { letter } from "./migration/0039_letter.ts"
 import { team } from "./migration/0040_team.ts"
 import { usage } from "./migration/0042_usage.ts"
+import { rateDeck } from "./migration/0043_rate_deck.ts"
 import { porting } from "./migration/0045_porting.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
@@ -55,6 +56,7 @@ const all = {
   "0039_letter": letter,
   "0040_team": team,
   "0042_usage": usage,
+  "0043_rate_deck": rateDeck,
   "0045_porting": porting
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { Billing } from "../../src/billing/Billing.ts"
+import * as RateDecks from "../../src/billing/RateDecks.ts"
 import * as Features from "../support/Features.ts"
 import * as Ids from "../support/Ids.ts"
 
@@ -43,6 +45,23 @@ describe("billing (guide/money.md#the-ledger)", () => {
         yield* billing.setRates([{ ...rate, prefix: "49" }])
         expect((yield* Effect.flip(billing.rate("outbound", "+12025550100"))).code).toBe("country_not_allowed")
         expect(yield* billing.rates).toStrictEqual([{ ...rate, prefix: "49" }])
+      })
+    )
+
+    it.effect("a deck takes over at its moment by itself, also where it was imported before this start", () =>
+      Effect.gen(function* () {
+        const billing = yield* Billing
+        const rate = { direction: "outbound", prefix: "", microUsdPerMinute: 1 } as const
+        yield* billing.setRates([rate])
+        const at = (yield* Clock.currentTimeMillis) + 400
+        yield* billing.setRates([{ ...rate, microUsdPerMinute: 2 }], at)
+        const again = yield* RateDecks.make
+        for (const decks of [billing, again]) expect(yield* decks.rate("outbound", "+12025550100")).toBe(1)
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`SELECT pg_sleep(0.5)`
+        for (const decks of [billing, again]) expect(yield* decks.rate("outbound", "+12025550100")).toBe(2)
+        yield* billing.setRates([])
+        expect(yield* billing.rate("outbound", "+12025550100")).toBe(10_000)
       })
     )
 

@@ -408,6 +408,55 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
+    it.effect("a rate deck may hold from a moment on: it is shown and compared before, and can be taken back", () =>
+      Effect.gen(function* () {
+        const { dataDir } = yield* Recorded
+        const path = join(dataDir, "dated.csv")
+        const rates = (...args: ReadonlyArray<string>) => operator("rates", ...args)
+        const rows = (outcome: Parameters<typeof jsonOf>[0]) =>
+          jsonOf(outcome)["results"] as ReadonlyArray<Readonly<Record<string, unknown>>>
+        const write = (...lines: ReadonlyArray<string>) =>
+          Effect.promise(() => writeFile(path, ["direction,prefix,micro_usd_per_minute", ...lines, ""].join("\n")))
+        yield* write("outbound,1,100", "outbound,44,200")
+        expect((yield* rates("import", path)).code).toBe(0)
+        yield* write("outbound,1,150", "inbound,,5")
+        const effective = "2999-01-01T00:00:00Z"
+        expect((yield* rates("diff", path, "--effective", effective, "--json")).stdout).toBe(
+          (yield* rates("diff", path, "--json")).stdout
+        )
+        expect([...rows(yield* rates("diff", path, "--json"))]).to.have.deep.members([
+          { direction: "outbound", prefix: "1", from: 100, to: 150 },
+          { direction: "outbound", prefix: "44", from: 200, to: null },
+          { direction: "inbound", prefix: "", from: null, to: 5 }
+        ])
+        const before = rows(yield* rates("history", "--json")).length
+        expect((yield* rates("import", path, "--dry-run")).stdout).toBe("rates: 2\nchanged_rows: 3")
+        expect(rows(yield* rates("history", "--json")).length).toBe(before)
+        expect((yield* rates("import", path, "--effective", effective)).code).toBe(0)
+        const [scheduled, holds] = rows(yield* rates("history", "--json"))
+        expect([scheduled?.["status"], scheduled?.["effective_at"]]).toEqual(["scheduled", "2999-01-01T00:00:00.000Z"])
+        expect([holds?.["status"], holds?.["rows"]]).toEqual(["holds", 2])
+        const deck = String(scheduled?.["deck"])
+        expect(rows(yield* rates("list", "--json")).map((row) => row["micro_usd_per_minute"])).toEqual([100, 200])
+        expect(rows(yield* rates("list", "--deck", deck, "--json")).length).toBe(2)
+        // What holds then is what is compared with.
+        expect(rows(yield* rates("diff", path, "--effective", "2999-01-02T00:00:00Z", "--json"))).toEqual([])
+        expect((yield* rates("cancel", deck)).code).toBe(0)
+        expect((yield* rates("list", "--deck", deck)).stderr).toContain("(not_found)")
+        expect((yield* rates("cancel", String(holds?.["deck"]))).stderr).toContain("(conflict)")
+        expect((yield* rates("import", path, "--effective", "2020-01-01T00:00:00Z")).stderr).toContain(
+          "(invalid_request)"
+        )
+        const sql = yield* SqlClient.SqlClient
+        expect(
+          (yield* sql<{ readonly action: string }>`
+            SELECT action FROM audit WHERE tenant_id IS NULL ORDER BY ordinal DESC LIMIT 2`).map(({ action }) => action)
+        ).toEqual(["rates.cancelled", "rates.scheduled"])
+        yield* write()
+        yield* rates("import", path)
+      })
+    )
+
     it.effect("adds numbers to the inventory from standard CSV, all or none", () =>
       Effect.gen(function* () {
         const { dataDir } = yield* Recorded

@@ -13,7 +13,7 @@ describe("the operator command's line", () => {
 
   for (const [title, args, message] of [
     ["an unknown command", ["fly"], 'no command "fly"; "help" lists them'],
-    ["half a command", ["rates"], "which of: rates import, rates list?"],
+    ["half a command", ["rates"], "which of: rates import, rates diff, rates list, rates history, rates cancel?"],
     ["an unknown option", ["rates", "list", "--quick"], "Unknown option '--quick'"],
     ["a missing argument", ["tenant", "show"], "<id|slug> is missing"],
     ["an argument too many", ["tenant", "show", "a", "b"], 'unexpected argument "b"'],

@@ -41,7 +41,7 @@ const setUp = Effect.fnUntraced(function* (options: { readonly maxConnections?: 
 const insert = (value: string) =>
   Effect.flatMap(
     SqlClient.SqlClient,
-    (sql) => sql`INSERT INTO rate (direction, prefix, micro_usd_per_minute) VALUES ('outbound', ${value}, 1)`
+    (sql) => sql`INSERT INTO rate (deck, direction, prefix, micro_usd_per_minute) VALUES (0, 'outbound', ${value}, 1)`
   )
 const inTransaction = (value: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(Effect.andThen(sql`SELECT 1`, insert(value))))
@@ -208,7 +208,7 @@ describe("A session of the database, src/README.md#one-writer", () => {
         yield* look(
           Effect.flatMap(SqlClient.SqlClient, (sql) =>
             sql.unsafe(`CREATE FUNCTION hidden() RETURNS void LANGUAGE sql AS
-              $$ INSERT INTO rate (direction, prefix, micro_usd_per_minute) VALUES ('outbound', '9', 1) $$`)
+              $$ INSERT INTO rate (deck, direction, prefix, micro_usd_per_minute) VALUES (0, 'outbound', '9', 1) $$`)
           )
         )
         const hidden = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT hidden()`)
