@@ -177,6 +177,10 @@ describe("cards on the running service, with Stripe's double", () => {
     await until(isCredited(body.id))
     expect(await event(payload)).toMatchObject({ status: 200 })
     expect(await balanceOf(payer)).toBe(1_500)
+    const { results } = await operator("payment/list", { tenant: payer.id })
+    expect(results).toEqual([
+      expect.objectContaining({ id: body.id, kind: "topup", status: "succeeded", intent_id: intent?.id })
+    ])
   }, 60_000)
 
   it("a payment that its holder confirms is credited, and its answer held the secret", async () => {

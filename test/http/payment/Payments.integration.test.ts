@@ -63,6 +63,16 @@ const chargesOf = (tenantId: TenantId) =>
     )
   )
 
+/** Members get letters only at addresses that they have verified. */
+const verified = (tenantId: TenantId) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`UPDATE member SET email_verified_at = now() WHERE tenant_id = ${tenantId}`
+  )
+
+const subjectsTo = (email: string) =>
+  Features.mails.filter((mail) => JSON.stringify(mail.to).includes(email)).map(({ subject }) => subject)
+
 describe("cards (guide/money.md#cards)", () => {
   layer(served, { excludeTestServices: true })((it) => {
     it.effect("are saved by the processor's id, listed, made the default, and deleted", () =>
@@ -169,7 +179,8 @@ describe("top-ups (guide/money.md#top-ups)", () => {
   layer(served, { excludeTestServices: true })((it) => {
     it.effect("charge the default card, and credit the balance with a ledger entry, an audit line and a receipt", () =>
       Effect.gen(function* () {
-        const { id, plaintext: key } = yield* Features.newTenant()
+        const { email, id, plaintext: key } = yield* Features.newTenant()
+        yield* verified(id)
         expect(yield* refusal("POST", "/v1/billing/topup", { key, body: { amount_cents: 1_000 } })).toEqual([
           400,
           "payment_method_required"
@@ -186,6 +197,8 @@ describe("top-ups (guide/money.md#top-ups)", () => {
         expect(body.ledger_entry).toMatchObject({ id: body.id, type: "topup", amount_cents: 2_000 })
         expect(yield* balanceOf(key)).toBe(2_500)
         expect(yield* chargesOf(id)).toBe(2_000)
+        yield* Features.lettersSent
+        expect(subjectsTo(email)).toContain("Receipt: $20.00")
         expect(yield* auditOf(id)).toEqual(expect.arrayContaining(["topup.created", "balance.topped_up"]))
         expect(yield* Features.ledgerAddsUp).toBe(true)
       })
@@ -353,7 +366,8 @@ describe("auto-recharge (guide/money.md#auto-recharge)", () => {
 
     it.effect("that is declined waits, and refuses calls by its own code only when the balance is used up", () =>
       Effect.gen(function* () {
-        const { id, plaintext: key } = yield* Features.newTenant()
+        const { email, id, plaintext: key } = yield* Features.newTenant()
+        yield* verified(id)
         yield* save(key, "pm_card_chargeCustomerFail")
         yield* ask("PUT", recharge, { key, body: set })
         yield* (yield* Billing).adjust(id, -200, "spent")
@@ -367,6 +381,8 @@ describe("auto-recharge (guide/money.md#auto-recharge)", () => {
         const context = yield* Effect.context<Effect.Services<typeof failed>>()
         yield* until(Effect.provide(failed, context), (state) => state.last_attempt_status === "failed")
         expect(yield* read(key, recharge)).toMatchObject({ enabled: true, last_attempt_status: "failed" })
+        yield* Features.lettersSent
+        expect(subjectsTo(email)).toContain("Auto-recharge of $10.00 failed")
         const call = (cents: number) =>
           Effect.flip(
             accounts.reserve(id, `svc_call_${"1".repeat(32)}` as never, { purpose: "outbound", offers: [cents] })
@@ -380,7 +396,8 @@ describe("auto-recharge (guide/money.md#auto-recharge)", () => {
 
     it.effect("is disabled at once where the bank wants its customer to confirm", () =>
       Effect.gen(function* () {
-        const { id, plaintext: key } = yield* Features.newTenant()
+        const { email, id, plaintext: key } = yield* Features.newTenant()
+        yield* verified(id)
         yield* save(key, "pm_card_authenticationRequired")
         yield* ask("PUT", recharge, { key, body: { ...set, auto_recharge_threshold_cents: 500 } })
         const look = Effect.andThen(Features.lettersSent, read<{ readonly enabled: boolean }>(key, recharge))
@@ -392,6 +409,8 @@ describe("auto-recharge (guide/money.md#auto-recharge)", () => {
           last_attempt_status: "failed"
         })
         expect(yield* auditOf(id)).toContain("auto_recharge.disabled")
+        yield* Features.lettersSent
+        expect(subjectsTo(email)).toContain("Auto-recharge is disabled")
       })
     )
   })
@@ -407,6 +426,20 @@ describe("events of the processor (guide/money.md#stripe)", () => {
             400,
             "invalid_request"
           ])
+      })
+    )
+
+    it.effect("are limited to 600 a minute from one address, forged ones too", () =>
+      Effect.gen(function* () {
+        const headers = { "stripe-signature": "t=1,v1=00" }
+        const answers = yield* Effect.all(
+          Array.from({ length: 610 }, () => ask("POST", "/v1/billing/webhooks/stripe", { body: {}, headers })),
+          { concurrency: 20 }
+        )
+        const limited = answers.filter(({ status }) => status === 429)
+        expect(limited.length).toBeGreaterThanOrEqual(10)
+        expect(Number(limited[0]?.headers["retry-after"])).toBeGreaterThan(0)
+        expect(answers.every(({ status }) => status === 400 || status === 429)).toBe(true)
       })
     )
   })
