@@ -16,6 +16,7 @@ import { Transcriptions } from "../transcription/Transcription.ts"
 import * as Dispatcher from "../webhook/Dispatcher.ts"
 import { Webhooks } from "../webhook/Webhook.ts"
 import type { Config } from "./Config.ts"
+import * as Metered from "./Metered.ts"
 import * as Onboarded from "./Onboarded.ts"
 
 /** All features over their foundations and the ports by which they reach the world. */
@@ -36,6 +37,7 @@ export const layer = (options: Pick<Config, "baseUrl" | "maxCallSecs" | "payment
         DialingPermissions.layer,
         Numbers.layer,
         webhooks,
+        Metered.plans,
         Funding.layer(options.payment.topUp)
       )
     ),

@@ -157,11 +157,20 @@ export interface Charge {
   readonly cents: number
 }
 
+/** The minutes that ended meters of one type are charged, each with its price. */
+export const charged = (
+  meters: Meters,
+  type: MoneyRow["type"]
+): ReadonlyArray<{ readonly quantity: number; readonly microUsd: number }> =>
+  meters
+    .filter(({ kind }) => kinds[kind] === type)
+    .map((meter) => ({ quantity: chargedMinutes(meter), microUsd: meter.microUsdPerMinute }))
+
 /**
  * What the meters come to when each counts `minutesOf` it: one charge for each type of entry, in the order of `kinds`,
  * rounded up once. Free ones are left out.
  */
-const charged = (meters: Meters, minutesOf: (meter: Meter, index: number) => number): ReadonlyArray<Charge> =>
+const chargesOf = (meters: Meters, minutesOf: (meter: Meter, index: number) => number): ReadonlyArray<Charge> =>
   [...new Set<MoneyRow["type"]>(Object.values(kinds))].flatMap((type) => {
     const cents = Money.centsFromMicro(
       meters.reduce(
@@ -174,7 +183,7 @@ const charged = (meters: Meters, minutesOf: (meter: Meter, index: number) => num
   })
 
 /** What the ended meters cost. */
-export const charges = (meters: Meters): ReadonlyArray<Charge> => charged(meters, chargedMinutes)
+export const charges = (meters: Meters): ReadonlyArray<Charge> => chargesOf(meters, chargedMinutes)
 
 const total = (all: ReadonlyArray<Charge>): number => all.reduce((sum, { cents }) => sum + cents, 0)
 
@@ -186,4 +195,4 @@ export const costCents = (meters: Meters): number => total(charges(meters).filte
 
 /** What the meters cost at most when each may run for `minutesOf` it. An ended one costs what it came to. */
 export const mostCents = (meters: Meters, minutesOf: (meter: Meter, index: number) => number): number =>
-  total(charged(meters, (meter, index) => (meter.endedAt === null ? minutesOf(meter, index) : chargedMinutes(meter))))
+  total(chargesOf(meters, (meter, index) => (meter.endedAt === null ? minutesOf(meter, index) : chargedMinutes(meter))))

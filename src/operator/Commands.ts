@@ -12,6 +12,7 @@ import * as LedgerCommands from "./ledger/LedgerCommands.ts"
 import * as NumberCommands from "./number/NumberCommands.ts"
 import * as PortingCommands from "./porting/PortingCommands.ts"
 import * as PaymentCommands from "./payment/PaymentCommands.ts"
+import * as PlanCommands from "./plan/PlanCommands.ts"
 import * as RateCommands from "./rate/RateCommands.ts"
 import * as RecordingCommands from "./recording/RecordingCommands.ts"
 import * as RouteCommands from "./route/RouteCommands.ts"
@@ -35,6 +36,7 @@ export const commands: ReadonlyArray<Command> = [
   ...LedgerCommands.commands,
   ...PaymentCommands.commands,
   ...InvoiceCommands.commands,
+  ...PlanCommands.commands,
   ...JobCommands.commands,
   ...CallCommands.commands,
   ...RecordingCommands.commands,

@@ -13,6 +13,7 @@ import * as LedgerOperations from "./ledger/LedgerOperations.ts"
 import * as NumberOperations from "./number/NumberOperations.ts"
 import * as PortingOperations from "./porting/PortingOperations.ts"
 import * as PaymentOperations from "./payment/PaymentOperations.ts"
+import * as PlanOperations from "./plan/PlanOperations.ts"
 import * as RateOperations from "./rate/RateOperations.ts"
 import * as RecordingOperations from "./recording/RecordingOperations.ts"
 import * as RouteOperations from "./route/RouteOperations.ts"
@@ -40,6 +41,7 @@ export const make = Effect.map(
     LedgerOperations.make,
     PaymentOperations.make,
     InvoiceOperations.make,
+    PlanOperations.make,
     JobOperations.make,
     VaultOperations.make,
     BackupOperations.make

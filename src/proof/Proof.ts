@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Layer } from "effect"
 import { ApiError } from "../domain/ApiError.ts"
 import type { TenantId } from "../domain/Id.ts"
+import type { Funding } from "../funding/Funding.ts"
 import { Jobs } from "../job/Jobs.ts"
 import * as Chain from "./Chain.ts"
 import * as ProofRepo from "./ProofRepo.ts"
@@ -11,6 +12,9 @@ import * as Verification from "./Verification.ts"
 export type { ProofView } from "./ProofView.ts"
 export { Proof as View } from "./ProofView.ts"
 export type { Verified } from "./Verification.ts"
+
+/** What the last reconciliation with the card payment processor said. */
+type Reconciled = NonNullable<Effect.Success<ReturnType<Funding["Service"]["reconciled"]>>>
 
 const kind = "ledger.sealing"
 /** It looks so often whether the day is sealed. */
@@ -26,7 +30,7 @@ export class Proofs extends Context.Service<
   Proofs,
   {
     /** What adds up and what does not, read from the last seal on. 404 for an unknown tenant. */
-    readonly proof: (tenantId: TenantId) => Effect.Effect<ProofView.ProofView, ApiError>
+    readonly proof: (tenantId: TenantId, processor: Reconciled | null) => Effect.Effect<ProofView.ProofView, ApiError>
     /** One round of the sealer. The job does it by itself. */
     readonly seal: Effect.Effect<void>
     /** Everything from the first entry on, of one tenant or of all. */
@@ -43,7 +47,7 @@ export class Proofs extends Context.Service<
       const seal = Effect.orDie(Effect.flatMap(Clock.currentTimeMillis, round))
       jobs.declare({ kind, concurrency: 1, timeoutMs, retry, everyMs, run: () => seal })
 
-      const proof = Effect.fn("Proofs.proof")(function* (tenantId: TenantId) {
+      const proof = Effect.fn("Proofs.proof")(function* (tenantId: TenantId, processor: Reconciled | null) {
         const checkedAt = yield* Clock.currentTimeMillis
         const sealed = yield* repo.lastSeal(tenantId)
         const after = { ordinal: sealed?.throughOrdinal ?? "-1", balanceCents: sealed?.balanceCents ?? 0 }
@@ -69,6 +73,11 @@ export class Proofs extends Context.Service<
             code: "call_not_debited",
             message: `rated calls without their debit: ${ratedWithCost - debited}`
           })
+        if (processor !== null && processor.difference_cents !== 0)
+          exceptions.push({
+            code: "processor_differs",
+            message: `the processor has ${processor.difference_cents} cents more than the ledger says`
+          })
         return ProofView.view({
           balanceCents: standing.balanceCents,
           ledgerSumCents,
@@ -80,13 +89,23 @@ export class Proofs extends Context.Service<
           },
           tail: { entries: standing.entries, sumCents: standing.sumCents },
           calls: { ratedWithCost, debited },
+          attemptsOpen: standing.attemptsOpen,
+          processor:
+            processor === null
+              ? null
+              : {
+                  chargedCents: processor.charged_cents,
+                  refundedCents: processor.refunded_cents,
+                  differenceCents: processor.difference_cents,
+                  checkedAt: processor.checked_at
+                },
           exceptions,
           checkedAt
         })
       })
 
       return Proofs.of({
-        proof: (tenantId) => Effect.catchTag(proof(tenantId), "SqlError", Effect.die),
+        proof: (tenantId, processor) => Effect.catchTag(proof(tenantId, processor), "SqlError", Effect.die),
         seal,
         verify: (tenantId) => Effect.orDie(verify(tenantId))
       })

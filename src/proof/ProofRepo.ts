@@ -42,6 +42,8 @@ export interface Standing {
   readonly sumCents: number
   /** Entries whose `balance_after_cents` is not the sum up to them. */
   readonly wrong: number
+  /** Charges of cards whose outcome is not known yet. */
+  readonly attemptsOpen: number
 }
 
 /** Rows of one read; each is hashed on the event loop, so it is a few milliseconds' work. */
@@ -102,7 +104,9 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const standing = (tenantId: TenantId, after: { readonly ordinal: string; readonly balanceCents: number }) =>
     Effect.map(
       sql<Standing>`
-        SELECT b.balance_cents::float8 AS "balanceCents", t.* FROM balance b CROSS JOIN (
+        SELECT b.balance_cents::float8 AS "balanceCents", t.*,
+          (SELECT count(*) FROM payment_attempt WHERE tenant_id = b.tenant_id AND status = 'pending')::float8 AS "attemptsOpen"
+        FROM balance b CROSS JOIN (
           SELECT count(*)::float8 AS entries, coalesce(sum(amount_cents), 0)::float8 AS "sumCents",
             count(*) FILTER (WHERE balance_after_cents <> ${after.balanceCents}::float8::bigint + running)::float8 AS wrong
           FROM (

@@ -3,7 +3,13 @@ import * as Field from "../domain/Field.ts"
 import * as Wire from "../domain/Wire.ts"
 
 /** What is wrong, guide/money.md#proof. */
-export const exceptionCodes = ["balance_differs", "entry_differs", "seal_differs", "call_not_debited"] as const
+export const exceptionCodes = [
+  "balance_differs",
+  "entry_differs",
+  "seal_differs",
+  "call_not_debited",
+  "processor_differs"
+] as const
 export type ExceptionCode = (typeof exceptionCodes)[number]
 
 /** Answer of `GET /v1/billing/proof`. */
@@ -24,6 +30,15 @@ export const Proof = Wire.struct({
     ratedWithCost: Field.count("Calls that have ended and cost something, since the first.", 9),
     debited: Field.count("Those of them whose cost stands in the ledger, to the cent.", 9)
   }).pipe(Schema.annotateEncoded({ description: "Calls against debits." })),
+  attemptsOpen: Field.count("Charges of cards whose outcome is not known yet.", 0),
+  processor: Schema.NullOr(
+    Wire.struct({
+      chargedCents: Field.cents("What the card payment processor has charged."),
+      refundedCents: Field.cents("What went back to cards."),
+      differenceCents: Field.signedCents("What the processor has, less what the ledger says it has.", 0),
+      checkedAt: Field.text("When it was asked.", "2026-01-01T00:00:00.000Z")
+    })
+  ).annotate({ description: "What the last daily reconciliation with the processor said; null: there was none." }),
   exceptions: Schema.Array(
     Wire.struct({
       code: Field.oneOf("What is wrong.", exceptionCodes),

@@ -21,6 +21,7 @@ import { funding } from "./migration/0030_funding.ts"
 import { cardEntries } from "./migration/0031_card_entries.ts"
 import { proof } from "./migration/0033_proof.ts"
 import { invoice } from "./migration/0034_invoice.ts"
+import { plan } from "./migration/0035_plan.ts"
 import { number } from "./migration/0036_number.ts"
 import { letter } from "./migration/0039_letter.ts"
 import { team } from "./migration/0040_team.ts"
@@ -52,6 +53,7 @@ const all = {
   "0031_card_entries": cardEntries,
   "0033_proof": proof,
   "0034_invoice": invoice,
+  "0035_plan": plan,
   "0036_number": number,
   "0039_letter": letter,
   "0040_team": team,

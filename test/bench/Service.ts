@@ -7,6 +7,7 @@ import { AuditLog } from "../../src/audit/AuditLog.ts"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Database from "../../src/boot/Database.ts"
 import * as NodeEntropy from "../../src/boot/NodeEntropy.ts"
+import * as Metered from "../../src/boot/Metered.ts"
 import * as Onboarded from "../../src/boot/Onboarded.ts"
 import { Calls } from "../../src/call/Call.ts"
 import { Carrier } from "../../src/carrier/Carrier.ts"
@@ -79,6 +80,7 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
     Layer.provideMerge(
       Layer.mergeAll(ApiKeys.layer, Passwords.layer, DialingPermissions.layer, Numbers.layer, webhooks, funding)
     ),
+    Layer.provideMerge(Metered.plans),
     Layer.provideMerge(Accounts.layer),
     Layer.provideMerge(
       Layer.mergeAll(

@@ -9,6 +9,7 @@ import { Billing } from "../../src/billing/Billing.ts"
 import * as Id from "../../src/domain/Id.ts"
 import { ApiError } from "../../src/domain/ApiError.ts"
 import { Drawing, Invoices } from "../../src/invoice/Invoice.ts"
+import { Plans } from "../../src/plan/Plan.ts"
 import { Proofs } from "../../src/proof/Proof.ts"
 import { Calls } from "../../src/call/Call.ts"
 import type { Call } from "../../src/call/CallView.ts"
@@ -250,6 +251,7 @@ const untouched = Layer.mergeAll(
   Layer.mock(Billing)({}),
   Layer.mock(AuditLog)({}),
   Layer.mock(Proofs)({}),
+  Layer.mock(Plans)({}),
   Layer.mock(Usages)({}),
   Layer.mock(Invoices)({}),
   Layer.mock(Drawing)({}),

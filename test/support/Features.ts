@@ -6,6 +6,7 @@ import { ApiKeys } from "../../src/apikey/ApiKey.ts"
 import type { Caller } from "../../src/audit/Audit.ts"
 import { AuditLog } from "../../src/audit/AuditLog.ts"
 import { Billing } from "../../src/billing/Billing.ts"
+import * as Metered from "../../src/boot/Metered.ts"
 import * as Onboarded from "../../src/boot/Onboarded.ts"
 import { TrunkStates } from "../../src/carrier/TrunkStates.ts"
 import { Connections } from "../../src/connection/Connection.ts"
@@ -81,7 +82,7 @@ const layers = (
   ).pipe(
     Layer.provideMerge(Onboarded.layer),
     Layer.provideMerge(Porting.layer),
-    Layer.provideMerge(Layer.merge(numbers, funding)),
+    Layer.provideMerge(Layer.mergeAll(numbers, funding, Metered.plans)),
     Layer.provideMerge(Connections.layer({ lookup: (name) => Effect.sync(() => addresses.get(name) ?? []) })),
     Layer.provideMerge(Layer.merge(ApiKeys.layer, Passwords.layer)),
     Layer.provideMerge(Accounts.layer),

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Balance, LedgerEntry } from "../../billing/BillingView.ts"
+import { Subscription, View as Plan } from "../../plan/Plan.ts"
 import { View as Proof } from "../../proof/Proof.ts"
 import { entryTypes } from "../../domain/EntryType.ts"
 import { statuses, View as Invoice } from "../../invoice/Invoice.ts"
@@ -76,6 +77,36 @@ const invoice = HttpApiEndpoint.get("invoice", "/v1/billing/invoices/:id", {
   })
 )
 
+const plans = HttpApiEndpoint.get("plans", "/v1/billing/plans", {
+  query: Pagination.query,
+  success: Pagination.envelope(Plan)
+}).annotateMerge(
+  about({ summary: "List plans", description: "The cheapest first.", scope: "billing:read", servesSuspended: true })
+)
+
+const subscription = HttpApiEndpoint.get("subscription", "/v1/billing/subscription", {
+  success: Subscription
+}).annotateMerge(about({ summary: "Retrieve the plan subscription", scope: "billing:read", servesSuspended: true }))
+
+const subscribe = HttpApiEndpoint.put("subscribe", "/v1/billing/subscription", {
+  payload: Wire.struct({
+    planSlug: Schema.NullOr(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(60))).annotate({
+      description: "The plan; null: none behind this period.",
+      examples: ["starter"]
+    })
+  }).pipe(Schema.annotateEncoded({ identifier: "ChoosePlan" })),
+  success: Subscription
+}).annotateMerge(
+  about({
+    summary: "Choose a plan",
+    description:
+      "The first one begins at once, and its fee is debited; another one takes its place with the next period.",
+    scope: "billing:write",
+    servesSuspended: true,
+    errors: ["subscription_invalid", "insufficient_balance", "conflict", "tenant_suspended"]
+  })
+)
+
 const proof = HttpApiEndpoint.get("proof", "/v1/billing/proof", { success: Proof }).annotateMerge(
   about({
     summary: "Prove that the money adds up",
@@ -86,6 +117,6 @@ const proof = HttpApiEndpoint.get("proof", "/v1/billing/proof", { success: Proof
 )
 
 export class BillingApi extends HttpApiGroup.make("billing")
-  .add(balance, ledger, ledgerFile, proof, invoices, invoice)
+  .add(balance, ledger, ledgerFile, proof, invoices, invoice, plans, subscription, subscribe)
   .middleware(Authenticated)
   .annotateMerge(OpenApi.annotations({ title: "Billing", description: "Balance and ledger." })) {}

@@ -1,10 +1,13 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Billing } from "../../billing/Billing.ts"
+import { Funding } from "../../funding/Funding.ts"
 import { Invoices } from "../../invoice/Invoice.ts"
+import { Plans } from "../../plan/Plan.ts"
 import { Proofs } from "../../proof/Proof.ts"
 import { Api } from "../Api.ts"
 import { CurrentKey } from "../Authenticator.ts"
+import { CurrentSlot } from "../CurrentSlot.ts"
 import * as Csv from "../Csv.ts"
 import * as JsonResponse from "../JsonResponse.ts"
 import * as Pagination from "../Pagination.ts"
@@ -28,6 +31,8 @@ export const layer = HttpApiBuilder.group(
     const billing = yield* Billing
     const proofs = yield* Proofs
     const invoices = yield* Invoices
+    const plans = yield* Plans
+    const funding = yield* Funding
     return handlers.handleAll({
       balance: Effect.fnUntraced(function* () {
         const { tenantId } = yield* CurrentKey
@@ -53,9 +58,23 @@ export const layer = HttpApiBuilder.group(
         const { tenantId } = yield* CurrentKey
         return JsonResponse.of(yield* invoices.find(tenantId, params.id))
       }),
+      plans: Effect.fnUntraced(function* ({ query }) {
+        const all = yield* plans.list(true)
+        return yield* Pagination.answer("/v1/billing/plans", query, ({ limit, offset }) =>
+          Effect.succeed({ count: all.length, next: null, results: all.slice(offset, offset + limit) })
+        )
+      }),
+      subscription: Effect.fnUntraced(function* () {
+        const { tenantId } = yield* CurrentKey
+        return JsonResponse.of(yield* plans.subscription(tenantId))
+      }),
+      subscribe: Effect.fnUntraced(function* ({ payload }) {
+        const { slot } = yield* CurrentSlot
+        return yield* JsonResponse.rendered(plans.subscribe(yield* CurrentKey, payload.planSlug, slot))
+      }),
       proof: Effect.fnUntraced(function* () {
         const { tenantId } = yield* CurrentKey
-        return JsonResponse.of(yield* proofs.proof(tenantId))
+        return JsonResponse.of(yield* proofs.proof(tenantId, yield* funding.reconciled(tenantId)))
       })
     })
   })

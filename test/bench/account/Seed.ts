@@ -40,20 +40,20 @@ export const calls = Effect.fn("Seed.calls")(function* (options: {
         (begin) =>
           sql`
           WITH made AS MATERIALIZED (
-            SELECT n, t.id AS tenant_id, 'svc_call_' || lpad(to_hex(n), 32, '0') AS id, n % 5 <> 0 AS is_answered,
+            SELECT n, turn, t.id AS tenant_id, 'svc_call_' || lpad(to_hex(n), 32, '0') AS id, turn % 5 <> 0 AS is_answered,
               to_timestamp((${from}::float8 + n * ${stepMs}::float8) / 1000) AS began, 10 + n % 290 AS seconds,
-              CASE WHEN n % 5 <> 0 THEN 1 + n % 3 ELSE 0 END AS cents
-            FROM generate_series(${begin}::int, ${Math.min(begin + portion, options.calls) - 1}::int) n
+              CASE WHEN turn % 5 <> 0 THEN 1 + turn % 3 ELSE 0 END AS cents
+            FROM (SELECT n, n / ${options.tenants}::int AS turn FROM generate_series(${begin}::int, ${Math.min(begin + portion, options.calls) - 1}::int) n) series
             JOIN seeded_tenant t ON t.place = n % ${options.tenants}::int
           ), calls AS (
             INSERT INTO call (id, tenant_id, direction, status, from_number, to_number, route_id, initiated_at, answered_at, ended_at,
               duration_seconds, end_reason, end_initiator, customer_reference, cost_cents, rating_status)
-            SELECT id, tenant_id, CASE WHEN n % 4 = 0 THEN 'inbound' ELSE 'outbound' END,
+            SELECT id, tenant_id, CASE WHEN turn % 4 = 0 THEN 'inbound' ELSE 'outbound' END,
               CASE WHEN is_answered THEN 'ended' ELSE 'no_answer' END, '+12025550150', '+1202555' || lpad((n % 1000)::text, 4, '0'),
               'svc_route_' || lpad('', 32, '0'), began, CASE WHEN is_answered THEN began + interval '5 seconds' END,
               began + (5 + seconds) * interval '1 second', CASE WHEN is_answered THEN seconds ELSE 0 END,
               CASE WHEN is_answered THEN 'hangup' ELSE 'no_answer' END, 'far_end',
-              CASE WHEN n % 10 = 0 THEN 'campaign ' || n % 70 END, cents, 'rated'
+              CASE WHEN turn % 10 = 0 THEN 'campaign ' || turn % 70 END, cents, 'rated'
             FROM made
           )
           INSERT INTO ledger (id, tenant_id, cause, type, amount_cents, balance_after_cents, description, reference_type, reference_id,
