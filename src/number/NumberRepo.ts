@@ -149,7 +149,17 @@ export const make = Effect.gen(function* () {
           AND (next_renewal_at, id) > (${after?.at ?? "-infinity"}::text::timestamptz, ${after?.id ?? ""})
         ORDER BY next_renewal_at, id LIMIT ${limit}`),
 
-    /** Tenants of numbers whose renewal has something to do: by their time, or because there is money now. */
+    /** Some active numbers of a tenant that is closed, locked until the transaction ends. */
+    lockClosed: (tenantId: TenantId, limit: number) =>
+      Effect.orDie(sql<NumberRow>`
+        SELECT ${numberColumns} FROM phone_number WHERE tenant_id = ${tenantId} AND status = 'active'
+          AND EXISTS (SELECT FROM tenant WHERE id = ${tenantId} AND status = 'closed')
+        ORDER BY id LIMIT ${limit} FOR UPDATE`),
+
+    /**
+     * Tenants of numbers whose renewal has something to do: by their time, because there is money now, or because the
+     * tenant is closed.
+     */
     renewable: (now: number, limit: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly tenantId: TenantId }>`
@@ -162,7 +172,10 @@ export const make = Effect.gen(function* () {
             SELECT DISTINCT p.tenant_id FROM phone_number p JOIN balance b ON b.tenant_id = p.tenant_id
             WHERE p.status = 'active' AND p.unpaid_since IS NOT NULL
               AND b.balance_cents + b.credit_limit_cents >= p.monthly_cost_cents LIMIT ${limit}
-          ) payable`),
+          ) payable
+          UNION
+          SELECT id::text FROM tenant t WHERE status = 'closed'
+            AND EXISTS (SELECT FROM phone_number WHERE tenant_id = t.id AND status = 'active')`),
         (rows) => rows.map(({ tenantId }) => tenantId)
       ),
 

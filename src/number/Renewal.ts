@@ -133,7 +133,30 @@ export const make = Effect.fnUntraced(function* (options: {
     }).pipe(sql.withTransaction, Effect.ensuring(options.forget(numbers.map(({ phoneNumber }) => phoneNumber))))
   })
 
-  return { settle, remind }
+  /** Releases numbers of a tenant that is closed, for good; false: it has no more, or is not closed. */
+  const releaseClosed = Effect.fnUntraced(function* (tenantId: Id.TenantId, limit: number) {
+    const at = yield* Clock.currentTimeMillis
+    const released = yield* Effect.gen(function* () {
+      const steps = (yield* repo.lockClosed(tenantId, limit)).flatMap((row) => {
+        const outcome = NumberLife.step(row, { type: "released", by: "operator", isHeld: false }, at)
+        return outcome.type === "accepted" ? [{ row, after: { ...row, ...outcome.life } }] : []
+      })
+      if (steps.length === 0) return []
+      yield* repo.live(
+        steps.map(({ after }) => after),
+        at
+      )
+      const audit = steps.map(({ after, row }) =>
+        line({ ...row, tenantId }, "released", row, after, `closed ${row.id}`, at, "tenant_closed")
+      )
+      yield* journal.commitWithin({ ...empty, audit })
+      return steps.map(({ row }) => row.phoneNumber)
+    }).pipe(sql.withTransaction)
+    yield* options.forget(released)
+    return released.length > 0
+  }, Effect.uninterruptible)
+
+  return { settle, remind, releaseClosed }
 })
 
 const causeOf = (id: Id.NumberId, due: number): string => `renewal:${id}:${new Date(due).toISOString()}`
@@ -156,7 +179,8 @@ const line = (
   before: NumberRow,
   after: NumberRow,
   seed: string,
-  at: number
+  at: number,
+  reason = past === "resumed" ? "paid" : "unpaid"
 ): AuditRow =>
   Audit.line({
     tenantId: number.tenantId,
@@ -166,5 +190,5 @@ const line = (
     action: `number.${past}`,
     resourceType: "number",
     resourceId: number.id,
-    changes: [...changesOf(before, after), { field: "reason", from: null, to: past === "resumed" ? "paid" : "unpaid" }]
+    changes: [...changesOf(before, after), { field: "reason", from: null, to: reason }]
   })

@@ -35,6 +35,7 @@ export const make = Effect.fnUntraced(function* (options: {
 
   const renew = Effect.fn("Numbers.renew")(function* (tenantId: TenantId) {
     const began = yield* Monotonic.now
+    while ((yield* Monotonic.now) - began < turnMs && (yield* renewal.releaseClosed(tenantId, portion)));
     let after: NumberRepo.Due | null = null
     while ((yield* Monotonic.now) - began < turnMs) {
       const now = yield* Clock.currentTimeMillis

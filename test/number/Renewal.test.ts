@@ -227,6 +227,28 @@ describe("the months of a number (guide/numbers.md#renewals)", () => {
       })
     )
 
+    it.effect("end with the workspace: its numbers are released, and nothing is charged any more", () =>
+      Effect.gen(function* () {
+        const numbers = yield* Numbers
+        const accounts = yield* Accounts
+        const sql = yield* SqlClient.SqlClient
+        const open = yield* due([{ cents: 10, daysAgo: -5 }])
+        const world = yield* due([
+          { cents: 10, daysAgo: 1 },
+          { cents: 10, daysAgo: -5 }
+        ])
+        yield* accounts.close(world.id, { type: "operator", name: "operator" })
+        yield* sweep
+        for (const number of world.numbers)
+          expect(yield* world.show(number)).toMatchObject({ status: "released", next_renewal_at: null })
+        expect(yield* numbers.byDialled(world.numbers[1]?.phoneNumber ?? "")).toBeNull()
+        expect(yield* world.renewals).toEqual([])
+        expect((yield* open.show(open.numbers[0])).status).toBe("active")
+        const lines = yield* sql`SELECT FROM audit WHERE tenant_id = ${world.id} AND action = 'number.released'`
+        expect(lines.length).toBe(2)
+      })
+    )
+
     it.effect("of many numbers and many tenants are all paid, more than are read at once", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
