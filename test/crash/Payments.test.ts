@@ -271,6 +271,12 @@ describe("cards on the running service, with Stripe's double", () => {
       exceptions: []
     })
     expect(await balanceOf(payer)).toBe(2_300)
+    // What is under way meanwhile is no difference.
+    const [busy] = await Promise.all([
+      operator("payment/reconcile", {}),
+      ...Array.from({ length: 20 }, (_, n) => topUp(payer, 1_000, `meanwhile ${n}`))
+    ])
+    expect(busy).toMatchObject({ difference_cents: 0, exceptions: [] })
     const all = await operator("payment/reconcile", {})
     expect(all).toMatchObject({ difference_cents: 0, exceptions: [] })
     expect((await ledger()).cards).toBe(double.net)
@@ -320,6 +326,13 @@ describe("cards on the running service, with Stripe's double", () => {
       const expected = 500 + (round + 1) * requests.slice(0, 6).reduce((sum, { cents }) => sum + cents, 0)
       for (const payer of payers) expect(await balanceOf(payer)).toBe(expected)
     }
+    // A payment that the ledger has and the processor does not is named.
+    await database.query(`UPDATE payment_attempt SET intent_id = 'pi_unknown' WHERE id = (
+      SELECT id FROM payment_attempt WHERE status = 'succeeded' AND amount_cents = 1000 AND tenant_id = '${payers[0]?.id}' LIMIT 1)`)
+    expect(await operator("payment/reconcile", {})).toMatchObject({
+      difference_cents: -1_000,
+      exceptions: [{ tenant_id: payers[0]?.id, intent_id: "pi_unknown", processor_cents: 0, ledger_cents: 1_000 }]
+    })
     const { cards, wrong } = await ledger()
     expect([cards, wrong]).toEqual([double.net, 0])
   }, 600_000)
