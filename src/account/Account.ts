@@ -9,6 +9,7 @@ import * as Outage from "../store/Outage.ts"
 import * as Machine from "./AccountMachine.ts"
 import { auditOf, entityOf, type Operator } from "./AccountRecord.ts"
 import * as AccountRepo from "./AccountRepo.ts"
+import * as Alarms from "./Alarms.ts"
 import * as LiveAccounts from "./LiveAccounts.ts"
 import * as Lives from "./Lives.ts"
 import * as StatusLetter from "./StatusLetter.ts"
@@ -146,6 +147,7 @@ export class Accounts extends Context.Service<
         originMs: journal.originMs,
         outage: Effect.map(journal.unavailableForMs, (ms) => ms > 0)
       })
+      yield* Alarms.make(live.states)
       const fork = yield* FiberSet.makeRuntime()
       yield* journal.onPartitionLost((partition) => void fork(live.drop(partition)))
       const { abandoned, began, change, holds, released, reserve, reserving, told } = live

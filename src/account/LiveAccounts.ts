@@ -192,6 +192,13 @@ export const make = Effect.fnUntraced(function* (rows: {
       }),
     reserving: (kind: StoredEntity["kind"], reader: Reserving) => Effect.sync(() => void readers.set(kind, reader)),
     reread: registry.reread,
+    /** Of the accounts in memory, by the day of now. */
+    states: Effect.map(Clock.currentTimeMillis, (now) =>
+      [...registry.live.values()].flatMap((actor): ReadonlyArray<Machine.AccountState> => {
+        const state = actor.state()
+        return state === null ? [] : [{ ...state, tally: Machine.rolled(state.tally, now) }]
+      })
+    ),
     /** Of the accounts in memory: after a restart an account comes with the first message of one of its calls. */
     reservedCents: Effect.sync(() =>
       [...registry.live.values()].reduce((sum, actor) => {

@@ -268,6 +268,7 @@ export const table: ReadonlyArray<Retained> = [
     column: "created_at",
     index: { name: "letter_age", on: "letter (created_at)" }
   }),
+  byTime({ name: "account_alarm", period: "call", column: "told_at", index: null }),
   byTime({ name: "usage_detail", period: "call", column: "at", index: null }),
   byTime({ name: "usage_day", period: "call", column: "day", index: null }),
   byTime({

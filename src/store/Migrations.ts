@@ -27,6 +27,7 @@ import { letter } from "./migration/0039_letter.ts"
 import { team } from "./migration/0040_team.ts"
 import { usage } from "./migration/0042_usage.ts"
 import { rateDeck } from "./migration/0043_rate_deck.ts"
+import { accountAlarm } from "./migration/0044_account_alarm.ts"
 import { porting } from "./migration/0045_porting.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
@@ -59,6 +60,7 @@ const all = {
   "0040_team": team,
   "0042_usage": usage,
   "0043_rate_deck": rateDeck,
+  "0044_account_alarm": accountAlarm,
   "0045_porting": porting
 }
 
