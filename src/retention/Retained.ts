@@ -26,7 +26,7 @@ export interface Retained {
 export interface Periods {
   /** Receipts of idempotent requests; they answer for 24 hours. */
   readonly receipt: number
-  /** Deliveries that are finished, events, journals of settled calls, jobs that failed for good, letters. */
+  /** Deliveries that are finished, events, journals of settled calls, jobs that failed for good, letters, login keys. */
   readonly event: number
   /** Calls, recordings, transcripts and audit lines. */
   readonly call: number
@@ -262,6 +262,17 @@ export const table: ReadonlyArray<Retained> = [
     index: null
   }),
   call,
+  {
+    ...byTime({
+      name: "api_key",
+      period: "event",
+      column: "expires_at",
+      // Keys that were made by hand stay listed.
+      when: "is_login",
+      index: { name: "api_key_expiry", on: "api_key (expires_at)" }
+    }),
+    oldest: null
+  },
   byTime({
     name: "letter",
     period: "event",

@@ -24,15 +24,16 @@ describe("roles", () => {
     }
   )
 
-  it.prop(
-    "let nobody climb: who is covered holds no more, and owners only by owners",
-    [actor, role],
-    ([{ role: own, scopes: held }, other]) => {
-      const acting = { role: own, scopes: own === null ? held : Role.within(held, own) }
-      if (!Role.covers(acting, other)) return
-      for (const scope of endpointScopes)
-        expect(grants(acting.scopes, scope) || !grants(Role.scopesOf(other), scope)).toBe(true)
-      if (other === "owner") expect([null, "owner"]).toContain(own)
-    }
-  )
+  it("let nobody touch an owner but owners, and keys of the workspace with all scopes", () => {
+    for (const own of [null, ...Role.roles])
+      expect([own, Role.covers({ role: own, scopes: ["*"] }, "owner")]).toEqual([own, own === null || own === "owner"])
+    expect(Role.covers({ role: null, scopes: endpointScopes }, "owner")).toBe(false)
+  })
+
+  it.prop("let nobody climb: who is covered holds no more", [actor, role], ([{ role: own, scopes: held }, other]) => {
+    const acting = { role: own, scopes: own === null ? held : Role.within(held, own) }
+    if (!Role.covers(acting, other)) return
+    for (const scope of endpointScopes)
+      expect(grants(acting.scopes, scope) || !grants(Role.scopesOf(other), scope)).toBe(true)
+  })
 })

@@ -46,6 +46,7 @@ describe("a letter", () => {
       expect(rendered.text.split("\n")).toHaveLength(plain.text.split("\n").length)
       expect(rendered.text.replaceAll("\n", "")).not.toMatch(acts)
       expect(tags(rendered.html)).toBe(tags(plain.html))
+      expect(rendered.html).not.toMatch(/<script|<img|='alert/)
       expect(rendered.html.replaceAll("\n", "")).not.toMatch(acts)
     }
   })

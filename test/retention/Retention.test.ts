@@ -160,6 +160,34 @@ layer(OldCalls.layer(20), { timeout: "120 seconds", excludeTestServices: true })
     })
   )
 
+  it.effect("deletes letters after 30 days, and keys of logins 30 days after they expired", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const retention = yield* Retention
+      const { id: tenantId } = yield* OldCalls.tenant
+      const letter = (cause: string, at: number) =>
+        sql`INSERT INTO letter ${sql.insert({ cause, to_name: "", to_address: "a@x.com", status: "sent", created_at: new Date(at) })}`
+      const key = (name: string, isLogin: boolean, expiresAt: number | null) =>
+        sql`INSERT INTO api_key (id, tenant_id, name, prefix, salt, hash, scopes, is_login, expires_at, created_at)
+          VALUES (gen_random_uuid(), ${tenantId}, ${name}, '', '', '', '{}', ${isLogin},
+            ${expiresAt === null ? null : new Date(expiresAt)}, now())`
+      present.now = start + 50 * dayMs
+      yield* letter("old", present.now - 30.1 * dayMs)
+      yield* letter("new", present.now - 29.9 * dayMs)
+      yield* key("old login", true, present.now - 30.1 * dayMs)
+      yield* key("new login", true, present.now - 29.9 * dayMs)
+      yield* key("old", false, present.now - 30.1 * dayMs)
+      yield* key("everlasting", false, null)
+      yield* retention.prune
+      expect(yield* sql`SELECT cause FROM letter WHERE cause IN ('old', 'new')`).toStrictEqual([{ cause: "new" }])
+      expect(yield* sql`SELECT name FROM api_key WHERE hash = '' ORDER BY name`).toStrictEqual([
+        { name: "everlasting" },
+        { name: "new login" },
+        { name: "old" }
+      ])
+    })
+  )
+
   it.effect("builds an index again whose building was interrupted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
