@@ -11,7 +11,16 @@ const Actor = Wire.struct({
   name: Field.textOrNull("The name of it at that time.", "production")
 }).pipe(Schema.annotateEncoded({ description: "Who changed it." }))
 
-const value = (description: string) => Schema.Unknown.annotate({ description, examples: ["active"] })
+const value = (description: string) =>
+  Schema.NullOr(
+    Schema.Union([
+      Schema.String,
+      Schema.Number,
+      Schema.Boolean,
+      Schema.Array(Schema.Unknown),
+      Schema.Record(Schema.String, Schema.Unknown)
+    ])
+  ).annotate({ description, examples: ["active"] })
 
 const Change = Wire.struct({
   field: Field.text("The field.", "status"),

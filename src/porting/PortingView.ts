@@ -66,7 +66,9 @@ const billingPhoneNumber = Schema.NullOr(E164).annotate({
   description: "Of the account, E.164.",
   examples: ["+12155550100"]
 })
-const address = Schema.NullOr(Address)
+const address = Schema.NullOr(Address).pipe(
+  Schema.annotateEncoded({ description: "Where the losing carrier serves the customer." })
+)
 
 /** Whose the numbers are with the losing carrier. Null: not told yet. */
 export const EndUser = Wire.struct({
@@ -102,7 +104,9 @@ const ShownEndUser = Wire.struct({
   entityName: Field.textOrNull("Company or person.", "Acme Inc."),
   authorizedPersonName: Field.textOrNull("Who signs.", "Ada Lovelace"),
   billingPhoneNumber: Field.textOrNull("Of the account, E.164.", "+12155550100"),
-  address: Schema.NullOr(ShownAddress)
+  address: Schema.NullOr(ShownAddress).pipe(
+    Schema.annotateEncoded({ description: "Where the losing carrier serves the customer." })
+  )
 }).pipe(Schema.annotateEncoded({ description: "Account number and PIN are never shown." }))
 
 export const PortingDocument = Wire.struct({

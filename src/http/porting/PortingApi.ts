@@ -32,8 +32,12 @@ const route = Schema.NullOr(PathId.prefixed("route")).annotate({
   description: "The connection of their calls; null: the default one.",
   examples: [null]
 })
-const moment = Schema.NullOr(
-  Query.timestamp("When the numbers should move; the losing carrier decides. Null: as soon as it can.")
+const wanted = "When the numbers should move; the losing carrier decides. Null: as soon as it can."
+const moment = Schema.NullOr(Query.timestamp(wanted)).pipe(
+  Schema.annotateEncoded({
+    description: `${wanted} RFC 3339, with \`Z\` or an offset.`,
+    examples: ["2030-01-15T15:00:00.000Z"]
+  })
 )
 const reference = Schema.NullOr(Text.of(0, 128)).annotate({
   description: "Shown on the order and its numbers.",

@@ -85,7 +85,9 @@ const revoke = HttpApiEndpoint.delete("revoke", "/v1/team/invitations/:id", {
 )
 
 const listRoles = HttpApiEndpoint.get("roles", "/v1/team/roles", {
-  success: Schema.Struct({ results: Schema.Array(RoleEntry) }).annotate({ identifier: "Roles" })
+  success: Schema.Struct({
+    results: Schema.Array(RoleEntry).annotate({ description: "Every role that a member can have." })
+  }).annotate({ identifier: "Roles" })
 }).annotateMerge(about({ summary: "List the roles", scope: "team:read" }))
 
 export class TeamApi extends HttpApiGroup.make("team")
