@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     root: new URL("..", import.meta.url).pathname,
     include: ["test/interop/**/*.test.ts"],
+    globalSetup: [new URL("./support/GlobalDatabase.ts", import.meta.url).pathname],
     reporters: ["default", new URL("./CountReporter.ts", import.meta.url).pathname],
     testTimeout: 60_000,
     hookTimeout: 120_000,

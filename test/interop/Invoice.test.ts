@@ -9,7 +9,7 @@ import * as Features from "../support/Features.ts"
 
 /** An invoice as another program reads it: `pdftotext` of poppler. */
 describe("pdftotext", () => {
-  it.effect("reads an invoice, whose sums are those of the ledger", () =>
+  it.live("reads an invoice, whose sums are those of the ledger", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const invoices = yield* Invoices

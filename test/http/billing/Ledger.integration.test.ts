@@ -129,22 +129,22 @@ describe("balance and ledger over HTTP (guide/money.md#the-ledger)", () => {
     )
 
     it.effect(
-      "page through a million entries, looking at a bounded number of them for each answer",
+      "page through hundreds of thousands of entries, looking at a bounded number of them for each answer",
       () =>
         Effect.gen(function* () {
           const { id, plaintext: key } = yield* Features.newTenant()
-          yield* fill(id, 1_000_000)
+          yield* fill(id, 200_000)
           const first = yield* read<Page>(key, "/v1/billing/ledger?page_size=200")
           expect([first.count, first.results.length, first.results[0]?.description]).toEqual([
             10_000,
             200,
-            "entry 1000000"
+            "entry 200000"
           ])
           // Nothing in the rows that one answer looks at: it goes on behind them.
           const rare = yield* read<Page>(key, "/v1/billing/ledger?type=refund")
           expect([rare.results.length, rare.next === null]).toEqual([0, false])
           const behind = yield* read<Page>(key, String(first.next).replace("https://api.example.com", ""))
-          expect(behind.results[0]?.description).toBe("entry 999800")
+          expect(behind.results[0]?.description).toBe("entry 199800")
         }),
       60_000
     )
