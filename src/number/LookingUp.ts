@@ -8,6 +8,7 @@ import * as Id from "../domain/Id.ts"
 import * as Money from "../domain/Money.ts"
 import { type Asked, Lookup } from "../lookup/Lookup.ts"
 import { empty, Journal } from "../store/Journal.ts"
+import { noDimensions, type UsageRow } from "../store/UsageRow.ts"
 import { view } from "./LookupView.ts"
 
 /**
@@ -32,8 +33,17 @@ export const make = Effect.gen(function* () {
   return Effect.fn("Numbers.lookup")(function* (caller: Audit.Caller, phoneNumber: string, asked: Asked) {
     const { tenantId } = caller
     const cents = Money.centsFromMicro(yield* billing.lookupPrice)
-    if (cents === 0) return view(phoneNumber, yield* find(phoneNumber, asked), 0)
     const seed = entropy.hex(16)
+    const counted = (at: number): UsageRow => ({
+      tenantId,
+      dimensions: noDimensions,
+      counted: [{ id: `lookup:${seed}`, at, figures: { lookups: 1 } }]
+    })
+    if (cents === 0) {
+      const found = yield* find(phoneNumber, asked)
+      yield* journal.commitAsked({ ...empty, usage: counted(yield* Clock.currentTimeMillis) })
+      return view(phoneNumber, found, 0)
+    }
     // What is reserved is known by an id of its own; no order has it.
     const request = Id.derive(seed, "order")
     yield* accounts.reserve(tenantId, request, { purpose: "order", offers: [cents] })
@@ -50,7 +60,7 @@ export const make = Effect.gen(function* () {
         referenceId: phoneNumber,
         at: yield* Clock.currentTimeMillis
       } as const
-      yield* journal.commitAsked({ ...empty, money: [money] })
+      yield* journal.commitAsked({ ...empty, money: [money], usage: counted(money.at) })
       return view(phoneNumber, found, cents)
     }).pipe(Effect.ensuring(accounts.released(tenantId, request)))
   })

@@ -3,6 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Billing } from "../../src/billing/Billing.ts"
 import * as Id from "../../src/domain/Id.ts"
+import { Usages } from "../../src/usage/Usage.ts"
 import { Numbers } from "../../src/number/Number.ts"
 import * as TestServer from "../http/TestServer.ts"
 import * as Features from "../support/Features.ts"
@@ -345,6 +346,9 @@ const cases: Readonly<
     yield* billing.setPrice("lookup", 15_000)
     expect((yield* ask("GET", path)).json).toEqual({ ...found, cost_cents: 2 })
     expect(yield* charges).toEqual([{ cents: -2, type: "lookup", id: "+18005550111" }])
+    // Usage counts those that were answered, free ones too.
+    const { totals } = yield* Context.get(context, Usages).report(id, {})
+    expect(totals.lookups).toBe(5)
     // As many as there is money for, however many ask at once.
     yield* billing.setPrice("lookup", 1_000_000)
     const answers = yield* Effect.all(
