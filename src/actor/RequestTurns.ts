@@ -29,3 +29,14 @@ export const RequestTurns = Context.Reference<FairPlaces.FairPlaces>("trunkline/
 export const CommandTurns = Context.Reference<FairPlaces.FairPlaces>("trunkline/actor/CommandTurns", {
   defaultValue: () => FairPlaces.make(changing)
 })
+
+/**
+ * Long bodies that are in memory at once, from their first byte to their answer. Each is read, checked and decoded on the
+ * thread that serves everybody, so they are few; a tenant alone has 5 places, and others find some.
+ */
+const longBodies = { places: 8, room: 256, patienceMs: 5_000, sparesPlaces: true }
+
+/** Turns of requests whose body may be long (`http/RequestBody.ts`). */
+export const BodyTurns = Context.Reference<FairPlaces.FairPlaces>("trunkline/actor/BodyTurns", {
+  defaultValue: () => FairPlaces.make(longBodies)
+})

@@ -3,7 +3,7 @@ import { HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import type { FairPlaces } from "../actor/FairPlaces.ts"
 import { LoudTenants } from "../actor/LoudTenants.ts"
-import { CommandTurns, RequestTurns } from "../actor/RequestTurns.ts"
+import { BodyTurns, CommandTurns, RequestTurns } from "../actor/RequestTurns.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
 import * as Slot from "../idempotency/Slot.ts"
@@ -40,6 +40,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
       const once = yield* IdempotencyMiddleware.once
       const reads = yield* RequestTurns
       const commands = yield* CommandTurns
+      const bodies = yield* BodyTurns
       const loud = yield* LoudTenants
       const heard = <A, E, R>(tenantId: string, effect: Effect.Effect<A, E, R>) =>
         Clock.clockWith((clock) => {
@@ -52,10 +53,12 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
             })
           )
         })
-      const inTurn = <A, E, R>(turns: FairPlaces, key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
+      const placed = <A, E, R>(turns: FairPlaces, key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
         turns
-          .within(key.tenantId)(heard(key.tenantId, effect))
+          .within(key.tenantId)(effect)
           .pipe(Effect.catchTag("NoRoom", () => Effect.andThen(EdgeMetrics.refuse("turn"), Effect.fail(crowded))))
+      const inTurn = <A, E, R>(turns: FairPlaces, key: CurrentKey["Service"], effect: Effect.Effect<A, E, R>) =>
+        placed(turns, key, heard(key.tenantId, effect))
 
       const identify = (request: HttpServerRequest.HttpServerRequest, credential: string | null) =>
         credential === null ? Effect.fail(noCredential) : authenticator.authenticate(credential, addresses.of(request))
@@ -88,8 +91,16 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           const key = yield* identify(request, credential)
           const early = (yield* refuses(key, declared)) ?? Answer.urlFault(endpoint, request.url)
           const idempotencyKey = yield* IdempotencyMiddleware.keyOf(request)
+          if (idempotencyKey === null && early !== null) return yield* Effect.fail(early)
+          const all = change(request, { key, credential: credential ?? "", early, idempotencyKey })
+          return yield* RequestBody.isLong(request, declared.bodyBytes) ? placed(bodies, key, all) : all
+        })
+
+        const change = Effect.fnUntraced(function* (
+          request: HttpServerRequest.HttpServerRequest,
+          { credential, early, idempotencyKey, key }: Known
+        ) {
           if (idempotencyKey === null) {
-            if (early !== null) return yield* Effect.fail(early)
             const body = yield* RequestBody.read(request, declared.bodyBytes)
             const run = RequestBody.withoutEmpty(request, body, withCaller(key, null))
             return yield* inTurn(commands, key, Effect.uninterruptible(run))
@@ -99,7 +110,7 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
           )
           const slot = Slot.make({
             owner: key.keyId,
-            credential: credential ?? "",
+            credential,
             idempotencyKey,
             method: request.method,
             path: IdempotencyMiddleware.pathOf(request),
@@ -120,6 +131,14 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
       })
     })
   )
+}
+
+/** What is known of a request that changes something before its body is read. */
+interface Known {
+  readonly key: CurrentKey["Service"]
+  readonly credential: string
+  readonly early: ApiError | null
+  readonly idempotencyKey: string | null
 }
 
 interface Declared {

@@ -41,6 +41,18 @@ export const read = (
   })
 }
 
+/** Bodies up to here are read beside each other: all that the service takes at once are not much memory together. */
+const shortBytes = 512 * 1024
+
+/**
+ * Whether the body may be a long one: by its declared length, or, where it declares none, by what the endpoint takes. One
+ * beyond the limit is never read.
+ */
+export const isLong = (request: HttpServerRequest.HttpServerRequest, limit: number): boolean => {
+  const declared = Number(request.headers["content-length"] ?? limit)
+  return declared > shortBytes && declared <= limit
+}
+
 const faultOf = (bytes: Uint8Array): ApiError | null => {
   if (!isUtf8(bytes)) return notUtf8
   const shape = JsonShape.fault(bytes)

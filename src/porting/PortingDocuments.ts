@@ -1,6 +1,7 @@
 import { Clock, Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
+import { BodyTurns } from "../actor/RequestTurns.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import type * as Audit from "../audit/Audit.ts"
 import { ApiError } from "../domain/ApiError.ts"
@@ -29,7 +30,10 @@ export interface DocumentFile {
 
 /** Of an order. */
 const maxDocuments = 20
+/** Of all orders of a tenant, those that have ended too; what comes at once may go beyond it by a few files. */
+const maxTenantBytes = 1024 ** 3
 
+const crowded = ApiError.of("service_unavailable", "too many files are being fetched; try again")
 const noDocument = ApiError.of("not_found", "no such document")
 
 /** Documents of porting orders, guide/porting.md#documents. */
@@ -39,8 +43,9 @@ export const make = Effect.gen(function* () {
   const entropy = yield* Entropy
   const repo = yield* PortingRepo.make
   const source = yield* DocumentSource.make
+  const files = yield* BodyTurns
 
-  const addDocument = Effect.fn("Porting.addDocument")(function* (
+  const insert = Effect.fnUntraced(function* (
     caller: Audit.Caller,
     id: Id.PortingOrderId,
     request: DocumentRequest,
@@ -76,6 +81,8 @@ export const make = Effect.gen(function* () {
       if (step.type === "rejected") return yield* Effect.fail(step.error)
       if ((yield* repo.documents(id)).length >= maxDocuments)
         return yield* ApiError.of("conflict", `the order has ${maxDocuments} documents already`)
+      if ((yield* repo.documentBytes(caller.tenantId)) + bytes.length > maxTenantBytes)
+        return yield* ApiError.of("conflict", "the documents of this workspace would be more than 1 GiB; delete drafts")
       yield* repo.insertDocument(caller.tenantId, document, bytes)
       const added = PortingAudit.line({
         by: PortingAudit.byKey(caller),
@@ -90,6 +97,19 @@ export const make = Effect.gen(function* () {
     }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
     return rendered
   }, Effect.uninterruptible)
+
+  // A file that comes with the request has its place in memory already (`http/Authenticated.ts`).
+  const addDocument = Effect.fn("Porting.addDocument")(
+    (caller: Audit.Caller, id: Id.PortingOrderId, request: DocumentRequest, slot: Slot | null) =>
+      request.source.type === "base64"
+        ? insert(caller, id, request, slot)
+        : insert(caller, id, request, slot).pipe(
+            files.within(caller.tenantId),
+            Effect.catchTag("NoRoom", () => Effect.fail(crowded)),
+            // Who waits for a turn may go; what has begun is not interrupted.
+            Effect.interruptible
+          )
+  )
 
   const file = Effect.fn("Porting.file")(function* (tenantId: Id.TenantId | null, id: Id.PortingDocumentId) {
     const document = yield* repo.findDocument(tenantId, id)

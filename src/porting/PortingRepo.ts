@@ -166,6 +166,16 @@ export const make = Effect.gen(function* () {
       Effect.orDie(sql<DocumentRow>`
         SELECT ${documentColumns} FROM porting_document WHERE porting_order_id = ${orderId} ORDER BY created_at, id`),
 
+    /** Of all documents of a tenant. */
+    documentBytes: (tenantId: TenantId) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly bytes: number }>`
+          SELECT coalesce(sum(document.size_bytes), 0)::float8 AS bytes
+          FROM porting_order JOIN porting_document document ON document.porting_order_id = porting_order.id
+          WHERE porting_order.tenant_id = ${tenantId}`),
+        ([row]) => row?.bytes ?? 0
+      ),
+
     findDocument: (tenantId: TenantId | null, id: PortingDocumentId) =>
       Effect.map(
         Effect.orDie(sql<DocumentRow>`

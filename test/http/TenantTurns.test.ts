@@ -2,7 +2,8 @@ import { describe, expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { request } from "node:http"
 import * as FairPlaces from "../../src/actor/FairPlaces.ts"
-import { CommandTurns } from "../../src/actor/RequestTurns.ts"
+import { BodyTurns, CommandTurns } from "../../src/actor/RequestTurns.ts"
+import * as Id from "../../src/domain/Id.ts"
 import { Listening } from "../../src/http/Server.ts"
 import * as TestServer from "./TestServer.ts"
 
@@ -106,3 +107,48 @@ layer(TestServer.layer(world), { excludeTestServices: true })("Requests of tenan
     })
   )
 })
+
+const bodies = FairPlaces.make({ places: 2, room: 8 })
+const documents = `/v1/porting/orders/${Id.derive("order", "port")}/documents`
+const document = (bytes: number) =>
+  JSON.stringify({ document_type: "loa", filename: "loa.pdf", content_base64: "A".repeat(bytes) })
+
+/** A document whose last byte is sent when it is told to. */
+const slowly = (port: number, body: string) => {
+  const headers = {
+    authorization: "Bearer svc_live_a",
+    "content-type": "application/json",
+    "content-length": body.length
+  }
+  const outgoing = request({ host: "127.0.0.1", port, method: "POST", path: documents, agent: false, headers })
+  outgoing.on("error", () => {})
+  outgoing.write(body.slice(0, -1))
+  return outgoing
+}
+
+layer(TestServer.layer(world).pipe(Layer.provide(Layer.succeed(BodyTurns, bodies))), { excludeTestServices: true })(
+  "Long bodies",
+  (it) => {
+    it.effect("have few places from their first byte to their answer; short ones need none", () =>
+      Effect.gen(function* () {
+        world.reached.length = 0
+        world.next = Effect.void
+        const { port } = yield* Listening
+        const long = document(1_048_576)
+        const slow = [slowly(port, long), slowly(port, long)]
+        yield* until(() => bodies.running() === 2)
+        const third = yield* Effect.forkChild(
+          Effect.promise(() => TestServer.send(port, "POST", documents, { body: long }))
+        )
+        yield* until(() => bodies.waiting() === 1)
+        yield* Effect.promise(() => TestServer.send(port, "POST", documents, { body: document(1_024) }))
+        expect(world.reached).toHaveLength(1)
+        slow[0]?.end(long.slice(-1))
+        yield* Fiber.join(third)
+        expect(world.reached).toHaveLength(3)
+        slow[1]?.destroy()
+        yield* until(() => bodies.running() === 0)
+      })
+    )
+  }
+)

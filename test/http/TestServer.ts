@@ -256,13 +256,21 @@ const untouched = Layer.mergeAll(
   Layer.mock(Invoices)({}),
   Layer.mock(Drawing)({}),
   Layer.mock(Numbers)({}),
-  Layer.mock(Porting)({}),
   Layer.mock(Funding)({}),
   Layer.mock(Transcriptions)({ find: () => Effect.fail(ApiError.of("not_found", "this call has no transcription")) }),
   Layer.mock(Tenants)({}),
   Layer.mock(Team)({}),
   Layer.mock(Team)({})
 )
+
+const fakePorting = (world: World) =>
+  Layer.mock(Porting)({
+    addDocument: (...args) =>
+      Effect.suspend(() => {
+        world.reached.push({ door: "porting.addDocument", args })
+        return Effect.fail(ApiError.of("unprocessable", "the file is no PDF"))
+      })
+  })
 
 const fakeRecordings = (world: World) =>
   Layer.mock(Recordings)({
@@ -307,6 +315,7 @@ export const layer = (
       untouched,
       fakeWebhooks(world),
       fakeRecordings(world),
+      fakePorting(world),
       world.storage.layer,
       fakeAuthenticator(world),
       fakeEgress,

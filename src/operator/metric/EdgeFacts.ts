@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { LoudTenants } from "../../actor/LoudTenants.ts"
-import { CommandTurns, RequestTurns } from "../../actor/RequestTurns.ts"
+import { BodyTurns, CommandTurns, RequestTurns } from "../../actor/RequestTurns.ts"
 import * as Monotonic from "../../domain/Monotonic.ts"
 import { ListTurns } from "../../store/ListClient.ts"
 
@@ -19,6 +19,7 @@ export const make = Effect.gen(function* () {
   const lists = yield* ListTurns
   const reads = yield* RequestTurns
   const commands = yield* CommandTurns
+  const bodies = yield* BodyTurns
   return Effect.map(Monotonic.now, (now) => {
     const top = loud.top(named, now)
     const each = (name: string, value: (use: (typeof top)[number]) => number) =>
@@ -35,7 +36,7 @@ export const make = Effect.gen(function* () {
         each("api_loudest_tenant_seconds", ({ cost }) => cost / 1_000)
       ),
       gauge("api_requests_waiting", "Requests that wait for their turn", [
-        `api_requests_waiting ${reads.waiting() + commands.waiting()}`
+        `api_requests_waiting ${reads.waiting() + commands.waiting() + bodies.waiting()}`
       ]),
       gauge("api_lists_waiting", "Lists that wait for their turn", [`api_lists_waiting ${lists.waiting()}`])
     ].join("")

@@ -1,6 +1,7 @@
 import { expect, layer } from "@effect/vitest"
-import { Context, Effect, Layer, References } from "effect"
+import { Context, Effect, Fiber, Layer, References } from "effect"
 import { SqlClient } from "effect/sql"
+import { BodyTurns } from "../../../src/actor/RequestTurns.ts"
 import type * as Id from "../../../src/domain/Id.ts"
 import { type News, Porting } from "../../../src/porting/Porting.ts"
 import type { PortingDocumentView, PortingOrderView } from "../../../src/porting/PortingView.ts"
@@ -316,6 +317,39 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("/v1/portin
       expect(json).toMatchObject({ count: 20, next: null })
       yield* t.porting.judge(document.id, "rejected")
       expect(yield* t.refused("POST", `${orders}/${id}/submit`)).toEqual([422, "documents_required"])
+    })
+  )
+
+  it.effect("a workspace has at most 1 GiB of documents, of all its orders together", () =>
+    Effect.gen(function* () {
+      const t = yield* open
+      const sql = yield* SqlClient.SqlClient
+      const first = yield* t.draft()
+      const second = yield* t.draft()
+      const { json } = yield* t.send("POST", `${orders}/${first.id}/documents`, loa)
+      yield* sql`
+        UPDATE porting_document SET size_bytes = ${1024 ** 3 - PortingSample.png.length}
+        WHERE id = ${(json as PortingDocumentView).id}`
+      expect(yield* t.refused("POST", `${orders}/${second.id}/documents`, invoice)).toEqual([201, undefined])
+      expect(yield* t.refused("POST", `${orders}/${second.id}/documents`, invoice)).toEqual([409, "conflict"])
+      yield* t.send("DELETE", `${orders}/${first.id}`)
+      expect(yield* t.refused("POST", `${orders}/${second.id}/documents`, invoice)).toEqual([201, undefined])
+    })
+  )
+
+  it.effect("a file that is fetched waits for a place among the long bodies", () =>
+    Effect.gen(function* () {
+      const t = yield* open
+      const turns = yield* BodyTurns
+      const { id } = yield* t.draft()
+      const holders = yield* Effect.forEach(Array.from({ length: 5 }), () =>
+        Effect.forkChild(turns.within(t.id)(Effect.never))
+      )
+      const fetched = { document_type: "loa", filename: "loa.pdf", url: "https://127.0.0.1/loa.pdf" }
+      const asked = yield* Effect.forkChild(t.refused("POST", `${orders}/${id}/documents`, fetched))
+      while (turns.waiting() === 0) yield* Effect.sleep(5)
+      yield* Fiber.interruptAll(holders)
+      expect(yield* Fiber.join(asked)).toEqual([400, "invalid_target_url"])
     })
   )
 
