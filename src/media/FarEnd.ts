@@ -73,7 +73,10 @@ export interface FarEnd {
   readonly attend: (now: number) => boolean
   /** Hands on no more. Returns the last of what was handed on, as it sounds; null: nothing, or it is long ago. */
   readonly recall: (now: number) => Sound | null
-  /** It has heard this sound from another far end: what it is given to hear now goes on from there. */
+  /**
+   * It has heard this sound from another far end: what it is given to hear now is joined to it, for itself alone. Taps
+   * hear frames at their tick, which are behind the packets by what waits to be played.
+   */
   readonly prime: (sound: Sound) => void
   /** The clock stood still for so many frames, which will not be made up for. */
   readonly skip: (frames: number) => void

@@ -128,6 +128,41 @@ describe("Bridged legs of one packet format", () => {
     }
   })
 
+  it.each(["PCMU", "G722", "L16"] as const)(
+    "let a capture hear no step where packets begin to pass, stop to pass, and where the bridge ends, in %s",
+    (name) => {
+      const rig = ForwardRig.make(name)
+      const { sampleRate } = rig.codec
+      rig.run(400)
+      rig.bench.handle({
+        type: "capture",
+        leg: b,
+        id: Ids.work("b"),
+        wanted: {
+          tracks: ["outbound"],
+          chunkMs: 20,
+          mostRate: 48_000,
+          mostWaiting: 1000,
+          beeps: { atBegin: false, everyMs: null }
+        }
+      })
+      rig.run(100)
+      rig.bridge()
+      for (let i = 0; i < 3; i++) {
+        rig.run(307)
+        play(rig, b, 100, -60)
+        rig.run(300)
+      }
+      rig.bench.handle({ type: "unbridge", leg: a })
+      rig.run(100)
+      const chunks = rig.bench.events.flatMap((event) => (event.type === "captured" ? [event.chunk] : []))
+      const sound = Int16Array.from(chunks.flatMap(({ tracks }) => [...(tracks[0] ?? [])]))
+      const steady = Click.largest(sound.subarray(sampleRate * 0.2, sampleRate * 0.3))
+      // A sixth of it would be the height of a step: -50 dBFS.
+      expect(Click.largest(sound)).toBeLessThan(Math.max(2.5 * steady, 6 * 100))
+    }
+  )
+
   it("lose, reorder and double no more than the network did", () => {
     const rig = forwarding("PCMU")
     rig.forget()

@@ -1,4 +1,3 @@
-import * as Splice from "../../audio/Splice.ts"
 import * as Frame from "../Frame.ts"
 import type { LocalLeg } from "../LocalLeg.ts"
 import * as RateConverter from "./RateConverter.ts"
@@ -46,15 +45,11 @@ const half = (of: LocalLeg, to: LocalLeg) => {
   let isOver = false
   let ahead: Frame.Frame | null = null
   let isForwarding = false
-  /** How the sound that was handed on in packets would go on: the next frame is joined to it. */
-  let before: Frame.Sound | null = null
 
   const stop = (now: number): void => {
     isForwarding = false
     const heard = of.far.recall(now)
-    if (heard === null) return
-    to.far.prime(heard)
-    before = Splice.extend(heard)
+    if (heard !== null) to.far.prime(heard)
   }
 
   const said = (now: number): Frame.Frame | null => {
@@ -67,14 +62,10 @@ const half = (of: LocalLeg, to: LocalLeg) => {
   const source: Source = {
     next: (rate, _, now) => {
       const frame = said(now)
-      const joined = before?.rate === rate ? before.samples : null
-      before = null
       if (frame === null) converter.rest()
-      if (joined === null && (frame === null || frame.rate === rate)) return frame
+      if (frame === null || frame.rate === rate) return frame
       out = Frame.at(rate, out)
-      if (frame === null) out.samples.fill(0)
-      else converter.convert(frame, out)
-      if (joined !== null) Splice.join(joined, out.samples)
+      converter.convert(frame, out)
       return out
     },
     pass: (now) => {

@@ -1,9 +1,10 @@
 import type { Encoder } from "../../audio/codec/Codec.ts"
 import * as Codecs from "../../audio/codec/Codecs.ts"
+import * as Splice from "../../audio/Splice.ts"
 import * as RtpPacket from "../../rtp/RtpPacket.ts"
 import { distance, next, timestampDistance } from "../../rtp/SequenceNumber.ts"
 import * as TelephoneEvent from "../../rtp/TelephoneEvent.ts"
-import type * as Frame from "../Frame.ts"
+import * as Frame from "../Frame.ts"
 import type { RtpRemote } from "../Protocol.ts"
 
 /** First values of the counters, random as RFC 3550 section 5.1 asks. */
@@ -37,6 +38,10 @@ export const make = (origin: Origin) => {
   let fmtp: string | null = null
   let encoder: Encoder | null = null
 
+  /** How the sound of somebody else's packets would go on: the next frame is joined to it. */
+  let before: Frame.Sound | null = null
+  let joined = Frame.make(8000)
+
   const bytes = new Uint8Array(RtpPacket.headerLength + Codecs.longestFrameOctets)
   const header = { payloadType: 0, marker: false, sequenceNumber: 0, timestamp: 0, ssrc }
 
@@ -63,6 +68,14 @@ export const make = (origin: Origin) => {
     marker = true
   }
 
+  const joinedTo = (sound: Frame.Sound, frame: Frame.Frame): Int16Array => {
+    if (sound.rate !== frame.rate) return frame.samples
+    joined = Frame.at(frame.rate, joined)
+    joined.samples.set(frame.samples)
+    Splice.join(sound.samples, joined.samples)
+    return joined.samples
+  }
+
   const encoderOf = (encoding: Encoding): Encoder => {
     if (encoder !== null && encoding.codec === codec && encoding.fmtp === fmtp) return encoder
     encoder?.free()
@@ -84,6 +97,8 @@ export const make = (origin: Origin) => {
       const { encode } = encoderOf(encoding)
       const at = timestamp
       advance(1)
+      const sound = before
+      before = null
       const event = train[sentOfTrain]
       if (event !== undefined && encoding.telephoneEvent !== null) {
         sentOfTrain++
@@ -93,7 +108,7 @@ export const make = (origin: Origin) => {
         bytes.set(event.payload, RtpPacket.headerLength)
         return packet(encoding.telephoneEvent.send, eventAt, event.marker, event.payload.length)
       }
-      const octets = encode(frame.samples, bytes, RtpPacket.headerLength)
+      const octets = encode(sound === null ? frame.samples : joinedTo(sound, frame), bytes, RtpPacket.headerLength)
       const isMarked = marker
       // What comes behind silence that was not sent is marked.
       marker = octets === 0
@@ -107,6 +122,7 @@ export const make = (origin: Origin) => {
     hold: (): void => {
       skip(1)
       train = []
+      before = null
     },
     /** Begins a digit with the next packet, in place of one that is still being sent. */
     press: (digit: string, durationMs: number, { codec, telephoneEvent }: Encoding): void => {
@@ -125,6 +141,7 @@ export const make = (origin: Origin) => {
       if (distance(sequenceNumber, next(number)) > 0) sequenceNumber = next(number)
       if (timestampDistance(timestamp, end) > 0) timestamp = end
       marker = false
+      before = null
       packets = (packets + 1) >>> 0
       octets = (octets + payloadOctets) >>> 0
     },
@@ -134,10 +151,15 @@ export const make = (origin: Origin) => {
       sentOfTrain = 0
       trainStart = at
     },
-    /** The encoder takes up what the peer has heard from somebody else, so that it goes on from there. */
-    prime: ({ rate, samples: sound }: Frame.Sound, encoding: Encoding): void => {
+    /**
+     * The encoder takes up what the peer has heard from somebody else, so that it goes on from there, and the next frame is
+     * joined to it.
+     */
+    prime: (heard: Frame.Sound, encoding: Encoding): void => {
       const { encode } = encoderOf(encoding)
+      const { rate, samples: sound } = heard
       if (rate !== Codecs.table[codec].sampleRate) return
+      before = Splice.extend(heard)
       const length = rate / framesPerSecond
       for (let at = sound.length % length; at < sound.length; at += length)
         encode(sound.subarray(at, at + length), bytes, RtpPacket.headerLength)
