@@ -88,6 +88,8 @@ export const make = (
   let underrunAt = startedAt
   /** When sound ran out in the middle of something; null: it did not, or ended quietly or at a mark. */
   let brokeOffAt: number | null = null
+  /** The last sample that was heard, as long as nothing came to rest behind it. */
+  let last = 0
   /**
    * What comes to rest behind what was heard: its last sample on and on, or how it would have gone on where a clear cut
    * it off; how far that has died away, and whether what follows at once is to be joined to it.
@@ -187,8 +189,9 @@ export const make = (
       if (isPlaying) {
         isCut = true
         const more = queue.take(tail, 0, tail.length)
-        tail.fill(tail[more - 1] ?? tail[0] ?? 0, more)
+        tail.fill(tail[more - 1] ?? last, more)
         died = 0
+        last = 0
       }
       marks = []
       queue.clear()
@@ -202,6 +205,7 @@ export const make = (
     /** A frame's time passes unheard: nothing is left to come to rest. */
     rest: (): void => {
       isCut = false
+      last = 0
       died = tail.length
     },
     /** Whether the next frame will have sound. */
@@ -226,14 +230,18 @@ export const make = (
       const isOut = count < samplesOf(heardMs)
       if (!isOut && heardMs === Frame.frameMs) trim(now)
       const due = passed()
-      const last = out.samples[count - 1] ?? 0
       if (count > 0) {
-        tail.fill(last)
-        died = last === 0 ? tail.length : 0
+        last = out.samples[count - 1] ?? 0
+        died = tail.length
       }
       if (count >= frameLength / 2) wasLoud = !isQuiet(out.samples, count)
       if (!isOut) return { frame: out, marks: due }
       isPlaying = false
+      if (last !== 0) {
+        tail.fill(last)
+        died = 0
+        last = 0
+      }
       if (wasLoud && markedAt !== taken) brokeOffAt = now
       return { frame: dieAway(count) ?? (count > 0 ? out : null), marks: due }
     }
