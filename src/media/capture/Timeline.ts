@@ -1,4 +1,5 @@
 import * as Ramp from "../../audio/Ramp.ts"
+import * as Splice from "../../audio/Splice.ts"
 import type { SampleRate } from "../../audio/SampleRate.ts"
 import * as Frame from "../Frame.ts"
 import * as RateConverter from "../mix/RateConverter.ts"
@@ -22,6 +23,8 @@ const longestHoleMs = 10_000
 interface TrackState {
   readonly samples: Int16Array
   readonly converter: RateConverter.RateConverter
+  /** The rate in which its frames come. */
+  rate: SampleRate
   /** Samples since the beginning of the timeline. */
   end: number
   /** The last frame was silence that we made: the next one is faded in. */
@@ -72,6 +75,7 @@ export const make = (of: {
       tracks: Array.from({ length: of.tracks }, () => ({
         samples: new Int16Array(chunkLength + (heldFrames + patienceFrames + 1) * frameLength),
         converter: RateConverter.make(),
+        rate,
         end: 0,
         isCut: false
       }))
@@ -129,6 +133,13 @@ export const make = (of: {
     return converted.samples
   }
 
+  /** The frame at `place` is the first of another codec, which begins at once: it is joined to what was heard before. */
+  const join = ({ frameLength, rate }: Line, { isCut, samples }: TrackState, place: number): void => {
+    if (isCut || place < frameLength) return
+    const before = Splice.extend({ rate, samples: samples.subarray(place - frameLength, place) })
+    if (before !== null) Splice.join(before.samples, samples.subarray(place, place + frameLength))
+  }
+
   return {
     /** A frame of track `index`, lent for the call. */
     hear: (index: number, frame: Frame.Frame, at: number): void => {
@@ -144,7 +155,11 @@ export const make = (of: {
       if (isSilenced) silence(line, track, track.end + frameLength)
       else {
         const place = track.end - start
+        const isOther = frame.rate !== track.rate
+        track.rate = frame.rate
+        if (isOther) track.converter.rest()
         track.samples.set(convert(line, track, frame), place)
+        if (isOther) join(line, track, place)
         if (track.isCut) Ramp.fadeIn(track.samples, rate, 0, place, place + frameLength)
         track.isCut = false
         track.end += frameLength

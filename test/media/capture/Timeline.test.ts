@@ -114,6 +114,25 @@ describe("A timeline", () => {
     expect(Goertzel.level(whole(0).slice(30 * 320, 49 * 320), 440, 16_000)).closeTo(-12, 0.3)
   })
 
+  it.each([
+    [8000, 16_000],
+    [16_000, 8000],
+    [16_000, 48_000]
+  ] as const)("has no step where the leg changes in the middle of a sound, from %i to %i Hz", (from, to) => {
+    for (const hz of [440, 610, 1130]) {
+      const { end, hear, whole } = setup()
+      const [one, other] = [speaker(hz, from), speaker(hz, to)]
+      for (let i = 0; i < 15; i++) hear(0, one(), i * 20)
+      for (let i = 15; i < 40; i++) hear(0, other(), i * 20)
+      for (let i = 40; i < 60; i++) hear(0, one(), i * 20)
+      end()
+      const sound = whole(0)
+      const steady = Click.largest(sound.slice(from / 10, from / 5))
+      // A sixth of it would be the height of a step: -45 dBFS.
+      expect(Click.largest(sound.slice(from / 50))).toBeLessThan(Math.max(2.5 * steady, 6 * 184))
+    }
+  })
+
   it("brings a rate above the one that is wanted at most down to it", () => {
     const { chunks, end, hear } = setup(1, 100, 16_000)
     const say = speaker(440, 48_000)
