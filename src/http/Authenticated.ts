@@ -66,9 +66,11 @@ export class Authenticated extends HttpApiMiddleware.Service<Authenticated, { pr
       const refuses = (key: CurrentKey["Service"], endpoint: Declared) => {
         if (!key.scopes.includes(endpoint.scope) && !key.scopes.includes("*"))
           return Effect.succeed(ApiError.of("forbidden", `the API key lacks the scope ${endpoint.scope}`))
-        return endpoint.servesSuspended
-          ? Effect.succeed(null)
-          : Effect.map(authenticator.tenantStatus(key.tenantId), (status) => (status === "active" ? null : paused))
+        return Effect.map(authenticator.tenantStatus(key.tenantId), (status) => {
+          if (status === "active" || (endpoint.servesSuspended && (status === "suspended" || endpoint.reads)))
+            return null
+          return status === "closed" ? closed : paused
+        })
       }
 
       return Authenticated.of((httpEffect, { endpoint }) => {
@@ -144,6 +146,7 @@ interface Known {
 interface Declared {
   readonly scope: EndpointScope
   readonly servesSuspended: boolean
+  readonly reads: boolean
   readonly bodyBytes: number
 }
 
@@ -154,6 +157,7 @@ const declaredBy = (endpoint: HttpApiEndpoint.Top): Declared => {
   return {
     scope,
     servesSuspended: Context.get(endpoint.annotations, ServesSuspended),
+    reads: endpoint.method === "GET",
     bodyBytes: Context.get(endpoint.annotations, BodyLimit)
   }
 }
@@ -172,4 +176,5 @@ const credentialOf = (request: HttpServerRequest.HttpServerRequest): string | nu
 
 const noCredential = ApiError.of("authentication_required", "send Authorization: Bearer <API key>")
 const crowded = ApiError.of("service_unavailable", "too many requests are in progress; try again")
+const closed = ApiError.of("tenant_suspended", "this workspace is closed")
 const paused = ApiError.of("tenant_suspended", "this workspace is suspended; GET /v1/account says why")

@@ -8,7 +8,10 @@ export class RequiredScope extends Context.Service<RequiredScope, EndpointScope 
   "trunkline/http/RequiredScope"
 ) {}
 
-/** Whether the endpoint serves a suspended tenant too, which must see why it is suspended, and pay. */
+/**
+ * Whether the endpoint serves a suspended tenant too, which must see why it is suspended, and pay. A closed one only sees:
+ * money that it pays would help nobody.
+ */
 export const ServesSuspended = Context.Reference<boolean>("trunkline/http/ServesSuspended", {
   defaultValue: () => false
 })

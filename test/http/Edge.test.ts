@@ -61,6 +61,26 @@ layer(TestServer.layer(world))("the HTTP edge", (it) => {
       })
     )
 
+    it.effect("a suspended tenant may see its money and pay, a closed one only see it", () =>
+      Effect.gen(function* () {
+        const pay = refusal("POST", "/v1/billing/topup", { body: { nonsense: true } })
+        const see = refusal("GET", "/v1/billing/balance?nonsense=1", {})
+        world.suspended.add(TestServer.tenantA)
+        expect([yield* pay, yield* see]).toEqual([
+          [400, "invalid_request"],
+          [400, "invalid_request"]
+        ])
+        world.suspended.delete(TestServer.tenantA)
+        world.closed.add(TestServer.tenantA)
+        const answers = [yield* pay, yield* see]
+        world.closed.delete(TestServer.tenantA)
+        expect(answers).toEqual([
+          [403, "tenant_suspended"],
+          [400, "invalid_request"]
+        ])
+      })
+    )
+
     it.effect("says what the door says, with the raising site's status", () =>
       Effect.gen(function* () {
         world.next = Effect.fail(new ApiError({ code: "from_number_not_owned", message: "no", status: 422 }))

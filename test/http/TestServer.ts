@@ -75,6 +75,7 @@ export class World {
   /** Arguments of every `place`, `act` and `list` that reached the door. */
   readonly reached: Array<{ readonly door: string; readonly args: ReadonlyArray<unknown> }> = []
   readonly suspended = new Set<string>()
+  readonly closed = new Set<string>()
   /** What the next place or act does instead. */
   next: Effect.Effect<void, ApiError> = Effect.void
   calls = 0
@@ -289,7 +290,10 @@ const fakeAuthenticator = (world: World) =>
         ? Effect.fail(ApiError.of("invalid_credentials", "the API key is unknown, revoked or expired"))
         : Effect.succeed({ keyId: Id.deriveUuid(credential, "api_key"), name: credential, ip, member: null, ...key })
     },
-    tenantStatus: (tenantId) => Effect.sync(() => (world.suspended.has(tenantId) ? "suspended" : "active"))
+    tenantStatus: (tenantId) =>
+      Effect.sync(() =>
+        world.closed.has(tenantId) ? "closed" : world.suspended.has(tenantId) ? "suspended" : "active"
+      )
   })
 
 const fakeEgress = Layer.succeed(Egress, NoEgress.service)

@@ -26,7 +26,9 @@ const codesOf = (endpoint: HttpApiEndpoint.Top, about: About): ReadonlySet<Code>
   return new Set<Code>([
     ...everywhere,
     ...(isPublic ? (["rate_limited"] as const) : authenticated),
-    ...(isPublic || about.servesSuspended === true ? [] : (["tenant_suspended"] as const)),
+    ...(isPublic || (about.servesSuspended === true && endpoint.method === "GET")
+      ? []
+      : (["tenant_suspended"] as const)),
     ...(honoursKey(endpoint, about) ? idempotent : []),
     ...(isPaged ? (["not_found"] as const) : []),
     ...(about.notBuiltYet === true ? (["unprocessable"] as const) : []),
