@@ -18,6 +18,7 @@ import * as RateOperations from "./rate/RateOperations.ts"
 import * as RecordingOperations from "./recording/RecordingOperations.ts"
 import * as RouteOperations from "./route/RouteOperations.ts"
 import * as TargetOperations from "./target/TargetOperations.ts"
+import * as ClosingOperations from "./tenant/ClosingOperations.ts"
 import * as TenantOperations from "./tenant/TenantOperations.ts"
 import * as VaultOperations from "./vault/VaultOperations.ts"
 
@@ -27,6 +28,7 @@ export const make = Effect.map(
     RouteOperations.make,
     BanOperations.make,
     TenantOperations.make,
+    ClosingOperations.make,
     KeyOperations.make,
     NumberOperations.make,
     PortingOperations.make,

@@ -25,6 +25,13 @@ export { Recording as View } from "./RecordingView.ts"
 
 /** Of an available recording, in the store. */
 export const fileKey = (row: RecordingRow): string => File.keyOf(row, "available")
+
+/** Where a file is in the store; null: there is none. */
+export const filePlace = (of: {
+  readonly id: Id.RecordingId
+  readonly format: string
+  readonly status: string
+}): string | null => (of.status === "available" || of.status === "archived" ? File.keyOf(of, of.status) : null)
 export { path as downloadPath } from "./DownloadLink.ts"
 
 /** The row of a recording, for the commit that tells its outcome. */

@@ -88,5 +88,16 @@ export const commands: ReadonlyArray<Command> = [
     body: (args) => ({ tenant: tenant(args) }),
     print: asFields,
     isSound: EndedCalls.areOver
+  },
+  {
+    words: "tenant export",
+    does: "writes all that a tenant has, as it is at this moment, into a new file of JSON lines (gzip), without secrets",
+    positionals: ["id|slug", "file"],
+    options: {},
+    usage: "",
+    operation: "tenant/export",
+    body: (args) => ({ tenant: tenant(args) }),
+    savesTo: (args) => args.positional("file"),
+    print: (answer: { readonly file: string; readonly bytes: number }) => `${answer.file}: ${answer.bytes} bytes`
   }
 ]
