@@ -5,6 +5,7 @@ import * as Id from "../domain/Id.ts"
 import type { Recording } from "../recording/Recording.ts"
 import * as EventRecord from "../store/EventRecord.ts"
 import type { AuditRow, Commit, MoneyRow } from "../store/Journal.ts"
+import type { ListWrite } from "../store/ListTable.ts"
 import type { CallInput } from "./CallInput.ts"
 import { CallList } from "./CallList.ts"
 import * as CallUsage from "./CallUsage.ts"
@@ -51,7 +52,10 @@ export const commitOf = (
       )
     ),
     money: effects.charges.map((charge) => moneyOf(step, charge)),
-    audit: before !== null && before.status === state.status ? [] : [auditOf(step, asked)],
+    audit: [
+      ...(before !== null && before.status === state.status ? [] : [auditOf(step, asked)]),
+      ...effects.rows.flatMap((row) => outcomeOf(step, asked, row))
+    ],
     receipt: asked === null || rendered === null ? null : receipt(asked.slot, rendered, context.now),
     usage: isTerminal(state) && (before === null || !isTerminal(before)) ? CallUsage.of(state) : null
   }
@@ -77,15 +81,38 @@ const auditOf = (
   id: Id.deriveUuid(context.seed, "audit"),
   tenantId: state.tenantId,
   at: context.now,
-  actor:
-    asked === null || asked.keyId === null
-      ? input.type === "ended_by_system" && input.by === "operator"
-        ? Audit.operator
-        : Audit.system
-      : { type: "api_key", id: asked.keyId, name: null },
+  actor: actorOf(input, asked),
   action: before === null ? "call.created" : "call.status_changed",
   resourceType: "call",
   resourceId: state.id,
   changes: [{ field: "status", from: before?.status ?? null, to: state.status }],
   ip: null
 })
+
+const actorOf = (input: CallInput, asked: Asked | null): AuditRow["actor"] =>
+  asked === null || asked.keyId === null
+    ? input.type === "ended_by_system" && input.by === "operator"
+      ? Audit.operator
+      : Audit.system
+    : { type: "api_key", id: asked.keyId, name: null }
+
+/** A recording begins to be a resource with its outcome. */
+const outcomeOf = (
+  { context, input, state }: Step<CallState, CallInput, Effects>,
+  asked: Asked | null,
+  { row, table }: ListWrite
+): ReadonlyArray<AuditRow> =>
+  table.name === "recording"
+    ? [
+        Audit.line({
+          tenantId: state.tenantId,
+          at: context.now,
+          seed: context.seed,
+          actor: actorOf(input, asked),
+          action: "recording.created",
+          resourceType: "recording",
+          resourceId: String(row["id"]),
+          changes: [{ field: "status", from: null, to: row["status"] ?? null }]
+        })
+      ]
+    : []

@@ -1,7 +1,9 @@
 import { Effect, Metric } from "effect"
+import * as Audit from "../audit/Audit.ts"
 import type { Jobs } from "../job/Jobs.ts"
 import type { Storage } from "../storage/Storage.ts"
 import * as File from "./File.ts"
+import type { RecordingChange } from "./RecordingChange.ts"
 import type { RecordingRow } from "./RecordingList.ts"
 import type * as RecordingRepo from "./RecordingRepo.ts"
 
@@ -29,14 +31,15 @@ type Repo = Effect.Success<typeof RecordingRepo.make>
 export const make = (of: {
   readonly jobs: Jobs["Service"]
   readonly repo: Repo
+  readonly change: RecordingChange
   readonly storage: Storage["Service"]
   readonly days: Days
 }) => {
-  const { days, jobs, repo, storage } = of
+  const { change, days, jobs, repo, storage } = of
 
   const archive = (row: RecordingRow) =>
     storage.move(File.keyOf(row, "available"), File.keyOf(row, "archived")).pipe(
-      Effect.andThen(repo.change(row.id, ["available"], "archived")),
+      Effect.andThen(change(row.id, ["available"], "archived", Audit.system)),
       Effect.flatMap((isChanged) =>
         // It was deleted meanwhile, by somebody who knew of the first place only.
         isChanged
@@ -45,7 +48,7 @@ export const make = (of: {
       ),
       Effect.catchIf(
         ({ reason }) => reason === "missing",
-        () => Effect.asVoid(repo.change(row.id, ["available"], "expired"))
+        () => Effect.asVoid(change(row.id, ["available"], "expired", Audit.system))
       )
     )
 
@@ -55,7 +58,7 @@ export const make = (of: {
         discard: true
       }),
       Effect.andThen(
-        repo.change(row.id, ["available", "archived"], "expired"),
+        change(row.id, ["available", "archived"], "expired", Audit.system),
         Metric.update(Metric.withAttributes(moved, { to: "expired" }), 1)
       )
     )

@@ -15,6 +15,7 @@ import { Vault } from "../store/Vault.ts"
 import * as Ageing from "./Ageing.ts"
 import * as DownloadLink from "./DownloadLink.ts"
 import * as File from "./File.ts"
+import * as RecordingChange from "./RecordingChange.ts"
 import { RecordingList, type Recorded, type RecordingRow } from "./RecordingList.ts"
 import * as RecordingRepo from "./RecordingRepo.ts"
 import * as RecordingView from "./RecordingView.ts"
@@ -89,7 +90,8 @@ export class Recordings extends Context.Service<
         const storage = yield* Storage
         const vault = yield* Vault
         const repo = yield* RecordingRepo.make
-        const age = Ageing.make({ jobs, repo, storage, days: options.days })
+        const change = yield* RecordingChange.make(repo)
+        const age = Ageing.make({ jobs, repo, change, storage, days: options.days })
 
         const linkAt = (of: { readonly id: Id.RecordingId; readonly format: "mp3" | "wav" }, now: number): string =>
           options.baseUrl + DownloadLink.sign(vault.keys(), DownloadLink.fileOf(of), now)
@@ -158,7 +160,7 @@ export class Recordings extends Context.Service<
             const row = id === null ? null : yield* repo.find(null, id)
             return row?.status === "available" && DownloadLink.fileOf(row) === link.file ? row : null
           }),
-          gone: (id) => Effect.asVoid(repo.change(id, ["available", "archived"], "expired")),
+          gone: (id) => Effect.asVoid(change(id, ["available", "archived"], "expired", Audit.system)),
           link: (of) => Effect.map(Clock.currentTimeMillis, (now) => linkAt(of, now)),
           isStored: (id) => Effect.map(repo.find(null, id), (row) => row !== null && row.status !== "failed"),
           restore: Effect.fn("Recordings.restore")(function* (id) {
@@ -168,7 +170,7 @@ export class Recordings extends Context.Service<
             yield* Effect.mapError(storage.move(File.keyOf(row, "archived"), File.keyOf(row, "available")), (error) =>
               ApiError.of("upstream_error", `the file could not be brought back: ${error.message}`)
             )
-            yield* repo.change(id, ["archived"], "available")
+            yield* change(id, ["archived"], "available", Audit.operator)
             return viewAt({ ...row, status: "available" }, yield* Clock.currentTimeMillis)
           }),
           age

@@ -57,15 +57,17 @@ export const make = Effect.gen(function* () {
         ),
         first
       ),
-    /** False when the recording is gone, or no longer `from`. */
+    /** What it was before; null when the recording is gone, or no longer `from`. */
     change: (id: RecordingId, from: ReadonlyArray<Status>, to: Status) =>
       Effect.map(
         Effect.orDie(
-          sql<{ readonly id: string }>`UPDATE recording SET status = ${to} ${
-            to === "available" ? sql`, restored_at = now()` : sql``
-          } WHERE id = ${id} AND status IN ${sql.in(from)} RETURNING id`
+          sql<{ readonly tenantId: TenantId; readonly status: Status }>`
+            UPDATE recording r SET status = ${to} ${to === "available" ? sql`, restored_at = now()` : sql``}
+            FROM (SELECT id, status FROM recording WHERE id = ${id} FOR UPDATE) AS before
+            WHERE r.id = before.id AND before.status IN ${sql.in(from)}
+            RETURNING r.tenant_id::text AS "tenantId", before.status`
         ),
-        (rows) => rows.length > 0
+        (rows) => rows[0] ?? null
       ),
     /** Available ones that have been so for this long, the oldest first. */
     toArchive: (afterMs: number, limit: number) =>

@@ -49,6 +49,14 @@ const statusOf = (name: string) =>
   )
 const codeOf = <A>(effect: Effect.Effect<A, { readonly code: string }>) =>
   Effect.match(effect, { onSuccess: () => "done", onFailure: ({ code }) => code })
+const audited = (name: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`SELECT actor_type AS actor, action, changes FROM audit WHERE resource_id = ${idOf(name)}`
+  )
+const change = (actor: string, from: string, to: string) => [
+  { actor, action: "recording.status_changed", changes: [{ field: "status", from, to }] }
+]
 const caller = (tenant: { readonly caller: Caller }) => tenant.caller as Parameters<Recordings["Service"]["remove"]>[0]
 
 layer(Features.layer, { timeout: 60_000 })("Recordings, guide/recordings.md", (it) => {
@@ -169,6 +177,13 @@ layer(Features.layer, { timeout: 60_000 })("Recordings, guide/recordings.md", (i
           [false, false],
           [false, false]
         ])
+        expect(yield* Effect.forEach(names, audited)).toStrictEqual([
+          [],
+          change("system", "available", "archived"),
+          change("system", "archived", "expired"),
+          change("system", "available", "expired"),
+          change("system", "available", "expired")
+        ])
       })
     )
 
@@ -182,6 +197,7 @@ layer(Features.layer, { timeout: 60_000 })("Recordings, guide/recordings.md", (i
         expect(yield* statusOf("brought back")).toBe("available")
         expect(Features.storage.files.has(keyOf("brought back"))).toBe(true)
         expect(yield* codeOf(recordings.restore(id))).toBe("conflict")
+        expect(yield* audited("brought back")).toStrictEqual(change("operator", "archived", "available"))
         expect(yield* codeOf(recordings.restore(idOf("nobody's")))).toBe("not_found")
       })
     )
