@@ -15,6 +15,8 @@ export interface Rate {
 export const defaults: Readonly<Record<Direction, number>> = { outbound: 10_000, inbound: 0 }
 
 export interface RateDeck {
+  /** What the longest prefix of the number says; null: no row names it. */
+  readonly named: (direction: Direction, number: string) => number | null
   /**
    * `number`: E.164, the called one. Null: the deck names no price, so nobody may be called there. An inbound minute
    * without a price is free.
@@ -26,15 +28,18 @@ export const make = (rates: Iterable<Rate>): RateDeck => {
   const deck = { outbound: new Map<string, number>(), inbound: new Map<string, number>() }
   for (const rate of rates) deck[rate.direction].set(rate.prefix, rate.microUsdPerMinute)
   const isEmpty = deck.outbound.size + deck.inbound.size === 0
-  return {
-    rate: (direction, number) => {
-      const digits = number.replace(/^\+/, "")
-      for (let length = digits.length; length >= 0; length--) {
-        const found = deck[direction].get(digits.slice(0, length))
-        if (found !== undefined) return found
-      }
-      return direction === "outbound" && !isEmpty ? null : defaults[direction]
+  const named = (direction: Direction, number: string): number | null => {
+    const digits = number.replace(/^\+/, "")
+    for (let length = digits.length; length >= 0; length--) {
+      const found = deck[direction].get(digits.slice(0, length))
+      if (found !== undefined) return found
     }
+    return null
+  }
+  return {
+    named,
+    rate: (direction, number) =>
+      named(direction, number) ?? (direction === "outbound" && !isEmpty ? null : defaults[direction])
   }
 }
 

@@ -6,5 +6,7 @@ const microPerCent = 10_000
 /** Cents for an amount in micro-USD, rounded up: a started cent is owed. */
 export const centsFromMicro = (micro: number): number => Math.ceil(micro / microPerCent)
 
+export const microFromCents = (cents: number): number => cents * microPerCent
+
 /** How many minutes of `ms` were started. */
 export const startedMinutes = (ms: number): number => (ms <= 0 ? 0 : Math.ceil(ms / 60_000))

@@ -3,6 +3,7 @@ import * as BanCommands from "./ban/BanCommands.ts"
 import * as BackupCommands from "./backup/BackupCommands.ts"
 import * as CallCommands from "./call/CallCommands.ts"
 import type { Command } from "./Command.ts"
+import * as CostCommands from "./cost/CostCommands.ts"
 import * as DialingPermissionCommands from "./destination/DialingPermissionCommands.ts"
 import * as EndpointCommands from "./endpoint/EndpointCommands.ts"
 import * as InvoiceCommands from "./invoice/InvoiceCommands.ts"
@@ -29,6 +30,7 @@ export const commands: ReadonlyArray<Command> = [
   ...NumberCommands.commands,
   ...PortingCommands.commands,
   ...RateCommands.commands,
+  ...CostCommands.commands,
   ...DialingPermissionCommands.commands,
   ...TargetCommands.commands,
   ...EndpointCommands.commands,

@@ -3,6 +3,7 @@ import * as AuditOperations from "./audit/AuditOperations.ts"
 import * as BanOperations from "./ban/BanOperations.ts"
 import * as BackupOperations from "./backup/BackupOperations.ts"
 import * as CallOperations from "./call/CallOperations.ts"
+import * as CostOperations from "./cost/CostOperations.ts"
 import * as DialingPermissionOperations from "./destination/DialingPermissionOperations.ts"
 import * as InboundOperations from "./call/InboundOperations.ts"
 import * as EndpointOperations from "./endpoint/EndpointOperations.ts"
@@ -33,6 +34,7 @@ export const make = Effect.map(
     NumberOperations.make,
     PortingOperations.make,
     RateOperations.make,
+    CostOperations.make,
     DialingPermissionOperations.make,
     TargetOperations.make,
     InboundOperations.make,

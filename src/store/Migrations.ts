@@ -29,6 +29,7 @@ import { usage } from "./migration/0042_usage.ts"
 import { rateDeck } from "./migration/0043_rate_deck.ts"
 import { accountAlarm } from "./migration/0044_account_alarm.ts"
 import { porting } from "./migration/0045_porting.ts"
+import { trunkCost } from "./migration/0047_trunk_cost.ts"
 import { StatementLimit } from "./StatementLimit.ts"
 
 /** Every migration in order. */
@@ -61,7 +62,8 @@ const all = {
   "0042_usage": usage,
   "0043_rate_deck": rateDeck,
   "0044_account_alarm": accountAlarm,
-  "0045_porting": porting
+  "0045_porting": porting,
+  "0047_trunk_cost": trunkCost
 }
 
 const idOf = (name: string): number => Number.parseInt(name, 10)

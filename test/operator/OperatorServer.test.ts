@@ -457,6 +457,98 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
       })
     )
 
+    it.effect("shows what trunks cost beside what calls were charged, and says where it is not known", () =>
+      Effect.gen(function* () {
+        const { tenantId } = yield* signup("margin")
+        const { dataDir } = yield* Recorded
+        const sql = yield* SqlClient.SqlClient
+        const path = join(dataDir, "cost.csv")
+        const load = (trunk: string, row: string, ...args: ReadonlyArray<string>) =>
+          Effect.andThen(
+            Effect.promise(() => writeFile(path, `direction,prefix,micro_usd_per_minute\n${row}\n`)),
+            operator("cost", "import", trunk, path, ...args)
+          )
+        const add = (name: string, host: string) =>
+          Effect.map(
+            operator("route", "add", "--tenant", "margin", "--name", name, "--host", host, "--json"),
+            (outcome) => String(jsonOf(outcome)["id"])
+          )
+        const [own, shared] = [yield* add("own", "192.0.2.71"), yield* add("shared", "192.0.2.72")]
+        expect((yield* load("192.0.2.99", "outbound,1,1")).stderr).toContain("(not_found)")
+        expect((yield* load(own, "outbound,1x,1")).stderr).toContain("(invalid_request)")
+        // One that holds from a moment on, also a past one; a route's own goes before that of its host.
+        const early = ["--effective", "2025-01-01T00:00:00Z"]
+        expect((yield* load("192.0.2.71", "outbound,1,1", ...early)).code).toBe(0)
+        expect((yield* load(own, "outbound,1,7001", ...early)).code).toBe(0)
+        expect((yield* load(own, "outbound,1,9000", "--effective", "2026-03-02T00:00:00Z")).code).toBe(0)
+        expect((yield* load("192.0.2.72", "outbound,44,3000", ...early)).code).toBe(0)
+        const put = Effect.fn(function* (name: string, route: string, to: string, day: number, cents: number) {
+          const id = Ids.call(name)
+          const start = Date.UTC(2026, 2, day)
+          const meter = { kind: "leg", legId: name, workId: null, direction: "outbound", microUsdPerMinute: 10_000 }
+          const state = {
+            routeId: route,
+            legs: [{ id: name, to }],
+            meters: [{ ...meter, reservedMinutes: 9, startedAt: start, endedAt: start + 90_000, pausedAt: null }]
+          }
+          yield* sql`INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at, partition)
+            VALUES (${id}, 'call', ${tenantId}, 1, true, 4, ${JSON.stringify(state)}::text::jsonb, now(), 0)`
+          yield* sql`INSERT INTO call (id, tenant_id, direction, status, from_number, to_number, route_id, initiated_at,
+              answered_at, ended_at, duration_seconds, cost_cents, rating_status)
+            VALUES (${id}, ${tenantId}, 'outbound', 'ended', '+12025550177', ${to}, ${route}, to_timestamp(${start}::float8 / 1000),
+              to_timestamp(${start}::float8 / 1000), to_timestamp(${start + 90_000}::float8 / 1000), 90, ${cents}, 'rated')`
+          const counted = [
+            { id, at: start + 90_000, destination: to.startsWith("+44") ? "GB" : "US", outbound_calls: 1 }
+          ]
+          yield* sql`INSERT INTO usage_tail (tenant_id, entries) VALUES (${tenantId}, ${JSON.stringify(counted)}::text::jsonb)`
+        })
+        yield* put("first", own, "+12025550100", 1, 2)
+        yield* put("second", own, "+12025550100", 2, 2)
+        yield* put("third", shared, "+442079460000", 1, 4)
+        yield* put("nobody knows", shared, "+12025550100", 1, 3)
+        yield* put("outside", own, "+12025550100", 4, 2)
+        const margin = (...args: ReadonlyArray<string>) =>
+          Effect.map(
+            operator("margin", "--from", "2026-03-01T00:00:00Z", "--to", "2026-03-03T00:00:00Z", ...args, "--json"),
+            (outcome) => jsonOf(outcome)["results"]
+          )
+        const all = {
+          calls: 4,
+          minutes: 8,
+          debited_micro_usd: 110_000,
+          cost_micro_usd: 2 * (7_001 + 9_000 + 3_000),
+          margin_micro_usd: 80_000 - 2 * (7_001 + 9_000 + 3_000),
+          unknown_calls: 1,
+          unknown_debited_micro_usd: 30_000
+        }
+        expect(yield* margin()).toEqual([{ group: null, name: null, ...all }])
+        expect(yield* margin("--by", "tenant")).toEqual([{ group: tenantId, name: "margin", ...all }])
+        expect(yield* margin("--by", "trunk")).toMatchObject([
+          { group: shared, name: "192.0.2.72", debited_micro_usd: 70_000, cost_micro_usd: 6_000, unknown_calls: 1 },
+          { group: own, name: "192.0.2.71", debited_micro_usd: 40_000, cost_micro_usd: 32_002, unknown_calls: 0 }
+        ])
+        expect(yield* margin("--by", "destination")).toMatchObject([
+          { group: "US", calls: 3 },
+          { group: "GB", calls: 1, margin_micro_usd: 34_000 }
+        ])
+        // Where nothing is known, nothing is said.
+        yield* sql`DELETE FROM call WHERE id IN (${Ids.call("first")}, ${Ids.call("second")}, ${Ids.call("third")})`
+        expect(yield* margin()).toMatchObject([{ cost_micro_usd: null, margin_micro_usd: null, unknown_calls: 1 }])
+        const text = yield* operator("margin", "--from", "2026-03-01T00:00:00Z", "--to", "2026-03-03T00:00:00Z")
+        expect(text.stdout).toContain("unknown")
+        const wrong = ["--from", "2026-03-03T00:00:00Z", "--to", "2026-03-03T00:00:00Z"]
+        expect((yield* operator("margin", ...wrong)).stderr).toContain("(invalid_request)")
+        const decks = jsonOf(yield* operator("cost", "list", "--json"))["results"] as ReadonlyArray<{ deck: number }>
+        expect(decks.length).toBe(4)
+        const one = jsonOf(yield* operator("cost", "list", "--deck", String(decks[0]?.deck), "--json"))
+        expect(one["results"]).toEqual([{ direction: "outbound", prefix: "1", micro_usd_per_minute: 9_000 }])
+        expect(
+          yield* sql`SELECT count(*)::int AS n FROM audit
+            WHERE tenant_id IS NULL AND action = 'costs.imported' AND actor_type = 'operator'`
+        ).toEqual([{ n: 4 }])
+      })
+    )
+
     it.effect("adds numbers to the inventory from standard CSV, all or none", () =>
       Effect.gen(function* () {
         const { dataDir } = yield* Recorded
