@@ -1,4 +1,5 @@
 import { Cache, Clock, Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
@@ -36,6 +37,9 @@ export type { NewAddress } from "./EmergencyAddresses.ts"
 
 /** Owners of dialled numbers kept in memory, and numbers known to have none. */
 const remembered = 50_000
+
+/** Numbers of an import that its audit line names; their count stands there always. */
+const shownNumbers = 100
 
 /**
  * Phone numbers, guide/numbers.md, over the operator's own inventory: searched, ordered, listed, and found when they
@@ -149,6 +153,7 @@ export class Numbers extends Context.Service<
       const entropy = yield* Entropy
       const jobs = yield* Jobs
       const accounts = yield* Accounts
+      const sql = yield* SqlClient.SqlClient
       const inventory = yield* Inventory.make
       const repo = yield* NumberRepo.make
 
@@ -176,21 +181,34 @@ export class Numbers extends Context.Service<
       const addresses = yield* EmergencyAddresses.make(addressRows)
       const update = yield* NumberConfiguration.make(change, addressRows)
 
+      const withinOne = <A>(effect: Effect.Effect<A>) => Effect.orDie(sql.withTransaction(effect))
+
+      /** With its line: of the installation, as the inventory is no tenant's. */
+      const inventoryChanged = (action: string, change: Parameters<typeof Audit.line>[0]["changes"]) =>
+        Effect.flatMap(Clock.currentTimeMillis, (at) =>
+          journal.commitWithin({
+            ...empty,
+            audit: [
+              Audit.line({
+                tenantId: null,
+                at,
+                seed: entropy.hex(16),
+                actor: Audit.operator,
+                action,
+                resourceType: "inventory",
+                resourceId: "inventory",
+                changes: change ?? []
+              })
+            ]
+          })
+        )
+
       const withdrawInventory = Effect.fn("Numbers.withdrawInventory")(function* (phoneNumbers: ReadonlyArray<string>) {
         const gone = yield* inventory.remove(phoneNumbers)
-        const line = Audit.line({
-          tenantId: null,
-          at: yield* Clock.currentTimeMillis,
-          seed: entropy.hex(16),
-          actor: Audit.operator,
-          action: "inventory.withdrawn",
-          resourceType: "inventory",
-          resourceId: "inventory",
-          changes: [{ field: "phone_numbers", from: gone, to: null }]
-        })
-        if (gone.length > 0) yield* journal.commit({ ...empty, audit: [line] })
+        if (gone.length > 0)
+          yield* inventoryChanged("inventory.withdrawn", [{ field: "phone_numbers", from: gone, to: null }])
         return gone
-      })
+      }, withinOne)
 
       const place = yield* NumberOrder.make
       const order = Effect.fn("Numbers.order")(function* (
@@ -245,7 +263,13 @@ export class Numbers extends Context.Service<
         importInventory: Effect.fn("Numbers.importInventory")(function* (entries) {
           const fault = Inventory.fault(entries)
           if (fault !== null) return yield* ApiError.of("invalid_request", fault)
-          yield* inventory.put(entries)
+          yield* Effect.andThen(
+            inventory.put(entries),
+            inventoryChanged("inventory.imported", [
+              { field: "count", from: null, to: entries.length },
+              { field: "phone_numbers", from: null, to: entries.slice(0, shownNumbers).map((each) => each.phoneNumber) }
+            ])
+          ).pipe(withinOne)
         })
       })
     })

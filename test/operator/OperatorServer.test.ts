@@ -570,6 +570,18 @@ layer(world, { timeout: "60 seconds", excludeTestServices: true })(
         const good = yield* load(`${header}+442079460001,GB,local,"London, City",0,50\r\n`)
         expect([good.code, good.stdout]).toStrictEqual([0, "numbers: 1"])
         expect(yield* inGreatBritain).toStrictEqual([{ phone_number: "+442079460001", locality: "London, City" }])
+        expect(
+          yield* sql`SELECT tenant_id, actor_type, changes FROM audit WHERE action = 'inventory.imported'`
+        ).toStrictEqual([
+          {
+            tenant_id: null,
+            actor_type: "operator",
+            changes: [
+              { field: "count", from: null, to: 1 },
+              { field: "phone_numbers", from: null, to: ["+442079460001"] }
+            ]
+          }
+        ])
       })
     )
 
