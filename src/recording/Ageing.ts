@@ -71,7 +71,7 @@ export const make = (of: {
     Effect.gen(function* () {
       while (true) {
         const rows = yield* due
-        const [failed] = yield* Effect.partition(rows, age, { concurrency })
+        const [, failed] = yield* Effect.partition(rows, age, { concurrency })
         const [error] = failed
         if (error !== undefined) return yield* Effect.fail(error)
         if (rows.length < batch) return

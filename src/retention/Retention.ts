@@ -142,7 +142,7 @@ export class Retention extends Context.Service<
             Effect.partition(Retained.table, pruneTable)
           ]),
           (rounds) => {
-            const [failed] = rounds.flatMap(([failures]) => failures)
+            const [failed] = rounds.flatMap(([, failures]) => failures)
             return failed === undefined ? Effect.void : Effect.fail(failed)
           }
         )
