@@ -31,6 +31,7 @@ const features = [
   "porting",
   "recording",
   "transcription",
+  "closing",
   "call",
   "conference"
 ]

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Accounts, DialingPermissions } from "../account/Account.ts"
 import { ApiKeys } from "../apikey/ApiKey.ts"
 import { Calls } from "../call/Call.ts"
+import { Closings } from "../closing/Closing.ts"
 import { Connections } from "../connection/Connection.ts"
 import type { SubscriptionId } from "../domain/Id.ts"
 import { Funding } from "../funding/Funding.ts"
@@ -21,7 +22,12 @@ import * as Onboarded from "./Onboarded.ts"
 
 /** All features over their foundations and the ports by which they reach the world. */
 export const layer = (options: Pick<Config, "baseUrl" | "maxCallSecs" | "payment" | "recordingDays">) =>
-  Layer.mergeAll(Calls.layer({ maxCallSecs: options.maxCallSecs }), Tenants.layer(options), Team.layer(options)).pipe(
+  Layer.mergeAll(
+    Calls.layer({ maxCallSecs: options.maxCallSecs }),
+    Closings.layer,
+    Tenants.layer(options),
+    Team.layer(options)
+  ).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         Onboarded.layer,

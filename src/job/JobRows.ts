@@ -18,6 +18,10 @@ export interface NewRow {
   readonly kind: string
   readonly key: string
   readonly tenantId: TenantId | null
+  /** It is due after so long; absent: now. */
+  readonly inMs?: number
+  /** A row that is there already, and that nobody has claimed, is due then instead. */
+  readonly moves?: boolean
 }
 
 /** How much there is of a kind, for the operator. */
@@ -59,14 +63,18 @@ export const make = Effect.fnUntraced(function* (options: {
 
   return {
     /**
-     * Puts a row that is due now, in the transaction of its cause and into the home partition of its tenant. A row that
-     * is there already stays as it is.
+     * Puts a row, in the transaction of its cause and into the home partition of its tenant. A row that is
+     * there already stays as it is, unless this one moves it.
      */
     put: (row: NewRow) => sql`
       INSERT INTO job (kind, key, partition, tenant_id, due_at, created_at)
       VALUES (${row.kind}, ${row.key}, coalesce((SELECT partition FROM tenant WHERE id = ${row.tenantId}), ${partition}),
-        ${row.tenantId ?? nobody}, ${now()}, ${now()})
-      ON CONFLICT (kind, key) DO NOTHING`,
+        ${row.tenantId ?? nobody}, ${after(row.inMs ?? 0)}, ${now()})
+      ON CONFLICT (kind, key) DO ${
+        row.moves === true
+          ? sql`UPDATE SET due_at = excluded.due_at WHERE job.leased_by IS NULL AND job.failed_at IS NULL`
+          : sql`NOTHING`
+      }`,
 
     /** Puts the row of a recurring job. It is due now when it is new, and never later than one period from now. */
     putRecurring: (kind: string, everyMs: number) => sql`

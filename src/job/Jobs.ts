@@ -30,7 +30,7 @@ export class Jobs extends Context.Service<
   {
     /** Before `run`; a kind is declared once. */
     readonly declare: (job: Job) => void
-    /** A row that is due now, inside the caller's transaction; nothing when it is there already. */
+    /** A row, inside the caller's transaction; nothing when it is there already, unless this one moves it. */
     readonly put: (row: JobRows.NewRow) => Effect.Effect<void>
     /**
      * Inside the caller's transaction: forgets the rows that have failed for good and whose keys begin so, because

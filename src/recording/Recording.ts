@@ -38,6 +38,9 @@ export { path as downloadPath } from "./DownloadLink.ts"
 /** The row of a recording, for the commit that tells its outcome. */
 export const written = (recorded: Recorded): ReadonlyArray<ListWrite> => RecordingList.writes(null, recorded)
 
+/** Recordings that are erased together. */
+const erased = 200
+
 interface Caller {
   readonly tenantId: Id.TenantId
   readonly keyId: Id.ApiKeyId
@@ -75,6 +78,14 @@ export class Recordings extends Context.Service<
     readonly isStored: (id: Id.RecordingId) => Effect.Effect<boolean>
     /** Brings one back from the archive: `not_found`, or a conflict unless it is archived. */
     readonly restore: (id: Id.RecordingId) => Effect.Effect<RecordingView.Recording, ApiError>
+    /**
+     * Removes the files of a tenant, portion by portion; the rows become `expired`. `told` of how many, in the
+     * transaction of each portion. Fails when a file cannot be removed; what is left is done when it is run again.
+     */
+    readonly erase: (
+      tenantId: Id.TenantId,
+      told: (count: number) => Effect.Effect<unknown>
+    ) => Effect.Effect<void, unknown>
     /** One round of what the job of ageing does by itself. */
     readonly age: Effect.Effect<void, unknown>
   }
@@ -97,6 +108,39 @@ export class Recordings extends Context.Service<
           options.baseUrl + DownloadLink.sign(vault.keys(), DownloadLink.fileOf(of), now)
         const viewAt = (row: RecordingRow, now: number) =>
           RecordingView.of(row, row.status === "available" ? linkAt(row, now) : null)
+
+        const erase = Effect.fn("Recordings.erase")(function* (
+          tenantId: Id.TenantId,
+          told: (count: number) => Effect.Effect<unknown>
+        ) {
+          let after: { readonly at: string; readonly id: Id.RecordingId } | null = null
+          while (true) {
+            const rows: ReadonlyArray<RecordingRow & { readonly at: string }> = yield* repo.toErase(
+              tenantId,
+              after,
+              erased
+            )
+            const [ids, failed] = yield* Effect.partition(
+              rows,
+              (row) =>
+                Effect.as(
+                  Effect.forEach(["available", "archived"] as const, (status) =>
+                    storage.remove(File.keyOf(row, status))
+                  ),
+                  row.id
+                ),
+              { concurrency: 8 }
+            )
+            yield* Effect.flatMap(repo.expire(ids), (count) => (count === 0 ? Effect.void : told(count))).pipe(
+              sql.withTransaction,
+              Effect.orDie
+            )
+            const [error] = failed
+            if (error !== undefined) return yield* Effect.fail(error)
+            after = rows.at(-1) ?? null
+            if (rows.length < erased) return
+          }
+        })
 
         const removal = "recording.removal"
         jobs.declare({
@@ -173,6 +217,7 @@ export class Recordings extends Context.Service<
             yield* change(id, ["archived"], "available", Audit.operator)
             return viewAt({ ...row, status: "available" }, yield* Clock.currentTimeMillis)
           }),
+          erase,
           age
         })
       })

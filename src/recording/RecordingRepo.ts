@@ -69,6 +69,23 @@ export const make = Effect.gen(function* () {
         ),
         (rows) => rows[0] ?? null
       ),
+    /** With a file, the newest first; `after`: those behind this place in the list. */
+    toErase: (tenantId: TenantId, after: { readonly at: string; readonly id: RecordingId } | null, limit: number) =>
+      Effect.orDie(
+        sql<RecordingRow & { readonly at: string }>`SELECT ${columns}, created_at::text AS at FROM recording
+          WHERE tenant_id = ${tenantId} AND status IN ('available', 'archived') ${
+            after === null ? sql`` : sql`AND (created_at, id) < (${after.at}::text::timestamptz, ${after.id}::text)`
+          } ORDER BY created_at DESC, id DESC LIMIT ${limit}`
+      ),
+    /** How many of them had a file. */
+    expire: (ids: ReadonlyArray<RecordingId>) =>
+      Effect.map(
+        Effect.orDie(
+          sql`UPDATE recording SET status = 'expired'
+            WHERE id = ANY(${ids}::text[]) AND status IN ('available', 'archived') RETURNING 1`
+        ),
+        (rows) => rows.length
+      ),
     /** Available ones that have been so for this long, the oldest first. */
     toArchive: (afterMs: number, limit: number) =>
       Effect.orDie(

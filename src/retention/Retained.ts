@@ -49,9 +49,10 @@ const cutoffId = `(lpad(to_hex($1::bigint), 12, '0') || repeat('0', 20))::uuid`
 
 const nilId = "00000000-0000-0000-0000-000000000000"
 
-/** Indexes that only reads want, built beside the traffic before a round of pruning begins. */
+/** Indexes that pruning does not want, built beside the traffic before a round of pruning begins. */
 export const forReads: ReadonlyArray<NonNullable<Retained["index"]>> = [
-  { name: "audit_resource", on: "audit (resource_id, ordinal DESC)" }
+  { name: "audit_resource", on: "audit (resource_id, ordinal DESC)" },
+  { name: "transcription_tenant", on: "transcription (tenant_id, started_at, id)" }
 ]
 
 /** What a statement answers, from its parts `looked` (with `at`, the position) and `gone`. */

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Option, Stream } from "effect"
+import { SqlClient } from "effect/sql"
 import { ApiError } from "../domain/ApiError.ts"
 import type { CallId, TenantId } from "../domain/Id.ts"
 import type { ListWrite } from "../store/ListTable.ts"
@@ -15,6 +16,9 @@ export const session = (now: Session): ReadonlyArray<ListWrite> => Sessions.writ
 /** The row of a phrase, for the commit that tells it. */
 export const segment = (told: Segment): ReadonlyArray<ListWrite> => Segments.writes(null, told)
 
+/** Transcripts that are erased together; one may have thousands of phrases. */
+const erased = 20
+
 /** Transcripts of calls, guide/transcription.md#the-transcript. */
 export class Transcriptions extends Context.Service<
   Transcriptions,
@@ -24,13 +28,24 @@ export class Transcriptions extends Context.Service<
      * are pulled. Run it once. `not_found`: the call never had one.
      */
     readonly find: (tenantId: TenantId, callId: CallId) => Effect.Effect<Stream.Stream<string>, ApiError>
+    /** Deletes those of a tenant, portion by portion; `told` of how many, in the transaction of each portion. */
+    readonly erase: (tenantId: TenantId, told: (count: number) => Effect.Effect<unknown>) => Effect.Effect<void>
   }
 >()("trunkline/transcription/Transcriptions") {
   static readonly layer = Layer.effect(
     Transcriptions,
     Effect.gen(function* () {
       const repo = yield* TranscriptionRepo.make
+      const sql = yield* SqlClient.SqlClient
       return {
+        erase: Effect.fn("Transcriptions.erase")(function* (tenantId, told) {
+          const some = repo.eraseSome(tenantId, erased).pipe(
+            Effect.tap((count) => (count === 0 ? Effect.void : told(count))),
+            sql.withTransaction,
+            Effect.orDie
+          )
+          while ((yield* some) === erased);
+        }),
         find: Effect.fnUntraced(function* (tenantId, callId) {
           const newest = yield* repo.newest(tenantId, callId)
           if (newest === null) return yield* ApiError.of("not_found", "this call has no transcription")

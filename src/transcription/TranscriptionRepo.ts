@@ -25,6 +25,18 @@ export const make = Effect.gen(function* () {
         ),
         ([row]): SessionRow | null => (row === undefined ? null : row.isLost ? { ...row, status: "failed" } : row)
       ),
+    /** Deletes some of a tenant's sessions with their phrases; how many. */
+    eraseSome: (tenantId: TenantId, limit: number) =>
+      Effect.map(
+        Effect.orDie(sql<{ readonly count: number }>`
+          WITH gone AS (
+            DELETE FROM transcription
+            WHERE id = ANY(ARRAY(SELECT id FROM transcription WHERE tenant_id = ${tenantId} LIMIT ${limit})) RETURNING id
+          ),
+          said AS (DELETE FROM transcript_segment WHERE transcription_id = ANY(ARRAY(SELECT id FROM gone)))
+          SELECT count(*)::int AS count FROM gone`),
+        ([row]) => row?.count ?? 0
+      ),
     /**
      * What is made of the phrases of a session behind the one with this number, in their order and a page at a time: in
      * the turns in which lists are read, because the transcript of a long call has many.

@@ -9,6 +9,7 @@ import { Billing } from "../../src/billing/Billing.ts"
 import * as Metered from "../../src/boot/Metered.ts"
 import * as Onboarded from "../../src/boot/Onboarded.ts"
 import { TrunkStates } from "../../src/carrier/TrunkStates.ts"
+import { Closings } from "../../src/closing/Closing.ts"
 import { Connections } from "../../src/connection/Connection.ts"
 import type { TenantId } from "../../src/domain/Id.ts"
 import { Egress } from "../../src/egress/Egress.ts"
@@ -76,7 +77,8 @@ const layers = (
     Layer.provideMerge(Entropy.layerFixed(label)),
     Layer.orDie
   )
-  return Layer.merge(
+  return Layer.mergeAll(
+    Closings.layer,
     Tenants.layer({ baseUrl: "http://localhost:8080" }),
     Team.layer({ baseUrl: "http://localhost:8080" })
   ).pipe(

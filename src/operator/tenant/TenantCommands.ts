@@ -82,10 +82,12 @@ export const commands: ReadonlyArray<Command> = [
   },
   {
     words: "tenant close",
-    does: "closes for good, and ends the live calls",
-    ...oneTenant,
+    does: "closes for good, ends the live calls, and erases recordings and transcripts after 30 days (0: at once)",
+    positionals: ["id|slug"],
+    options: { "erase-after": "value" },
+    usage: "[--erase-after DAYS]",
     operation: "tenant/close",
-    body: (args) => ({ tenant: tenant(args) }),
+    body: (args) => ({ tenant: tenant(args), erase_after_days: args.integer("erase-after") }),
     print: asFields,
     isSound: EndedCalls.areOver
   },

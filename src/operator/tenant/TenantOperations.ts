@@ -1,6 +1,7 @@
 import { Effect, Schema, Struct } from "effect"
 import { Accounts, type Operator } from "../../account/Account.ts"
 import { Billing } from "../../billing/Billing.ts"
+import { Closings } from "../../closing/Closing.ts"
 import { Calls } from "../../call/Call.ts"
 import type { TenantId } from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
@@ -12,6 +13,7 @@ import * as Operation from "../Operation.ts"
 const operator: Operator = { type: "operator", name: "operator" }
 
 const Cap = Schema.NullOr(Operation.Cents.check(Schema.isGreaterThanOrEqualTo(0)))
+const Days = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3650 }))
 /** At most so many are listed; the newest come first. */
 const listLimit = 1000
 
@@ -43,6 +45,7 @@ export const make = Effect.gen(function* () {
   const accounts = yield* Accounts
   const billing = yield* Billing
   const calls = yield* Calls
+  const closings = yield* Closings
 
   const show = Effect.fn("TenantOperations.show")(function* (ref: string) {
     const tenant = yield* tenants.findByReference(ref)
@@ -143,10 +146,11 @@ export const make = Effect.gen(function* () {
     // ended, because nobody else could.
     Operation.make(
       "tenant/close",
-      OneTenant,
-      Effect.fnUntraced(function* ({ tenant }) {
+      Schema.Struct({ tenant: Operation.TenantRef, erase_after_days: Schema.optionalKey(Days) }),
+      Effect.fnUntraced(function* ({ erase_after_days = null, tenant }) {
         const { id } = yield* tenants.findByReference(tenant)
         yield* accounts.close(id, operator)
+        yield* closings.eraseAfter(id, erase_after_days)
         const ended = yield* endCalls(id)
         return { ...(yield* show(id)), ...ended }
       })

@@ -5,6 +5,7 @@ import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Id from "../../../src/domain/Id.ts"
+import { Jobs } from "../../../src/job/Jobs.ts"
 import * as Features from "../../support/Features.ts"
 import { jsonOf, layer as world, operator, Recorded, signup } from "../OperatorWorld.ts"
 
@@ -82,6 +83,84 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
         expect.arrayContaining(["tenant.closed", "tenant.exported"])
       )
       expect(text).not.toMatch(/staying|whsec_|hash|salt|password|secret/)
+    })
+  )
+
+  it.effect("loses recordings and transcripts after a while, and nothing of another one or of the ledger", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { tenantId } = yield* signup("erased")
+      const other = yield* signup("kept")
+      const some = yield* Effect.forEach(["e1", "e2", "e3"], (name) => spoken(tenantId, name))
+      const kept = yield* spoken(other.tenantId, "k1")
+      // The delay is a row that is due then.
+      const dueDays = Effect.map(
+        sql<{ readonly days: number }>`SELECT round(extract(epoch FROM due_at - now()) / 86400)::int AS days FROM job
+          WHERE kind = 'tenant.erasure' AND key = ${tenantId}`,
+        (rows) => rows.map(({ days }) => days)
+      )
+      const left = Effect.map(
+        sql<{ readonly recordings: number; readonly said: number }>`
+          SELECT (SELECT count(*)::int FROM recording WHERE tenant_id = ${tenantId} AND status = 'available') AS recordings,
+            (SELECT count(*)::int FROM transcript_segment WHERE id LIKE 's e_') AS said`,
+        ([row]) => [row?.recordings, row?.said, some.filter(({ file }) => Features.storage.files.has(file)).length]
+      )
+      const look = Effect.gen(function* () {
+        yield* sql`UPDATE job SET due_at = now() WHERE kind = 'tenant.erasure' AND key = ${tenantId}`
+        yield* (yield* Jobs).look
+        return yield* left
+      })
+      const erased = Effect.map(
+        sql<{ readonly field: string; readonly count: number }>`
+          SELECT changes -> 0 ->> 'field' AS field, sum((changes -> 0 ->> 'from')::int)::int AS count FROM audit
+          WHERE tenant_id = ${tenantId} AND action = 'tenant.erased' GROUP BY 1 ORDER BY 1`,
+        (rows) => rows.map(({ count, field }) => [field, count])
+      )
+
+      expect((yield* operator("tenant", "close", "erased", "--erase-after", "-1")).code).toBe(1)
+      expect((yield* operator("tenant", "show", "erased")).stdout).toContain("status: active")
+      expect((yield* operator("tenant", "close", "erased")).code).toBe(0)
+      expect(yield* dueDays).toEqual([30])
+      expect((yield* operator("tenant", "close", "erased", "--erase-after", "7")).code).toBe(0)
+      expect(yield* dueDays).toEqual([7])
+      expect((yield* operator("tenant", "close", "erased")).code).toBe(0)
+      expect(yield* dueDays).toEqual([7])
+      yield* (yield* Jobs).look
+      expect(yield* left).toEqual([3, 3, 3])
+
+      // A call is not over.
+      yield* sql`INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at, partition)
+        VALUES ('going on', 'call', ${tenantId}, 1, false, 1, '{}', now(), 0)`
+      expect(yield* look).toEqual([3, 3, 3])
+      yield* sql`UPDATE entity SET settled = true WHERE id = 'going on'`
+
+      // The store goes away in the middle: two of three are done, the rest is found again.
+      Features.storage.failNext(1)
+      const halfway = yield* look
+      expect([halfway[0], halfway[1], yield* erased]).toEqual([
+        1,
+        0,
+        [
+          ["recordings", 2],
+          ["transcriptions", 3]
+        ]
+      ])
+      expect(yield* look).toEqual([0, 0, 0])
+      expect(yield* erased).toEqual([
+        ["recordings", 3],
+        ["transcriptions", 3]
+      ])
+      expect(yield* dueDays).toEqual([])
+      expect(Features.storage.files.has(kept.file)).toBe(true)
+
+      const { lines } = yield* exported("erased")
+      const types = lines.map(({ type }) => type)
+      expect(types.filter((type) => type === "ledger_entry")).toHaveLength(1)
+      expect(types).not.toContain("transcript_segment")
+      expect(
+        lines.filter(({ type }) => type === "recording").map(({ data }) => [data["status"], data["file"]])
+      ).toEqual(Array.from({ length: 3 }, () => ["expired", null]))
+      expect((yield* exported("kept")).lines.filter(({ type }) => type === "transcript_segment")).toHaveLength(1)
     })
   )
 

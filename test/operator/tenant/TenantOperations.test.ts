@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, References } from "effect"
 import { Accounts } from "../../../src/account/Account.ts"
 import { Billing } from "../../../src/billing/Billing.ts"
+import { Closings } from "../../../src/closing/Closing.ts"
 import { Calls } from "../../../src/call/Call.ts"
 import * as TenantOperations from "../../../src/operator/tenant/TenantOperations.ts"
 import { Tenants } from "../../../src/tenant/Tenant.ts"
@@ -35,7 +36,8 @@ const world = Layer.mergeAll(
     adjust: (_, cents) => Effect.sync(() => ({ balanceCents: given.push(cents) })),
     balance: () => Effect.die("away")
   }),
-  Layer.mock(Calls, {})
+  Layer.mock(Calls, {}),
+  Layer.mock(Closings, {})
 )
 
 describe("What the operator changes of a tenant", () => {
