@@ -187,6 +187,19 @@ layer(Features.layer, { timeout: 60_000 })("Recordings, guide/recordings.md", (i
       })
     )
 
+    it.effect("are aged by a later attempt when their file cannot be moved now, and the job says so", () =>
+      Effect.gen(function* () {
+        const recordings = yield* Recordings
+        const { id: tenantId } = yield* Features.newTenant()
+        yield* put({ name: "not now", tenantId, ageDays: 31 })
+        Features.storage.failNext(1)
+        expect(yield* Effect.isSuccess(recordings.age)).toBe(false)
+        expect(yield* statusOf("not now")).toBe("available")
+        expect(yield* Effect.isSuccess(recordings.age)).toBe(true)
+        expect(yield* statusOf("not now")).toBe("archived")
+      })
+    )
+
     it.effect("come back from the archive when the operator says so, for another 30 days", () =>
       Effect.gen(function* () {
         const recordings = yield* Recordings

@@ -4,7 +4,9 @@ import { gunzipSync } from "node:zlib"
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { ApiKeys } from "../../../src/apikey/ApiKey.ts"
 import * as Id from "../../../src/domain/Id.ts"
+import { Funding } from "../../../src/funding/Funding.ts"
 import { Jobs } from "../../../src/job/Jobs.ts"
 import * as Features from "../../support/Features.ts"
 import { jsonOf, layer as world, operator, Recorded, signup } from "../OperatorWorld.ts"
@@ -161,6 +163,36 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
         lines.filter(({ type }) => type === "recording").map(({ data }) => [data["status"], data["file"]])
       ).toEqual(Array.from({ length: 3 }, () => ["expired", null]))
       expect((yield* exported("kept")).lines.filter(({ type }) => type === "transcript_segment")).toHaveLength(1)
+    })
+  )
+
+  it.effect("has its top-up refunded to the card when it is closed already, and keeps its trial credit", () =>
+    Effect.gen(function* () {
+      const funding = yield* Funding
+      const caller = yield* signup("refunded")
+      yield* funding.save(caller, { processorPaymentMethodId: "pm_card_visa", setDefault: true }, null)
+      yield* funding.topUp(caller, { amountCents: 2_000, paymentMethodId: null }, null)
+      yield* operator("tenant", "close", "refunded")
+      const list = jsonOf(yield* operator("payment", "list", "--tenant", "refunded", "--json"))
+      const [attempt] = list["results"] as ReadonlyArray<{ readonly id: string }>
+      const refund = () => operator("payment", "refund", attempt?.id ?? "", "--json")
+      expect(jsonOf(yield* refund())).toMatchObject({ status: "succeeded", amount_cents: 2_000 })
+      const again = yield* refund()
+      expect([again.code, again.stderr]).toStrictEqual([1, expect.stringContaining("0 cents of the top-up")])
+      const shown = jsonOf(yield* operator("tenant", "show", "refunded", "--json"))
+      expect(shown["balance"]).toMatchObject({ balance_cents: 500 })
+      const paid = yield* operator("tenant", "credit", "refunded", "--cents", "-100", "--reason", "paid out", "--json")
+      expect(jsonOf(paid)["balance"]).toMatchObject({ balance_cents: 400 })
+    })
+  )
+
+  it.effect("is known as closed to whoever checks its keys, at once", () =>
+    Effect.gen(function* () {
+      const { plaintext } = yield* Features.newTenant({ name: "dead", email: "dead@example.com" })
+      yield* operator("tenant", "close", "dead")
+      const keys = yield* ApiKeys
+      const { tenantId } = yield* keys.authenticate(plaintext, null)
+      expect(yield* keys.tenantStatus(tenantId)).toBe("closed")
     })
   )
 
