@@ -208,12 +208,10 @@ describe("the months of a number (guide/numbers.md#renewals)", () => {
         const lines = yield* sql<{ readonly action: string; readonly phone: string }>`
           SELECT a.action, n.phone_number AS phone FROM audit a JOIN phone_number n ON n.id = a.resource_id
           WHERE a.tenant_id = ${world.id} AND a.resource_type = 'number' AND a.actor_type = 'system' ORDER BY a.ordinal`
-        expect(lines.map(({ action, phone }) => `${phone === one?.phoneNumber ? "one" : "other"} ${action}`)).toEqual([
-          "one number.suspended",
-          "other number.suspended",
-          "one number.resumed",
-          "other number.released"
-        ])
+        const told = lines.map(({ action, phone }) => `${phone === one?.phoneNumber ? "one" : "other"} ${action}`)
+        // Two that are due together rest in the order of their ids.
+        expect(told.slice(0, 2).toSorted()).toEqual(["one number.suspended", "other number.suspended"])
+        expect(told.slice(2)).toEqual(["one number.resumed", "other number.released"])
         const search = {
           countryCode: country,
           numberType: "local",
