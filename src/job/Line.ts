@@ -1,4 +1,4 @@
-import { Effect, Latch } from "effect"
+import { Clock, Effect, Latch } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Monotonic from "../domain/Monotonic.ts"
 import { Journal } from "../store/Journal.ts"
@@ -16,6 +16,9 @@ export const make = Effect.fnUntraced(function* (needs: {
   const { partition } = needs
   const journal = yield* Journal
   const rows = yield* JobRows.make(needs)
+  // Whoever puts a row may go by another clock, as the kit for tests does.
+  const clock = yield* Clock.Clock
+  const now = () => Monotonic.read(clock)
   let expectedUntil = 0
   const changed = Latch.makeUnsafe(false)
   const wake = () => void Latch.openUnsafe(changed)
@@ -40,7 +43,7 @@ export const make = Effect.fnUntraced(function* (needs: {
   const pass = Effect.gen(function* () {
     Latch.closeUnsafe(changed)
     const nextMs = yield* runner.look
-    const expecting = (yield* Monotonic.now) < expectedUntil
+    const expecting = now() < expectedUntil
     yield* Effect.raceFirst(Effect.sleep(Attempt.lookInMs(nextMs, expecting)), Latch.await(changed))
   })
 
@@ -49,8 +52,8 @@ export const make = Effect.fnUntraced(function* (needs: {
     runner,
     wake,
     /** Somebody has put a row into a transaction that has not ended yet. */
-    expect: Effect.map(Monotonic.now, (now) => {
-      expectedUntil = now + Attempt.expectedMs
+    expect: Effect.sync(() => {
+      expectedUntil = now() + Attempt.expectedMs
       wake()
     }),
     /** Looks when something is due, until the partition is lost or the scope closes; then gives back what is under way. */

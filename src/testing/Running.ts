@@ -76,8 +76,8 @@ const unfinished = `
   SELECT CASE
     WHEN EXISTS (SELECT FROM webhook_delivery WHERE status = 'sending' OR due_at <= now())
       OR EXISTS (SELECT FROM webhook_fan_out) THEN 'a delivery to a webhook'
-    WHEN EXISTS (SELECT FROM job WHERE failed_at IS NULL AND (leased_by IS NOT NULL OR due_at <= now()))
-      THEN 'a job of the service' END AS what`
+    ELSE (SELECT 'a job of the service: ' || string_agg(DISTINCT kind, ', ') FROM job
+      WHERE failed_at IS NULL AND (leased_by IS NOT NULL OR due_at <= now())) END AS what`
 
 /** A service that runs: what `Trunkline` shows of it. */
 export type Running = Awaited<ReturnType<typeof start>>
