@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises"
 import { expect } from "vitest"
 import { header } from "../../../src/sip/message/SipMessage.ts"
 import type { Row } from "../Row.ts"
@@ -27,6 +28,8 @@ export const rows: ReadonlyArray<Row> = [
       const own = await configured(world, { inbound_recording: inboundRecording })
       const { call, far } = await World.talking(own)
       await far.say(400)
+      // A call without a frame of sound leaves no recording.
+      await delay(300)
       await far.hangUp()
       expect(await call.event("recording.completed")).toMatchObject({ channels: "dual", format: "wav" })
       await call.over()
