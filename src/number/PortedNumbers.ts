@@ -68,7 +68,15 @@ export const make = Effect.fnUntraced(function* (repo: NumberRepo) {
      * What was claimed works from now on, or never will. A number that came is the operator's: it joins the inventory at
      * the prices of its kind, so that it can be ordered when its owner has released it.
      */
-    settleWithin: Effect.fnUntraced(function* (id: PortingOrderId, outcome: "active" | "failed", at: number) {
+    settleWithin: Effect.fnUntraced(function* (
+      { customerReference, id, routeId }: Pick<Claimed, "id" | "routeId" | "customerReference">,
+      outcome: "active" | "failed",
+      at: number
+    ) {
+      // The order may have changed since it claimed them.
+      yield* Effect.orDie(sql`
+        UPDATE phone_number SET route_id = ${routeId}, customer_reference = ${customerReference}
+        WHERE porting_order_id = ${id} AND status = 'port_pending'`)
       const rows = yield* Effect.orDie(sql<NumberRow>`
         SELECT ${numberColumnsOf(sql)} FROM phone_number WHERE porting_order_id = ${id} AND status = 'port_pending'
         ORDER BY phone_number FOR UPDATE`)

@@ -95,7 +95,7 @@ export const make = Effect.gen(function* () {
       const before = stored.state
       if (!PortingMachine.claims(before) && PortingMachine.claims(state)) yield* claim(row, at)
       if (PortingMachine.claims(before) && PortingMachine.isOver(state))
-        yield* numbers.settlePortedWithin(of.id, status === "ported" ? "active" : "failed", at)
+        yield* numbers.settlePortedWithin(row, status === "ported" ? "active" : "failed", at)
       if (of.removes === true) yield* repo.remove(of.id)
       else yield* repo.save(row, state, endUser)
       const letter = PortingLetter.of(row, before, state)

@@ -217,6 +217,13 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("/v1/portin
         status_details: []
       })
       expect((yield* t.porting.inspect(id)).accountNumber).toBe("B-1")
+      yield* t.told(id, { type: "exception", details: [{ code: "other", description: "something" }] })
+      yield* t.order("PATCH", `${orders}/${id}`, { customer_reference: "changed" })
+      yield* t.order("POST", `${orders}/${id}/submit`)
+      yield* t.told(id, { type: "foc", at: Date.UTC(2030, 0, 1), losingCarrier: null })
+      yield* t.told(id, { type: "complete" })
+      const { json } = yield* t.send("GET", "/v1/numbers")
+      expect(json).toMatchObject({ results: [{ status: "active", customer_reference: "changed" }] })
     })
   )
 
