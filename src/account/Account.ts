@@ -28,6 +28,7 @@ export { DialingPermissions, type Rule, type RuleKind } from "./DialingPermissio
  * when nothing of its tenant lives and nobody asked for a while. Whoever moves money outside calls (orders, credits)
  * calls `moneyMoved` after its transaction.
  */
+/** The quota is the one that holds, with what the plan sets of it. */
 export interface Overview extends Machine.Settings {
   readonly tally: Omit<Machine.Tally, "live"> & { readonly liveCalls: number; readonly reservedCents: number }
 }
@@ -177,6 +178,7 @@ export class Accounts extends Context.Service<
         overview: (tenantId) =>
           Effect.map(live.state(tenantId), ({ settings, tally: { live, ...tally } }) => ({
             ...settings,
+            quota: { ...settings.quota, concurrentCallLimit: Machine.callLimit({ settings, tally }) },
             tally: {
               ...tally,
               liveCalls: live.places,

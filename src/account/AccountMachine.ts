@@ -59,9 +59,13 @@ export interface Tally {
   readonly creditLimitCents: number
   /** The last auto-recharge failed. */
   readonly rechargeFailed: boolean
+  /** The concurrent limit that the tenant's plan sets in place of the quota's; null: none. */
+  readonly planCallLimit: number | null
   readonly day: string
   readonly daySpentCents: number
   readonly monthSpentCents: number
+  /** What was spent until the day before it began, for a clock that is set back; null: nobody knows. */
+  readonly before: { readonly day: string; readonly daySpentCents: number; readonly monthSpentCents: number } | null
   /** What reserves or fills the concurrent limit. */
   readonly live: Lives.Lives
 }
@@ -108,13 +112,42 @@ const written: Effects = { durable: true }
 
 export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10)
 
-/** Each UTC day starts with nothing spent, and so does each month. */
+const isSameMonth = (day: string, other: string): boolean => day.slice(0, 7) === other.slice(0, 7)
+
+/**
+ * Each UTC day starts with nothing spent, and so does each month. A clock that is set back to a day does not: what was
+ * spent on that day is spent, and what was spent since counts with it.
+ */
 export const rolled = (tally: Tally, now: number): Tally => {
   const day = dayOf(now)
   if (day === tally.day) return tally
-  const sameMonth = day.slice(0, 7) === tally.day.slice(0, 7)
-  return { ...tally, day, daySpentCents: 0, monthSpentCents: sameMonth ? tally.monthSpentCents : 0 }
+  const { before, daySpentCents, monthSpentCents } = tally
+  if (day > tally.day)
+    return {
+      ...tally,
+      day,
+      daySpentCents: 0,
+      monthSpentCents: isSameMonth(day, tally.day) ? monthSpentCents : 0,
+      before: { day: tally.day, daySpentCents, monthSpentCents }
+    }
+  const own = before !== null && before.day >= day ? before : null
+  return {
+    ...tally,
+    day,
+    daySpentCents: daySpentCents + (own?.daySpentCents ?? 0),
+    monthSpentCents: monthSpentCents + (own === null || isSameMonth(own.day, tally.day) ? 0 : own.monthSpentCents),
+    before: null
+  }
 }
+
+/** The concurrent limit that holds, guide/money.md#plans. */
+export const callLimit = ({
+  settings,
+  tally
+}: {
+  readonly settings: Settings
+  readonly tally: Pick<Tally, "planCallLimit">
+}): number => tally.planCallLimit ?? settings.quota.concurrentCallLimit
 
 /** The facts by which a request is judged: what nobody else has spent or reserved, and who lives. */
 const facts = ({ settings, tally }: AccountState, id: EntityId, places: number): Purpose.Facts => {
@@ -129,7 +162,7 @@ const facts = ({ settings, tally }: AccountState, id: EntityId, places: number):
     freeCents: tally.balanceCents + tally.creditLimitCents - reserved,
     dayLeftCents: left(quota.dailySpendCapCents, tally.daySpentCents),
     monthLeftCents: left(quota.monthlySpendCapCents, tally.monthSpentCents),
-    placesLeft: quota.concurrentCallLimit - tally.live.places + (own?.places ?? 0) - places
+    placesLeft: callLimit({ settings, tally }) - tally.live.places + (own?.places ?? 0) - places
   }
 }
 

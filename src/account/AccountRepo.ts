@@ -32,7 +32,7 @@ const decode = Schema.decodeUnknownResult(StoredSettings)
 
 export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   /**
-   * Balance, what was spent in the UTC day and month, and what is unsettled; null for an unknown tenant. What the
+   * Balance, what the plan sets, what was spent in the UTC day and month, and what is unsettled; null for an unknown tenant. What the
    * operator takes, and what goes back to a card, is not spent by the tenant.
    */
   const read = Effect.fn("AccountRepo.read")(function* (tenantId: TenantId, day: string, ids: Iterable<EntityId>) {
@@ -47,6 +47,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       SELECT e.state, e.partition, b.balance_cents::float8 AS "balanceCents", b.credit_limit_cents::float8 AS "creditLimitCents",
         EXISTS (SELECT FROM auto_recharge r WHERE r.tenant_id = e.tenant_id AND r.last_attempt_status = 'failed')
           AS "rechargeFailed",
+        (SELECT concurrent_call_limit FROM plan_subscription p WHERE p.tenant_id = e.tenant_id) AS "planCallLimit",
         coalesce(l.day, 0)::float8 AS "daySpentCents", coalesce(l.month, 0)::float8 AS "monthSpentCents",
         (SELECT coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'kind', u.kind, 'stateVersion', u.state_version,
           'state', u.state)), '[]')

@@ -42,17 +42,17 @@ export class DialingPermissions extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* Journal
       const entropy = yield* Entropy
-      const read = Effect.orDie(
+      let rules = yield* Effect.orDie(
         sql<Rule>`SELECT id, tenant_id AS "tenantId", kind, value FROM destination_rule ORDER BY created_at, id`
       )
-      let rules = yield* read
-      // One change at a time: the lists that are read last must be those that were written last.
+      // One change at a time, so that a rule is there once.
       const changes = yield* Semaphore.make(1)
       /** Writes a change with its line: of the tenant whose rule it is, or of nobody's. */
       const change =
-        ({ id, kind, tenantId, value }: Rule, what: "added" | "removed", seed: string, at: number) =>
-        (statement: Effect.Effect<unknown, SqlError>) =>
-          Effect.andThen(
+        (rule: Rule, what: "added" | "removed", seed: string, at: number) =>
+        (statement: Effect.Effect<unknown, SqlError>) => {
+          const { id, kind, tenantId, value } = rule
+          return Effect.andThen(
             statement,
             journal.commitWithin({
               ...empty,
@@ -71,12 +71,13 @@ export class DialingPermissions extends Context.Service<
             })
           ).pipe(
             sql.withTransaction,
-            Effect.andThen(read),
             Effect.orDie,
-            Effect.map((fresh) => {
-              rules = fresh
+            // In memory with its commit: a read could fail, and leave a block that is written without effect.
+            Effect.map(() => {
+              rules = what === "added" ? [...rules, rule] : rules.filter((each) => each.id !== id)
             })
           )
+        }
       return DialingPermissions.of({
         check: (tenantId, to) =>
           Effect.suspend(() => {

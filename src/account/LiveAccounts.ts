@@ -23,7 +23,7 @@ export interface Rows {
   readonly settings: Machine.Settings
   readonly money: Pick<
     Machine.Tally,
-    "balanceCents" | "creditLimitCents" | "rechargeFailed" | "daySpentCents" | "monthSpentCents"
+    "balanceCents" | "creditLimitCents" | "rechargeFailed" | "planCallLimit" | "daySpentCents" | "monthSpentCents"
   >
   readonly unsettled: ReadonlyArray<Unsettled>
   /** Which of the asked ids have a row. */
@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* (rows: {
     })
     const state: Machine.AccountState = {
       settings: found.settings,
-      tally: { ...found.money, day, live: Lives.from([...unborn, ...live]) }
+      tally: { ...found.money, day, before: null, live: Lives.from([...unborn, ...live]) }
     }
     return { partition: found.partition, state }
   })

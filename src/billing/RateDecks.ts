@@ -19,11 +19,21 @@ export interface Dated {
 export const holding = <D extends Pick<Dated, "effectiveAt">>(decks: ReadonlyArray<D>, at: number): D | null =>
   decks.findLast(({ effectiveAt }) => effectiveAt <= at) ?? null
 
+/** In the order in which they hold: of one moment the later one is behind. */
+const inOrder = (one: Dated, other: Dated): number => one.effectiveAt - other.effectiveAt || one.id - other.id
+
+/** The one that holds, and those that will. */
+const fromNow = <D extends Dated>(decks: ReadonlyArray<D>, now: number): ReadonlyArray<D> => {
+  const current = holding(decks, now)
+  return current === null ? decks : decks.slice(decks.indexOf(current))
+}
+
 const unpriced = ApiError.of("country_not_allowed", "calls to that destination have no price", "to")
 
 /**
  * The rate decks, guide/money.md#rates: the one that holds now and those that will are in memory, so that each takes over
- * at its moment by itself. Earlier ones stay in the database.
+ * at its moment by itself. Earlier ones stay in the database. What a commit changed is in memory with it: nothing is read
+ * for it, which could fail, or be overtaken by another change.
  */
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -40,16 +50,10 @@ export const make = Effect.gen(function* () {
       WHERE deck = ${id} ORDER BY direction DESC, prefix`)
 
   type Loaded = Dated & { readonly deck: RateDeck.RateDeck }
-  let decks: ReadonlyArray<Loaded> = []
-  const read = Effect.gen(function* () {
-    const dated = yield* all
-    const current = holding(dated, yield* Clock.currentTimeMillis)
-    const needed = current === null ? dated : dated.slice(dated.indexOf(current))
-    decks = yield* Effect.forEach(needed, (each) =>
-      Effect.map(ratesOf(each.id), (rates) => ({ ...each, deck: RateDeck.make(rates) }))
-    )
-  })
-  yield* read
+  let decks: ReadonlyArray<Loaded> = yield* Effect.forEach(
+    fromNow(yield* all, yield* Clock.currentTimeMillis),
+    (each) => Effect.map(ratesOf(each.id), (rates) => ({ ...each, deck: RateDeck.make(rates) }))
+  )
 
   const ratesAt = (at: number) =>
     Effect.flatMap(all, (dated) => {
@@ -105,7 +109,7 @@ export const make = Effect.gen(function* () {
     set: Effect.fnUntraced(function* (rates: ReadonlyArray<RateDeck.Rate>, effectiveAt: number | null = null) {
       const { from, now } = yield* checked(rates, effectiveAt)
       const { before } = yield* changes(rates, from)
-      yield* Effect.gen(function* () {
+      const id = yield* Effect.gen(function* () {
         const [made] = yield* sql<{ readonly id: number }>`
           INSERT INTO rate_deck (effective_at, imported_at, rows)
           VALUES (to_timestamp(${from}::float8 / 1000), to_timestamp(${now}::float8 / 1000), ${rates.length}) RETURNING id`
@@ -124,8 +128,10 @@ export const make = Effect.gen(function* () {
           ])
         ]
         yield* journal.commitWithin({ ...empty, audit })
+        return id
       }).pipe(sql.withTransaction, Effect.orDie)
-      yield* read
+      const made = { id, effectiveAt: from, importedAt: now, rows: rates.length, deck: RateDeck.make(rates) }
+      decks = fromNow([...decks, made].toSorted(inOrder), now)
     }),
     /** Takes back a deck that does not hold yet. */
     cancel: Effect.fnUntraced(function* (id: number) {
@@ -145,7 +151,7 @@ export const make = Effect.gen(function* () {
           ]
         })
       ]).pipe(sql.withTransaction, Effect.orDie)
-      yield* read
+      decks = decks.filter((each) => each.id !== id)
     })
   } as const
 })

@@ -1,5 +1,4 @@
-import { Clock, Data, Effect } from "effect"
-import { SqlClient } from "effect/sql"
+import { Clock, Effect } from "effect"
 import { Accounts } from "../account/Account.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
@@ -8,13 +7,10 @@ import type { Job } from "../job/Jobs.ts"
 import { Recordings } from "../recording/Recording.ts"
 import { empty, Journal } from "../store/Journal.ts"
 import { Transcriptions } from "../transcription/Transcription.ts"
+import * as LiveCalls from "./LiveCalls.ts"
 
 /** The key is the tenant. */
 export const kind = "tenant.erasure"
-
-class CallsGoOn extends Data.TaggedError("CallsGoOn") {
-  override readonly message = "calls of the tenant, or their recordings, are not over yet"
-}
 
 /**
  * Erases what was said in a closed tenant's calls, guide/tenants.md#closing: the files of its recordings, whose rows
@@ -24,7 +20,7 @@ class CallsGoOn extends Data.TaggedError("CallsGoOn") {
  * portion is in its transaction.
  */
 export const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+  const none = yield* LiveCalls.none
   const accounts = yield* Accounts
   const journal = yield* Journal
   const entropy = yield* Entropy
@@ -53,10 +49,7 @@ export const make = Effect.gen(function* () {
   const erase = Effect.fn("Closings.erase")(function* (tenantId: TenantId) {
     const { status } = yield* accounts.overview(tenantId)
     if (status !== "closed") return
-    // A call is settled when it knows what has become of its recordings.
-    const live = yield* sql`
-      SELECT FROM entity WHERE kind = 'call' AND NOT settled AND tenant_id = ${tenantId} LIMIT 1`
-    if (live.length > 0) return yield* new CallsGoOn()
+    yield* none(tenantId)
     yield* transcriptions.erase(tenantId, told(tenantId, "transcriptions"))
     yield* recordings.erase(tenantId, told(tenantId, "recordings"))
   })

@@ -37,14 +37,19 @@ const gaveUpMs = keyMs + hourMs / 2
 /** So long the cardholder may take to confirm a payment; then it is canceled. */
 export const confirmMs = hourMs
 
-/** What the processor is asked first: to charge, or whether it has the charge of a try before this one. */
-export const first = (isFirstTry: boolean): "charge" | "find" => (isFirstTry ? "charge" : "find")
-
-/** The processor has no intent of it: `wait` until nothing can be under way any more. */
-export const absent = ({ createdAt }: Attempt, now: number): "charge" | "wait" | "give_up" => {
+/** The processor has no charge (or refund) of it: `wait` until nothing can be under way any more. */
+export const absent = ({ createdAt }: Pick<Attempt, "createdAt">, now: number): "charge" | "wait" | "give_up" => {
   const ageMs = now - createdAt
   return ageMs < keyMs ? "charge" : ageMs < gaveUpMs ? "wait" : "give_up"
 }
+
+/**
+ * What the processor is asked first: to charge, or whether it has the charge of a try before this one. What counts as the
+ * first try may have had others, which a process that stopped gave back, or before the operator revived the job. So a key
+ * whose age is too high, or unknown because the clock was set back, is not used without a look.
+ */
+export const first = (isFirstTry: boolean, { createdAt }: Pick<Attempt, "createdAt">, now: number): "charge" | "find" =>
+  isFirstTry && now >= createdAt && now - createdAt < keyMs ? "charge" : "find"
 
 /** The processor has this intent of it. */
 export const present = ({ createdAt, status }: Attempt, intent: Intent, now: number): "settle" | "cancel" =>

@@ -26,8 +26,8 @@ export interface RechargeRequest {
 const dayMs = 24 * 3_600_000
 /** Tenants that wait to be looked at; those beyond are found by the sweep. */
 const room = 10_000
-/** Of one sweep. */
-const atOnce = 1_000
+/** Of one read of the sweep. */
+const portion = 1_000
 
 /**
  * Charges the card of a tenant whose balance falls to its threshold, guide/money.md#auto-recharge.
@@ -85,26 +85,34 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
     if (threshold === undefined || balanceCents > threshold || queued.has(tenantId)) return
     if (Queue.offerUnsafe(fallen, tenantId)) queued.add(tenantId)
   })
+  /** One tenant's trouble is not another's. */
+  const lookAt = (tenantId: TenantId) =>
+    Effect.catchCause(look(tenantId), (cause) => Effect.logWarning("a recharge did not begin", { tenantId }, cause))
   yield* Supervised.fork(
     "auto-recharge",
     Queue.take(fallen).pipe(
       Effect.tap((tenantId) => Effect.sync(() => void queued.delete(tenantId))),
-      Effect.flatMap((tenantId) =>
-        Effect.catchCause(look(tenantId), (cause) => Effect.logWarning("a recharge did not begin", cause))
-      ),
+      Effect.flatMap(lookAt),
       Effect.forever
     )
   )
+  /** All of them: those that may not be charged now stay due, and must not stand before the others. */
+  const sweep = Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    let after: TenantId | null = null
+    do {
+      const due: ReadonlyArray<TenantId> = yield* repo.rechargesDue(now, after, portion)
+      yield* Effect.forEach(due, lookAt, { discard: true })
+      after = due.length < portion ? null : (due.at(-1) ?? null)
+    } while (after !== null)
+  })
   jobs.declare({
     kind: "funding.auto_recharge",
     everyMs: 60_000,
     concurrency: 1,
     timeoutMs: 300_000,
     retry: { attempts: Infinity, firstMs: 5_000, maxMs: 60_000 },
-    run: () =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Effect.flatMap(repo.rechargesDue(now, atOnce), Effect.forEach(look, { discard: true }))
-      )
+    run: () => sweep
   })
 
   const viewOf = (recharge: FundingRepo.Recharge | null): FundingView.AutoRechargeView => {

@@ -16,8 +16,8 @@ class StillPending extends Data.TaggedError("StillPending")<{ readonly detail: s
   }
 }
 
-/** Clocks of two companies differ. */
-const slackMs = 10 * 60_000
+/** Clocks of two companies differ, and ours may have been a day ahead when the attempt was made. */
+const slackMs = 25 * 3_600_000
 
 /**
  * Brings attempts to their end: charges, or asks whether a try before this one has charged. Whatever is learned goes
@@ -39,19 +39,20 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
       description: attempt.kind === "topup" ? "Top-up" : "Auto-recharge"
     })
 
-  const find = (attempt: Machine.Attempt) =>
+  const find = (attempt: Machine.Attempt, now: number) =>
     attempt.intentId === null
       ? payments.find({
           customerId: attempt.customerId,
           attemptId: attempt.id,
-          sinceMs: attempt.createdAt - slackMs
+          sinceMs: Math.min(attempt.createdAt, now) - slackMs
         })
       : payments.intent(attempt.intentId)
 
   /** Null: the processor has no intent of it, and none may be asked for now. */
   const ask = Effect.fnUntraced(function* (attempt: Machine.Attempt, isFirstTry: boolean) {
-    if (Machine.first(isFirstTry) === "charge") return yield* charge(attempt)
-    const found = yield* find(attempt)
+    const began = yield* Clock.currentTimeMillis
+    if (Machine.first(isFirstTry, attempt, began) === "charge") return yield* charge(attempt)
+    const found = yield* find(attempt, began)
     const now = yield* Clock.currentTimeMillis
     if (found === null) {
       const next = Machine.absent(attempt, now)

@@ -11,6 +11,7 @@ import * as Collector from "./Collector.ts"
 import * as FundingRepo from "./FundingRepo.ts"
 import type { AutoRechargeView, PaymentMethodView } from "./FundingView.ts"
 import * as PaymentMethods from "./PaymentMethods.ts"
+import * as Payouts from "./Payouts.ts"
 import * as ProcessorEvents from "./ProcessorEvents.ts"
 import * as Reconciling from "./Reconciling.ts"
 import type { Reconciliation } from "./Reconciliation.ts"
@@ -21,6 +22,7 @@ import * as TopUp from "./TopUp.ts"
 export type { Exception, Reconciliation } from "./Reconciliation.ts"
 export type { Attempt } from "./AttemptMachine.ts"
 export type { RefundRow } from "./FundingRepo.ts"
+export type { Payout } from "./Payouts.ts"
 
 /**
  * Money from cards: saved cards, top-ups, auto-recharge, refunds and disputes, guide/money.md#top-ups. What a card was
@@ -71,6 +73,18 @@ export class Funding extends Context.Service<
       reason: string | null
     ) => Effect.Effect<FundingRepo.RefundRow, ApiError>
     /**
+     * Gives what is left of the balance of a closed tenant back to its cards: the number of the round, a new one unless
+     * one is under way. `within` joins the transaction of a new one. 409 while the tenant is not closed.
+     */
+    readonly requestPayout: (
+      tenantId: TenantId,
+      within: (round: number) => Effect.Effect<void>
+    ) => Effect.Effect<number, ApiError>
+    /** Brings a round to its end; fails while something is under way, and goes on when it is called again. */
+    readonly runPayout: (tenantId: TenantId, round: number) => Effect.Effect<void, Payouts.PayoutWaits>
+    /** Null: nobody has asked for one. */
+    readonly payout: (tenantId: TenantId) => Effect.Effect<Payouts.Payout | null>
+    /**
      * Asks the processor what has moved, of one tenant or (null) of all, books what the ledger lacks, and compares. 502
      * while the processor gives no answer.
      */
@@ -91,6 +105,7 @@ export class Funding extends Context.Service<
         const topUp = yield* TopUp.make(limits)
         const autoRecharge = yield* AutoRecharge.make(limits)
         const reversals = yield* Reversals.make(settling)
+        const payouts = yield* Payouts.make(reversals)
         const receive = yield* ProcessorEvents.make(reversals)
         const { last, reconcile } = yield* Reconciling.make(reversals)
         return Funding.of({
@@ -105,6 +120,9 @@ export class Funding extends Context.Service<
           receive,
           attempts: repo.attempts,
           refund: reversals.request,
+          requestPayout: payouts.request,
+          runPayout: payouts.run,
+          payout: payouts.find,
           reconcile: (tenantId, sinceMs) =>
             Effect.mapError(reconcile(tenantId, sinceMs), ({ detail }) =>
               ApiError.of("upstream_error", `the payment processor gives no answer: ${detail}`)

@@ -26,6 +26,38 @@ export const declined = (attempt: Attempt, card: string, message: string, nextTr
   link: null
 })
 
+/** What moves by a refund or a dispute. */
+export type Moved = "refunded" | "refund_failed" | "disputed" | "dispute_won"
+
+const moved: Readonly<Record<Moved, (amount: string) => readonly [subject: string, said: string]>> = {
+  refunded: (amount) => [
+    `Refund: ${amount}`,
+    `${amount} of a payment goes back to your card. Banks take some days for it.`
+  ],
+  refund_failed: (amount) => [
+    `A refund of ${amount} came back`,
+    `The bank of your card did not take a refund of ${amount}. It stands on your balance again.`
+  ],
+  disputed: (amount) => [
+    `A payment of ${amount} is disputed`,
+    `The holder of the card disputes a payment of ${amount}. It was taken off your balance until that is decided.`
+  ],
+  dispute_won: (amount) => [
+    `The dispute of ${amount} is over`,
+    `The dispute of a payment of ${amount} was decided in favor of the payment. It stands on your balance again.`
+  ]
+}
+
+/** `attemptId`: of the top-up that it is about. */
+export const reversed = (kind: Moved, cents: number, attemptId: string, balanceCents: number): Letter => {
+  const [subject, said] = moved[kind](dollars(Math.abs(cents)))
+  return {
+    subject,
+    paragraphs: [said, `Your balance is ${dollars(balanceCents)} now. The top-up in your ledger is ${attemptId}.`],
+    link: null
+  }
+}
+
 const because: Readonly<Record<DisabledReason, string>> = {
   declined: "The card was declined four times.",
   authentication_required: "The card's bank wants its holder to confirm each payment, which nobody can do for you.",

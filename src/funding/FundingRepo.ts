@@ -28,6 +28,8 @@ export interface RefundRow {
   readonly refundId: string | null
   readonly failure: string | null
   readonly reason: string | null
+  /** The round of the payout that asked for it; null: the operator asked for it alone. */
+  readonly payoutRound: number | null
   readonly createdAt: number
 }
 
@@ -49,7 +51,7 @@ export const make = Effect.gen(function* () {
     ${ms("next_try_at")} AS "nextTryAt", ${ms("last_attempt_at")} AS "lastAttemptAt",
     last_attempt_status AS "lastAttemptStatus", ${ms("updated_at")} AS "updatedAt"`
   const refundColumns = sql`id, attempt_id AS "attemptId", tenant_id::text AS "tenantId", amount_cents::float8 AS "amountCents",
-    status, refund_id AS "refundId", failure, reason, ${ms("created_at")} AS "createdAt"`
+    status, refund_id AS "refundId", failure, reason, payout_round AS "payoutRound", ${ms("created_at")} AS "createdAt"`
 
   const first = <Row>(statement: Effect.Effect<ReadonlyArray<Row>, unknown>): Effect.Effect<Row | null> =>
     Effect.map(Effect.orDie(statement), ([row]) => row ?? null)
@@ -163,14 +165,18 @@ export const make = Effect.gen(function* () {
     attempts: (tenantId: TenantId, limit: number) =>
       Effect.orDie(sql<Attempt>`
         SELECT ${attemptColumns} FROM payment_attempt WHERE tenant_id = ${tenantId} ORDER BY ordinal DESC LIMIT ${limit}`),
-    /** Declines of a card, and attempts of its tenant that are under way. */
-    recent: (tenantId: TenantId, methodId: PaymentMethodId, since: number) =>
+    /** Declines of a card, however often it was saved, and attempts under way: with it, and of its tenant. */
+    recent: ({ cardId, tenantId }: Method, processor: string, since: number) =>
       Effect.map(
-        first(sql<{ readonly declined: number; readonly pending: number }>`
-          SELECT count(*) FILTER (WHERE payment_method_id = ${methodId} AND status = 'failed')::int AS declined,
+        first(sql<{ readonly declined: number; readonly charging: number; readonly pending: number }>`
+          SELECT count(*) FILTER (WHERE is_card AND status = 'failed')::int AS declined,
+            count(*) FILTER (WHERE is_card AND status = 'pending')::int AS charging,
             count(*) FILTER (WHERE status = 'pending')::int AS pending
-          FROM payment_attempt WHERE tenant_id = ${tenantId} AND created_at > ${at(since)}`),
-        (row) => row ?? { declined: 0, pending: 0 }
+          FROM (
+            SELECT status, card_id = ${cardId} AND processor = ${processor} AS is_card
+            FROM payment_attempt WHERE tenant_id = ${tenantId} AND created_at > ${at(since)}
+          ) AS attempt`),
+        (row) => row ?? { declined: 0, charging: 0, pending: 0 }
       ),
     isCharging: (tenantId: TenantId, methodId: PaymentMethodId) =>
       Effect.map(
@@ -231,23 +237,24 @@ export const make = Effect.gen(function* () {
           (SELECT count(*)::int FROM payment_attempt a WHERE a.tenant_id = t.id AND a.kind = 'auto_recharge'
             AND a.status = 'succeeded' AND a.settled_at >= ${at(midnight)}) AS "succeededToday"
         FROM tenant t JOIN balance b ON b.tenant_id = t.id WHERE t.id = ${tenantId}`),
-    /** Tenants whose balance has fallen to their threshold and who may be charged now. */
-    rechargesDue: (now: number, limit: number) =>
+    /** Tenants behind one (null: from the first on) whose balance has fallen to their threshold, in the order of their ids. */
+    rechargesDue: (now: number, after: TenantId | null, limit: number) =>
       Effect.map(
         Effect.orDie(sql<{ readonly id: TenantId }>`
           SELECT r.tenant_id::text AS id FROM auto_recharge r JOIN balance b ON b.tenant_id = r.tenant_id
           WHERE r.enabled AND b.balance_cents <= r.threshold_cents
-            AND (r.next_try_at IS NULL OR r.next_try_at <= ${at(now)}) LIMIT ${limit}`),
+            AND (r.next_try_at IS NULL OR r.next_try_at <= ${at(now)})
+            AND (${after}::text IS NULL OR r.tenant_id > ${after}::text::uuid) ORDER BY r.tenant_id LIMIT ${limit}`),
         (rows) => rows.map(({ id }) => id)
       ),
     thresholds: Effect.orDie(sql<{ readonly tenantId: TenantId; readonly cents: number }>`
       SELECT tenant_id::text AS "tenantId", threshold_cents::float8 AS cents FROM auto_recharge WHERE enabled`),
 
-    insertRefund: (refund: RefundRow) =>
+    insertRefund: (refund: Omit<RefundRow, "status" | "refundId" | "failure">) =>
       done(sql`
-        INSERT INTO payment_refund (id, attempt_id, tenant_id, amount_cents, status, reason, created_at)
+        INSERT INTO payment_refund (id, attempt_id, tenant_id, amount_cents, status, reason, payout_round, created_at)
         VALUES (${refund.id}, ${refund.attemptId}, ${refund.tenantId}, ${refund.amountCents}, 'pending', ${refund.reason},
-          ${at(refund.createdAt)})`),
+          ${refund.payoutRound}, ${at(refund.createdAt)})`),
     refund: (id: string) => first(sql<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id}`),
     lockRefund: (id: string) =>
       first(sql<RefundRow>`SELECT ${refundColumns} FROM payment_refund WHERE id = ${id} FOR UPDATE`),

@@ -1,9 +1,12 @@
 import { Clock, Effect, Metric } from "effect"
 import { SqlClient } from "effect/sql"
+import { Entropy } from "../actor/Entropy.ts"
+import * as Audit from "../audit/Audit.ts"
 import type { LedgerEntryId, TenantId } from "../domain/Id.ts"
 import * as Timestamp from "../domain/Timestamp.ts"
 import { Jobs } from "../job/Jobs.ts"
 import { type Movement, type PaymentError, Payments } from "../payment/Payments.ts"
+import { empty, Journal } from "../store/Journal.ts"
 import * as FundingRepo from "./FundingRepo.ts"
 import type { Exception, Reconciliation } from "./Reconciliation.ts"
 import type { Reversals } from "./Reversals.ts"
@@ -39,6 +42,8 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
   const sql = yield* SqlClient.SqlClient
   const jobs = yield* Jobs
   const payments = yield* Payments
+  const journal = yield* Journal
+  const entropy = yield* Entropy
   const repo = yield* FundingRepo.make
 
   const booked = (tenantId: TenantId | null, sinceMs: number) =>
@@ -123,14 +128,46 @@ export const make = Effect.fnUntraced(function* (reversals: Reversals) {
       return result
     })
 
-  const keep = (tenantId: TenantId, result: Reconciliation) =>
-    Effect.orDie(sql`
+  /** With a line in the audit log where it says something else than the one before. */
+  const keep = Effect.fnUntraced(function* (tenantId: TenantId, result: Reconciliation) {
+    const before = yield* last(tenantId)
+    const told = (of: Reconciliation) => ({
+      charged_cents: of.charged_cents,
+      refunded_cents: of.refunded_cents,
+      difference_cents: of.difference_cents,
+      exceptions: of.exceptions.length
+    })
+    const [from, to] = [before === null ? null : told(before), told(result)]
+    const fields = Object.keys(to) as ReadonlyArray<keyof typeof to>
+    const changes = fields.flatMap((field) =>
+      from?.[field] === to[field] ? [] : [{ field, from: from?.[field] ?? null, to: to[field] }]
+    )
+    const line = {
+      tenantId,
+      at: yield* Clock.currentTimeMillis,
+      seed: entropy.hex(16),
+      actor: Audit.system,
+      action: "balance.reconciled",
+      resourceType: "balance",
+      resourceId: tenantId,
+      changes
+    }
+    yield* write(tenantId, result).pipe(
+      Effect.andThen(
+        changes.length === 0 ? Effect.void : journal.commitWithin({ ...empty, audit: [Audit.line(line)] })
+      ),
+      sql.withTransaction,
+      Effect.orDie
+    )
+  })
+
+  const write = (tenantId: TenantId, result: Reconciliation) => sql`
       INSERT INTO payment_reconciliation (tenant_id, charged_cents, refunded_cents, difference_cents, exceptions, checked_at)
       VALUES (${tenantId}, ${result.charged_cents}, ${result.refunded_cents}, ${result.difference_cents},
         ${JSON.stringify(result.exceptions)}::text::jsonb, ${result.checked_at}::text::timestamptz)
       ON CONFLICT (tenant_id) DO UPDATE SET charged_cents = excluded.charged_cents,
         refunded_cents = excluded.refunded_cents, difference_cents = excluded.difference_cents,
-        exceptions = excluded.exceptions, checked_at = excluded.checked_at`)
+        exceptions = excluded.exceptions, checked_at = excluded.checked_at`
 
   /** What the last reconciliation of a tenant said; null: there was none. */
   const last = (tenantId: TenantId): Effect.Effect<Reconciliation | null> =>

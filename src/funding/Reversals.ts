@@ -6,9 +6,11 @@ import * as Audit from "../audit/Audit.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
 import { Jobs } from "../job/Jobs.ts"
+import { Letters } from "../letter/Letter.ts"
 import { type Dispute, type Intent, Payments, type Refund } from "../payment/Payments.ts"
 import { empty, Journal, type MoneyRow } from "../store/Journal.ts"
-import { type Attempt, keyMs } from "./AttemptMachine.ts"
+import * as Machine from "./AttemptMachine.ts"
+import * as FundingLetters from "./FundingLetters.ts"
 import * as FundingRepo from "./FundingRepo.ts"
 import type { Settling } from "./Settling.ts"
 
@@ -26,7 +28,14 @@ interface Reversal {
   readonly type: "refund" | "adjustment"
   readonly amountCents: number
   readonly description: string
-  readonly action: string
+  readonly moved: FundingLetters.Moved
+}
+
+const actions: Readonly<Record<FundingLetters.Moved, string>> = {
+  refunded: "balance.refunded",
+  refund_failed: "balance.refund_failed",
+  disputed: "balance.dispute_opened",
+  dispute_won: "balance.dispute_won"
 }
 
 /**
@@ -43,6 +52,7 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
   const accounts = yield* Accounts
   const entropy = yield* Entropy
   const payments = yield* Payments
+  const letters = yield* Letters
   const repo = yield* FundingRepo.make
 
   /** Settles the attempt of an intent; nothing where it is none of ours. */
@@ -66,16 +76,16 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
       if (attempt?.status !== "succeeded") return null
       const reversals = yield* reversalsOf(repo.hasMoved)
       if (reversals.length === 0) return null
-      yield* journal.commitWithin({
+      const { balanceCents } = yield* journal.commitWithin({
         ...empty,
         money: reversals.map((reversal): MoneyRow => rowOf(attempt, reversal, at)),
-        audit: reversals.map(({ action, amountCents, cause }) =>
+        audit: reversals.map(({ amountCents, cause, moved }) =>
           Audit.line({
             tenantId: attempt.tenantId,
             at,
             seed: cause,
             actor: Audit.system,
-            action,
+            action: actions[moved],
             resourceType: "balance",
             resourceId: attempt.tenantId,
             changes: [
@@ -85,6 +95,17 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
           })
         )
       })
+      yield* Effect.forEach(
+        reversals,
+        ({ amountCents, cause, moved }) =>
+          letters.postToWithin({
+            cause,
+            tenantId: attempt.tenantId,
+            audience: "billing",
+            letter: FundingLetters.reversed(moved, amountCents, attempt.id, balanceCents ?? 0)
+          }),
+        { discard: true }
+      )
       return attempt.tenantId
     }).pipe(sql.withTransaction, Effect.orDie)
     if (tenantId !== null) yield* accounts.moneyMoved(tenantId)
@@ -131,6 +152,37 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
     )
   })
 
+  /** Inside the caller's transaction, behind the lock of the attempt: the refund, and the job that brings it to its end. */
+  const askWithin = Effect.fnUntraced(function* ({
+    actor,
+    ...refund
+  }: Parameters<typeof repo.insertRefund>[0] & { readonly actor: Audit.Actor }) {
+    const { amountCents, attemptId, createdAt, id, reason, tenantId } = refund
+    yield* repo.insertRefund(refund)
+    yield* jobs.put({ kind: refundKind, key: id, tenantId })
+    yield* journal.commitWithin({
+      ...empty,
+      audit: [
+        Audit.line({
+          tenantId,
+          at: createdAt,
+          seed: id,
+          actor,
+          action: "topup.refund_requested",
+          resourceType: "topup",
+          resourceId: attemptId,
+          changes: [
+            { field: "amount_cents", from: null, to: amountCents },
+            { field: "reason", from: null, to: reason }
+          ]
+        })
+      ]
+    })
+  })
+
+  /** Waits for one try of it. */
+  const carryOutNow = (id: string) => jobs.runNow(refundKind, id)
+
   /** The operator refunds a top-up, in part or (null) what is left of it. */
   const request = Effect.fn("Reversals.request")(function* (
     attemptId: Id.LedgerEntryId,
@@ -152,38 +204,10 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
       if ((yield* repo.pendingRefund(attempt.id)) !== null)
         return yield* ApiError.of("conflict", "a refund of this top-up is under way")
       const { tenantId } = attempt
-      yield* repo.insertRefund({
-        id,
-        attemptId,
-        tenantId,
-        amountCents,
-        status: "pending",
-        refundId: null,
-        failure: null,
-        reason,
-        createdAt: at
-      })
-      yield* jobs.put({ kind: refundKind, key: id, tenantId })
-      yield* journal.commitWithin({
-        ...empty,
-        audit: [
-          Audit.line({
-            tenantId,
-            at,
-            seed: id,
-            actor: Audit.operator,
-            action: "topup.refund_requested",
-            resourceType: "topup",
-            resourceId: attemptId,
-            changes: [
-              { field: "amount_cents", from: null, to: amountCents },
-              { field: "reason", from: null, to: reason }
-            ]
-          })
-        ]
-      })
+      const refund = { id, attemptId, tenantId, amountCents, reason, payoutRound: null, createdAt: at }
+      yield* askWithin({ ...refund, actor: Audit.operator })
     }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
-    yield* jobs.runNow(refundKind, id)
+    yield* carryOutNow(id)
     return (yield* repo.refund(id)) ?? (yield* Effect.die(new Error(`the refund ${id} has gone`)))
   }, Effect.uninterruptible)
 
@@ -195,12 +219,16 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
     const intentId = attempt?.intentId ?? null
     if (intentId === null || attempt?.processor !== payments.name)
       return yield* new StillPending({ detail: "the refund is of another processor" })
-    const known = isFirstTry ? [] : yield* payments.refunds(intentId)
+    const began = yield* Clock.currentTimeMillis
+    const asks = Machine.first(isFirstTry, row, began) === "charge"
+    const known = asks ? [] : yield* payments.refunds(intentId)
     const found = known.find((refund) => refund.requestId === id)
     const now = yield* Clock.currentTimeMillis
     const fail = (failure: string) => repo.settleRefund(id, { status: "failed", refundId: null, failure }, now)
     if (found !== undefined) return yield* refunds(intentId, [found])
-    if (now - row.createdAt >= keyMs) return yield* fail("the payment processor could not be reached")
+    const next = asks ? "charge" : Machine.absent(row, now)
+    if (next === "wait") return yield* new StillPending({ detail: "the refund may be under way" })
+    if (next === "give_up") return yield* fail("the payment processor could not be reached")
     const key = `refund:${id}`
     const made = yield* Effect.catchTag(
       payments.refund({ key, requestId: id, intentId, amountCents: row.amountCents }),
@@ -221,12 +249,12 @@ export const make = Effect.fnUntraced(function* ({ settle }: Settling) {
     run: ({ attempt, key }) => carryOut(key, attempt === 1)
   })
 
-  return { intent, refunds, dispute, request } as const
+  return { intent, refunds, dispute, request, askWithin, carryOutNow } as const
 })
 
 export type Reversals = Effect.Success<ReturnType<typeof make>>
 
-const rowOf = (attempt: Attempt, reversal: Reversal, at: number): MoneyRow => ({
+const rowOf = (attempt: Machine.Attempt, reversal: Reversal, at: number): MoneyRow => ({
   id: Id.derive(reversal.cause, "ledger"),
   tenantId: attempt.tenantId,
   cause: reversal.cause,
@@ -243,7 +271,7 @@ const refunded = (cause: string, { amountCents }: Refund): Reversal => ({
   type: "refund",
   amountCents: -amountCents,
   description: "Refund to the card",
-  action: "balance.refunded"
+  moved: "refunded"
 })
 
 const refundFailed = (cause: string, { amountCents }: Refund): Reversal => ({
@@ -251,7 +279,7 @@ const refundFailed = (cause: string, { amountCents }: Refund): Reversal => ({
   type: "refund",
   amountCents,
   description: "The refund did not reach the card",
-  action: "balance.refund_failed"
+  moved: "refund_failed"
 })
 
 const disputed = (cause: string, { amountCents }: Dispute): Reversal => ({
@@ -259,7 +287,7 @@ const disputed = (cause: string, { amountCents }: Dispute): Reversal => ({
   type: "adjustment",
   amountCents: -amountCents,
   description: "Payment disputed by the cardholder",
-  action: "balance.dispute_opened"
+  moved: "disputed"
 })
 
 const disputeWon = (cause: string, { amountCents }: Dispute): Reversal => ({
@@ -267,5 +295,5 @@ const disputeWon = (cause: string, { amountCents }: Dispute): Reversal => ({
   type: "adjustment",
   amountCents,
   description: "Dispute won",
-  action: "balance.dispute_won"
+  moved: "dispute_won"
 })

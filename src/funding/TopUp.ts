@@ -38,6 +38,7 @@ const mostDeclines = 8
 const mostPending = 10
 const declinesWithinMs = 24 * 3_600_000
 
+const tooMany = ApiError.of("conflict", "too many payments are under way; wait for their outcome")
 export const noCard = ApiError.of("payment_method_required", "no card is saved: save one, or make one the default")
 export const noMethod = ApiError.of("not_found", "no such payment method", "payment_method_id")
 
@@ -69,19 +70,21 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
     return (yield* repo.method(tenantId, payments.name, id)) ?? (yield* noMethod)
   })
 
-  const begin = Effect.fnUntraced(function* (caller: Audit.Caller, request: TopUpRequest, slot: string | null) {
-    yield* checked(request.amountCents, limits, "amount_cents")
-    const method = yield* methodOf(caller.tenantId, request.paymentMethodId)
-    const now = yield* Clock.currentTimeMillis
-    const recent = yield* repo.recent(caller.tenantId, method.id, now - declinesWithinMs)
-    if (recent.declined >= mostDeclines)
-      return yield* ApiError.of("payment_failed", "this card was declined too often today; use another one")
-    if (recent.pending >= mostPending)
-      return yield* ApiError.of("conflict", `${mostPending} payments are under way; wait for their outcome`)
-    const customerId = yield* repo.customer(caller.tenantId, payments.name)
-    if (customerId === null) return yield* noCard
-    return yield* attempts
-      .beginWithin({
+  /** The requests of a tenant come here one after the other, so that many at once do not pass the bounds together. */
+  const begin = Effect.fnUntraced(
+    function* (caller: Audit.Caller, request: TopUpRequest, slot: string | null) {
+      yield* checked(request.amountCents, limits, "amount_cents")
+      yield* repo.lockTenant(caller.tenantId)
+      const method = yield* methodOf(caller.tenantId, request.paymentMethodId)
+      const now = yield* Clock.currentTimeMillis
+      const { charging, declined, pending } = yield* repo.recent(method, payments.name, now - declinesWithinMs)
+      if (declined >= mostDeclines)
+        return yield* ApiError.of("payment_failed", "this card was declined too often today; use another one")
+      // What is under way with a card that was declined may be declined, too.
+      if (pending >= mostPending || (declined > 0 && declined + charging >= mostDeclines)) return yield* tooMany
+      const customerId = yield* repo.customer(caller.tenantId, payments.name)
+      if (customerId === null) return yield* noCard
+      return yield* attempts.beginWithin({
         seed: entropy.hex(16),
         kind: "topup",
         method,
@@ -91,8 +94,10 @@ export const make = Effect.fnUntraced(function* (limits: Limits) {
         ip: caller.ip,
         slot
       })
-      .pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
-  })
+    },
+    sql.withTransaction,
+    Effect.catchTag("SqlError", Effect.die)
+  )
 
   /** Waits until the attempt is settled, or for as long as an answer may take. */
   const collected = Effect.fnUntraced(function* (id: LedgerEntryId) {

@@ -83,7 +83,7 @@ export const make = Effect.gen(function* () {
     )
 
   /** Tenants with an entry of a month that ended before `until`, and no invoice has it: the next month of each. */
-  const due = (until: number) => sql<Due>`
+  const due = (until: number, without: ReadonlyArray<TenantId>) => sql<Due>`
     SELECT b.tenant_id AS "tenantId", coalesce(i.through_ordinal, -1)::text AS after,
       (l.balance_after_cents - l.amount_cents)::float8 AS "openingCents",
       (extract(epoch FROM greatest(l.created_at, i.period_end)) * 1000)::float8 AS "firstAt"
@@ -96,6 +96,7 @@ export const make = Effect.gen(function* () {
       WHERE tenant_id = b.tenant_id AND ordinal > coalesce(i.through_ordinal, -1) ORDER BY ordinal LIMIT 1
     ) l
     WHERE date_trunc('month', greatest(l.created_at, i.period_end), 'UTC') + interval '1 month' <= to_timestamp(${until}::float8 / 1000)
+      AND b.tenant_id <> ALL (${without}::text[]::uuid[])
     ORDER BY 4, 1 LIMIT 500`
 
   /**
@@ -110,14 +111,16 @@ export const make = Effect.gen(function* () {
             AND created_at >= to_timestamp(${end}::float8 / 1000) ORDER BY ordinal LIMIT 1),
           9223372036854775807) AS ordinal
       )
-      SELECT type::text AS type, g.description, is_debit AS "isDebit", is_included AS "isIncluded", count(*)::float8 AS entries,
+      SELECT type::text AS type, g.description, is_debit AS "isDebit", is_included AS "isIncluded", is_reversal AS "isReversal",
+        count(*)::float8 AS entries,
         sum(amount_cents)::float8 AS cents, (max(max(ordinal)) OVER ())::text AS through
       FROM (
         SELECT ordinal, type, amount_cents, amount_cents < 0 AS is_debit, cause LIKE 'included:%' AS is_included,
+          coalesce(reference_type = 'topup', false) AS is_reversal,
           CASE WHEN type = ANY (${named}::text[]) AND cause NOT LIKE 'included:%' THEN description END AS description
         FROM ledger WHERE tenant_id = ${tenantId} AND ordinal > ${after}::text::bigint AND ordinal < (SELECT ordinal FROM next)
       ) g
-      GROUP BY 1, 2, 3, 4 ORDER BY abs(sum(amount_cents)) DESC, 1, 2, 3, 4`
+      GROUP BY 1, 2, 3, 4, 5 ORDER BY abs(sum(amount_cents)) DESC, 1, 2, 3, 4, 5`
 
   /** The next number, inside the caller's transaction, which holds it until its end. */
   const nextNumber = Effect.map(

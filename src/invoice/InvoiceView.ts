@@ -32,7 +32,7 @@ export const Invoice = Wire.struct({
   periodStart: Field.time("First moment of the month, UTC."),
   periodEnd: Field.time("First moment behind it.", "2026-02-01T00:00:00.000Z"),
   openingBalanceCents: Field.signedCents("The balance before."),
-  credits: Schema.Array(Line).annotate({ description: "What came in, and what was paid back to a card." }),
+  credits: Schema.Array(Line).annotate({ description: "What came in, and what went back to a card." }),
   lines: Schema.Array(Line).annotate({ description: "What was used." }),
   subtotalCents: Field.signedCents("The sum of `lines`.", 340),
   taxCents: Field.signedCents("Tax; the service adds none.", 0),

@@ -97,17 +97,22 @@ export const make = (options: {
     return Effect.fn("Issue.round")(function* (now: number) {
       const seller = yield* repo.seller
       if (seller === null) {
-        const waiting = yield* repo.due(now - settledMs)
+        const waiting = yield* repo.due(now - settledMs, [])
         if (waiting.length > 0)
           yield* Effect.logWarning("no invoices are issued: say who sells with `operator invoice seller`", {
             tenants: waiting.length
           })
         return
       }
-      // Each round takes the next month of each tenant, until nobody has one.
+      // Each round takes the next month of each tenant, until nobody has one. One tenant's trouble is not another's.
+      const failed = new Set<Id.TenantId>()
       for (;;) {
-        const due = yield* repo.due(now - settledMs)
-        for (const one of due) yield* issue(one, seller, now)
+        const due = yield* repo.due(now - settledMs, [...failed])
+        for (const one of due)
+          yield* Effect.catchCause(issue(one, seller, now), (cause) => {
+            failed.add(one.tenantId)
+            return Effect.logError("an invoice could not be issued", { tenantId: one.tenantId }, cause)
+          })
         if (due.length === 0) break
       }
       for (const { id, tenantId } of yield* repo.covered)

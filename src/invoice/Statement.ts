@@ -8,6 +8,8 @@ export interface Group {
   readonly isDebit: boolean
   /** They give back what a plan included. */
   readonly isIncluded: boolean
+  /** They went back to a card, or came back from there: refunds and disputes of top-ups. */
+  readonly isReversal: boolean
   readonly entries: number
   readonly cents: number
 }
@@ -50,11 +52,8 @@ const names: Readonly<Record<EntryType, string>> = {
 }
 
 /** Money of the customer, not use of the service: what was paid in, and what was paid back. */
-const isPayment = ({ isDebit, isIncluded, type }: Group): boolean =>
-  type === "topup" ||
-  type === "auto_recharge" ||
-  (type === "refund" && isDebit) ||
-  (type === "adjustment" && !isDebit && !isIncluded)
+const isPayment = ({ isDebit, isIncluded, isReversal, type }: Group): boolean =>
+  type === "topup" || type === "auto_recharge" || isReversal || (type === "adjustment" && !isDebit && !isIncluded)
 
 const lineOf = (group: Group, sign: 1 | -1): Line => ({
   description: group.isIncluded ? "Included in the plan" : (group.description ?? names[group.type]),
@@ -69,7 +68,7 @@ const bounded = (groups: ReadonlyArray<Group>): ReadonlyArray<Group> => {
   if (groups.length <= mostLines) return groups
   const rest = new Map<string, Group>()
   for (const group of groups.slice(mostLines)) {
-    const key = [group.type, group.isDebit, group.isIncluded].join()
+    const key = [group.type, group.isDebit, group.isIncluded, group.isReversal].join()
     const sum = rest.get(key)
     rest.set(key, {
       ...group,

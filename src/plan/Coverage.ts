@@ -7,8 +7,11 @@ import { empty, Journal, type MoneyRow } from "../store/Journal.ts"
 import * as Included from "./Included.ts"
 import { type PlanRepo, portion } from "./PlanRepo.ts"
 
-/** What the debits of a call were made of, by their type; empty where nobody knows any more. */
-export type Metered = (callId: Id.CallId, type: EntryType) => Effect.Effect<ReadonlyArray<Included.Charged>>
+/** What the debits of a call or a conference were made of, by their type; empty where nobody knows any more. */
+export type Metered = (
+  id: Id.CallId | Id.ConferenceId,
+  type: EntryType
+) => Effect.Effect<ReadonlyArray<Included.Charged>>
 
 /**
  * Gives back what a plan includes, guide/money.md#plans: a debit is made as ever, and what the plan covers of it comes
@@ -27,7 +30,7 @@ export const make = (repo: PlanRepo, metered: Metered) =>
     const partsOf = (type: EntryType, cents: number, referenceId: string | null) =>
       type === "lookup_charge"
         ? Effect.succeed([{ quantity: 1, microUsd: cents * 10_000 }])
-        : referenceId !== null && Id.is("call", referenceId)
+        : referenceId !== null && (Id.is("call", referenceId) || Id.is("conf", referenceId))
           ? metered(referenceId, type)
           : Effect.succeed([])
 

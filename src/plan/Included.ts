@@ -9,6 +9,7 @@ export const fields = {
   billed_minutes: "call_charge",
   recording_minutes: "recording_charge",
   transcription_minutes: "transcription_charge",
+  conference_participant_minutes: "conference_charge",
   amd_checks: "amd_charge",
   lookups: "lookup_charge"
 } as const satisfies Readonly<Record<string, EntryType>>

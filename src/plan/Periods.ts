@@ -1,6 +1,7 @@
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../account/Account.ts"
+import { Entropy } from "../actor/Entropy.ts"
 import * as Audit from "../audit/Audit.ts"
 import { ApiError } from "../domain/ApiError.ts"
 import * as Id from "../domain/Id.ts"
@@ -32,6 +33,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
     const journal = yield* Journal
     const accounts = yield* Accounts
     const letters = yield* Letters
+    const entropy = yield* Entropy
 
     const causeOf = (tenantId: Id.TenantId, periodStart: number) =>
       `plan:${tenantId}:${new Date(periodStart).toISOString()}`
@@ -48,10 +50,10 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
       at
     })
 
-    /** Reserves the fee for as long as `use` takes. */
+    /** Reserves the fee for as long as `use` takes; each of several at once has its own. */
     const reserving = <A, E, R>(tenantId: Id.TenantId, cents: number, use: Effect.Effect<A, E, R>) => {
       if (cents === 0) return use
-      const id = Id.derive(`plan ${tenantId}`, "order")
+      const id = Id.derive(entropy.hex(16), "order")
       return accounts
         .reserve(tenantId, id, { purpose: "order", offers: [cents] })
         .pipe(Effect.andThen(use), Effect.ensuring(accounts.released(tenantId, id)))
@@ -93,10 +95,14 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
       })
 
     const system = { actor: Audit.system, ip: null }
-    const operator = { type: "system", name: "plan" } as const
 
-    const limit = (tenantId: Id.TenantId, to: number | null) =>
-      to === null ? Effect.void : accounts.setQuota(tenantId, { concurrentCallLimit: to }, operator)
+    /** The subscription that was looked at, locked; null: another request was first, and the next round looks again. */
+    const unchanged = (row: SubscriptionRow) =>
+      Effect.map(repo.find(row.tenantId, true), (locked) =>
+        locked !== null && locked.nextTryAt === row.nextTryAt && locked.nextPlanSlug === row.nextPlanSlug
+          ? locked
+          : null
+      )
 
     /** The first period of a tenant without a plan; `conflict` where another request was first. */
     const begin = Effect.fn("Periods.begin")(function* (
@@ -106,7 +112,6 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
       receiptAt: (row: SubscriptionRow, at: number) => Receipt | null
     ) {
       const at = yield* Clock.currentTimeMillis
-      const { quota } = yield* accounts.overview(tenantId)
       const begun = yield* reserving(
         tenantId,
         plan.monthlyFeeCents,
@@ -126,7 +131,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
             included: plan.included,
             used: {},
             throughOrdinal: yield* repo.newest(tenantId),
-            limitBefore: plan.limits.concurrentCallLimit === null ? null : quota.concurrentCallLimit,
+            concurrentCallLimit: plan.limits.concurrentCallLimit,
             nextTryAt: periodEnd
           }
           if (!(yield* repo.insert(row, at)))
@@ -140,13 +145,12 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
         }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
       )
       yield* accounts.moneyMoved(tenantId)
-      yield* limit(tenantId, plan.limits.concurrentCallLimit)
       return begun
     })
 
-    /** The plan is over: the limit is what it was before. */
     const end = Effect.fnUntraced(function* (row: SubscriptionRow, at: number, because: "ended" | "unpaid") {
-      yield* Effect.gen(function* () {
+      const isOver = yield* Effect.gen(function* () {
+        if ((yield* unchanged(row)) === null) return false
         yield* repo.remove(row.tenantId)
         const line = lineOf(row.tenantId, at, "plan_subscription.ended", row.planSlug, null, system)
         yield* journal.commitWithin({ ...empty, audit: [line] })
@@ -163,16 +167,20 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
               link: null
             }
           })
+        return true
       }).pipe(sql.withTransaction)
-      yield* limit(row.tenantId, row.limitBefore)
+      // The account reads that the plan limits nothing any more.
+      if (isOver) yield* accounts.moneyMoved(row.tenantId)
     })
 
     const unpaid = Effect.fnUntraced(function* (row: SubscriptionRow, plan: PlanRow, at: number) {
       if (at >= row.periodEnd + graceMs) return yield* end(row, at, "unpaid")
       const day = Math.floor((at - row.periodEnd) / dayMs)
       yield* Effect.gen(function* () {
+        const locked = yield* unchanged(row)
+        if (locked === null) return
         const next = Math.min(at + dayMs, row.periodEnd + graceMs)
-        yield* repo.update({ ...row, status: "past_due", nextTryAt: next }, at)
+        yield* repo.update({ ...locked, status: "past_due", nextTryAt: next }, at)
         if (row.status === "active") {
           const line = lineOf(row.tenantId, at, "plan_subscription.past_due", row.planSlug, row.planSlug, system)
           yield* journal.commitWithin({ ...empty, audit: [line] })
@@ -194,15 +202,25 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
       }).pipe(sql.withTransaction)
     })
 
+    /** The tenant is closed: the plan covers what was debited so far, and ends. */
+    const close = Effect.fn("Periods.close")(function* (tenantId: Id.TenantId) {
+      yield* covered(tenantId)
+      const row = yield* repo.find(tenantId, false)
+      if (row !== null) yield* end(row, yield* Clock.currentTimeMillis, "ended")
+    })
+
     /** What is due of one tenant now. Late by more than a period, it pays the period of now and none of those between. */
     const renew = Effect.fn("Periods.renew")(function* (tenantId: Id.TenantId) {
       const at = yield* Clock.currentTimeMillis
       const row = yield* repo.find(tenantId, false)
-      if (row === null || row.nextTryAt > at) return
-      const plan = row.nextPlanSlug === null ? null : yield* repo.plan(row.nextPlanSlug)
-      if (plan === null) return yield* end(row, at, "ended")
+      if (row === null) return
+      if ((yield* accounts.overview(tenantId)).status === "closed")
+        return (yield* repo.hasCalls(tenantId)) ? undefined : yield* close(tenantId)
+      if (row.nextTryAt > at) return
       // What was debited before comes out of the period that ends.
       if (row.status === "active") yield* covered(tenantId)
+      const plan = row.nextPlanSlug === null ? null : yield* repo.plan(row.nextPlanSlug)
+      if (plan === null) return yield* end(row, at, "ended")
       let periodStart = row.periodEnd
       for (
         let next = Included.nextPeriod(row.beganAt, periodStart);
@@ -214,11 +232,10 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
         tenantId,
         plan.monthlyFeeCents,
         Effect.gen(function* () {
+          // In this order, as in `Coverage`: the subscription, then the balance.
+          const locked = yield* unchanged(row)
+          if (locked === null) return true
           const funds = yield* repo.lockFunds(tenantId)
-          const locked = yield* repo.find(tenantId, true)
-          // Another request was first: what is due then is looked at in the next round.
-          if (locked === null || locked.nextTryAt !== row.nextTryAt || locked.nextPlanSlug !== row.nextPlanSlug)
-            return true
           if (plan.monthlyFeeCents > 0 && (funds === null || funds < plan.monthlyFeeCents)) return false
           const periodEnd = Included.nextPeriod(row.beganAt, periodStart)
           // What was debited while nothing was paid stays debited.
@@ -235,6 +252,7 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
               included: plan.included,
               used: {},
               throughOrdinal,
+              concurrentCallLimit: plan.limits.concurrentCallLimit,
               nextTryAt: periodEnd
             },
             at
@@ -249,7 +267,6 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
       )
       if (!isPaid) return yield* unpaid(row, plan, at)
       yield* accounts.moneyMoved(tenantId)
-      if (plan.slug !== row.planSlug) yield* limit(tenantId, plan.limits.concurrentCallLimit ?? row.limitBefore)
     })
 
     /** The plan behind this period; null: none. */
@@ -268,5 +285,5 @@ export const make = (repo: PlanRepo, covered: (tenantId: Id.TenantId) => Effect.
         yield* journal.commitWithin({ ...empty, audit: [line], receipt })
       })
 
-    return { begin, renew, change } as const
+    return { begin, renew, change, close } as const
   })

@@ -32,6 +32,8 @@ export class Plans extends Context.Service<
     readonly list: (isPublic: boolean) => Effect.Effect<ReadonlyArray<PlanView>>
     /** Makes or changes a plan; who has it keeps what the period has, and gets the new one with the next. */
     readonly put: (plan: Omit<PlanRow, "createdAt">) => Effect.Effect<PlanView, ApiError>
+    /** How many a conference of the tenant may hold; null: the plan sets no bound. */
+    readonly conferenceParticipants: (tenantId: Id.TenantId) => Effect.Effect<number | null>
     readonly subscription: (tenantId: Id.TenantId) => Effect.Effect<SubscriptionView>
     /** Chooses a plan: at once where there is none, else for the next period. Null: none behind this period. */
     readonly subscribe: (
@@ -39,6 +41,8 @@ export class Plans extends Context.Service<
       slug: string | null,
       slot: Slot | null
     ) => Effect.Effect<Rendered, ApiError>
+    /** Ends the plan of a tenant that is closed and has no calls any more, behind what it covers of them. */
+    readonly close: (tenantId: Id.TenantId) => Effect.Effect<void>
     /** Fees that are due. The job does it by itself. */
     readonly renew: Effect.Effect<void>
     /** Gives back what plans cover of the debits so far. The job does it by itself. */
@@ -177,6 +181,7 @@ export class Plans extends Context.Service<
               return planView(after)
             }).pipe(sql.withTransaction, Effect.orDie)
           }),
+          conferenceParticipants: (tenantId) => Effect.orDie(repo.conferenceParticipants(tenantId)),
           subscription: Effect.fn("Plans.subscription")(function* (tenantId) {
             return yield* Effect.orDie(
               Effect.gen(function* () {
@@ -186,6 +191,7 @@ export class Plans extends Context.Service<
             )
           }),
           subscribe: (caller, slug, slot) => Effect.catchTag(subscribe(caller, slug, slot), "SqlError", Effect.die),
+          close: (tenantId) => Effect.orDie(periods.close(tenantId)),
           renew,
           cover
         })

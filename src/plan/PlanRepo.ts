@@ -17,7 +17,8 @@ export interface SubscriptionRow {
   readonly included: Quantities
   readonly used: Quantities
   readonly throughOrdinal: string
-  readonly limitBefore: number | null
+  /** Of the period; null: the plan sets none. */
+  readonly concurrentCallLimit: number | null
   readonly nextTryAt: number
 }
 
@@ -39,13 +40,21 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const columns = sql`tenant_id AS "tenantId", plan_slug AS "planSlug", next_plan_slug AS "nextPlanSlug", status,
     (extract(epoch FROM began_at) * 1000)::float8 AS "beganAt", (extract(epoch FROM period_start) * 1000)::float8 AS "periodStart",
     (extract(epoch FROM period_end) * 1000)::float8 AS "periodEnd", included, used, through_ordinal::text AS "throughOrdinal",
-    limit_before AS "limitBefore", (extract(epoch FROM next_try_at) * 1000)::float8 AS "nextTryAt"`
+    concurrent_call_limit AS "concurrentCallLimit", (extract(epoch FROM next_try_at) * 1000)::float8 AS "nextTryAt"`
 
   return {
     plans: (isPublic: boolean) => sql<PlanRow>`
       SELECT ${planColumns} FROM plan WHERE is_public OR NOT ${isPublic}::boolean ORDER BY monthly_fee_cents, slug LIMIT 200`,
     plan: (slug: string) =>
       Effect.map(sql<PlanRow>`SELECT ${planColumns} FROM plan WHERE slug = ${slug}`, ([row]) => row ?? null),
+    /** Null: the tenant has no plan, or its plan has no bound of its own. */
+    conferenceParticipants: (tenantId: TenantId) =>
+      Effect.map(
+        sql<{ readonly most: number | null }>`
+          SELECT p.max_conference_participants AS most FROM plan_subscription s JOIN plan p ON p.slug = s.plan_slug
+          WHERE s.tenant_id = ${tenantId} AND s.status = 'active'`,
+        ([row]) => row?.most ?? null
+      ),
     putPlan: (plan: PlanRow) => sql`
       INSERT INTO plan (slug, name, description, is_public, monthly_fee_cents, included, concurrent_call_limit,
         max_conference_participants, created_at)
@@ -80,11 +89,11 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       Effect.map(
         sql`
           INSERT INTO plan_subscription (tenant_id, plan_slug, next_plan_slug, status, began_at, period_start, period_end, included,
-            used, through_ordinal, limit_before, next_try_at, updated_at)
+            used, through_ordinal, concurrent_call_limit, next_try_at, updated_at)
           VALUES (${row.tenantId}, ${row.planSlug}, ${row.nextPlanSlug}, ${row.status}, to_timestamp(${row.beganAt}::float8 / 1000),
             to_timestamp(${row.periodStart}::float8 / 1000), to_timestamp(${row.periodEnd}::float8 / 1000),
             ${JSON.stringify(row.included)}::text::jsonb, ${JSON.stringify(row.used)}::text::jsonb,
-            ${row.throughOrdinal}::text::bigint, ${row.limitBefore}, to_timestamp(${row.nextTryAt}::float8 / 1000),
+            ${row.throughOrdinal}::text::bigint, ${row.concurrentCallLimit}, to_timestamp(${row.nextTryAt}::float8 / 1000),
             to_timestamp(${at}::float8 / 1000))
           ON CONFLICT DO NOTHING RETURNING 1`,
         (rows) => rows.length > 0
@@ -93,14 +102,22 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
       UPDATE plan_subscription SET plan_slug = ${row.planSlug}, next_plan_slug = ${row.nextPlanSlug}, status = ${row.status},
         period_start = to_timestamp(${row.periodStart}::float8 / 1000), period_end = to_timestamp(${row.periodEnd}::float8 / 1000),
         included = ${JSON.stringify(row.included)}::text::jsonb, used = ${JSON.stringify(row.used)}::text::jsonb,
-        through_ordinal = ${row.throughOrdinal}::text::bigint, next_try_at = to_timestamp(${row.nextTryAt}::float8 / 1000),
+        through_ordinal = ${row.throughOrdinal}::text::bigint, concurrent_call_limit = ${row.concurrentCallLimit}, next_try_at = to_timestamp(${row.nextTryAt}::float8 / 1000),
         updated_at = to_timestamp(${at}::float8 / 1000)
       WHERE tenant_id = ${row.tenantId}`,
     remove: (tenantId: TenantId) => sql`DELETE FROM plan_subscription WHERE tenant_id = ${tenantId}`,
+    /** Calls that are not over, or not paid. */
+    hasCalls: (tenantId: TenantId) =>
+      Effect.map(
+        sql`SELECT FROM entity WHERE kind IN ('call', 'conference') AND NOT settled AND tenant_id = ${tenantId} LIMIT 1`,
+        (rows) => rows.length > 0
+      ),
+    /** Those with a fee that may be due, and those of closed tenants. */
     due: (at: number) =>
       Effect.map(
         sql<{ readonly tenantId: TenantId }>`
-          SELECT tenant_id AS "tenantId" FROM plan_subscription WHERE next_try_at <= to_timestamp(${at}::float8 / 1000)
+          SELECT tenant_id AS "tenantId" FROM plan_subscription s WHERE next_try_at <= to_timestamp(${at}::float8 / 1000)
+            OR EXISTS (SELECT FROM tenant t WHERE t.id = s.tenant_id AND t.status = 'closed')
           ORDER BY next_try_at LIMIT 500`,
         (rows) => rows.map(({ tenantId }) => tenantId)
       ),

@@ -1,3 +1,6 @@
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+
 /**
  * What a document is, by its own bytes and not by its name: PDF, JPEG, PNG or TIFF, begun and ended as their
  * specifications say. Other files, and those that only begin like one of these, are none.
@@ -55,9 +58,15 @@ export const contentTypeOf = (bytes: Uint8Array): ContentType | null =>
           ? "image/tiff"
           : null
 
-/** RFC 4648 section 4, with its padding and nothing else in it; null: it is not. */
-export const decodeBase64 = (encoded: string): Uint8Array | null => {
-  const bytes = Buffer.from(encoded, "base64")
-  // The decoder passes over what it does not know; written again, such a text is another one.
-  return bytes.length > 0 && bytes.toString("base64") === encoded ? bytes : null
-}
+/** How much is hashed in one turn of the event loop. */
+const sliceBytes = 256 * 1024
+
+/** SHA-256 in hex; other fibers have their turns between slices. */
+export const sha256 = Effect.fnUntraced(function* (bytes: Uint8Array) {
+  const hash = createHash("sha256")
+  for (let from = 0; from < bytes.length; from += sliceBytes) {
+    hash.update(bytes.subarray(from, from + sliceBytes))
+    yield* Effect.yieldNow
+  }
+  return hash.digest("hex")
+})

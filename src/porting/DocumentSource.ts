@@ -5,7 +5,8 @@ import { Egress } from "../egress/Egress.ts"
 import * as DocumentBytes from "./DocumentBytes.ts"
 
 export type Source =
-  | { readonly type: "base64"; readonly content: string }
+  /** It came with the request; null: as something else than base64. */
+  | { readonly type: "file"; readonly bytes: Uint8Array | null }
   /** HTTPS; fetched once, by the same rules as prompts. */
   | { readonly type: "url"; readonly url: string }
 
@@ -44,7 +45,7 @@ export const make = Effect.map(Egress, (egress) => {
   return {
     read: (tenantId: TenantId, source: Source): Effect.Effect<Uint8Array, ApiError> => {
       if (source.type === "url") return fetched(tenantId, source.url)
-      const bytes = DocumentBytes.decodeBase64(source.content)
+      const { bytes } = source
       if (bytes === null)
         return Effect.fail(ApiError.of("invalid_request", "content_base64: is not base64 (RFC 4648)", "content_base64"))
       return bytes.length > DocumentBytes.maxBytes ? Effect.fail(tooLarge("content_base64")) : Effect.succeed(bytes)

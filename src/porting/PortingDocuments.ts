@@ -1,6 +1,5 @@
 import { Clock, Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { hash } from "node:crypto"
 import { BodyTurns } from "../actor/RequestTurns.ts"
 import { Entropy } from "../actor/Entropy.ts"
 import type * as Audit from "../audit/Audit.ts"
@@ -69,7 +68,7 @@ export const make = Effect.gen(function* () {
       filename: request.filename,
       contentType,
       sizeBytes: bytes.length,
-      sha256: hash("sha256", bytes, "hex"),
+      sha256: yield* DocumentBytes.sha256(bytes),
       status: "pending",
       createdAt: at
     }
@@ -101,7 +100,7 @@ export const make = Effect.gen(function* () {
   // A file that comes with the request has its place in memory already (`http/Authenticated.ts`).
   const addDocument = Effect.fn("Porting.addDocument")(
     (caller: Audit.Caller, id: Id.PortingOrderId, request: DocumentRequest, slot: Slot | null) =>
-      request.source.type === "base64"
+      request.source.type === "file"
         ? insert(caller, id, request, slot)
         : insert(caller, id, request, slot).pipe(
             files.within(caller.tenantId),

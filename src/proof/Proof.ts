@@ -42,7 +42,7 @@ export class Proofs extends Context.Service<
     Effect.gen(function* () {
       const jobs = yield* Jobs
       const repo = yield* ProofRepo.make
-      const round = Sealer.make(repo)
+      const round = yield* Sealer.make(repo)
       const verify = Verification.make(repo)
       const seal = Effect.orDie(Effect.flatMap(Clock.currentTimeMillis, round))
       jobs.declare({ kind, concurrency: 1, timeoutMs, retry, everyMs, run: () => seal })
@@ -50,7 +50,10 @@ export class Proofs extends Context.Service<
       const proof = Effect.fn("Proofs.proof")(function* (tenantId: TenantId, processor: Reconciled | null) {
         const checkedAt = yield* Clock.currentTimeMillis
         const sealed = yield* repo.lastSeal(tenantId)
-        const after = { ordinal: sealed?.throughOrdinal ?? "-1", balanceCents: sealed?.balanceCents ?? 0 }
+        const after = {
+          ordinal: sealed?.throughOrdinal ?? ProofRepo.beginning,
+          balanceCents: sealed?.balanceCents ?? 0
+        }
         const standing = yield* repo.standing(tenantId, after)
         if (standing === null) return yield* ApiError.of("not_found", "no such tenant")
         const recent = yield* repo.calls(tenantId, sealed?.callsUntil ?? null, null)

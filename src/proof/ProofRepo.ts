@@ -46,6 +46,9 @@ export interface Standing {
   readonly attemptsOpen: number
 }
 
+/** Before every entry, also before one that somebody put in front of the first. */
+export const beginning = "-9223372036854775808"
+
 /** Rows of one read; each is hashed on the event loop, so it is a few milliseconds' work. */
 export const portionRows = 1_000
 
@@ -136,6 +139,15 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const sealsOf = (day: string) =>
     sql<Seal>`SELECT ${sealColumns} FROM ledger_seal WHERE day = ${day}::text::date ORDER BY tenant_id`
 
+  /** Days up to `last` with seals and without a root, the oldest first. */
+  const rootless = (last: string) =>
+    Effect.map(
+      sql<{ readonly day: string }>`
+        SELECT DISTINCT s.day::text AS day FROM ledger_seal s
+        WHERE s.day <= ${last}::text::date AND NOT EXISTS (SELECT FROM ledger_seal_root r WHERE r.day = s.day) ORDER BY 1`,
+      (rows) => rows.map(({ day }) => day)
+    )
+
   const roots = sql<Root>`SELECT ${rootColumns} FROM ledger_seal_root ORDER BY number`
 
   const lastRoot = Effect.map(
@@ -148,8 +160,10 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     VALUES (${root.number}, ${root.day}::text::date, ${root.seals}, ${root.entries}, ${root.rootHash},
       to_timestamp(${at}::float8 / 1000))`
 
+  /** Those that have a balance, and those that had one when they were sealed. */
   const tenants = Effect.map(
-    sql<{ readonly id: TenantId }>`SELECT tenant_id AS id FROM balance ORDER BY tenant_id`,
+    sql<{ readonly id: TenantId }>`
+      SELECT tenant_id AS id FROM balance UNION SELECT tenant_id FROM ledger_seal ORDER BY id`,
     (rows) => rows.map(({ id }) => id)
   )
 
@@ -163,6 +177,7 @@ export const make = Effect.map(SqlClient.SqlClient, (sql) => {
     insertSeal,
     openDays,
     sealsOf,
+    rootless,
     roots,
     lastRoot,
     insertRoot,

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import * as Field from "../domain/Field.ts"
 import * as Wire from "../domain/Wire.ts"
 
-/** What is wrong, guide/money.md#proof. */
+/** What is wrong, guide/money.md#proof. `seal_differs` takes reading every entry, so only `Verification` finds it. */
 export const exceptionCodes = [
   "balance_differs",
   "entry_differs",

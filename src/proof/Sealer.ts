@@ -1,8 +1,11 @@
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Audit from "../audit/Audit.ts"
 import { ledgerEntry } from "../billing/Billing.ts"
 import type { TenantId } from "../domain/Id.ts"
+import { empty, Journal } from "../store/Journal.ts"
 import * as Chain from "./Chain.ts"
-import type { ProofRepo, Seal } from "./ProofRepo.ts"
+import { beginning, type ProofRepo, type Seal } from "./ProofRepo.ts"
 
 /** A call that began so long ago has ended: `MAX_CALL_SECS` is a day at most. */
 const callsSettleMs = 25 * 3_600_000
@@ -59,11 +62,34 @@ export const follow = Effect.fnUntraced(function* (
  * statement sees of a tenant is a beginning of its ledger, and nothing that a seal has passed comes later. A round that
  * was cut off goes on where it was; a day's root is written when all of the day is sealed.
  */
-export const make = (repo: ProofRepo) => {
+export const make = Effect.fnUntraced(function* (repo: ProofRepo) {
+  const sql = yield* SqlClient.SqlClient
+  const journal = yield* Journal
+
+  /** The line in the audit log, in the transaction of what it tells. */
+  const told = (
+    at: number,
+    of: { readonly tenantId: TenantId | null; readonly resourceId: string; readonly seed: string },
+    fields: Readonly<Record<string, string | number>>
+  ) =>
+    journal.commitWithin({
+      ...empty,
+      audit: [
+        Audit.line({
+          ...of,
+          at,
+          actor: Audit.system,
+          action: "ledger.sealed",
+          resourceType: "ledger",
+          changes: Object.entries(fields).map(([field, to]) => ({ field, from: null, to }))
+        })
+      ]
+    })
+
   const sealTenant = Effect.fnUntraced(function* (tenantId: TenantId, day: string, now: number) {
     const before = yield* repo.lastSeal(tenantId)
     const link = before?.chainHash ?? Chain.genesis(tenantId)
-    const passed = yield* follow(repo, tenantId, { ordinal: before?.throughOrdinal ?? "-1", link }, null)
+    const passed = yield* follow(repo, tenantId, { ordinal: before?.throughOrdinal ?? beginning, link }, null)
     if (passed.entries === 0) return
     const callsUntil = Math.max(before?.callsUntil ?? 0, now - callsSettleMs)
     const calls = yield* repo.calls(tenantId, before?.callsUntil ?? null, callsUntil)
@@ -85,7 +111,13 @@ export const make = (repo: ProofRepo) => {
       callsDebited: (before?.callsDebited ?? 0) + calls.debited,
       callsUntil
     }
-    yield* repo.insertSeal(seal)
+    const line = { tenantId, resourceId: tenantId, seed: `seal ${tenantId} ${seal.number}` }
+    yield* repo
+      .insertSeal(seal)
+      .pipe(
+        Effect.andThen(told(now, line, { total_entries: seal.totalEntries, chain_hash: seal.chainHash })),
+        sql.withTransaction
+      )
   })
 
   const close = Effect.fnUntraced(function* (day: string, now: number) {
@@ -94,7 +126,10 @@ export const make = (repo: ProofRepo) => {
     const rootHash = Chain.root(before?.rootHash ?? Chain.noRoot, seals)
     const number = (before?.number ?? 0) + 1
     const entries = seals.reduce((sum, seal) => sum + seal.entries, 0)
-    yield* repo.insertRoot({ number, day, seals: seals.length, entries, rootHash }, now)
+    const line = { tenantId: null, resourceId: day, seed: `root ${number}` }
+    yield* repo
+      .insertRoot({ number, day, seals: seals.length, entries, rootHash }, now)
+      .pipe(Effect.andThen(told(now, line, { seals: seals.length, entries, root_hash: rootHash })), sql.withTransaction)
     // A root in the log is one that nobody changes in the database.
     yield* Effect.logInfo("the ledger is sealed", { day, number, seals: seals.length, entries, rootHash })
   })
@@ -108,4 +143,4 @@ export const make = (repo: ProofRepo) => {
     for (const tenantId of yield* repo.unsealed(day)) yield* sealTenant(tenantId, day, now)
     if ((yield* repo.openDays).includes(day)) yield* close(day, now)
   })
-}
+})

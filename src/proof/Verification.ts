@@ -1,7 +1,7 @@
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { TenantId } from "../domain/Id.ts"
 import * as Chain from "./Chain.ts"
-import type { ProofRepo } from "./ProofRepo.ts"
+import { beginning, type ProofRepo } from "./ProofRepo.ts"
 import * as Sealer from "./Sealer.ts"
 import type { ExceptionCode } from "./ProofView.ts"
 
@@ -21,6 +21,8 @@ export interface Verified {
   readonly rootHash: string | null
   readonly faults: ReadonlyArray<Fault>
 }
+
+const dayMs = 86_400_000
 
 /** More faults than these are not told: the first show where to look. */
 const mostFaults = 100
@@ -42,7 +44,7 @@ export const make = (repo: ProofRepo) => {
       wrong("entry_differs", `${entry.id} says that it left ${entry.balanceAfterCents}, and the sum is ${balanceCents}`)
       balanceCents = entry.balanceAfterCents
     }
-    let place = { ordinal: "-1", link: Chain.genesis(tenantId) }
+    let place = { ordinal: beginning, link: Chain.genesis(tenantId) }
     let entries = 0
     for (const seal of seals) {
       const before = balanceCents
@@ -71,14 +73,16 @@ export const make = (repo: ProofRepo) => {
           "seal_differs",
           `seal ${seal.number} of ${seal.day} says ${said.join(" ")}, and the ledger ${found.join(" ")}`
         )
+      else if (Math.abs(seal.throughAt - passed.at) >= 1)
+        wrong("seal_differs", `seal ${seal.number} of ${seal.day} does not say when its last entry was booked`)
       place = { ordinal: seal.throughOrdinal, link: seal.chainHash }
     }
     const tail = yield* Sealer.follow(repo, tenantId, place, null, add)
     entries += tail.entries
     const standing = yield* repo.standing(tenantId, { ordinal: tail.ordinal, balanceCents })
+    if (standing === null) wrong("balance_differs", `there is no balance, and the ledger's sum is ${balanceCents}`)
     // What was booked since the last entry was read is counted with it.
-    const isBalance = standing === null || standing.balanceCents - standing.sumCents === balanceCents
-    if (!isBalance)
+    else if (standing.balanceCents - standing.sumCents !== balanceCents)
       wrong("balance_differs", `the balance is ${standing.balanceCents}, and the ledger's sum ${balanceCents}`)
     const calls = yield* repo.calls(tenantId, null, null)
     if (calls.rated !== calls.debited)
@@ -99,16 +103,19 @@ export const make = (repo: ProofRepo) => {
     }
     const roots = yield* repo.roots
     let link = Chain.noRoot
+    const wrongRoot = (message: string) => void faults.push({ tenantId: null, code: "root_differs", message })
     for (const root of tenantId === null ? roots : []) {
-      const found = Chain.root(link, yield* repo.sealsOf(root.day))
-      if (found !== root.rootHash)
-        faults.push({
-          tenantId: null,
-          code: "root_differs",
-          message: `the root of ${root.day} is not that of its seals`
-        })
+      const sealed = yield* repo.sealsOf(root.day)
+      const sum = sealed.reduce((all, seal) => all + seal.entries, 0)
+      if (Chain.root(link, sealed) !== root.rootHash) wrongRoot(`the root of ${root.day} is not that of its seals`)
+      else if (root.seals !== sealed.length || root.entries !== sum)
+        wrongRoot(`the root of ${root.day} does not say how many seals and entries there are`)
       link = root.rootHash
     }
+    // The root of a day that is not over may be yet to come.
+    const yesterday = new Date((yield* Clock.currentTimeMillis) - dayMs).toISOString().slice(0, 10)
+    for (const day of tenantId === null ? yield* repo.rootless(yesterday) : [])
+      wrongRoot(`the seals of ${day} have no root`)
     const verified: Verified = {
       tenants: tenants.length,
       entries,

@@ -93,7 +93,7 @@ export class Usages extends Context.Service<
           FROM (
             SELECT day, value, ${names} FROM usage_day
             WHERE tenant_id = ${tenantId} AND kind = ${dimension ?? ""}
-              AND day >= ${Period.dateOf(whole.start)}::text::date AND day < ${Period.dateOf(whole.end)}::text::date
+              AND day >= (${moment(whole.start)} AT TIME ZONE 'UTC')::date AND day < (${moment(whole.end)} AT TIME ZONE 'UTC')::date
             UNION ALL
             SELECT (at AT TIME ZONE 'UTC')::date, ${value}, ${names} FROM usage_detail
             WHERE tenant_id = ${tenantId} AND at >= ${moment(period.start)} AND at < ${moment(whole.start)}

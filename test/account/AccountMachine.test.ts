@@ -16,6 +16,8 @@ const account = (
     balanceCents: 500,
     creditLimitCents: 0,
     rechargeFailed: false,
+    planCallLimit: null,
+    before: null,
     day: "2026-11-20",
     daySpentCents: 0,
     monthSpentCents: 0,
@@ -56,6 +58,32 @@ describe("Admission, guide/money.md#admission", () => {
     const spent = account({ daySpentCents: 10_000 })
     expect(admit(spent)).toBe("daily_spend_cap_exceeded")
     expect(admit(spent, Date.UTC(2026, 10, 21))).toBe("accepted")
+  })
+  it("a clock that goes ahead by a day or a month and comes back forgets nothing that was spent", () => {
+    const step = (state: Account.AccountState, now: number, chargedCents: number) => {
+      const id = Ids.call(`at ${now}`)
+      const outcome = [
+        { type: "reserve", id, purpose: "order", offers: [0] } as const,
+        { type: "told", from: id, n: 1, body: { type: "ended", chargedCents } } as const
+      ].reduce((before, input) => {
+        const after = Account.step(before, input, { now, seed: "s" })
+        expect.assert(after.type === "accepted")
+        return after.state
+      }, state)
+      return outcome
+    }
+    for (const ahead of [Date.UTC(2026, 10, 21, 12), Date.UTC(2026, 11, 2)]) {
+      const spent = account({ balanceCents: 1_000_000, daySpentCents: 6_000, monthSpentCents: 50_000 })
+      const gone = step(spent, ahead, 3_000)
+      expect(gone.tally.daySpentCents).toBe(3_000)
+      const back = step(gone, noon, 500)
+      expect([back.tally.day, back.tally.daySpentCents, back.tally.monthSpentCents]).toEqual([
+        "2026-11-20",
+        9_500,
+        53_500
+      ])
+      expect(admit(step(back, noon + 1, 500))).toBe("daily_spend_cap_exceeded")
+    }
   })
   it("the monthly cap refuses, also on the next day, and a new month forgets", () => {
     const spent = account({ monthSpentCents: 100_000 })

@@ -34,6 +34,8 @@ it.prop(
         balanceCents: 1e9,
         creditLimitCents: 0,
         rechargeFailed: false,
+        planCallLimit: null,
+        before: null,
         day: Account.dayOf(start),
         daySpentCents: 0,
         monthSpentCents: 0,

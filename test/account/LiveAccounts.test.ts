@@ -72,7 +72,14 @@ const setUp = Effect.fnUntraced(function* (random: Random.Random, firstCents = 1
       const snapshot: LiveAccounts.Rows = {
         partition: 0,
         settings: { ...Machine.opened(tenantId), quota: { ...Machine.defaultQuota, concurrentCallLimit: limit } },
-        money: { balanceCents, creditLimitCents: 0, rechargeFailed: false, daySpentCents: 0, monthSpentCents: 0 },
+        money: {
+          balanceCents,
+          creditLimitCents: 0,
+          rechargeFailed: false,
+          planCallLimit: null,
+          daySpentCents: 0,
+          monthSpentCents: 0
+        },
         unsettled: [...rows].map(([id, state]) => ({
           id,
           kind: "call" as const,

@@ -155,7 +155,8 @@ const collect = (world: World, row: Stored): void => {
     [...world.intents.values()].find((intent) =>
       attempt.intentId === null ? intent.attemptId === attempt.id : intent.id === attempt.intentId
     ) ?? null
-  if (Attempt.first(isFirstTry) === "charge") return settle(world, attempt.id, charge(world, attempt))
+  if (Attempt.first(isFirstTry, attempt, world.now) === "charge")
+    return settle(world, attempt.id, charge(world, attempt))
   if (chance(world, 0.1)) throw new Lost("the list does not come")
   const intent = world.variant === "charges after a day" || world.variant === "random keys" ? null : found()
   if (intent === null) {

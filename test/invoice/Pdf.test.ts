@@ -50,6 +50,18 @@ describe("the PDF of an invoice", () => {
     }).pipe(Effect.provide(PdfThread.layer))
   )
 
+  it.effect("is drawn once for all who ask for it at once, and refused to nobody for that", () =>
+    Effect.gen(function* () {
+      const { draw } = yield* Drawing
+      const all = Array.from({ length: 200 }, () => draw(invoice(40)))
+      const [impatient] = all
+      const drawn = yield* Effect.all([Effect.timeoutOption(impatient ?? Effect.never, "1 millis"), ...all], {
+        concurrency: "unbounded"
+      })
+      expect(new Set(drawn.slice(1)).size).toBe(1)
+    }).pipe(Effect.provide(PdfThread.layer))
+  )
+
   it.effect("goes on over as many pages as its lines take", () =>
     Effect.gen(function* () {
       const { draw } = yield* Drawing

@@ -7,6 +7,7 @@ const Group = Schema.Struct({
   type: Schema.Literals(entryTypes),
   description: Schema.NullOr(Schema.String),
   isIncluded: Schema.Boolean,
+  isReversal: Schema.Boolean,
   entries: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000 })),
   cents: Schema.Int.check(Schema.isBetween({ minimum: -1_000_000, maximum: 1_000_000 }))
 })

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
-import { contentTypeOf, decodeBase64 } from "../../src/porting/DocumentBytes.ts"
+import { Effect, Fiber } from "effect"
+import { hash } from "node:crypto"
+import { contentTypeOf, sha256 } from "../../src/porting/DocumentBytes.ts"
 import * as PortingSample from "../support/PortingSample.ts"
 
 const text = (content: string) => new Uint8Array(Buffer.from(content, "latin1"))
@@ -29,9 +31,18 @@ describe("documents are known by their own bytes (guide/porting.md#documents)", 
       expect(contentTypeOf(whole.slice(0, -6))).toBeNull()
   })
 
-  it("base64 has its alphabet and its padding, and nothing else", () => {
-    expect(decodeBase64("aGVsbG8=")).toEqual(Buffer.from("hello"))
-    for (const wrong of ["", "aGVsbG8", "aGVs bG8=", "aGVs-bG8=", "====", "data:application/pdf;base64,aGVsbG8="])
-      expect(decodeBase64(wrong)).toBeNull()
-  })
+  it.effect("one is hashed in slices, and others have their turns between them", () =>
+    Effect.gen(function* () {
+      const bytes = new Uint8Array(10 * 1024 * 1024).fill(7)
+      let turns = 0
+      const turn = Effect.andThen(
+        Effect.sync(() => turns++),
+        Effect.yieldNow
+      )
+      const other = yield* Effect.forkChild(Effect.forever(turn, { disableYield: true }))
+      expect(yield* sha256(bytes)).toBe(hash("sha256", bytes, "hex"))
+      yield* Fiber.interrupt(other)
+      expect(turns).toBeGreaterThanOrEqual(40)
+    })
+  )
 })

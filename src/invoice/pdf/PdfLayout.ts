@@ -10,7 +10,13 @@ const bold = fontOf("DejaVuSans-Bold")
 /** A4 in points. */
 const [width, height, margin] = [595.28, 841.89, 50]
 const bottom = height - margin - 30
-const columns = { description: margin, quantity: 330, unit: 390, amount: 465 }
+/** Where columns begin, and how wide they are: amounts of twelve digits stand in one line. */
+const columns = {
+  description: { x: margin, wide: 225 },
+  quantity: { x: 280, wide: 50 },
+  unit: { x: 340, wide: 95 },
+  amount: { x: 440, wide: width - margin - 440 }
+}
 
 const money = (cents: number): string => {
   const [whole = "", part] = (Math.abs(cents) / 100).toFixed(2).split(".")
@@ -78,18 +84,22 @@ const compose = (document: PDFKit.PDFDocument, invoice: InvoiceRow): void => {
     y = before
     return used
   }
+  const cell = (column: keyof typeof columns, text: string, isBold = false): void => {
+    const { wide, x } = columns[column]
+    write(text, x, { bold: isBold, wide, right: column !== "description" })
+  }
   const sum = (label: string, cents: number, isBold = false): void => {
     room(16)
-    write(label, 250, { bold: isBold, wide: 200, right: true })
-    write(money(cents), columns.amount, { bold: isBold, wide: width - margin - columns.amount, right: true })
+    write(label, 235, { bold: isBold, wide: 200, right: true })
+    cell("amount", money(cents), isBold)
     y += 15
   }
   const header = (title: string): void => {
     room(50)
-    write(title, columns.description, { bold: true, wide: 260 })
-    write("Quantity", columns.quantity, { bold: true, wide: 50, right: true })
-    write("Each", columns.unit, { bold: true, wide: 60, right: true })
-    write("USD", columns.amount, { bold: true, wide: width - margin - columns.amount, right: true })
+    cell("description", title, true)
+    cell("quantity", "Quantity", true)
+    cell("unit", "Each", true)
+    cell("amount", "USD", true)
     y += 14
     document
       .moveTo(margin, y)
@@ -103,16 +113,16 @@ const compose = (document: PDFKit.PDFDocument, invoice: InvoiceRow): void => {
     header(title)
     for (const line of lines) {
       document.font(regular).fontSize(9)
-      const tall = document.heightOfString(line.description, { width: 270 })
+      const tall = document.heightOfString(line.description, { width: columns.description.wide })
       if (y + tall > bottom) {
         document.addPage()
         y = margin
         header(`${title} (continued)`)
       }
-      write(line.description, columns.description, { wide: 270 })
-      write(String(line.quantity), columns.quantity, { wide: 50, right: true })
-      if (line.unitCostCents !== null) write(money(line.unitCostCents), columns.unit, { wide: 60, right: true })
-      write(money(line.amountCents), columns.amount, { wide: width - margin - columns.amount, right: true })
+      cell("description", line.description)
+      cell("quantity", String(line.quantity))
+      if (line.unitCostCents !== null) cell("unit", money(line.unitCostCents))
+      cell("amount", money(line.amountCents))
       y += tall + 4
     }
     y += 8

@@ -4,15 +4,18 @@ import { Drawing, type InvoiceRow, NotDrawn } from "../Invoice.ts"
 
 /** To the thread. */
 export interface ToDrawer {
-  readonly id: number
+  readonly name: string
   readonly invoice: InvoiceRow
 }
 
 /** From the thread. */
 export interface FromDrawer {
-  readonly id: number
+  readonly name: string
   readonly bytes: Uint8Array
 }
+
+/** What is drawn once for all who ask meanwhile: an issued invoice changes in its status only. */
+const nameOf = ({ id, status }: InvoiceRow): string => `${id} ${status}`
 
 /** Invoices that wait or are drawn; one more is refused. An ordinary one takes a tenth of a second. */
 const room = 64
@@ -23,30 +26,32 @@ const withinMs = 20_000
 const program = new URL("./PdfWorker.ts", import.meta.url)
 
 /**
- * Draws invoices in a thread of its own, one after the other. It is started for the first one and does not keep the
+ * Draws invoices in a thread of its own, one after the other, each once for all who ask for it meanwhile. It is started for the first one and does not keep the
  * process alive. What waits when it dies is refused, and the next invoice gets a new thread.
  */
 export const layer = Layer.effect(
   Drawing,
   Effect.gen(function* () {
-    const waiting = new Map<number, (outcome: Effect.Effect<Uint8Array, NotDrawn>) => void>()
+    type Outcome = Effect.Effect<Uint8Array, NotDrawn>
+    /** Who waits for each; nobody, when they have gone while it is drawn. */
+    const waiting = new Map<string, Set<(outcome: Outcome) => void>>()
     let worker: Worker | null = null
-    let lastId = 0
+
+    const settle = (name: string, outcome: Outcome) => {
+      const resumes = waiting.get(name) ?? []
+      waiting.delete(name)
+      for (const resume of resumes) resume(outcome)
+    }
 
     const start = (): Worker => {
       const thread = new Worker(program)
       thread.unref()
       let why = "the thread that draws ended"
-      thread.on("message", ({ bytes, id }: FromDrawer) => {
-        waiting.get(id)?.(Effect.succeed(bytes))
-        waiting.delete(id)
-      })
+      thread.on("message", ({ bytes, name }: FromDrawer) => settle(name, Effect.succeed(bytes)))
       thread.on("error", (error) => (why = String(error)))
       thread.on("exit", () => {
         worker = null
-        const lost = [...waiting.values()]
-        waiting.clear()
-        for (const settle of lost) settle(Effect.fail(new NotDrawn({ detail: why })))
+        for (const name of waiting.keys()) settle(name, Effect.fail(new NotDrawn({ detail: why })))
       })
       return thread
     }
@@ -55,12 +60,17 @@ export const layer = Layer.effect(
     return Drawing.of({
       draw: (invoice) =>
         Effect.callback<Uint8Array, NotDrawn>((resume) => {
-          if (waiting.size >= room) return resume(Effect.fail(new NotDrawn({ detail: "too many invoices wait" })))
-          const id = ++lastId
-          waiting.set(id, resume)
-          worker ??= start()
-          worker.postMessage({ id, invoice } satisfies ToDrawer, [])
-          return Effect.sync(() => void waiting.delete(id))
+          const name = nameOf(invoice)
+          const others = waiting.get(name)
+          if (others === undefined && waiting.size >= room)
+            return resume(Effect.fail(new NotDrawn({ detail: "too many invoices wait" })))
+          const resumes = others ?? new Set()
+          waiting.set(name, resumes.add(resume))
+          if (others === undefined) {
+            worker ??= start()
+            worker.postMessage({ name, invoice } satisfies ToDrawer, [])
+          }
+          return Effect.sync(() => void resumes.delete(resume))
         }).pipe(
           Effect.timeoutOrElse({
             duration: withinMs,

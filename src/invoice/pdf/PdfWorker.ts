@@ -8,7 +8,7 @@ import * as PdfLayout from "./PdfLayout.ts"
 const port = parentPort
 if (port === null) throw new Error("PdfWorker is a worker thread")
 
-port.on("message", ({ id, invoice }: ToDrawer) => {
-  void PdfLayout.draw(invoice).then((bytes) => port.postMessage({ id, bytes } satisfies FromDrawer))
+port.on("message", ({ invoice, name }: ToDrawer) => {
+  void PdfLayout.draw(invoice).then((bytes) => port.postMessage({ name, bytes } satisfies FromDrawer))
 })
 ThreadPriority.lower({ platform: process.platform, setPriority })

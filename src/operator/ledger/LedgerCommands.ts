@@ -35,7 +35,7 @@ export const commands: ReadonlyArray<Command> = [
   },
   {
     words: "ledger verify",
-    does: "reads ledgers from their first entry on, against seals, balances and calls; fails where something does not add up",
+    does: "reads ledgers from their first entry on, against seals, balances, calls and the card processor; fails where something does not add up",
     positionals: [],
     options: { tenant: "value" },
     usage: "[--tenant ID|SLUG]",

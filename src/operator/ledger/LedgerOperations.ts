@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { Billing } from "../../billing/Billing.ts"
 import type { TenantId } from "../../domain/Id.ts"
+import { Funding } from "../../funding/Funding.ts"
 import { Proofs } from "../../proof/Proof.ts"
 import { Tenants } from "../../tenant/Tenant.ts"
 import * as Operation from "../Operation.ts"
@@ -12,7 +13,7 @@ import * as Operation from "../Operation.ts"
 const portion = 5_000
 
 interface Entry {
-  readonly ordinal: string
+  readonly place: string
   readonly cents: number
   readonly line: string
 }
@@ -28,10 +29,11 @@ export const make = Effect.gen(function* () {
   const tenants = yield* Tenants
   const billing = yield* Billing
   const proofs = yield* Proofs
+  const funding = yield* Funding
   const sql = yield* SqlClient.SqlClient
 
   const entries = (tenantId: TenantId, behind: string) => sql<Entry>`
-    SELECT ordinal::text AS ordinal, amount_cents::float8 AS cents, jsonb_build_object('id', id, 'created_at', created_at,
+    SELECT ordinal::text AS place, amount_cents::float8 AS cents, jsonb_build_object('id', id, 'created_at', created_at,
       'type', type, 'amount_cents', amount_cents, 'balance_after_cents', balance_after_cents, 'cause', cause,
       'description', description, 'reference_type', reference_type, 'reference_id', reference_id)::text AS line
     FROM ledger WHERE tenant_id = ${tenantId} AND ordinal > ${behind}::text::bigint ORDER BY ordinal LIMIT ${portion}`
@@ -42,7 +44,7 @@ export const make = Effect.gen(function* () {
       Effect.map(entries(tenantId, before.ordinal), (rows): readonly [ReadonlyArray<string>, Option.Option<Place>] => {
         const last = rows.at(-1)
         const place = {
-          ordinal: last?.ordinal ?? before.ordinal,
+          ordinal: last?.place ?? before.ordinal,
           entries: before.entries + rows.length,
           cents: rows.reduce((sum, { cents }) => sum + cents, before.cents)
         }
@@ -55,6 +57,23 @@ export const make = Effect.gen(function* () {
           : [written, Option.some(place)]
       })
     )
+
+  /** What the card processor says of it, and what is wrong with that. */
+  const reconciled = (tenantId: TenantId | null) =>
+    Effect.match(funding.reconcile(tenantId), {
+      onFailure: ({ message }) => ({
+        view: null,
+        faults: [{ tenant_id: tenantId, code: "processor_unknown", message }]
+      }),
+      onSuccess: ({ exceptions, ...sums }) => ({
+        view: sums,
+        faults: exceptions.map((of) => ({
+          tenant_id: of.tenant_id,
+          code: "processor_differs",
+          message: `of ${of.attempt_id ?? of.intent_id ?? "a payment"} the processor has ${of.processor_cents} cents, and the ledger ${of.ledger_cents}`
+        }))
+      })
+    })
 
   return [
     Operation.make(
@@ -99,10 +118,15 @@ export const make = Effect.gen(function* () {
       Effect.fnUntraced(function* ({ tenant }) {
         const id = tenant === undefined ? null : (yield* tenants.findByReference(tenant)).id
         const { faults, rootHash, ...counts } = yield* proofs.verify(id)
+        const processor = yield* reconciled(id)
         return {
           ...counts,
           root_hash: rootHash,
-          faults: faults.map(({ code, message, tenantId }) => ({ tenant_id: tenantId, code, message }))
+          processor: processor.view,
+          faults: [
+            ...faults.map(({ code, message, tenantId }) => ({ tenant_id: tenantId, code, message })),
+            ...processor.faults
+          ]
         }
       })
     ),

@@ -60,7 +60,7 @@ export const commands: ReadonlyArray<Command> = [
   },
   {
     words: "prices set",
-    does: "sets what work on a call costs: recording or transcription a minute, machine_detection a check; and lookup a number",
+    does: "sets what work on a call costs: recording, transcription or (of each member) conference a minute, machine_detection a check; and lookup a number",
     positionals: ["kind", "micro-usd"],
     options: {},
     usage: "",

@@ -1,6 +1,7 @@
 import { UsageError } from "../Arguments.ts"
 import * as EndedCalls from "../call/EndedCalls.ts"
 import { asFields, type Command, oneTenant, rowsOf, tenant } from "../Command.ts"
+import * as PayoutView from "./PayoutView.ts"
 
 export const commands: ReadonlyArray<Command> = [
   {
@@ -84,12 +85,25 @@ export const commands: ReadonlyArray<Command> = [
     words: "tenant close",
     does: "closes for good, ends the live calls, and erases recordings and transcripts after 30 days (0: at once)",
     positionals: ["id|slug"],
-    options: { "erase-after": "value" },
-    usage: "[--erase-after DAYS]",
+    options: { "erase-after": "value", refund: "flag" },
+    usage: "[--erase-after DAYS] [--refund]",
     operation: "tenant/close",
-    body: (args) => ({ tenant: tenant(args), erase_after_days: args.integer("erase-after") }),
+    body: (args) => ({
+      tenant: tenant(args),
+      erase_after_days: args.integer("erase-after"),
+      refund: args.flag("refund")
+    }),
     print: asFields,
     isSound: EndedCalls.areOver
+  },
+  {
+    words: "tenant payout",
+    does: "refunds what is left of a closed tenant's balance to its cards, the newest top-up first, and shows what became of it",
+    ...oneTenant,
+    operation: "tenant/payout",
+    body: (args) => ({ tenant: tenant(args) }),
+    print: asFields,
+    isSound: PayoutView.isSound
   },
   {
     words: "tenant export",

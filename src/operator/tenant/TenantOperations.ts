@@ -5,10 +5,12 @@ import { Closings } from "../../closing/Closing.ts"
 import { Calls } from "../../call/Call.ts"
 import type { TenantId } from "../../domain/Id.ts"
 import { ApiError } from "../../domain/ApiError.ts"
+import { Funding } from "../../funding/Funding.ts"
 import * as Wire from "../../domain/Wire.ts"
 import { Tenants } from "../../tenant/Tenant.ts"
 import * as EndedCalls from "../call/EndedCalls.ts"
 import * as Operation from "../Operation.ts"
+import * as PayoutView from "./PayoutView.ts"
 
 const operator: Operator = { type: "operator", name: "operator" }
 
@@ -39,13 +41,14 @@ const usageOf = Wire.encoder(
   )
 )
 
-/** `tenant list`, `show`, `credit`, `quota`, `suspend`, `reactivate`, `close`. */
+/** `tenant list`, `show`, `credit`, `quota`, `suspend`, `reactivate`, `close`, `payout`. */
 export const make = Effect.gen(function* () {
   const tenants = yield* Tenants
   const accounts = yield* Accounts
   const billing = yield* Billing
   const calls = yield* Calls
   const closings = yield* Closings
+  const funding = yield* Funding
 
   const show = Effect.fn("TenantOperations.show")(function* (ref: string) {
     const tenant = yield* tenants.findByReference(ref)
@@ -55,6 +58,7 @@ export const make = Effect.gen(function* () {
       status,
       suspension_reason: suspensionReason,
       balance: yield* billing.balance(tenant.id),
+      payout: PayoutView.of(yield* funding.payout(tenant.id)),
       quota: quotaOf(quota),
       usage: usageOf(tally)
     }
@@ -146,14 +150,20 @@ export const make = Effect.gen(function* () {
     // ended, because nobody else could.
     Operation.make(
       "tenant/close",
-      Schema.Struct({ tenant: Operation.TenantRef, erase_after_days: Schema.optionalKey(Days) }),
-      Effect.fnUntraced(function* ({ erase_after_days = null, tenant }) {
+      Schema.Struct({
+        tenant: Operation.TenantRef,
+        erase_after_days: Schema.optionalKey(Days),
+        refund: Schema.optionalKey(Schema.Boolean)
+      }),
+      Effect.fnUntraced(function* ({ erase_after_days = null, refund = false, tenant }) {
         const { id } = yield* tenants.findByReference(tenant)
         yield* accounts.close(id, operator)
         yield* closings.eraseAfter(id, erase_after_days)
         const ended = yield* endCalls(id)
+        if (refund) yield* closings.refund(id)
         return { ...(yield* show(id)), ...ended }
       })
-    )
+    ),
+    Operation.make("tenant/payout", OneTenant, change(closings.refund))
   ]
 })

@@ -45,9 +45,10 @@ const book = (
     for (const [index, [at, type, cents, what = "an entry"]] of entries.entries()) {
       const name = `${tenantId} ${at} ${index} ${cents}`
       yield* sql`
-        INSERT INTO ledger (id, tenant_id, cause, type, amount_cents, balance_after_cents, description, created_at)
+        INSERT INTO ledger (id, tenant_id, cause, type, amount_cents, balance_after_cents, description, reference_type,
+          created_at)
         SELECT 'svc_ledger_' || md5(${name}), ${tenantId}, ${what.startsWith("included") ? `included:${name}` : name}, ${type}, ${cents},
-          balance_cents + ${cents}::int, ${what}, ${at}::text::timestamptz FROM balance WHERE tenant_id = ${tenantId}`
+          balance_cents + ${cents}::int, ${what}, ${what.includes("card") ? "topup" : null}, ${at}::text::timestamptz FROM balance WHERE tenant_id = ${tenantId}`
       yield* sql`UPDATE balance SET balance_cents = balance_cents + ${cents} WHERE tenant_id = ${tenantId}`
     }
   }).pipe(Effect.orDie)
@@ -117,6 +118,54 @@ describe("invoices (guide/money.md#invoices)", () => {
         expect(numbers.map(({ number }) => number)).toEqual(numbers.map((_, index) => index + 1))
         const lines = yield* sql`SELECT 1 FROM audit WHERE tenant_id = ${id} AND action = 'invoice.issued'`
         expect(lines).toHaveLength(3)
+      })
+    )
+
+    it.effect("count refunds and disputes of top-ups among the payments, and not as use of the service", () =>
+      Effect.gen(function* () {
+        const invoices = yield* Invoices
+        yield* invoices.setSeller(seller)
+        const { id, plaintext: key } = yield* oldTenant
+        yield* book(id, [
+          ["2026-01-10T00:00:00Z", "topup", 3_000],
+          ["2026-01-11T00:00:00Z", "call_charge", -70],
+          ["2026-01-12T00:00:00Z", "adjustment", -3_000, "Payment disputed by the cardholder"],
+          ["2026-01-13T00:00:00Z", "refund", -200, "Refund to the card"],
+          ["2026-01-14T00:00:00Z", "refund", 200, "The refund did not reach the card"],
+          ["2026-01-15T00:00:00Z", "adjustment", -5, "Correction"]
+        ])
+        yield* invoices.issue
+        const [one] = (yield* read<Page>(key, "/v1/billing/invoices")).results
+        expect(one?.lines.map(({ amount_cents, description }) => [description, amount_cents])).toEqual([
+          ["Calls", 70],
+          ["Correction", 5]
+        ])
+        expect(one?.credits.map(({ amount_cents }) => amount_cents).toSorted((a, b) => a - b)).toEqual([
+          -3_000, -200, 200, 500, 3_000
+        ])
+        expect([one?.total_cents, one?.closing_balance_cents]).toEqual([75, 425])
+      })
+    )
+
+    it.effect("of one tenant that cannot be issued hold up nobody else's", () =>
+      Effect.gen(function* () {
+        const invoices = yield* Invoices
+        const sql = yield* SqlClient.SqlClient
+        yield* invoices.setSeller(seller)
+        const [broken, other] = [yield* oldTenant, yield* oldTenant]
+        yield* sql`UPDATE ledger SET created_at = '2025-12-05T00:00:00Z' WHERE tenant_id = ${broken.id}`
+        // Its December has an invoice of which its ledger knows nothing.
+        yield* sql`
+          INSERT INTO invoice (id, tenant_id, number, status, period, period_start, period_end, through_ordinal, total_cents,
+            amount_due_cents, document, issued_at)
+          VALUES (${`svc_inv_${"0".repeat(32)}`}, ${broken.id}, 999999, 'void', '2025-12-01', '2025-12-01', '2025-12-01', 0, 0, 0,
+            '{}', now())`
+        yield* invoices.issue
+        const of = (tenantId: TenantId) => sql`SELECT FROM invoice WHERE tenant_id = ${tenantId} AND status = 'paid'`
+        expect([yield* of(broken.id), yield* of(other.id)].map(({ length }) => length)).toEqual([0, 1])
+        yield* sql`DELETE FROM invoice WHERE tenant_id = ${broken.id}`
+        yield* invoices.issue
+        expect(yield* of(broken.id)).toHaveLength(1)
       })
     )
 

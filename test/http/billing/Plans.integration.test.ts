@@ -170,6 +170,53 @@ describe("plans (guide/money.md#plans)", () => {
       })
     )
 
+    it.effect(
+      "set the concurrent limit while they hold, each with its period, and leave that of the operator alone",
+      () =>
+        Effect.gen(function* () {
+          const accounts = yield* Accounts
+          const limits = (concurrentCallLimit: number | null) => ({
+            limits: { concurrentCallLimit, maxConferenceParticipants: null }
+          })
+          yield* plan("no-limit", { monthlyFeeCents: 0 })
+          yield* plan("limit", { monthlyFeeCents: 0, ...limits(30) })
+          const { id, plaintext: key } = yield* Features.newTenant()
+          const limit = Effect.map(
+            read<{ readonly concurrent_call_limit: number }>(key, "/v1/quota"),
+            (quota) => quota.concurrent_call_limit
+          )
+          yield* choose(key, "no-limit")
+          yield* choose(key, "limit")
+          expect(yield* limit).toBe(10)
+          yield* ended(id, 0)
+          expect(yield* limit).toBe(30)
+          yield* accounts.setQuota(id, { concurrentCallLimit: 15 }, { type: "operator", name: "test" })
+          yield* plan("limit", { monthlyFeeCents: 0, ...limits(40) })
+          expect(yield* limit).toBe(30)
+          yield* ended(id, 0)
+          expect(yield* limit).toBe(40)
+          yield* choose(key, null)
+          yield* ended(id, 0)
+          expect(yield* limit).toBe(15)
+        })
+    )
+
+    it.effect("give back what they include of all that was debited before they end or are not paid", () =>
+      Effect.gen(function* () {
+        yield* plan("last", { monthlyFeeCents: 300, included: { billed_minutes: 7 } })
+        const [ends, owes] = [yield* Features.newTenant(), yield* Features.newTenant()]
+        for (const tenant of [ends, owes]) {
+          yield* choose(tenant.plaintext, "last")
+          yield* call(tenant, "in the period")
+        }
+        yield* choose(ends.plaintext, null)
+        for (const { id } of [ends, owes]) yield* ended(id, 0)
+        expect([(yield* current(ends.plaintext)).status, yield* balanceOf(ends.plaintext)]).toEqual(["none", 200])
+        expect(yield* current(owes.plaintext)).toMatchObject({ status: "past_due", used: { billed_minutes: 1 } })
+        expect(yield* balanceOf(owes.plaintext)).toBe(200)
+      })
+    )
+
     it.effect("are past due for seven days when the fee cannot be paid, and then have ended; a top-up saves them", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -3,7 +3,8 @@ import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
 import { Billing } from "../../../src/billing/Billing.ts"
-import type { TenantId } from "../../../src/domain/Id.ts"
+import * as Id from "../../../src/domain/Id.ts"
+import { Funding } from "../../../src/funding/Funding.ts"
 import * as Csv from "../../../src/operator/Csv.ts"
 import { Proofs } from "../../../src/proof/Proof.ts"
 import * as Features from "../../support/Features.ts"
@@ -22,8 +23,11 @@ interface Proof {
 /** The round of another day: the sealer is told that what it sealed was sealed the day before. */
 const anotherDay = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`UPDATE ledger_seal SET day = day - 1`
-  yield* sql`UPDATE ledger_seal_root SET day = day - 1`
+  // In two steps: a day is unique, and the rows are changed in any order.
+  for (const days of [-100_001, 100_000]) {
+    yield* sql`UPDATE ledger_seal SET day = day + ${days}::int`
+    yield* sql`UPDATE ledger_seal_root SET day = day + ${days}::int`
+  }
   yield* (yield* Proofs).seal
 }).pipe(Effect.orDie)
 
@@ -41,7 +45,7 @@ const chainOf = (tenantId: string, file: string, entries: number): string => {
   return link
 }
 
-const call = (tenantId: TenantId, name: string, cents: number, debited: number | null) =>
+const call = (tenantId: Id.TenantId, name: string, cents: number, debited: number | null) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const id = `svc_call_${createHash("md5")
@@ -63,6 +67,45 @@ const call = (tenantId: TenantId, name: string, cents: number, debited: number |
 
 describe("the proof (guide/money.md#proof)", () => {
   layer(served, { excludeTestServices: true })((it) => {
+    it.effect("says what the card processor has, what went back, what differs, and how many payments are open", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const funding = yield* Funding
+        const { caller, id, plaintext: key } = yield* Features.newTenant()
+        const proof = read<{ readonly [field: string]: unknown }>(key, "/v1/billing/proof")
+        expect(yield* proof).toMatchObject({ processor: null, attempts_open: 0, exceptions: [] })
+        const save = (card: string) =>
+          Effect.map(
+            ask("POST", "/v1/billing/payment-methods", { key, body: { processor_payment_method_id: card } }),
+            ({ json }) => (json as { readonly id: string }).id
+          )
+        const topUp = (card: string, cents: number) =>
+          ask("POST", "/v1/billing/topup", { key, body: { amount_cents: cents, payment_method_id: card } })
+        const visa = yield* save("pm_card_visa")
+        expect((yield* topUp(visa, 3_000)).status).toBe(201)
+        // Its holder has yet to confirm it.
+        expect((yield* topUp(yield* save("pm_card_authenticationRequired"), 1_500)).json).toMatchObject({
+          status: "pending"
+        })
+        const [, paid] = yield* funding.attempts(id, 10)
+        yield* funding.refund(paid?.id ?? Id.derive("none", "ledger"), 1_000, null)
+        yield* funding.reconcile(caller.tenantId)
+        expect(yield* proof).toMatchObject({
+          balance_cents: 2_500,
+          attempts_open: 1,
+          processor: { charged_cents: 3_000, refunded_cents: 1_000, difference_cents: 0 },
+          exceptions: []
+        })
+        // The processor forgets the refund.
+        yield* sql`DELETE FROM development_payment WHERE type = 'refund'`
+        yield* funding.reconcile(caller.tenantId)
+        expect(yield* proof).toMatchObject({
+          processor: { charged_cents: 3_000, refunded_cents: 0, difference_cents: 1_000 },
+          exceptions: [{ code: "processor_differs", message: expect.stringContaining("1000 cents more") }]
+        })
+      })
+    )
+
     it.effect("adds seal and tail up to the balance, and a tenant computes the chain from what it can read", () =>
       Effect.gen(function* () {
         const billing = yield* Billing
@@ -146,6 +189,59 @@ describe("the proof (guide/money.md#proof)", () => {
         expect((yield* proofs.verify(id)).faults).toEqual([])
         yield* sql`UPDATE ledger SET ${sql.literal(change)} WHERE tenant_id = ${id} AND description = 'first'`
         expect((yield* proofs.verify(id)).faults.map(({ code }) => code)).toContain("seal_differs")
+      })
+    )
+
+    it.effect.each([
+      [
+        "a seal's moment",
+        "seal_differs",
+        ["UPDATE ledger_seal SET through_at = through_at + interval '1 day' WHERE tenant_id = $1"]
+      ],
+      [
+        "an entry in front of the first",
+        "seal_differs",
+        [
+          `INSERT INTO ledger (id, tenant_id, cause, type, amount_cents, balance_after_cents, description, ordinal, created_at)
+            OVERRIDING SYSTEM VALUE SELECT id || 'x', tenant_id, cause || 'x', type, 0, 0, '', -5, created_at
+            FROM ledger WHERE tenant_id = $1 LIMIT 1`
+        ]
+      ],
+      ["an entry that was taken away", "seal_differs", ["DELETE FROM ledger WHERE tenant_id = $1"]],
+      [
+        "an entry that was given to another",
+        "seal_differs",
+        [
+          "UPDATE ledger SET tenant_id = (SELECT tenant_id FROM balance WHERE tenant_id <> $1 LIMIT 1) WHERE tenant_id = $1"
+        ]
+      ],
+      ["a balance that was taken away", "balance_differs", ["DELETE FROM balance WHERE tenant_id = $1"]],
+      ["seals that were taken away", "root_differs", ["DELETE FROM ledger_seal WHERE tenant_id = $1"]],
+      ["the entries of a root", "root_differs", ["UPDATE ledger_seal_root SET entries = entries + 1"]],
+      ["the seals of a root", "root_differs", ["UPDATE ledger_seal_root SET seals = seals - 1"]],
+      [
+        "the last root, taken away",
+        "root_differs",
+        [
+          "DELETE FROM ledger_seal_root WHERE day = (SELECT max(day) FROM ledger_seal_root)",
+          "UPDATE ledger_seal SET day = day - 1",
+          "UPDATE ledger_seal_root SET day = day - 1"
+        ]
+      ]
+    ] as const)("names %s: %s", ([, code, changes]) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const proofs = yield* Proofs
+        const { id } = yield* Features.newTenant()
+        yield* anotherDay
+        const told = (faults: ReadonlyArray<{ readonly tenantId: Id.TenantId | null; readonly code: string }>) =>
+          faults.flatMap((fault) => (fault.tenantId === id || fault.tenantId === null ? [fault.code] : []))
+        expect(told((yield* proofs.verify(null)).faults)).toEqual([])
+        const undone = Effect.gen(function* () {
+          for (const change of changes) yield* sql.unsafe(change, change.includes("$1") ? [id] : [])
+          return yield* Effect.fail(told((yield* proofs.verify(null)).faults))
+        }).pipe(sql.withTransaction, Effect.flip)
+        expect(yield* undone).toContain(code)
       })
     )
 

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/account/Account.ts"
 import { Billing } from "../../../src/billing/Billing.ts"
 import type { TenantId } from "../../../src/domain/Id.ts"
+import { Jobs } from "../../../src/job/Jobs.ts"
 import * as Features from "../../support/Features.ts"
 import { ask, keyWith, layer as served, read, refusal } from "../../support/ServedFeatures.ts"
 
@@ -259,6 +260,40 @@ describe("top-ups (guide/money.md#top-ups)", () => {
       })
     )
 
+    it.effect("have their bounds for all that come at once, and a card keeps its declines when it is saved anew", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const many = (key: string) =>
+          Effect.all(
+            Array.from({ length: 24 }, () => topUp(key, { amount_cents: 1_000 })),
+            { concurrency: "unbounded" }
+          )
+        const tried = (tenantId: TenantId) =>
+          Effect.map(
+            sql<{ readonly count: number }>`
+              SELECT count(*)::int AS count FROM payment_attempt WHERE tenant_id = ${tenantId}`,
+            ([row]) => row?.count ?? 0
+          )
+        const confirming = yield* Features.newTenant()
+        yield* save(confirming.plaintext, "pm_card_authenticationRequired")
+        const pending = yield* many(confirming.plaintext)
+        expect(pending.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
+          ...Array.from({ length: 10 }, () => 201),
+          ...Array.from({ length: 14 }, () => 409)
+        ])
+        const { id, plaintext: key } = yield* Features.newTenant()
+        yield* save(key, "pm_card_chargeCustomerFail")
+        yield* topUp(key, { amount_cents: 1_000 })
+        yield* many(key)
+        expect(yield* tried(id)).toBe(8)
+        const card = (yield* read<Page<Card>>(key, cards)).results[0]
+        expect((yield* ask("DELETE", `${cards}/${card?.id}`, { key })).status).toBe(204)
+        yield* save(key, "pm_card_chargeCustomerFail")
+        expect((yield* topUp(key, { amount_cents: 1_000 })).status).toBe(402)
+        expect(yield* tried(id)).toBe(8)
+      })
+    )
+
     it.effect("that come ten at once are one with an Idempotency-Key, and ten without", () =>
       Effect.gen(function* () {
         const { id, plaintext: key } = yield* Features.newTenant()
@@ -361,6 +396,37 @@ describe("auto-recharge (guide/money.md#auto-recharge)", () => {
         yield* Effect.sleep("1500 millis")
         yield* Features.lettersSent
         expect([yield* chargesOf(id), yield* balanceOf(key)]).toEqual([3_000, -6_600])
+      })
+    )
+
+    it.effect("is begun by the sweep for all whose balance is low, whatever is wrong with one of them", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const jobs = yield* Jobs
+        const tenants = [yield* Features.newTenant(), yield* Features.newTenant()].toSorted((one, other) =>
+          one.id < other.id ? -1 : 1
+        )
+        for (const { id, plaintext: key } of tenants) {
+          yield* save(key, "pm_card_visa")
+          yield* sql`
+            INSERT INTO auto_recharge (tenant_id, enabled, threshold_cents, amount_cents, failures, updated_at)
+            VALUES (${id}, true, 600, 1000, 0, now())`
+        }
+        const [broken, other] = tenants
+        yield* sql`
+          CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$`
+        yield* sql.unsafe(`
+          CREATE TRIGGER refused BEFORE INSERT ON payment_attempt FOR EACH ROW WHEN (NEW.tenant_id = '${broken?.id}')
+            EXECUTE FUNCTION refused()`)
+        const kind = "funding.auto_recharge"
+        yield* jobs.put({ kind, key: kind, tenantId: null })
+        yield* jobs.runNow(kind, kind)
+        yield* jobs.look
+        expect([yield* balanceOf(broken?.plaintext ?? ""), yield* balanceOf(other?.plaintext ?? "")]).toEqual([
+          500, 1_500
+        ])
+        yield* sql`DROP TRIGGER refused ON payment_attempt`
+        yield* sql`DELETE FROM auto_recharge WHERE tenant_id IN ${sql.in(tenants.map(({ id }) => id))}`
       })
     )
 

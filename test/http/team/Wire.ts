@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { hash } from "node:crypto"
 import { Calls } from "../../../src/call/Call.ts"
+import { Conferences } from "../../../src/conference/Conference.ts"
 import * as ApiKeyHandlers from "../../../src/http/apikey/ApiKeyHandlers.ts"
 import { ClientAddress } from "../../../src/http/ClientAddress.ts"
 import { BaseUrl } from "../../../src/http/Pagination.ts"
@@ -31,6 +32,7 @@ const hashing = Layer.succeed(Hashing, {
 export const served = Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe(
   Layer.provide([
     Layer.mock(Calls)({}),
+    Layer.mock(Conferences)({}),
     Layer.mock(Webhooks)({}),
     ApiKeyHandlers.authenticator,
     Idempotency.layer,

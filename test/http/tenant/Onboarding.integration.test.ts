@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Accounts } from "../../../src/account/Account.ts"
 import { Calls } from "../../../src/call/Call.ts"
+import { Conferences } from "../../../src/conference/Conference.ts"
 import type { TenantId } from "../../../src/domain/Id.ts"
 import * as ApiKeyHandlers from "../../../src/http/apikey/ApiKeyHandlers.ts"
 import { ClientAddress } from "../../../src/http/ClientAddress.ts"
@@ -19,6 +20,7 @@ import * as FakeSpeech from "../../support/FakeSpeech.ts"
 const served = Server.layer({ host: "127.0.0.1", port: 0, graceMs: 2_000 }).pipe(
   Layer.provide([
     Layer.mock(Calls)({}),
+    Layer.mock(Conferences)({}),
     Layer.mock(Webhooks)({}),
     ApiKeyHandlers.authenticator,
     Idempotency.layer,

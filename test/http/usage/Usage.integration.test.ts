@@ -121,6 +121,22 @@ layer(running, { timeout: "60 seconds", excludeTestServices: true })("GET /v1/us
     })
   )
 
+  it.effect("answers for every year that a timestamp can name", () =>
+    Effect.gen(function* () {
+      const a = yield* open
+      for (const [start, end, days] of [
+        ["0000-01-01T00:00:00Z", "0000-02-01T00:00:00Z", 31],
+        ["0000-12-31T12:00:00Z", "0001-01-02T12:00:00Z", 3],
+        ["9999-12-01T00:00:00Z", "9999-12-31T23:59:59.999Z", 31]
+      ] as const) {
+        const answer = yield* a.read(`?start=${start}&end=${end}&group_by=day`)
+        expect([start, answer.status]).toEqual([start, 200])
+        const { results, totals } = answer.json as UsageReport
+        expect([results.length, totals.total_cost_cents]).toEqual([days, 0])
+      }
+    })
+  )
+
   it.effect("refuses what is no period, and asks for usage:read", () =>
     Effect.gen(function* () {
       const a = yield* open

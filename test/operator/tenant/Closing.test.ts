@@ -4,10 +4,12 @@ import { gunzipSync } from "node:zlib"
 import { expect, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { Accounts } from "../../../src/account/Account.ts"
 import { ApiKeys } from "../../../src/apikey/ApiKey.ts"
 import * as Id from "../../../src/domain/Id.ts"
 import { Funding } from "../../../src/funding/Funding.ts"
 import { Jobs } from "../../../src/job/Jobs.ts"
+import { Plans } from "../../../src/plan/Plan.ts"
 import * as Features from "../../support/Features.ts"
 import { jsonOf, layer as world, operator, Recorded, signup } from "../OperatorWorld.ts"
 
@@ -183,6 +185,135 @@ layer(world, { timeout: 60_000 })("A tenant that goes", (it) => {
       expect(shown["balance"]).toMatchObject({ balance_cents: 500 })
       const paid = yield* operator("tenant", "credit", "refunded", "--cents", "-100", "--reason", "paid out", "--json")
       expect(jsonOf(paid)["balance"]).toMatchObject({ balance_cents: 400 })
+    })
+  )
+
+  it.effect("gets its balance back to its cards, once, the newest top-up first, behind its calls and its plan", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const funding = yield* Funding
+      const jobs = yield* Jobs
+      const caller = yield* signup("back")
+      const { tenantId } = caller
+      yield* sql`UPDATE member SET email_verified_at = now() WHERE tenant_id = ${tenantId}`
+      yield* funding.save(caller, { processorPaymentMethodId: "pm_card_visa", setDefault: true }, null)
+      for (const amountCents of [1_000, 3_000])
+        yield* funding.topUp(caller, { amountCents, paymentMethodId: null }, null)
+      yield* operator("plan", "set", "basic", "--name", "Basic", "--fee", "700", "--public")
+      yield* (yield* Plans).subscribe(caller, "basic", null)
+      const early = yield* operator("tenant", "payout", "back")
+      expect([early.code, early.stderr]).toStrictEqual([1, expect.stringContaining("close it first")])
+      yield* sql`INSERT INTO entity (id, kind, tenant_id, seq, settled, state_version, state, updated_at, partition)
+        VALUES ('svc_call_back', 'call', ${tenantId}, 1, false, 4, '{}', now(), 0)`
+      // Its only call is one that the machine does not know: nobody ends it here.
+      yield* (yield* Accounts).close(tenantId, { type: "operator", name: "operator" })
+      const asked = jsonOf(yield* operator("tenant", "payout", "back", "--json"))
+      expect(asked["payout"]).toMatchObject({
+        status: "under_way",
+        refunded_cents: 0,
+        pending_cents: 0,
+        left_cents: null
+      })
+      // Two operators ask, and one of them again.
+      yield* Effect.all(
+        [1, 2, 3].map(() => operator("tenant", "payout", "back")),
+        { concurrency: "unbounded" }
+      )
+      expect(yield* sql`SELECT FROM job WHERE kind = 'closing.refund' AND tenant_id = ${tenantId}`).toHaveLength(1)
+      expect((yield* (yield* Plans).subscription(tenantId)).status).toBe("active")
+
+      yield* sql`UPDATE entity SET settled = true WHERE id = 'svc_call_back'`
+      yield* Effect.all([operator("tenant", "payout", "back"), jobs.look, operator("tenant", "payout", "back")], {
+        concurrency: "unbounded"
+      })
+      yield* sql`UPDATE job SET due_at = now() WHERE kind = 'closing.refund' AND tenant_id = ${tenantId}`
+      yield* jobs.look
+      // 500 of trial credit, 4,000 by card, 700 for the plan: the trial credit is spent first, so all is by card.
+      const shown = jsonOf(yield* operator("tenant", "show", "back", "--json"))
+      expect(shown).toMatchObject({
+        balance: { balance_cents: 0 },
+        payout: { status: "finished", refunded_cents: 3_800, pending_cents: 0, left_cents: 0, failed: [] }
+      })
+      expect((yield* (yield* Plans).subscription(tenantId)).status).toBe("none")
+      const entries = yield* sql<{ readonly type: string; readonly cents: number }>`
+        SELECT type, amount_cents::int AS cents FROM ledger WHERE tenant_id = ${tenantId}
+          ORDER BY type = 'refund', CASE WHEN type = 'refund' THEN amount_cents END, ordinal`
+      // The cards are asked at once, and answer in any order.
+      expect(entries.map(({ cents, type }) => [type, cents])).toEqual([
+        ["adjustment", 500],
+        ["topup", 1_000],
+        ["topup", 3_000],
+        ["plan_fee", -700],
+        ["refund", -3_000],
+        ["refund", -800]
+      ])
+      expect(yield* sql`SELECT FROM letter WHERE tenant_id = ${tenantId} AND cause LIKE 'refund:%'`).toHaveLength(2)
+      // Once more: there is nothing more to give back.
+      const again = jsonOf(yield* operator("tenant", "payout", "back", "--json"))
+      expect(again["payout"]).toMatchObject({ status: "finished", refunded_cents: 3_800, left_cents: 0 })
+      const lines = yield* sql<{ readonly action: string }>`
+        SELECT action FROM audit WHERE tenant_id = ${tenantId} AND (action LIKE 'tenant.pa%' OR action LIKE 'plan_sub%')
+          ORDER BY ordinal`
+      expect(lines.map(({ action }) => action)).toEqual([
+        "plan_subscription.began",
+        "tenant.payout_requested",
+        "plan_subscription.ended",
+        "tenant.paid_out",
+        "tenant.payout_requested",
+        "tenant.paid_out"
+      ])
+      expect(yield* Features.ledgerAddsUp).toBe(true)
+    })
+  )
+
+  it.effect(
+    "keeps what no card takes, and its trial credit, where its operator sees it; another round asks again",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const funding = yield* Funding
+        const caller = yield* signup("stuck")
+        yield* funding.save(caller, { processorPaymentMethodId: "pm_card_visa", setDefault: true }, null)
+        for (const amountCents of [1_000, 2_000])
+          yield* funding.topUp(caller, { amountCents, paymentMethodId: null }, null)
+        yield* operator("tenant", "credit", "stuck", "--cents", "-200", "--reason", "paid out in cash")
+        // The processor does not know the charge of the newer one any more.
+        const moved = yield* sql<{ readonly id: string; readonly intent: string }>`
+        UPDATE payment_attempt SET intent_id = 'pi_gone' WHERE amount_cents = 2000 AND tenant_id = ${caller.tenantId}
+        RETURNING id, (SELECT intent_id FROM payment_attempt o WHERE o.id = payment_attempt.id) AS intent`
+        const closed = yield* operator("tenant", "close", "stuck", "--refund", "--json")
+        expect(jsonOf(closed)).toMatchObject({
+          status: "closed",
+          balance: { balance_cents: 2_300 },
+          payout: {
+            status: "finished",
+            refunded_cents: 1_000,
+            left_cents: 2_300,
+            failed: [`${moved[0]?.id}: 2000 cents (there is no such intent)`]
+          }
+        })
+        // Nothing went back of it, so its operator may ask again: the trial credit stays, and what was paid in cash.
+        yield* sql`UPDATE payment_attempt SET intent_id = ${moved[0]?.intent ?? ""} WHERE id = ${moved[0]?.id ?? ""}`
+        const again = yield* operator("tenant", "payout", "stuck", "--json")
+        expect([again.code, jsonOf(again)["payout"]]).toMatchObject([
+          0,
+          { refunded_cents: 2_800, left_cents: 500, failed: [] }
+        ])
+      })
+  )
+
+  it.effect("has no plan any more, and is charged for none, also where nothing is refunded", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const plans = yield* Plans
+      const caller = yield* signup("planned")
+      yield* operator("plan", "set", "cheap", "--name", "Cheap", "--fee", "100", "--public")
+      yield* plans.subscribe(caller, "cheap", null)
+      yield* operator("tenant", "close", "planned")
+      yield* plans.renew
+      expect((yield* plans.subscription(caller.tenantId)).status).toBe("none")
+      expect(yield* sql`SELECT FROM ledger WHERE tenant_id = ${caller.tenantId} AND type = 'plan_fee'`).toHaveLength(1)
+      expect(yield* sql`SELECT FROM letter WHERE cause LIKE ${`plan:${caller.tenantId}%`}`).toHaveLength(0)
     })
   )
 

@@ -4,6 +4,7 @@ import { Accounts } from "../../../src/account/Account.ts"
 import { Billing } from "../../../src/billing/Billing.ts"
 import { Closings } from "../../../src/closing/Closing.ts"
 import { Calls } from "../../../src/call/Call.ts"
+import { Funding } from "../../../src/funding/Funding.ts"
 import * as TenantOperations from "../../../src/operator/tenant/TenantOperations.ts"
 import { Tenants } from "../../../src/tenant/Tenant.ts"
 import * as TenantView from "../../../src/tenant/TenantView.ts"
@@ -37,7 +38,8 @@ const world = Layer.mergeAll(
     balance: () => Effect.die("away")
   }),
   Layer.mock(Calls, {}),
-  Layer.mock(Closings, {})
+  Layer.mock(Closings, {}),
+  Layer.mock(Funding, {})
 )
 
 describe("What the operator changes of a tenant", () => {
