@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
+import { Funding } from "../../../src/funding/Funding.ts"
 import { jsonOf, layer as world, operator, Recorded, signup } from "../OperatorWorld.ts"
 
 type Rows = ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -42,6 +43,58 @@ layer(world, { excludeTestServices: true })("what the operator reads", (it) => {
       expect(things(yield* list())).not.toContain("thing 5")
       const wrong = yield* operator("audit", "list", ...of, "--after", "nowhere")
       expect([wrong.code, wrong.stderr]).toStrictEqual([1, expect.stringContaining("(invalid_request)")])
+    })
+  )
+
+  it.effect("seals, reconciliations that say something new, and jobs that are tried again leave lines", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const funding = yield* Funding
+      const caller = yield* signup("lines")
+      yield* funding.save(caller, { processorPaymentMethodId: "pm_card_visa", setDefault: true }, null)
+      yield* funding.topUp(caller, { amountCents: 2_000, paymentMethodId: null }, null)
+      expect((yield* operator("ledger", "seal")).code).toBe(0)
+      for (const _ of [1, 2]) yield* operator("payment", "reconcile", "--tenant", "lines")
+      yield* sql`INSERT INTO job (kind, key, partition, tenant_id, due_at, failed_at, attempt, created_at)
+        VALUES ('funding.collect', 'nothing', 0, ${caller.tenantId}, NULL, now(), 9, now())`
+      expect((yield* operator("job", "retry", "funding.collect", "nothing")).code).toBe(0)
+      expect((yield* operator("job", "retry", "funding.collect", "nobody")).code).toBe(1)
+
+      const list = (...args: ReadonlyArray<string>) => Effect.map(operator("audit", "list", ...args, "--json"), jsonOf)
+      const of = ["--tenant", "lines"] as const
+      expect(resultsOf(yield* list(...of, "--action", "ledger.sealed"))).toMatchObject([
+        { actor: "system", resource: `ledger ${caller.tenantId}`, changes: [{ to: 2 }, { field: "chain_hash" }] }
+      ])
+      expect(resultsOf(yield* list("--action", "ledger.sealed"))).toMatchObject([{ actor: "system" }])
+      expect(resultsOf(yield* list(...of, "--action", "balance.reconciled"))).toMatchObject([
+        { actor: "system", changes: expect.arrayContaining([{ field: "charged_cents", from: null, to: 2_000 }]) }
+      ])
+      expect(resultsOf(yield* list("--action", "job.retried"))).toMatchObject([
+        { actor: "operator", resource: "job funding.collect nothing" }
+      ])
+    })
+  )
+
+  it.effect("ledger verify asks the card processor too, and fails where it says something else", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const funding = yield* Funding
+      const caller = yield* signup("verified")
+      yield* funding.save(caller, { processorPaymentMethodId: "pm_card_visa", setDefault: true }, null)
+      yield* funding.topUp(caller, { amountCents: 3_000, paymentMethodId: null }, null)
+      const verify = operator("ledger", "verify", "--tenant", "verified", "--json")
+      const sound = yield* verify
+      expect([sound.code, jsonOf(sound)]).toMatchObject([
+        0,
+        { processor: { charged_cents: 3_000, refunded_cents: 0, difference_cents: 0 }, faults: [] }
+      ])
+      yield* sql`DELETE FROM development_payment WHERE customer_id = (
+        SELECT customer_id FROM payment_customer WHERE tenant_id = ${caller.tenantId})`
+      const wrong = yield* verify
+      expect([wrong.code, jsonOf(wrong)]).toMatchObject([
+        1,
+        { processor: { difference_cents: -3_000 }, faults: [{ code: "processor_differs" }] }
+      ])
     })
   )
 
