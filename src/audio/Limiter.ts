@@ -9,14 +9,26 @@ const holdFrames = 10
 /** The factor by which it rises in each frame after that. */
 const rise = 1.01
 
+export interface Limiter {
+  /** Whether it changes nothing at present. */
+  readonly isResting: () => boolean
+  /** Writes `sum`, as far as `out` is long, into `out`. */
+  readonly process: (sum: Int32Array, out: Int16Array, rate: SampleRate) => void
+  /** Goes on from where another one is. */
+  readonly follow: (other: Limiter) => void
+  /** Its gain, and the frames for which that stays at least: lent. */
+  readonly state: Float64Array
+  /** Whether it has the gain of another one. */
+  readonly isLike: (other: Limiter) => boolean
+}
+
 /**
  * Brings sums of several sounds back into 16 bits, frame by frame, without the crackle of clipping: where a frame would
  * pass -1 dBFS the gain falls within 2 ms, stays for ten frames, and rises by 1 % a frame.
  */
-export const make = () => {
+export const make = (): Limiter => {
   // In a typed array, because a changing fraction in a variable is allocated anew at each change.
-  const gain = Float64Array.of(1)
-  let hold = 0
+  const state = Float64Array.of(1, 0)
 
   const peakOf = (sum: Int32Array, length: number): number => {
     let peak = 0
@@ -28,24 +40,26 @@ export const make = () => {
   const step = (from: number, peak: number): number => {
     const allowed = peak > ceiling ? ceiling / peak : 1
     if (allowed < from) {
-      hold = holdFrames
+      state[1] = holdFrames
       return allowed
     }
+    const hold = state[1] ?? 0
     if (hold > 0) {
-      hold--
+      state[1] = hold - 1
       return from
     }
     return Math.min(1, allowed, from * rise)
   }
 
   return {
-    /** Whether it changes nothing at present. */
-    isResting: (): boolean => gain[0] === 1,
-    /** Writes `sum`, as far as `out` is long, into `out`. */
-    process: (sum: Int32Array, out: Int16Array, rate: SampleRate): void => {
-      const from = gain[0] ?? 1
+    state,
+    isResting: () => state[0] === 1,
+    isLike: (other) => state[0] === other.state[0],
+    follow: (other) => state.set(other.state),
+    process: (sum, out, rate) => {
+      const from = state[0] ?? 1
       const to = step(from, peakOf(sum, out.length))
-      gain[0] = to
+      state[0] = to
       const length = to < from ? (rate * attackMs) / 1000 : out.length
       for (let i = 0; i < out.length; i++) {
         const present = i < length ? from + ((to - from) * (i + 1)) / length : to

@@ -1,3 +1,4 @@
+import * as Resample from "./Resample.ts"
 import type { SampleRate } from "./SampleRate.ts"
 
 interface Sound {
@@ -40,12 +41,27 @@ export const periodOf = (sound: Int16Array, rate: number): number | null => {
   return lag === 0 ? null : lag
 }
 
-/** How a sound would go on for 10 ms: its last period, again and again. Null: it is too short to tell. */
-export const extend = ({ rate, samples: sound }: Sound): Sound | null => {
+/** How a sound would go on for `ms`: its last period, again and again. Null: it is too short to tell. */
+export const extend = ({ rate, samples: sound }: Sound, ms = fadeMs): Sound | null => {
   const lag = periodOf(sound, rate)
   if (lag === null) return null
-  const length = (rate * fadeMs) / 1000
+  const length = (rate * ms) / 1000
   return { rate, samples: Int16Array.from({ length }, (_, i) => sound[sound.length - lag + (i % lag)] ?? 0) }
+}
+
+/** The same at another rate. */
+export const extendAt = (sound: Sound, rate: SampleRate, ms: number): Int16Array | null => {
+  const beyond = extend(sound, ms)
+  if (beyond === null) return null
+  const resampler = Resample.make(sound.rate, rate)
+  // The filter begins with silence, which must not be heard.
+  const whole = Resample.concat([
+    resampler.process(Resample.concat([sound.samples, beyond.samples])),
+    resampler.flush()
+  ])
+  resampler.free()
+  const from = (sound.samples.length * rate) / sound.rate
+  return whole.slice(from, from + (rate * ms) / 1000)
 }
 
 /** Fades the beginning of `frame` in, over `before`, in a raised cosine. */

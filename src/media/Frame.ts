@@ -1,4 +1,5 @@
 import type { SampleRate } from "../audio/SampleRate.ts"
+import type { Payloads } from "./Payloads.ts"
 
 /**
  * 20 ms of sound: linear samples of 16 bits, one channel, and their rate.
@@ -9,6 +10,8 @@ import type { SampleRate } from "../audio/SampleRate.ts"
 export interface Frame {
   readonly rate: SampleRate
   readonly samples: Int16Array
+  /** Several far ends are given this frame: what one has encoded, others of its codec send too. */
+  readonly payloads?: Payloads
 }
 
 /** Sound of any length, which may be shared and is only read. */

@@ -67,7 +67,12 @@ export interface LocalLeg {
   readonly tick: (now: number) => void
   /** Makes the leg a member of a junction; false when it is one already. */
   readonly join: (junction: Membership) => boolean
-  /** Ends the membership; `isRead`: the junction has read the frame of the coming round already. */
+  /** When it was read last. */
+  readonly readAt: () => number
+  /**
+   * Ends the membership; `isRead`: the junction has read the frame of the coming round already. Where it has not, the leg
+   * reads on in the round of its own that is nearest to 20 ms behind.
+   */
   readonly leave: (isRead: boolean) => void
   readonly isJoined: () => boolean
   /** The clock stood still for so many frames, which will not be made up for. */
@@ -110,6 +115,9 @@ export const make = (
   let ringback: Source | null = null
   let junction: Membership | null = null
   let isAhead = false
+  /** It has left a junction since its last round. */
+  let isBack = false
+  let readAt = Number.NEGATIVE_INFINITY
   /** Whether it is closed, or its far end failed. */
   let isOver = false
   let said = Frame.make(far.rate())
@@ -188,6 +196,7 @@ export const make = (
     },
     read: (now) => {
       if (isOver) return null
+      readAt = now
       try {
         said = Frame.at(far.rate(), said)
         const hasSound = far.say(said, now)
@@ -202,8 +211,10 @@ export const make = (
       }
     },
     tick: (now) => {
-      if (junction === null && !isAhead) leg.read(now)
+      const isEarly = isBack && now - readAt < Frame.frameMs / 2
+      if (junction === null && !isAhead && !isEarly) leg.read(now)
       isAhead = false
+      isBack = false
       // A tap may have closed the leg.
       if (isOver) return
       tell(now)
@@ -222,7 +233,9 @@ export const make = (
       playbacks.parted(junction.others)
       junction = null
       isAhead = isRead
+      isBack = true
     },
+    readAt: () => readAt,
     isJoined: () => junction !== null,
     skip: far.skip,
     close: (now) => {

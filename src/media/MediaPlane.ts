@@ -1,14 +1,16 @@
 import { Context, type Effect, Schema, type Scope } from "effect"
 import type * as IpAddress from "../domain/IpAddress.ts"
-import type { TenantId, WorkId } from "../domain/Id.ts"
+import type { MemberId, TenantId, WorkId } from "../domain/Id.ts"
 import type { Wanted } from "./capture/Capture.ts"
 import type * as Captures from "./capture/Captures.ts"
 import type { Attended, MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import type * as Placement from "./Placement.ts"
 import type * as Protocol from "./Protocol.ts"
+import type { Seat, SeatChange } from "./room/Seat.ts"
 import type { PhoneScript } from "./SimulatedPhone.ts"
 
 export type { LegId, Loss, PlaybackFailure, Quality, RtpRemote } from "./Protocol.ts"
+export type { Seat, SeatChange } from "./room/Seat.ts"
 export type { PhoneScript } from "./SimulatedPhone.ts"
 
 /** The plane has no room for another leg, or the leg is there already; trying again later may help. */
@@ -20,7 +22,7 @@ export class MediaUnavailable extends Schema.TaggedError<MediaUnavailable>()("Me
   }
 }
 
-/** Two legs cannot be bridged: one is not open, is bridged already, or they are in places that cannot meet. */
+/** Two legs cannot be bridged, or a leg cannot enter a room: one is not open, is bridged already, or they are in places that cannot meet. */
 export class BridgeRefused extends Schema.TaggedError<BridgeRefused>()("BridgeRefused", {
   reason: Schema.Literals([
     "unknown_leg",
@@ -49,6 +51,8 @@ export interface Listener {
   readonly told: (event: MediaEvent) => void
   /** The leg cannot go on. */
   readonly lost: (reason: Protocol.Loss) => void
+  /** Of a room: a member begins to speak, or is silent again. Who is muted, held, or leaves is silent. */
+  readonly spoke?: (memberId: MemberId, isSpeaking: boolean) => void
   readonly measured?: (quality: Protocol.Quality) => void
   /** The leg is gone: the last that is told. `quality` is what was measured last; null: nothing was. */
   readonly closed?: (quality: Protocol.Quality | null) => void
@@ -105,8 +109,34 @@ export class MediaPlane extends Context.Service<
     readonly bridge: (leg: Protocol.LegId, peer: Protocol.LegId) => Effect.Effect<void, BridgeRefused>
     /** Ends the bridge of a leg, if it has one. */
     readonly unbridge: (leg: Protocol.LegId) => Effect.Effect<void>
-    /** Carries out a command of the call, which is this tenant's. */
-    readonly command: (leg: Protocol.LegId, tenant: TenantId, media: MediaCommand) => Effect.Effect<void>
+    /**
+     * A room (`media/room/`): a leg without a far end, placed where `near` is. It is closed as a leg is, which lets its
+     * members go, and told and captured as one: `inbound` is what the host says, `outbound` what all others say and what
+     * is played to all.
+     */
+    readonly openRoom: (
+      room: Protocol.LegId,
+      tenant: TenantId,
+      near: Protocol.LegId
+    ) => Effect.Effect<void, MediaUnavailable>
+    /** Joins an open leg to a room, until `leaveRoom` or the end of one of them. A leg is in one room or bridge at a time. */
+    readonly enterRoom: (leg: Protocol.LegId, room: Protocol.LegId, seat: Seat) => Effect.Effect<void, BridgeRefused>
+    /** Lets a leg go from its room, if it is in one. */
+    readonly leaveRoom: (leg: Protocol.LegId) => Effect.Effect<void>
+    /** Who is not there is passed over; so it is with targets, for as long as they are not there. */
+    readonly setSeat: (room: Protocol.LegId, memberId: MemberId, change: SeatChange) => Effect.Effect<void>
+    /** A short tone for all members but `except` and those on hold. While one sounds, another is not begun. */
+    readonly beep: (room: Protocol.LegId, except: MemberId | null) => Effect.Effect<void>
+    /**
+     * Carries out a command of the call, which is this tenant's. What a room plays is heard by all members who are not on
+     * hold; with `to`, by those alone, also on hold.
+     */
+    readonly command: (
+      leg: Protocol.LegId,
+      tenant: TenantId,
+      media: MediaCommand,
+      to?: ReadonlyArray<MemberId>
+    ) => Effect.Effect<void>
     /**
      * Hands what is said and heard on a leg out of the media thread, chunk by chunk, until it is stopped, its leg is
      * closed, or its receiver is too slow. Whoever asks chooses the id, which nobody has used on this leg.

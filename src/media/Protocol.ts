@@ -1,10 +1,11 @@
 import type { CodecName } from "../audio/codec/Codecs.ts"
 import type { SampleRate } from "../audio/SampleRate.ts"
 import type { Sound } from "./Frame.ts"
-import type { LegId, WorkId } from "../domain/Id.ts"
+import type { LegId, MemberId, WorkId } from "../domain/Id.ts"
 import type { CaptureCommand, CaptureEvent } from "./capture/CaptureMessage.ts"
 import type { Attended, MediaCommand, MediaEvent } from "./message/MediaMessage.ts"
 import type { Playable } from "./message/Playback.ts"
+import type { Seat, SeatChange } from "./room/Seat.ts"
 import type { StreamAnswer, StreamAsk } from "./stream/StreamMessage.ts"
 import type { PhoneScript } from "./SimulatedPhone.ts"
 
@@ -46,7 +47,7 @@ export interface RtpRemote {
 
 type RefusalReason = "no_ports" | "too_many_legs" | "leg_exists" | "plane_stopped"
 
-/** Why two legs cannot be bridged. */
+/** Why two legs cannot be bridged, or a leg cannot enter a room. */
 export type BridgeRefusal = "unknown_leg" | "same_leg" | "already_joined"
 
 /** Why a playback failed. `http_404` and its like tell the status of the server. */
@@ -79,6 +80,8 @@ export type Command =
   | { readonly type: "open_phone"; readonly leg: LegId; readonly script: PhoneScript }
   /** A leg whose far end is the leg `peer` of the same switch, opened towards this one in the same way. */
   | { readonly type: "open_joined"; readonly leg: LegId; readonly peer: LegId }
+  /** A room: it has no far end. What is said of a leg below goes for it, as far as a leg without one can do it. */
+  | { readonly type: "open_room"; readonly leg: LegId }
   | { readonly type: "connect_rtp"; readonly leg: LegId; readonly remote: RtpRemote }
   | { readonly type: "media"; readonly leg: LegId; readonly media: PlaneCommand }
   /** Answers `wanted`, as `supply_failed` does. The samples may be backed by shared memory. */
@@ -94,15 +97,37 @@ export type Command =
   | { readonly type: "bridge"; readonly leg: LegId; readonly peer: LegId }
   /** Ends the bridge of a leg, if it has one. */
   | { readonly type: "unbridge"; readonly leg: LegId }
+  /** Joins an open leg to a room of the switch; answered by `bridged` or `bridge_refused`. */
+  | { readonly type: "enter_room"; readonly leg: LegId; readonly room: LegId; readonly seat: Seat }
+  /** Ends the membership of a leg, if it is in a room. */
+  | { readonly type: "leave_room"; readonly leg: LegId }
+  /** The next three are for the room `leg`. A member who is not there is passed over. */
+  | {
+      readonly type: "set_seat"
+      readonly leg: LegId
+      readonly memberId: MemberId
+      readonly change: SeatChange
+    }
+  | { readonly type: "room_beep"; readonly leg: LegId; readonly except: MemberId | null }
+  /** `media` for these members alone. */
+  | {
+      readonly type: "room_media"
+      readonly leg: LegId
+      readonly media: PlaneCommand
+      readonly to: ReadonlyArray<MemberId>
+    }
   | CaptureCommand
   | ({ readonly leg: LegId } & StreamAnswer)
   | { readonly type: "close"; readonly leg: LegId }
 
 /** A command that is answered by `opened` or `refused`. */
-export type Opening = Extract<Command, { readonly type: "open_rtp" | "open_phone" | "open_joined" }>
+export type Opening = Extract<Command, { readonly type: "open_rtp" | "open_phone" | "open_joined" | "open_room" }>
 
 export const isOpening = (command: Command): command is Opening =>
-  command.type === "open_rtp" || command.type === "open_phone" || command.type === "open_joined"
+  command.type === "open_rtp" ||
+  command.type === "open_phone" ||
+  command.type === "open_joined" ||
+  command.type === "open_room"
 
 /**
  * How a leg sounds to us: with every RTCP report, and once more before the leg is gone. Totals since the leg was
@@ -151,9 +176,11 @@ export type LegEvent =
   | { readonly type: "wanted"; readonly id: WorkId; readonly sound: Playable; readonly rate: SampleRate }
   /** A playback that another leg was asked for has ended here: that leg tells it. */
   | { readonly type: "unwanted"; readonly id: WorkId }
+  /** Of a room: a member begins to speak, or is silent again. */
+  | { readonly type: "spoke"; readonly memberId: MemberId; readonly isSpeaking: boolean }
 
 export type Event =
-  /** `port` is 0 for a phone and a joined leg. */
+  /** `port` is 0 but for a leg over RTP. */
   | { readonly type: "opened"; readonly leg: LegId; readonly port: number }
   | { readonly type: "refused"; readonly leg: LegId; readonly reason: RefusalReason }
   | ({ readonly leg: LegId } & LegEvent)

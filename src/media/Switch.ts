@@ -16,6 +16,7 @@ import {
   type Opening
 } from "./Protocol.ts"
 import * as RestingPairs from "./RestingPairs.ts"
+import * as Rooms from "./room/Rooms.ts"
 import * as RtpLeg from "./rtp/RtpLeg.ts"
 import * as SimulatedPhone from "./SimulatedPhone.ts"
 import * as Slots from "./Slots.ts"
@@ -72,6 +73,10 @@ export const make = (options: Options) => {
   const joints = new Map<LegId, { readonly end: LocalBridge.LocalBridge; readonly peer: LegId }>()
   const slots = Slots.make()
   const resting = RestingPairs.make(slots)
+  const faultOf = (local: LocalLeg.LocalLeg, error: unknown): void => {
+    for (const leg of legs.values()) if (leg.local === local) return fault(leg, error)
+  }
+  const rooms = Rooms.make({ slots, emit, clock, onDefect, onFault: faultOf })
   /** Gaps in the playbacks of legs that are gone. */
   let pastGaps = 0
 
@@ -231,17 +236,19 @@ export const make = (options: Options) => {
 
   /** Answers a command for a leg that is not here. */
   const answerUnknown = (command: Command) => {
-    const failure = command.type === "media" ? failureOf(command.media, "unknown_leg") : null
+    const failure =
+      command.type === "media" || command.type === "room_media" ? failureOf(command.media, "unknown_leg") : null
     if (failure !== null) emit({ type: "media", leg: command.leg, event: failure })
     if (command.type === "capture")
       emit({ type: "capture_ended", leg: command.leg, id: command.id, reason: "unknown_leg" })
-    if (command.type === "bridge") emit({ type: "bridge_refused", leg: command.leg, reason: "unknown_leg" })
+    if (command.type === "bridge" || command.type === "enter_room")
+      emit({ type: "bridge_refused", leg: command.leg, reason: "unknown_leg" })
     if (command.type === "close") emit({ type: "closed", leg: command.leg })
   }
 
   const open = (command: Opening, now: number) => {
-    if (legs.has(command.leg)) return refuse(command.leg, "leg_exists")
-    if (legs.size >= options.maxLegs) return refuse(command.leg, "too_many_legs")
+    if (legs.has(command.leg) || rooms.has(command.leg)) return refuse(command.leg, "leg_exists")
+    if (legs.size + rooms.size() >= options.maxLegs) return refuse(command.leg, "too_many_legs")
     switch (command.type) {
       case "open_rtp":
         return openRtp(command.leg, now)
@@ -249,7 +256,14 @@ export const make = (options: Options) => {
         return openPhone(command.leg, command.script, now)
       case "open_joined":
         return openJoined(command.leg, command.peer, now)
+      case "open_room":
+        return rooms.open(command.leg, now)
     }
+  }
+
+  const enter = (leg: Leg, { room, seat }: Extract<Command, { readonly type: "enter_room" }>, now: number): void => {
+    const reason = rooms.enter(room, leg.local, seat, now)
+    emit(reason === null ? { type: "bridged", leg: leg.id } : { type: "bridge_refused", leg: leg.id, reason })
   }
 
   const carryOut = (command: Exclude<Command, Opening>, leg: Leg, now: number): void => {
@@ -267,6 +281,16 @@ export const make = (options: Options) => {
         return bridge(leg, command.peer)
       case "unbridge":
         return leg.pair?.bridge.end(now)
+      case "enter_room":
+        return enter(leg, command, now)
+      case "leave_room":
+        return rooms.leave(local, now)
+      // For rooms.
+      case "set_seat":
+      case "room_beep":
+        return
+      case "room_media":
+        return answerUnknown(command)
       case "capture":
       case "capture_taken":
       case "capture_silence":
@@ -286,6 +310,7 @@ export const make = (options: Options) => {
   return {
     handle: (command: Command, now: number): void => {
       if (isOpening(command)) return open(command, now)
+      if (rooms.has(command.leg)) return rooms.handle(command.leg, command)
       const leg = legs.get(command.leg)
       if (leg === undefined) return answerUnknown(command)
       rouse(leg)
@@ -307,15 +332,17 @@ export const make = (options: Options) => {
     },
     /** Ends every leg. */
     close: (now: number): void => {
+      rooms.close()
       for (const leg of legs.values()) {
         remove(leg, now)
         emit({ type: "closed", leg: leg.id })
       }
     },
-    size: (): number => legs.size,
+    size: (): number => legs.size + rooms.size(),
     skippedFrames: slots.skippedFrames,
     /** Frames in which a playback waited for its next piece. */
-    playbackGaps: (): number => [...legs.values()].reduce((sum, { local }) => sum + local.player.gaps(), pastGaps),
+    playbackGaps: (): number =>
+      [...legs.values()].reduce((sum, { local }) => sum + local.player.gaps(), pastGaps + rooms.playbackGaps()),
     /** Whether the leg is bridged so that packets could pass without being decoded. */
     couldForward: (leg: LegId): boolean => legs.get(leg)?.pair?.bridge.couldForward() ?? false,
     /** What was dropped on a leg, by reason; `null` for one that is not here or no RTP leg. */

@@ -140,6 +140,8 @@ export const make = Effect.fnUntraced(function* (
         return leg.tenant === null ? undefined : errands.asked(leg.tenant, event.leg, event)
       case "lost":
         return leg.listener?.lost(event.reason)
+      case "spoke":
+        return leg.listener?.spoke?.(event.memberId, event.isSpeaking)
       case "quality":
         leg.quality = event.quality
         return leg.listener?.measured?.(event.quality)
@@ -206,7 +208,8 @@ export const make = Effect.fnUntraced(function* (
     return { port, placement }
   })
 
-  const bridge = Effect.fnUntraced(function* (id: Protocol.LegId, peer: Protocol.LegId) {
+  /** Posts a command that connects a leg with another one or with a room, where their places allow it. */
+  const connect = Effect.fnUntraced(function* (id: Protocol.LegId, peer: Protocol.LegId, command: Protocol.Command) {
     const [leg, other] = [legs.get(id), legs.get(peer)]
     if (leg?.open !== true || other?.open !== true || leg.placement === null || other.placement === null)
       return yield* refused("unknown_leg")
@@ -214,7 +217,7 @@ export const make = Effect.fnUntraced(function* (
     if (apart !== null) return yield* refused(apart)
     const bridging = yield* Deferred.make<void, BridgeRefused>()
     leg.bridging.push(bridging)
-    post({ type: "bridge", leg: id, peer })
+    post(command)
     return yield* Deferred.await(bridging)
   })
 
@@ -228,12 +231,18 @@ export const make = Effect.fnUntraced(function* (
     openPhone: (leg, tenant, script, near) => Effect.asVoid(open(tenant, { type: "open_phone", leg, script }, near)),
     openJoined: (leg, tenant, peer, near) =>
       Effect.asVoid(open(tenant, { type: "open_joined", leg, peer }, peer, near)),
-    bridge,
+    bridge: (leg, peer) => connect(leg, peer, { type: "bridge", leg, peer }),
     unbridge: (leg) => handOver({ type: "unbridge", leg }),
-    command: (leg, tenant, media) =>
+    openRoom: (room, tenant, near) => Effect.asVoid(open(tenant, { type: "open_room", leg: room }, near)),
+    enterRoom: (leg, room, seat) => connect(leg, room, { type: "enter_room", leg, room, seat }),
+    leaveRoom: (leg) => handOver({ type: "leave_room", leg }),
+    setSeat: (room, memberId, change) => handOver({ type: "set_seat", leg: room, memberId, change }),
+    beep: (room, except) => handOver({ type: "room_beep", leg: room, except }),
+    command: (leg, tenant, media, to) =>
       Effect.sync(() => {
         const known = legs.get(leg)
-        if (!isAttended(media)) return post({ type: "media", leg, media })
+        if (!isAttended(media))
+          return post(to === undefined ? { type: "media", leg, media } : { type: "room_media", leg, media, to })
         const attendant = attendants.get(media.type)
         if (attendant !== undefined) return attendant(leg, tenant, media)
         const failure = failureOf(media, "unsupported")

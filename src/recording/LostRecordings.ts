@@ -1,12 +1,12 @@
 import { Effect } from "effect"
 import type * as Id from "../domain/Id.ts"
 
-/** How often the calls are asked what they wait for. A command may be on its way for as long. */
+/** How often calls and conferences are asked what they wait for. A command may be on its way for as long. */
 const everyMs = 10_000
 
 /**
- * Finds recordings that calls wait for and nobody works at, again and again. Commands and outcomes get lost where a leg
- * ends, a call is read again, or a defect ends what was under way; so a call does not wait for hours.
+ * Finds recordings that a call or a conference waits for and nobody works at, again and again. Commands and outcomes get
+ * lost where a leg ends, an entity is read again, or a defect ends what was under way; so nobody waits for hours.
  *
  * One is `lost` when it was missed twice in a row: ten to twenty seconds later.
  */

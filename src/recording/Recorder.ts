@@ -2,6 +2,7 @@ import { Context, Effect, FiberSet, Layer, Metric, Queue, type Scope } from "eff
 import * as FairPlaces from "../actor/FairPlaces.ts"
 import * as Supervised from "../actor/Supervised.ts"
 import { CarrierSink } from "../carrier/Carrier.ts"
+import { RoomSink } from "../carrier/Rooms.ts"
 import * as Telling from "../carrier/Telling.ts"
 import * as Id from "../domain/Id.ts"
 import * as Monotonic from "../domain/Monotonic.ts"
@@ -39,10 +40,12 @@ const longestWaitMs = 60_000
 /** A little less than a call waits for the outcome (`call/verb/Recording.ts`). */
 const giveUpAfterMs = 5.5 * 3_600_000
 
-/** An item of a call that waits for what becomes of its recording. */
+/** An item of a call or a conference that waits for what becomes of its recording. */
 export interface Awaited {
   readonly id: Id.WorkId
+  /** Of a conference: its host. */
   readonly callId: Id.CallId
+  readonly conferenceId?: Id.ConferenceId
   readonly legId: Id.LegId
 }
 
@@ -56,23 +59,24 @@ type Start = Extract<Attended, { readonly type: "start_recording" }>
 const isCut = (end: CaptureEnd): boolean => end !== "stopped" && end !== "leg_closed" && end !== "unknown_leg"
 
 /**
- * Records legs, guide/recordings.md: what a capture hears is written to the spool as it comes, and at the end made a
- * file, stored and told to its call. The media thread never waits for a disk, and a call for nothing.
+ * Records legs and rooms, guide/recordings.md: what a capture hears is written to the spool as it comes, and at the end
+ * made a file, stored and told to its owner, a call or a conference. The media thread never waits for a disk, and an
+ * owner for nothing.
  *
  * Each step can be done again: what a dead process left on the spool is completed by the next one, under the same key in
- * the store and with the same event, of which the call takes the first.
+ * the store and with the same event, of which the owner takes the first.
  */
 export class Recorder extends Context.Service<
   Recorder,
   {
     /**
-     * After a start, when the calls are back: completes what the process before left, and tells the calls of `awaited`
-     * of whose recording nothing is there.
+     * After a start, when calls and conferences are back: completes what the process before left, and tells those of
+     * `awaited` of whose recording nothing is there.
      */
     readonly recover: (awaited: ReadonlyArray<Lost>) => Effect.Effect<void>
     /**
-     * From now on, until the scope closes, a call that waits for a recording of which nothing is here is told so, within
-     * half a minute (`LostRecordings`).
+     * From now on, until the scope closes, whoever waits for a recording of which nothing is here is told so, within half
+     * a minute (`LostRecordings`).
      */
     readonly watch: (awaited: Effect.Effect<ReadonlyArray<Lost>>) => Effect.Effect<void, never, Scope.Scope>
     /** Recordings that are not stored yet. */
@@ -84,6 +88,7 @@ export class Recorder extends Context.Service<
     Effect.gen(function* () {
       const plane = yield* MediaPlane
       const sink = yield* CarrierSink
+      const rooms = yield* RoomSink
       const spool = yield* Spool
       const storage = yield* Storage
       const recordings = yield* Recordings
@@ -99,18 +104,15 @@ export class Recorder extends Context.Service<
         )
       )
 
-      /** For as long as its call waits; `fault`: it could not be told. */
-      const tell = (of: Awaited, event: MediaEvent) =>
+      /** For as long as its owner waits; `fault`: it could not be told. */
+      const tell = ({ callId, conferenceId, legId }: Awaited, event: MediaEvent) =>
         Effect.gen(function* () {
           const at = yield* Monotonic.now
-          const told = sink.tell(of.callId, {
-            type: "media",
-            legId: of.legId,
-            at,
-            incarnation: "recorder",
-            n: 0,
-            event
-          })
+          const media = { type: "media", at, incarnation: "recorder", n: 0, event } as const
+          const told =
+            conferenceId === undefined
+              ? sink.tell(callId, { ...media, legId })
+              : rooms.tell(conferenceId, { ...media, conferenceId })
           while (true) {
             const answer = yield* Telling.untilDurable(told, true)
             if (answer !== "fault" || (yield* Monotonic.now) > at + giveUpAfterMs) return answer
@@ -178,7 +180,7 @@ export class Recorder extends Context.Service<
           const told = yield* tell(of, { type: "recording_stored", id: of.id, durationMs, sizeBytes, downloadUrl })
           // The next process finds it where it is.
           if (told === "fault") return yield* outcome(of, "untold")
-          // Its call may have given it up, or its tenant may have deleted it by now.
+          // Its owner may have given it up, or its tenant may have deleted it by now.
           if (!(yield* isStored(recording.id))) yield* Effect.ignore(storage.remove(key))
           yield* spool.remove(of.id)
           yield* Metric.update(Metrics.seconds, durationMs / 1000)
@@ -240,7 +242,7 @@ export class Recorder extends Context.Service<
         )
 
       const start = (legId: Id.LegId, tenantId: Id.TenantId, media: Start): void => {
-        const { beepEveryMs, callId, channels, format, hasBeep, id, maxLengthMs } = media
+        const { beepEveryMs, callId, channels, conferenceId, format, hasBeep, id, maxLengthMs } = media
         if (known.has(id)) return
         const heard = Effect.runSync(Queue.unbounded<Writing.Heard>())
         const offer = (next: Writing.Heard) => void Queue.offerUnsafe(heard, next)
@@ -253,7 +255,15 @@ export class Recorder extends Context.Service<
           )
         )
         known.set(id, captured)
-        const of: Spooled = { id, callId, legId, tenantId, channels, format }
+        const of: Spooled = {
+          id,
+          callId,
+          ...(conferenceId === undefined ? {} : { conferenceId }),
+          legId,
+          tenantId,
+          channels,
+          format
+        }
         run(guarded(of, record(of, heard, captured, maxLengthMs)))
       }
 
@@ -273,7 +283,7 @@ export class Recorder extends Context.Service<
         }
       )
 
-      /** Completes what is on the spool and nobody works at, and tells the calls whose recording is nowhere. */
+      /** Completes what is on the spool and nobody works at, and tells those whose recording is nowhere. */
       const takeUp = Effect.fnUntraced(function* (awaited: ReadonlyArray<Lost>, message: string) {
         const before = new Set(known.keys())
         const left = (yield* spool.left).filter(({ id }) => !before.has(id) && !known.has(id))
@@ -300,7 +310,7 @@ export class Recorder extends Context.Service<
             LostRecordings.watch({
               awaited,
               isKnown: (id) => known.has(id),
-              lost: (lost) => takeUp(lost, "recordings that calls wait for are taken up again")
+              lost: (lost) => takeUp(lost, "recordings that are waited for are taken up again")
             })
           ),
         unstored: Effect.sync(() => known.size)

@@ -10,6 +10,11 @@ export interface PayloadDecoder {
   readonly skip: (units: number) => void
   /** Another stream begins with the next payload: its encoder knows nothing of what came before. */
   readonly reset: () => void
+  /**
+   * Fades the beginning of `sound`, its first behind the sound `before` of `other`, in over how that would have gone on,
+   * where the two do not meet by themselves. Absent: they do.
+   */
+  readonly join?: (before: Int16Array, sound: Int16Array, other: PayloadDecoder) => void
 }
 
 /** Sound that is missing when it is to be heard: it is late, or lost. */

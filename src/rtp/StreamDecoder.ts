@@ -10,6 +10,7 @@ export const make = (frameUnits: number, longestUnits: number) => {
   let samplesPerUnit = 1
   /** The sound of the packet that was decoded last, and where it ends on the timeline. */
   let sound = new Int16Array(0)
+  let soundLength = 0
   let decoded: Queued | null = null
   let decodedEnd = 0
   let decoder: PayloadDecoder | null = null
@@ -25,14 +26,17 @@ export const make = (frameUnits: number, longestUnits: number) => {
   const lengthOf = (packet: Queued): number => Math.floor(packet.duration * samplesPerUnit)
 
   const decode = (packet: Queued): void => {
-    if (packet.decoder === decoder) {
-      const gap = timestampDistance(decodedEnd, packet.timestamp)
-      if (gap > 0) decoder.skip(gap)
-    } else packet.decoder.reset()
+    const gap = timestampDistance(decodedEnd, packet.timestamp)
+    const other = packet.decoder === decoder ? null : decoder
+    const before = other === null || gap !== 0 ? null : sound.slice(0, soundLength)
+    if (packet.decoder !== decoder) packet.decoder.reset()
+    else if (gap > 0) decoder.skip(gap)
     decoder = packet.decoder
     decoded = packet
     decodedEnd = endOf(packet) >>> 0
-    sound.fill(0, decoder.decode(packet.payload, sound), lengthOf(packet))
+    soundLength = lengthOf(packet)
+    sound.fill(0, decoder.decode(packet.payload, sound), soundLength)
+    if (other !== null && before !== null) decoder.join?.(before, sound, other)
   }
 
   return {
@@ -44,6 +48,7 @@ export const make = (frameUnits: number, longestUnits: number) => {
       beyond = new Int16Array(samples)
       loss.last = last
       decoded = null
+      soundLength = 0
     },
     unitsIn: (samples: number): number => Math.round(samples / samplesPerUnit),
     isDecoded: (packet: Queued): boolean => packet === decoded,

@@ -10,6 +10,7 @@ import * as NodeEntropy from "../../src/boot/NodeEntropy.ts"
 import * as Metered from "../../src/boot/Metered.ts"
 import * as Onboarded from "../../src/boot/Onboarded.ts"
 import { Calls } from "../../src/call/Call.ts"
+import { Conferences } from "../../src/conference/Conference.ts"
 import { Carrier } from "../../src/carrier/Carrier.ts"
 import { Connections } from "../../src/connection/Connection.ts"
 import * as Id from "../../src/domain/Id.ts"
@@ -70,7 +71,9 @@ export const layer = <E>(url: Redacted.Redacted, egress: Layer.Layer<Egress, E>)
   return RecordingCarrier.layer.pipe(
     Layer.provideMerge(
       Layer.mergeAll(
-        Calls.layer({ maxCallSecs: 14_400 }),
+        Conferences.layer({ wantsSpeaking: () => Effect.succeed(false) }).pipe(
+          Layer.provideMerge(Calls.layer({ maxCallSecs: 14_400 }))
+        ),
         Tenants.layer({ baseUrl: "http://127.0.0.1" }),
         Team.layer({ baseUrl: "http://127.0.0.1" })
       )

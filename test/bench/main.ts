@@ -2,12 +2,14 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Effect } from "effect"
 import { cpus } from "node:os"
 import * as AccountBench from "./account/AccountBench.ts"
+import * as RetentionBench from "./account/RetentionBench.ts"
 import * as UsageBench from "./account/UsageBench.ts"
 import * as DetectBench from "./detect/DetectBench.ts"
 import * as JournalBench from "./JournalBench.ts"
 import * as LiveCallBench from "./LiveCallBench.ts"
 import * as ForwardBench from "./media/ForwardBench.ts"
 import * as MediaBench from "./media/MediaBench.ts"
+import * as RoomBench from "./media/room/RoomBench.ts"
 import * as StreamBench from "./media/StreamBench.ts"
 import * as NeighbourBench from "./neighbour/NeighbourBench.ts"
 import * as PlaceCallBench from "./PlaceCallBench.ts"
@@ -24,6 +26,7 @@ const benches = {
   live: ["Live calls without media", LiveCallBench.run],
   forward: ["Packets passed on as they come, 50 bridges over UDP loopback", ForwardBench.run],
   media: ["Media plane over UDP loopback, 25 bridges whose sound is decoded and encoded", MediaBench.run],
+  room: ["Rooms of PCMU members over UDP loopback, every frame decoded", RoomBench.run],
   record: ["A recorder beside the media thread", RecorderBench.run],
   speech: ["Speech: from `speak` to its first frame, and what it costs", SpeechBench.run],
   streams: ["Media streams over TLS on loopback, both ways", StreamBench.run],
@@ -32,6 +35,7 @@ const benches = {
   neighbour: ["What a tenant sees while another abuses what they share", NeighbourBench.run],
   account: ["Proof and seals over 1,000,000 calls of 100 tenants", AccountBench.run],
   usage: ["Usage over 1,000,000 calls of 100 tenants", UsageBench.run],
+  retention: ["Pruning a million rows while calls are placed", RetentionBench.run],
   webhook: ["Carrier event to the receiver's request, HTTPS", WebhookBench.run]
 } as const
 

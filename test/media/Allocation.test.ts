@@ -14,8 +14,8 @@ const collect: () => void = runInNewContext("gc")
 
 const peer = { address: "127.0.0.1", port: 9000 }
 
-/** A switch with one leg in each codec, or two that are bridged, whose peers send a packet every 20 ms. */
-const setup = (codecs: ReadonlyArray<"PCMU" | "G722">) => {
+/** A switch with one leg in each codec, or two that are bridged, or a room of them all, whose peers send a packet every 20 ms. */
+const setup = (codecs: ReadonlyArray<"PCMU" | "G722">, isRoom = false) => {
   const receivers: Array<OnPacket> = []
   const payloadTypes = codecs.map((codec) => Codecs.table[codec].payloadType ?? 0)
   const legs = codecs.map((_, i) => Ids.leg(`l${i}`))
@@ -38,7 +38,7 @@ const setup = (codecs: ReadonlyArray<"PCMU" | "G722">) => {
     clock: () => now,
     wallClock: () => 1_700_000_000_000,
     mediaTimeoutMs: 0,
-    maxLegs: 2,
+    maxLegs: 20,
     streams: NoStreams.make(),
     onDefect: (error) => {
       throw error
@@ -51,7 +51,14 @@ const setup = (codecs: ReadonlyArray<"PCMU" | "G722">) => {
     plane.handle({ type: "connect_rtp", leg, remote: SwitchBench.make().remote(peer.port, change) }, now)
   })
   const [one, other] = legs
-  if (one !== undefined && other !== undefined) plane.handle({ type: "bridge", leg: one, peer: other }, now)
+  if (isRoom) {
+    const leg = Ids.leg("room")
+    plane.handle({ type: "open_room", leg }, now)
+    for (const each of legs) {
+      const seat = { memberId: Ids.member(each), isHost: false, isMuted: false, isHeld: false }
+      plane.handle({ type: "enter_room", leg: each, room: leg, seat }, now)
+    }
+  } else if (one !== undefined && other !== undefined) plane.handle({ type: "bridge", leg: one, peer: other }, now)
   const bytes = new Uint8Array(172)
   // Small numbers: V8 gives one beyond 31 bits a box of 16 bytes, which is none of ours.
   const header = { payloadType: 0, marker: false, sequenceNumber: 0, timestamp: 0, ssrc: 7 }
@@ -95,6 +102,14 @@ describe("On the way of a packet", () => {
     const bytes = bytesOf(round, rounds)
     expect(sent()).toBeGreaterThan(legs.length * 10 * rounds)
     // Reports, every 5 s, come to 40 bytes a round.
+    expect(bytes).toBeLessThan(64 * legs.length)
+  })
+
+  it.each([[["PCMU"]], [["PCMU", "G722"]]] as const)("nor in a room of eight members: legs in %j", (codecs) => {
+    const legs = Array.from({ length: 8 }, (_, i) => codecs[i % codecs.length] ?? "PCMU")
+    const { round, sent } = setup(legs, true)
+    const bytes = bytesOf(round, 120)
+    expect(sent()).toBeGreaterThan(8 * 1200)
     expect(bytes).toBeLessThan(64 * legs.length)
   })
 })

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { Effect, Layer } from "effect"
 import * as Wav from "../../src/audio/Wav.ts"
 import { CarrierSink, type CarrierEvent, type Told } from "../../src/carrier/Carrier.ts"
+import { RoomSink } from "../../src/carrier/Rooms.ts"
 import type { MediaCommand, MediaEvent } from "../../src/media/message/MediaMessage.ts"
 import * as MediaPlaneInline from "../../src/media/MediaPlaneInline.ts"
 import { Recorder } from "../../src/recording/Recorder.ts"
@@ -23,6 +24,8 @@ export const leg = Ids.leg("leg")
 export const make = () => {
   const storage = MemoryStorage.make()
   const told: Array<MediaEvent> = []
+  /** What conferences were told. */
+  const toldRooms: Array<readonly [string, MediaEvent]> = []
   const world = {
     answer: "committed" as Told,
     isStored: true,
@@ -36,6 +39,14 @@ export const make = () => {
     tell: (_, event: CarrierEvent) =>
       Effect.sync(() => {
         if (event.type === "media") told.push(event.event)
+        return world.answer
+      })
+  })
+  const rooms = Layer.succeed(RoomSink, {
+    listen: () => Effect.die(new Error("nobody listens")),
+    tell: (conferenceId, event) =>
+      Effect.sync(() => {
+        if (event.type === "media") toldRooms.push([conferenceId, event.event])
         return world.answer
       })
   })
@@ -69,12 +80,13 @@ export const make = () => {
     Recorder.layer.pipe(
       Layer.provideMerge(disk(path)),
       Layer.provideMerge(VirtualMedia.plane({ maxLegs: 20, ports: MediaPlaneInline.noPorts })),
-      Layer.provide([storage.layer, sink, recordings])
+      Layer.provide([storage.layer, sink, rooms, recordings])
     )
   return {
     ...storage,
     world,
     told,
+    toldRooms,
     layerOver,
     layer: Layer.unwrap(Effect.map(directory, layerOver)),
     directory,

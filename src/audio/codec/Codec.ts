@@ -19,6 +19,8 @@ export interface Codec {
   readonly sampleRate: SampleRate
   /** The longest payload of a frame, in octets. */
   readonly frameOctets: number
+  /** Whether payloads are coded each by itself: one decodes to the same sound whatever came before. */
+  readonly isStateless: boolean
   /** Whether payloads of one length last equally long. */
   readonly isPlain: boolean
   /**

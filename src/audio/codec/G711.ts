@@ -91,6 +91,7 @@ export const codec = (law: Law): Codec => ({
   fmtp: null,
   sampleRate: 8000,
   frameOctets: 160,
+  isStateless: true,
   isPlain: true,
   // As without concealment: ours is simpler than that of appendix I of the recommendation.
   impairment: { ie: 0, bpl: 4.3 },

@@ -298,6 +298,7 @@ export const codec: Codec = {
   fmtp: null,
   sampleRate: 16_000,
   frameOctets: 160,
+  isStateless: false,
   isPlain: true,
   // On the scale of narrow-band speech it gains nothing by its width.
   impairment: { ie: 0, bpl: 4.3 },

@@ -16,6 +16,7 @@ export const codec = (sampleRate: SampleRate): Codec => ({
   fmtp: null,
   sampleRate,
   frameOctets: sampleRate / 25,
+  isStateless: true,
   isPlain: true,
   // As of G.711: on the scale of narrow-band speech it gains nothing by its width.
   impairment: { ie: 0, bpl: 4.3 },

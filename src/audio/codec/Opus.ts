@@ -146,6 +146,7 @@ export const codec = (sampleRate: SampleRate): Codec => ({
   fmtp: `maxplaybackrate=${sampleRate};sprop-maxcapturerate=${sampleRate};useinbandfec=1`,
   sampleRate,
   frameOctets,
+  isStateless: false,
   isPlain: false,
   // Our estimate: ITU-T G.113 has no figures. Copies and a decoder that goes on bear losses as the best codecs there.
   impairment: { ie: 0, bpl: 20 },

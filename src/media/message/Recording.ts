@@ -1,12 +1,15 @@
 import { Schema } from "effect"
-import { CallId, WorkId } from "../../domain/Id.ts"
+import { CallId, ConferenceId, WorkId } from "../../domain/Id.ts"
 
-/** What the file of a recording is like. `dual`: the leg on the left, what it hears on the right. */
+/**
+ * What the file of a recording is like. `dual`: the leg on the left, what it hears on the right; of a room: the host on
+ * the left, all others and what is played to all on the right.
+ */
 export const shape = { channels: Schema.Literals(["single", "dual"]), format: Schema.Literals(["mp3", "wav"]) } as const
 
 /**
- * Recording of a leg. It goes on outside of the media thread, and its outcome may come long after the leg: the recorder
- * tells it to the call itself.
+ * Recording of a leg, or of a room. It goes on outside of the media thread, and its outcome may come long after the leg:
+ * the recorder tells it to the call or the conference itself.
  */
 export const commands = [
   /**
@@ -16,7 +19,10 @@ export const commands = [
   Schema.Struct({
     type: Schema.tag("start_recording"),
     id: WorkId,
+    /** Of a room: its host. */
     callId: CallId,
+    /** Whose room is recorded, and who is told of it; absent: the call is. */
+    conferenceId: Schema.optionalKey(ConferenceId),
     ...shape,
     maxLengthMs: Schema.NullOr(Schema.Finite),
     hasBeep: Schema.Boolean,

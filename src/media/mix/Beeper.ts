@@ -8,39 +8,41 @@ import type { Source } from "./Source.ts"
 export const frequency = 1400
 export const beepMs = 500
 const dbfs = -20
+const warning = { frequency, ms: beepMs }
 
 export interface Beeper extends Source {
   /** Sounds once; while it sounds, this changes nothing. */
   readonly beep: () => void
 }
 
-/** Tells those on a leg that they are recorded. */
-export const make = (): Beeper => {
+/** A short tone, when it is asked for: without a choice, the one that tells those on a leg that they are recorded. */
+export const make = (of: { readonly frequency: number; readonly ms: number } = warning): Beeper => {
   let out = Frame.make(8000)
   let framesLeft = 0
   let oscillator: { readonly rate: SampleRate; readonly render: Tone.Oscillator["render"] } | null = null
 
   return {
     beep: () => {
-      if (framesLeft === 0) framesLeft = beepMs / Frame.frameMs
+      if (framesLeft === 0) framesLeft = of.ms / Frame.frameMs
     },
     next: (rate) => {
-      if (framesLeft === 0) {
-        oscillator = null
-        return null
-      }
+      if (framesLeft === 0) return null
       out = Frame.at(rate, out)
       const isFirst = oscillator === null
-      if (oscillator?.rate !== rate) oscillator = { rate, ...Tone.oscillator([{ frequency, dbfs }], rate) }
+      if (oscillator?.rate !== rate)
+        oscillator = { rate, ...Tone.oscillator([{ frequency: of.frequency, dbfs }], rate) }
       oscillator.render(out.samples)
       framesLeft--
       const { length } = out.samples
       if (isFirst) Ramp.fadeIn(out.samples, rate, 0, 0, length)
-      if (framesLeft === 0) Ramp.fadeOut(out.samples, rate, length, 0, length)
+      if (framesLeft > 0) return out
+      Ramp.fadeOut(out.samples, rate, length, 0, length)
+      oscillator = null
       return out
     },
     pass: () => {
       if (framesLeft > 0) framesLeft--
+      if (framesLeft === 0) oscillator = null
     },
     ready: () => framesLeft > 0,
     close: () => undefined

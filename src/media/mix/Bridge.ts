@@ -1,5 +1,6 @@
 import * as Frame from "../Frame.ts"
 import type { LocalLeg } from "../LocalLeg.ts"
+import * as Continuation from "./Continuation.ts"
 import * as RateConverter from "./RateConverter.ts"
 import type { Source } from "./Source.ts"
 
@@ -41,6 +42,7 @@ const isListened = ({ far, stream, taps }: LocalLeg): boolean => !taps.isEmpty()
  */
 const half = (of: LocalLeg, to: LocalLeg) => {
   const converter = RateConverter.make()
+  const continuation = Continuation.make()
   let out = Frame.make(8000)
   let isOver = false
   let ahead: Frame.Frame | null = null
@@ -59,18 +61,30 @@ const half = (of: LocalLeg, to: LocalLeg) => {
     return last
   }
 
+  const rest = (): void => {
+    converter.rest()
+    continuation.rest()
+  }
+
   const source: Source = {
     next: (rate, _, now) => {
       const frame = said(now)
-      if (frame === null) converter.rest()
-      if (frame === null || frame.rate === rate) return frame
-      out = Frame.at(rate, out)
-      converter.convert(frame, out)
-      return out
+      if (frame === null) {
+        rest()
+        return null
+      }
+      let heard = frame
+      if (frame.rate !== rate) {
+        out = Frame.at(rate, out)
+        converter.convert(frame, out)
+        heard = out
+      }
+      continuation.hear(heard, frame.rate)
+      return heard
     },
     pass: (now) => {
       void said(now)
-      converter.rest()
+      rest()
     },
     ready: () => false,
     close: converter.free

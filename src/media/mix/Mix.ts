@@ -37,7 +37,7 @@ export type Mix = ReturnType<typeof make>
  * A source that comes, leaves, is ducked or silenced does so in a raised cosine of 5 ms. One that silences others
  * begins one frame later while one of them sounds, so that the others are faded out before it.
  *
- * A ring-back tone is heard while nothing before it is.
+ * A ring-back tone is heard while nothing before it is, and so is the music of a leg on hold.
  *
  * Another leg may be in the middle of a word when it begins to be heard: as it is joined, when its first packets come
  * later, behind a hole of the network, and where the leg could not hear. So each of its sounds is faded in.
@@ -90,7 +90,7 @@ export const make = () => {
      */
     add: (source: Source, rank: Rank, behind: Behind = "heard"): void => {
       const [gain, sounds, isLeaving] = [0, false, false]
-      const yields = rank === "ringback"
+      const yields = rank === "ringback" || rank === "hold"
       const isLive = rank === "junction"
       const place = { source, rank: ranks.indexOf(rank), behind, yields, isLive, gain, sounds, isLeaving }
       places = [...places, place].sort((a, b) => a.rank - b.rank)

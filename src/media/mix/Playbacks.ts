@@ -1,5 +1,6 @@
 import type { WorkId } from "../../domain/Id.ts"
 import type { MediaCommand, MediaEnded, MediaEvent } from "../message/MediaMessage.ts"
+import type { Playable, Target } from "../message/Playback.ts"
 import * as Player from "./Player.ts"
 import type { Asker } from "./PlaybackQueue.ts"
 
@@ -20,8 +21,9 @@ interface Options {
 export interface Playbacks {
   /** What is played to this leg, whoever was asked for it. */
   readonly player: Player.Player
-  readonly command: (media: Command) => void
-  /** These are no longer connected with the leg: what it has played to them is over. */
+  /** `hearers`: who hears it, in place of the targets that a command names; may be empty. */
+  readonly command: (media: Command, hearers?: ReadonlyArray<Player.Player>) => void
+  /** These are no longer connected with the leg (or room): what it has played to them is over. */
   readonly parted: (others: ReadonlyArray<Player.Player>) => void
 }
 
@@ -48,17 +50,20 @@ export const make = ({ emit, others, unwant, want }: Options): Playbacks => {
   }
   const player = Player.make(asker, want, unwant)
 
-  const play = ({ id, loop, target, url }: Extract<Command, { readonly type: "play" }>): void => {
-    const opposite = target === "self" ? [] : others()
-    if (target !== "self" && opposite.length === 0)
-      return emit({ type: "ended", id, status: "failed", reason: "not_bridged" })
-    const players = target === "opposite" ? opposite : [player, ...opposite]
+  const play = (id: WorkId, sound: Playable, players: ReadonlyArray<Player.Player>, loop = 1): void => {
+    if (players.length === 0) return emit({ type: "ended", id, status: "failed", reason: "not_bridged" })
     if (players.length > 1) shared.set(id, { left: players.length, cut: null })
-    for (const each of players) each.play(id, { type: "url", url }, { asker, loop })
+    for (const each of players) each.play(id, sound, { asker, loop })
   }
 
-  const stop = (which: "current" | "all"): void => {
-    const players = [player, ...others()]
+  /** Empty: there is nobody else. */
+  const named = (target: Target): ReadonlyArray<Player.Player> => {
+    if (target === "self") return [player]
+    const opposite = others()
+    return target === "opposite" || opposite.length === 0 ? opposite : [player, ...opposite]
+  }
+
+  const stop = (which: "current" | "all", players: ReadonlyArray<Player.Player>): void => {
     if (which === "all") return players.forEach((each) => each.stop(asker))
     const heard = new Set(players.flatMap((each) => each.current(asker) ?? []))
     for (const id of heard) players.forEach((each) => each.stopOne(id))
@@ -66,12 +71,12 @@ export const make = ({ emit, others, unwant, want }: Options): Playbacks => {
 
   return {
     player,
-    command: (media) => {
+    command: (media, hearers) => {
       switch (media.type) {
         case "play":
-          return play(media)
+          return play(media.id, { type: "url", url: media.url }, hearers ?? named(media.target), media.loop)
         case "speak":
-          return player.play(media.id, { type: "speech", speech: media.speech })
+          return play(media.id, { type: "speech", speech: media.speech }, hearers ?? [player])
         case "cut_playback":
           return player.stop(null)
         case "prompt":
@@ -80,7 +85,7 @@ export const make = ({ emit, others, unwant, want }: Options): Playbacks => {
         case "stop_prompt":
           return player.stopOne(media.promptId)
         case "stop_playback":
-          return stop(media.which)
+          return stop(media.which, hearers ?? [player, ...others()])
       }
     },
     parted: (left) => {

@@ -16,6 +16,8 @@ export interface RateConverter {
   readonly convert: (frame: Frame, out: Frame) => void
   /** There was nothing to convert for a while: the next frame is a beginning. */
   readonly rest: () => void
+  /** The next frame is a beginning, and nothing that was heard before is in it: the filter is given back. */
+  readonly forget: () => void
   /** Gives the filter back for good: every frame from now on is silence. */
   readonly free: () => void
 }
@@ -64,6 +66,7 @@ export const make = (): RateConverter => {
     rest: () => {
       isBeginning = true
     },
+    forget: free,
     free: () => {
       isOver = true
       free()

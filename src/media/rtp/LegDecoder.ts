@@ -2,12 +2,24 @@ import type { Codec, Loss } from "../../audio/codec/Codec.ts"
 import * as FadingRepetition from "../../audio/codec/FadingRepetition.ts"
 import * as Resample from "../../audio/Resample.ts"
 import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as Splice from "../../audio/Splice.ts"
 import type { PayloadDecoder } from "../../rtp/PayloadDecoder.ts"
 
 /** A codec's decoder at the rate of the leg that hears it. */
 export interface LegDecoder extends PayloadDecoder {
+  /** Whether its sound is neither behind that of the peer nor made with what came before. */
+  readonly isExact: () => boolean
+  readonly join: (before: Int16Array, sound: Int16Array, other: PayloadDecoder) => void
   readonly free: () => void
 }
+
+const isLegDecoder = (decoder: PayloadDecoder): decoder is LegDecoder => "isExact" in decoder
+
+/**
+ * Over so long the sound of a codec fades in over that of another. A filter or a codec that begins needs up to 5 ms until
+ * its sound is whole, in which little of it is to be heard.
+ */
+export const joinMs = 20
 
 /** Longest sound in one packet. */
 const longestMs = 200
@@ -37,7 +49,15 @@ export const make = (codec: Codec, rate: () => SampleRate): LegDecoder => {
     return resampler
   }
 
+  const isExact = (): boolean => codec.isStateless && rate() === codec.sampleRate
+
   return {
+    isExact,
+    join: (before, sound, other) => {
+      if (isExact() && isLegDecoder(other) && other.isExact()) return
+      const beyond = Splice.extend({ rate: rate(), samples: before }, joinMs)
+      if (beyond !== null) Splice.join(beyond.samples, sound)
+    },
     duration: inner.duration,
     decode: (payload, out) => {
       const to = rate()

@@ -2,12 +2,13 @@ import type { Codec } from "../../audio/codec/Codec.ts"
 import * as Codecs from "../../audio/codec/Codecs.ts"
 import * as Resample from "../../audio/Resample.ts"
 import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as Splice from "../../audio/Splice.ts"
 import * as JitterBuffer from "../../rtp/JitterBuffer.ts"
 import * as RecentPackets from "../../rtp/RecentPackets.ts"
 import * as ReceptionStats from "../../rtp/ReceptionStats.ts"
 import * as RtpPacket from "../../rtp/RtpPacket.ts"
 import * as TelephoneEvent from "../../rtp/TelephoneEvent.ts"
-import type * as Frame from "../Frame.ts"
+import * as Frame from "../Frame.ts"
 import * as LegDecoder from "./LegDecoder.ts"
 import type { Encoding } from "./RtpSender.ts"
 
@@ -34,6 +35,8 @@ export const make = (
   let stats = ReceptionStats.make(clockRate)
   /** The rate of the leg's frames. */
   let rate: SampleRate = 8000
+  /** What was pulled last. */
+  let last = Frame.make(rate)
   let ssrc = -1
   let before: ReceptionStats.Totals = { packetsReceived: 0, packetsLost: 0, jitterMs: 0 }
   let unknownPayloads = 0
@@ -128,10 +131,15 @@ export const make = (
       stats.receive(packet, now)
       return format
     },
-    /** The next 20 ms, at the rate of `out`. */
+    /** The next 20 ms, at the rate of `out`. Behind a change of that rate they are joined to what was pulled before. */
     pull: (out: Frame.Frame, now: number): JitterBuffer.Pulled => {
+      const before = out.rate === rate || isMuted ? null : Splice.extendAt(last, out.rate, LegDecoder.joinMs)
       rate = out.rate
-      return buffer.pull(out.samples, now)
+      const pulled = buffer.pull(out.samples, now)
+      if (before !== null) Splice.join(before, out.samples)
+      last = Frame.at(rate, last)
+      if (!isMuted) last.samples.set(out.samples)
+      return pulled
     },
     /** How long the sound of the last packet lasts, in clock units; 0: it may not be passed on, or is none. */
     usable: (): number => usable,

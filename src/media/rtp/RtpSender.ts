@@ -85,6 +85,14 @@ export const make = (origin: Origin) => {
     return encoder
   }
 
+  /** Writes the payload of a frame, which is joined to `sound`; returns its length. */
+  const encoded = (by: Encoder, sound: Frame.Sound | null, frame: Frame.Frame): number => {
+    if (sound !== null) return by.encode(joinedTo(sound, frame), bytes, RtpPacket.headerLength)
+    if (frame.payloads === undefined || !Codecs.table[codec].isStateless)
+      return by.encode(frame.samples, bytes, RtpPacket.headerLength)
+    return frame.payloads.write(codec, by, frame.samples, bytes, RtpPacket.headerLength)
+  }
+
   return {
     ssrc,
     /** Holds the packet that `next` wrote last. */
@@ -94,7 +102,7 @@ export const make = (origin: Origin) => {
      * the peer wants none of silence.
      */
     next: (frame: Frame.Frame, encoding: Encoding): number => {
-      const { encode } = encoderOf(encoding)
+      const present = encoderOf(encoding)
       const at = timestamp
       advance(1)
       const sound = before
@@ -108,7 +116,7 @@ export const make = (origin: Origin) => {
         bytes.set(event.payload, RtpPacket.headerLength)
         return packet(encoding.telephoneEvent.send, eventAt, event.marker, event.payload.length)
       }
-      const octets = encode(sound === null ? frame.samples : joinedTo(sound, frame), bytes, RtpPacket.headerLength)
+      const octets = encoded(present, sound, frame)
       const isMarked = marker
       // What comes behind silence that was not sent is marked.
       marker = octets === 0

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads"
 import { Effect } from "effect"
-import { type LegId, WorkId } from "../../../src/domain/Id.ts"
+import { type LegId, type MemberId, WorkId } from "../../../src/domain/Id.ts"
 import type { Pinned } from "../../../src/egress/Pinned.ts"
 import type { StartStream } from "../../../src/media/message/Stream.ts"
 import type { RtpRemote } from "../../../src/media/MediaPlane.ts"
@@ -70,6 +70,19 @@ export const start = Effect.fnUntraced(function* (config: ThreadConfig) {
         },
         () => post({ type: "media", leg, media })
       ),
+    openRoom: (leg: LegId) =>
+      next(
+        (message) => (message.type === "opened" && message.leg === leg ? true : null),
+        () => post({ type: "open_room", leg })
+      ),
+    /** Completes when the leg is in the room. */
+    enter: (leg: LegId, room: LegId, memberId: MemberId) =>
+      next(
+        (message) => (message.type === "bridged" && message.leg === leg ? true : null),
+        () => post({ type: "enter_room", leg, room, seat: { memberId, isHost: false, isMuted: false, isHeld: false } })
+      ),
+    mute: (room: LegId, memberId: MemberId) =>
+      Effect.sync(() => post({ type: "set_seat", leg: room, memberId, change: { type: "muted", isMuted: true } })),
     bridge: (leg: LegId, peer: LegId) => Effect.sync(() => post({ type: "bridge", leg, peer })),
     close: (leg: LegId) =>
       next(

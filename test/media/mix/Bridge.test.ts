@@ -74,6 +74,41 @@ describe("Two bridged legs", () => {
     }
   })
 
+  it.each([
+    [8000, 16_000, 8000],
+    [16_000, 8000, 8000],
+    [8000, 48_000, 16_000]
+  ] as const)("hear no click when one of them goes on at %i, %i and the other at %i Hz", (rate, next, other) => {
+    const rates = [8000, 16_000, 48_000] as const
+    const tones = rates.map((of) => ({ of, tone: Tone.oscillator([{ frequency: 440, dbfs: -12 }], of) }))
+    const a = FakeLeg.make({
+      rate,
+      say: (out) => {
+        // All go on, so that the tone does.
+        for (const { of, tone } of tones) tone.render(of === out.rate ? out.samples : new Int16Array(of / 50))
+      }
+    })
+    const { b, run } = pair(a, toned(440, other))
+    Bridge.make(a.leg, b.leg)
+    run(200)
+    a.take()
+    b.take()
+    run(200)
+    const told = a.take()
+    b.take()
+    a.present.rate = next
+    run(200)
+    const [heard, changed] = [b.take(), a.take()]
+    // A sixth of it is the height of a step: -50 dBFS.
+    const most = (sound: Int16Array, of: SampleRate) => Math.max(2 * Click.largest(sound.subarray(of / 10)), 6 * 100)
+    expect(Click.largest(heard)).toBeLessThan(most(heard, other))
+    // What it hears itself comes at another rate: the step is judged.
+    expect(Click.largest(changed)).toBeLessThan(most(changed, next))
+    expect(Math.abs((changed[0] ?? 0) - (told.at(-1) ?? 0))).toBeLessThan(
+      (2 * 8231 * Math.PI * 440) / Math.min(rate, next)
+    )
+  })
+
   it("are by themselves again when one is closed, and may be bridged anew", () => {
     const { a, b, now, run } = pair(toned(440, 8000), toned(1000, 8000))
     Bridge.make(a.leg, b.leg)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Codecs from "../../../src/audio/codec/Codecs.ts"
+import * as Click from "../mix/Click.ts"
 import * as Goertzel from "../../support/Goertzel.ts"
 import type { SampleRate } from "../../../src/audio/SampleRate.ts"
 import * as Tone from "../../../src/audio/Tone.ts"
@@ -77,6 +78,9 @@ const rest = (sound: Int16Array, rate: SampleRate) => {
   const period = rate / 1000
   return Goertzel.totalLevel(sound.subarray(period).map((sample, i) => (sample - (sound[i] ?? 0)) / 2))
 }
+
+/** By so much a tone of 1 kHz and -12 dBFS changes from one sample to the next. */
+const steepest = (rate: SampleRate): number => (32_768 * 10 ** (-12 / 20) * 2 * Math.PI * 1000) / rate
 
 describe("A receiver of RTP", () => {
   it.each([
@@ -175,6 +179,33 @@ describe("A receiver of RTP", () => {
     const heard = hear(8000, 20, "PCMU", 0, narrow)
     expect(level(heard.subarray(1600), 8000)).toBeCloseTo(-12, 0)
     expect(receiver.counters().concealed).toBeLessThan(2)
+  })
+
+  it.each([
+    // Packets of the codec before are converted to the new rate until those of the new one come.
+    ["another rate is agreed, and then another codec comes", 8000, "PCMU", 16_000, "G722"],
+    ["another rate is agreed, and then another codec comes", 16_000, "G722", 8000, "PCMU"],
+    ["a peer changes over to another codec unasked", 16_000, "G722", 16_000, "PCMU"],
+    ["a peer changes over to another codec unasked", 16_000, "PCMU", 16_000, "G722"],
+    ["a peer changes over to another law", 8000, "PCMU", 8000, "PCMA"]
+  ] as const)("goes on without a click when %s", (_, rate, name, nextRate, next) => {
+    const { hear } = setup()
+    const encoding = (codec: Codecs.CodecName): Encoding => ({ ...wide, codec, audio: { send: 112, receive: 111 } })
+    const payloadType = (codec: Codecs.CodecName): number => Codecs.table[codec].payloadType ?? 0
+    hear(rate, 20, name, payloadType(name), encoding(name))
+    const steady = hear(rate, 20, name, payloadType(name), encoding(name))
+    const changing = Int16Array.from([
+      ...hear(nextRate, 5, name, payloadType(name), encoding(next)),
+      ...hear(nextRate, 20, next, payloadType(next), encoding(next))
+    ])
+    const after = hear(nextRate, 20, next, payloadType(next), encoding(next))
+    const wholly = rate === nextRate ? Int16Array.from([...steady, ...changing, ...after]) : changing
+    const most = Math.max(Click.largest(after), rate === nextRate ? Click.largest(steady) : 0)
+    expect(Click.largest(wholly)).toBeLessThan(2 * most)
+    if (rate === nextRate) return
+    // Across the change the rates differ: the step itself is judged.
+    const step = Math.abs((changing[0] ?? 0) - (steady.at(-1) ?? 0))
+    expect(step).toBeLessThan(steepest(rate))
   })
 
   it("takes the codec that was agreed under a dynamic payload type, and drops what was not agreed", () => {

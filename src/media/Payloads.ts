@@ -1,0 +1,45 @@
+import type { Encoder } from "../audio/codec/Codec.ts"
+import { type CodecName, longestFrameOctets } from "../audio/codec/Codecs.ts"
+
+interface Payload {
+  readonly storage: Uint8Array
+  /** The beginning of `storage` that holds the payload. */
+  octets: Uint8Array
+  isFresh: boolean
+}
+
+/** The payloads of a frame that several far ends are given, each encoded once. For codecs that remember nothing. */
+export interface Payloads {
+  /** Writes the payload into `out` from `at` on, encoded by `encoder` if it is the first of its codec; returns the octets. */
+  readonly write: (codec: CodecName, encoder: Encoder, samples: Int16Array, out: Uint8Array, at: number) => number
+  /** The samples of the frame have changed. */
+  readonly clear: () => void
+}
+
+export const make = (): Payloads => {
+  const payloads = new Map<CodecName, Payload>()
+  const stale = (payload: Payload): void => {
+    payload.isFresh = false
+  }
+  const payloadOf = (codec: CodecName): Payload => {
+    const known = payloads.get(codec)
+    if (known !== undefined) return known
+    const storage = new Uint8Array(longestFrameOctets)
+    const made = { storage, octets: storage, isFresh: false }
+    payloads.set(codec, made)
+    return made
+  }
+  return {
+    write: (codec, encoder, samples, out, at) => {
+      const payload = payloadOf(codec)
+      if (!payload.isFresh) {
+        const length = encoder.encode(samples, payload.storage, 0)
+        if (payload.octets.length !== length) payload.octets = payload.storage.subarray(0, length)
+        payload.isFresh = true
+      }
+      out.set(payload.octets, at)
+      return payload.octets.length
+    },
+    clear: () => payloads.forEach(stale)
+  }
+}

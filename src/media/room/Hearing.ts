@@ -1,0 +1,135 @@
+import * as Limiter from "../../audio/Limiter.ts"
+import * as Ramp from "../../audio/Ramp.ts"
+import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as Frame from "../Frame.ts"
+import * as RateConverter from "../mix/RateConverter.ts"
+import * as Payloads from "../Payloads.ts"
+
+/** How a room begins or ends at a rate: with the last 5 ms of a frame, and the first of the next. */
+export type Seam = "none" | "ends" | "begins"
+
+const sew = ({ rate, samples }: Frame.Frame, seam: Seam): void => {
+  if (seam === "ends") Ramp.fadeOut(samples, rate, samples.length, 0, samples.length)
+  if (seam === "begins") Ramp.fadeIn(samples, rate, 0, 0, samples.length)
+}
+
+/** What is heard at a rate that is not the room's. */
+interface Elsewhere {
+  readonly converter: RateConverter.RateConverter
+  frame: Frame.Frame
+  isWanted: boolean
+  wasWanted: boolean
+}
+
+export interface Common {
+  readonly limiter: Limiter.Limiter
+  /** The last frame, at the rate of the room. */
+  readonly present: () => Frame.Frame
+  /** Somebody will hear it at this rate in this round, whose rate in the room is the other. */
+  readonly want: (rate: SampleRate, room: SampleRate) => void
+  /** Makes the frame of this round out of a sum. */
+  readonly render: (sum: Int32Array, rate: SampleRate, seam: Seam) => void
+  /** The same frame for all who hear it at this rate, and wanted it. */
+  readonly at: (rate: SampleRate) => Frame.Frame
+  /** Nothing was heard for a while. */
+  readonly rest: () => void
+  readonly free: () => void
+}
+
+const shared = (rate: SampleRate): Frame.Frame => ({ ...Frame.make(rate), payloads: Payloads.make() })
+const sharedAt = (rate: SampleRate, frame: Frame.Frame): Frame.Frame => (frame.rate === rate ? frame : shared(rate))
+
+/**
+ * What all hear who add nothing themselves: it is limited once, converted once for each rate, and its payload is encoded
+ * once for each codec that remembers nothing.
+ */
+export const common = (): Common => {
+  const limiter = Limiter.make()
+  let frame = shared(8000)
+  const others = new Map<SampleRate, Elsewhere>()
+
+  const elsewhere = (rate: SampleRate): Elsewhere => {
+    const known = others.get(rate)
+    if (known !== undefined) return known
+    const made = { converter: RateConverter.make(), frame: shared(rate), isWanted: false, wasWanted: false }
+    others.set(rate, made)
+    return made
+  }
+  /** A filter that was not used takes up what was heard last. */
+  const prime = (other: Elsewhere): void => {
+    if (other.isWanted && !other.wasWanted) other.converter.convert(frame, other.frame)
+  }
+  const convert = (other: Elsewhere): void => {
+    if (other.isWanted) {
+      other.frame.payloads?.clear()
+      other.converter.convert(frame, other.frame)
+    } else other.converter.forget()
+    other.wasWanted = other.isWanted
+    other.isWanted = false
+  }
+
+  return {
+    limiter,
+    present: () => frame,
+    want: (rate, room) => {
+      if (rate !== room) elsewhere(rate).isWanted = true
+    },
+    render: (sum, rate, seam) => {
+      if (frame.rate === rate) others.forEach(prime)
+      frame = sharedAt(rate, frame)
+      frame.payloads?.clear()
+      limiter.process(sum, frame.samples, rate)
+      others.forEach(convert)
+      if (seam === "none") return
+      sew(frame, seam)
+      others.forEach((other) => sew(other.frame, seam))
+    },
+    at: (rate) => (rate === frame.rate ? frame : elsewhere(rate).frame),
+    rest: () => {
+      frame.samples.fill(0)
+    },
+    free: () => others.forEach(({ converter }) => converter.free())
+  }
+}
+
+export interface Own {
+  /** What it hears differs from what all hear, from this round on. Rates as with `render`. */
+  readonly begin: (from: Common, room: SampleRate, rate: SampleRate) => void
+  /** The frame of this round out of a sum, of the room's rate, at the rate of its leg. */
+  readonly render: (sum: Int32Array, room: SampleRate, rate: SampleRate, seam: Seam) => Frame.Frame
+  /** Whether it could be given what all hear, once that is the same, without a step. */
+  readonly isLike: (common: Common) => boolean
+  readonly free: () => void
+}
+
+/** What one member hears for itself: without its own voice, or with a whisper. It goes on from what all hear, and back. */
+export const own = (): Own => {
+  const limiter = Limiter.make()
+  const converter = RateConverter.make()
+  let frame = Frame.make(8000)
+  let out = Frame.make(8000)
+  return {
+    begin: (from, room, rate) => {
+      limiter.follow(from.limiter)
+      converter.forget()
+      const last = from.present()
+      if (room === rate || last.rate !== room) return
+      out = Frame.at(rate, out)
+      converter.convert(last, out)
+    },
+    render: (sum, room, rate, seam) => {
+      frame = Frame.at(room, frame)
+      limiter.process(sum, frame.samples, room)
+      if (rate === room) converter.forget()
+      else {
+        out = Frame.at(rate, out)
+        converter.convert(frame, out)
+      }
+      const heard = rate === room ? frame : out
+      if (seam !== "none") sew(heard, seam)
+      return heard
+    },
+    isLike: (common) => limiter.isLike(common.limiter),
+    free: converter.free
+  }
+}

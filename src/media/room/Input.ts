@@ -1,0 +1,107 @@
+import * as Ramp from "../../audio/Ramp.ts"
+import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as Frame from "../Frame.ts"
+import type { LocalLeg } from "../LocalLeg.ts"
+import * as RateConverter from "../mix/RateConverter.ts"
+
+/** Whoever came from elsewhere was read there lately; what is nearer to that than this is not read again. */
+const soonMs = Frame.frameMs / 2
+
+export interface Input {
+  /** Once in a round. */
+  readonly read: (now: number) => void
+  /** What was read, at its own rate; null: nothing was said. Lent for the round. */
+  readonly frame: () => Frame.Frame | null
+  /** The same at the rate of the room. */
+  readonly at: (rate: SampleRate) => Frame.Frame | null
+  /** Adds it to a sum, as a part of which it was heard before or is heard now, with what that takes to come and go. */
+  readonly addTo: (sum: Int32Array, part: Part, isHeard: boolean, rate: SampleRate) => void
+  /** Reads the frame that will be faded out, because the leg goes; false: there is none. */
+  readonly readAhead: (now: number) => boolean
+  readonly free: () => void
+}
+
+/** What a member is to one sum of what is said: the mix, or what a target of a whisper hears. */
+export interface Part {
+  /** Whether it was heard at the end of the last round. */
+  isHeard: boolean
+  /** What was added in this round; null: nothing. It may be lent, as the frame is. */
+  added: Int16Array | null
+  readonly ramped: { samples: Int16Array }
+}
+
+export const part = (): Part => ({ isHeard: false, added: null, ramped: { samples: new Int16Array(0) } })
+
+const copyOf = (part: Part, samples: Int16Array): Int16Array => {
+  if (part.ramped.samples.length !== samples.length) part.ramped.samples = new Int16Array(samples.length)
+  part.ramped.samples.set(samples)
+  return part.ramped.samples
+}
+
+/** What is added: the sound itself, or a copy that comes or goes in a raised cosine. */
+const shaped = (part: Part, { rate, samples }: Frame.Frame, isHeard: boolean): Int16Array => {
+  if (part.isHeard && isHeard) return samples
+  const copy = copyOf(part, samples)
+  if (isHeard) {
+    Ramp.fadeIn(copy, rate, 0, 0, copy.length)
+    return copy
+  }
+  const ramp = Ramp.lengthAt(rate)
+  Ramp.fadeOut(copy, rate, ramp, 0, ramp)
+  return copy.fill(0, ramp)
+}
+
+/** What a member says, as a room reads it: it comes and goes in 5 ms, and is converted only where it is heard. */
+export const make = (leg: LocalLeg): Input => {
+  const converter = RateConverter.make()
+  const beganAt = leg.readAt()
+  let hasBegun = false
+  let frame: Frame.Frame | null = null
+  let ahead: Frame.Frame | null = null
+  let isOver = false
+  let converted = Frame.make(8000)
+  let isConverted = false
+
+  const begins = (now: number): boolean => {
+    hasBegun = true
+    return now - beganAt >= soonMs
+  }
+
+  const at = (rate: SampleRate): Frame.Frame | null => {
+    if (frame === null || frame.rate === rate) return frame
+    if (isConverted) return converted
+    isConverted = true
+    converted = Frame.at(rate, converted)
+    converter.convert(frame, converted)
+    return converted
+  }
+
+  return {
+    read: (now) => {
+      if (!isConverted) converter.forget()
+      isConverted = false
+      if (isOver) {
+        frame = ahead
+        ahead = null
+      } else frame = hasBegun || begins(now) ? leg.read(now) : null
+    },
+    frame: () => frame,
+    at,
+    addTo: (sum, part, isHeard, rate) => {
+      const said = part.isHeard || isHeard ? at(rate) : null
+      part.added = said === null ? null : shaped(part, said, isHeard)
+      part.isHeard = said !== null && isHeard
+      const { added } = part
+      if (added !== null) for (let i = 0; i < added.length; i++) sum[i] = (sum[i] ?? 0) + (added[i] ?? 0)
+    },
+    readAhead: (now) => {
+      isOver = true
+      const last = leg.read(now)
+      if (last === null) return false
+      ahead = Frame.make(last.rate)
+      ahead.samples.set(last.samples)
+      return true
+    },
+    free: converter.free
+  }
+}

@@ -1,0 +1,142 @@
+import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as Frame from "../Frame.ts"
+import type { Mix } from "../mix/Mix.ts"
+import type { Comfort } from "./Comfort.ts"
+import * as Hearing from "./Hearing.ts"
+import * as Input from "./Input.ts"
+import * as Member from "./Member.ts"
+import type * as Recorded from "./Recorded.ts"
+import type { Signal } from "./Signal.ts"
+
+export const whisper = (from: Member.Member): Member.Whisper => ({ from, part: Input.part() })
+
+/** Whether anybody hears something of a member. */
+export const isHeard = (member: Member.Member, members: ReadonlyArray<Member.Member>): boolean =>
+  member.part.isHeard ||
+  members.some(({ whispers }) => whispers.some(({ from, part }) => from === member && part.isHeard))
+
+/** Whether a whisper has faded out for good. */
+const isOver = ({ from, part }: Member.Whisper, to: Member.Member): boolean =>
+  !part.isHeard && (from.isLeaving || from.role !== "whisper" || !from.targets.has(to.id))
+
+export type MixMinus = ReturnType<typeof make>
+
+/**
+ * The sums of a room. What all hear is summed once, in 32 bits; whoever is heard gets that sum without exactly what it
+ * added, and whoever is whispered to gets the whisper on top. Each sum is limited by itself.
+ */
+export const make = (of: {
+  /** What is played to all. */
+  readonly played: Mix
+  readonly signals: ReadonlyArray<Signal<Member.Member>>
+  readonly recorded: ReturnType<typeof Recorded.make>
+  readonly comfort: Comfort
+}) => {
+  const { comfort, played, recorded, signals } = of
+  const common = Hearing.common()
+  const sounding: Array<Frame.Frame | null> = signals.map(() => null)
+  let all = new Int32Array(0)
+  let single = new Int32Array(0)
+  let seam: Hearing.Seam = "none"
+
+  const add = (samples: Int16Array): void => {
+    for (let i = 0; i < all.length; i++) all[i] = (all[i] ?? 0) + (samples[i] ?? 0)
+  }
+
+  /** All that is said and played, but the noise. */
+  const sum = (members: ReadonlyArray<Member.Member>, rate: SampleRate, now: number): void => {
+    const length = Frame.lengthAt(rate)
+    if (all.length === length) all.fill(0)
+    else {
+      all = new Int32Array(length)
+      single = new Int32Array(length)
+    }
+    for (let i = 0; i < members.length; i++) {
+      const member = members[i]
+      if (member !== undefined) member.input.addTo(all, member.part, member.talker.isChosen, rate)
+    }
+    add(played.next(rate, now).samples)
+    for (let i = 0; i < signals.length; i++) {
+      const frame = signals[i]?.next(rate, now) ?? null
+      sounding[i] = frame
+      if (frame !== null) add(frame.samples)
+    }
+  }
+
+  const record = (members: ReadonlyArray<Member.Member>, rate: SampleRate, now: number): void => {
+    let said: Int16Array | null = null
+    for (let i = 0; i < members.length; i++) if (members[i]?.isHost === true) said = members[i]?.part.added ?? said
+    recorded.give(all, said, rate, now)
+  }
+
+  const isKept = (member: Member.Member): boolean => {
+    for (let i = 0; i < signals.length; i++)
+      if (sounding[i] !== null && signals[i]?.isKeptFrom(member) === true) return true
+    return false
+  }
+
+  /** Decides what a member hears in this round: what all hear, or its own. */
+  const decide = (member: Member.Member, rate: SampleRate): void => {
+    if (member.isHeld && !member.hears) {
+      member.isOwn = false
+      member.differed = false
+      return
+    }
+    const differs = member.part.added !== null || member.whispers.length > 0 || isKept(member)
+    const wasOwn = member.isOwn
+    // A round longer than needed: the filter of what all hear has nothing of this member in it any more.
+    member.isOwn = differs || member.differed || (wasOwn && !member.own.isLike(common))
+    member.differed = differs
+    if (!member.isOwn) common.want(member.rate, rate)
+    else if (!wasOwn) member.own.begin(common, rate, member.rate)
+  }
+
+  const renderOwn = (member: Member.Member, rate: SampleRate): Frame.Frame => {
+    const { added } = member.part
+    if (added === null) single.set(all)
+    else for (let i = 0; i < single.length; i++) single[i] = (all[i] ?? 0) - (added[i] ?? 0)
+    for (let k = 0; k < signals.length; k++) {
+      const samples = sounding[k]?.samples
+      if (samples === undefined || signals[k]?.isKeptFrom(member) !== true) continue
+      for (let i = 0; i < single.length; i++) single[i] = (single[i] ?? 0) - (samples[i] ?? 0)
+    }
+    for (const { from, part } of member.whispers) from.input.addTo(single, part, Member.whispersTo(from, member), rate)
+    if (member.whispers.length > 0) member.whispers = member.whispers.filter((each) => !isOver(each, member))
+    return member.own.render(single, rate, member.rate, seam)
+  }
+
+  const give = (member: Member.Member, rate: SampleRate): void => {
+    const isEnding = member.isHeld && member.hears
+    if (member.isHeld && !isEnding) return member.ear.give(null, false)
+    member.hears = !member.isHeld
+    member.ear.give(member.isOwn ? renderOwn(member, rate) : common.at(member.rate), isEnding)
+  }
+
+  return {
+    /** The first round behind a rest. */
+    begin: (): void => {
+      seam = "none"
+      common.rest()
+    },
+    /** Makes what each member hears. Returns the rate of the next round, which may be the wanted one. */
+    round: (members: ReadonlyArray<Member.Member>, rate: SampleRate, wanted: SampleRate, now: number): SampleRate => {
+      const next = seam === "none" ? wanted : rate
+      if (next !== rate) seam = "ends"
+      sum(members, rate, now)
+      record(members, rate, now)
+      comfort.addTo(all, all.length)
+      for (let i = 0; i < members.length; i++) {
+        const member = members[i]
+        if (member !== undefined) decide(member, rate)
+      }
+      common.render(all, rate, seam)
+      for (let i = 0; i < members.length; i++) {
+        const member = members[i]
+        if (member !== undefined) give(member, rate)
+      }
+      seam = seam === "ends" ? "begins" : "none"
+      return next
+    },
+    free: common.free
+  }
+}

@@ -1,0 +1,33 @@
+import * as Limiter from "../../audio/Limiter.ts"
+import type { SampleRate } from "../../audio/SampleRate.ts"
+import * as Frame from "../Frame.ts"
+import type { Taps } from "../mix/Tap.ts"
+
+/**
+ * What the taps of a room hear: `inbound` is what the host says as all hear it, `outbound` all else that all hear, without
+ * the noise. No whisper is in either.
+ */
+export const make = (taps: Taps) => {
+  const limiter = Limiter.make()
+  let host = Frame.make(8000)
+  let others = Frame.make(8000)
+  let sum = new Int32Array(0)
+  return {
+    /** `all` includes what the host says; null: the host is not heard. */
+    give: (all: Int32Array, said: Int16Array | null, rate: SampleRate, now: number): void => {
+      if (taps.isEmpty()) return
+      host = Frame.at(rate, host)
+      others = Frame.at(rate, others)
+      const { length } = host.samples
+      if (sum.length !== length) sum = new Int32Array(length)
+      for (let i = 0; i < length; i++) {
+        const sample = said?.[i] ?? 0
+        host.samples[i] = sample
+        sum[i] = (all[i] ?? 0) - sample
+      }
+      limiter.process(sum, others.samples, rate)
+      taps.give("inbound", host, now)
+      taps.give("outbound", others, now)
+    }
+  }
+}

@@ -1,0 +1,248 @@
+import type { SampleRate } from "../../audio/SampleRate.ts"
+import type { LegId, MemberId, WorkId } from "../../domain/Id.ts"
+import type { CaptureCommand } from "../capture/CaptureMessage.ts"
+import * as LegCaptures from "../capture/LegCaptures.ts"
+import * as Frame from "../Frame.ts"
+import type { LocalLeg } from "../LocalLeg.ts"
+import { failureOf } from "../message/MediaMessage.ts"
+import * as Mix from "../mix/Mix.ts"
+import * as Playbacks from "../mix/Playbacks.ts"
+import * as Taps from "../mix/Tap.ts"
+import type { LegEvent, PlaneCommand, PlaybackFailure } from "../Protocol.ts"
+import * as Comfort from "./Comfort.ts"
+import * as HoldMusic from "./HoldMusic.ts"
+import * as Member from "./Member.ts"
+import * as MixMinus from "./MixMinus.ts"
+import * as Recorded from "./Recorded.ts"
+import type * as Seat from "./Seat.ts"
+import * as Signal from "./Signal.ts"
+import * as Talkers from "./Talkers.ts"
+
+export interface Options extends Taps.Options {
+  readonly id: LegId
+  readonly emit: (event: LegEvent) => void
+  /** A fault of ours in what one member says; its leg is to be closed. */
+  readonly onFault: (leg: LocalLeg, error: unknown) => void
+  readonly comfort?: Comfort.Comfort
+}
+
+export type Room = ReturnType<typeof make>
+
+/** Somebody comes or goes. Unlike the tones of keys, and of recordings. */
+const beep = { frequency: 1000, ms: 200 }
+
+/** Eight thousand samples while all are narrow-band, as telephones are; twice as many as soon as somebody is not. */
+const rateOf = (members: ReadonlyArray<Member.Member>): SampleRate => {
+  for (let i = 0; i < members.length; i++) if ((members[i]?.rate ?? 8000) > 8000) return 16_000
+  return 8000
+}
+
+/**
+ * A junction of many legs. In its own slot it reads all members and makes what each of them hears, which their legs take in
+ * their own slots: what all hear, or, of those who are heard themselves or are whispered to, what is theirs (`MixMinus`).
+ * It is told, played to and captured as a leg is. While nobody is in it, its time stands still.
+ */
+export const make = ({ clock, comfort, emit, id, onDefect, onFault }: Options) => {
+  /** Those who leave are here for one more round. */
+  let members: ReadonlyArray<Member.Member> = []
+  const byId = new Map<MemberId, Member.Member>()
+  const byLeg = new Map<LocalLeg, Member.Member>()
+  const taps = Taps.make({ clock, onDefect }, () => undefined)
+  let rate: SampleRate = 8000
+
+  const playbacks = Playbacks.make({
+    emit: (event) => emit({ type: "media", event }),
+    want: ({ id, sound }) => emit({ type: "wanted", id, sound, rate }),
+    unwant: (id) => emit({ type: "unwanted", id }),
+    others: () => [...byId.values()].map(({ leg }) => leg.player)
+  })
+  const music = HoldMusic.make({
+    name: id,
+    want: (id, sound, rate) => emit({ type: "wanted", id, sound, rate }),
+    unwant: (id) => emit({ type: "unwanted", id })
+  })
+  const played = Mix.make()
+  played.add(playbacks.player, "playback")
+  const beeps = Signal.make<Member.Member>(beep)
+  const warnings = Signal.make<Member.Member>()
+  const captures = LegCaptures.make({ taps, ready: () => true, beep: () => warnings.sound(null), emit })
+  const mixMinus = MixMinus.make({
+    played,
+    signals: [beeps, warnings],
+    recorded: Recorded.make(taps),
+    comfort: comfort ?? Comfort.make()
+  })
+  const talkers: Array<Talkers.Talker> = []
+
+  /** It is silent at once, whatever it says. */
+  const hush = (member: Member.Member): void => {
+    member.speaking.restart()
+    if (!member.isSpeaking) return
+    member.isSpeaking = false
+    emit({ type: "spoke", memberId: member.id, isSpeaking: false })
+  }
+
+  /** Who is whispered to, as far as they are here. What has faded out is dropped by the mix. */
+  const relate = (): void => {
+    for (const from of members)
+      for (const id of from.role === "whisper" ? from.targets : []) {
+        const to = byId.get(id)
+        if (to === undefined || to === from || to.whispers.some((whisper) => whisper.from === from)) continue
+        to.whispers = [...to.whispers, MixMinus.whisper(from)]
+      }
+  }
+
+  /** Lets a member go: its leg at once, what the others hear of it in the next round. */
+  const leave = (member: Member.Member, now: number): void => {
+    if (member.isLeaving) return
+    hush(member)
+    member.isLeaving = true
+    byId.delete(member.id)
+    byLeg.delete(member.leg)
+    music.end(member.leg)
+    const isRead = MixMinus.isHeard(member, members) && member.input.readAhead(now)
+    member.leg.leave(isRead)
+    playbacks.parted([member.leg.player])
+  }
+
+  /** What a member says in this round, and whether it speaks. */
+  const hear = (member: Member.Member, now: number): void => {
+    member.isLast = member.isLeaving
+    member.rate = member.leg.far.rate()
+    member.input.read(now)
+    if (!Member.speaks(member)) return
+    const frame = member.input.frame()
+    const { speaking, talker } = member
+    const isSpeaking = frame === null ? speaking.miss() : speaking.hear(frame.samples)
+    Talkers.heard(talker, speaking.level(), speaking.isOpen())
+    if (isSpeaking === member.isSpeaking) return
+    member.isSpeaking = isSpeaking
+    emit({ type: "spoke", memberId: member.id, isSpeaking })
+  }
+
+  const choose = (): void => {
+    let count = 0
+    for (let i = 0; i < members.length; i++) {
+      const member = members[i]
+      if (member === undefined) continue
+      if (Member.isForAll(member)) talkers[count++] = member.talker
+      else member.talker.isChosen = false
+    }
+    Talkers.choose(talkers, count)
+  }
+
+  const tick = (now: number): void => {
+    const round = members
+    for (let i = 0; i < round.length; i++) {
+      const member = round[i]
+      if (member === undefined) continue
+      try {
+        hear(member, now)
+      } catch (error) {
+        onFault(member.leg, error)
+      }
+    }
+    choose()
+    rate = mixMinus.round(round, rate, rateOf(round), now)
+    if (round.some(({ isLast }) => isLast)) {
+      for (const member of members) if (member.isLast) Member.free(member)
+      members = members.filter(({ isLast }) => !isLast)
+    }
+  }
+
+  const set = (member: Member.Member, change: Seat.SeatChange): void => {
+    switch (change.type) {
+      case "muted":
+        member.isMuted = change.isMuted
+        break
+      case "held":
+        member.isHeld = change.isHeld
+        if (change.isHeld && change.audioUrl !== null) music.begin(member.leg, change.audioUrl)
+        else music.end(member.leg)
+        break
+      case "role":
+        member.role = change.role
+        member.targets = new Set(change.targets)
+        relate()
+    }
+    if (!Member.speaks(member)) hush(member)
+  }
+
+  return {
+    tick,
+    /** Whether nobody is in it, nor fades out. */
+    isEmpty: (): boolean => members.length === 0,
+    /** False when there is such a member, or the leg is in a junction. */
+    join: (leg: LocalLeg, seat: Seat.Seat): boolean => {
+      if (byId.has(seat.memberId)) return false
+      const member = Member.make(leg, seat)
+      const isJoined = leg.join({
+        source: member.ear.source,
+        digit: (_, isTone) => {
+          if (isTone) member.speaking.ignore()
+        },
+        beep: () => warnings.sound(member),
+        others: [],
+        leave: (now) => leave(member, now)
+      })
+      if (!isJoined) return false
+      if (members.length === 0) {
+        rate = rateOf([member])
+        mixMinus.begin()
+      }
+      members = [...members, member]
+      byId.set(member.id, member)
+      byLeg.set(leg, member)
+      for (const signal of [beeps, warnings]) signal.joined(member)
+      relate()
+      return true
+    },
+    leave: (leg: LocalLeg, now: number): void => {
+      const member = byLeg.get(leg)
+      if (member !== undefined) leave(member, now)
+    },
+    set: (id: MemberId, change: Seat.SeatChange): void => {
+      const member = byId.get(id)
+      if (member !== undefined) set(member, change)
+    },
+    beep: (except: MemberId | null): void => beeps.sound(except === null ? null : (byId.get(except) ?? null)),
+    /** `to`: for these members alone; null: for all. */
+    command: (media: PlaneCommand, to: ReadonlyArray<MemberId> | null): void => {
+      switch (media.type) {
+        case "play":
+        case "speak":
+        case "stop_playback":
+          return playbacks.command(
+            media,
+            to?.flatMap((id) => byId.get(id)?.leg.player ?? [])
+          )
+        default: {
+          const failure = failureOf(media, "unsupported")
+          if (failure !== null) emit({ type: "media", event: failure })
+        }
+      }
+    },
+    supply: (id: WorkId, sound: Frame.Sound, isLast: boolean): void => {
+      if (!music.supply(id, sound, isLast)) playbacks.player.supply(id, sound, isLast)
+    },
+    fail: (id: WorkId, reason: PlaybackFailure): void => {
+      if (!music.fail(id, reason)) playbacks.player.fail(id, reason)
+    },
+    capture: (command: CaptureCommand): void => captures.command(command),
+    gaps: playbacks.player.gaps,
+    /** Lets all go. What they heard fades in one more round; then, or at once, it is to be freed. */
+    close: (now: number): void => {
+      playbacks.command({ type: "stop_playback", which: "all" })
+      taps.close()
+      for (const member of byId.values()) leave(member, now)
+    },
+    free: (): void => {
+      // There are some only where closing failed.
+      for (const { leg } of byId.values()) leg.leave(false)
+      played.close()
+      mixMinus.free()
+      for (const member of members) Member.free(member)
+      members = []
+    }
+  }
+}
